@@ -1,0 +1,1 @@
+"""Data as exact rationals."""

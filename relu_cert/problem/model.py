@@ -1,0 +1,84 @@
+"""The constrained group lasso of the paper (eq:constrained-gl).
+
+    minimise over w   P(w) = 1/2 |sum_b X_b w_b - y|^2 + lambda sum_b |w_b|   subject to   K_b' w_b <= 0
+
+ReLU networks, gated ReLU networks and problems given directly are all values of `Problem`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, overload
+
+from relu_cert.exact import Matrix, Vector
+from relu_cert.patterns.model import PatternSet
+
+Model = Literal["relu", "gated", "cgl"]
+
+
+@dataclass(frozen=True)
+class Block:
+    """One group b: X_b (n x |b|) and the columns of K_b (|b| x a), or None where w_b is free."""
+
+    X: Matrix
+    K: Matrix | None
+
+
+@dataclass(frozen=True)
+class Network:
+    """What a network model is built from: the data and all its activation patterns."""
+
+    Z: Matrix
+    patterns: PatternSet
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A CGL problem. `network` is None for a problem that was given directly.
+
+    `blocks` is a sequence; for network models it is lazy (a problem may have a million of them).
+    Block numbers: gated ReLU, the pattern's number; ReLU, 2 * pattern for xi = +1 and 2 * pattern + 1 for xi = -1.
+    `columns` (direct problems only) are the columns of X that each block took.
+    """
+
+    model: Model
+    y: Vector
+    blocks: Sequence[Block]
+    network: Network | None = None
+    columns: tuple[tuple[int, ...], ...] | None = None
+
+    @property
+    def n(self) -> int:
+        """The number of data points."""
+        return len(self.y)
+
+
+@dataclass(frozen=True)
+class NetworkBlocks(Sequence[Block]):
+    """The blocks of a network model, made when they are asked for."""
+
+    network: Network
+    gated: bool
+
+    def __len__(self) -> int:
+        return len(self.network.patterns) * (1 if self.gated else 2)
+
+    @overload
+    def __getitem__(self, b: int) -> Block: ...
+    @overload
+    def __getitem__(self, b: slice) -> Sequence[Block]: ...
+    def __getitem__(self, b: int | slice) -> Block | Sequence[Block]:
+        if isinstance(b, slice):
+            return [self[i] for i in range(*b.indices(len(self)))]
+        if not 0 <= b < len(self):
+            raise IndexError(b)
+        number, minus = (b, 0) if self.gated else divmod(b, 2)
+        on = self.network.patterns.pattern(number)
+        Z = self.network.Z
+        xi = -1 if minus else 1
+        X = tuple(tuple(xi * z if on_k else 0 * z for z in row) for on_k, row in zip(on, Z, strict=True))
+        if self.gated:
+            return Block(X, None)
+        K = tuple(zip(*(tuple(-z if on_k else z for z in row) for on_k, row in zip(on, Z, strict=True)), strict=True))
+        return Block(X, K)
