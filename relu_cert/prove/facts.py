@@ -1,0 +1,115 @@
+"""Facts: exact statements with their evidence. Claims read verdicts off them; certificates carry them.
+
+Everything here is rational. How a fact was found (floats, luck) leaves no trace in it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from relu_cert.exact import Vector
+
+Sign = int  # xi = +1 or -1
+
+
+@dataclass(frozen=True)
+class PieceMultiplier:
+    """m in R^n for one concave piece: t.(Zu)_+ <= m.Zu <= |Z'm| |u| for every u of the piece.
+
+    m_k is t_k where base_k is "1" and 0 elsewhere, except on `rows`, where it is `values`.
+    """
+
+    base: str
+    rows: tuple[int, ...]
+    values: Vector
+
+
+@dataclass(frozen=True)
+class PieceMultipliers:
+    """One multiplier for every piece, for xi = +1 and xi = -1 (ReLU)."""
+
+    plus: tuple[PieceMultiplier, ...]
+    minus: tuple[PieceMultiplier, ...]
+
+
+@dataclass(frozen=True)
+class BlockMultipliers:
+    """rho_b >= 0 for every block with |X_b'theta - K_b rho_b| <= lambda; None stands for rho_b = 0 (direct problems)."""
+
+    rho: tuple[Vector | None, ...]
+
+
+Multipliers = PieceMultipliers | BlockMultipliers | None  # None: gated ReLU, nothing to say
+
+
+@dataclass(frozen=True)
+class Dual:
+    """A dual feasible point: |Proj_{C_b}(X_b'theta)| <= lambda for all blocks, by the multipliers."""
+
+    theta: Vector
+    multipliers: Multipliers
+
+
+@dataclass(frozen=True)
+class ExactNeuron:
+    """One active block of a feasible point. `norm` >= |w| is rational.
+
+    ReLU: the neuron xi (Zw)_+ (`block` is None, `pattern` is 1(Zw >= 0)); gated: D Z w with D = `pattern`;
+    direct: X_b w with b = `block`.
+    """
+
+    sign: Sign
+    w: Vector
+    norm: Fraction
+    pattern: str | None = None
+    block: int | None = None
+
+
+@dataclass(frozen=True)
+class Primal:
+    """A feasible point and its fit Xw."""
+
+    neurons: tuple[ExactNeuron, ...]
+    fit: Vector
+
+
+@dataclass(frozen=True)
+class Value:
+    """lower <= p* <= upper, and the relative gap that was asked for."""
+
+    lower: Fraction
+    upper: Fraction
+    gap: Fraction
+
+    @property
+    def reached(self) -> bool:
+        """Whether upper - lower <= gap * upper."""
+        return self.upper - self.lower <= self.gap * self.upper
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Every solution has the same fit, at most sqrt(radius_squared) from the center."""
+
+    center: Vector
+    radius_squared: Fraction
+
+
+@dataclass(frozen=True)
+class Attained:
+    """Where lambda_max is attained: a direction u of one block (or of a neuron with sign xi), or a gated pattern."""
+
+    sign: Sign = 1
+    u: Vector | None = None
+    pattern: str | None = None
+    block: int | None = None
+
+
+@dataclass(frozen=True)
+class LambdaMax:
+    """lambda_max^2, exactly: the multipliers show that it is no larger, `attained` that it is no smaller."""
+
+    squared: Fraction
+    multipliers: Multipliers
+    attained: Attained
