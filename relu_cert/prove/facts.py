@@ -35,7 +35,7 @@ class PieceMultipliers:
 
 @dataclass(frozen=True)
 class BlockMultipliers:
-    """rho_b >= 0 for every block with |X_b'theta - K_b rho_b| <= lambda; None stands for rho_b = 0 (direct problems)."""
+    """rho_b >= 0 with |X_b'theta - K_b rho_b| <= lambda for every block of a direct problem; None stands for rho_b = 0."""
 
     rho: tuple[Vector | None, ...]
 

@@ -1,7 +1,8 @@
 """Concave pieces of a ReLU problem, and exact multipliers on them.
 
-For xi = +-1 let t = xi theta and P = {k : t_k > 0}. Dual feasibility is t.(Zu)_+ <= lambda |u| for all u. Where the sign
-of z_k.u is fixed for k in P the left side is concave; such a *piece* is the restriction to P of an open cell's pattern, and
+For xi = +-1 let t = xi theta and P = {k : t_k > 0}. Dual feasibility is t.(Zu)_+ <= lambda |u| for all u. Where the
+sign of z_k.u is fixed for k in P the left side is concave; such a *piece* is the restriction to P of an open cell's
+pattern, and
 
     sup {t.(Zu)_+ : u in the piece, |u| <= 1} = min {|Z'm| : m in the box}
     box:  m_k >= t_k (k in P, on),   m_k <= 0 (k in P, off),   t_k <= m_k <= 0 (k not in P).
@@ -56,7 +57,9 @@ def box(t: Sequence[Fraction], on: Sequence[bool] | Bits) -> list[Bounds]:
     ]
 
 
-def exact_multiplier(Z: Matrix, t: Vector, base: Sequence[bool] | Bits, free: Sequence[int]) -> tuple[PieceMultiplier, Vector]:
+def exact_multiplier(
+    Z: Matrix, t: Vector, base: Sequence[bool] | Bits, free: Sequence[int]
+) -> tuple[PieceMultiplier, Vector]:
     """The best multiplier of one piece, exactly, and v = Z'm (the canonical dual vector of the piece at t)."""
     start = [t_k if on else Fraction(0) for t_k, on in zip(t, base, strict=True)]
     best = shortest(Z, box(t, base), start, free)
@@ -72,13 +75,18 @@ def clip(value: int, t_k: int, on: bool) -> int:
 
 
 def lengths_squared(
-    N: Sequence[Sequence[int]], t: Sequence[int], base: Bits, rows: Sequence[Sequence[int]], values: Sequence[Sequence[int]]
+    N: Sequence[Sequence[int]],
+    t: Sequence[int],
+    base: Bits,
+    rows: Sequence[Sequence[int]],
+    values: Sequence[Sequence[int]],
 ) -> list[int]:
     """|N'm|^2 for every piece, in integers: N the scaled rows of Z, t and values in units of one grid."""
     weighted = fmpz_mat([[t_k * x for x in row] for t_k, row in zip(t, N, strict=True)])
     sums = (fmpz_mat(len(base), len(t), base.astype(np.int8).ravel().tolist()) * weighted).tolist()
     result = []
-    for v, on, ks, ms in zip(sums, base, rows, values, strict=True):
+    for start, on, ks, ms in zip(sums, base, rows, values, strict=True):
+        v = start
         for k, m_k in zip(ks, ms, strict=True):
             change = m_k - t[k] if on[k] else m_k
             if change:

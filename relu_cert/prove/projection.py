@@ -36,11 +36,13 @@ class Shortest:
     free: tuple[int, ...]
 
 
-def shortest(a: Sequence[Vector], box: Sequence[Bounds], start: Sequence[Fraction], free: Sequence[int] = ()) -> Shortest:
+def shortest(
+    a: Sequence[Vector], box: Sequence[Bounds], start: Sequence[Fraction], free: Sequence[int] = ()
+) -> Shortest:
     """The shortest sum_k m_k a_k with m in the box, from a feasible start.
 
-    `free` proposes rows that may leave their start values at once (a float solver's guess of the face); a bad guess costs time,
-    never correctness.
+    `free` proposes rows that may leave their start values at once (a float solver's guess of the face); a bad guess
+    costs time, never correctness.
     """
     m = list(start)
     active: list[int] = []
@@ -86,7 +88,7 @@ def _most_violated(
 def _descend(
     a: Sequence[Vector], box: Sequence[Bounds], m: list[Fraction], active: list[int]
 ) -> tuple[list[Fraction], list[int]]:
-    """Minimise over the active rows, dropping rows that meet a bound, until the minimiser of the face is inside the box."""
+    """Minimise over the active rows, dropping rows that meet a bound, until the face's minimiser is inside the box."""
     while active:
         goal = _face_minimum(a, m, active)
         step, blocking = Fraction(1), None

@@ -1,0 +1,72 @@
+"""lambda_max = max_b |Proj_{C_b}(X_b'y)|, the smallest lambda whose solution is zero. Its square is rational: here it is.
+
+A float proposal bounds every piece. Pieces are solved exactly from the longest bound down, until the bounds that are left
+are below the largest exact value: the answer does not depend on the floats, only the work does.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import lcm
+
+from relu_cert.exact import Matrix, Vector, dot, norm_squared
+from relu_cert.problem.model import Network, Problem
+from relu_cert.prove.facts import Attained, BlockMultipliers, LambdaMax, PieceMultiplier, PieceMultipliers
+from relu_cert.prove.grid import binary_grid
+from relu_cert.prove.multipliers import Proposals, gated_lengths_squared, project, rounded_pieces
+from relu_cert.prove.pieces import bit_string, exact_multiplier
+
+
+def lambda_max(problem: Problem, proposals: Proposals | None) -> LambdaMax:
+    """lambda_max^2 of the problem, with its evidence."""
+    if problem.network is None:
+        return _direct(problem)
+    if problem.model == "gated":
+        return _gated(problem.network, problem.y)
+    if proposals is None:
+        raise ValueError("a ReLU problem needs proposals for its pieces")
+    return _relu(problem.network, problem.y, proposals)
+
+
+def _direct(problem: Problem) -> LambdaMax:
+    best, attained = Fraction(0), Attained(block=0, u=(Fraction(0),) * len(problem.blocks[0].X[0]))
+    rhos: list[Vector | None] = []
+    for b, block in enumerate(problem.blocks):
+        c = tuple(dot(column, problem.y) for column in zip(*block.X, strict=True))
+        rho, v = (None, c) if block.K is None else project(c, block.K)
+        rhos.append(rho if rho is not None and any(rho) else None)
+        if norm_squared(v) > best:
+            best, attained = norm_squared(v), Attained(block=b, u=v)
+    return LambdaMax(best, BlockMultipliers(tuple(rhos)), attained)
+
+
+def _gated(network: Network, y: Vector) -> LambdaMax:
+    lengths = gated_lengths_squared(network.Z, network.patterns, y)
+    best = max(range(len(lengths)), key=lengths.__getitem__)
+    return LambdaMax(lengths[best], None, Attained(pattern=bit_string(network.patterns.pattern(best))))
+
+
+def _relu(network: Network, y: Vector, proposals: Proposals) -> LambdaMax:
+    q = lcm(*(y_k.denominator for y_k in y)) * binary_grid(y)
+    sides = {xi: tuple(xi * y_k for y_k in y) for xi in (1, -1)}
+    rounded = {xi: rounded_pieces(network, t, q, proposals[xi]) for xi, t in sides.items()}
+    best, attained = Fraction(0), Attained(u=(Fraction(0),) * len(network.Z[0]))
+    solved: dict[tuple[int, int], PieceMultiplier] = {}
+    order = sorted(
+        ((xi, i) for xi in sides for i in range(len(rounded[xi]))), key=lambda at: -rounded[at[0]][at[1]].length_squared
+    )
+    for xi, i in order:  # longest first, so that few have to be solved
+        piece = rounded[xi][i]
+        if piece.length_squared <= best:
+            break
+        solved[xi, i], v = exact_multiplier(network.Z, sides[xi], piece.base, piece.multiplier.rows)
+        best, attained = _improve(network.Z, sides[xi], xi, v, (best, attained))
+    parts = [tuple(solved.get((xi, i), piece.multiplier) for i, piece in enumerate(rounded[xi])) for xi in sides]
+    return LambdaMax(best, PieceMultipliers(*parts), attained)
+
+
+def _improve(Z: Matrix, t: Vector, xi: int, v: Vector, so_far: tuple[Fraction, Attained]) -> tuple[Fraction, Attained]:
+    """The direction v, if t.(Zv)_+ = |v|^2 is larger than the best so far."""
+    square = norm_squared(v)
+    reached = sum((t_k * max(dot(z, v), Fraction(0)) for t_k, z in zip(t, Z, strict=True)), Fraction(0))
+    return (square, Attained(xi, v)) if reached == square > so_far[0] else so_far

@@ -1,0 +1,157 @@
+"""Exact multipliers from float proposals.
+
+Multipliers prove |Proj_{C_b}(X_b'theta)| <= lambda: for ReLU one m for each concave piece, for direct problems one rho
+for each block, for gated ReLU none. A proposal is rounded to the grid of theta, moved into its box, and its length is
+computed in integers. Where it comes near to lambda it is replaced by the exact minimiser.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+from flint import fmpz_mat
+from numpy.typing import NDArray
+
+from relu_cert.exact import Matrix, Vector, dot, norm_squared, scaled_rows
+from relu_cert.patterns.model import PatternSet
+from relu_cert.problem.model import Network, Problem
+from relu_cert.prove.facts import BlockMultipliers, Multipliers, PieceMultiplier, PieceMultipliers, Sign
+from relu_cert.prove.grid import from_grid, to_grid
+from relu_cert.prove.pieces import Bits, bit_string, clip, exact_multiplier, lengths_squared, restrict
+from relu_cert.prove.projection import Bounds, shortest
+
+
+class PieceProposal(Protocol):
+    """What a float solver proposes for all pieces of one sign: base bits and multipliers, pieces x n."""
+
+    @property
+    def base(self) -> Bits: ...
+    @property
+    def m(self) -> NDArray[np.float64]: ...
+
+
+Proposals = dict[Sign, PieceProposal]
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """A multiplier of one piece and the square of the length |Z'm| that it proves."""
+
+    multiplier: PieceMultiplier
+    length_squared: Fraction
+
+    @property
+    def base(self) -> list[bool]:
+        """The base as booleans."""
+        return [c == "1" for c in self.multiplier.base]
+
+
+def rounded_pieces(network: Network, t: Vector, q: int, proposal: PieceProposal) -> list[Bounded]:
+    """One multiplier for every piece of t = xi theta, rounded from the proposal to the grid 1/q on which t lies."""
+    grid_t = [to_grid(t_k, q) for t_k in t]
+    if any(from_grid(k, q) != t_k for k, t_k in zip(grid_t, t, strict=True)):
+        raise ValueError("theta must lie on its grid")
+    _require_every_piece(network.patterns, t, proposal.base)
+    rows, values = _round_proposal(grid_t, proposal, q)
+    N, q_Z = scaled_rows(network.Z)
+    unit = Fraction(1, (q * q_Z) ** 2)
+    return [
+        Bounded(PieceMultiplier(bit_string(on), tuple(ks), tuple(from_grid(k, q) for k in ms)), length * unit)
+        for on, ks, ms, length in zip(
+            proposal.base, rows, values, lengths_squared(N, grid_t, proposal.base, rows, values), strict=True
+        )
+    ]
+
+
+def sharpened(Z: Matrix, t: Vector, q: int, piece: Bounded) -> Bounded:
+    """The exact minimiser of the piece rounded to the grid again, if that is shorter than what there is."""
+    base = piece.base
+    best, _ = exact_multiplier(Z, t, base, piece.multiplier.rows)
+    values = tuple(
+        from_grid(clip(to_grid(x, q), to_grid(t[k], q), base[k]), q)
+        for k, x in zip(best.rows, best.values, strict=True)
+    )
+    m = [t_k if on else Fraction(0) for t_k, on in zip(t, base, strict=True)]
+    for k, x in zip(best.rows, values, strict=True):
+        m[k] = x
+    length = norm_squared([dot(m, column) for column in zip(*Z, strict=True)])
+    return Bounded(PieceMultiplier(best.base, best.rows, values), length) if length < piece.length_squared else piece
+
+
+def gated_lengths_squared(Z: Matrix, patterns: PatternSet, theta: Vector) -> list[Fraction]:
+    """|Z'D theta|^2 for every pattern D, exactly."""
+    N, q = scaled_rows([scale(t_k, row) for t_k, row in zip(theta, Z, strict=True)])
+    on = patterns.array().astype(np.int8)
+    sums = (fmpz_mat(len(on), len(theta), on.ravel().tolist()) * fmpz_mat(N)).tolist()
+    return [Fraction(int(sum(a * a for a in v)), q * q) for v in sums]
+
+
+def block_multipliers(problem: Problem, theta: Vector, lam_squared: Fraction) -> tuple[BlockMultipliers, Fraction]:
+    """rho_b for the blocks of a direct problem, exact projections where |X_b'theta| > lambda; the largest length^2."""
+    result: list[Vector | None] = []
+    longest = Fraction(0)
+    for block in problem.blocks:
+        c = tuple(dot(column, theta) for column in zip(*block.X, strict=True))
+        length, rho = norm_squared(c), None
+        if length > lam_squared and block.K is not None:
+            rho, v = project(c, block.K)
+            length = norm_squared(v)
+        result.append(rho)
+        longest = max(longest, length)
+    return BlockMultipliers(tuple(result)), longest
+
+
+def project(c: Vector, K: Matrix) -> tuple[Vector, Vector]:
+    """rho >= 0 and v = c - K rho = Proj_C(c) for C = {w : K'w <= 0}, exactly (Moreau)."""
+    columns = [tuple(-x for x in column) for column in zip(*K, strict=True)]
+    one, zero = Fraction(1), Fraction(0)
+    box = [Bounds(one, one)] + [Bounds(zero, None)] * len(columns)
+    best = shortest([c, *columns], box, [one] + [zero] * len(columns))
+    return best.m[1:], best.v
+
+
+def scale(s: Fraction, a: Vector) -> Vector:
+    """s a"""
+    return tuple(s * x for x in a)
+
+
+def scale_multipliers(s: Fraction, multipliers: Multipliers) -> Multipliers:
+    """The multipliers of s theta, s > 0."""
+    match multipliers:
+        case PieceMultipliers(plus, minus):
+            return PieceMultipliers(_scale_pieces(s, plus), _scale_pieces(s, minus))
+        case BlockMultipliers(rho):
+            return BlockMultipliers(tuple(None if r is None else scale(s, r) for r in rho))
+        case None:
+            return None
+
+
+def _scale_pieces(s: Fraction, pieces: tuple[PieceMultiplier, ...]) -> tuple[PieceMultiplier, ...]:
+    return tuple(PieceMultiplier(p.base, p.rows, scale(s, p.values)) for p in pieces)
+
+
+def _require_every_piece(patterns: PatternSet, t: Vector, base: Bits) -> None:
+    """A proposal has exactly one base for every piece, or it is none."""
+    positive = np.array([t_k > 0 for t_k in t])
+    wanted = {p.tobytes() for p in restrict(patterns.groups[0].bits, positive)}
+    proposed = {p.tobytes() for p in np.packbits(base & positive, axis=1)}
+    if len(base) != len(wanted) or proposed != wanted:
+        raise ValueError("the proposal must have exactly one base for every piece")
+
+
+def _round_proposal(grid_t: Sequence[int], proposal: PieceProposal, q: int) -> tuple[list[list[int]], list[list[int]]]:
+    """Rows that differ from the base, with their grid values, inside the box."""
+    base = proposal.base
+    start = np.where(base, np.array([float(from_grid(k, q)) for k in grid_t]), 0.0)
+    rows: list[list[int]] = [[] for _ in base]
+    values: list[list[int]] = [[] for _ in base]
+    for i, k in np.argwhere(proposal.m != start).tolist():
+        value = clip(to_grid(float(proposal.m[i, k]), q), grid_t[k], bool(base[i, k]))
+        if value != (grid_t[k] if base[i, k] else 0):
+            rows[i].append(k)
+            values[i].append(value)
+    return rows, values

@@ -1,0 +1,84 @@
+"""The optimal value enclosed: lower <= p* <= upper, from one feasible point and one dual feasible point.
+
+    lower = y.theta - 1/2 |theta|^2        upper = 1/2 |Xw - y|^2 + lambda sum_b norm_b,   norm_b >= |w_b|
+
+P is strongly convex in the fit, so every solution's fit is within sqrt(2 (upper - lower)) of Xw (lemma:unique-fit-cgl).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import floor
+
+from relu_cert.exact import Matrix, Vector, dot, norm_squared, sqrt_upper
+from relu_cert.problem.model import Problem
+from relu_cert.prove.multipliers import project
+from relu_cert.prove.facts import Dual, ExactNeuron, Fit, Primal, Sign, Value
+from relu_cert.prove.pieces import bit_string
+
+HALF = Fraction(1, 2)
+
+
+def norm_upper(w: Vector, bits: int) -> Fraction:
+    """A short rational >= |w|, above it by about a relative 2^-bits; |w| itself where that is rational."""
+    square = norm_squared(w)
+    root = sqrt_upper(square, bits + 2)
+    if root * root == square:
+        return root
+    exponent = root.numerator.bit_length() - root.denominator.bit_length()
+    grid = Fraction(2) ** (bits + 1 - exponent)
+    return (floor(root * grid) + 1) / grid
+
+
+def relu_neuron(Z: Matrix, sign: Sign, w: Vector, bits: int) -> ExactNeuron:
+    """The neuron xi (Zw)_+ with its pattern 1(Zw >= 0)."""
+    return ExactNeuron(sign, w, norm_upper(w, bits), pattern=bit_string([dot(z, w) >= 0 for z in Z]))
+
+
+def gated_neuron(pattern: Sequence[bool], w: Vector, bits: int) -> ExactNeuron:
+    """The gated neuron D Z w."""
+    return ExactNeuron(1, w, norm_upper(w, bits), pattern=bit_string(pattern))
+
+
+def block_neuron(K: Matrix | None, block: int, w: Vector, bits: int) -> ExactNeuron:
+    """The block w_b of a direct problem, moved into its cone exactly where rounding left it outside."""
+    if K is not None and any(dot(column, w) > 0 for column in zip(*K, strict=True)):
+        w = project(w, K)[1]
+    return ExactNeuron(1, w, norm_upper(w, bits), block=block)
+
+
+def output(problem: Problem, neuron: ExactNeuron) -> Vector:
+    """X_b w_b"""
+    if neuron.block is not None:
+        return tuple(dot(row, neuron.w) for row in problem.blocks[neuron.block].X)
+    if problem.network is None or neuron.pattern is None:
+        raise ValueError("a neuron of a network has a pattern")
+    return tuple(
+        neuron.sign * dot(z, neuron.w) if on == "1" else Fraction(0)
+        for z, on in zip(problem.network.Z, neuron.pattern, strict=True)
+    )
+
+
+def primal(problem: Problem, neurons: Sequence[ExactNeuron]) -> Primal:
+    """The feasible point of these neurons (zero ones are left out), with its fit."""
+    used = tuple(neuron for neuron in neurons if any(neuron.w))
+    fit = [Fraction(0)] * problem.n
+    for neuron in used:
+        for k, q in enumerate(output(problem, neuron)):
+            fit[k] += q
+    return Primal(used, tuple(fit))
+
+
+def value(problem: Problem, lam: Fraction, point: Primal, dual: Dual, gap: Fraction) -> Value:
+    """The interval that holds p*."""
+    y, theta = problem.y, dual.theta
+    residual = [a - b for a, b in zip(point.fit, y, strict=True)]
+    upper = HALF * norm_squared(residual) + lam * sum((neuron.norm for neuron in point.neurons), Fraction(0))
+    lower = dot(y, theta) - HALF * norm_squared(theta)
+    return Value(lower, upper, gap)
+
+
+def fit(point: Primal, bounds: Value) -> Fit:
+    """The ball that holds the fit of every solution."""
+    return Fit(point.fit, 2 * (bounds.upper - bounds.lower))
