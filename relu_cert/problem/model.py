@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal, overload
 
 from relu_cert.exact import Matrix, Vector
 from relu_cert.patterns.model import PatternSet
+
+_ZERO = Fraction(0)
 
 Model = Literal["relu", "gated", "cgl"]
 
@@ -25,9 +28,9 @@ class Block:
     K: Matrix | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Network:
-    """What a network model is built from: the data and all its activation patterns."""
+    """What a network model is built from: the data and all its activation patterns. Equal only to itself."""
 
     Z: Matrix
     patterns: PatternSet
@@ -56,7 +59,10 @@ class Problem:
 
 @dataclass(frozen=True)
 class NetworkBlocks(Sequence[Block]):
-    """The blocks of a network model, made when they are asked for."""
+    """The blocks of a network model, made when they are asked for.
+
+    X_b = xi D Z. For ReLU, column k of K_b is (1 - 2 D_kk) z_k: K_b' u <= 0 says (2D - I) Z u >= 0.
+    """
 
     network: Network
     gated: bool
@@ -71,14 +77,12 @@ class NetworkBlocks(Sequence[Block]):
     def __getitem__(self, b: int | slice) -> Block | Sequence[Block]:
         if isinstance(b, slice):
             return [self[i] for i in range(*b.indices(len(self)))]
-        if not 0 <= b < len(self):
-            raise IndexError(b)
-        number, minus = (b, 0) if self.gated else divmod(b, 2)
+        number, minus = divmod(range(len(self))[b], 1 if self.gated else 2)
         on = self.network.patterns.pattern(number)
-        Z = self.network.Z
         xi = -1 if minus else 1
-        X = tuple(tuple(xi * z if on_k else 0 * z for z in row) for on_k, row in zip(on, Z, strict=True))
+        Z = self.network.Z
+        X = tuple(tuple(xi * z if on_k else _ZERO for z in row) for on_k, row in zip(on, Z, strict=True))
         if self.gated:
             return Block(X, None)
-        K = tuple(zip(*(tuple(-z if on_k else z for z in row) for on_k, row in zip(on, Z, strict=True)), strict=True))
-        return Block(X, K)
+        sides = (tuple(-z if on_k else z for z in row) for on_k, row in zip(on, Z, strict=True))
+        return Block(X, tuple(zip(*sides, strict=True)))

@@ -1,0 +1,88 @@
+"""From a path to bytes, and from bytes to text: size limits, gzip, UTF-8."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import zlib
+from hashlib import sha256
+from pathlib import Path
+
+from relu_cert.data.messages import file_name
+from relu_cert.errors import DataError
+
+MAX_BYTES = 64 * 2**20
+"""The largest file that is read, and the largest text that a compressed file may hold."""
+
+_GZIP = b"\x1f\x8b"
+_KNOWN = {
+    b"PK\x03\x04": "a spreadsheet or a zip archive",
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+    b"BZh": "a bzip2 file",
+    b"\xfd7zXZ": "an xz file",
+    b"\x28\xb5\x2f\xfd": "a zstandard file",
+    b"\x93NUMPY": "a numpy file",
+    b"PAR1": "a parquet file",
+}
+_ADVICE = "save it as UTF-8 text, plain or gzip"
+
+
+def digest(raw: bytes) -> str:
+    """The SHA-256 of the bytes as they are (compressed ones if the file is compressed), in hexadecimal."""
+    return sha256(raw).hexdigest()
+
+
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """The bytes of a file of at most MAX_BYTES; DataError says why it cannot be read."""
+    name = file_name(os.fspath(path))
+    try:
+        with Path(path).open("rb") as file:
+            raw = file.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise DataError(f"{name}: there is no such file; check the path.") from None
+    except IsADirectoryError:
+        raise DataError(f"{name}: this is a directory; name a file in it.") from None
+    except PermissionError:
+        raise DataError(f"{name}: permission denied; make the file readable.") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise DataError(f"{name}: cannot be read ({reason or error}); check the path.") from None
+    if len(raw) > MAX_BYTES:
+        limit = MAX_BYTES // 2**20
+        raise DataError(f"{name}: larger than {limit} MiB; exact proofs are for small data, take fewer rows.")
+    return raw
+
+
+def decode(raw: bytes, name: str) -> str:
+    """The text of UTF-8 bytes, without their byte order mark, decompressed if they are gzip."""
+    name = file_name(name)
+    data = _gunzip(raw, name) if raw.startswith(_GZIP) else raw
+    if (nul := data.find(0)) >= 0:
+        raise DataError(f"{name}: {_format(data)}, found NUL at byte {nul}; {_ADVICE}.")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        # The codec counts from behind the byte order mark.
+        position = error.start + len(data) - len(error.object)
+        found = f"0x{data[position]:02x}"
+        raise DataError(f"{name}: {_format(data)}, found {found} at byte {position}; {_ADVICE}.") from None
+
+
+def _format(data: bytes) -> str:
+    """What bytes that are not UTF-8 text seem to be."""
+    known = (what for magic, what in _KNOWN.items() if data.startswith(magic))
+    return f"not UTF-8 text but {what}" if (what := next(known, "")) else "not UTF-8 text"
+
+
+def _gunzip(raw: bytes, name: str) -> bytes:
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(raw)) as file:
+            data = file.read(MAX_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{name}: a damaged gzip file ({error}); compress it again.") from None
+    if len(data) > MAX_BYTES:
+        limit = MAX_BYTES // 2**20
+        raise DataError(f"{name}: holds more than {limit} MiB once decompressed; exact proofs are for small data.")
+    return data

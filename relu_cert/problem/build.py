@@ -1,0 +1,30 @@
+"""Network models as constrained group lasso problems.
+
+    ReLU    for each pattern D in D_Z and sign xi = +-1:   X_b = xi D Z,   C_b = {u : (2D - I) Z u >= 0}
+    gated   for each pattern D in D_Z:                     X_b = D Z,      no cone
+"""
+
+from __future__ import annotations
+
+from relu_cert.exact import Matrix, Vector
+from relu_cert.patterns.model import PatternSet
+from relu_cert.problem.model import Network, NetworkBlocks, Problem
+
+
+def relu(Z: Matrix, y: Vector, patterns: PatternSet) -> Problem:
+    """The convex reformulation of a two-layer ReLU network over all patterns of Z (eq:convex-relu-mlp)."""
+    network = _network(Z, y, patterns)
+    return Problem("relu", y, NetworkBlocks(network, gated=False), network)
+
+
+def gated(Z: Matrix, y: Vector, patterns: PatternSet) -> Problem:
+    """The same for a gated ReLU network with all patterns of Z as its gates (eq:convex-gated-relu-mlp)."""
+    network = _network(Z, y, patterns)
+    return Problem("gated", y, NetworkBlocks(network, gated=True), network)
+
+
+def _network(Z: Matrix, y: Vector, patterns: PatternSet) -> Network:
+    shape = (len(Z), len(Z[0]) if Z else 0)
+    if shape != (patterns.n, patterns.d) or len(y) != len(Z):
+        raise ValueError(f"Z is {shape}, y has {len(y)} entries, the patterns are of a {patterns.n, patterns.d} matrix")
+    return Network(Z, patterns)
