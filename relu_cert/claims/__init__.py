@@ -1,0 +1,21 @@
+"""One module per claim. Each has NAME, STATEMENT, `applies` and `decide`, which turns facts into a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import ModuleType
+
+from relu_cert.claims import fit, optimal, patterns_complete
+from relu_cert.claims.model import Result, Verdict
+from relu_cert.prove.facts import Facts
+
+CLAIMS: tuple[ModuleType, ...] = (patterns_complete, optimal, fit)
+NAMES: tuple[str, ...] = tuple(claim.NAME for claim in CLAIMS)
+
+
+def decide(facts: Facts, names: Sequence[str] = NAMES) -> tuple[Result, ...]:
+    """The verdicts of the named claims, in the order of the list."""
+    return tuple(claim.decide(facts) for claim in CLAIMS if claim.NAME in names and claim.applies(facts))
+
+
+__all__ = ["CLAIMS", "NAMES", "Result", "Verdict", "decide"]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from relu_cert.exact import Vector
+from relu_cert.problem.model import Problem
 
 Sign = int  # xi = +1 or -1
 
@@ -35,7 +36,7 @@ class PieceMultipliers:
 
 @dataclass(frozen=True)
 class BlockMultipliers:
-    """rho_b >= 0 with |X_b'theta - K_b rho_b| <= lambda for every block of a direct problem; None stands for rho_b = 0."""
+    """rho_b >= 0 with |X_b'theta - K_b rho_b| <= lambda for every block of a direct problem; None is rho_b = 0."""
 
     rho: tuple[Vector | None, ...]
 
@@ -87,6 +88,11 @@ class Value:
         """Whether upper - lower <= gap * upper."""
         return self.upper - self.lower <= self.gap * self.upper
 
+    @property
+    def relative_gap(self) -> Fraction:
+        """(upper - lower) / upper; 0 where both are 0."""
+        return (self.upper - self.lower) / self.upper if self.upper else Fraction(0)
+
 
 @dataclass(frozen=True)
 class Fit:
@@ -113,3 +119,16 @@ class LambdaMax:
     squared: Fraction
     multipliers: Multipliers
     attained: Attained
+
+
+@dataclass(frozen=True)
+class Facts:
+    """All that was proved about one problem at one lambda."""
+
+    problem: Problem
+    lam: Fraction
+    lambda_max: LambdaMax
+    primal: Primal
+    dual: Dual
+    value: Value
+    fit: Fit

@@ -1,7 +1,7 @@
-"""lambda_max = max_b |Proj_{C_b}(X_b'y)|, the smallest lambda whose solution is zero. Its square is rational: here it is.
+"""lambda_max = max_b |Proj_{C_b}(X_b'y)|, the smallest lambda whose solution is zero. Its square is rational.
 
-A float proposal bounds every piece. Pieces are solved exactly from the longest bound down, until the bounds that are left
-are below the largest exact value: the answer does not depend on the floats, only the work does.
+A float proposal bounds every piece. Pieces are solved exactly from the longest bound down, until the bounds that are
+left are below the largest exact value: the answer does not depend on the floats, only the work does.
 """
 
 from __future__ import annotations

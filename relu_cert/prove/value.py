@@ -13,8 +13,8 @@ from math import floor
 
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, sqrt_upper
 from relu_cert.problem.model import Problem
-from relu_cert.prove.multipliers import project
 from relu_cert.prove.facts import Dual, ExactNeuron, Fit, Primal, Sign, Value
+from relu_cert.prove.multipliers import project
 from relu_cert.prove.pieces import bit_string
 
 HALF = Fraction(1, 2)

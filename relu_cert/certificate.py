@@ -1,0 +1,179 @@
+"""The certificate: facts and verdicts as one JSON file (`verify/FORMAT.md` is its specification)."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from relu_cert.claims.model import Result
+from relu_cert.data.model import Source
+from relu_cert.exact import Matrix
+from relu_cert.patterns.model import Group, PatternSet
+from relu_cert.problem.model import Problem
+from relu_cert.prove.facts import (
+    Attained,
+    BlockMultipliers,
+    ExactNeuron,
+    Facts,
+    Multipliers,
+    PieceMultiplier,
+    PieceMultipliers,
+)
+
+FORMAT = "relu_cert certificate"
+VERSION = 1
+OBJECTIVE = "1/2|Xw-y|^2 + lambda*sum|w_b|"
+
+
+def certificate(source: Source, facts: Facts, results: Sequence[Result]) -> dict[str, Any]:
+    """The certificate as a JSON object."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "input": _input(source),
+        "problem": _problem(facts.problem, facts.lam),
+        "facts": _facts(facts),
+        "claims": [{"claim": r.claim, "verdict": str(r.verdict)} for r in results],
+        "end": FORMAT,
+    }
+
+
+def dumps(content: dict[str, Any]) -> str:
+    """The JSON text, without white space that says nothing."""
+    return json.dumps(content, separators=(",", ":"), ensure_ascii=True, allow_nan=False) + "\n"
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write the file whole or not at all: an interruption leaves no half-written file."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def number(x: Fraction | int) -> str:
+    """p or p/q in lowest terms."""
+    return str(x)
+
+
+def vector(entries: Iterable[Fraction | int]) -> str:
+    """Numbers with one space between them."""
+    return " ".join(map(str, entries))
+
+
+def matrix(rows: Matrix) -> list[str]:
+    """Rows as vectors."""
+    return [vector(row) for row in rows]
+
+
+def _input(source: Source) -> dict[str, Any]:
+    if source.kind == "json":
+        return {"sha256": source.sha256, "kind": "json"}
+    return {
+        "sha256": source.sha256,
+        "kind": "csv",
+        "numbers": source.numbers,
+        "bias": source.bias,
+        "target": source.target,
+        "delimiter": source.delimiter,
+        "header": source.header,
+    }
+
+
+def _problem(problem: Problem, lam: Fraction) -> dict[str, Any]:
+    head = {"model": problem.model, "objective": OBJECTIVE, "lambda": number(lam)}
+    if problem.network is not None:
+        return head | {"Z": matrix(problem.network.Z), "y": vector(problem.y)}
+    columns = problem.columns
+    if columns is None:
+        raise ValueError("a direct problem knows its columns")
+    width = sum(len(group) for group in columns)
+    rows = [[Fraction(0)] * width for _ in problem.y]
+    for group, block in zip(columns, problem.blocks, strict=True):
+        for row, part in zip(rows, block.X, strict=True):
+            for column, x in zip(group, part, strict=True):
+                row[column] = x
+    return head | {
+        "X": [vector(row) for row in rows],
+        "groups": [list(group) for group in columns],
+        "K": [None if block.K is None else matrix(block.K) for block in problem.blocks],
+        "y": vector(problem.y),
+    }
+
+
+def _facts(facts: Facts) -> dict[str, Any]:
+    network, value = facts.problem.network, facts.value
+    head = {} if network is None else {"patterns": _patterns(network.patterns)}
+    return head | {
+        "lambda_max": {
+            "squared": number(facts.lambda_max.squared),
+            "multipliers": _multipliers(facts.lambda_max.multipliers),
+            "attained": _attained(facts.problem, facts.lambda_max.attained),
+        },
+        "primal": {"neurons": [_neuron(facts.problem, neuron) for neuron in facts.primal.neurons]},
+        "dual": {"theta": vector(facts.dual.theta), "multipliers": _multipliers(facts.dual.multipliers)},
+        "value": {"lower": number(value.lower), "upper": number(value.upper), "gap": number(value.gap)},
+        "fit": {"center": vector(facts.fit.center), "radius_squared": number(facts.fit.radius_squared)},
+    }
+
+
+def _patterns(patterns: PatternSet) -> dict[str, Any]:
+    return {
+        "columns": list(patterns.columns),
+        "groups": [_group(group) for group in patterns.groups],
+        "covers": list(patterns.covers),
+    }
+
+
+def _group(group: Group) -> dict[str, Any]:
+    return {
+        "flat": list(group.flat),
+        "circuits": [list(circuit) for circuit in group.circuits],
+        "witnesses": [vector(u) for u in group.witnesses.tolist()],
+    }
+
+
+def _multipliers(multipliers: Multipliers) -> Any:
+    match multipliers:
+        case PieceMultipliers(plus, minus):
+            return {"+": [_piece(p) for p in plus], "-": [_piece(p) for p in minus]}
+        case BlockMultipliers(rho):
+            return [None if r is None else vector(r) for r in rho]
+        case None:
+            return None
+
+
+def _piece(piece: PieceMultiplier) -> list[Any]:
+    return [piece.base, list(piece.rows), vector(piece.values)]
+
+
+def _sign(sign: int) -> str:
+    return "+" if sign > 0 else "-"
+
+
+def _attained(problem: Problem, attained: Attained) -> dict[str, Any]:
+    if problem.model == "gated":
+        return {"pattern": attained.pattern}
+    u = vector(attained.u or ())
+    return {"sign": _sign(attained.sign), "u": u} if problem.model == "relu" else {"block": attained.block, "u": u}
+
+
+def _neuron(problem: Problem, neuron: ExactNeuron) -> dict[str, Any]:
+    tail = {"w": vector(neuron.w), "norm": number(neuron.norm)}
+    match problem.model:
+        case "relu":
+            return {"sign": _sign(neuron.sign)} | tail
+        case "gated":
+            return {"pattern": neuron.pattern} | tail
+        case _:
+            return {"block": neuron.block} | tail

@@ -1,0 +1,108 @@
+"""The way of the data: patterns, problem, solve, prove, claims. Each stage takes what the one before it gave."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+
+from relu_cert.claims import NAMES, Result, decide
+from relu_cert.data.model import Dataset
+from relu_cert.errors import UsageError
+from relu_cert.exact import sqrt_lower
+from relu_cert.patterns import enumerate_patterns
+from relu_cert.problem import gated, relu
+from relu_cert.problem.model import Model, Problem
+from relu_cert.prove.facts import Facts, LambdaMax
+from relu_cert.prove.lambda_max import lambda_max
+from relu_cert.prove.multipliers import Proposals
+from relu_cert.prove.prove import exact_neuron, prove, zero_facts
+from relu_cert.solve import FloatProblem, multipliers, prepare, solve
+
+DEFAULT_GAP = Fraction(1, 10**9)
+DEFAULT_MAX_PATTERNS = 10**6
+DEFAULT_RATIO = Fraction(1, 10)
+FLOAT_PRECISION = 52
+
+
+class Stages(Protocol):
+    """Where progress is told."""
+
+    def stage(self, name: str) -> AbstractContextManager[None]:
+        """A stage begins; it ends with the context."""
+
+    def advance(self, done: int, total: int) -> None:
+        """So much of the present stage is done."""
+
+
+@dataclass(frozen=True)
+class LambdaChoice:
+    """lambda itself, or its ratio to lambda_max."""
+
+    value: Fraction | None = None
+    ratio: Fraction | None = None
+
+    def resolve(self, largest: LambdaMax) -> Fraction:
+        """lambda, a rational. Where lambda_max is irrational, ratio * lambda_max is taken to twelve digits below."""
+        if self.value is not None:
+            return self.value
+        ratio = DEFAULT_RATIO if self.ratio is None else self.ratio
+        if largest.squared == 0:
+            raise UsageError("lambda_max is 0 (the targets do nothing); give lambda itself with --lambda.")
+        root = sqrt_lower(largest.squared, 80)
+        if root * root == largest.squared:
+            return ratio * root
+        return _twelve_digits(ratio * root)
+
+
+def network_problem(
+    data: Dataset, model: Model, stages: Stages, max_patterns: int = DEFAULT_MAX_PATTERNS
+) -> Problem:
+    """All patterns of the data, and the ReLU or gated ReLU problem over them."""
+    with stages.stage("patterns"):
+        patterns = enumerate_patterns(data.Z, max_patterns=max_patterns, progress=stages.advance)
+    return (gated if model == "gated" else relu)(data.Z, data.y, patterns)
+
+
+def find_facts(problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stages) -> Facts:
+    """Solve the problem and prove what was found."""
+    with stages.stage("lambda_max"):
+        floats = prepare(problem)
+        largest = lambda_max(problem, _propose(floats, np.array([float(x) for x in problem.y]), 0.0))
+        lam = choice.resolve(largest)
+    if lam * lam >= largest.squared:
+        return zero_facts(problem, lam, largest, gap)
+    with stages.stage("solve"):
+        solution = solve(floats, float(lam))
+    with stages.stage("prove"):
+        neurons = [exact_neuron(problem, neuron, FLOAT_PRECISION) for neuron in solution.neurons]
+        return prove(
+            problem,
+            lam,
+            largest,
+            gap,
+            neurons,
+            [float(x) for x in solution.residual],
+            lambda theta: _propose(floats, theta, float(lam)),
+            FLOAT_PRECISION,
+        )
+
+
+def verdicts(facts: Facts, claims: Sequence[str] = NAMES) -> tuple[Result, ...]:
+    """What the facts say about the claims."""
+    return decide(facts, claims)
+
+
+def _propose(floats: FloatProblem, theta: np.ndarray[tuple[int], np.dtype[np.float64]], lam: float) -> Proposals | None:
+    return multipliers(floats, theta, lam) if floats.model == "relu" else None
+
+
+def _twelve_digits(x: Fraction) -> Fraction:
+    """x > 0 rounded down to twelve significant decimal digits."""
+    exponent = len(str(x.numerator)) - len(str(x.denominator))
+    unit = Fraction(10) ** (exponent - 12)
+    return (x // unit) * unit

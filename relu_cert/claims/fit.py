@@ -1,0 +1,23 @@
+"""fit: every optimal network has the same fit, and it lies in a small ball (lemma:unique-fit-cgl, with a radius)."""
+
+from __future__ import annotations
+
+from relu_cert.claims.model import Result, Verdict
+from relu_cert.exact import sqrt_upper
+from relu_cert.prove.facts import Facts
+from relu_cert.report.text import scientific
+
+NAME = "fit"
+STATEMENT = "The fit of all optimal networks is one and the same, and lies in the ball."
+
+
+def applies(facts: Facts) -> bool:
+    """Always."""
+    return True
+
+
+def decide(facts: Facts) -> Result:
+    """|yhat - Xw| <= sqrt(2 (upper - lower)) for the fit yhat of every solution."""
+    radius = sqrt_upper(facts.fit.radius_squared)
+    detail = "known exactly." if radius == 0 else f"within {scientific(radius)} of the fit of the network found."
+    return Result(NAME, Verdict.PROVED, "strong convexity", f"one fit for all optimal networks, {detail}")

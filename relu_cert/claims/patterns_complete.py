@@ -1,0 +1,33 @@
+"""patterns-complete: the listed patterns are exactly D_Z = {1(Zu >= 0) : u}."""
+
+from __future__ import annotations
+
+from relu_cert.claims.model import Result, Verdict
+from relu_cert.prove.facts import Facts
+
+NAME = "patterns-complete"
+STATEMENT = "The listed activation patterns are exactly D_Z."
+
+
+def applies(facts: Facts) -> bool:
+    """Direct problems have no patterns."""
+    return facts.problem.network is not None
+
+
+def decide(facts: Facts) -> Result:
+    """Every pattern has a witness, and the listed circuits leave room for no other (Whitney's bound is attained)."""
+    network = facts.problem.network
+    if network is None:
+        raise ValueError("a direct problem has no patterns")
+    patterns = network.patterns
+    circuits = sum(len(g.circuits) for g in patterns.groups)
+    lower = len(patterns) - patterns.open_cells
+    faces = f" and {lower} of lower faces" if lower else ""
+    by = f"{circuits} circuits" if circuits else "Cover's bound"
+    return Result(
+        NAME,
+        Verdict.PROVED,
+        "witnesses and count",
+        f"{len(patterns)} patterns: {patterns.open_cells} open cells{faces}, each with a witness; "
+        f"none is missing by {by}.",
+    )

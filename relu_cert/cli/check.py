@@ -1,0 +1,160 @@
+"""python -m relu_cert check: solve to global optimality, and prove it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from relu_cert.check import DEFAULT_GAP, LambdaChoice, find_facts, network_problem, verdicts
+from relu_cert.claims import NAMES, Result, Verdict
+from relu_cert.cli.options import (
+    add_data_options,
+    add_output_options,
+    chosen_example,
+    input_path,
+    positive,
+    read_data,
+)
+from relu_cert.errors import ReluCertError, UsageError
+from relu_cert.problem import read_problem_json
+from relu_cert.report.outcome import Outcome
+from relu_cert.report.progress import Progress
+
+if TYPE_CHECKING:
+    from relu_cert.examples import Example
+
+EXIT_REFUTED, EXIT_UNDECIDED = 1, 2
+
+
+def add_parser(commands: Any) -> None:
+    """The options of check."""
+    command = commands.add_parser(
+        "check",
+        help="solve to global optimality and prove it",
+        description="Train the network to its global optimum over all activation patterns, prove what was found, and write a "
+        "certificate that `python -m verify` re-checks.",
+    )
+    add_data_options(command)
+    problem = command.add_argument_group("problem")
+    problem.add_argument("--model", choices=("relu", "gated"), help="ReLU (default) or gated ReLU")
+    problem.add_argument("--lambda", dest="lam", metavar="L", help="the regularisation, a rational: 1/10, 0.1, 1e-1")
+    problem.add_argument("--lambda-ratio", metavar="R", help="lambda as a part of lambda_max (default: 1/10)")
+    problem.add_argument("--gap", metavar="G", help="the relative duality gap to prove (default: 1e-9)")
+    problem.add_argument("--claims", metavar="A,B", help=f"decide only these claims: {', '.join(NAMES)}")
+    problem.add_argument(
+        "--require", metavar="A,B", help="exit with 1 if one of these claims is REFUTED, with 2 if one is UNDECIDED"
+    )
+    add_output_options(command)
+    command.add_argument(
+        "--certificate", metavar="FILE", help="where to write the certificate (default: NAME.cert.json in this folder)"
+    )
+    command.add_argument("--no-verify", action="store_true", help="do not re-check the certificate before reporting")
+    command.set_defaults(run=run)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """The options, read and checked."""
+
+    choice: LambdaChoice
+    gap: Any
+    claims: tuple[str, ...]
+    required: tuple[str, ...]
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read, solve, prove, write, verify, report."""
+    example = chosen_example(options)
+    asked = _asked(options, example)
+    path = input_path(options, example)
+    with Progress(quiet=options.quiet) as stages:
+        data = None
+        if path.suffix == ".json" or path.name.endswith(".json.gz"):
+            _refuse_for_json(options)
+            problem, source = read_problem_json(path)
+        else:
+            data = read_data(options, example)
+            source = data.source
+            model = options.model or (example.model if example and example.model != "cgl" else "relu")
+            problem = network_problem(data, model, stages, options.max_patterns)
+        facts = find_facts(problem, asked.choice, asked.gap, stages)
+        results = verdicts(facts, asked.claims)
+        target = Path(options.certificate) if options.certificate else Path(f"{_stem(path)}.cert.json")
+        outcome = Outcome(data, source, facts, results, target)
+        text = outcome.certificate_text()
+        if not options.no_verify:
+            with stages.stage("verify"):
+                _verify(text)
+        _write(target, text)
+    print(json.dumps(outcome.to_json(), indent=2) if options.json else outcome.to_text(), end="\n" if options.json else "")
+    return _exit_code(results, asked.required)
+
+
+def _asked(options: argparse.Namespace, example: Example | None) -> _Asked:
+    if options.lam is not None and options.lambda_ratio is not None:
+        raise UsageError("give --lambda or --lambda-ratio, not both.")
+    choice = LambdaChoice()
+    if options.lam is not None:
+        choice = LambdaChoice(value=positive(options.lam, "lambda"))
+    elif options.lambda_ratio is not None:
+        choice = LambdaChoice(ratio=positive(options.lambda_ratio, "the ratio to lambda_max"))
+    elif example is not None and example.lam is not None:
+        choice = LambdaChoice(value=example.lam)
+    gap = DEFAULT_GAP if options.gap is None else positive(options.gap, "the gap")
+    return _Asked(choice, gap, _names(options.claims, NAMES), _names(options.require, ()))
+
+
+def _names(text: str | None, default: tuple[str, ...]) -> tuple[str, ...]:
+    if text is None:
+        return default
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    for name in names:
+        if name not in NAMES:
+            raise UsageError(f"there is no claim {name!r}; there are {', '.join(NAMES)}.")
+    return names
+
+
+def _refuse_for_json(options: argparse.Namespace) -> None:
+    for name in ("target", "bias", "delimiter", "model"):
+        if getattr(options, name) is not None:
+            raise UsageError(f"--{name} is for CSV data; a problem in JSON has no such thing.")
+
+
+def _stem(path: Path) -> str:
+    name = path.name.removesuffix(".gz")
+    return name.rsplit(".", 1)[0] or "relu_cert"
+
+
+def _write(path: Path, text: str) -> None:
+    from relu_cert.certificate import write_text
+
+    try:
+        write_text(path, text)
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}; choose another place with --certificate.") from None
+
+
+def _verify(text: str) -> None:
+    """Nothing is reported that the independent checker does not accept."""
+    from verify import check_text
+    from verify.errors import VerifyError
+
+    try:
+        check_text(text)
+    except VerifyError as error:
+        raise ReluCertError(
+            f"the independent checker does not accept our own certificate ({error}); this is a bug, "
+            "please report it with the data. No verdict is given."
+        ) from None
+
+
+def _exit_code(results: Sequence[Result], required: Sequence[str]) -> int:
+    said = {result.claim: result.verdict for result in results}
+    wanted = [said.get(name, Verdict.UNDECIDED) for name in required]
+    if Verdict.REFUTED in wanted:
+        return EXIT_REFUTED
+    return EXIT_UNDECIDED if Verdict.UNDECIDED in wanted else 0

@@ -1,0 +1,64 @@
+"""From a float solution to exact facts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relu_cert.exact import Vector
+from relu_cert.problem.model import Problem
+from relu_cert.prove.dual import feasible_dual
+from relu_cert.prove.facts import Dual, ExactNeuron, Facts, LambdaMax, Primal
+from relu_cert.prove.grid import binary_grid, from_grid, to_grid
+from relu_cert.prove.multipliers import Proposals
+from relu_cert.prove.value import block_neuron, fit, gated_neuron, primal, relu_neuron, value
+from relu_cert.solve import Neuron
+
+Propose = Callable[[NDArray[np.float64]], Proposals | None]
+
+
+def zero_facts(problem: Problem, lam: Fraction, largest: LambdaMax, gap: Fraction) -> Facts:
+    """lambda >= lambda_max: zero is the solution, theta = y proves it, and p* = 1/2 |y|^2 exactly."""
+    if lam * lam < largest.squared:
+        raise ValueError("zero is a solution only for lambda >= lambda_max")
+    return _facts(problem, lam, largest, primal(problem, ()), Dual(problem.y, largest.multipliers), gap)
+
+
+def prove(
+    problem: Problem,
+    lam: Fraction,
+    largest: LambdaMax,
+    gap: Fraction,
+    neurons: Sequence[ExactNeuron],
+    theta: Sequence[float | Fraction],
+    propose: Propose,
+    precision: int,
+) -> Facts:
+    """The facts that a feasible point (neurons) and a proposed dual point prove, both rounded to `precision` bits."""
+    q = binary_grid(theta, precision)
+    rounded: Vector = tuple(from_grid(to_grid(x, q), q) for x in theta)
+    proposals = propose(np.array([float(x) for x in rounded]))
+    dual = feasible_dual(problem, rounded, q, lam, proposals)
+    return _facts(problem, lam, largest, primal(problem, neurons), dual, gap)
+
+
+def exact_neuron(problem: Problem, neuron: Neuron, precision: int) -> ExactNeuron:
+    """A float neuron as an exact feasible one."""
+    w = [float(x) for x in neuron.w]
+    q = binary_grid(w, precision)
+    exact: Vector = tuple(from_grid(to_grid(x, q), q) for x in w)
+    if problem.network is None or neuron.block is None:
+        if problem.network is not None:
+            return relu_neuron(problem.network.Z, neuron.sign, exact, precision + 16)
+        if neuron.block is None:
+            raise ValueError("a neuron of a direct problem has a block")
+        return block_neuron(problem.blocks[neuron.block].K, neuron.block, exact, precision + 16)
+    return gated_neuron(problem.network.patterns.pattern(neuron.block), exact, precision + 16)
+
+
+def _facts(problem: Problem, lam: Fraction, largest: LambdaMax, point: Primal, dual: Dual, gap: Fraction) -> Facts:
+    bounds = value(problem, lam, point, dual, gap)
+    return Facts(problem, lam, largest, point, dual, bounds, fit(point, bounds))

@@ -1,0 +1,71 @@
+"""Progress on stderr: nothing for two seconds, then the stage and how far it is."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+
+PATIENCE = 2.0  # seconds before anything is shown
+TICK = 0.25
+
+
+class Progress:
+    """Shows the present stage on a terminal once the work takes longer than two seconds.
+
+    A thread of its own draws, so that a stage which does not report (a long call into a library) still shows its
+    time. Nothing is drawn with `quiet`, or where stderr is no terminal.
+    """
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._shown = not quiet and sys.stderr.isatty()
+        self._stage, self._done, self._total = "", 0, 0
+        self._start = self._begin = time.monotonic()
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> Progress:
+        self._start = time.monotonic()
+        if self._shown:
+            self._thread = threading.Thread(target=self._draw, daemon=True)
+            self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """A stage begins; it ends with the context."""
+        self._stage, self._done, self._total, self._begin = name, 0, 0, time.monotonic()
+        yield
+
+    def advance(self, done: int, total: int) -> None:
+        """So much of the present stage is done."""
+        self._done, self._total = done, total
+
+    def line(self, now: float) -> str:
+        """What is shown at this moment."""
+        seconds = f"{now - self._begin:5.0f} s"
+        if self._total <= 0:
+            return f"{self._stage:<12}{seconds}"
+        share = min(1.0, self._done / self._total)
+        bar = "#" * int(24 * share)
+        return f"{self._stage:<12}{seconds}  [{bar:<24}] {self._done:,} of about {self._total:,}"
+
+    def _draw(self) -> None:
+        drawn = False
+        while not self._stop.wait(TICK):
+            now = time.monotonic()
+            if now - self._start >= PATIENCE:
+                sys.stderr.write("\r\x1b[2K" + self.line(now)[:79])
+                sys.stderr.flush()
+                drawn = True
+        if drawn:
+            sys.stderr.write("\r\x1b[2K")
+            sys.stderr.flush()
