@@ -27,7 +27,8 @@ from relu_cert.problem.model import Block, Problem
 
 _REQUIRED = ("X", "groups", "y")
 _KEYS = ("X", "groups", "K", "y")
-_INTEGER = re.compile(r"-?[0-9]+")
+_FLOAT = re.compile(r"[.eE].*[0-9]$")
+_INDEX = re.compile(r"[0-9]{1,9}")
 _MAX_SAFE = 2**53
 
 Columns = tuple[tuple[int, ...], ...]
@@ -179,7 +180,7 @@ def _number(place: str, value: Any) -> Fraction:
     text = value.text if isinstance(value, _Literal) else value
     if not isinstance(text, str):
         raise _Refused(place, f'expected an integer or a string such as "3/7", found {_kind(value)}')
-    if isinstance(value, _Literal) and not _INTEGER.fullmatch(text):
+    if isinstance(value, _Literal) and _FLOAT.search(text):
         found = text if len(text) <= 40 else f"{text[:40]}..."
         raise _Refused(place, f'found {found}, a float, whose exact value is ambiguous; quote it: "{found}"')
     try:
@@ -189,7 +190,7 @@ def _number(place: str, value: Any) -> Fraction:
 
 
 def _index(place: str, value: Any, width: int) -> int:
-    if isinstance(value, _Literal) and re.fullmatch(r"[0-9]{1,9}", value.text) and int(value.text) < width:
+    if isinstance(value, _Literal) and _INDEX.fullmatch(value.text) and int(value.text) < width:
         return int(value.text)
     found = shown(value.text)[1:-1] if isinstance(value, _Literal) else _kind(value)
     raise _Refused(place, f"expected a column index from 0 to {width - 1}, found {found}")
