@@ -15,7 +15,7 @@ from fractions import Fraction
 from relu_cert.data.messages import shown
 from relu_cert.data.model import Numbers
 
-MAX_DIGITS = 20_000
+MAX_LENGTH = 20_000
 MAX_EXPONENT = 5_000
 
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE](?P<exponent>[+-]?[0-9]+))?")
@@ -45,9 +45,8 @@ def parse_number(text: str, numbers: Numbers = "decimal") -> Fraction:
     shape = _shape(text)
     if shape is None:
         raise NumberError(_why_not(text))
-    digits = sum(map(str.isdigit, text))
-    if digits > MAX_DIGITS:
-        raise NumberError(f"a number of {digits} digits; at most {MAX_DIGITS} are read")
+    if len(text) > MAX_LENGTH:
+        raise NumberError(f"a number of {len(text)} characters; at most {MAX_LENGTH} are read")
     value = _ratio(shape) if shape.re is _RATIO else _decimal(shape)
     return value if numbers == "decimal" else nearest_double(value)
 

@@ -76,7 +76,7 @@ def _target(table: Table, target: str | int | None, name: str) -> int:
     """The zero-based column of y. A name has priority over an index."""
     if target is None:
         return table.width - 1
-    asked = str(target).strip(" \t")
+    asked = str(target).strip()
     named = [j for j, column in enumerate(table.names or ()) if column == asked]
     if asked and isinstance(target, str) and named:
         if len(named) > 1:

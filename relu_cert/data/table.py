@@ -12,7 +12,6 @@ from relu_cert.data.numbers import is_value
 from relu_cert.errors import DataError, UsageError
 
 _TAB = ("tab", "\\t")
-_BLANKS = " \t"
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ def _records(text: str, delimiter: str, name: str) -> Iterator[Record]:
     line = 1
     try:
         for fields in reader:
-            stripped = tuple(field.strip(_BLANKS) for field in fields)
+            stripped = tuple(field.strip() for field in fields)
             # csv makes one field of a line of blanks, and one empty field of a line that is an empty pair of quotes.
             blank = stripped == ("",) and fields != [""]
             yield Record(line, () if blank else stripped)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relu_cert.data.numbers import MAX_DIGITS, MAX_EXPONENT, NumberError, is_value, nearest_double, parse_number
+from relu_cert.data.numbers import MAX_LENGTH, MAX_EXPONENT, NumberError, is_value, nearest_double, parse_number
 
 fast = settings(derandomize=True, deadline=None, max_examples=300)
 
@@ -149,13 +149,13 @@ def test_infinities_are_named_so(text: str) -> None:
 
 
 def test_limits_are_where_they_are_said_to_be() -> None:
-    """The last digit and the last exponent within the limits are read exactly; one more is refused."""
-    assert parse_number("9" * MAX_DIGITS) == 10**MAX_DIGITS - 1
-    assert parse_number("1/1" + "0" * (MAX_DIGITS - 2)) == Fraction(1, 10 ** (MAX_DIGITS - 2))
+    """The longest text and the largest exponent within the limits are read exactly; one more is refused."""
+    assert parse_number("9" * MAX_LENGTH) == 10**MAX_LENGTH - 1
+    assert parse_number("1/1" + "0" * (MAX_LENGTH - 3)) == Fraction(1, 10 ** (MAX_LENGTH - 3))
     assert parse_number(f"1e{MAX_EXPONENT}") == 10**MAX_EXPONENT
     assert parse_number(f"1e-000{MAX_EXPONENT}") == Fraction(1, 10**MAX_EXPONENT)
-    with pytest.raises(NumberError, match="20001 digits"):
-        parse_number("9" * (MAX_DIGITS + 1))
+    with pytest.raises(NumberError, match="20001 characters"):
+        parse_number("9" * (MAX_LENGTH + 1))
     for sign in ("", "+", "-"):
         with pytest.raises(NumberError, match="exponent over 5000"):
             parse_number(f"1e{sign}{MAX_EXPONENT + 1}")
