@@ -1,0 +1,91 @@
+"""python -m verify FILE [--data RAW] [--quiet] [--json] [--max-bytes N]
+
+Exit codes: 0 accepted, 1 rejected, 2 declined, 64 usage, 65 the data cannot be read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import NoReturn
+
+from verify import BadData, Declined, Limits, Line, Usage, VerifyError, check
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are Usage, so that they have their own exit code."""
+
+    def error(self, message: str) -> NoReturn:
+        """Called for every wrong command line."""
+        raise Usage("command line", self.format_usage().strip(), message)
+
+
+def parser() -> Parser:
+    """The command line."""
+    p = Parser(prog="python -m verify", description="Check a certificate in exact arithmetic.", allow_abbrev=False)
+    p.add_argument("file", metavar="FILE", help="the certificate")
+    p.add_argument("--data", metavar="RAW", help="the raw data: hashed, read again and compared, number by number")
+    p.add_argument("--quiet", action="store_true", help="print nothing; the exit code tells")
+    p.add_argument("--json", action="store_true", help="print one JSON object")
+    p.add_argument("--max-bytes", metavar="N", type=int, default=Limits.size, help="decline larger files")
+    return p
+
+
+def read(path: str, limit: int, missing: type[VerifyError], large: type[VerifyError]) -> bytes:
+    """The bytes of a file, at most `limit` of them."""
+    try:
+        with Path(path).open("rb") as file:
+            raw = file.read(limit + 1)
+    except (OSError, ValueError) as error:
+        raise missing(path, "a file that can be read", str(error)) from None
+    if len(raw) > limit:
+        raise large(path, f"at most {limit} bytes", "more")
+    return raw
+
+
+def run(arguments: argparse.Namespace) -> list[Line]:
+    """Check what the command line names."""
+    limits = replace(Limits(), size=arguments.max_bytes)
+    data = read(arguments.data, limits.size, BadData, BadData) if arguments.data is not None else None
+    return check(read(arguments.file, limits.size, Usage, Declined), data, limits)
+
+
+def say(text: str, arguments: argparse.Namespace | None) -> None:
+    """A line for a reader, unless --quiet."""
+    if arguments is None or not (arguments.quiet or arguments.json):
+        print(text.encode("ascii", "backslashreplace").decode())
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit code."""
+    arguments = None
+    report: dict[str, object]
+    try:
+        arguments = parser().parse_args(argv)
+        lines = run(arguments)
+    except VerifyError as error:
+        code, report = error.exit_code, {"result": error.outcome, "claims": []}
+        report["error"] = {"place": error.place, "expected": error.expected, "found": error.found}
+        say(f"{error.outcome}  {error}", arguments)
+    else:
+        code, report = 0, {"result": "accepted", "claims": [asdict(line) for line in lines]}
+        for line in lines:
+            say(f"accepted  {line.claim:<17}  {line.verdict:<9}  {line.proved}", arguments)
+        if not lines:
+            say("accepted  (no claim)", arguments)
+        if arguments.data is None:
+            say(
+                "note      Z and y are the certificate's own; --data RAW compares them with the raw data",
+                arguments,
+            )
+    if arguments is not None and arguments.json and not arguments.quiet:
+        print(json.dumps(report))
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

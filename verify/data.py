@@ -1,0 +1,243 @@
+"""The raw data, read again from its bytes: CSV (perhaps gzipped) or a direct problem in JSON."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import re
+import zlib
+from dataclasses import dataclass
+from fractions import Fraction
+from hashlib import sha256
+from typing import Any
+
+from verify.errors import BadData, Rejected
+from verify.problem import Problem
+from verify.text import Limits, Matrix, Node, Vector, describe, integer, show, within_limits
+
+DECIMAL = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+))?")
+QUOTIENT = re.compile(r"([+-]?)([0-9]+)/([0-9]+)")
+NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity|na)", re.IGNORECASE)
+MAX_EXPONENT = 5000
+
+
+@dataclass(frozen=True)
+class Input:
+    """How the raw file was read. The last five are for CSV only."""
+
+    sha256: str
+    kind: str
+    numbers: str = "decimal"
+    bias: bool = False
+    target: int = 0
+    delimiter: str = ","
+    header: bool = False
+
+
+def read_input(node: Node, problem: Problem) -> Input:
+    """The `input` of a certificate, as far as it can be judged without the raw file."""
+    kind = "json" if problem.model == "cgl" else "csv"
+    csv_keys = ("numbers", "bias", "target", "delimiter", "header") if kind == "csv" else ()
+    fields = node.record("sha256", "kind", *csv_keys)
+    digest = fields["sha256"].text()
+    if re.fullmatch(r"[0-9a-f]{64}", digest) is None:
+        raise fields["sha256"].reject("64 lower-case hexadecimal digits")
+    fields["kind"].text(kind)
+    if kind == "json":
+        return Input(digest, kind)
+    bias = fields["bias"].flag()
+    if bias and any(row[-1] != 1 for row in problem.Z):
+        raise fields["bias"].reject("a last column of ones in Z when bias is true", "another last column")
+    if bias and problem.d == 1:
+        raise fields["bias"].reject("at least one column in Z beside the bias", "none")
+    delimiter = fields["delimiter"].text()
+    if len(delimiter) != 1 or delimiter in '\r\n"':
+        raise fields["delimiter"].reject("one character, not a quote or a line end")
+    numbers = fields["numbers"].text("decimal", "binary64")
+    target = fields["target"].index(problem.d - bias + 1)
+    return Input(digest, kind, numbers, bias, target, delimiter, fields["header"].flag())
+
+
+def compare(raw: bytes, input_: Input, problem: Problem, limits: Limits) -> None:
+    """Reject unless `raw` has the certificate's hash and, read again, gives every number of the problem."""
+    digest = sha256(raw).hexdigest()
+    if digest != input_.sha256:
+        raise Rejected("certificate.input.sha256", f"{digest} (the hash of the data given)", input_.sha256)
+    if input_.kind == "json":
+        X, y, groups, K = read_direct(raw, limits)
+        for name, read, stated in (("groups", groups, problem.groups), ("K", K, problem.K)):
+            if read != stated:
+                raise Rejected(f"certificate.problem.{name}", f"the {name} of the data given", "others")
+        same("X", X, problem.Z)
+    else:
+        X, y, header = read_table(raw, input_, limits)
+        if header != input_.header:
+            raise Rejected("certificate.input.header", str(header).lower(), str(input_.header).lower())
+        same("Z", X, problem.Z)
+    same("y", (y,), (problem.y,))
+
+
+def same(name: str, read: Matrix, stated: Matrix) -> None:
+    """Reject unless two matrices have one shape and are equal in every entry."""
+    place = f"certificate.problem.{name}"
+    if [len(row) for row in read] != [len(row) for row in stated]:
+        shapes = [f"{len(A)} x {len(A[0])}" for A in (read, stated)]
+        raise Rejected(place, f"{shapes[0]} numbers as in the data given", shapes[1])
+    for i, (row, stated_row) in enumerate(zip(read, stated, strict=True)):
+        for j, (a, b) in enumerate(zip(row, stated_row, strict=True)):
+            if a != b:
+                raise Rejected(f"{place} row {i} column {j}", f"{show(a)} as in the data given", show(b))
+
+
+def read_table(raw: bytes, input_: Input, limits: Limits) -> tuple[Matrix, Vector, bool]:
+    """Z with its bias column, y, and whether there was a header."""
+    try:
+        text = unzipped(raw, limits).decode("utf-8-sig")
+        records = list(csv.reader(io.StringIO(text, newline=""), delimiter=input_.delimiter, strict=True))
+    except (UnicodeDecodeError, csv.Error, TypeError, ValueError) as error:
+        raise BadData("data", f"UTF-8 text in fields separated by {input_.delimiter!r}", str(error)) from None
+    rows = [[field.strip() for field in record] for record in records]
+    while rows and rows[-1] in ([], [""]):
+        rows.pop()
+    header = bool(rows) and any(f and not numeric(f) and not NOT_FINITE.fullmatch(f) for f in rows[0])
+    body = rows[header:]
+    if not body:
+        raise BadData("data", "at least one row of numbers", "none")
+    width = len(rows[0])
+    if not input_.target < width or width < 2:
+        raise BadData("data", f"a target column {input_.target} and a feature", f"{width} columns")
+    Z, y = [], []
+    for i, row in enumerate(body, start=1 + header):
+        if len(row) != width:
+            raise BadData(f"data record {i}", f"{width} fields", str(len(row)))
+        values = [number(f, input_.numbers, f"data record {i} field {j + 1}") for j, f in enumerate(row)]
+        y.append(values.pop(input_.target))
+        Z.append((*values, Fraction(1)) if input_.bias else tuple(values))
+    return tuple(Z), tuple(y), header
+
+
+def unzipped(raw: bytes, limits: Limits) -> bytes:
+    """The text's bytes; a gzip file, known by its first two bytes, is unpacked up to the limit."""
+    if raw[:2] != b"\x1f\x8b":
+        return raw
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(raw)) as file:
+            content = file.read(limits.size + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise BadData("data", "a gzip file", str(error)) from None
+    if len(content) > limits.size:
+        raise BadData("data", f"at most {limits.size} bytes when unpacked", "more")
+    return content
+
+
+def numeric(field: str) -> bool:
+    """Whether a field is a number in the grammar of the data."""
+    match = DECIMAL.fullmatch(field)
+    return QUOTIENT.fullmatch(field) is not None or (match is not None and bool(match[2] or match[3]))
+
+
+def number(field: str, numbers: str, place: str) -> Fraction:
+    """The exact rational a field writes, or the double nearest to it."""
+    if not numeric(field):
+        raise BadData(place, "a number", describe(field))
+    if len(field) > Limits.digits:
+        raise BadData(place, f"at most {Limits.digits} characters", str(len(field)))
+    if quotient := QUOTIENT.fullmatch(field):
+        p, q = integer(quotient[2]), integer(quotient[3])
+        if q == 0:
+            raise BadData(place, "a denominator other than 0", describe(field))
+        value = Fraction(-p if quotient[1] == "-" else p, q)
+    else:
+        sign, whole, fraction, power = (part or "" for part in DECIMAL.fullmatch(field).groups())  # type: ignore[union-attr]
+        exponent = integer(power.lstrip("+") or "0")
+        if abs(exponent) > MAX_EXPONENT:
+            raise BadData(place, f"an exponent of at most {MAX_EXPONENT}", describe(field))
+        exponent -= len(fraction)
+        digits = integer(sign.strip("+") + whole + fraction)
+        value = Fraction(digits * 10**exponent) if exponent >= 0 else Fraction(digits, 10**-exponent)
+    return value if numbers == "decimal" else nearest_double(value, place)
+
+
+def nearest_double(x: Fraction, place: str) -> Fraction:
+    """x rounded to 53 bits, ties to even, subnormals included (IEEE 754 binary64), in integers only."""
+    p, q = abs(x.numerator), x.denominator
+    power = p.bit_length() - q.bit_length()  # 2^(power - 1) < |x| < 2^(power + 1)
+    if p << max(0, -power) < q << max(0, power):
+        power -= 1  # now 2^power <= |x| < 2^(power + 1)
+    unit = max(power - 52, -1074)
+    whole, rest = divmod(p << max(0, -unit), q << max(0, unit))
+    half = 2 * rest - (q << max(0, unit))
+    whole += half > 0 or (half == 0 and whole % 2)
+    value = Fraction(whole) * Fraction(2) ** unit
+    if value >= 2**1024:
+        raise BadData(place, "a number within the range of binary64", show(x))
+    return -value if x < 0 else value
+
+
+def read_direct(
+    raw: bytes, limits: Limits
+) -> tuple[Matrix, Vector, tuple[tuple[int, ...], ...], tuple[Matrix | None, ...]]:
+    """X, y, groups and K of a direct problem: JSON with integers or strings for numbers."""
+    content = unzipped(raw, limits)
+    within_limits(content, limits, lambda expected, found: BadData("data", expected, found))
+    try:
+        top = json.loads(content.decode("utf-8-sig"), parse_int=Literal, parse_float=_refuse, parse_constant=_refuse,
+                         object_pairs_hook=_once)  # fmt: skip
+        X = matrix(top.pop("X"), "X")
+        y = tuple(entry(x, f"data y[{i}]") for i, x in enumerate(array(top.pop("y"), "y")))
+        groups = tuple(tuple(map(column, array(b, "groups"))) for b in array(top.pop("groups"), "groups"))
+        K_or_none = top.pop("K", None)
+        cones = [None] * len(groups) if K_or_none is None else array(K_or_none, "K")
+        K = tuple(None if K_b is None else matrix(K_b, f"K[{b}]") for b, K_b in enumerate(cones))
+    except KeyError as error:
+        raise BadData("data", f"the key {error}", "none") from None
+    except (AttributeError, TypeError, ValueError) as error:
+        raise BadData("data", "an object with X, groups, y and perhaps K", describe(str(error))) from None
+    if top:
+        raise BadData("data", "only the keys X, groups, K, y", f"the key {describe(next(iter(top)))}")
+    return X, y, groups, K
+
+
+class Literal(str):
+    """A JSON integer as it was written."""
+
+
+def column(value: Any) -> int:
+    """A column's index in a direct problem."""
+    if not isinstance(value, Literal):
+        raise BadData("data groups", "JSON integers", describe(value))
+    return integer(value)
+
+
+def array(value: Any, place: str) -> list[Any]:
+    """A JSON array of the data."""
+    if not isinstance(value, list):
+        raise BadData(f"data {place}", "an array", describe(value))
+    return value
+
+
+def matrix(value: Any, place: str) -> Matrix:
+    """A matrix of the data, given as rows."""
+    return tuple(
+        tuple(entry(x, f"data {place}[{i}][{j}]") for j, x in enumerate(array(row, f"{place}[{i}]")))
+        for i, row in enumerate(array(value, place))
+    )
+
+
+def entry(value: Any, place: str) -> Fraction:
+    """A number of a direct problem: a JSON integer (handed on as its text) or a string."""
+    if not isinstance(value, str):
+        raise BadData(place, "a JSON integer or a string", describe(value))
+    return number(value.strip(), "decimal", place)
+
+
+def _refuse(text: str) -> Any:
+    raise BadData("data", "JSON integers or strings for numbers", text)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(dict(pairs)) != len(pairs):
+        raise BadData("data", "each key once", describe([key for key, _ in pairs]))
+    return dict(pairs)

@@ -1,0 +1,41 @@
+"""The ways in which checking ends without acceptance. Each says where, what was expected, and what was found."""
+
+from __future__ import annotations
+
+
+class VerifyError(Exception):
+    """Base of all outcomes other than "accepted"."""
+
+    outcome = "rejected"
+    exit_code = 1
+
+    def __init__(self, place: str, expected: str, found: str) -> None:
+        super().__init__(f"{place}: expected {expected}, found {found}")
+        self.place = place
+        self.expected = expected
+        self.found = found
+
+
+class Rejected(VerifyError):
+    """The certificate is malformed, or does not prove what it says."""
+
+
+class Declined(VerifyError):
+    """The certificate is of an unknown version or over a limit; nothing is said about it."""
+
+    outcome = "declined"
+    exit_code = 2
+
+
+class Usage(VerifyError):
+    """The command line cannot be carried out."""
+
+    outcome = "usage"
+    exit_code = 64
+
+
+class BadData(VerifyError):
+    """The raw data given with --data cannot be read."""
+
+    outcome = "data"
+    exit_code = 65

@@ -1,0 +1,62 @@
+"""The facts of a certificate, checked in order, each on the ground of the earlier ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeVar
+
+from verify.lambda_max import check_lambda_max
+from verify.multipliers import check_multipliers
+from verify.patterns import Patterns, check_patterns
+from verify.primal import Primal, check_primal
+from verify.problem import Problem
+from verify.text import Node, Vector
+from verify.value import Fit, Value, check_fit, check_value
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What was proved; None for a fact that the certificate does not have. `theta` is a dual feasible point."""
+
+    patterns: Patterns | None = None
+    lambda_max_squared: Fraction | None = None
+    primal: Primal | None = None
+    theta: Vector | None = None
+    value: Value | None = None
+    fit: Fit | None = None
+
+
+def check_facts(problem: Problem, node: Node) -> Facts:
+    """Check every fact that is there, whether or not a claim needs it."""
+    network = () if problem.model == "cgl" else ("patterns",)
+    facts = node.record(optional=(*network, "lambda_max", "primal", "dual", "value", "fit"))
+    patterns = check_patterns(problem, facts["patterns"]) if "patterns" in facts else None
+    squared = check_lambda_max(problem, patterns, facts["lambda_max"]) if "lambda_max" in facts else None
+    primal = check_primal(problem, patterns, facts["primal"]) if "primal" in facts else None
+    theta = check_dual(problem, patterns, facts["dual"]) if "dual" in facts else None
+    value = fit = None
+    if "value" in facts:
+        at = facts["value"]
+        value = check_value(problem, needed(primal, "primal", at), needed(theta, "dual", at), at)
+    if "fit" in facts:
+        at = facts["fit"]
+        fit = check_fit(needed(primal, "primal", at), needed(value, "value", at), at)
+    return Facts(patterns, squared, primal, theta, value, fit)
+
+
+def check_dual(problem: Problem, patterns: Patterns | None, node: Node) -> Vector:
+    """Reject unless theta is dual feasible: |Proj_{C_b}(X_b' theta)| <= lambda for all blocks."""
+    fields = node.record("theta", "multipliers")
+    theta = fields["theta"].vector(problem.n)
+    check_multipliers(problem, patterns, theta, problem.lam**2, fields["multipliers"])
+    return theta
+
+
+def needed(fact: T | None, name: str, node: Node) -> T:
+    """The fact, or the rejection of what rests on it."""
+    if fact is None:
+        raise node.reject(f"the fact {name}, which this rests on", "none")
+    return fact

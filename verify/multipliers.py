@@ -1,0 +1,121 @@
+"""That |Proj_{C_b}(X_b' theta)| <= lambda for every block b, from multipliers.
+
+ReLU: with t = xi theta, t.(Zu)_+ <= m.Zu <= |Z'm| |u| on a piece. Direct problems: for rho >= 0,
+|Proj_C(c)| <= |c - K rho|. Gated ReLU: no cone, no multiplier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from math import lcm
+
+from flint import fmpz_mat
+
+from verify.errors import Rejected
+from verify.patterns import Patterns
+from verify.problem import Problem, cleared, square, times, transposed
+from verify.text import Node, Vector, bit_text, show
+
+Row = tuple[str, list[int], int]  # where it comes from, integers p and q > 0: the vector m = p / q
+BATCH_BITS = 2**28
+
+
+def check_multipliers(
+    problem: Problem, patterns: Patterns | None, theta: Vector, squared: Fraction, node: Node
+) -> None:
+    """Reject unless the multipliers prove that theta is dual feasible for lambda^2 = squared."""
+    if problem.model == "cgl":
+        check_direct(problem, theta, squared, node)
+    elif patterns is None:
+        raise node.reject("the fact patterns, which multipliers of networks rest on", "none")
+    elif problem.model == "gated":
+        if node.value is not None:
+            raise node.reject("null")
+        check_norms(problem, gated_rows(patterns, theta, node), squared)
+    else:
+        sides = node.record("+", "-")
+        for xi, side in ((1, sides["+"]), (-1, sides["-"])):
+            t = tuple(xi * x for x in theta)
+            check_norms(problem, piece_rows(problem, patterns, t, side), squared)
+
+
+def check_direct(problem: Problem, theta: Vector, squared: Fraction, node: Node) -> None:
+    """|X_b' theta - K_b rho|^2 <= squared with rho >= 0 for every block."""
+    for b, entry in enumerate(node.array(len(problem.groups))):
+        c = transposed(problem.block(b), theta)
+        K = problem.K[b]
+        if entry.value is not None:
+            if K is None:
+                raise entry.reject("null, because the block is free")
+            rho = entry.vector(len(K[0]))
+            if any(x < 0 for x in rho):
+                raise entry.reject("multipliers >= 0")
+            c = tuple(c_i - k_i for c_i, k_i in zip(c, times(K, rho), strict=True))
+        if square(c) > squared:
+            raise entry.reject(f"|X_b'theta - K_b rho|^2 <= {show(squared)}", show(square(c)))
+
+
+def gated_rows(patterns: Patterns, theta: Vector, node: Node) -> Iterator[Row]:
+    """m = D theta for every pattern D."""
+    p, q = cleared(theta)
+    for number, mask in enumerate(patterns.masks):
+        yield f"{node.place} pattern {number}", [p_k if mask >> k & 1 else 0 for k, p_k in enumerate(p)], q
+
+
+def piece_rows(problem: Problem, patterns: Patterns, t: Vector, node: Node) -> Iterator[Row]:
+    """The m of every piece: the restriction of the open cells to P = {k : t_k > 0}. Each piece has exactly one."""
+    n = problem.n
+    p, q = cleared(t)
+    P = sum(1 << k for k, t_k in enumerate(t) if t_k > 0)
+    pieces = {mask & P for mask in patterns.masks[: patterns.open_cells]}
+    for entry in node.array():
+        base_node, rows_node, values_node = entry.array(3)
+        base = base_node.pattern(n)
+        if base & P not in pieces:
+            raise base_node.reject("a piece of the open cells that has no entry yet")
+        pieces.remove(base & P)
+        rows = rows_node.ascending(n)
+        values = values_node.vector(len(rows))
+        scale = lcm(q, *(m_k.denominator for m_k in values))
+        factor = scale // q
+        m = [p_k * factor if base >> k & 1 else 0 for k, p_k in enumerate(p)]
+        for k, m_k in zip(rows, values, strict=True):
+            if t[k] > 0:
+                ok, rule = (m_k >= t[k], f">= {show(t[k])}") if base >> k & 1 else (m_k <= 0, "<= 0")
+            else:
+                ok, rule = t[k] <= m_k <= 0, f"in [{show(t[k])}, 0]"
+            if not ok:
+                raise values_node.reject(f"a value {rule} for row {k}", show(m_k))
+            m[k] = m_k.numerator * (scale // m_k.denominator)
+        yield entry.place, m, scale
+    if pieces:
+        missing = "".join(c if P >> k & 1 else "*" for k, c in enumerate(bit_text(min(pieces), n)))
+        raise node.reject("an entry for every piece", f"none for {missing}")
+
+
+def check_norms(problem: Problem, rows: Iterable[Row], squared: Fraction) -> None:
+    """Reject unless |Z'm|^2 <= squared for every row m, by products of integer matrices."""
+    entries, scale = cleared(z for row in problem.Z for z in row)
+    Z = fmpz_mat(problem.n, problem.d, entries)
+    for batch in batches(rows, problem.n):
+        products = (fmpz_mat([p for _, p, _ in batch]) * Z).tolist()
+        for (place, _, q), product in zip(batch, products, strict=True):
+            length = sum(int(x) ** 2 for x in product)
+            if length * squared.denominator > squared.numerator * (q * scale) ** 2:
+                found = show(Fraction(length, (q * scale) ** 2))
+                raise Rejected(place, f"|Z'm|^2 <= {show(squared)}", found)
+
+
+def batches(rows: Iterable[Row], n: int) -> Iterator[list[Row]]:
+    """The rows in lists that are not too large for memory."""
+    batch: list[Row] = []
+    bits = 0
+    for row in rows:
+        batch.append(row)
+        bits += n * (64 + row[2].bit_length())
+        if bits > BATCH_BITS:
+            yield batch
+            batch, bits = [], 0
+    if batch:
+        yield batch

@@ -1,0 +1,256 @@
+"""Strict reading of a certificate's text: bytes to JSON within limits, JSON to exact values, each with its place."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from verify.errors import Declined, Rejected
+
+Vector = tuple[Fraction, ...]
+Matrix = tuple[Vector, ...]
+
+NUMBER = re.compile(r"(-?(?:0|[1-9][0-9]*))(?:/([1-9][0-9]*))?")
+INTEGERS = re.compile(r"(?:(?:-?[1-9][0-9]*|0)(?: (?:-?[1-9][0-9]*|0))*)?")
+# A whole string, also one that never ends (then up to the end of the text), or a bracket.
+STRUCTURE = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[{]|[\]}]', re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What is declined unread: `values` counts commas and opening brackets, so that memory stays bounded."""
+
+    size: int = 256 * 2**20
+    depth: int = 16
+    digits: int = 20_000
+    values: int = 16_000_000
+
+
+def integer(digits: str) -> int:
+    """The integer written by `-?[0-9]+`, of any length (`int` refuses more than 4,300 digits)."""
+    if len(digits) <= 4000:
+        return int(digits)
+    if digits[0] == "-":
+        return -integer(digits[1:])
+    low = len(digits) // 2
+    shift: int = 10**low
+    return integer(digits[:-low]) * shift + integer(digits[-low:])
+
+
+def show(x: Fraction | int) -> str:
+    """A number for a reader: exact where it is short, else its first twelve digits."""
+    p, q = abs(x.numerator), x.denominator
+    if max(p.bit_length(), q.bit_length()) <= 80:
+        return str(x)
+    exponent = (p.bit_length() - q.bit_length()) * 30103 // 100000 - 12  # within two of the right one
+    while p * 10 ** max(0, -exponent) >= q * 10 ** max(0, exponent) * 10**12:
+        exponent += 1
+    digits = str(p * 10 ** max(0, -exponent) // (q * 10 ** max(0, exponent)))
+    return f"about {'-' if x < 0 else ''}{digits[0]}.{digits[1:]}e{exponent + len(digits) - 1}"
+
+
+def describe(value: Any) -> str:
+    """A JSON value for a message: short, ASCII, whatever it is."""
+    if isinstance(value, str):
+        return ascii(value) if len(value) <= 60 else f"{value[:60]!a}... ({len(value)} characters)"
+    if isinstance(value, list):
+        return f"an array of {len(value)}"
+    if isinstance(value, dict):
+        return "an object"
+    return json.dumps(value)
+
+
+class Node:
+    """A JSON value that knows its place; the methods read it as what the format wants there, or reject it."""
+
+    __slots__ = ("key", "parent", "value")
+
+    def __init__(self, value: Any, parent: Node | None = None, key: str | int = "certificate") -> None:
+        self.value = value
+        self.parent = parent
+        self.key = key
+
+    @property
+    def place(self) -> str:
+        """The path from the top, e.g. `certificate.facts.dual.theta`."""
+        if self.parent is None:
+            return str(self.key)
+        return f"{self.parent.place}[{self.key}]" if isinstance(self.key, int) else f"{self.parent.place}.{self.key}"
+
+    def reject(self, expected: str, found: str | None = None) -> Rejected:
+        """The error that this value is not what was expected."""
+        return Rejected(self.place, expected, describe(self.value) if found is None else found)
+
+    def record(self, *keys: str, optional: tuple[str, ...] = ()) -> dict[str, Node]:
+        """An object with all of `keys`, perhaps some of `optional`, and nothing else."""
+        if not isinstance(self.value, dict):
+            raise self.reject("an object")
+        for key in self.value:
+            if key not in keys and key not in optional:
+                raise self.reject(f"only the keys {', '.join(keys + optional)}", f"the unknown key {describe(key)}")
+        for key in keys:
+            if key not in self.value:
+                raise self.reject(f"the key {key}", f"only {', '.join(map(ascii, self.value)) or 'nothing'}")
+        return {key: Node(value, self, key) for key, value in self.value.items()}
+
+    def array(self, length: int | None = None) -> list[Node]:
+        """An array, of the given length if there is one."""
+        if length not in (None, self.length()):
+            raise self.reject(f"an array of {length}")
+        return [Node(value, self, k) for k, value in enumerate(self.value)]
+
+    def length(self) -> int:
+        """The length of an array."""
+        if not isinstance(self.value, list):
+            raise self.reject("an array")
+        return len(self.value)
+
+    def item(self, k: int) -> Node:
+        """One entry of an array."""
+        return Node(self.value[k], self, k)
+
+    def text(self, *choices: str) -> str:
+        """A string, one of `choices` if there are any."""
+        if not isinstance(self.value, str) or (choices and self.value not in choices):
+            raise self.reject(" or ".join(f'"{c}"' for c in choices) or "a string")
+        return self.value
+
+    def flag(self) -> bool:
+        """true or false."""
+        if not isinstance(self.value, bool):
+            raise self.reject("true or false")
+        return self.value
+
+    def index(self, below: int) -> int:
+        """A JSON integer in range(below)."""
+        if type(self.value) is not int or not 0 <= self.value < below:
+            raise self.reject(f"an index below {below}")
+        return self.value
+
+    def ascending(self, below: int) -> tuple[int, ...]:
+        """An array of indices, strictly ascending."""
+        indices = tuple(entry.index(below) for entry in self.array())
+        if any(a >= b for a, b in pairwise(indices)):
+            raise self.reject("indices in ascending order", describe_indices(indices))
+        return indices
+
+    def number(self) -> Fraction:
+        """A number in canonical form."""
+        return self._number(self.text())
+
+    def vector(self, length: int | None = None) -> Vector:
+        """A vector: canonical numbers with one space between them."""
+        text = self.text()
+        vector = tuple(map(self._number, text.split(" "))) if text else ()
+        if length is not None and len(vector) != length:
+            raise self.reject(f"{length} numbers", f"{len(vector)} in {describe(text)}")
+        return vector
+
+    def matrix(self) -> Matrix:
+        """An array of vectors of one length."""
+        rows = tuple(row.vector() for row in self.array())
+        if len({len(row) for row in rows}) > 1:
+            raise self.reject("rows of one length", f"lengths {sorted({len(row) for row in rows})}")
+        return rows
+
+    def integer_vectors(self, length: int) -> Iterator[list[int]]:
+        """An array of vectors of `length` canonical integers (fast: there may be a million)."""
+        for k in range(self.length()):
+            text = self.value[k]
+            if not isinstance(text, str) or INTEGERS.fullmatch(text) is None:
+                raise self.item(k).reject("canonical integers with one space between them")
+            entries = list(map(int if len(text) < 4000 else integer, text.split(" ") if text else ()))
+            if len(entries) != length:
+                raise self.item(k).reject(f"{length} integers", f"{len(entries)} in {describe(text)}")
+            yield entries
+
+    def pattern(self, n: int) -> int:
+        """A pattern as a bit mask: bit k belongs to row k."""
+        text = self.value
+        if not isinstance(text, str) or len(text) != n or text.strip("01"):
+            raise self.reject(f"a pattern of {n} characters 0 or 1")
+        return int(text[::-1], 2)
+
+    def _number(self, text: str) -> Fraction:
+        match = NUMBER.fullmatch(text)
+        if match is None or text.startswith("-0"):
+            raise self.reject("a number -?(0|[1-9][0-9]*)(/[1-9][0-9]*)? other than -0", describe(text))
+        if match[2] is None:
+            return Fraction(integer(match[1]))
+        q = integer(match[2])
+        value = Fraction(integer(match[1]), q)
+        if value.denominator != q or q == 1:
+            raise self.reject("lowest terms and no denominator 1", describe(text))
+        return value
+
+
+def describe_indices(indices: tuple[int, ...]) -> str:
+    """A few indices for a message."""
+    return f"{list(indices[:12])}{'...' if len(indices) > 12 else ''}"
+
+
+def bit_text(mask: int, n: int) -> str:
+    """A bit mask as the pattern's text."""
+    return format(mask, f"0{n}b")[::-1]
+
+
+def within_limits(raw: bytes, limits: Limits, over: Callable[[str, str], Exception]) -> None:
+    """Raise over(expected, found) if the text is too large, too deep or too full to be parsed."""
+    if len(raw) > limits.size:
+        raise over(f"at most {limits.size} bytes", "more")
+    values = raw.count(b",") + raw.count(b"[") + raw.count(b"{")
+    if values > limits.values:
+        raise over(f"at most {limits.values} commas and opening brackets", str(values))
+    if run := re.search(rb"(?<![0-9])[0-9]{%d}" % (limits.digits + 1), raw):
+        raise over(f"at most {limits.digits} digits a number", f"more at byte {run.start()}")
+    depth = 0
+    for token in STRUCTURE.finditer(raw):
+        if token[0] in b"[{":
+            depth += 1
+            if depth > limits.depth:
+                raise over(f"at most {limits.depth} levels of nesting", f"more at byte {token.start()}")
+        elif token[0] in b"]}":
+            depth -= 1
+
+
+def load(raw: bytes, limits: Limits) -> Node:
+    """The top of the certificate's JSON tree. Declines what is over a limit, rejects what is not strict JSON."""
+    within_limits(raw, limits, lambda expected, found: Declined("file", expected, found))
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Rejected("file", "UTF-8 text", f"a wrong byte at {error.start}") from None
+    if text.startswith("\ufeff"):
+        raise Rejected("file", "JSON without a byte order mark", "a byte order mark")
+    decoder = json.JSONDecoder(
+        object_pairs_hook=_distinct, parse_int=_small, parse_float=_no_float, parse_constant=_no_float
+    )
+    try:
+        return Node(decoder.decode(text))
+    except json.JSONDecodeError as error:
+        found = f"{error.msg} in line {error.lineno}, column {error.colno}"
+        raise Rejected("file", "one JSON value", found) from None
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in record:
+            raise Rejected("file", "each key once in an object", f"the key {describe(key)} twice")
+        record[key] = value
+    return record
+
+
+def _small(digits: str) -> int:
+    if digits.startswith("-") or len(digits) > 15:
+        raise Rejected("file", "JSON integers from 0 to 10^15", describe(digits))
+    return int(digits)
+
+
+def _no_float(text: str) -> int:
+    raise Rejected("file", "no JSON number with a fraction or an exponent, no NaN", describe(text))
