@@ -1,0 +1,146 @@
+"""Newton's method in kernel form.
+
+On fixed faces a with G_a = B_a B_a' the problem is min over alpha >= 0 of
+
+    phi(alpha) = 1/2 y'M^{-1}y + 1/2 lambda^2 sum_a alpha_a,    M = I + sum_a alpha_a G_a,
+
+convex in alpha. With r = M^{-1}y and q_a = G_a r: grad_a = (lambda^2 - r'q_a)/2 and Hessian = Q'M^{-1}Q, nonsingular
+where the outputs q_a are independent. The neuron of a face is w_a = alpha_a B_a'r.
+
+For small lambda M is ill-conditioned and |r| is much smaller than |y|; residuals of M r = y are therefore taken in
+extended precision, which makes r as accurate as its own size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from relu_cert.solve.model import Floats
+from relu_cert.solve.oracle import Face
+
+
+@dataclass(frozen=True)
+class KernelPoint:
+    """alpha >= 0, r = M^{-1}y and v_a = B_a'r."""
+
+    alpha: Floats
+    r: Floats
+    v: list[Floats]
+
+
+@dataclass(frozen=True)
+class _Faces:
+    """All B_a side by side; column j belongs to face owner[j]."""
+
+    B: Floats
+    owner: NDArray[np.intp]
+    starts: NDArray[np.intp]
+
+    def sums(self, a: Floats) -> Floats:
+        """Sums over the columns of each face (the last axis)."""
+        return np.add.reduceat(a, self.starts, axis=-1)
+
+
+@dataclass(frozen=True)
+class _State:
+    alpha: Floats
+    r: Floats
+    c: Floats  # all B_a'r, one after the other
+    phi: float
+    factor: tuple[Floats, bool]
+
+
+def newton(faces: Sequence[Face], y: Floats, lam: float, alpha: Floats, steps: int = 30) -> KernelPoint | None:
+    """Minimise phi over alpha >= 0 from the given start, by projected Newton steps with a line search.
+    None if the numbers overflow."""
+    sizes = np.array([face.B.shape[1] for face in faces])
+    data = _Faces(
+        np.concatenate([face.B for face in faces], axis=1),
+        np.repeat(np.arange(len(faces)), sizes),
+        np.cumsum(sizes) - sizes,
+    )
+    state = _evaluate(data, y, lam, np.maximum(alpha, 0.0))
+    last = np.inf
+    for _ in range(steps):
+        if state is None:
+            return None
+        grad = 0.5 * (lam * lam - data.sums(state.c * state.c))
+        free = (state.alpha > 0.0) | (grad < 0.0)
+        error = float(np.abs(grad[free]).max(initial=0.0)) / (lam * lam)
+        if error <= 4e-16 or (error < 1e-10 and error >= 0.5 * last):
+            break
+        if error < 1e-8:
+            state = _sharpen(data, y, state)
+            grad = 0.5 * (lam * lam - data.sums(state.c * state.c))
+        last = error
+        Q = data.sums(data.B * state.c)[:, free]
+        H = Q.T @ cho_solve(state.factor, Q, check_finite=False)
+        direction = np.zeros(len(faces))
+        direction[free] = _solve_regular(H, -grad[free])
+        better = _search(data, y, lam, state, direction, grad)
+        if better is None:
+            break
+        state = better
+    if state is None:
+        return None
+    state = _sharpen(data, y, state)
+    return KernelPoint(state.alpha, state.r, np.split(state.c, data.starts[1:]))
+
+
+def _evaluate(data: _Faces, y: Floats, lam: float, alpha: Floats) -> _State | None:
+    M = (data.B * alpha[data.owner]) @ data.B.T
+    M[np.diag_indices_from(M)] += 1.0
+    try:
+        factor = cho_factor(M, lower=True, check_finite=False)
+    except np.linalg.LinAlgError:
+        return None
+    r = cho_solve(factor, y, check_finite=False)
+    if not np.isfinite(r).all():
+        return None
+    return _State(alpha, r, data.B.T @ r, 0.5 * float(y @ r) + 0.5 * lam * lam * float(alpha.sum()), factor)
+
+
+def _sharpen(data: _Faces, y: Floats, state: _State) -> _State:
+    """r and B'r as accurate as their own size: two steps of refinement with residuals in extended precision."""
+    B = data.B.astype(np.longdouble)
+    weights = state.alpha[data.owner].astype(np.longdouble)
+    r = state.r.astype(np.longdouble)
+    for _ in range(2):
+        error = y - r - B @ (weights * (B.T @ r))
+        r = r + cho_solve(state.factor, error.astype(np.float64), check_finite=False)
+    return _State(state.alpha, r.astype(np.float64), (B.T @ r).astype(np.float64), state.phi, state.factor)
+
+
+def _search(data: _Faces, y: Floats, lam: float, state: _State, direction: Floats, grad: Floats) -> _State | None:
+    """The first of alpha + 2^-i direction, clipped at 0, with a lower phi; None if there is none."""
+    length = 1.0
+    for _ in range(12):
+        alpha = np.maximum(state.alpha + length * direction, 0.0)
+        expected = float(grad @ (alpha - state.alpha))
+        trial = _evaluate(data, y, lam, alpha) if expected < 0.0 else None
+        if trial is not None and (trial.phi <= state.phi + 1e-4 * expected or -expected <= 1e-12 * state.phi):
+            return trial
+        length *= 0.5
+    return None
+
+
+def _solve_regular(H: Floats, b: Floats) -> Floats:
+    """H^{-1} b with the smallest damping that makes H positive definite."""
+    scale = 1.0 / np.sqrt(np.maximum(np.diag(H), 1e-300))
+    S = H * scale[:, None] * scale
+    for damping in (0.0, 1e-12, 1e-9, 1e-6, 1e-3):
+        D = S + damping * np.eye(len(S))
+        try:
+            factor = cho_factor(D, lower=True, check_finite=False)
+        except np.linalg.LinAlgError:
+            continue
+        if damping == 0.0 and np.diag(factor[0]).min() < 1e-7:
+            continue
+        solved: Floats = scale * cho_solve(factor, scale * b, check_finite=False)
+        return solved
+    return scale * scale * b

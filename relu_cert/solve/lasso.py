@@ -1,0 +1,104 @@
+"""The restricted master over fixed directions: min 1/2|y - A x|^2 + lambda 1'x subject to x >= 0.
+
+A primal active-set method. The entering direction is measured against the span of the support, so that dependent
+atoms need no special case: with a_j = A_S c + e and g = a_j.r - lambda > 0, the objective falls along (-c, 1) at the
+rate g with curvature |e|^2, until it is minimal or an atom of the support has lost its weight.
+The support that is returned is independent up to rounding.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from relu_cert.solve.model import Floats
+
+_TINY = 1e-14
+
+
+def nonnegative_lasso(A: Floats, y: Floats, lam: float, support: list[int], x: Floats) -> tuple[list[int], Floats]:
+    """Improve (support, x) until no atom has a.r > lambda (1 + 1e-14); x lists the weights of the support."""
+    size = np.sqrt(np.einsum("ij,ij->j", A, A))
+    banned = np.zeros(A.shape[1], dtype=bool)
+    support, x = _settle(A, y, lam, list(support), x.copy())
+    for _ in range(20 * A.shape[0] + 200):
+        r = y - A[:, support] @ x
+        gain = A.T @ r - lam
+        gain[support] = -np.inf
+        gain[banned] = -np.inf
+        j = int(gain.argmax()) if len(gain) else 0
+        if not len(gain) or gain[j] <= _TINY * (lam + size[j] * np.linalg.norm(y)):
+            break
+        before = len(support)
+        support, x, moved = _enter(A, support, x, j, float(gain[j]))
+        if not moved:
+            banned[j] = True
+            continue
+        support, x = _settle(A, y, lam, support, x)
+        if len(support) > before:
+            banned[:] = False
+    return support, x
+
+
+def _enter(A: Floats, support: list[int], x: Floats, j: int, gain: float) -> tuple[list[int], Floats, bool]:
+    """Give atom j weight along (-c, 1)."""
+    a = A[:, j]
+    c = _least_squares(A[:, support], a)
+    e = a - A[:, support] @ c
+    curvature = float(e @ e)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        room = np.where(c > 0.0, x / c, np.inf)
+    block = int(room.argmin()) if len(room) else -1
+    limit = float(room[block]) if len(room) else np.inf
+    best = gain / curvature if curvature > _TINY * float(a @ a) else np.inf
+    step = min(best, limit)
+    if not np.isfinite(step) or step <= 0.0:
+        return support, x, False
+    moved = np.append(np.maximum(x - step * c, 0.0), step)
+    names = [*support, j]
+    if step == limit:
+        moved = np.delete(moved, block)
+        del names[block]
+    return names, moved, True
+
+
+def _settle(A: Floats, y: Floats, lam: float, support: list[int], x: Floats) -> tuple[list[int], Floats]:
+    """Minimise over the support, dropping atoms that lose their weight."""
+    while support:
+        S = A[:, support]
+        r = y - S @ x
+        step = _least_squares_gram(S, S.T @ r - lam)
+        target = x + step
+        if (target > 0.0).all():
+            return support, target
+        falling = target <= 0.0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            room = np.where(falling, x / (x - target), np.inf)
+        block = int(room.argmin())
+        x = np.maximum(x + min(1.0, float(room[block])) * step, 0.0)
+        x = np.delete(x, block)
+        del support[block]
+    return support, x
+
+
+def _least_squares(S: Floats, a: Floats) -> Floats:
+    """argmin |S c - a|, refined once."""
+    if not S.shape[1]:
+        return np.zeros(0)
+    c = _least_squares_gram(S, S.T @ a)
+    return c + _least_squares_gram(S, S.T @ (a - S @ c))
+
+
+def _least_squares_gram(S: Floats, b: Floats) -> Floats:
+    """(S'S)^{-1} b, or the shortest least-squares solution where S'S is singular."""
+    H = S.T @ S
+    scale = 1.0 / np.sqrt(np.maximum(np.diag(H), 1e-300))
+    H = H * scale[:, None] * scale
+    try:
+        L = np.linalg.cholesky(H)
+        if np.diag(L).min() > 1e-7:
+            solved: Floats = scale * np.linalg.solve(H, scale * b)
+            return solved
+    except np.linalg.LinAlgError:
+        pass
+    shortest: Floats = scale * np.linalg.lstsq(H, scale * b, rcond=1e-14)[0]
+    return shortest

@@ -1,0 +1,84 @@
+"""What the float solver hands on. Nothing here is trusted by a proof: floats only propose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Bits = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Neuron:
+    """One active block: ReLU xi (Zw)_+ (`block` is None), gated D Z w (`block` is the pattern's number),
+    direct X_b w (`block` is b). `sign` is xi for ReLU and +1 otherwise."""
+
+    sign: int
+    block: int | None
+    w: Floats
+
+
+@dataclass(frozen=True)
+class Stats:
+    """How the solution was found."""
+
+    rounds: int
+    seconds: float
+    reason: str  # "solved", "trivial" (lambda >= lambda_max), "stalled", "rounds"
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A network, its residual r = y - fit, and a dual point theta that is feasible up to rounding.
+
+    primal = 1/2|r|^2 + lambda sum |w_b|, and `gap` = primal - D(theta), computed without cancellation:
+    gap = 1/2 |r - theta|^2 + sum_b (lambda |w_b| - theta.X_b w_b).
+    """
+
+    lam: float
+    neurons: tuple[Neuron, ...]
+    residual: Floats
+    theta: Floats
+    primal: float
+    gap: float
+    stats: Stats
+
+    @property
+    def dual(self) -> float:
+        """D(theta) = y.theta - 1/2|theta|^2, as primal - gap."""
+        return self.primal - self.gap
+
+    @property
+    def relative_gap(self) -> float:
+        """gap / primal (0 where the primal value is 0)."""
+        return self.gap / self.primal if self.primal > 0.0 else 0.0
+
+
+@dataclass(frozen=True)
+class PieceMultipliers:
+    """For one sign xi and t = xi theta: a multiplier m for every concave piece, |Z'm| = norm >= its price.
+
+    `pieces`  packed restrictions of the open cells' patterns to P = {k : t_k > 0}, distinct
+    `base`    pieces x n: agrees with the piece on P; m_k is t_k where base is 1 and 0 elsewhere, but for few rows
+    `m`       pieces x n, inside the box of its piece
+    `v`       pieces x d: Z'm; where m is the best multiplier, the direction in which the piece has its maximum
+    `norm`    |v|
+    """
+
+    pieces: NDArray[np.uint8]
+    base: Bits
+    m: Floats
+    v: Floats
+    norm: Floats
+
+
+@dataclass(frozen=True)
+class BlockMultipliers:
+    """For direct problems: rho_b >= 0 and v_b = X_b'theta - K_b rho_b for every block."""
+
+    rho: tuple[Floats, ...]
+    v: tuple[Floats, ...]
+    norm: Floats

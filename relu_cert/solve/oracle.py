@@ -1,0 +1,238 @@
+"""What the solver asks of a model: which blocks are violated at a residual, and on which face of its cone.
+
+A *face* is a block b with the active constraints F of its projection: v = Proj_{C_b}(X_b'r) = P_F X_b'r, so that
+B = X_b P_F is a fixed matrix while the face stays the same, v = B'r, and the neuron's output is q = B B'r.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relu_cert.solve.model import BlockMultipliers, Floats, Neuron
+from relu_cert.solve.pieces import (
+    Pieces,
+    correlations,
+    price_pieces,
+    representatives,
+    unpack,
+)
+from relu_cert.solve.prepare import BlockArrays, FloatProblem, NetworkArrays
+from relu_cert.solve.shortest import shortest
+
+Key = tuple[int, bytes]
+
+
+@dataclass(frozen=True)
+class Face:
+    """A block on a face of its cone at some residual: B = X_b P_F (n x |b|) and v = B'r. Equal keys, equal B."""
+
+    sign: int
+    block: int | None
+    B: Floats
+    v: Floats
+    key: Key
+
+
+class Oracle(Protocol):
+    """One model's view of its blocks."""
+
+    def price(self, r: Floats, enough: float) -> tuple[float, list[Face]]:
+        """The largest price |Proj_{C_b}(X_b'r)| of all blocks (or some bound <= enough of it), and faces
+        with prices above `enough`: all that can be maximisers, the best first."""
+
+    def follow(self, neurons: Sequence[Neuron], r: Floats) -> list[Face]:
+        """The faces of the neurons' blocks at the residual r, each once."""
+
+    def output(self, neuron: Neuron) -> Floats:
+        """The neuron's share of the fit."""
+
+    def merge(self, neurons: Sequence[Neuron]) -> list[Neuron]:
+        """The same fit with no larger penalty, each block at most once."""
+
+
+_MOST = 400  # new faces in a round
+
+
+@dataclass(frozen=True)
+class ReluOracle:
+    """Pieces instead of patterns: one projection serves all patterns that agree on P."""
+
+    arrays: NetworkArrays
+
+    def price(self, r: Floats, enough: float) -> tuple[float, list[Face]]:
+        """Pieces with a kink on a row of P have a better neighbour (unless t_k is next to nothing): they are left
+        out where they are no better than the best of the others."""
+        top, found = 0.0, []
+        for sign in (1, -1):
+            t = sign * r
+            chosen, least = representatives(self.arrays, t)
+            hot = chosen[least > enough]
+            priced = price_pieces(self.arrays.Z, t, unpack(self.arrays.bits[hot], self.arrays.n), enough)
+            top = max(top, float(priced.norm.max(initial=0.0)))
+            inner = ~((priced.kinks >= 0) & (t[priced.kinks] > 0.0)).any(axis=1)
+            inner |= priced.norm > priced.norm[inner].max(initial=0.0)
+            found.append((sign, priced, np.flatnonzero((priced.norm > enough) & inner)))
+        faces = [face for sign, priced, which in found for face in self._faces(sign, priced, which)]
+        faces.sort(key=lambda face: -float(face.v @ face.v))
+        return top, faces[:_MOST]
+
+    def follow(self, neurons: Sequence[Neuron], r: Floats) -> list[Face]:
+        """Neurons of one sign on one piece have one face."""
+        result: list[Face] = []
+        for sign in (1, -1):
+            W = [neuron.w for neuron in neurons if neuron.sign == sign]
+            if not W:
+                continue
+            t = sign * r
+            base = np.array(W) @ self.arrays.Z.T >= 0.0
+            _, first = np.unique(np.packbits(base & (t > 0.0), axis=1), axis=0, return_index=True)
+            priced = price_pieces(self.arrays.Z, t, base[np.sort(first)])
+            result.extend(self._faces(sign, priced, np.flatnonzero(priced.norm > 0.0)))
+        return list({face.key: face for face in result}.values())
+
+    def output(self, neuron: Neuron) -> Floats:
+        """xi (Zw)_+"""
+        fit: Floats = neuron.sign * np.maximum(self.arrays.Z @ neuron.w, 0.0)
+        return fit
+
+    def merge(self, neurons: Sequence[Neuron]) -> list[Neuron]:
+        """Neurons are merged where they are parallel; others may share a face, but their sum may leave it."""
+        return list(neurons)
+
+    def _faces(self, sign: int, priced: Pieces, which: NDArray[np.intp]) -> list[Face]:
+        if not len(which):
+            return []
+        Z = self.arrays.Z
+        kinks = priced.kinks[which]
+        used = kinks >= 0
+        on = priced.base[which].copy()
+        line, slot = np.nonzero(used)
+        on[line, kinks[line, slot]] = False
+        G = np.where(used[:, :, None], Z[kinks], 0.0)
+        P = np.eye(Z.shape[1]) - np.linalg.pinv(G) @ G
+        B = sign * (on[:, :, None] * Z) @ P
+        kinked = np.zeros_like(on)
+        kinked[line, kinks[line, slot]] = True
+        keys = np.packbits(np.concatenate([on, kinked], axis=1), axis=1)
+        return [
+            Face(sign, None, B[i], priced.v[k], (sign, keys[i].tobytes())) for i, k in enumerate(which)
+        ]
+
+
+@dataclass(frozen=True)
+class GatedOracle:
+    """All correlations at once; no cones."""
+
+    arrays: NetworkArrays
+
+    def price(self, r: Floats, enough: float) -> tuple[float, list[Face]]:
+        """|Z'Dr| of every pattern."""
+        c = correlations(self.arrays, r)
+        length = np.sqrt(np.einsum("ij,ij->i", c, c))
+        hot = np.flatnonzero(length > enough)
+        if len(hot) > _MOST:
+            hot = hot[np.argpartition(-length[hot], _MOST)[:_MOST]]
+        hot = hot[np.argsort(-length[hot])]
+        return float(length.max(initial=0.0)), self._faces(hot.tolist(), c[hot])
+
+    def follow(self, neurons: Sequence[Neuron], r: Floats) -> list[Face]:
+        """A block has one face, the whole space."""
+        blocks = list(dict.fromkeys(neuron.block for neuron in neurons if neuron.block is not None))
+        if not blocks:
+            return []
+        on = unpack(self.arrays.bits[blocks], self.arrays.n)
+        return self._faces(blocks, (on * r) @ self.arrays.Z)
+
+    def output(self, neuron: Neuron) -> Floats:
+        """D Z w"""
+        on = unpack(self.arrays.bits[[neuron.block or 0]], self.arrays.n)[0]
+        return np.where(on, self.arrays.Z @ neuron.w, 0.0)
+
+    def merge(self, neurons: Sequence[Neuron]) -> list[Neuron]:
+        """Weights of one block add up."""
+        return add_blocks(neurons)
+
+    def _faces(self, blocks: Sequence[int], c: Floats) -> list[Face]:
+        on = unpack(self.arrays.bits[blocks], self.arrays.n)
+        return [
+            Face(1, b, on[i][:, None] * self.arrays.Z, c[i], (b, b"")) for i, b in enumerate(blocks)
+        ]
+
+
+@dataclass(frozen=True)
+class BlockOracle:
+    """Blocks given directly, each with its own cone."""
+
+    arrays: BlockArrays
+
+    def price(self, r: Floats, enough: float) -> tuple[float, list[Face]]:
+        """|Proj_{C_b}(X_b'r)| of every block."""
+        top, faces = 0.0, []
+        for b in range(len(self.arrays.X)):
+            face, norm, _ = self._face(b, r, enough)
+            top = max(top, norm)
+            if norm > enough:
+                faces.append(face)
+        faces.sort(key=lambda face: -float(face.v @ face.v))
+        return top, faces
+
+    def follow(self, neurons: Sequence[Neuron], r: Floats) -> list[Face]:
+        """The face of each block at r."""
+        blocks = dict.fromkeys(neuron.block for neuron in neurons if neuron.block is not None)
+        faces = [self._face(b, r, 0.0)[0] for b in blocks]
+        return [face for face in faces if face.v.any()]
+
+    def output(self, neuron: Neuron) -> Floats:
+        """X_b w"""
+        fit: Floats = self.arrays.X[neuron.block or 0] @ neuron.w
+        return fit
+
+    def merge(self, neurons: Sequence[Neuron]) -> list[Neuron]:
+        """Weights of one block add up; its cone is convex."""
+        return add_blocks(neurons)
+
+    def multipliers(self, r: Floats, enough: float) -> BlockMultipliers:
+        """rho for every block; the best one where the price is above `enough`."""
+        parts = [self._face(b, r, enough) for b in range(len(self.arrays.X))]
+        return BlockMultipliers(
+            tuple(rho for _, _, rho in parts),
+            tuple(face.v for face, _, _ in parts),
+            np.array([norm for _, norm, _ in parts]),
+        )
+
+    def _face(self, b: int, r: Floats, enough: float) -> tuple[Face, float, Floats]:
+        X, K = self.arrays.X[b], self.arrays.K[b]
+        c = X.T @ r
+        rho = np.zeros(len(K))
+        if not len(K):
+            return Face(1, b, X, c, (b, b"")), float(np.linalg.norm(c)), rho
+        found = shortest(c[None], K, np.full((1, len(K)), -1.0), np.full(len(K), np.inf), enough)
+        kinks = found.kinks[0][found.kinks[0] >= 0]
+        rho[kinks] = found.x[0][found.kinks[0] >= 0]
+        G = K[kinks]
+        P = np.eye(len(c)) - np.linalg.pinv(G) @ G if len(G) else np.eye(len(c))
+        return Face(1, b, X @ P, found.v[0], (b, np.sort(kinks).tobytes())), float(np.linalg.norm(found.v[0])), rho
+
+
+def add_blocks(neurons: Sequence[Neuron]) -> list[Neuron]:
+    """Sum the weights block by block."""
+    total: dict[int | None, Floats] = {}
+    for neuron in neurons:
+        total[neuron.block] = total[neuron.block] + neuron.w if neuron.block in total else neuron.w
+    return [Neuron(1, block, w) for block, w in total.items() if w.any()]
+
+
+def oracle_of(problem: FloatProblem) -> ReluOracle | GatedOracle | BlockOracle:
+    """The oracle of the problem's model."""
+    match problem.arrays:
+        case BlockArrays():
+            return BlockOracle(problem.arrays)
+        case NetworkArrays(gated=True):
+            return GatedOracle(problem.arrays)
+        case _:
+            return ReluOracle(problem.arrays)

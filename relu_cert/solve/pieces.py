@@ -1,0 +1,114 @@
+"""Correlations of all patterns, and concave pieces of ReLU problems with their prices.
+
+Let t = xi r and P = {k : t_k > 0}. On the directions u whose sign of z_k.u is fixed for k in P, the function t.(Zu)_+
+is concave. Such a *piece* is the restriction to P of an open cell's pattern, and its price is
+
+    sup {t.(Zu)_+ : u in the piece, |u| <= 1} = min {|Z'm| : m in the box},
+    box:  m_k >= t_k (k in P, on),   m_k <= 0 (k in P, off),   t_k <= m_k <= 0 (k not in P).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relu_cert.solve.model import Bits, Floats, PieceMultipliers
+from relu_cert.solve.prepare import NetworkArrays
+from relu_cert.solve.shortest import Shortest, shortest
+
+_BYTE = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float64)  # 256 x 8
+_CHUNK = 4096  # pieces that are priced together: small enough for the cache
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Priced pieces of one sign: `base` (p x n), v = Z'm (p x d), the kinks (p x d, -1: none) with their m."""
+
+    base: Bits
+    v: Floats
+    norm: Floats
+    kinks: NDArray[np.intp]
+    m_kinks: Floats
+    exact: Bits
+
+
+def correlations(arrays: NetworkArrays, t: Floats) -> Floats:
+    """Z'Dt for every pattern D: one table look-up per byte of packed pattern."""
+    n, d = arrays.Z.shape
+    width = arrays.bits.shape[1]
+    weighted = np.zeros((8 * width, d))
+    weighted[:n] = arrays.Z * t[:, None]
+    table = _BYTE @ weighted.reshape(width, 8, d)
+    total = table[0][arrays.bits[:, 0]] if width else np.zeros((len(arrays.bits), d))
+    for byte in range(1, width):
+        total += table[byte][arrays.bits[:, byte]]
+    return total
+
+
+def group(bits: NDArray[np.uint8], positive: Bits) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Sort the patterns by their restriction to P: (order, starts); the patterns of piece i are
+    order[starts[i] : starts[i+1]]."""
+    masked = bits & np.packbits(positive)
+    count, width = masked.shape
+    words = np.zeros((count, max(1, -(-width // 8))), dtype=np.uint64)
+    words.view(np.uint8)[:, :width] = masked
+    order = np.argsort(words[:, 0]) if words.shape[1] == 1 else np.lexsort(words.T)
+    ordered = words[order]
+    new = np.ones(count, dtype=bool)
+    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    return order, np.flatnonzero(new)
+
+
+def representatives(arrays: NetworkArrays, t: Floats) -> tuple[NDArray[np.intp], Floats]:
+    """For every piece the number of its pattern with the shortest Z'Dt, and that length."""
+    c = correlations(arrays, t)
+    length = np.sqrt(np.einsum("ij,ij->i", c, c))
+    order, starts = group(arrays.bits, t > 0)
+    ordered = length[order]
+    least = np.minimum.reduceat(ordered, starts)
+    owner = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
+    hits = np.flatnonzero(ordered <= least[owner])
+    first = hits[np.unique(owner[hits], return_index=True)[1]]
+    return order[first], least
+
+
+def unpack(bits: NDArray[np.uint8], n: int) -> Bits:
+    """Packed patterns as booleans."""
+    return np.unpackbits(bits, axis=1, count=n).view(np.bool_)
+
+
+def price_pieces(Z: Floats, t: Floats, base: Bits, enough: float = 0.0) -> Pieces:
+    """Price the pieces of the given patterns; a piece may stop as soon as its price is known to be <= enough."""
+    parts = [_price(Z, t, base[i : i + _CHUNK], enough) for i in range(0, max(1, len(base)), _CHUNK)]
+    if len(parts) == 1:
+        return parts[0]
+    return Pieces(*(np.concatenate([getattr(p, name) for p in parts]) for name in Pieces.__dataclass_fields__))
+
+
+def _price(Z: Floats, t: Floats, base: Bits, enough: float) -> Pieces:
+    c = np.where(base, t, 0.0) @ Z
+    sign = np.where(base, 1.0, -1.0)
+    upper = np.where(t > 0.0, np.inf, -t)
+    found: Shortest = shortest(c, Z, sign, upper, enough)
+    base = base ^ found.flipped
+    index = np.maximum(found.kinks, 0)
+    on = np.take_along_axis(base, index, axis=1)
+    m = np.where(on, t[index] + found.x, -found.x)
+    return Pieces(base, found.v, np.sqrt(np.einsum("ij,ij->i", found.v, found.v)), found.kinks, m, found.exact)
+
+
+def piece_multipliers(arrays: NetworkArrays, t: Floats, enough: float) -> PieceMultipliers:
+    """A multiplier for every piece; a piece whose price is above `enough` gets its best one."""
+    chosen, _ = representatives(arrays, t)
+    priced = price_pieces(arrays.Z, t, unpack(arrays.bits[chosen], arrays.n), enough)
+    m = np.where(priced.base, t, 0.0)
+    piece, slot = np.nonzero(priced.kinks >= 0)
+    row = priced.kinks[piece, slot]
+    low = np.where(t[row] > 0.0, np.where(priced.base[piece, row], t[row], -np.inf), t[row])
+    high = np.where((t[row] > 0.0) & priced.base[piece, row], np.inf, 0.0)
+    m[piece, row] = np.clip(priced.m_kinks[piece, slot], low, high)
+    pieces = np.packbits(priced.base & (t > 0.0), axis=1)
+    v = m @ arrays.Z
+    return PieceMultipliers(pieces, priced.base, m, v, np.sqrt(np.einsum("ij,ij->i", v, v)))

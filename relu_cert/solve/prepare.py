@@ -1,0 +1,66 @@
+"""Float arrays of a problem, made once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relu_cert.exact import Matrix
+from relu_cert.problem.model import Problem
+from relu_cert.solve.model import Floats
+
+
+@dataclass(frozen=True)
+class NetworkArrays:
+    """Z (n x d) and the packed patterns: of the open cells for ReLU (they cover all directions), all for gated."""
+
+    Z: Floats
+    bits: NDArray[np.uint8]
+    gated: bool
+
+    @property
+    def n(self) -> int:
+        """The number of data points."""
+        return len(self.Z)
+
+
+@dataclass(frozen=True)
+class BlockArrays:
+    """X_b and the rows of K_b' (a x |b|; no rows where there is no cone) of a direct problem."""
+
+    X: tuple[Floats, ...]
+    K: tuple[Floats, ...]
+
+
+@dataclass(frozen=True)
+class FloatProblem:
+    """A problem in float64, as the solver wants it."""
+
+    y: Floats
+    arrays: NetworkArrays | BlockArrays
+
+
+def prepare(problem: Problem | FloatProblem) -> FloatProblem:
+    """Float arrays of the problem; a prepared problem is returned as it is."""
+    if isinstance(problem, FloatProblem):
+        return problem
+    y = np.array([float(x) for x in problem.y])
+    if problem.network is not None:
+        gated = problem.model == "gated"
+        patterns = problem.network.patterns
+        bits = patterns.bits() if gated else patterns.groups[0].bits
+        return FloatProblem(y, NetworkArrays(floats(problem.network.Z, patterns.d), np.ascontiguousarray(bits), gated))
+    X, K = [], []
+    for block in problem.blocks:
+        width = len(block.X[0]) if block.X else 0
+        X.append(floats(block.X, width))
+        K.append(np.zeros((0, width)) if block.K is None else floats(block.K, 0).T.reshape(-1, width).copy())
+    return FloatProblem(y, BlockArrays(tuple(X), tuple(K)))
+
+
+def floats(A: Matrix, columns: int) -> Floats:
+    """The matrix in float64, each entry correctly rounded; `columns` is its width if it has no rows."""
+    width = len(A[0]) if A else columns
+    return np.array([[float(x) for x in row] for row in A], dtype=np.float64).reshape(len(A), width)

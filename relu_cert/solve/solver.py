@@ -1,0 +1,190 @@
+"""The float solver: exact pricing over all blocks, a restricted master, Newton's method in kernel form.
+
+Each round (1) prices every block at the residual, which gives the true gap, (2) adds the violated directions and
+solves the master over fixed directions, (3) follows the faces of its support and runs Newton on them. Any neuron is a
+feasible direction, so whatever Newton returns is only one more proposal to the master: the objective never rises, and
+once the faces are right Newton squares the error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+
+from relu_cert.problem.model import Problem
+from relu_cert.solve.kernel import newton
+from relu_cert.solve.lasso import nonnegative_lasso
+from relu_cert.solve.model import BlockMultipliers, Floats, Neuron, PieceMultipliers, Solution, Stats
+from relu_cert.solve.oracle import BlockOracle, Face, Key, Oracle, oracle_of
+from relu_cert.solve.pieces import piece_multipliers
+from relu_cert.solve.prepare import FloatProblem, NetworkArrays, prepare
+
+Progress = Callable[[int, float], None]  # round, relative gap
+
+_MARGIN = 1e-9  # multipliers may stop this far (relative) below lambda
+
+
+@dataclass(frozen=True)
+class _Point:
+    """Neurons, their outputs (n x k), the residual r = y - fit, and a proposal for the dual point: r, or what
+    Newton's method holds for r* with a smaller error."""
+
+    neurons: list[Neuron]
+    outputs: Floats
+    r: Floats
+    proposal: Floats
+
+
+def solve(
+    problem: Problem | FloatProblem,
+    lam: float,
+    *,
+    warm: Solution | None = None,
+    tol: float = 1e-12,
+    progress: Progress | None = None,
+    rounds: int = 200,
+) -> Solution:
+    """The optimal network at lambda > 0, to a relative gap of `tol` if floats allow it.
+
+    The gap of the answer is true up to rounding whatever happened; `stats.reason` says whether the solver stalled.
+    `warm` may be a solution of the same problem at another lambda.
+    """
+    began = perf_counter()
+    data = prepare(problem)
+    oracle = oracle_of(data)
+    y = data.y
+    point = _point(oracle, y, list(warm.neurons) if warm is not None else [])
+    if warm is not None:
+        point = _improve(oracle, y, lam, _master(oracle, y, lam, point, []))
+    best: Solution | None = None
+    idle = 0
+    for count in range(1, rounds + 1):
+        top, faces = oracle.price(point.proposal, lam * (1.0 - _MARGIN))
+        found = _measure(lam, point, top, Stats(count, perf_counter() - began, "solved"))
+        if progress is not None:
+            progress(count, found.relative_gap)
+        if best is None or found.gap < best.gap * 0.9:
+            best, idle = found if best is None or found.gap < best.gap else best, 0
+        else:
+            best, idle = (found if found.gap < best.gap else best), idle + 1
+        if best.relative_gap <= tol:
+            return best
+        if idle >= 12:
+            return _ended(best, "stalled", began)
+        fresh = [Neuron(f.sign, f.block, f.v / np.linalg.norm(f.v)) for f in faces]
+        point = _improve(oracle, y, lam, _master(oracle, y, lam, point, fresh))
+    return _ended(best, "rounds", began) if best is not None else _measure(lam, point, 0.0, Stats(0, 0.0, "rounds"))
+
+
+def lambda_max(problem: Problem | FloatProblem) -> float:
+    """The smallest lambda at which the zero network is optimal: max_b |Proj_{C_b}(X_b'y)|."""
+    data = prepare(problem)
+    return oracle_of(data).price(data.y, 0.0)[0]
+
+
+def multipliers(
+    problem: Problem | FloatProblem, theta: Floats, lam: float
+) -> dict[int, PieceMultipliers] | BlockMultipliers | None:
+    """What shows that theta is dual feasible: multipliers for every piece and sign (ReLU), rho for every block
+    (direct), nothing for gated. They may stop once |Z'm| <= lambda (1 - 1e-9); above that they are the best ones."""
+    data = prepare(problem)
+    oracle = oracle_of(data)
+    enough = lam * (1.0 - _MARGIN)
+    if isinstance(oracle, BlockOracle):
+        return oracle.multipliers(theta, enough)
+    if isinstance(data.arrays, NetworkArrays) and not data.arrays.gated:
+        return {sign: piece_multipliers(data.arrays, sign * theta, enough) for sign in (1, -1)}
+    return None
+
+
+def _ended(best: Solution, reason: str, began: float) -> Solution:
+    stats = Stats(best.stats.rounds, perf_counter() - began, reason)
+    return Solution(best.lam, best.neurons, best.residual, best.theta, best.primal, best.gap, stats)
+
+
+def _point(oracle: Oracle, y: Floats, neurons: list[Neuron]) -> _Point:
+    """The point with these neurons."""
+    outputs = np.array([oracle.output(n) for n in neurons]).T if neurons else np.zeros((len(y), 0))
+    r = y - outputs.sum(axis=1)
+    return _Point(neurons, outputs, r, r)
+
+
+def _value(lam: float, point: _Point) -> float:
+    """P = 1/2|r|^2 + lambda sum |w_b|"""
+    return 0.5 * float(point.r @ point.r) + lam * sum(float(np.linalg.norm(n.w)) for n in point.neurons)
+
+
+def _measure(lam: float, point: _Point, top: float, stats: Stats) -> Solution:
+    """The true gap of a point whose largest price is `top`, without cancellation."""
+    r = point.r
+    theta = (min(1.0, lam / top) if top > 0.0 else 1.0) * point.proposal
+    norms = np.array([np.linalg.norm(n.w) for n in point.neurons])
+    slack = lam * norms - point.outputs.T @ theta
+    gap = 0.5 * float((r - theta) @ (r - theta)) + float(slack.sum())
+    return Solution(lam, tuple(point.neurons), r, theta, _value(lam, point), max(gap, 0.0), stats)
+
+
+def _master(oracle: Oracle, y: Floats, lam: float, point: _Point, fresh: Sequence[Neuron]) -> _Point:
+    """Optimal weights for the directions at hand (`fresh` are unit directions)."""
+    norms = [float(np.linalg.norm(n.w)) for n in point.neurons]
+    old = [Neuron(n.sign, n.block, n.w / a) for n, a in zip(point.neurons, norms, strict=True)]
+    pool = [*old, *fresh]
+    if not pool:
+        return point
+    outputs = np.concatenate(
+        [point.outputs / np.array(norms), np.array([oracle.output(n) for n in fresh]).reshape(-1, len(y)).T], axis=1
+    )
+    support, x = nonnegative_lasso(outputs, y, lam, list(range(len(old))), np.array(norms))
+    neurons = [Neuron(pool[i].sign, pool[i].block, a * pool[i].w) for i, a in zip(support, x, strict=True)]
+    return _point(oracle, y, oracle.merge(neurons))
+
+
+def _improve(oracle: Oracle, y: Floats, lam: float, point: _Point, most: int = 12) -> _Point:
+    """Newton on the faces of the support, followed until they stay. If they do not, the master decides."""
+    faces = oracle.follow(point.neurons, point.r)
+    alpha = _carry(faces, point.neurons, lam)
+    neurons: list[Neuron] = []
+    seen: set[frozenset[Key]] = set()
+    while faces and len(seen) < most:
+        keys = frozenset(face.key for face in faces)
+        result = newton(faces, y, lam, alpha) if keys not in seen else None
+        if result is None:
+            break
+        seen.add(keys)
+        kept = [i for i in range(len(faces)) if result.alpha[i] > 0.0 and result.v[i].any()]
+        neurons = [Neuron(faces[i].sign, faces[i].block, result.alpha[i] * result.v[i]) for i in kept]
+        faces = oracle.follow(neurons, result.r)
+        if frozenset(face.key for face in faces) <= keys:
+            return _choose(oracle, y, lam, point, neurons, result.r)
+        alpha = _carry(faces, neurons, lam)
+    fresh = [Neuron(n.sign, n.block, n.w / np.linalg.norm(n.w)) for n in neurons]
+    return _master(oracle, y, lam, point, fresh)
+
+
+def _choose(oracle: Oracle, y: Floats, lam: float, point: _Point, neurons: list[Neuron], r: Floats) -> _Point:
+    """Newton's point if it has the fit that its faces promise and is no worse, else the master's choice."""
+    reached = _point(oracle, y, neurons)
+    promised = np.linalg.norm(reached.r - r) <= 1e-8 * np.linalg.norm(y)
+    if promised and _value(lam, reached) <= (1.0 + 1e-13) * _value(lam, point):
+        return _Point(reached.neurons, reached.outputs, reached.r, r)
+    fresh = [Neuron(n.sign, n.block, n.w / np.linalg.norm(n.w)) for n in neurons]
+    return _master(oracle, y, lam, point, fresh)
+
+
+def _carry(faces: Sequence[Face], neurons: Sequence[Neuron], lam: float) -> Floats:
+    """Weights for the faces: each neuron gives its |w|/lambda to the face with the nearest direction."""
+    alpha = np.zeros(len(faces))
+    unit = [f.v / np.linalg.norm(f.v) for f in faces]
+    for neuron in neurons:
+        norm = float(np.linalg.norm(neuron.w))
+        near = [
+            float(u @ neuron.w) if (f.sign, f.block) == (neuron.sign, neuron.block) else -np.inf
+            for f, u in zip(faces, unit, strict=True)
+        ]
+        i = int(np.argmax(near))
+        if np.isfinite(near[i]):
+            alpha[i] += norm / lam
+    return alpha
