@@ -1,0 +1,122 @@
+"""From rational data to a small integer arrangement with the same patterns.
+
+A row may be scaled by a positive number and a column by a positive number (the witness takes the inverse factor),
+so everything becomes small integers; dependent columns are left out; rows parallel up to sign are one hyperplane.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import gcd, lcm
+
+import flint
+
+from relu_cert.exact import Matrix, primitive
+
+IntVector = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """The rows of Z as integers on r independent columns: sign(z_k.u) = sign(rows[k].w) for u = w * scale.
+
+    `columns`   the r columns of Z that are kept.
+    `scale`     positive integers, one for each kept column.
+    `rows`      n integer rows of length r, each primitive.
+    """
+
+    n: int
+    d: int
+    columns: tuple[int, ...]
+    scale: tuple[int, ...]
+    rows: tuple[IntVector, ...]
+
+    @property
+    def rank(self) -> int:
+        """r = rank Z."""
+        return len(self.columns)
+
+    @property
+    def zero_rows(self) -> tuple[int, ...]:
+        """The rows of Z that are zero (they are 1 in every pattern)."""
+        return tuple(k for k, row in enumerate(self.rows) if not any(row))
+
+
+@dataclass(frozen=True)
+class Hyperplanes:
+    """Rows merged into classes: `normals[j]` is the smallest row of class j, oriented as that row.
+
+    `names[j]` is the number of that row; `same[j]` and `opposite[j]` are bit masks of the rows that are positive and
+    negative multiples of it; `zero` is the mask of the rows that vanish (on the subspace at hand).
+    """
+
+    normals: tuple[IntVector, ...]
+    names: tuple[int, ...]
+    same: tuple[int, ...]
+    opposite: tuple[int, ...]
+    zero: int
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+def arrangement(Z: Matrix) -> Arrangement:
+    """The integer arrangement of Z. Columns with small entries are preferred: they keep the minors small."""
+    n, d = len(Z), len(Z[0]) if Z else 0
+    rows = [_integer_row(row) for row in Z]
+    columns = independent_columns(rows, d)
+    rows = [primitive([row[c] for c in columns]) for row in rows]
+    factors = [1] * len(columns)
+    while True:  # dividing a column may make a row divisible and the other way round
+        g = [gcd(*(row[l] for row in rows)) for l in range(len(columns))]
+        if all(x == 1 for x in g):
+            break
+        factors = [f * x for f, x in zip(factors, g, strict=True)]
+        rows = [primitive([x // y for x, y in zip(row, g, strict=True)]) for row in rows]
+    common = lcm(*factors)
+    return Arrangement(n, d, columns, tuple(common // f for f in factors), tuple(tuple(row) for row in rows))
+
+
+def _integer_row(row: Sequence[object]) -> IntVector:
+    q = lcm(*(x.denominator for x in row))  # type: ignore[attr-defined]
+    return primitive([x.numerator * (q // x.denominator) for x in row])  # type: ignore[attr-defined]
+
+
+def independent_columns(rows: Sequence[Sequence[int]], d: int) -> tuple[int, ...]:
+    """A largest set of independent columns, ascending, chosen greedily from the column with the smallest entries."""
+    order = sorted(range(d), key=lambda c: (max((abs(row[c]) for row in rows), default=0), c))
+    if not rows or not d:
+        return ()
+    reduced, _, rank = flint.fmpz_mat([[row[c] for c in order] for row in rows]).rref()
+    pivots, c = [], 0
+    for i in range(rank):
+        while reduced[i, c] == 0:
+            c += 1
+        pivots.append(order[c])
+    return tuple(sorted(pivots))
+
+
+def hyperplanes(rows: Sequence[Sequence[int]]) -> Hyperplanes:
+    """Merge rows that are parallel up to sign. Classes are ordered by their smallest row."""
+    index: dict[IntVector, int] = {}
+    normals: list[IntVector] = []
+    names: list[int] = []
+    same: list[int] = []
+    opposite: list[int] = []
+    zero = 0
+    for k, row in enumerate(rows):
+        z = primitive(row)
+        if not any(z):
+            zero |= 1 << k
+        elif (j := index.get(z)) is not None:
+            same[j] |= 1 << k
+        elif (j := index.get(tuple(-x for x in z))) is not None:
+            opposite[j] |= 1 << k
+        else:
+            index[z] = len(names)
+            normals.append(z)
+            names.append(k)
+            same.append(1 << k)
+            opposite.append(0)
+    return Hyperplanes(tuple(normals), tuple(names), tuple(same), tuple(opposite), zero)
