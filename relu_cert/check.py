@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from relu_cert.claims import NAMES, Result, decide
 from relu_cert.data.model import Dataset
@@ -86,7 +87,7 @@ def find_facts(problem: Problem, choice: LambdaChoice, gap: Fraction, stages: St
             largest,
             gap,
             neurons,
-            [float(x) for x in solution.residual],
+            [float(x) for x in solution.theta],
             lambda theta: _propose(floats, theta, float(lam)),
             FLOAT_PRECISION,
         )
@@ -97,8 +98,10 @@ def verdicts(facts: Facts, claims: Sequence[str] = NAMES) -> tuple[Result, ...]:
     return decide(facts, claims)
 
 
-def _propose(floats: FloatProblem, theta: np.ndarray[tuple[int], np.dtype[np.float64]], lam: float) -> Proposals | None:
-    return multipliers(floats, theta, lam) if floats.model == "relu" else None
+def _propose(floats: FloatProblem, theta: NDArray[np.float64], lam: float) -> Proposals | None:
+    """Float multipliers for the pieces of a ReLU problem; the others need none."""
+    found = multipliers(floats, theta, lam)
+    return {xi: found[xi] for xi in (1, -1)} if isinstance(found, dict) else None
 
 
 def _twelve_digits(x: Fraction) -> Fraction:
