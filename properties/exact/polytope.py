@@ -1,0 +1,75 @@
+"""The polytope {alpha >= 0 : sum_a alpha_a q_a = b}: vertices, dimension, least-norm point.
+
+For the constrained group lasso q_a = X_b v_b and b = yhat, and the polytope is the optimal set
+(prop:sol-fn-cgl). It is bounded there, since r.q_a = lambda^2 for every a.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import combinations
+
+from properties.exact.linalg import (
+    Vector,
+    combine,
+    least_squares,
+    norm2,
+    rank,
+    scale,
+    solve_columns,
+    total,
+)
+
+
+def support(alpha: Vector) -> tuple[int, ...]:
+    """The indices of the entries that are not zero."""
+    return tuple(i for i, a in enumerate(alpha) if a)
+
+
+def vertices(q: Sequence[Vector], b: Vector) -> tuple[Vector, ...]:
+    """All vertices, sorted: the feasible points whose positive columns are independent."""
+    found = set()
+    for size in range(min(rank(q), len(q)) + 1):
+        for basis in combinations(range(len(q)), size):
+            columns = [q[i] for i in basis]
+            x = solve_columns(columns, b)
+            if x is None or any(a <= 0 for a in x) or rank(columns) < size:
+                continue
+            alpha = [Fraction(0)] * len(q)
+            for i, a in zip(basis, x, strict=True):
+                alpha[i] = a
+            found.add(tuple(alpha))
+    return tuple(sorted(found))
+
+
+def barycentre(points: Sequence[Vector]) -> Vector:
+    """The mean of the points: for the vertices of a polytope, a point of its relative interior."""
+    return scale(Fraction(1, len(points)), total(points, len(points[0])))
+
+
+def dimension(points: Sequence[Vector]) -> int:
+    """The dimension of the affine hull of the points."""
+    first = points[0]
+    return rank([tuple(x - y for x, y in zip(p, first, strict=True)) for p in points[1:]])
+
+
+def least_norm(q: Sequence[Vector], b: Vector) -> Vector | None:
+    """The alpha >= 0 with sum alpha_a q_a = b that minimises |alpha|^2 (eq:min-norm-program), or None.
+
+    The minimiser lies in the relative interior of the face given by its support, where it is the least-norm
+    solution of the linear system; so it is the best of the least-norm solutions over all supports that are >= 0.
+    """
+    best: Vector | None = None
+    for size in range(len(q) + 1):
+        for chosen in combinations(range(len(q)), size):
+            columns = [q[i] for i in chosen]
+            x = least_squares(columns, b)
+            if any(a < 0 for a in x) or combine(x, columns, len(b)) != b:
+                continue
+            alpha = [Fraction(0)] * len(q)
+            for i, a in zip(chosen, x, strict=True):
+                alpha[i] = a
+            if best is None or norm2(alpha) < norm2(best):
+                best = tuple(alpha)
+    return best

@@ -1,0 +1,65 @@
+"""Hypothesis strategies for exact instances whose answers are known before anyone asks.
+
+>>> from hypothesis import find
+>>> from properties.strategies import planted_cgl
+>>> instance = find(planted_cgl(), lambda p: not p.unique)
+>>> len(instance.vertices) > 1
+True
+
+Numbers and vectors: `rationals`, `positive_rationals`, `vector`, `unit_vector`, `orthogonal`.
+Matrices: `rational_matrix` with `kind` one of `KINDS` (general, low rank, duplicate, antipodal, grid, one-hot, bias).
+Planted instances: `planted_cgl`, `planted_lasso`, `planted_smooth` (sensitivity), `planted_relu`, `planted_box`,
+`planted_antipodal`, `planted_kink`, `planted_cube`; `candidate` and `feasible_weights` draw points to be judged.
+"""
+
+from properties.strategies.cgl import (
+    PlantedCGL,
+    candidate,
+    feasible_weights,
+    planted_cgl,
+    planted_lasso,
+    planted_smooth,
+)
+from properties.strategies.cube import Cube, planted_cube
+from properties.strategies.matrices import KINDS, rational_matrix
+from properties.strategies.numbers import (
+    orthogonal,
+    positive_rationals,
+    rationals,
+    small_ints,
+    unit_vector,
+    vector,
+)
+from properties.strategies.relu import (
+    PlantedReLU,
+    plant_relu,
+    planted_antipodal,
+    planted_box,
+    planted_kink,
+    planted_relu,
+)
+
+__all__ = [
+    "KINDS",
+    "Cube",
+    "PlantedCGL",
+    "PlantedReLU",
+    "candidate",
+    "feasible_weights",
+    "orthogonal",
+    "plant_relu",
+    "planted_antipodal",
+    "planted_box",
+    "planted_cgl",
+    "planted_cube",
+    "planted_kink",
+    "planted_lasso",
+    "planted_relu",
+    "planted_smooth",
+    "positive_rationals",
+    "rational_matrix",
+    "rationals",
+    "small_ints",
+    "unit_vector",
+    "vector",
+]

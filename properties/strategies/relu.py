@@ -1,0 +1,166 @@
+"""Planted ReLU networks over all of D_Z: Z and the residual come first, lambda and y afterwards.
+
+lambda^2 = max over all patterns and signs of |Proj_{K_D}(xi Z'D r)|^2 is rational, the maximisers are the possible
+neurons, and y = sum alpha xi (Zv)_+ + r over them has residual r.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from hypothesis import assume
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+from properties.exact import polytope
+from properties.exact.linalg import Matrix, Vector, add, combine, dot, matmul, norm2, null_space, scale, sub, transpose
+from properties.exact.network import output
+from properties.exact.patterns import patterns, relu_problem
+from properties.exact.problem import CGL, Weights, dual_vectors
+from properties.strategies.cgl import PlantedCGL
+from properties.strategies.matrices import rational_matrix
+from properties.strategies.numbers import orthogonal, vector
+
+Direction = tuple[int, Vector]
+SIDES: tuple[tuple[int, ...], ...] = ((3, 4), (1, 2, 2), (2, 3, 6))
+
+
+@dataclass(frozen=True)
+class PlantedReLU:
+    """Data Z, y, lambda^2 with the residual r* and every possible neuron (xi, v), weighted by alpha >= 0.
+
+    The convex program is over all of D_Z with both signs; `convex` is its planted form, block by block.
+    """
+
+    Z: Matrix
+    y: Vector
+    lam2: Fraction
+    r: Vector
+    neurons: tuple[Direction, ...]
+    alpha: Vector
+
+    @cached_property
+    def problem(self) -> CGL:
+        """The convex reformulation over D_Z."""
+        return relu_problem(self.Z, patterns(self.Z).all, self.y, self.lam2)
+
+    @cached_property
+    def v(self) -> Weights:
+        """The canonical dual vector of every block."""
+        return dual_vectors(self.problem, self.r)
+
+    @cached_property
+    def carriers(self) -> tuple[tuple[int, ...], ...]:
+        """The blocks that carry each neuron: more than one where the neuron is zero on a data point."""
+        return tuple(
+            tuple(b for b, v in enumerate(self.v) if v == u and (-1) ** b == xi) for xi, u in self.neurons
+        )
+
+    @cached_property
+    def convex(self) -> PlantedCGL:
+        """The planted convex program; each neuron's weight sits on its first block."""
+        alpha = [Fraction(0)] * len(self.v)
+        for blocks, a in zip(self.carriers, self.alpha, strict=True):
+            alpha[blocks[0]] += a
+        return PlantedCGL(self.problem, self.r, self.v, tuple(alpha))
+
+    @cached_property
+    def q(self) -> tuple[Vector, ...]:
+        """The outputs xi (Zv)_+ of the neurons."""
+        return tuple(scale(xi, output(self.Z, v)) for xi, v in self.neurons)
+
+    @cached_property
+    def yhat(self) -> Vector:
+        """The fit of every optimal network."""
+        return sub(self.y, self.r)
+
+    @cached_property
+    def vertices(self) -> tuple[Vector, ...]:
+        """The minimal networks, as weights alpha on the neurons."""
+        return polytope.vertices(self.q, self.yhat)
+
+    @property
+    def p_unique(self) -> bool:
+        """One optimal network up to permutations and splits."""
+        return len(self.vertices) == 1
+
+    @property
+    def m_star(self) -> int:
+        """The least width of an optimal network."""
+        return min(len(polytope.support(alpha)) for alpha in self.vertices)
+
+
+def plant_relu(Z: Matrix, r: Vector, weights: Sequence[int | Fraction]) -> PlantedReLU | None:
+    """The instance with residual r, its neurons weighted in turn by `weights`; None if no neuron could be active."""
+    problem = relu_problem(Z, patterns(Z).all, r, Fraction(1))
+    v = dual_vectors(problem, r)
+    lam2 = max(norm2(vb) for vb in v)
+    if lam2 == 0:
+        return None
+    neurons = tuple(sorted({((-1) ** b, vb) for b, vb in enumerate(v) if norm2(vb) == lam2}))
+    alpha = tuple(Fraction(weights[i % len(weights)]) for i in range(len(neurons)))
+    q = [scale(xi, output(Z, u)) for xi, u in neurons]
+    return PlantedReLU(Z, add(r, combine(alpha, q, len(r))), lam2, r, neurons, alpha)
+
+
+def _accept(planted: PlantedReLU | None) -> PlantedReLU:
+    assume(planted is not None)
+    if planted is None:
+        raise AssertionError("unreachable: assume raised")
+    return planted
+
+
+def _weights() -> st.SearchStrategy[list[int]]:
+    return st.lists(st.integers(0, 3), min_size=1, max_size=5)
+
+
+@st.composite
+def planted_relu(draw: DrawFn, *, max_n: int = 4, max_d: int = 2) -> PlantedReLU:
+    """Any small data set of any kind of matrix with any integer residual."""
+    n, d = draw(st.integers(1, max_n)), draw(st.integers(1, max_d))
+    Z = draw(rational_matrix(n, d))
+    return _accept(plant_relu(Z, draw(vector(n)), draw(_weights())))
+
+
+@st.composite
+def planted_antipodal(draw: DrawFn, *, max_n: int = 5, max_d: int = 2) -> PlantedReLU:
+    """Z'r = 0: optimal neurons come in pairs v, -v of one sign."""
+    d = draw(st.integers(1, max_d))
+    n = draw(st.integers(d + 1, max_n))
+    Z = draw(rational_matrix(n, d, draw(st.sampled_from(["general", "antipodal", "bias"]))))
+    basis = null_space(transpose(Z))
+    r = combine([Fraction(draw(st.integers(-2, 2))) for _ in basis], basis, n)
+    return _accept(plant_relu(Z, r, draw(_weights())))
+
+
+@st.composite
+def planted_box(draw: DrawFn, *, max_d: int = 3) -> PlantedReLU:
+    """Rows +-s_k f_k along a rational orthogonal frame with sides (3,4), (1,2,2) or (2,3,6): 2^d neurons tie."""
+    sides = draw(st.sampled_from([s for s in SIDES if len(s) <= max_d]))
+    frame = draw(orthogonal(len(sides)))
+    Z = tuple(scale(sign * s, f) for s, f in zip(sides, frame, strict=True) for sign in (1, -1))
+    return _accept(plant_relu(Z, (Fraction(1),) * len(Z), draw(_weights())))
+
+
+@st.composite
+def planted_kink(draw: DrawFn) -> PlantedReLU:
+    """A row with z_k.v = 0 and r_k < 0 for a neuron v of sign +1: two patterns carry the neuron.
+
+    Start from any planted data in the plane; add a row orthogonal to a positive neuron with a negative residual.
+    """
+    start = draw(planted_relu(max_n=3))
+    positive = [v for xi, v in start.neurons if xi == 1]
+    assume(positive and len(positive[0]) == 2)
+    v = positive[0]
+    z = scale(Fraction(draw(st.sampled_from([1, -1]))), (v[1], -v[0]))
+    out = _accept(plant_relu((*start.Z, z), (*start.r, -Fraction(draw(st.integers(1, 2)))), draw(_weights())))
+    assume(any(dot(zk, u) == 0 and any(zk) for _, u in out.neurons for zk in out.Z))
+    return out
+
+
+def rotate(planted: PlantedReLU, Q: Matrix) -> PlantedReLU | None:
+    """The same instance in rotated features: rows z_k Q' (a metamorphic copy)."""
+    return plant_relu(matmul(planted.Z, transpose(Q)), planted.r, planted.alpha or (1,))
