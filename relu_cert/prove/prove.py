@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from math import lcm
 
 import numpy as np
 from numpy.typing import NDArray
 
-from relu_cert.exact import Vector
+from relu_cert.exact import Matrix, Vector
 from relu_cert.problem.model import Problem
 from relu_cert.prove.dual import feasible_dual
 from relu_cert.prove.facts import Dual, ExactNeuron, Facts, LambdaMax, Primal
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
+from relu_cert.prove.lifts import orthogonal_part
 from relu_cert.prove.multipliers import Proposals
 from relu_cert.prove.value import block_neuron, fit, gated_neuron, primal, relu_neuron, value
 from relu_cert.solve import Neuron
@@ -36,10 +38,15 @@ def prove(
     theta: Sequence[float | Fraction],
     propose: Propose,
     precision: int,
+    lift: Matrix = (),
 ) -> Facts:
-    """The facts that a feasible point (neurons) and a proposed dual point prove, both rounded to `precision` bits."""
+    """The facts that a feasible point (neurons) and a proposed dual point prove.
+
+    The dual point is rounded to `precision` bits and made orthogonal to the lift, exactly.
+    """
     q = binary_grid(theta, precision)
-    rounded: Vector = tuple(from_grid(to_grid(x, q), q) for x in theta)
+    rounded = orthogonal_part(tuple(from_grid(to_grid(x, q), q) for x in theta), lift)
+    q = lcm(q, *(x.denominator for x in rounded))
     proposals = propose(np.array([float(x) for x in rounded]))
     dual = feasible_dual(problem, rounded, q, lam, proposals)
     return _facts(problem, lam, largest, primal(problem, neurons), dual, gap)

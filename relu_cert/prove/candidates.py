@@ -1,0 +1,168 @@
+"""Which classes there are: every block is proved out, or belongs to a stable class.
+
+A block is *out* if |Proj_{C_b}(X_b'theta)| + |X_b| R < lambda: then it is zero in every solution. What is not out is
+solved exactly at theta; its face is read off the exact solution and must be stable over the ball.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from relu_cert.exact import Matrix, Vector, dot, norm_squared, scaled_rows, sqrt_upper
+from relu_cert.problem.model import Network, Problem
+from relu_cert.prove.classes import Ball, NeuronClass, is_stable
+from relu_cert.prove.facts import Dual, PieceMultiplier, PieceMultipliers, Sign
+from relu_cert.prove.multipliers import gated_lengths_squared, project
+from relu_cert.prove.pieces import Bits, bit_string, lengths_squared, unique_rows
+from relu_cert.prove.projection import Bounds, Shortest, shortest
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """All classes that may be active, and the multipliers that prove finer pieces out (ReLU)."""
+
+    classes: tuple[NeuronClass, ...]
+    out: PieceMultipliers
+
+
+class Unsettled(Exception):
+    """A tie or a face that the ball is too wide for; the text says which."""
+
+
+def find_candidates(problem: Problem, lam: Fraction, dual: Dual, ball: Ball) -> Candidates:
+    """Every block is out or in a stable class, else Unsettled."""
+    if problem.network is None:
+        return Candidates(_direct(problem, lam, ball), PieceMultipliers((), ()))
+    if problem.model == "gated":
+        return Candidates(_gated(problem.network, lam, ball), PieceMultipliers((), ()))
+    if not isinstance(dual.multipliers, PieceMultipliers):
+        raise ValueError("a ReLU dual point has multipliers for its pieces")
+    plus = _relu(problem, 1, dual.multipliers.plus, lam, ball)
+    minus = _relu(problem, -1, dual.multipliers.minus, lam, ball)
+    return Candidates((*plus[0], *minus[0]), PieceMultipliers(tuple(plus[1]), tuple(minus[1])))
+
+
+def frobenius_squared(X: Matrix) -> Fraction:
+    """|X|_F^2"""
+    return sum((norm_squared(row) for row in X), Fraction(0))
+
+
+def out_threshold_squared(lam: Fraction, size_squared: Fraction, radius_squared: Fraction) -> Fraction:
+    """(lambda - |X| R)^2, rounded down; 0 where nothing can be proved out."""
+    room = lam - sqrt_upper(size_squared * radius_squared, 64)
+    return room * room if room > 0 else Fraction(0)
+
+
+def fine_rows(t: Vector, radius_squared: Fraction) -> Bits:
+    """P' = the rows on which t is not certainly negative over the ball: their sign is fixed on a fine piece."""
+    return np.array([not (x < 0 and x * x > radius_squared) for x in t])
+
+
+def _gated(network: Network, lam: Fraction, ball: Ball) -> tuple[NeuronClass, ...]:
+    limit = out_threshold_squared(lam, frobenius_squared(network.Z), ball.radius_squared)
+    lengths = gated_lengths_squared(network.Z, network.patterns, ball.center)
+    return tuple(
+        NeuronClass(pattern=bit_string(network.patterns.pattern(b)))
+        for b, length in enumerate(lengths)
+        if length >= limit
+    )
+
+
+def _direct(problem: Problem, lam: Fraction, ball: Ball) -> tuple[NeuronClass, ...]:
+    found = []
+    for b, block in enumerate(problem.blocks):
+        c = tuple(dot(column, ball.center) for column in zip(*block.X, strict=True))
+        limit = out_threshold_squared(lam, frobenius_squared(block.X), ball.radius_squared)
+        if norm_squared(c) < limit:
+            continue
+        if block.K is None:
+            found.append(NeuronClass(block=b))
+            continue
+        rho, v = project(c, block.K)
+        if norm_squared(v) < limit:
+            continue
+        columns = list(zip(*block.K, strict=True))
+        kinks = tuple(j for j, k in enumerate(columns) if any(k) and dot(k, v) == 0)
+        basis = tuple(j for j in kinks if rho[j] > 0)
+        neuron = NeuronClass(block=b, kinks=kinks, basis=basis, fixed=tuple(rho[j] for j in kinks if j not in basis))
+        if not is_stable(problem, neuron, ball):
+            raise Unsettled(f"the face of block {b} is not settled")
+        found.append(neuron)
+    return tuple(found)
+
+
+def _relu(
+    problem: Problem, xi: Sign, pieces: tuple[PieceMultiplier, ...], lam: Fraction, ball: Ball
+) -> tuple[list[NeuronClass], list[PieceMultiplier]]:
+    network = problem.network
+    if network is None:
+        raise ValueError("a ReLU problem has a network")
+    t = ball.center if xi > 0 else tuple(-x for x in ball.center)
+    limit = out_threshold_squared(lam, frobenius_squared(network.Z), ball.radius_squared)
+    near = [p for p, length in zip(pieces, piece_lengths(network.Z, t, pieces), strict=True) if length >= limit]
+    classes, out = [], []
+    fine = fine_rows(t, ball.radius_squared)
+    for base in _fine_pieces(network, t, fine, near):
+        best = _solve(network.Z, t, base, fine)
+        if norm_squared(best.v) < limit:
+            out.append(_as_multiplier(t, base, best))
+            continue
+        neuron = _class_of(network.Z, xi, t, best)
+        if not is_stable(problem, neuron, ball):
+            raise Unsettled(f"the face of the neuron in direction {_about(best.v)} is not settled")
+        classes.append(neuron)
+    return classes, out
+
+
+def piece_lengths(Z: Matrix, t: Vector, pieces: tuple[PieceMultiplier, ...]) -> list[Fraction]:
+    """|Z'm|^2 of the multipliers."""
+    N, q_Z = scaled_rows(Z)
+    (grid_t, *values), q = scaled_rows([t, *(p.values for p in pieces)])
+    base = np.array([[c == "1" for c in p.base] for p in pieces], dtype=np.bool_).reshape(len(pieces), len(t))
+    lengths = lengths_squared(N, grid_t, base, [p.rows for p in pieces], values) if pieces else []
+    return [Fraction(length, (q * q_Z) ** 2) for length in lengths]
+
+
+def _fine_pieces(network: Network, t: Vector, fine: Bits, near: list[PieceMultiplier]) -> list[list[bool]]:
+    """The fine pieces (patterns of open cells restricted to P') inside the given pieces, each once."""
+    if not near:
+        return []
+    coarse = np.packbits(np.array([x > 0 for x in t]))
+    bits = network.patterns.groups[0].bits
+    wanted = {(np.packbits([c == "1" for c in p.base]) & coarse).tobytes() for p in near}
+    inside = np.array([row.tobytes() in wanted for row in bits & coarse])
+    packed = unique_rows(bits[inside] & np.packbits(fine))
+    return [[bool(b) for b in row] for row in np.unpackbits(packed, axis=1, count=network.patterns.n)]
+
+
+def _solve(Z: Matrix, t: Vector, base: list[bool], fine: Bits) -> Shortest:
+    """The shortest Z'm over the box of a fine piece, exactly."""
+    zero = Fraction(0)
+    box = [
+        (Bounds(t_k, None) if on else Bounds(None, zero)) if fixed else Bounds(t_k, zero)
+        for t_k, on, fixed in zip(t, base, fine, strict=True)
+    ]
+    return shortest(Z, box, [t_k if on else zero for t_k, on in zip(t, base, strict=True)])
+
+
+def _as_multiplier(t: Vector, base: list[bool], best: Shortest) -> PieceMultiplier:
+    start = [t_k if on else Fraction(0) for t_k, on in zip(t, base, strict=True)]
+    rows = tuple(k for k, (a, b) in enumerate(zip(best.m, start, strict=True)) if a != b)
+    return PieceMultiplier(bit_string(base), rows, tuple(best.m[k] for k in rows))
+
+
+def _class_of(Z: Matrix, xi: Sign, t: Vector, best: Shortest) -> NeuronClass:
+    """The class at an exact maximiser v: its rows on, its kinks, a basis of them."""
+    heights = [dot(z, best.v) for z in Z]
+    kinks = tuple(k for k, (h, z) in enumerate(zip(heights, Z, strict=True)) if h == 0 and any(z))
+    basis = tuple(k for k in kinks if k in best.free and best.m[k] not in (t[k], 0))
+    fixed = tuple(best.m[k] / t[k] if t[k] else Fraction(0) for k in kinks if k not in basis)
+    return NeuronClass(xi, bit_string([h > 0 for h in heights]), None, kinks, basis, fixed)
+
+
+def _about(v: Vector) -> str:
+    size = max((abs(x) for x in v), default=Fraction(1)) or Fraction(1)
+    return "(" + ", ".join(f"{float(x / size):.4g}" for x in v) + ")"

@@ -1,0 +1,216 @@
+"""Classes: every neuron that an optimal network can have, as an exact rational map of the residual.
+
+The optimal residual r* is the same for all solutions and lies in the ball |r* - theta| <= R, R^2 = 2 (upper - lower).
+A block b can be active only if |v_b| = lambda for v_b = Proj_{C_b}(X_b'r*) (prop:sol-fn-cgl, canonical dual vector).
+Where the projection keeps its face for all residuals of the ball, v_b = P X_b'r* with a rational projector P; blocks
+with the same X P carry the same neuron and form one *class*. Its output is q = X P X'r* = G r*.
+
+For ReLU a class is a sign xi, the rows D where z_k.v > 0 and the kinks T where z_k.v = 0. For all t = xi r of the ball:
+
+    v(t) = P_T sum_{k in D} t_k z_k,    z_k.v > 0 on D,    z_k.v < 0 off D and T,
+    v(t) = sum_{k in D} t_k z_k + sum_{k in T} m_k z_k   with   t_k < m_k < 0,
+
+which are the optimality conditions of one concave piece, so v is the piece's only maximiser.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import fmpq, fmpq_mat
+
+from relu_cert.exact import Matrix, Vector, dot, norm_squared
+from relu_cert.problem.model import Problem
+from relu_cert.prove.facts import Sign
+
+
+@dataclass(frozen=True)
+class Ball:
+    """All residuals r with |r - center|^2 <= radius_squared; r* is one of them."""
+
+    center: Vector
+    radius_squared: Fraction
+
+
+@dataclass(frozen=True)
+class NeuronClass:
+    """One neuron that may be active.
+
+    ReLU:   `sign`, `pattern` (1 where z_k.v > 0), `kinks` (rows T).
+    gated:  `pattern` (D); no kinks.
+    direct: `block`, `kinks` (columns of K_b with K_j.v = 0).
+    `basis` are kinks that span the others; `fixed` says what the multipliers of the others are: m_k = fixed_k t_k with
+    0 <= fixed_k <= 1 (ReLU), rho_k = fixed_k >= 0 (direct).
+    """
+
+    sign: Sign = 1
+    pattern: str | None = None
+    block: int | None = None
+    kinks: tuple[int, ...] = ()
+    basis: tuple[int, ...] = ()
+    fixed: Vector = ()
+
+
+@dataclass(frozen=True)
+class ClassMap:
+    """The exact map of a class: X (n x p, rows off D are zero) and the projector P, as flint matrices."""
+
+    X: fmpq_mat
+    P: fmpq_mat
+
+    def B(self) -> fmpq_mat:
+        """X P, so that G = B B'."""
+        return self.X * self.P
+
+    def output(self, r: fmpq_mat) -> fmpq_mat:
+        """q = G r"""
+        return self.X * (self.P * (self.X.transpose() * r))
+
+
+def column(a: Sequence[Fraction]) -> fmpq_mat:
+    """The vector as an n x 1 flint matrix."""
+    return fmpq_mat([[to_fmpq(x)] for x in a])
+
+
+def to_fmpq(x: Fraction) -> fmpq:
+    """A Fraction for flint."""
+    return fmpq(x.numerator, x.denominator)
+
+
+def to_fraction(x: fmpq) -> Fraction:
+    """A flint rational as a Fraction."""
+    return Fraction(int(x.p), int(x.q))
+
+
+def to_vector(a: fmpq_mat) -> Vector:
+    """All entries, row by row."""
+    return tuple(to_fraction(x) for x in a.entries())
+
+
+def projector(rows: Sequence[Vector], p: int) -> fmpq_mat:
+    """The orthogonal projector on {v in R^p : z.v = 0 for the rows}; the rows must be independent."""
+    identity = fmpq_mat([[fmpq(int(i == j)) for j in range(p)] for i in range(p)])
+    if not rows:
+        return identity
+    A = fmpq_mat([[to_fmpq(x) for x in row] for row in rows])
+    return identity - A.transpose() * (A * A.transpose()).solve(A)
+
+
+def constraints(problem: Problem, neuron: NeuronClass) -> Matrix:
+    """The vectors that the kinks index: the rows of Z (ReLU), the columns of K_b (direct), none (gated)."""
+    if problem.model == "gated":
+        return ()
+    if problem.network is not None:
+        return problem.network.Z
+    if neuron.block is None:
+        raise ValueError("a class of a direct problem has a block")
+    K = problem.blocks[neuron.block].K
+    return () if K is None else tuple(zip(*K, strict=True))
+
+
+def class_map(problem: Problem, neuron: NeuronClass) -> ClassMap:
+    """X and P of a class."""
+    if problem.network is not None:
+        if neuron.pattern is None:
+            raise ValueError("a class of a network has a pattern")
+        zero = fmpq(0)
+        X = [
+            [to_fmpq(x) if on == "1" else zero for x in z]
+            for z, on in zip(problem.network.Z, neuron.pattern, strict=True)
+        ]
+    else:
+        if neuron.block is None:
+            raise ValueError("a class of a direct problem has a block")
+        X = [[to_fmpq(x) for x in row] for row in problem.blocks[neuron.block].X]
+    rows = constraints(problem, neuron)
+    return ClassMap(fmpq_mat(X), projector([rows[k] for k in neuron.basis], len(X[0])))
+
+
+def is_stable(problem: Problem, neuron: NeuronClass, ball: Ball) -> bool:
+    """Whether v = P X'r is the projection's face for every residual of the ball (the conditions above)."""
+    if problem.model == "gated":
+        return not neuron.kinks
+    rows = constraints(problem, neuron)
+    if not set(neuron.basis) <= set(neuron.kinks) or not spans(
+        [rows[k] for k in neuron.basis], [rows[k] for k in neuron.kinks]
+    ):
+        return False
+    if problem.network is not None:
+        return _stable_relu(problem.network.Z, neuron, ball)
+    return _stable_direct(problem, neuron, ball)
+
+
+def spans(basis: Sequence[Vector], others: Sequence[Vector]) -> bool:
+    """Whether the basis is independent and every other vector lies in its span."""
+    if not basis:
+        return not any(any(row) for row in others)
+    A = fmpq_mat([[to_fmpq(x) for x in row] for row in basis])
+    if A.rank() < len(basis):
+        return False
+    return bool(fmpq_mat([[to_fmpq(x) for x in row] for row in (*basis, *others)]).rank() == len(basis))
+
+
+def _stable_relu(Z: Matrix, neuron: NeuronClass, ball: Ball) -> bool:
+    t = ball.center if neuron.sign > 0 else tuple(-x for x in ball.center)
+    R2, zeta2 = ball.radius_squared, sum((norm_squared(z) for z in Z), Fraction(0))
+    on = [k for k, c in enumerate(neuron.pattern or "") if c == "1"]
+    c = [Fraction(0)] * len(Z[0])
+    weights = [(k, t[k]) for k in on]
+    loose = [k for k in neuron.kinks if k not in neuron.basis]
+    weights += [(k, f * t[k]) for k, f in zip(loose, neuron.fixed, strict=True)]
+    for k, weight in weights:
+        for j, x in enumerate(Z[k]):
+            c[j] += weight * x
+    m, W = _multipliers([Z[k] for k in neuron.basis], c)
+    v = [x + sum((m_k * Z[k][j] for m_k, k in zip(m, neuron.basis, strict=True)), Fraction(0)) for j, x in enumerate(c)]
+    kinks, active = set(neuron.kinks), set(on)
+    for k, z in enumerate(Z):
+        if k in kinks or not any(z):
+            continue
+        height = dot(z, v) if k in active else -dot(z, v)
+        if not (height > 0 and height**2 > norm_squared(z) * zeta2 * R2):
+            return False
+    for m_k, w, k in zip(m, W, neuron.basis, strict=True):
+        move2 = norm_squared(w) * zeta2 * R2
+        inside = m_k - t[k]
+        if not (m_k < 0 and m_k**2 > move2 and inside > 0 and inside**2 > 2 * (move2 + R2)):
+            return False
+    return all(t[k] < 0 and t[k] ** 2 > R2 for k in loose) and all(0 <= f <= 1 for f in neuron.fixed)
+
+
+def _stable_direct(problem: Problem, neuron: NeuronClass, ball: Ball) -> bool:
+    block = problem.blocks[neuron.block or 0]
+    rows = constraints(problem, neuron)
+    R2 = ball.radius_squared
+    xi2 = sum((norm_squared(row) for row in block.X), Fraction(0))
+    c = [dot(col, ball.center) for col in zip(*block.X, strict=True)]
+    loose = [k for k in neuron.kinks if k not in neuron.basis]
+    for k, rho in zip(loose, neuron.fixed, strict=True):
+        c = [x - rho * y for x, y in zip(c, rows[k], strict=True)]
+    m, W = _multipliers([rows[k] for k in neuron.basis], c)
+    v = [
+        x + sum((m_k * rows[k][j] for m_k, k in zip(m, neuron.basis, strict=True)), Fraction(0))
+        for j, x in enumerate(c)
+    ]
+    kinks = set(neuron.kinks)
+    for k, row in enumerate(rows):
+        if k in kinks or not any(row):
+            continue
+        depth = -dot(row, v)
+        if not (depth > 0 and depth**2 > norm_squared(row) * xi2 * R2):
+            return False
+    if not all(m_k < 0 and m_k**2 > norm_squared(w) * xi2 * R2 for m_k, w in zip(m, W, strict=True)):
+        return False
+    return all(rho >= 0 for rho in neuron.fixed)
+
+
+def _multipliers(basis: Sequence[Vector], c: Sequence[Fraction]) -> tuple[Vector, Matrix]:
+    """m with c + sum m_i a_i orthogonal to the basis, and the rows W_i with m = -W c."""
+    if not basis:
+        return (), ()
+    A = fmpq_mat([[to_fmpq(x) for x in row] for row in basis])
+    W = (A * A.transpose()).solve(A)
+    rows = tuple(tuple(to_fraction(x) for x in row) for row in W.tolist())
+    return tuple(-dot(row, c) for row in rows), rows

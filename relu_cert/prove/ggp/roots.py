@@ -1,0 +1,91 @@
+"""Signed sums of square roots of integers, exactly: their sign, and signs for which they vanish."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from math import gcd, isqrt
+
+LARGEST_CLASS = 32  # a partition of so many numbers is searched by meeting in the middle, 2^16 sums a side
+
+
+class TooManyTerms(Exception):
+    """A square class with more than LARGEST_CLASS members."""
+
+
+def square_classes(radicands: Sequence[int]) -> list[dict[int, int]]:
+    """The positive radicands by square class: {place: c} with sqrt(r_place) = c / r_a sqrt(r_a), a the first of its class.
+
+    r_a r_b is a square iff a and b are of one class, and c_b is then its root: no number is factored.
+    """
+    classes: list[tuple[int, dict[int, int]]] = []
+    for place, r in enumerate(radicands):
+        for first, members in classes:
+            root = isqrt(first * r)
+            if root * root == first * r:
+                members[place] = root
+                break
+        else:
+            if r > 0:
+                classes.append((r, {place: r}))
+    return [members for _, members in classes]
+
+
+def root_sum_sign(signs: Sequence[int], radicands: Sequence[int]) -> int:
+    """The sign of sum s_i sqrt(r_i): zero iff it is zero in every square class, else by intervals that shrink."""
+    terms = []
+    for members in square_classes(radicands):
+        first = radicands[next(iter(members))]
+        if total := sum(signs[place] * c for place, c in members.items()):
+            terms.append((1 if total > 0 else -1, total * total, first))  # +-sqrt(total^2 / first)
+    bits = 64
+    while terms:
+        low = high = 0
+        for sign, p, q in terms:
+            root = isqrt((p << 2 * bits) // q)
+            low += root if sign > 0 else -root - 1
+            high += root + 1 if sign > 0 else -root
+        if low > 0 or high < 0:
+            return 1 if low > 0 else -1
+        bits *= 2
+    return 0
+
+
+def vanishing_signs(radicands: Sequence[int]) -> tuple[int, ...] | None:
+    """Signs with sum s_i sqrt(r_i) = 0 (s_i = 1 where r_i = 0), or None if there are none.
+
+    Raises TooManyTerms where a class is too large to search.
+    """
+    signs = [1] * len(radicands)
+    for members in sorted(square_classes(radicands), key=len):
+        split = partition(list(members.values()))
+        if split is None:
+            return None
+        for place, sign in zip(members, split, strict=True):
+            signs[place] = sign
+    return tuple(signs)
+
+
+def partition(numbers: Sequence[int]) -> tuple[int, ...] | None:
+    """Signs with sum s_i a_i = 0 for positive integers a_i, or None if there are none."""
+    divisor = gcd(*numbers)
+    reduced = [a // divisor for a in numbers]
+    total = sum(reduced)
+    if total % 2 or 2 * max(reduced) > total:
+        return None
+    if len(reduced) > LARGEST_CLASS:
+        raise TooManyTerms(f"{len(reduced)} norms of one square class")
+    half = len(reduced) // 2
+    left = _signed_sums(reduced[:half])
+    for total, signs in _signed_sums(reduced[half:]).items():
+        if -total in left:
+            return left[-total] + signs
+    return None
+
+
+def _signed_sums(numbers: Sequence[int]) -> dict[int, tuple[int, ...]]:
+    """Every signed sum, with signs that give it."""
+    return {
+        sum(s * a for s, a in zip(signs, numbers, strict=True)): signs
+        for signs in product((1, -1), repeat=len(numbers))
+    }

@@ -1,0 +1,51 @@
+"""Subspaces L to which the residual seems to be orthogonal: proposals for the lifted proof.
+
+Two things happen robustly, on open sets of data: Z'r* = 0 (then optimal neurons come in antipodal pairs), and r*_k = 0
+at points that are fitted exactly. Floats propose; whether r* is orthogonal to L is decided by the proof.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from flint import fmpq_mat
+from numpy.typing import NDArray
+
+from relu_cert.exact import Matrix, Vector
+from relu_cert.problem.model import Problem
+from relu_cert.prove.classes import column, projector, to_fmpq, to_vector
+
+SEEMS_ZERO = 1e-6  # relative; a wrong proposal costs time, never a verdict
+
+
+def proposed_lifts(problem: Problem, theta: NDArray[np.float64]) -> list[Matrix]:
+    """Bases of subspaces worth trying, the plain one (no rows) first."""
+    lifts: list[Matrix] = [()]
+    size = float(np.linalg.norm(theta))
+    fitted = [k for k, t_k in enumerate(theta) if abs(t_k) <= SEEMS_ZERO * size]
+    units = tuple(tuple(Fraction(int(i == k)) for i in range(problem.n)) for k in fitted)
+    ranges: Matrix = ()
+    if problem.network is not None:
+        Z = np.array([[float(x) for x in z] for z in problem.network.Z])
+        if np.linalg.norm(Z.T @ theta) <= SEEMS_ZERO * size * np.linalg.norm(Z):
+            ranges = tuple(zip(*problem.network.Z, strict=True))
+    for rows in (units, ranges, units + ranges):
+        basis = independent(rows)
+        if basis and basis not in lifts:
+            lifts.append(basis)
+    return lifts
+
+
+def independent(rows: Matrix) -> Matrix:
+    """A basis of the span, taken from the rows."""
+    chosen: list[Vector] = []
+    for row in rows:
+        if fmpq_mat([[to_fmpq(x) for x in r] for r in [*chosen, row]]).rank() > len(chosen):
+            chosen.append(row)
+    return tuple(chosen)
+
+
+def orthogonal_part(theta: Vector, lift: Matrix) -> Vector:
+    """The projection of theta on the complement of L, exactly."""
+    return to_vector(projector(lift, len(theta)) * column(theta)) if lift else theta
