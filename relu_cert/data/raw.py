@@ -12,7 +12,7 @@ from pathlib import Path
 from relu_cert.data.messages import file_name
 from relu_cert.errors import DataError
 
-MAX_BYTES = 64 * 2**20
+MAX_BYTES = 16 * 2**20
 """The largest file that is read, and the largest text that a compressed file may hold."""
 
 _GZIP = b"\x1f\x8b"

@@ -53,17 +53,22 @@ def read_table(text: str, delimiter: str, name: str) -> Table:
     The first record holds names iff one of its fields, not empty, does not stand for a value. Blank lines at the
     end are ignored; elsewhere they are refused, as are records of different widths and an empty file.
     """
-    records = _without_blank_end(_records(text, delimiter, name))
+    records: list[Record] = []
+    blank = None
+    for record in _records(text, delimiter, name):
+        if not record.fields:
+            blank = blank or record.line
+            continue
+        if blank is not None:
+            raise DataError(f"{name}, row {blank}: a blank line; only the end of the file may have some, remove it.")
+        if records and len(record.fields) != len(records[0].fields):
+            width, found = len(records[0].fields), len(record.fields)
+            expected = f"{width} field{'s' * (width != 1)} as in row {records[0].line}"
+            raise DataError(f"{name}, row {record.line}: expected {expected}, found {found}; mend the row.")
+        records.append(record)
     if not records:
         raise DataError(f"{name}: the file is empty; expected rows of numbers.")
     first = records[0].fields
-    for record in records:
-        where = f"{name}, row {record.line}"
-        if not record.fields:
-            raise DataError(f"{where}: a blank line; only the end of the file may have some, remove it.")
-        if len(record.fields) != len(first):
-            expected = f"{len(first)} field{'s' * (len(first) != 1)} as in row {records[0].line}"
-            raise DataError(f"{where}: expected {expected}, found {len(record.fields)}; mend the row.")
     header = any(field != "" and not is_value(field) for field in first)
     return Table(first if header else None, tuple(records[header:]), len(first))
 
@@ -80,10 +85,3 @@ def _records(text: str, delimiter: str, name: str) -> Iterator[Record]:
             line = reader.line_num + 1
     except csv.Error as error:
         raise DataError(f"{name}, row {line}: not well-formed CSV ({error}); check the row's quotes.") from None
-
-
-def _without_blank_end(records: Iterator[Record]) -> list[Record]:
-    kept = list(records)
-    while kept and not kept[-1].fields:
-        kept.pop()
-    return kept
