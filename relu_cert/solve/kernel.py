@@ -18,8 +18,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
+from relu_cert.solve.lasso import nonnegative_lasso
 from relu_cert.solve.model import Floats
 from relu_cert.solve.oracle import Face
 
@@ -56,7 +57,7 @@ class _State:
 
 
 def newton(faces: Sequence[Face], y: Floats, lam: float, alpha: Floats, steps: int = 30) -> KernelPoint | None:
-    """Minimise phi over alpha >= 0 from the given start, by projected Newton steps with a line search.
+    """Minimise phi over alpha >= 0 from the given start, by Newton steps on alpha >= 0 with a line search.
     None if the numbers overflow."""
     sizes = np.array([face.B.shape[1] for face in faces])
     data = _Faces(
@@ -78,10 +79,7 @@ def newton(faces: Sequence[Face], y: Floats, lam: float, alpha: Floats, steps: i
             state = _sharpen(data, y, state)
             grad = 0.5 * (lam * lam - data.sums(state.c * state.c))
         last = error
-        Q = data.sums(data.B * state.c)[:, free]
-        H = Q.T @ cho_solve(state.factor, Q, check_finite=False)
-        direction = np.zeros(len(faces))
-        direction[free] = _solve_regular(H, -grad[free])
+        direction = _model_step(data, state, grad)
         better = _search(data, y, lam, state, direction, grad)
         if better is None:
             break
@@ -129,18 +127,12 @@ def _search(data: _Faces, y: Floats, lam: float, state: _State, direction: Float
     return None
 
 
-def _solve_regular(H: Floats, b: Floats) -> Floats:
-    """H^{-1} b with the smallest damping that makes H positive definite."""
-    scale = 1.0 / np.sqrt(np.maximum(np.diag(H), 1e-300))
-    S = H * scale[:, None] * scale
-    for damping in (0.0, 1e-12, 1e-9, 1e-6, 1e-3):
-        D = S + damping * np.eye(len(S))
-        try:
-            factor = cho_factor(D, lower=True, check_finite=False)
-        except np.linalg.LinAlgError:
-            continue
-        if damping == 0.0 and np.diag(factor[0]).min() < 1e-7:
-            continue
-        solved: Floats = scale * cho_solve(factor, scale * b, check_finite=False)
-        return solved
-    return scale * scale * b
+def _model_step(data: _Faces, state: _State, grad: Floats) -> Floats:
+    """The step to the minimum over alpha >= 0 of the second-order model of phi, whose Hessian is F'F, F = L^{-1}Q."""
+    F = solve_triangular(state.factor[0], data.sums(data.B * state.c), lower=True, check_finite=False)
+    support = np.flatnonzero(state.alpha > 0.0).tolist()
+    tol = 1e-16 * float(np.abs(grad).max())
+    names, x = nonnegative_lasso(F, F @ state.alpha, grad, support, state.alpha[support], tol)
+    alpha = np.zeros(len(grad))
+    alpha[names] = x
+    return alpha - state.alpha

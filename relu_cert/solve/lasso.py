@@ -1,7 +1,8 @@
-"""The restricted master over fixed directions: min 1/2|y - A x|^2 + lambda 1'x subject to x >= 0.
+"""Nonnegative least squares with linear costs: min 1/2|y - A x|^2 + f'x subject to x >= 0.
 
+With f = lambda it is the restricted master over fixed directions; with f = grad phi, the model of a Newton step.
 A primal active-set method. The entering direction is measured against the span of the support, so that dependent
-atoms need no special case: with a_j = A_S c + e and g = a_j.r - lambda > 0, the objective falls along (-c, 1) at the
+atoms need no special case: with a_j = A_S c + e and g = a_j.r - f_j > 0, the objective falls along (-c, 1) at the
 rate g with curvature |e|^2, until it is minimal or an atom of the support has lost its weight.
 The support that is returned is independent up to rounding.
 """
@@ -15,25 +16,28 @@ from relu_cert.solve.model import Floats
 _TINY = 1e-14
 
 
-def nonnegative_lasso(A: Floats, y: Floats, lam: float, support: list[int], x: Floats) -> tuple[list[int], Floats]:
-    """Improve (support, x) until no atom has a.r > lambda (1 + 1e-14); x lists the weights of the support."""
+def nonnegative_lasso(
+    A: Floats, y: Floats, f: Floats, support: list[int], x: Floats, tol: float
+) -> tuple[list[int], Floats]:
+    """Improve (support, x) until no atom has a_j.r > f_j + tol; x lists the weights of the support."""
     size = np.sqrt(np.einsum("ij,ij->j", A, A))
+    least = tol + _TINY * size * np.linalg.norm(y)
     banned = np.zeros(A.shape[1], dtype=bool)
-    support, x = _settle(A, y, lam, list(support), x.copy())
+    support, x = _settle(A, y, f, list(support), x.copy())
     for _ in range(20 * A.shape[0] + 200):
         r = y - A[:, support] @ x
-        gain = A.T @ r - lam
+        gain = A.T @ r - f - least
         gain[support] = -np.inf
         gain[banned] = -np.inf
         j = int(gain.argmax()) if len(gain) else 0
-        if not len(gain) or gain[j] <= _TINY * (lam + size[j] * np.linalg.norm(y)):
+        if not len(gain) or gain[j] <= 0.0:
             break
         before = len(support)
-        support, x, moved = _enter(A, support, x, j, float(gain[j]))
+        support, x, moved = _enter(A, support, x, j, float(gain[j] + least[j]))
         if not moved:
             banned[j] = True
             continue
-        support, x = _settle(A, y, lam, support, x)
+        support, x = _settle(A, y, f, support, x)
         if len(support) > before:
             banned[:] = False
     return support, x
@@ -61,12 +65,12 @@ def _enter(A: Floats, support: list[int], x: Floats, j: int, gain: float) -> tup
     return names, moved, True
 
 
-def _settle(A: Floats, y: Floats, lam: float, support: list[int], x: Floats) -> tuple[list[int], Floats]:
+def _settle(A: Floats, y: Floats, f: Floats, support: list[int], x: Floats) -> tuple[list[int], Floats]:
     """Minimise over the support, dropping atoms that lose their weight."""
     while support:
         S = A[:, support]
         r = y - S @ x
-        step = _least_squares_gram(S, S.T @ r - lam)
+        step = _least_squares_gram(S, S.T @ r - f[support])
         target = x + step
         if (target > 0.0).all():
             return support, target

@@ -67,33 +67,43 @@ class ReluOracle:
     def price(self, r: Floats, enough: float) -> tuple[float, list[Face]]:
         """Pieces with a kink on a row of P have a better neighbour (unless t_k is next to nothing): they are left
         out where they are no better than the best of the others."""
-        top, found = 0.0, []
+        hot, signs = [], []
         for sign in (1, -1):
-            t = sign * r
-            chosen, least = representatives(self.arrays, t)
-            hot = chosen[least > enough]
-            priced = price_pieces(self.arrays.Z, t, unpack(self.arrays.bits[hot], self.arrays.n), enough)
-            top = max(top, float(priced.norm.max(initial=0.0)))
-            inner = ~((priced.kinks >= 0) & (t[priced.kinks] > 0.0)).any(axis=1)
-            inner |= priced.norm > priced.norm[inner].max(initial=0.0)
-            found.append((sign, priced, np.flatnonzero((priced.norm > enough) & inner)))
-        faces = [face for sign, priced, which in found for face in self._faces(sign, priced, which)]
-        faces.sort(key=lambda face: -float(face.v @ face.v))
-        return top, faces[:_MOST]
+            chosen, least = representatives(self.arrays, sign * r)
+            hot.append(chosen[least > enough])
+            signs.append(np.full(len(hot[-1]), sign))
+        sign_of = np.concatenate(signs)
+        t = sign_of[:, None] * r
+        base = unpack(self.arrays.bits[np.concatenate(hot)], self.arrays.n)
+        priced = price_pieces(self.arrays.Z, t, base, enough)
+        line = np.arange(len(base))[:, None]
+        inner = ~((priced.kinks >= 0) & (t[line, priced.kinks] > 0.0)).any(axis=1)
+        inner |= priced.norm > priced.norm[inner].max(initial=0.0)
+        which = np.flatnonzero((priced.norm > enough) & inner)
+        which = which[np.argsort(-priced.norm[which])][:_MOST]
+        return float(priced.norm.max(initial=0.0)), self._faces(sign_of, priced, which)
 
     def follow(self, neurons: Sequence[Neuron], r: Floats) -> list[Face]:
-        """Neurons of one sign on one piece have one face."""
-        result: list[Face] = []
-        for sign in (1, -1):
-            W = [neuron.w for neuron in neurons if neuron.sign == sign]
-            if not W:
-                continue
-            t = sign * r
-            base = np.array(W) @ self.arrays.Z.T >= 0.0
-            _, first = np.unique(np.packbits(base & (t > 0.0), axis=1), axis=0, return_index=True)
-            priced = price_pieces(self.arrays.Z, t, base[np.sort(first)])
-            result.extend(self._faces(sign, priced, np.flatnonzero(priced.norm > 0.0)))
-        return list({face.key: face for face in result}.values())
+        """Neurons of one sign on one piece have one face. Rows on which a neuron vanishes are a guess of its kinks."""
+        if not neurons:
+            return []
+        Z = self.arrays.Z
+        sign_of = np.array([neuron.sign for neuron in neurons])
+        W = np.array([neuron.w for neuron in neurons])
+        t = sign_of[:, None] * r
+        outputs = W @ Z.T
+        base = outputs >= 0.0
+        near = np.abs(outputs) / (np.linalg.norm(W, axis=1)[:, None] * np.maximum(np.linalg.norm(Z, axis=1), 1e-300))
+        near[t >= 0.0] = np.inf
+        least = np.argsort(near, axis=1)[:, : Z.shape[1] - 1]
+        kinks = np.full((len(W), Z.shape[1]), -1)
+        kinks[:, : least.shape[1]] = np.where(np.take_along_axis(near, least, axis=1) < 1e-11, least, -1)
+        pieces = np.packbits(np.concatenate([base & (t > 0.0), sign_of[:, None] > 0], axis=1), axis=1)
+        _, first = np.unique(pieces, axis=0, return_index=True)
+        first.sort()
+        priced = price_pieces(Z, t[first], base[first], 0.0, kinks[first])
+        faces = self._faces(sign_of[first], priced, np.flatnonzero(priced.norm > 0.0))
+        return list({face.key: face for face in faces}.values())
 
     def output(self, neuron: Neuron) -> Floats:
         """xi (Zw)_+"""
@@ -104,23 +114,20 @@ class ReluOracle:
         """Neurons are merged where they are parallel; others may share a face, but their sum may leave it."""
         return list(neurons)
 
-    def _faces(self, sign: int, priced: Pieces, which: NDArray[np.intp]) -> list[Face]:
-        if not len(which):
-            return []
+    def _faces(self, sign_of: NDArray[np.int_], priced: Pieces, which: NDArray[np.intp]) -> list[Face]:
         Z = self.arrays.Z
         kinks = priced.kinks[which]
-        used = kinks >= 0
-        on = priced.base[which].copy()
-        line, slot = np.nonzero(used)
-        on[line, kinks[line, slot]] = False
-        G = np.where(used[:, :, None], Z[kinks], 0.0)
-        P = np.eye(Z.shape[1]) - np.linalg.pinv(G) @ G
-        B = sign * (on[:, :, None] * Z) @ P
-        kinked = np.zeros_like(on)
+        line, slot = np.nonzero(kinks >= 0)
+        kinked = np.zeros((len(which), len(Z)), dtype=bool)
         kinked[line, kinks[line, slot]] = True
+        on = priced.base[which] & ~kinked
+        G = np.where((kinks >= 0)[:, :, None], Z[kinks], 0.0)
+        P = np.eye(Z.shape[1]) - np.linalg.pinv(G) @ G
+        B = (on * sign_of[which, None])[:, :, None] * (Z @ P)
         keys = np.packbits(np.concatenate([on, kinked], axis=1), axis=1)
         return [
-            Face(sign, None, B[i], priced.v[k], (sign, keys[i].tobytes())) for i, k in enumerate(which)
+            Face(int(sign_of[k]), None, B[i], priced.v[k], (int(sign_of[k]), keys[i].tobytes()))
+            for i, k in enumerate(which.tolist())
         ]
 
 
@@ -211,7 +218,7 @@ class BlockOracle:
         rho = np.zeros(len(K))
         if not len(K):
             return Face(1, b, X, c, (b, b"")), float(np.linalg.norm(c)), rho
-        found = shortest(c[None], K, np.full((1, len(K)), -1.0), np.full(len(K), np.inf), enough)
+        found = shortest(c[None], K, np.full((1, len(K)), -1.0), np.full((1, len(K)), np.inf), enough)
         kinks = found.kinks[0][found.kinks[0] >= 0]
         rho[kinks] = found.x[0][found.kinks[0] >= 0]
         G = K[kinks]

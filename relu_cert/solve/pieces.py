@@ -79,23 +79,28 @@ def unpack(bits: NDArray[np.uint8], n: int) -> Bits:
     return np.unpackbits(bits, axis=1, count=n).view(np.bool_)
 
 
-def price_pieces(Z: Floats, t: Floats, base: Bits, enough: float = 0.0) -> Pieces:
-    """Price the pieces of the given patterns; a piece may stop as soon as its price is known to be <= enough."""
-    parts = [_price(Z, t, base[i : i + _CHUNK], enough) for i in range(0, max(1, len(base)), _CHUNK)]
+def price_pieces(
+    Z: Floats, t: Floats, base: Bits, enough: float = 0.0, kinks: NDArray[np.intp] | None = None
+) -> Pieces:
+    """Price the pieces of the patterns `base` (p x n) at t (p x n, or the same t (n,) for all).
+
+    A piece may stop as soon as its price is known to be <= enough. `kinks` (p x d, -1: none) is a guess."""
+    t = np.broadcast_to(t, base.shape)
+    chunks = [slice(i, i + _CHUNK) for i in range(0, max(1, len(base)), _CHUNK)]
+    parts = [_price(Z, t[i], base[i], enough, None if kinks is None else kinks[i]) for i in chunks]
     if len(parts) == 1:
         return parts[0]
     return Pieces(*(np.concatenate([getattr(p, name) for p in parts]) for name in Pieces.__dataclass_fields__))
 
 
-def _price(Z: Floats, t: Floats, base: Bits, enough: float) -> Pieces:
+def _price(Z: Floats, t: Floats, base: Bits, enough: float, kinks: NDArray[np.intp] | None) -> Pieces:
     c = np.where(base, t, 0.0) @ Z
     sign = np.where(base, 1.0, -1.0)
     upper = np.where(t > 0.0, np.inf, -t)
-    found: Shortest = shortest(c, Z, sign, upper, enough)
+    found: Shortest = shortest(c, Z, sign, upper, enough, kinks)
     base = base ^ found.flipped
-    index = np.maximum(found.kinks, 0)
-    on = np.take_along_axis(base, index, axis=1)
-    m = np.where(on, t[index] + found.x, -found.x)
+    line = np.arange(len(base))[:, None]
+    m = np.where(base[line, found.kinks], t[line, found.kinks] + found.x, -found.x)
     return Pieces(base, found.v, np.sqrt(np.einsum("ij,ij->i", found.v, found.v)), found.kinks, m, found.exact)
 
 

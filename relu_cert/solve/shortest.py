@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from relu_cert.solve.model import Bits, Floats
 
+Slots = NDArray[np.intp]
+
 _VIOLATED = 1e-13  # a row is violated when g_k.v < -_VIOLATED |g_k| |c|: a little above rounding
 
 
@@ -28,154 +30,161 @@ class Shortest:
 
     v: Floats
     flipped: Bits
-    kinks: NDArray[np.intp]
+    kinks: Slots
     x: Floats
     exact: Bits
 
 
-def shortest(c: Floats, rows: Floats, sign: Floats, upper: Floats, enough: float = 0.0) -> Shortest:
-    """Solve p problems: c (p x d); generators g_k = sign_k rows_k with rows (a x d), the same for all, or
-    (p x a x d); sign (p x a) of +-1; upper (a,), the same for all."""
+@dataclass
+class _Work:
+    """The problems that are not finished, in units where every row has length 1. A last row of zeros stands behind
+    the empty slots (kinks = -1)."""
+
+    where: Slots
+    c: Floats
+    v: Floats
+    sign: Floats
+    upper: Floats
+    kinks: Slots
+    x: Floats
+    flipped: Bits
+    pending: Bits  # slots have just changed: solve before another row enters
+    least: Floats  # violations below this are rounding
+
+    def keep(self, which: Bits) -> _Work:
+        """The problems for which `which` holds."""
+        return _Work(*(getattr(self, name)[which] for name in _Work.__dataclass_fields__))
+
+
+def shortest(
+    c: Floats, rows: Floats, sign: Floats, upper: Floats, enough: float = 0.0, kinks: Slots | None = None
+) -> Shortest:
+    """Solve p problems: c (p x d), generators g_k = sign_k rows_k with rows (a x d), sign of +-1 and upper (p x a).
+
+    `kinks` (p x d, -1: none) is a guess of the rows with x_k > 0."""
     p, d = c.shape
-    length = np.sqrt(np.einsum("...i,...i->...", rows, rows))
-    zero = length <= 0.0
-    unit = rows / np.where(zero, 1.0, length)[..., None]
-    scaled_upper = np.where(np.isinf(upper), np.inf, upper * np.where(zero, 1.0, length)) if rows.ndim == 2 else upper
-    result = Shortest(
+    a = len(rows)
+    length = np.append(np.sqrt(np.einsum("ij,ij->i", rows, rows)), 0.0)
+    scale = np.where(length > 0.0, length, 1.0)
+    unit = np.zeros((a + 1, d))
+    unit[:a] = rows / scale[:a, None]
+    size = np.sqrt(np.einsum("ij,ij->i", c, c))
+    work = _Work(
+        np.arange(p),
         c.copy(),
-        np.zeros(sign.shape, dtype=bool),
-        np.full((p, d), -1, dtype=np.intp),
+        c.copy(),
+        np.concatenate([sign, np.ones((p, 1))], axis=1),
+        np.concatenate([upper * scale[:a], np.full((p, 1), np.inf)], axis=1),
+        np.full((p, d), -1) if kinks is None else kinks.copy(),
         np.zeros((p, d)),
-        np.zeros(p, dtype=bool),
+        np.zeros((p, a + 1), dtype=bool),
+        np.zeros(p, dtype=bool) if kinks is None else (kinks >= 0).any(axis=1),
+        _VIOLATED * size,
     )
-    todo = np.flatnonzero(np.einsum("ij,ij->i", c, c) > enough * enough)
-    if not sign.shape[1]:
-        result.exact[:] = True
-    elif len(todo):
-        _iterate(todo, c[todo], unit if unit.ndim == 2 else unit[todo], sign[todo], scaled_upper, enough, result)
-        result.x[:] /= np.where(result.kinks >= 0, _take_length(length, result.kinks), 1.0)
-    return result
+    out = Shortest(c.copy(), np.zeros((p, a), dtype=bool), np.full((p, d), -1), np.zeros((p, d)), np.zeros(p, bool))
+    trivial = size <= enough
+    if trivial.any():
+        work = work.keep(~trivial)
+    _iterate(work, unit, enough, out)
+    return _refined(out, unit, sign, scale)
 
 
-def _take_length(length: Floats, kinks: NDArray[np.intp]) -> Floats:
-    taken: Floats = length[kinks] if length.ndim == 1 else np.take_along_axis(length, np.maximum(kinks, 0), axis=1)
-    return taken
-
-
-def _iterate(
-    todo: NDArray[np.intp], c: Floats, unit: Floats, sign: Floats, upper: Floats, enough: float, out: Shortest
-) -> None:
-    """The active-set loop. Problems leave the arrays as they finish; x is in units of |g_k| here."""
-    d = c.shape[1]
-    shared = unit.ndim == 2
-    scale = np.sqrt(np.einsum("ij,ij->i", c, c))
-    v, sign = c.copy(), sign.copy()
-    kinks = np.full((len(c), d), -1, dtype=np.intp)
-    x = np.zeros((len(c), d))
-    flipped = np.zeros(sign.shape, dtype=bool)
-    pending = np.zeros(len(c), dtype=bool)  # a row has just left: solve again before another enters
+def _iterate(work: _Work, unit: Floats, enough: float, out: Shortest) -> None:
+    """The active-set loop. Problems are written to `out` and leave as they finish."""
+    d = unit.shape[1]
     for _ in range(12 * d + 40):
-        entered = _enter(v, unit, sign, kinks, x, pending, scale)
-        bound = np.sqrt(np.einsum("ij,ij->i", v, v))
-        done = ~entered | (bound <= enough) | (bound <= 1e-15 * scale)
+        if not len(work.where):
+            return
+        going = _enter(work, unit)
+        bound = np.einsum("ij,ij->i", work.v, work.v)
+        done = ~going | ((bound <= enough * enough) & ~work.pending) | (bound <= 1e-4 * work.least**2)
         if done.any():
-            out.exact[todo[~entered]] = True
-            _write(out, todo[done], v[done], flipped[done], kinks[done], x[done])
-            keep = ~done
-            if not keep.any():
-                return
-            todo, c, v, sign, kinks, x = todo[keep], c[keep], v[keep], sign[keep], kinks[keep], x[keep]
-            flipped, pending, scale = flipped[keep], pending[keep], scale[keep]
-            unit = unit if shared else unit[keep]
-        _step(c, v, unit, sign, upper, kinks, x, flipped, pending)
-    _write(out, todo, v, flipped, kinks, x)
+            out.exact[work.where[~going]] = True
+            _write(out, work, done)
+            work = work.keep(~done)
+        if len(work.where):
+            _step(work, unit)
+    _write(out, work, np.ones(len(work.where), dtype=bool))
 
 
-def _enter(
-    v: Floats, unit: Floats, sign: Floats, kinks: NDArray[np.intp], x: Floats, pending: Bits, scale: Floats
-) -> Bits:
+def _enter(work: _Work, unit: Floats) -> Bits:
     """Let the most violated row of each problem into a free slot; say which problems are not finished."""
-    ready = np.flatnonzero(~pending)
-    going = pending.copy()
-    if not len(ready):
-        return going
-    slack = (v[ready] @ unit.T if unit.ndim == 2 else np.einsum("pad,pd->pa", unit[ready], v[ready])) * sign[ready]
-    old = kinks[ready]
-    for slot in range(old.shape[1]):
-        has = np.flatnonzero(old[:, slot] >= 0)
-        slack[has, old[has, slot]] = 0.0
+    slack = (work.v @ unit.T) * work.sign
+    line = np.arange(len(slack))
+    slack[line[:, None], work.kinks] = 0.0
     worst = slack.argmin(axis=1)
-    free = (old < 0).argmax(axis=1)
-    line = np.arange(len(ready))
-    enters = (slack[line, worst] < -_VIOLATED * scale[ready]) & (old[line, free] < 0)
-    kinks[ready[enters], free[enters]] = worst[enters]
-    x[ready[enters], free[enters]] = 0.0
-    going[ready[enters]] = True
-    return going
+    free = work.kinks.argmin(axis=1)  # an empty slot is -1
+    enters = ~work.pending & (slack[line, worst] < -work.least) & (work.kinks[line, free] < 0)
+    work.kinks[line[enters], free[enters]] = worst[enters]
+    return work.pending | enters
 
 
-def _step(
-    c: Floats,
-    v: Floats,
-    unit: Floats,
-    sign: Floats,
-    upper: Floats,
-    kinks: NDArray[np.intp],
-    x: Floats,
-    flipped: Bits,
-    pending: Bits,
-) -> None:
+def _step(work: _Work, unit: Floats) -> None:
     """Move x towards the minimum over the span of the kinks, as far as the bounds allow (in place)."""
-    line = np.arange(len(c))
+    kinks, x = work.kinks, work.x
+    line = np.arange(len(kinks))
     used = kinks >= 0
-    index = np.maximum(kinks, 0)
-    sigma = np.take_along_axis(sign, index, axis=1)
-    z = unit[index] if unit.ndim == 2 else unit[line[:, None], index]
-    G = np.where(used, sigma, 0.0)[:, :, None] * z
-    H = G @ G.transpose(0, 2, 1)
-    H[:, np.arange(G.shape[1]), np.arange(G.shape[1])] += np.where(used, 1e-300, 1.0)
-    target = _solve(H, -np.einsum("psd,pd->ps", G, c))
-    limit = np.where(used, upper[index], np.inf)
-    room = np.full(x.shape, np.inf)
-    low, high = used & (target <= 0.0), used & (target > limit)
-    room[low] = x[low] / (x[low] - target[low] + 1e-300)
-    room[high] = (limit[high] - x[high]) / (target[high] - x[high])
+    G, H = _gram(unit, work.sign, kinks)
+    target = _solve(H, -np.einsum("psd,pd->ps", G, work.c))
+    limit = work.upper[line[:, None], kinks]
+    low, high = used & (target <= 0.0), target > limit
+    with np.errstate(divide="ignore", invalid="ignore"):
+        room = np.where(low, x / (x - target), np.where(high, (limit - x) / (target - x), np.inf))
+    room[np.isnan(room)] = 0.0
     blocking = room.argmin(axis=1)
-    length = np.minimum(room[line, blocking], 1.0)
-    stopped = np.isfinite(room[line, blocking])
-    x += np.where(used, length[:, None] * (target - x), 0.0)
-    out, slot = np.flatnonzero(stopped), blocking[stopped]
-    flips = high[out, slot]
-    row = kinks[out, slot]
-    leaving, at = out[flips], row[flips]
-    step = (upper[at] * sign[leaving, at])[:, None] * (unit[at] if unit.ndim == 2 else unit[leaving, at])
-    c[leaving] += step
-    sign[leaving, at] *= -1.0
-    flipped[leaving, at] ^= True
-    kinks[out, slot] = -1
-    x[out, slot] = 0.0
-    G[out, slot] = 0.0
-    v[:] = c + np.einsum("psd,ps->pd", G, x)
-    pending[:] = stopped & (kinks >= 0).any(axis=1)
-    full = ~stopped
-    if full.any():  # one step of refinement makes g_k.v vanish on the kinks to the last bit
-        correction = _solve(H[full], -np.einsum("psd,pd->ps", G[full], v[full]))
-        v[full] += np.einsum("psd,ps->pd", G[full], correction)
-        x[full] = np.where(used[full], np.maximum(x[full] + correction, 0.0), 0.0)
+    nearest = room[line, blocking]
+    stopped = nearest < np.inf
+    x += np.minimum(nearest, 1.0)[:, None] * (target - x)
+    if stopped.any():
+        out, slot = np.flatnonzero(stopped), blocking[stopped]
+        at_limit = high[out, slot]
+        flips, at = out[at_limit], kinks[out, slot][at_limit]
+        work.c[flips] += (work.upper[flips, at] * work.sign[flips, at])[:, None] * unit[at]
+        work.sign[flips, at] *= -1.0
+        work.flipped[flips, at] ^= True
+        kinks[out, slot] = -1
+        x[out, slot] = 0.0
+        G[out, slot] = 0.0
+    work.v[:] = work.c + np.einsum("psd,ps->pd", G, x)
+    work.pending[:] = stopped & (kinks >= 0).any(axis=1)
+
+
+def _gram(unit: Floats, sign: Floats, kinks: Slots) -> tuple[Floats, Floats]:
+    """G (the kinks' generators, zero in empty slots) and H = G G' (1 on the diagonal of empty slots)."""
+    G = sign[np.arange(len(kinks))[:, None], kinks][:, :, None] * unit[kinks]
+    H = G @ G.transpose(0, 2, 1)
+    diagonal = np.arange(kinks.shape[1])
+    H[:, diagonal, diagonal] += np.where(kinks < 0, 1.0, 1e-15)
+    return G, H
 
 
 def _solve(H: Floats, b: Floats) -> Floats:
+    """H^{-1} b for each problem, 0 where H is singular to the last bit."""
     try:
-        solved = np.linalg.solve(H, b[:, :, None])[:, :, 0]
+        solved: Floats = np.asarray(np.linalg.solve(H, b[:, :, None]), dtype=np.float64)[:, :, 0]
     except np.linalg.LinAlgError:
-        solved = np.einsum("pij,pj->pi", np.linalg.pinv(H, hermitian=True), b)
-    return np.nan_to_num(solved).astype(np.float64)
+        solved = np.einsum("pij,pj->pi", np.asarray(np.linalg.pinv(H), dtype=np.float64), b)
+    return solved
 
 
-def _write(
-    out: Shortest, where: NDArray[np.intp], v: Floats, flipped: Bits, kinks: NDArray[np.intp], x: Floats
-) -> None:
-    out.v[where] = v
-    out.flipped[where] = flipped
-    out.kinks[where] = kinks
-    out.x[where] = x
+def _write(out: Shortest, work: _Work, done: Bits) -> None:
+    where = work.where[done]
+    out.v[where] = work.v[done]
+    out.flipped[where] = work.flipped[done, :-1]
+    out.kinks[where] = work.kinks[done]
+    out.x[where] = work.x[done]
+
+
+def _refined(out: Shortest, unit: Floats, sign: Floats, scale: Floats) -> Shortest:
+    """x in the units of the rows; where v is the minimum, one step of refinement makes g_k.v vanish on the kinks to
+    the last bit."""
+    out.x[:] /= scale[out.kinks]
+    kinked = np.flatnonzero(out.exact & (out.kinks >= 0).any(axis=1))
+    if len(kinked):
+        kinks = out.kinks[kinked]
+        turned = np.where(out.flipped[kinked], -sign[kinked], sign[kinked])
+        G, H = _gram(unit, np.concatenate([turned, np.ones((len(kinked), 1))], axis=1), kinks)
+        correction = _solve(H, -np.einsum("psd,pd->ps", G, out.v[kinked]))
+        out.v[kinked] += np.einsum("psd,ps->pd", G, correction)
+        out.x[kinked] = np.maximum(out.x[kinked] + correction / scale[kinks], 0.0)
+    return out

@@ -25,6 +25,8 @@ from relu_cert.solve.prepare import FloatProblem, NetworkArrays, prepare
 Progress = Callable[[int, float], None]  # round, relative gap
 
 _MARGIN = 1e-9  # multipliers may stop this far (relative) below lambda
+_NEAR = 0.8  # Newton keeps watching faces with |v|^2 above this share of lambda^2
+_FRESH = 60  # at most so many new faces go straight to Newton
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ def solve(
     y = data.y
     point = _point(oracle, y, list(warm.neurons) if warm is not None else [])
     if warm is not None:
-        point = _improve(oracle, y, lam, _master(oracle, y, lam, point, []))
+        point = _improve(oracle, y, lam, _master(oracle, y, lam, point, []), [])
     best: Solution | None = None
     idle = 0
     for count in range(1, rounds + 1):
@@ -75,7 +77,7 @@ def solve(
         if idle >= 12:
             return _ended(best, "stalled", began)
         fresh = [Neuron(f.sign, f.block, f.v / np.linalg.norm(f.v)) for f in faces]
-        point = _improve(oracle, y, lam, _master(oracle, y, lam, point, fresh))
+        point = _improve(oracle, y, lam, _master(oracle, y, lam, point, fresh), fresh[:_FRESH])
     return _ended(best, "rounds", began) if best is not None else _measure(lam, point, 0.0, Stats(0, 0.0, "rounds"))
 
 
@@ -137,14 +139,18 @@ def _master(oracle: Oracle, y: Floats, lam: float, point: _Point, fresh: Sequenc
     outputs = np.concatenate(
         [point.outputs / np.array(norms), np.array([oracle.output(n) for n in fresh]).reshape(-1, len(y)).T], axis=1
     )
-    support, x = nonnegative_lasso(outputs, y, lam, list(range(len(old))), np.array(norms))
+    support, x = nonnegative_lasso(
+        outputs, y, np.full(len(pool), lam), list(range(len(old))), np.array(norms), 1e-14 * lam
+    )
     neurons = [Neuron(pool[i].sign, pool[i].block, a * pool[i].w) for i, a in zip(support, x, strict=True)]
     return _point(oracle, y, oracle.merge(neurons))
 
 
-def _improve(oracle: Oracle, y: Floats, lam: float, point: _Point, most: int = 12) -> _Point:
-    """Newton on the faces of the support, followed until they stay. If they do not, the master decides."""
-    faces = oracle.follow(point.neurons, point.r)
+def _improve(oracle: Oracle, y: Floats, lam: float, point: _Point, fresh: Sequence[Neuron], most: int = 4) -> _Point:
+    """Newton on the faces of the neurons and of fresh directions, followed until they stay. If they do not, the
+    master decides."""
+    tracked = [*point.neurons, *fresh]
+    faces = oracle.follow(tracked, point.r)
     alpha = _carry(faces, point.neurons, lam)
     neurons: list[Neuron] = []
     seen: set[frozenset[Key]] = set()
@@ -154,14 +160,16 @@ def _improve(oracle: Oracle, y: Floats, lam: float, point: _Point, most: int = 1
         if result is None:
             break
         seen.add(keys)
-        kept = [i for i in range(len(faces)) if result.alpha[i] > 0.0 and result.v[i].any()]
+        weight = [a * float(np.linalg.norm(v)) for a, v in zip(result.alpha, result.v, strict=True)]
+        near = [i for i, v in enumerate(result.v) if weight[i] > 0.0 or v @ v > _NEAR * lam * lam]
+        tracked = [Neuron(faces[i].sign, faces[i].block, result.v[i]) for i in near]
+        kept = [i for i in near if weight[i] > 0.0]
         neurons = [Neuron(faces[i].sign, faces[i].block, result.alpha[i] * result.v[i]) for i in kept]
-        faces = oracle.follow(neurons, result.r)
+        faces = oracle.follow(tracked, result.r)
         if frozenset(face.key for face in faces) <= keys:
             return _choose(oracle, y, lam, point, neurons, result.r)
         alpha = _carry(faces, neurons, lam)
-    fresh = [Neuron(n.sign, n.block, n.w / np.linalg.norm(n.w)) for n in neurons]
-    return _master(oracle, y, lam, point, fresh)
+    return _master(oracle, y, lam, point, [Neuron(n.sign, n.block, n.w / np.linalg.norm(n.w)) for n in neurons])
 
 
 def _choose(oracle: Oracle, y: Floats, lam: float, point: _Point, neurons: list[Neuron], r: Floats) -> _Point:
