@@ -21,6 +21,8 @@ from relu_cert.prove.facts import (
     ExactNeuron,
     Facts,
     Multipliers,
+    NeuronClass,
+    OptimalSet,
     PieceMultiplier,
     PieceMultipliers,
 )
@@ -114,17 +116,22 @@ def _problem(problem: Problem, lam: Fraction) -> dict[str, Any]:
 def _facts(facts: Facts) -> dict[str, Any]:
     network, value = facts.problem.network, facts.value
     head = {} if network is None else {"patterns": _patterns(network.patterns)}
-    return head | {
-        "lambda_max": {
-            "squared": number(facts.lambda_max.squared),
-            "multipliers": _multipliers(facts.lambda_max.multipliers),
-            "attained": _attained(facts.problem, facts.lambda_max.attained),
-        },
-        "primal": {"neurons": [_neuron(facts.problem, neuron) for neuron in facts.primal.neurons]},
-        "dual": {"theta": vector(facts.dual.theta), "multipliers": _multipliers(facts.dual.multipliers)},
-        "value": {"lower": number(value.lower), "upper": number(value.upper), "gap": number(value.gap)},
-        "fit": {"center": vector(facts.fit.center), "radius_squared": number(facts.fit.radius_squared)},
-    }
+    tail = {} if facts.optimal_set is None else {"optimal_set": _optimal_set(facts.problem, facts.optimal_set)}
+    return (
+        head
+        | {
+            "lambda_max": {
+                "squared": number(facts.lambda_max.squared),
+                "multipliers": _multipliers(facts.lambda_max.multipliers),
+                "attained": _attained(facts.problem, facts.lambda_max.attained),
+            },
+            "primal": {"neurons": [_neuron(facts.problem, neuron) for neuron in facts.primal.neurons]},
+            "dual": {"theta": vector(facts.dual.theta), "multipliers": _multipliers(facts.dual.multipliers)},
+            "value": {"lower": number(value.lower), "upper": number(value.upper), "gap": number(value.gap)},
+            "fit": {"center": vector(facts.fit.center), "radius_squared": number(facts.fit.radius_squared)},
+        }
+        | tail
+    )
 
 
 def _patterns(patterns: PatternSet) -> dict[str, Any]:
@@ -141,6 +148,27 @@ def _group(group: Group) -> dict[str, Any]:
         "circuits": [list(circuit) for circuit in group.circuits],
         "witnesses": [vector(u) for u in group.witnesses.tolist()],
     }
+
+
+def _optimal_set(problem: Problem, found: OptimalSet) -> dict[str, Any]:
+    return {
+        "lift": matrix(found.lift),
+        "classes": [_class(problem, neuron) for neuron in found.classes],
+        "out": _multipliers(found.out) if problem.model == "relu" else None,
+        "sigma": number(found.sigma),
+        "masses": vector(found.masses),
+        "split": vector(found.split),
+        "tau": number(found.tau),
+    }
+
+
+def _class(problem: Problem, neuron: NeuronClass) -> dict[str, Any]:
+    if problem.model == "gated":
+        return {"pattern": neuron.pattern}
+    face = {"kinks": list(neuron.kinks), "basis": list(neuron.basis), "fixed": vector(neuron.fixed)}
+    if problem.model == "relu":
+        return {"sign": _sign(neuron.sign), "pattern": neuron.pattern} | face
+    return {"block": neuron.block} | face
 
 
 def _multipliers(multipliers: Multipliers) -> Any:

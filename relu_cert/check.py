@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Protocol
 
@@ -18,16 +18,20 @@ from relu_cert.exact import sqrt_lower
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import gated, relu
 from relu_cert.problem.model import Model, Problem
+from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.facts import Facts, LambdaMax
 from relu_cert.prove.lambda_max import lambda_max
+from relu_cert.prove.lifts import proposed_lifts
 from relu_cert.prove.multipliers import Proposals
+from relu_cert.prove.optimal_set import optimal_set
 from relu_cert.prove.prove import exact_neuron, prove, zero_facts
-from relu_cert.solve import FloatProblem, multipliers, prepare, solve
+from relu_cert.solve import FloatProblem, Solution, multipliers, prepare, solve
 
 DEFAULT_GAP = Fraction(1, 10**9)
 DEFAULT_MAX_PATTERNS = 10**6
 DEFAULT_RATIO = Fraction(1, 10)
 FLOAT_PRECISION = 52
+THOROUGH = 0.99  # pieces below this part of lambda need no sharper multiplier
 
 
 class Stages(Protocol):
@@ -60,9 +64,7 @@ class LambdaChoice:
         return _twelve_digits(ratio * root)
 
 
-def network_problem(
-    data: Dataset, model: Model, stages: Stages, max_patterns: int = DEFAULT_MAX_PATTERNS
-) -> Problem:
+def network_problem(data: Dataset, model: Model, stages: Stages, max_patterns: int = DEFAULT_MAX_PATTERNS) -> Problem:
     """All patterns of the data, and the ReLU or gated ReLU problem over them."""
     with stages.stage("patterns"):
         patterns = enumerate_patterns(data.Z, max_patterns=max_patterns, progress=stages.advance)
@@ -80,17 +82,37 @@ def find_facts(problem: Problem, choice: LambdaChoice, gap: Fraction, stages: St
     with stages.stage("solve"):
         solution = solve(floats, float(lam))
     with stages.stage("prove"):
-        neurons = [exact_neuron(problem, neuron, FLOAT_PRECISION) for neuron in solution.neurons]
-        return prove(
+        return _settle(problem, lam, largest, gap, floats, solution)
+
+
+def _settle(
+    problem: Problem, lam: Fraction, largest: LambdaMax, gap: Fraction, floats: FloatProblem, solution: Solution
+) -> Facts:
+    """The facts, with the optimal set if one of the proposed lifts settles it; else those of the plain proof."""
+    neurons = [exact_neuron(problem, neuron, FLOAT_PRECISION) for neuron in solution.neurons]
+    theta = [float(x) for x in solution.theta]
+    plain: Facts | None = None
+    reasons: list[str] = []
+    for lift in proposed_lifts(problem, solution.theta):
+        facts = prove(
             problem,
             lam,
             largest,
             gap,
             neurons,
-            [float(x) for x in solution.theta],
-            lambda theta: _propose(floats, theta, float(lam)),
+            theta,
+            lambda t: _propose(floats, t, THOROUGH * float(lam)),
             FLOAT_PRECISION,
+            lift,
         )
+        plain = plain or facts
+        try:
+            return replace(facts, optimal_set=optimal_set(facts, lift))
+        except Unsettled as reason:
+            reasons.append(str(reason))
+    if plain is None:
+        raise ValueError("the plain proof is always tried")
+    return replace(plain, unsettled=reasons[-1])
 
 
 def verdicts(facts: Facts, claims: Sequence[str] = NAMES) -> tuple[Result, ...]:

@@ -35,8 +35,8 @@ def add_parser(commands: Any) -> None:
     command = commands.add_parser(
         "check",
         help="solve to global optimality and prove it",
-        description="Train the network to its global optimum over all activation patterns, prove what was found, and write a "
-        "certificate that `python -m verify` re-checks.",
+        description="Train the network to its global optimum over all activation patterns, prove what was found, and "
+        "write a certificate that `python -m verify` re-checks.",
     )
     add_data_options(command)
     problem = command.add_argument_group("problem")
@@ -90,7 +90,9 @@ def run(options: argparse.Namespace) -> int:
             with stages.stage("verify"):
                 _verify(text)
         _write(target, text)
-    print(json.dumps(outcome.to_json(), indent=2) if options.json else outcome.to_text(), end="\n" if options.json else "")
+    print(
+        json.dumps(outcome.to_json(), indent=2) if options.json else outcome.to_text(), end="\n" if options.json else ""
+    )
     return _exit_code(results, asked.required)
 
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, scaled_rows, sqrt_upper
 from relu_cert.problem.model import Network, Problem
-from relu_cert.prove.classes import Ball, NeuronClass, is_stable
-from relu_cert.prove.facts import Dual, PieceMultiplier, PieceMultipliers, Sign
+from relu_cert.prove.classes import Ball, is_stable
+from relu_cert.prove.facts import Dual, NeuronClass, PieceMultiplier, PieceMultipliers, Sign
 from relu_cert.prove.multipliers import gated_lengths_squared, project
 from relu_cert.prove.pieces import Bits, bit_string, lengths_squared, unique_rows
 from relu_cert.prove.projection import Bounds, Shortest, shortest

@@ -23,7 +23,7 @@ from flint import fmpq, fmpq_mat
 
 from relu_cert.exact import Matrix, Vector, dot, norm_squared
 from relu_cert.problem.model import Problem
-from relu_cert.prove.facts import Sign
+from relu_cert.prove.facts import NeuronClass
 
 
 @dataclass(frozen=True)
@@ -32,25 +32,6 @@ class Ball:
 
     center: Vector
     radius_squared: Fraction
-
-
-@dataclass(frozen=True)
-class NeuronClass:
-    """One neuron that may be active.
-
-    ReLU:   `sign`, `pattern` (1 where z_k.v > 0), `kinks` (rows T).
-    gated:  `pattern` (D); no kinks.
-    direct: `block`, `kinks` (columns of K_b with K_j.v = 0).
-    `basis` are kinks that span the others; `fixed` says what the multipliers of the others are: m_k = fixed_k t_k with
-    0 <= fixed_k <= 1 (ReLU), rho_k = fixed_k >= 0 (direct).
-    """
-
-    sign: Sign = 1
-    pattern: str | None = None
-    block: int | None = None
-    kinks: tuple[int, ...] = ()
-    basis: tuple[int, ...] = ()
-    fixed: Vector = ()
 
 
 @dataclass(frozen=True)

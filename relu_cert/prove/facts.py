@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from relu_cert.exact import Vector
+from relu_cert.exact import Matrix, Vector
 from relu_cert.problem.model import Problem
 
 Sign = int  # xi = +1 or -1
@@ -122,6 +122,54 @@ class LambdaMax:
 
 
 @dataclass(frozen=True)
+class NeuronClass:
+    """One neuron that may be active.
+
+    ReLU:   `sign`, `pattern` (1 where z_k.v > 0), `kinks` (rows T).
+    gated:  `pattern` (D); no kinks.
+    direct: `block`, `kinks` (columns of K_b with K_j.v = 0).
+    `basis` are kinks that span the others; `fixed` says what the multipliers of the others are: m_k = fixed_k t_k with
+    0 <= fixed_k <= 1 (ReLU), rho_k = fixed_k >= 0 (direct).
+    """
+
+    sign: Sign = 1
+    pattern: str | None = None
+    block: int | None = None
+    kinks: tuple[int, ...] = ()
+    basis: tuple[int, ...] = ()
+    fixed: Vector = ()
+
+
+@dataclass(frozen=True)
+class OptimalSet:
+    """The optimal set of one problem, proved.
+
+    `lift`     basis of L as rows (empty: L = {0})
+    `classes`  all classes that may be active; `out` proves the other fine pieces out (ReLU)
+    `groups`   the superclasses: tuples of class numbers, each class in one of them
+    `sigma`    a lower bound on the smallest singular value of the outputs Pi q_s at theta
+    `masses`   about A_s; `mass_error` bounds the distance of all of them from the truth
+    `split`    about alpha, strictly inside (empty where no split had to be proved); `tau` a lower bound on the
+               smallest singular value of the map alpha -> (masses, L-part) at theta
+    """
+
+    lift: Matrix
+    classes: tuple[NeuronClass, ...]
+    out: PieceMultipliers
+    groups: tuple[tuple[int, ...], ...]
+    sigma: Fraction
+    masses: Vector
+    mass_error: Fraction
+    split: Vector
+    tau: Fraction
+
+    @property
+    def dimension(self) -> int:
+        """The dimension of the set of optimal weights."""
+        return len(self.classes) - len(self.groups) - len(self.lift)
+
+
+@dataclass(frozen=True)
 class Facts:
     """All that was proved about one problem at one lambda."""
 
@@ -132,3 +180,5 @@ class Facts:
     dual: Dual
     value: Value
     fit: Fit
+    optimal_set: OptimalSet | None = None
+    unsettled: str = ""  # why there is no optimal set

@@ -8,7 +8,7 @@ same ball, because lower <= its optimal value <= p* <= upper.
 1. Classes with equal Pi G Pi form a superclass s: on residuals orthogonal to L they tie, and their outputs agree
    modulo L.
 2. If the outputs Pi q_s are independent over the ball, the masses A_s = sum of alpha over s are unique, and enclosed.
-3. If all A_s > 0, all classes are tied at lambda. If the masses can be split, alpha > 0, with sum alpha_a q_a = y - r_L,
+3. If all A_s > 0, all classes are tied at lambda. If the masses can be split, alpha > 0, and sum alpha_a q_a = y - r_L,
    the lifted solution with l = 0 solves the given problem: r* = r_L. A split strictly inside, where the linear map is
    onto, survives the ball.
 
@@ -30,39 +30,10 @@ from scipy.optimize import linprog
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, sqrt_upper
 from relu_cert.problem.model import Problem
 from relu_cert.prove.candidates import Candidates, Unsettled, find_candidates, frobenius_squared
-from relu_cert.prove.classes import Ball, ClassMap, NeuronClass, class_map, column, projector, to_fmpq, to_vector
+from relu_cert.prove.classes import Ball, ClassMap, class_map, column, projector, to_fmpq, to_vector
 from relu_cert.prove.definite import smallest_singular_above
-from relu_cert.prove.facts import Facts, PieceMultipliers
+from relu_cert.prove.facts import Facts, OptimalSet
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
-
-
-@dataclass(frozen=True)
-class OptimalSet:
-    """The optimal set of one problem, proved.
-
-    `lift`     basis of L as rows (empty: L = {0})
-    `classes`  all classes that may be active; `out` proves the other fine pieces out (ReLU)
-    `groups`   the superclasses: tuples of class numbers, each class in one of them
-    `sigma`    a lower bound on the smallest singular value of the outputs Pi q_s at theta
-    `masses`   about A_s; `mass_error` bounds the distance of all of them from the truth
-    `split`    about alpha, strictly inside (empty where no split had to be proved); `tau` a lower bound on the
-               smallest singular value of the map alpha -> (masses, L-part) at theta
-    """
-
-    lift: Matrix
-    classes: tuple[NeuronClass, ...]
-    out: PieceMultipliers
-    groups: tuple[tuple[int, ...], ...]
-    sigma: Fraction
-    masses: Vector
-    mass_error: Fraction
-    split: Vector
-    tau: Fraction
-
-    @property
-    def dimension(self) -> int:
-        """The dimension of the set of optimal weights."""
-        return len(self.classes) - len(self.groups) - len(self.lift)
 
 
 @dataclass(frozen=True)

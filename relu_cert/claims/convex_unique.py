@@ -1,0 +1,50 @@
+"""convex-unique: the solution of the convex program is unique (lemma:unique-cgl). Usually not the same as p-unique:
+
+a ReLU neuron that is zero at a data point lies on the face between two patterns, and both blocks can carry it.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from relu_cert.claims.model import Result, Verdict
+from relu_cert.prove.facts import Facts, NeuronClass, OptimalSet
+
+NAME = "convex-unique"
+STATEMENT = "The solution of the convex program is unique."
+
+
+def applies(facts: Facts) -> bool:
+    """Always."""
+    return True
+
+
+def decide(facts: Facts) -> Result:
+    """Unique iff the network is, and every active neuron lies in exactly one block."""
+    if facts.lam**2 >= facts.lambda_max.squared:
+        return Result(NAME, Verdict.PROVED, "zero", "lambda >= lambda_max: zero is the only solution.")
+    found = facts.optimal_set
+    if found is None:
+        return Result(NAME, Verdict.UNDECIDED, "", f"{facts.unsettled}.")
+    if found.dimension > 0:
+        detail = f"the optimal set has dimension {found.dimension} even between neurons."
+        return Result(NAME, Verdict.REFUTED, "optimal set", detail)
+    kinked = [a for a, neuron in enumerate(found.classes) if _in_two_blocks(facts, neuron)]
+    if not kinked:
+        return Result(NAME, Verdict.PROVED, "independence", "every neuron that can be active lies in one block only.")
+    active = [a for a in kinked if weight_lower(found, a) > 0]
+    if active:
+        detail = f"active neurons that are zero at a data point: {len(active)}; two or more blocks carry each."
+        return Result(NAME, Verdict.REFUTED, "kink", detail)
+    return Result(NAME, Verdict.UNDECIDED, "", "a neuron that is zero at a data point may have weight zero or not.")
+
+
+def weight_lower(found: OptimalSet, a: int) -> Fraction:
+    """A positive number if the weight of class a is proved positive (the optimal set is a single point)."""
+    if found.split:
+        return found.split[a]  # a proved split is positive in every entry
+    return found.masses[[group[0] for group in found.groups].index(a)] - found.mass_error
+
+
+def _in_two_blocks(facts: Facts, neuron: NeuronClass) -> bool:
+    return facts.problem.model == "relu" and bool(neuron.kinks)

@@ -1,0 +1,30 @@
+"""p-unique: the optimal network is unique up to permutation and splitting of neurons (prop:p-unique, on classes)."""
+
+from __future__ import annotations
+
+from relu_cert.claims.model import Result, Verdict
+from relu_cert.prove.facts import Facts
+
+NAME = "p-unique"
+STATEMENT = "The optimal network is unique, up to permuting and splitting its neurons."
+
+
+def applies(facts: Facts) -> bool:
+    """Always; for a direct problem the neurons are its active groups."""
+    return True
+
+
+def decide(facts: Facts) -> Result:
+    """The optimal set over all classes is a single point, or has dimension one or more."""
+    if facts.lam**2 >= facts.lambda_max.squared:
+        return Result(NAME, Verdict.PROVED, "zero", "lambda >= lambda_max: the zero network is the only solution.")
+    found = facts.optimal_set
+    if found is None:
+        return Result(NAME, Verdict.UNDECIDED, "", f"{facts.unsettled}.")
+    count = len(found.classes)
+    if found.dimension == 0:
+        detail = f"{count} neuron{'s' if count > 1 else ''} can be active; their outputs are independent."
+        return Result(NAME, Verdict.PROVED, "independence", detail)
+    reason = "the residual is orthogonal to a known subspace" if found.lift else "neurons with the same kernel"
+    detail = f"a polytope of dimension {found.dimension} of optimal weights on {count} neurons: {reason}."
+    return Result(NAME, Verdict.REFUTED, "lifted problem" if found.lift else "equal kernels", detail)
