@@ -169,7 +169,8 @@ def verify_witnesses(claim: Claim) -> tuple[tuple[Checked, ...], tuple[Checked, 
 def run_claim(claim: Claim, examples: int, seed: int | None = None) -> Entry:
     """The ledger line of one claim, computed now."""
     witnesses, slips = verify_witnesses(claim)
-    printed = judge(claim.printed, search(claim.printed, examples, seed), witnesses)
+    found = search(claim.printed, examples, seed, shrink=not claim.witnesses)
+    printed = judge(claim.printed, found, witnesses)
     repaired = None
     if claim.repaired is not None:
         repaired = judge(claim.repaired, search(claim.repaired, examples, seed))

@@ -9,7 +9,8 @@ True
 Numbers and vectors: `rationals`, `positive_rationals`, `vector`, `unit_vector`, `orthogonal`.
 Matrices: `rational_matrix` with `kind` one of `KINDS` (general, low rank, duplicate, antipodal, grid, one-hot, bias).
 Planted instances: `planted_cgl`, `planted_lasso`, `planted_smooth` (sensitivity), `planted_relu`, `planted_box`,
-`planted_antipodal`, `planted_kink`, `planted_cube`; `candidate` and `feasible_weights` draw points to be judged.
+`planted_antipodal`, `planted_kink`, `planted_cube`; `candidate` and `feasible_weights` draw points to be judged,
+`with_candidate`, `with_feasible` and `with_solution` pair a planted problem with one.
 """
 
 from properties.strategies.cgl import (
@@ -19,6 +20,9 @@ from properties.strategies.cgl import (
     planted_cgl,
     planted_lasso,
     planted_smooth,
+    with_candidate,
+    with_feasible,
+    with_solution,
 )
 from properties.strategies.cube import Cube, planted_cube
 from properties.strategies.matrices import KINDS, rational_matrix
@@ -62,4 +66,7 @@ __all__ = [
     "small_ints",
     "unit_vector",
     "vector",
+    "with_candidate",
+    "with_feasible",
+    "with_solution",
 ]

@@ -250,3 +250,33 @@ def candidate(draw: DrawFn, planted: PlantedCGL) -> Weights:
     b = draw(st.integers(0, len(w) - 1))
     moved = tuple(x + Fraction(draw(small_ints(1)), 2) for x in w[b])
     return tuple(moved if i == b else wb for i, wb in enumerate(w))
+
+
+@st.composite
+def with_candidate(draw: DrawFn, instances: SearchStrategy[PlantedCGL]) -> tuple[PlantedCGL, Weights]:
+    """A planted problem and a point that may or may not be optimal for it."""
+    planted = draw(instances)
+    return planted, draw(candidate(planted))
+
+
+@st.composite
+def with_feasible(draw: DrawFn, instances: SearchStrategy[PlantedCGL]) -> tuple[PlantedCGL, Weights]:
+    """A planted problem and any feasible point, or a point of its optimal set."""
+    planted = draw(instances)
+    if draw(st.booleans()):
+        return planted, draw(feasible_weights(planted.problem))
+    return planted, planted.weights(draw(solution(planted)))
+
+
+@st.composite
+def solution(draw: DrawFn, planted: PlantedCGL) -> Vector:
+    """The weights alpha of some solution: a mean of one to four vertices of the optimal set."""
+    corners = [draw(st.sampled_from(planted.vertices)) for _ in range(draw(st.integers(1, 4)))]
+    return polytope.barycentre(corners)
+
+
+@st.composite
+def with_solution(draw: DrawFn, instances: SearchStrategy[PlantedCGL]) -> tuple[PlantedCGL, Vector]:
+    """A planted problem and the weights alpha of one of its solutions."""
+    planted = draw(instances)
+    return planted, draw(solution(planted))

@@ -1,0 +1,65 @@
+"""After prop:minimal-complexity: m* is at most dim span{(Z W_i)_+}, and this dimension "under group dependence".
+
+Equality needs a nondegenerate polytope of weights: then every minimal network has exactly that many neurons.
+"""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from properties.exact.linalg import mat, rank, vec
+from properties.exact.polytope import barycentre, dimension, support
+from properties.model import Claim, Outcome, Property, Witness, expect, first_failure
+from properties.strategies import PlantedReLU, plant_relu, planted_box, planted_relu
+
+LABEL = "m* = dim span"
+STATEMENT = "m* is the dimension of span{(Z W_i)_+} of an optimal network (the largest such span is used here)."
+NONDEGENERATE = "m* <= dim span always; all minimal networks have dim span neurons iff the polytope is nondegenerate."
+
+
+def spans(planted: PlantedReLU) -> tuple[int, tuple[int, ...]]:
+    """dim span of the outputs of a network in the relative interior, and the widths of the minimal networks."""
+    middle = barycentre(planted.vertices)
+    return rank([planted.q[i] for i in support(middle)]), tuple(len(support(a)) for a in planted.vertices)
+
+
+def check(planted: PlantedReLU) -> Outcome:
+    """m* against the span."""
+    span, widths = spans(planted)
+    return expect(min(widths) == span, f"m* = {min(widths)}, dim span = {span}")
+
+
+def check_nondegenerate(planted: PlantedReLU) -> Outcome:
+    """Nondegenerate: at every vertex exactly dim P of the weights in use vanish."""
+    span, widths = spans(planted)
+    used = len(support(barycentre(planted.vertices)))
+    simple = all(used - width == dimension(planted.vertices) for width in widths)
+    return first_failure(
+        expect(min(widths) <= span, f"m* = {min(widths)} exceeds dim span = {span}"),
+        expect(simple == all(width == span for width in widths), f"nondegenerate: {simple}; widths {widths}, span {span}"),
+    )
+
+
+def _box() -> PlantedReLU:
+    """Z = ((3,0),(-3,0),(0,4),(0,-4)), r = 1: four neurons (+-3, +-4), y = (10, 10, 17, 17)."""
+    found = plant_relu(mat([[3, 0], [-3, 0], [0, 4], [0, -4]]), vec([1, 1, 1, 1]), (1, 0, 0, 1))
+    if found is None or found.y != vec([10, 10, 17, 17]) or found.lam2 != 25:
+        raise ArithmeticError("the box instance is not the one of the ledger")
+    return found
+
+
+BOX = Witness("Z = ((3,0),(-3,0),(0,4),(0,-4)), y = (10,10,17,17), lambda = 5", _box())
+
+
+def instances() -> st.SearchStrategy[PlantedReLU]:
+    """Boxes, where neurons tie, and any planted data."""
+    return st.one_of(planted_box(), planted_relu())
+
+
+CLAIM = Claim(
+    LABEL,
+    "Minimal width and the span",
+    Property(STATEMENT, instances(), check),
+    witnesses=(BOX,),
+    repaired=Property(NONDEGENERATE, instances(), check_nondegenerate),
+)

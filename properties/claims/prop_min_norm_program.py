@@ -1,0 +1,71 @@
+"""prop:min-norm-program: the min-norm solution by a QP in alpha. The printed norm |w|^2 = lambda |alpha|^2 is a slip.
+
+The QP's solution is checked as the projection of zero onto the optimal set: w.(w' - w) >= 0 at every vertex w'.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from properties.exact.linalg import dot, norm2, vec
+from properties.exact.polytope import least_norm
+from properties.exact.problem import Weights, is_optimal, problem
+from properties.model import Claim, Outcome, Property, Slip, Witness, expect, fails, first_failure
+from properties.strategies import PlantedCGL, planted_cgl
+
+LABEL = "prop:min-norm-program"
+STATEMENT = "The min-norm solution is w_b = alpha_b v_b with alpha of least norm in {alpha >= 0: sum alpha X_b v_b = yhat}."
+NORM = "|w|^2 = lambda^2 |alpha|^2 (not lambda |alpha|^2) for every solution w = alpha v."
+
+
+def flat(w: Weights) -> tuple[Fraction, ...]:
+    """All weights in one vector."""
+    return tuple(x for wb in w for x in wb)
+
+
+def check(planted: PlantedCGL) -> Outcome:
+    """The least-norm alpha on S gives a solution that is the projection of 0 onto the optimal set."""
+    alpha = least_norm([planted.q[b] for b in planted.S], planted.yhat)
+    if alpha is None:
+        return fails("the program has no feasible point")
+    full = [Fraction(0)] * len(planted.v)
+    for b, a in zip(planted.S, alpha, strict=True):
+        full[b] = a
+    w = planted.weights(tuple(full))
+    x = flat(w)
+    nearest = all(dot(x, flat(planted.weights(v))) >= dot(x, x) for v in planted.vertices)
+    return first_failure(
+        expect(is_optimal(planted.problem, w), "the program's point is not a solution"),
+        expect(nearest, "some vertex is nearer to zero in the program's direction"),
+    )
+
+
+def check_norm(planted: PlantedCGL) -> Outcome:
+    """The norm identity on all vertices."""
+    return expect(
+        all(norm2(flat(planted.weights(a))) == planted.problem.lam2 * norm2(a) for a in planted.vertices),
+        "|w|^2 is not lambda^2 |alpha|^2",
+    )
+
+
+def printed_norm(planted: PlantedCGL) -> Outcome:
+    """|w|^2 = lambda |alpha|^2, as the proof prints it."""
+    left, right = norm2(flat(planted.w)), planted.problem.lam * norm2(planted.alpha)
+    return expect(left == right, f"|w|^2 = {left}, lambda |alpha|^2 = {right}")
+
+
+_ONE = problem([[1]], [1], [4], 4)
+
+CLAIM = Claim(
+    LABEL,
+    "The min-norm program",
+    Property(STATEMENT, planted_cgl(), check),
+    repaired=Property(NORM, planted_cgl(), check_norm),
+    slips=(
+        Slip(
+            "proof: |w|^2 = lambda |alpha|^2",
+            printed_norm,
+            Witness("X = 1, y = 4, lambda = 2", PlantedCGL(_ONE, vec([2]), (vec([2]),), vec([1]))),
+        ),
+    ),
+)
