@@ -1,0 +1,61 @@
+"""Biases as weights: the program that is proved about has none.
+
+The first layer's bias is the weight of a column of ones: W1_i.x + b1_i = (W1_i, b1_i).(x, 1). The output bias has no
+variable of its own in the convex program. It is refused unless it is zero, or folded on request
+(`output_bias="neuron"`) into one more neuron on the column of ones, b2 = sign(b2) s (|b2|/s * 1)_+, which is the same
+function everywhere. That neuron is penalised like any other, by lambda |b2| once it is balanced.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from math import isqrt
+from typing import Literal
+
+from relu_cert.errors import UsageError
+from relu_cert.exact import sqrt_lower
+from relu_cert.network.model import TrainedNetwork
+
+OutputBias = Literal["refuse", "neuron"]
+_ZERO = Fraction(0)
+
+
+def fold(network: TrainedNetwork, d: int, *, ones: bool, output_bias: OutputBias = "refuse") -> TrainedNetwork:
+    """The same function on data of d features, without biases; `ones`: the last feature is the constant 1."""
+    folded = _fold_first(network, d, ones)
+    if folded.b2 == 0:
+        return folded
+    if output_bias == "refuse":
+        way = "say --output-bias neuron" if ones else "say --bias and --output-bias neuron"
+        raise UsageError(
+            f"the network has the output bias {float(network.b2):.6g}, for which the convex program has no variable; "
+            f"train without it, or {way}, which makes it a neuron that costs lambda |b2|."
+        )
+    if not ones:
+        raise UsageError("an output bias becomes a neuron on the column of ones; read the data with --bias.")
+    s = square_root(abs(folded.b2))
+    neuron = (*(_ZERO,) * (d - 1), abs(folded.b2) / s)
+    return replace(folded, W1=(*folded.W1, neuron), w2=(*folded.w2, s if folded.b2 > 0 else -s), b2=_ZERO)
+
+
+def square_root(x: Fraction) -> Fraction:
+    """sqrt(x) where it is rational, else a rational of 53 bits near to it; x > 0."""
+    p, q = isqrt(x.numerator), isqrt(x.denominator)
+    if p * p == x.numerator and q * q == x.denominator:
+        return Fraction(p, q)
+    root = sqrt_lower(x, 80)
+    grid = Fraction(2) ** (53 - root.numerator.bit_length() + root.denominator.bit_length())
+    return Fraction(round(root * grid)) / grid
+
+
+def _fold_first(network: TrainedNetwork, d: int, ones: bool) -> TrainedNetwork:
+    if network.d == d and not any(network.b1 or ()):
+        return replace(network, b1=None)
+    if network.d == d - 1 and ones:
+        b1 = network.b1 or (_ZERO,) * network.m
+        return replace(network, W1=tuple((*w, b) for w, b in zip(network.W1, b1, strict=True)), b1=None)
+    if network.d == d and not ones:
+        raise UsageError("the network's first layer has biases; read the data with --bias, a column of ones for them.")
+    of_data = f"{d - 1} features and a column of ones" if ones else f"{d} features"
+    raise UsageError(f"the network has {network.d} inputs, the data has {of_data}; they must be the same.")

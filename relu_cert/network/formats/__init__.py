@@ -1,0 +1,84 @@
+"""Network files, by their ending: .npz, .json, .safetensors, .onnx, .pt and .pth."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from relu_cert.data.messages import file_name
+from relu_cert.data.raw import digest, read_bytes
+from relu_cert.errors import UsageError
+from relu_cert.network.formats import json_text, npz, onnx_file, safetensors_file, torch_file
+from relu_cert.network.formats.arrays import rounded
+from relu_cert.network.formats.estimators import from_scnn, from_sklearn
+from relu_cert.network.model import Origin, TrainedNetwork
+
+
+@dataclass(frozen=True)
+class _Format:
+    name: str
+    read: Callable[[bytes, str, Origin], TrainedNetwork]
+    write: Callable[[TrainedNetwork, str], bytes]
+    exact: bool = False
+
+
+_TORCH = _Format("torch", torch_file.read, torch_file.write)
+_FORMATS = {
+    ".npz": _Format("npz", npz.read, npz.write),
+    ".json": _Format("json", json_text.read, json_text.write, exact=True),
+    ".safetensors": _Format("safetensors", safetensors_file.read, safetensors_file.write),
+    ".onnx": _Format("onnx", onnx_file.read, onnx_file.write),
+    ".pt": _TORCH,
+    ".pth": _TORCH,
+}
+ENDINGS = tuple(_FORMATS)
+
+
+def read_network(path: str | os.PathLike[str]) -> TrainedNetwork:
+    """The network in a file, exactly; DataError says in one sentence why there is none."""
+    kind = _format(path)
+    raw = read_bytes(path)
+    name = file_name(os.fspath(path))
+    return kind.read(raw, name, Origin(kind.name, os.fspath(path), digest(raw)))
+
+
+def write_network(network: TrainedNetwork, path: str | os.PathLike[str]) -> TrainedNetwork:
+    """Write the network, whole or not at all, and return what the file says.
+
+    JSON holds every rational exactly; the other formats hold doubles, so weights that are no doubles are rounded.
+    """
+    kind = _format(path)
+    name = file_name(os.fspath(path))
+    raw = kind.write(network, name)
+    _write_bytes(Path(path), raw, name)
+    held = network if kind.exact else rounded(network, name)
+    return replace(held, origin=Origin(kind.name, os.fspath(path), digest(raw)))
+
+
+def _format(path: str | os.PathLike[str]) -> _Format:
+    ending = Path(path).suffix.lower()
+    if ending not in _FORMATS:
+        name = file_name(os.fspath(path))
+        raise UsageError(f"{name}: unknown kind of network file; the endings are {', '.join(ENDINGS)}.")
+    return _FORMATS[ending]
+
+
+def _write_bytes(path: Path, raw: bytes, name: str) -> None:
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(raw)
+            Path(temporary).chmod(0o644)
+            Path(temporary).replace(path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise UsageError(f"{name}: cannot be written ({error.strerror}); choose another place.") from None
+
+
+__all__ = ["ENDINGS", "from_scnn", "from_sklearn", "read_network", "rounded", "write_network"]

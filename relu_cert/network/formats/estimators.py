@@ -1,0 +1,55 @@
+"""Networks from fitted models of other libraries, without pickle: their weights are read, nothing else is.
+
+from relu_cert.network import from_sklearn, write_network
+write_network(from_sklearn(model), "model.npz")
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from relu_cert.errors import DataError, UsageError
+from relu_cert.network.formats.arrays import assemble
+from relu_cert.network.model import Origin, TrainedNetwork
+
+
+def from_sklearn(model: Any) -> TrainedNetwork:
+    """The network of a fitted scikit-learn MLPRegressor with one hidden ReLU layer and one output.
+
+    Reads `coefs_` (d x m and m x 1) and `intercepts_`. MLPRegressor always has biases in both layers and penalises
+    neither: see `relu_cert.network.penalty`.
+    """
+    name = type(model).__name__
+    if not hasattr(model, "coefs_") or not hasattr(model, "intercepts_"):
+        raise UsageError(f"{name}: no coefs_; fit the model first (expected a fitted MLPRegressor).")
+    if (last := getattr(model, "out_activation_", None)) != "identity":
+        raise DataError(f"{name}: the output activation is {last}; expected a regressor with a linear output.")
+    if model.activation != "relu":
+        raise DataError(f"{name}: the activation is {model.activation}; only ReLU is understood.")
+    coefs = [np.asarray(a) for a in model.coefs_]
+    if len(coefs) != 2:
+        raise DataError(f"{name}: a network of {len(coefs) - 1} hidden layers; expected one hidden layer.")
+    if coefs[1].shape[1] != 1:
+        raise DataError(f"{name}: a network with several outputs ({coefs[1].shape[1]}); only one output is understood.")
+    b1, b2 = (np.asarray(b) for b in model.intercepts_)
+    return assemble(name, Origin("scikit-learn"), coefs[0].T, coefs[1].T, b1, b2)
+
+
+def from_scnn(model: Any) -> TrainedNetwork:
+    """The network of a trained scnn `NonConvexReLU`, which is what scnn's optimisers return for ReLU.
+
+    Reads `parameters`: W1 (p x d), with `bias` b1 (p), and w2 (1 x p). A `ConvexReLU` (variables of the convex program,
+    with gates) and gated models compute another function than a ReLU network and are refused.
+    """
+    name = type(model).__name__
+    if name != "NonConvexReLU":
+        raise DataError(f"{name}: expected scnn's NonConvexReLU, as its optimisers give with return_convex=False.")
+    parameters = [np.asarray(a) for a in model.parameters]
+    if len(parameters) != 2 + bool(model.bias):
+        raise DataError(f"{name}: {len(parameters)} arrays; expected W1, b1 (with a bias) and w2.")
+    w2 = parameters[-1]
+    if w2.ndim != 2 or w2.shape[0] != 1:
+        raise DataError(f"{name}: w2 has shape {w2.shape}, several outputs; only one output is understood.")
+    return assemble(name, Origin("scnn"), parameters[0], w2, parameters[1] if model.bias else None, None)

@@ -1,0 +1,95 @@
+"""Networks as named arrays: W1, b1, w2, b2, or the layers of a PyTorch state dict."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import numpy as np
+
+from relu_cert.data.messages import shown
+from relu_cert.errors import DataError
+from relu_cert.network.formats.arrays import Array, Weights, assemble
+from relu_cert.network.model import Origin, TrainedNetwork
+
+PLAIN = ("W1", "b1", "w2", "b2")
+_SPELLING = "W1, w2 and perhaps b1, b2, or the weight and bias of two linear layers"
+
+
+def from_named(name: str, origin: Origin, arrays: Mapping[str, Array]) -> TrainedNetwork:
+    """The network of W1, w2, b1, b2, or of the tensors `LAYER.weight` and `LAYER.bias` of two linear layers.
+
+    A state dict does not name its activation: it is taken to be ReLU. Its first layer is the one whose outputs are the
+    other one's inputs; where both orders fit (one input, one neuron), the numbers in the layers' names decide.
+    """
+    if "W1" in arrays or "w2" in arrays:
+        for key in arrays:
+            if key not in PLAIN:
+                raise DataError(f"{name}: unknown array {shown(key)}; expected {_SPELLING}.")
+        for key in ("W1", "w2"):
+            if key not in arrays:
+                raise DataError(f"{name}: the array {key} is missing; expected {_SPELLING}.")
+        return assemble(name, origin, arrays["W1"], arrays["w2"], arrays.get("b1"), arrays.get("b2"))
+    first, second = _two_layers(name, arrays)
+    W1, w2 = arrays[f"{first}weight"], arrays[f"{second}weight"]
+    return assemble(name, origin, W1, w2, arrays.get(f"{first}bias"), arrays.get(f"{second}bias"))
+
+
+def to_named(weights: Weights) -> dict[str, Array]:
+    """W1, w2, and b1, b2 where they say something."""
+    W1, b1, w2, b2 = weights
+    found: dict[str, Array] = {"W1": W1, "w2": w2}
+    if b1 is not None:
+        found["b1"] = b1
+    if b2:
+        found["b2"] = np.array(b2)
+    return found
+
+
+def to_layers(weights: Weights) -> dict[str, Array]:
+    """The state dict of Sequential(Linear(d, m), ReLU(), Linear(m, 1)); without biases where there are none."""
+    W1, b1, w2, b2 = weights
+    found: dict[str, Array] = {"0.weight": W1}
+    if b1 is not None:
+        found["0.bias"] = b1
+    found["2.weight"] = w2.reshape(1, -1)
+    if b2 or b1 is not None:
+        found["2.bias"] = np.array([b2])
+    return found
+
+
+def _two_layers(name: str, arrays: Mapping[str, Array]) -> tuple[str, str]:
+    """The prefixes of the first and the second layer's tensors."""
+    layers = [key.removesuffix("weight") for key in arrays if re.fullmatch(r"(.*\.)?weight", key)]
+    known = {prefix + part for prefix in layers for part in ("weight", "bias")}
+    for key in arrays:
+        if key not in known:
+            raise DataError(f"{name}: unknown tensor {shown(key)}; expected {_SPELLING}.")
+    for prefix in layers:
+        if arrays[f"{prefix}weight"].ndim != 2:
+            shape = arrays[f"{prefix}weight"].shape
+            raise DataError(f"{name}: {shown(f'{prefix}weight')} has shape {shape}; expected outputs x inputs.")
+    if len(layers) != 2:
+        what = f"{len(layers) - 1} hidden layers" if len(layers) > 2 else f"{len(layers)} linear layers"
+        raise DataError(f"{name}: a network of {what}; expected one hidden layer, that is two linear layers.")
+    a, b = layers
+    fits = [pair for pair in ((a, b), (b, a)) if _follow(arrays, *pair)]
+    if len(fits) == 2:
+        fits = [pair for pair in fits if _numbers(pair[0]) < _numbers(pair[1])]
+        if len(fits) != 1:
+            raise DataError(f"{name}: the layers {shown(a)} and {shown(b)} fit in both orders; name them W1, w2.")
+    if not fits:
+        shapes = " and ".join(str(arrays[f"{prefix}weight"].shape) for prefix in layers)
+        outputs = {arrays[f"{prefix}weight"].shape[0] for prefix in layers}
+        what = "they do not follow one another" if 1 in outputs else "several outputs"
+        raise DataError(f"{name}: linear layers of shapes {shapes}: {what}; expected (m, d) and (1, m).")
+    return fits[0]
+
+
+def _follow(arrays: Mapping[str, Array], first: str, second: str) -> bool:
+    c, m = arrays[f"{second}weight"].shape
+    return bool(c == 1 and m == arrays[f"{first}weight"].shape[0])
+
+
+def _numbers(prefix: str) -> list[int]:
+    return [int(digits) for digits in re.findall(r"[0-9]+", prefix)]

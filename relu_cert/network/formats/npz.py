@@ -1,0 +1,36 @@
+"""numpy archives: W1 (m x d), w2 (m) and perhaps b1 (m) and b2. Nothing is ever unpickled."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+import numpy as np
+
+from relu_cert.data.raw import MAX_BYTES
+from relu_cert.errors import DataError
+from relu_cert.network.formats.arrays import weights
+from relu_cert.network.formats.named import from_named, to_named
+from relu_cert.network.model import Origin, TrainedNetwork
+
+
+def read(raw: bytes, name: str, origin: Origin) -> TrainedNetwork:
+    """The network of an .npz archive (its arrays may also be named as in a PyTorch state dict)."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+        if size > MAX_BYTES:
+            raise DataError(f"{name}: more than {MAX_BYTES // 2**20} MiB once decompressed; expected a small network.")
+        with np.load(io.BytesIO(raw), allow_pickle=False) as archive_arrays:
+            arrays = {key: np.asarray(archive_arrays[key]) for key in archive_arrays.files}
+    except (zipfile.BadZipFile, ValueError, OSError, EOFError, KeyError) as error:
+        why = "it holds Python objects, which are never unpickled" if "allow_pickle" in str(error) else "it is damaged"
+        raise DataError(f"{name}: not a readable .npz archive: {why}; save W1 and w2 with numpy.savez.") from None
+    return from_named(name, origin, arrays)
+
+
+def write(network: TrainedNetwork, name: str) -> bytes:
+    """An .npz archive of float64 arrays."""
+    stream = io.BytesIO()
+    np.savez(stream, allow_pickle=False, **to_named(weights(network, name)))
+    return stream.getvalue()

@@ -1,0 +1,68 @@
+"""A two-layer ReLU network that somebody trained, with every weight an exact rational.
+
+    f(x) = sum_i w2_i (W1_i.x + b1_i)_+ + b2
+
+Floats are taken as what they are: dyadic rationals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from relu_cert.exact import Matrix, Vector, dot
+
+_ZERO = Fraction(0)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a network comes from: a file (with the SHA-256 of its bytes), a library's model, or this program."""
+
+    format: str
+    path: str = ""
+    sha256: str = ""
+
+
+@dataclass(frozen=True)
+class TrainedNetwork:
+    """W1 (m x d), b1 (m, or None without biases), w2 (m) and b2. The zero network has one zero neuron."""
+
+    W1: Matrix
+    w2: Vector
+    b1: Vector | None = None
+    b2: Fraction = _ZERO
+    origin: Origin = Origin("relu_cert")
+
+    def __post_init__(self) -> None:
+        if not self.W1 or not self.W1[0] or any(len(row) != len(self.W1[0]) for row in self.W1):
+            raise ValueError("W1 is a matrix with at least one row and one column")
+        if len(self.w2) != len(self.W1) or (self.b1 is not None and len(self.b1) != len(self.W1)):
+            raise ValueError("W1, w2 and b1 have one entry for each neuron")
+
+    @property
+    def m(self) -> int:
+        """The number of neurons."""
+        return len(self.w2)
+
+    @property
+    def d(self) -> int:
+        """The number of inputs."""
+        return len(self.W1[0])
+
+    @property
+    def has_biases(self) -> bool:
+        """Whether a bias is not zero."""
+        return self.b2 != 0 or any(self.b1 or ())
+
+    def __call__(self, Z: Sequence[Sequence[Fraction]]) -> Vector:
+        """f(z) for every row z of Z, exactly."""
+        b1 = self.b1 or (_ZERO,) * self.m
+        neurons = [(w, b, v) for w, b, v in zip(self.W1, b1, self.w2, strict=True) if v]
+        return tuple(self.b2 + sum((v * max(_ZERO, dot(w, z) + b) for w, b, v in neurons), _ZERO) for z in Z)
+
+
+def without_origin(network: TrainedNetwork) -> TrainedNetwork:
+    """The network as a value, for comparisons."""
+    return replace(network, origin=Origin("relu_cert"))

@@ -1,0 +1,136 @@
+"""The exact objective of a network, in its own weights and as a point of the convex program.
+
+    J = 1/2 |f(Z) - y|^2 + lambda/2 (|W1|^2 + |w2|^2)                           rational
+    P = 1/2 |f(Z) - y|^2 + lambda sum_i |w_i|,     w_i = |w2_i| W1_i            enclosed (square roots)
+
+P <= J, because |w2| |W1| <= (|w2|^2 + |W1|^2)/2, with equality iff |W1_i| = |w2_i| for all i (lemma:scaling-unique). P
+is what J becomes when every neuron is balanced, which changes no prediction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from relu_cert.exact import Matrix, Vector, dot, norm_squared, sqrt_lower, sqrt_upper
+from relu_cert.network.biases import square_root
+from relu_cert.network.model import TrainedNetwork
+from relu_cert.prove.facts import ExactNeuron
+
+_ZERO, HALF = Fraction(0), Fraction(1, 2)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """lower <= the number <= upper; exact where they are equal."""
+
+    lower: Fraction
+    upper: Fraction
+
+    def __add__(self, other: Interval) -> Interval:
+        return Interval(self.lower + other.lower, self.upper + other.upper)
+
+    def shift(self, by: Fraction) -> Interval:
+        """The number plus a rational."""
+        return Interval(self.lower + by, self.upper + by)
+
+    def scale(self, by: Fraction) -> Interval:
+        """The number times a rational."""
+        return Interval(*sorted((by * self.lower, by * self.upper)))
+
+
+@dataclass(frozen=True)
+class ConvexNeuron:
+    """The neuron x -> xi (w.x)_+ as a block of the convex program; w is not zero."""
+
+    sign: int
+    w: Vector
+
+    @property
+    def norm_squared(self) -> Fraction:
+        """|w|^2"""
+        return norm_squared(self.w)
+
+    def output(self, Z: Matrix) -> Vector:
+        """xi (Zw)_+"""
+        return tuple(self.sign * max(_ZERO, dot(z, self.w)) for z in Z)
+
+
+def root(square: Fraction, bits: int = 128) -> Interval:
+    """sqrt(square), enclosed to a relative 2^-bits."""
+    return Interval(sqrt_lower(square, bits), sqrt_upper(square, bits))
+
+
+def bias_free(network: TrainedNetwork) -> TrainedNetwork:
+    """The network itself; ValueError where it still has biases (fold them first)."""
+    if network.has_biases:
+        raise ValueError("the network has biases; fold them into the data's column of ones first")
+    return network
+
+
+def residual(network: TrainedNetwork, Z: Matrix, y: Vector) -> Vector:
+    """r = y - f(Z)"""
+    return tuple(a - b for a, b in zip(y, bias_free(network)(Z), strict=True))
+
+
+def objective(network: TrainedNetwork, Z: Matrix, y: Vector, lam: Fraction) -> Fraction:
+    """J, exactly."""
+    weights = sum((norm_squared(w) for w in network.W1), norm_squared(network.w2))
+    return HALF * norm_squared(residual(network, Z, y)) + HALF * lam * weights
+
+
+def convex_form(network: TrainedNetwork) -> tuple[ConvexNeuron, ...]:
+    """The neurons xi_i = sign(w2_i), w_i = |w2_i| W1_i that are not zero, in order."""
+    pairs = zip(bias_free(network).W1, network.w2, strict=True)
+    return tuple(ConvexNeuron(1 if v > 0 else -1, tuple(abs(v) * x for x in w)) for w, v in pairs if v and any(w))
+
+
+def fit(neurons: Iterable[ConvexNeuron], Z: Matrix) -> Vector:
+    """sum_i xi_i (Zw_i)_+"""
+    total = [_ZERO] * len(Z)
+    for neuron in neurons:
+        for k, q in enumerate(neuron.output(Z)):
+            total[k] += q
+    return tuple(total)
+
+
+def penalty_sum(neurons: Iterable[ConvexNeuron], bits: int = 128) -> Interval:
+    """sum_i |w_i|, enclosed."""
+    return sum((root(neuron.norm_squared, bits) for neuron in neurons), Interval(_ZERO, _ZERO))
+
+
+def convex_objective(neurons: Sequence[ConvexNeuron], Z: Matrix, y: Vector, lam: Fraction, bits: int = 128) -> Interval:
+    """P, enclosed; exact where every |w_i| is rational."""
+    miss = [a - b for a, b in zip(y, fit(neurons, Z), strict=True)]
+    return penalty_sum(neurons, bits).scale(lam).shift(HALF * norm_squared(miss))
+
+
+@dataclass(frozen=True)
+class Gap:
+    """How far a network is from p*: J - p* <= `trained`, and `balanced` encloses P - D(theta) >= P - p*."""
+
+    trained: Fraction
+    balanced: Interval
+
+
+def gap(network: TrainedNetwork, Z: Matrix, y: Vector, lam: Fraction, dual_value: Fraction) -> Gap:
+    """Bounds on the distance from p*, for any dual_value <= p*, such as D(theta) = y.theta - 1/2 |theta|^2."""
+    convex = convex_objective(convex_form(network), Z, y, lam)
+    return Gap(objective(network, Z, y, lam) - dual_value, convex.shift(-dual_value))
+
+
+def network_of(neurons: Iterable[ConvexNeuron | ExactNeuron], d: int) -> TrainedNetwork:
+    """Balanced weights W1 = w / s, w2 = xi s with s = sqrt(|w|) (eq:convex-to-relu), for neurons on d features.
+
+    s is exact where sqrt(|w|) is rational, else it is sqrt(|w|) to 53 bits. The function is exactly the same, because
+    |w2| W1 = w. No neurons make one zero neuron.
+    """
+    rows, tops = [], []
+    for neuron in neurons:
+        s = square_root(square_root(norm_squared(neuron.w)))
+        rows.append(tuple(x / s for x in neuron.w))
+        tops.append(neuron.sign * s)
+    if not rows:
+        return TrainedNetwork(((_ZERO,) * d,), (_ZERO,))
+    return TrainedNetwork(tuple(rows), tuple(tops))

@@ -1,0 +1,136 @@
+"""What a number such as 0.001 means to the library that trained the network, as the paper's lambda.
+
+Everything here is proved about the paper's objective (eq:non-convex-relu-mlp)
+
+    J(W1, w2) = 1/2 |f(Z) - y|^2 + lambda/2 (|W1|^2 + |w2|^2)
+
+in which the first layer's biases are weights (of a column of ones). Other conventions minimise a multiple of it:
+
+    paper         lambda                J
+    scnn          n lambda              1/(2n) |f - y|^2 + lambda sum_i |w_i|
+    sklearn       alpha n / B           1/(2B) |f - y|^2 + alpha/(2B) (|W1|^2 + |w2|^2) on batches of B points
+    pytorch       n weight_decay / 2    1/n |f - y|^2 + weight_decay/2 |all parameters|^2    (MSELoss, reduction "mean")
+    pytorch-sum   weight_decay / 2      |f - y|^2 + weight_decay/2 |all parameters|^2        (MSELoss, reduction "sum")
+
+The conversions are exact. What they cannot change is which biases are penalised: see `Conversion.bias_text`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from typing import Literal
+
+from relu_cert.errors import UsageError
+from relu_cert.exact import norm_squared
+from relu_cert.network.model import TrainedNetwork
+
+_NO_OBJECTIVE = {
+    "adamw": "AdamW's decoupled decay is not the gradient of a penalty, so there is no objective with a lambda; "
+    "train with Adam or SGD and their weight_decay.",
+}
+
+
+class Penalty(StrEnum):
+    """The conventions."""
+
+    PAPER = "paper"
+    SCNN = "scnn"
+    SKLEARN = "sklearn"
+    PYTORCH = "pytorch"
+    PYTORCH_SUM = "pytorch-sum"
+
+
+_Biases = Literal["first", "none", "both"]
+_PENALISED: dict[Penalty, _Biases] = {
+    Penalty.PAPER: "first",
+    Penalty.SCNN: "first",
+    Penalty.SKLEARN: "none",
+    Penalty.PYTORCH: "both",
+    Penalty.PYTORCH_SUM: "both",
+}
+_OWN: dict[_Biases, tuple[str, str]] = {
+    "first": ("has no output bias", "2|b2|"),
+    "none": ("penalises no bias", "|b1|^2 + 2|b2|"),
+    "both": ("penalises both biases by their squares", "2|b2| - b2^2"),
+}
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """A number of some convention as the paper's lambda, with a sentence that says how.
+
+    `penalised` says which biases the convention counts: the first layer's (there is no other), none, or both.
+    """
+
+    convention: Penalty
+    value: Fraction
+    lam: Fraction
+    text: str
+    penalised: _Biases
+
+    def unlike(self, network: TrainedNetwork) -> Fraction:
+        """E = 2 (J - J_own) / lambda, for the network (not folded) and its convention's own objective J_own times n.
+
+        J counts |b1|^2 and, with the output bias as a balanced neuron, 2 |b2|; J_own counts what it penalises.
+        """
+        first = norm_squared(network.b1 or ()) if self.penalised == "none" else 0
+        return first + 2 * abs(network.b2) - (network.b2**2 if self.penalised == "both" else 0)
+
+    def bias_text(self, network: TrainedNetwork) -> str:
+        """What a proved gap says in the convention's own objective. Empty where the two objectives are one.
+
+        J_own(N') = J(N') - lambda/2 E(N') for every network N', so that J_own(N) - J_own(N') <= J(N) - p* for all N'
+        with E(N') <= E(N): the gap proved for J holds for J_own against all networks whose biases weigh no more.
+        """
+        if network.b2 == 0 and (self.penalised != "none" or not any(network.b1 or ())):
+            return ""
+        own, weight = _OWN[self.penalised]
+        return (
+            f"{self.convention} {own}; here the first layer's biases are weights and the output bias is a neuron. "
+            f"In the objective of {self.convention} the proved gap holds against every network with "
+            f"{weight} <= {float(self.unlike(network)):.6g}, which is this network's."
+        )
+
+
+def penalty(name: str) -> Penalty:
+    """The convention of that name."""
+    if name.lower() in _NO_OBJECTIVE:
+        raise UsageError(_NO_OBJECTIVE[name.lower()])
+    try:
+        return Penalty(name.lower())
+    except ValueError:
+        raise UsageError(f"there is no penalty {name!r}; there are {', '.join(Penalty)}.") from None
+
+
+def convert(convention: Penalty, value: Fraction, n: int, *, batch: int | None = None) -> Conversion:
+    """The paper's lambda for the convention's number on n data points, exactly."""
+    if value <= 0:
+        raise UsageError(f"the penalty must be positive, not {value}; without one there is no lambda.")
+    if batch is not None and convention is not Penalty.SKLEARN:
+        raise UsageError(f"the batch size changes the penalty for sklearn only, not for {convention}.")
+    B = n if batch is None else batch
+    if B < 1 or n % B:
+        raise UsageError(f"batches of {B} do not divide {n} points evenly, so that no one objective is minimised.")
+    lam, minimised, formula = {
+        Penalty.PAPER: (value, "1/2 |f - y|^2 + lambda/2 (|W1|^2 + |w2|^2)", ""),
+        Penalty.SCNN: (n * value, "1/(2n) |f - y|^2 + lambda sum |w_i|, columns not unitised", f"{n} * {value}"),
+        Penalty.SKLEARN: (
+            value * n / B,
+            f"1/(2B) |f - y|^2 + alpha/(2B) (|W1|^2 + |w2|^2) on batches of B = {B}",
+            f"alpha n / B = {value} * {n} / {B}",
+        ),
+        Penalty.PYTORCH: (
+            n * value / 2,
+            "1/n |f - y|^2 + weight_decay/2 |all parameters|^2",
+            f"n * weight_decay / 2 = {n} * {value} / 2",
+        ),
+        Penalty.PYTORCH_SUM: (
+            value / 2,
+            "|f - y|^2 + weight_decay/2 |all parameters|^2",
+            f"weight_decay / 2 = {value} / 2",
+        ),
+    }[convention]
+    text = f"{convention}: {minimised}; the paper's lambda = {formula}{' = ' if formula else ''}{lam}."
+    return Conversion(convention, value, lam, text, _PENALISED[convention])

@@ -1,0 +1,95 @@
+"""Exact objectives: worked by hand, and laws that hold for every network."""
+
+from __future__ import annotations
+
+from fractions import Fraction as F
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from relu_cert.network import (
+    ConvexNeuron,
+    TrainedNetwork,
+    convex_form,
+    convex_objective,
+    gap,
+    network_of,
+    objective,
+)
+from relu_cert.network.objective import fit, residual
+
+Z = ((F(1), F(0)), (F(0), F(1)), (F(1), F(-1)))
+Y = (F(2), F(-1), F(1))
+
+numbers = st.integers(-6, 6).map(lambda k: F(k, 2))
+networks = st.integers(1, 4).flatmap(
+    lambda m: st.builds(
+        lambda rows, tops: TrainedNetwork(tuple(rows), tuple(tops)),
+        st.lists(st.tuples(numbers, numbers), min_size=m, max_size=m),
+        st.lists(numbers, min_size=m, max_size=m),
+    )
+)
+
+
+def test_by_hand() -> None:
+    """W1 = (3,4), w2 = 2: f(Z) = (6, 8, 0), J = 1/2(16 + 81 + 1) + 1/2(25 + 4) lambda; w = (6,8), P has 10 lambda."""
+    network = TrainedNetwork(((F(3), F(4)),), (F(2),))
+    assert network(Z) == (6, 8, 0)
+    assert residual(network, Z, Y) == (-4, -9, 1)
+    assert objective(network, Z, Y, F(1, 5)) == 49 + F(29, 10)
+    assert convex_form(network) == (ConvexNeuron(1, (F(6), F(8))),)
+    P = convex_objective(convex_form(network), Z, Y, F(1, 5))
+    assert P.lower == P.upper == 49 + 2
+
+
+def test_floats_are_what_they_are() -> None:
+    """0.1 as a double is not 1/10, and the objective knows."""
+    one, tenth = TrainedNetwork(((F(1), F(0)),), (F(0.1),)), TrainedNetwork(((F(1), F(0)),), (F(1, 10),))
+    assert objective(one, Z, Y, F(1)) != objective(tenth, Z, Y, F(1))
+
+
+def test_biases_must_be_folded_first() -> None:
+    """The objective is defined without biases only."""
+    with pytest.raises(ValueError, match="fold them"):
+        objective(TrainedNetwork(((F(1), F(0)),), (F(1),), None, F(1)), Z, Y, F(1))
+
+
+@settings(derandomize=True, max_examples=100, deadline=None)
+@given(networks, st.integers(1, 9))
+def test_balancing_never_costs(network: TrainedNetwork, tenths: int) -> None:
+    """P <= J, with equality where |W1_i| = |w2_i|; the balanced network has the same fit and J = P up to 2^-90."""
+    lam = F(tenths, 10)
+    neurons = convex_form(network)
+    assert fit(neurons, Z) == network(Z)
+    P = convex_objective(neurons, Z, Y, lam)
+    assert P.lower <= P.upper <= P.lower + F(1, 2**100)
+    J = objective(network, Z, Y, lam)
+    assert P.lower <= J
+    if all(sum(x * x for x in w) == v * v for w, v in zip(network.W1, network.w2, strict=True)):
+        assert P.lower <= J <= P.upper
+    balanced = network_of(neurons, 2)
+    assert balanced(Z) == network(Z)
+    assert 0 <= objective(balanced, Z, Y, lam) - P.lower < F(1, 2**90)
+
+
+@settings(derandomize=True, max_examples=50, deadline=None)
+@given(networks, st.fractions(0, 5))
+def test_gap(network: TrainedNetwork, dual_value: F) -> None:
+    """The gap is the objective less the dual value, as trained and balanced."""
+    found = gap(network, Z, Y, F(1, 2), dual_value)
+    assert found.trained == objective(network, Z, Y, F(1, 2)) - dual_value
+    assert found.balanced.lower <= found.trained
+    P = convex_objective(convex_form(network), Z, Y, F(1, 2))
+    assert (found.balanced.lower, found.balanced.upper) == (P.lower - dual_value, P.upper - dual_value)
+
+
+def test_dual_value_bounds_every_network() -> None:
+    """Z = I, one point: p* = 1/2 (y^2 - (y - lambda)^2) is known, and the optimal network has gap zero."""
+    one, y, lam = ((F(1),),), (F(3),), F(1)
+    optimal = network_of([ConvexNeuron(1, (F(2),))], 1)
+    theta = F(1)
+    dual = 3 * theta - theta**2 / 2
+    found = gap(optimal, one, y, lam, dual)
+    assert found.balanced.lower == found.balanced.upper == 0
+    assert 0 <= found.trained < F(1, 2**90)
