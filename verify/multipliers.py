@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from math import lcm
+from operator import mul
 
 from flint import fmpz_mat
 
 from verify.errors import Rejected
-from verify.patterns import Patterns
+from verify.patterns import Patterns, mask_of
 from verify.problem import Problem, cleared, square, times, transposed
 from verify.text import Node, Vector, bit_text, show
 
-Row = tuple[str, list[int], int]  # where it comes from, integers p and q > 0: the vector m = p / q
+Row = tuple[list[int], int]  # integers p and q > 0: the vector m = p / q
+BITS = bytes.maketrans(b"01", b"\0\1")
 BATCH_BITS = 2**28
 
 
@@ -28,16 +30,16 @@ def check_multipliers(
     if problem.model == "cgl":
         check_direct(problem, theta, squared, node)
     elif patterns is None:
-        raise node.reject("the fact patterns, which multipliers of networks rest on", "none")
+        raise node.reject("the fact patterns, which the multipliers of a network rest on", "none")
     elif problem.model == "gated":
         if node.value is not None:
             raise node.reject("null")
-        check_norms(problem, gated_rows(patterns, theta, node), squared)
+        check_norms(problem, gated_rows(patterns, theta), squared, f"{node.place} for pattern ")
     else:
         sides = node.record("+", "-")
         for xi, side in ((1, sides["+"]), (-1, sides["-"])):
             t = tuple(xi * x for x in theta)
-            check_norms(problem, piece_rows(problem, patterns, t, side), squared)
+            check_norms(problem, piece_rows(patterns, t, side), squared, f"{side.place} entry ")
 
 
 def check_direct(problem: Problem, theta: Vector, squared: Fraction, node: Node) -> None:
@@ -56,18 +58,18 @@ def check_direct(problem: Problem, theta: Vector, squared: Fraction, node: Node)
             raise entry.reject(f"|X_b'theta - K_b rho|^2 <= {show(squared)}", show(square(c)))
 
 
-def gated_rows(patterns: Patterns, theta: Vector, node: Node) -> Iterator[Row]:
+def gated_rows(patterns: Patterns, theta: Vector) -> Iterator[Row]:
     """m = D theta for every pattern D."""
     p, q = cleared(theta)
-    for number, mask in enumerate(patterns.masks):
-        yield f"{node.place} pattern {number}", [p_k if mask >> k & 1 else 0 for k, p_k in enumerate(p)], q
+    for mask in patterns.masks:
+        yield on_bits(bit_text(mask, len(p)), p), q
 
 
-def piece_rows(problem: Problem, patterns: Patterns, t: Vector, node: Node) -> Iterator[Row]:
+def piece_rows(patterns: Patterns, t: Vector, node: Node) -> Iterator[Row]:
     """The m of every piece: the restriction of the open cells to P = {k : t_k > 0}. Each piece has exactly one."""
-    n = problem.n
+    n = len(t)
     p, q = cleared(t)
-    P = sum(1 << k for k, t_k in enumerate(t) if t_k > 0)
+    P = mask_of(k for k in range(n) if t[k] > 0)
     pieces = {mask & P for mask in patterns.masks[: patterns.open_cells]}
     for entry in node.array():
         base_node, rows_node, values_node = entry.array(3)
@@ -78,33 +80,44 @@ def piece_rows(problem: Problem, patterns: Patterns, t: Vector, node: Node) -> I
         rows = rows_node.ascending(n)
         values = values_node.vector(len(rows))
         scale = lcm(q, *(m_k.denominator for m_k in values))
-        factor = scale // q
-        m = [p_k * factor if base >> k & 1 else 0 for k, p_k in enumerate(p)]
+        m = on_bits(base_node.value, p if scale == q else [p_k * (scale // q) for p_k in p])
         for k, m_k in zip(rows, values, strict=True):
-            if t[k] > 0:
-                ok, rule = (m_k >= t[k], f">= {show(t[k])}") if base >> k & 1 else (m_k <= 0, "<= 0")
-            else:
-                ok, rule = t[k] <= m_k <= 0, f"in [{show(t[k])}, 0]"
-            if not ok:
-                raise values_node.reject(f"a value {rule} for row {k}", show(m_k))
+            if not allowed(m_k, t[k], bool(base >> k & 1)):
+                sign = f">= {show(t[k])}" if base >> k & 1 else "<= 0"
+                rule = sign if t[k] > 0 else f"in [{show(t[k])}, 0]"
+                raise values_node.reject(f"a value for row {k} that is {rule}", show(m_k))
             m[k] = m_k.numerator * (scale // m_k.denominator)
-        yield entry.place, m, scale
+        yield m, scale
     if pieces:
         missing = "".join(c if P >> k & 1 else "*" for k, c in enumerate(bit_text(min(pieces), n)))
         raise node.reject("an entry for every piece", f"none for {missing}")
 
 
-def check_norms(problem: Problem, rows: Iterable[Row], squared: Fraction) -> None:
+def allowed(m_k: Fraction, t_k: Fraction, on: bool) -> bool:
+    """Whether t_k (s)_+ <= m_k s for every s: for s >= 0 only, or s <= 0 only, if t_k > 0 and the piece fixes the sign."""
+    if t_k > 0:
+        return m_k >= t_k if on else m_k <= 0
+    return t_k <= m_k <= 0
+
+
+def on_bits(pattern: str, p: list[int]) -> list[int]:
+    """p where the pattern is 1 and 0 elsewhere."""
+    return list(map(mul, pattern.encode().translate(BITS), p))
+
+
+def check_norms(problem: Problem, rows: Iterable[Row], squared: Fraction, place: str) -> None:
     """Reject unless |Z'm|^2 <= squared for every row m, by products of integer matrices."""
     entries, scale = cleared(z for row in problem.Z for z in row)
     Z = fmpz_mat(problem.n, problem.d, entries)
+    number = 0
     for batch in batches(rows, problem.n):
-        products = (fmpz_mat([p for _, p, _ in batch]) * Z).tolist()
-        for (place, _, q), product in zip(batch, products, strict=True):
+        products = (fmpz_mat([p for p, _ in batch]) * Z).tolist()
+        for (_, q), product in zip(batch, products, strict=True):
             length = sum(int(x) ** 2 for x in product)
             if length * squared.denominator > squared.numerator * (q * scale) ** 2:
                 found = show(Fraction(length, (q * scale) ** 2))
-                raise Rejected(place, f"|Z'm|^2 <= {show(squared)}", found)
+                raise Rejected(f"{place}{number}", f"|Z'm|^2 <= {show(squared)}", found)
+            number += 1
 
 
 def batches(rows: Iterable[Row], n: int) -> Iterator[list[Row]]:
@@ -113,7 +126,7 @@ def batches(rows: Iterable[Row], n: int) -> Iterator[list[Row]]:
     bits = 0
     for row in rows:
         batch.append(row)
-        bits += n * (64 + row[2].bit_length())
+        bits += n * (64 + row[1].bit_length())
         if bits > BATCH_BITS:
             yield batch
             batch, bits = [], 0

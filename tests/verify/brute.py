@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations, product
 from math import lcm
+from operator import mul
 
 Vec = tuple[Fraction, ...]
 Mat = tuple[Vec, ...]
@@ -91,34 +92,40 @@ def whole(u: Vec) -> Vec:
     return tuple(x * q for x in u)
 
 
+def sign_vector(entries: Sequence[Fraction | int]) -> SignVector:
+    """The signs of the entries."""
+    return tuple((x > 0) - (x < 0) for x in entries)
+
+
 def signs(Z: Mat, u: Vec) -> SignVector:
     """The signs of Zu."""
-    return tuple((x > 0) - (x < 0) for x in times(Z, u))
+    return sign_vector(times(Z, u))
 
 
 def covectors(Z: Mat) -> dict[SignVector, Vec]:
     """Every sign vector of Zu with one integer u: all compositions of the rays of the arrangement."""
     d, r = len(Z[0]), rank(Z)
-    rays = []
-    for chosen in combinations(range(len(Z)), r - 1) if r else ():
-        rows = [Z[k] for k in chosen]
-        if rank(rows) == r - 1:
-            inside = next(u for u in kernel(rows, d) if any(times(Z, u)))
-            rays += [whole(inside), whole(tuple(-x for x in inside))]
-    rays = list({signs(Z, u): u for u in rays}.values())
-    zero = vec(*[0] * d)
-    found = {signs(Z, zero): zero}
+    rows = [tuple(map(int, whole(row))) for row in Z]
+    rays: dict[SignVector, tuple[tuple[int, ...], int]] = {}
+    for chosen in combinations(Z, r - 1) if r else ():
+        if rank(chosen) == r - 1:
+            inside = whole(next(u for u in kernel(chosen, d) if any(times(Z, u))))
+            for v in (tuple(int(x) for x in inside), tuple(-int(x) for x in inside)):
+                products = [sum(map(mul, row, v)) for row in rows]
+                # Far enough along any integer u that v decides only where u vanishes.
+                rays[sign_vector(products)] = v, 1 + max(map(abs, products))
+    zero = (0,) * d
+    found = {(0,) * len(Z): zero}
     pending = [zero]
     while pending:
         u = pending.pop()
-        for v in rays:
-            # Far enough along u that v decides only where u vanishes.
-            far = lcm(*(x.denominator for x in times(Z, u))) * (1 + int(max(abs(x) for x in times(Z, v))))
+        for v, far in rays.values():
             new = tuple(far * a + b for a, b in zip(u, v, strict=True))
-            if (s := signs(Z, new)) not in found:
+            s = sign_vector([sum(map(mul, row, new)) for row in rows])
+            if s not in found:
                 found[s] = new
                 pending.append(new)
-    return found
+    return {s: vec(*u) for s, u in found.items()}
 
 
 def ones(s: SignVector) -> str:

@@ -135,7 +135,8 @@ def masked(pattern: str, u: Sequence[Fraction]) -> Vec:
 
 def gated_largest(Z: Mat, listing: Listing, theta: Vec) -> tuple[Fraction, str]:
     """max_D |Z'D theta|^2 and the first pattern that attains it."""
-    lengths = [(lambda v: dot(v, v))(combine(Z, masked(p, theta))) for p in listing.patterns]
+    sums = [combine(Z, masked(p, theta)) for p in listing.patterns]
+    lengths = [dot(v, v) for v in sums]
     return max(lengths), listing.patterns[lengths.index(max(lengths))]
 
 
@@ -268,11 +269,16 @@ def direct(name: str) -> Case:
     groups = [order[0:2], order[2:4], order[4:5]]
     w = [tuple(x / 3 for x in v0), tuple(x / 6 for x in v1)]
     fit = tuple(
-        sum((row[j] * x for group, w_b in zip(groups, w, strict=False) for j, x in zip(group, w_b, strict=True)), Fraction(0))
+        sum(
+            (row[j] * x for group, w_b in zip(groups, w, strict=False) for j, x in zip(group, w_b, strict=True)),
+            Fraction(0),
+        )
         for row in X
     )
     y = tuple(a + b for a, b in zip(r, fit, strict=True))
-    neurons = [{"block": b, "w": words(w_b), "norm": word(norm)} for b, w_b, norm in zip((0, 1), w, vec(1, "1/2"), strict=True)]
+    neurons = [
+        {"block": b, "w": words(w_b), "norm": word(norm)} for b, w_b, norm in zip((0, 1), w, vec(1, "1/2"), strict=True)
+    ]
     K = [[["0"], ["1"]], None, [["-1"]]]
     raw_problem = {"X": [[word(x) for x in row] for row in X], "groups": groups, "K": K, "y": [word(x) for x in y]}
     raw = json.dumps(raw_problem).encode()
@@ -294,7 +300,7 @@ def direct(name: str) -> Case:
 
 
 def direct_lambda_max(name: str) -> Case:
-    """lambda above lambda_max of a direct problem: X = I, one constrained block w_0 <= w_1 and one free, y = (3, 1, 2)."""
+    """lambda above lambda_max of a direct problem: X = I, a block with w_0 <= w_1, a free one, y = (3, 1, 2)."""
     X, y = mat([[1, 0, 0], [0, 1, 0], [0, 0, 1]]), vec(3, 1, 2)
     # Proj of (3, 1) onto {w_0 <= w_1} is (2, 2): rho = 1 with K = (1, -1)'. Squared lengths 8 and 4.
     facts = {
@@ -303,7 +309,14 @@ def direct_lambda_max(name: str) -> Case:
         "dual": {"theta": "3 1 2", "multipliers": ["1", None]},
         **value_and_fit(y, Fraction(3), vec(0, 0, 0), Fraction(0), y),
     }
-    raw = json.dumps({"X": [[1, 0, 0], ["0", 1, 0], [0, 0, "1.0"]], "groups": [[0, 1], [2]], "K": [[[1], [-1]], None], "y": [3, 1, "4/2"]})
+    raw = json.dumps(
+        {
+            "X": [[1, 0, 0], ["0", 1, 0], [0, 0, "1.0"]],
+            "groups": [[0, 1], [2]],
+            "K": [[[1], [-1]], None],
+            "y": [3, 1, "4/2"],
+        }
+    )
     problem = {
         "model": "cgl",
         "objective": OBJECTIVE,
