@@ -116,7 +116,9 @@ def _problem(problem: Problem, lam: Fraction) -> dict[str, Any]:
 def _facts(facts: Facts) -> dict[str, Any]:
     network, value = facts.problem.network, facts.value
     head = {} if network is None else {"patterns": _patterns(network.patterns)}
-    tail = {} if facts.optimal_set is None else {"optimal_set": _optimal_set(facts.problem, facts.optimal_set)}
+    tail: dict[str, Any] = (
+        {} if facts.optimal_set is None else {"optimal_set": _optimal_set(facts.problem, facts.optimal_set)}
+    )
     return (
         head
         | {

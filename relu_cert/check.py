@@ -19,6 +19,7 @@ from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import gated, relu
 from relu_cert.problem.model import Model, Problem
 from relu_cert.prove.candidates import Unsettled
+from relu_cert.prove.exact_optimum import exact_facts, guesses
 from relu_cert.prove.facts import Facts, LambdaMax
 from relu_cert.prove.lambda_max import lambda_max
 from relu_cert.prove.lifts import proposed_lifts
@@ -31,6 +32,7 @@ DEFAULT_GAP = Fraction(1, 10**9)
 DEFAULT_MAX_PATTERNS = 10**6
 DEFAULT_RATIO = Fraction(1, 10)
 FLOAT_PRECISION = 52
+FLOAT_DIGITS = 14
 THOROUGH = 0.99  # pieces below this part of lambda need no sharper multiplier
 
 
@@ -89,8 +91,13 @@ def _settle(
     problem: Problem, lam: Fraction, largest: LambdaMax, gap: Fraction, floats: FloatProblem, solution: Solution
 ) -> Facts:
     """The facts, with the optimal set if one of the proposed lifts settles it; else those of the plain proof."""
-    neurons = [exact_neuron(problem, neuron, FLOAT_PRECISION) for neuron in solution.neurons]
     theta = [float(x) for x in solution.theta]
+    for guess in guesses(theta, FLOAT_DIGITS):
+        near = np.array([float(x) for x in guess])
+        exact = exact_facts(problem, lam, largest, gap, guess, _propose(floats, near, float(lam)))
+        if exact is not None:
+            return exact
+    neurons = [exact_neuron(problem, neuron, FLOAT_PRECISION) for neuron in solution.neurons]
     plain: Facts | None = None
     reasons: list[str] = []
     for lift in proposed_lifts(problem, solution.theta):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from relu_cert.claims.model import Result, Verdict
-from relu_cert.prove.facts import Facts, NeuronClass, OptimalSet
+from relu_cert.prove.facts import ExactSet, Facts, NeuronClass, OptimalSet
 
 NAME = "convex-unique"
 STATEMENT = "The solution of the convex program is unique."
@@ -23,6 +23,8 @@ def decide(facts: Facts) -> Result:
     """Unique iff the network is, and every active neuron lies in exactly one block."""
     if facts.lam**2 >= facts.lambda_max.squared:
         return Result(NAME, Verdict.PROVED, "zero", "lambda >= lambda_max: zero is the only solution.")
+    if facts.exact_set is not None:
+        return _exact(facts, facts.exact_set)
     found = facts.optimal_set
     if found is None:
         return Result(NAME, Verdict.UNDECIDED, "", f"{facts.unsettled}.")
@@ -48,3 +50,18 @@ def weight_lower(found: OptimalSet, a: int) -> Fraction:
 
 def _in_two_blocks(facts: Facts, neuron: NeuronClass) -> bool:
     return facts.problem.model == "relu" and bool(neuron.kinks)
+
+
+def _exact(facts: Facts, found: ExactSet) -> Result:
+    """The verdict where the optimum is known exactly."""
+    if len(found.solutions) > 1:
+        return Result(NAME, Verdict.REFUTED, "exact optimum", "two different optimal networks are known exactly.")
+    kinked = facts.problem.model == "relu" and any(
+        x and kink for x, kink in zip(found.solutions[0], found.kinks, strict=True)
+    )
+    if kinked:
+        detail = "an active neuron is zero at a data point: two or more blocks carry it."
+        return Result(NAME, Verdict.REFUTED, "kink", detail)
+    return Result(
+        NAME, Verdict.PROVED, "exact optimum", "one optimal network, and each of its neurons lies in one block."
+    )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from relu_cert.claims.model import Result, Verdict
-from relu_cert.prove.facts import Facts
+from relu_cert.exact import Vector
+from relu_cert.prove.facts import ExactSet, Facts
 
 NAME = "p-unique"
 STATEMENT = "The optimal network is unique, up to permuting and splitting its neurons."
@@ -18,6 +19,8 @@ def decide(facts: Facts) -> Result:
     """The optimal set over all classes is a single point, or has dimension one or more."""
     if facts.lam**2 >= facts.lambda_max.squared:
         return Result(NAME, Verdict.PROVED, "zero", "lambda >= lambda_max: the zero network is the only solution.")
+    if facts.exact_set is not None:
+        return _exact(facts.exact_set)
     found = facts.optimal_set
     if found is None:
         return Result(NAME, Verdict.UNDECIDED, "", f"{facts.unsettled}.")
@@ -28,3 +31,19 @@ def decide(facts: Facts) -> Result:
     reason = "the residual is orthogonal to a known subspace" if found.lift else "neurons with the same kernel"
     detail = f"a polytope of dimension {found.dimension} of optimal weights on {count} neurons: {reason}."
     return Result(NAME, Verdict.REFUTED, "lifted problem" if found.lift else "equal kernels", detail)
+
+
+def _exact(found: ExactSet) -> Result:
+    """The verdict where the optimum is known exactly."""
+    if len(found.solutions) == 1:
+        detail = f"of {len(found.kinks)} neurons tied at lambda only {_active(found.solutions[0])} can be active, in one way."
+        return Result(NAME, Verdict.PROVED, "exact optimum", detail)
+    first, second = (_active(alpha) for alpha in found.solutions)
+    detail = (
+        f"two different optimal networks, exactly: of widths {first} and {second} on {len(found.kinks)} tied neurons."
+    )
+    return Result(NAME, Verdict.REFUTED, "exact optimum", detail)
+
+
+def _active(alpha: Vector) -> int:
+    return sum(1 for x in alpha if x)

@@ -170,6 +170,21 @@ class OptimalSet:
 
 
 @dataclass(frozen=True)
+class ExactSet:
+    """The optimal set where primal and dual value are equal: r* = theta, and every neuron with |v| = lambda is known.
+
+    `solutions`  weights alpha >= 0 of the tied neurons: one, or two different ones
+    `farkas`     with one solution: h with h.q = 0 on its support and h.q > 0 for the other tied neurons, so that only
+                 the support can be active; the outputs on the support are independent
+    `kinks`      for each tied neuron whether it is zero at a data point (ReLU: two blocks carry it)
+    """
+
+    solutions: tuple[Vector, ...]
+    farkas: Vector
+    kinks: tuple[bool, ...]
+
+
+@dataclass(frozen=True)
 class Facts:
     """All that was proved about one problem at one lambda."""
 
@@ -181,4 +196,5 @@ class Facts:
     value: Value
     fit: Fit
     optimal_set: OptimalSet | None = None
+    exact_set: ExactSet | None = None
     unsettled: str = ""  # why there is no optimal set

@@ -1,0 +1,257 @@
+"""Optima that are rational: r* found exactly, so that nothing is left to a ball.
+
+Planted, symmetric and integer data often have a rational residual. It is guessed from the float one (continued
+fractions); the guess is then proved or dropped: theta = r* must be dual feasible, and y - r* must be a non-negative combination of
+the outputs of the neurons that are tied at lambda. Then primal and dual value are equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+
+import numpy as np
+from flint import fmpq_mat
+from scipy.optimize import linprog
+
+from relu_cert.exact import Vector, dot, norm_squared
+from relu_cert.problem.model import Problem
+from relu_cert.prove.classes import column, to_fmpq, to_vector
+from relu_cert.prove.facts import (
+    BlockMultipliers,
+    Dual,
+    ExactNeuron,
+    ExactSet,
+    Facts,
+    LambdaMax,
+    PieceMultiplier,
+    PieceMultipliers,
+    Sign,
+)
+from relu_cert.prove.grid import binary_grid
+from relu_cert.prove.multipliers import (
+    Proposals,
+    block_multipliers,
+    gated_lengths_squared,
+    project,
+    rounded_pieces,
+    scale,
+)
+from relu_cert.prove.pieces import bit_string, exact_multiplier
+from relu_cert.prove.value import fit, primal, value
+
+DENOMINATORS = (10**2, 10**4, 10**6, 10**8, 10**12, 10**18, 10**27)
+
+
+@dataclass(frozen=True)
+class Tied:
+    """A neuron with |v| = lambda exactly: its dual vector v and its output q at r*."""
+
+    neuron: ExactNeuron
+    v: Vector
+    q: Vector
+    kinks: bool  # zero at a data point: two blocks carry it
+
+
+def guesses(theta: Sequence[float | Fraction], digits: int) -> list[Vector]:
+    """Rational points near theta with small denominators, simplest first; theta is right to about so many digits."""
+    size = max((abs(Fraction(x)) for x in theta), default=Fraction(0))
+    near = size / 10 ** (digits - 3)
+    found: list[Vector] = []
+    for bound in DENOMINATORS:
+        if bound * bound > 10 ** (digits - 5):  # beyond that every number is near to some fraction
+            break
+        guess = tuple(Fraction(x).limit_denominator(bound) for x in theta)
+        if guess not in found and all(abs(g - Fraction(x)) <= near for g, x in zip(guess, theta, strict=True)):
+            found.append(guess)
+    return found
+
+
+def exact_facts(
+    problem: Problem, lam: Fraction, largest: LambdaMax, gap: Fraction, r: Vector, proposals: Proposals | None
+) -> Facts | None:
+    """The facts at r* = r with equal primal and dual value, or None if r is not the optimal residual."""
+    dual = _exact_dual(problem, r, lam, proposals)
+    if dual is None:
+        return None
+    tied = tied_neurons(problem, dual, lam)
+    target = tuple(a - b for a, b in zip(problem.y, r, strict=True))
+    alpha = _non_negative([t.q for t in tied], target)
+    if alpha is None:
+        return None
+    point = primal(problem, [_weighted(t, a, lam) for t, a in zip(tied, alpha, strict=True) if a])
+    bounds = value(problem, lam, point, dual, gap)
+    if bounds.lower != bounds.upper:
+        return None
+    return Facts(
+        problem, lam, largest, point, dual, bounds, fit(point, bounds), exact_set=_exact_set(tied, target, alpha)
+    )
+
+
+def tied_neurons(problem: Problem, dual: Dual, lam: Fraction) -> list[Tied]:
+    """All neurons with |v| = lambda at r* = theta, each once, in the order of the evidence."""
+    theta, square = dual.theta, lam * lam
+    network = problem.network
+    found: list[Tied] = []
+    if network is None:
+        if not isinstance(dual.multipliers, BlockMultipliers):
+            raise ValueError("a direct problem has multipliers for its blocks")
+        for b, (block, rho) in enumerate(zip(problem.blocks, dual.multipliers.rho, strict=True)):
+            v = tuple(dot(col, theta) for col in zip(*block.X, strict=True))
+            if rho is not None and block.K is not None:
+                v = tuple(x - dot(row, rho) for x, row in zip(v, block.K, strict=True))
+            if norm_squared(v) == square:
+                found.append(Tied(ExactNeuron(1, v, lam, block=b), v, tuple(dot(row, v) for row in block.X), False))
+        return found
+    Z = network.Z
+    if problem.model == "gated":
+        for b, length in enumerate(gated_lengths_squared(Z, network.patterns, theta)):
+            if length == square:
+                on = network.patterns.pattern(b)
+                v = tuple(
+                    dot(col, [t if o else Fraction(0) for t, o in zip(theta, on, strict=True)])
+                    for col in zip(*Z, strict=True)
+                )
+                q = tuple(dot(z, v) if o else Fraction(0) for z, o in zip(Z, on, strict=True))
+                found.append(Tied(ExactNeuron(1, v, lam, pattern=bit_string(on)), v, q, False))
+        return found
+    if not isinstance(dual.multipliers, PieceMultipliers):
+        raise ValueError("a ReLU problem has multipliers for its pieces")
+    seen: set[tuple[Sign, Vector]] = set()
+    for xi, pieces in ((1, dual.multipliers.plus), (-1, dual.multipliers.minus)):
+        t = scale(Fraction(xi), theta)
+        for piece in pieces:
+            v = _piece_vector(problem, t, piece)
+            if norm_squared(v) == square and (xi, v) not in seen:
+                seen.add((xi, v))
+                heights = [dot(z, v) for z in Z]
+                q = tuple(xi * max(h, Fraction(0)) for h in heights)
+                pattern = bit_string([h >= 0 for h in heights])
+                kinks = any(h == 0 and any(z) for h, z in zip(heights, Z, strict=True))
+                found.append(Tied(ExactNeuron(xi, v, lam, pattern=pattern), v, q, kinks))
+    return found
+
+
+def _piece_vector(problem: Problem, t: Vector, piece: PieceMultiplier) -> Vector:
+    network = problem.network
+    if network is None:
+        raise ValueError("pieces belong to a network")
+    m = [t_k if c == "1" else Fraction(0) for t_k, c in zip(t, piece.base, strict=True)]
+    for k, x in zip(piece.rows, piece.values, strict=True):
+        m[k] = x
+    return tuple(dot(m, col) for col in zip(*network.Z, strict=True))
+
+
+def _exact_dual(problem: Problem, r: Vector, lam: Fraction, proposals: Proposals | None) -> Dual | None:
+    """theta = r with multipliers that are exact where they must be; None if r is not dual feasible."""
+    network, square = problem.network, lam * lam
+    if network is None:
+        multipliers, longest = block_multipliers(problem, r, square)
+        return Dual(r, _all_tied_projected(problem, r, multipliers)) if longest <= square else None
+    if problem.model == "gated":
+        return Dual(r, None) if max(gated_lengths_squared(network.Z, network.patterns, r)) <= square else None
+    if proposals is None:
+        raise ValueError("a ReLU problem needs proposals for its pieces")
+    q = lcm(*(x.denominator for x in r)) * binary_grid(r)
+    parts = []
+    for xi in (1, -1):
+        t = scale(Fraction(xi), r)
+        part = []
+        for piece in rounded_pieces(network, t, q, proposals[xi]):
+            if piece.length_squared < square:
+                part.append(piece.multiplier)
+                continue
+            exact, v = exact_multiplier(network.Z, t, piece.base, piece.multiplier.rows)
+            if norm_squared(v) > square:
+                return None
+            part.append(exact)
+        parts.append(tuple(part))
+    return Dual(r, PieceMultipliers(*parts))
+
+
+def _all_tied_projected(problem: Problem, r: Vector, multipliers: BlockMultipliers) -> BlockMultipliers:
+    """Exact projections for every block with a cone, so that ties show."""
+    rhos: list[Vector | None] = []
+    for block, rho in zip(problem.blocks, multipliers.rho, strict=True):
+        if rho is None and block.K is not None:
+            exact = project(tuple(dot(col, r) for col in zip(*block.X, strict=True)), block.K)[0]
+            rhos.append(exact if any(exact) else None)
+        else:
+            rhos.append(rho)
+    return BlockMultipliers(tuple(rhos))
+
+
+def _weighted(tied: Tied, alpha: Fraction, lam: Fraction) -> ExactNeuron:
+    """w = alpha v, of norm alpha lambda."""
+    n = tied.neuron
+    return ExactNeuron(n.sign, scale(alpha, tied.v), alpha * lam, n.pattern, n.block)
+
+
+def _non_negative(outputs: Sequence[Vector], target: Vector, cost: Sequence[float] | None = None) -> Vector | None:
+    """alpha >= 0 with sum alpha_a q_a = target, a vertex, exactly: floats choose the support, rationals solve on it."""
+    if not outputs:
+        return () if not any(target) else None
+    Q = np.array([[float(x) for x in q] for q in outputs]).T
+    b = np.array([float(x) for x in target])
+    size = max(float(np.abs(Q).max()), 1e-300)
+    result = linprog(cost or np.zeros(len(outputs)), A_eq=Q / size, b_eq=b / size, bounds=[(0, None)] * len(outputs))
+    if result.x is None:
+        return None
+    chosen: list[int] = []
+    for a in np.argsort(-result.x):
+        trial = fmpq_mat([[to_fmpq(x) for x in outputs[i]] for i in [*chosen, int(a)]])
+        if trial.rank() > len(chosen):
+            chosen.append(int(a))
+    A = fmpq_mat([[to_fmpq(outputs[a][k]) for a in chosen] for k in range(len(target))])
+    gram = A.transpose() * A
+    solution = to_vector(gram.solve(A.transpose() * column(target)))
+    if any(x < 0 for x in solution) or to_vector(A * column(solution)) != target:
+        return None
+    alpha = [Fraction(0)] * len(outputs)
+    for a, x in zip(chosen, solution, strict=True):
+        alpha[a] = x
+    return tuple(alpha)
+
+
+def _exact_set(tied: Sequence[Tied], target: Vector, alpha: Vector) -> ExactSet | None:
+    """Two different weights, or a proof that there is only one."""
+    outputs = [t.q for t in tied]
+    kinks = tuple(t.kinks for t in tied)
+    rng = np.random.default_rng(0)
+    costs = [[-1.0 if a == b else 0.0 for b in range(len(tied))] for a in range(len(tied)) if not alpha[a]]
+    costs += [list(rng.standard_normal(len(tied))) for _ in range(8)]
+    for cost in costs:
+        other = _non_negative(outputs, target, cost)
+        if other is not None and other != alpha:
+            return ExactSet((alpha, other), (), kinks)
+    support = [a for a, x in enumerate(alpha) if x]
+    h = _farkas(outputs, support)
+    return None if h is None else ExactSet((alpha,), h, kinks)
+
+
+def _farkas(outputs: Sequence[Vector], support: Sequence[int]) -> Vector | None:
+    """h with h.q = 0 on the support and h.q > 0 elsewhere: then only the support can be active. None if not found."""
+    n = len(outputs[0])
+    others = [a for a in range(len(outputs)) if a not in support]
+    if not others:
+        return (Fraction(0),) * n
+    Q = np.array([[float(x) for x in q] for q in outputs])
+    size = max(float(np.abs(Q).max()), 1e-300)
+    result = linprog(
+        np.r_[np.zeros(n), -1.0],
+        A_ub=np.c_[-Q[others] / size, np.ones(len(others))],
+        b_ub=np.zeros(len(others)),
+        A_eq=np.c_[Q[list(support)] / size, np.zeros(len(support))] if support else None,
+        b_eq=np.zeros(len(support)) if support else None,
+        bounds=[(-1, 1)] * n + [(None, 1)],
+    )
+    if result.x is None or result.x[-1] <= 0:
+        return None
+    h = column([Fraction(float(x)).limit_denominator(10**9) for x in result.x[:n]])
+    if support:
+        S = fmpq_mat([[to_fmpq(x) for x in outputs[a]] for a in support])
+        h = h - S.transpose() * (S * S.transpose()).solve(S * h)
+    exact = to_vector(h)
+    return exact if all(dot(exact, outputs[a]) > 0 for a in others) else None
