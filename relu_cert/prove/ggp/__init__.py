@@ -9,16 +9,16 @@ of the columns is the same statement with every column a block of its own (the u
 
     f_s(u) = sum over b in T of s_b |u_b| = 0.
 
-*Only if*: X_j z_j = sum beta_b X_b z_b with sum beta_b = 1 gives u_j = -z_j, u_b = beta_b z_b, s_j = -1 and s_b the sign
-of beta_b: f_s(u) = sum beta_b - 1 = 0. *If*: drop the blocks with u_b = 0. The sum has then terms of both signs; let
-s_j = -1. With the unit vectors z_b = s_b u_b / |u_b| we have sum s_b |u_b| X_b z_b = Xu = 0, hence
+*Only if*: X_j z_j = sum beta_b X_b z_b with sum beta_b = 1 gives u_j = -z_j, u_b = beta_b z_b, s_j = -1 and s_b the
+sign of beta_b: f_s(u) = sum beta_b - 1 = 0. *If*: drop the blocks with u_b = 0. The sum has then terms of both signs;
+let s_j = -1. With the unit vectors z_b = s_b u_b / |u_b| we have sum s_b |u_b| X_b z_b = Xu = 0, hence
 X_j z_j = sum over b != j of beta_b X_b z_b with beta_b = s_b |u_b| / |u_j|, and sum beta_b = 1.
 
 **GGP implies that the solution is unique for every lambda > 0, whatever the cones are.** Let v_b = Proj_{C_b}(X_b' r)
-be the canonical dual vectors and E = {b : |v_b| = lambda}; solutions are w_b = alpha_b v_b on E, so two of them differ by
-gamma != 0 with sum gamma_b X_b v_b = 0, and r.X_b v_b = |v_b|^2 = lambda^2 gives sum gamma_b = 0. The points X_b v_b are
-affinely dependent and lie in a hyperplane (r.x = lambda^2, r != 0), so at most n + 1 of them are already dependent: with
-z_b = v_b / lambda, GGP fails. (Without the bound n + 1 it always fails for n + 2 blocks.)
+be the canonical dual vectors and E = {b : |v_b| = lambda}; solutions are w_b = alpha_b v_b on E, so two of them differ
+by gamma != 0 with sum gamma_b X_b v_b = 0, and r.X_b v_b = |v_b|^2 = lambda^2 gives sum gamma_b = 0. The points X_b v_b
+are affinely dependent and lie in a hyperplane (r.x = lambda^2, r != 0), so at most n + 1 of them are already dependent:
+with z_b = v_b / lambda, GGP fails. (Without the bound n + 1 it always fails for n + 2 blocks.)
 
 **What is decided.** Let N_T be the null vectors supported in T. Since N_T grows with T, GGP holds iff on every T of
 m = min(n + 1, number of blocks) blocks no f_s has a zero in N_T \\ {0}.

@@ -10,7 +10,7 @@ from typing import overload
 import numpy as np
 from flint import fmpz_mat
 
-from relu_cert.exact import scaled_rows
+from relu_cert.exact import primitive, scaled_rows
 from relu_cert.patterns.model import PatternSet
 from relu_cert.problem.model import Problem
 from relu_cert.prove.ggp.model import BlockVector, IntVector
@@ -53,7 +53,7 @@ def null_vectors(n: int, blocks: Sequence[Columns]) -> list[list[int]]:
     if nullity == 0:
         return []
     spanning = fmpz_mat([[int(kernel[i, j]) for i in range(len(columns))] for j in range(nullity)])
-    content = [_primitive([int(x) for x in row]) for row in spanning.tolist()]
+    content = [list(primitive([int(x) for x in row])) for row in spanning.tolist()]
     return content if nullity == 1 else [[int(x) for x in row] for row in fmpz_mat(content).lll().tolist()]
 
 
@@ -128,8 +128,3 @@ class _GatedBlocks(Sequence[Columns]):
         number, chosen = (b // d, [b % d]) if self.split else (b, list(range(d)))
         on = self.on[number]
         return tuple(tuple(row[j] if on_k else 0 for on_k, row in zip(on, self.Z, strict=True)) for j in chosen)
-
-
-def _primitive(row: list[int]) -> list[int]:
-    divisor = int(np.gcd.reduce(np.array(row, dtype=object)))
-    return [x // divisor for x in row] if divisor > 1 else row

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 from math import gcd, isqrt
+from operator import mul
 
 LARGEST_CLASS = 32  # a partition of so many numbers is searched by meeting in the middle, 2^16 sums a side
 
@@ -14,20 +15,21 @@ class TooManyTerms(Exception):
 
 
 def square_classes(radicands: Sequence[int]) -> list[dict[int, int]]:
-    """The positive radicands by square class: {place: c} with sqrt(r_place) = c / r_a sqrt(r_a), a the first of its class.
+    """The positive radicands by square class, {place: c}: sqrt(r_place) = c / r_a sqrt(r_a), a the first of its class.
 
     r_a r_b is a square iff a and b are of one class, and c_b is then its root: no number is factored.
     """
     classes: list[tuple[int, dict[int, int]]] = []
     for place, r in enumerate(radicands):
+        if r == 0:
+            continue
         for first, members in classes:
             root = isqrt(first * r)
             if root * root == first * r:
                 members[place] = root
                 break
         else:
-            if r > 0:
-                classes.append((r, {place: r}))
+            classes.append((r, {place: r}))
     return [members for _, members in classes]
 
 
@@ -76,16 +78,22 @@ def partition(numbers: Sequence[int]) -> tuple[int, ...] | None:
     if len(reduced) > LARGEST_CLASS:
         raise TooManyTerms(f"{len(reduced)} norms of one square class")
     half = len(reduced) // 2
-    left = _signed_sums(reduced[:half])
-    for total, signs in _signed_sums(reduced[half:]).items():
-        if -total in left:
-            return left[-total] + signs
-    return None
+    left, right = reduced[:half], reduced[half:]
+    common = signed_sums(left) & signed_sums(right)  # both sets are symmetric: x and -x
+    if not common:
+        return None
+    goal = max(common)
+    return (*_signs_of(left, goal), *_signs_of(right, -goal))
 
 
-def _signed_sums(numbers: Sequence[int]) -> dict[int, tuple[int, ...]]:
-    """Every signed sum, with signs that give it."""
-    return {
-        sum(s * a for s, a in zip(signs, numbers, strict=True)): signs
-        for signs in product((1, -1), repeat=len(numbers))
-    }
+def signed_sums(numbers: Sequence[int]) -> set[int]:
+    """All sums of +-a_i."""
+    sums = {0}
+    for a in numbers:
+        sums = {x + a for x in sums} | {x - a for x in sums}
+    return sums
+
+
+def _signs_of(numbers: Sequence[int], goal: int) -> tuple[int, ...]:
+    """Signs that give a goal which some signs give."""
+    return next(s for s in product((1, -1), repeat=len(numbers)) if sum(map(mul, s, numbers)) == goal)
