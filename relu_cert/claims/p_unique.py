@@ -36,7 +36,8 @@ def decide(facts: Facts) -> Result:
 def _exact(found: ExactSet) -> Result:
     """The verdict where the optimum is known exactly."""
     if len(found.solutions) == 1:
-        detail = f"of {len(found.kinks)} neurons tied at lambda only {_active(found.solutions[0])} can be active, in one way."
+        active = _active(found.solutions[0])
+        detail = f"of {len(found.kinks)} neurons tied at lambda only {active} can be active, in one way."
         return Result(NAME, Verdict.PROVED, "exact optimum", detail)
     first, second = (_active(alpha) for alpha in found.solutions)
     detail = (

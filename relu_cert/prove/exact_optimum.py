@@ -1,8 +1,8 @@
 """Optima that are rational: r* found exactly, so that nothing is left to a ball.
 
 Planted, symmetric and integer data often have a rational residual. It is guessed from the float one (continued
-fractions); the guess is then proved or dropped: theta = r* must be dual feasible, and y - r* must be a non-negative combination of
-the outputs of the neurons that are tied at lambda. Then primal and dual value are equal.
+fractions); the guess is then proved or dropped: theta = r* must be dual feasible, and y - r* must be a non-negative
+combination of the outputs of the neurons that are tied at lambda. Then primal and dual value are equal.
 """
 
 from __future__ import annotations
