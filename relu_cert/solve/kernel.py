@@ -56,9 +56,11 @@ class _State:
     factor: tuple[Floats, bool]
 
 
-def newton(faces: Sequence[Face], y: Floats, lam: float, alpha: Floats, steps: int = 30) -> KernelPoint | None:
-    """Minimise phi over alpha >= 0 from the given start, by Newton steps on alpha >= 0 with a line search.
-    None if the numbers overflow."""
+def newton(
+    faces: Sequence[Face], y: Floats, lam: float, alpha: Floats, accuracy: float = 0.0, steps: int = 30
+) -> KernelPoint | None:
+    """Minimise phi over alpha >= 0 from the given start, by Newton steps on alpha >= 0 with a line search, until
+    |r'q_a - lambda^2| <= 2 accuracy lambda^2 where alpha_a > 0. None if the numbers overflow."""
     sizes = np.array([face.B.shape[1] for face in faces])
     data = _Faces(
         np.concatenate([face.B for face in faces], axis=1),
@@ -73,7 +75,7 @@ def newton(faces: Sequence[Face], y: Floats, lam: float, alpha: Floats, steps: i
         grad = 0.5 * (lam * lam - data.sums(state.c * state.c))
         free = (state.alpha > 0.0) | (grad < 0.0)
         error = float(np.abs(grad[free]).max(initial=0.0)) / (lam * lam)
-        if error <= 4e-16 or (error < 1e-10 and error >= 0.5 * last):
+        if error <= max(accuracy, 4e-16) or (error < 1e-10 and error >= 0.5 * last):
             break
         if error < 1e-8:
             state = _sharpen(data, y, state)
@@ -86,7 +88,8 @@ def newton(faces: Sequence[Face], y: Floats, lam: float, alpha: Floats, steps: i
         state = better
     if state is None:
         return None
-    state = _sharpen(data, y, state)
+    if accuracy == 0.0:
+        state = _sharpen(data, y, state)
     return KernelPoint(state.alpha, state.r, np.split(state.c, data.starts[1:]))
 
 

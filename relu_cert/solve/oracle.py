@@ -51,8 +51,8 @@ class Oracle(Protocol):
     def output(self, neuron: Neuron) -> Floats:
         """The neuron's share of the fit."""
 
-    def merge(self, neurons: Sequence[Neuron]) -> list[Neuron]:
-        """The same fit with no larger penalty, each block at most once."""
+    def feasible(self, neurons: Sequence[Neuron]) -> list[Neuron]:
+        """Neurons with (up to rounding) the same fit and no larger penalty, in their cones, each block at most once."""
 
 
 _MOST = 400  # new faces in a round
@@ -110,8 +110,8 @@ class ReluOracle:
         fit: Floats = neuron.sign * np.maximum(self.arrays.Z @ neuron.w, 0.0)
         return fit
 
-    def merge(self, neurons: Sequence[Neuron]) -> list[Neuron]:
-        """Neurons are merged where they are parallel; others may share a face, but their sum may leave it."""
+    def feasible(self, neurons: Sequence[Neuron]) -> list[Neuron]:
+        """Every w is a neuron."""
         return list(neurons)
 
     def _faces(self, sign_of: NDArray[np.int_], priced: Pieces, which: NDArray[np.intp]) -> list[Face]:
@@ -160,7 +160,7 @@ class GatedOracle:
         on = unpack(self.arrays.bits[[neuron.block or 0]], self.arrays.n)[0]
         return np.where(on, self.arrays.Z @ neuron.w, 0.0)
 
-    def merge(self, neurons: Sequence[Neuron]) -> list[Neuron]:
+    def feasible(self, neurons: Sequence[Neuron]) -> list[Neuron]:
         """Weights of one block add up."""
         return add_blocks(neurons)
 
@@ -199,9 +199,16 @@ class BlockOracle:
         fit: Floats = self.arrays.X[neuron.block or 0] @ neuron.w
         return fit
 
-    def merge(self, neurons: Sequence[Neuron]) -> list[Neuron]:
-        """Weights of one block add up; its cone is convex."""
-        return add_blocks(neurons)
+    def feasible(self, neurons: Sequence[Neuron]) -> list[Neuron]:
+        """Weights of one block add up; what rounding pushed out of the cone is projected back."""
+        result = []
+        for neuron in add_blocks(neurons):
+            K = self.arrays.K[neuron.block or 0]
+            w = neuron.w
+            if len(K):
+                w = shortest(w[None], K, np.full((1, len(K)), -1.0), np.full((1, len(K)), np.inf)).v[0]
+            result.append(Neuron(1, neuron.block, w))
+        return [neuron for neuron in result if neuron.w.any()]
 
     def multipliers(self, r: Floats, enough: float) -> BlockMultipliers:
         """rho for every block; the best one where the price is above `enough`."""

@@ -78,7 +78,7 @@ def shortest(
         np.full((p, d), -1) if kinks is None else kinks.copy(),
         np.zeros((p, d)),
         np.zeros((p, a + 1), dtype=bool),
-        np.zeros(p, dtype=bool) if kinks is None else (kinks >= 0).any(axis=1),
+        np.zeros(p, dtype=bool) if kinks is None else np.asarray((kinks >= 0).any(axis=1), dtype=np.bool_),
         _VIOLATED * size,
     )
     out = Shortest(c.copy(), np.zeros((p, a), dtype=bool), np.full((p, d), -1), np.zeros((p, d)), np.zeros(p, bool))
@@ -116,7 +116,8 @@ def _enter(work: _Work, unit: Floats) -> Bits:
     free = work.kinks.argmin(axis=1)  # an empty slot is -1
     enters = ~work.pending & (slack[line, worst] < -work.least) & (work.kinks[line, free] < 0)
     work.kinks[line[enters], free[enters]] = worst[enters]
-    return work.pending | enters
+    going: Bits = work.pending | enters
+    return going
 
 
 def _step(work: _Work, unit: Floats) -> None:

@@ -21,11 +21,13 @@ from relu_cert.solve.model import BlockMultipliers, Floats, Neuron, PieceMultipl
 from relu_cert.solve.oracle import BlockOracle, Face, Key, Oracle, oracle_of
 from relu_cert.solve.pieces import piece_multipliers
 from relu_cert.solve.prepare import FloatProblem, NetworkArrays, prepare
+from relu_cert.solve.threads import one_thread
 
 Progress = Callable[[int, float], None]  # round, relative gap
 
 _MARGIN = 1e-9  # multipliers may stop this far (relative) below lambda
 _NEAR = 0.8  # Newton keeps watching faces with |v|^2 above this share of lambda^2
+_ROUGH = 1e-3  # the accuracy of Newton's method while the faces still change
 _FRESH = 60  # at most so many new faces go straight to Newton
 
 
@@ -54,8 +56,14 @@ def solve(
     The gap of the answer is true up to rounding whatever happened; `stats.reason` says whether the solver stalled.
     `warm` may be a solution of the same problem at another lambda.
     """
+    with one_thread():
+        return _solve(prepare(problem), lam, warm, tol, progress, rounds)
+
+
+def _solve(
+    data: FloatProblem, lam: float, warm: Solution | None, tol: float, progress: Progress | None, rounds: int
+) -> Solution:
     began = perf_counter()
-    data = prepare(problem)
     oracle = oracle_of(data)
     y = data.y
     point = _point(oracle, y, list(warm.neurons) if warm is not None else [])
@@ -109,6 +117,7 @@ def _ended(best: Solution, reason: str, began: float) -> Solution:
 
 def _point(oracle: Oracle, y: Floats, neurons: list[Neuron]) -> _Point:
     """The point with these neurons."""
+    neurons = oracle.feasible(neurons)
     outputs = np.array([oracle.output(n) for n in neurons]).T if neurons else np.zeros((len(y), 0))
     r = y - outputs.sum(axis=1)
     return _Point(neurons, outputs, r, r)
@@ -143,7 +152,7 @@ def _master(oracle: Oracle, y: Floats, lam: float, point: _Point, fresh: Sequenc
         outputs, y, np.full(len(pool), lam), list(range(len(old))), np.array(norms), 1e-14 * lam
     )
     neurons = [Neuron(pool[i].sign, pool[i].block, a * pool[i].w) for i, a in zip(support, x, strict=True)]
-    return _point(oracle, y, oracle.merge(neurons))
+    return _point(oracle, y, neurons)
 
 
 def _improve(oracle: Oracle, y: Floats, lam: float, point: _Point, fresh: Sequence[Neuron], most: int = 4) -> _Point:
@@ -154,21 +163,25 @@ def _improve(oracle: Oracle, y: Floats, lam: float, point: _Point, fresh: Sequen
     alpha = _carry(faces, point.neurons, lam)
     neurons: list[Neuron] = []
     seen: set[frozenset[Key]] = set()
+    accuracy = _ROUGH
     while faces and len(seen) < most:
         keys = frozenset(face.key for face in faces)
-        result = newton(faces, y, lam, alpha) if keys not in seen else None
+        result = newton(faces, y, lam, alpha, accuracy) if keys not in seen else None
         if result is None:
             break
-        seen.add(keys)
         weight = [a * float(np.linalg.norm(v)) for a, v in zip(result.alpha, result.v, strict=True)]
         near = [i for i, v in enumerate(result.v) if weight[i] > 0.0 or v @ v > _NEAR * lam * lam]
         tracked = [Neuron(faces[i].sign, faces[i].block, result.v[i]) for i in near]
         kept = [i for i in near if weight[i] > 0.0]
         neurons = [Neuron(faces[i].sign, faces[i].block, result.alpha[i] * result.v[i]) for i in kept]
-        faces = oracle.follow(tracked, result.r)
-        if frozenset(face.key for face in faces) <= keys:
+        followed = oracle.follow(tracked, result.r)
+        if not frozenset(face.key for face in followed) <= keys:
+            seen.add(keys)
+            faces, alpha, accuracy = followed, _carry(followed, neurons, lam), _ROUGH
+        elif accuracy > 0.0:  # the faces are right for now: once more, to the last bit
+            alpha, accuracy = result.alpha, 0.0
+        else:
             return _choose(oracle, y, lam, point, neurons, result.r)
-        alpha = _carry(faces, neurons, lam)
     return _master(oracle, y, lam, point, [Neuron(n.sign, n.block, n.w / np.linalg.norm(n.w)) for n in neurons])
 
 
@@ -183,16 +196,14 @@ def _choose(oracle: Oracle, y: Floats, lam: float, point: _Point, neurons: list[
 
 
 def _carry(faces: Sequence[Face], neurons: Sequence[Neuron], lam: float) -> Floats:
-    """Weights for the faces: each neuron gives its |w|/lambda to the face with the nearest direction."""
+    """Weights for the faces: each neuron gives its |w|/lambda to the face of its block with the nearest direction."""
     alpha = np.zeros(len(faces))
-    unit = [f.v / np.linalg.norm(f.v) for f in faces]
+    places: dict[tuple[int, int | None], list[int]] = {}
+    for i, face in enumerate(faces):
+        places.setdefault((face.sign, face.block), []).append(i)
+    units = {name: np.array([faces[i].v / np.linalg.norm(faces[i].v) for i in at]) for name, at in places.items()}
     for neuron in neurons:
-        norm = float(np.linalg.norm(neuron.w))
-        near = [
-            float(u @ neuron.w) if (f.sign, f.block) == (neuron.sign, neuron.block) else -np.inf
-            for f, u in zip(faces, unit, strict=True)
-        ]
-        i = int(np.argmax(near))
-        if np.isfinite(near[i]):
-            alpha[i] += norm / lam
+        name = (neuron.sign, neuron.block)
+        if name in places:
+            alpha[places[name][int((units[name] @ neuron.w).argmax())]] += float(np.linalg.norm(neuron.w)) / lam
     return alpha
