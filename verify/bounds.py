@@ -15,7 +15,7 @@ LONG_BITS = 512
 
 
 def root_above(x: Fraction) -> Fraction:
-    """A rational >= sqrt(x), x >= 0: sqrt(x) itself if that is rational, else less than 2^-128 (relatively) above it."""
+    """A rational >= sqrt(x), x >= 0: sqrt(x) itself if it is rational, else at most a relative 2^-128 above it."""
     scaled = x.numerator * x.denominator << 2 * ROOT_BITS
     root = isqrt(scaled)
     return Fraction(root if root * root == scaled else root + 1, x.denominator << ROOT_BITS)
@@ -66,8 +66,8 @@ def dual_basis(A: fmpq_mat) -> fmpq_mat | None:
 def stretches(A: fmpq_mat, sigma: Fraction) -> bool:
     """Whether |A x| >= sigma |x| for all x: whether A'A - sigma^2 I has no negative eigenvalue.
 
-    Long entries are first rounded down to integers over a power of two, which moves no eigenvalue of a matrix of this
-    size by more than `size` units. So True is always true; False may be wrong where sigma^2 is within a relative 2^-128.
+    Long entries are first rounded down to multiples of a small unit. That moves no eigenvalue by more than `size`
+    units, which are subtracted. So True is always true; False may be wrong if sigma^2 is within a relative 2^-128.
     """
     size = A.ncols()
     if size == 0:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from verify.claims import CLAIMS
+from verify.claims import CLAIMS, REFUTATIONS
 from verify.data import compare, read_input
 from verify.errors import Declined
-from verify.facts import check_facts
-from verify.problem import read_problem
-from verify.text import Limits, describe, load
+from verify.facts import Facts, check_facts
+from verify.problem import Problem, read_problem
+from verify.text import Limits, Node, describe, load
 
 FORMAT = "relu_cert certificate"
 VERSION = 1
@@ -50,8 +50,16 @@ def check(certificate: bytes, data: bytes | None = None, limits: Limits = DEFAUL
         if any(line.claim == claim for line in lines):
             raise node.reject("each claim once", f"{claim} again")
         verdict = parts["verdict"].text("PROVED", "REFUTED", "UNDECIDED")
-        if verdict == "REFUTED":
-            raise parts["verdict"].reject(f"PROVED or UNDECIDED, because nothing can refute {claim}")
-        proved = CLAIMS[claim](problem, facts, node) if verdict == "PROVED" else "nothing is claimed"
-        lines.append(Line(claim, verdict, proved))
+        lines.append(Line(claim, verdict, judged(problem, facts, claim, verdict, node)))
     return lines
+
+
+def judged(problem: Problem, facts: Facts, claim: str, verdict: str, node: Node) -> str:
+    """In words what the facts prove about the claim; rejected if they do not prove the verdict."""
+    if verdict == "UNDECIDED":
+        return "nothing is claimed"
+    if verdict == "PROVED":
+        return CLAIMS[claim](problem, facts, node)
+    if claim not in REFUTATIONS:
+        raise Node(verdict, node, "verdict").reject(f"PROVED or UNDECIDED, because nothing can refute {claim}")
+    return REFUTATIONS[claim](problem, facts, node)

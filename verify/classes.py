@@ -11,7 +11,7 @@ from functools import cached_property
 
 from flint import fmpq_mat
 
-from verify.bounds import column, dual_basis, identity, matrix, vector
+from verify.bounds import column, dual_basis, identity, matrix, root_above, vector
 from verify.patterns import Patterns, mask_of
 from verify.primal import FIRST, SIGNS
 from verify.problem import Problem, square, transposed
@@ -35,6 +35,15 @@ class Ball:
     def zeta_squared(self) -> Fraction:
         """Zeta^2 = |Z|_F^2 >= |D Z|_F^2 for every D."""
         return frobenius(self.problem.Z)
+
+    @cached_property
+    def out_below(self) -> Fraction:
+        """`threshold` for the pieces and patterns of networks."""
+        return self.threshold(self.zeta_squared)
+
+    def threshold(self, X_squared: Fraction) -> Fraction:
+        """(lambda - |X| R)^2, or less: a block is out, for all r, if its bound is shorter than the root of this."""
+        return max(self.problem.lam - root_above(X_squared * self.R_squared), Fraction(0)) ** 2
 
 
 @dataclass(frozen=True)

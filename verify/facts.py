@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from verify.lambda_max import check_lambda_max
 from verify.multipliers import check_multipliers
+from verify.optimal_set import OptimalSet, check_optimal_set
 from verify.patterns import Patterns, check_patterns
 from verify.primal import Primal, check_primal
 from verify.problem import Problem
@@ -27,12 +28,13 @@ class Facts:
     theta: Vector | None = None
     value: Value | None = None
     fit: Fit | None = None
+    optimal_set: OptimalSet | None = None
 
 
 def check_facts(problem: Problem, node: Node) -> Facts:
     """Check every fact that is there, whether or not a claim needs it."""
     network = () if problem.model == "cgl" else ("patterns",)
-    facts = node.record(optional=(*network, "lambda_max", "primal", "dual", "value", "fit"))
+    facts = node.record(optional=(*network, "lambda_max", "primal", "dual", "value", "fit", "optimal_set"))
     patterns = check_patterns(problem, facts["patterns"]) if "patterns" in facts else None
     squared = check_lambda_max(problem, patterns, facts["lambda_max"]) if "lambda_max" in facts else None
     primal = check_primal(problem, patterns, facts["primal"]) if "primal" in facts else None
@@ -44,7 +46,8 @@ def check_facts(problem: Problem, node: Node) -> Facts:
     if "fit" in facts:
         at = facts["fit"]
         fit = check_fit(needed(primal, "primal", at), needed(value, "value", at), at)
-    return Facts(patterns, squared, primal, theta, value, fit)
+    optimal = check_set(problem, patterns, theta, value, facts) if "optimal_set" in facts else None
+    return Facts(patterns, squared, primal, theta, value, fit, optimal)
 
 
 def check_dual(problem: Problem, patterns: Patterns | None, node: Node) -> Vector:
@@ -53,6 +56,16 @@ def check_dual(problem: Problem, patterns: Patterns | None, node: Node) -> Vecto
     theta = fields["theta"].vector(problem.n)
     check_multipliers(problem, patterns, theta, problem.lam**2, fields["multipliers"])
     return theta
+
+
+def check_set(
+    problem: Problem, patterns: Patterns | None, theta: Vector | None, value: Value | None, facts: dict[str, Node]
+) -> OptimalSet:
+    """Reject unless `optimal_set` holds, on the ground of `dual` and `value`."""
+    at = facts["optimal_set"]
+    point = needed(theta, "dual", at)
+    multipliers = facts["dual"].record("theta", "multipliers")["multipliers"]
+    return check_optimal_set(problem, patterns, point, multipliers, needed(value, "value", at), at)
 
 
 def needed(fact: T | None, name: str, node: Node) -> T:

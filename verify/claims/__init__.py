@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from verify.claims.convex_unique import convex_unique, not_convex_unique
 from verify.claims.fit import fit
 from verify.claims.optimal import optimal
+from verify.claims.p_unique import not_p_unique, p_unique
 from verify.claims.patterns_complete import patterns_complete
 from verify.facts import Facts
 from verify.problem import Problem
 from verify.text import Node
 
-CLAIMS: dict[str, Callable[[Problem, Facts, Node], str]] = {
+Judge = Callable[[Problem, Facts, Node], str]
+
+CLAIMS: dict[str, Judge] = {
     "patterns-complete": patterns_complete,
     "optimal": optimal,
     "fit": fit,
+    "p-unique": p_unique,
+    "convex-unique": convex_unique,
 }
+REFUTATIONS: dict[str, Judge] = {"p-unique": not_p_unique, "convex-unique": not_convex_unique}
