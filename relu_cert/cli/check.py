@@ -52,6 +52,7 @@ def add_parser(commands: Any) -> None:
     command.add_argument(
         "--certificate", metavar="FILE", help="where to write the certificate (default: NAME.cert.json in this folder)"
     )
+    command.add_argument("--html", metavar="FILE", help="also write the report as one self-contained HTML page")
     command.add_argument("--no-verify", action="store_true", help="do not re-check the certificate before reporting")
     command.set_defaults(run=run)
 
@@ -90,6 +91,8 @@ def run(options: argparse.Namespace) -> int:
             with stages.stage("verify"):
                 _verify(text)
         _write(target, text)
+        if options.html:
+            _write_page(Path(options.html), outcome)
     print(
         json.dumps(outcome.to_json(), indent=2) if options.json else outcome.to_text(), end="\n" if options.json else ""
     )
@@ -138,6 +141,16 @@ def _write(path: Path, text: str) -> None:
         write_text(path, text)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}; choose another place with --certificate.") from None
+
+
+def _write_page(path: Path, outcome: Outcome) -> None:
+    from relu_cert.certificate import write_text
+    from relu_cert.report.html import check_page
+
+    try:
+        write_text(path, check_page(outcome))
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}; choose another place with --html.") from None
 
 
 def _verify(text: str) -> None:

@@ -1,0 +1,204 @@
+"""The page of `check`: verdicts first, then pictures, then the exact numbers and how to verify them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from pathlib import Path
+from shlex import quote
+from xml.etree.ElementTree import Element
+
+from relu_cert.claims import CLAIMS, Result, Verdict
+from relu_cert.exact import sqrt_upper
+from relu_cert.prove.facts import ExactNeuron, Facts
+from relu_cert.report.html.curve import curve_figure, neurons_figure, scatter_figure
+from relu_cert.report.html.independence import independence_figure
+from relu_cert.report.html.markup import e
+from relu_cert.report.html.neurons import neurons_chart
+from relu_cert.report.html.optimal_set import polytope, ranges_figure, set_figures
+from relu_cert.report.html.page import Section, figures, fold, page, table
+from relu_cert.report.html.plane import plane_figure
+from relu_cert.report.html.view import view
+from relu_cert.report.html.weights import dual_figure, fan_figure
+from relu_cert.report.outcome import Outcome
+from relu_cert.report.text import decimal, rational, scientific, short
+
+SYMBOLS = {Verdict.PROVED: "✓", Verdict.REFUTED: "✗", Verdict.UNDECIDED: "?"}
+MOST_EXACT = 60  # neurons, rows and the like that are listed in full
+MOST_DIGITS = 400
+
+
+def check_page(outcome: Outcome) -> str:
+    """The report of one run of check, as one HTML page."""
+    facts = outcome.facts
+    sections = [
+        Section("verdicts", "Verdicts", (verdict_table(outcome.results),)),
+        _network(outcome),
+        _proof(outcome),
+        _optimal_set(facts),
+        _numbers(outcome),
+        _verify(outcome),
+    ]
+    name = Path(outcome.source.path).name
+    return page(name, _head(outcome), [section for section in sections if section is not None and section.body])
+
+
+def verdict_table(results: Sequence[Result]) -> Element:
+    """One row for each claim: verdict, what the claim says, and why."""
+    statements = {claim.NAME: claim.STATEMENT for claim in CLAIMS}
+    rows = []
+    for r in results:
+        word = str(r.verdict)
+        badge = e("span", f"{SYMBOLS[r.verdict]} {word}", cls=f"verdict {word.lower()}")
+        claim = [e("strong", r.claim), e("span", statements.get(r.claim, ""), cls="statement")]
+        evidence = e("span", f"by {r.evidence}", cls="evidence") if r.evidence else None
+        rows.append(e("tr", e("td", badge), e("td", claim), e("td", r.detail, evidence)))
+    head = e("thead", e("tr", [e("th", name, scope="col") for name in ("Verdict", "Claim", "Why")]))
+    return e("table", head, e("tbody", rows), cls="verdicts")
+
+
+def _head(outcome: Outcome) -> list[Element]:
+    facts, problem = outcome.facts, outcome.facts.problem
+    network = problem.network
+    if network is not None:
+        kind = "gated ReLU" if problem.model == "gated" else "ReLU"
+        text = f"A two-layer {kind} network for {_count(problem.n, 'point')} with {_count(len(network.Z[0]), 'feature')}"
+        text += ", the last one the bias" if outcome.source.bias else ""
+    else:
+        text = f"A constrained group lasso with {problem.n} rows and {_count(len(problem.blocks), 'group')}"
+    value, largest = facts.value, facts.lambda_max.squared
+    root = sqrt_upper(largest)
+    exact = root * root == largest
+    cards = [
+        ("optimal value p*", decimal(value.upper, 10), "exactly" if value.lower == value.upper else "proved"),
+        ("relative gap", scientific(value.relative_gap) if value.relative_gap else "0", "an upper bound"),
+        ("width", str(len(facts.primal.neurons)), "neurons of this network" if network else "active groups"),
+        ("λ", short(facts.lam, 14), f"λmax {'=' if exact else '≈'} {decimal(root, 6)}"),
+    ]
+    if network is not None:
+        cards.append(("activation patterns", f"{len(network.patterns):,}", f"{network.patterns.open_cells:,} open cells"))
+    return [
+        e("p", text + ", trained to its global optimum; what is known about it is proved.", cls="lead"),
+        e("dl", [e("div", e("dt", a), e("dd", b), e("dd", c, cls="note")) for a, b, c in cards], cls="cards"),
+    ]
+
+
+def _network(outcome: Outcome) -> Section:
+    facts = outcome.facts
+    seen = view(facts, outcome.data)
+    names = outcome.data.names if outcome.data else ()
+    shown = []
+    if seen is not None:
+        shown = [plane_figure(seen), curve_figure(seen), scatter_figure(seen)]
+    shown.append(neurons_chart(facts, names))
+    if seen is not None:
+        shown += [neurons_figure(seen), fan_figure(seen)]
+    body = [figures(*shown)]
+    if not facts.primal.neurons:
+        body.insert(0, e("p", "The zero network: with this λ nothing is worth its penalty."))
+    elif facts.problem.network is not None and seen is None:
+        body.append(e("p", "Numbers this large or this small are not drawn.", cls="note"))
+    return Section("network", "The network" if facts.problem.network else "The solution", tuple(_present(body)))
+
+
+def _proof(outcome: Outcome) -> Section | None:
+    seen = view(outcome.facts, outcome.data)
+    drawn = figures(dual_figure(seen) if seen is not None else None, independence_figure(outcome.facts))
+    return Section("proof", "The proof", (drawn,)) if drawn is not None else None
+
+
+def _optimal_set(facts: Facts) -> Section | None:
+    found = facts.optimal_set
+    if found is None:
+        if not facts.unsettled:
+            return None
+        said = e("p", f"Not settled: {facts.unsettled}.")
+        return Section("optimal-set", "All optimal networks", (said,))
+    classes, groups = len(found.classes), len(found.groups)
+    if found.dimension == 0:
+        text = f"One network, up to the order of its neurons and to splitting them: {_count(classes, 'neuron')} can be active, and the weight of each is determined."
+        return Section("optimal-set", "All optimal networks", (e("p", text),))
+    text = (
+        f"A polytope of dimension {found.dimension}: {_count(classes, 'neuron')} can be active; they fall into "
+        f"{_count(groups, 'group')} of neurons that trade weight with one another"
+    )
+    text += f", under {_count(len(found.lift), 'further equation')}." if found.lift else "."
+    shape = polytope(facts)
+    drawn = figures(*set_figures(shape), ranges_figure(shape)) if shape is not None else None
+    return Section("optimal-set", "All optimal networks", tuple(_present([e("p", text), drawn])))
+
+
+def _numbers(outcome: Outcome) -> Section:
+    facts = outcome.facts
+    value = facts.value
+    rows = [
+        ("λ", rational(facts.lam)),
+        ("λmax²", rational(facts.lambda_max.squared)),
+        ("lower bound on p*", rational(value.lower)),
+        ("upper bound on p*", rational(value.upper)),
+        ("radius² of the fit", rational(facts.fit.radius_squared)),
+    ]
+    if facts.optimal_set is not None:
+        rows.append(("σ, independence", rational(facts.optimal_set.sigma)))
+        rows += [(f"mass {s + 1}", rational(m)) for s, m in enumerate(facts.optimal_set.masses[:MOST_EXACT])]
+    folds = [fold("Values", table((), [(name, _digits(text)) for name, text in rows], "exact"))]
+    if facts.primal.neurons:
+        listed = facts.primal.neurons[:MOST_EXACT]
+        header = ("", "neuron w, exactly") if facts.problem.network else ("block", "w, exactly")
+        entries = table(header, [(_name(facts, i, one), _vector(one.w)) for i, one in enumerate(listed)], "exact")
+        folds.append(fold(f"Neurons{_of(len(listed), len(facts.primal.neurons))}", entries))
+    n = min(facts.problem.n, MOST_EXACT)
+    fit = zip(facts.problem.y[:n], facts.fit.center[:n], facts.dual.theta[:n], strict=True)
+    body = [(str(k + 1), _digits(rational(y)), _digits(rational(f)), _digits(rational(t))) for k, (y, f, t) in enumerate(fit)]
+    folds.append(fold(f"Targets, fit and dual point{_of(n, facts.problem.n)}", table(("row", "y", "fit", "θ"), body, "exact")))
+    note = e("p", "Everything on this page follows from these rationals; the certificate holds them all.")
+    return Section("numbers", "Exact numbers", (note, *folds))
+
+
+def _verify(outcome: Outcome) -> Section:
+    certificate, data = str(outcome.certificate_path), outcome.source.path
+    digest = hashlib.sha256(outcome.certificate_text().encode()).hexdigest()
+    commands = f"python -m verify {quote(certificate)} --data {quote(data)}"
+    rows = [
+        ("data", data, outcome.source.sha256),
+        ("certificate", certificate, digest),
+    ]
+    return Section(
+        "verify",
+        "Verify it",
+        (
+            e("p", "An independent program reads the data and the certificate again and re-derives every verdict in exact arithmetic:"),
+            e("pre", e("code", commands)),
+            table(("file", "name", "sha256"), [(a, b, e("code", c)) for a, b, c in rows]),
+        ),
+    )
+
+
+def _name(facts: Facts, i: int, neuron: ExactNeuron) -> str:
+    if neuron.block is not None:
+        return str(neuron.block)
+    return str(i + 1) if facts.problem.model == "gated" else f"{'+' if neuron.sign > 0 else '−'} {i + 1}"
+
+
+def _vector(entries: Sequence[Fraction]) -> Element:
+    shown = [e("span", _digits(rational(x)), cls="entry") for x in entries[:MOST_EXACT]]
+    more = f" … and {len(entries) - MOST_EXACT} more" if len(entries) > MOST_EXACT else None
+    return e("span", shown, more)
+
+
+def _digits(text: str) -> str:
+    """A number in full, or its beginning where it is too long for a page."""
+    return text if len(text) <= MOST_DIGITS else f"{text[:MOST_DIGITS]}… ({len(text)} characters; in full in the certificate)"
+
+
+def _of(shown: int, total: int) -> str:
+    return "" if shown == total else f" (the first {shown} of {total})"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("s" if number != 1 else "")
+
+
+def _present(found: Iterable[Element | None]) -> list[Element]:
+    return [one for one in found if one is not None]

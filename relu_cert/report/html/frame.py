@@ -1,0 +1,123 @@
+"""A plotting area: scales, ticks and axes, drawn as SVG with the colours left to the style sheet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import ceil, floor, log10
+from xml.etree.ElementTree import Element
+
+from relu_cert.report.html.markup import e, number
+
+WIDTH = 460.0
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The box [x0, x1] x [y0, y1] of data coordinates on a drawing of `width` x `height`."""
+
+    x0: float
+    x1: float
+    y0: float
+    y1: float
+    width: float = WIDTH
+    height: float = 320.0
+    left: float = 46.0
+    right: float = 12.0
+    top: float = 12.0
+    bottom: float = 42.0
+
+    def x(self, value: float) -> float:
+        """The place of a value across."""
+        share = (value - self.x0) / (self.x1 - self.x0)
+        return self.left + share * (self.width - self.left - self.right)
+
+    def y(self, value: float) -> float:
+        """The place of a value upwards."""
+        share = (value - self.y0) / (self.y1 - self.y0)
+        return self.height - self.bottom - share * (self.height - self.top - self.bottom)
+
+    def at(self, point: Point) -> Point:
+        """The place of a point."""
+        return self.x(point[0]), self.y(point[1])
+
+    def path(self, points: Iterable[Point], *, closed: bool = False) -> str:
+        """The d of a path through points in data coordinates."""
+        return path((self.at(p) for p in points), closed=closed)
+
+    def axes(self, xlabel: str, ylabel: str, *, xticks: Sequence[tuple[float, str]] | None = None) -> Element:
+        """Grid lines, tick labels and the names of the axes."""
+        across = xticks if xticks is not None else labelled(ticks(self.x0, self.x1, 6))
+        upwards = labelled(ticks(self.y0, self.y1, 6))
+        floor_, wall = self.height - self.bottom, self.width - self.right
+        return e(
+            "g",
+            [e("path", d=f"M{number(self.x(v))} {number(self.top)}V{number(floor_)}", cls="grid") for v, _ in across],
+            [e("path", d=f"M{number(self.left)} {number(self.y(v))}H{number(wall)}", cls="grid") for v, _ in upwards],
+            [e("text", text, x=self.x(v), y=floor_ + 15, cls="tick mid") for v, text in across],
+            [e("text", text, x=self.left - 6, y=self.y(v) + 4, cls="tick end") for v, text in upwards],
+            e("text", short_name(xlabel, 48), x=(self.left + wall) / 2, y=self.height - 8, cls="label mid"),
+            upright(short_name(ylabel, 30), 12, (self.top + floor_) / 2),
+        )
+
+
+def drawing(width: float, height: float, title: str, *content: Element | Iterable[Element] | None) -> Element:
+    """An SVG of that size; the title is what a screen reader says."""
+    body = [one for one in content if one is not None]
+    return e(
+        "svg",
+        e("title", title),
+        *body,
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"0 0 {number(width)} {number(height)}",
+        role="img",
+    )
+
+
+def path(points: Iterable[Point], *, closed: bool = False) -> str:
+    """The d of a path through points of the drawing."""
+    body = "L".join(f"{number(x)} {number(y)}" for x, y in points)
+    return f"M{body}Z" if closed else f"M{body}"
+
+
+def upright(text: str, x: float, y: float) -> Element:
+    """A text that reads upwards."""
+    return e("text", text, cls="label mid", transform=f"translate({number(x)} {number(y)}) rotate(-90)")
+
+
+def ticks(low: float, high: float, wanted: int) -> list[float]:
+    """Round numbers (1, 2 or 5 times a power of ten apart) from low to high, about as many as wanted."""
+    span = high - low
+    if not span > 0:
+        return [low]
+    raw = span / max(1, wanted)
+    unit = 10.0 ** floor(log10(raw))
+    step = next(unit * m for m in (1, 2, 5, 10) if unit * m >= raw * (1 - 1e-9))
+    first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)
+    return [k * step for k in range(first, last + 1)]
+
+
+def labelled(values: Sequence[float]) -> list[tuple[float, str]]:
+    """Tick values with their text, all to the same digits."""
+    step = abs(values[1] - values[0]) if len(values) > 1 else max(abs(values[0]), 1.0) if values else 1.0
+    largest = max((abs(v) for v in values), default=1.0)
+    if largest >= 1e5 or step < 1e-4:
+        return [(v, f"{v:.3g}" if abs(v) > step / 2 else "0") for v in values]
+    places = max(0, -floor(log10(step) + 1e-9))
+    return [(v, f"{v:.{places}f}" if abs(v) > step / 2 else "0") for v in values]
+
+
+def padded(values: Sequence[float], share: float = 0.08) -> tuple[float, float]:
+    """A range with room around the values, never empty."""
+    low, high = min(values), max(values)
+    if low == high:
+        room = abs(low) / 2 or 1.0
+    else:
+        room = (high - low) * share
+    return low - room, high + room
+
+
+def short_name(text: str, length: int) -> str:
+    """A name that fits, cut in the middle of nowhere with an ellipsis."""
+    return text if len(text) <= length else text[: length - 1] + "…"
