@@ -1,6 +1,7 @@
 """Every activation pattern of a data set, exactly, with what proves that none is missing."""
 
-from relu_cert.patterns.enumerate import Engine, enumerate_patterns
+from relu_cert.patterns.cells import Engine
+from relu_cert.patterns.enumerate import enumerate_patterns
 from relu_cert.patterns.model import Group, PatternSet
 from relu_cert.patterns.predict import Prediction, predict
 

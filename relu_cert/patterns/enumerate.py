@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +11,14 @@ from numpy.typing import NDArray
 from relu_cert.errors import TooManyPatterns
 from relu_cert.exact import Matrix
 from relu_cert.patterns.arrangement import Arrangement, Hyperplanes, arrangement, hyperplanes
-from relu_cert.patterns.circuits import minimal
+from relu_cert.patterns.cells import Engine, cells
+from relu_cert.patterns.circuits import cover_bound, minimal
 from relu_cert.patterns.flats import Basis, dependent_flats, short_basis
 from relu_cert.patterns.model import Group, PatternSet
 from relu_cert.patterns.predict import Prediction, predict_arrangement
-from relu_cert.patterns.walk import LimitReached, walk
-from relu_cert.patterns.witness import Integers, signs_of, small, witnesses
+from relu_cert.patterns.walk import LimitReached
+from relu_cert.patterns.witness import Integers, small
 
-Engine = Literal["auto", "python", "compiled"]
 Progress = Callable[[int, int], None]
 
 
@@ -36,6 +35,7 @@ def enumerate_patterns(
     return _Enumeration(a, planes, expected, max_patterns, progress, engine).run()
 
 
+COMPILE_FROM = 60_000  # cells: below that, compiling takes longer than the plain walk
 ADVICE = "Use fewer rows or columns, or raise max_patterns."
 
 
@@ -64,28 +64,28 @@ class _Enumeration:
 
     def _group(self, basis: Basis, planes: Hyperplanes) -> Group:
         """The cells of the arrangement on the span of `basis`; `planes` are the hyperplanes in these coordinates."""
-        half, W, circuits = self._cells(planes)
-        bits = pack(half, planes, self.a.n)
-        if len(planes):
-            W = np.concatenate([W, -W])
-        self.total += len(bits)
-        return Group(_rows(planes.zero), bits, self._lift(W, basis), circuits)
-
-    def _cells(self, planes: Hyperplanes) -> tuple[NDArray[np.bool_], Integers, tuple[tuple[int, ...], ...]]:
         if not len(planes):
-            return np.ones((1, 0), dtype=np.bool_), np.zeros((1, 0), dtype=np.int64), ()
-        limit = (self.max_patterns - self.total) // 2
+            self.total += 1
+            ones = pack(np.zeros((1, 0), dtype=np.uint8), planes, self.a.n)
+            return Group(_rows(planes.zero), ones, np.zeros((1, self.a.rank), dtype=np.int64), ())
+        compiled = self.engine == "compiled" or (
+            self.engine == "auto" and cover_bound(len(planes), len(basis)) > COMPILE_FROM
+        )
         try:
-            found = walk(planes.normals, limit, self._tick)
+            found = cells(
+                planes.normals,
+                compiled=compiled,
+                limit=(self.max_patterns - self.total) // 2,
+                tick=self._tick if self.progress is not None else None,
+            )
         except LimitReached:
             raise TooManyPatterns(self.expected.bound, self.max_patterns, ADVICE) from None
-        W = witnesses(planes.normals, found)
-        signs = signs_of(found.cells, len(planes)) > 0
-        if found.orientation < 0:
-            signs[:, 0] ^= True
         names = planes.names
         circuits = tuple((names[c], *(names[b] for b in bs)) for c, bs in minimal(found.broken))
-        return signs, W, circuits
+        bits = pack(found.bits, planes, self.a.n)
+        self.total += len(bits)
+        W = self._lift(found.points, basis)
+        return Group(_rows(planes.zero), bits, np.concatenate([W, -W]), circuits)
 
     def _tick(self, half: int) -> None:
         if self.progress is not None:
@@ -102,20 +102,20 @@ class _Enumeration:
             return np.asarray(W @ B.astype(np.int64))
         return small(W.astype(object) @ B)
 
-    def _lower_faces(self, cells: Group) -> tuple[list[Group], tuple[int, ...]]:
+    def _lower_faces(self, first: Group) -> tuple[list[Group], tuple[int, ...]]:
         """The groups of all totally cyclic flats but the first, and the covers of all dependent flats."""
         everything = (1 << self.a.n) - 1
         planes = self.planes
-        if (best := _covering(cells, everything, self.a.n)) is not None:
+        if (best := _covering(first, everything, self.a.n)) is not None:
             return [], (best,)
         groups: list[Group] = []
         starts = [0]
         known: dict[int, tuple[int, list[int]]] = {0: (0, [])}  # flat: its group, and covers in it
         cyclic: dict[int, int] = {}  # flat: its largest totally cyclic part
         covers: list[int] = []
-        all_groups = [cells]
+        all_groups = [first]
         place = {name: j for j, name in enumerate(planes.names)}
-        circuits = [[place[k] for k in circuit[1:]] for circuit in cells.circuits]
+        circuits = [[place[k] for k in circuit[1:]] for circuit in first.circuits]
         two_sided = [j for j, mask in enumerate(planes.opposite) if mask]
         whole = (1 << len(planes)) - 1
 
@@ -154,28 +154,36 @@ class _Enumeration:
         return groups, tuple(sorted(covers))
 
 
-def pack(half: NDArray[np.bool_], planes: Hyperplanes, n: int) -> NDArray[np.uint8]:
-    """Packed patterns of the rows, for half the cells (+ on hyperplanes) and then for their negatives."""
-    place = np.full(n, -1)
-    flip = np.zeros(n, dtype=np.bool_)
-    for j in range(len(planes)):
-        place[list(_rows(planes.same[j]))] = j
-        opposite = list(_rows(planes.opposite[j]))
-        place[opposite] = j
-        flip[opposite] = True
-    zero = place < 0
-    bits = np.ones((len(half), n), dtype=np.bool_)
-    bits[:, ~zero] = half[:, place[~zero]] ^ flip[~zero]
-    packed = np.packbits(bits, axis=1)
+def pack(half: NDArray[np.uint8], planes: Hyperplanes, n: int) -> NDArray[np.uint8]:
+    """Packed patterns of all rows from the bits of half the cells: these, then their negatives.
+
+    Each hyperplane on whose positive side a cell lies toggles its rows in the pattern of the cell that is on no positive side; eight
+    hyperplanes at a time, by table.
+    """
+    toggles = [_packed(planes.same[j] | planes.opposite[j], n) for j in range(len(planes))]
+    start = planes.zero
+    for mask in planes.opposite:
+        start |= mask
+    out = np.repeat(_packed(start, n)[None, :], len(half), axis=0)
+    for byte in range(half.shape[1]):
+        table = np.zeros((256, out.shape[1]), dtype=np.uint8)
+        for i, toggle in enumerate(toggles[8 * byte : 8 * byte + 8]):
+            table[1 << i : 2 << i] = table[: 1 << i] ^ toggle
+        out ^= table[half[:, byte]]
     if not len(planes):
-        return packed
-    negative = np.packbits(~zero[None, :], axis=1)
-    return np.concatenate([packed, packed ^ negative])
+        return out
+    negative = _packed(((1 << n) - 1) & ~planes.zero, n)
+    return np.concatenate([out, out ^ negative])
+
+
+def _packed(rows: int, n: int) -> NDArray[np.uint8]:
+    """A mask of rows as `numpy.packbits` has it: row 0 is the highest bit of byte 0."""
+    return np.packbits(np.array([rows >> k & 1 for k in range(n)], dtype=np.uint8))
 
 
 def _covering(group: Group, rows: int, n: int, preferred: Sequence[int] = ()) -> int | None:
     """The number, in its group, of a pattern that is 1 on all of `rows`; the one with most ones."""
-    mask = np.packbits(np.array([rows >> k & 1 for k in range(n)], dtype=np.uint8))
+    mask = _packed(rows, n)
     for number in preferred:
         if ((group.bits[number] & mask) == mask).all():
             return number

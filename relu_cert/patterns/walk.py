@@ -56,6 +56,12 @@ def walk(normals: Sequence[Sequence[int]], limit: int | None = None, tick: Calla
     return _Walker(normals, limit, tick).run()
 
 
+def pivot_coordinate(first: Sequence[int]) -> tuple[int, int]:
+    """The coordinate that z_0 replaces (the last one with the smallest non-zero entry) and the sign of that entry."""
+    base = min((l for l in range(len(first)) if first[l]), key=lambda l: (abs(first[l]), -l))
+    return base, 1 if first[base] > 0 else -1
+
+
 Column = list[int]
 
 
@@ -64,11 +70,8 @@ class _Walker:
         self.m, self.r = len(normals), len(normals[0])
         self.out = Walk()
         self.limit, self.tick = limit, tick
-        first = normals[0]
-        # the coordinate that z_0 replaces: the last one with the smallest non-zero entry
-        self.base = min((l for l in range(self.r) if first[l]), key=lambda l: (abs(first[l]), -l))
-        self.out.orientation = 1 if first[self.base] > 0 else -1
-        rows = [[self.out.orientation * x for x in first], *normals[1:]]
+        self.base, self.out.orientation = pivot_coordinate(normals[0])
+        rows = [[self.out.orientation * x for x in normals[0]], *normals[1:]]
         columns = [list(column) for column in zip(*rows, strict=True)]
         self.start = _pivot(columns, self.base, 0, 1)
         self.det = self.start[self.base][0]

@@ -1,0 +1,96 @@
+"""The cells of a central arrangement with an integer point in each, by either engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relu_cert.patterns.arrangement import IntVector
+from relu_cert.patterns.walk import LimitReached, Walk, pivot_coordinate, walk
+from relu_cert.patterns.witness import REACH, Integers, exact_point, float_rows, small, witnesses
+
+Engine = Literal["auto", "python", "compiled"]
+Tick = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """One cell of each antipodal pair.
+
+    `bits`    one row each: bit j (little-endian in the bytes) says that the cell is on the positive side of normal j.
+    `points`  an integer point in each.
+    `broken`  broken circuits (bit masks) and the smaller hyperplane that each spans: enough to prove the count.
+    """
+
+    bits: NDArray[np.uint8]
+    points: Integers
+    broken: dict[int, int]
+
+    def __len__(self) -> int:
+        return len(self.bits)
+
+
+def cells(
+    normals: Sequence[IntVector], *, compiled: bool, limit: int | None = None, tick: Tick | None = None
+) -> Cells:
+    """All cells of pairwise non-parallel integer normals of full rank, up to sign.
+
+    Raises LimitReached when there are more than `limit` of them. `tick(number so far)` is called now and then.
+    """
+    if compiled and len(normals[0]) > 1:
+        from relu_cert.patterns.compiled import NotEnoughPrimes  # noqa: PLC0415
+
+        try:
+            return _compiled(normals, limit, tick)
+        except NotEnoughPrimes:
+            pass
+    return _python(normals, limit, tick)
+
+
+def _python(normals: Sequence[IntVector], limit: int | None, tick: Tick | None) -> Cells:
+    found = walk(normals, limit, tick)
+    width = (len(normals) + 7) // 8
+    packed = np.frombuffer(b"".join(cell.to_bytes(width, "little") for cell in found.cells), dtype=np.uint8)
+    bits = packed.reshape(-1, width).copy()
+    if found.orientation < 0:
+        bits[:, 0] ^= 1
+    return Cells(bits, witnesses(normals, found), found.broken)
+
+
+def _compiled(normals: Sequence[IntVector], limit: int | None, tick: Tick | None) -> Cells:
+    from relu_cert.patterns.compiled import compiled_walk, finish_points  # noqa: PLC0415
+
+    base, orientation = pivot_coordinate(normals[0])
+    oriented = (tuple(orientation * x for x in normals[0]), *normals[1:])
+    Z = float_rows(oriented)
+    width = (len(normals) + 7) // 8
+    bits: list[NDArray[np.uint8]] = []
+    points: list[Integers] = []
+    broken: dict[int, int] = {}
+    total = 0
+    for chunk in compiled_walk(oriented, base):
+        W, good = finish_points(Z, chunk, REACH)
+        part: Integers = W
+        if not good.all():
+            exact: NDArray[np.object_] = W.astype(object)
+            for i in np.flatnonzero(~good).tolist():
+                cell = int.from_bytes(chunk.cells[i].tobytes(), "little")
+                one = Walk(1, [cell], [chunk.node(i, base)])
+                exact[i] = exact_point(oriented, one, 0)
+            part = small(exact)
+        bits.append(chunk.cells.view(np.uint8)[:, :width].copy())
+        points.append(part)
+        broken.update(chunk.broken)
+        total += len(bits[-1])
+        if limit is not None and total > limit:
+            raise LimitReached
+        if tick is not None:
+            tick(total)
+    all_bits = np.concatenate(bits)
+    if orientation < 0:
+        all_bits[:, 0] ^= 1
+    return Cells(all_bits, np.concatenate(points), broken)

@@ -1,0 +1,204 @@
+"""Driving the compiled kernel: what it needs in arrays, chunk by chunk, so that progress and Ctrl-C work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import isqrt, prod
+
+import flint
+import numpy as np
+from numpy.typing import NDArray
+from sympy import prevprime
+
+from relu_cert.patterns.walk import Node, bits_of
+
+Floats = NDArray[np.float64]
+
+ROOM = 1 << 15  # cells in a chunk
+WORK = 1 << 15  # pivots in a chunk
+
+
+class NotEnoughPrimes(ArithmeticError):
+    """Too many of the primes divide a determinant; the integer walk has no such limit."""
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some cells (+ on hyperplane 0): packed signs, a float point of each, and their sets.
+
+    `cells`   bit j of the little-endian words: the cell is + on hyperplane j (0 as it was oriented).
+    `broken`  broken circuits that were met: bit mask to the smaller hyperplane spanned.
+    """
+
+    cells: NDArray[np.uint64]
+    points: NDArray[np.float64]
+    kept: NDArray[np.int32]
+    broken: dict[int, int]
+
+    def node(self, i: int, base: int) -> Node:
+        """The no-broken-circuit set of cell i."""
+        members, places, signs = self.kept[i].tolist()
+        k = sum(1 for e in members if e >= 0)
+        r = self.points.shape[1]
+        free = tuple(l for l in range(r) if l != base and l not in places[:k])
+        return Node(tuple(members[:k]), tuple(signs[:k]), free)
+
+
+def hadamard(rows: Sequence[Sequence[int]], r: int) -> int:
+    """An upper bound on the absolute values of all minors of integer rows of length r."""
+    norms = sorted((isqrt(sum(x * x for x in row)) + 1 for row in rows), reverse=True)
+    return prod(norms[:r])
+
+
+def residue_arrays(rows: Sequence[Sequence[int]], bound: int) -> tuple[NDArray[np.int64], ...]:
+    """The arrays of `residues.py` (R, P, V, B), with three primes to spare."""
+    r = len(rows[0])
+    need = primes_needed(bound)
+    primes: list[int] = [int(prevprime(2**31))]
+    while len(primes) < need + 3:
+        primes.append(int(prevprime(primes[-1])))
+    R = np.array([[[x % p for x in row] for row in rows] for p in primes], dtype=np.int64)
+    P = np.array([primes, *([pow(p, -1, q) if p != q else 0 for q in primes] for p in primes)], dtype=np.int64)
+    V = np.zeros((6 + len(primes), max(len(primes), r + 1)), dtype=np.int64)
+    B = np.zeros((len(primes) + 1, r + 1, r + 1), dtype=np.int64)
+    return R, P, V, B
+
+
+def primes_needed(bound: int) -> int:
+    """How many primes above 2^30 have a product, without one of them, above twice the bound."""
+    return (2 * bound).bit_length() // 30 + 2
+
+
+def compiled_walk(normals: Sequence[Sequence[int]], base: int) -> Iterator[Chunk]:
+    """The walk of `walk.walk` for rank r >= 2, in chunks. `normals[0][base]` must be positive."""
+    from relu_cert.patterns import kernel  # noqa: PLC0415  (compiling takes seconds: only where it is worth it)
+
+    m, r = len(normals), len(normals[0])
+    levels, words = r + 1, (m + 63) // 64
+    bound = hadamard(normals, r)
+    rounding = bound.bit_length() < 480  # then products of two minors do not overflow
+    X, E, exponents = first_level(normals, base, rounding)
+    F = np.zeros((2, levels))
+    F[:, 0] = X[0, base, 0], E[0, base, 0]
+    I = np.zeros((5, levels, levels), dtype=np.int64)
+    I[0, 2, 0] = m - 1
+    I[3, :, :r] = 1
+    I[3, :, base] = 0
+    M = np.zeros((4, max(levels, 3), words), dtype=np.uint64)
+    S = np.zeros((4, m + r))
+    J = np.zeros((2, m), dtype=np.int64)
+    room = max(ROOM, 2 * m + 4)
+    cells = np.zeros((room, words), dtype=np.uint64)
+    points = np.zeros((room, r))
+    kept = np.zeros((room, 3, r - 1), dtype=np.int32)
+    log = np.zeros((room, words + 1), dtype=np.uint64)
+    counts = np.array([0, 0, -1, m, 0])
+    seen = np.zeros((1 << 12, words), dtype=np.uint64)
+    tiny = 0.0 if rounding else 2.0**-1000
+    exact = _Exact(normals, base, bound, exponents, rounding)
+    state = kernel.START
+    while state != kernel.DONE:
+        state = kernel.advance(
+            X, E, F, I, M, S, J, m, base, rounding, tiny, cells, points, kept, log, counts, seen, state, WORK
+        )  # fmt: skip
+        if state == kernel.RESOLVE:
+            exact.resolve(X, E, I, int(counts[2]) + 1)
+        elif state == kernel.ORDER:
+            exact.order(X, E, F, I, S, J, counts)
+        else:
+            n, logged = counts[:2].tolist()
+            broken = dict(_circuit(entry, normals) for entry in log[:logged])
+            yield Chunk(cells[:n].copy(), points[:n].copy(), kept[:n].copy(), broken)
+            counts[:2] = 0
+
+
+def _circuit(entry: NDArray[np.uint64], normals: Sequence[Sequence[int]]) -> tuple[int, int]:
+    """A logged broken circuit (mask, the hyperplane that it spans); superfluous members are taken out if there may be some."""
+    mask, spanned = int.from_bytes(entry[:-1].tobytes(), "little"), int(entry[-1])
+    if spanned < 1 << 32:
+        return mask, spanned
+    spanned -= 1 << 32
+    members = bits_of(mask)
+    columns = flint.fmpq_mat(flint.fmpz_mat([list(normals[b]) for b in members]).transpose())
+    # the members are independent, so the solution of the normal equations is the one combination
+    gram = columns.transpose() * columns
+    target = flint.fmpq_mat(flint.fmpz_mat([[x] for x in normals[spanned]]))
+    solution = gram.solve(columns.transpose() * target)
+    return sum(1 << b for i, b in enumerate(members) if solution[i, 0] != 0), spanned
+
+
+class _Exact:
+    """What the kernel leaves to residues. Compiled and filled in when it is first needed, which may be never."""
+
+    def __init__(
+        self,
+        normals: Sequence[Sequence[int]],
+        base: int,
+        bound: int,
+        exponents: NDArray[np.int64],
+        rounding: bool,
+    ) -> None:
+        self.normals, self.base, self.bound = normals, base, bound
+        self.exponents, self.rounding = exponents, rounding
+        self.arrays: tuple[NDArray[np.int64], ...] | None = None
+
+    def _arguments(self) -> tuple[object, ...]:
+        if self.arrays is None:
+            self.arrays = residue_arrays(self.normals, self.bound)
+        return (*self.arrays, primes_needed(self.bound))
+
+    def resolve(self, X: Floats, E: Floats, I: NDArray[np.int64], level: int) -> None:
+        """Decide the undecided entries of a level."""
+        from relu_cert.patterns import residues  # noqa: PLC0415
+
+        m = len(self.normals)
+        if not residues.resolve(
+            X, E, I, level, m, self.base, self.exponents, self.rounding, *self._arguments()
+        ):
+            raise NotEnoughPrimes
+
+    def order(
+        self, X: Floats, E: Floats, F: Floats, I: NDArray[np.int64], S: Floats, J: NDArray[np.int64], counts: NDArray[np.int64]
+    ) -> None:
+        """Settle the order of the points of a line."""
+        from relu_cert.patterns import residues  # noqa: PLC0415
+
+        level, count = int(counts[2]) + 1, -int(counts[4])
+        if not residues.order_exactly(X, E, F, I, S, J, level, self.base, count, *self._arguments()):
+            raise NotEnoughPrimes
+        counts[4] = count
+
+
+def first_level(
+    normals: Sequence[Sequence[int]], base: int, rounding: bool
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    """Tableau and errors with level 0 filled in: z_0 in the place of the coordinate `base`, coordinates as extra rows.
+
+    X_jl = z_jl p - z_j,base z_0l with p = z_0,base; column base stays. Unless integers are kept, row j is divided by 2^exponents[j].
+    """
+    m, r = len(normals), len(normals[0])
+    rows = [*(list(z) for z in normals), *([int(i == l) for i in range(r)] for l in range(r))]
+    exponents = [0 if rounding else max(map(abs, row)).bit_length() for row in rows]
+    X = np.zeros((r + 1, r, m + r))
+    E = np.zeros_like(X)
+    first, p = rows[0], rows[0][base]
+    for j, row in enumerate(rows):
+        for l in range(r):
+            x = row[l] if l == base else row[l] * p - row[base] * first[l]
+            X[0, l, j] = x / (1 << (exponents[j] + (exponents[0] if l != base else 0)))
+            E[0, l, j] = 0.0 if abs(x) < 2**53 else abs(X[0, l, j]) * 2.0**-52
+    return X, E, np.array(exponents, dtype=np.int64)
+
+
+def finish_points(
+    Z: Floats, chunk: Chunk, reach: float, rounds: int = 1
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Integer points of the cells of a chunk, and where their signs are proved."""
+    from relu_cert.patterns import finish  # noqa: PLC0415
+
+    W = np.zeros(chunk.points.shape, dtype=np.int64)
+    good = np.zeros(len(W), dtype=np.bool_)
+    scale = np.abs(Z).sum(axis=1)
+    finish.finish(np.ascontiguousarray(Z.T), scale, chunk.cells, chunk.points, W, good, rounds, reach)
+    return W, good

@@ -1,0 +1,109 @@
+"""Compiled: from a float point of a cell to a small integer point whose signs are proved (see `witness.py`)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+compile_ = njit(cache=True, error_model="numpy")
+
+
+@compile_
+def products(Z, u, out):  # type: ignore[no-untyped-def]
+    """out_j = sum_l Z_lj u_l"""
+    for j in range(len(out)):
+        out[j] = Z[0, j] * u[0]
+    for l in range(1, len(u)):
+        f = u[l]
+        for j in range(len(out)):
+            out[j] += Z[l, j] * f
+
+
+@compile_
+def center(Z, sign, u, v, a, b):  # type: ignore[no-untyped-def]
+    """Move u to the middle of the chord of its cell along grad sum_j log |z_j.u|, orthogonal to u."""
+    r, m = Z.shape
+    products(Z, u, a)
+    for j in range(m):
+        a[j] = 1.0 / a[j]
+    uv = 0.0
+    uu = 0.0
+    for l in range(r):
+        total = 0.0
+        for j in range(m):
+            total += Z[l, j] * a[j]
+        v[l] = total
+        uv += u[l] * total
+        uu += u[l] * u[l]
+    for l in range(r):
+        v[l] -= uv / uu * u[l]
+    products(Z, v, b)
+    up = 0.0
+    down = 0.0
+    for j in range(m):
+        rate = b[j] * a[j]  # relative change of z_j.u
+        up = max(up, -rate)
+        down = max(down, rate)
+    if up > 0.0 and down > 0.0:
+        step = 0.5 / up - 0.5 / down
+    elif down > 0.0:
+        step = 1.0 / down
+    elif up > 0.0:
+        step = 0.5 / up
+    else:
+        step = 0.0
+    for l in range(r):
+        u[l] += step * v[l]
+
+
+@compile_
+def finish(Z, scale, cells, points, W, good, rounds, reach):  # type: ignore[no-untyped-def]
+    """W[i] = a small integer point of cell i, with good[i] if its signs are proved. Z is r x m, |z_j|_1 = scale_j."""
+    r, m = Z.shape
+    sign = np.empty(m)
+    a = np.empty(m)
+    b = np.empty(m)
+    v = np.empty(r)
+    w = np.empty(r)
+    for i in range(len(cells)):
+        u = points[i]
+        for j in range(m):
+            bit = (cells[i, j >> 6] >> np.uint64(j & 63)) & np.uint64(1)
+            sign[j] = 1.0 if bit else -1.0
+        for _ in range(rounds):
+            center(Z, sign, u, v, a, b)
+        largest = 0.0
+        for l in range(r):
+            largest = max(largest, abs(u[l]))
+        for l in range(r):
+            u[l] /= largest
+        products(Z, u, a)
+        enough = np.inf
+        for j in range(m):
+            enough = min(enough, sign[j] * a[j] / scale[j])
+        enough = 0.5 / enough
+        good[i] = False
+        if not (0.0 < enough < reach):
+            continue
+        for attempt in range(6):
+            factor = max(enough * 0.5 ** (4 - attempt), 1.0)
+            top = 0.0
+            for l in range(r):
+                w[l] = np.rint(u[l] * factor)
+                top = max(top, abs(w[l]))
+            products(Z, w, a)
+            slack = top * (r + 3) * 2.0**-52
+            proved = top < reach
+            for j in range(m):
+                proved &= sign[j] * a[j] > slack * scale[j]
+            if proved:
+                divisor = 0
+                for l in range(r):
+                    x, y = divisor, abs(np.int64(w[l]))
+                    while y:
+                        x, y = y, x % y
+                    divisor = x
+                for l in range(r):
+                    W[i, l] = np.int64(w[l]) // divisor
+                good[i] = True
+                break
