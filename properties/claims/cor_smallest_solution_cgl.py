@@ -5,7 +5,7 @@ from __future__ import annotations
 from properties.exact.linalg import independent
 from properties.exact.polytope import support
 from properties.exact.problem import is_optimal
-from properties.exact.prune import prune, signed_step
+from properties.exact.prune import Choice, prune, signed_step
 from properties.model import Claim, Outcome, Property, expect, first_failure
 from properties.strategies import PlantedCGL, planted_cgl
 
@@ -15,7 +15,7 @@ STATEMENT = "Some solution has linearly independent {X_b w_b : b active}."
 
 def check(planted: PlantedCGL) -> Outcome:
     """Walk from the planted solution; the end is optimal by the KKT conditions and its outputs are independent."""
-    end = prune(planted.alpha, planted.q, signed_step, (1,)).iterates[-1]
+    end = prune(planted.alpha, planted.q, signed_step, Choice()).iterates[-1]
     return first_failure(
         expect(is_optimal(planted.problem, planted.weights(end)), "the walk left the optimal set"),
         expect(independent([planted.q[b] for b in support(end)]), "the walk ended at dependent outputs"),

@@ -36,17 +36,30 @@ def apply_step(alpha: Vector, beta: Vector, t: Fraction) -> Vector:
     return tuple(a * (1 - t * b) for a, b in zip(alpha, beta, strict=True))
 
 
-def active_dependence(alpha: Vector, q: Sequence[Vector], mix: Sequence[int]) -> Vector | None:
-    """A beta, zero off the support, with sum beta_b alpha_b q_b = 0: the basis dependences weighted by `mix`."""
+@dataclass(frozen=True)
+class Choice:
+    """How a dependence is chosen: weights of the basis of dependences, and whether its largest entry is negative.
+
+    The algorithm allows any beta; `contrary` takes the sign for which a step of length 1/|beta| prunes nothing.
+    """
+
+    mix: tuple[int, ...] = (1,)
+    contrary: bool = False
+
+
+def active_dependence(alpha: Vector, q: Sequence[Vector], choice: Choice) -> Vector | None:
+    """A beta, zero off the support, with sum beta_b alpha_b q_b = 0, or None if there is none but zero."""
     on = support(alpha)
     basis: Matrix = dependencies([scale(alpha[i], q[i]) for i in on])
     if not basis:
         return None
     beta = zeros(len(on))
     for k, row in enumerate(basis):
-        beta = add(beta, scale(mix[k % len(mix)], row))
+        beta = add(beta, scale(choice.mix[k % len(choice.mix)], row))
     if not any(beta):
         beta = basis[0]
+    if (max(beta, key=abs) < 0) != choice.contrary:
+        beta = scale(-1, beta)
     full = [Fraction(0)] * len(alpha)
     for i, b in zip(on, beta, strict=True):
         full[i] = b
@@ -61,11 +74,11 @@ class Run:
     stopped: bool
 
 
-def prune(alpha: Vector, q: Sequence[Vector], step: Step, mix: Sequence[int]) -> Run:
+def prune(alpha: Vector, q: Sequence[Vector], step: Step, choice: Choice) -> Run:
     """alg:pruning-solutions with the given rule for t; stops too when it has done more steps than blocks."""
     iterates = [alpha]
     for _ in range(len(alpha) + 1):
-        beta = active_dependence(iterates[-1], q, mix)
+        beta = active_dependence(iterates[-1], q, choice)
         if beta is None:
             return Run(tuple(iterates), True)
         iterates.append(apply_step(iterates[-1], beta, step(beta)))

@@ -1,0 +1,86 @@
+"""eq:kkt-cgl, "we always use the min-norm dual with no loss of generality": E and the tests on E do lose.
+
+A block in no solution's support has least-norm multiplier zero as soon as |c_b| <= lambda, and a multiplier on the sphere
+|c_b - K_b rho| = lambda beyond it: so E becomes S together with {|c_b| >= lambda}. For ReLU a neuron inside its cone
+has c = v of norm lambda, and the block of the opposite sign has c = -v of the same norm: it always joins E, with the
+same output X_b v_b, and independence on E never holds. The canonical dual has neither fault.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from hypothesis import strategies as st
+
+from properties.exact.linalg import independent, mat, matvec, norm2, vec
+from properties.model import Claim, Outcome, Property, Slip, Witness, expect, vacuous
+from properties.strategies import PlantedReLU, plant_relu, planted_box, planted_relu
+
+LABEL = "min-norm dual w.l.o.g."
+STATEMENT = "The choice of the dual optimal rho (least norm or another) does not change the equicorrelation set E."
+CANONICAL = "S is contained in E of the canonical dual, and that in E of the least-norm dual; v agrees on S."
+
+
+def least_norm_E(planted: PlantedReLU) -> tuple[int, ...]:
+    """E under the least-norm dual: the blocks of S and those with |c_b| >= lambda."""
+    convex = planted.convex
+    return tuple(
+        b
+        for b, block in enumerate(convex.problem.blocks)
+        if b in convex.S or norm2(block.correlation(convex.r)) >= planted.lam2
+    )
+
+
+def check(planted: PlantedReLU) -> Outcome:
+    """E by both duals."""
+    canonical, least = planted.convex.E, least_norm_E(planted)
+    return expect(canonical == least, f"E has {len(canonical)} blocks by the canonical dual, {len(least)} by the least-norm")
+
+
+def check_canonical(planted: PlantedReLU) -> Outcome:
+    """S within canonical E within least-norm E (blocks with |v_b| = lambda have |c_b| >= lambda)."""
+    convex = planted.convex
+    return expect(
+        set(convex.S) <= set(convex.E) <= set(least_norm_E(planted)), "the three sets of blocks are not nested"
+    )
+
+
+def detects_unique(planted: PlantedReLU) -> Outcome:
+    """The test {X_b v_b} on E, with the least-norm dual, recognises a unique solution."""
+    convex = planted.convex
+    if not convex.unique:
+        return vacuous("not unique")
+    E = least_norm_E(planted)
+    outputs = []
+    for b in E:
+        block = convex.problem.blocks[b]
+        v = convex.v[b] if b in convex.S else block.correlation(convex.r)
+        if norm2(v) != planted.lam2:
+            return vacuous("|c_b| > lambda somewhere: the least-norm multiplier is irrational")
+        outputs.append(matvec(block.X, v))
+    return expect(independent(outputs), f"one solution, but the {len(E)} outputs on E are dependent: the twin of the neuron")
+
+
+def _one() -> PlantedReLU:
+    found = plant_relu(mat([[1]]), vec([1]), (2,))
+    if found is None or found.y != (Fraction(3),):
+        raise ArithmeticError("Z = 1, r = 1 plants y = 3 with weight 2")
+    return found
+
+
+ONE = Witness("Z = 1, y = 3, lambda = 1", _one())
+
+
+def instances() -> st.SearchStrategy[PlantedReLU]:
+    """Planted networks."""
+    return st.one_of(planted_relu(), planted_box(max_d=2))
+
+
+CLAIM = Claim(
+    LABEL,
+    "The min-norm dual",
+    Property(STATEMENT, instances(), check),
+    witnesses=(ONE,),
+    repaired=Property(CANONICAL, instances(), check_canonical),
+    slips=(Slip("independence on E, with the least-norm dual, recognises uniqueness", detects_unique, ONE),),
+)
