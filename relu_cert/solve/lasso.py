@@ -10,6 +10,7 @@ The support that is returned is independent up to rounding.
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from relu_cert.solve.model import Floats
 
@@ -70,7 +71,7 @@ def _settle(A: Floats, y: Floats, f: Floats, support: list[int], x: Floats) -> t
     while support:
         S = A[:, support]
         r = y - S @ x
-        step = _least_squares_gram(S, S.T @ r - f[support])
+        step = _Gram(S).solve(S.T @ r - f[support])
         target = x + step
         if (target > 0.0).all():
             return support, target
@@ -84,25 +85,30 @@ def _settle(A: Floats, y: Floats, f: Floats, support: list[int], x: Floats) -> t
     return support, x
 
 
+class _Gram:
+    """Solves with S'S, by Cholesky where S is independent, else by the shortest least-squares solution."""
+
+    def __init__(self, S: Floats) -> None:
+        H = S.T @ S
+        self.scale = 1.0 / np.sqrt(np.maximum(np.diag(H), 1e-300))
+        self.H = H * self.scale[:, None] * self.scale
+        self.L, info = dpotrf(self.H, lower=1)
+        self.regular = info == 0 and float(np.diag(self.L).min(initial=1.0)) > 1e-7
+
+    def solve(self, b: Floats) -> Floats:
+        """(S'S)^{-1} b"""
+        if not len(b):
+            return np.zeros(0)
+        scaled = self.scale * b
+        if self.regular:
+            solved: Floats = self.scale * dpotrs(self.L, scaled, lower=1)[0]
+            return solved
+        shortest: Floats = self.scale * np.linalg.lstsq(self.H, scaled, rcond=1e-14)[0]
+        return shortest
+
+
 def _least_squares(S: Floats, a: Floats) -> Floats:
     """argmin |S c - a|, refined once."""
-    if not S.shape[1]:
-        return np.zeros(0)
-    c = _least_squares_gram(S, S.T @ a)
-    return c + _least_squares_gram(S, S.T @ (a - S @ c))
-
-
-def _least_squares_gram(S: Floats, b: Floats) -> Floats:
-    """(S'S)^{-1} b, or the shortest least-squares solution where S'S is singular."""
-    H = S.T @ S
-    scale = 1.0 / np.sqrt(np.maximum(np.diag(H), 1e-300))
-    H = H * scale[:, None] * scale
-    try:
-        L = np.linalg.cholesky(H)
-        if np.diag(L).min() > 1e-7:
-            solved: Floats = scale * np.linalg.solve(H, scale * b)
-            return solved
-    except np.linalg.LinAlgError:
-        pass
-    shortest: Floats = scale * np.linalg.lstsq(H, scale * b, rcond=1e-14)[0]
-    return shortest
+    gram = _Gram(S)
+    c = gram.solve(S.T @ a)
+    return c + gram.solve(S.T @ (a - S @ c))

@@ -17,6 +17,7 @@ from relu_cert.solve.model import BlockMultipliers, Floats, Neuron
 from relu_cert.solve.pieces import (
     Pieces,
     correlations,
+    lengths,
     price_pieces,
     representatives,
     unpack,
@@ -68,8 +69,9 @@ class ReluOracle:
         """Pieces with a kink on a row of P have a better neighbour (unless t_k is next to nothing): they are left
         out where they are no better than the best of the others."""
         hot, signs = [], []
+        length = lengths(correlations(self.arrays, r))
         for sign in (1, -1):
-            chosen, least = representatives(self.arrays, sign * r)
+            chosen, least = representatives(self.arrays, sign * r, length)
             hot.append(chosen[least > enough])
             signs.append(np.full(len(hot[-1]), sign))
         sign_of = np.concatenate(signs)
@@ -140,7 +142,7 @@ class GatedOracle:
     def price(self, r: Floats, enough: float) -> tuple[float, list[Face]]:
         """|Z'Dr| of every pattern."""
         c = correlations(self.arrays, r)
-        length = np.sqrt(np.einsum("ij,ij->i", c, c))
+        length = lengths(c)
         hot = np.flatnonzero(length > enough)
         if len(hot) > _MOST:
             hot = hot[np.argpartition(-length[hot], _MOST)[:_MOST]]

@@ -54,24 +54,44 @@ def group(bits: NDArray[np.uint8], positive: Bits) -> tuple[NDArray[np.intp], ND
     count, width = masked.shape
     words = np.zeros((count, max(1, -(-width // 8))), dtype=np.uint64)
     words.view(np.uint8)[:, :width] = masked
-    order = np.argsort(words[:, 0]) if words.shape[1] == 1 else np.lexsort(words.T)
-    ordered = words[order]
-    new = np.ones(count, dtype=bool)
-    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    mixed = words @ _MIX[: words.shape[1]] if words.shape[1] <= len(_MIX) else np.zeros(count, dtype=np.uint64)
+    order = np.argsort(mixed)
+    new = _changes(words[order])
+    if int(new.sum()) != 1 + int(np.count_nonzero(np.diff(mixed[order]))):  # two pieces with one hash
+        order = np.lexsort(words.T)
+        new = _changes(words[order])
     return order, np.flatnonzero(new)
 
 
-def representatives(arrays: NetworkArrays, t: Floats) -> tuple[NDArray[np.intp], Floats]:
-    """For every piece the number of its pattern with the shortest Z'Dt, and that length."""
-    c = correlations(arrays, t)
-    length = np.sqrt(np.einsum("ij,ij->i", c, c))
+_MIX = np.array(
+    [1, 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93, 0xA0761D6478BD642F],
+    dtype=np.uint64,
+)  # odd numbers: the sum of words times these, modulo 2^64, is a hash
+
+
+def _changes(rows: NDArray[np.uint64]) -> Bits:
+    """Where a row differs from the one before it (the first always does)."""
+    new = np.ones(len(rows), dtype=bool)
+    new[1:] = (rows[1:] != rows[:-1]).any(axis=1)
+    return new
+
+
+def representatives(arrays: NetworkArrays, t: Floats, length: Floats) -> tuple[NDArray[np.intp], Floats]:
+    """For every piece the number of its pattern with the shortest Z'Dt, and that length; `length` is |Z'Dt| of all
+    patterns."""
     order, starts = group(arrays.bits, t > 0)
     ordered = length[order]
     least = np.minimum.reduceat(ordered, starts)
     owner = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
     hits = np.flatnonzero(ordered <= least[owner])
-    first = hits[np.unique(owner[hits], return_index=True)[1]]
-    return order[first], least
+    chosen = np.empty(len(starts), dtype=np.intp)
+    chosen[owner[hits]] = order[hits]
+    return chosen, least
+
+
+def lengths(c: Floats) -> Floats:
+    """|c| of every row."""
+    return np.sqrt(np.einsum("ij,ij->i", c, c))
 
 
 def unpack(bits: NDArray[np.uint8], n: int) -> Bits:
@@ -101,12 +121,12 @@ def _price(Z: Floats, t: Floats, base: Bits, enough: float, kinks: NDArray[np.in
     base = base ^ found.flipped
     line = np.arange(len(base))[:, None]
     m = np.where(base[line, found.kinks], t[line, found.kinks] + found.x, -found.x)
-    return Pieces(base, found.v, np.sqrt(np.einsum("ij,ij->i", found.v, found.v)), found.kinks, m, found.exact)
+    return Pieces(base, found.v, lengths(found.v), found.kinks, m, found.exact)
 
 
 def piece_multipliers(arrays: NetworkArrays, t: Floats, enough: float) -> PieceMultipliers:
     """A multiplier for every piece; a piece whose price is above `enough` gets its best one."""
-    chosen, _ = representatives(arrays, t)
+    chosen, _ = representatives(arrays, t, lengths(correlations(arrays, t)))
     priced = price_pieces(arrays.Z, t, unpack(arrays.bits[chosen], arrays.n), enough)
     m = np.where(priced.base, t, 0.0)
     piece, slot = np.nonzero(priced.kinks >= 0)
@@ -116,4 +136,4 @@ def piece_multipliers(arrays: NetworkArrays, t: Floats, enough: float) -> PieceM
     m[piece, row] = np.clip(priced.m_kinks[piece, slot], low, high)
     pieces = np.packbits(priced.base & (t > 0.0), axis=1)
     v = m @ arrays.Z
-    return PieceMultipliers(pieces, priced.base, m, v, np.sqrt(np.einsum("ij,ij->i", v, v)))
+    return PieceMultipliers(pieces, priced.base, m, v, lengths(v))

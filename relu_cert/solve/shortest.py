@@ -35,24 +35,31 @@ class Shortest:
     exact: Bits
 
 
+@dataclass(frozen=True)
+class _Task:
+    """All problems, in units where every row has length 1. A last row of zeros stands behind the empty slots
+    (kinks = -1)."""
+
+    unit: Floats  # (a + 1) x d
+    sign: Floats  # p x (a + 1), changed where rows are flipped
+    upper: Floats  # p x (a + 1)
+
+
 @dataclass
 class _Work:
-    """The problems that are not finished, in units where every row has length 1. A last row of zeros stands behind
-    the empty slots (kinks = -1)."""
+    """The problems that are not finished."""
 
     where: Slots
     c: Floats
     v: Floats
     sign: Floats
-    upper: Floats
     kinks: Slots
     x: Floats
-    flipped: Bits
     pending: Bits  # slots have just changed: solve before another row enters
     least: Floats  # violations below this are rounding
 
-    def keep(self, which: Bits) -> _Work:
-        """The problems for which `which` holds."""
+    def keep(self, which: Slots) -> _Work:
+        """Some of them."""
         return _Work(*(getattr(self, name)[which] for name in _Work.__dataclass_fields__))
 
 
@@ -68,48 +75,51 @@ def shortest(
     scale = np.where(length > 0.0, length, 1.0)
     unit = np.zeros((a + 1, d))
     unit[:a] = rows / scale[:a, None]
+    task = _Task(unit, np.ones((p, a + 1)), np.full((p, a + 1), np.inf))
+    task.sign[:, :a] = sign
+    np.multiply(upper, scale[:a], out=task.upper[:, :a])
     size = np.sqrt(np.einsum("ij,ij->i", c, c))
-    work = _Work(
-        np.arange(p),
-        c.copy(),
-        c.copy(),
-        np.concatenate([sign, np.ones((p, 1))], axis=1),
-        np.concatenate([upper * scale[:a], np.full((p, 1), np.inf)], axis=1),
-        np.full((p, d), -1) if kinks is None else kinks.copy(),
-        np.zeros((p, d)),
-        np.zeros((p, a + 1), dtype=bool),
-        np.zeros(p, dtype=bool) if kinks is None else np.asarray((kinks >= 0).any(axis=1), dtype=np.bool_),
-        _VIOLATED * size,
-    )
     out = Shortest(c.copy(), np.zeros((p, a), dtype=bool), np.full((p, d), -1), np.zeros((p, d)), np.zeros(p, bool))
-    trivial = size <= enough
-    if trivial.any():
-        work = work.keep(~trivial)
-    _iterate(work, unit, enough, out)
-    return _refined(out, unit, sign, scale)
+    where = np.flatnonzero(size > enough)
+    out.exact[size <= 0.0] = True
+    guess = np.full((len(where), d), -1) if kinks is None else kinks[where]
+    work = _Work(
+        where,
+        c[where],
+        c[where],
+        task.sign[where],
+        guess,
+        np.zeros((len(where), d)),
+        np.asarray((guess >= 0).any(axis=1), dtype=np.bool_),
+        _VIOLATED * size[where],
+    )
+    _iterate(work, task, enough, out)
+    np.not_equal(task.sign[:, :a], sign, out=out.flipped)
+    return _refined(out, task, scale)
 
 
-def _iterate(work: _Work, unit: Floats, enough: float, out: Shortest) -> None:
+def _iterate(work: _Work, task: _Task, enough: float, out: Shortest) -> None:
     """The active-set loop. Problems are written to `out` and leave as they finish."""
-    d = unit.shape[1]
+    d = task.unit.shape[1]
     for _ in range(12 * d + 40):
         if not len(work.where):
             return
-        going = _enter(work, unit)
+        going = _enter(work, task.unit)
         bound = np.einsum("ij,ij->i", work.v, work.v)
         done = ~going | ((bound <= enough * enough) & ~work.pending) | (bound <= 1e-4 * work.least**2)
         if done.any():
             out.exact[work.where[~going]] = True
-            _write(out, work, done)
-            work = work.keep(~done)
+            _write(out, task, work, np.flatnonzero(done))
+            work = work.keep(np.flatnonzero(~done))
         if len(work.where):
-            _step(work, unit)
-    _write(out, work, np.ones(len(work.where), dtype=bool))
+            _step(work, task)
+    _write(out, task, work, np.arange(len(work.where)))
 
 
 def _enter(work: _Work, unit: Floats) -> Bits:
     """Let the most violated row of each problem into a free slot; say which problems are not finished."""
-    slack = (work.v @ unit.T) * work.sign
+    slack = work.v @ unit.T
+    slack *= work.sign
     line = np.arange(len(slack))
     slack[line[:, None], work.kinks] = 0.0
     worst = slack.argmin(axis=1)
@@ -120,15 +130,14 @@ def _enter(work: _Work, unit: Floats) -> Bits:
     return going
 
 
-def _step(work: _Work, unit: Floats) -> None:
+def _step(work: _Work, task: _Task) -> None:
     """Move x towards the minimum over the span of the kinks, as far as the bounds allow (in place)."""
     kinks, x = work.kinks, work.x
     line = np.arange(len(kinks))
-    used = kinks >= 0
-    G, H = _gram(unit, work.sign, kinks)
+    G, H = _gram(task.unit, work.sign, kinks)
     target = _solve(H, -np.einsum("psd,pd->ps", G, work.c))
-    limit = work.upper[line[:, None], kinks]
-    low, high = used & (target <= 0.0), target > limit
+    limit = task.upper[work.where[:, None], kinks]
+    low, high = (kinks >= 0) & (target <= 0.0), target > limit
     with np.errstate(divide="ignore", invalid="ignore"):
         room = np.where(low, x / (x - target), np.where(high, (limit - x) / (target - x), np.inf))
     room[np.isnan(room)] = 0.0
@@ -140,9 +149,8 @@ def _step(work: _Work, unit: Floats) -> None:
         out, slot = np.flatnonzero(stopped), blocking[stopped]
         at_limit = high[out, slot]
         flips, at = out[at_limit], kinks[out, slot][at_limit]
-        work.c[flips] += (work.upper[flips, at] * work.sign[flips, at])[:, None] * unit[at]
+        work.c[flips] += (limit[out, slot][at_limit] * work.sign[flips, at])[:, None] * task.unit[at]
         work.sign[flips, at] *= -1.0
-        work.flipped[flips, at] ^= True
         kinks[out, slot] = -1
         x[out, slot] = 0.0
         G[out, slot] = 0.0
@@ -168,23 +176,22 @@ def _solve(H: Floats, b: Floats) -> Floats:
     return solved
 
 
-def _write(out: Shortest, work: _Work, done: Bits) -> None:
+def _write(out: Shortest, task: _Task, work: _Work, done: Slots) -> None:
     where = work.where[done]
     out.v[where] = work.v[done]
-    out.flipped[where] = work.flipped[done, :-1]
     out.kinks[where] = work.kinks[done]
     out.x[where] = work.x[done]
+    task.sign[where] = work.sign[done]
 
 
-def _refined(out: Shortest, unit: Floats, sign: Floats, scale: Floats) -> Shortest:
+def _refined(out: Shortest, task: _Task, scale: Floats) -> Shortest:
     """x in the units of the rows; where v is the minimum, one step of refinement makes g_k.v vanish on the kinks to
     the last bit."""
     out.x[:] /= scale[out.kinks]
     kinked = np.flatnonzero(out.exact & (out.kinks >= 0).any(axis=1))
     if len(kinked):
         kinks = out.kinks[kinked]
-        turned = np.where(out.flipped[kinked], -sign[kinked], sign[kinked])
-        G, H = _gram(unit, np.concatenate([turned, np.ones((len(kinked), 1))], axis=1), kinks)
+        G, H = _gram(task.unit, task.sign[kinked], kinks)
         correction = _solve(H, -np.einsum("psd,pd->ps", G, out.v[kinked]))
         out.v[kinked] += np.einsum("psd,ps->pd", G, correction)
         out.x[kinked] = np.maximum(out.x[kinked] + correction / scale[kinks], 0.0)

@@ -141,7 +141,7 @@ def test_planted_networks_have_the_planted_value(seed: int) -> None:
 def test_known_exact_optima() -> None:
     """Values worked out by hand: a box of ties, two equal blocks, a pattern of a lower face, a cone."""
     box = network([[3, 0], [-3, 0], [0, 4], [0, -4]], [10, 10, 17, 17])
-    assert solve(box, 5.0).primal == pytest.approx(62.5, rel=1e-12) or solve(box, 5.0).relative_gap <= 1e-12
+    assert solve(box, 5.0).primal == pytest.approx(52.0, rel=1e-12)  # r = 1: neurons (3,4), (-3,-4), 4/2 + 2 * 25
     eye = matrix([[1, 0], [0, 1]])
     twins = direct([eye, eye], [None, None], [6, 8])
     assert solve(twins, 5.0).primal == pytest.approx(37.5, rel=1e-12)  # |y| = 10: 25/2 + 5 * 5
