@@ -167,7 +167,12 @@ def _optimal_set(problem: Problem, found: OptimalSet) -> dict[str, Any]:
 def _class(problem: Problem, neuron: NeuronClass) -> dict[str, Any]:
     if problem.model == "gated":
         return {"pattern": neuron.pattern}
-    face = {"kinks": list(neuron.kinks), "basis": list(neuron.basis), "fixed": vector(neuron.fixed)}
+    face = {
+        "kinks": list(neuron.kinks),
+        "basis": list(neuron.basis),
+        "idle": list(neuron.idle),
+        "fixed": vector(neuron.fixed),
+    }
     if problem.model == "relu":
         return {"sign": _sign(neuron.sign), "pattern": neuron.pattern} | face
     return {"block": neuron.block} | face

@@ -13,7 +13,7 @@ import numpy as np
 
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, scaled_rows, sqrt_upper
 from relu_cert.problem.model import Network, Problem
-from relu_cert.prove.classes import Ball, is_stable
+from relu_cert.prove.classes import Ball, is_stable, parallel_classes, slopes, spans
 from relu_cert.prove.facts import Dual, NeuronClass, PieceMultiplier, PieceMultipliers, Sign
 from relu_cert.prove.multipliers import gated_lengths_squared, project
 from relu_cert.prove.pieces import Bits, bit_string, lengths_squared, unique_rows
@@ -87,7 +87,10 @@ def _direct(problem: Problem, lam: Fraction, ball: Ball) -> tuple[NeuronClass, .
         columns = list(zip(*block.K, strict=True))
         kinks = tuple(j for j, k in enumerate(columns) if any(k) and dot(k, v) == 0)
         basis = tuple(j for j in kinks if rho[j] > 0)
-        neuron = NeuronClass(block=b, kinks=kinks, basis=basis, fixed=tuple(rho[j] for j in kinks if j not in basis))
+        chosen = [columns[j] for j in basis]
+        idle = tuple(j for j in kinks if j not in basis and not spans(chosen, [columns[j]]))
+        fixed = tuple(rho[j] for j in kinks if j not in basis and j not in idle)
+        neuron = NeuronClass(block=b, kinks=kinks, basis=basis, idle=idle, fixed=fixed)
         if not is_stable(problem, neuron, ball):
             raise Unsettled(f"the face of block {b} is not settled")
         found.append(neuron)
@@ -103,7 +106,8 @@ def _relu(
     t = ball.center if xi > 0 else tuple(-x for x in ball.center)
     limit = out_threshold_squared(lam, frobenius_squared(network.Z), ball.radius_squared)
     near = [p for p, length in zip(pieces, piece_lengths(network.Z, t, pieces), strict=True) if length >= limit]
-    classes, out = [], []
+    classes: list[NeuronClass] = []
+    out: list[PieceMultiplier] = []
     fine = fine_rows(t, ball.radius_squared)
     for base in _fine_pieces(network, t, fine, near):
         best = _solve(network.Z, t, base, fine)
@@ -111,6 +115,8 @@ def _relu(
             out.append(_as_multiplier(t, base, best))
             continue
         neuron = _class_of(network.Z, xi, t, best)
+        if any((one.pattern, one.kinks) == (neuron.pattern, neuron.kinks) for one in classes):
+            continue  # a kink between two fine pieces: the same neuron
         if not is_stable(problem, neuron, ball):
             raise Unsettled(f"the face of the neuron in direction {_about(best.v)} is not settled")
         classes.append(neuron)
@@ -157,10 +163,29 @@ def _as_multiplier(t: Vector, base: list[bool], best: Shortest) -> PieceMultipli
 def _class_of(Z: Matrix, xi: Sign, t: Vector, best: Shortest) -> NeuronClass:
     """The class at an exact maximiser v: its rows on, its kinks, a basis of them."""
     heights = [dot(z, best.v) for z in Z]
-    kinks = tuple(k for k, (h, z) in enumerate(zip(heights, Z, strict=True)) if h == 0 and any(z))
-    basis = tuple(k for k in kinks if k in best.free and best.m[k] not in (t[k], 0))
-    fixed = tuple(best.m[k] / t[k] if t[k] else Fraction(0) for k in kinks if k not in basis)
-    return NeuronClass(xi, bit_string([h > 0 for h in heights]), None, kinks, basis, fixed)
+    kinks, inside, share = [], [], {}
+    for c, rows in parallel_classes(Z).items():
+        if heights[c] != 0:
+            continue
+        kinks.append(c)
+        right, left = slopes(rows, t)
+        mu = sum((a * best.m[k] for k, a in rows.items()), Fraction(0))
+        if right < mu < left:
+            inside.append(c)
+        share[c] = (left - mu) / (left - right) if right != left else Fraction(0)
+    basis = _independent(Z, inside)
+    idle = tuple(c for c in kinks if c not in inside and not spans([Z[i] for i in basis], [Z[c]]))
+    fixed = tuple(share[c] for c in kinks if c not in basis and c not in idle)
+    return NeuronClass(xi, bit_string([h > 0 for h in heights]), None, tuple(kinks), basis, idle, fixed)
+
+
+def _independent(Z: Matrix, rows: list[int]) -> tuple[int, ...]:
+    """A greedy basis of the span of the rows, by their numbers."""
+    chosen: list[int] = []
+    for k in rows:
+        if spans([Z[i] for i in [*chosen, k]], ()):
+            chosen.append(k)
+    return tuple(chosen)
 
 
 def _about(v: Vector) -> str:

@@ -5,12 +5,14 @@ A block b can be active only if |v_b| = lambda for v_b = Proj_{C_b}(X_b'r*) (pro
 Where the projection keeps its face for all residuals of the ball, v_b = P X_b'r* with a rational projector P; blocks
 with the same X P carry the same neuron and form one *class*. Its output is q = X P X'r* = G r*.
 
-For ReLU a class is a sign xi, the rows D where z_k.v > 0 and the kinks T where z_k.v = 0. For all t = xi r of the ball:
+For ReLU a class is a sign xi, the rows D where z_k.v > 0 and the kinks T, the hyperplanes with z_c.v = 0 (parallel rows
+are one hyperplane, named by its smallest row). On one hyperplane the rows add up to a function of h = z_c.u with slope
+p_c for h > 0 and l_c for h < 0, concave if p_c <= l_c. For all t = xi r of the ball:
 
     v(t) = P_T sum_{k in D} t_k z_k,    z_k.v > 0 on D,    z_k.v < 0 off D and T,
-    v(t) = sum_{k in D} t_k z_k + sum_{k in T} m_k z_k   with   t_k < m_k < 0,
+    v(t) = sum_{k in D} t_k z_k + sum_{c in T} mu_c z_c   with   p_c < mu_c < l_c,
 
-which are the optimality conditions of one concave piece, so v is the piece's only maximiser.
+which are the optimality conditions of the concave pieces around v, so v is their only maximiser.
 """
 
 from __future__ import annotations
@@ -21,9 +23,10 @@ from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
 
-from relu_cert.exact import Matrix, Vector, dot, norm_squared
+from relu_cert.exact import Matrix, Vector, dot, norm_squared, primitive, scaled_rows
 from relu_cert.problem.model import Problem
 from relu_cert.prove.facts import NeuronClass
+from relu_cert.prove.projection import combine
 
 
 @dataclass(frozen=True)
@@ -114,9 +117,7 @@ def is_stable(problem: Problem, neuron: NeuronClass, ball: Ball) -> bool:
     if problem.model == "gated":
         return not neuron.kinks
     rows = constraints(problem, neuron)
-    if not set(neuron.basis) <= set(neuron.kinks) or not spans(
-        [rows[k] for k in neuron.basis], [rows[k] for k in neuron.kinks]
-    ):
+    if not _kinks_are_kinks(rows, neuron, class_map(problem, neuron)):
         return False
     if problem.network is not None:
         return _stable_relu(problem.network.Z, neuron, ball)
@@ -133,32 +134,85 @@ def spans(basis: Sequence[Vector], others: Sequence[Vector]) -> bool:
     return bool(fmpq_mat([[to_fmpq(x) for x in row] for row in (*basis, *others)]).rank() == len(basis))
 
 
+def loose_kinks(neuron: NeuronClass) -> list[int]:
+    """The kinks that `fixed` speaks of, in order."""
+    return [k for k in neuron.kinks if k not in neuron.basis and k not in neuron.idle]
+
+
+def _kinks_are_kinks(rows: Matrix, neuron: NeuronClass, one: ClassMap) -> bool:
+    """Whether z_k.v = 0 on every kink for every residual: spanned by the basis, or orthogonal to P X' (idle)."""
+    if not set(neuron.basis) | set(neuron.idle) <= set(neuron.kinks) or set(neuron.basis) & set(neuron.idle):
+        return False
+    if not spans([rows[k] for k in neuron.basis], [rows[k] for k in loose_kinks(neuron)]):
+        return False
+    return not any(any((one.B() * column(rows[k])).entries()) for k in neuron.idle)
+
+
+def _never_positive(slope: Fraction, rows: dict[int, Fraction], side: int, R2: Fraction) -> bool:
+    """Whether the slope is <= 0 over the ball: no rows on this side, or negative by more than R moves it."""
+    size2 = sum((a * a for a in rows.values() if a * side > 0), Fraction(0))
+    return slope < 0 and slope**2 > size2 * R2 if size2 else slope == 0
+
+
+def parallel_classes(Z: Matrix) -> dict[int, dict[int, Fraction]]:
+    """The hyperplanes of the rows: for each class of parallel rows, named by its smallest row c, z_k = a_k z_c."""
+    names: dict[tuple[int, ...], int] = {}
+    classes: dict[int, dict[int, Fraction]] = {}
+    for k, z in enumerate(Z):
+        first = next((j for j, x in enumerate(z) if x), None)
+        if first is None:
+            continue
+        (integers,), _ = scaled_rows([tuple(x / z[first] for x in z)])
+        c = names.setdefault(primitive(integers), k)
+        classes.setdefault(c, {})[k] = z[first] / Z[c][first]
+    return classes
+
+
+def slopes(rows: dict[int, Fraction], t: Vector) -> tuple[Fraction, Fraction]:
+    """The slopes of sum_k t_k (z_k.u)_+ over one class, as a function of h = z_c.u: p for h > 0, l for h < 0."""
+    right = sum((a * t[k] for k, a in rows.items() if a > 0), Fraction(0))
+    left = sum((a * t[k] for k, a in rows.items() if a < 0), Fraction(0))
+    return right, left
+
+
 def _stable_relu(Z: Matrix, neuron: NeuronClass, ball: Ball) -> bool:
     t = ball.center if neuron.sign > 0 else tuple(-x for x in ball.center)
     R2, zeta2 = ball.radius_squared, sum((norm_squared(z) for z in Z), Fraction(0))
-    on = [k for k, c in enumerate(neuron.pattern or "") if c == "1"]
-    c = [Fraction(0)] * len(Z[0])
-    weights = [(k, t[k]) for k in on]
-    loose = [k for k in neuron.kinks if k not in neuron.basis]
-    weights += [(k, f * t[k]) for k, f in zip(loose, neuron.fixed, strict=True)]
-    for k, weight in weights:
-        for j, x in enumerate(Z[k]):
-            c[j] += weight * x
-    m, W = _multipliers([Z[k] for k in neuron.basis], c)
-    v = [x + sum((m_k * Z[k][j] for m_k, k in zip(m, neuron.basis, strict=True)), Fraction(0)) for j, x in enumerate(c)]
-    kinks, active = set(neuron.kinks), set(on)
+    classes = parallel_classes(Z)
+    if any(c not in classes for c in neuron.kinks):
+        return False
+    kinks = {k for c in neuron.kinks for k in classes[c]}
+    on = {k for k, bit in enumerate(neuron.pattern or "") if bit == "1"}
+    kink_slopes = {c: slopes(classes[c], t) for c in neuron.kinks}
+    size2 = {c: norm_squared(tuple(classes[c].values())) for c in neuron.kinks}
+    for c in neuron.idle:
+        right, left = kink_slopes[c]
+        if not (_never_positive(right, classes[c], 1, R2) and _never_positive(-left, classes[c], -1, R2)):
+            return False
+    loose = loose_kinks(neuron)
+    weights = {k: t[k] for k in on}
+    for c, f in zip(loose, neuron.fixed, strict=True):
+        right, left = kink_slopes[c]
+        if not (0 <= f <= 1 and right < left and (left - right) ** 2 > size2[c] * R2):
+            return False
+        weights[c] = left + f * (right - left)
+    start = combine(Z, [weights.get(k, Fraction(0)) for k in range(len(Z))])
+    m, W = _multipliers([Z[c] for c in neuron.basis], start)
+    v = combine([start, *(Z[c] for c in neuron.basis)], [Fraction(1), *m])
     for k, z in enumerate(Z):
         if k in kinks or not any(z):
+            if k in on:
+                return False
             continue
-        height = dot(z, v) if k in active else -dot(z, v)
+        height = dot(z, v) if k in on else -dot(z, v)
         if not (height > 0 and height**2 > norm_squared(z) * zeta2 * R2):
             return False
-    for m_k, w, k in zip(m, W, neuron.basis, strict=True):
-        move2 = norm_squared(w) * zeta2 * R2
-        inside = m_k - t[k]
-        if not (m_k < 0 and m_k**2 > move2 and inside > 0 and inside**2 > 2 * (move2 + R2)):
+    for mu, w, c in zip(m, W, neuron.basis, strict=True):
+        right, left = kink_slopes[c]
+        move2 = 2 * (norm_squared(w) * zeta2 + size2[c]) * R2
+        if not (right < mu < left and (mu - right) ** 2 > move2 and (left - mu) ** 2 > move2):
             return False
-    return all(t[k] < 0 and t[k] ** 2 > R2 for k in loose) and all(0 <= f <= 1 for f in neuron.fixed)
+    return True
 
 
 def _stable_direct(problem: Problem, neuron: NeuronClass, ball: Ball) -> bool:
@@ -167,7 +221,7 @@ def _stable_direct(problem: Problem, neuron: NeuronClass, ball: Ball) -> bool:
     R2 = ball.radius_squared
     xi2 = sum((norm_squared(row) for row in block.X), Fraction(0))
     c = [dot(col, ball.center) for col in zip(*block.X, strict=True)]
-    loose = [k for k in neuron.kinks if k not in neuron.basis]
+    loose = loose_kinks(neuron)
     for k, rho in zip(loose, neuron.fixed, strict=True):
         c = [x - rho * y for x, y in zip(c, rows[k], strict=True)]
     m, W = _multipliers([rows[k] for k in neuron.basis], c)

@@ -125,11 +125,12 @@ class LambdaMax:
 class NeuronClass:
     """One neuron that may be active.
 
-    ReLU:   `sign`, `pattern` (1 where z_k.v > 0), `kinks` (rows T).
+    ReLU:   `sign`, `pattern` (1 where z_k.v > 0), `kinks` (hyperplanes T with z_c.v = 0, named by their smallest row).
     gated:  `pattern` (D); no kinks.
     direct: `block`, `kinks` (columns of K_b with K_j.v = 0).
-    `basis` are kinks that span the others; `fixed` says what the multipliers of the others are: m_k = fixed_k t_k with
-    0 <= fixed_k <= 1 (ReLU), rho_k = fixed_k >= 0 (direct).
+    `basis` are independent kinks. `idle` kinks are orthogonal to v whatever the residual, and their multiplier is 0.
+    The others are spanned by the basis, and `fixed` says what their multipliers are: mu_c = l_c + fixed_c (p_c - l_c)
+    with 0 <= fixed_c <= 1 (ReLU; p_c and l_c are the slopes on both sides), rho_k = fixed_k >= 0 (direct).
     """
 
     sign: Sign = 1
@@ -137,6 +138,7 @@ class NeuronClass:
     block: int | None = None
     kinks: tuple[int, ...] = ()
     basis: tuple[int, ...] = ()
+    idle: tuple[int, ...] = ()
     fixed: Vector = ()
 
 
