@@ -1,0 +1,66 @@
+"""A given network against the optimum: over all patterns, over its own, and neuron by neuron."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from relu_cert.exact import Matrix, Vector, dot, norm_squared, sqrt_lower, sqrt_upper
+from relu_cert.network.objective import ConvexNeuron
+from relu_cert.problem.model import Block, Problem
+from relu_cert.prove.facts import Facts
+from relu_cert.prove.value import fit, primal, relu_neuron, value
+
+NORM_BITS = 64
+
+
+def own_problem(neurons: Sequence[ConvexNeuron], Z: Matrix, y: Vector) -> Problem:
+    """The convex program over the network's own patterns 1(Z w_i >= 0) only, with both signs for each.
+
+    Its optimum is what a network can reach without a new pattern. A network that is optimal here and not over all
+    patterns is stuck at a point that a sub-sampled program would call its solution.
+    """
+    patterns = dict.fromkeys(tuple(dot(z, neuron.w) >= 0 for z in Z) for neuron in neurons)
+    d = len(Z[0])
+    blocks = []
+    for pattern in patterns:
+        sides = (tuple(-x if on else x for x in z) for on, z in zip(pattern, Z, strict=True))
+        K = tuple(zip(*sides, strict=True))
+        for xi in (1, -1):
+            X = tuple(tuple(xi * x if on else Fraction(0) for x in z) for on, z in zip(pattern, Z, strict=True))
+            blocks.append(Block(X, K))
+    columns = tuple(tuple(range(d * b, d * (b + 1))) for b in range(len(blocks)))
+    return Problem("cgl", y, tuple(blocks), columns=columns)
+
+
+def network_facts(facts: Facts, neurons: Sequence[ConvexNeuron]) -> Facts:
+    """The facts with the given network as their feasible point: the certificate is then about this network.
+
+    `value.upper` is its P, rounded up, so that the claim `optimal` says that it is optimal up to the gap asked for.
+    """
+    network = facts.problem.network
+    if network is None or facts.problem.model != "relu":
+        raise ValueError("a ReLU network is compared with the ReLU problem")
+    exact = [relu_neuron(network.Z, neuron.sign, neuron.w, NORM_BITS) for neuron in neurons]
+    point = primal(facts.problem, exact)
+    bounds = value(facts.problem, facts.lam, point, facts.dual, facts.value.gap)
+    return replace(facts, primal=point, value=bounds, fit=fit(point, bounds))
+
+
+def never_optimal(facts: Facts, neurons: Sequence[ConvexNeuron]) -> tuple[bool, ...]:
+    """For each neuron whether its direction and sign are proved to be in no optimal network.
+
+    A neuron w of an optimal network has xi r*.(Zw)_+ = lambda |w|, and |r* - theta| <= R with R^2 = 2 (upper - lower).
+    So xi theta.(Zw)_+ + R |(Zw)_+| < lambda |w| excludes it. False says nothing.
+    """
+    network = facts.problem.network
+    if network is None:
+        raise ValueError("a ReLU network is compared with the ReLU problem")
+    R = sqrt_upper(2 * (facts.value.upper - facts.value.lower))
+    found = []
+    for neuron in neurons:
+        q = neuron.output(network.Z)
+        reach = dot(facts.dual.theta, q) + R * sqrt_upper(norm_squared(q))
+        found.append(reach < facts.lam * sqrt_lower(neuron.norm_squared))
+    return tuple(found)

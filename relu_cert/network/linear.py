@@ -1,0 +1,42 @@
+"""Exact linear algebra for a few vectors at a time (flint)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from flint import fmpq, fmpq_mat
+
+from relu_cert.exact import Vector
+
+
+def columns(vectors: Sequence[Sequence[Fraction]]) -> fmpq_mat:
+    """The matrix with these columns."""
+    return fmpq_mat([[fmpq(x.numerator, x.denominator) for x in row] for row in zip(*vectors, strict=True)])
+
+
+def fraction(x: fmpq) -> Fraction:
+    """A flint rational as a Fraction."""
+    return Fraction(int(x.p), int(x.q))
+
+
+def rank(vectors: Sequence[Sequence[Fraction]]) -> int:
+    """The dimension of their span."""
+    return int(columns(vectors).rref()[1]) if vectors else 0
+
+
+def express(basis: Sequence[Sequence[Fraction]], vector: Sequence[Fraction]) -> Vector | None:
+    """The only gamma with sum_i gamma_i basis_i = vector, for independent basis vectors; None where there is none."""
+    if not basis:
+        return None if any(vector) else ()
+    reduced, found = columns([*basis, vector]).rref()
+    if found > len(basis):
+        return None
+    return tuple(fraction(reduced[i, len(basis)]) for i in range(len(basis)))
+
+
+def solve(rows: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> Vector:
+    """The solution of a square, nonsingular system."""
+    left = columns(list(zip(*rows, strict=True)))
+    found = left.solve(columns([right]))
+    return tuple(fraction(found[i, 0]) for i in range(len(right)))

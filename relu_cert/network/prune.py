@@ -1,0 +1,74 @@
+"""Optimal pruning: fewer neurons, the same fit, an objective that is no higher. Exact.
+
+The neurons' outputs are q_i = xi_i (Z w_i)_+, and the network alpha_i w_i (alpha >= 0) has the fit sum_i alpha_i q_i.
+If sum_i beta_i q_i = 0, all networks alpha - t beta have the same fit, and the penalty changes by
+-t lambda sum_i beta_i |w_i|. Take the sign of beta that does not raise it, and the first t > 0 at which a neuron is
+gone. (alg:pruning-solutions and lemma:one-step-pruning print t = 1/|beta_i|; without its sign the loop need not end.)
+Repeat until the outputs are independent. An optimal network stays optimal, and is then minimal
+(prop:minimal-solutions); any other network stays as good, or gets better.
+
+Outputs are taken in one after the other, so that the ones kept are always independent: q_j = sum_i gamma_i q_i gives
+beta = (gamma, -1), in which the neuron j takes part (alg:pruning-solutions-nn leaves out beta_j = -1). Every weight is
+then the only solution of a small linear system, and its digits do not pile up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from relu_cert.exact import Matrix
+from relu_cert.network.linear import express, rank
+from relu_cert.network.objective import ConvexNeuron
+from relu_cert.network.roots import root_sum_sign
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+
+@dataclass(frozen=True)
+class Pruned:
+    """The neurons alpha_i w_i that are left, with their numbers i and factors alpha_i, and whether P fell."""
+
+    neurons: tuple[ConvexNeuron, ...]
+    kept: tuple[int, ...]
+    factors: tuple[Fraction, ...]
+    better: bool
+
+
+def output_rank(neurons: Sequence[ConvexNeuron], Z: Matrix) -> int:
+    """The dimension of the span of the neurons' outputs; less than their number iff some can be pruned."""
+    return rank([neuron.output(Z) for neuron in neurons])
+
+
+def prune(neurons: Sequence[ConvexNeuron], Z: Matrix) -> Pruned:
+    """The neurons pruned until their outputs are independent: the same fit, P no higher."""
+    outputs = [neuron.output(Z) for neuron in neurons]
+    alpha: dict[int, Fraction] = {}
+    better = False
+    for j, q in enumerate(outputs):
+        gamma = express([outputs[i] for i in alpha], q)
+        if gamma is None:
+            alpha[j] = _ONE
+            continue
+        beta = {i: -g for i, g in zip(alpha, gamma, strict=True)} | {j: _ONE}
+        alpha, fell = _step(neurons, alpha | {j: _ONE}, beta)
+        better = better or fell
+    kept = tuple(alpha)
+    factors = tuple(alpha.values())
+    scaled = (tuple(a * x for x in neurons[i].w) for i, a in alpha.items())
+    return Pruned(
+        tuple(ConvexNeuron(neurons[i].sign, w) for i, w in zip(kept, scaled, strict=True)), kept, factors, better
+    )
+
+
+def _step(
+    neurons: Sequence[ConvexNeuron], alpha: dict[int, Fraction], beta: dict[int, Fraction]
+) -> tuple[dict[int, Fraction], bool]:
+    """alpha - t beta with the sign of beta that does not raise sum alpha_i |w_i|, up to the first zero."""
+    slope = root_sum_sign([(b, neurons[i].norm_squared) for i, b in beta.items() if b])
+    if slope < 0:
+        beta = {i: -b for i, b in beta.items()}
+    t = min(alpha[i] / b for i, b in beta.items() if b > 0)
+    moved = {i: a - t * beta[i] for i, a in alpha.items()}
+    return {i: a for i, a in moved.items() if a}, slope != 0

@@ -1,0 +1,98 @@
+"""How far a network is from being Clarke stationary for J, exactly.
+
+J is differentiable except where z_k.W1_i = 0 for some z_k != 0 with w2_i r_k != 0 (a kink). With r = y - f(Z), its
+Clarke subdifferential, the convex hull of the limits of gradients at points nearby, is a product over the neurons of
+
+    d/dw2_i:  lambda w2_i - r.(Z W1_i)_+                                                     one number, and
+    d/dW1_i:  lambda W1_i - w2_i conv { sum_{z_k.W1_i > 0} r_k z_k + sum_{kinks k, D_k = 1} r_k z_k }
+
+over the patterns D of the open cells that the kinks cut out of R^d: neurons move independently, and around W1_i all
+those cells are met, and no others. The distance from stationarity is the norm of the shortest element. It is zero iff
+the network is Clarke stationary. A network may be stationary without being in the set of prop:stationary-points, and
+in it without being stationary: the two agree where no neuron is at a kink.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from relu_cert.errors import TooManyPatterns
+from relu_cert.exact import Matrix, Vector, dot, norm_squared
+from relu_cert.network.model import TrainedNetwork
+from relu_cert.network.nearest import nearest_to_zero
+from relu_cert.network.objective import HALF, Interval, residual
+from relu_cert.patterns import enumerate_patterns
+
+_ZERO = Fraction(0)
+MAX_CELLS = 4096
+
+
+@dataclass(frozen=True)
+class NeuronStationarity:
+    """One neuron: the squared distance of zero from d/dW1_i, the number d/dw2_i, and the rows where it is at a kink.
+
+    `first` is exact but where the kinks cut out more than MAX_CELLS cells.
+    """
+
+    first: Interval
+    second: Fraction
+    kinks: tuple[int, ...]
+
+    @property
+    def distance_squared(self) -> Interval:
+        """The neuron's part of the squared distance."""
+        return self.first.shift(self.second**2)
+
+
+@dataclass(frozen=True)
+class Stationarity:
+    """The squared distance of zero from the Clarke subdifferential, with its parts."""
+
+    neurons: tuple[NeuronStationarity, ...]
+
+    @property
+    def distance_squared(self) -> Interval:
+        """The sum over the neurons."""
+        return sum((neuron.distance_squared for neuron in self.neurons), Interval(_ZERO, _ZERO))
+
+    @property
+    def stationary(self) -> bool | None:
+        """Whether the network is Clarke stationary; None where the enclosure does not say."""
+        distance = self.distance_squared
+        return False if distance.lower > 0 else True if distance.upper == 0 else None
+
+
+def stationarity(network: TrainedNetwork, Z: Matrix, y: Vector, lam: Fraction) -> Stationarity:
+    """The distance from Clarke stationarity for J at lambda."""
+    r = residual(network, Z, y)
+    return Stationarity(tuple(_neuron(w, v, Z, r, lam) for w, v in zip(network.W1, network.w2, strict=True)))
+
+
+def _neuron(w: Vector, v: Fraction, Z: Matrix, r: Vector, lam: Fraction) -> NeuronStationarity:
+    inner = [dot(z, w) for z in Z]
+    second = lam * v - sum((r_k * a for r_k, a in zip(r, inner, strict=True) if a > 0), _ZERO)
+    on = [k for k, a in enumerate(inner) if a > 0]
+    kinks = tuple(k for k, a in enumerate(inner) if a == 0 and v * r[k] and any(Z[k]))
+    smooth = tuple(lam * x - v * s for x, s in zip(w, _sum(Z, r, on), strict=True))
+    if not kinks:
+        length = norm_squared(smooth)
+        return NeuronStationarity(Interval(length, length), second, kinks)
+    try:
+        patterns = enumerate_patterns(tuple(Z[k] for k in kinks), max_patterns=MAX_CELLS)
+    except TooManyPatterns:
+        # Half of every kink is the middle of two opposite cells, so it is in the subdifferential.
+        middle = tuple(a - HALF * v * s for a, s in zip(smooth, _sum(Z, r, kinks), strict=True))
+        return NeuronStationarity(Interval(_ZERO, norm_squared(middle)), second, kinks)
+    corners = []
+    for pattern in patterns.array()[: patterns.open_cells]:
+        extra = _sum(Z, r, [k for k, bit in zip(kinks, pattern, strict=True) if bit])
+        corners.append(tuple(a - v * s for a, s in zip(smooth, extra, strict=True)))
+    length = norm_squared(nearest_to_zero(corners))
+    return NeuronStationarity(Interval(length, length), second, kinks)
+
+
+def _sum(Z: Matrix, r: Vector, rows: Sequence[int]) -> Vector:
+    """sum_k r_k z_k"""
+    return tuple(sum((r[k] * Z[k][j] for k in rows), _ZERO) for j in range(len(Z[0])))
