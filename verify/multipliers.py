@@ -94,7 +94,7 @@ def piece_rows(patterns: Patterns, t: Vector, node: Node) -> Iterator[Row]:
 
 
 def allowed(m_k: Fraction, t_k: Fraction, on: bool) -> bool:
-    """Whether t_k (s)_+ <= m_k s for every s: for s >= 0 only, or s <= 0 only, if t_k > 0 and the piece fixes the sign."""
+    """Whether t_k (s)_+ <= m_k s for every s; if t_k > 0 the piece fixes the sign of s, >= 0 (on) or <= 0."""
     if t_k > 0:
         return m_k >= t_k if on else m_k <= 0
     return t_k <= m_k <= 0

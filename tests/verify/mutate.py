@@ -95,7 +95,7 @@ def replaced(value: Any, path: Path, new: Any) -> Any:
     """The tree with another value at one path."""
     if not path:
         return new
-    copy = dict(value) if isinstance(value, dict) else list(value)
+    copy: Any = dict(value) if isinstance(value, dict) else list(value)
     copy[path[0]] = replaced(value[path[0]], path[1:], new)
     return copy
 

@@ -10,6 +10,7 @@ import json
 import re
 from fractions import Fraction
 from functools import cache
+from hashlib import sha256
 from typing import Any
 
 from tests.verify import brute, small
@@ -111,7 +112,7 @@ class Truth:
 
     def data(self, raw: bytes) -> bool:
         """The numbers are those of the raw file (a plain one, as the tests write it)."""
-        if small.sha256(raw).hexdigest() != self.top["input"]["sha256"]:
+        if sha256(raw).hexdigest() != self.top["input"]["sha256"]:
             return False
         if self.model == "cgl":
             read = json.loads(raw)
@@ -121,7 +122,8 @@ class Truth:
             y = tuple(map(Fraction, read["y"]))
             return (X, K_read, y, read["groups"]) == (self.Z, K, self.y, self.problem["groups"])
         source = self.top["input"]
-        rows = [line.split(source["delimiter"]) for line in raw.decode().splitlines()][source["header"] :]
+        lines = [line for line in raw.decode("utf-8-sig").splitlines() if line.strip()][source["header"] :]
+        rows = [[field.strip(' "') for field in line.split(source["delimiter"])] for line in lines]
         number = Fraction if source["numbers"] == "decimal" else lambda x: Fraction(float(Fraction(x)))
         table = [[number(x) for x in row] for row in rows]
         y = tuple(row.pop(source["target"]) for row in table)

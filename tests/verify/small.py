@@ -15,7 +15,7 @@ from tests.verify.brute import Mat, Vec, combine, dot, mat, times, vec
 
 NAME = "relu_cert certificate"
 OBJECTIVE = "1/2|Xw-y|^2 + lambda*sum|w_b|"
-FLIP = {1: "+", -1: "-"}
+SIGNS = {"+": 1, "-": -1}
 
 
 @dataclass(frozen=True)
@@ -118,13 +118,13 @@ def piece_entries(Z: Mat, listing: Listing, t: Vec) -> tuple[list[list[Any]], Fr
     return entries, largest, direction
 
 
-def relu_multipliers(Z: Mat, listing: Listing, theta: Vec) -> tuple[dict[str, Any], Fraction, int, Vec]:
+def relu_multipliers(Z: Mat, listing: Listing, theta: Vec) -> tuple[dict[str, Any], Fraction, str, Vec]:
     """Multipliers for both signs; max_b |Proj(X_b'theta)|^2, and the sign and direction that attain it."""
-    fact, best = {}, (Fraction(-1), 1, vec())
-    for xi in (1, -1):
-        fact[FLIP[xi]], largest, v = piece_entries(Z, listing, tuple(xi * x for x in theta))
+    fact, best = {}, (Fraction(-1), "+", vec())
+    for sign, xi in SIGNS.items():
+        fact[sign], largest, v = piece_entries(Z, listing, tuple(xi * x for x in theta))
         if largest > best[0]:
-            best = (largest, xi, v)
+            best = (largest, sign, v)
     return fact, *best
 
 
@@ -183,7 +183,7 @@ def value_and_fit(y: Vec, lam: Fraction, fit: Vec, penalty: Fraction, theta: Vec
     }
 
 
-Neuron = tuple[int | str, Vec, Fraction]  # the sign, pattern or block; w; an upper bound of |w|
+Neuron = tuple[str, Vec, Fraction]  # the sign or the pattern; w; an upper bound of |w|
 
 
 def network(name: str, model: str, Z: Mat, y: Vec, lam: Fraction, neurons: Sequence[Neuron], theta: Vec) -> Case:
@@ -193,21 +193,18 @@ def network(name: str, model: str, Z: Mat, y: Vec, lam: Fraction, neurons: Seque
     listed = []
     for first, w, norm in neurons:
         Zw = times(Z, w)
-        if model == "relu":
-            output = tuple(first * max(x, Fraction(0)) for x in Zw)
-            listed.append({"sign": FLIP[first], "w": words(w), "norm": word(norm)})
-        else:
-            output = masked(str(first), Zw)
-            listed.append({"pattern": first, "w": words(w), "norm": word(norm)})
+        positive = tuple(max(x, Fraction(0)) for x in Zw)
+        output = tuple(SIGNS[first] * x for x in positive) if model == "relu" else masked(first, Zw)
+        listed.append({"sign" if model == "relu" else "pattern": first, "w": words(w), "norm": word(norm)})
         fit = tuple(a + b for a, b in zip(fit, output, strict=True))
+    multipliers: Any = None
     if model == "relu":
-        at_y, squared, xi, u = relu_multipliers(Z, listing, y)
-        lambda_max = {"squared": word(squared), "multipliers": at_y, "attained": {"sign": FLIP[xi], "u": words(u)}}
+        at_y, squared, sign, u = relu_multipliers(Z, listing, y)
+        lambda_max = {"squared": word(squared), "multipliers": at_y, "attained": {"sign": sign, "u": words(u)}}
         multipliers = relu_multipliers(Z, listing, theta)[0]
     else:
         squared, pattern = gated_largest(Z, listing, y)
         lambda_max = {"squared": word(squared), "multipliers": None, "attained": {"pattern": pattern}}
-        multipliers = None
     facts = {
         "patterns": listing.fact,
         "lambda_max": lambda_max,
@@ -223,13 +220,13 @@ def network(name: str, model: str, Z: Mat, y: Vec, lam: Fraction, neurons: Seque
 
 def planted_relu(name: str, Z: Mat, r: Vec, alpha: Fraction = Fraction(1)) -> Case:
     """The residual r is chosen first: lambda = max_b |Proj(X_b'r)| = |v|, y = r + alpha xi (Zv)_+. No gap at all."""
-    _, squared, xi, v = relu_multipliers(Z, list_patterns(Z), r)
+    _, squared, sign, v = relu_multipliers(Z, list_patterns(Z), r)
     lam = root(squared)
     if not lam:
         raise ValueError(f"lambda^2 = {squared} is not a square")
     w = tuple(alpha * x for x in v)
-    y = tuple(r_k + xi * max(x, Fraction(0)) for r_k, x in zip(r, times(Z, w), strict=True))
-    return network(name, "relu", Z, y, lam, [(xi, w, alpha * lam)], r)
+    y = tuple(r_k + SIGNS[sign] * max(x, Fraction(0)) for r_k, x in zip(r, times(Z, w), strict=True))
+    return network(name, "relu", Z, y, lam, [(sign, w, alpha * lam)], r)
 
 
 def planted_gated(name: str, Z: Mat, r: Vec, alpha: Fraction = Fraction(1)) -> Case:
@@ -250,7 +247,7 @@ def zero_network(name: str, Z: Mat, y: Vec, lam: Fraction, model: str = "relu") 
 
 def loose_relu(name: str, Z: Mat, y: Vec, lam: Fraction, w: Vec, norm: Fraction, shrink: Fraction) -> Case:
     """Any neuron and any feasible theta = shrink y: an honest interval that is wide."""
-    return network(name, "relu", Z, y, lam, [(1, w, norm)], tuple(shrink * x for x in y))
+    return network(name, "relu", Z, y, lam, [("+", w, norm)], tuple(shrink * x for x in y))
 
 
 def direct(name: str) -> Case:

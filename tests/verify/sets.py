@@ -1,0 +1,321 @@
+"""Small certificates with the fact `optimal_set`, planted so that the exact optimum is known; plain Fractions only."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from tests.verify import brute, small
+from tests.verify.brute import Mat, Vec, combine, dot, mat, solve, times, vec
+from tests.verify.small import SIGNS, Case, words
+
+ZERO = Fraction(0)
+
+
+@dataclass(frozen=True)
+class Neuron:
+    """A class with its weight: relu and gated by pattern, cgl by block; kinks with their basis and the fixed parts."""
+
+    first: int | str
+    pattern: str = ""
+    kinks: tuple[int, ...] = ()
+    basis: tuple[int, ...] = ()
+    fixed: tuple[Fraction, ...] = ()
+    weight: Fraction = Fraction(1)
+
+    def entry(self, model: str) -> dict[str, Any]:
+        """As the certificate writes it."""
+        if model == "gated":
+            return {"pattern": self.first}
+        named = {"sign": self.first, "pattern": self.pattern} if model == "relu" else {"block": self.first}
+        return {**named, "kinks": list(self.kinks), "basis": list(self.basis), "fixed": words(self.fixed)}
+
+
+def projected(c: Vec, vectors: Sequence[Vec]) -> Vec:
+    """c without its part in the span of independent vectors."""
+    if not vectors:
+        return c
+    m = solve([[dot(a, b) for b in vectors] for a in vectors], [dot(a, c) for a in vectors])
+    return tuple(c_j - sum((x * a[j] for x, a in zip(m, vectors, strict=True)), ZERO) for j, c_j in enumerate(c))
+
+
+def pivots_positive(M: list[list[Fraction]]) -> bool:
+    """Whether a symmetric matrix is positive definite: elimination meets positive pivots only."""
+    A = [list(row) for row in M]
+    for i in range(len(A)):
+        if A[i][i] <= 0:
+            return False
+        for j in range(i + 1, len(A)):
+            f = A[j][i] / A[i][i]
+            A[j] = [x - f * p for x, p in zip(A[j], A[i], strict=True)]
+    return True
+
+
+def smallest_stretch(columns: Sequence[Vec]) -> Fraction:
+    """A number sigma > 0, at least half of the best, with |sum_i x_i column_i| > sigma |x|."""
+    sigma = Fraction(1024)
+    while True:
+        gram = [[dot(a, b) - sigma**2 * (i == j) for j, b in enumerate(columns)] for i, a in enumerate(columns)]
+        if pivots_positive(gram):
+            return sigma
+        sigma /= 2
+
+
+def fine_entries(Z: Mat, listing: small.Listing, t: Vec, R_squared: Fraction, taken: set[str]) -> list[list[Any]]:
+    """Shortest multipliers of every fine piece, inside a piece that is not out, that no class takes.
+
+    Here a piece is out if |Z'm| is below 99/100 of the largest: enough for planted data with a small ball.
+    """
+    largest = small.piece_entries(Z, listing, t)[1]
+    open_cells = listing.patterns[: listing.open_cells]
+    fine = [k for k, t_k in enumerate(t) if not (t_k < 0 and t_k**2 > R_squared) and any(Z[k])]
+    entries: list[list[Any]] = []
+    seen = {tuple(D[k] for k in fine) for D in taken}
+    for base in brute.piece_bases(open_cells, t):
+        m = brute.shortest(Z, brute.box(t, base))
+        v = combine(Z, m)
+        if dot(v, v) * 10000 < 9801 * largest:
+            continue
+        inside = [p for p in open_cells if all(p[k] == base[k] for k in range(len(t)) if t[k] > 0)]
+        for pattern in inside:
+            key = tuple(pattern[k] for k in fine)
+            if key in seen:
+                continue
+            seen.add(key)
+            intervals = [
+                ((t[k], None) if pattern[k] == "1" else (None, ZERO)) if k in fine else (min(t[k], ZERO), ZERO)
+                for k in range(len(t))
+            ]
+            m = brute.shortest(Z, intervals)
+            default = small.masked(pattern, t)
+            rows = [k for k in range(len(t)) if m[k] != default[k]]
+            entries.append([pattern, rows, words(m[k] for k in rows)])
+    return entries
+
+
+def faced(model: str, Z: Mat, theta: Vec, a: Neuron) -> tuple[Vec, Vec]:
+    """v and the output q of a class of a network at theta."""
+    if model == "gated":
+        v = combine(Z, small.masked(str(a.first), theta))
+        return v, small.masked(str(a.first), times(Z, v))
+    xi = SIGNS[str(a.first)]
+    t = tuple(xi * x for x in theta)
+    v = projected(combine(Z, small.masked(a.pattern, t)), [Z[k] for k in a.basis])
+    return v, tuple(xi * x for x in small.masked(a.pattern, times(Z, v)))
+
+
+def completed(
+    case: Case,
+    entries: Sequence[dict[str, Any]],
+    outputs: Sequence[Vec],
+    out: Any,
+    supers: Sequence[Sequence[int]],
+    weights: Sequence[Fraction],
+    lift: Mat,
+    verdicts: tuple[str, str],
+) -> Case:
+    """The case with `optimal_set` and the two claims."""
+    n = len(case.certificate["problem"]["y"].split(" "))
+
+    def off(u: Vec) -> Vec:
+        return projected(u, lift)
+
+    sigma = smallest_stretch([off(outputs[group[0]]) for group in supers])
+    alone = not lift and len(supers) == len(entries)
+    F = [[Fraction(a in group) for a in range(len(entries))] for group in supers]
+    F += [[dot(row, q) for q in outputs] for row in lift]
+    fact = {
+        "lift": [words(row) for row in lift],
+        "classes": list(entries),
+        "out": out,
+        "sigma": small.word(sigma),
+        "masses": words(sum((weights[a] for a in group), ZERO) for group in supers),
+        "split": "" if alone else words(weights),
+        "tau": "0" if alone else small.word(smallest_stretch([tuple(row) for row in F])),
+    }
+    if any(len(row) != n for row in lift):
+        raise ValueError("the lift lies in R^n")
+    facts = {**case.certificate["facts"], "optimal_set": fact}
+    claims = [{"claim": c, "verdict": v} for c, v in zip(("p-unique", "convex-unique"), verdicts, strict=True)]
+    certificate = {**case.certificate, "facts": facts, "claims": [*case.certificate["claims"], *claims]}
+    return Case(case.name, {**certificate, "end": certificate.pop("end")}, case.raw)
+
+
+def planted(
+    name: str,
+    model: str,
+    Z: Mat,
+    r: Vec,
+    neurons: Sequence[Neuron],
+    verdicts: tuple[str, str],
+    supers: Sequence[Sequence[int]] | None = None,
+    lift: Mat = (),
+    loose: int | None = None,
+) -> Case:
+    """A network with residual r: lambda = |v| for all classes, y = r + sum of weight times output.
+
+    With `loose` the certificate's theta is (1 - 2^-loose) r, so that the ball has a radius R > 0.
+    """
+    listing = small.list_patterns(Z)
+    exact = [faced(model, Z, r, a) for a in neurons]
+    lam = small.root(dot(exact[0][0], exact[0][0]))
+    if lam is None or any(dot(v, v) != lam**2 for v, _ in exact):
+        raise ValueError("the classes do not tie at a rational lambda")
+    y = tuple(
+        r_k + sum((a.weight * q[k] for a, (_, q) in zip(neurons, exact, strict=True)), ZERO) for k, r_k in enumerate(r)
+    )
+    theta = tuple(x * (1 - (Fraction(1, 2**loose) if loose else 0)) for x in r)
+    used = [
+        (a.first, tuple(a.weight * x for x in v), a.weight * lam)
+        for a, (v, _) in zip(neurons, exact, strict=True)
+        if a.weight
+    ]
+    case = small.network(name, model, Z, y, lam, used, theta)
+    R_squared = Fraction(case.certificate["facts"]["fit"]["radius_squared"])
+    out = None
+    if model == "relu":
+        out = {}
+        for sign, xi in SIGNS.items():
+            t = tuple(xi * x for x in theta)
+            taken = {a.pattern for a in neurons if a.first == sign}
+            out[sign] = fine_entries(Z, listing, t, R_squared, taken) if taken else []
+    outputs = [faced(model, Z, theta, a)[1] for a in neurons]
+    supers = [[a] for a in range(len(neurons))] if supers is None else supers
+    weights = [a.weight for a in neurons]
+    return completed(case, [a.entry(model) for a in neurons], outputs, out, supers, weights, lift, verdicts)
+
+
+# ------------------------------------------------------------------------------------------------ the examples
+
+
+def line(loose: int | None = None) -> Case:
+    """d = 1: one neuron, no kink. Unique in every sense."""
+    Z, r = mat([[1], [2], [-1]]), vec(1, 1, 2)
+    return planted("line", "relu", Z, r, [Neuron("+", "110")], ("PROVED", "PROVED"), loose=loose)
+
+
+def both_signs(loose: int | None = None) -> Case:
+    """Two neurons of different sign in two dimensions."""
+    Z, r = mat([[5, 0], [-5, 0], [1, 3]]), vec(1, -1, 0)
+    neurons = [Neuron("+", "101"), Neuron("-", "010", weight=Fraction(1, 2))]
+    return planted("both signs", "relu", Z, r, neurons, ("PROVED", "PROVED"), loose=loose)
+
+
+def kink(loose: int | None = None) -> Case:
+    """The neuron v = (3, 0) is zero on row 1, between two patterns: p-unique, but two convex solutions."""
+    Z, r = mat([[3, 1], [0, 1], [-1, 0]]), vec(1, -2, 1)
+    return planted("kink", "relu", Z, r, [Neuron("+", "100", (1,), (1,))], ("PROVED", "REFUTED"), loose=loose)
+
+
+def two_kinks(loose: int | None = None) -> Case:
+    """As `kink`, with a second row on the same hyperplane, whose multiplier is a fixed part of t_k."""
+    Z, r = mat([[3, 1], [0, 1], [-1, 0], [0, 2]]), vec(1, -2, 1, -2)
+    neuron = Neuron("+", "1000", (1, 3), (1,), vec("1/8"))
+    return planted("two kinks", "relu", Z, r, [neuron], ("PROVED", "REFUTED"), loose=loose)
+
+
+def zero_row(loose: int | None = None) -> Case:
+    """As `line`, with a row of Z that is zero and a residual there."""
+    Z, r = mat([[1], [0], [2], [-1], [0]]), vec(1, 3, 1, 2, -1)
+    return planted("zero row", "relu", Z, r, [Neuron("+", "10100")], ("PROVED", "PROVED"), loose=loose)
+
+
+def fine(loose: int | None = None) -> Case:
+    """Row 1 has residual 0 and cuts the piece of the neuron: one fine piece has the class, the other is out."""
+    Z, r = mat([[1, 0], [1, 1], [-2, 1]]), vec(3, 0, 1)
+    return planted("fine", "relu", Z, r, [Neuron("+", "110")], ("PROVED", "PROVED"), loose=loose)
+
+
+TWINS = ("1010", "1001", "0110", "0101")
+
+
+def twins(loose: int | None = None) -> Case:
+    """Z'r = 0: four antipodal neurons tie, their outputs are dependent; the optimal set is a segment."""
+    Z, r = mat([[3, 0], [-3, 0], [0, 4], [0, -4]]), vec(1, 1, 1, 1)
+    neurons = [Neuron("+", D, weight=Fraction(1, 2)) for D in TWINS]
+    lift = mat([[1, -1, 0, 0], [0, 0, 1, -1]])
+    return planted("twins", "relu", Z, r, neurons, ("REFUTED", "REFUTED"), [[0, 1, 2, 3]], lift, loose)
+
+
+def pair(loose: int | None = None) -> Case:
+    """d = 1 and Z'r = 0: the neurons v and -v tie, and the lift proves that both weights are unique."""
+    Z, r = mat([[2], [-1], [-1]]), vec(1, 1, 1)
+    neurons = [Neuron("+", "100", weight=Fraction(2)), Neuron("+", "011", weight=Fraction(3))]
+    return planted("pair", "relu", Z, r, neurons, ("PROVED", "PROVED"), [[0, 1]], mat([[2, -1, -1]]), loose)
+
+
+def interpolated(loose: int | None = None) -> Case:
+    """Gated, rows 1 and 2 interpolated: four patterns tie, the optimal set is a segment."""
+    Z, r = mat([[1, 0, 0], [1, 1, 0], [1, 0, 1]]), vec(3, 0, 0)
+    neurons = [Neuron(D) for D in ("111", "110", "101", "100")]
+    lift = mat([[0, 1, 0], [0, 0, 1]])
+    return planted("interpolated", "gated", Z, r, neurons, ("REFUTED", "REFUTED"), [[0, 1, 2, 3]], lift, loose)
+
+
+def gated_pair(loose: int | None = None) -> Case:
+    """Gated, d = 1, row 1 interpolated: an open cell and the lower face tie, and both weights are unique."""
+    Z, r = mat([[1], [-1]]), vec(3, 0)
+    neurons = [Neuron("10"), Neuron("11", weight=Fraction(1, 3))]
+    return planted("gated pair", "gated", Z, r, neurons, ("PROVED", "PROVED"), [[0, 1]], mat([[0, 1]]), loose)
+
+
+def gated_alone(loose: int | None = None) -> Case:
+    """Gated with one pattern at lambda, all others out."""
+    Z, r = mat([[3, 0], [0, 4], [-1, -1]]), vec(1, 1, 1)
+    neurons = [Neuron("110")]
+    return planted("gated alone", "gated", Z, r, neurons, ("PROVED", "PROVED"), loose=loose)
+
+
+def constrained() -> Case:
+    """A constrained group lasso: block 0 with a constraint that pushes, block 1 free, block 2 out. Unique."""
+    case = small.direct("constrained")
+    X, groups = mat([row.split(" ") for row in case.certificate["problem"]["X"]]), case.certificate["problem"]["groups"]
+    r, outputs = vec(1, 2, 2), []
+    for b, kinks in ((0, [vec(0, 1)]), (1, [])):
+        X_b = tuple(tuple(row[j] for j in groups[b]) for row in X)
+        outputs.append(times(X_b, projected(combine(X_b, r), kinks)))
+    entries = [Neuron(0, kinks=(0,), basis=(0,)).entry("cgl"), Neuron(1).entry("cgl")]
+    weights = vec("1/3", "1/6")
+    return completed(case, entries, outputs, None, [[0], [1]], weights, (), ("PROVED", "PROVED"))
+
+
+def group_lasso(blocks: int) -> Case:
+    """min 1/2|sum_b w_b - (6, 8)|^2 + 5 sum |w_b| with X_b = I for one or more equal blocks."""
+    y, r, lam = vec(6, 8), vec(3, 4), Fraction(5)
+    share = Fraction(1, blocks)
+    rows = [[Fraction(i == j % 2) for j in range(2 * blocks)] for i in range(2)]
+    groups = [[2 * b, 2 * b + 1] for b in range(blocks)]
+    raw = {"X": [list(map(small.word, row)) for row in rows], "groups": groups, "K": [None] * blocks, "y": ["6", "8"]}
+    neurons = [{"block": b, "w": words(x * share for x in r), "norm": small.word(lam * share)} for b in range(blocks)]
+    facts = {
+        "primal": {"neurons": neurons},
+        "dual": {"theta": words(r), "multipliers": [None] * blocks},
+        **small.value_and_fit(y, lam, r, lam, r),
+    }
+    problem = {"model": "cgl", "objective": small.OBJECTIVE, "lambda": "5", "X": [words(row) for row in rows]}
+    problem |= {"groups": groups, "K": [None] * blocks, "y": words(y)}
+    text = json.dumps(raw).encode()
+    case = Case(f"group lasso of {blocks}", small.certificate(problem, facts, text), text)
+    entries = [Neuron(b).entry("cgl") for b in range(blocks)]
+    verdict = "PROVED" if blocks == 1 else "REFUTED"
+    return completed(case, entries, [r] * blocks, None, [list(range(blocks))], [share] * blocks, (), (verdict, verdict))
+
+
+def nothing() -> Case:
+    """lambda above lambda_max: every piece is out, the optimal set is the zero network."""
+    case = small.zero_network("nothing", mat([[1], [2], [-1]]), vec(1, 1, 2), Fraction(4))
+    return completed(case, [], [], {"+": [], "-": []}, [], [], (), ("PROVED", "PROVED"))
+
+
+NETWORKS = (
+    line, both_signs, kink, two_kinks, zero_row, fine, twins, pair, interpolated, gated_pair, gated_alone,
+)  # fmt: skip
+
+
+def all_cases() -> list[Case]:
+    """Every example, networks with R = 0 and with R > 0."""
+    cases = [build(loose) for build in NETWORKS for loose in (None, 80)]
+    return [*cases, constrained(), group_lasso(1), group_lasso(2), group_lasso(3), nothing()]

@@ -1,0 +1,522 @@
+"""Certificates that must be rejected, each with the reason why it is wrong and with what the message must say."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from tests.verify.cases import accepted
+from tests.verify.small import Case
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """A certificate that is wrong: the reason, and what the message must say (a regular expression)."""
+
+    reason: str
+    text: bytes
+    raw: bytes
+    message: str
+
+
+def changed(case: Case, changes: dict[str, Any]) -> bytes:
+    """The certificate with other values at some places (`...` drops one); places as the checker writes them."""
+    tree = copy.deepcopy(case.certificate)
+    for place, value in changes.items():
+        *path, last = [int(key) if key.isdigit() else key for key in re.findall(r"[^.\[\]]+", place)]
+        node: Any = tree
+        for key in path:
+            node = node[key]
+        if value is ...:
+            del node[last]
+        else:
+            node[last] = value
+    return json.dumps(tree).encode()
+
+
+# (case, reason, changes, message)
+WRONG: list[tuple[str, str, dict[str, Any], str]] = [
+    # The frame
+    ("one row", "another format", {"format": "certificate"}, r"certificate\.format: expected .*, found 'certificate'"),
+    ("one row", "no version", {"version": ...}, "expected the key version"),
+    ("one row", "version 0 never was", {"version": True}, r"certificate\.version: expected an index"),
+    ("one row", "no end marker", {"end": ...}, "expected the key end"),
+    ("one row", "a wrong end marker", {"end": "relu_cert"}, r"certificate\.end"),
+    ("one row", "facts are an array", {"facts": []}, r"certificate\.facts: expected an object, found an array of 0"),
+    ("one row", "an unknown fact", {"facts.theorem": {}}, "unknown key 'theorem'"),
+    ("one row", "claims are an object", {"claims": {}}, r"certificate\.claims: expected an array, found an object"),
+    ("one row", "an unknown claim", {"claims[0].claim": "p-optimal"}, r"claims\[0\]\.claim: expected .*'p-optimal'"),
+    ("one row", "a claim twice", {"claims[1].claim": "patterns-complete"}, r"claims\[1\]: expected each claim once"),
+    ("one row", "an unknown verdict", {"claims[0].verdict": "TRUE"}, r"claims\[0\]\.verdict"),
+    ("one row", "a refutation of what nothing refutes", {"claims[1].verdict": "REFUTED"}, "nothing can refute optimal"),
+    # The problem
+    ("one row", "an unknown model", {"problem.model": "lasso"}, r"problem\.model"),
+    ("one row", "another objective", {"problem.objective": "|Xw-y|^2 + lambda*sum|w_b|"}, r"problem\.objective"),
+    ("one row", "lambda is zero", {"problem.lambda": "0"}, r"problem\.lambda: expected lambda > 0, found '0'"),
+    ("one row", "lambda is negative", {"problem.lambda": "-20"}, r"problem\.lambda: expected lambda > 0"),
+    ("one row", "no data", {"problem.Z": []}, r"problem\.Z: expected at least one row"),
+    ("one row", "no column", {"problem.Z": [""]}, r"problem\.Z: expected at least one row and one column"),
+    ("xor, planted", "ragged rows", {"problem.Z[1]": "-1 1 0"}, r"rows of one length, found lengths \[2, 3\]"),
+    ("one row", "more targets than rows", {"problem.y": "-3 1"}, r"problem\.y: expected 1 numbers, found 2"),
+    ("direct, planted", "a column in no group", {"problem.groups": [[3, 1], [4], [2]]}, r"problem\.groups"),
+    ("direct, planted", "a column in two groups", {"problem.groups": [[3, 1], [4, 0], [0]]}, r"problem\.groups"),
+    ("direct, planted", "an empty group", {"problem.groups": [[3, 1], [4, 0, 2], []]}, r"problem\.groups"),
+    ("direct, planted", "a column that does not exist", {"problem.groups[2]": [5]}, "an index below 5, found 5"),
+    (
+        "direct, planted",
+        "K of another group's size",
+        {"problem.K[0]": ["0"]},
+        r"problem\.K\[0\]: expected null or 2 rows",
+    ),
+    (
+        "direct, planted",
+        "K for one group too few",
+        {"problem.K": [["0", "1"], None]},
+        r"problem\.K: expected an array of 3",
+    ),
+    ("direct, planted", "another constraint than the data has", {"problem.K[2]": ["-2"]}, r"problem\.K: .*of the data"),
+    (
+        "direct, planted",
+        "groups in another order than in the data",
+        {"problem.groups": [[3, 1], [0, 4], [2]]},
+        r"problem\.groups",
+    ),
+    # The input
+    ("one row", "half a hash", {"input.sha256": "ab" * 16}, "64 lower-case hexadecimal digits"),
+    (
+        "one row",
+        "another file's hash",
+        {"input.sha256": "ab" * 32},
+        r"input\.sha256: expected .*hash of the data given",
+    ),
+    ("one row", "csv read as json", {"input.kind": "json"}, r'input\.kind: expected "csv"'),
+    ("direct, planted", "json read as csv", {"input.kind": "csv"}, r'input\.kind: expected "json"'),
+    (
+        "one row",
+        "a bias column that is not there",
+        {"input.bias": True},
+        r"input\.bias: expected a last column of ones",
+    ),
+    (
+        "one row",
+        "nothing but a bias column",
+        {"input.bias": True, "problem.Z": ["1"]},
+        r"input\.bias: expected at least one column in Z beside the bias",
+    ),
+    (
+        "one row",
+        "a column that the data does not have",
+        {"problem.Z": ["2 -1 0"]},
+        "expected 1 x 2 numbers as in the data",
+    ),
+    ("one row", "another header", {"input.header": False}, r"input\.header: expected true, found false"),
+    ("one row", "two characters between fields", {"input.delimiter": ",,"}, r"input\.delimiter"),
+    ("one row", "a quote between fields", {"input.delimiter": '"'}, r"input\.delimiter"),
+    ("one row", "an unknown reading of numbers", {"input.numbers": "float"}, r"input\.numbers"),
+    ("one row", "a target column beyond the last", {"input.target": 3}, r"input\.target: expected an index below 3"),
+    ("one row", "another target column", {"input.target": 0}, r"problem\.Z row 0 column 0: expected -1 as in the data"),
+    ("doubles", "0.1 read as a decimal", {"input.numbers": "decimal"}, r"problem\.Z row 0 column 0: expected 1/10"),
+    (
+        "one row",
+        "another Z",
+        {"problem.Z[0]": "2 -2"},
+        r"problem\.Z row 0 column 1: expected -1 as in the data given, found -2",
+    ),
+    ("one row", "another y", {"problem.y": "3"}, r"problem\.y row 0 column 0: expected -3"),
+    # Patterns
+    (
+        "xor, planted",
+        "no groups",
+        {"facts.patterns.groups": []},
+        r"patterns\.groups\[0\]: expected an object, found null",
+    ),
+    ("xor, planted", "columns out of order", {"facts.patterns.columns": [1, 0]}, "indices in ascending order"),
+    (
+        "xor, planted",
+        "the first group is not the open cells",
+        {"facts.patterns.groups[0].flat": [0, 3]},
+        "a flat, here no row",
+    ),
+    (
+        "repeated and zero rows, planted",
+        "a zero row outside the first flat",
+        {"facts.patterns.groups[0].flat": []},
+        r"a flat, here rows \[4\]",
+    ),
+    (
+        "xor, planted",
+        "a group's rows are no flat",
+        {"facts.patterns.groups[1].flat": [0]},
+        r"a flat, here rows \[0, 3\], found rows \[0\]",
+    ),
+    (
+        "xor, planted",
+        "an open cell left out",
+        {"facts.patterns.groups[0].witnesses[0]": ...},
+        r"as many witnesses as .*more than 3, found 3",
+    ),
+    (
+        "xor, planted",
+        "an open cell twice",
+        {"facts.patterns.groups[0].witnesses[1]": "3 1"},
+        r"witnesses\[1\]: .*(not listed yet|only)",
+    ),
+    (
+        "xor, planted",
+        "a witness on a hyperplane",
+        {"facts.patterns.groups[0].witnesses[0]": "-1 -1"},
+        r"vanishes on no row only",
+    ),
+    (
+        "xor, planted",
+        "a witness with a fraction",
+        {"facts.patterns.groups[0].witnesses[0]": "-1/2 -1"},
+        "canonical integers",
+    ),
+    (
+        "xor, planted",
+        "a witness of another length",
+        {"facts.patterns.groups[0].witnesses[0]": "-1"},
+        "expected 2 integers, found 1",
+    ),
+    ("xor, planted", "a witness that is a number", {"facts.patterns.groups[0].witnesses[0]": 1}, "canonical integers"),
+    ("xor, planted", "the group of the whole space left out", {"facts.patterns.groups[3]": ...}, r"covers"),
+    (
+        "xor, planted",
+        "no covers",
+        {"facts.patterns.covers": []},
+        r"patterns\.covers: expected a cover of the dependent flat",
+    ),
+    ("xor, planted", "a cover that does not exist", {"facts.patterns.covers[0]": 9}, "an index below 9"),
+    ("xor, planted", "a cover twice", {"facts.patterns.covers": [8, 8]}, "each index once"),
+    ("circuits, planted", "too many covers", {"facts.patterns.covers": [0, 1]}, "the open cell that is 1 on all rows"),
+    ("circuits, planted", "a circuit left out", {"facts.patterns.groups[0].circuits[0]": ...}, "more than"),
+    (
+        "circuits, planted",
+        "a circuit that is none",
+        {"facts.patterns.groups[0].circuits[0]": [0, 1, 3]},
+        "row 0 in the span of the rest",
+    ),
+    (
+        "circuits, planted",
+        "a circuit of two rows",
+        {"facts.patterns.groups[0].circuits[0]": [0, 1]},
+        "in the span of the rest",
+    ),
+    ("circuits, planted", "an empty circuit", {"facts.patterns.groups[0].circuits[0]": []}, "in the span of the rest"),
+    (
+        "circuits, planted",
+        "a circuit out of order",
+        {"facts.patterns.groups[0].circuits[0]": [0, 2, 1]},
+        "ascending order",
+    ),
+    (
+        "repeated and zero rows, planted",
+        "a circuit of rows that name no class",
+        {"facts.patterns.groups[0].circuits": [[0, 1, 3]]},
+        "names of classes",
+    ),
+    ("direct, planted", "patterns of a direct problem", {"facts.patterns": {}}, "unknown key 'patterns'"),
+    # Multipliers
+    (
+        "xor, planted",
+        "no patterns",
+        {"facts.patterns": ..., "claims": []},
+        r"lambda_max\.multipliers: expected the fact patterns",
+    ),
+    ("xor, planted", "one sign only", {"facts.dual.multipliers": {"+": []}}, "expected the key -"),
+    (
+        "xor, planted",
+        "a piece without an entry",
+        {"facts.dual.multipliers.-[1]": ...},
+        r"dual\.multipliers\.-: expected an entry for every piece, found none for \*",
+    ),
+    (
+        "xor, planted",
+        "a piece twice",
+        {"facts.dual.multipliers.+[1][0]": "0011"},
+        r"multipliers\.\+\[1\]\[0\]: expected a piece .* no entry yet",
+    ),
+    (
+        "xor, planted",
+        "a base that is not a pattern's text",
+        {"facts.dual.multipliers.+[0][0]": "001"},
+        "a pattern of 4 characters",
+    ),
+    ("xor, planted", "rows out of order", {"facts.dual.multipliers.+[0][1]": [1, 0]}, "ascending order"),
+    (
+        "xor, planted",
+        "more rows than values",
+        {"facts.dual.multipliers.+[0][1]": [0, 1], "facts.dual.multipliers.+[0][2]": "0"},
+        "expected 2 numbers",
+    ),
+    (
+        "xor, planted",
+        "a multiplier below t where the piece is on",
+        {"facts.dual.multipliers.+[1][1]": [0, 1, 2, 3], "facts.dual.multipliers.+[1][2]": "0 0 0 0"},
+        r"multipliers\.\+\[1\]\[2\]: expected a value for row 0 that is >= 1, found 0",
+    ),
+    (
+        "xor, planted",
+        "a multiplier above 0 where the piece is off",
+        {"facts.dual.multipliers.+[0][1]": [0], "facts.dual.multipliers.+[0][2]": "1/2"},
+        "a value for row 0 that is <= 0, found 1/2",
+    ),
+    (
+        "xor, planted",
+        "a multiplier above 0 where t is not",
+        {"facts.dual.multipliers.+[0][2]": "-3 1/2"},
+        r"a value for row 3 that is in \[-3, 0\], found 1/2",
+    ),
+    (
+        "xor, planted",
+        "a multiplier below t where t is not positive",
+        {"facts.dual.multipliers.+[0][2]": "-4 0"},
+        r"a value for row 1 that is in \[-3, 0\], found -4",
+    ),
+    (
+        "antipodal rows, gated",
+        "multipliers for gated ReLU",
+        {"facts.dual.multipliers": {"+": [], "-": []}},
+        r"dual\.multipliers: expected null",
+    ),
+    (
+        "antipodal rows, gated",
+        "a theta that is not feasible",
+        {"facts.dual.theta": "10 20 30 -10"},
+        r"for pattern \d+: expected \|Z'm\|\^2 <= 1600",
+    ),
+    (
+        "direct, planted",
+        "a multiplier for a free block",
+        {"facts.dual.multipliers[1]": "1"},
+        "null, because the block is free",
+    ),
+    ("direct, planted", "a negative multiplier", {"facts.dual.multipliers[0]": "-1/2"}, "multipliers >= 0"),
+    (
+        "direct, planted",
+        "two multipliers for one constraint",
+        {"facts.dual.multipliers[0]": "1/2 0"},
+        "expected 1 numbers, found 2",
+    ),
+    (
+        "direct, planted",
+        "a multiplier that proves too little",
+        {"facts.dual.multipliers[0]": None},
+        r"\|X_b'theta - K_b rho\|\^2 <= 9, found 37/4",
+    ),
+    ("direct, planted", "a block without an entry", {"facts.dual.multipliers": ["1/2", None]}, "an array of 3"),
+    # lambda_max
+    ("one row", "lambda_max^2 is negative", {"facts.lambda_max.squared": "-45"}, "a square"),
+    (
+        "one row",
+        "lambda_max too small",
+        {"facts.lambda_max.squared": "44"},
+        r"entry \d+: expected \|Z'm\|\^2 <= 44, found 45",
+    ),
+    (
+        "one row",
+        "lambda_max too large",
+        {"facts.lambda_max.squared": "46"},
+        r"attained\.u: expected y\.\(output of u\)",
+    ),
+    (
+        "one row",
+        "a direction that is not the best",
+        {"facts.lambda_max.squared": "36", "facts.lambda_max.attained.u": "1 0"},
+        r"entry 1: expected \|Z'm\|\^2 <= 36, found 45",
+    ),
+    ("one row", "a zero direction", {"facts.lambda_max.attained.u": "0 0"}, "a direction, not zero"),
+    (
+        "one row",
+        "a direction that gains nothing",
+        {"facts.lambda_max.attained.u": "-2 1"},
+        r"attained\.u: expected y\.\(output of u\)",
+    ),
+    ("one row", "the sign that loses", {"facts.lambda_max.attained.sign": "+"}, r"attained\.u: .*found -45"),
+    (
+        "antipodal rows, gated",
+        "a pattern outside D_Z",
+        {"facts.lambda_max.attained.pattern": "0000"},
+        "a pattern in D_Z",
+    ),
+    (
+        "antipodal rows, gated",
+        "a pattern that gains less",
+        {"facts.lambda_max.attained.pattern": "1010"},
+        r"expected \|Z'D y\|\^2 = ",
+    ),
+    (
+        "direct, lambda above lambda_max",
+        "a direction outside the cone",
+        {"facts.lambda_max.attained.u": "2 1"},
+        r"K_j\.w <= 0 for the constraint 0 of block 0, found 1",
+    ),
+    (
+        "direct, lambda above lambda_max",
+        "a block that gains less",
+        {"facts.lambda_max.attained": {"block": 1, "u": "1"}},
+        r"its square 8, found 2, its square 4",
+    ),
+    # The feasible point
+    ("xor, planted", "a neuron that is zero", {"facts.primal.neurons[0].w": "0 0"}, "a vector other than zero"),
+    (
+        "xor, planted",
+        "a norm below |w|",
+        {"facts.primal.neurons[0].norm": "5"},
+        r"norm: expected norm >= \|w\|, \|w\|\^2 = 36, found 5",
+    ),
+    ("xor, planted", "a negative norm", {"facts.primal.neurons[0].norm": "-6"}, r"expected norm >= \|w\|"),
+    ("xor, planted", "a sign that is none", {"facts.primal.neurons[0].sign": "1"}, r'sign: expected "\+" or "-"'),
+    (
+        "xor, planted, gated",
+        "a neuron's pattern outside D_Z",
+        {"facts.primal.neurons[0].pattern": "0000"},
+        "a pattern in D_Z",
+    ),
+    (
+        "direct, planted",
+        "a block twice",
+        {"facts.primal.neurons[1]": {"block": 0, "w": "1 0", "norm": "1"}},
+        "each block at most once",
+    ),
+    (
+        "direct, planted",
+        "a block outside its cone",
+        {"facts.primal.neurons[0].w": "1 1/2"},
+        r"K_j\.w <= 0 for the constraint 0 of block 0, found 1/2",
+    ),
+    ("direct, planted", "a block that does not exist", {"facts.primal.neurons[0].block": 3}, "an index below 3"),
+    # The value, the fit, the claims
+    (
+        "xor, planted",
+        "a lower bound too high",
+        {"facts.value.lower": "51"},
+        r"value\.lower: expected y\.theta - 1/2\|theta\|\^2 = 50, found 51 \(off by 1\)",
+    ),
+    (
+        "xor, planted",
+        "an upper bound too low",
+        {"facts.value.upper": "49"},
+        r"value\.upper: expected 1/2\|fit - y\|\^2 \+ lambda sum norm = 50",
+    ),
+    ("xor, planted", "a negative gap", {"facts.value.gap": "-1"}, "a gap >= 0"),
+    (
+        "xor, planted",
+        "another center",
+        {"facts.fit.center": "0 0 0 0"},
+        r"fit\.center: expected the fit -6 at row 2, found 0",
+    ),
+    (
+        "xor, planted",
+        "a larger ball",
+        {"facts.fit.radius_squared": "1"},
+        r"radius_squared: expected 2 \(upper - lower\) = 0, found 1",
+    ),
+    (
+        "xor, planted",
+        "a value without a point",
+        {"facts.primal": ...},
+        r"value: expected the fact primal, which this rests on, found none",
+    ),
+    (
+        "xor, planted",
+        "a value without a dual point",
+        {"facts.dual": ...},
+        r"value: expected the fact dual, which this rests on",
+    ),
+    ("xor, planted", "a fit without a value", {"facts.value": ..., "claims": []}, r"fit: expected the fact value"),
+    ("one dimension", "patterns-complete without patterns", {"facts": {}}, r"claims\[0\]: expected the fact patterns"),
+    ("direct, planted", "optimal without a value", {"facts": {}}, r"claims\[0\]: expected the fact (primal|value)"),
+    ("direct, planted", "fit without a ball", {"facts.fit": ...}, r"claims\[1\]: expected the fact fit"),
+    (
+        "a gap that is not reached",
+        "optimal, with a gap that is not reached",
+        {"claims[1].verdict": "PROVED"},
+        r"claims\[1\]: expected upper - lower <= gap \* upper",
+    ),
+    # Numbers and vectors
+    ("xor, planted", "a number as JSON integer", {"facts.value.gap": 0}, r"value\.gap: expected a string, found 0"),
+    ("xor, planted", "negative zero", {"facts.value.gap": "-0"}, "other than -0"),
+    ("xor, planted", "a leading zero", {"facts.value.lower": "050"}, r"a number"),
+    ("xor, planted", "not in lowest terms", {"facts.value.lower": "100/2"}, "lowest terms"),
+    ("xor, planted", "denominator 1", {"facts.value.lower": "50/1"}, "no denominator 1"),
+    ("xor, planted", "denominator 0", {"facts.value.lower": "50/0"}, "a number"),
+    ("xor, planted", "a decimal point", {"facts.value.lower": "50.0"}, "a number"),
+    ("xor, planted", "other digits", {"facts.value.lower": "\u0665\u0660"}, "a number"),
+    ("xor, planted", "two spaces", {"facts.dual.theta": "1  -3 -3 -3"}, r"theta: expected a number"),
+    ("xor, planted", "an index as string", {"facts.patterns.covers[0]": "8"}, "an index below 9, found '8'"),
+    ("xor, planted", "an index that is a flag", {"facts.patterns.covers[0]": True}, "an index below 9, found true"),
+    ("one row", "a flag as integer", {"input.bias": 0}, "true or false"),
+]
+
+
+def wrong() -> list[Wrong]:
+    """All wrong certificates: those above, and some that need more than other values."""
+    corpus = [
+        Wrong(reason, changed(accepted(name), change), accepted(name).raw, message)
+        for name, reason, change, message in WRONG
+    ]
+    return corpus + no_open_cells() + rejected_text()
+
+
+def no_open_cells() -> list[Wrong]:
+    """Lower faces left out, in ways that each part of the proof has to catch."""
+    found = []
+    for name, message in (
+        ("antipodal rows, planted", "dependent flat"),
+        ("axes in three dimensions", "dependent flat"),
+        ("grid in the plane, gated", "dependent flat"),
+        ("grid in space", "dependent flat"),
+        ("rank one, antipodal", "dependent flat"),
+        ("simplex, only all-ones is added", "dependent flat"),
+    ):
+        tree = copy.deepcopy(accepted(name).certificate)
+        fact = tree["facts"]["patterns"]
+        count = len(fact["groups"][0]["witnesses"])
+        fact["groups"] = fact["groups"][:1]
+        fact["covers"] = list(range(count))
+        facts = {"patterns": fact}
+        text = json.dumps({**tree, "facts": facts, "claims": tree["claims"][:1]}).encode()
+        found.append(Wrong(f"{name}: no lower face listed", text, accepted(name).raw, message))
+    return found
+
+
+def rejected_text() -> list[Wrong]:
+    """Text that is not strict JSON."""
+    case = accepted("one row")
+    text = case.text
+    head = text[:-1]
+    edits = [
+        ("not UTF-8", b"\xff" + text, "UTF-8 text, found a wrong byte at 0"),
+        ("a byte order mark", b"\xef\xbb\xbf" + text, "byte order mark"),
+        ("UTF-16", text.decode().encode("utf-16"), "UTF-8 text"),
+        ("two objects", text + text, "Extra data"),
+        ("text after the end", text + b" x", "Extra data"),
+        ("a NUL at the end", text + b"\0", "Extra data"),
+        ("cut off", text[:-9], "one JSON value"),
+        ("empty", b"", "one JSON value"),
+        ("an array", b"[" + text + b"]", "certificate: expected an object"),
+        ("a string", b'"relu_cert certificate"', "certificate: expected an object"),
+        ("a key twice", head + b', "end": "relu_cert certificate"}', "the key 'end' twice"),
+        ("a key after the end", head.replace(b'"version": 1, ', b"") + b', "version": 1}', "the key end at the end"),
+        ("an integer as float", text.replace(b'"version": 1,', b'"version": 1.0,'), "no JSON number with a fraction"),
+        ("an exponent", text.replace(b'"version": 1,', b'"version": 1e0,'), "no JSON number with a fraction"),
+        ("NaN", text.replace(b'"version": 1,', b'"version": NaN,'), "found 'NaN'"),
+        ("Infinity", text.replace(b'"version": 1,', b'"version": -Infinity,'), "found '-Infinity'"),
+        ("a negative integer", text.replace(b'"version": 1,', b'"version": -1,'), "JSON integers from 0"),
+        ("a minus zero", text.replace(b'"covers": [', b'"covers": [-0, '), "JSON integers from 0"),
+        (
+            "a huge integer",
+            text.replace(b'"version": 1,', b'"version": 1' + b"0" * 5000 + b","),
+            "JSON integers from 0",
+        ),
+        ("a lone surrogate", text.replace(b'"format": "', b'"format": "\\ud800'), "'\\\\ud800relu_cert certificate'"),
+        ("a raw line end in a string", text.replace(b'"format": "', b'"format": "\n'), "Invalid control character"),
+        ("single quotes", text.replace(b'"format"', b"'format'"), "one JSON value"),
+        ("a comment", b"/* */" + text, "one JSON value"),
+    ]
+    return [Wrong(reason, changed_text, case.raw, message) for reason, changed_text, message in edits]
