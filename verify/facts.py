@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeVar
 
+from verify.ggp import Position, check_ggp
 from verify.lambda_max import check_lambda_max
 from verify.multipliers import check_multipliers
 from verify.optimal_set import OptimalSet, check_optimal_set
@@ -29,12 +30,13 @@ class Facts:
     value: Value | None = None
     fit: Fit | None = None
     optimal_set: OptimalSet | None = None
+    ggp: Position | None = None
 
 
 def check_facts(problem: Problem, node: Node) -> Facts:
     """Check every fact that is there, whether or not a claim needs it."""
     network = () if problem.model == "cgl" else ("patterns",)
-    facts = node.record(optional=(*network, "lambda_max", "primal", "dual", "value", "fit", "optimal_set"))
+    facts = node.record(optional=(*network, "lambda_max", "primal", "dual", "value", "fit", "optimal_set", "ggp"))
     patterns = check_patterns(problem, facts["patterns"]) if "patterns" in facts else None
     squared = check_lambda_max(problem, patterns, facts["lambda_max"]) if "lambda_max" in facts else None
     primal = check_primal(problem, patterns, facts["primal"]) if "primal" in facts else None
@@ -47,7 +49,8 @@ def check_facts(problem: Problem, node: Node) -> Facts:
         at = facts["fit"]
         fit = check_fit(needed(primal, "primal", at), needed(value, "value", at), at)
     optimal = check_set(problem, patterns, theta, value, facts) if "optimal_set" in facts else None
-    return Facts(patterns, squared, primal, theta, value, fit, optimal)
+    position = check_ggp(problem, patterns, facts["ggp"]) if "ggp" in facts else None
+    return Facts(patterns, squared, primal, theta, value, fit, optimal, position)
 
 
 def check_dual(problem: Problem, patterns: Patterns | None, node: Node) -> Vector:

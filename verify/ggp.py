@@ -33,8 +33,9 @@ class Position:
 
 @dataclass(frozen=True)
 class Blocks:
-    """A positive multiple of X: `block(b)` are the integer columns of X_b, each of length n."""
+    """A positive multiple of X, its blocks or its columns: `block(b)` are the integer columns of X_b, of length n."""
 
+    what: str
     n: int
     count: int
     block: Callable[[int], list[list[int]]]
@@ -63,20 +64,20 @@ def check_ggp(problem: Problem, patterns: Patterns | None, node: Node) -> Positi
 
 def blocks_of(problem: Problem, patterns: Patterns | None, single: bool) -> Blocks:
     """The blocks, or with `single` the columns: of a network, column j of pattern b has the number b d + j."""
-    d = problem.d
+    d, what = problem.d, "columns" if single else "blocks"
     entries, _ = cleared(x for row in problem.Z for x in row)
     columns = [entries[j::d] for j in range(d)]
     if patterns is None:
         groups = [(j,) for j in range(d)] if single else problem.groups
-        return Blocks(problem.n, len(groups), lambda b: [columns[j] for j in groups[b]])
+        return Blocks(what, problem.n, len(groups), lambda b: [columns[j] for j in groups[b]])
     masks = patterns.masks
 
     def gated(number: int, chosen: range) -> list[list[int]]:
         return [[x if masks[number] >> k & 1 else 0 for k, x in enumerate(columns[j])] for j in chosen]
 
     if single:
-        return Blocks(problem.n, len(masks) * d, lambda b: gated(b // d, range(b % d, b % d + 1)))
-    return Blocks(problem.n, len(masks), lambda b: gated(b, range(d)))
+        return Blocks(what, problem.n, len(masks) * d, lambda b: gated(b // d, range(b % d, b % d + 1)))
+    return Blocks(what, problem.n, len(masks), lambda b: gated(b, range(d)))
 
 
 def check_position(blocks: Blocks, node: Node) -> tuple[bool, str] | None:
@@ -113,7 +114,7 @@ def check_tie(blocks: Blocks, node: Node, vectors: int) -> str:
         if vectors == 1
         else "null vectors whose signed norms change sign"
     )
-    return f"blocks {describe_indices(support)} have {how}"
+    return f"{blocks.what} {describe_indices(support)} have {how}"
 
 
 def check_supports(blocks: Blocks, node: Node) -> str:
@@ -140,7 +141,7 @@ def check_supports(blocks: Blocks, node: Node) -> str:
                 raise node.reject("no tie", f"one on blocks {describe_indices(support)}")
     if proofs:
         raise node.reject(f"supports of {m} blocks with two null vectors", describe_indices(next(iter(proofs))))
-    return f"no signed norms of null vectors on {m} of the {blocks.count} blocks add up to 0"
+    return f"no signed norms of null vectors on {m} of the {blocks.count} {blocks.what} add up to 0"
 
 
 def check_support(blocks: Blocks, support: tuple[int, ...], nullity: int, fields: dict[str, Node]) -> None:

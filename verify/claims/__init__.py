@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 from verify.claims.convex_unique import convex_unique, not_convex_unique
 from verify.claims.fit import fit
+from verify.claims.general_position import general_position, not_general_position
+from verify.claims.ggp import ggp, not_ggp
 from verify.claims.optimal import optimal
 from verify.claims.p_unique import not_p_unique, p_unique
 from verify.claims.patterns_complete import patterns_complete
@@ -21,5 +23,12 @@ CLAIMS: dict[str, Judge] = {
     "fit": fit,
     "p-unique": p_unique,
     "convex-unique": convex_unique,
+    "ggp": ggp,
+    "general-position": general_position,
 }
-REFUTATIONS: dict[str, Judge] = {"p-unique": not_p_unique, "convex-unique": not_convex_unique}
+REFUTATIONS: dict[str, Judge] = {
+    "p-unique": not_p_unique,
+    "convex-unique": not_convex_unique,
+    "ggp": not_ggp,
+    "general-position": not_general_position,
+}
