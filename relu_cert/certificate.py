@@ -26,6 +26,7 @@ from relu_cert.prove.facts import (
     PieceMultiplier,
     PieceMultipliers,
 )
+from relu_cert.prove.ggp.record import ggp_record
 
 FORMAT = "relu_cert certificate"
 VERSION = 1
@@ -119,6 +120,8 @@ def _facts(facts: Facts) -> dict[str, Any]:
     tail: dict[str, Any] = (
         {} if facts.optimal_set is None else {"optimal_set": _optimal_set(facts.problem, facts.optimal_set)}
     )
+    if facts.ggp is not None:
+        tail["ggp"] = ggp_record(facts.ggp)
     return (
         head
         | {

@@ -21,6 +21,7 @@ from relu_cert.problem.model import Model, Problem
 from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.exact_optimum import exact_facts, guesses
 from relu_cert.prove.facts import Facts, LambdaMax
+from relu_cert.prove.ggp import position_facts
 from relu_cert.prove.lambda_max import lambda_max
 from relu_cert.prove.lifts import proposed_lifts
 from relu_cert.prove.multipliers import Proposals
@@ -74,7 +75,16 @@ def network_problem(data: Dataset, model: Model, stages: Stages, max_patterns: i
 
 
 def find_facts(problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stages) -> Facts:
-    """Solve the problem and prove what was found."""
+    """Solve the problem, prove what was found, and look at general position where that is a question."""
+    facts = _optimum(problem, choice, gap, stages)
+    if problem.model == "relu":
+        return facts
+    with stages.stage("general position"):
+        return replace(facts, ggp=position_facts(problem))
+
+
+def _optimum(problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stages) -> Facts:
+    """The facts about the optimum at lambda."""
     with stages.stage("lambda_max"):
         floats = prepare(problem)
         largest = lambda_max(problem, _propose(floats, np.array([float(x) for x in problem.y]), 0.0))

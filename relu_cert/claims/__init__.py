@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from types import ModuleType
 
-from relu_cert.claims import convex_unique, fit, optimal, p_unique, patterns_complete
+from relu_cert.claims import convex_unique, fit, general_position, ggp, optimal, p_unique, patterns_complete
 from relu_cert.claims.model import Result, Verdict
 from relu_cert.prove.facts import Facts
 
-CLAIMS: tuple[ModuleType, ...] = (patterns_complete, optimal, fit, p_unique, convex_unique)
+CLAIMS: tuple[ModuleType, ...] = (
+    patterns_complete,
+    optimal,
+    fit,
+    p_unique,
+    convex_unique,
+    ggp,
+    general_position,
+)
 NAMES: tuple[str, ...] = tuple(claim.NAME for claim in CLAIMS)
 
 

@@ -10,6 +10,7 @@ from fractions import Fraction
 
 from relu_cert.exact import Matrix, Vector
 from relu_cert.problem.model import Problem
+from relu_cert.prove.ggp.model import GGP
 
 Sign = int  # xi = +1 or -1
 
@@ -200,3 +201,4 @@ class Facts:
     optimal_set: OptimalSet | None = None
     exact_set: ExactSet | None = None
     unsettled: str = ""  # why there is no optimal set
+    ggp: GGP | None = None  # gated and direct problems
