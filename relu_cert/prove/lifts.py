@@ -1,7 +1,9 @@
 """Subspaces L to which the residual seems to be orthogonal: proposals for the lifted proof.
 
-Two things happen robustly, on open sets of data: Z'r* = 0 (then optimal neurons come in antipodal pairs), and r*_k = 0
-at points that are fitted exactly. Floats propose; whether r* is orthogonal to L is decided by the proof.
+Two things happen robustly, on open sets of data: Z'r* = 0 (then optimal neurons come in antipodal pairs), and
+sum |a_k| r*_k = 0 over rows z_k = a_k z_c of one hyperplane that are switched together (a point that is fitted exactly,
+or repeated points whose mean is: all patterns that differ only there tie). Floats propose; whether r* is orthogonal
+to L is decided by the proof.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from numpy.typing import NDArray
 
 from relu_cert.exact import Matrix, Vector
 from relu_cert.problem.model import Problem
-from relu_cert.prove.classes import column, projector, to_fmpq, to_vector
+from relu_cert.prove.classes import column, parallel_classes, projector, to_fmpq, to_vector
 
 SEEMS_ZERO = 1e-6  # relative; a wrong proposal costs time, never a verdict
 
@@ -23,15 +25,19 @@ def proposed_lifts(problem: Problem, theta: NDArray[np.float64]) -> list[Matrix]
     """Bases of subspaces worth trying, the plain one (no rows) first."""
     lifts: list[Matrix] = [()]
     size = float(np.linalg.norm(theta))
-    fitted = [k for k, t_k in enumerate(theta) if abs(t_k) <= SEEMS_ZERO * size]
-    units = tuple(tuple(Fraction(int(i == k)) for i in range(problem.n)) for k in fitted)
+    fitted: list[Vector] = []
     ranges: Matrix = ()
     if problem.network is not None:
+        for rows in parallel_classes(problem.network.Z).values():
+            for together in ([k for k, a in rows.items() if a > 0], [k for k, a in rows.items() if a < 0], [*rows]):
+                weights = tuple(abs(rows[k]) if k in together else Fraction(0) for k in range(problem.n))
+                if any(weights) and abs(np.array([float(x) for x in weights]) @ theta) <= SEEMS_ZERO * size:
+                    fitted.append(weights)
         Z = np.array([[float(x) for x in z] for z in problem.network.Z])
         if np.linalg.norm(Z.T @ theta) <= SEEMS_ZERO * size * np.linalg.norm(Z):
             ranges = tuple(zip(*problem.network.Z, strict=True))
-    for rows in (units, ranges, units + ranges):
-        basis = independent(rows)
+    for proposal in (tuple(fitted), ranges, (*fitted, *ranges)):
+        basis = independent(proposal)
         if basis and basis not in lifts:
             lifts.append(basis)
     return lifts
