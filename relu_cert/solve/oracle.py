@@ -25,18 +25,28 @@ from relu_cert.solve.pieces import (
 from relu_cert.solve.prepare import BlockArrays, FloatProblem, NetworkArrays
 from relu_cert.solve.shortest import shortest
 
-Key = tuple[int, bytes]
+Key = tuple[int, int | None, bytes, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
 class Face:
-    """A block on a face of its cone at some residual: B = X_b P_F (n x |b|) and v = B'r. Equal keys, equal B."""
+    """A block on a face of its cone at some residual: B = X_b P_F (n x |b|) and v = B'r.
+
+    `kinks` are the active rows F: z_k.v = 0 (ReLU), K_k.v = 0 (direct). `on` are the packed rows that are on
+    (ReLU; kinks are off). Equal keys, equal B.
+    """
 
     sign: int
     block: int | None
+    kinks: tuple[int, ...]
     B: Floats
     v: Floats
-    key: Key
+    on: bytes = b""
+
+    @property
+    def key(self) -> Key:
+        """What identifies the face."""
+        return (self.sign, self.block, self.on, self.kinks)
 
 
 class Oracle(Protocol):
@@ -57,6 +67,8 @@ class Oracle(Protocol):
 
 
 _MOST = 400  # new faces in a round
+_PROBES = 40  # directions that are tried for a lower bound of the largest price
+_SHARE = 0.5  # pieces below this share of it are not looked at closely
 
 
 @dataclass(frozen=True)
@@ -69,7 +81,9 @@ class ReluOracle:
         """Pieces with a kink on a row of P have a better neighbour (unless t_k is next to nothing): they are left
         out where they are no better than the best of the others."""
         hot, signs = [], []
-        length = lengths(correlations(self.arrays, r))
+        c = correlations(self.arrays, r)
+        length = lengths(c)
+        enough = max(enough, _SHARE * self._reached(r, c, length))
         for sign in (1, -1):
             chosen, least = representatives(self.arrays, sign * r, length)
             hot.append(chosen[least > enough])
@@ -84,6 +98,14 @@ class ReluOracle:
         which = np.flatnonzero((priced.norm > enough) & inner)
         which = which[np.argsort(-priced.norm[which])][:_MOST]
         return float(priced.norm.max(initial=0.0)), self._faces(sign_of, priced, which)
+
+    def _reached(self, r: Floats, c: Floats, length: Floats) -> float:
+        """A lower bound of the largest price: |r.(Zu)_+| in the directions +-Z'Dr of the longest correlations."""
+        longest = np.argsort(-length)[:_PROBES]
+        U = c[longest] / np.maximum(length[longest], 1e-300)[:, None]
+        outputs = U @ self.arrays.Z.T
+        plus, minus = np.maximum(outputs, 0.0) @ r, np.maximum(-outputs, 0.0) @ r
+        return float(max(np.abs(plus).max(initial=0.0), np.abs(minus).max(initial=0.0)))
 
     def follow(self, neurons: Sequence[Neuron], r: Floats) -> list[Face]:
         """Neurons of one sign on one piece have one face. Rows on which a neuron vanishes are a guess of its kinks."""
@@ -126,9 +148,16 @@ class ReluOracle:
         G = np.where((kinks >= 0)[:, :, None], Z[kinks], 0.0)
         P = np.eye(Z.shape[1]) - np.linalg.pinv(G) @ G
         B = (on * sign_of[which, None])[:, :, None] * (Z @ P)
-        keys = np.packbits(np.concatenate([on, kinked], axis=1), axis=1)
+        packed = np.packbits(on, axis=1)
         return [
-            Face(int(sign_of[k]), None, B[i], priced.v[k], (int(sign_of[k]), keys[i].tobytes()))
+            Face(
+                sign=int(sign_of[k]),
+                block=None,
+                kinks=tuple(sorted(row for row in kinks[i].tolist() if row >= 0)),
+                B=B[i],
+                v=priced.v[k],
+                on=packed[i].tobytes(),
+            )
             for i, k in enumerate(which.tolist())
         ]
 
@@ -168,9 +197,7 @@ class GatedOracle:
 
     def _faces(self, blocks: Sequence[int], c: Floats) -> list[Face]:
         on = unpack(self.arrays.bits[blocks], self.arrays.n)
-        return [
-            Face(1, b, on[i][:, None] * self.arrays.Z, c[i], (b, b"")) for i, b in enumerate(blocks)
-        ]
+        return [Face(1, b, (), on[i][:, None] * self.arrays.Z, c[i]) for i, b in enumerate(blocks)]
 
 
 @dataclass(frozen=True)
@@ -226,13 +253,14 @@ class BlockOracle:
         c = X.T @ r
         rho = np.zeros(len(K))
         if not len(K):
-            return Face(1, b, X, c, (b, b"")), float(np.linalg.norm(c)), rho
+            return Face(1, b, (), X, c), float(np.linalg.norm(c)), rho
         found = shortest(c[None], K, np.full((1, len(K)), -1.0), np.full((1, len(K)), np.inf), enough)
         kinks = found.kinks[0][found.kinks[0] >= 0]
         rho[kinks] = found.x[0][found.kinks[0] >= 0]
         G = K[kinks]
         P = np.eye(len(c)) - np.linalg.pinv(G) @ G if len(G) else np.eye(len(c))
-        return Face(1, b, X @ P, found.v[0], (b, np.sort(kinks).tobytes())), float(np.linalg.norm(found.v[0])), rho
+        face = Face(1, b, tuple(sorted(kinks.tolist())), X @ P, found.v[0])
+        return face, float(np.linalg.norm(found.v[0])), rho
 
 
 def add_blocks(neurons: Sequence[Neuron]) -> list[Neuron]:

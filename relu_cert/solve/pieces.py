@@ -91,7 +91,8 @@ def representatives(arrays: NetworkArrays, t: Floats, length: Floats) -> tuple[N
 
 def lengths(c: Floats) -> Floats:
     """|c| of every row."""
-    return np.sqrt(np.einsum("ij,ij->i", c, c))
+    result: Floats = np.sqrt(np.einsum("ij,ij->i", c, c))
+    return result
 
 
 def unpack(bits: NDArray[np.uint8], n: int) -> Bits:

@@ -28,7 +28,7 @@ Progress = Callable[[int, float], None]  # round, relative gap
 _MARGIN = 1e-9  # multipliers may stop this far (relative) below lambda
 _NEAR = 0.8  # Newton keeps watching faces with |v|^2 above this share of lambda^2
 _ROUGH = 1e-3  # the accuracy of Newton's method while the faces still change
-_FRESH = 60  # at most so many new faces go straight to Newton
+_FRESH = 40  # at most so many new faces go straight to Newton
 
 
 @dataclass(frozen=True)
