@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache, partial
 from typing import Any
 
 from tests.verify import brute, small
@@ -118,12 +119,7 @@ def completed(
     verdicts: tuple[str, str],
 ) -> Case:
     """The case with `optimal_set` and the two claims."""
-    n = len(case.certificate["problem"]["y"].split(" "))
-
-    def off(u: Vec) -> Vec:
-        return projected(u, lift)
-
-    sigma = smallest_stretch([off(outputs[group[0]]) for group in supers])
+    sigma = smallest_stretch([projected(outputs[group[0]], lift) for group in supers])
     alone = not lift and len(supers) == len(entries)
     F = [[Fraction(a in group) for a in range(len(entries))] for group in supers]
     F += [[dot(row, q) for q in outputs] for row in lift]
@@ -136,8 +132,6 @@ def completed(
         "split": "" if alone else words(weights),
         "tau": "0" if alone else small.word(smallest_stretch([tuple(row) for row in F])),
     }
-    if any(len(row) != n for row in lift):
-        raise ValueError("the lift lies in R^n")
     facts = {**case.certificate["facts"], "optimal_set": fact}
     claims = [{"claim": c, "verdict": v} for c, v in zip(("p-unique", "convex-unique"), verdicts, strict=True)]
     certificate = {**case.certificate, "facts": facts, "claims": [*case.certificate["claims"], *claims]}
@@ -164,12 +158,11 @@ def planted(
     lam = small.root(dot(exact[0][0], exact[0][0]))
     if lam is None or any(dot(v, v) != lam**2 for v, _ in exact):
         raise ValueError("the classes do not tie at a rational lambda")
-    y = tuple(
-        r_k + sum((a.weight * q[k] for a, (_, q) in zip(neurons, exact, strict=True)), ZERO) for k, r_k in enumerate(r)
-    )
+    weights = [a.weight for a in neurons]
+    y = tuple(r_k + sum((x * q[k] for x, (_, q) in zip(weights, exact, strict=True)), ZERO) for k, r_k in enumerate(r))
     theta = tuple(x * (1 - (Fraction(1, 2**loose) if loose else 0)) for x in r)
     used = [
-        (a.first, tuple(a.weight * x for x in v), a.weight * lam)
+        (str(a.first), tuple(a.weight * x for x in v), a.weight * lam)
         for a, (v, _) in zip(neurons, exact, strict=True)
         if a.weight
     ]
@@ -184,7 +177,6 @@ def planted(
             out[sign] = fine_entries(Z, listing, t, R_squared, taken) if taken else []
     outputs = [faced(model, Z, theta, a)[1] for a in neurons]
     supers = [[a] for a in range(len(neurons))] if supers is None else supers
-    weights = [a.weight for a in neurons]
     return completed(case, [a.entry(model) for a in neurons], outputs, out, supers, weights, lift, verdicts)
 
 
@@ -212,9 +204,16 @@ def kink(loose: int | None = None) -> Case:
 
 def two_kinks(loose: int | None = None) -> Case:
     """As `kink`, with a second row on the same hyperplane, whose multiplier is a fixed part of t_k."""
-    Z, r = mat([[3, 1], [0, 1], [-1, 0], [0, 2]]), vec(1, -2, 1, -2)
+    Z, r = mat([[3, 1], [0, 1], [-1, 0], [0, 2]]), vec(1, "-3/2", 1, "-1/2")
     neuron = Neuron("+", "1000", (1, 3), (1,), vec("1/8"))
     return planted("two kinks", "relu", Z, r, [neuron], ("PROVED", "REFUTED"), loose=loose)
+
+
+def kink_without_weight(loose: int | None = None) -> Case:
+    """Two neurons tie: one without kink has all the weight, one with two kinks has none. Too little to be sure."""
+    Z, r = mat([[3, 0], [-1, 0], ["-1/2", -3]]), vec(1, 1, -1)
+    neurons = [Neuron("+", "100"), Neuron("-", "001", (0, 1), (1,), vec(0), Fraction(0))]
+    return planted("kink without weight", "relu", Z, r, neurons, ("PROVED", "UNDECIDED"), loose=loose)
 
 
 def zero_row(loose: int | None = None) -> Case:
@@ -305,17 +304,36 @@ def group_lasso(blocks: int) -> Case:
 
 
 def nothing() -> Case:
-    """lambda above lambda_max: every piece is out, the optimal set is the zero network."""
+    """lambda above lambda_max, which no fact says: every piece is out, so the zero network is the only one."""
     case = small.zero_network("nothing", mat([[1], [2], [-1]]), vec(1, 1, 2), Fraction(4))
+    del case.certificate["facts"]["lambda_max"]
     return completed(case, [], [], {"+": [], "-": []}, [], [], (), ("PROVED", "PROVED"))
 
 
 NETWORKS = (
-    line, both_signs, kink, two_kinks, zero_row, fine, twins, pair, interpolated, gated_pair, gated_alone,
-)  # fmt: skip
+    line,
+    both_signs,
+    kink,
+    two_kinks,
+    kink_without_weight,
+    zero_row,
+    fine,
+    twins,
+    pair,
+    interpolated,
+    gated_pair,
+    gated_alone,
+)
+SETS: dict[str, Callable[[], Case]] = {
+    **{f"{build.__name__}, R = 0": partial(build, None) for build in NETWORKS},
+    **{f"{build.__name__}, R > 0": partial(build, 80) for build in NETWORKS},
+    "constrained": constrained,
+    **{f"group lasso of {blocks}": partial(group_lasso, blocks) for blocks in (1, 2, 3)},
+    "nothing": nothing,
+}
 
 
-def all_cases() -> list[Case]:
-    """Every example, networks with R = 0 and with R > 0."""
-    cases = [build(loose) for build in NETWORKS for loose in (None, 80)]
-    return [*cases, constrained(), group_lasso(1), group_lasso(2), group_lasso(3), nothing()]
+@cache
+def planted_set(name: str) -> Case:
+    """One of SETS."""
+    return SETS[name]()
