@@ -1,4 +1,7 @@
-"""The raw data, read again from its bytes: CSV (perhaps gzipped) or a direct problem in JSON."""
+"""The raw data, read again from its bytes: CSV (perhaps gzipped) or a direct problem in JSON.
+
+The hash is compared first. So a file that cannot be read as the certificate says is the certificate's fault: rejected.
+"""
 
 from __future__ import annotations
 
@@ -97,21 +100,21 @@ def read_table(raw: bytes, input_: Input, limits: Limits) -> tuple[Matrix, Vecto
         text = unzipped(raw, limits).decode("utf-8-sig")
         records = list(csv.reader(io.StringIO(text, newline=""), delimiter=input_.delimiter, strict=True))
     except (UnicodeDecodeError, csv.Error, TypeError, ValueError) as error:
-        raise BadData("data", f"UTF-8 text in fields separated by {input_.delimiter!r}", str(error)) from None
+        raise Rejected("data", f"UTF-8 text in fields separated by {input_.delimiter!r}", str(error)) from None
     rows = [[field.strip() for field in record] for record in records]
     while rows and rows[-1] in ([], [""]):
         rows.pop()
     header = bool(rows) and any(f and not numeric(f) and not NOT_FINITE.fullmatch(f) for f in rows[0])
     body = rows[header:]
     if not body:
-        raise BadData("data", "at least one row of numbers", "none")
+        raise Rejected("data", "at least one row of numbers", "none")
     width = len(rows[0])
     if not input_.target < width or width < 2:
-        raise BadData("data", f"a target column {input_.target} and a feature", f"{width} columns")
+        raise Rejected("data", f"a target column {input_.target} and a feature", f"{width} columns")
     Z, y = [], []
     for i, row in enumerate(body, start=1 + header):
         if len(row) != width:
-            raise BadData(f"data record {i}", f"{width} fields", str(len(row)))
+            raise Rejected(f"data record {i}", f"{width} fields", str(len(row)))
         values = [number(f, input_.numbers, f"data record {i} field {j + 1}") for j, f in enumerate(row)]
         y.append(values.pop(input_.target))
         Z.append((*values, Fraction(1)) if input_.bias else tuple(values))
@@ -141,19 +144,19 @@ def numeric(field: str) -> bool:
 def number(field: str, numbers: str, place: str) -> Fraction:
     """The exact rational a field writes, or the double nearest to it."""
     if not numeric(field):
-        raise BadData(place, "a number", describe(field))
+        raise Rejected(place, "a number", describe(field))
     if len(field) > Limits.digits:
         raise BadData(place, f"at most {Limits.digits} characters", str(len(field)))
     if quotient := QUOTIENT.fullmatch(field):
         p, q = integer(quotient[2]), integer(quotient[3])
         if q == 0:
-            raise BadData(place, "a denominator other than 0", describe(field))
+            raise Rejected(place, "a denominator other than 0", describe(field))
         value = Fraction(-p if quotient[1] == "-" else p, q)
     else:
         sign, whole, fraction, power = (part or "" for part in DECIMAL.fullmatch(field).groups())  # type: ignore[union-attr]
         exponent = integer(power.lstrip("+") or "0")
         if abs(exponent) > MAX_EXPONENT:
-            raise BadData(place, f"an exponent of at most {MAX_EXPONENT}", describe(field))
+            raise Rejected(place, f"an exponent of at most {MAX_EXPONENT}", describe(field))
         exponent -= len(fraction)
         digits = integer(sign.strip("+") + whole + fraction)
         value = Fraction(digits * 10**exponent) if exponent >= 0 else Fraction(digits, 10**-exponent)
@@ -172,7 +175,7 @@ def nearest_double(x: Fraction, place: str) -> Fraction:
     whole += half > 0 or (half == 0 and whole % 2)
     value = Fraction(whole) * Fraction(2) ** unit
     if value >= 2**1024:
-        raise BadData(place, "a number within the range of binary64", show(x))
+        raise Rejected(place, "a number within the range of binary64", show(x))
     return -value if x < 0 else value
 
 
@@ -192,11 +195,11 @@ def read_direct(
         cones = [None] * len(groups) if K_or_none is None else array(K_or_none, "K")
         K = tuple(None if K_b is None else matrix(K_b, f"K[{b}]") for b, K_b in enumerate(cones))
     except KeyError as error:
-        raise BadData("data", f"the key {error}", "none") from None
+        raise Rejected("data", f"the key {error}", "none") from None
     except (AttributeError, TypeError, ValueError) as error:
-        raise BadData("data", "an object with X, groups, y and perhaps K", describe(str(error))) from None
+        raise Rejected("data", "an object with X, groups, y and perhaps K", describe(str(error))) from None
     if top:
-        raise BadData("data", "only the keys X, groups, K, y", f"the key {describe(next(iter(top)))}")
+        raise Rejected("data", "only the keys X, groups, K, y", f"the key {describe(next(iter(top)))}")
     return X, y, groups, K
 
 
@@ -207,14 +210,14 @@ class Literal(str):
 def column(value: Any) -> int:
     """A column's index in a direct problem."""
     if not isinstance(value, Literal):
-        raise BadData("data groups", "JSON integers", describe(value))
+        raise Rejected("data groups", "JSON integers", describe(value))
     return integer(value)
 
 
 def array(value: Any, place: str) -> list[Any]:
     """A JSON array of the data."""
     if not isinstance(value, list):
-        raise BadData(f"data {place}", "an array", describe(value))
+        raise Rejected(f"data {place}", "an array", describe(value))
     return value
 
 
@@ -229,15 +232,15 @@ def matrix(value: Any, place: str) -> Matrix:
 def entry(value: Any, place: str) -> Fraction:
     """A number of a direct problem: a JSON integer (handed on as its text) or a string."""
     if not isinstance(value, str):
-        raise BadData(place, "a JSON integer or a string", describe(value))
+        raise Rejected(place, "a JSON integer or a string", describe(value))
     return number(value.strip(), "decimal", place)
 
 
 def _refuse(text: str) -> Any:
-    raise BadData("data", "JSON integers or strings for numbers", text)
+    raise Rejected("data", "JSON integers or strings for numbers", text)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(dict(pairs)) != len(pairs):
-        raise BadData("data", "each key once", describe([key for key, _ in pairs]))
+        raise Rejected("data", "each key once", describe([key for key, _ in pairs]))
     return dict(pairs)
