@@ -11,14 +11,16 @@ from xml.etree.ElementTree import Element
 
 from relu_cert.claims import CLAIMS, Result, Verdict
 from relu_cert.exact import sqrt_upper
-from relu_cert.prove.facts import ExactNeuron, Facts
+from relu_cert.prove.facts import Facts
 from relu_cert.report.html.curve import curve_figure, neurons_figure, scatter_figure
 from relu_cert.report.html.independence import independence_figure
 from relu_cert.report.html.markup import e
-from relu_cert.report.html.neurons import neurons_chart
-from relu_cert.report.html.optimal_set import polytope, ranges_figure, set_figures
+from relu_cert.report.html.neurons import heaviest_first, neuron_name, neurons_chart, strip_length
+from relu_cert.report.html.optimal_set import polytope
 from relu_cert.report.html.page import Section, figures, fold, page, table
 from relu_cert.report.html.plane import plane_figure
+from relu_cert.report.html.set_figures import ranges_figure, set_figures
+from relu_cert.report.html.sphere import sphere_figure
 from relu_cert.report.html.view import view
 from relu_cert.report.html.weights import dual_figure, fan_figure
 from relu_cert.report.outcome import Outcome
@@ -31,12 +33,11 @@ MOST_DIGITS = 400
 
 def check_page(outcome: Outcome) -> str:
     """The report of one run of check, as one HTML page."""
-    facts = outcome.facts
     sections = [
         Section("verdicts", "Verdicts", (verdict_table(outcome.results),)),
         _network(outcome),
         _proof(outcome),
-        _optimal_set(facts),
+        _optimal_set(outcome),
         _numbers(outcome),
         _verify(outcome),
     ]
@@ -63,7 +64,9 @@ def _head(outcome: Outcome) -> list[Element]:
     network = problem.network
     if network is not None:
         kind = "gated ReLU" if problem.model == "gated" else "ReLU"
-        text = f"A two-layer {kind} network for {_count(problem.n, 'point')} with {_count(len(network.Z[0]), 'feature')}"
+        text = (
+            f"A two-layer {kind} network for {_count(problem.n, 'point')} with {_count(len(network.Z[0]), 'feature')}"
+        )
         text += ", the last one the bias" if outcome.source.bias else ""
     else:
         text = f"A constrained group lasso with {problem.n} rows and {_count(len(problem.blocks), 'group')}"
@@ -77,7 +80,9 @@ def _head(outcome: Outcome) -> list[Element]:
         ("λ", short(facts.lam, 14), f"λmax {'=' if exact else '≈'} {decimal(root, 6)}"),
     ]
     if network is not None:
-        cards.append(("activation patterns", f"{len(network.patterns):,}", f"{network.patterns.open_cells:,} open cells"))
+        cards.append(
+            ("activation patterns", f"{len(network.patterns):,}", f"{network.patterns.open_cells:,} open cells")
+        )
     return [
         e("p", text + ", trained to its global optimum; what is known about it is proved.", cls="lead"),
         e("dl", [e("div", e("dt", a), e("dd", b), e("dd", c, cls="note")) for a, b, c in cards], cls="cards"),
@@ -104,29 +109,46 @@ def _network(outcome: Outcome) -> Section:
 
 def _proof(outcome: Outcome) -> Section | None:
     seen = view(outcome.facts, outcome.data)
-    drawn = figures(dual_figure(seen) if seen is not None else None, independence_figure(outcome.facts))
+    drawn = figures(
+        dual_figure(seen) if seen is not None else None,
+        sphere_figure(seen) if seen is not None else None,
+        independence_figure(outcome.facts),
+    )
     return Section("proof", "The proof", (drawn,)) if drawn is not None else None
 
 
-def _optimal_set(facts: Facts) -> Section | None:
-    found = facts.optimal_set
-    if found is None:
-        if not facts.unsettled:
-            return None
-        said = e("p", f"Not settled: {facts.unsettled}.")
-        return Section("optimal-set", "All optimal networks", (said,))
-    classes, groups = len(found.classes), len(found.groups)
-    if found.dimension == 0:
-        text = f"One network, up to the order of its neurons and to splitting them: {_count(classes, 'neuron')} can be active, and the weight of each is determined."
-        return Section("optimal-set", "All optimal networks", (e("p", text),))
-    text = (
-        f"A polytope of dimension {found.dimension}: {_count(classes, 'neuron')} can be active; they fall into "
-        f"{_count(groups, 'group')} of neurons that trade weight with one another"
-    )
-    text += f", under {_count(len(found.lift), 'further equation')}." if found.lift else "."
+def _optimal_set(outcome: Outcome) -> Section | None:
+    facts = outcome.facts
+    text = _set_sentence(facts)
+    if not text:
+        return None
     shape = polytope(facts)
-    drawn = figures(*set_figures(shape), ranges_figure(shape)) if shape is not None else None
+    names = outcome.data.names if outcome.data else ()
+    drawn = None
+    if shape is not None and shape.dimension > 0:
+        drawn = figures(*set_figures(shape), ranges_figure(shape, names, strip_length(facts, names)))
     return Section("optimal-set", "All optimal networks", tuple(_present([e("p", text), drawn])))
+
+
+def _set_sentence(facts: Facts) -> str:
+    """What was proved about the optimal set."""
+    exact, found = facts.exact_set, facts.optimal_set
+    one = "One network, up to the order of its neurons and to splitting them"
+    if exact is not None and len(exact.solutions) == 1:
+        return f"{one}: of {_count(len(exact.kinks), 'neuron')} tied at λ, only its own can be active, in one way."
+    if exact is not None:
+        widths = " and ".join(str(sum(1 for x in alpha if x)) for alpha in exact.solutions)
+        tied = _count(len(exact.kinks), "neuron")
+        return f"More than one: {tied} tie at λ, and two different networks of widths {widths} are known exactly."
+    if found is None:
+        return f"Not settled: {facts.unsettled}." if facts.unsettled else ""
+    if found.dimension == 0:
+        return f"{one}: {_count(len(found.classes), 'neuron')} can be active, and the weight of each is determined."
+    text = (
+        f"A polytope of dimension {found.dimension}: {_count(len(found.classes), 'neuron')} can be active, in "
+        f"{_count(len(found.groups), 'group')} whose neurons trade weight with one another"
+    )
+    return text + (f", under {_count(len(found.lift), 'further equation')}." if found.lift else ".")
 
 
 def _numbers(outcome: Outcome) -> Section:
@@ -144,14 +166,19 @@ def _numbers(outcome: Outcome) -> Section:
         rows += [(f"mass {s + 1}", rational(m)) for s, m in enumerate(facts.optimal_set.masses[:MOST_EXACT])]
     folds = [fold("Values", table((), [(name, _digits(text)) for name, text in rows], "exact"))]
     if facts.primal.neurons:
-        listed = facts.primal.neurons[:MOST_EXACT]
+        listed = heaviest_first(facts)[:MOST_EXACT]
         header = ("", "neuron w, exactly") if facts.problem.network else ("block", "w, exactly")
-        entries = table(header, [(_name(facts, i, one), _vector(one.w)) for i, one in enumerate(listed)], "exact")
+        entries = table(header, [(neuron_name(facts, i, one), _vector(one.w)) for i, one in enumerate(listed)], "exact")
         folds.append(fold(f"Neurons{_of(len(listed), len(facts.primal.neurons))}", entries))
     n = min(facts.problem.n, MOST_EXACT)
     fit = zip(facts.problem.y[:n], facts.fit.center[:n], facts.dual.theta[:n], strict=True)
-    body = [(str(k + 1), _digits(rational(y)), _digits(rational(f)), _digits(rational(t))) for k, (y, f, t) in enumerate(fit)]
-    folds.append(fold(f"Targets, fit and dual point{_of(n, facts.problem.n)}", table(("row", "y", "fit", "θ"), body, "exact")))
+    body = [
+        (str(k + 1), _digits(rational(y)), _digits(rational(f)), _digits(rational(t)))
+        for k, (y, f, t) in enumerate(fit)
+    ]
+    folds.append(
+        fold(f"Targets, fit and dual point{_of(n, facts.problem.n)}", table(("row", "y", "fit", "θ"), body, "exact"))
+    )
     note = e("p", "Everything on this page follows from these rationals; the certificate holds them all.")
     return Section("numbers", "Exact numbers", (note, *folds))
 
@@ -164,21 +191,16 @@ def _verify(outcome: Outcome) -> Section:
         ("data", data, outcome.source.sha256),
         ("certificate", certificate, digest),
     ]
+    how = "An independent program reads data and certificate again and re-derives every verdict in exact arithmetic:"
     return Section(
         "verify",
         "Verify it",
         (
-            e("p", "An independent program reads the data and the certificate again and re-derives every verdict in exact arithmetic:"),
+            e("p", how),
             e("pre", e("code", commands)),
             table(("file", "name", "sha256"), [(a, b, e("code", c)) for a, b, c in rows]),
         ),
     )
-
-
-def _name(facts: Facts, i: int, neuron: ExactNeuron) -> str:
-    if neuron.block is not None:
-        return str(neuron.block)
-    return str(i + 1) if facts.problem.model == "gated" else f"{'+' if neuron.sign > 0 else '−'} {i + 1}"
 
 
 def _vector(entries: Sequence[Fraction]) -> Element:
@@ -189,7 +211,11 @@ def _vector(entries: Sequence[Fraction]) -> Element:
 
 def _digits(text: str) -> str:
     """A number in full, or its beginning where it is too long for a page."""
-    return text if len(text) <= MOST_DIGITS else f"{text[:MOST_DIGITS]}… ({len(text)} characters; in full in the certificate)"
+    return (
+        text
+        if len(text) <= MOST_DIGITS
+        else f"{text[:MOST_DIGITS]}… ({len(text)} characters; in full in the certificate)"
+    )
 
 
 def _of(shown: int, total: int) -> str:

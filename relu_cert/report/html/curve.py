@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -73,7 +74,7 @@ def _pieces(view: View, x0: float, x1: float) -> list[list[Point]]:
     gate, gate_constant = view.affine(view.gates)
     slope, slope_constant = view.affine(view.slopes)
     lines: list[list[Point]] = []
-    for a, b in zip(ends, ends[1:], strict=False):
+    for a, b in pairwise(ends):
         on = gate[:, 0] * (a + b) / 2 + gate_constant > 0
         m, c = float(slope[on, 0].sum()), float(slope_constant[on].sum())
         lines.append([(a, m * a + c), (b, m * b + c)])

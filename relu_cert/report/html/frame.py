@@ -111,10 +111,7 @@ def labelled(values: Sequence[float]) -> list[tuple[float, str]]:
 def padded(values: Sequence[float], share: float = 0.08) -> tuple[float, float]:
     """A range with room around the values, never empty."""
     low, high = min(values), max(values)
-    if low == high:
-        room = abs(low) / 2 or 1.0
-    else:
-        room = (high - low) * share
+    room = (high - low) * share if low < high else abs(low) / 2 or 1.0
     return low - room, high + room
 
 

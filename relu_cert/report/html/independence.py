@@ -66,7 +66,7 @@ def independence_figure(facts: Facts) -> Element | None:
         e("text", "σ", x=x(sigma), y=line - 32, cls="label mid"),
         e("g", [e("circle", cx=x(float(v)), cy=line - 8, r=4.5, cls="target") for v in values if v > 0]),
     )
-    caption = "Independence of the neuron outputs: their singular values (dots) and the proved lower bound σ on the smallest. "
+    caption = "Independence of the neuron outputs: their singular values (dots) and the proved lower bound σ on all. "
     caption += (
         "The shaded part, up to ε, is what the uncertainty of the residual could hide."
         if epsilon > 0

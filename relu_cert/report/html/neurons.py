@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 
 from relu_cert.prove.facts import ExactNeuron, Facts
 from relu_cert.report.html.frame import WIDTH, drawing, short_name
-from relu_cert.report.html.markup import e
+from relu_cert.report.html.markup import e, number
 from relu_cert.report.html.page import figure
 from relu_cert.report.html.view import drawable
 from relu_cert.report.text import decimal
@@ -17,6 +17,7 @@ from relu_cert.report.text import decimal
 MOST_NEURONS = 40
 MOST_FEATURES = 16
 ROW = 22.0
+STRIP_HEAD = 52.0
 
 
 @dataclass(frozen=True)
@@ -31,20 +32,19 @@ class _Bar:
 
 def neurons_chart(facts: Facts, names: Sequence[str]) -> Element | None:
     """A bar for the size |w| of every neuron and a strip for its direction; the heaviest first."""
-    neurons = sorted(enumerate(facts.primal.neurons), key=lambda pair: -pair[1].norm)
+    neurons = heaviest_first(facts)
     if not neurons:
         return None
     try:
-        bars = [_bar(facts, number, neuron) for number, neuron in neurons[:MOST_NEURONS]]
-        largest = drawable(neurons[0][1].norm)
+        bars = [_bar(facts, place, neuron) for place, neuron in enumerate(neurons[:MOST_NEURONS])]
+        largest = drawable(neurons[0].norm)
         sizes = [drawable(bar.size) / largest for bar in bars]
     except OverflowError:
         return None
-    strip = max(len(bar.direction) for bar in bars)
-    strip = strip if strip <= MOST_FEATURES and facts.problem.network is not None else 0
-    cell = min(26.0, 150.0 / strip) if strip else 0.0
-    top = 52.0 if strip else 8.0
-    left, right = 34.0, 12.0 + strip * cell + (10 if strip else 0)
+    count = strip_length(facts, names)
+    cell = min(26.0, 150.0 / count) if count else 0.0
+    top = STRIP_HEAD if count else 8.0
+    left, right = 34.0, 12.0 + count * cell + (10 if count else 0)
     room = WIDTH - left - right - 62
     rows = []
     for i, (bar, size) in enumerate(zip(bars, sizes, strict=True)):
@@ -53,43 +53,73 @@ def neurons_chart(facts: Facts, names: Sequence[str]) -> Element | None:
             e("text", bar.label, x=left - 6, y=y + 15, cls="tick end"),
             e("rect", x=left, y=y + 3, width=max(1.0, room * size), height=ROW - 7, rx=2.0, cls=f"bar {bar.sign}"),
             e("text", decimal(bar.size, 4), x=left + max(1.0, room * size) + 5, y=y + 15, cls="tick"),
-            *_strip(bar, WIDTH - 12 - strip * cell, y, cell, strip, names),
+            *strip(bar.direction[:count], WIDTH - 12 - count * cell, y, ROW, cell, names),
         ]
-    heads = [
-        e(
-            "text",
-            short_name(name, 9),
-            cls="tick",
-            transform=f"translate({WIDTH - 12 - (strip - j - 0.35) * cell:.1f} {top - 4:.1f}) rotate(-40)",
-        )
-        for j, name in enumerate(names[:strip])
-    ]
-    svg = drawing(WIDTH, top + len(bars) * ROW + 6, "The size and direction of the neurons", e("g", heads), e("g", rows))
+    svg = drawing(
+        WIDTH,
+        top + len(bars) * ROW + 6,
+        "The size and direction of the neurons",
+        strip_heads(names[:count], WIDTH - 12 - count * cell, top, cell),
+        e("g", rows),
+    )
     rest = len(neurons) - len(bars)
     caption = "The size |w| of each neuron, which is its share of the penalty"
     caption += f" (the {MOST_NEURONS} heaviest of {len(neurons)})" if rest else ""
-    caption += "; at the right its direction, feature by feature." if strip else "."
+    caption += "; at the right its direction, feature by feature." if count else "."
     if facts.problem.network is None:
         caption = "The size |w_b| of each active group."
     return figure(svg, caption)
 
 
-def _bar(facts: Facts, number: int, neuron: ExactNeuron) -> _Bar:
+def heaviest_first(facts: Facts) -> list[ExactNeuron]:
+    """The neurons in the order in which a page numbers them."""
+    return sorted(facts.primal.neurons, key=lambda neuron: -neuron.norm)
+
+
+def neuron_name(facts: Facts, place: int, neuron: ExactNeuron) -> str:
+    """The name of a neuron on the page: its sign and number from 1, or its block."""
+    if neuron.block is not None:
+        return f"b{neuron.block}"
+    return str(place + 1) if facts.problem.model == "gated" else f"{'+' if neuron.sign > 0 else '−'} {place + 1}"
+
+
+def _bar(facts: Facts, place: int, neuron: ExactNeuron) -> _Bar:
     largest = max(abs(x) for x in neuron.w)
-    label = f"b{neuron.block}" if neuron.block is not None else f"{'+' if neuron.sign > 0 else '−'} {number + 1}"
-    if facts.problem.model == "gated":
-        label = str(number + 1)
     direction = tuple(float(x / largest) for x in neuron.w)
-    return _Bar(label, "plus" if neuron.sign > 0 else "minus", neuron.norm, direction)
+    return _Bar(neuron_name(facts, place, neuron), "plus" if neuron.sign > 0 else "minus", neuron.norm, direction)
 
 
-def _strip(bar: _Bar, x: float, y: float, cell: float, count: int, names: Sequence[str]) -> list[Element]:
+def strip_length(facts: Facts, names: Sequence[str]) -> int:
+    """How many features a strip of directions shows: all, or none where they are too many or have no names."""
+    return len(names) if facts.problem.network is not None and len(names) <= MOST_FEATURES else 0
+
+
+def strip(
+    direction: Sequence[float], x: float, y: float, row: float, cell: float, names: Sequence[str]
+) -> list[Element]:
+    """A direction as a row of tiles, warm where it is positive, strong where it is large."""
+    largest = max((abs(value) for value in direction), default=0.0) or 1.0
     found = []
-    for j, value in enumerate(bar.direction[:count]):
-        title = e("title", f"{names[j]}: {value:.4g}")
-        opacity = str(round(0.06 + 0.84 * abs(value), 3))
+    for j, value in enumerate(direction):
+        title = e("title", f"{names[j]}: {value / largest:.4g}")
+        opacity = str(round(0.06 + 0.84 * abs(value) / largest, 3))
         kind = "warm" if value >= 0 else "cold"
-        found.append(
-            e("rect", title, x=x + j * cell, y=y + 1, width=cell - 1, height=ROW - 3, cls=f"{kind} tile", fill_opacity=opacity)
-        )
+        place = {"x": x + j * cell, "y": y + 1, "width": cell - 1, "height": row - 3}
+        found.append(e("rect", title, cls=f"{kind} tile", fill_opacity=opacity, **place))
     return found
+
+
+def strip_heads(names: Sequence[str], x: float, y: float, cell: float) -> Element:
+    """The names of the features, aslant over the tiles."""
+    return e(
+        "g",
+        [
+            e(
+                "text",
+                short_name(name, 9),
+                cls="tick",
+                transform=f"translate({number(x + (j + 0.35) * cell)} {number(y - 4)}) rotate(-40)",
+            )
+            for j, name in enumerate(names)
+        ],
+    )

@@ -10,6 +10,7 @@ from xml.etree.ElementTree import Element
 from relu_cert import __version__
 from relu_cert.report.html.markup import document, e
 
+ROUNDED = "Numbers are rounded for the eye; the exact ones are behind the folds and in the certificate."
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
@@ -41,7 +42,7 @@ def page(title: str, head: Sequence[Element], sections: Sequence[Section]) -> st
                 "body",
                 e("header", e("p", "relu_cert", cls="brand"), e("h1", title), *head),
                 e("main", [_section(section) for section in sections]),
-                e("footer", e("p", f"Made by relu_cert {__version__}. Numbers are rounded for the eye; the exact ones are behind the folds.")),
+                e("footer", e("p", f"Made by relu_cert {__version__}. {ROUNDED}")),
             ),
             lang="en",
         )

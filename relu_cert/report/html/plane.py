@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from relu_cert.report.html.frame import Frame, Point, drawing, labelled, padded, path, ticks
+from relu_cert.report.html.frame import Frame, Point, drawing, labelled, padded, path, short_name, ticks
 from relu_cert.report.html.markup import e, number
 from relu_cert.report.html.page import figure
 from relu_cert.report.html.polygons import Polygon, band, cells, chord
@@ -55,11 +55,11 @@ def plane_figure(view: View) -> Element | None:
     )
     count, lines = len(pieces), len(view.gates)
     switch = "gates" if view.gated else "neurons"
-    caption = (
-        f"The function of the network: linear on each of the {count} regions that the lines of its {lines} {switch} cut. "
-        if lines
-        else "The zero network. "
-    ) + f"A point's fill is its target {view.target!r}, on the scale below; its surroundings are what the network says there."
+    text = f"The function of the network: linear on each of the {count} regions that its {lines} {switch} cut. "
+    caption = (text if lines else "The zero network. ") + (
+        f"A point's fill is its target “{short_name(view.target, 40)}”, on the scale below; around it is what the "
+        "network says there."
+    )
     return figure(svg, caption, scale.bar())
 
 
@@ -88,7 +88,6 @@ class _Scale:
 
     levels: tuple[float, ...]
     reach: float
-    origin: float
 
     @classmethod
     def of(cls, heights: list[float], targets: list[float]) -> _Scale:
@@ -98,8 +97,8 @@ class _Scale:
             low, high = low - 0.5, high + 0.5
         inner = ticks(low, high, LEVELS)
         step = inner[1] - inner[0] if len(inner) > 1 else high - low
-        levels = [inner[0] - step, *inner, inner[-1] + step]
-        return cls(tuple(levels), max(abs(low), abs(high)), 0.0)
+        levels = [*([inner[0] - step] * (low < inner[0])), *inner, *([inner[-1] + step] * (high > inner[-1]))]
+        return cls(tuple(levels), max(abs(low), abs(high)))
 
     def tint(self, value: float) -> tuple[str, float]:
         """The colour class and opacity of a value."""
@@ -118,13 +117,16 @@ class _Scale:
         marks = []
         for i, (low, high) in enumerate(found):
             cls, opacity = self.tint((low + high) / 2)
-            marks.append(e("rect", x=left + i * each, y=2.0, width=each, height=10.0, cls=cls, fill_opacity=str(opacity)))
-        texts = labelled(self.levels[1:-1])
+            marks.append(
+                e("rect", x=left + i * each, y=2.0, width=each, height=10.0, cls=cls, fill_opacity=str(opacity))
+            )
+        texts = labelled(self.levels)
         skip = 1 + len(texts) // 9
+        zero = min(range(len(texts)), key=lambda i: abs(texts[i][0]))
         names = [
-            e("text", text, x=left + (i + 1) * each, y=25.0, cls="tick mid")
+            e("text", text, x=left + i * each, y=25.0, cls="tick mid")
             for i, (_, text) in enumerate(texts)
-            if i % skip == 0
+            if (i - zero) % skip == 0
         ]
         return drawing(width, 30.0, "The scale of the tints", e("g", marks), e("g", names))
 

@@ -45,7 +45,7 @@ class View:
     @property
     def features(self) -> int:
         """How many columns are not the bias."""
-        return self.Z.shape[1] - self.bias
+        return int(self.Z.shape[1]) - self.bias
 
     @property
     def space(self) -> Space:

@@ -47,7 +47,13 @@ def dual_figure(view: View) -> Element | None:
             "θ·(Zu)₊",
             xticks=[(float(d), f"{d}°") for d in range(-180, 181, 60)],
         ),
-        e("g", [e("path", d=frame.path([(b * 180 / pi, frame.y0), (b * 180 / pi, frame.y1)]), cls="cell") for b in borders]),
+        e(
+            "g",
+            [
+                e("path", d=frame.path([(b * 180 / pi, frame.y0), (b * 180 / pi, frame.y1)]), cls="cell")
+                for b in borders
+            ],
+        ),
         e("g", [e("path", d=frame.path([(-180.0, v), (180.0, v)]), cls="limit") for v, _, _ in limits]),
         e("g", [e("text", t, x=frame.width - 16, y=frame.y(v) + up, cls="label end") for v, t, up in limits]),
         e("path", d=frame.path((a * 180 / pi, h) for a, h in zip(angles, heights, strict=True)), cls="curve"),
@@ -83,11 +89,12 @@ def fan_figure(view: View) -> Element | None:
     for gate, slope, length in sorted(zip(view.gates, view.slopes, lengths, strict=True), key=lambda t: -t[2]):
         a = atan2(float(gate[1]), float(gate[0]))
         sign = "plus" if view.gated or float(gate @ slope) > 0 else "minus"
-        share = 0.18 + 0.82 * float(length) / largest
-        tip, head = at(a, share), [at(a + d, share - 0.05) for d in (0.06 / share, -0.06 / share)]
-        arrows.append(e("path", d=path([middle, tip]), cls=f"arrow {sign}"))
+        (x, y), (dx, dy) = at(a, 0.15 + 0.85 * float(length) / largest), (cos(a), -sin(a))
+        neck = (x - 9 * dx, y - 9 * dy)
+        head = [(x, y), (neck[0] - 4.5 * dy, neck[1] + 4.5 * dx), (neck[0] + 4.5 * dy, neck[1] - 4.5 * dx)]
+        arrows.append(e("path", d=path([middle, neck]), cls=f"arrow {sign}"))
         title = e("title", f"angle {a * 180 / pi:.4g}°, |w| = {float(length):.6g}")
-        arrows.append(e("path", title, d=path([tip, *head], closed=True), cls=f"head {sign}"))
+        arrows.append(e("path", title, d=path(head, closed=True), cls=f"head {sign}"))
     svg = drawing(
         WIDTH,
         size,
@@ -99,8 +106,8 @@ def fan_figure(view: View) -> Element | None:
     )
     kinds = "Gates" if view.gated else "Neurons"
     caption = (
-        f"{kinds} as arrows in weight space; the longest is the heaviest. Each of the {len(borders)} sectors is one activation "
-        "pattern of the data; an arrow on a border is a neuron that is zero at a data point."
+        f"{kinds} as arrows in weight space; the longest is the heaviest. Each of the {len(borders)} sectors is one "
+        "activation pattern of the data; an arrow on a border is a neuron that is zero at a data point."
     )
     return figure(svg, caption)
 

@@ -1,0 +1,198 @@
+"""Pictures of the set of all optimal networks: ranges, and the polytope beside the curved set of weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from relu_cert.report.html.frame import WIDTH, Frame, Point, drawing, labelled, path, ticks
+from relu_cert.report.html.markup import e
+from relu_cert.report.html.neurons import STRIP_HEAD, strip, strip_heads
+from relu_cert.report.html.optimal_set import ZERO, Polytope
+from relu_cert.report.html.page import figure
+from relu_cert.report.html.polygons import area
+from relu_cert.report.html.view import Floats
+
+ROW = 20.0
+LEAN = (0.55, 0.38)  # where the axis that leaves the page points
+
+
+def ranges_figure(shape: Polytope, names: Sequence[str], count: int) -> Element:
+    """How heavy every neuron can be over all optimal networks; `count` features of its direction are shown."""
+    count = count if shape.directions else 0
+    cell = min(26.0, 150.0 / count) if count else 0.0
+    top, left, right = (STRIP_HEAD if count else 8.0), 40.0, 14.0 + count * cell + (12 if count else 0)
+    bottom = top + len(shape.names) * ROW
+    frame = Frame(0.0, shape.reach * 1.04, 0.0, 1.0, height=bottom + 38, left=left, right=right)
+    marks = []
+    for a, name in enumerate(shape.names):
+        y, low, high = top + a * ROW, float(shape.low[a]), float(shape.high[a])
+        x0, x1 = frame.x(low), frame.x(high)
+        title, place = e("title", f"{low:.6g} to {high:.6g}"), {"x": x0, "y": y + 4, "width": max(3.0, x1 - x0)}
+        marks += [
+            e(
+                "text",
+                name if name.startswith("b") else f"{_sign(shape.signs[a])} {name}",
+                x=left - 6,
+                y=y + 14,
+                cls="tick end",
+            ),
+            e("rect", title, height=ROW - 8, rx=3.0, cls=f"bar {shape.signs[a]}", **place),
+        ]
+        if count:
+            marks += strip(shape.directions[a][:count], WIDTH - 14 - count * cell, y, ROW, cell, names)
+    lines = []
+    for value, text in labelled(ticks(0.0, frame.x1, 5)):
+        lines.append(e("path", d=path([(frame.x(value), top), (frame.x(value), bottom)]), cls="grid"))
+        lines.append(e("text", text, x=frame.x(value), y=bottom + 14, cls="tick mid"))
+    svg = drawing(
+        WIDTH,
+        frame.height,
+        "The range of every neuron's size over the optimal set",
+        strip_heads(names[:count], WIDTH - 14 - count * cell, top, cell),
+        e("g", lines),
+        e("g", marks),
+        e("text", "size |w|", x=(frame.x(0.0) + frame.x(frame.x1)) / 2, y=frame.height - 6, cls="label mid"),
+    )
+    free = int((shape.low <= ZERO * shape.reach).sum())
+    text = f"How heavy each of the {len(shape.names)} neurons can be, over all optimal networks; "
+    text += f"{free} of them can be left out, one at a time." if free else "none of them can be left out."
+    return figure(svg, text)
+
+
+def _sign(sign: str) -> str:
+    return "+" if sign == "plus" else "−"
+
+
+def set_figures(shape: Polytope) -> tuple[Element, ...]:
+    """The polytope beside the curved set of network weights (fig:solution-set), for dimension 1 and 2."""
+    if shape.dimension not in (1, 2):
+        return ()
+    corners = shape.vertices()
+    if len(corners) < shape.dimension + 1:
+        return ()
+    axes = _axes(shape, corners)
+    if axes is None:
+        return ()
+    if shape.dimension == 1:
+        return _segments(corners[:, axes], [shape.names[a] for a in axes])
+    return _surfaces(corners[:, axes], [shape.names[a] for a in axes])
+
+
+def _axes(shape: Polytope, corners: Floats) -> list[int] | None:
+    """The neurons that show most of the set: two for a segment, three for a polygon."""
+    moving = [a for a in range(corners.shape[1]) if np.ptp(corners[:, a]) > 1e-6 * shape.reach]
+    moving = sorted(moving, key=lambda a: -np.ptp(corners[:, a]))[:12]
+    if shape.dimension == 1:
+        # two neurons that trade places show the set best
+        pairs = [(a, b) for a, b in combinations(moving, 2)]
+        if not pairs:
+            return None
+        return sorted(
+            max(pairs, key=lambda p: (_trade(corners[:, list(p)]), float(np.ptp(corners[:, list(p)], axis=0).sum())))
+        )
+    triples = list(combinations(moving, 3))
+    if not triples:
+        return None
+    return sorted(
+        max(triples, key=lambda t: area([_oblique(p) for p in corners[:, list(t)] / corners[:, list(t)].max(axis=0)]))
+    )
+
+
+def _trade(ends: Floats) -> bool:
+    """Whether one neuron grows while the other shrinks."""
+    step = ends[1] - ends[0]
+    return bool(step[0] * step[1] < 0)
+
+
+def _segments(ends: Floats, axes: list[str]) -> tuple[Element, ...]:
+    """A segment and its image under the square root."""
+    share = np.sin(np.linspace(0.0, np.pi / 2, 61))[:, None] ** 2  # closer together where the square root is steep
+    line = ends[0] + share * (ends[-1] - ends[0])
+    kinds = (
+        (line, "Optimal weights of the convex program: a segment. Its ends are the minimal networks.", "size |w|"),
+        (np.sqrt(line), "The same set as weights of the network: a curve.", "first-layer weight √|w|"),
+    )
+    return tuple(_plot(points, axes, caption, name) for points, caption, name in kinds)
+
+
+def _plot(points: Floats, axes: list[str], caption: str, name: str) -> Element:
+    reach = float(points.max()) * 1.1 or 1.0
+    frame = Frame(0.0, reach, 0.0, reach, height=WIDTH - 58 + 54, right=22.0)
+    ends = [e("circle", cx=frame.x(float(p[0])), cy=frame.y(float(p[1])), r=5.0, cls="vertex") for p in points[[0, -1]]]
+    svg = drawing(
+        frame.width,
+        frame.height,
+        caption,
+        frame.axes(f"neuron {axes[0]}: {name}", f"neuron {axes[1]}"),
+        e("path", d=frame.path((float(p[0]), float(p[1])) for p in points), cls="set"),
+        e("g", ends),
+    )
+    return figure(svg, caption)
+
+
+def _oblique(p: Floats) -> Point:
+    """A view of three axes from above the corner: x to the lower left, y to the right, z up."""
+    return float(p[1] - LEAN[0] * p[0]), float(p[2] - LEAN[1] * p[0])
+
+
+def _surfaces(corners: Floats, axes: list[str]) -> tuple[Element, ...]:
+    """A polygon in three coordinates and its image under the square root."""
+    flat = "Optimal weights of the convex program: a polygon. Its corners are the minimal networks."
+    curved = "The same set as weights of the network: a curved surface."
+    return (
+        _surface(corners, axes, flat, "sizes |w|", lambda points: points),
+        _surface(corners, axes, curved, "first-layer weights √|w|", np.sqrt),
+    )
+
+
+def _surface(corners: Floats, axes: list[str], caption: str, name: str, bend: Callable[[Floats], Floats]) -> Element:
+    """The polygon under a map of the coordinates, with a net of lines that are straight before the map."""
+    reach = np.maximum(bend(corners).max(axis=0), 1e-300)
+    unit = (WIDTH - 70) / (1.1 + LEAN[0])
+
+    def at(p: Floats) -> Point:
+        x, y = _oblique(p)
+        return 20 + (x + LEAN[0]) * unit, 20 + (1.08 - y) * unit
+
+    def places(points: Floats) -> list[Point]:
+        return [at(p) for p in bend(np.maximum(points, 0.0)) / reach]
+
+    middle = corners.mean(axis=0)
+    rings = [places(_closed(middle + share * (corners - middle))) for share in (0.25, 0.5, 0.75)]
+    spokes = [places(np.linspace(middle, corner, 24)) for corner in corners]
+    outer = places(_closed(corners))
+    svg = drawing(
+        WIDTH,
+        20 + (1.08 + LEAN[1]) * unit + 26,
+        caption,
+        e("g", _corner(at, axes, reach)),
+        e("path", d=path(outer, closed=True), cls="face"),
+        e("g", [e("path", d=path(ring, closed=True), cls="mesh") for ring in rings]),
+        e("g", [e("path", d=path(spoke), cls="mesh") for spoke in spokes]),
+        e("path", d=path(outer, closed=True), cls="set"),
+        e("g", [e("circle", cx=x, cy=y, r=4.5, cls="vertex") for x, y in places(corners)]),
+    )
+    return figure(svg, f"{caption} Axes: {name} of three neurons, up to the largest.")
+
+
+def _corner(at: Callable[[Floats], Point], axes: list[str], reach: Floats) -> list[Element]:
+    """Three axes with the largest value at a tick."""
+    found = []
+    shifts = ((6.0, 14.0, ""), (0.0, 18.0, "end"), (8.0, 4.0, ""))
+    for unit, axis, largest, (dx, dy, cls) in zip(np.eye(3), axes, reach, shifts, strict=True):
+        x, y = at(unit)
+        found.append(e("path", d=path([at(np.zeros(3)), at(1.06 * unit)]), cls="axis"))
+        found.append(e("circle", cx=x, cy=y, r=2.0, cls="rim"))
+        text = f"neuron {axis}: {largest:.3g}"
+        found.append(e("text", text, x=x + dx, y=y + dy, cls=f"label {cls}".strip()))
+    return found
+
+
+def _closed(corners: Floats) -> Floats:
+    """Points along the border of a polygon."""
+    sides = [np.linspace(corners[i], corners[(i + 1) % len(corners)], 24, endpoint=False) for i in range(len(corners))]
+    return np.concatenate(sides)
