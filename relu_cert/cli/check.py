@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from relu_cert.check import DEFAULT_GAP, LambdaChoice, find_facts, network_problem, verdicts
 from relu_cert.claims import NAMES, Result, Verdict
+from relu_cert.cli.emit import recheck, stem, write_file
 from relu_cert.cli.options import (
     add_data_options,
     add_output_options,
@@ -19,7 +20,7 @@ from relu_cert.cli.options import (
     positive,
     read_data,
 )
-from relu_cert.errors import ReluCertError, UsageError
+from relu_cert.errors import UsageError
 from relu_cert.problem import read_problem_json
 from relu_cert.report.outcome import Outcome
 from relu_cert.report.progress import Progress
@@ -84,13 +85,13 @@ def run(options: argparse.Namespace) -> int:
             problem = network_problem(data, model, stages, options.max_patterns)
         facts = find_facts(problem, asked.choice, asked.gap, stages)
         results = verdicts(facts, asked.claims)
-        target = Path(options.certificate) if options.certificate else Path(f"{_stem(path)}.cert.json")
+        target = Path(options.certificate) if options.certificate else Path(f"{stem(path)}.cert.json")
         outcome = Outcome(data, source, facts, results, target)
         text = outcome.certificate_text()
         if not options.no_verify:
             with stages.stage("verify"):
-                _verify(text)
-        _write(target, text)
+                recheck(text)
+        write_file(target, text, "--certificate")
         if options.html:
             _write_page(Path(options.html), outcome)
     print(
@@ -129,42 +130,10 @@ def _refuse_for_json(options: argparse.Namespace) -> None:
             raise UsageError(f"--{name} is for CSV data; a problem in JSON has no such thing.")
 
 
-def _stem(path: Path) -> str:
-    name = path.name.removesuffix(".gz")
-    return name.rsplit(".", 1)[0] or "relu_cert"
-
-
-def _write(path: Path, text: str) -> None:
-    from relu_cert.certificate import write_text
-
-    try:
-        write_text(path, text)
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}; choose another place with --certificate.") from None
-
-
 def _write_page(path: Path, outcome: Outcome) -> None:
-    from relu_cert.certificate import write_text
     from relu_cert.report.html import check_page
 
-    try:
-        write_text(path, check_page(outcome))
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}; choose another place with --html.") from None
-
-
-def _verify(text: str) -> None:
-    """Nothing is reported that the independent checker does not accept."""
-    from verify import VerifyError
-    from verify import check as recheck
-
-    try:
-        recheck(text.encode())
-    except VerifyError as error:
-        raise ReluCertError(
-            f"the independent checker does not accept our own certificate ({error}); this is a bug, "
-            "please report it with the data. No verdict is given."
-        ) from None
+    write_file(path, check_page(outcome), "--html")
 
 
 def _exit_code(results: Sequence[Result], required: Sequence[str]) -> int:

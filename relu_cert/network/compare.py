@@ -37,7 +37,8 @@ def own_problem(neurons: Sequence[ConvexNeuron], Z: Matrix, y: Vector) -> Proble
 def network_facts(facts: Facts, neurons: Sequence[ConvexNeuron]) -> Facts:
     """The facts with the given network as their feasible point: the certificate is then about this network.
 
-    `value.upper` is its P, rounded up, so that the claim `optimal` says that it is optimal up to the gap asked for.
+    `value.upper` is its P, rounded up, so that the claim `optimal` says that it is optimal up to the gap asked for. The
+    optimal set is left out: it is proved with the better point that the solver found.
     """
     network = facts.problem.network
     if network is None or facts.problem.model != "relu":
@@ -45,7 +46,9 @@ def network_facts(facts: Facts, neurons: Sequence[ConvexNeuron]) -> Facts:
     exact = [relu_neuron(network.Z, neuron.sign, neuron.w, NORM_BITS) for neuron in neurons]
     point = primal(facts.problem, exact)
     bounds = value(facts.problem, facts.lam, point, facts.dual, facts.value.gap)
-    return replace(facts, primal=point, value=bounds, fit=fit(point, bounds))
+    return replace(
+        facts, primal=point, value=bounds, fit=fit(point, bounds), optimal_set=None, exact_set=None, unsettled=""
+    )
 
 
 def never_optimal(facts: Facts, neurons: Sequence[ConvexNeuron]) -> tuple[bool, ...]:

@@ -10,6 +10,10 @@ over the patterns D of the open cells that the kinks cut out of R^d: neurons mov
 those cells are met, and no others. The distance from stationarity is the norm of the shortest element. It is zero iff
 the network is Clarke stationary. A network may be stationary without being in the set of prop:stationary-points, and
 in it without being stationary: the two agree where no neuron is at a kink.
+
+A float that should be at a kink misses it by its last bit, and then the gradient on one side is all there is. So a
+tolerance can be given: rows with |z_k.W1_i| <= tolerance |z_k| |W1_i| count as kinks too. That is a statement about
+the cells around the network (Goldstein's subdifferential), no longer about the point itself.
 """
 
 from __future__ import annotations
@@ -64,17 +68,21 @@ class Stationarity:
         return False if distance.lower > 0 else True if distance.upper == 0 else None
 
 
-def stationarity(network: TrainedNetwork, Z: Matrix, y: Vector, lam: Fraction) -> Stationarity:
-    """The distance from Clarke stationarity for J at lambda."""
+def stationarity(
+    network: TrainedNetwork, Z: Matrix, y: Vector, lam: Fraction, tolerance: Fraction = _ZERO
+) -> Stationarity:
+    """The distance from Clarke stationarity for J at lambda; with a tolerance, for the cells around the network."""
     r = residual(network, Z, y)
-    return Stationarity(tuple(_neuron(w, v, Z, r, lam) for w, v in zip(network.W1, network.w2, strict=True)))
+    pairs = zip(network.W1, network.w2, strict=True)
+    return Stationarity(tuple(_neuron(w, v, Z, r, lam, tolerance) for w, v in pairs))
 
 
-def _neuron(w: Vector, v: Fraction, Z: Matrix, r: Vector, lam: Fraction) -> NeuronStationarity:
+def _neuron(w: Vector, v: Fraction, Z: Matrix, r: Vector, lam: Fraction, tolerance: Fraction) -> NeuronStationarity:
     inner = [dot(z, w) for z in Z]
     second = lam * v - sum((r_k * a for r_k, a in zip(r, inner, strict=True) if a > 0), _ZERO)
-    on = [k for k, a in enumerate(inner) if a > 0]
-    kinks = tuple(k for k, a in enumerate(inner) if a == 0 and v * r[k] and any(Z[k]))
+    near = tolerance**2 * norm_squared(w)
+    kinks = tuple(k for k, a in enumerate(inner) if v * r[k] and any(Z[k]) and a * a <= near * norm_squared(Z[k]))
+    on = [k for k, a in enumerate(inner) if a > 0 and k not in kinks]
     smooth = tuple(lam * x - v * s for x, s in zip(w, _sum(Z, r, on), strict=True))
     if not kinks:
         length = norm_squared(smooth)

@@ -80,7 +80,7 @@ class Outcome:
         console = Console(file=stream, width=80, force_terminal=colour, no_color=None if colour else True, highlight=False)
         for line in self._head():
             console.print(line, markup=False)
-        console.print(_claims_table(self.results))
+        console.print(claims_table(self.results))
         console.print()
         for line in self._network():
             console.print(line, markup=False, soft_wrap=True)
@@ -156,7 +156,8 @@ def _neuron_json(neuron: ExactNeuron) -> dict[str, Any]:
     return content
 
 
-def _claims_table(results: Sequence[Result]) -> Table:
+def claims_table(results: Sequence[Result]) -> Table:
+    """One line a claim: verdict, name, detail."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True)

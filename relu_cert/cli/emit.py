@@ -1,0 +1,36 @@
+"""What every command does with its results: re-check the certificate, write files whole or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from relu_cert.certificate import write_text
+from relu_cert.errors import ReluCertError, UsageError
+
+
+def stem(path: Path) -> str:
+    """The file's name without its endings, for files that are named after it."""
+    name = path.name.removesuffix(".gz")
+    return name.rsplit(".", 1)[0] or "relu_cert"
+
+
+def write_file(path: Path, text: str, option: str) -> None:
+    """Write the file; the option is the one to choose another place with."""
+    try:
+        write_text(path, text)
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}; choose another place with {option}.") from None
+
+
+def recheck(text: str) -> None:
+    """Nothing is reported that the independent checker does not accept."""
+    from verify import VerifyError
+    from verify import check as accept
+
+    try:
+        accept(text.encode())
+    except VerifyError as error:
+        raise ReluCertError(
+            f"the independent checker does not accept our own certificate ({error}); this is a bug, "
+            "please report it with the data. No verdict is given."
+        ) from None

@@ -1,0 +1,101 @@
+"""All that is said about one network, in one value; every number in it is exact or an exact enclosure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from relu_cert.exact import Matrix, Vector
+from relu_cert.network.compare import never_optimal
+from relu_cert.network.merge import Merged, merge_collinear, merge_on_data
+from relu_cert.network.model import TrainedNetwork
+from relu_cert.network.objective import ConvexNeuron, Interval, convex_form, convex_objective, objective
+from relu_cert.network.prune import Pruned, output_rank, prune
+from relu_cert.network.scale import NeuronScale, scales
+from relu_cert.network.stationarity import Stationarity, stationarity
+from relu_cert.prove.facts import Facts, Value
+
+_ZERO = Fraction(0)
+NEAR = Fraction(1, 2**30)  # rows this near to a kink count as kinks in `near_stationarity`
+
+
+@dataclass(frozen=True)
+class Examination:
+    """A network without biases on data Z, y at lambda.
+
+    `J` is its objective, `P` the one it has when its neurons are balanced; `near_stationarity` counts rows within NEAR
+    of a kink as kinks; `collinear` and `on_data` are its merges; `rank` is the dimension of its outputs' span; `pruned`
+    is what is left of `on_data` after optimal pruning, at the objective `pruned_P`.
+    """
+
+    network: TrainedNetwork
+    lam: Fraction
+    neurons: tuple[ConvexNeuron, ...]
+    J: Fraction
+    P: Interval
+    scales: tuple[NeuronScale, ...]
+    stationarity: Stationarity
+    near_stationarity: Stationarity
+    collinear: Merged
+    on_data: Merged
+    rank: int
+    pruned: Pruned
+    pruned_P: Interval
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The network against the optimum over all patterns, over its own (None: not asked), and neuron by neuron."""
+
+    examination: Examination
+    facts: Facts
+    own: Facts | None
+    excluded: tuple[bool, ...]
+
+
+@dataclass(frozen=True)
+class Distance:
+    """How far J and P are above the optimal value of a program: enclosures, not below zero."""
+
+    trained: Interval
+    balanced: Interval
+
+    def relative(self, J: Fraction) -> Fraction:
+        """The upper bound as a part of J (0 where J is 0)."""
+        return self.trained.upper / J if J else _ZERO
+
+
+def examine(network: TrainedNetwork, Z: Matrix, y: Vector, lam: Fraction) -> Examination:
+    """Everything that needs no optimum to compare with."""
+    neurons = convex_form(network)
+    on_data = merge_on_data(neurons, Z)
+    pruned = prune(on_data.neurons, Z)
+    return Examination(
+        network=network,
+        lam=lam,
+        neurons=neurons,
+        J=objective(network, Z, y, lam),
+        P=convex_objective(neurons, Z, y, lam),
+        scales=scales(network, lam),
+        stationarity=stationarity(network, Z, y, lam),
+        near_stationarity=stationarity(network, Z, y, lam, NEAR),
+        collinear=merge_collinear(neurons),
+        on_data=on_data,
+        rank=output_rank(neurons, Z),
+        pruned=pruned,
+        pruned_P=convex_objective(pruned.neurons, Z, y, lam),
+    )
+
+
+def compare(examination: Examination, facts: Facts, own: Facts | None) -> Comparison:
+    """The network beside what was proved about the optimum over all patterns, and over its own."""
+    return Comparison(examination, facts, own, never_optimal(facts, examination.neurons))
+
+
+def distance(examination: Examination, value: Value) -> Distance:
+    """J - p and P - p for an optimal value lower <= p <= upper."""
+    J, P = examination.J, examination.P
+    return Distance(
+        Interval(max(_ZERO, J - value.upper), J - value.lower),
+        Interval(max(_ZERO, P.lower - value.upper), P.upper - value.lower),
+    )
