@@ -34,7 +34,7 @@ def nonnegative_lasso(
         if not len(gain) or gain[j] <= 0.0:
             break
         before = len(support)
-        support, x, moved = _enter(A, support, x, j, float(gain[j] + least[j]))
+        support, x, moved = enter(A, support, x, j, float(gain[j] + least[j]))
         if not moved:
             banned[j] = True
             continue
@@ -44,7 +44,7 @@ def nonnegative_lasso(
     return support, x
 
 
-def _enter(A: Floats, support: list[int], x: Floats, j: int, gain: float) -> tuple[list[int], Floats, bool]:
+def enter(A: Floats, support: list[int], x: Floats, j: int, gain: float) -> tuple[list[int], Floats, bool]:
     """Give atom j weight along (-c, 1)."""
     a = A[:, j]
     c = _least_squares(A[:, support], a)

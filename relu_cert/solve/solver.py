@@ -160,7 +160,7 @@ def _improve(oracle: Oracle, y: Floats, lam: float, point: _Point, fresh: Sequen
     master decides."""
     tracked = [*point.neurons, *fresh]
     faces = oracle.follow(tracked, point.r)
-    alpha = _carry(faces, point.neurons, lam)
+    alpha = carry(faces, point.neurons, lam)
     neurons: list[Neuron] = []
     seen: set[frozenset[Key]] = set()
     accuracy = _ROUGH
@@ -177,7 +177,7 @@ def _improve(oracle: Oracle, y: Floats, lam: float, point: _Point, fresh: Sequen
         followed = oracle.follow(tracked, result.r)
         if not frozenset(face.key for face in followed) <= keys:
             seen.add(keys)
-            faces, alpha, accuracy = followed, _carry(followed, neurons, lam), _ROUGH
+            faces, alpha, accuracy = followed, carry(followed, neurons, lam), _ROUGH
         elif accuracy > 0.0:  # the faces are right for now: once more, to the last bit
             alpha, accuracy = result.alpha, 0.0
         else:
@@ -195,7 +195,7 @@ def _choose(oracle: Oracle, y: Floats, lam: float, point: _Point, neurons: list[
     return _master(oracle, y, lam, point, fresh)
 
 
-def _carry(faces: Sequence[Face], neurons: Sequence[Neuron], lam: float) -> Floats:
+def carry(faces: Sequence[Face], neurons: Sequence[Neuron], lam: float) -> Floats:
     """Weights for the faces: each neuron gives its |w|/lambda to the face of its block with the nearest direction."""
     alpha = np.zeros(len(faces))
     places: dict[tuple[int, int | None], list[int]] = {}

@@ -1,0 +1,84 @@
+"""Faces in exact arithmetic.
+
+A face is a block b with active rows F. Let the columns of N be an integer basis of {w : w orthogonal to F}. Then
+P_F = N (N'N)^{-1} N', and with E = X_b N and A = (N'N)^{-1} E' the neuron at the residual r has w = alpha N A r, its
+output is alpha q with q = E A r, and |v|^2 = r'q.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
+
+from relu_cert.exact import Matrix, Vector, primitive, scaled_rows
+from relu_cert.problem.model import Problem
+from relu_cert.solve.oracle import Face
+
+
+@dataclass(frozen=True)
+class ExactFace:
+    """N (|b| x s, integers), E = X_b N (n x s) and A = (N'N)^{-1} E' (s x n)."""
+
+    sign: int
+    block: int | None
+    N: fmpz_mat
+    E: fmpq_mat
+    A: fmpq_mat
+
+    @property
+    def size(self) -> int:
+        """s, the dimension of the face."""
+        return int(self.N.ncols())
+
+
+def exact_face(problem: Problem, face: Face) -> ExactFace | None:
+    """The face of a float solver, exactly; None where nothing but 0 lies on it."""
+    X, normals = _block(problem, face)
+    N = orthogonal_basis(normals, X.ncols())
+    if N.ncols() == 0:
+        return None
+    E = X * fmpq_mat(N)
+    A = fmpq_mat(N.transpose() * N).solve(E.transpose())
+    return ExactFace(face.sign, face.block, N, E, A)
+
+
+def orthogonal_basis(normals: Sequence[Vector], d: int) -> fmpz_mat:
+    """Integer columns that span {w in R^d : w orthogonal to the normals}."""
+    if not normals:
+        return fmpz_mat([[int(i == j) for j in range(d)] for i in range(d)])
+    rows, _ = scaled_rows(normals)
+    kernel, nullity = fmpz_mat(rows).nullspace()
+    columns = [primitive([int(x) for x in column]) for column in kernel.transpose().tolist()[: int(nullity)]]
+    if not columns:
+        return fmpz_mat(d, 0)
+    return fmpz_mat([list(row) for row in zip(*columns, strict=True)])
+
+
+def rational(x: Fraction) -> fmpq:
+    """The same number in flint."""
+    return fmpq(fmpz(x.numerator), fmpz(x.denominator))
+
+
+def rational_matrix(rows: Matrix) -> fmpq_mat:
+    """The same matrix in flint."""
+    return fmpq_mat([[rational(x) for x in row] for row in rows])
+
+
+def _block(problem: Problem, face: Face) -> tuple[fmpq_mat, list[Vector]]:
+    """X_b (with the rows of the kinks set to zero, for they vanish on the face) and the normals of the face."""
+    if problem.network is None:
+        block = problem.blocks[face.block or 0]
+        columns = list(zip(*block.K, strict=True)) if block.K is not None else []
+        return rational_matrix(block.X), [columns[k] for k in face.kinks]
+    Z = problem.network.Z
+    if problem.model == "gated":
+        on = list(problem.network.patterns.pattern(face.block or 0))
+    else:
+        on = np.unpackbits(np.frombuffer(face.on, dtype=np.uint8), count=len(Z)).astype(bool).tolist()
+    zero = Fraction(0)
+    X = tuple(tuple(face.sign * z if on_k else zero for z in row) for on_k, row in zip(on, Z, strict=True))
+    return rational_matrix(X), [Z[k] for k in face.kinks]

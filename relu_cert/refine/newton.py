@@ -1,0 +1,166 @@
+"""The optimality conditions on fixed faces, solved to any number of digits.
+
+    F1(r, alpha) = r + sum_a alpha_a q_a - y = 0,      F2_a(r, alpha) = r'q_a - lambda^2 = 0,      q_a = E_a A_a r.
+
+The Jacobian [[M, Q], [2Q', 0]], M = I + sum alpha_a E_a A_a, is factored once in floats; residuals are taken in
+high precision. Each step then costs a few matrix-vector products and gains the digits that floats are good for. Where
+the Jacobian is too ill-conditioned for that, whole Newton steps in high precision take over; they square the error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from flint import arb, arb_mat
+
+from relu_cert.exact import Vector
+from relu_cert.refine.faces import ExactFace, rational
+from relu_cert.solve.model import Floats
+
+Correction = tuple[list[arb], list[arb]]
+
+
+@dataclass(frozen=True)
+class KernelPoint:
+    """r (n x 1), alpha, and how well they solve the system: max(|F1|/|r|, |F2|/lambda^2)."""
+
+    r: arb_mat
+    alpha: list[arb]
+    error: float
+
+
+class Singular(Exception):
+    """The outputs of the faces are dependent, or the numbers do not converge."""
+
+
+class System:
+    """The equations of some faces, as balls of `bits` bits. Use it inside `ctx.workprec(bits)`."""
+
+    def __init__(self, faces: Sequence[ExactFace], y: Vector, lam: Fraction) -> None:
+        self.n = len(y)
+        self.sizes = [face.size for face in faces]
+        self.owner = [a for a, face in enumerate(faces) for _ in range(face.size)]
+        self.A = arb_mat(len(self.owner), self.n, [arb(x) for face in faces for x in face.A.entries()])
+        self.Et = arb_mat(len(self.owner), self.n, [arb(x) for face in faces for x in face.E.transpose().entries()])
+        self.E = self.Et.transpose()
+        self.y = arb_mat(self.n, 1, [arb(rational(x)) for x in y])
+        self.lam_squared = arb(rational(lam * lam))
+
+    def residuals(self, r: arb_mat, alpha: Sequence[arb]) -> tuple[list[arb], list[arb]]:
+        """F1 and F2."""
+        c = self.A * r
+        e = (self.Et * r).entries()
+        weighted = [alpha[a] * x for a, x in zip(self.owner, c.entries(), strict=True)]
+        first = r + self.E * arb_mat(len(weighted), 1, weighted) - self.y
+        second = [-self.lam_squared for _ in self.sizes]
+        for a, x, z in zip(self.owner, c.entries(), e, strict=True):
+            second[a] += x * z
+        return [x.mid() for x in first.entries()], [x.mid() for x in second]
+
+    def outputs(self, r: arb_mat) -> arb_mat:
+        """Q: the columns q_a = E_a A_a r."""
+        c = (self.A * r).entries()
+        spread = [arb(0)] * (len(c) * len(self.sizes))
+        for i, a in enumerate(self.owner):
+            spread[i * len(self.sizes) + a] = c[i]
+        return self.E * arb_mat(len(c), len(self.sizes), spread)
+
+    def kernel(self, alpha: Sequence[arb]) -> arb_mat:
+        """M = I + sum_a alpha_a E_a A_a"""
+        weighted = [alpha[a] * x for a, row in zip(self.owner, self.A.tolist(), strict=True) for x in row]
+        identity = arb_mat(self.n, self.n, [int(i == j) for i in range(self.n) for j in range(self.n)])
+        return identity + self.E * arb_mat(len(self.owner), self.n, weighted)
+
+
+def solve_system(system: System, r: Floats, alpha: Floats, accuracy: float) -> KernelPoint:
+    """Newton's method from a float point until the error is at most `accuracy`, or as small as it gets."""
+    point = _measure(system, arb_mat(system.n, 1, [arb(float(x)) for x in r]), [arb(float(a)) for a in alpha])
+    for prepare in (_float_steps, _ball_steps):
+        point = _iterate(system, point, prepare, accuracy)
+        if point.error <= accuracy:
+            break
+    if not point.error < 1e-6:
+        raise Singular("Newton's method does not converge on these faces")
+    return point
+
+
+def _iterate(
+    system: System,
+    point: KernelPoint,
+    prepare: Callable[[System, KernelPoint], Callable[[list[arb], list[arb]], Correction]],
+    accuracy: float,
+) -> KernelPoint:
+    """Steps while each one makes the error ten times smaller."""
+    while point.error > accuracy:
+        try:
+            correct = prepare(system, point)
+        except (np.linalg.LinAlgError, ZeroDivisionError, ValueError):
+            return point
+        start = point
+        while point.error > accuracy:
+            try:
+                dr, dalpha = correct(*system.residuals(point.r, point.alpha))
+            except np.linalg.LinAlgError:
+                break
+            moved = _measure(
+                system,
+                arb_mat(system.n, 1, [(x + d).mid() for x, d in zip(point.r.entries(), dr, strict=True)]),
+                [(a + d).mid() for a, d in zip(point.alpha, dalpha, strict=True)],
+            )
+            if not moved.error <= 0.1 * point.error:
+                break
+            point = moved
+        if point is start:
+            return point
+    return point
+
+
+def _measure(system: System, r: arb_mat, alpha: list[arb]) -> KernelPoint:
+    first, second = system.residuals(r, alpha)
+    size = max(abs(float(x)) for x in r.entries())
+    scale = float(system.lam_squared)
+    if not size > 0.0:
+        return KernelPoint(r, alpha, float("inf"))
+    error = max(max(abs(float(x)) for x in first) / size, max(abs(float(x)) for x in second) / scale)
+    return KernelPoint(r, alpha, error if np.isfinite(error) else float("inf"))
+
+
+def _float_steps(system: System, point: KernelPoint) -> Callable[[list[arb], list[arb]], Correction]:
+    """Solve with the Jacobian in floats: S dalpha = F2/2 - Q'M^{-1}F1 and M dr = -F1 - Q dalpha."""
+    M, Q = floats(system.kernel(point.alpha)), floats(system.outputs(point.r))
+    X = np.linalg.solve(M, Q)
+    S = Q.T @ X
+
+    def correct(first: list[arb], second: list[arb]) -> Correction:
+        f1, f2 = np.array([float(x) for x in first]), np.array([float(x) for x in second])
+        z = np.linalg.solve(M, f1)
+        dalpha = np.linalg.solve(S, 0.5 * f2 - Q.T @ z)
+        dr = -z - X @ dalpha
+        if not (np.isfinite(dr).all() and np.isfinite(dalpha).all()):
+            raise np.linalg.LinAlgError
+        return [arb(x) for x in dr.tolist()], [arb(x) for x in dalpha.tolist()]
+
+    return correct
+
+
+def _ball_steps(system: System, point: KernelPoint) -> Callable[[list[arb], list[arb]], Correction]:
+    """Solve with the Jacobian in high precision."""
+    M, Q = system.kernel(point.alpha), system.outputs(point.r)
+    n, k = system.n, len(system.sizes)
+    rows = [row + q for row, q in zip(M.tolist(), Q.tolist(), strict=True)]
+    rows += [[2 * x for x in q] + [arb(0)] * k for q in Q.transpose().tolist()]
+    inverse = arb_mat(rows).mid().inv()
+
+    def correct(first: list[arb], second: list[arb]) -> Correction:
+        solved = (inverse * arb_mat(n + k, 1, [-x for x in [*first, *second]])).entries()
+        return solved[:n], solved[n:]
+
+    return correct
+
+
+def floats(A: arb_mat) -> Floats:
+    """Midpoints in float64."""
+    return np.array([[float(x.mid()) for x in row] for row in A.tolist()])

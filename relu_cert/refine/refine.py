@@ -1,0 +1,167 @@
+"""From a float solution to any number of digits.
+
+The faces of the solution's neurons are read off in floats and rebuilt exactly; their equations are solved in high
+precision. Weights that turn out negative leave. A face outside the support that turns out violated enters, against the
+atom that blocks it, as in the simplex method. What remains is a point whose error is as small as was asked for: on a
+face, the rows that rest on it vanish exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import ceil, log2
+
+import numpy as np
+from flint import arb, arb_mat, ctx
+
+from relu_cert.exact import Vector
+from relu_cert.problem.model import Problem
+from relu_cert.refine.faces import ExactFace, exact_face
+from relu_cert.refine.model import Refined, RefinedNeuron
+from relu_cert.refine.newton import KernelPoint, Singular, System, floats, solve_system
+from relu_cert.solve.lasso import enter
+from relu_cert.solve.model import Floats, Solution
+from relu_cert.solve.oracle import Face, Key, Oracle, oracle_of
+from relu_cert.solve.prepare import FloatProblem, prepare
+from relu_cert.solve.solver import carry
+
+_TIED = 1e-6  # faces this near (relative) to lambda may turn out to be violated
+_EXCHANGES = 30
+
+
+def refine(
+    problem: Problem, solution: Solution, lam: Fraction, digits: int = 40, prepared: FloatProblem | None = None
+) -> Refined:
+    """A dual point and neurons with about `digits` correct digits, or the float solution where that fails."""
+    if not solution.neurons:
+        return Refined(problem.y if not (solution.theta != solution.residual).any() else _exact(solution.theta), (), 16)
+    data = prepare(problem) if prepared is None else prepared
+    oracle = oracle_of(data)
+    shrink = max(0.0, log2(float(np.linalg.norm(data.y)) / float(np.linalg.norm(solution.theta)) + 1.0))
+    with ctx.workprec(ceil((digits + 6) * log2(10)) + 64 + 2 * ceil(shrink)):
+        try:
+            return _Refinement(problem, oracle, lam, digits).run(solution)
+        except Singular as reason:
+            return _unrefined(solution, str(reason))
+
+
+def _unrefined(solution: Solution, reason: str) -> Refined:
+    """The float solution, exactly as it is."""
+    neurons = tuple(RefinedNeuron(n.sign, n.block, _exact(n.w)) for n in solution.neurons)
+    return Refined(_exact(solution.theta), neurons, 0, reason)
+
+
+def _exact(a: Floats) -> Vector:
+    return tuple(Fraction(float(x)) for x in a)
+
+
+class _Refinement:
+    """One refinement: exact faces are built once."""
+
+    def __init__(self, problem: Problem, oracle: Oracle, lam: Fraction, digits: int) -> None:
+        self.problem, self.oracle, self.lam, self.digits = problem, oracle, lam, digits
+        self.exact: dict[Key, ExactFace | None] = {}
+
+    def run(self, solution: Solution) -> Refined:
+        """Solve, drop, exchange."""
+        faces = [f for f in self.oracle.follow(solution.neurons, solution.theta) if self.face(f) is not None]
+        alpha = carry(faces, solution.neurons, solution.lam)
+        used = [i for i, a in enumerate(alpha) if a > 0.0]
+        support, alpha = [faces[i] for i in used], alpha[used]
+        r = solution.theta
+        for _ in range(_EXCHANGES):
+            support, point = self.settle(support, r, alpha)
+            r, alpha = floats(point.r)[:, 0], np.array([float(a) for a in point.alpha])
+            worst, violation = self.violated(support, point, r)
+            if worst is None:
+                return self.result(support, point, violation)
+            support, alpha = self.exchange(support, point, r, alpha, worst, violation)
+        raise Singular("the tied faces could not be sorted out")
+
+    def face(self, face: Face) -> ExactFace | None:
+        """The exact face, built once."""
+        if face.key not in self.exact:
+            self.exact[face.key] = exact_face(self.problem, face)
+        return self.exact[face.key]
+
+    def system(self, faces: Sequence[Face]) -> System:
+        """The equations of the faces."""
+        return System([e for f in faces if (e := self.face(f)) is not None], self.problem.y, self.lam)
+
+    def settle(self, faces: list[Face], r: Floats, alpha: Floats) -> tuple[list[Face], KernelPoint]:
+        """Solve on the faces; drop those whose weight is not positive."""
+        while faces:
+            point = solve_system(self.system(faces), r, alpha, 10.0 ** -(self.digits + 2))
+            weights = [float(a) for a in point.alpha]
+            least = min(range(len(faces)), key=weights.__getitem__)
+            if weights[least] > 0.0:
+                return faces, point
+            faces = [f for i, f in enumerate(faces) if i != least]
+            alpha = np.maximum(np.delete(np.array(weights), least), 0.0)
+            r = floats(point.r)[:, 0]
+        raise Singular("no face kept a positive weight")
+
+    def violated(self, support: Sequence[Face], point: KernelPoint, r: Floats) -> tuple[Face | None, float]:
+        """The tied face outside the support with the largest |v|^2/lambda^2 - 1, if it is above the accuracy asked
+        for; and that excess."""
+        known = {f.key for f in support}
+        lam = float(self.lam)
+        tied = [f for f in self.oracle.price(r, lam * (1.0 - _TIED))[1] if f.key not in known]
+        others = [f for f in tied if self.face(f) is not None]
+        if not others:
+            return None, point.error
+        _, second = self.system(others).residuals(point.r, [arb(0)] * len(others))
+        excess = [float(x) / (lam * lam) for x in second]
+        worst = max(range(len(others)), key=excess.__getitem__)
+        if excess[worst] <= 10.0**-self.digits:
+            return None, max(point.error, excess[worst])
+        return others[worst], excess[worst]
+
+    def exchange(
+        self, support: list[Face], point: KernelPoint, r: Floats, alpha: Floats, face: Face, violation: float
+    ) -> tuple[list[Face], Floats]:
+        """Let the violated face in; if it depends on the others, the first to lose its weight leaves."""
+        Q = floats(self.system([*support, face]).outputs(point.r))
+        names, weights, moved = enter(Q, list(range(len(support))), alpha, len(support), 0.5 * violation)
+        if not moved:
+            raise Singular("a violated face cannot take weight")
+        return [[*support, face][i] for i in names], weights
+
+    def result(self, support: Sequence[Face], point: KernelPoint, error: float) -> Refined:
+        """The point as rationals: r on a binary grid, weights of each neuron in an integer basis of its face."""
+        bits = ceil((self.digits + 3) * log2(10)) + 8
+        neurons = []
+        for face, alpha in zip(support, point.alpha, strict=True):
+            exact = self.face(face)
+            if exact is None:
+                continue
+            c = arb_mat(exact.A) * point.r
+            coefficients = dyadic([(alpha * x).mid() for x in c.entries()], bits)
+            w = tuple(
+                sum((int(entry) * c_j for entry, c_j in zip(row, coefficients, strict=True)), Fraction(0))
+                for row in exact.N.tolist()
+            )
+            if any(w):
+                neurons.append(RefinedNeuron(face.sign, face.block, w))
+        theta = dyadic(point.r.entries(), bits)
+        reached = self.digits if error <= 10.0**-self.digits else int(-np.log10(error))
+        return Refined(theta, tuple(neurons), reached, "" if reached >= self.digits else "Newton's method stalled")
+
+
+def dyadic(values: Sequence[arb], bits: int) -> Vector:
+    """The midpoints rounded to one binary grid on which the largest has `bits` bits."""
+    exact = [_fraction(x) for x in values]
+    largest = max((abs(x) for x in exact), default=Fraction(0))
+    if largest == 0:
+        return tuple(exact)
+    exponent = bits - (largest.numerator.bit_length() - largest.denominator.bit_length())
+    q = Fraction(2) ** exponent
+    return tuple(Fraction(round(x * q)) / q for x in exact)
+
+
+def _fraction(x: arb) -> Fraction:
+    mantissa, exponent = x.mid().man_exp()
+    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+
+
