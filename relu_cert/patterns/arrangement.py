@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import gcd, lcm
+from operator import mul
 
 import flint
 
@@ -95,6 +96,34 @@ def independent_columns(rows: Sequence[Sequence[int]], d: int) -> tuple[int, ...
             c += 1
         pivots.append(order[c])
     return tuple(sorted(pivots))
+
+
+def restrict_planes(planes: Hyperplanes, members: int, basis: Sequence[IntVector]) -> Hyperplanes:
+    """The hyperplanes on the span of `basis`, in its coordinates; `members` are those that contain it."""
+    index: dict[IntVector, int] = {}
+    normals: list[IntVector] = []
+    names: list[int] = []
+    same: list[int] = []
+    opposite: list[int] = []
+    zero = planes.zero
+    for j, z in enumerate(planes.normals):
+        if members >> j & 1:
+            zero |= planes.same[j] | planes.opposite[j]
+            continue
+        v = primitive([sum(map(mul, z, b)) for b in basis])
+        if (i := index.get(v)) is not None:
+            same[i] |= planes.same[j]
+            opposite[i] |= planes.opposite[j]
+        elif (i := index.get(tuple(-x for x in v))) is not None:
+            same[i] |= planes.opposite[j]
+            opposite[i] |= planes.same[j]
+        else:
+            index[v] = len(names)
+            normals.append(v)
+            names.append(planes.names[j])
+            same.append(planes.same[j])
+            opposite.append(planes.opposite[j])
+    return Hyperplanes(tuple(normals), tuple(names), tuple(same), tuple(opposite), zero)
 
 
 def hyperplanes(rows: Sequence[Sequence[int]]) -> Hyperplanes:

@@ -34,9 +34,7 @@ class Cells:
         return len(self.bits)
 
 
-def cells(
-    normals: Sequence[IntVector], *, compiled: bool, limit: int | None = None, tick: Tick | None = None
-) -> Cells:
+def cells(normals: Sequence[IntVector], *, compiled: bool, limit: int | None = None, tick: Tick | None = None) -> Cells:
     """All cells of pairwise non-parallel integer normals of full rank, up to sign.
 
     Raises LimitReached when there are more than `limit` of them. `tick(number so far)` is called now and then.

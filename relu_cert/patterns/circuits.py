@@ -15,15 +15,18 @@ from relu_cert.patterns.walk import bits_of
 
 def minimal(broken: Mapping[int, int]) -> list[tuple[int, tuple[int, ...]]]:
     """The inclusion-minimal broken circuits b_1 < b_2 < ... with the hyperplane c < b_1 that each spans, sorted."""
-    chosen: list[tuple[int, tuple[int, ...]]] = []
-    kept: dict[int, list[int]] = {}  # by largest member
-    for mask in sorted(broken, key=lambda s: (s.bit_count(), s)):
-        members = bits_of(mask)
-        if any(other & mask == other for j in members for other in kept.get(j, ())):
+    kept: list[int] = []
+    for mask in sorted(broken, key=int.bit_count):
+        if mask.bit_count() <= 12 and 1 << mask.bit_count() < 2 * len(kept):
+            smaller = (mask - 1) & mask
+            while smaller and smaller not in broken:
+                smaller = (smaller - 1) & mask
+            if smaller:
+                continue
+        elif any(other & mask == other for other in kept):
             continue
-        kept.setdefault(members[-1], []).append(mask)
-        chosen.append((broken[mask], tuple(members)))
-    return sorted(chosen)
+        kept.append(mask)
+    return sorted((broken[mask], tuple(bits_of(mask))) for mask in kept)
 
 
 def cover_bound(m: int, r: int) -> int:

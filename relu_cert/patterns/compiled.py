@@ -94,7 +94,7 @@ def compiled_walk(normals: Sequence[Sequence[int]], base: int) -> Iterator[Chunk
     kept = np.zeros((room, 3, r - 1), dtype=np.int32)
     log = np.zeros((room, words + 1), dtype=np.uint64)
     counts = np.array([0, 0, -1, m, 0])
-    seen = np.zeros((1 << 12, words), dtype=np.uint64)
+    seen = np.zeros((1 << 14, words), dtype=np.uint64)
     tiny = 0.0 if rounding else 2.0**-1000
     exact = _Exact(normals, base, bound, exponents, rounding)
     state = kernel.START
@@ -108,14 +108,15 @@ def compiled_walk(normals: Sequence[Sequence[int]], base: int) -> Iterator[Chunk
             exact.order(X, E, F, I, S, J, counts)
         else:
             n, logged = counts[:2].tolist()
-            broken = dict(_circuit(entry, normals) for entry in log[:logged])
+            broken = dict(_circuit(tuple(entry), normals) for entry in set(map(tuple, log[:logged].tolist())))
             yield Chunk(cells[:n].copy(), points[:n].copy(), kept[:n].copy(), broken)
             counts[:2] = 0
 
 
-def _circuit(entry: NDArray[np.uint64], normals: Sequence[Sequence[int]]) -> tuple[int, int]:
+def _circuit(entry: tuple[int, ...], normals: Sequence[Sequence[int]]) -> tuple[int, int]:
     """A logged broken circuit (mask, the hyperplane that it spans); superfluous members are taken out if there may be some."""
-    mask, spanned = int.from_bytes(entry[:-1].tobytes(), "little"), int(entry[-1])
+    *words, spanned = entry
+    mask = sum(word << 64 * i for i, word in enumerate(words))
     if spanned < 1 << 32:
         return mask, spanned
     spanned -= 1 << 32
@@ -153,13 +154,18 @@ class _Exact:
         from relu_cert.patterns import residues  # noqa: PLC0415
 
         m = len(self.normals)
-        if not residues.resolve(
-            X, E, I, level, m, self.base, self.exponents, self.rounding, *self._arguments()
-        ):
+        if not residues.resolve(X, E, I, level, m, self.base, self.exponents, self.rounding, *self._arguments()):
             raise NotEnoughPrimes
 
     def order(
-        self, X: Floats, E: Floats, F: Floats, I: NDArray[np.int64], S: Floats, J: NDArray[np.int64], counts: NDArray[np.int64]
+        self,
+        X: Floats,
+        E: Floats,
+        F: Floats,
+        I: NDArray[np.int64],
+        S: Floats,
+        J: NDArray[np.int64],
+        counts: NDArray[np.int64],
     ) -> None:
         """Settle the order of the points of a line."""
         from relu_cert.patterns import residues  # noqa: PLC0415
@@ -199,6 +205,6 @@ def finish_points(
 
     W = np.zeros(chunk.points.shape, dtype=np.int64)
     good = np.zeros(len(W), dtype=np.bool_)
-    scale = np.abs(Z).sum(axis=1)
+    scale = 1 / np.abs(Z).sum(axis=1)
     finish.finish(np.ascontiguousarray(Z.T), scale, chunk.cells, chunk.points, W, good, rounds, reach)
     return W, good

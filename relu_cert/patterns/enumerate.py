@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from relu_cert.errors import TooManyPatterns
 from relu_cert.exact import Matrix
 from relu_cert.patterns.arrangement import Arrangement, Hyperplanes, arrangement, hyperplanes
 from relu_cert.patterns.cells import Engine, cells
 from relu_cert.patterns.circuits import cover_bound, minimal
-from relu_cert.patterns.flats import Basis, dependent_flats, short_basis
+from relu_cert.patterns.flats import Basis
+from relu_cert.patterns.lower import LowerFaces
 from relu_cert.patterns.model import Group, PatternSet
+from relu_cert.patterns.packing import Packed, both_halves, both_halves_of_masks, pack_masks, rows_of
+from relu_cert.patterns.planar import line_cells, plane_cells
 from relu_cert.patterns.predict import Prediction, predict_arrangement
 from relu_cert.patterns.walk import LimitReached
 from relu_cert.patterns.witness import Integers, small
 
 Progress = Callable[[int, int], None]
+
+COMPILE_FROM = {"auto": 60_000, "compiled": 64}  # cells, by Cover's bound: fewer are walked in plain Python
+ADVICE = "Use fewer rows or columns, or raise max_patterns."
 
 
 def enumerate_patterns(
@@ -31,12 +36,7 @@ def enumerate_patterns(
     """
     a = arrangement(Z)
     planes = hyperplanes(a.rows)
-    expected = predict_arrangement(a, planes)
-    return _Enumeration(a, planes, expected, max_patterns, progress, engine).run()
-
-
-COMPILE_FROM = 60_000  # cells: below that, compiling takes longer than the plain walk
-ADVICE = "Use fewer rows or columns, or raise max_patterns."
+    return _Enumeration(a, planes, predict_arrangement(a, planes), max_patterns, progress, engine).run()
 
 
 @dataclass
@@ -47,45 +47,49 @@ class _Enumeration:
     max_patterns: int
     progress: Progress | None
     engine: Engine
+    total: int = field(default=0)
 
     def run(self) -> PatternSet:
-        self.total = 0
-        identity: Basis = tuple(tuple(int(i == l) for i in range(self.a.rank)) for l in range(self.a.rank))
-        groups = [self._group(identity, self.planes)]
-        lower, covers = self._lower_faces(groups[0])
-        return PatternSet(
-            self.a.n,
-            self.a.d,
-            self.a.rank,
-            self.a.columns,
-            (groups[0], *lower),
-            covers,
-        )
+        a = self.a
+        identity: Basis = tuple(tuple(int(i == l) for i in range(a.rank)) for l in range(a.rank))
+        first = self._group(identity, self.planes)
+        lower = LowerFaces(a.n, self.planes, first, self._group)
+        covers = lower.search()
+        return PatternSet(a.n, a.d, a.rank, a.columns, (first, *lower.groups), covers)
 
     def _group(self, basis: Basis, planes: Hyperplanes) -> Group:
-        """The cells of the arrangement on the span of `basis`; `planes` are the hyperplanes in these coordinates."""
-        if not len(planes):
-            self.total += 1
-            ones = pack(np.zeros((1, 0), dtype=np.uint8), planes, self.a.n)
-            return Group(_rows(planes.zero), ones, np.zeros((1, self.a.rank), dtype=np.int64), ())
-        compiled = self.engine == "compiled" or (
-            self.engine == "auto" and cover_bound(len(planes), len(basis)) > COMPILE_FROM
-        )
+        """The cells of the arrangement on the span of `basis`; `planes` are the hyperplanes in its coordinates."""
+        bits, W, circuits = self._cells(planes)
+        self.total += len(bits)
+        if self.total > self.max_patterns:
+            raise TooManyPatterns(self.expected.bound, self.max_patterns, ADVICE)
+        lifted = self._lift(W, basis)
+        both = np.concatenate([lifted, -lifted]) if len(planes) else lifted
+        return Group(rows_of(planes.zero), bits, both, circuits)
+
+    def _cells(self, planes: Hyperplanes) -> tuple[Packed, Integers, tuple[tuple[int, ...], ...]]:
+        """Patterns of all cells, integer points of the first half of them, and the circuits that prove their number."""
+        n, m = self.a.n, len(planes)
+        if m == 0:
+            return pack_masks([planes.zero], n), np.zeros((1, 0), dtype=np.int64), ()
+        r = len(planes.normals[0])
+        if r <= 2:
+            masks, points = (line_cells if r == 1 else plane_cells)(planes.normals)
+            W = small(np.array(points, dtype=object))
+            if m <= 64:
+                return both_halves_of_masks(masks, planes, n), W, ()
+            width = (m + 7) // 8
+            raw = np.frombuffer(b"".join(mask.to_bytes(width, "little") for mask in masks), dtype=np.uint8)
+            return both_halves(raw.reshape(len(masks), width), planes, n), W, ()
+        compiled = self.engine != "python" and cover_bound(m, r) > COMPILE_FROM[self.engine]
+        limit = (self.max_patterns - self.total) // 2
         try:
-            found = cells(
-                planes.normals,
-                compiled=compiled,
-                limit=(self.max_patterns - self.total) // 2,
-                tick=self._tick if self.progress is not None else None,
-            )
+            found = cells(planes.normals, compiled=compiled, limit=limit, tick=self._tick if self.progress else None)
         except LimitReached:
             raise TooManyPatterns(self.expected.bound, self.max_patterns, ADVICE) from None
         names = planes.names
         circuits = tuple((names[c], *(names[b] for b in bs)) for c, bs in minimal(found.broken))
-        bits = pack(found.bits, planes, self.a.n)
-        self.total += len(bits)
-        W = self._lift(found.points, basis)
-        return Group(_rows(planes.zero), bits, np.concatenate([W, -W]), circuits)
+        return both_halves(found.bits, planes, n), found.points, circuits
 
     def _tick(self, half: int) -> None:
         if self.progress is not None:
@@ -93,115 +97,10 @@ class _Enumeration:
 
     def _lift(self, W: Integers, basis: Basis) -> Integers:
         """Witnesses on the columns of Z: u = scale * sum_i w_i basis_i, exactly."""
-        r = self.a.rank
-        B = np.array([[x * s for x, s in zip(b, self.a.scale, strict=True)] for b in basis], dtype=object)
         if not basis:
-            return np.zeros((len(W), r), dtype=np.int64)
-        largest = max(abs(int(x)) for x in B.flat) * int(np.abs(W).max(initial=0)) * len(basis)
+            return np.zeros((len(W), self.a.rank), dtype=np.int64)
+        B = [[x * s for x, s in zip(b, self.a.scale, strict=True)] for b in basis]
+        largest = max(max(map(abs, b)) for b in B) * int(np.abs(W).max()) * len(B)
         if largest < 2**62 and W.dtype != object:
-            return np.asarray(W @ B.astype(np.int64))
-        return small(W.astype(object) @ B)
-
-    def _lower_faces(self, first: Group) -> tuple[list[Group], tuple[int, ...]]:
-        """The groups of all totally cyclic flats but the first, and the covers of all dependent flats."""
-        everything = (1 << self.a.n) - 1
-        planes = self.planes
-        if (best := _covering(first, everything, self.a.n)) is not None:
-            return [], (best,)
-        groups: list[Group] = []
-        starts = [0]
-        known: dict[int, tuple[int, list[int]]] = {0: (0, [])}  # flat: its group, and covers in it
-        cyclic: dict[int, int] = {}  # flat: its largest totally cyclic part
-        covers: list[int] = []
-        all_groups = [first]
-        place = {name: j for j, name in enumerate(planes.names)}
-        circuits = [[place[k] for k in circuit[1:]] for circuit in first.circuits]
-        two_sided = [j for j, mask in enumerate(planes.opposite) if mask]
-        whole = (1 << len(planes)) - 1
-
-        def settle(members: int, part: int, basis: Basis) -> int:
-            """Find a cover of a flat whose largest known totally cyclic part is `part`, or make it a group."""
-            rows = _union(planes, members)
-            if part in known and part != members:
-                number, used = known[part]
-                group = all_groups[number]
-                found = _covering(group, rows, self.a.n, used)
-                if found is not None:
-                    if found not in used:
-                        used.append(found)
-                        covers.append(starts[number] + found)
-                    return part
-            short = short_basis(basis)
-            restricted = hyperplanes([[sum(map(int.__mul__, z, b)) for b in short] for z in self.a.rows])
-            starts.append(starts[-1] + len(all_groups[-1]))
-            group = self._group(short, restricted)
-            if self.total > self.max_patterns:
-                raise TooManyPatterns(self.expected.bound, self.max_patterns, ADVICE)
-            all_groups.append(group)
-            groups.append(group)
-            known[members] = (len(all_groups) - 1, [0])
-            covers.append(starts[-1])
-            return members
-
-        everything_cyclic = 0
-        for flat, below in dependent_flats(planes.normals, circuits, two_sided):
-            part = 0
-            for lower in below:
-                part |= cyclic[lower]
-            cyclic[flat.members] = settle(flat.members, part, flat.basis)
-            everything_cyclic |= cyclic[flat.members]
-        settle(whole, everything_cyclic, ())
-        return groups, tuple(sorted(covers))
-
-
-def pack(half: NDArray[np.uint8], planes: Hyperplanes, n: int) -> NDArray[np.uint8]:
-    """Packed patterns of all rows from the bits of half the cells: these, then their negatives.
-
-    Each hyperplane on whose positive side a cell lies toggles its rows in the pattern of the cell that is on no positive side; eight
-    hyperplanes at a time, by table.
-    """
-    toggles = [_packed(planes.same[j] | planes.opposite[j], n) for j in range(len(planes))]
-    start = planes.zero
-    for mask in planes.opposite:
-        start |= mask
-    out = np.repeat(_packed(start, n)[None, :], len(half), axis=0)
-    for byte in range(half.shape[1]):
-        table = np.zeros((256, out.shape[1]), dtype=np.uint8)
-        for i, toggle in enumerate(toggles[8 * byte : 8 * byte + 8]):
-            table[1 << i : 2 << i] = table[: 1 << i] ^ toggle
-        out ^= table[half[:, byte]]
-    if not len(planes):
-        return out
-    negative = _packed(((1 << n) - 1) & ~planes.zero, n)
-    return np.concatenate([out, out ^ negative])
-
-
-def _packed(rows: int, n: int) -> NDArray[np.uint8]:
-    """A mask of rows as `numpy.packbits` has it: row 0 is the highest bit of byte 0."""
-    return np.packbits(np.array([rows >> k & 1 for k in range(n)], dtype=np.uint8))
-
-
-def _covering(group: Group, rows: int, n: int, preferred: Sequence[int] = ()) -> int | None:
-    """The number, in its group, of a pattern that is 1 on all of `rows`; the one with most ones."""
-    mask = _packed(rows, n)
-    for number in preferred:
-        if ((group.bits[number] & mask) == mask).all():
-            return number
-    hits = np.flatnonzero(((group.bits & mask) == mask).all(axis=1))
-    if not len(hits):
-        return None
-    ones = np.unpackbits(group.bits[hits], axis=1).sum(axis=1)
-    return int(hits[np.argmax(ones)])
-
-
-def _rows(mask: int) -> tuple[int, ...]:
-    return tuple(k for k in range(mask.bit_length()) if mask >> k & 1)
-
-
-def _union(planes: Hyperplanes, members: int) -> int:
-    """The rows of a flat."""
-    rows = planes.zero
-    for j in range(len(planes)):
-        if members >> j & 1:
-            rows |= planes.same[j] | planes.opposite[j]
-    return rows
+            return np.asarray(W @ np.array(B, dtype=np.int64))
+        return small(W.astype(object) @ np.array(B, dtype=object))

@@ -6,9 +6,10 @@ import numpy as np
 from numba import njit
 
 compile_ = njit(cache=True, error_model="numpy")
+propose_ = njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "arcp", "nsz", "nnan"})
 
 
-@compile_
+@propose_
 def products(Z, u, out):  # type: ignore[no-untyped-def]
     """out_j = sum_l Z_lj u_l"""
     for j in range(len(out)):
@@ -19,7 +20,7 @@ def products(Z, u, out):  # type: ignore[no-untyped-def]
             out[j] += Z[l, j] * f
 
 
-@compile_
+@propose_
 def center(Z, sign, u, v, a, b):  # type: ignore[no-untyped-def]
     """Move u to the middle of the chord of its cell along grad sum_j log |z_j.u|, orthogonal to u."""
     r, m = Z.shape
@@ -56,9 +57,18 @@ def center(Z, sign, u, v, a, b):  # type: ignore[no-untyped-def]
         u[l] += step * v[l]
 
 
+@propose_
+def margin(sign, a, scale):  # type: ignore[no-untyped-def]
+    """min_j sign_j a_j / scale_j, with scale_j the inverse of |z_j|_1"""
+    least = np.inf
+    for j in range(len(a)):
+        least = min(least, sign[j] * a[j] * scale[j])
+    return least
+
+
 @compile_
 def finish(Z, scale, cells, points, W, good, rounds, reach):  # type: ignore[no-untyped-def]
-    """W[i] = a small integer point of cell i, with good[i] if its signs are proved. Z is r x m, |z_j|_1 = scale_j."""
+    """W[i] = a small integer point of cell i, with good[i] if its signs are proved. Z is r x m, scale_j = 1 / |z_j|_1."""
     r, m = Z.shape
     sign = np.empty(m)
     a = np.empty(m)
@@ -78,10 +88,7 @@ def finish(Z, scale, cells, points, W, good, rounds, reach):  # type: ignore[no-
         for l in range(r):
             u[l] /= largest
         products(Z, u, a)
-        enough = np.inf
-        for j in range(m):
-            enough = min(enough, sign[j] * a[j] / scale[j])
-        enough = 0.5 / enough
+        enough = 0.5 / margin(sign, a, scale)
         good[i] = False
         if not (0.0 < enough < reach):
             continue
@@ -92,10 +99,10 @@ def finish(Z, scale, cells, points, W, good, rounds, reach):  # type: ignore[no-
                 w[l] = np.rint(u[l] * factor)
                 top = max(top, abs(w[l]))
             products(Z, w, a)
-            slack = top * (r + 3) * 2.0**-52
+            slack = top * (r + 6) * 2.0**-52
             proved = top < reach
             for j in range(m):
-                proved &= sign[j] * a[j] > slack * scale[j]
+                proved &= sign[j] * a[j] * scale[j] > slack
             if proved:
                 divisor = 0
                 for l in range(r):

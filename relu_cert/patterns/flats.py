@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import mul
 
 import flint
 
@@ -65,7 +66,7 @@ def covering(normals: Sequence[IntVector], flat: Flat) -> list[tuple[int, int]]:
     for j, z in enumerate(normals):
         if flat.members >> j & 1:
             continue
-        key = _direction([sum(map(int.__mul__, z, b)) for b in flat.basis])
+        key = _direction([sum(map(mul, z, b)) for b in flat.basis])
         classes[key] = classes.get(key, flat.members) | 1 << j
         first.setdefault(key, j)
     return [(members, first[key]) for key, members in classes.items()]
@@ -73,7 +74,7 @@ def covering(normals: Sequence[IntVector], flat: Flat) -> list[tuple[int, int]]:
 
 def restrict(basis: Basis, z: Sequence[int]) -> Basis:
     """A basis of {u in span(basis) : z.u = 0}."""
-    values = [sum(map(int.__mul__, z, b)) for b in basis]
+    values = [sum(map(mul, z, b)) for b in basis]
     nonzero = [i for i, v in enumerate(values) if v]
     if not nonzero:
         return basis
@@ -88,14 +89,14 @@ def restrict(basis: Basis, z: Sequence[int]) -> Basis:
 
 def short_basis(basis: Basis) -> Basis:
     """The same lattice's basis with short vectors (LLL): witnesses stay small."""
-    if not basis:
+    if len(basis) < 2 or (len(basis) == 2 and max(map(abs, (*basis[0], *basis[1]))) < 8):
         return basis
     return tuple(tuple(int(x) for x in row) for row in flint.fmpz_mat([list(b) for b in basis]).lll().tolist())
 
 
 def _vanishing(normals: Sequence[IntVector], basis: Basis) -> int:
     """The hyperplanes that contain span(basis)."""
-    return sum(1 << j for j, z in enumerate(normals) if not any(sum(map(int.__mul__, z, b)) for b in basis))
+    return sum(1 << j for j, z in enumerate(normals) if not any(sum(map(mul, z, b)) for b in basis))
 
 
 def _direction(v: Sequence[int]) -> IntVector:

@@ -24,6 +24,8 @@ import numpy as np
 from numba import njit
 
 compile_ = njit(cache=True, error_model="numpy")
+# for points that are only proposed; whatever decides a sign is compiled strictly
+propose_ = njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "arcp", "nsz", "nnan"})
 
 DONE, GO_ON, RESOLVE, ORDER, START = range(5)
 """What `advance` returns: the walk has ended; call again; first resolve the entries of level k + 1; first settle the order of
@@ -188,7 +190,7 @@ def log_support(X, k, level, I, e, j, span, mask, log, counts, seen):  # type: i
     log_circuit(mask, span, log, counts, seen)
 
 
-@compile_
+@propose_
 def member_sizes(X, I, M, k, m, sizes):  # type: ignore[no-untyped-def]
     """How far to step off each member's hyperplane: a later member must overrule earlier ones on its followers."""
     for t in range(k):
@@ -210,7 +212,7 @@ def member_sizes(X, I, M, k, m, sizes):  # type: ignore[no-untyped-def]
                 j += 1
 
 
-@compile_
+@propose_
 def step_off(X, I, k, T, S, m, sign, out):  # type: ignore[no-untyped-def]
     """A point near S[1] that lies on the side T of the members: S[1] + eps sum_t T_t size_t A_t.
 
@@ -236,6 +238,21 @@ def step_off(X, I, k, T, S, m, sign, out):  # type: ignore[no-untyped-def]
     eps = 0.5 / worst if worst > 0.0 else total / length if length > 0.0 else 0.0
     for l in range(rows - m):
         out[l] = sign * (value[m + l] + eps * step[m + l])
+
+
+@propose_
+def overrule(value, column, m):  # type: ignore[no-untyped-def]
+    """Add a multiple of the column that decides the signs of all rows where it is not zero."""
+    need = 0.0
+    total = 0.0
+    length = 0.0
+    for j in range(m):
+        total += abs(value[j])
+        length += abs(column[j])
+        need = max(need, -value[j] / column[j] if column[j] != 0.0 else 0.0)
+    size = max(2.0 * need, total / length)
+    for j in range(len(value)):
+        value[j] += size * column[j]
 
 
 @compile_
@@ -274,17 +291,7 @@ def visit(X, I, M, S, k, m, base, det, cells, points, kept, counts):  # type: ig
         if not I[3, k, l]:
             continue
         column = X[k, l]
-        need = 0.0
-        total = 0.0
-        length = 0.0
-        for j in range(m):
-            total += abs(value[j])
-            length += abs(column[j])
-            ratio = -value[j] / column[j] if column[j] != 0.0 else 0.0
-            need = max(need, ratio)
-        size = max(2.0 * need, total / length)
-        for j in range(len(value)):
-            value[j] += size * column[j]
+        overrule(value, column, m)
     step_off(X, I, k, I[1, k], S, m, 1.0 if det > 0.0 else -1.0, points[counts[0]])
     copy_bits(far, bits)
     for t in range(k):
