@@ -159,14 +159,15 @@ def planted_cgl(
     max_inactive: int = 2,
     constrained: bool = True,
     tight: bool = False,
+    residual: Vector | None = None,
 ) -> PlantedCGL:
     """A constrained group lasso with its exact optimal set; half of the draws have more than one solution.
 
     `constrained=False` plants K = 0 (the group lasso). `tight` makes every constraint of a candidate active with a
-    positive multiplier.
+    positive multiplier. `residual` prescribes r (not zero).
     """
-    n = draw(st.integers(1, max_n))
-    r = draw(vector(n).filter(any))
+    r = residual or draw(st.integers(1, max_n).flatmap(vector).filter(any))
+    n = len(r)
     lam = draw(positive_rationals())
     blocks, vs, alphas = [], [], []
     ps: list[Vector] = []

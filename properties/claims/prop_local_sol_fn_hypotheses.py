@@ -1,0 +1,95 @@
+"""prop:local-sol-fn, hypotheses: LICQ and SCS do not exclude a block of E that is about to enter: E = A is needed.
+
+For blocks of size one and K = 0 both qualifications are empty, M(w) = 0, and one-sided derivatives are exact quotients.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+from properties.exact.lasso import solve_lasso
+from properties.exact.linalg import Vector, add, dot, scale, solve, sub, unit, vec
+from properties.exact.polytope import support
+from properties.exact.problem import CGL, problem
+from properties.model import Claim, Outcome, Property, Witness, expect, vacuous
+from properties.strategies import PlantedCGL, planted_lasso
+
+LABEL = "prop:local-sol-fn (hypotheses)"
+STATEMENT = "LICQ on A and SCS on E (both empty for K = 0) make the minimal solution differentiable at (lambda, y)."
+REPAIRED = "If moreover E = A (and the outputs are independent) both one-sided derivatives are the formula's."
+
+
+@st.composite
+def instances(draw: DrawFn) -> tuple[PlantedCGL, int]:
+    """A lasso and a row k of y to be moved."""
+    planted = draw(planted_lasso(constrained=False))
+    return planted, draw(st.integers(0, planted.problem.n - 1))
+
+
+def one_sided(p: CGL, direction: Vector) -> Vector:
+    """lim (w(y + t d) - w(y))/t as t decreases to 0, exactly: halve t until the quotient's piece starts at w(y)."""
+    start = tuple(wb[0] for wb in solve_lasso(p))
+    t = Fraction(1)
+    while True:
+        far, near = (
+            tuple(wb[0] for wb in solve_lasso(CGL(p.blocks, add(p.y, scale(s, direction)), p.lam2))) for s in (t, t / 2)
+        )
+        if sub(scale(2, near), far) == start:
+            return scale(1 / t, sub(far, start))
+        t /= 2
+
+
+def formula(planted: PlantedCGL, dy: Vector) -> Vector:
+    """dw on A = (X_A'X_A)^-1 X_A' dy, zero elsewhere."""
+    columns = planted.problem.columns
+    on = support(planted.alpha)
+    out = [Fraction(0)] * len(columns)
+    if on:
+        gram = tuple(tuple(dot(columns[i], columns[j]) for j in on) for i in on)
+        change = solve(gram, tuple(dot(columns[i], dy) for i in on))
+        if change is None:
+            raise ArithmeticError("a unique solution has independent active columns")
+        for i, x in zip(on, change, strict=True):
+            out[i] = x
+    return tuple(out)
+
+
+def check(instance: tuple[PlantedCGL, int]) -> Outcome:
+    """Unique solution: both one-sided derivatives against the formula."""
+    planted, k = instance
+    if not planted.unique:
+        return vacuous("the solution is not unique")
+    e = unit(planted.problem.n, k)
+    expected = formula(planted, e)
+    right, left = one_sided(planted.problem, e), scale(-1, one_sided(planted.problem, scale(-1, e)))
+    show = ["(" + ", ".join(map(str, x)) + ")" for x in (left, right, expected)]
+    return expect(
+        left == right == expected, f"dw/dy_{k + 1} is {show[0]} from below and {show[1]} from above; formula {show[2]}"
+    )
+
+
+def check_repaired(instance: tuple[PlantedCGL, int]) -> Outcome:
+    """The same where E = A."""
+    planted, _ = instance
+    if planted.E != support(planted.alpha):
+        return vacuous("E is larger than A")
+    return check(instance)
+
+
+_P = problem([[1, 0], [0, 1]], [1, 1], [2, 1], 1)
+
+CLAIM = Claim(
+    LABEL,
+    "Where the Jacobian exists",
+    Property(STATEMENT, instances(), check),
+    witnesses=(
+        Witness(
+            "X = I2, y = (2, 1), lambda = 1, blocks of size one",
+            (PlantedCGL(_P, vec([1, 1]), (vec([1]), vec([1])), vec([1, 0])), 1),
+        ),
+    ),
+    repaired=Property(REPAIRED, instances(), check_repaired),
+)
