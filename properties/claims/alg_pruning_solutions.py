@@ -13,7 +13,9 @@ from properties.model import Claim, Outcome, Property, Witness, expect, fails, v
 from properties.strategies import PlantedCGL, planted_cgl, with_solution
 
 LABEL = "alg:pruning-solutions"
-STATEMENT = "From any solution, with any dependence beta and t = 1/|beta_i|, the algorithm ends at a minimal solution."
+STATEMENT = (
+    "From any solution, with any dependence beta and t = 1/|beta_i|, the algorithm ends at a minimal solution."
+)
 SIGNED = "With t = 1/beta_i (its sign kept) every step prunes a block, and the algorithm ends at a minimal solution."
 
 Instance = tuple[PlantedCGL, Vector, Choice]
@@ -36,7 +38,9 @@ def verdict(instance: Instance, run: Run) -> Outcome:
         if any(a < 0 for a in after) or not is_optimal(planted.problem, planted.weights(after)):
             return fails("a step leaves the optimal set")
         if not set(support(after)) < set(support(before)):
-            again = " and an iterate comes back: it loops for ever" if len(set(run.iterates)) < len(run.iterates) else ""
+            again = (
+                " and an iterate comes back: it loops for ever" if len(set(run.iterates)) < len(run.iterates) else ""
+            )
             return fails(f"a step from {_show(before)} to {_show(after)} prunes nothing{again}")
     if not run.stopped:
         return fails(f"still running after {len(alpha) + 1} steps")
@@ -71,7 +75,10 @@ CLAIM = Claim(
     "Pruning",
     Property(STATEMENT, instances(), check),
     witnesses=(
-        Witness("X = [1 1], y = 4, lambda = 1, w = (2, 1), beta = (1, -2), then (-2, 1)", (LINE, vec([2, 1]), Choice((1,), True))),
+        Witness(
+            "X = [1 1], y = 4, lambda = 1, w = (2, 1), beta = (1, -2), then (-2, 1)",
+            (LINE, vec([2, 1]), Choice((1,), True)),
+        ),
     ),
     repaired=Property(SIGNED, instances(), check_signed),
 )

@@ -1,7 +1,7 @@
 """app:general-losses: with the printed 1/2 L the correlation is c = -1/2 X' grad L, not X' grad L.
 
-Planted for L(z, y) = sum (z_k - y_k)^2 + (z_k - y_k)^4: with e = yhat - y the vector -1/2 grad L = -(e + 2 e^3) plays the part of
-the residual. Optimality is decided by comparing objectives, so no formula for c is assumed.
+Planted for L(z, y) = sum (z_k - y_k)^2 + (z_k - y_k)^4: with e = yhat - y the vector -1/2 grad L = -(e + 2 e^3) plays
+the part of the residual. Optimality is decided by comparing objectives, so no formula for c is assumed.
 """
 
 from __future__ import annotations
@@ -20,13 +20,16 @@ from properties.model import HOLDS, Claim, Outcome, Property, Slip, Witness, fai
 from properties.strategies import PlantedCGL, feasible_weights, planted_cgl, vector
 
 LABEL = "app:general-losses"
-STATEMENT = "For the loss 1/2 L the results hold with c_b = X_b' grad L: active blocks are w_b = alpha_b Proj(c_b), |.| = lambda."
+STATEMENT = (
+    "For the loss 1/2 L the results hold with c_b = X_b' grad L: active blocks are w_b = alpha_b Proj(c_b), |.| = "
+    "lambda."
+)
 REPAIRED = "They hold with c_b = -1/2 X_b' grad L."
 
 
 @dataclass(frozen=True)
 class General:
-    """A planted problem whose residual is -1/2 grad L at the fit, the error e = yhat - y, and another feasible point."""
+    """A planted problem whose residual is -1/2 grad L at the fit, e = yhat - y, and another feasible point."""
 
     planted: PlantedCGL
     e: Vector
@@ -108,5 +111,11 @@ CLAIM = Claim(
     Property(STATEMENT, instances(), check),
     witnesses=(Witness("X = 1, y = 2, lambda = 3, L = e^2 + e^4", _W),),
     repaired=Property(REPAIRED, instances(), check_repaired),
-    slips=(Slip("lambda = 0 always has a solution", attained_at_zero, Witness("L(z) = sqrt(1 + z^2) - z", tuple(range(-20, 21)))),),
+    slips=(
+        Slip(
+            "lambda = 0 always has a solution",
+            attained_at_zero,
+            Witness("L(z) = sqrt(1 + z^2) - z", tuple(range(-20, 21))),
+        ),
+    ),
 )

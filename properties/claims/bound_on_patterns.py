@@ -1,8 +1,8 @@
 """sec:convex-reformulations: |D_Z| <= O(r (n/r)^r) fails at full rank; and ">=" needs a bound of its own.
 
-Open cells number at most 2 sum_{k<r} C(n-1, k) (Cover). D_Z = {1(Zu >= 0)} also holds patterns of lower faces (u = 0 gives
-all ones): it can exceed Cover's number, and is bounded by sum_{k<=r} C(n, k), the cells of the affine arrangement
-z_k.u = -epsilon, since finitely many patterns 1(z_k.u >= 0) are patterns 1(z_k.u > -epsilon).
+Open cells number at most 2 sum_{k<r} C(n-1, k) (Cover). D_Z = {1(Zu >= 0)} also holds patterns of lower faces (u = 0
+gives all ones): it can exceed Cover's number, and is bounded by sum_{k<=r} C(n, k), the cells of the affine
+arrangement z_k.u = -epsilon, since finitely many patterns 1(z_k.u >= 0) are patterns 1(z_k.u > -epsilon).
 """
 
 from __future__ import annotations

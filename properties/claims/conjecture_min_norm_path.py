@@ -2,14 +2,15 @@
 
 Two exact arguments give the limit of the solution at lambda0 from one side.
 
-Local (`side_limit`): if on that side a set A of blocks with independent outputs satisfies the optimality conditions strictly, the
-solution there is unique, supported on A, and tends to the one solution at lambda0 supported on A. In mu = lambda^2/2, with
-M = I + sum alpha_a X_a X_a' and q_a = X_a v_a:  alpha' = -(Q'M^-1 Q)^-1 1,  r' = M^-1 Q (Q'M^-1 Q)^-1 1,  and for a block outside A
-(|v_b|^2/2 - mu)' = q_b.r' - 1, which vanishes if q_b is an affine combination sum beta_a q_a; then the second derivative is
-|X_b'r'|^2 - sum beta_a |X_a'r'|^2.
+Local (`side_limit`): if on that side a set A of blocks with independent outputs satisfies the optimality conditions
+strictly, the solution there is unique, supported on A, and tends to the one solution at lambda0 supported on A. In mu
+= lambda^2/2, with M = I + sum alpha_a X_a X_a' and q_a = X_a v_a:  alpha' = -(Q'M^-1 Q)^-1 1,  r' = M^-1 Q (Q'M^-1
+Q)^-1 1,  and for a block outside A (|v_b|^2/2 - mu)' = q_b.r' - 1, which vanishes if q_b is an affine combination sum
+beta_a q_a; then the second derivative is |X_b'r'|^2 - sum beta_a |X_a'r'|^2.
 
-Whole path (`alone`): one block b alone, w_b = a c_b with c_b = (I + a X_b'X_b)^-1 X_b'y, solves the problem at lambda(a) = |c_b|
-as long as every other block stays within lambda(a). This decides the case where another block touches lambda with a double zero.
+Whole path (`alone`): one block b alone, w_b = a c_b with c_b = (I + a X_b'X_b)^-1 X_b'y, solves the problem at
+lambda(a) = |c_b| as long as every other block stays within lambda(a). This decides the case where another block
+touches lambda with a double zero.
 """
 
 from __future__ import annotations
@@ -108,7 +109,9 @@ def check_path(path: SinglePath) -> Outcome:
 
 
 def _jump(lam2: Fraction, at: Fraction, limits: list[Fraction]) -> str:
-    return f"at lambda^2 = {lam2} the min-norm |w|^2 is {at}; it tends to {' and '.join(map(str, limits))} from the sides"
+    return (
+        f"at lambda^2 = {lam2} the min-norm |w|^2 is {at}; it tends to {' and '.join(map(str, limits))} from the sides"
+    )
 
 
 def side_limit(planted: PlantedCGL, side: int) -> Vector | None:
@@ -151,7 +154,7 @@ def _strict(planted: PlantedCGL, M_inverse: Matrix, A: list[int], used: int, sid
 
 
 def _falls_behind(planted: PlantedCGL, A: list[int], b: int, dr: Vector, side: int) -> bool:
-    """|v_b| < lambda on this side of lambda0, where |v_b| = lambda: by the first derivative, or if it vanishes the second."""
+    """|v_b| falls below lambda on this side: by the first derivative or, if it vanishes, the second."""
     slope = dot(planted.q[b], dr) - 1
     if slope:
         return side * slope < 0
@@ -184,9 +187,7 @@ def check_repaired(planted: PlantedCGL) -> Outcome:
     if not planted.unique:
         return vacuous("not unique")
     lam = planted.problem.lam
-    return expect(
-        left_limit(planted.problem, lam) == right_limit(planted.problem, lam) == planted.w, "the path jumps"
-    )
+    return expect(left_limit(planted.problem, lam) == right_limit(planted.problem, lam) == planted.w, "the path jumps")
 
 
 def _group_lasso() -> SinglePath:
@@ -203,7 +204,9 @@ def _smallest() -> PlantedCGL:
 def _gated() -> SinglePath:
     Z, y = mat([[1, 0], [0, 2], [4, -3]]), vec([6, 10, 0])
     chosen = patterns(Z).all
-    return SinglePath(gated_problem(Z, chosen, y, Fraction(25)).blocks, y, chosen.index((True, True, False)), Fraction(1))
+    return SinglePath(
+        gated_problem(Z, chosen, y, Fraction(25)).blocks, y, chosen.index((True, True, False)), Fraction(1)
+    )
 
 
 def _relu() -> PlantedCGL:

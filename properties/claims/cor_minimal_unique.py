@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from properties.claims.prop_minimal_solutions import is_minimal
 from properties.exact import polytope
 from properties.exact.linalg import Vector
 from properties.model import Claim, Outcome, Property, expect, vacuous
-from properties.claims.prop_minimal_solutions import is_minimal
 from properties.strategies import PlantedCGL, planted_cgl, with_solution
 
 LABEL = "cor:minimal-unique"

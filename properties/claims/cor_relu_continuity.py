@@ -1,7 +1,7 @@
 """cor:relu-continuity: the path of a p-unique network is continuous modulo splits, not modulo permutations only.
 
-Z = (1, -1)', y = (y1, y2), y1 > y2 > 0, width 2. For lambda in [y2, y1) one neuron is active and the second is free, so it
-may carry a part of the first. For lambda < y2 both are needed: the split network at y2 is not a limit.
+Z = (1, -1)', y = (y1, y2), y1 > y2 > 0, width 2. For lambda in [y2, y1) one neuron is active and the second is free,
+so it may carry a part of the first. For lambda < y2 both are needed: the split network at y2 is not a limit.
 """
 
 from __future__ import annotations
@@ -66,9 +66,7 @@ def check(a: Approach) -> Outcome:
 def check_repaired(a: Approach) -> Outcome:
     """Merged images: both move by exactly the gap."""
     here, near = at(a, a.y2), at(a, a.y2 - a.gap)
-    images = [
-        sorted(alpha * v[0] for alpha, (_, v) in zip(p.alpha, p.neurons, strict=True)) for p in (here, near)
-    ]
+    images = [sorted(alpha * v[0] for alpha, (_, v) in zip(p.alpha, p.neurons, strict=True)) for p in (here, near)]
     return first_failure(
         expect(here.p_unique and near.p_unique, "not p-unique"),
         expect(
@@ -84,7 +82,8 @@ CLAIM = Claim(
     Property(STATEMENT, instances(), check),
     witnesses=(
         Witness(
-            "Z = (1,-1)', y = (3,2), m = 2, lambda = 2", Approach(Fraction(3), Fraction(2), Fraction(1, 2), Fraction(1, 100))
+            "Z = (1,-1)', y = (3,2), m = 2, lambda = 2",
+            Approach(Fraction(3), Fraction(2), Fraction(1, 2), Fraction(1, 100)),
         ),
     ),
     repaired=Property(REPAIRED, instances(), check_repaired),

@@ -19,7 +19,10 @@ from properties.strategies import PlantedReLU
 from properties.strategies.networks import PlantedNetwork, any_network, optimal_network, planted_network, split
 
 LABEL = "cor:relu-sol-fn"
-STATEMENT = "The optimal networks, up to permutations and splits: W_i = sqrt(alpha_i/lambda) v_i, w2_i = xi sqrt(alpha_i lambda)."
+STATEMENT = (
+    "The optimal networks, up to permutations and splits: W_i = sqrt(alpha_i/lambda) v_i, w2_i = xi sqrt(alpha_i "
+    "lambda)."
+)
 
 
 @st.composite
@@ -81,5 +84,7 @@ CLAIM = Claim(
     LABEL,
     "The optimal networks",
     Property(STATEMENT, instances(), check),
-    slips=(Slip("hypothesis m >= m* makes every alpha fit into width m", width_suffices, Witness(BOX.name, BOX.instance)),),
+    slips=(
+        Slip("hypothesis m >= m* makes every alpha fit into width m", width_suffices, Witness(BOX.name, BOX.instance)),
+    ),
 )

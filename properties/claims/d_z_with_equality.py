@@ -1,4 +1,6 @@
-"""sec:convex-reformulations: D_Z is defined with ">=". The patterns of lower faces are harmless for ReLU, not for gated ReLU."""
+"""sec:convex-reformulations: D_Z is defined with ">=". The patterns of lower faces are harmless for ReLU, not for
+gated ReLU.
+"""
 
 from __future__ import annotations
 

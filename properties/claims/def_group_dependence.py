@@ -1,6 +1,7 @@
 """def:group-dependence: as printed it is equivalent to independent ranges, so nothing is ever prunable under it.
 
-With the partition D = B, I = {} (or with z_b = 0 on I) the definition says: sum X_b z_b = 0 implies X_b z_b = 0 for all b.
+With the partition D = B, I = {} (or with z_b = 0 on I) the definition says: sum X_b z_b = 0 implies X_b z_b = 0 for
+all b.
 """
 
 from __future__ import annotations

@@ -14,12 +14,14 @@ from properties.exact.network import network_objective
 from properties.exact.patterns import patterns, relu_problem
 from properties.exact.problem import dual_vectors
 from properties.model import Claim, Outcome, Property, Witness, expect, vacuous
-from properties.strategies.networks import PlantedNetwork, planted_network
 from properties.strategies import rational_matrix, vector
+from properties.strategies.networks import PlantedNetwork, planted_network
 
 LABEL = "m! solutions"
 STATEMENT = "There are always at least m! optimal networks of width m."
-DISTINCT = "An optimal network of m non-zero, pairwise different neurons gives exactly m! optimal networks by permutation."
+DISTINCT = (
+    "An optimal network of m non-zero, pairwise different neurons gives exactly m! optimal networks by permutation."
+)
 
 Data = tuple[tuple[tuple[Fraction, ...], ...], tuple[Fraction, ...], Fraction, int]
 

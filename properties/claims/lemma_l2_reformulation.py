@@ -13,7 +13,9 @@ from properties.model import Claim, Outcome, Property, expect, first_failure
 from properties.strategies import PlantedCGL, feasible_weights, planted_cgl, positive_rationals
 
 LABEL = "lemma:l2-reformulation"
-STATEMENT = "P(w) + delta/2 |w|^2 is the CGL objective of X~ = [X; sqrt(delta) I], y~ = (y, 0); X~ has full column rank."
+STATEMENT = (
+    "P(w) + delta/2 |w|^2 is the CGL objective of X~ = [X; sqrt(delta) I], y~ = (y, 0); X~ has full column rank."
+)
 
 
 def extended(p: CGL, root: Fraction) -> CGL:
@@ -21,9 +23,7 @@ def extended(p: CGL, root: Fraction) -> CGL:
     width = sum(b.size for b in p.blocks)
     blocks, start = [], 0
     for b in p.blocks:
-        extra = tuple(
-            tuple(root if i == start + j else Fraction(0) for j in range(b.size)) for i in range(width)
-        )
+        extra = tuple(tuple(root if i == start + j else Fraction(0) for j in range(b.size)) for i in range(width))
         blocks.append(Block((*b.X, *extra), b.K))
         start += b.size
     return CGL(tuple(blocks), (*p.y, *(Fraction(0),) * width), p.lam2)

@@ -102,6 +102,8 @@ CLAIM = Claim(
     LABEL,
     "A Lagrange dual",
     Property(STATEMENT, free_points(), check),
-    witnesses=(Witness("X = 1, y = -2, lambda = 1/2, K = 1, eta = 0, rho = -2", DualPoint(_PLANTED, vec([-2]), (vec([-2]),))),),
+    witnesses=(
+        Witness("X = 1, y = -2, lambda = 1/2, K = 1, eta = 0, rho = -2", DualPoint(_PLANTED, vec([-2]), (vec([-2]),))),
+    ),
     repaired=Property(REPAIRED, feasible_points(), check_repaired),
 )

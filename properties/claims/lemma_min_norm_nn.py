@@ -1,7 +1,7 @@
 """lemma:min-norm-nn: the min-norm convex solution may map to collinear neurons, carried by two patterns at a kink.
 
-r(W1, w2) = sum |W_i|^4 + w2_i^4 = 2 lambda^2 |alpha|^2 for a balanced network. Over the blocks the least |alpha| may split one
-neuron; over the distinct neurons (merge first) it is the least r among networks without merge symmetries.
+r(W1, w2) = sum |W_i|^4 + w2_i^4 = 2 lambda^2 |alpha|^2 for a balanced network. Over the blocks the least |alpha| may
+split one neuron; over the distinct neurons (merge first) it is the least r among networks without merge symmetries.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from properties.model import HOLDS, Claim, Outcome, Property, Witness, expect, f
 from properties.strategies import PlantedReLU, plant_relu, planted_box, planted_kink, planted_relu
 
 LABEL = "lemma:min-norm-nn"
-STATEMENT = "The min-norm convex solution is the optimal network of least r = sum |W|^4 + w2^4 and has no merge symmetry."
+STATEMENT = (
+    "The min-norm convex solution is the optimal network of least r = sum |W|^4 + w2^4 and has no merge symmetry."
+)
 REPAIRED = "The least-norm weights on the distinct neurons give the least r among networks without merge symmetries."
 
 

@@ -1,8 +1,8 @@
 """lemma:one-step-pruning: a maximal solution reaches any minimal one in one step, if t = 1/max beta.
 
 From w~ = alpha~ v with support S to a minimal w = alpha v the dependence is beta_b = 1 - alpha_b/alpha~_b, equal to 1
-on the blocks to be pruned and below 1 elsewhere. The entry of largest magnitude may be another one: neither 1/|beta| nor
-the signed 1/beta at that entry lands at w. The largest beta does (t = 1).
+on the blocks to be pruned and below 1 elsewhere. The entry of largest magnitude may be another one: neither 1/|beta|
+nor the signed 1/beta at that entry lands at w. The largest beta does (t = 1).
 """
 
 from __future__ import annotations

@@ -38,9 +38,7 @@ def hessian(planted: PlantedCGL, alpha: Vector, factor: Fraction) -> Matrix:
     """X_A'X_A + factor M(w)"""
     columns = [c for b in support(alpha) for c in transpose(planted.problem.blocks[b].X)]
     M = projection_blocks(planted, alpha, factor)
-    return tuple(
-        tuple(dot(a, c) + M[i][j] for j, c in enumerate(columns)) for i, a in enumerate(columns)
-    )
+    return tuple(tuple(dot(a, c) + M[i][j] for j, c in enumerate(columns)) for i, a in enumerate(columns))
 
 
 def check(instance: tuple[PlantedCGL, Vector]) -> Outcome:

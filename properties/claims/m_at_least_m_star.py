@@ -19,7 +19,9 @@ from properties.strategies.networks import PlantedNetwork, planted_network
 
 LABEL = "m >= m*"
 STATEMENT = "If m >= m*, every solution of the convex program maps to an optimal network of width m."
-ACTIVE = "A solution with k active neurons maps to an optimal network of every width m >= k, and m* <= n + 1 of them do."
+ACTIVE = (
+    "A solution with k active neurons maps to an optimal network of every width m >= k, and m* <= n + 1 of them do."
+)
 
 
 @st.composite

@@ -36,7 +36,9 @@ def check_nondegenerate(planted: PlantedReLU) -> Outcome:
     simple = all(used - width == dimension(planted.vertices) for width in widths)
     return first_failure(
         expect(min(widths) <= span, f"m* = {min(widths)} exceeds dim span = {span}"),
-        expect(simple == all(width == span for width in widths), f"nondegenerate: {simple}; widths {widths}, span {span}"),
+        expect(
+            simple == all(width == span for width in widths), f"nondegenerate: {simple}; widths {widths}, span {span}"
+        ),
     )
 
 

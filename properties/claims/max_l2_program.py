@@ -1,7 +1,7 @@
 """Experiments, the max-l2 program: maximising sum alpha over the optimal set selects nothing, the sum is constant.
 
-r.(X_b v_b) = c_b.v_b = lambda^2 for every b in E, so sum alpha = r.yhat / lambda^2 for every solution. A convex norm is largest at
-a vertex.
+r.(X_b v_b) = c_b.v_b = lambda^2 for every b in E, so sum alpha = r.yhat / lambda^2 for every solution. A convex norm
+is largest at a vertex.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """eq:kkt-cgl, "we always use the min-norm dual with no loss of generality": E and the tests on E do lose.
 
-A block in no solution's support has least-norm multiplier zero as soon as |c_b| <= lambda, and a multiplier on the sphere
-|c_b - K_b rho| = lambda beyond it: so E becomes S together with {|c_b| >= lambda}. For ReLU a neuron inside its cone
-has c = v of norm lambda, and the block of the opposite sign has c = -v of the same norm: it always joins E, with the
-same output X_b v_b, and independence on E never holds. The canonical dual has neither fault.
+A block in no solution's support has least-norm multiplier zero as soon as |c_b| <= lambda, and a multiplier on the
+sphere |c_b - K_b rho| = lambda beyond it: so E becomes S together with {|c_b| >= lambda}. For ReLU a neuron inside
+its cone has c = v of norm lambda, and the block of the opposite sign has c = -v of the same norm: it always joins E,
+with the same output X_b v_b, and independence on E never holds. The canonical dual has neither fault.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ def least_norm_E(planted: PlantedReLU) -> tuple[int, ...]:
 def check(planted: PlantedReLU) -> Outcome:
     """E by both duals."""
     canonical, least = planted.convex.E, least_norm_E(planted)
-    return expect(canonical == least, f"E has {len(canonical)} blocks by the canonical dual, {len(least)} by the least-norm")
+    return expect(
+        canonical == least, f"E has {len(canonical)} blocks by the canonical dual, {len(least)} by the least-norm"
+    )
 
 
 def check_canonical(planted: PlantedReLU) -> Outcome:
@@ -58,7 +60,9 @@ def detects_unique(planted: PlantedReLU) -> Outcome:
         if norm2(v) != planted.lam2:
             return vacuous("|c_b| > lambda somewhere: the least-norm multiplier is irrational")
         outputs.append(matvec(block.X, v))
-    return expect(independent(outputs), f"one solution, but the {len(E)} outputs on E are dependent: the twin of the neuron")
+    return expect(
+        independent(outputs), f"one solution, but the {len(E)} outputs on E are dependent: the twin of the neuron"
+    )
 
 
 def _one() -> PlantedReLU:

@@ -112,8 +112,6 @@ CLAIM = Claim(
     LABEL,
     "The solution's Jacobian",
     Property(STATEMENT, planted_smooth(), check),
-    witnesses=(
-        Witness("X = I2, y = (6, 8), lambda = 5", PlantedCGL(_P, vec([3, 4]), (vec([3, 4]),), vec([1]))),
-    ),
+    witnesses=(Witness("X = I2, y = (6, 8), lambda = 5", PlantedCGL(_P, vec([3, 4]), (vec([3, 4]),), vec([1]))),),
     repaired=Property(REPAIRED, planted_smooth(), check_repaired),
 )

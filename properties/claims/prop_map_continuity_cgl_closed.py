@@ -8,6 +8,7 @@ it is closed needs boundedness: T(x) = {1/x}, T(0) = {0} is closed and not open 
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 
 from properties.exact.lasso import left_limit, right_limit
 from properties.exact.problem import is_optimal
@@ -39,9 +40,11 @@ def singleton_map(x: Fraction) -> Fraction:
 def closed_implies_open(steps: int) -> Outcome:
     """For the singleton map T: no sequence T(1/k) converges, so T is closed at 0; does T(1/k) tend to T(0)?"""
     values = [singleton_map(Fraction(1, k)) for k in range(1, steps)]
-    leaves_every_bound = all(b - a >= 1 for a, b in zip(values, values[1:], strict=False))
+    leaves_every_bound = all(b - a >= 1 for a, b in pairwise(values))
     if leaves_every_bound and singleton_map(Fraction(0)) == 0:
-        return fails(f"T(1/{steps - 1}) = {values[-1]}: the values leave every bound, so T is closed, but not open at 0")
+        return fails(
+            f"T(1/{steps - 1}) = {values[-1]}: the values leave every bound, so T is closed, but not open at 0"
+        )
     return HOLDS
 
 

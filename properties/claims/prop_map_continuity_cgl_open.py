@@ -37,7 +37,8 @@ def _group_norm(w: Vector) -> RootSum:
 def check_free(p: CGL) -> Outcome:
     """An exact solution at 0 that is farther out than every solution at lambda > 0 can be.
 
-    Every solution at lambda > 0 has group norm at most that of any least-squares solution (lemma:bounded-solutions-cgl).
+    Every solution at lambda > 0 has group norm at most that of any least-squares solution
+    (lemma:bounded-solutions-cgl).
     """
     null = dependencies(p.columns)
     if not null:
@@ -47,7 +48,9 @@ def check_free(p: CGL) -> Outcome:
     z = null[0]
     far = tuple(x + (2 * bound + 1) / max(abs(t) for t in z) * t for x, t in zip(base, z, strict=True))
     X = transpose(p.columns)
-    if matvec(transpose(X), tuple(a - b for a, b in zip(matvec(X, far), p.y, strict=True))) != (Fraction(0),) * len(far):
+    if matvec(transpose(X), tuple(a - b for a, b in zip(matvec(X, far), p.y, strict=True))) != (Fraction(0),) * len(
+        far
+    ):
         return fails("the far point is not a least-squares solution")
     near = sum((abs(wb[0]) for wb in solve_lasso(p)), Fraction(0))
     if near > bound:
@@ -59,8 +62,6 @@ CLAIM = Claim(
     LABEL,
     "Openness and column rank",
     Property(STATEMENT, planted_lasso().map(lambda planted: planted.problem), check),
-    witnesses=(
-        Witness("X = [1 1], w >= 0, y = -1", problem([[1, 1]], [1, 1], [-1], 1, [[[-1]], [[-1]]])),
-    ),
+    witnesses=(Witness("X = [1 1], w >= 0, y = -1", problem([[1, 1]], [1, 1], [-1], 1, [[[-1]], [[-1]]])),),
     repaired=Property(REPAIRED, planted_lasso(constrained=False).map(lambda planted: planted.problem), check_free),
 )

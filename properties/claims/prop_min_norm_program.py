@@ -14,7 +14,9 @@ from properties.model import Claim, Outcome, Property, Slip, Witness, expect, fa
 from properties.strategies import PlantedCGL, planted_cgl
 
 LABEL = "prop:min-norm-program"
-STATEMENT = "The min-norm solution is w_b = alpha_b v_b with alpha of least norm in {alpha >= 0: sum alpha X_b v_b = yhat}."
+STATEMENT = (
+    "The min-norm solution is w_b = alpha_b v_b with alpha of least norm in {alpha >= 0: sum alpha X_b v_b = yhat}."
+)
 NORM = "|w|^2 = lambda^2 |alpha|^2 (not lambda |alpha|^2) for every solution w = alpha v."
 
 

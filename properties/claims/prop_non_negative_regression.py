@@ -1,4 +1,4 @@
-"""prop:non-negative-regression: the regression's rho is dual optimal on zero blocks, and (Moreau) on active ones too."""
+"""prop:non-negative-regression: the regression's rho is dual optimal on zero blocks; by Moreau on active ones too."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """prop:one-neuron: the qualitative claim holds, the printed numbers do not.
 
-x = (-100, 1), y = (1, 10), one neuron: min over v of 1/2 sum ((x_k v)_+ - y_k)^2 + lambda |v|. On v > 0 the best value is
-1/2 + 10 lambda - lambda^2/2 at v = 10 - lambda, on v < 0 it is 50 + lambda/100 - lambda^2/20000 at v = (lambda - 100)/10000.
-They cross at lambda = 100/11: v jumps from -1/110 to 10/11.
+x = (-100, 1), y = (1, 10), one neuron: min over v of 1/2 sum ((x_k v)_+ - y_k)^2 + lambda |v|. On v > 0 the best
+value is 1/2 + 10 lambda - lambda^2/2 at v = 10 - lambda, on v < 0 it is 50 + lambda/100 - lambda^2/20000 at v =
+(lambda - 100)/10000. They cross at lambda = 100/11: v jumps from -1/110 to 10/11.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ JUMP = Fraction(100, 11)
 
 def value(v: Fraction, gamma: int, lam: Fraction) -> Fraction:
     """The objective with second-layer sign gamma."""
-    return sum(((gamma * max(x * v, Fraction(0)) - y) ** 2 for x, y in zip(X, Y, strict=True)), Fraction(0)) / 2 + lam * abs(v)
+    return sum(
+        ((gamma * max(x * v, Fraction(0)) - y) ** 2 for x, y in zip(X, Y, strict=True)), Fraction(0)
+    ) / 2 + lam * abs(v)
 
 
 def minimisers(lam: Fraction) -> tuple[Fraction, ...]:

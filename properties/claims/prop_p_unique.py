@@ -14,7 +14,9 @@ from properties.model import HOLDS, Claim, Outcome, Property, expect, fails, vac
 from properties.strategies import PlantedReLU, planted_antipodal, planted_box, planted_kink, planted_relu
 
 LABEL = "prop:p-unique"
-STATEMENT = "If the convex ReLU problem has a unique solution (or {D_i Z v_i} on E independent) the network is p-unique."
+STATEMENT = (
+    "If the convex ReLU problem has a unique solution (or {D_i Z v_i} on E independent) the network is p-unique."
+)
 NEURONS = "The network is p-unique iff the outputs of the distinct neurons that some solution uses are independent."
 
 

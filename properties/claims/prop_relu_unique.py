@@ -1,8 +1,8 @@
 """prop:relu-unique: nnz(D_i) >= p d does not make the blocks independent, nor the network p-unique.
 
-The cube (see `properties.strategies.cube`) has eight patterns with 24 = 8 * 3 rows on each, all eight neurons active in the
-relative interior, and dependent outputs. The dependence is an identity in Z and r, seven outputs are independent, and
-everything else is strict: so it persists on an open set of (Z, y), of positive probability.
+The cube (see `properties.strategies.cube`) has eight patterns with 24 = 8 * 3 rows on each, all eight neurons active
+in the relative interior, and dependent outputs. The dependence is an identity in Z and r, seven outputs are
+independent, and everything else is strict: so it persists on an open set of (Z, y), of positive probability.
 """
 
 from __future__ import annotations
@@ -13,7 +13,22 @@ from math import prod
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from properties.exact.linalg import Matrix, Vector, add, dependencies, dot, mat, matvec, norm2, rank, scale, total, transpose, unit, zeros
+from properties.exact.linalg import (
+    Matrix,
+    Vector,
+    add,
+    dependencies,
+    dot,
+    mat,
+    matvec,
+    norm2,
+    rank,
+    scale,
+    total,
+    transpose,
+    unit,
+    zeros,
+)
 from properties.exact.patterns import Pattern, patterns, relu_block
 from properties.exact.problem import Weights, dual_vectors, is_optimal
 from properties.model import Claim, Outcome, Property, Slip, Witness, expect, fails, first_failure, vacuous
@@ -21,8 +36,12 @@ from properties.strategies import Cube, planted_cube, vector
 from properties.strategies.cube import cube
 
 LABEL = "prop:relu-unique"
-STATEMENT = "If nnz(D_i) >= p d for all i and E has no two blocks with one pattern, the sub-sampled problem is p-unique a.s."
-REPAIRED = "sum_T s1 s2 s3 (D_T Z)(D_T Z)' = 0 for every Z near the cube: ties and dependence hold for every residual r."
+STATEMENT = (
+    "If nnz(D_i) >= p d for all i and E has no two blocks with one pattern, the sub-sampled problem is p-unique a.s."
+)
+REPAIRED = (
+    "sum_T s1 s2 s3 (D_T Z)(D_T Z)' = 0 for every Z near the cube: ties and dependence hold for every residual r."
+)
 
 
 def weights(instance: Cube, alpha: Vector) -> Weights:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from properties.claims.prop_min_norm_interp import X, Y, Moved, blocks_of, moved
+from properties.claims.prop_min_norm_interp import Moved, X, Y, blocks_of, moved
 from properties.exact.linalg import in_span, independent, matmul, matvec, scale, vec
 from properties.exact.problem import CGL, Block, active, is_optimal, residual
 from properties.model import Claim, Outcome, Property, expect, first_failure

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from properties.exact.cone import nnls
 from properties.exact.linalg import add, combine, is_zero, norm2, sub
 from properties.exact.problem import Weights, fit, is_optimal, positive_ratio, problem
-from properties.exact.cone import nnls
 from properties.model import Claim, Outcome, Property, Slip, Witness, expect
 from properties.strategies import PlantedCGL, planted_cgl, with_candidate
 

@@ -77,8 +77,12 @@ CLAIM = Claim(
     "Stationary points",
     Property(STATEMENT, instances(), check),
     witnesses=(
-        Witness("Z = ((1,0),(-1,1)), y = (1,3), lambda = 2, W = (0,1), w2 = 1", Trained(_Z, vec([1, 3]), Fraction(2), _NET)),
-        Witness("Z = ((1,0),(-1,1)), y = (4,3), lambda = 2, W = (0,1), w2 = 1", Trained(_Z, vec([4, 3]), Fraction(2), _NET)),
+        Witness(
+            "Z = ((1,0),(-1,1)), y = (1,3), lambda = 2, W = (0,1), w2 = 1", Trained(_Z, vec([1, 3]), Fraction(2), _NET)
+        ),
+        Witness(
+            "Z = ((1,0),(-1,1)), y = (4,3), lambda = 2, W = (0,1), w2 = 1", Trained(_Z, vec([4, 3]), Fraction(2), _NET)
+        ),
     ),
     repaired=Property(REPAIRED, instances(), check_repaired),
 )

@@ -17,7 +17,9 @@ from properties.model import Claim, Outcome, Property, Witness, expect, fails, v
 from properties.strategies import PlantedCGL, planted_cgl
 
 LABEL = "prop:unique-sol"
-STATEMENT = "K = 0: if no |E| <= n+1 (columns, as the notation says) has unit z_b, X_j z_j affine in the others: unique."
+STATEMENT = (
+    "K = 0: if no |E| <= n+1 (columns, as the notation says) has unit z_b, X_j z_j affine in the others: unique."
+)
 BLOCKS = "K = 0: the same with |E| <= n+1 counting blocks implies uniqueness for all lambda > 0."
 
 

@@ -1,7 +1,8 @@
-"""Beyond the paper: if Z'r* = 0, optimal neurons come in antipodal pairs, and more than rank Z pairs are always dependent.
+"""Beyond the paper: if Z'r* = 0, optimal neurons come in antipodal pairs, and more than rank Z pairs are always
+dependent.
 
-r.(Zv)_+ - r.(-Zv)_+ = r.Zv = 0, so v and -v are equally good for one sign; and (Zv)_+ - (-Zv)_+ = Zv, so k pairs span at most
-k + rank Z dimensions.
+r.(Zv)_+ - r.(-Zv)_+ = r.Zv = 0, so v and -v are equally good for one sign; and (Zv)_+ - (-Zv)_+ = Zv, so k pairs span
+at most k + rank Z dimensions.
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ from properties.model import Claim, Outcome, Property, expect, first_failure, va
 from properties.strategies import PlantedReLU, planted_antipodal, planted_box
 
 LABEL = "robust: antipodal pairs"
-STATEMENT = "If Z'r* = 0, neurons come in pairs v, -v of one sign; k pairs have rank at most k + rank Z, so k > rank Z ties break p-uniqueness."
+STATEMENT = (
+    "If Z'r* = 0, neurons come in pairs v, -v of one sign; k pairs have rank at most k + rank Z, so k > rank Z ties "
+    "break p-uniqueness."
+)
 
 
 def check(planted: PlantedReLU) -> Outcome:
@@ -32,7 +36,9 @@ def check(planted: PlantedReLU) -> Outcome:
         expect(all(o is not None for o in opposite), "a neuron without its antipode"),
         expect(differences, "the outputs of a pair do not differ by Zv"),
         expect(rank(planted.q) <= pairs + rank(planted.Z), "the outputs of the pairs span too much"),
-        expect(not (crowded and all(planted.alpha) and planted.p_unique), "more than rank Z pairs in use, yet p-unique"),
+        expect(
+            not (crowded and all(planted.alpha) and planted.p_unique), "more than rank Z pairs in use, yet p-unique"
+        ),
     )
 
 

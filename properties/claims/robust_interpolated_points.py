@@ -1,4 +1,6 @@
-"""Beyond the paper: for gated ReLU, patterns that differ only where r*_k = 0 tie exactly, and differ by span{e_k} in output."""
+"""Beyond the paper: for gated ReLU, patterns that differ only where r*_k = 0 tie exactly, and differ by span{e_k} in
+output.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,10 @@ from properties.model import HOLDS, Claim, Outcome, Property, fails, vacuous
 from properties.strategies import rational_matrix
 
 LABEL = "robust: interpolated points"
-STATEMENT = "Gated ReLU: patterns that differ only at points with r*_k = 0 have the same dual vector, and outputs equal off them."
+STATEMENT = (
+    "Gated ReLU: patterns that differ only at points with r*_k = 0 have the same dual vector, and outputs equal off "
+    "them."
+)
 
 
 @st.composite

@@ -1,7 +1,8 @@
 """Beyond the paper: an exact dependence of kernels makes ties and dependent outputs for every residual.
 
-If sum beta_a G_a = 0 with G_a = X_a X_a', then for every r the outputs q_a = X_a v_a, v_a = X_a'r, satisfy sum beta_a q_a = 0 and
-sum beta_a |v_a|^2 = 0. Equal blocks are the case beta = (1, -1); the eight patterns of the cube are another.
+If sum beta_a G_a = 0 with G_a = X_a X_a', then for every r the outputs q_a = X_a v_a, v_a = X_a'r, satisfy sum beta_a
+q_a = 0 and sum beta_a |v_a|^2 = 0. Equal blocks are the case beta = (1, -1); the eight patterns of the cube are
+another.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ def instances(draw: DrawFn) -> Instance:
 
 def flat_kernel(Z: Matrix, p: Pattern) -> Vector:
     """(D Z)(D Z)' as one long vector."""
-    return tuple(dot(a, b) if i and j else Fraction(0) for a, i in zip(Z, p, strict=True) for b, j in zip(Z, p, strict=True))
+    return tuple(
+        dot(a, b) if i and j else Fraction(0) for a, i in zip(Z, p, strict=True) for b, j in zip(Z, p, strict=True)
+    )
 
 
 def check(instance: Instance) -> Outcome:

@@ -1,8 +1,9 @@
 """tables table:tuning-small and table:tuning-full: what their own numbers say.
 
-Entries are printed as median (lower/upper quartile) over five splits; all three are then accuracies of single splits, that is k/m
-for a test set of m points, rounded to two digits. Sizes are those of the single-file data sets (the training parts, for the four
-sets that come in two files); with 20 % of the points for testing many entries are impossible, with 80 % none is.
+Entries are printed as median (lower/upper quartile) over five splits; all three are then accuracies of single splits,
+that is k/m for a test set of m points, rounded to two digits. Sizes are those of the single-file data sets (the
+training parts, for the four sets that come in two files); with 20 % of the points for testing many entries are
+impossible, with 80 % none is.
 """
 
 from __future__ import annotations
@@ -15,13 +16,23 @@ from hypothesis import strategies as st
 from properties.model import Claim, Outcome, Property, Witness, expect
 
 LABEL = "tables"
-STATEMENT = "9/10 sets vary by at least 10 points, 4 by more than 20; only tic-tac-toe not at all; the split is 60/20/20."
+STATEMENT = (
+    "9/10 sets vary by at least 10 points, 4 by more than 20; only tic-tac-toe not at all; the split is 60/20/20."
+)
 REPAIRED = "8/10 and 3; hill-valley; and a 15/5/80 split makes every printed accuracy possible."
 
 # table:tuning-small, column Max Diff.
 SMALL = {
-    "fertility": "0.05", "heart-hung.": "0.14", "mammogr.": "0.21", "monks-1": "0.17", "planning": "0.17",
-    "spectf": "0.08", "horse-colic": "0.26", "ilpd-indian": "0.19", "parkinsons": "0.23", "pima": "0.2",
+    "fertility": "0.05",
+    "heart-hung.": "0.14",
+    "mammogr.": "0.21",
+    "monks-1": "0.17",
+    "planning": "0.17",
+    "spectf": "0.08",
+    "horse-colic": "0.26",
+    "ilpd-indian": "0.19",
+    "parkinsons": "0.23",
+    "pima": "0.2",
 }
 
 # table:tuning-full: points in the data file; Min L2, EP, V-MSE, T-MSE as median lower upper; Max Diff.

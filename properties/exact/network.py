@@ -81,10 +81,7 @@ def on_kink(Z: Matrix, net: Network) -> bool:
 def adjacent_cells(Z: Matrix, W: Vector) -> tuple[Pattern, ...]:
     """The open cells whose closure holds W."""
     signs = [dot(z, W) for z in Z]
-    return tuple(
-        p for p in patterns(Z).open
-        if all(s == 0 or (s > 0) == on for s, on in zip(signs, p, strict=True))
-    )
+    return tuple(p for p in patterns(Z).open if all(s == 0 or (s > 0) == on for s, on in zip(signs, p, strict=True)))
 
 
 def clarke_stationary(Z: Matrix, y: Vector, lam: Fraction, net: Network) -> bool:

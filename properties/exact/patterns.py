@@ -139,4 +139,3 @@ def relu_problem(Z: Matrix, chosen: tuple[Pattern, ...], y: Vector, lam2: Fracti
 def gated_problem(Z: Matrix, chosen: tuple[Pattern, ...], y: Vector, lam2: Fraction) -> CGL:
     """The gated reformulation (eq:convex-gated-relu-mlp): X_b = D Z without a cone."""
     return CGL(tuple(Block(relu_block(Z, p, 1).X) for p in chosen), y, lam2)
-

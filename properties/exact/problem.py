@@ -80,7 +80,10 @@ class CGL:
 
 
 def problem(
-    X: Sequence[Sequence[int]], sizes: Sequence[int], y: Sequence[int], lam2: int | Fraction,
+    X: Sequence[Sequence[int]],
+    sizes: Sequence[int],
+    y: Sequence[int],
+    lam2: int | Fraction,
     K: Sequence[Sequence[Sequence[int]]] | None = None,
 ) -> CGL:
     """A problem from one integer matrix X, split into blocks of the given sizes; K holds each block's columns.

@@ -51,7 +51,7 @@ def _antipodal(draw: DrawFn, n: int, d: int) -> Matrix:
 @st.composite
 def _grid(draw: DrawFn, n: int, d: int) -> Matrix:
     """The first points of the grid {-1, 0, 1}^d in an order drawn at random."""
-    points = draw(st.permutations(list(islice(product((0, 1, -1), repeat=d), 3**min(d, 3)))))
+    points = draw(st.permutations(list(islice(product((0, 1, -1), repeat=d), 3 ** min(d, 3)))))
     return tuple(tuple(Fraction(x) for x in points[i % len(points)]) for i in range(n))
 
 

@@ -76,9 +76,7 @@ def balanced_network(draw: DrawFn, d: int, width: int) -> Network:
 @st.composite
 def any_network(draw: DrawFn, d: int) -> Network:
     """Up to three neurons with small integer weights."""
-    return tuple(
-        Neuron(draw(vector(d, 2)), Fraction(draw(st.integers(-2, 2)))) for _ in range(draw(st.integers(0, 3)))
-    )
+    return tuple(Neuron(draw(vector(d, 2)), Fraction(draw(st.integers(-2, 2)))) for _ in range(draw(st.integers(0, 3))))
 
 
 @st.composite

@@ -55,9 +55,7 @@ class PlantedReLU:
     @cached_property
     def carriers(self) -> tuple[tuple[int, ...], ...]:
         """The blocks that carry each neuron: more than one where the neuron is zero on a data point."""
-        return tuple(
-            tuple(b for b, v in enumerate(self.v) if v == u and (-1) ** b == xi) for xi, u in self.neurons
-        )
+        return tuple(tuple(b for b, v in enumerate(self.v) if v == u and (-1) ** b == xi) for xi, u in self.neurons)
 
     @cached_property
     def convex(self) -> PlantedCGL:
