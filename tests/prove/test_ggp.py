@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from properties.exact.roots import RootSum
+from properties.strategies import planted_cgl
 from relu_cert.exact import matrix, vector
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import gated, problem_from_json, relu
@@ -192,6 +193,15 @@ def test_answers_do_not_depend_on_the_presentation(data):
     answers = decide_position(first), decide_position(second)
     if not any(isinstance(answer, Unsettled) for answer in answers):
         assert holds(first, answers[0]) == holds(second, answers[1])
+
+
+@settings(max_examples=120, deadline=None, derandomize=True)
+@given(st.booleans().flatmap(lambda constrained: planted_cgl(max_n=3, max_active=4, constrained=constrained)))
+def test_two_solutions_and_a_proof_never_meet(planted):
+    """prop:unique-sol, with or without cones: where two solutions are planted, GGP is not PROVED."""
+    if not planted.unique:
+        found = design(*(block.X for block in planted.problem.blocks))
+        assert not isinstance(decide_position(found), Proof)
 
 
 def network(rows):

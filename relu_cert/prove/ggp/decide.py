@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations, islice
 from math import comb
@@ -51,7 +52,9 @@ def position_facts(problem: Problem, effort: Effort | None = None) -> GGP:
     if problem.model == "relu":
         raise ValueError("blocks of a ReLU network come with their negatives: group general position never holds")
     effort = effort or Effort()
-    return GGP(decide_position(group_design(problem), effort), decide_position(column_design(problem), effort))
+    by_group, by_column = group_design(problem), column_design(problem)
+    groups = decide_position(by_group, effort)
+    return GGP(groups, groups if by_group.blocks == by_column.blocks else decide_position(by_column, effort))
 
 
 def decide_position(design: Design, effort: Effort | None = None) -> Answer:
@@ -62,27 +65,46 @@ def decide_position(design: Design, effort: Effort | None = None) -> Answer:
         return quick
     count = comb(len(design.blocks), design.m)
     whole = count <= effort.supports and (not design.singletons or count << design.m // 2 <= effort.sums)
+    for support in _likely_supports(design, 1 if whole else effort.tried):
+        refuted = refute_support(design, support)
+        if refuted is not None:
+            return refuted
+    if not whole:
+        return Unsettled(f"{count} supports of {design.m} blocks are too many to prove; no refutation was found")
+    return _decide_all(design, effort)
+
+
+def _decide_all(design: Design, effort: Effort) -> Answer:
+    """The answer from every support of m blocks."""
     proofs: list[SupportProof] = []
     missing: list[str] = []
-    supports = combinations(range(len(design.blocks)), design.m) if whole else _chosen_supports(design, effort)
-    for support in supports:
+    for support in combinations(range(len(design.blocks)), design.m):
         answer = settle_support(design, support, effort)
         match answer:
             case Zero() | Crossing():
                 return answer
             case SupportProof():
                 proofs.append(answer)
-                if len(proofs) > effort.proofs:
-                    return Unsettled(f"more than {effort.proofs} supports have two or more null vectors")
             case Unsettled(reason):
                 missing.append(reason)
-                if len(missing) >= effort.tried:
-                    break
             case None:
-                pass
-    if not whole:
-        return Unsettled(f"{count} supports of {design.m} blocks are too many to prove; no refutation was found")
+                continue
+        if len(missing) >= effort.tried or len(proofs) > effort.proofs:
+            missing.append(f"more than {effort.proofs} supports have two or more null vectors")
+            break
     return Unsettled(missing[0]) if missing else Proof(tuple(proofs))
+
+
+def refute_support(design: Design, support: Sequence[int]) -> Zero | Crossing | None:
+    """A tie that null vectors of one support show at once."""
+    basis = design.null_basis(support)
+    if not basis:
+        return None
+    if len(basis) == 1:
+        with suppress(TooManyTerms):
+            return refute_line(support, basis[0])
+        return None
+    return refute_columns(support, basis) if design.singletons else refute_samples(probe(design, support, basis))
 
 
 def settle_support(
@@ -132,18 +154,21 @@ def _settle_space(
     return SupportProof(support, basis, tuple(wins))
 
 
-def _chosen_supports(design: Design, effort: Effort) -> Iterator[tuple[int, ...]]:
-    """Supports worth a try where all are too many: pairs, the first blocks with two null vectors, random ones."""
-    blocks = range(min(len(design.blocks), effort.blocks))
-    yield from islice(combinations(blocks, 2), effort.tried)
-    for size in range(3, design.m + 1):
-        prefix = tuple(range(size))
-        if sum(len(design.blocks[b]) for b in prefix) > design.n + 1 or size == design.m:
-            yield prefix
-            break
+def _likely_supports(design: Design, tried: int) -> Iterator[tuple[int, ...]]:
+    """Supports worth a try before all are looked at: small ones that must have two null vectors, and pairs."""
+    count = len(design.blocks)
     random = np.random.default_rng(2)
-    for _ in range(effort.tried):
-        yield tuple(sorted(random.choice(len(design.blocks), size=design.m, replace=False).tolist()))
+    for start in range(tried):
+        order = range(count) if start == 0 else random.choice(count, size=design.m, replace=False).tolist()
+        chosen, columns = [], 0
+        for b in islice(order, design.m):
+            chosen.append(b)
+            columns += len(design.blocks[b])
+            if columns > design.n + 1:
+                break
+        yield tuple(sorted(chosen))
+    if tried > 1:
+        yield from islice(combinations(range(count), 2), tried)
 
 
 def _names(blocks: Sequence[int]) -> str:

@@ -17,6 +17,8 @@ from relu_cert.prove.ggp.model import BlockVector, IntVector
 
 Columns = tuple[IntVector, ...]
 
+REDUCED = 40  # larger null spaces are not reduced: that would cost more than it helps
+
 
 @dataclass(frozen=True)
 class Design:
@@ -47,14 +49,18 @@ class Design:
 
 
 def null_vectors(n: int, blocks: Sequence[Columns]) -> list[list[int]]:
-    """Integer vectors that span the null space of the blocks side by side, reduced by LLL."""
+    """Integer vectors that span the null space of the blocks side by side; reduced by LLL if there are not too many."""
     columns = [column for block in blocks for column in block]
     kernel, nullity = fmpz_mat(len(columns), n, [x for column in columns for x in column]).transpose().nullspace()
     if nullity == 0:
         return []
     spanning = fmpz_mat([[int(kernel[i, j]) for i in range(len(columns))] for j in range(nullity)])
     content = [list(primitive([int(x) for x in row])) for row in spanning.tolist()]
-    return content if nullity == 1 else [[int(x) for x in row] for row in fmpz_mat(content).lll().tolist()]
+    return (
+        content
+        if nullity == 1 or nullity > REDUCED
+        else [[int(x) for x in row] for row in fmpz_mat(content).lll().tolist()]
+    )
 
 
 def split(u: Sequence[int], sizes: Sequence[int]) -> BlockVector:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
@@ -137,25 +138,21 @@ def float_weights(u: BlockVector) -> list[float]:
 
 
 def refute_samples(found: Probe) -> Zero | Crossing | None:
-    """A sample with a vanishing sum, or two samples on which some signed sum has opposite signs."""
-    for u in found.samples:
-        try:
-            zero = refute_line(found.blocks, u)
-        except TooManyTerms:
-            continue
-        if zero is not None:
-            return zero
+    """Two samples on which some signed sum has opposite signs, or a sample with a sum that vanishes."""
     signs = sign_table(len(found.blocks))
     values = found.weights @ signs.T
-    agree = np.minimum(values.max(axis=0), -values.min(axis=0))
-    for column in np.argsort(-agree)[:8]:
-        if agree[column] <= FLOAT_NOISE:
-            return None
-        u, v = found.samples[int(values[:, column].argmax())], found.samples[int(values[:, column].argmin())]
-        chosen = tuple(int(s) for s in signs[column])
-        crossing = crossing_of(found.blocks, chosen, u, v)
-        if crossing is not None:
-            return crossing
+    spread = np.minimum(values.max(axis=0), -values.min(axis=0))
+    for column in np.argsort(-spread)[:8]:
+        if spread[column] > FLOAT_NOISE:
+            u, v = found.samples[int(values[:, column].argmax())], found.samples[int(values[:, column].argmin())]
+            crossing = crossing_of(found.blocks, tuple(int(s) for s in signs[column]), u, v)
+            if crossing is not None:
+                return crossing
+    for u in found.samples:
+        with suppress(TooManyTerms):
+            zero = refute_line(found.blocks, u)
+            if zero is not None:
+                return zero
     return None
 
 

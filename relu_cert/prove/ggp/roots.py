@@ -34,23 +34,34 @@ def square_classes(radicands: Sequence[int]) -> list[dict[int, int]]:
 
 
 def root_sum_sign(signs: Sequence[int], radicands: Sequence[int]) -> int:
-    """The sign of sum s_i sqrt(r_i): zero iff it is zero in every square class, else by intervals that shrink."""
+    """The sign of sum s_i sqrt(r_i).
+
+    An interval decides most of them. For the others: the sum is zero iff it is zero in every square class, and if it
+    is not, intervals that shrink exclude zero.
+    """
+    quick = _enclosed_sign([(s, r, 1) for s, r in zip(signs, radicands, strict=True)], 64)
+    if quick:
+        return quick
     terms = []
     for members in square_classes(radicands):
         first = radicands[next(iter(members))]
         if total := sum(signs[place] * c for place, c in members.items()):
-            terms.append((1 if total > 0 else -1, total * total, first))  # +-sqrt(total^2 / first)
-    bits = 64
-    while terms:
-        low = high = 0
-        for sign, p, q in terms:
-            root = isqrt((p << 2 * bits) // q)
-            low += root if sign > 0 else -root - 1
-            high += root + 1 if sign > 0 else -root
-        if low > 0 or high < 0:
-            return 1 if low > 0 else -1
+            terms.append((1 if total > 0 else -1, total * total, first))
+    sign, bits = 0, 64
+    while terms and not sign:
+        sign = _enclosed_sign(terms, bits)
         bits *= 2
-    return 0
+    return sign
+
+
+def _enclosed_sign(terms: Sequence[tuple[int, int, int]], bits: int) -> int:
+    """The sign of sum s sqrt(p / q) if roots known to 2^-bits decide it, else 0."""
+    low = high = 0
+    for sign, p, q in terms:
+        root = isqrt((p << 2 * bits) // q)
+        low += root if sign > 0 else -root - 1
+        high += root + 1 if sign > 0 else -root
+    return 1 if low > 0 else -1 if high < 0 else 0
 
 
 def vanishing_signs(radicands: Sequence[int]) -> tuple[int, ...] | None:
