@@ -17,7 +17,7 @@ from relu_cert.report.html.independence import independence_figure
 from relu_cert.report.html.markup import e
 from relu_cert.report.html.neurons import heaviest_first, neuron_name, neurons_chart, strip_length
 from relu_cert.report.html.optimal_set import polytope
-from relu_cert.report.html.page import Section, figures, fold, page, table
+from relu_cert.report.html.page import Section, count, figures, fold, page, table
 from relu_cert.report.html.plane import plane_figure
 from relu_cert.report.html.set_figures import ranges_figure, set_figures
 from relu_cert.report.html.sphere import sphere_figure
@@ -64,12 +64,10 @@ def _head(outcome: Outcome) -> list[Element]:
     network = problem.network
     if network is not None:
         kind = "gated ReLU" if problem.model == "gated" else "ReLU"
-        text = (
-            f"A two-layer {kind} network for {_count(problem.n, 'point')} with {_count(len(network.Z[0]), 'feature')}"
-        )
+        text = f"A two-layer {kind} network for {count(problem.n, 'point')} with {count(len(network.Z[0]), 'feature')}"
         text += ", the last one the bias" if outcome.source.bias else ""
     else:
-        text = f"A constrained group lasso with {problem.n} rows and {_count(len(problem.blocks), 'group')}"
+        text = f"A constrained group lasso with {problem.n} rows and {count(len(problem.blocks), 'group')}"
     value, largest = facts.value, facts.lambda_max.squared
     root = sqrt_upper(largest)
     exact = root * root == largest
@@ -127,28 +125,34 @@ def _optimal_set(outcome: Outcome) -> Section | None:
     drawn = None
     if shape is not None and shape.dimension > 0:
         drawn = figures(*set_figures(shape), ranges_figure(shape, names, strip_length(facts, names)))
-    return Section("optimal-set", "All optimal networks", tuple(_present([e("p", text), drawn])))
+    return Section(
+        "optimal-set",
+        "All optimal networks" if facts.problem.network else "All solutions",
+        tuple(_present([e("p", text), drawn])),
+    )
 
 
 def _set_sentence(facts: Facts) -> str:
     """What was proved about the optimal set."""
     exact, found = facts.exact_set, facts.optimal_set
-    one = "One network, up to the order of its neurons and to splitting them"
+    direct = facts.problem.network is None
+    one = "One solution" if direct else "One network, up to the order of its neurons and to splitting them"
+    noun = "group" if direct else "neuron"
     if exact is not None and len(exact.solutions) == 1:
-        return f"{one}: of {_count(len(exact.kinks), 'neuron')} tied at λ, only its own can be active, in one way."
+        return f"{one}: of {count(len(exact.kinks), noun)} tied at λ, only its own can be active, in one way."
     if exact is not None:
         widths = " and ".join(str(sum(1 for x in alpha if x)) for alpha in exact.solutions)
-        tied = _count(len(exact.kinks), "neuron")
-        return f"More than one: {tied} tie at λ, and two different networks of widths {widths} are known exactly."
+        tied, many = count(len(exact.kinks), noun), "solutions" if direct else "networks"
+        return f"More than one: {tied} tie at λ, and two different {many} of widths {widths} are known exactly."
     if found is None:
         return f"Not settled: {facts.unsettled}." if facts.unsettled else ""
     if found.dimension == 0:
-        return f"{one}: {_count(len(found.classes), 'neuron')} can be active, and the weight of each is determined."
+        return f"{one}: {count(len(found.classes), noun)} can be active, and the weight of each is determined."
     text = (
-        f"A polytope of dimension {found.dimension}: {_count(len(found.classes), 'neuron')} can be active, in "
-        f"{_count(len(found.groups), 'group')} whose neurons trade weight with one another"
+        f"A polytope of dimension {found.dimension}: {count(len(found.classes), noun)} can be active, in "
+        f"{count(len(found.groups), 'set')} whose members trade weight with one another"
     )
-    return text + (f", under {_count(len(found.lift), 'further equation')}." if found.lift else ".")
+    return text + (f", under {count(len(found.lift), 'further equation')}." if found.lift else ".")
 
 
 def _numbers(outcome: Outcome) -> Section:
@@ -220,10 +224,6 @@ def _digits(text: str) -> str:
 
 def _of(shown: int, total: int) -> str:
     return "" if shown == total else f" (the first {shown} of {total})"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("s" if number != 1 else "")
 
 
 def _present(found: Iterable[Element | None]) -> list[Element]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from relu_cert.report.html.frame import Frame, Point, drawing, padded
 from relu_cert.report.html.markup import e
-from relu_cert.report.html.page import figure
+from relu_cert.report.html.page import count, figure
 from relu_cert.report.html.view import View
 
 MOST_NEURONS = 60
@@ -38,7 +38,7 @@ def curve_figure(view: View) -> Element | None:
     )
     where = "its gates switch" if view.gated else "it bends"
     text = "The function of the network and the data; short lines are residuals."
-    return figure(svg, text + (f" Dashed: the {len(kinks)} places where {where}." if kinks else ""))
+    return figure(svg, text + (f" Dashed: {count(len(kinks), 'place')} where {where}." if kinks else ""))
 
 
 def neurons_figure(view: View) -> Element | None:
@@ -55,7 +55,7 @@ def neurons_figure(view: View) -> Element | None:
         frame.axes(view.names[0], "output"),
         e("g", [e("path", d=frame.path(p), cls=f"neuron {sign}") for pieces, sign in drawn for p in pieces]),
     )
-    return figure(svg, f"The outputs of the {len(drawn)} neurons one by one; their sum is the function.")
+    return figure(svg, f"The outputs of {count(len(drawn), 'neuron')} one by one; their sum is the function.")
 
 
 def _range(view: View) -> tuple[float, float]:

@@ -11,7 +11,6 @@ from relu_cert.prove.facts import ExactNeuron, Facts
 from relu_cert.report.html.frame import WIDTH, drawing, short_name
 from relu_cert.report.html.markup import e, number
 from relu_cert.report.html.page import figure
-from relu_cert.report.html.view import drawable
 from relu_cert.report.text import decimal
 
 MOST_NEURONS = 40
@@ -35,12 +34,8 @@ def neurons_chart(facts: Facts, names: Sequence[str]) -> Element | None:
     neurons = heaviest_first(facts)
     if not neurons:
         return None
-    try:
-        bars = [_bar(facts, place, neuron) for place, neuron in enumerate(neurons[:MOST_NEURONS])]
-        largest = drawable(neurons[0].norm)
-        sizes = [drawable(bar.size) / largest for bar in bars]
-    except OverflowError:
-        return None
+    bars = [_bar(facts, place, neuron) for place, neuron in enumerate(neurons[:MOST_NEURONS])]
+    sizes = [float(bar.size / bars[0].size) for bar in bars]
     count = strip_length(facts, names)
     cell = min(26.0, 150.0 / count) if count else 0.0
     top = STRIP_HEAD if count else 8.0

@@ -54,6 +54,11 @@ def style() -> str:
     return resources.files(__package__).joinpath("style.css").read_text(encoding="utf-8")
 
 
+def count(number: int, noun: str) -> str:
+    """A number with its noun: "1 point", "2,000 points"."""
+    return f"{number:,} {noun}" + ("s" if number != 1 else "")
+
+
 def fold(summary: str, *content: Element) -> Element:
     """Content that is shown when it is asked for."""
     return e("details", e("summary", summary), *content)

@@ -9,7 +9,7 @@ import numpy as np
 
 from relu_cert.report.html.frame import Frame, Point, drawing, labelled, padded, path, short_name, ticks
 from relu_cert.report.html.markup import e, number
-from relu_cert.report.html.page import figure
+from relu_cert.report.html.page import count, figure
 from relu_cert.report.html.polygons import Polygon, band, cells, chord
 from relu_cert.report.html.view import Floats, View
 
@@ -53,10 +53,9 @@ def plane_figure(view: View) -> Element | None:
         e("g", _lines(box, view)),
         e("g", _points(box.frame, view, scale)),
     )
-    count, lines = len(pieces), len(view.gates)
-    switch = "gates" if view.gated else "neurons"
-    text = f"The function of the network: linear on each of the {count} regions that its {lines} {switch} cut. "
-    caption = (text if lines else "The zero network. ") + (
+    lines = count(len(view.gates), "gate" if view.gated else "neuron")
+    text = f"The function of the network: linear on each of the {count(len(pieces), 'region')} that its {lines} cut. "
+    caption = (text if len(view.gates) else "The zero network. ") + (
         f"A point's fill is its target “{short_name(view.target, 40)}”, on the scale below; around it is what the "
         "network says there."
     )
@@ -134,12 +133,20 @@ class _Scale:
 def _bands(box: _Box, pieces: list[tuple[Polygon, Floats, float]], scale: _Scale) -> list[Element]:
     found = []
     for low, high in scale.bands():
-        parts = [part for polygon, a, c in pieces if (part := band(polygon, a, c, low, high)) is not None]
+        parts = [part for polygon, a, c in pieces if (part := _part(polygon, a, c, low, high)) is not None]
         if parts:
             cls, opacity = scale.tint((low + high) / 2)
             d = "".join(path(box.corners(part), closed=True) for part in parts)
             found.append(e("path", d=d, cls=cls, fill_opacity=str(opacity)))
     return found
+
+
+def _part(polygon: Polygon, a: Floats, c: float, low: float, high: float) -> Polygon | None:
+    """The part of a cell between two levels. A cell on which the function is constant lies in one band, the upper."""
+    heights = polygon @ a + c
+    if np.ptp(heights) <= 1e-9 * (high - low):
+        return polygon if low <= round(float(heights[0]) / (high - low), 9) * (high - low) < high else None
+    return band(polygon, a, c, low, high)
 
 
 def _borders(box: _Box, pieces: list[tuple[Polygon, Floats, float]]) -> list[Element]:

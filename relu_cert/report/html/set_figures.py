@@ -12,7 +12,7 @@ from relu_cert.report.html.frame import WIDTH, Frame, Point, drawing, labelled, 
 from relu_cert.report.html.markup import e
 from relu_cert.report.html.neurons import STRIP_HEAD, strip, strip_heads
 from relu_cert.report.html.optimal_set import ZERO, Polytope
-from relu_cert.report.html.page import figure
+from relu_cert.report.html.page import count, figure
 from relu_cert.report.html.polygons import area
 from relu_cert.report.html.view import Floats
 
@@ -20,11 +20,11 @@ ROW = 20.0
 LEAN = (0.55, 0.38)  # where the axis that leaves the page points
 
 
-def ranges_figure(shape: Polytope, names: Sequence[str], count: int) -> Element:
-    """How heavy every neuron can be over all optimal networks; `count` features of its direction are shown."""
-    count = count if shape.directions else 0
-    cell = min(26.0, 150.0 / count) if count else 0.0
-    top, left, right = (STRIP_HEAD if count else 8.0), 40.0, 14.0 + count * cell + (12 if count else 0)
+def ranges_figure(shape: Polytope, names: Sequence[str], tiles: int) -> Element:
+    """How heavy every neuron can be over all optimal networks; `tiles` features of its direction are shown."""
+    tiles = tiles if shape.directions else 0
+    cell = min(26.0, 150.0 / tiles) if tiles else 0.0
+    top, left, right = (STRIP_HEAD if tiles else 8.0), 40.0, 14.0 + tiles * cell + (12 if tiles else 0)
     bottom = top + len(shape.names) * ROW
     frame = Frame(0.0, shape.reach * 1.04, 0.0, 1.0, height=bottom + 38, left=left, right=right)
     marks = []
@@ -42,8 +42,8 @@ def ranges_figure(shape: Polytope, names: Sequence[str], count: int) -> Element:
             ),
             e("rect", title, height=ROW - 8, rx=3.0, cls=f"bar {shape.signs[a]}", **place),
         ]
-        if count:
-            marks += strip(shape.directions[a][:count], WIDTH - 14 - count * cell, y, ROW, cell, names)
+        if tiles:
+            marks += strip(shape.directions[a][:tiles], WIDTH - 14 - tiles * cell, y, ROW, cell, names)
     lines = []
     for value, text in labelled(ticks(0.0, frame.x1, 5)):
         lines.append(e("path", d=path([(frame.x(value), top), (frame.x(value), bottom)]), cls="grid"))
@@ -52,13 +52,13 @@ def ranges_figure(shape: Polytope, names: Sequence[str], count: int) -> Element:
         WIDTH,
         frame.height,
         "The range of every neuron's size over the optimal set",
-        strip_heads(names[:count], WIDTH - 14 - count * cell, top, cell),
+        strip_heads(names[:tiles], WIDTH - 14 - tiles * cell, top, cell),
         e("g", lines),
         e("g", marks),
         e("text", "size |w|", x=(frame.x(0.0) + frame.x(frame.x1)) / 2, y=frame.height - 6, cls="label mid"),
     )
     free = int((shape.low <= ZERO * shape.reach).sum())
-    text = f"How heavy each of the {len(shape.names)} neurons can be, over all optimal networks; "
+    text = f"How heavy each of {count(len(shape.names), 'neuron')} can be, over all optimal networks; "
     text += f"{free} of them can be left out, one at a time." if free else "none of them can be left out."
     return figure(svg, text)
 

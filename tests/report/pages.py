@@ -1,0 +1,105 @@
+"""Pages for tests, and a strict reader of them."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass, field
+from fractions import Fraction
+from html.parser import HTMLParser
+from pathlib import Path
+
+from relu_cert import examples
+from relu_cert.check import DEFAULT_GAP, LambdaChoice, find_facts, network_problem, verdicts
+from relu_cert.data import read_csv_bytes
+from relu_cert.problem import read_problem_json
+from relu_cert.report.outcome import Outcome
+from relu_cert.report.progress import Progress
+
+VOID = {"meta", "br", "hr", "img", "link", "input"}
+LOADING = {
+    "script",
+    "link",
+    "iframe",
+    "object",
+    "embed",
+    "img",
+    "image",
+    "video",
+    "audio",
+    "source",
+    "use",
+    "base",
+    "form",
+}
+
+
+def example_outcome(name: str, lam: str | None = None) -> Outcome:
+    """The outcome of check on a bundled example."""
+    example = examples.describe(name)
+    path = examples.path(name)
+    choice = LambdaChoice(value=Fraction(lam) if lam else example.lam)
+    if path.suffix == ".json":
+        problem, source = read_problem_json(path)
+        with Progress(quiet=True) as stages:
+            facts = find_facts(problem, choice, DEFAULT_GAP, stages)
+        return Outcome(None, source, facts, verdicts(facts), Path("out.cert.json"))
+    return text_outcome(path.read_text(encoding="utf-8"), path.name, choice, example.model, bias=example.bias)
+
+
+def text_outcome(
+    text: str, name: str = "data.csv", choice: LambdaChoice | None = None, model: str = "relu", *, bias: bool = False
+) -> Outcome:
+    """The outcome of check on the text of a CSV file."""
+    data = read_csv_bytes(text.encode(), name, bias=bias)
+    with Progress(quiet=True) as stages:
+        problem = network_problem(data, "gated" if model == "gated" else "relu", stages)
+        facts = find_facts(problem, choice or LambdaChoice(), DEFAULT_GAP, stages)
+    return Outcome(data, data.source, facts, verdicts(facts), Path("out.cert.json"))
+
+
+@dataclass
+class Page(HTMLParser):
+    """A page as it was read: every tag must be closed where it should be."""
+
+    text: str
+    tags: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
+    open_tags: list[str] = field(default_factory=list)
+    styles: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.feed(self.text)
+        self.close()
+        assert self.open_tags == [], f"left open: {self.open_tags}"
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert all(value is not None for _, value in attrs), (tag, attrs)
+        assert len({name for name, _ in attrs}) == len(attrs), f"{tag} has an attribute twice"
+        self.tags.append((tag, {name: value or "" for name, value in attrs}))
+        if tag not in VOID:
+            self.open_tags.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        raise AssertionError(f"<{tag}/> means an open tag in HTML")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open_tags and self.open_tags[-1] == tag, f"</{tag}> closes {self.open_tags[-3:]}"
+        self.open_tags.pop()
+
+    def handle_data(self, data: str) -> None:
+        (self.styles if "style" in self.open_tags else self.words).append(data)
+
+    @property
+    def prose(self) -> str:
+        """All text of the page, without the style sheet."""
+        return " ".join(" ".join(self.words).split())
+
+    def drawings(self) -> list[ET.Element]:
+        """Every SVG of the page, read as XML."""
+        found, rest = [], self.text
+        while (start := rest.find("<svg")) >= 0:
+            stop = rest.index("</svg>", start) + len("</svg>")
+            found.append(ET.fromstring(rest[start:stop]))
+            rest = rest[stop:]
+        return found

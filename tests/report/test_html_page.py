@@ -1,0 +1,146 @@
+"""The page of `check --html`: whole, self-contained, harmless, and saying what the report says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from relu_cert import examples
+from relu_cert.check import LambdaChoice
+from relu_cert.report.html import check_page
+from relu_cert.report.html.check import MOST_DIGITS
+from relu_cert.report.html.markup import e, fragment
+from relu_cert.report.text import rational
+from tests.cli.run import run
+from tests.report.pages import LOADING, Page, example_outcome, text_outcome
+
+NAMES = examples.names()
+HOSTILE = """<script>alert(1)</script>,"a""><img src=x onerror=alert(2)>",&lt;svg onload=alert(3)&gt;,y</title>\u202e
+1,0,0,1
+0,1,0,2
+0,0,1,3
+1,1,1,-1
+"""
+
+
+@pytest.fixture(scope="module")
+def outcomes():
+    return {name: example_outcome(name) for name in NAMES}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_pages_are_balanced_and_say_every_verdict(outcomes, name):
+    """Every tag is closed in its place; every claim stands there with its verdict and its reason."""
+    outcome = outcomes[name]
+    page = Page(check_page(outcome))
+    for r in outcome.results:
+        assert f"{r.verdict} {r.claim}" in page.prose
+        assert " ".join(r.detail.split()) in page.prose
+    first = [tag for tag, _ in page.tags].index("table")
+    assert page.tags[first][1]["class"] == "verdicts"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_pages_load_nothing(outcomes, name):
+    """No tag that loads or runs, no handler, no address anywhere but the name of the SVG language."""
+    page = Page(check_page(outcomes[name]))
+    assert not LOADING & {tag for tag, _ in page.tags}
+    for tag, attributes in page.tags:
+        assert not [a for a in attributes if a.startswith("on") or a in ("src", "href", "style", "srcset")], tag
+        for a, value in attributes.items():
+            assert "://" not in value or (tag, a) == ("svg", "xmlns")
+    assert not re.search(r"url\(|@import|expression|</", "".join(page.styles))
+    policy = [a for tag, a in page.tags if tag == "meta" and a.get("http-equiv") == "Content-Security-Policy"]
+    assert policy and policy[0]["content"].startswith("default-src 'none'")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_drawings_are_xml_with_a_title_and_finite_numbers(outcomes, name):
+    """Every drawing is well-formed XML of its own, says what it shows, and has no NaN or infinity in it."""
+    drawings = Page(check_page(outcomes[name])).drawings()
+    assert drawings
+    for svg in drawings:
+        assert svg[0].tag.endswith("title") and svg[0].text
+        for element in svg.iter():
+            for attribute, value in element.attrib.items():
+                assert not re.search(r"nan|inf", value), (element.tag, attribute, value)
+
+
+def test_names_of_columns_are_text_never_markup():
+    """Hostile names appear as they were written, escaped; marks that turn the writing around do not survive."""
+    outcome = text_outcome(HOSTILE, "<b>&.csv")
+    text = check_page(outcome)
+    page = Page(text)
+    assert "script" not in {tag for tag, _ in page.tags} and "img" not in {tag for tag, _ in page.tags}
+    assert "<script>alert(1)</script>: " in page.prose or "<script>" in page.prose
+    assert "<b>&.csv" in page.prose
+    assert "\u202e" not in text
+    page.drawings()
+
+
+def test_the_page_names_the_files_that_verify_it():
+    """The command to verify and both hashes are there; a path with blanks or quotes is quoted for the shell."""
+    outcome = text_outcome("1,2\n3,-4\n", "my data's.csv")
+    page = Page(check_page(outcome))
+    assert outcome.source.sha256 in page.prose
+    assert "python -m verify out.cert.json --data 'my data'\"'\"'s.csv'" in page.prose
+
+
+def test_the_exact_numbers_are_behind_a_fold(outcomes):
+    """The exact values stand in full in a closed fold."""
+    outcome = outcomes["xor"]
+    text = check_page(outcome)
+    folded = re.findall(r"<details>.*?</details>", text, flags=re.S)
+    assert any(rational(outcome.facts.value.lower) in part for part in folded)
+    for neuron in outcome.facts.primal.neurons:
+        assert any(all(rational(x) in part for x in neuron.w) for part in folded)
+
+
+def test_numbers_of_any_size_make_a_page():
+    """Numbers far outside the range of floats are not drawn, and very long ones are cut, with a word about it."""
+    outcome = text_outcome("1e101,1\n-2e101,3\n", choice=LambdaChoice())
+    page = Page(check_page(outcome))
+    assert "not drawn" in page.prose
+    long = text_outcome(f"1.{'0' * (2 * MOST_DIGITS)}1,1\n-2,3\n")
+    assert "characters; in full in the certificate" in Page(check_page(long)).prose
+
+
+def test_the_zero_network_has_a_page():
+    """For lambda >= lambda_max the page says so."""
+    assert "The zero network" in Page(check_page(example_outcome("xor", "3"))).prose
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("line", ("The function of the network and the data", "one by one", "touches a limit", "in weight space")),
+        ("xor", ("linear on each of", "two discs")),
+        ("twins", ("a segment", "a curve", "touches a limit")),
+        ("cube", ("against the target",)),
+        ("gated-conjecture", ("Gates as arrows",)),
+        ("conjecture", ("All solutions", "active group")),
+    ],
+)
+def test_pictures_are_there_where_they_can_be(outcomes, name, words):
+    """One feature: a curve; two: a plane; two or three weights: the dual point; a set of dimension one: both views."""
+    prose = Page(check_page(outcomes[name])).prose
+    for word in words:
+        assert word in prose
+
+
+def test_check_writes_the_page(tmp_path, monkeypatch):
+    """`check --html FILE` writes it; a place that cannot be written is refused by name; without it matplotlib-like
+    weight stays out: the page's modules are not even imported."""
+    monkeypatch.chdir(tmp_path)
+    assert run("check", "--example", "xor", "--html", "r.html").code == 0
+    assert Path("r.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    refused = run("check", "--example", "xor", "--html", "no/such/r.html")
+    assert refused.code == 64 and "no/such/r.html" in refused.err and "--html" in refused.err
+
+
+def test_text_and_attributes_are_escaped():
+    """The builder escapes what HTML would read as markup and replaces what does not print."""
+    built = fragment(e("p", "<&>\x00", e("b", "x"), "\u202e", cls='"<&'))
+    assert built == '<p class="&quot;<&amp;">&lt;&amp;&gt;�<b>x</b>�</p>'

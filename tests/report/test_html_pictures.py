@@ -1,0 +1,160 @@
+"""The pictures show what they say: areas, curves, vertices and scales, checked against the definition."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from relu_cert.report.html.curve import _pieces
+from relu_cert.report.html.frame import Frame, labelled, padded, ticks
+from relu_cert.report.html.optimal_set import Polytope, polytope
+from relu_cert.report.html.plane import _affine, _box
+from relu_cert.report.html.polygons import area, band, cells, chord
+from relu_cert.report.html.view import View, view
+from relu_cert.report.html.weights import _borders, _height
+from tests.report.pages import example_outcome
+
+fast = settings(derandomize=True, deadline=None, max_examples=60)
+small = st.integers(-6, 6).map(float)
+
+
+def value(seen: View, x: np.ndarray) -> float:
+    """f(x) by its definition."""
+    return float(sum(s @ x for g, s in zip(seen.gates, seen.slopes, strict=True) if g @ x > 0))
+
+
+@fast
+@given(st.lists(st.tuples(small, small, small), max_size=6))
+def test_cells_cover_the_square_once(lines):
+    """The cells of an arrangement have total area 1, and no line crosses one."""
+    normals = np.array([line[:2] for line in lines]).reshape(-1, 2)
+    constants = np.array([line[2] for line in lines]) / 7
+    found = cells(normals, constants)
+    assert sum(area(cell) for cell in found) == pytest.approx(1)
+    for cell in found:
+        for normal, constant in zip(normals, constants, strict=True):
+            heights = cell @ normal + constant
+            assert (heights >= -1e-9).all() or (heights <= 1e-9).all()
+
+
+@fast
+@given(small, small, small)
+def test_bands_cover_the_square_once(a, b, c):
+    """The level bands of a function that is not constant have total area 1, and its values lie between the levels."""
+    normal = np.array([a, b])
+    if not normal.any():
+        return
+    levels = [-30.0, -3.0, -1.0, 0.0, 2.0, 30.0]
+    parts = [
+        (low, high, part)
+        for low, high in pairwise(levels)
+        if (part := band(np.array([[0, 0], [1, 0], [1, 1], [0, 1.0]]), normal, c, low, high)) is not None
+    ]
+    assert sum(area(part) for _, _, part in parts) == pytest.approx(1)
+    for low, high, part in parts:
+        assert (part @ normal + c >= low - 1e-9).all() and (part @ normal + c <= high + 1e-9).all()
+
+
+@fast
+@given(small, small, small)
+def test_chords_end_on_the_border_and_on_the_line(a, b, c):
+    """The drawn part of a line has both ends on the line and on the border of the square."""
+    ends = chord(np.array([a, b]), c)
+    if ends is None:
+        return
+    for end in ends:
+        assert a * end[0] + b * end[1] + c == pytest.approx(0, abs=1e-9)
+        assert any(x == pytest.approx(side, abs=1e-9) for x in end for side in (0, 1))
+
+
+@pytest.mark.parametrize("name", ["xor", "moons", "checkerboard", "twins"])
+def test_the_plane_is_tinted_by_the_function(name):
+    """On every cell the drawn affine function is the network's function."""
+    outcome = example_outcome(name)
+    seen = view(outcome.facts, outcome.data)
+    box = _box(seen)
+    for cell in cells(box.gates, box.gate_constants):
+        slope, constant = _affine(box, cell)
+        for weights in np.random.default_rng(0).dirichlet(np.ones(len(cell)), size=4):
+            s, t = weights @ cell
+            x = np.array(
+                [box.frame.x0 + s * (box.frame.x1 - box.frame.x0), box.frame.y0 + t * (box.frame.y1 - box.frame.y0)]
+            )
+            full = np.append(x, 1.0) if seen.bias else x
+            assert slope @ (s, t) + constant == pytest.approx(value(seen, full), abs=1e-9)
+
+
+def test_the_curve_is_the_function():
+    """The corners of the drawn curve lie on the graph, and the fit of the data lies on it too."""
+    outcome = example_outcome("line")
+    seen = view(outcome.facts, outcome.data)
+    (points,) = _pieces(seen, -3.0, 3.0)
+    for x, height in points:
+        assert height == pytest.approx(value(seen, np.array([x, 1.0])), abs=1e-9)
+    xs, heights = zip(*points, strict=True)
+    np.testing.assert_allclose(np.interp(seen.Z[:, 0], xs, heights), seen.fit, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["line", "twins"])
+def test_the_dual_curve_stays_between_the_limits_and_touches_at_neurons(name):
+    """|theta.(Zu)_+| <= lambda at all angles, with equality at the neurons, on the side of their sign."""
+    outcome = example_outcome(name)
+    seen = view(outcome.facts, outcome.data)
+    assert max(abs(_height(seen, a)) for a in np.linspace(-np.pi, np.pi, 2000)) <= seen.lam * (1 + 1e-6)
+    for gate, slope in zip(seen.gates, seen.slopes, strict=True):
+        touched = _height(seen, float(np.arctan2(gate[1], gate[0])))
+        assert touched == pytest.approx(np.sign(gate @ slope) * seen.lam, rel=1e-6)
+    assert len(_borders(seen)) == outcome.facts.problem.network.patterns.open_cells
+
+
+def test_the_optimal_set_of_twins_is_a_segment():
+    """Two neurons trade all of the weight 5 with the two others: ends (5, 0) and (0, 5) for each pair."""
+    shape = polytope(example_outcome("twins").facts)
+    assert shape.dimension == 1
+    ends = shape.vertices()
+    assert sorted(map(tuple, ends.round(6))) == [(0.0, 5.0, 5.0, 0.0), (5.0, 0.0, 0.0, 5.0)]
+    np.testing.assert_allclose(shape.low, 0, atol=1e-9)
+    np.testing.assert_allclose(shape.high, 5)
+
+
+def test_vertices_of_a_triangle_and_a_square():
+    """The simplex has its three unit vectors; {a + b = 1, c + d = 1} is a square with its corners in order."""
+    one = np.ones(3)
+    triangle = Polytope(one[None, :], np.ones(1), 0 * one, one, 2, ("1", "2", "3"), ("plus",) * 3, ())
+    assert sorted(map(tuple, triangle.vertices().round(9))) == [(0, 0, 1), (0, 1, 0), (1, 0, 0)]
+    F = np.array([[1.0, 1, 0, 0], [0, 0, 1, 1]])
+    four = np.ones(4)
+    corners = Polytope(F, np.ones(2), 0 * four, four, 2, tuple("1234"), ("plus",) * 4, ()).vertices()
+    assert len(corners) == 4
+    for a, b in zip(corners, np.roll(corners, 1, axis=0), strict=True):
+        assert np.abs(a - b).sum() == pytest.approx(2)  # neighbours differ in one pair only
+
+
+@fast
+@given(st.floats(-1e6, 1e6), st.floats(1e-6, 1e6), st.integers(2, 12))
+def test_ticks_are_round_and_inside(low, span, wanted):
+    """Ticks lie in the range, are evenly spaced, not many more than wanted, and their texts all differ."""
+    found = ticks(low, low + span, wanted)
+    assert all(low - span * 1e-6 <= t <= low + span * (1 + 1e-6) for t in found)
+    assert len(found) <= wanted + 2
+    if span > 1e-9 * abs(low) and len(found) > 1:
+        np.testing.assert_allclose(np.diff(found), found[1] - found[0], rtol=1e-3)
+
+
+def test_tick_texts_are_even():
+    """The same number of digits on one axis; zero is 0, never -0."""
+    assert [text for _, text in labelled(ticks(-1, 1, 4))] == ["-1.0", "-0.5", "0", "0.5", "1.0"]
+    assert [text for _, text in labelled([0.0, 1e6])] == ["0", "1e+06"]
+
+
+def test_frames_never_collapse():
+    """A range of one value, zero too, gets room around it; corners map to the corners of the drawing."""
+    assert padded([3.0]) == (1.5, 4.5)
+    assert padded([0.0]) == (-1.0, 1.0)
+    frame = Frame(0, 2, 0, 4)
+    assert frame.at((0, 0)) == (frame.left, frame.height - frame.bottom)
+    assert frame.at((2, 4)) == (frame.width - frame.right, frame.top)
