@@ -120,7 +120,7 @@ def test_every_check_is_needed(name: str, monkeypatch: pytest.MonkeyPatch) -> No
     for case in CORPUS.values():
         try:
             verify.check(case.text, case.raw)
-        except (verify.VerifyError, KeyError):  # KeyError: a broken circuit of rows that name no class
+        except (verify.VerifyError, KeyError, IndexError):  # a circuit of rows that name no class, an empty one
             continue
         escaped.append(case.reason)
     assert escaped

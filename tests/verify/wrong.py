@@ -6,6 +6,7 @@ import copy
 import json
 import re
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 from tests.verify.cases import accepted
@@ -460,10 +461,10 @@ def wrong() -> list[Wrong]:
         Wrong(reason, changed(accepted(name), change), accepted(name).raw, message)
         for name, reason, change, message in WRONG
     ]
-    return corpus + no_open_cells() + rejected_text()
+    return corpus + no_lower_faces() + rejected_text() + unreadable_data()
 
 
-def no_open_cells() -> list[Wrong]:
+def no_lower_faces() -> list[Wrong]:
     """Lower faces left out, in ways that each part of the proof has to catch."""
     found = []
     for name, message in (
@@ -520,3 +521,65 @@ def rejected_text() -> list[Wrong]:
         ("a comment", b"/* */" + text, "one JSON value"),
     ]
     return [Wrong(reason, changed_text, case.raw, message) for reason, changed_text, message in edits]
+
+
+TABLES = [
+    (
+        "a word among the numbers",
+        b"x,z,y\n2,-1,-3\n2,one,-3\n",
+        "data record 3 field 2: expected a number, found 'one'",
+    ),
+    ("a missing value", b"x,z,y\n2,,-3\n", "data record 2 field 2: expected a number, found ''"),
+    ("a missing value in the first record", b"2,,-3\n", "data record 1 field 2: expected a number, found ''"),
+    ("not a number in the first record", b"2,NaN,-3\n", "data record 1 field 2: expected a number, found 'NaN'"),
+    ("an infinite number", b"x,z,y\n2,-inf,-3\n", "data record 2 field 2: expected a number, found '-inf'"),
+    ("a hexadecimal number", b"x,z,y\n2,0x1,-3\n", "expected a number, found '0x1'"),
+    ("an underscore in a number", b"x,z,y\n2,1_0,-3\n", "expected a number, found '1_0'"),
+    ("a lone point", b"x,z,y\n2,.,-3\n", "expected a number, found '.'"),
+    ("Arabic digits in the data", "x,z,y\n2,\u0661,-3\n".encode(), "expected a number"),
+    ("a division by zero", b"x,z,y\n2,1/0,-3\n", "a denominator other than 0, found '1/0'"),
+    ("a huge exponent", b"x,z,y\n2,1e999999999,-3\n", "an exponent of at most 5000"),
+    ("a ragged record", b"x,z,y\n2,-1\n", "data record 2: expected 3 fields, found 2"),
+    ("a blank line inside", b"x,z,y\n2,-1,-3\n\n2,-1,-3\n", "data record 3: expected 3 fields, found 0"),
+    ("an empty file", b"", "at least one row of numbers, found none"),
+    ("names only", b"x,z,y\n", "at least one row of numbers, found none"),
+    ("one column only", b"y\n2\n", "a target column 2 and a feature, found 1 columns"),
+    ("too few columns for the target", b"x,y\n2,1\n", "a target column 2 and a feature, found 2 columns"),
+    ("data that is not UTF-8", b"x,z,y\n2,-1,\xff\n", "UTF-8 text in fields"),
+    ("an open quote", b'x,z,y\n2,-1,"-3\n', "UTF-8 text in fields"),
+    ("a number after a quote", b'x,z,y\n2,-1,"-"3\n', "UTF-8 text in fields"),
+    ("another row", b"x,z,y\n2,-1,-3\n1,1,1\n", "2 x 2 numbers as in the data given, found 1 x 2"),
+]
+DIRECT = [
+    ("a problem that is an array", b"[]", "an object with X, groups, y"),
+    ("a problem that is not JSON", b"{", "an object with X, groups, y"),
+    ("a problem without y", b'{"X": [[1]], "groups": [[0]]}', "the key 'y'"),
+    ("a problem with another key", b'{"X": [[1]], "groups": [[0]], "y": [1], "Z": 1}', "only the keys X, groups, K, y"),
+    ("a problem with a key twice", b'{"X": [[1]], "groups": [[0]], "y": [1], "y": [1]}', "each key once"),
+    (
+        "a problem with a float",
+        b'{"X": [[1.5]], "groups": [[0]], "y": [1]}',
+        "integers or strings for numbers, found 1.5",
+    ),
+    ("a problem with NaN", b'{"X": [[NaN]], "groups": [[0]], "y": [1]}', "integers or strings for numbers, found NaN"),
+    ("a problem with null", b'{"X": [[null]], "groups": [[0]], "y": [1]}', r"data X\[0\]\[0\]: .*found null"),
+    ("a problem whose rows are no arrays", b'{"X": [1], "groups": [[0]], "y": [1]}', r"data X\[0\]: expected an array"),
+    (
+        "a problem with names for columns",
+        b'{"X": [[1]], "groups": [["0"]], "y": [1]}',
+        "data groups: expected JSON integers",
+    ),
+]
+
+
+def unreadable_data() -> list[Wrong]:
+    """Raw data with the right hash that cannot be read as the certificate says, or that says something else."""
+    found = []
+    for name, tables in (("one row", TABLES), ("direct, planted", DIRECT)):
+        for reason, raw, message in tables:
+            text = changed(accepted(name), {"input.sha256": sha256(raw).hexdigest()})
+            found.append(Wrong(reason, text, raw, message))
+    raw = b"x,z,y\n2,1e309,-3\n"
+    change = {"input.sha256": sha256(raw).hexdigest(), "input.numbers": "binary64"}
+    found.append(Wrong("beyond the doubles", changed(accepted("one row"), change), raw, "within the range of binary64"))
+    return found
