@@ -34,7 +34,7 @@ def own_problem(neurons: Sequence[ConvexNeuron], Z: Matrix, y: Vector) -> Proble
     return Problem("cgl", y, tuple(blocks), columns=columns)
 
 
-def network_facts(facts: Facts, neurons: Sequence[ConvexNeuron]) -> Facts:
+def network_facts(facts: Facts, neurons: Sequence[ConvexNeuron], gap: Fraction) -> Facts:
     """The facts with the given network as their feasible point: the certificate is then about this network.
 
     `value.upper` is its P, rounded up, so that the claim `optimal` says that it is optimal up to the gap asked for. The
@@ -45,7 +45,7 @@ def network_facts(facts: Facts, neurons: Sequence[ConvexNeuron]) -> Facts:
         raise ValueError("a ReLU network is compared with the ReLU problem")
     exact = [relu_neuron(network.Z, neuron.sign, neuron.w, NORM_BITS) for neuron in neurons]
     point = primal(facts.problem, exact)
-    bounds = value(facts.problem, facts.lam, point, facts.dual, facts.value.gap)
+    bounds = value(facts.problem, facts.lam, point, facts.dual, gap)
     return replace(
         facts, primal=point, value=bounds, fit=fit(point, bounds), optimal_set=None, exact_set=None, unsettled=""
     )

@@ -1,0 +1,152 @@
+"""What `network` found, as JSON and as text for a terminal."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from textwrap import fill
+from typing import Any
+
+from rich.console import Console
+
+from relu_cert.claims.model import Result
+from relu_cert.data.model import Dataset
+from relu_cert.network import Conversion, Interval, TrainedNetwork
+from relu_cert.network.examine import Comparison, Distance, distance
+from relu_cert.prove.facts import Value
+from relu_cert.report.outcome import claims_table
+from relu_cert.report.text import decimal, rational, scientific, short
+
+FORMAT = "relu_cert network report"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class NetworkOutcome:
+    """One run of `network`: the network as it was read, what was found about it, and where things were written."""
+
+    trained: TrainedNetwork
+    data: Dataset
+    conversion: Conversion
+    comparison: Comparison
+    results: tuple[Result, ...]
+    certificate_path: Path
+    written: tuple[tuple[str, Path], ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The object of `network --json`."""
+        found, origin = self.comparison.examination, self.trained.origin
+        own = self.comparison.own
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "network": {
+                "path": origin.path,
+                "format": origin.format,
+                "sha256": origin.sha256,
+                "neurons": self.trained.m,
+                "inputs": self.trained.d,
+            },
+            "input": {
+                "path": self.data.source.path,
+                "sha256": self.data.source.sha256,
+                "n": self.data.n,
+                "d": self.data.d,
+                "bias": self.data.source.bias,
+            },
+            "penalty": {
+                "convention": str(self.conversion.convention),
+                "value": rational(self.conversion.value),
+                "lambda": rational(self.conversion.lam),
+                "text": self.conversion.text,
+                "biases": self.conversion.bias_text(self.trained),
+            },
+            "objective": rational(found.J),
+            "balanced_objective": _interval(found.P),
+            "global": self._against(self.comparison.facts.value),
+            "own_patterns": None if own is None else self._against(own.value),
+            "stationarity": {
+                "distance_squared": _interval(found.stationarity.distance_squared),
+                "near_distance_squared": _interval(found.near_stationarity.distance_squared),
+                "kinks": [list(neuron.kinks) for neuron in found.stationarity.neurons],
+            },
+            "scale": [
+                {
+                    "first_squared": rational(s.first),
+                    "second_squared": rational(s.second),
+                    "excess": _interval(s.excess),
+                }
+                for s in found.scales
+            ],
+            "merges": {
+                "collinear": [list(group) for group in found.collinear.merges],
+                "on_data": [list(group) for group in found.on_data.merges],
+            },
+            "outputs": {"rank": found.rank, "neurons": len(found.neurons)},
+            "pruned": {"neurons": len(found.pruned.neurons), "objective": _interval(found.pruned_P)},
+            "excluded": [i for i, excluded in enumerate(self.comparison.excluded) if excluded],
+            "claims": [
+                {"claim": r.claim, "verdict": str(r.verdict), "evidence": r.evidence, "detail": r.detail}
+                for r in self.results
+            ],
+            "certificate": str(self.certificate_path),
+            "written": {what: str(path) for what, path in self.written},
+        }
+
+    def to_text(self) -> str:
+        """The report for a terminal of 80 columns."""
+        stream = io.StringIO()
+        colour = sys.stdout.isatty()
+        console = Console(
+            file=stream, width=80, force_terminal=colour, no_color=None if colour else True, highlight=False
+        )
+        for line in self._head():
+            console.print(fill(line, 80, subsequent_indent=" " * 13), markup=False)
+        console.print()
+        console.print(claims_table(self.results))
+        console.print()
+        for what, path in self.written:
+            console.print(f"{what:<12} {path}", markup=False, soft_wrap=True)
+        console.print(f"certificate  {self.certificate_path}", markup=False, soft_wrap=True)
+        command = f"python -m verify {self.certificate_path} --data {self.data.source.path}"
+        console.print(f"re-check it  {command}", markup=False, soft_wrap=True)
+        return stream.getvalue()
+
+    def _against(self, value: Value) -> dict[str, Any]:
+        away: Distance = distance(self.comparison.examination, value)
+        return {
+            "optimum": {"lower": rational(value.lower), "upper": rational(value.upper)},
+            "distance": _interval(away.trained),
+            "balanced_distance": _interval(away.balanced),
+        }
+
+    def _head(self) -> Iterator[str]:
+        found, facts = self.comparison.examination, self.comparison.facts
+        name = Path(self.trained.origin.path).name or self.trained.origin.format
+        yield f"{name}: {self.trained.m} neurons, {self.trained.d} inputs"
+        bias = ", the last one the bias" if self.data.source.bias else ""
+        yield f"data         {Path(self.data.source.path).name}: n = {self.data.n} points, d = {self.data.d}{bias}"
+        yield f"penalty      {self.conversion.text}"
+        if text := self.conversion.bias_text(self.trained):
+            yield f"biases       {text}"
+        yield f"objective    {short(found.J, 40)} as trained, {_shown(found.P)} balanced"
+        yield f"optimum      {decimal(facts.value.upper, 12)} over all patterns, {_proved(facts.value)}"
+        if (own := self.comparison.own) is not None:
+            yield f"             {decimal(own.value.upper, 12)} over the network's own, {_proved(own.value)}"
+
+
+def _interval(interval: Interval) -> dict[str, str]:
+    return {"lower": rational(interval.lower), "upper": rational(interval.upper)}
+
+
+def _shown(interval: Interval) -> str:
+    return short(interval.upper, 40) if interval.lower == interval.upper else f"~{decimal(interval.upper, 12)}"
+
+
+def _proved(value: Value) -> str:
+    gap: Fraction = value.relative_gap
+    return "exactly" if gap == 0 else f"proved to a relative {scientific(gap)}"

@@ -1,0 +1,152 @@
+"""A network against the global optimum: bounds that hold, verdicts that follow, certificates that are accepted."""
+
+from __future__ import annotations
+
+from fractions import Fraction as F
+from functools import cache
+
+import pytest
+
+from relu_cert import examples
+from relu_cert.certificate import certificate, dumps
+from relu_cert.check import LambdaChoice, find_facts, network_problem, verdicts
+from relu_cert.claims.model import Verdict
+from relu_cert.data import read_csv
+from relu_cert.data.model import Dataset
+from relu_cert.network import ConvexNeuron, TrainedNetwork, gap, network_of, objective, rounded
+from relu_cert.network.compare import network_facts, never_optimal, own_problem
+from relu_cert.network.examine import Comparison, compare, distance, examine
+from relu_cert.network.verdicts import network_verdicts
+from relu_cert.prove.facts import Facts
+from relu_cert.report.progress import Progress
+from verify import check as recheck
+
+LAM, SMALL = F(1, 10), F(1, 10**9)
+QUIET = Progress(quiet=True)
+STUCK = TrainedNetwork(((F(1), F(1), F(0)),), (F(1, 2),))
+
+
+@cache
+def xor() -> tuple[Dataset, Facts]:
+    """Exclusive or with a bias at lambda = 1/10, solved and proved."""
+    data = read_csv(examples.path("xor"), bias=True)
+    return data, find_facts(network_problem(data, "relu", QUIET), LambdaChoice(value=LAM), SMALL, QUIET)
+
+
+def against(network: TrainedNetwork) -> Comparison:
+    """The network beside the optima over all patterns and over its own."""
+    data, facts = xor()
+    found = examine(network, data.Z, data.y, LAM)
+    own = find_facts(own_problem(found.neurons, data.Z, data.y), LambdaChoice(value=LAM), SMALL, QUIET)
+    return compare(found, facts, own)
+
+
+def optimal() -> TrainedNetwork:
+    """The network that the solver found, in doubles."""
+    return rounded(network_of(xor()[1].primal.neurons, 3))
+
+
+def test_the_optimal_network_is_proved_optimal() -> None:
+    """Exported in doubles, it is within a millionth of the optimum over all patterns and over its own."""
+    comparison = against(optimal())
+    said = {r.claim: r.verdict for r in network_verdicts(comparison, F(1, 10**6))}
+    assert said["network-optimal"] is Verdict.PROVED
+    assert said["network-own-optimal"] is Verdict.PROVED
+    assert said["network-independent"] is Verdict.PROVED
+    assert said["network-directions"] is Verdict.UNDECIDED
+    away = distance(comparison.examination, comparison.facts.value)
+    assert 0 <= away.trained.lower <= away.trained.upper < F(1, 10**12)
+
+
+def test_a_float_beside_a_kink() -> None:
+    """Two optimal neurons lie on kinks that doubles miss: not stationary at the point, stationary around it."""
+    found = against(optimal()).examination
+    assert found.stationarity.stationary is False
+    assert found.near_stationarity.distance_squared.upper < F(1, 10**20) < found.stationarity.distance_squared.lower
+
+
+def test_stuck_on_its_own_patterns() -> None:
+    """One neuron that is on everywhere cannot be exclusive or: optimal over its own patterns is far from optimal."""
+    data, facts = xor()
+    own = find_facts(
+        own_problem([ConvexNeuron(1, (F(1), F(1), F(1)))], data.Z, data.y), LambdaChoice(value=LAM), SMALL, QUIET
+    )
+    assert own.value.lower > facts.value.upper
+    assert len(own.problem.blocks) == 2
+    [neuron] = own.primal.neurons
+    assert neuron.block is not None
+    network = network_of([ConvexNeuron((1, -1)[neuron.block % 2], neuron.w)], 3)
+    said = {r.claim: r.verdict for r in network_verdicts(against(network), F(1, 1000))}
+    assert said["network-optimal"] is Verdict.REFUTED
+    assert said["network-own-optimal"] is Verdict.PROVED
+
+
+def test_bounds_hold_the_distance() -> None:
+    """Both bounds of J - p*, against the far better network of the solver, and the plain gap agree."""
+    data, facts = xor()
+    comparison = against(STUCK)
+    away = distance(comparison.examination, facts.value)
+    J, best = objective(STUCK, data.Z, data.y, LAM), objective(optimal(), data.Z, data.y, LAM)
+    assert away.trained.lower - F(1, 10**12) <= J - best <= away.trained.upper
+    assert away.trained.upper == gap(STUCK, data.Z, data.y, LAM, facts.value.lower).trained
+    assert away.balanced.upper < away.trained.upper
+    assert 0 < away.trained.lower
+
+
+@pytest.mark.parametrize("stuck", [True, False])
+def test_the_certificate_is_about_the_given_network(stuck: bool) -> None:
+    """Its upper value is this network's P; the checker accepts it, and the claim says what the gap allows."""
+    given = STUCK if stuck else optimal()
+    data, facts = xor()
+    found = examine(given, data.Z, data.y, LAM)
+    about = network_facts(facts, found.neurons, F(1, 1000))
+    assert found.P.lower <= about.value.upper <= found.P.upper * (1 + F(1, 2**50))
+    assert about.value.lower == facts.value.lower
+    results = verdicts(about, ("patterns-complete", "optimal", "fit"))
+    said = {r.claim: r.verdict for r in results}
+    assert said["optimal"] is (Verdict.UNDECIDED if stuck else Verdict.PROVED)
+    recheck(dumps(certificate(data.source, about, results)).encode())
+
+
+def test_directions_are_excluded_only_by_proof() -> None:
+    """No neuron of the optimal network is excluded; a neuron that makes things worse is, at any length."""
+    _, facts = xor()
+    kept = [ConvexNeuron(neuron.sign, neuron.w) for neuron in facts.primal.neurons]
+    assert not any(never_optimal(facts, kept))
+    flipped = [ConvexNeuron(-neuron.sign, tuple(1000 * x for x in neuron.w)) for neuron in kept]
+    assert all(never_optimal(facts, flipped))
+
+
+def test_own_problem_has_both_signs_and_each_pattern_once() -> None:
+    """Neurons of one pattern share their two blocks."""
+    data, _ = xor()
+    parts = [
+        ConvexNeuron(1, (F(1), F(1), F(1))),
+        ConvexNeuron(-1, (F(2), F(1), F(1))),
+        ConvexNeuron(1, (F(1), F(-1), F(0))),
+    ]
+    problem = own_problem(parts, data.Z, data.y)
+    assert len(problem.blocks) == 4
+    assert problem.blocks[0].X == data.Z
+    assert problem.blocks[1].X == tuple(tuple(-x for x in z) for z in data.Z)
+
+
+def test_pruned_and_merged_are_told() -> None:
+    """Split and duplicated neurons are found, and what is left is no worse."""
+    data, _ = xor()
+    best = optimal()
+    split = TrainedNetwork(
+        (*best.W1, *best.W1, (F(-1), F(-1), F(-1))), (*(v / 2 for v in best.w2), *(v / 2 for v in best.w2), F(1))
+    )
+    comparison = against(split)
+    found = comparison.examination
+    assert found.collinear.merges == ((0, 3), (1, 4), (2, 5))
+    assert len(found.pruned.neurons) == 3
+    assert found.pruned_P.upper < found.P.lower
+    details = {r.claim: (r.verdict, r.detail) for r in network_verdicts(comparison, F(1, 1000))}
+    assert details["network-merged"][0] is Verdict.REFUTED
+    assert "2 collinear neurons are one" in details["network-merged"][1]
+    assert details["network-independent"][0] is Verdict.REFUTED
+    assert "pruned, 3 neurons have the same fit" in details["network-independent"][1]
+    assert details["network-balanced"][0] is Verdict.REFUTED
+    assert objective(network_of(found.pruned.neurons, 3), data.Z, data.y, LAM) <= found.J

@@ -1,0 +1,102 @@
+"""The command that proves what a trained network is worth, from file to report."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from fractions import Fraction as F
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from relu_cert.cli import network as command
+from relu_cert.errors import UsageError
+from relu_cert.network import read_network
+from verify import check as recheck
+
+
+def run(*arguments: str) -> int:
+    """The command with these arguments."""
+    top = argparse.ArgumentParser()
+    command.add_parser(top.add_subparsers())
+    options = top.parse_args(["network", *arguments])
+    code: int = options.run(options)
+    return code
+
+
+@pytest.fixture
+def net(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Two neurons that make |x1 - x2|, too long and not balanced, in a folder of their own."""
+    monkeypatch.chdir(tmp_path)
+    np.savez("net.npz", W1=np.array([[1.0, -1.0], [-1.0, 1.0]]), b1=np.zeros(2), w2=np.array([0.75, 1.0]))
+    return "net.npz"
+
+
+def test_text(net: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The penalty's sentence, both objectives, one line a claim, and an accepted certificate about this network."""
+    assert run(net, "--example", "xor", "--lambda", "1/20", "--penalty", "pytorch", "--quiet") == 0
+    text = capsys.readouterr().out
+    assert "net.npz: 2 neurons, 2 inputs" in text
+    assert "n * weight_decay / 2 = 4 * 1/20 / 2 = 1/10." in " ".join(text.split())
+    for claim in ("optimal", "own-optimal", "stationary", "balanced", "merged", "independent", "directions"):
+        assert f" network-{claim} " in text
+    assert "python -m verify net.cert.json --data" in text
+    assert all(len(line) <= 80 for line in text.splitlines() if not line.startswith("re-check"))
+    recheck(Path("net.cert.json").read_bytes())
+
+
+def test_json(net: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Exact rationals as strings: J is recomputed by hand, and the bounds hold each other."""
+    assert run(net, "--example", "xor", "--json", "--quiet", "--gap", "1/2", "--no-own") == 0
+    found = json.loads(capsys.readouterr().out)
+    # f = (0, 1, 3/4, 0) up to order: loss 1/2 (1/4)^2; weights 2 + 2 + 9/16 + 1; lambda = 1/10
+    assert F(found["objective"]) == F(1, 32) + F(1, 20) * (5 + F(9, 16))
+    away = found["global"]["distance"]
+    assert 0 < F(away["lower"]) <= F(away["upper"])
+    assert F(found["global"]["optimum"]["lower"]) == F(found["objective"]) - F(away["upper"])
+    assert found["own_patterns"] is None
+    assert found["outputs"] == {"rank": 2, "neurons": 2}
+    assert {c["claim"]: c["verdict"] for c in found["claims"]}["network-optimal"] == "PROVED"
+
+
+def test_files(net: str) -> None:
+    """The optimal network is written and is then proved optimal; the pruned one predicts the same on the data."""
+    assert (
+        run(net, "--example", "xor", "--optimal", "best.json", "--pruned", "pruned.npz", "--quiet", "--no-verify") == 0
+    )
+    points = [[F(a), F(b), F(1)] for a in (0, 1) for b in (0, 1)]
+    pruned = read_network("pruned.npz")(points)
+    trained = read_network(net)([point[:2] for point in points])
+    assert all(abs(a - b) < F(1, 10**12) for a, b in zip(pruned, trained, strict=True))
+    assert run("best.json", "--example", "xor", "--json", "--quiet", "--gap", "1e-9") == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--example", "moons", "--penalty", "sklearn"), "say with --lambda what the network was trained with"),
+        (("--example", "xor", "--penalty", "keras"), "there is no penalty 'keras'"),
+        (("--example", "xor", "--penalty", "adamw", "--lambda", "1"), "AdamW's decoupled decay"),
+        (("--example", "xor", "--lambda", "0"), "lambda must be positive"),
+        (("--example", "xor", "--gap", "x"), "the gap must be a number"),
+        (("--example", "xor", "--batch-size", "2"), "for sklearn only"),
+        ((), "give either a FILE or --example"),
+    ],
+)
+def test_refusals(net: str, arguments: tuple[str, ...], message: str) -> None:
+    """Usage errors are told before anything is solved."""
+    with pytest.raises(UsageError, match=message):
+        run(net, *arguments, "--quiet")
+
+
+def test_an_output_bias_is_refused_or_folded(net: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The way out that the refusal names works, and what it means is said."""
+    np.savez("bias.npz", W1=np.array([[1.0, -1.0], [-1.0, 1.0]]), w2=np.ones(2), b2=np.array(0.25))
+    with pytest.raises(UsageError, match="say --output-bias neuron"):
+        run("bias.npz", "--example", "xor", "--quiet")
+    arguments = ("--penalty", "sklearn", "--lambda", "1/10", "--output-bias", "neuron", "--quiet", "--no-own")
+    assert run("bias.npz", "--example", "xor", *arguments) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "sklearn penalises no bias" in text
+    assert "|b1|^2 + 2|b2| <= 0.5, which is this network's." in text
