@@ -44,6 +44,11 @@ def nonnegative_lasso(
     return support, x
 
 
+def independent(A: Floats) -> bool:
+    """Whether the columns are independent by a margin that floats can tell."""
+    return _Gram(A).regular
+
+
 def enter(A: Floats, support: list[int], x: Floats, j: int, gain: float) -> tuple[list[int], Floats, bool]:
     """Give atom j weight along (-c, 1)."""
     a = A[:, j]

@@ -32,8 +32,8 @@ Key = tuple[int, int | None, bytes, tuple[int, ...]]
 class Face:
     """A block on a face of its cone at some residual: B = X_b P_F (n x |b|) and v = B'r.
 
-    `kinks` are the active rows F: z_k.v = 0 (ReLU), K_k.v = 0 (direct). `on` are the packed rows that are on
-    (ReLU; kinks are off). Equal keys, equal B.
+    `kinks` are the rows that vanish on the face: z_k.v = 0 (ReLU; with a row come all that depend on the rows
+    found), K_k.v = 0 (direct). `on` are the packed rows that are on (ReLU; kinks are off). Equal keys, equal B.
     """
 
     sign: int
@@ -141,19 +141,17 @@ class ReluOracle:
     def _faces(self, sign_of: NDArray[np.int_], priced: Pieces, which: NDArray[np.intp]) -> list[Face]:
         Z = self.arrays.Z
         kinks = priced.kinks[which]
-        line, slot = np.nonzero(kinks >= 0)
-        kinked = np.zeros((len(which), len(Z)), dtype=bool)
-        kinked[line, kinks[line, slot]] = True
-        on = priced.base[which] & ~kinked
         G = np.where((kinks >= 0)[:, :, None], Z[kinks], 0.0)
-        P = np.eye(Z.shape[1]) - np.linalg.pinv(G) @ G
-        B = (on * sign_of[which, None])[:, :, None] * (Z @ P)
+        ZP = Z @ (np.eye(Z.shape[1]) - np.linalg.pinv(G) @ G)
+        vanishing = np.einsum("pnd,pnd->pn", ZP, ZP) <= 1e-24 * np.einsum("nd,nd->n", Z, Z)
+        on = priced.base[which] & ~vanishing
+        B = (on * sign_of[which, None])[:, :, None] * ZP
         packed = np.packbits(on, axis=1)
         return [
             Face(
                 sign=int(sign_of[k]),
                 block=None,
-                kinks=tuple(sorted(row for row in kinks[i].tolist() if row >= 0)),
+                kinks=tuple(np.flatnonzero(vanishing[i]).tolist()),
                 B=B[i],
                 v=priced.v[k],
                 on=packed[i].tobytes(),

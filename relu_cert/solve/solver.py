@@ -201,9 +201,15 @@ def carry(faces: Sequence[Face], neurons: Sequence[Neuron], lam: float) -> Float
     places: dict[tuple[int, int | None], list[int]] = {}
     for i, face in enumerate(faces):
         places.setdefault((face.sign, face.block), []).append(i)
-    units = {name: np.array([faces[i].v / np.linalg.norm(faces[i].v) for i in at]) for name, at in places.items()}
+    units = {name: np.array([_unit(faces[i].v) for i in at]) for name, at in places.items()}
     for neuron in neurons:
         name = (neuron.sign, neuron.block)
         if name in places:
             alpha[places[name][int((units[name] @ neuron.w).argmax())]] += float(np.linalg.norm(neuron.w)) / lam
     return alpha
+
+
+def _unit(v: Floats) -> Floats:
+    """v/|v|, or 0"""
+    unit: Floats = v / max(float(np.linalg.norm(v)), 1e-300)
+    return unit

@@ -20,7 +20,7 @@ from relu_cert.problem.model import Problem
 from relu_cert.refine.faces import ExactFace, exact_face
 from relu_cert.refine.model import Refined, RefinedNeuron
 from relu_cert.refine.newton import KernelPoint, Singular, System, floats, solve_system
-from relu_cert.solve.lasso import enter
+from relu_cert.solve.lasso import enter, independent, nonnegative_lasso
 from relu_cert.solve.model import Floats, Solution
 from relu_cert.solve.oracle import Face, Key, Oracle, oracle_of
 from relu_cert.solve.prepare import FloatProblem, prepare
@@ -68,8 +68,8 @@ class _Refinement:
         faces = [f for f in self.oracle.follow(solution.neurons, solution.theta) if self.face(f) is not None]
         alpha = carry(faces, solution.neurons, solution.lam)
         used = [i for i, a in enumerate(alpha) if a > 0.0]
-        support, alpha = [faces[i] for i in used], alpha[used]
         r = solution.theta
+        support, alpha = self.vertex([faces[i] for i in used], alpha[used], r)
         for _ in range(_EXCHANGES):
             support, point = self.settle(support, r, alpha)
             r, alpha = floats(point.r)[:, 0], np.array([float(a) for a in point.alpha])
@@ -88,6 +88,17 @@ class _Refinement:
     def system(self, faces: Sequence[Face]) -> System:
         """The equations of the faces."""
         return System([e for f in faces if (e := self.face(f)) is not None], self.problem.y, self.lam)
+
+    def vertex(self, faces: list[Face], alpha: Floats, r: Floats) -> tuple[list[Face], Floats]:
+        """The same fit, with independent outputs."""
+        if not faces:
+            return faces, alpha
+        Q = np.array([f.B @ (f.B.T @ r) for f in faces]).T
+        names, weights = list(range(len(faces))), alpha
+        if not independent(Q):
+            cost = np.full(len(faces), float(self.lam) ** 2)
+            names, weights = nonnegative_lasso(Q, r + Q @ alpha, cost, [], np.zeros(0), 1e-14 * cost[0])
+        return [faces[i] for i in names], weights
 
     def settle(self, faces: list[Face], r: Floats, alpha: Floats) -> tuple[list[Face], KernelPoint]:
         """Solve on the faces; drop those whose weight is not positive."""
