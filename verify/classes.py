@@ -4,7 +4,7 @@ every residual r of the ball |r - theta| <= R. FORMAT.md has the inequalities.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -14,7 +14,7 @@ from flint import fmpq_mat
 from verify.bounds import column, dual_basis, identity, matrix, root_above, vector
 from verify.patterns import Patterns, mask_of
 from verify.primal import FIRST, SIGNS
-from verify.problem import Problem, square, transposed
+from verify.problem import Problem, dot, square, transposed
 from verify.text import Matrix, Node, Vector, show
 
 
@@ -37,6 +37,16 @@ class Ball:
         return frobenius(self.problem.Z)
 
     @cached_property
+    def planes(self) -> dict[int, Plane]:
+        """The hyperplanes z_k.u = 0 of the non-zero rows, by their names."""
+        named: dict[Vector, dict[int, Fraction]] = {}
+        for k, row in enumerate(self.problem.Z):
+            if lead := next((x for x in row if x), None):
+                named.setdefault(tuple(x / lead for x in row), {})[k] = lead
+        groups = ({k: lead / leads[min(leads)] for k, lead in leads.items()} for leads in named.values())
+        return {min(a): Plane(a) for a in groups}
+
+    @cached_property
     def out_below(self) -> Fraction:
         """`threshold` for the pieces and patterns of networks."""
         return self.threshold(self.zeta_squared)
@@ -47,26 +57,46 @@ class Ball:
 
 
 @dataclass(frozen=True)
+class Plane:
+    """Rows z_k = a_k z_c: with h = z_c.u, the sum of their t_k (z_k.u)_+ is p_c h for h > 0 and l_c h for h < 0."""
+
+    a: dict[int, Fraction]
+
+    def slopes(self, t: Vector) -> tuple[Fraction, Fraction]:
+        """p_c = sum of a_k t_k over a_k > 0, and l_c, over a_k < 0."""
+        p = sum((a_k * t[k] for k, a_k in self.a.items() if a_k > 0), Fraction(0))
+        return p, sum((a_k * t[k] for k, a_k in self.a.items() if a_k < 0), Fraction(0))
+
+    def squares(self) -> tuple[Fraction, Fraction]:
+        """The sums of a_k^2 over a_k > 0 and over a_k < 0."""
+        above = sum((a_k**2 for a_k in self.a.values() if a_k > 0), Fraction(0))
+        return above, sum((a_k**2 for a_k in self.a.values()), Fraction(0)) - above
+
+
+@dataclass(frozen=True)
 class Class:
     """A neuron that can be active: v(r) = B'r (times the sign), output q(r) = B B'r with B = X P, |B|^2 <= bound.
 
-    `key` is (the sign, the pattern's bits), (0, the pattern's bits) or (0, the block); `kinks` the rows or constraints
-    on which v vanishes.
+    `key` is (the sign, D), (0, the pattern) or (0, the block), D and patterns as bit masks; `kinks` are the hyperplanes
+    or constraints on which v vanishes, `zeros` the rows of these hyperplanes.
     """
 
     key: tuple[int, int]
     kinks: tuple[int, ...]
+    zeros: int
     B: fmpq_mat
     bound: Fraction
 
 
 @dataclass(frozen=True)
 class Face:
-    """P, the projector on the complement of the kinks' vectors; W with its row for each vector of the basis."""
+    """P, the projector on the complement of the basis; W with its row for each vector of the basis; `loose` kinks are
+    in the span of the basis, each with its fixed part; `idle` ones need no multiplier."""
 
     kinks: tuple[int, ...]
     basis: tuple[int, ...]
-    fixed: dict[int, Fraction]
+    idle: tuple[int, ...]
+    loose: dict[int, Fraction]
     P: fmpq_mat
     W: Matrix
 
@@ -79,39 +109,53 @@ def read_class(ball: Ball, patterns: Patterns | None, node: Node) -> Class:
         mask = pattern.pattern(problem.n)
         if patterns is None or mask not in patterns:
             raise pattern.reject("a pattern in D_Z, by the fact patterns")
-        return Class((0, mask), (), on_rows(ball.Z, mask), ball.zeta_squared)
+        return Class((0, mask), (), 0, on_rows(ball.Z, mask), ball.zeta_squared)
     first = FIRST[problem.model]
-    fields = node.record(first, *(("pattern",) if first == "sign" else ()), "kinks", "basis", "fixed")
+    fields = node.record(first, *(("pattern",) if first == "sign" else ()), "kinks", "basis", "idle", "fixed")
     return read_relu(ball, fields) if first == "sign" else read_direct(ball, fields)
 
 
 def read_relu(ball: Ball, fields: dict[str, Node]) -> Class:
-    """v = P sum_D t_k z_k with v.z_k > 0 on D, < 0 off D and the kinks, and t_k <= m_k <= 0 on the kinks."""
-    Z, n = ball.problem.Z, ball.problem.n
+    """v = P sum_D t_k z_k with v.z_k > 0 on D, < 0 off D and the kinks, and p_c <= mu_c <= l_c on the kinks."""
+    Z, n, R_squared = ball.problem.Z, ball.problem.n, ball.R_squared
     xi = SIGNS[fields["sign"].text("+", "-")]
     t = tuple(xi * x for x in ball.theta)
     nonzero = mask_of(k for k in range(n) if any(Z[k]))
     D = fields["pattern"].pattern(n) & nonzero
-    face = read_face(Z, ball.problem.d, fields)
-    T = mask_of(face.kinks)
-    if T & D:
-        raise fields["kinks"].reject("rows where the pattern is 0")
+    face = read_face(Z, ball.problem.d, ball.planes, fields)
+    zeros = mask_of(k for c in face.kinks for k in ball.planes[c].a)
+    if zeros & D:
+        raise fields["kinks"].reject("hyperplanes of rows where the pattern is 0")
+    B = on_rows(ball.Z, D) * face.P
     c_D = ball.Z.transpose() * column(t_k if D >> k & 1 else Fraction(0) for k, t_k in enumerate(t))
     for k, s in enumerate(vector(ball.Z * (face.P * c_D))):
-        if (nonzero & ~T) >> k & 1:
-            positive(s if D >> k & 1 else -s, square(Z[k]) * ball.zeta_squared * ball.R_squared, fields["pattern"], k)
-    c = vector(c_D)
-    for k, a_k in face.fixed.items():
-        positive(-t[k], ball.R_squared, fields["kinks"], k)
-        if not 0 <= a_k <= 1:
-            raise fields["fixed"].reject(f"a part between 0 and 1 of t_k for row {k}", show(a_k))
-        c = tuple(c_j + a_k * t[k] * z_kj for c_j, z_kj in zip(c, Z[k], strict=True))
-    for k, W_k in zip(face.basis, face.W, strict=True):
-        m_k = -sum((w * x for w, x in zip(W_k, c, strict=True)), Fraction(0))
-        moved = square(W_k) * ball.zeta_squared
-        positive(-m_k, moved * ball.R_squared, fields["basis"], k)
-        positive(m_k - t[k], 2 * (moved + 1) * ball.R_squared, fields["basis"], k)
-    return Class((xi, D), face.kinks, on_rows(ball.Z, D) * face.P, ball.zeta_squared)
+        if (nonzero & ~zeros) >> k & 1:
+            positive(s if D >> k & 1 else -s, square(Z[k]) * ball.zeta_squared * R_squared, fields["pattern"], k)
+    for c in face.idle:
+        check_idle(ball, t, c, B, fields["idle"])
+    c_0 = vector(c_D)
+    for c, part in face.loose.items():
+        p, l = ball.planes[c].slopes(t)
+        positive(l - p, sum(ball.planes[c].squares()) * R_squared, fields["kinks"], c)
+        if not 0 <= part <= 1:
+            raise fields["fixed"].reject(f"a part between 0 and 1 for row {c}", show(part))
+        c_0 = tuple(x + (l + part * (p - l)) * z for x, z in zip(c_0, Z[c], strict=True))
+    for c, W_c in zip(face.basis, face.W, strict=True):
+        p, l = ball.planes[c].slopes(t)
+        moved = 2 * (square(W_c) * ball.zeta_squared + sum(ball.planes[c].squares())) * R_squared
+        positive(-dot(W_c, c_0) - p, moved, fields["basis"], c)
+        positive(l + dot(W_c, c_0), moved, fields["basis"], c)
+    return Class((xi, D), face.kinks, zeros, B, ball.zeta_squared)
+
+
+def check_idle(ball: Ball, t: Vector, c: int, B: fmpq_mat, node: Node) -> None:
+    """z_c.v = 0 for every residual, and p_c <= 0 <= l_c for every residual of the ball."""
+    if any((B * column(ball.problem.Z[c])).entries()):
+        raise node.reject(f"a hyperplane on which v vanishes whatever the residual, for row {c}")
+    p, l = ball.planes[c].slopes(t)
+    for slope, squared in zip((-p, l), ball.planes[c].squares(), strict=True):
+        if squared:
+            positive(slope, squared * ball.R_squared, node, c)
 
 
 def read_direct(ball: Ball, fields: dict[str, Node]) -> Class:
@@ -120,44 +164,48 @@ def read_direct(ball: Ball, fields: dict[str, Node]) -> Class:
     b = fields["block"].index(len(problem.groups))
     X, size = problem.block(b), len(problem.groups[b])
     K = tuple(zip(*(problem.K[b] or ()), strict=True))
-    face = read_face(K, size, fields)
+    nonzero = [k for k, K_k in enumerate(K) if any(K_k)]
+    face = read_face(K, size, nonzero, fields)
+    B = matrix(X, size) * face.P
     bound = frobenius(X)
-    c_b = transposed(X, ball.theta)
-    v = vector(face.P * column(c_b))
-    for k, K_k in enumerate(K):
-        if k not in face.kinks and any(K_k):
-            slack = -sum((x * v_j for x, v_j in zip(K_k, v, strict=True)), Fraction(0))
-            positive(slack, square(K_k) * bound * ball.R_squared, fields["kinks"], k)
-    c = c_b
-    for k, rho_k in face.fixed.items():
+    c_0 = transposed(X, ball.theta)
+    v = vector(face.P * column(c_0))
+    for k in nonzero:
+        if k not in face.kinks:
+            positive(-dot(K[k], v), square(K[k]) * bound * ball.R_squared, fields["kinks"], k)
+    for k in face.idle:
+        if any((B * column(K[k])).entries()):
+            raise fields["idle"].reject(f"a constraint on which v vanishes whatever the residual, for column {k}")
+    for k, rho_k in face.loose.items():
         if rho_k < 0:
             raise fields["fixed"].reject(f"a multiplier >= 0 for constraint {k}", show(rho_k))
-        c = tuple(c_j - rho_k * x for c_j, x in zip(c, K[k], strict=True))
+        c_0 = tuple(x - rho_k * K_kj for x, K_kj in zip(c_0, K[k], strict=True))
     for k, W_k in zip(face.basis, face.W, strict=True):
-        rho_k = sum((w * x for w, x in zip(W_k, c, strict=True)), Fraction(0))
-        positive(rho_k, square(W_k) * bound * ball.R_squared, fields["basis"], k)
-    return Class((0, b), face.kinks, matrix(X, size) * face.P, bound)
+        positive(dot(W_k, c_0), square(W_k) * bound * ball.R_squared, fields["basis"], k)
+    return Class((0, b), face.kinks, 0, B, bound)
 
 
-def read_face(vectors: Sequence[Vector], dimension: int, fields: dict[str, Node]) -> Face:
-    """Kinks whose vectors are not zero, and a basis of these vectors among them."""
-    kinks = fields["kinks"].ascending(len(vectors))
-    basis = fields["basis"].ascending(len(vectors))
+def read_face(vectors: Sequence[Vector], dimension: int, names: Collection[int], fields: dict[str, Node]) -> Face:
+    """Kinks among `names`; a basis among them that spans the loose ones, and idle ones."""
+    kinks, basis, idle = (fields[key].ascending(len(vectors)) for key in ("kinks", "basis", "idle"))
+    if any(k not in names for k in kinks):
+        raise fields["kinks"].reject("names of hyperplanes (their smallest row), or constraints other than zero")
     if not set(basis) <= set(kinks):
         raise fields["basis"].reject("some of the kinks")
-    if not all(any(vectors[k]) for k in kinks):
-        raise fields["kinks"].reject("kinks whose vectors are not zero")
-    rest = [k for k in kinks if k not in basis]
-    fixed = dict(zip(rest, fields["fixed"].vector(len(rest)), strict=True))
+    if not set(idle) <= set(kinks) - set(basis):
+        raise fields["idle"].reject("some of the kinks that are not in the basis")
+    rest = [k for k in kinks if k not in basis and k not in idle]
+    loose = dict(zip(rest, fields["fixed"].vector(len(rest)), strict=True))
     A = matrix((vectors[k] for k in basis), dimension)
     W = dual_basis(A)
     if W is None:
         raise fields["basis"].reject("independent vectors")
     P = identity(dimension) - A.transpose() * W
     if any((matrix((vectors[k] for k in rest), dimension) * P).entries()):
-        raise fields["basis"].reject("a basis of the vectors of all kinks")
+        raise fields["basis"].reject("a basis that spans the kinks that are not idle")
     entries = vector(W)
-    return Face(kinks, basis, fixed, P, tuple(entries[i * dimension : (i + 1) * dimension] for i in range(len(basis))))
+    rows = tuple(entries[i * dimension : (i + 1) * dimension] for i in range(len(basis)))
+    return Face(kinks, basis, idle, loose, P, rows)
 
 
 def positive(x: Fraction, moved_squared: Fraction, node: Node, k: int) -> None:

@@ -24,12 +24,15 @@ def check_outs(ball: Ball, patterns: Patterns | None, classes: Sequence[Class], 
     problem = ball.problem
     if problem.model != "relu" and out.value is not None:
         raise out.reject("null")
+    keys = {a.key for a in classes}
+    if len(keys) != len(classes):
+        raise out.reject("no two classes of the same block (relu: of the same sign and pattern)", "two")
     if problem.model == "cgl":
-        check_direct(ball, {b for (_, b) in distinct(classes, out)}, multipliers, out)
+        check_direct(ball, {b for _, b in keys}, multipliers, out)
     elif patterns is None:
         raise out.reject("the fact patterns, which this rests on", "none")
     elif problem.model == "gated":
-        named = {mask for _, mask in distinct(classes, out)}
+        named = {mask for _, mask in keys}
         for mask, length in lengths(ball, gated_rows(ball, patterns)):
             if mask not in named and length >= ball.out_below:
                 found = f"none, and |Z'D theta|^2 = {show(length)}"
@@ -37,16 +40,7 @@ def check_outs(ball: Ball, patterns: Patterns | None, classes: Sequence[Class], 
     else:
         bounds, sides = multipliers.record("+", "-"), out.record("+", "-")
         for sign, xi in SIGNS.items():
-            patterns_of = [key[1] for key in (a.key for a in classes) if key[0] == xi]
-            check_side(ball, patterns, xi, patterns_of, bounds[sign], sides[sign])
-
-
-def distinct(classes: Sequence[Class], node: Node) -> set[tuple[int, int]]:
-    """The keys of the classes; rejected if two are the same."""
-    keys = {a.key for a in classes}
-    if len(keys) != len(classes):
-        raise node.reject("at most one class for each block", f"{len(classes)} classes of {len(keys)} blocks")
-    return keys
+            check_side(ball, patterns, xi, [a for a in classes if a.key[0] == xi], bounds[sign], sides[sign])
 
 
 def check_direct(ball: Ball, named: set[int], multipliers: Node, node: Node) -> None:
@@ -65,22 +59,23 @@ def check_direct(ball: Ball, named: set[int], multipliers: Node, node: Node) -> 
             raise node.reject(f"a class for block {b}", f"none, and |X_b'theta - K_b rho|^2 = {show(bound)}")
 
 
-def check_side(ball: Ball, patterns: Patterns, xi: int, named: Sequence[int], multipliers: Node, out: Node) -> None:
-    """ReLU: every fine piece inside a piece that is not out has exactly one class or exactly one entry of `out`.
+def check_side(ball: Ball, patterns: Patterns, xi: int, classes: Sequence[Class], multipliers: Node, out: Node) -> None:
+    """ReLU: every fine piece inside a piece that is not out has a class or exactly one entry of `out`.
 
-    P' has the rows whose t_k is not surely negative; rows of Z that are zero tell no fine pieces apart.
+    P' has the rows whose t_k is not surely negative; rows of Z that are zero tell no fine pieces apart. A class is that
+    of all fine pieces that agree with its pattern off its kinks.
     """
     n, Z = ball.problem.n, ball.problem.Z
     t = tuple(xi * x for x in ball.theta)
     P = mask_of(k for k in range(n) if t[k] > 0)
     fine_P = mask_of(k for k in range(n) if not (t[k] < 0 and t[k] ** 2 > ball.R_squared))
     apart = mask_of(k for k in range(n) if fine_P >> k & 1 and any(Z[k]))
-    with_class = {D & apart for D in named}
-    if len(with_class) != len(named):
-        raise out.reject("at most one class in a fine piece", f"{len(named)} classes in {len(with_class)} fine pieces")
     bounds = lengths(ball, read_entries(t, multipliers.array()))
     tied = {base & P for base, length in bounds if length >= ball.out_below}
-    needed = {mask & apart for mask in patterns.masks[: patterns.open_cells] if mask & P in tied} - with_class
+    needed = {mask & apart for mask in patterns.masks[: patterns.open_cells] if mask & P in tied}
+    for a in classes:
+        signed = apart & ~a.zeros
+        needed = {piece for piece in needed if (piece ^ a.key[1]) & signed}
     entries = out.array()
     rows = [checked(row, t, fine_P, entry) for row, entry in zip(read_entries(t, entries), entries, strict=True)]
     for (base, length), entry in zip(lengths(ball, rows), entries, strict=True):
