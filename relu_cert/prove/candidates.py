@@ -13,7 +13,8 @@ import numpy as np
 
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, scaled_rows, sqrt_upper
 from relu_cert.problem.model import Network, Problem
-from relu_cert.prove.classes import Ball, is_stable, parallel_classes, slopes, spans
+from relu_cert.prove.classes import Ball, is_stable, spans
+from relu_cert.prove.faces import exact_face, near_face
 from relu_cert.prove.facts import Dual, NeuronClass, PieceMultiplier, PieceMultipliers, Sign
 from relu_cert.prove.multipliers import gated_lengths_squared, project
 from relu_cert.prove.pieces import Bits, bit_string, lengths_squared, unique_rows
@@ -114,10 +115,12 @@ def _relu(
         if norm_squared(best.v) < limit:
             out.append(_as_multiplier(t, base, best))
             continue
-        neuron = _class_of(network.Z, xi, t, best)
-        if any((one.pattern, one.kinks) == (neuron.pattern, neuron.kinks) for one in classes):
+        proposals = [exact_face(network.Z, xi, t, best), near_face(network.Z, xi, t, best.v)]
+        known = {(one.pattern, one.kinks) for one in classes}
+        if any((p.pattern, p.kinks) in known for p in proposals):
             continue  # a kink between two fine pieces: the same neuron
-        if not is_stable(problem, neuron, ball):
+        neuron = next((p for p in proposals if is_stable(problem, p, ball)), None)
+        if neuron is None:
             raise Unsettled(f"the face of the neuron in direction {_about(best.v)} is not settled")
         classes.append(neuron)
     return classes, out
@@ -158,34 +161,6 @@ def _as_multiplier(t: Vector, base: list[bool], best: Shortest) -> PieceMultipli
     start = [t_k if on else Fraction(0) for t_k, on in zip(t, base, strict=True)]
     rows = tuple(k for k, (a, b) in enumerate(zip(best.m, start, strict=True)) if a != b)
     return PieceMultiplier(bit_string(base), rows, tuple(best.m[k] for k in rows))
-
-
-def _class_of(Z: Matrix, xi: Sign, t: Vector, best: Shortest) -> NeuronClass:
-    """The class at an exact maximiser v: its rows on, its kinks, a basis of them."""
-    heights = [dot(z, best.v) for z in Z]
-    kinks, inside, share = [], [], {}
-    for c, rows in parallel_classes(Z).items():
-        if heights[c] != 0:
-            continue
-        kinks.append(c)
-        right, left = slopes(rows, t)
-        mu = sum((a * best.m[k] for k, a in rows.items()), Fraction(0))
-        if right < mu < left:
-            inside.append(c)
-        share[c] = (left - mu) / (left - right) if right != left else Fraction(0)
-    basis = _independent(Z, inside)
-    idle = tuple(c for c in kinks if c not in inside and not spans([Z[i] for i in basis], [Z[c]]))
-    fixed = tuple(share[c] for c in kinks if c not in basis and c not in idle)
-    return NeuronClass(xi, bit_string([h > 0 for h in heights]), None, tuple(kinks), basis, idle, fixed)
-
-
-def _independent(Z: Matrix, rows: list[int]) -> tuple[int, ...]:
-    """A greedy basis of the span of the rows, by their numbers."""
-    chosen: list[int] = []
-    for k in rows:
-        if spans([Z[i] for i in [*chosen, k]], ()):
-            chosen.append(k)
-    return tuple(chosen)
 
 
 def _about(v: Vector) -> str:

@@ -1,0 +1,100 @@
+"""Which face a ReLU neuron lies on: proposals, from the exact maximiser at theta. `classes.is_stable` judges them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+from scipy.optimize import linprog
+
+from relu_cert.exact import Matrix, Vector, dot
+from relu_cert.prove.classes import column, parallel_classes, projector, slopes, spans, to_vector
+from relu_cert.prove.facts import NeuronClass, Sign
+from relu_cert.prove.pieces import bit_string
+from relu_cert.prove.projection import Shortest, combine
+
+SEEMS_ZERO = 1e-6  # relative height at which a row is proposed as a kink; a wrong proposal costs time, never a verdict
+SHORT = 10**6  # denominators of proposed multipliers
+
+
+def exact_face(Z: Matrix, xi: Sign, t: Vector, best: Shortest) -> NeuronClass:
+    """The face on which the exact maximiser at theta lies, with its own multipliers."""
+    heights = [dot(z, best.v) for z in Z]
+    kinks, inside, share = [], [], {}
+    for c, rows in parallel_classes(Z).items():
+        if heights[c] != 0:
+            continue
+        kinks.append(c)
+        right, left = slopes(rows, t)
+        mu = sum((a * best.m[k] for k, a in rows.items()), Fraction(0))
+        if right < mu < left:
+            inside.append(c)
+        share[c] = (left - mu) / (left - right) if right != left else Fraction(0)
+    return _neuron(Z, xi, [h > 0 for h in heights], kinks, inside, share)
+
+
+def near_face(Z: Matrix, xi: Sign, t: Vector, v: Vector) -> NeuronClass:
+    """The face of all kinks that v nearly has, with multipliers as far inside their bounds as a linear program finds.
+
+    Where more kinks meet than the face needs (grids, repeated directions), multipliers are not unique, and those of the
+    maximiser may lie on their bounds though others do not.
+    """
+    classes = parallel_classes(Z)
+    size = float(np.linalg.norm([float(x) for x in v]))
+    lengths = [float(np.linalg.norm([float(x) for x in z])) for z in Z]
+    heights = [float(dot(z, v)) for z in Z]
+    kinks = [c for c in classes if abs(heights[c]) <= SEEMS_ZERO * size * lengths[c]]
+    rows_at_kinks = {k for c in kinks for k in classes[c]}
+    on = [h > 0 and k not in rows_at_kinks for k, h in enumerate(heights)]
+    share = _central_shares(Z, t, on, {c: slopes(classes[c], t) for c in kinks})
+    inside = [c for c in kinks if 0 < share.get(c, Fraction(0)) < 1]
+    return _neuron(Z, xi, on, kinks, inside, {c: share.get(c, Fraction(0)) for c in kinks})
+
+
+def _neuron(
+    Z: Matrix, xi: Sign, on: Sequence[bool], kinks: Sequence[int], inside: list[int], share: dict[int, Fraction]
+) -> NeuronClass:
+    basis = _independent(Z, inside)
+    idle = tuple(c for c in kinks if c not in inside and not spans([Z[i] for i in basis], [Z[c]]))
+    fixed = tuple(share[c] for c in kinks if c not in basis and c not in idle)
+    return NeuronClass(xi, bit_string(on), None, tuple(kinks), basis, idle, fixed)
+
+
+def _central_shares(
+    Z: Matrix, t: Vector, on: Sequence[bool], kink_slopes: dict[int, tuple[Fraction, Fraction]]
+) -> dict[int, Fraction]:
+    """f far inside [0, 1] with mu_c = l_c + f_c (p_c - l_c) and sum mu_c z_c the part of -sum_D t_k z_k in the span."""
+    kinks = [c for c, (right, left) in kink_slopes.items() if right < left]
+    if not kinks:
+        return {}
+    start = combine(Z, [t_k if o else Fraction(0) for t_k, o in zip(t, on, strict=True)])
+    basis = _independent(Z, kinks)
+    inner = to_vector(projector([Z[c] for c in basis], len(start)) * column(start))
+    goal = [a - b for a, b in zip(inner, start, strict=True)]  # = sum mu_c z_c
+    A = np.array([[float((kink_slopes[c][0] - kink_slopes[c][1]) * x) for x in Z[c]] for c in kinks]).T
+    b = np.array([float(g) for g in goal]) - np.array(
+        [float(sum((kink_slopes[c][1] * Z[c][j] for c in kinks), Fraction(0))) for j in range(len(start))]
+    )
+    scale = max(float(np.abs(A).max()), 1e-300)
+    k = len(kinks)
+    result = linprog(
+        np.r_[np.zeros(k), -1.0],
+        A_eq=np.c_[A / scale, np.zeros(len(b))],
+        b_eq=b / scale,
+        A_ub=np.r_[np.c_[-np.eye(k), np.ones(k)], np.c_[np.eye(k), np.ones(k)]],
+        b_ub=np.r_[np.zeros(k), np.ones(k)],
+        bounds=[(0, 1)] * k + [(None, None)],
+    )
+    if result.x is None:
+        return {}
+    return {c: Fraction(float(f)).limit_denominator(SHORT) for c, f in zip(kinks, result.x, strict=False)}
+
+
+def _independent(Z: Matrix, rows: list[int]) -> tuple[int, ...]:
+    """A greedy basis of the span of the rows, by their numbers."""
+    chosen: list[int] = []
+    for k in rows:
+        if spans([Z[i] for i in [*chosen, k]], ()):
+            chosen.append(k)
+    return tuple(chosen)
