@@ -24,6 +24,7 @@ class Neuron:
     pattern: str = ""
     kinks: tuple[int, ...] = ()
     basis: tuple[int, ...] = ()
+    idle: tuple[int, ...] = ()
     fixed: tuple[Fraction, ...] = ()
     weight: Fraction = Fraction(1)
 
@@ -32,7 +33,13 @@ class Neuron:
         if model == "gated":
             return {"pattern": self.first}
         named = {"sign": self.first, "pattern": self.pattern} if model == "relu" else {"block": self.first}
-        return {**named, "kinks": list(self.kinks), "basis": list(self.basis), "fixed": words(self.fixed)}
+        return {
+            **named,
+            "kinks": list(self.kinks),
+            "basis": list(self.basis),
+            "idle": list(self.idle),
+            "fixed": words(self.fixed),
+        }
 
 
 def projected(c: Vec, vectors: Sequence[Vec]) -> Vec:
@@ -65,7 +72,9 @@ def smallest_stretch(columns: Sequence[Vec]) -> Fraction:
         sigma /= 2
 
 
-def fine_entries(Z: Mat, listing: small.Listing, t: Vec, R_squared: Fraction, taken: set[str]) -> list[list[Any]]:
+def fine_entries(
+    Z: Mat, listing: small.Listing, t: Vec, R_squared: Fraction, taken: Sequence[Neuron]
+) -> list[list[Any]]:
     """Shortest multipliers of every fine piece, inside a piece that is not out, that no class takes.
 
     Here a piece is out if |Z'm| is below 99/100 of the largest: enough for planted data with a small ball.
@@ -74,7 +83,8 @@ def fine_entries(Z: Mat, listing: small.Listing, t: Vec, R_squared: Fraction, ta
     open_cells = listing.patterns[: listing.open_cells]
     fine = [k for k, t_k in enumerate(t) if not (t_k < 0 and t_k**2 > R_squared) and any(Z[k])]
     entries: list[list[Any]] = []
-    seen = {tuple(D[k] for k in fine) for D in taken}
+    on_kink = {a: {k for k, row in enumerate(Z) if any(brute.rank([row, Z[c]]) == 1 for c in a.kinks)} for a in taken}
+    seen = set()
     for base in brute.piece_bases(open_cells, t):
         m = brute.shortest(Z, brute.box(t, base))
         v = combine(Z, m)
@@ -83,7 +93,8 @@ def fine_entries(Z: Mat, listing: small.Listing, t: Vec, R_squared: Fraction, ta
         inside = [p for p in open_cells if all(p[k] == base[k] for k in range(len(t)) if t[k] > 0)]
         for pattern in inside:
             key = tuple(pattern[k] for k in fine)
-            if key in seen:
+            in_region = any(all(pattern[k] == a.pattern[k] for k in fine if k not in on_kink[a]) for a in taken)
+            if key in seen or in_region:
                 continue
             seen.add(key)
             intervals = [
@@ -173,7 +184,7 @@ def planted(
         out = {}
         for sign, xi in SIGNS.items():
             t = tuple(xi * x for x in theta)
-            taken = {a.pattern for a in neurons if a.first == sign}
+            taken = [a for a in neurons if a.first == sign]
             out[sign] = fine_entries(Z, listing, t, R_squared, taken) if taken else []
     outputs = [faced(model, Z, theta, a)[1] for a in neurons]
     supers = [[a] for a in range(len(neurons))] if supers is None else supers
@@ -202,17 +213,35 @@ def kink(loose: int | None = None) -> Case:
     return planted("kink", "relu", Z, r, [Neuron("+", "100", (1,), (1,))], ("PROVED", "REFUTED"), loose=loose)
 
 
-def two_kinks(loose: int | None = None) -> Case:
-    """As `kink`, with a second row on the same hyperplane, whose multiplier is a fixed part of t_k."""
+def parallel_kinks(loose: int | None = None) -> Case:
+    """As `kink`, with a second row on the same hyperplane: together they are one kink."""
     Z, r = mat([[3, 1], [0, 1], [-1, 0], [0, 2]]), vec(1, "-3/2", 1, "-1/2")
-    neuron = Neuron("+", "1000", (1, 3), (1,), vec("1/8"))
-    return planted("two kinks", "relu", Z, r, [neuron], ("PROVED", "REFUTED"), loose=loose)
+    return planted("parallel", "relu", Z, r, [Neuron("+", "1000", (1,), (1,))], ("PROVED", "REFUTED"), loose=loose)
+
+
+def opposed_kinks(loose: int | None = None) -> Case:
+    """As `kink`, with an antipodal row whose residual is positive: the neuron lies in two fine pieces."""
+    Z, r = mat([[3, 1], [0, 1], [-1, 0], [0, -1]]), vec(1, -2, 1, "1/2")
+    return planted("opposed", "relu", Z, r, [Neuron("+", "1000", (1,), (1,))], ("PROVED", "REFUTED"), loose=loose)
+
+
+def loose_kink(loose: int | None = None) -> Case:
+    """Three kinks of rank two: the multiplier of the third is a fixed part between its two slopes."""
+    Z, r = mat([[3, "1/2", "1/2"], [0, 1, 0], [-1, 0, 0], [0, 0, 1], [0, 1, 1]]), vec(1, -1, 1, -1, -1)
+    neuron = Neuron("+", "10000", (1, 3, 4), (1, 3), fixed=vec("1/4"))
+    return planted("loose kink", "relu", Z, r, [neuron], ("PROVED", "REFUTED"), loose=loose)
+
+
+def idle_kink(loose: int | None = None) -> Case:
+    """Row 1 is orthogonal to all others: the neuron is zero on it whatever the residual."""
+    Z, r = mat([[3, 0], [0, 1], [-1, 0]]), vec(1, -2, 1)
+    return planted("idle", "relu", Z, r, [Neuron("+", "100", (1,), idle=(1,))], ("PROVED", "REFUTED"), loose=loose)
 
 
 def kink_without_weight(loose: int | None = None) -> Case:
-    """Two neurons tie: one without kink has all the weight, one with two kinks has none. Too little to be sure."""
+    """Two neurons tie: one without kink has all the weight, one with a kink has none. Too little to be sure."""
     Z, r = mat([[3, 0], [-1, 0], ["-1/2", -3]]), vec(1, 1, -1)
-    neurons = [Neuron("+", "100"), Neuron("-", "001", (0, 1), (1,), vec(0), Fraction(0))]
+    neurons = [Neuron("+", "100"), Neuron("-", "001", (0,), (0,), weight=Fraction(0))]
     return planted("kink without weight", "relu", Z, r, neurons, ("PROVED", "UNDECIDED"), loose=loose)
 
 
@@ -294,13 +323,36 @@ def group_lasso(blocks: int) -> Case:
         "dual": {"theta": words(r), "multipliers": [None] * blocks},
         **small.value_and_fit(y, lam, r, lam, r),
     }
-    problem = {"model": "cgl", "objective": small.OBJECTIVE, "lambda": "5", "X": [words(row) for row in rows]}
+    problem: dict[str, Any] = {
+        "model": "cgl",
+        "objective": small.OBJECTIVE,
+        "lambda": "5",
+        "X": [words(row) for row in rows],
+    }
     problem |= {"groups": groups, "K": [None] * blocks, "y": words(y)}
     text = json.dumps(raw).encode()
     case = Case(f"group lasso of {blocks}", small.certificate(problem, facts, text), text)
     entries = [Neuron(b).entry("cgl") for b in range(blocks)]
     verdict = "PROVED" if blocks == 1 else "REFUTED"
     return completed(case, entries, [r] * blocks, None, [list(range(blocks))], [share] * blocks, (), (verdict, verdict))
+
+
+def idle_constraint() -> Case:
+    """One block whose second column is zero, with the constraint w_1 <= 0: idle."""
+    y, r, lam = vec(8, 1), vec(5, 1), Fraction(5)
+    rows, K = mat([[1, 0], [0, 0]]), [["0"], ["1"]]
+    raw = {"X": [list(map(small.word, row)) for row in rows], "groups": [[0, 1]], "K": [K], "y": ["8", "1"]}
+    facts = {
+        "primal": {"neurons": [{"block": 0, "w": "3 0", "norm": "3"}]},
+        "dual": {"theta": words(r), "multipliers": [None]},
+        **small.value_and_fit(y, lam, vec(3, 0), Fraction(3), r),
+    }
+    problem: dict[str, Any] = {"model": "cgl", "objective": small.OBJECTIVE, "lambda": "5"}
+    problem |= {"X": [words(row) for row in rows], "groups": [[0, 1]], "K": [["0", "1"]], "y": words(y)}
+    text = json.dumps(raw).encode()
+    case = Case("idle constraint", small.certificate(problem, facts, text), text)
+    entries = [Neuron(0, kinks=(0,), idle=(0,)).entry("cgl")]
+    return completed(case, entries, [vec(5, 0)], None, [[0]], vec("3/5"), (), ("PROVED", "PROVED"))
 
 
 def nothing() -> Case:
@@ -311,23 +363,14 @@ def nothing() -> Case:
 
 
 NETWORKS = (
-    line,
-    both_signs,
-    kink,
-    two_kinks,
-    kink_without_weight,
-    zero_row,
-    fine,
-    twins,
-    pair,
-    interpolated,
-    gated_pair,
-    gated_alone,
+    *(line, both_signs, kink, parallel_kinks, opposed_kinks, loose_kink, idle_kink, kink_without_weight),
+    *(zero_row, fine, twins, pair, interpolated, gated_pair, gated_alone),
 )
 SETS: dict[str, Callable[[], Case]] = {
     **{f"{build.__name__}, R = 0": partial(build, None) for build in NETWORKS},
     **{f"{build.__name__}, R > 0": partial(build, 80) for build in NETWORKS},
     "constrained": constrained,
+    "idle constraint": idle_constraint,
     **{f"group lasso of {blocks}": partial(group_lasso, blocks) for blocks in (1, 2, 3)},
     "nothing": nothing,
 }
