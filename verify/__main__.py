@@ -49,6 +49,8 @@ def read(path: str, limit: int, missing: type[VerifyError], large: type[VerifyEr
 
 def run(arguments: argparse.Namespace) -> list[Line]:
     """Check what the command line names."""
+    if arguments.max_bytes < 0:
+        raise Usage("--max-bytes", "a number of bytes", str(arguments.max_bytes))
     limits = replace(Limits(), size=arguments.max_bytes)
     data = read(arguments.data, limits.size, BadData, BadData) if arguments.data is not None else None
     return check(read(arguments.file, limits.size, Usage, Declined), data, limits)

@@ -1,0 +1,221 @@
+"""Hostile files: declined or rejected, within bounded memory, without a traceback, whatever they hold."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import tracemalloc
+from hashlib import sha256
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import verify
+from tests.verify.cases import accepted
+from tests.verify.wrong import changed
+from verify.text import integer, show
+
+ONE_ROW = accepted("one row")
+MILLION = 10**6
+DECLINED = {
+    "a million open brackets": (b"[" * MILLION, "16 levels of nesting"),
+    "a million open objects": (b'{"a":' * MILLION, "16 levels of nesting"),
+    "brackets after a string of brackets": (b'["[[[[[[", ' + b"[" * 16, "16 levels of nesting"),
+    "a number of a million digits": (ONE_ROW.text.replace(b'"9/2"', b'"' + b"9" * MILLION + b'"'), "20000 digits"),
+    "a JSON integer of a million digits": (b'{"version": ' + b"9" * MILLION + b"}", "20000 digits"),
+    "a fraction of a million digits": (b'{"version": 0.' + b"9" * MILLION + b"}", "20000 digits"),
+    "seventeen million zeros": (b"[" + b"0," * 17 * MILLION + b"0]", "16000000 commas"),
+    "seventeen million empty arrays": (b"[" * 17 * MILLION, "16000000 commas"),
+    "another version": (changed(ONE_ROW, {"version": 2}), "certificate.version: expected version 1, found 2"),
+}
+REJECTED = {
+    "a string that never ends, full of escaped quotes": b'["' + b'\\"' * MILLION,
+    "a string that ends in a backslash": b'["\\',
+    "backslashes without end": b'"' + b"\\" * (2 * MILLION + 1),
+    "runs of digits just below the limit": b"[" + b'"' + (b"9" * 20_000 + b" ") * 200 + b'"]',
+    "closing brackets only": b"]" * MILLION,
+    "zeros only": b"\0" * MILLION,
+    "quotes only": b'"' * MILLION,
+    "a key with a lone surrogate": b'{"\\ud800": 1}',
+    "a value with a lone surrogate": ONE_ROW.text.replace(b'"PROVED"', b'"\\udfff"'),
+    "a NUL in a number": ONE_ROW.text.replace(b'"9/2"', b'"9/2\\u0000"'),
+    "a long key": b'{"' + b"k" * MILLION + b'": 1}',
+    "many keys": b"{" + b", ".join(b'"k%d": 0' % k for k in range(10**5)) + b"}",
+    "a million same keys": b"{" + b", ".join([b'"k": 0'] * 10**5) + b"}",
+}
+
+
+@pytest.mark.parametrize("name", DECLINED)
+def test_over_a_limit_is_declined(name: str) -> None:
+    """Over a limit nothing is said about the certificate, and little more memory is used than the file has."""
+    text, message = DECLINED[name]
+    tracemalloc.start()
+    with pytest.raises(verify.Declined, match=message):
+        verify.check(text)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2 * len(text) + MILLION
+
+
+@pytest.mark.parametrize("name", REJECTED)
+def test_hostile_text_is_rejected(name: str) -> None:
+    """Text made to be slow or confusing is rejected, with a short message in ASCII."""
+    with pytest.raises(verify.Rejected) as caught:
+        verify.check(REJECTED[name], ONE_ROW.raw)
+    assert str(caught.value).isascii()
+    assert len(str(caught.value)) < 500
+
+
+def test_limits_are_counted_not_guessed() -> None:
+    """Exactly at a limit a certificate is still checked; one less and it is declined."""
+    text = ONE_ROW.text
+    values = sum(text.count(c) for c in (b",", b"[", b"{"))
+    verify.check(text, None, verify.Limits(size=len(text), depth=7, digits=64, values=values))
+    for limits in (
+        verify.Limits(size=len(text) - 1),
+        verify.Limits(depth=6),
+        verify.Limits(digits=1),
+        verify.Limits(values=values - 1),
+    ):
+        with pytest.raises(verify.Declined):
+            verify.check(text, None, limits)
+
+
+def test_numbers_of_twenty_thousand_digits_are_read() -> None:
+    """The longest numbers that the format allows are handled exactly, and shown by their first digits."""
+    gap = "1" + "0" * 19_999
+    assert verify.check(changed(ONE_ROW, {"facts.value.gap": gap}), ONE_ROW.raw)
+    with pytest.raises(
+        verify.Rejected, match=r"found about 1\.00000000000e19999 \(off by about 9\.99999999999e19998\)"
+    ):
+        verify.check(changed(ONE_ROW, {"facts.value.lower": gap}), ONE_ROW.raw)
+    witness = "-1" + "0" * 19_999 + " 0"
+    assert verify.check(changed(ONE_ROW, {"facts.patterns.groups[0].witnesses[0]": witness}), ONE_ROW.raw)
+
+
+def test_a_count_that_explodes_is_cut_short() -> None:
+    """Two witnesses for 2^60 cells: rejected as soon as the count is above two, whatever circuits are listed."""
+    n = 60
+    rows = [" ".join("1" if j in (k, n - 1) else "0" for j in range(n)) for k in range(n)]
+    witnesses = [" ".join(["1"] * n), " ".join(["-1"] * n)]
+    fact = {"columns": list(range(n)), "groups": [{"flat": [], "circuits": [], "witnesses": witnesses}], "covers": [0]}
+    problem = {"Z": rows, "y": " ".join(["1"] * n)}
+    changes = {f"problem.{key}": value for key, value in problem.items()} | {"facts": {"patterns": fact}, "claims": []}
+    changes["input.target"] = n
+    with pytest.raises(verify.Rejected, match="more than 2, found 2"):
+        verify.check(changed(ONE_ROW, changes))
+
+
+def test_a_gzip_bomb_is_not_unpacked() -> None:
+    """Data that unpacks to more than the limit cannot be read, and costs no more memory than the limit."""
+    raw = gzip.compress(b"0" * (50 * MILLION))
+    text = changed(ONE_ROW, {"input.sha256": sha256(raw).hexdigest()})
+    tracemalloc.start()
+    with pytest.raises(verify.BadData, match="at most 1000000 bytes when unpacked"):
+        verify.check(text, raw, verify.Limits(size=MILLION))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 5 * MILLION
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        (b"\x1f\x8b\x08garbage", "a gzip file"),
+        (gzip.compress(b"2,-1,-3\n" * 99)[:-20], "a gzip file"),
+        (b"2," + b"1" * 20_001 + b",-3\n", "at most 20000 characters"),
+    ],
+)
+def test_data_that_cannot_be_read(raw: bytes, message: str) -> None:
+    """Damaged or over-long data is not the certificate's fault: BadData."""
+    with pytest.raises(verify.BadData, match=message):
+        verify.check(changed(ONE_ROW, {"input.sha256": sha256(raw).hexdigest()}), raw)
+
+
+def test_a_deep_direct_problem_cannot_be_read() -> None:
+    """The limits hold for the raw data too."""
+    raw = b"[" * MILLION
+    text = changed(accepted("direct, planted"), {"input.sha256": sha256(raw).hexdigest()})
+    with pytest.raises(verify.BadData, match="16 levels of nesting"):
+        verify.check(text, raw)
+
+
+def only_verify_errors(text: bytes, raw: bytes | None) -> None:
+    """Check; any other exception is a failure of the checker."""
+    try:
+        verify.check(text, raw)
+    except verify.VerifyError as error:
+        assert str(error).isascii()
+
+
+@settings(derandomize=True, max_examples=300, deadline=None)
+@given(st.data())
+def test_damaged_bytes_never_crash(data: st.DataObject) -> None:
+    """Bytes changed, dropped or put in anywhere: accepted or rejected, never a traceback."""
+    text = bytearray(
+        accepted(data.draw(st.sampled_from(["xor, planted", "direct, planted", "circuits, planted"]))).text
+    )
+    for _ in range(data.draw(st.integers(1, 3))):
+        place = data.draw(st.integers(0, len(text) - 1))
+        text[place : place + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=3))
+    only_verify_errors(bytes(text), None)
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 10**16)
+    | st.sampled_from(["", "1", "-1/2 0", "01", "+", "x", "\ud800"]),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["w", "+", "-", "flat"]), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+@settings(derandomize=True, max_examples=400, deadline=None)
+@given(st.data())
+def test_parts_of_another_shape_never_crash(data: st.DataObject) -> None:
+    """Any part replaced by any JSON value: accepted or rejected, never a traceback."""
+    case = accepted(
+        data.draw(st.sampled_from(["xor, planted", "xor, planted, gated", "direct, planted", "circuits, planted"]))
+    )
+    tree = json.loads(case.text)
+    node, key = tree, data.draw(st.sampled_from(sorted(tree)))
+    while isinstance(node[key], list | dict) and node[key] and data.draw(st.integers(0, 4)):
+        node = node[key]
+        key = data.draw(st.sampled_from(sorted(node) if isinstance(node, dict) else range(len(node))))
+    node[key] = data.draw(JSON)
+    only_verify_errors(json.dumps(tree).encode(), None)
+
+
+@settings(derandomize=True, max_examples=300, deadline=None)
+@given(st.binary(max_size=40) | st.text('0123456789.,-+eE/\n\r"; xy', max_size=40).map(str.encode))
+def test_any_data_never_crashes(raw: bytes) -> None:
+    """Any bytes as raw data with the right hash: never a traceback."""
+    only_verify_errors(changed(ONE_ROW, {"input.sha256": sha256(raw).hexdigest()}), raw)
+    only_verify_errors(changed(accepted("direct, planted"), {"input.sha256": sha256(raw).hexdigest()}), raw)
+
+
+@pytest.mark.parametrize("digits", [1, 3999, 4000, 4001, 8001, 19_999])
+def test_long_integers(digits: int) -> None:
+    """Integers of any length are read exactly, with their sign."""
+    text = "7" * digits
+    value = integer(text)
+    assert (9 * value + 7) == 7 * 10**digits
+    assert integer("-" + text) == -value
+
+
+def test_show_is_short_and_true() -> None:
+    """Long numbers are shown by twelve digits, rounded towards zero, short ones exactly."""
+    from fractions import Fraction
+
+    assert show(Fraction(-3, 7)) == "-3/7"
+    assert show(Fraction(10**40, 3)) == "about 3.33333333333e39"
+    assert show(Fraction(-2, 3 * 10**50)) == "about -6.66666666666e-51"
+    for exponent in range(-60, 60):
+        x = Fraction(10) ** exponent * Fraction(3**60, 3**60 + 1)
+        words = show(x)
+        assert words.startswith("about 9.9999")
+        assert int(words.split("e")[1]) == exponent - 1
