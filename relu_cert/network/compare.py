@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, sqrt_lower, sqrt_upper
-from relu_cert.network.objective import ConvexNeuron
+from relu_cert.network.objective import ConvexNeuron, outputs
 from relu_cert.problem.model import Block, Problem
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.value import fit, primal, relu_neuron, value
@@ -62,8 +62,7 @@ def never_optimal(facts: Facts, neurons: Sequence[ConvexNeuron]) -> tuple[bool, 
         raise ValueError("a ReLU network is compared with the ReLU problem")
     R = sqrt_upper(2 * (facts.value.upper - facts.value.lower))
     found = []
-    for neuron in neurons:
-        q = neuron.output(network.Z)
+    for neuron, q in zip(neurons, outputs(neurons, network.Z), strict=True):
         reach = dot(facts.dual.theta, q) + R * sqrt_upper(norm_squared(q))
         found.append(reach < facts.lam * sqrt_lower(neuron.norm_squared))
     return tuple(found)

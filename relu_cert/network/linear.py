@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
 
-from relu_cert.exact import Vector
+from relu_cert.exact import Matrix, Vector
 
 
 def columns(vectors: Sequence[Sequence[Fraction]]) -> fmpq_mat:
@@ -18,6 +18,14 @@ def columns(vectors: Sequence[Sequence[Fraction]]) -> fmpq_mat:
 def fraction(x: fmpq) -> Fraction:
     """A flint rational as a Fraction."""
     return Fraction(int(x.p), int(x.q))
+
+
+def products(A: Sequence[Sequence[Fraction]], B: Sequence[Sequence[Fraction]]) -> Matrix:
+    """The matrix of all a.b, a row for every a in A and a column for every b in B."""
+    if not A or not B:
+        return ((),) * len(A)
+    found = columns(A).transpose() * columns(B)
+    return tuple(tuple(fraction(found[i, j]) for j in range(len(B))) for i in range(len(A)))
 
 
 def rank(vectors: Sequence[Sequence[Fraction]]) -> int:

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from relu_cert.exact import Matrix, Vector, dot
+from relu_cert.exact import Matrix, Vector
+from relu_cert.network.linear import products
 from relu_cert.network.objective import ConvexNeuron
 
 
@@ -47,8 +48,9 @@ def merge_on_data(neurons: Sequence[ConvexNeuron], Z: Matrix) -> Merged:
     first = merge_collinear(neurons)
     groups: list[list[int]] = []
     sides: list[tuple[int, list[int]]] = []
+    inner = products([neuron.w for neuron in first.neurons], Z)
     for i, neuron in enumerate(first.neurons):
-        signs = [_sign(dot(z, neuron.w)) for z in Z]
+        signs = [_sign(a) for a in inner[i]]
         for group, (xi, side) in zip(groups, sides, strict=True):
             if xi == neuron.sign and all(a * b >= 0 for a, b in zip(side, signs, strict=True)):
                 group.append(i)

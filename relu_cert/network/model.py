@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from relu_cert.exact import Matrix, Vector, dot
+from relu_cert.exact import Matrix, Vector
+from relu_cert.network.linear import products
 
 _ZERO = Fraction(0)
 
@@ -59,8 +60,10 @@ class TrainedNetwork:
     def __call__(self, Z: Sequence[Sequence[Fraction]]) -> Vector:
         """f(z) for every row z of Z, exactly."""
         b1 = self.b1 or (_ZERO,) * self.m
-        neurons = [(w, b, v) for w, b, v in zip(self.W1, b1, self.w2, strict=True) if v]
-        return tuple(self.b2 + sum((v * max(_ZERO, dot(w, z) + b) for w, b, v in neurons), _ZERO) for z in Z)
+        return tuple(
+            self.b2 + sum((v * (a + b) for a, b, v in zip(row, b1, self.w2, strict=True) if a + b > 0), _ZERO)
+            for row in products(Z, self.W1)
+        )
 
 
 def without_origin(network: TrainedNetwork) -> TrainedNetwork:

@@ -13,8 +13,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from relu_cert.exact import Matrix, Vector, dot, norm_squared, sqrt_lower, sqrt_upper
+from relu_cert.exact import Matrix, Vector, norm_squared, sqrt_lower, sqrt_upper
 from relu_cert.network.biases import square_root
+from relu_cert.network.linear import products
 from relu_cert.network.model import TrainedNetwork
 from relu_cert.prove.facts import ExactNeuron
 
@@ -52,10 +53,6 @@ class ConvexNeuron:
         """|w|^2"""
         return norm_squared(self.w)
 
-    def output(self, Z: Matrix) -> Vector:
-        """xi (Zw)_+"""
-        return tuple(self.sign * max(_ZERO, dot(z, self.w)) for z in Z)
-
 
 def root(square: Fraction, bits: int = 128) -> Interval:
     """sqrt(square), enclosed to a relative 2^-bits."""
@@ -86,13 +83,16 @@ def convex_form(network: TrainedNetwork) -> tuple[ConvexNeuron, ...]:
     return tuple(ConvexNeuron(1 if v > 0 else -1, tuple(abs(v) * x for x in w)) for w, v in pairs if v and any(w))
 
 
-def fit(neurons: Iterable[ConvexNeuron], Z: Matrix) -> Vector:
+def outputs(neurons: Sequence[ConvexNeuron], Z: Matrix) -> Matrix:
+    """q_i = xi_i (Zw_i)_+, a row for every neuron."""
+    inner = products([neuron.w for neuron in neurons], Z)
+    return tuple(tuple(neuron.sign * max(_ZERO, a) for a in row) for neuron, row in zip(neurons, inner, strict=True))
+
+
+def fit(neurons: Sequence[ConvexNeuron], Z: Matrix) -> Vector:
     """sum_i xi_i (Zw_i)_+"""
-    total = [_ZERO] * len(Z)
-    for neuron in neurons:
-        for k, q in enumerate(neuron.output(Z)):
-            total[k] += q
-    return tuple(total)
+    found = outputs(neurons, Z)
+    return tuple(sum((q[k] for q in found), _ZERO) for k in range(len(Z)))
 
 
 def penalty_sum(neurons: Iterable[ConvexNeuron], bits: int = 128) -> Interval:

@@ -20,7 +20,7 @@ from fractions import Fraction
 
 from relu_cert.exact import Matrix
 from relu_cert.network.linear import express, rank
-from relu_cert.network.objective import ConvexNeuron
+from relu_cert.network.objective import ConvexNeuron, outputs
 from relu_cert.network.roots import root_sum_sign
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -38,16 +38,16 @@ class Pruned:
 
 def output_rank(neurons: Sequence[ConvexNeuron], Z: Matrix) -> int:
     """The dimension of the span of the neurons' outputs; less than their number iff some can be pruned."""
-    return rank([neuron.output(Z) for neuron in neurons])
+    return rank(outputs(neurons, Z))
 
 
 def prune(neurons: Sequence[ConvexNeuron], Z: Matrix) -> Pruned:
     """The neurons pruned until their outputs are independent: the same fit, P no higher."""
-    outputs = [neuron.output(Z) for neuron in neurons]
+    q = outputs(neurons, Z)
     alpha: dict[int, Fraction] = {}
     better = False
-    for j, q in enumerate(outputs):
-        gamma = express([outputs[i] for i in alpha], q)
+    for j, q_j in enumerate(q):
+        gamma = express([q[i] for i in alpha], q_j)
         if gamma is None:
             alpha[j] = _ONE
             continue

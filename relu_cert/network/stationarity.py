@@ -23,7 +23,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from relu_cert.errors import TooManyPatterns
-from relu_cert.exact import Matrix, Vector, dot, norm_squared
+from relu_cert.exact import Matrix, Vector, norm_squared
+from relu_cert.network.linear import products
 from relu_cert.network.model import TrainedNetwork
 from relu_cert.network.nearest import nearest_to_zero
 from relu_cert.network.objective import HALF, Interval, residual
@@ -73,34 +74,42 @@ def stationarity(
 ) -> Stationarity:
     """The distance from Clarke stationarity for J at lambda; with a tolerance, for the cells around the network."""
     r = residual(network, Z, y)
-    pairs = zip(network.W1, network.w2, strict=True)
-    return Stationarity(tuple(_neuron(w, v, Z, r, lam, tolerance) for w, v in pairs))
+    pulls = tuple(tuple(r_k * x for x in z) for r_k, z in zip(r, Z, strict=True))
+    lengths = [tolerance**2 * norm_squared(z) for z in Z]
+    found = []
+    for w, v, inner in zip(network.W1, network.w2, products(network.W1, Z), strict=True):
+        second = lam * v - sum((r_k * a for r_k, a in zip(r, inner, strict=True) if a > 0), _ZERO)
+        size = norm_squared(w)
+        kinks = tuple(k for k, a in enumerate(inner) if v and any(pulls[k]) and a * a <= size * lengths[k])
+        found.append(NeuronStationarity(_first(w, v, inner, kinks, Z, pulls, lam), second, kinks))
+    return Stationarity(tuple(found))
 
 
-def _neuron(w: Vector, v: Fraction, Z: Matrix, r: Vector, lam: Fraction, tolerance: Fraction) -> NeuronStationarity:
-    inner = [dot(z, w) for z in Z]
-    second = lam * v - sum((r_k * a for r_k, a in zip(r, inner, strict=True) if a > 0), _ZERO)
-    near = tolerance**2 * norm_squared(w)
-    kinks = tuple(k for k, a in enumerate(inner) if v * r[k] and any(Z[k]) and a * a <= near * norm_squared(Z[k]))
+def _first(
+    w: Vector, v: Fraction, inner: Vector, kinks: tuple[int, ...], Z: Matrix, pulls: Matrix, lam: Fraction
+) -> Interval:
+    """The squared distance of zero from d/dW1_i; pulls are r_k z_k."""
     on = [k for k, a in enumerate(inner) if a > 0 and k not in kinks]
-    smooth = tuple(lam * x - v * s for x, s in zip(w, _sum(Z, r, on), strict=True))
+    smooth = tuple(lam * x - v * s for x, s in zip(w, _sum(pulls, on), strict=True))
     if not kinks:
-        length = norm_squared(smooth)
-        return NeuronStationarity(Interval(length, length), second, kinks)
+        return _exactly(norm_squared(smooth))
     try:
         patterns = enumerate_patterns(tuple(Z[k] for k in kinks), max_patterns=MAX_CELLS)
     except TooManyPatterns:
         # Half of every kink is the middle of two opposite cells, so it is in the subdifferential.
-        middle = tuple(a - HALF * v * s for a, s in zip(smooth, _sum(Z, r, kinks), strict=True))
-        return NeuronStationarity(Interval(_ZERO, norm_squared(middle)), second, kinks)
+        middle = tuple(a - HALF * v * s for a, s in zip(smooth, _sum(pulls, kinks), strict=True))
+        return Interval(_ZERO, norm_squared(middle))
     corners = []
     for pattern in patterns.array()[: patterns.open_cells]:
-        extra = _sum(Z, r, [k for k, bit in zip(kinks, pattern, strict=True) if bit])
+        extra = _sum(pulls, [k for k, bit in zip(kinks, pattern, strict=True) if bit])
         corners.append(tuple(a - v * s for a, s in zip(smooth, extra, strict=True)))
-    length = norm_squared(nearest_to_zero(corners))
-    return NeuronStationarity(Interval(length, length), second, kinks)
+    return _exactly(norm_squared(nearest_to_zero(corners)))
 
 
-def _sum(Z: Matrix, r: Vector, rows: Sequence[int]) -> Vector:
+def _exactly(x: Fraction) -> Interval:
+    return Interval(x, x)
+
+
+def _sum(pulls: Matrix, rows: Sequence[int]) -> Vector:
     """sum_k r_k z_k"""
-    return tuple(sum((r[k] * Z[k][j] for k in rows), _ZERO) for j in range(len(Z[0])))
+    return tuple(sum((pulls[k][j] for k in rows), _ZERO) for j in range(len(pulls[0])))

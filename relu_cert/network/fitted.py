@@ -1,0 +1,123 @@
+"""The network that was found, ready to predict: exact weights, with floats for speed."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relu_cert.data.arrays import exact_matrix
+from relu_cert.errors import DataError, UsageError
+from relu_cert.exact import Matrix, Vector, dot
+from relu_cert.network.formats import write_network
+from relu_cert.network.model import TrainedNetwork
+from relu_cert.network.objective import network_of
+from relu_cert.prove.facts import ExactNeuron, Facts
+
+Floats = NDArray[np.float64]
+_ZERO, _ONE = Fraction(0), Fraction(1)
+NEAR = 1e-9  # a gate this near to its hyperplane, relative to its terms, is decided exactly
+
+
+@dataclass(frozen=True)
+class FittedNetwork:
+    """A two-layer network with exact weights.
+
+    ReLU:   f(x) = sum_i xi_i (w_i.x)_+                  `gates` is None
+    gated:  f(x) = sum_i 1(g_i.x >= 0) w_i.x             `gates` are the witnesses g_i of the neurons' patterns
+
+    With `bias`, x has a 1 appended. `features` is the number of inputs without it.
+    """
+
+    neurons: tuple[ExactNeuron, ...]
+    gates: Matrix | None
+    features: int
+    bias: bool
+
+    @property
+    def width(self) -> int:
+        """The number of neurons."""
+        return len(self.neurons)
+
+    @property
+    def W1(self) -> Floats:
+        """First-layer weights, one row for each neuron, the bias in the last column; balanced: |W1_i| = |w2_i|."""
+        return _floats(self.exact().W1, self._inputs) if self.neurons else np.zeros((0, self._inputs))
+
+    @property
+    def w2(self) -> Floats:
+        """Second-layer weights."""
+        return np.array([float(x) for x in self.exact().w2]) if self.neurons else np.zeros(0)
+
+    def exact(self) -> TrainedNetwork:
+        """The balanced ReLU network, every weight a rational; its inputs include the bias column."""
+        if self.gates is not None:
+            raise UsageError("a gated network is not a ReLU network: it has gates; use neurons and gates.")
+        return network_of(self.neurons, self._inputs)
+
+    def predict(self, X: Any) -> Floats:
+        """f(x) for every row of X, in floats."""
+        rows = np.asarray(X, dtype=np.float64)
+        if rows.ndim != 2 or rows.shape[1] != self.features:
+            raise DataError(f"X has shape {rows.shape}; expected rows of {self.features} features.")
+        inputs = np.hstack([rows, np.ones((len(rows), 1))]) if self.bias else rows
+        if not self.neurons:
+            return np.zeros(len(rows))
+        slopes = _floats([neuron.w for neuron in self.neurons], self._inputs)
+        heights: Floats = inputs @ slopes.T
+        if self.gates is None:
+            signs = np.array([float(neuron.sign) for neuron in self.neurons])
+            return np.asarray(np.maximum(heights, 0.0) @ signs, dtype=np.float64)
+        return np.asarray((heights * self._open(inputs, self.gates)).sum(axis=1), dtype=np.float64)
+
+    def predict_exactly(self, X: Any) -> Vector:
+        """f(x) for every row of X, exactly; X is taken as `certify` takes its data."""
+        rows = [(*row, _ONE) if self.bias else row for row in exact_matrix(X, "X")]
+        if any(len(row) != self._inputs for row in rows):
+            raise DataError(f"X has {len(rows[0]) - self.bias} columns; expected {self.features}.")
+        return tuple(self._value(row) for row in rows)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the ReLU network as .npz, .json, .safetensors, .onnx or .pt; its inputs include the bias column."""
+        write_network(self.exact(), path)
+
+    @property
+    def _inputs(self) -> int:
+        return self.features + self.bias
+
+    def _value(self, x: Vector) -> Fraction:
+        if self.gates is None:
+            return sum((n.sign * max(_ZERO, dot(n.w, x)) for n in self.neurons), _ZERO)
+        pairs = zip(self.neurons, self.gates, strict=True)
+        return sum((dot(n.w, x) for n, g in pairs if dot(g, x) >= 0), _ZERO)
+
+    def _open(self, inputs: Floats, gates: Matrix) -> NDArray[np.bool_]:
+        """1(g.x >= 0), with rounding kept out: what is near to zero is decided exactly."""
+        G = _floats(gates, self._inputs)
+        heights = inputs @ G.T
+        found = np.asarray(heights >= 0)
+        for k, i in np.argwhere(np.abs(heights) <= NEAR * (np.abs(inputs) @ np.abs(G).T)):
+            found[k, i] = dot(gates[i], tuple(Fraction(float(x)) for x in inputs[k])) >= 0
+        return found
+
+
+def fitted_network(facts: Facts, *, bias: bool) -> FittedNetwork:
+    """The network that the facts speak of."""
+    network = facts.problem.network
+    if network is None:
+        raise UsageError("a problem that was given directly has no network.")
+    gates = None
+    if facts.problem.model == "gated":
+        array = network.patterns.array()
+        numbers = {"".join("1" if on else "0" for on in row): number for number, row in enumerate(array)}
+        witnesses = [network.patterns.witness(numbers[neuron.pattern or ""]) for neuron in facts.primal.neurons]
+        gates = tuple(tuple(Fraction(x) for x in u) for u in witnesses)
+    return FittedNetwork(facts.primal.neurons, gates, len(network.Z[0]) - bias, bias)
+
+
+def _floats(rows: Any, width: int) -> Floats:
+    return np.array([[float(x) for x in row] for row in rows], dtype=np.float64).reshape(-1, width)
