@@ -4,5 +4,15 @@ from relu_cert.patterns.cells import Engine
 from relu_cert.patterns.enumerate import enumerate_patterns
 from relu_cert.patterns.model import Group, PatternSet
 from relu_cert.patterns.predict import Prediction, predict
+from relu_cert.patterns.storage import load_npz, save_npz
 
-__all__ = ["Engine", "Group", "PatternSet", "Prediction", "enumerate_patterns", "predict"]
+__all__ = [
+    "Engine",
+    "Group",
+    "PatternSet",
+    "Prediction",
+    "enumerate_patterns",
+    "load_npz",
+    "predict",
+    "save_npz",
+]

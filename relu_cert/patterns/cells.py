@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,11 +40,11 @@ def cells(normals: Sequence[IntVector], *, compiled: bool, limit: int | None = N
     Raises LimitReached when there are more than `limit` of them. `tick(number so far)` is called now and then.
     """
     if compiled and len(normals[0]) > 1:
-        from relu_cert.patterns.compiled import NotEnoughPrimes  # noqa: PLC0415
+        from relu_cert.patterns.compiled import OutOfReach
 
         try:
             return _compiled(normals, limit, tick)
-        except NotEnoughPrimes:
+        except OutOfReach:
             pass
     return _python(normals, limit, tick)
 
@@ -60,14 +60,14 @@ def _python(normals: Sequence[IntVector], limit: int | None, tick: Tick | None) 
 
 
 def _compiled(normals: Sequence[IntVector], limit: int | None, tick: Tick | None) -> Cells:
-    from relu_cert.patterns.compiled import compiled_walk, finish_points  # noqa: PLC0415
+    from relu_cert.patterns.compiled import compiled_walk, finish_points
 
     base, orientation = pivot_coordinate(normals[0])
     oriented = (tuple(orientation * x for x in normals[0]), *normals[1:])
     Z = float_rows(oriented)
     width = (len(normals) + 7) // 8
     bits: list[NDArray[np.uint8]] = []
-    points: list[Integers] = []
+    points: list[NDArray[Any]] = []
     broken: dict[int, int] = {}
     total = 0
     for chunk in compiled_walk(oriented, base):

@@ -19,8 +19,8 @@ ROOM = 1 << 15  # cells in a chunk
 WORK = 1 << 15  # pivots in a chunk
 
 
-class NotEnoughPrimes(ArithmeticError):
-    """Too many of the primes divide a determinant; the integer walk has no such limit."""
+class OutOfReach(ArithmeticError):
+    """Minors outside the range of floats, or too many primes that divide one; the integer walk has no such limits."""
 
 
 @dataclass(frozen=True)
@@ -72,12 +72,15 @@ def primes_needed(bound: int) -> int:
 
 def compiled_walk(normals: Sequence[Sequence[int]], base: int) -> Iterator[Chunk]:
     """The walk of `walk.walk` for rank r >= 2, in chunks. `normals[0][base]` must be positive."""
-    from relu_cert.patterns import kernel  # noqa: PLC0415  (compiling takes seconds: only where it is worth it)
+    from relu_cert.patterns import kernel
 
     m, r = len(normals), len(normals[0])
     levels, words = r + 1, (m + 63) // 64
     bound = hadamard(normals, r)
-    rounding = bound.bit_length() < 480  # then products of two minors do not overflow
+    # all minors and products of two of them must be in the range of floats: 2^-1022 to 2^1023
+    rounding = bound.bit_length() < 480
+    if bound.bit_length() + 2 * r > 940:
+        raise OutOfReach
     X, E, exponents = first_level(normals, base, rounding)
     F = np.zeros((2, levels))
     F[:, 0] = X[0, base, 0], E[0, base, 0]
@@ -95,12 +98,11 @@ def compiled_walk(normals: Sequence[Sequence[int]], base: int) -> Iterator[Chunk
     log = np.zeros((room, words + 1), dtype=np.uint64)
     counts = np.array([0, 0, -1, m, 0])
     seen = np.zeros((1 << 14, words), dtype=np.uint64)
-    tiny = 0.0 if rounding else 2.0**-1000
     exact = _Exact(normals, base, bound, exponents, rounding)
     state = kernel.START
     while state != kernel.DONE:
         state = kernel.advance(
-            X, E, F, I, M, S, J, m, base, rounding, tiny, cells, points, kept, log, counts, seen, state, WORK
+            X, E, F, I, M, S, J, m, base, rounding, cells, points, kept, log, counts, seen, state, WORK
         )  # fmt: skip
         if state == kernel.RESOLVE:
             exact.resolve(X, E, I, int(counts[2]) + 1)
@@ -114,7 +116,7 @@ def compiled_walk(normals: Sequence[Sequence[int]], base: int) -> Iterator[Chunk
 
 
 def _circuit(entry: tuple[int, ...], normals: Sequence[Sequence[int]]) -> tuple[int, int]:
-    """A logged broken circuit (mask, the hyperplane that it spans); superfluous members are taken out if there may be some."""
+    """A logged broken circuit (mask, the hyperplane that it spans), without members that it does not need."""
     *words, spanned = entry
     mask = sum(word << 64 * i for i, word in enumerate(words))
     if spanned < 1 << 32:
@@ -151,11 +153,11 @@ class _Exact:
 
     def resolve(self, X: Floats, E: Floats, I: NDArray[np.int64], level: int) -> None:
         """Decide the undecided entries of a level."""
-        from relu_cert.patterns import residues  # noqa: PLC0415
+        from relu_cert.patterns import residues
 
         m = len(self.normals)
         if not residues.resolve(X, E, I, level, m, self.base, self.exponents, self.rounding, *self._arguments()):
-            raise NotEnoughPrimes
+            raise OutOfReach
 
     def order(
         self,
@@ -168,11 +170,11 @@ class _Exact:
         counts: NDArray[np.int64],
     ) -> None:
         """Settle the order of the points of a line."""
-        from relu_cert.patterns import residues  # noqa: PLC0415
+        from relu_cert.patterns import residues
 
         level, count = int(counts[2]) + 1, -int(counts[4])
         if not residues.order_exactly(X, E, F, I, S, J, level, self.base, count, *self._arguments()):
-            raise NotEnoughPrimes
+            raise OutOfReach
         counts[4] = count
 
 
@@ -181,11 +183,12 @@ def first_level(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
     """Tableau and errors with level 0 filled in: z_0 in the place of the coordinate `base`, coordinates as extra rows.
 
-    X_jl = z_jl p - z_j,base z_0l with p = z_0,base; column base stays. Unless integers are kept, row j is divided by 2^exponents[j].
+    X_jl = z_jl p - z_j,base z_0l with p = z_0,base; column base stays. Unless integers are kept, row j is divided by
+    2^exponents[j], about the square root of its size: then minors are neither too large nor too small.
     """
     m, r = len(normals), len(normals[0])
     rows = [*(list(z) for z in normals), *([int(i == l) for i in range(r)] for l in range(r))]
-    exponents = [0 if rounding else max(map(abs, row)).bit_length() for row in rows]
+    exponents = [0 if rounding else max(map(abs, row)).bit_length() // 2 for row in rows]
     X = np.zeros((r + 1, r, m + r))
     E = np.zeros_like(X)
     first, p = rows[0], rows[0][base]
@@ -201,7 +204,7 @@ def finish_points(
     Z: Floats, chunk: Chunk, reach: float, rounds: int = 1
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Integer points of the cells of a chunk, and where their signs are proved."""
-    from relu_cert.patterns import finish  # noqa: PLC0415
+    from relu_cert.patterns import finish
 
     W = np.zeros(chunk.points.shape, dtype=np.int64)
     good = np.zeros(len(W), dtype=np.bool_)

@@ -17,14 +17,15 @@ from relu_cert.patterns.lower import LowerFaces
 from relu_cert.patterns.model import Group, PatternSet
 from relu_cert.patterns.packing import Packed, both_halves, both_halves_of_masks, pack_masks, rows_of
 from relu_cert.patterns.planar import line_cells, plane_cells
-from relu_cert.patterns.predict import Prediction, predict_arrangement
+from relu_cert.patterns.predict import Prediction, predict_arrangement, surely_more
 from relu_cert.patterns.walk import LimitReached
 from relu_cert.patterns.witness import Integers, small
 
 Progress = Callable[[int, int], None]
 
 COMPILE_FROM = {"auto": 60_000, "compiled": 64}  # cells, by Cover's bound: fewer are walked in plain Python
-ADVICE = "Use fewer rows or columns, or raise max_patterns."
+ADVICE = "Use fewer rows or fewer columns, or raise the limit (max_patterns)."
+FOUND = f"The enumeration was stopped when it had found that many. {ADVICE}"
 
 
 def enumerate_patterns(
@@ -32,11 +33,17 @@ def enumerate_patterns(
 ) -> PatternSet:
     """D_Z with a witness for every pattern and the evidence that none is missing.
 
-    Raises TooManyPatterns when there are more than `max_patterns`. `progress(done, bound)` is called now and then.
+    Raises TooManyPatterns when there are more than `max_patterns`: at once where a sample shows that there must be
+    more, otherwise as soon as that many have been found (an upper bound is no reason to refuse).
+    `progress(done, bound)` is called now and then. The engine "python" needs no compilation, "compiled" is faster
+    by a factor of ten to twenty; "auto" takes the one that is done first.
     """
     a = arrangement(Z)
     planes = hyperplanes(a.rows)
-    return _Enumeration(a, planes, predict_arrangement(a, planes), max_patterns, progress, engine).run()
+    expected = predict_arrangement(a, planes)
+    if expected.cells > max_patterns and surely_more(planes.normals, max_patterns):
+        raise TooManyPatterns(expected.general, max_patterns, ADVICE)
+    return _Enumeration(a, planes, expected, max_patterns, progress, engine).run()
 
 
 @dataclass
@@ -62,7 +69,7 @@ class _Enumeration:
         bits, W, circuits = self._cells(planes)
         self.total += len(bits)
         if self.total > self.max_patterns:
-            raise TooManyPatterns(self.expected.bound, self.max_patterns, ADVICE)
+            raise TooManyPatterns(self.expected.bound, self.max_patterns, FOUND)
         lifted = self._lift(W, basis)
         both = np.concatenate([lifted, -lifted]) if len(planes) else lifted
         return Group(rows_of(planes.zero), bits, both, circuits)
@@ -86,7 +93,7 @@ class _Enumeration:
         try:
             found = cells(planes.normals, compiled=compiled, limit=limit, tick=self._tick if self.progress else None)
         except LimitReached:
-            raise TooManyPatterns(self.expected.bound, self.max_patterns, ADVICE) from None
+            raise TooManyPatterns(self.expected.general, self.max_patterns, FOUND) from None
         names = planes.names
         circuits = tuple((names[c], *(names[b] for b in bs)) for c, bs in minimal(found.broken))
         return both_halves(found.bits, planes, n), found.points, circuits

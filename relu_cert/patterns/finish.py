@@ -68,7 +68,7 @@ def margin(sign, a, scale):  # type: ignore[no-untyped-def]
 
 @compile_
 def finish(Z, scale, cells, points, W, good, rounds, reach):  # type: ignore[no-untyped-def]
-    """W[i] = a small integer point of cell i, with good[i] if its signs are proved. Z is r x m, scale_j = 1 / |z_j|_1."""
+    """W[i] = a small integer point of cell i, with good[i] if its signs are proved. Z is r x m, scale = 1 / |z|_1."""
     r, m = Z.shape
     sign = np.empty(m)
     a = np.empty(m)
@@ -104,7 +104,7 @@ def finish(Z, scale, cells, points, W, good, rounds, reach):  # type: ignore[no-
             for j in range(m):
                 proved &= sign[j] * a[j] * scale[j] > slack
             if proved:
-                divisor = 0
+                divisor = np.int64(0)
                 for l in range(r):
                     x, y = divisor, abs(np.int64(w[l]))
                     while y:

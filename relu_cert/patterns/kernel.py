@@ -28,8 +28,8 @@ compile_ = njit(cache=True, error_model="numpy")
 propose_ = njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "arcp", "nsz", "nnan"})
 
 DONE, GO_ON, RESOLVE, ORDER, START = range(5)
-"""What `advance` returns: the walk has ended; call again; first resolve the entries of level k + 1; first settle the order of
-the points of the line at level k + 1."""
+"""What `advance` returns: the walk has ended; call again; first resolve the entries of level k + 1; first settle the
+order of the points of the line at level k + 1."""
 
 UNSURE = 1 << 32  # added to the spanned hyperplane of a circuit that may have more members than needed
 U = 2.0**-51  # four times the unit roundoff: room for the rounding of the bounds themselves
@@ -58,7 +58,7 @@ def clear_bits(target):  # type: ignore[no-untyped-def]
 
 
 @compile_
-def pivot(X, E, k, c, e, det, det_error, rounding, tiny):  # type: ignore[no-untyped-def]
+def pivot(X, E, k, c, e, det, det_error, rounding):  # type: ignore[no-untyped-def]
     """Level k + 1 from level k: X'_jl = (X_jl X_ec - X_jc X_el) / det. True if some entry is undecided."""
     r, rows = X.shape[1], X.shape[2]
     p, pe = X[k, c, e], E[k, c, e]
@@ -79,7 +79,6 @@ def pivot(X, E, k, c, e, det, det_error, rounding, tiny):  # type: ignore[no-unt
             a, b = x[j] * p, C[j] * q
             v = (a - b) / det
             err = abs(x[j]) * pe + ap * xe[j] + abs(C[j]) * qe + aq * CE[j] + U * (abs(a) + abs(b))
-            err += tiny if x[j] != 0.0 or C[j] != 0.0 else 0.0
             err = (err + abs(v) * det_error) * inv + U * abs(v)
             whole = rounding and err < 0.5 and abs(v) < 2.0**52
             y[j] = np.rint(v) if whole else v
@@ -367,7 +366,7 @@ def line_column(I, k):  # type: ignore[no-untyped-def]
 
 @compile_
 def descend(X, I, M, F, k, c, e, m, base, log, counts, seen):  # type: ignore[no-untyped-def]
-    """Closure, followers and signs of level k + 1 after the pivot (c, e). False: a broken circuit was met and logged."""
+    """Closure, followers and signs of level k + 1 after the pivot (c, e). False: a broken circuit was logged."""
     r = X.shape[1]
     for l in range(r):
         I[3, k + 1, l] = I[3, k, l] if l != c else 0
@@ -404,11 +403,11 @@ def descend(X, I, M, F, k, c, e, m, base, log, counts, seen):  # type: ignore[no
 
 @compile_
 def advance(  # type: ignore[no-untyped-def]
-    X, E, F, I, M, S, J, m, base, rounding, tiny, cells, points, kept, log, counts, seen, resume, work
+    X, E, F, I, M, S, J, m, base, rounding, cells, points, kept, log, counts, seen, resume, work
 ):
     """Go on with the walk until something has to be done outside; see the codes above.
 
-    counts: 0 cells written, 1 circuits written, 2 the level, 3 the hyperplane that was added last, 4 points of the line.
+    counts: cells written, circuits written, the level, the hyperplane that was added last, points of the line.
     resume is the code that was returned before (START at the start).
     """
     r = X.shape[1]
@@ -462,7 +461,7 @@ def advance(  # type: ignore[no-untyped-def]
         F[0, k + 1] = X[k, c, e]
         F[1, k + 1] = E[k, c, e]
         new = k + 1
-        if pivot(X, E, k, c, e, F[0, k], F[1, k], rounding, tiny):
+        if pivot(X, E, k, c, e, F[0, k], F[1, k], rounding):
             counts[2] = k
             counts[3] = e
             return RESOLVE

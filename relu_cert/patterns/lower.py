@@ -1,8 +1,9 @@
 """Patterns of lower faces: the totally cyclic flats, found rank by rank with a bit test.
 
-A flat X has one largest totally cyclic part T(X), and a cell on L_T(X) that is 1 on all of X. So, going up in rank: let F be the union of the
-totally cyclic parts of the flats that X covers. If X is not totally cyclic then F = T(X) is one of the flats found
-before, and one of its cells covers X. If there is none, X is totally cyclic and its own cells are new patterns.
+A flat X has one largest totally cyclic part T(X), and some cell on L_T(X) is 1 on all of X. So, going up in rank: let F
+be the union of the totally cyclic parts of the flats that X covers. If X is not totally cyclic then F = T(X) is one of
+the flats found before, and one of its cells covers X. If there is none, X is totally cyclic and its own cells are new
+patterns.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""Cells on a line and in a plane, where no search is needed: the rays sorted by angle, a sector between two neighbours."""
+"""Cells on a line and in a plane, where no search is needed: rays sorted by angle, a sector between two neighbours."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cmp_to_key
+from itertools import pairwise
 
 from relu_cert.exact import primitive
 
@@ -24,7 +25,7 @@ def plane_cells(normals: Sequence[Sequence[int]]) -> tuple[list[int], list[tuple
     rays.sort(key=cmp_to_key(_turn))
     ends = [ray for _, ray in rays]
     ends.append((-ends[0][0], -ends[0][1]))
-    points = [primitive((a + c, b + d)) for (a, b), (c, d) in zip(ends, ends[1:], strict=False)]
+    points = [primitive((a + c, b + d)) for (a, b), (c, d) in pairwise(ends)]
     x, y = points[0]
     mask = sum(1 << j for j, (a, b) in enumerate(normals) if a * x + b * y > 0)
     masks = [mask]

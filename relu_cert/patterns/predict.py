@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb
+from math import comb, log, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
 
 from relu_cert.exact import Matrix
-from relu_cert.patterns.arrangement import Arrangement, Hyperplanes, arrangement, hyperplanes
+from relu_cert.patterns.arrangement import Arrangement, Hyperplanes, IntVector, arrangement, hyperplanes
 from relu_cert.patterns.circuits import cover_bound
 
 
@@ -17,6 +22,7 @@ class Prediction:
     `classes`  m, the number of different hyperplanes.
     `cells`    Cover's bound 2 sum_{k < r} C(m-1, k) on the open cells, reached in general position.
     `bound`    an upper bound on all patterns, lower faces included.
+    `general`  the number of patterns if the different hyperplanes are in general position (at most).
     `exact`    `cells` and `bound` are known to be the exact numbers.
     """
 
@@ -26,6 +32,7 @@ class Prediction:
     classes: int
     cells: int
     bound: int
+    general: int
     exact: bool
 
     @property
@@ -34,10 +41,10 @@ class Prediction:
         if self.exact:
             return f"exactly {self.bound:,} patterns, {self.cells:,} of them open cells"
         if self.bound == self.cells:
-            return f"at most {self.bound:,} patterns, all open cells (exactly that many in general position)"
+            return f"at most {self.bound:,} patterns, all open cells (that many in general position)"
         return (
-            f"at most {self.cells:,} open cells and {self.bound:,} patterns in all "
-            f"({self.cells + 1:,} at most in general position)"
+            f"at most {self.cells:,} open cells; {self.general:,} patterns in general position, "
+            f"at most {self.bound:,} in any case"
         )
 
 
@@ -55,16 +62,14 @@ def predict_arrangement(a: Arrangement, planes: Hyperplanes) -> Prediction:
     """
     m, r = len(planes), a.rank
     cells = cover_bound(m, r)
-    directions = m + sum(1 for mask in planes.opposite if mask)
     if one_sided(planes):
-        bound = cells
-        exact = r <= 2 or m == r
-    elif r <= 1:
-        bound, exact = cells + 1, True
-    else:
-        bound = min(sum(comb(directions, k) for k in range(r + 1)), 1 << directions)
-        exact = False
-    return Prediction(a.n, a.d, r, m, cells, bound, exact)
+        return Prediction(a.n, a.d, r, m, cells, cells, cells, exact=r <= 2 or m == r)
+    two_sided = sum(1 for mask in planes.opposite if mask)
+    if r == 1:
+        return Prediction(a.n, a.d, r, m, cells, cells + 1, cells + 1, exact=True)
+    bound = sum(comb(m + two_sided, k) for k in range(r + 1))
+    general = cells + 1 if not two_sided else bound
+    return Prediction(a.n, a.d, r, m, cells, bound, general, exact=False)
 
 
 def one_sided(planes: Hyperplanes) -> bool:
@@ -75,10 +80,52 @@ def one_sided(planes: Hyperplanes) -> bool:
         return True
     if len(planes) == len(planes.normals[0]):  # independent
         return True
-    columns = [list(column) for column in zip(*planes.normals, strict=True)]
-    strict = [1 if all(x > 0 for x in c) else -1 if all(x < 0 for x in c) else 0 for c in columns]
-    if any(strict):
-        return True
     # columns that never change their sign: their sum is positive unless a row vanishes in all of them
-    weak = [1 if all(x >= 0 for x in c) else -1 if all(x <= 0 for x in c) else 0 for c in columns]
+    columns = zip(*planes.normals, strict=True)
+    weak = [min(column) >= 0 or max(column) <= 0 for column in map(list, columns)]
     return all(any(w and x for w, x in zip(weak, z, strict=True)) for z in planes.normals)
+
+
+def surely_more(normals: Sequence[IntVector], limit: int, samples: int = 64) -> bool:
+    """True if a sample shows, with an error probability below 1e-9, that there are more than `limit` cells.
+
+    The sets of r - 1 of the hyperplanes 1 ... m-1 without a broken circuit are counted on a random sample of all such
+    sets (Hoeffding's bound); each of them stands for two cells. False says nothing.
+    """
+    m, r = len(normals), len(normals[0])
+    everything = 2 * comb(m - 1, r - 1)
+    slack = sqrt(log(1e9) / (2 * samples))
+    if everything * (1 - slack) <= limit:
+        return False
+    Z = np.array([[x % PRIME for x in z] for z in normals], dtype=np.int64)
+    rng = random.Random(0)
+    hits = sum(_unbroken(Z, sorted(rng.sample(range(1, m), r - 1), reverse=True)) for _ in range(samples))
+    return everything * (hits / samples - slack) > limit
+
+
+PRIME = 2**31 - 1
+
+
+def _unbroken(Z: NDArray[np.int64], members: Sequence[int]) -> bool:
+    """Whether a set (descending) contains no broken circuit, modulo a prime: one path of the walk."""
+    base = int(np.flatnonzero(Z[0])[0])
+    X = _eliminate(Z, base, 0)
+    free = [l for l in range(Z.shape[1]) if l != base]
+    for e in members:
+        c = next((l for l in free if X[e, l]), None)
+        if c is None:
+            return False
+        X = _eliminate(X, c, e)
+        free.remove(c)
+        if not X[:e, [*free, base]].any(axis=1).all():
+            return False
+    return True
+
+
+def _eliminate(X: NDArray[np.int64], c: int, e: int) -> NDArray[np.int64]:
+    """z_e in the place of the variable of column c, modulo the prime."""
+    inverse = pow(int(X[e, c]), -1, PRIME)
+    column = X[:, c] * inverse % PRIME
+    out: NDArray[np.int64] = (X - column[:, None] * X[e] % PRIME) % PRIME
+    out[:, c] = column
+    return out

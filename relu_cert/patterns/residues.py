@@ -69,7 +69,7 @@ def invert_basis(R, V, B, i, p, s, target):  # type: ignore[no-untyped-def]
 
 @compile_
 def prepare(R, P, V, B, need, k):  # type: ignore[no-untyped-def]
-    """Invert the basis (k + 1 rows and columns in V) modulo `need` primes. False: too many primes divide its determinant."""
+    """Invert the basis (k + 1 rows and columns in V) modulo `need` primes. False: too many divide its determinant."""
     found = 0
     for i in range(len(R)):
         det = invert_basis(R, V, B, i, P[0, i], k + 1, found)
@@ -106,7 +106,7 @@ def at_free(R, P, V, k, i, j, l):  # type: ignore[no-untyped-def]
 
 @compile_
 def number(P, V, need):  # type: ignore[no-untyped-def]
-    """det times the number whose residues are V[NUMBER], as a float with a relative error below 2^-40, 0.0 only for zero.
+    """det times the number with the residues V[NUMBER], a float with a relative error below 2^-40; 0.0 only for zero.
 
     That integer is below half the product of all but the last prime in use; so its last mixed-radix digit is 0 if it is
     positive and p - 1 if it is negative.
