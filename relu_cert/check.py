@@ -9,7 +9,6 @@ from fractions import Fraction
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from relu_cert.claims import NAMES, Result, decide
 from relu_cert.data.model import Dataset
@@ -18,23 +17,16 @@ from relu_cert.exact import sqrt_lower
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import gated, relu
 from relu_cert.problem.model import Model, Problem
-from relu_cert.prove.candidates import Unsettled
-from relu_cert.prove.exact_optimum import exact_facts, guesses
 from relu_cert.prove.facts import Facts, LambdaMax
 from relu_cert.prove.ggp import position_facts
 from relu_cert.prove.lambda_max import lambda_max
-from relu_cert.prove.lifts import proposed_lifts
-from relu_cert.prove.multipliers import Proposals
-from relu_cert.prove.optimal_set import optimal_set
-from relu_cert.prove.prove import exact_neuron, prove, zero_facts
-from relu_cert.solve import FloatProblem, Solution, multipliers, prepare, solve
+from relu_cert.prove.prove import zero_facts
+from relu_cert.settle import Question, propose, settle
+from relu_cert.solve import prepare, solve
 
 DEFAULT_GAP = Fraction(1, 10**9)
 DEFAULT_MAX_PATTERNS = 10**6
 DEFAULT_RATIO = Fraction(1, 10)
-FLOAT_PRECISION = 52
-FLOAT_DIGITS = 14
-THOROUGH = 0.99  # pieces below this part of lambda need no sharper multiplier
 
 
 class Stages(Protocol):
@@ -87,60 +79,19 @@ def _optimum(problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stag
     """The facts about the optimum at lambda."""
     with stages.stage("lambda_max"):
         floats = prepare(problem)
-        largest = lambda_max(problem, _propose(floats, np.array([float(x) for x in problem.y]), 0.0))
+        largest = lambda_max(problem, propose(floats, np.array([float(x) for x in problem.y]), 0.0))
         lam = choice.resolve(largest)
     if lam * lam >= largest.squared:
         return zero_facts(problem, lam, largest, gap)
     with stages.stage("solve"):
         solution = solve(floats, float(lam))
     with stages.stage("prove"):
-        return _settle(problem, lam, largest, gap, floats, solution)
-
-
-def _settle(
-    problem: Problem, lam: Fraction, largest: LambdaMax, gap: Fraction, floats: FloatProblem, solution: Solution
-) -> Facts:
-    """The facts, with the optimal set if one of the proposed lifts settles it; else those of the plain proof."""
-    theta = [float(x) for x in solution.theta]
-    for guess in guesses(theta, FLOAT_DIGITS):
-        near = np.array([float(x) for x in guess])
-        exact = exact_facts(problem, lam, largest, gap, guess, _propose(floats, near, float(lam)))
-        if exact is not None:
-            return exact
-    neurons = [exact_neuron(problem, neuron, FLOAT_PRECISION) for neuron in solution.neurons]
-    plain: Facts | None = None
-    reasons: list[str] = []
-    for lift in proposed_lifts(problem, solution.theta):
-        facts = prove(
-            problem,
-            lam,
-            largest,
-            gap,
-            neurons,
-            theta,
-            lambda t: _propose(floats, t, THOROUGH * float(lam)),
-            FLOAT_PRECISION,
-            lift,
-        )
-        plain = plain or facts
-        try:
-            return replace(facts, optimal_set=optimal_set(facts, lift))
-        except Unsettled as reason:
-            reasons.append(str(reason))
-    if plain is None:
-        raise ValueError("the plain proof is always tried")
-    return replace(plain, unsettled=reasons[-1])
+        return settle(Question(problem, floats, lam, largest, gap), solution)
 
 
 def verdicts(facts: Facts, claims: Sequence[str] = NAMES) -> tuple[Result, ...]:
     """What the facts say about the claims."""
     return decide(facts, claims)
-
-
-def _propose(floats: FloatProblem, theta: NDArray[np.float64], lam: float) -> Proposals | None:
-    """Float multipliers for the pieces of a ReLU problem; the others need none."""
-    found = multipliers(floats, theta, lam)
-    return {xi: found[xi] for xi in (1, -1)} if isinstance(found, dict) else None
 
 
 def _twelve_digits(x: Fraction) -> Fraction:

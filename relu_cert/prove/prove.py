@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from relu_cert.exact import Matrix, Vector
 from relu_cert.problem.model import Problem
 from relu_cert.prove.dual import feasible_dual
-from relu_cert.prove.facts import Dual, ExactNeuron, Facts, LambdaMax, Primal
+from relu_cert.prove.facts import Dual, ExactNeuron, Facts, LambdaMax, Primal, Sign
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
 from relu_cert.prove.lifts import orthogonal_part
 from relu_cert.prove.multipliers import Proposals
 from relu_cert.prove.value import block_neuron, fit, gated_neuron, primal, relu_neuron, value
-from relu_cert.solve import Neuron
 
 Propose = Callable[[NDArray[np.float64]], Proposals | None]
 
@@ -52,18 +51,15 @@ def prove(
     return _facts(problem, lam, largest, primal(problem, neurons), dual, gap)
 
 
-def exact_neuron(problem: Problem, neuron: Neuron, precision: int) -> ExactNeuron:
-    """A float neuron as an exact feasible one."""
-    w = [float(x) for x in neuron.w]
-    q = binary_grid(w, precision)
-    exact: Vector = tuple(from_grid(to_grid(x, q), q) for x in w)
-    if problem.network is None or neuron.block is None:
-        if problem.network is not None:
-            return relu_neuron(problem.network.Z, neuron.sign, exact, precision + 16)
-        if neuron.block is None:
+def exact_neuron(problem: Problem, sign: Sign, block: int | None, w: Vector, bits: int) -> ExactNeuron:
+    """A proposed neuron as an exact feasible one; `bits` is the accuracy of its norm."""
+    if problem.network is None:
+        if block is None:
             raise ValueError("a neuron of a direct problem has a block")
-        return block_neuron(problem.blocks[neuron.block].K, neuron.block, exact, precision + 16)
-    return gated_neuron(problem.network.patterns.pattern(neuron.block), exact, precision + 16)
+        return block_neuron(problem.blocks[block].K, block, w, bits + 16)
+    if block is None:
+        return relu_neuron(problem.network.Z, sign, w, bits + 16)
+    return gated_neuron(problem.network.patterns.pattern(block), w, bits + 16)
 
 
 def _facts(problem: Problem, lam: Fraction, largest: LambdaMax, point: Primal, dual: Dual, gap: Fraction) -> Facts:

@@ -1,0 +1,149 @@
+"""How many instances are decided: p-unique and convex-unique on random and on real data, by engine.
+
+    python benchmarks/decided.py [--instances N] [--seed S] [--data DIR] [--verbose] [--verify]
+
+Random data: integers and Gaussian decimals, with and without bias, d in {1, 2, 3}, n <= 12, lambda from 0.01 to 0.5 of lambda_max,
+ReLU and gated ReLU, all patterns. Real data: subsets of 2 or 3 features and up to 12 rows of the CSV files in DIR.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import hashlib
+import random
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from relu_cert.certificate import certificate, dumps
+from relu_cert.check import LambdaChoice, find_facts
+from relu_cert.claims import decide
+from relu_cert.data.model import Source
+from relu_cert.exact import Matrix, Vector
+from relu_cert.patterns import enumerate_patterns
+from relu_cert.problem import gated, relu
+from relu_cert.problem.model import Problem
+from relu_cert.report.progress import Progress
+from verify import check as recheck
+
+CLAIMS = ("p-unique", "convex-unique")
+RATIOS = (Fraction(1, 100), Fraction(1, 50), Fraction(1, 20), Fraction(1, 10), Fraction(1, 5), Fraction(1, 2))
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One problem and lambda, with a name that says where it comes from."""
+
+    name: str
+    family: str
+    Z: Matrix
+    y: Vector
+    model: str
+    ratio: Fraction
+
+
+def random_instances(count: int, seed: int) -> Iterator[Instance]:
+    """Random data of the families above."""
+    rng = random.Random(seed)
+    for i in range(count):
+        d, n, bias, whole = rng.choice((1, 2, 3)), rng.randint(3, 12), rng.random() < 0.5, rng.random() < 0.5
+
+        def entry(whole: bool = whole) -> Fraction:
+            return Fraction(rng.randint(-4, 4)) if whole else Fraction(f"{rng.gauss(0, 1):.3f}")
+
+        Z = tuple(tuple(entry() for _ in range(d)) + (Fraction(1),) * bias for _ in range(n))
+        y = tuple(entry() for _ in range(n))
+        model, ratio = rng.choice(("relu", "gated")), rng.choice(RATIOS)
+        yield Instance(f"{seed}:{i}", "integers" if whole else "decimals", Z, y, model, ratio)
+
+
+def real_instances(count: int, seed: int, folder: Path) -> Iterator[Instance]:
+    """Small subsets of real data: 2 or 3 features, 5 to 12 rows, labels as in the file or as -1 and 1."""
+    rng = random.Random(seed)
+    files = sorted(path for path in folder.glob("*.csv") if path.stat().st_size < 300_000)
+    for i in range(count):
+        path = rng.choice(files)
+        with path.open(newline="") as stream:
+            rows = list(csv.reader(stream))[1:]
+        chosen = rng.sample(rows, min(len(rows), rng.randint(5, 12)))
+        features = rng.sample(range(len(rows[0]) - 1), min(len(rows[0]) - 1, rng.choice((2, 3))))
+        bias, signed = rng.random() < 0.5, rng.random() < 0.5
+        Z = tuple(tuple(Fraction(row[j]) for j in features) + (Fraction(1),) * bias for row in chosen)
+        y = tuple(2 * Fraction(row[-1]) - 1 if signed else Fraction(row[-1]) for row in chosen)
+        yield Instance(f"{path.stem}:{seed}:{i}", "real", Z, y, rng.choice(("relu", "gated")), rng.choice(RATIOS))
+
+
+def problem_of(instance: Instance) -> Problem:
+    """The problem over all patterns."""
+    build = relu if instance.model == "relu" else gated
+    return build(instance.Z, instance.y, enumerate_patterns(instance.Z))
+
+
+def main() -> None:
+    """Run and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--instances", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--verbose", action="store_true", help="print every undecided instance with its reason")
+    parser.add_argument("--verify", action="store_true", help="re-check every certificate")
+    options = parser.parse_args()
+    if options.data:
+        instances = real_instances(options.instances, options.seed, options.data)
+    else:
+        instances = random_instances(options.instances, options.seed)
+    total: Counter[str] = Counter()
+    decided: Counter[tuple[str, str]] = Counter()
+    engines: Counter[tuple[str, str, str]] = Counter()
+    clock = {"find": 0.0, "verify": 0.0}
+    with Progress(quiet=True) as stages:
+        for instance in instances:
+            if not any(instance.y):
+                continue
+            problem = problem_of(instance)
+            began = time.perf_counter()
+            try:
+                facts = find_facts(problem, LambdaChoice(ratio=instance.ratio), Fraction(1, 10**9), stages)
+            except Exception as error:
+                if "lambda_max is 0" in str(error):
+                    continue
+                raise
+            clock["find"] += time.perf_counter() - began
+            key = f"{instance.model}, {instance.family}"
+            total[key] += 1
+            results = decide(facts)
+            for result in results:
+                if result.claim in CLAIMS:
+                    engines[result.claim, str(result.verdict), result.evidence or "-"] += 1
+                    if str(result.verdict) != "UNDECIDED":
+                        decided[result.claim, key] += 1
+                    elif options.verbose:
+                        print(f"undecided  {instance.name}  {key}  {instance.ratio}  {result.claim}: {result.detail}")
+            if options.verify:
+                began = time.perf_counter()
+                source = Source(instance.name, hashlib.sha256(instance.name.encode()).hexdigest(), "csv", target=0)
+                text = dumps(certificate(source, facts, results))
+                try:
+                    recheck(text.encode())
+                except Exception as error:
+                    print(f"NOT ACCEPTED  {instance.name}: {error}")
+                clock["verify"] += time.perf_counter() - began
+    count = sum(total.values())
+    print(f"{count} instances, {clock['find'] / count * 1000:.0f} ms each to solve and prove", end="")
+    print(f", {clock['verify'] / count * 1000:.0f} ms to re-check" if options.verify else "")
+    for claim in CLAIMS:
+        share = sum(v for (c, _), v in decided.items() if c == claim)
+        print(f"{claim:<14} decided {share} of {count} = {100 * share / count:.1f} %")
+        for key in sorted(total):
+            print(f"    {key:<20} {decided[claim, key]} of {total[key]}")
+        for (c, verdict, engine), number in sorted(engines.items()):
+            if c == claim:
+                print(f"    {verdict:<10} {engine:<22} {number}")
+
+
+if __name__ == "__main__":
+    main()

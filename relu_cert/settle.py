@@ -1,0 +1,146 @@
+"""From a float solution to facts: the float point first, then refined points, until everything is settled.
+
+Each attempt proposes a dual point and neurons. A rational optimum is guessed and proved exactly; else the optimal set
+is proved over the ball that the duality gap leaves, plainly or with one of the proposed lifts. More digits make the ball
+smaller; they never change what is true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil, log2
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relu_cert.exact import Vector
+from relu_cert.problem.model import Problem
+from relu_cert.prove.candidates import Unsettled
+from relu_cert.prove.exact_optimum import exact_facts, guesses
+from relu_cert.prove.facts import ExactNeuron, Facts, LambdaMax
+from relu_cert.prove.lifts import proposed_lifts
+from relu_cert.prove.multipliers import Proposals
+from relu_cert.prove.optimal_set import optimal_set
+from relu_cert.prove.prove import exact_neuron, prove
+from relu_cert.refine import refine
+from relu_cert.solve import FloatProblem, Solution, multipliers
+
+FLOAT_BITS, FLOAT_DIGITS = 52, 14
+REFINED_DIGITS = 40
+MOST_DIGITS = 150
+THOROUGH = 0.99  # pieces below this part of lambda need no sharper multiplier
+
+
+@dataclass(frozen=True)
+class Point:
+    """A proposal: a dual point and neurons, right to about so many digits."""
+
+    theta: Vector
+    neurons: tuple[ExactNeuron, ...]
+    digits: int
+    bits: int
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is to be settled."""
+
+    problem: Problem
+    floats: FloatProblem
+    lam: Fraction
+    largest: LambdaMax
+    gap: Fraction
+
+
+def settle(question: Question, solution: Solution) -> Facts:
+    """The facts of the first point that settles everything, or the best there are, with the reason."""
+    best: Facts | None = None
+    for point in _points(question, solution):
+        facts = _exact_facts(question, point) or _ball_facts(question, point)
+        if facts.value.reached and not facts.unsettled:
+            return facts
+        if best is None or _rank(facts) > _rank(best):
+            best = facts
+    if best is None:
+        raise ValueError("the float point is always tried")
+    return best
+
+
+def propose(floats: FloatProblem, theta: NDArray[np.float64], lam: float) -> Proposals | None:
+    """Float multipliers for the pieces of a ReLU problem; the others need none."""
+    found = multipliers(floats, theta, lam)
+    return {xi: found[xi] for xi in (1, -1)} if isinstance(found, dict) else None
+
+
+def _points(question: Question, solution: Solution) -> Iterator[Point]:
+    """The float point where its digits can be enough, then refined ones."""
+    wanted = _digits_for(question.gap)
+    if wanted <= FLOAT_DIGITS:
+        theta = tuple(Fraction(float(x)) for x in solution.theta)
+        yield _point(question.problem, theta, [(n.sign, n.block, _exact(n.w)) for n in solution.neurons], FLOAT_DIGITS)
+    for digits in sorted({max(REFINED_DIGITS, min(wanted, MOST_DIGITS)), MOST_DIGITS}):
+        refined = refine(question.problem, solution, question.lam, digits, question.floats)
+        correct = digits if not refined.reason else FLOAT_DIGITS
+        neurons = [(n.sign, n.block, n.w) for n in refined.neurons]
+        yield _point(question.problem, refined.theta, neurons, correct)
+        if refined.reason:
+            return
+
+
+def _point(problem: Problem, theta: Vector, neurons: list[tuple[int, int | None, Vector]], digits: int) -> Point:
+    bits = FLOAT_BITS if digits == FLOAT_DIGITS else ceil(digits * log2(10)) + 16
+    return Point(theta, tuple(exact_neuron(problem, *neuron, bits) for neuron in neurons), digits, bits)
+
+
+def _exact(w: NDArray[np.float64]) -> Vector:
+    return tuple(Fraction(float(x)) for x in w)
+
+
+def _digits_for(gap: Fraction) -> int:
+    """Digits of a point whose gap will be below the one asked for (a few to spare)."""
+    return FLOAT_DIGITS if gap >= Fraction(1, 10**11) else len(str(gap.denominator // gap.numerator)) + 4
+
+
+def _exact_facts(question: Question, point: Point) -> Facts | None:
+    """The facts of a rational optimum near the point, if there is one."""
+    q = question
+    for guess in guesses(point.theta, point.digits):
+        proposals = propose(q.floats, np.array([float(x) for x in guess]), float(q.lam))
+        facts = exact_facts(q.problem, q.lam, q.largest, q.gap, guess, proposals)
+        if facts is not None:
+            return facts
+    return None
+
+
+def _ball_facts(question: Question, point: Point) -> Facts:
+    """The facts of the point, with the optimal set if a lift settles it; else those of the plain proof."""
+    q = question
+    plain: Facts | None = None
+    reason = ""
+    for lift in proposed_lifts(q.problem, np.array([float(x) for x in point.theta])):
+        facts = prove(
+            q.problem,
+            q.lam,
+            q.largest,
+            q.gap,
+            point.neurons,
+            point.theta,
+            lambda theta: propose(q.floats, theta, THOROUGH * float(q.lam)),
+            point.bits,
+            lift,
+        )
+        plain = plain or facts
+        try:
+            return replace(facts, optimal_set=optimal_set(facts, lift))
+        except Unsettled as why:
+            reason = str(why)
+    if plain is None:
+        raise ValueError("the plain proof is always tried")
+    return replace(plain, unsettled=reason)
+
+
+def _rank(facts: Facts) -> tuple[bool, bool, Fraction]:
+    """More settled, then a smaller gap."""
+    return not facts.unsettled, facts.value.reached, -facts.value.relative_gap
