@@ -198,6 +198,7 @@ def network(name: str, model: str, Z: Mat, y: Vec, lam: Fraction, neurons: Seque
         listed.append({"sign" if model == "relu" else "pattern": first, "w": words(w), "norm": word(norm)})
         fit = tuple(a + b for a, b in zip(fit, output, strict=True))
     multipliers: Any = None
+    lambda_max: dict[str, Any]
     if model == "relu":
         at_y, squared, sign, u = relu_multipliers(Z, listing, y)
         lambda_max = {"squared": word(squared), "multipliers": at_y, "attained": {"sign": sign, "u": words(u)}}

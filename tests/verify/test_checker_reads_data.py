@@ -12,6 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import verify
+from tests.verify.brute import mat, vec
 from verify.data import Input, nearest_double, number, numeric, read_direct, read_table
 
 TABLE = Input("", "csv", target=2, header=True)
@@ -101,7 +102,7 @@ def test_quotients_round_once(p: int, q: int) -> None:
     assert number(f"{p}/{q}", "binary64", "here") == Fraction(p / q)
 
 
-EXPECTED = (((1, 2), (3, 4)), (5, 6), True)
+EXPECTED = (mat([[1, 2], [3, 4]]), vec(5, 6), True)
 SAME = {
     "plain": b"a,b,y\n1,2,5\n3,4,6\n",
     "no line end at the end": b"a,b,y\n1,2,5\n3,4,6",
@@ -127,7 +128,7 @@ def test_tables(name: str) -> None:
 def test_target_bias_delimiter_and_no_header() -> None:
     """The target may be any column, the bias is a last column of ones, and numbers alone are no header."""
     how = replace(TABLE, target=0, bias=True, delimiter="\t", header=False)
-    assert read_table(b"5\t1\t2\n6\t3\t4\n", how, verify.Limits()) == (((1, 2, 1), (3, 4, 1)), (5, 6), False)
+    assert read_table(b"5\t1\t2\n6\t3\t4\n", how, verify.Limits()) == (mat([[1, 2, 1], [3, 4, 1]]), vec(5, 6), False)
 
 
 @pytest.mark.parametrize("first", [b"1,,3", b"NaN,2,3", b"1,-Inf,3", b"NA,2,3", b",,"])
@@ -140,7 +141,7 @@ def test_missing_values_make_no_header(first: bytes) -> None:
 def test_direct_problems() -> None:
     """Integers and strings for numbers, K left out or null, gzip."""
     raw = b'{"X": [[1, "0.5"], ["-1/3", 2]], "groups": [[1], [0]], "y": ["1e-1", 0]}'
-    X, y = ((1, Fraction(1, 2)), (Fraction(-1, 3), 2)), (Fraction(1, 10), 0)
+    X, y = mat([[1, "1/2"], ["-1/3", 2]]), vec("1/10", 0)
     assert read_direct(raw, verify.Limits()) == (X, y, ((1,), (0,)), (None, None))
     with_K = raw[:-1] + b', "K": [[["1", 2]], null]}'
-    assert read_direct(gzip.compress(with_K), verify.Limits()) == (X, y, ((1,), (0,)), (((1, 2),), None))
+    assert read_direct(gzip.compress(with_K), verify.Limits()) == (X, y, ((1,), (0,)), (mat([[1, 2]]), None))

@@ -6,6 +6,7 @@ import gzip
 import json
 import tracemalloc
 from hashlib import sha256
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -101,7 +102,10 @@ def test_a_count_that_explodes_is_cut_short() -> None:
     witnesses = [" ".join(["1"] * n), " ".join(["-1"] * n)]
     fact = {"columns": list(range(n)), "groups": [{"flat": [], "circuits": [], "witnesses": witnesses}], "covers": [0]}
     problem = {"Z": rows, "y": " ".join(["1"] * n)}
-    changes = {f"problem.{key}": value for key, value in problem.items()} | {"facts": {"patterns": fact}, "claims": []}
+    changes: dict[str, Any] = {f"problem.{key}": value for key, value in problem.items()} | {
+        "facts": {"patterns": fact},
+        "claims": [],
+    }
     changes["input.target"] = n
     with pytest.raises(verify.Rejected, match="more than 2, found 2"):
         verify.check(changed(ONE_ROW, changes))

@@ -38,10 +38,10 @@ def large() -> tuple[bytes, int]:
         "patterns": {"columns": [0, 1, 2], "groups": [group], "covers": [patterns.index("1" * N)]},
         "primal": {"neurons": []},
         "dual": {"theta": words(y), "multipliers": {"+": entries, "-": [["0" * N, [], ""]]}},
-        **value_and_fit(y, Fraction(10**6), (Fraction(0),) * N, Fraction(0), y),
+        **value_and_fit(y, Fraction(10**7), (Fraction(0),) * N, Fraction(0), y),
     }
     rows = [" ".join(map(str, z)) for z in Z]
-    problem = {"model": "relu", "objective": OBJECTIVE, "lambda": "1000000", "Z": rows, "y": words(y)}
+    problem = {"model": "relu", "objective": OBJECTIVE, "lambda": "10000000", "Z": rows, "y": words(y)}
     return json.dumps(certificate(problem, facts, b""), indent=1).encode(), len(patterns)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations, product
 from math import comb
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -100,9 +101,9 @@ def test_every_small_arrangement(rows: list[list[int]]) -> None:
             reject(case, groups[:g] + groups[g + 1 :])
 
 
-def reject(case: small.Case, groups: list[dict[str, object]]) -> None:
+def reject(case: small.Case, groups: list[dict[str, Any]]) -> None:
     """Fewer groups or patterns are rejected with any covers at all (those that still exist, then all)."""
-    total = sum(len(group["witnesses"]) for group in groups)  # type: ignore[arg-type]
+    total = sum(len(group["witnesses"]) for group in groups)
     listed = case.certificate["facts"]["patterns"]
     for covers in ([k for k in listed["covers"] if k < total], list(range(total))):
         fact = {**listed, "groups": groups, "covers": covers}
