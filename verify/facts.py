@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeVar
 
+from verify.exact_set import check_exact_set
 from verify.ggp import Position, check_ggp
 from verify.lambda_max import check_lambda_max
 from verify.multipliers import check_multipliers
@@ -29,14 +30,16 @@ class Facts:
     theta: Vector | None = None
     value: Value | None = None
     fit: Fit | None = None
-    optimal_set: OptimalSet | None = None
+    optimal_set: OptimalSet | None = None  # of `exact_set`, if that is there, because it leaves nothing open
     ggp: Position | None = None
 
 
 def check_facts(problem: Problem, node: Node) -> Facts:
     """Check every fact that is there, whether or not a claim needs it."""
     network = () if problem.model == "cgl" else ("patterns",)
-    facts = node.record(optional=(*network, "lambda_max", "primal", "dual", "value", "fit", "optimal_set", "ggp"))
+    facts = node.record(
+        optional=(*network, "lambda_max", "primal", "dual", "value", "fit", "optimal_set", "exact_set", "ggp")
+    )
     patterns = check_patterns(problem, facts["patterns"]) if "patterns" in facts else None
     squared = check_lambda_max(problem, patterns, facts["lambda_max"]) if "lambda_max" in facts else None
     primal = check_primal(problem, patterns, facts["primal"]) if "primal" in facts else None
@@ -48,7 +51,13 @@ def check_facts(problem: Problem, node: Node) -> Facts:
     if "fit" in facts:
         at = facts["fit"]
         fit = check_fit(needed(primal, "primal", at), needed(value, "value", at), at)
-    optimal = check_set(problem, patterns, theta, value, facts) if "optimal_set" in facts else None
+    optimal = None
+    for name, check_set in (("optimal_set", check_optimal_set), ("exact_set", check_exact_set)):
+        if name in facts:
+            at = facts[name]
+            point = needed(theta, "dual", at)
+            multipliers = facts["dual"].record("theta", "multipliers")["multipliers"]
+            optimal = check_set(problem, patterns, point, multipliers, needed(value, "value", at), at)
     position = check_ggp(problem, patterns, facts["ggp"]) if "ggp" in facts else None
     return Facts(patterns, squared, primal, theta, value, fit, optimal, position)
 
@@ -59,16 +68,6 @@ def check_dual(problem: Problem, patterns: Patterns | None, node: Node) -> Vecto
     theta = fields["theta"].vector(problem.n)
     check_multipliers(problem, patterns, theta, problem.lam**2, fields["multipliers"])
     return theta
-
-
-def check_set(
-    problem: Problem, patterns: Patterns | None, theta: Vector | None, value: Value | None, facts: dict[str, Node]
-) -> OptimalSet:
-    """Reject unless `optimal_set` holds, on the ground of `dual` and `value`."""
-    at = facts["optimal_set"]
-    point = needed(theta, "dual", at)
-    multipliers = facts["dual"].record("theta", "multipliers")["multipliers"]
-    return check_optimal_set(problem, patterns, point, multipliers, needed(value, "value", at), at)
 
 
 def needed(fact: T | None, name: str, node: Node) -> T:

@@ -25,13 +25,15 @@ class OptimalSet:
     """The polytope {alpha >= 0 : sum_a alpha_a q_a = fit}, `dimension` its own, with a weight for each of `classes`.
 
     `kinked` of the classes vanish on some row (relu) or constraint (direct problems), and of these `bends` are proved
-    to have positive weight in a solution.
+    to have positive weight in a solution. If `exact`, the fact is `exact_set`: the dimension is 0 or at least 1, and
+    only neurons with positive weight count as kinked.
     """
 
     classes: int
     dimension: int
     kinked: int
     bends: int
+    exact: bool = False
 
 
 @dataclass(frozen=True)

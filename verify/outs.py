@@ -126,11 +126,23 @@ def gated_rows(ball: Ball, patterns: Patterns) -> Iterator[Row]:
 
 
 def lengths(ball: Ball, rows: Iterable[Row]) -> Iterator[tuple[int, Fraction]]:
-    """The base and |Z'm|^2 of every row, by products of integer matrices."""
+    """The base and |Z'm|^2 of every row."""
+    for base, p, q in integer_products(ball, rows):
+        yield base, Fraction(sum(x**2 for x in p), q**2)
+
+
+def products(ball: Ball, rows: Iterable[Row]) -> Iterator[tuple[int, Vector]]:
+    """The base and Z'm of every row."""
+    for base, p, q in integer_products(ball, rows):
+        yield base, tuple(Fraction(x, q) for x in p)
+
+
+def integer_products(ball: Ball, rows: Iterable[Row]) -> Iterator[Row]:
+    """The base of every row, and Z'm = p / q, by products of integer matrices."""
     entries, scale = cleared(z for row in ball.problem.Z for z in row)
     Z = fmpz_mat(ball.problem.n, ball.problem.d, entries)
     rows = iter(rows)
     while batch := list(islice(rows, BATCH)):
-        products = (fmpz_mat([p for _, p, _ in batch]) * Z).tolist()
-        for (base, _, q), product in zip(batch, products, strict=True):
-            yield base, Fraction(sum(int(x) ** 2 for x in product), (q * scale) ** 2)
+        Zm = (fmpz_mat([p for _, p, _ in batch]) * Z).tolist()
+        for (base, _, q), p in zip(batch, Zm, strict=True):
+            yield base, [int(x) for x in p], q * scale

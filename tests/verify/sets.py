@@ -191,6 +191,16 @@ def planted(
     return completed(case, [a.entry(model) for a in neurons], outputs, out, supers, weights, lift, verdicts)
 
 
+def as_exact(case: Case, solutions: Sequence[Vec], farkas: Vec, verdicts: tuple[str, str]) -> Case:
+    """The case with `exact_set` instead of `optimal_set`."""
+    facts = {key: value for key, value in case.certificate["facts"].items() if key != "optimal_set"}
+    facts["exact_set"] = {"solutions": [words(alpha) for alpha in solutions], "farkas": words(farkas)}
+    claims = [claim for claim in case.certificate["claims"] if not claim["claim"].endswith("unique")]
+    claims += [{"claim": c, "verdict": v} for c, v in zip(("p-unique", "convex-unique"), verdicts, strict=True)]
+    certificate = {**case.certificate, "facts": facts, "claims": claims}
+    return Case(case.name, {**certificate, "end": certificate.pop("end")}, case.raw)
+
+
 # ------------------------------------------------------------------------------------------------ the examples
 
 
@@ -380,3 +390,29 @@ SETS: dict[str, Callable[[], Case]] = {
 def planted_set(name: str) -> Case:
     """One of SETS."""
     return SETS[name]()
+
+
+# As EXACT: the planted set, its solutions in the order of the tied neurons, the Farkas vector, the verdicts.
+Exact = tuple[str, list[Vec], Vec, tuple[str, str]]
+EXACT: dict[str, Exact] = {
+    "line": ("line, R = 0", [vec(1)], vec(0, 0, 0), ("PROVED", "PROVED")),
+    "both signs": ("both_signs, R = 0", [vec(1, "1/2")], vec(0, 0, 0), ("PROVED", "PROVED")),
+    "kink": ("kink, R = 0", [vec(1)], vec(0, 0, 0), ("PROVED", "REFUTED")),
+    "opposed kinks": ("opposed_kinks, R = 0", [vec(1)], vec(0, 0, 0, 0), ("PROVED", "REFUTED")),
+    "kink without weight": ("kink_without_weight, R = 0", [vec(1, 0)], vec(0, 0, -1), ("PROVED", "PROVED")),
+    "zero row": ("zero_row, R = 0", [vec(1)], vec(0, 0, 0, 0, 0), ("PROVED", "PROVED")),
+    "twins": ("twins, R = 0", [vec(1, 0, 0, 1), vec(0, 1, 1, 0)], vec(), ("REFUTED", "REFUTED")),
+    "interpolated": ("interpolated, R = 0", [vec(1, 1, 1, 1), vec(2, 0, 0, 2)], vec(), ("REFUTED", "REFUTED")),
+    "gated alone": ("gated_alone, R = 0", [vec(1)], vec(0, 0, 0), ("PROVED", "PROVED")),
+    "constrained": ("constrained", [vec("1/3", "1/6")], vec(0, 0, 0), ("PROVED", "PROVED")),
+    "group lasso": ("group lasso of 1", [vec(1)], vec(0, 0), ("PROVED", "PROVED")),
+    "equal blocks": ("group lasso of 3", [vec(0, 1, 0), vec("1/2", 0, "1/2")], vec(), ("REFUTED", "REFUTED")),
+    "nothing": ("nothing", [vec()], vec(0, 0, 0), ("PROVED", "PROVED")),
+}
+
+
+@cache
+def exact_set(name: str) -> Case:
+    """One of EXACT."""
+    start, solutions, farkas, verdicts = EXACT[name]
+    return as_exact(planted_set(start), solutions, farkas, verdicts)

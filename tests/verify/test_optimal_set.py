@@ -274,6 +274,65 @@ def test_wrong_sets_are_rejected(name: str) -> None:
         check(json.dumps(changed(start, edit)).encode())
 
 
+@pytest.mark.parametrize("name", sets.EXACT)
+def test_exact_sets_are_accepted(name: str) -> None:
+    """Every exact set is accepted with its known verdicts, and with no other."""
+    case = sets.exact_set(name)
+    lines = {line.claim: line.verdict for line in check(case.text, case.raw)}
+    p, convex = stated(case.certificate)
+    assert (lines["p-unique"], lines["convex-unique"]) == (p, convex)
+    for verdicts in ({"p": FLIPPED[p]}, {"convex": FLIPPED[convex]}):
+        assert not accepted(in_order(with_verdicts(case.certificate, **verdicts)))
+
+
+WRONG_EXACT: dict[str, tuple[str, dict[str, Any], str]] = {
+    "weights off": ("line", {"solutions": ["2"]}, r"solutions\[0\]: expected the fit"),
+    "weight negative": ("twins", {"solutions": ["1 0 0 1", "2 -1 -1 2"]}, "weights >= 0"),
+    "the same twice": ("twins", {"solutions": ["1 0 0 1", "1 0 0 1"]}, "two that are different"),
+    "three solutions": ("twins", {"solutions": ["1 0 0 1", "0 1 1 0", "1/2 1/2 1/2 1/2"]}, "one solution, or two"),
+    "no solution": ("line", {"solutions": []}, "one solution, or two"),
+    "a tied neuron forgotten": ("twins", {"solutions": ["1 0 1"]}, "4 numbers"),
+    "one of many, dependent": ("twins", {"solutions": ["1/2 1/2 1/2 1/2"], "farkas": "0 0 0 0"}, "independent outputs"),
+    "one of many, a vertex": ("twins", {"solutions": ["1 0 0 1"], "farkas": "0 0 0 0"}, "h.q > 0"),
+    "one of many, equal blocks": ("equal blocks", {"solutions": ["1 0 0"], "farkas": "0 0"}, "h.q > 0"),
+    "Farkas vector on the wrong side": ("kink without weight", {"farkas": "0 0 1"}, "h.q > 0"),
+    "Farkas vector that vanishes": ("kink without weight", {"farkas": "0 0 0"}, "h.q > 0"),
+    "Farkas vector not orthogonal": ("kink without weight", {"farkas": "1 0 -1"}, "h.q = 0"),
+    "Farkas vector too short": ("line", {"farkas": "0 0"}, "farkas: expected 3 numbers"),
+    "Farkas vector beside two solutions": ("twins", {"farkas": "0 0 0 0"}, "farkas: expected 0 numbers"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_EXACT)
+def test_wrong_exact_sets_are_rejected(name: str) -> None:
+    """Each error is found, for the reason that it has."""
+    start, new, reason = WRONG_EXACT[name]
+    tree = copy.deepcopy(sets.exact_set(start).certificate)
+    tree["facts"]["exact_set"] |= new
+    with pytest.raises(Rejected, match=reason):
+        check(json.dumps(tree).encode())
+
+
+def test_an_exact_set_needs_an_exact_optimum() -> None:
+    """With lower < upper there is no exact set."""
+    tree = copy.deepcopy(sets.planted_set("line, R > 0").certificate)
+    del tree["facts"]["optimal_set"]
+    tree["facts"]["exact_set"] = {"solutions": ["1"], "farkas": "0 0 0"}
+    with pytest.raises(Rejected, match="lower = upper"):
+        check(json.dumps(tree).encode())
+
+
+def test_tied_entries_must_attain_lambda() -> None:
+    """A multiplier as long as lambda whose neuron does not attain it says too little about its piece."""
+    tree = copy.deepcopy(sets.exact_set("line").certificate)
+    assert accepted(tree)
+    for entry in tree["facts"]["dual"]["multipliers"]["+"]:
+        if entry[0][0] == "0":  # u < 0: m = (0, 0, 2) gives |Z'm| = 2; (0, -1/2, 2) gives 3 = lambda
+            entry[1], entry[2] = [1], "-1/2"
+    with pytest.raises(Rejected, match=r"t\.\(Zv\)_\+ = lambda\^2"):
+        check(json.dumps(tree).encode())
+
+
 def test_a_kink_without_weight_decides_nothing() -> None:
     """A class with kinks whose weight may be zero neither proves nor refutes that the convex solution is unique."""
     tree = sets.planted_set("kink_without_weight, R = 0").certificate

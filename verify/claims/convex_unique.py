@@ -12,7 +12,7 @@ def convex_unique(problem: Problem, facts: Facts, node: Node) -> str:
     """PROVED: p-unique, and for ReLU no neuron that can be active is zero on a row (it would lie in two blocks)."""
     said = p_unique(problem, facts, node)
     if problem.model == "relu" and not is_zero(problem, facts):
-        kinked = needed(facts.optimal_set, "optimal_set", node).kinked
+        kinked = needed(facts.optimal_set, "optimal_set or exact_set", node).kinked
         if kinked:
             raise node.reject("classes without kinks", f"{kinked} with kinks")
     return f"{said}, and the solution of the convex program is unique"
@@ -21,8 +21,8 @@ def convex_unique(problem: Problem, facts: Facts, node: Node) -> str:
 def not_convex_unique(problem: Problem, facts: Facts, node: Node) -> str:
     """REFUTED: not p-unique, or an active ReLU neuron v is zero on a row z_k: the patterns of v and v - eps z_k differ,
     and v lies in the cones of both."""
-    found = needed(facts.optimal_set, "optimal_set", node)
+    found = needed(facts.optimal_set, "optimal_set or exact_set", node)
     if problem.model == "relu" and found.bends:
-        return f"{found.bends} active neurons are zero on a data point and so lie in two blocks of the convex program"
+        return f"active neurons that are zero on a data point: {found.bends}; each lies in two blocks of the program"
     said = not_p_unique(problem, facts, node)
     return f"{said}, and so do the solutions of the convex program"

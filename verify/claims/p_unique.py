@@ -13,19 +13,20 @@ def p_unique(problem: Problem, facts: Facts, node: Node) -> str:
     """PROVED: the optimal set is a point, or lambda >= lambda_max and zero is the only solution."""
     if is_zero(problem, facts):
         return f"lambda >= lambda_max: zero is the only {WHAT[problem.model]} that is optimal"
-    found = needed(facts.optimal_set, "optimal_set (or lambda_max <= lambda)", node)
+    found = needed(facts.optimal_set, "optimal_set or exact_set (or lambda_max <= lambda)", node)
     if found.dimension:
         raise node.reject("an optimal set of dimension 0", f"dimension {found.dimension}")
-    return f"the optimal {WHAT[problem.model]} is unique; {found.classes} neurons can be active"
+    return f"the optimal {WHAT[problem.model]} is unique (neurons that can be active: {found.classes})"
 
 
 def not_p_unique(problem: Problem, facts: Facts, node: Node) -> str:
     """REFUTED: the optimal set is a polytope of positive dimension."""
-    found = needed(facts.optimal_set, "optimal_set", node)
+    found = needed(facts.optimal_set, "optimal_set or exact_set", node)
     if not found.dimension:
         raise node.reject("an optimal set of positive dimension", "dimension 0")
+    size = "at least 1" if found.exact else str(found.dimension)
     what = WHAT[problem.model]
-    return f"the {what}s that are optimal form a polytope of dimension {found.dimension} in {found.classes} weights"
+    return f"the {what}s that are optimal form a polytope of dimension {size} in the weights of {found.classes} neurons"
 
 
 def is_zero(problem: Problem, facts: Facts) -> bool:
