@@ -120,6 +120,9 @@ def _facts(facts: Facts) -> dict[str, Any]:
     tail: dict[str, Any] = (
         {} if facts.optimal_set is None else {"optimal_set": _optimal_set(facts.problem, facts.optimal_set)}
     )
+    if facts.exact_set is not None:
+        exact = facts.exact_set
+        tail["exact_set"] = {"solutions": matrix(exact.solutions), "farkas": vector(exact.farkas)}
     if facts.ggp is not None:
         tail["ggp"] = ggp_record(facts.ggp)
     return (
