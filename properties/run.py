@@ -129,9 +129,11 @@ class Entry:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What is wrong with the ledger itself: a repaired claim that fails, a witness that no longer refutes."""
+        """What is wrong: a repaired claim that fails, a witness that no longer refutes, a refutation that is news."""
         out = [f"witness {w.name} no longer refutes the printed statement" for w in self.witnesses if not w.refutes]
         out += [f"slip {s.name} is no longer refuted" for s in self.slips if not s.refutes]
+        if self.printed.verdict == "refuted" and not self.witnesses:
+            out.append(f"the printed statement has no witness on file, but {self.printed.evidence}")
         if self.repaired is not None and self.repaired.verdict != "holds":
             out.append(f"the repaired statement is {self.repaired.verdict}: {self.repaired.evidence}")
         return tuple(out)
@@ -143,7 +145,7 @@ def judge(prop: Property, found: Search, witnesses: tuple[Checked, ...] = ()) ->
     if refuting:
         evidence = f"refuted by {refuting[0].name}: {refuting[0].why}"
         if found.failed:
-            evidence += f" (search found another: {found.why})"
+            evidence += " (search finds another)"
         return Judgement(prop.statement, "refuted", found.instances, evidence, found.failure)
     if found.failed:
         return Judgement(prop.statement, "refuted", found.instances, f"refuted by search: {found.why}", found.failure)

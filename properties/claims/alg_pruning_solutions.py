@@ -6,16 +6,14 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from properties.exact.linalg import Vector, vec
-from properties.exact.polytope import support
+from properties.exact.polytope import barycentre, support
 from properties.exact.problem import is_optimal, problem
 from properties.exact.prune import Choice, Run, Step, printed_step, prune, signed_step
 from properties.model import Claim, Outcome, Property, Witness, expect, fails, vacuous
 from properties.strategies import PlantedCGL, planted_cgl, with_solution
 
 LABEL = "alg:pruning-solutions"
-STATEMENT = (
-    "From any solution, with any dependence beta and t = 1/|beta_i|, the algorithm ends at a minimal solution."
-)
+STATEMENT = "From any solution, with any dependence beta and t = 1/|beta_i|, the algorithm ends at a minimal solution."
 SIGNED = "With t = 1/beta_i (its sign kept) every step prunes a block, and the algorithm ends at a minimal solution."
 
 Instance = tuple[PlantedCGL, Vector, Choice]
@@ -24,7 +22,10 @@ Instance = tuple[PlantedCGL, Vector, Choice]
 @st.composite
 def instances(draw: DrawFn) -> Instance:
     """A solution to prune and the way in which dependences are chosen."""
-    planted, alpha = draw(with_solution(planted_cgl()))
+    crowded = planted_cgl(max_n=3, min_active=3)
+    planted, alpha = draw(with_solution(crowded))
+    if draw(st.booleans()):
+        alpha = barycentre(planted.vertices)
     mix = tuple(draw(st.lists(st.integers(-2, 2), min_size=1, max_size=3)))
     return planted, alpha, Choice(mix, draw(st.booleans()))
 

@@ -10,9 +10,7 @@ from properties.model import Claim, Outcome, Property, Slip, Witness, expect, va
 from properties.strategies import PlantedCGL, planted_cgl
 
 LABEL = "prop:minimal-sol-characterization"
-STATEMENT = (
-    "Under group dependence, where there is something to prune, every minimal solution has dim V active blocks."
-)
+STATEMENT = "Under group dependence, where there is something to prune, every minimal solution has dim V active blocks."
 NONDEGENERATE = "Every minimal solution has dim V active blocks iff the polytope of alphas is nondegenerate."
 
 

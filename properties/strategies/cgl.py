@@ -155,6 +155,7 @@ def planted_cgl(
     *,
     max_n: int = 4,
     max_size: int = 3,
+    min_active: int = 1,
     max_active: int = 5,
     max_inactive: int = 2,
     constrained: bool = True,
@@ -171,7 +172,7 @@ def planted_cgl(
     lam = draw(positive_rationals())
     blocks, vs, alphas = [], [], []
     ps: list[Vector] = []
-    for _ in range(draw(st.integers(1, max_active))):
+    for _ in range(draw(st.integers(min_active, max_active))):
         size = draw(st.integers(1, max_size))
         v = scale(lam, draw(unit_vector(size)))
         old = draw(st.integers(0, 2)) if len(ps) > 1 else 0

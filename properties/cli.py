@@ -1,0 +1,147 @@
+"""python -m properties: the ledger; `campaign` and `replay` for long runs.
+
+Exit codes: 0 in order; 1 a repaired claim fails, a witness no longer refutes, or a campaign found a counterexample;
+64 usage; 65 an unreadable file; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import Progress
+from rich.text import Text
+
+from properties import campaign, ledger, registry
+from properties.codec import decode
+from properties.files import write_text
+from properties.model import Answer, Claim
+from properties.run import Entry, run_claim
+from relu_cert.errors import DataError, ReluCertError, UsageError
+
+DEFAULT_EXAMPLES = 50
+WIDTH = 80
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; the exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        options = _parser().parse_args(arguments)
+        if options.command == "campaign":
+            return _campaign(options)
+        if options.command == "replay":
+            return _replay(Path(options.file))
+        return _ledger(options)
+    except ReluCertError as error:
+        print(f"properties: {error}", file=sys.stderr)
+        return 65 if isinstance(error, DataError) else 64
+    except KeyboardInterrupt:
+        print("properties: interrupted", file=sys.stderr)
+        return 130
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> None:  # type: ignore[override]
+        raise UsageError(f"{message}. Try: python -m properties --help")
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, found {text!r}")
+    return int(text)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="python -m properties", description="The paper's claims, checked on exact instances.")
+    parser.set_defaults(command="ledger")
+    _common(parser, DEFAULT_EXAMPLES)
+    parser.add_argument("--json", action="store_true", help="print the ledger as JSON")
+    parser.add_argument("--html", metavar="FILE", help="write the ledger as one self-contained page")
+    sub = parser.add_subparsers(metavar="{campaign,replay}", parser_class=_Parser)
+    long = sub.add_parser("campaign", help="a long run in parallel that resumes after an interruption")
+    long.set_defaults(command="campaign")
+    _common(long, 10_000)
+    long.add_argument("--jobs", type=_count, default=1, help="processes on this machine (default 1)")
+    long.add_argument("--dask", metavar="ADDRESS", help="run on this dask scheduler instead")
+    long.add_argument("--state", metavar="DIR", default=campaign.STATE, help=f"default {campaign.STATE}")
+    long.add_argument("--batch", type=_count, default=campaign.BATCH, help="instances per task (default %(default)s)")
+    again = sub.add_parser("replay", help="check a stored failing instance again")
+    again.set_defaults(command="replay")
+    again.add_argument("file")
+    return parser
+
+
+def _common(parser: argparse.ArgumentParser, examples: int) -> None:
+    parser.add_argument("--only", metavar="LABEL", action="append", help="this claim only (may be repeated)")
+    parser.add_argument(
+        "--examples", type=_count, default=examples, help="instances per statement (default %(default)s)"
+    )
+    parser.add_argument("--seed", type=int, help="draw other instances (default: the same ones in every run)")
+    parser.add_argument("--quiet", action="store_true", help="no progress")
+
+
+def chosen(only: Sequence[str] | None) -> dict[str, Claim]:
+    """The claims named by label or by module, or all."""
+    claims = registry.all_claims()
+    if not only:
+        return claims
+    labels = {claim.label: name for name, claim in claims.items()}
+    out = {}
+    for text in only:
+        name = labels.get(text, text)
+        if name not in claims:
+            near = get_close_matches(text, [*labels, *claims], n=3, cutoff=0.4)
+            hint = f" Did you mean {' or '.join(near)}?" if near else ""
+            raise UsageError(f"no claim is called {text!r}.{hint}")
+        out[name] = claims[name]
+    return out
+
+
+def _ledger(options: argparse.Namespace) -> int:
+    entries: list[Entry] = []
+    claims = chosen(options.only)
+    with Progress(console=Console(stderr=True), transient=True, disable=options.quiet) as progress:
+        task = progress.add_task("claims", total=len(claims))
+        for claim in claims.values():
+            progress.update(task, description=claim.label)
+            entries.append(run_claim(claim, options.examples, options.seed))
+            progress.advance(task)
+    if options.html:
+        write_text(Path(options.html), ledger.as_html(entries, options.examples, options.seed))
+    if options.json:
+        print(json.dumps(ledger.as_json(entries, options.examples, options.seed), indent=1))
+    else:
+        console = Console()
+        ledger.print_table(entries, console if console.is_terminal else Console(width=WIDTH))
+    return 1 if any(e.problems for e in entries) else 0
+
+
+def _campaign(options: argparse.Namespace) -> int:
+    plan = campaign.Plan(
+        claims=tuple(chosen(options.only)), examples=options.examples, batch=options.batch, seed=options.seed or 0
+    )
+    result = campaign.run(plan, Path(options.state), jobs=options.jobs, dask=options.dask, quiet=options.quiet)
+    console = Console()
+    campaign.print_summary(result, console if console.is_terminal else Console(width=WIDTH))
+    return 1 if result.failures else 0
+
+
+def _replay(path: Path) -> int:
+    try:
+        stored = json.loads(path.read_text())
+        module, which, instance = stored["module"], stored["which"], decode(stored["instance"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DataError(f"{path}: expected a stored failing instance ({error})") from error
+    if module not in registry.module_names():
+        raise DataError(f"{path}: no claim module is called {module!r}")
+    prop = campaign.property_of(registry.load(module), which)
+    outcome = prop.check(instance)
+    print(f"{stored.get('label', module)}, {which}: {prop.statement}")
+    Console(width=WIDTH).print(Text(f"{outcome.answer.value}{': ' + outcome.why if outcome.why else ''}"))
+    return 1 if outcome.answer is Answer.FAILS else 0
