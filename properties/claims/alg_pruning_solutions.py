@@ -22,7 +22,7 @@ Instance = tuple[PlantedCGL, Vector, Choice]
 @st.composite
 def instances(draw: DrawFn) -> Instance:
     """A solution to prune and the way in which dependences are chosen."""
-    crowded = planted_cgl(max_n=3, min_active=3)
+    crowded = planted_cgl(max_n=3, min_active=3, min_weight=1)
     planted, alpha = draw(with_solution(crowded))
     if draw(st.booleans()):
         alpha = barycentre(planted.vertices)

@@ -24,7 +24,7 @@ Instance = tuple[PlantedCGL, Vector, int]
 @st.composite
 def instances(draw: DrawFn) -> Instance:
     """A solution and one of its active blocks (or block 0 if it has none)."""
-    planted, alpha = draw(with_solution(planted_cgl()))
+    planted, alpha = draw(with_solution(planted_cgl(max_n=3, min_active=2, min_weight=1)))
     return planted, alpha, draw(st.sampled_from(support(alpha) or (0,)))
 
 

@@ -27,7 +27,7 @@ Instance = tuple[PlantedCGL, Vector, Vector]
 @st.composite
 def instances(draw: DrawFn) -> Instance:
     """A solution with support S and a minimal one."""
-    planted = draw(planted_cgl())
+    planted = draw(planted_cgl(max_n=3, min_active=2, min_weight=1))
     extra = [draw(st.sampled_from(planted.vertices)) for _ in range(draw(st.integers(0, 2)))]
     return planted, barycentre([*planted.vertices, *extra]), draw(st.sampled_from(planted.vertices))
 

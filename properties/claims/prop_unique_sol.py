@@ -11,6 +11,8 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import combinations
 
+from hypothesis.strategies import SearchStrategy
+
 from properties.exact.linalg import dependencies, vec
 from properties.exact.problem import problem
 from properties.model import Claim, Outcome, Property, Witness, expect, fails, vacuous
@@ -67,6 +69,11 @@ def check_blocks(planted: PlantedCGL) -> Outcome:
     )
 
 
+def group_lasso() -> SearchStrategy[PlantedCGL]:
+    """K = 0, with enough candidates in use that the solution is often not unique."""
+    return planted_cgl(constrained=False, max_n=3, min_active=2, min_weight=1)
+
+
 _TWICE = problem([[1, 0, 1, 0], [0, 1, 0, 1]], [2, 2], [6, 8], 25)
 _V = vec([3, 4])
 WITNESS = Witness(
@@ -76,7 +83,7 @@ WITNESS = Witness(
 CLAIM = Claim(
     LABEL,
     "Group general position",
-    Property(STATEMENT, planted_cgl(constrained=False), check),
+    Property(STATEMENT, group_lasso(), check),
     witnesses=(WITNESS,),
-    repaired=Property(BLOCKS, planted_cgl(constrained=False), check_blocks),
+    repaired=Property(BLOCKS, group_lasso(), check_blocks),
 )

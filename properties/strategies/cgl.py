@@ -156,6 +156,7 @@ def planted_cgl(
     max_n: int = 4,
     max_size: int = 3,
     min_active: int = 1,
+    min_weight: int = 0,
     max_active: int = 5,
     max_inactive: int = 2,
     constrained: bool = True,
@@ -165,7 +166,8 @@ def planted_cgl(
     """A constrained group lasso with its exact optimal set; half of the draws have more than one solution.
 
     `constrained=False` plants K = 0 (the group lasso). `tight` makes every constraint of a candidate active with a
-    positive multiplier. `residual` prescribes r (not zero).
+    positive multiplier. `residual` prescribes r (not zero). `min_active` candidates of weight `min_weight` or more in
+    few rows make the solution not unique.
     """
     r = residual or draw(st.integers(1, max_n).flatmap(vector).filter(any))
     n = len(r)
@@ -181,7 +183,7 @@ def planted_cgl(
         count = draw(st.integers(0, 2)) if constrained else 0
         blocks.append(draw(_block(r, v, p, count, tight)))
         vs.append(v)
-        alphas.append(Fraction(draw(st.integers(0, 3)), draw(st.integers(1, 2))))
+        alphas.append(Fraction(draw(st.integers(min_weight, 3)), draw(st.integers(1, 2))))
     for _ in range(draw(st.integers(0, max_inactive))):
         size = draw(st.integers(1, max_size))
         v = scale(lam * draw(st.sampled_from([Fraction(1, 2), Fraction(0), Fraction(4, 5)])), draw(unit_vector(size)))
