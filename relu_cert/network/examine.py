@@ -7,10 +7,11 @@ from fractions import Fraction
 
 from relu_cert.exact import Matrix, Vector
 from relu_cert.network.compare import never_optimal
+from relu_cert.network.match import Matching, match
 from relu_cert.network.merge import Merged, merge_collinear, merge_on_data
 from relu_cert.network.model import TrainedNetwork
 from relu_cert.network.objective import ConvexNeuron, Interval, convex_form, convex_objective, objective
-from relu_cert.network.prune import Pruned, output_rank, prune
+from relu_cert.network.prune import Pruned, output_rank, prune_best
 from relu_cert.network.scale import NeuronScale, scales
 from relu_cert.network.stationarity import Stationarity, stationarity
 from relu_cert.prove.facts import Facts, Value
@@ -45,12 +46,17 @@ class Examination:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The network against the optimum over all patterns, over its own (None: not asked), and neuron by neuron."""
+    """The network against the optimum over all patterns, over its own (None: not asked), and neuron by neuron.
+
+    `excluded` says which neurons are proved to be in no optimal network; `nearest` matches the network, merged on the
+    data, with the optimal network that was found.
+    """
 
     examination: Examination
     facts: Facts
     own: Facts | None
     excluded: tuple[bool, ...]
+    nearest: Matching
 
 
 @dataclass(frozen=True)
@@ -69,7 +75,7 @@ def examine(network: TrainedNetwork, Z: Matrix, y: Vector, lam: Fraction) -> Exa
     """Everything that needs no optimum to compare with."""
     neurons = convex_form(network)
     on_data = merge_on_data(neurons, Z)
-    pruned = prune(on_data.neurons, Z)
+    pruned = prune_best(on_data.neurons, Z)
     return Examination(
         network=network,
         lam=lam,
@@ -89,7 +95,14 @@ def examine(network: TrainedNetwork, Z: Matrix, y: Vector, lam: Fraction) -> Exa
 
 def compare(examination: Examination, facts: Facts, own: Facts | None) -> Comparison:
     """The network beside what was proved about the optimum over all patterns, and over its own."""
-    return Comparison(examination, facts, own, never_optimal(facts, examination.neurons))
+    best = merge_collinear([ConvexNeuron(neuron.sign, neuron.w) for neuron in facts.primal.neurons]).neurons
+    return Comparison(
+        examination,
+        facts,
+        own,
+        never_optimal(facts, examination.neurons),
+        match(examination.on_data.neurons, best),
+    )
 
 
 def distance(examination: Examination, value: Value) -> Distance:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from flint import fmpq, fmpq_mat
+from flint import fmpq, fmpq_mat, fmpz_mat
 
-from relu_cert.exact import Matrix, Vector
+from relu_cert.exact import Matrix, Vector, scaled_rows
 
 
 def columns(vectors: Sequence[Sequence[Fraction]]) -> fmpq_mat:
@@ -30,7 +30,7 @@ def products(A: Sequence[Sequence[Fraction]], B: Sequence[Sequence[Fraction]]) -
 
 def rank(vectors: Sequence[Sequence[Fraction]]) -> int:
     """The dimension of their span."""
-    return int(columns(vectors).rref()[1]) if vectors else 0
+    return int(fmpz_mat(scaled_rows(vectors)[0]).rank()) if vectors else 0
 
 
 def express(basis: Sequence[Sequence[Fraction]], vector: Sequence[Fraction]) -> Vector | None:

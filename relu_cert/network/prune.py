@@ -10,6 +10,9 @@ Repeat until the outputs are independent. An optimal network stays optimal, and 
 Outputs are taken in one after the other, so that the ones kept are always independent: q_j = sum_i gamma_i q_i gives
 beta = (gamma, -1), in which the neuron j takes part (alg:pruning-solutions-nn leaves out beta_j = -1). Every weight is
 then the only solution of a small linear system, and its digits do not pile up.
+
+`prune` is that walk. `prune_best` asks a float linear program for the cheapest weights with the same fit, and takes the
+vertex that it names if exact arithmetic agrees that the fit is the same and the penalty no higher; else it walks.
 """
 
 from __future__ import annotations
@@ -18,12 +21,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from relu_cert.exact import Matrix
+import numpy as np
+from scipy.optimize import linprog
+
+from relu_cert.exact import Matrix, Vector
 from relu_cert.network.linear import express, rank
 from relu_cert.network.objective import ConvexNeuron, outputs
 from relu_cert.network.roots import root_sum_sign
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
+_NEGLIGIBLE = 1e-9  # weights that the linear program leaves this small are proposed as zero; exact arithmetic decides
 
 
 @dataclass(frozen=True)
@@ -54,12 +61,43 @@ def prune(neurons: Sequence[ConvexNeuron], Z: Matrix) -> Pruned:
         beta = {i: -g for i, g in zip(alpha, gamma, strict=True)} | {j: _ONE}
         alpha, fell = _step(neurons, alpha | {j: _ONE}, beta)
         better = better or fell
-    kept = tuple(alpha)
-    factors = tuple(alpha.values())
-    scaled = (tuple(a * x for x in neurons[i].w) for i, a in alpha.items())
-    return Pruned(
-        tuple(ConvexNeuron(neurons[i].sign, w) for i, w in zip(kept, scaled, strict=True)), kept, factors, better
-    )
+    return _pruned(neurons, alpha, better)
+
+
+def prune_best(neurons: Sequence[ConvexNeuron], Z: Matrix) -> Pruned:
+    """The same promise as `prune`, at the lowest penalty that a float linear program can name."""
+    q = outputs(neurons, Z)
+    support = _cheapest_support(neurons, q)
+    chosen = [q[i] for i in support]
+    total = tuple(sum((row[k] for row in q), _ZERO) for k in range(len(Z)))
+    if (
+        rank(chosen) == len(support)
+        and (weights := express(chosen, total)) is not None
+        and min(weights, default=_ONE) > 0
+    ):
+        alpha = dict(zip(support, weights, strict=True))
+        change = [(_ONE - alpha.get(i, _ZERO), neuron.norm_squared) for i, neuron in enumerate(neurons)]
+        if (sign := root_sum_sign(change)) >= 0:
+            return _pruned(neurons, alpha, sign > 0)
+    return prune(neurons, Z)
+
+
+def _cheapest_support(neurons: Sequence[ConvexNeuron], q: Sequence[Vector]) -> list[int]:
+    """Where a vertex of min sum alpha_i |w_i| over sum alpha_i q_i = sum q_i, alpha >= 0, is not zero; in floats."""
+    if not neurons:
+        return []
+    Q = np.array(q, dtype=np.float64).T
+    cost = np.sqrt([float(neuron.norm_squared) for neuron in neurons])
+    size = np.abs(Q).max() or 1.0
+    found = linprog(cost, A_eq=Q / size, b_eq=Q.sum(axis=1) / size, method="highs-ds")
+    if found.x is None:
+        return list(range(len(neurons)))
+    return [int(i) for i in np.flatnonzero(found.x > _NEGLIGIBLE * found.x.max(initial=0.0))]
+
+
+def _pruned(neurons: Sequence[ConvexNeuron], alpha: dict[int, Fraction], better: bool) -> Pruned:
+    left = tuple(ConvexNeuron(neurons[i].sign, tuple(a * x for x in neurons[i].w)) for i, a in alpha.items())
+    return Pruned(left, tuple(alpha), tuple(alpha.values()), better)
 
 
 def _step(

@@ -15,6 +15,7 @@ from rich.console import Console
 
 from relu_cert.claims.model import Result
 from relu_cert.data.model import Dataset
+from relu_cert.exact import sqrt_upper
 from relu_cert.network import Conversion, Interval, TrainedNetwork
 from relu_cert.network.examine import Comparison, Distance, distance
 from relu_cert.prove.facts import Value
@@ -89,6 +90,10 @@ class NetworkOutcome:
             "outputs": {"rank": found.rank, "neurons": len(found.neurons)},
             "pruned": {"neurons": len(found.pruned.neurons), "objective": _interval(found.pruned_P)},
             "excluded": [i for i, excluded in enumerate(self.comparison.excluded) if excluded],
+            "nearest": {
+                "pairs": [list(pair) for pair in self.comparison.nearest.pairs],
+                "distance_squared": rational(self.comparison.nearest.distance_squared),
+            },
             "claims": [
                 {"claim": r.claim, "verdict": str(r.verdict), "evidence": r.evidence, "detail": r.detail}
                 for r in self.results
@@ -137,6 +142,9 @@ class NetworkOutcome:
         yield f"optimum      {decimal(facts.value.upper, 12)} over all patterns, {_proved(facts.value)}"
         if (own := self.comparison.own) is not None:
             yield f"             {decimal(own.value.upper, 12)} over the network's own, {_proved(own.value)}"
+        nearest, merged = self.comparison.nearest, len(found.on_data.neurons)
+        apart = scientific(sqrt_upper(nearest.distance_squared))
+        yield f"nearest      {len(nearest.pairs)} of its {merged} merged neurons pair with optimal ones, {apart} apart"
 
 
 def _interval(interval: Interval) -> dict[str, str]:

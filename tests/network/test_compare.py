@@ -56,6 +56,8 @@ def test_the_optimal_network_is_proved_optimal() -> None:
     assert said["network-directions"] is Verdict.UNDECIDED
     away = distance(comparison.examination, comparison.facts.value)
     assert 0 <= away.trained.lower <= away.trained.upper < F(1, 10**12)
+    assert comparison.nearest.pairs == ((0, 0), (1, 1), (2, 2))
+    assert comparison.nearest.distance_squared < F(1, 10**24)
 
 
 def test_a_float_beside_a_kink() -> None:

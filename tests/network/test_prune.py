@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from fractions import Fraction as F
 from itertools import pairwise
 
@@ -10,10 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from relu_cert.exact import Matrix
 from relu_cert.network import ConvexNeuron
+from relu_cert.network import prune as module
 from relu_cert.network.approximate import Strategy, pruning_path
 from relu_cert.network.objective import fit
-from relu_cert.network.prune import output_rank, prune
+from relu_cert.network.prune import Pruned, output_rank, prune, prune_best
 from relu_cert.network.roots import root_sum_sign
 
 Z = ((F(1), F(0)), (F(0), F(1)), (F(1), F(-1)), (F(-1), F(-2)))
@@ -57,11 +60,12 @@ def test_the_cheaper_of_two_ways_is_taken() -> None:
         assert found.better
 
 
-@settings(derandomize=True, max_examples=200, deadline=None)
-@given(st.lists(neurons, max_size=8))
-def test_laws(parts: list[ConvexNeuron]) -> None:
+@pytest.mark.parametrize("way", [prune, prune_best])
+@settings(derandomize=True, max_examples=150, deadline=None)
+@given(parts=st.lists(neurons, max_size=8))
+def test_laws(way: Callable[[Sequence[ConvexNeuron], Matrix], Pruned], parts: list[ConvexNeuron]) -> None:
     """Same fit, independent outputs, weights that only scale, a penalty that falls iff it is said to."""
-    found = prune(parts, Z)
+    found = way(parts, Z)
     assert fit(found.neurons, Z) == fit(parts, Z)
     assert output_rank(found.neurons, Z) == len(found.neurons) <= output_rank(parts, Z)
     assert all(a > 0 for a in found.factors)
@@ -69,7 +73,25 @@ def test_laws(parts: list[ConvexNeuron]) -> None:
         assert neuron == ConvexNeuron(parts[i].sign, tuple(a * x for x in parts[i].w))
     change = [(F(1), p.norm_squared) for p in parts] + [(F(-1), n.norm_squared) for n in found.neurons]
     assert root_sum_sign(change) == int(found.better)
-    assert prune(found.neurons, Z).neurons == found.neurons
+    assert way(found.neurons, Z).neurons == found.neurons
+
+
+@settings(derandomize=True, max_examples=100, deadline=None)
+@given(st.lists(neurons, max_size=8))
+def test_the_best_vertex_is_no_worse_than_the_walk_s(parts: list[ConvexNeuron]) -> None:
+    """The linear program's vertex costs no more than where the walk ends."""
+    walked, best = prune(parts, Z).neurons, prune_best(parts, Z).neurons
+    change = [(F(1), n.norm_squared) for n in walked] + [(F(-1), n.norm_squared) for n in best]
+    assert root_sum_sign(change) >= 0
+
+
+def test_a_wrong_proposal_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Supports that miss the fit, are dependent, or cost more are all turned down, and the walk is taken instead."""
+    parts = [ConvexNeuron(1, (F(4), F(3))), ConvexNeuron(1, (F(4), F(0)))]
+    point = ((F(1), F(0)),)
+    for support in ([], [0], [0, 1]):
+        monkeypatch.setattr(module, "_cheapest_support", lambda *_, support=support: support)
+        assert prune_best(parts, point) == prune(parts, point)
 
 
 @pytest.mark.parametrize("strategy", Strategy)

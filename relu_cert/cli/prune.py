@@ -1,0 +1,110 @@
+"""python -m relu_cert prune: fewer and fewer neurons, and what each one costs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from relu_cert.check import DEFAULT_GAP, LambdaChoice, find_facts, network_problem
+from relu_cert.cli.options import add_data_options, add_output_options, chosen_example, positive, read_data
+from relu_cert.data.model import Dataset
+from relu_cert.errors import UsageError
+from relu_cert.network import ConvexNeuron, convex_form, fold, network_of, read_network, write_network
+from relu_cert.network.approximate import PruningStep, Strategy, pruning_path
+from relu_cert.network.formats import ENDINGS
+from relu_cert.network.merge import merge_on_data
+from relu_cert.network.prune import prune_best
+from relu_cert.report.progress import Progress
+
+
+def add_parser(commands: Any) -> None:
+    """The options of prune."""
+    command = commands.add_parser(
+        "prune",
+        help="prune the optimal network, or a given one",
+        description="Prune exactly, at no cost, until the neurons' outputs are independent; then one neuron at a time, "
+        "at the least cost in fit. Starts from the optimal network, or from a trained one.",
+    )
+    add_data_options(command)
+    problem = command.add_argument_group("problem")
+    problem.add_argument("--network", metavar="NET", help=f"a trained network to start from: {', '.join(ENDINGS)}")
+    problem.add_argument("--lambda", dest="lam", metavar="L", help="the regularisation, a rational")
+    problem.add_argument(
+        "--strategy",
+        choices=tuple(Strategy),
+        default=Strategy.RESIDUAL,
+        help="how the next neuron is chosen once pruning costs (default: residual, the smallest loss of fit)",
+    )
+    problem.add_argument("--drop", action="store_true", help="drop the chosen neuron and leave the others as they are")
+    problem.add_argument("--seed", type=int, default=0, metavar="S", help="for --strategy random")
+    add_output_options(command)
+    command.add_argument("--out", metavar="FILE", help=f"write the pruned network: {', '.join(ENDINGS)}")
+    command.add_argument(
+        "--width", type=int, metavar="K", help="the width to write (default: where pruning is still free)"
+    )
+    command.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read, solve, prune, print, write."""
+    example = chosen_example(options)
+    data = read_data(options, example)
+    lam = positive(options.lam, "lambda") if options.lam is not None else (example.lam if example else None)
+    if lam is None:
+        raise UsageError("say with --lambda what the regularisation is.")
+    with Progress(quiet=options.quiet) as stages:
+        start = _start(options, data, lam, stages)
+        with stages.stage("prune"):
+            free = prune_best(merge_on_data(start, data.Z).neurons, data.Z).neurons
+            strategy = Strategy(options.strategy)
+            steps = list(pruning_path(free, data.Z, data.y, lam, strategy, correct=not options.drop, seed=options.seed))
+    if options.out:
+        _write(options, data, free, steps)
+    if options.json:
+        print(json.dumps(_content(options, lam, len(start), steps), indent=2))
+        return 0
+    print(f"{len(start)} neurons, {len(free)} after pruning that costs nothing (exact); then by {strategy}")
+    print(f"{'width':>5}  {'objective':>14}  {'1/2|f - y|^2':>14}")
+    for step in steps:
+        print(f"{step.width:>5}  {step.objective:>14.8g}  {step.loss:>14.8g}")
+    if options.out:
+        print(f"written: {options.out}")
+    return 0
+
+
+def _start(options: argparse.Namespace, data: Dataset, lam: Fraction, stages: Progress) -> tuple[ConvexNeuron, ...]:
+    """The trained network, or the optimal one."""
+    if options.network is not None:
+        return convex_form(fold(read_network(options.network), data.d, ones=data.source.bias))
+    problem = network_problem(data, "relu", stages, options.max_patterns)
+    facts = find_facts(problem, LambdaChoice(value=lam), DEFAULT_GAP, stages)
+    return tuple(ConvexNeuron(neuron.sign, neuron.w) for neuron in facts.primal.neurons)
+
+
+def _write(
+    options: argparse.Namespace, data: Dataset, free: tuple[ConvexNeuron, ...], steps: list[PruningStep]
+) -> None:
+    """The network of the width asked for; where pruning is free, with its exact weights."""
+    width = len(free) if options.width is None else options.width
+    found = [step for step in steps if step.width == width]
+    if not found:
+        there = ", ".join(str(step.width) for step in steps)
+        raise UsageError(f"there is no pruned network of width {width}; there are widths {there}.")
+    write_network(network_of(free if width == len(free) else found[0].neurons(), data.d), Path(options.out))
+
+
+def _content(options: argparse.Namespace, lam: Fraction, start: int, steps: list[PruningStep]) -> dict[str, Any]:
+    return {
+        "format": "relu_cert pruning",
+        "version": 1,
+        "lambda": str(lam),
+        "strategy": str(options.strategy),
+        "corrected": not options.drop,
+        "start": start,
+        "free": steps[0].width,
+        "steps": [{"width": step.width, "objective": step.objective, "loss": step.loss} for step in steps],
+        "written": options.out,
+    }

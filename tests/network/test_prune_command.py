@@ -1,0 +1,74 @@
+"""The pruning command: free first, then at a price that is printed."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from fractions import Fraction as F
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from relu_cert.cli import prune as command
+from relu_cert.errors import UsageError
+from relu_cert.network import read_network
+
+
+def run(*arguments: str) -> int:
+    """The command with these arguments."""
+    top = argparse.ArgumentParser()
+    command.add_parser(top.add_subparsers())
+    options = top.parse_args(["prune", *arguments, "--quiet"])
+    code: int = options.run(options)
+    return code
+
+
+@pytest.fixture
+def net(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """|x1 - x2| with one half split in two and a neuron that is never on."""
+    monkeypatch.chdir(tmp_path)
+    W1 = np.array([[1.0, -1, 0], [1, -1, 0], [-1, 1, 0], [-1, -1, -1]])
+    np.savez("net.npz", W1=W1, w2=np.array([0.5, 0.25, 1.0, 3.0]))
+    return "net.npz"
+
+
+def test_free_pruning_of_a_given_network(net: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Four neurons do the work of two, exactly; the file holds those two, with the same predictions."""
+    assert run("--example", "xor", "--network", net, "--out", "two.json", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["start"], found["free"]) == (4, 2)
+    assert [step["width"] for step in found["steps"]] == [2, 1, 0]
+    assert found["steps"][-1]["loss"] == 1.0
+    points = [[F(a), F(b), F(1)] for a in (0, 1) for b in (0, 1)]
+    assert read_network("two.json")(points) == read_network(net)(points)
+
+
+def test_the_optimal_network(net: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a network the optimal one is pruned; the objective of each width is printed and never falls."""
+    assert run("--example", "xor", "--out", "one.npz", "--width", "1") == 0
+    text = capsys.readouterr().out
+    rows = [line.split() for line in text.splitlines()[2:-1]]
+    assert [int(row[0]) for row in rows] == [3, 2, 1, 0]
+    assert [float(row[1]) for row in rows] == sorted(float(row[1]) for row in rows)
+    assert read_network("one.npz").m == 1
+
+
+@pytest.mark.parametrize("strategy", ["residual", "magnitude", "gradient", "random"])
+def test_strategies(net: str, strategy: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every strategy runs, corrected and plain."""
+    for drop in ((), ("--drop",)):
+        assert run("--example", "xor", "--network", net, "--strategy", strategy, "--json", *drop) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert found["strategy"] == strategy
+        assert found["corrected"] is (drop == ())
+        assert found["steps"][-1]["width"] == 0
+
+
+def test_refusals(net: str) -> None:
+    """A missing lambda and a width that is not on the way are told."""
+    Path("data.csv").write_text("a,y\n1,2\n2,1\n")
+    with pytest.raises(UsageError, match="say with --lambda"):
+        run("data.csv")
+    with pytest.raises(UsageError, match="no pruned network of width 7; there are widths 2, 1, 0"):
+        run("--example", "xor", "--network", net, "--out", "x.npz", "--width", "7")
