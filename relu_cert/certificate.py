@@ -167,6 +167,7 @@ def _optimal_set(problem: Problem, found: OptimalSet) -> dict[str, Any]:
         "masses": vector(found.masses),
         "split": vector(found.split),
         "tau": number(found.tau),
+        "forced": vector(found.forced),
     }
 
 

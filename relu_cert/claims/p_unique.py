@@ -24,7 +24,7 @@ def decide(facts: Facts) -> Result:
     found = facts.optimal_set
     if found is None:
         return Result(NAME, Verdict.UNDECIDED, "", f"{facts.unsettled}.")
-    count = len(found.classes)
+    count = len(found.active)
     if found.dimension == 0:
         detail = f"{count} neuron{'s' if count > 1 else ''} can be active; their outputs are independent."
         return Result(NAME, Verdict.PROVED, "independence", detail)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
+from numpy.typing import NDArray
+
+from relu_cert.prove.grid import binary_grid, from_grid, to_grid
 
 
 def smallest_singular_above(A: fmpq_mat, sigma: Fraction) -> bool:
@@ -45,3 +49,18 @@ def positive_definite(M: fmpz_mat) -> bool:
             rows[j] = [(pivot * x - factor * y) // previous for x, y in zip(rows[j], rows[i], strict=True)]
         previous = pivot
     return True
+
+
+def floats(A: fmpq_mat) -> NDArray[np.float64]:
+    """The matrix in float64."""
+    return np.array([[int(x.p) / int(x.q) for x in row] for row in A.tolist()], dtype=np.float64)
+
+
+def singular_guess(A: fmpq_mat) -> Fraction:
+    """A guess at nine tenths of the smallest singular value, to be proved by `smallest_singular_above`; 0 if none."""
+    values = np.linalg.svd(floats(A), compute_uv=False)
+    if A.ncols() > A.nrows() or len(values) == 0 or values[-1] <= 0:
+        return Fraction(0)
+    guess = float(values[-1]) * 0.9
+    q = binary_grid([guess], 24)
+    return from_grid(to_grid(guess, q), q)

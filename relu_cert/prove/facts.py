@@ -154,6 +154,8 @@ class OptimalSet:
     `masses`   about A_s; `mass_error` bounds the distance of all of them from the truth
     `split`    about alpha, strictly inside (empty where no split had to be proved); `tau` a lower bound on the
                smallest singular value of the map alpha -> (masses, L-part) at theta
+    `forced`   h in L that shows that the classes with split 0 are zero in every solution (empty: there are none); the
+               last `void` rows of the lift say nothing about the others
     """
 
     lift: Matrix
@@ -165,11 +167,18 @@ class OptimalSet:
     mass_error: Fraction
     split: Vector
     tau: Fraction
+    forced: Vector = ()
+    void: int = 0
+
+    @property
+    def active(self) -> tuple[int, ...]:
+        """The classes that can have a positive weight."""
+        return tuple(a for a in range(len(self.classes)) if not self.split or self.split[a] > 0)
 
     @property
     def dimension(self) -> int:
         """The dimension of the set of optimal weights."""
-        return len(self.classes) - len(self.groups) - len(self.lift)
+        return len(self.active) - len(self.groups) - (len(self.lift) - self.void)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from relu_cert.exact import dot
 from relu_cert.prove.classes import class_map, column, to_fraction
 from relu_cert.prove.exact_optimum import tied_neurons
 from relu_cert.prove.facts import Facts, OptimalSet
-from relu_cert.prove.optimal_set import split_map
+from relu_cert.prove.split import split_map
 from relu_cert.report.html.view import Floats, drawable
 
 MOST_NEURONS = 60

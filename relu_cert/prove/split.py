@@ -1,0 +1,176 @@
+"""Splitting the masses: weights alpha of all classes that give the masses of the superclasses and the part of y in L.
+
+Weights strictly inside survive the ball. Where some classes are zero in every split, a vector h of L shows it: h.y = 0,
+the other classes have h.q = 0 whatever the residual, and h.q > 0 for these. (This happens at points with target 0: a
+gate that is open there would add to a fit that is 0.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+from relu_cert.exact import Matrix, Vector, dot, norm_squared, sqrt_upper
+from relu_cert.prove.candidates import Unsettled, frobenius_squared
+from relu_cert.prove.classes import ClassMap, column, to_fmpq, to_vector
+from relu_cert.prove.definite import floats, singular_guess, smallest_singular_above
+from relu_cert.prove.facts import OptimalSet
+from relu_cert.prove.grid import binary_grid, from_grid, to_grid
+from relu_cert.prove.lifts import independent
+
+SEEMS_POSITIVE = 1e-7  # relative; a wrong proposal costs time, never a verdict
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Outputs at theta (n x classes), and how far each can be from that at r*."""
+
+    Q: fmpq_mat
+    error: Fraction
+
+
+def split_map(lift: Matrix, groups: Sequence[Sequence[int]], Q: fmpq_mat) -> fmpq_mat:
+    """alpha -> (sum of alpha over each superclass, B_L' Q alpha)."""
+    rows = [[fmpq(int(a in set(group))) for a in range(Q.ncols())] for group in groups]
+    if lift:
+        rows += (fmpq_mat([[to_fmpq(x) for x in row] for row in lift]) * Q).tolist()
+    return fmpq_mat(rows)
+
+
+def with_split(y: Vector, plain: OptimalSet, maps: Sequence[ClassMap], outputs: Outputs) -> OptimalSet:
+    """The optimal set with a proved split, or Unsettled."""
+    Phi = split_map(plain.lift, plain.groups, outputs.Q)
+    goal = column([*plain.masses, *(dot(row, y) for row in plain.lift)])
+    start = _interior(Phi, goal)
+    support = [a for a, x in enumerate(start) if x > SEEMS_POSITIVE * max(start)]
+    if len(support) == len(start):
+        return _proved(y, plain, outputs, support, plain.lift, start)
+    void = _void_part(y, plain.lift, [maps[a] for a in support])
+    forced = _forcing(void, outputs, [a for a in range(len(start)) if a not in support])
+    kept = independent((*void, *plain.lift))[len(void) :]
+    found = _proved(y, replace(plain, lift=(*kept, *void), void=len(void)), outputs, support, kept, start)
+    return replace(found, forced=forced)
+
+
+def _proved(
+    y: Vector, plain: OptimalSet, outputs: Outputs, support: Sequence[int], lift: Matrix, start: NDArray[np.float64]
+) -> OptimalSet:
+    """Exact weights near the start, positive on the support by more than the ball moves them."""
+    Phi = columns(split_map(lift, plain.groups, outputs.Q), support)
+    goal = column([*plain.masses, *(dot(row, y) for row in lift)])
+    alpha = _exact_near(Phi, goal, [start[a] for a in support])
+    tau = singular_guess(Phi.transpose())
+    if tau <= 0 or not smallest_singular_above(Phi.transpose(), tau):
+        raise Unsettled("the map that splits the masses is not onto, or too near to it")
+    epsilon = outputs.error * sqrt_upper(Fraction(len(support)) * frobenius_squared(lift), 64)
+    miss = to_vector(Phi * column(alpha) - goal)
+    moved = length(miss) + plain.mass_error + epsilon * length(alpha)
+    if tau <= epsilon or not all(x > moved / (tau - epsilon) for x in alpha):
+        raise Unsettled("no split of the masses is proved to be strictly inside")
+    split = [Fraction(0)] * outputs.Q.ncols()
+    for a, x in zip(support, alpha, strict=True):
+        split[a] = x
+    return replace(plain, split=tuple(split), tau=tau)
+
+
+def columns(A: fmpq_mat, chosen: Sequence[int]) -> fmpq_mat:
+    """Some columns of a matrix."""
+    return fmpq_mat([[row[a] for a in chosen] for row in A.tolist()])
+
+
+def length(a: Vector) -> Fraction:
+    """An upper bound on |a|."""
+    return sqrt_upper(norm_squared(a), 64)
+
+
+def _interior(Phi: fmpq_mat, goal: fmpq_mat) -> NDArray[np.float64]:
+    """alpha >= 0 with Phi alpha near the goal: as far inside as possible, or else with as many positive entries."""
+    F, g = floats(Phi), floats(goal)[:, 0]
+    k = F.shape[1]
+    scale = np.maximum(np.abs(F).max(axis=1), 1e-300)
+    A_eq, b_eq = np.c_[F, np.zeros(len(F))] / scale[:, None], g / scale
+    inside = linprog(
+        np.r_[np.zeros(k), -1.0],
+        A_eq=A_eq,
+        b_eq=b_eq,
+        A_ub=np.c_[-np.eye(k), np.ones(k)],
+        b_ub=np.zeros(k),
+        bounds=[(0, None)] * k + [(None, None)],
+    )
+    if inside.x is not None and inside.x[-1] > SEEMS_POSITIVE * np.abs(inside.x[:k]).max():
+        return np.asarray(inside.x[:k])
+    best = np.zeros(k)
+    for a in range(k):  # the mean of the points that make each entry large has the largest support
+        cost = np.zeros(k)
+        cost[a] = -1.0
+        found = linprog(cost, A_eq=F / scale[:, None], b_eq=b_eq, bounds=[(0, None)] * k)
+        if found.x is None:
+            raise Unsettled("the masses cannot be split")
+        best += found.x / k
+    return best
+
+
+def _exact_near(Phi: fmpq_mat, goal: fmpq_mat, start: Sequence[float]) -> Vector:
+    """The solution of Phi alpha = goal nearest to the start: start + Phi'(Phi Phi')^-1 (goal - Phi start), rounded."""
+    near = column([Fraction(float(x)) for x in start])
+    try:
+        exact = near + Phi.transpose() * (Phi * Phi.transpose()).solve(goal - Phi * near)
+    except ZeroDivisionError:
+        raise Unsettled("the map that splits the masses is not onto") from None
+    entries = to_vector(exact)
+    q = binary_grid(entries, 256)
+    return tuple(from_grid(to_grid(x, q), q) for x in entries)
+
+
+def _void_part(y: Vector, lift: Matrix, maps: Sequence[ClassMap]) -> Matrix:
+    """A basis of {h in L : h.y = 0, B_a'h = 0 for the given classes}."""
+    rows = fmpq_mat([[to_fmpq(x) for x in row] for row in lift])
+    conditions = (rows * column(y)).transpose().tolist()
+    for one in maps:
+        conditions += (rows * one.B()).transpose().tolist()
+    return tuple(to_vector(c.transpose() * rows) for c in null_space(fmpq_mat(conditions)))
+
+
+def null_space(A: fmpq_mat) -> list[fmpq_mat]:
+    """A basis of {x : A x = 0}, as columns."""
+    reduced, rank = A.rref()
+    rows = reduced.tolist()
+    pivots = [next(j for j, x in enumerate(rows[i]) if x != 0) for i in range(rank)]
+    basis = []
+    for free in (j for j in range(A.ncols()) if j not in pivots):
+        x = [fmpq(0)] * A.ncols()
+        x[free] = fmpq(1)
+        for i, pivot in enumerate(pivots):
+            x[pivot] = -rows[i][free]
+        basis.append(fmpq_mat([[entry] for entry in x]))
+    return basis
+
+
+def _forcing(void: Matrix, outputs: Outputs, zero: Sequence[int]) -> Vector:
+    """h in the span of the void part with h.q > 0 over the ball for the classes that are to be zero."""
+    if not void:
+        raise Unsettled("no split of the masses is strictly inside")
+    heights = fmpq_mat([[to_fmpq(x) for x in row] for row in void]) * columns(outputs.Q, zero)
+    H = floats(heights)
+    size = max(float(np.abs(H).max()), 1e-300)
+    k = len(void)
+    found = linprog(
+        np.r_[np.zeros(k), -1.0],
+        A_ub=np.c_[-H.T / size, np.ones(len(zero))],
+        b_ub=np.zeros(len(zero)),
+        bounds=[(-1, 1)] * k + [(None, 1)],
+    )
+    if found.x is None or found.x[-1] <= 0:
+        raise Unsettled("no split of the masses is strictly inside")
+    weights = [Fraction(float(x)).limit_denominator(10**6) for x in found.x[:k]]
+    h = tuple(dot(weights, col) for col in zip(*void, strict=True))
+    margin = outputs.error * length(h)
+    if not all(x > margin for x in to_vector(column(h).transpose() * columns(outputs.Q, zero))):
+        raise Unsettled("no split of the masses is strictly inside")
+    return h
