@@ -34,6 +34,8 @@ EXCEPTIONS = {
 }
 
 KEY_ORDER = "the keys of an object in another order"
+FACTS = ("patterns", "lambda_max", "primal", "dual", "value", "fit")
+CLAIMS = ("patterns-complete", "optimal", "fit")
 
 
 def still_valid(place: str, original: dict[str, Any], mutant_text: str, raw: bytes) -> str | None:
@@ -45,7 +47,21 @@ def still_valid(place: str, original: dict[str, Any], mutant_text: str, raw: byt
     if changed == original:
         return KEY_ORDER
     reason = next((reason for pattern, reason in EXCEPTIONS.items() if re.fullmatch(pattern, place)), None)
-    return reason if reason and is_true(changed, raw) else None
+    return reason if reason and is_true(without_others(changed, original), raw) else None
+
+
+def without_others(changed: dict[str, Any], original: dict[str, Any]) -> Any:
+    """A certificate without those facts and claims that the oracle does not know, if they are as in the original.
+
+    Of such a claim the verdict may also be UNDECIDED. Anything else that it does not know is left for it to refuse.
+    """
+    try:
+        facts = {k: v for k, v in changed["facts"].items() if k in FACTS or v != original["facts"].get(k)}
+        known = [*original["claims"], *({**c, "verdict": "UNDECIDED"} for c in original["claims"])]
+        claims = [c for c in changed["claims"] if c.get("claim") in CLAIMS or c not in known]
+    except (AttributeError, KeyError, TypeError):
+        return changed
+    return {**changed, "facts": facts, "claims": claims}
 
 
 def is_true(certificate: dict[str, Any], raw: bytes) -> bool:
@@ -284,7 +300,7 @@ class Truth:
     def claim(self, name: str, verdict: str) -> bool:
         """PROVED only with its evidence; nothing here can be REFUTED."""
         if verdict == "UNDECIDED":
-            return name in ("patterns-complete", "optimal", "fit")
+            return name in CLAIMS
         if name == "optimal":
             lower, upper = self.bounds()
             return (
