@@ -238,6 +238,20 @@ def test_columns_of_a_direct_problem_keep_their_numbers():
     assert group_design(problem).blocks == (((0, 1), (1, 0)), ((3, 4),))
 
 
+def test_gated_blocks_and_columns_are_numbered_by_pattern():
+    """Block b is D Z for pattern b, and column b d + j is its column j."""
+    problem = network([[1, 2], [-3, 4], [5, "1/2"]])
+    patterns = problem.network.patterns
+    blocks, columns = group_design(problem).blocks, column_design(problem).blocks
+    assert len(columns) == 2 * len(blocks) == 2 * len(patterns)
+    for b in range(len(patterns)):
+        on = patterns.pattern(b)
+        first = tuple(2 * x if is_on else 0 for x, is_on in zip((1, -3, 5), on, strict=True))
+        second = tuple(x if is_on else 0 for x, is_on in zip((4, 8, 1), on, strict=True))
+        assert blocks[b] == (first, second)
+        assert (columns[2 * b], columns[2 * b + 1]) == ((first,), (second,))
+
+
 def test_relu_networks_are_refused():
     """Blocks of a ReLU network come in pairs X_b, -X_b, for which GGP is not a question."""
     Z = matrix([[1], [2]])

@@ -140,6 +140,52 @@ WRONG = {
 }
 
 
+def support(blocks, basis, plus, **proof):
+    """The evidence of one support with one win."""
+    return {"supports": [{"blocks": blocks, "basis": basis, "wins": [{"plus": plus, **proof}]}]}
+
+
+def bisected(depth):
+    """Cuts in preorder that halve a plane cone so many times."""
+    return [None] if depth == 0 else [[0, 1, 1, 1], *bisected(depth - 1), *bisected(depth - 1)]
+
+
+STRETCHED = direct([[1, 0, 3, 0], [0, 1, 0, "1/3"]], [(0, 1), (2, 3)])  # |u_0| > |u_1| near one axis, < near the other
+STRETCHED_BASIS = ["3 0 -1 0", "0 1 0 -3"]
+WRONG |= {
+    "a form that is only semidefinite": (
+        direct([[1, 0, "1/2", 0], [0, 1, 0, 1]], [(0, 1), (2, 3)]),
+        support([0, 1], ["1 0 -2 0", "0 1 0 -1"], [1], t="1"),
+        "pivot 1",
+    ),
+    "a tie behind many cuts": (
+        direct([[1, 0, 1, 0], [0, 1, 0, 1]], [(0, 1), (2, 3)]),
+        support([0, 1], ["1 0 -1 0", "0 1 0 -1"], [0], cuts=bisected(6) * 2),
+        "not at generator",
+    ),
+    "a tie at a generator": (
+        direct([[1, 1, 0], [0, 0, 0]], [(0,), (1,), (2,)]),
+        support([0, 1, 2], ["1 -1 0", "0 0 1"], [0, 2], cuts=[None, None]),
+        "not at generator 0",
+    ),
+    "a cone that is lost after one that is won": (
+        STRETCHED,
+        support([0, 1], STRETCHED_BASIS, [0], cuts=[[1, 0, 1, 9], None, None] * 2),
+        "cuts[2]",
+    ),
+    "a cone that is lost before one that is won": (
+        STRETCHED,
+        support([0, 1], STRETCHED_BASIS, [0], cuts=[[0, 1, 9, 1], None, None] * 2),
+        "cuts[1]",
+    ),
+    "a generator against the sum of all": (
+        direct([[1, -6, 2]], [(0,), (1, 2)]),
+        support([0, 1], ["6 1 0", "-2 0 1"], [0], cuts=[None, None]),
+        "not at generator 1",
+    ),
+}
+
+
 @pytest.mark.parametrize(("problem", "evidence", "says"), WRONG.values(), ids=WRONG.keys())
 def test_rejects_what_proves_nothing(problem, evidence, says):
     """Every way in which evidence can fail is rejected, with the reason."""
