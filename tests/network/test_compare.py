@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction as F
 from functools import cache
 
@@ -92,7 +93,18 @@ def test_bounds_hold_the_distance() -> None:
     assert away.trained.lower - F(1, 10**12) <= J - best <= away.trained.upper
     assert away.trained.upper == gap(STUCK, data.Z, data.y, LAM, facts.value.lower).trained
     assert away.balanced.upper < away.trained.upper
-    assert 0 < away.trained.lower
+    assert away.trained.lower == J - facts.value.upper > 0
+
+
+def test_what_the_bounds_leave_open_is_undecided() -> None:
+    """With a weak lower bound on p* neither verdict is proved, and none is given."""
+    comparison = against(optimal())
+    value = comparison.facts.value
+    weak = replace(comparison.facts, value=replace(value, lower=value.lower / 2))
+    said = {r.claim: r for r in network_verdicts(replace(comparison, facts=weak), F(1, 1000))}
+    assert said["network-optimal"].verdict is Verdict.UNDECIDED
+    assert said["network-optimal"].evidence == ""
+    assert "more than the 1.0e-3 asked for" in said["network-optimal"].detail
 
 
 @pytest.mark.parametrize("stuck", [True, False])
@@ -131,6 +143,8 @@ def test_own_problem_has_both_signs_and_each_pattern_once() -> None:
     assert len(problem.blocks) == 4
     assert problem.blocks[0].X == data.Z
     assert problem.blocks[1].X == tuple(tuple(-x for x in z) for z in data.Z)
+    for z, row in zip(data.Z, problem.blocks[2].X, strict=True):
+        assert row == (z if z[0] >= z[1] else (0, 0, 0))
 
 
 def test_pruned_and_merged_are_told() -> None:

@@ -92,6 +92,11 @@ def test_a_wrong_proposal_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     for support in ([], [0], [0, 1]):
         monkeypatch.setattr(module, "_cheapest_support", lambda *_, support=support: support)
         assert prune_best(parts, point) == prune(parts, point)
+    # 21 (1,1) - 9 (1,2) has the fit (12,3) at a low cost, but no neuron can have a negative weight.
+    parts = [ConvexNeuron(1, (F(a), F(b))) for a, b in ((1, 1), (1, 2), (10, 0))]
+    square = ((F(1), F(0)), (F(0), F(1)))
+    monkeypatch.setattr(module, "_cheapest_support", lambda *_: [0, 1])
+    assert prune_best(parts, square) == prune(parts, square)
 
 
 @pytest.mark.parametrize("strategy", Strategy)

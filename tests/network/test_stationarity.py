@@ -84,6 +84,11 @@ def test_nearest_point(points: list[Vector]) -> None:
     assert float(norm_squared(x)) == pytest.approx(length**2, abs=1e-4, rel=1e-4)
 
 
+def test_nearest_point_where_a_weight_vanishes() -> None:
+    """Zero lies between two of three points, so that the third gets the weight zero on the way."""
+    assert nearest_to_zero([(F(0), F(1)), (F(2), F(-1)), (F(-2), F(1))]) == (0, 0)
+
+
 def test_too_many_kinks_are_enclosed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Over the limit of cells the answer is an interval that holds the exact one, and the verdict says so."""
     exact = stationarity(ONE, KINK, (F(4), F(3)), F(2)).distance_squared

@@ -41,6 +41,16 @@ def test_a_scale_wrong_in_the_last_bit_is_seen() -> None:
 
 
 @settings(derandomize=True, max_examples=60, deadline=None)
+@given(weights.filter(any), st.integers(1, 9).map(F))
+def test_the_cost_of_a_scale_is_enclosed(w: tuple[F, F], v: F) -> None:
+    """lower <= 1/2 (|W1| - |w2|)^2 <= upper, decided by exact signs of root sums."""
+    (found,) = scales(TrainedNetwork((w,), (v,)), F(1))
+    a, b = found.first, found.second
+    for bound, sign in ((found.excess.lower, -1), (found.excess.upper, 1)):
+        assert root_sum_sign([(2 * bound - a - b, F(1)), (F(2), a * b)]) in (0, sign)
+
+
+@settings(derandomize=True, max_examples=60, deadline=None)
 @given(st.lists(st.tuples(weights, st.integers(-4, 4).map(F)), min_size=1, max_size=4))
 def test_excesses_sum_to_what_balancing_gains(rows: list[tuple[tuple[F, F], F]]) -> None:
     """J - P is the sum of the neurons' excesses."""
