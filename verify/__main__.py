@@ -69,6 +69,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         arguments = parser().parse_args(argv)
         lines = run(arguments)
+    except MemoryError:
+        code, report = Declined.exit_code, {"result": Declined.outcome, "claims": []}
+        say("declined  file: expected less work than memory allows, found more", arguments)
     except VerifyError as error:
         code, report = error.exit_code, {"result": error.outcome, "claims": []}
         report["error"] = {"place": error.place, "expected": error.expected, "found": error.found}

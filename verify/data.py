@@ -86,7 +86,7 @@ def same(name: str, read: Matrix, stated: Matrix) -> None:
     """Reject unless two matrices have one shape and are equal in every entry."""
     place = f"certificate.problem.{name}"
     if [len(row) for row in read] != [len(row) for row in stated]:
-        shapes = [f"{len(A)} x {len(A[0])}" for A in (read, stated)]
+        shapes = [f"{len(A)} x {'/'.join(map(str, sorted({len(row) for row in A})))}" for A in (read, stated)]
         raise Rejected(place, f"{shapes[0]} numbers as in the data given", shapes[1])
     for i, (row, stated_row) in enumerate(zip(read, stated, strict=True)):
         for j, (a, b) in enumerate(zip(row, stated_row, strict=True)):

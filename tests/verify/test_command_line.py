@@ -113,6 +113,19 @@ def test_json_is_one_object(files: tuple[str, str], capsys: pytest.CaptureFixtur
     assert report["error"] == {"place": "certificate", "expected": "the key format", "found": "only nothing"}
 
 
+def test_too_little_memory_is_2(
+    files: tuple[str, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A certificate that needs more memory than there is was not found wrong: declined."""
+
+    def exhausted(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("verify.__main__.check", exhausted)
+    assert main([files[0]]) == 2
+    assert capsys.readouterr().out.startswith("declined")
+
+
 @pytest.mark.parametrize("flags", [[], ["-O"], ["-OO"]])
 def test_optimised_python_checks_as_much(flags: list[str], files: tuple[str, str]) -> None:
     """No check is an assert: python -O accepts and rejects the same, with the same words."""

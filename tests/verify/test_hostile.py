@@ -202,6 +202,15 @@ def test_any_data_never_crashes(raw: bytes) -> None:
     only_verify_errors(changed(accepted("direct, planted"), {"input.sha256": sha256(raw).hexdigest()}), raw)
 
 
+@settings(derandomize=True, max_examples=300, deadline=None)
+@given(st.sampled_from(["X", "groups", "K", "y"]), JSON)
+def test_any_direct_problem_never_crashes(key: str, value: object) -> None:
+    """Any JSON value for a part of the raw problem: never a traceback."""
+    case = accepted("direct, lambda above lambda_max")
+    raw = json.dumps({**json.loads(case.raw), key: value}).encode()
+    only_verify_errors(changed(case, {"input.sha256": sha256(raw).hexdigest()}), raw)
+
+
 @pytest.mark.parametrize("digits", [1, 3999, 4000, 4001, 8001, 19_999])
 def test_long_integers(digits: int) -> None:
     """Integers of any length are read exactly, with their sign."""

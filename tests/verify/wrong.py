@@ -553,6 +553,16 @@ TABLES = [
 DIRECT = [
     ("a problem that is an array", b"[]", "an object with X, groups, y"),
     ("a problem that is not JSON", b"{", "an object with X, groups, y"),
+    (
+        "a problem without rows",
+        b'{"X": [], "groups": [[0]], "y": []}',
+        r"problem\.groups: expected the groups of the data",
+    ),
+    (
+        "a problem with ragged rows",
+        b'{"X": [[1], [1, 2], []], "groups": [[3, 1], [4, 0], [2]], "K": [[[0], [1]], null, [[-1]]], "y": []}',
+        r"problem\.X: expected 3 x 0/1/2 numbers as in the data given, found 3 x 5",
+    ),
     ("a problem without y", b'{"X": [[1]], "groups": [[0]]}', "the key 'y'"),
     ("a problem with another key", b'{"X": [[1]], "groups": [[0]], "y": [1], "Z": 1}', "only the keys X, groups, K, y"),
     ("a problem with a key twice", b'{"X": [[1]], "groups": [[0]], "y": [1], "y": [1]}', "each key once"),
