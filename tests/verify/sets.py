@@ -128,12 +128,14 @@ def completed(
     weights: Sequence[Fraction],
     lift: Mat,
     verdicts: tuple[str, str],
+    forced: Vec = (),
 ) -> Case:
-    """The case with `optimal_set` and the two claims."""
+    """The case with `optimal_set` and the two claims. With `forced`, the rows of the lift that it has are void."""
     sigma = smallest_stretch([projected(outputs[group[0]], lift) for group in supers])
     alone = not lift and len(supers) == len(entries)
-    F = [[Fraction(a in group) for a in range(len(entries))] for group in supers]
-    F += [[dot(row, q) for q in outputs] for row in lift]
+    active = [a for a, weight in enumerate(weights) if weight or not forced]
+    F = [[Fraction(a in group) for a in active] for group in supers]
+    F += [[dot(row, outputs[a]) for a in active] for row in lift if not forced or not dot(row, forced)]
     fact = {
         "lift": [words(row) for row in lift],
         "classes": list(entries),
@@ -142,6 +144,7 @@ def completed(
         "masses": words(sum((weights[a] for a in group), ZERO) for group in supers),
         "split": "" if alone else words(weights),
         "tau": "0" if alone else small.word(smallest_stretch([tuple(row) for row in F])),
+        "forced": words(forced),
     }
     facts = {**case.certificate["facts"], "optimal_set": fact}
     claims = [{"claim": c, "verdict": v} for c, v in zip(("p-unique", "convex-unique"), verdicts, strict=True)]
@@ -159,6 +162,7 @@ def planted(
     supers: Sequence[Sequence[int]] | None = None,
     lift: Mat = (),
     loose: int | None = None,
+    forced: Vec = (),
 ) -> Case:
     """A network with residual r: lambda = |v| for all classes, y = r + sum of weight times output.
 
@@ -188,7 +192,7 @@ def planted(
             out[sign] = fine_entries(Z, listing, t, R_squared, taken) if taken else []
     outputs = [faced(model, Z, theta, a)[1] for a in neurons]
     supers = [[a] for a in range(len(neurons))] if supers is None else supers
-    return completed(case, [a.entry(model) for a in neurons], outputs, out, supers, weights, lift, verdicts)
+    return completed(case, [a.entry(model) for a in neurons], outputs, out, supers, weights, lift, verdicts, forced)
 
 
 def as_exact(case: Case, solutions: Sequence[Vec], farkas: Vec, verdicts: tuple[str, str]) -> Case:
@@ -300,6 +304,24 @@ def gated_pair(loose: int | None = None) -> Case:
     return planted("gated pair", "gated", Z, r, neurons, ("PROVED", "PROVED"), [[0, 1]], mat([[0, 1]]), loose)
 
 
+def forced_pair(loose: int | None = None) -> Case:
+    """As `gated_pair`, but the target at row 1 is 0: the lower face has weight 0 in every solution."""
+    Z, r = mat([[1], [-1]]), vec(3, 0)
+    neurons = [Neuron("10"), Neuron("11", weight=Fraction(0))]
+    lift, forced = mat([[0, 1]]), vec(0, -1)
+    return planted("forced pair", "gated", Z, r, neurons, ("PROVED", "PROVED"), [[0, 1]], lift, loose, forced)
+
+
+def forced_segment(loose: int | None = None) -> Case:
+    """As `interpolated`, with one more interpolated row that half of the classes reach, and whose target is 0."""
+    Z, r = mat([[1, 0, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 1]]), vec(3, 0, 0, 0)
+    active = ["1110", "1100", "1010", "1000"]
+    neurons = [Neuron(D) for D in active] + [Neuron(D[:3] + "1", weight=Fraction(0)) for D in active]
+    lift, forced = mat([[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]), vec(0, 0, 0, 1)
+    supers = [list(range(8))]
+    return planted("forced segment", "gated", Z, r, neurons, ("REFUTED", "REFUTED"), supers, lift, loose, forced)
+
+
 def gated_alone(loose: int | None = None) -> Case:
     """Gated with one pattern at lambda, all others out."""
     Z, r = mat([[3, 0], [0, 4], [-1, -1]]), vec(1, 1, 1)
@@ -374,7 +396,7 @@ def nothing() -> Case:
 
 NETWORKS = (
     *(line, both_signs, kink, parallel_kinks, opposed_kinks, loose_kink, idle_kink, kink_without_weight),
-    *(zero_row, fine, twins, pair, interpolated, gated_pair, gated_alone),
+    *(zero_row, fine, twins, pair, interpolated, gated_pair, forced_pair, forced_segment, gated_alone),
 )
 SETS: dict[str, Callable[[], Case]] = {
     **{f"{build.__name__}, R = 0": partial(build, None) for build in NETWORKS},

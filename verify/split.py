@@ -1,0 +1,89 @@
+"""The masses split over the classes, strictly inside: the lifted solution with l = 0 solves the given problem."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import fmpq_mat
+
+from verify.bounds import column, dual_basis, fraction, matrix, root_above, stretches
+from verify.classes import frobenius
+from verify.problem import dot, square
+from verify.superclasses import Candidates, length, side_by_side
+from verify.text import Matrix, Node, Vector, show
+
+
+@dataclass(frozen=True)
+class Split:
+    """The classes that have positive weight in some solution (the others have weight 0 in all), and the dimension."""
+
+    active: list[int]
+    dimension: int
+
+
+def check_split(found: Candidates, masses: Vector, delta: Fraction, fields: dict[str, Node]) -> Split:
+    """Reject unless some alpha > 0 near `split` has exactly the true masses and exactly the output y - r_L."""
+    for s, mass in enumerate(masses):
+        if mass <= delta:
+            raise fields["masses"].reject(f"every mass > delta = {show(delta)}", f"{show(mass)} at {s}")
+    split = fields["split"].vector(len(found.classes))
+    if any(alpha < 0 for alpha in split):
+        raise fields["split"].reject("weights >= 0")
+    active = [a for a, alpha in enumerate(split) if alpha]
+    if any(not set(group) & set(active) for group in found.members):
+        raise fields["split"].reject("a positive weight in every superclass")
+    rows = check_forced(found, active, fields["forced"])
+    F = split_map(found, active, rows)
+    k = len(active)
+    e = root_above(k * frobenius(rows)) * found.moved
+    tau = fields["tau"].number()
+    if tau <= e:
+        raise fields["tau"].reject(f"tau > {show(e)}, what the ball can change", show(tau))
+    if F.nrows() > k or not stretches(F.transpose(), tau):
+        raise fields["tau"].reject("|F'x| >= tau |x| for all x", show(tau))
+    alpha = tuple(split[a] for a in active)
+    target = column((*masses, *(dot(row, found.ball.problem.y) for row in rows)))
+    off = (length(F * column(alpha) - target) + delta + e * root_above(square(alpha))) / (tau - e)
+    for a in active:
+        if split[a] <= off:
+            expected = f"every positive weight > {show(off)}, its possible error"
+            raise fields["split"].reject(expected, f"{show(split[a])} at {a}")
+    return Split(active, k - int(F.nrows()))
+
+
+def split_map(found: Candidates, active: list[int], rows: Matrix) -> fmpq_mat:
+    """F: alpha on the active classes -> (its sum over each superclass; row.sum_a alpha_a q_a for each row)."""
+    n = found.ball.problem.n
+    sums = matrix(([Fraction(a in group) for a in active] for group in found.members), len(active))
+    in_L = matrix(rows, n) * side_by_side([found.outputs[a] for a in active], n)
+    return fmpq_mat(len(found.members) + len(rows), len(active), [*sums.entries(), *in_L.entries()])
+
+
+def check_forced(found: Candidates, active: list[int], node: Node) -> Matrix:
+    """The rows of the lift that are not void; rejected unless `forced` proves weight 0 for the classes not active.
+
+    A void row l has l.y = 0 and l.q_a = 0 for every active class a and every residual. h is in the span of the void
+    rows and h.q_a > 0 for every other class a, over the whole ball: so alpha_a = 0 in every solution.
+    """
+    n = found.ball.problem.n
+    if len(active) == len(found.classes):
+        node.vector(0)
+        return found.lift
+    void = tuple(row for row in found.lift if is_void(found, active, row))
+    h = node.vector(n)
+    V = matrix(void, n)
+    W = dual_basis(V)
+    if W is None or any((column(h) - V.transpose() * (W * column(h))).entries()):
+        raise node.reject(f"a vector in the span of the {len(void)} void rows of the lift")
+    moved = found.moved * root_above(square(h))
+    for a in set(range(len(found.classes))) - set(active):
+        if (s := fraction((column(h).transpose() * found.outputs[a])[0, 0])) <= moved:
+            raise node.reject(f"h.q > {show(moved)} for class {a}, whose split is 0", show(s))
+    return tuple(row for row in found.lift if row not in void)
+
+
+def is_void(found: Candidates, active: list[int], row: Vector) -> bool:
+    """l.y = 0 and B_a'l = P_a X_a'l = 0 for every active class a."""
+    silent = all(not any((found.classes[a].B.transpose() * column(row)).entries()) for a in active)
+    return silent and not dot(row, found.ball.problem.y)

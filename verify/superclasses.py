@@ -1,0 +1,78 @@
+"""The lift L, and the classes with their outputs in superclasses: those that only L tells apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from flint import fmpq_mat
+
+from verify.bounds import column, dual_basis, identity, matrix, root_above, vector
+from verify.classes import Ball, Class
+from verify.problem import dot, square
+from verify.text import Matrix, Node, show
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The classes, and L by its basis `lift`; Pi is the projector on the complement of L."""
+
+    ball: Ball
+    classes: Sequence[Class]
+    lift: Matrix
+    Pi: fmpq_mat
+
+    @cached_property
+    def members(self) -> list[list[int]]:
+        """The superclasses: classes with the same matrix Pi G Pi = (Pi B)(Pi B)', in the order of their first."""
+        kernels: list[fmpq_mat] = []
+        members: list[list[int]] = []
+        for a, class_ in enumerate(self.classes):
+            seen = self.Pi * class_.B if self.lift else class_.B
+            kernel = seen * seen.transpose()
+            for known, group in zip(kernels, members, strict=True):
+                if known == kernel:
+                    group.append(a)
+                    break
+            else:
+                kernels.append(kernel)
+                members.append([a])
+        return members
+
+    @cached_property
+    def outputs(self) -> list[fmpq_mat]:
+        """q_a = B_a B_a'theta as columns."""
+        theta = column(self.ball.theta)
+        return [a.B * (a.B.transpose() * theta) for a in self.classes]
+
+    @cached_property
+    def moved(self) -> Fraction:
+        """g R: what the ball can change in an output, where g is at least |G_a| for every class a."""
+        return max((a.bound for a in self.classes), default=Fraction(0)) * root_above(self.ball.R_squared)
+
+
+def read_lift(ball: Ball, classes: Sequence[Class], node: Node) -> Candidates:
+    """The basis of L has independent rows, each orthogonal to theta."""
+    n = ball.problem.n
+    rows = tuple(row.vector(n) for row in node.array())
+    basis = matrix(rows, n)
+    W = dual_basis(basis)
+    if W is None:
+        raise node.reject("independent rows")
+    for k, row in enumerate(rows):
+        if off := dot(row, ball.theta):
+            raise node.item(k).reject("a row orthogonal to theta", f"row.theta = {show(off)}")
+    return Candidates(ball, classes, rows, identity(n) - basis.transpose() * W)
+
+
+def side_by_side(columns: Sequence[fmpq_mat], n: int) -> fmpq_mat:
+    """The n x len(columns) matrix with these columns."""
+    entries = [column.entries() for column in columns]
+    return fmpq_mat(n, len(entries), [entry[i] for i in range(n) for entry in entries])
+
+
+def length(A: fmpq_mat) -> Fraction:
+    """A rational >= the length of a vector."""
+    return root_above(square(vector(A)))
