@@ -57,7 +57,7 @@ def add_parser(commands: Any) -> None:
     command.add_argument("--pruned", metavar="FILE", help="write the merged, pruned and balanced network")
     command.add_argument("--optimal", metavar="FILE", help="write the optimal network that was found")
     command.add_argument(
-        "--certificate", metavar="FILE", help="where to write the certificate (default: NET.cert.json)"
+        "--certificate", metavar="FILE", help="where to write the certificate (default: NET.network.cert.json)"
     )
     command.add_argument("--no-verify", action="store_true", help="do not re-check the certificate before reporting")
     command.set_defaults(run=run)
@@ -85,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
         if not options.no_verify:
             with stages.stage("verify"):
                 recheck(text)
-        target = Path(options.certificate or f"{stem(Path(options.network))}.cert.json")
+        target = Path(options.certificate or f"{stem(Path(options.network))}.network.cert.json")
         write_file(target, text, "--certificate")
         written = []
         if options.pruned:

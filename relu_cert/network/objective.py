@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil
 
 from relu_cert.exact import Matrix, Vector, norm_squared, sqrt_lower, sqrt_upper
 from relu_cert.network.biases import square_root
@@ -55,8 +56,21 @@ class ConvexNeuron:
 
 
 def root(square: Fraction, bits: int = 128) -> Interval:
-    """sqrt(square), enclosed to a relative 2^-bits."""
-    return Interval(sqrt_lower(square, bits), sqrt_upper(square, bits))
+    """sqrt(square), enclosed to a relative 2^-bits; exact where it is rational."""
+    return outward(Interval(sqrt_lower(square, bits + 1), sqrt_upper(square, bits + 1)), bits + 2)
+
+
+def outward(interval: Interval, bits: int) -> Interval:
+    """The interval with its ends rounded away from each other, to numbers of so many bits; an exact one stays."""
+    if interval.lower == interval.upper:
+        return interval
+    return Interval(-_ceiling(-interval.lower, bits), _ceiling(interval.upper, bits))
+
+
+def _ceiling(x: Fraction, bits: int) -> Fraction:
+    """The smallest number >= x of about so many bits."""
+    grid = Fraction(2) ** (bits + x.denominator.bit_length() - x.numerator.bit_length())
+    return ceil(x * grid) / grid if x else x
 
 
 def bias_free(network: TrainedNetwork) -> TrainedNetwork:

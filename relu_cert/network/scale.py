@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from relu_cert.exact import norm_squared
 from relu_cert.network.model import TrainedNetwork
-from relu_cert.network.objective import HALF, Interval, bias_free, root
+from relu_cert.network.objective import HALF, Interval, bias_free, outward, root
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,7 @@ def scales(network: TrainedNetwork, lam: Fraction) -> tuple[NeuronScale, ...]:
         excess = Interval(Fraction(0), Fraction(0))
         if a != b:
             square = (a - b) ** 2
-            excess = Interval(square / (a + b + 2 * product.upper), square / (a + b + 2 * product.lower))
+            exact = Interval(square / (a + b + 2 * product.upper), square / (a + b + 2 * product.lower))
+            excess = outward(exact, 128)
         found.append(NeuronScale(a, b, excess.scale(HALF * lam)))
     return tuple(found)

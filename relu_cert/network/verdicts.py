@@ -35,11 +35,12 @@ def _verdicts(comparison: Comparison, gap: Fraction) -> Iterator[Result]:
 def _optimal(claim: str, found: Examination, away: Distance, gap: Fraction, where: str) -> Result:
     """J - p* <= gap J proves it; a lower bound over gap J refutes it."""
     upper, lower = away.trained.upper, away.trained.lower
-    bounds = f"at most {scientific(upper)} above the optimum {where}, a part {scientific(away.relative(found.J))} of J"
+    relative = scientific(away.relative(found.J))
+    bounds = f"at most {scientific(upper)} above the optimum {where} (relative {relative})"
     if upper <= gap * found.J:
         return Result(claim, PROVED, "duality", f"{bounds}.")
     if lower > gap * found.J:
-        return Result(claim, REFUTED, "better point", f"{bounds}, and at least {scientific(lower)} above it.")
+        return Result(claim, REFUTED, "better point", f"{bounds}, at least {scientific(lower)}.")
     return Result(claim, UNDECIDED, "", f"{bounds}; more than the {scientific(gap)} asked for.")
 
 

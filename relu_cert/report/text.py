@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 from math import floor
 
 
 def rational(x: Fraction) -> str:
-    """p or p/q in lowest terms."""
-    return str(x)
+    """p or p/q in lowest terms, of any length (`str` alone refuses more than 4,300 digits)."""
+    p = f"{Decimal(x.numerator):f}"
+    return p if x.denominator == 1 else f"{p}/{Decimal(x.denominator):f}"
 
 
 def scientific(x: Fraction, digits: int = 2) -> str:
@@ -47,7 +49,7 @@ def short(x: Fraction, width: int = 24) -> str:
 
 def _decimal_exponent(x: Fraction) -> int:
     """e with 10^e <= x < 10^(e+1), x > 0."""
-    exponent = len(str(x.numerator)) - len(str(x.denominator))
+    exponent = (x.numerator.bit_length() - x.denominator.bit_length()) * 30103 // 100000
     while Fraction(10) ** exponent > x:
         exponent -= 1
     while Fraction(10) ** (exponent + 1) <= x:

@@ -41,9 +41,9 @@ def test_text(net: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "n * weight_decay / 2 = 4 * 1/20 / 2 = 1/10." in " ".join(text.split())
     for claim in ("optimal", "own-optimal", "stationary", "balanced", "merged", "independent", "directions"):
         assert f" network-{claim} " in text
-    assert "python -m verify net.cert.json --data" in text
+    assert "python -m verify net.network.cert.json --data" in text
     assert all(len(line) <= 80 for line in text.splitlines() if not line.startswith("re-check"))
-    recheck(Path("net.cert.json").read_bytes())
+    recheck(Path("net.network.cert.json").read_bytes())
 
 
 def test_json(net: str, capsys: pytest.CaptureFixture[str]) -> None:
