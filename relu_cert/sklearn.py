@@ -5,7 +5,7 @@
 >>> str(model.claims_["optimal"].verdict), model.n_neurons_
 ('PROVED', 2)
 >>> model.predict([[3.0]]).round(2)
-array([2.84])
+array([2.55])
 
 The proofs need every activation pattern of the data, and there are about 2 n^(d-1) / (d-1)! of them for n points with d
 features (the bias counts): these estimators are for small data. Data with more than `max_patterns` patterns are refused
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-_LARGE = "fits data with more activation patterns than any program can list"
+_LARGE = "fits data with more than a million activation patterns"
 EXPECTED_FAILED_CHECKS: dict[str, str] = {
     "check_positive_only_tag_during_fit": _LARGE,
     "check_dtype_object": _LARGE,
@@ -119,8 +119,8 @@ class ReLUCertRegressor(RegressorMixin, _Certified):  # type: ignore[misc]
     minimise 1/2 |f(X) - y|^2 + lam/2 (|W1|^2 + |w2|^2)
 
     Parameters: see `relu_cert.certify`. Numbers are exact: the float 0.1 is a binary64 number, "1/10" is a tenth. X and
-    y are taken as exact binary64. With `bias` (the default) a column of ones is appended; its weights are penalised like the
-    others, and there is no bias of the output.
+    y are taken as exact binary64. With `bias` (the default) a column of ones is appended; its weights are penalised
+    like the others, and there is no bias of the output.
 
     Attributes after `fit`:
 
@@ -164,7 +164,7 @@ class ReLUCertClassifier(ClassifierMixin, _Certified):  # type: ignore[misc]
         self.classes_, numbers = np.unique(y, return_inverse=True)
         if len(self.classes_) != 2:
             raise ValueError(f"This classifier needs samples of 2 classes; the data has {len(self.classes_)} class.")
-        self._certify(X, 2.0 * numbers - 1.0)
+        self._certify(X, np.asarray(2.0 * numbers - 1.0, dtype=np.float64))
         return self
 
     def decision_function(self, X: Any) -> Floats:
