@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import zipfile
@@ -124,6 +125,19 @@ def test_damaged_and_swollen_archives(tmp_path: Path) -> None:
     (tmp_path / "net.npz").write_bytes(b"PK\x03\x04 not really")
     with pytest.raises(DataError, match=r"it is damaged; save W1 and w2 with numpy.savez"):
         read_network(tmp_path / "net.npz")
+    np.savez(tmp_path / "net.npz", W1=ONE, w2=np.ones(2))
+    whole = bytearray((tmp_path / "net.npz").read_bytes())
+    for place in range(0, len(whole), 3):
+        torn = bytearray(whole)
+        torn[place] ^= 0xFF
+        (tmp_path / "torn.npz").write_bytes(torn)
+        with contextlib.suppress(DataError):
+            read_network(tmp_path / "torn.npz")
+    with zipfile.ZipFile(tmp_path / "twice.npz", "w") as archive, pytest.warns(UserWarning, match="Duplicate"):
+        archive.writestr("W1.npy", b"")
+        archive.writestr("W1.npy", b"")
+    with pytest.raises(DataError, match="in the archive twice"):
+        read_network(tmp_path / "twice.npz")
     with zipfile.ZipFile(tmp_path / "big.npz", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("W1.npy", bytes(MAX_BYTES + 1))
     with pytest.raises(DataError, match=r"more than [0-9]+ MiB once decompressed"):
@@ -246,6 +260,13 @@ def test_onnx_files(tmp_path: Path) -> None:
         ),
         "output": ([first, relu, node("MatMul", ["h", "B"], ["z"])], "the last layer is not the output"),
         "vector": ([node("MatMul", ["x", "v"], ["a"]), relu, last], r"weights have shape \(2,\); expected a matrix"),
+        "attribute": (
+            [node("Gemm", ["x", "A"], ["a"], gamma=2.0), relu, last],
+            "unknown attributes of the layer 'Gemm'",
+        ),
+        "sloped": ([first, node("Relu", ["a"], ["h"], alpha=0.1), last], "unknown attributes of the layer 'Relu'"),
+        "infinite": ([node("Gemm", ["x", "A"], ["a"], alpha=np.inf), relu, last], "the attribute alpha is inf"),
+        "twice": ([first, node("Relu", ["a"], ["A"]), node("MatMul", ["A", "B"], ["y"])], "a name is given twice"),
         "domain": ([first, relu, node("Gemm", ["h", "B"], ["y"], domain="my.own")], "unknown layer 'Gemm' of 'my.own'"),
     }
     for case, (nodes, message) in cases.items():

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from relu_cert.network.model import Origin, TrainedNetwork
 
 EXTRA = "onnx"
 _CHAIN = "expected Gemm or MatMul and Add, then Relu, then Gemm or MatMul and Add"
+_GEMM = {"alpha": Fraction(1), "beta": Fraction(1), "transA": Fraction(0), "transB": Fraction(0)}
 _OPSET, _IR_VERSION = 14, 8
 
 
@@ -49,10 +51,12 @@ def read(raw: bytes, name: str, origin: Origin) -> TrainedNetwork:
     """The network of an ONNX model."""
     onnx = optional("onnx", EXTRA, "reading ONNX")
     try:
-        graph = onnx.load_model_from_string(raw).graph
+        model = onnx.load_model_from_string(raw)
     except Exception:  # protobuf's errors have no common, importable base
         raise DataError(f"{name}: not a readable ONNX model; export it again.") from None
-    return _network(name, origin, list(_steps(name, graph)))
+    if model.functions:
+        raise DataError(f"{name}: a model with functions of its own; {_CHAIN}.")
+    return _network(name, origin, list(_steps(name, model.graph)))
 
 
 def write(network: TrainedNetwork, name: str) -> bytes:
@@ -93,6 +97,9 @@ def _steps(name: str, graph: Any) -> Iterator[_Step]:
     inputs = [value.name for value in graph.input if value.name not in constants]
     if len(inputs) != 1 or len(graph.output) != 1:
         raise DataError(f"{name}: {len(inputs)} inputs and {len(graph.output)} outputs; expected one of each.")
+    made = [value for node in graph.node for value in node.output]
+    if len({*made, *inputs, *(tensor.name for tensor in graph.initializer)}) < len(made) + 1 + len(graph.initializer):
+        raise DataError(f"{name}: a name is given twice; export the model again.")
     current = inputs[0]
     for node in graph.node:
         if node.op_type == "Constant":
@@ -128,7 +135,7 @@ def _constants(name: str, graph: Any) -> dict[str, Array]:
 
 
 def _step(name: str, node: Any, current: str, constants: dict[str, Array]) -> Iterator[_Step]:
-    attributes = {a.name: (a.i if a.name.startswith("trans") else a.f) for a in node.attribute}
+    attributes = _attributes(name, node)
     match node.op_type:
         case "Identity":
             return
@@ -141,14 +148,28 @@ def _step(name: str, node: Any, current: str, constants: dict[str, Array]) -> It
                 raise DataError(f"{name}: MatMul with the weights on the left; expected rows of data on the left.")
             yield _Linear(_matrix(constants[node.input[1]], name))
         case "Gemm":
-            if node.input[0] != current or attributes.get("transA", 0):
+            if node.input[0] != current or attributes["transA"]:
                 raise DataError(f"{name}: Gemm with transA or the weights on the left; expected rows of data there.")
             A = _matrix(constants[node.input[1]], name)
-            yield _Linear((A.T if attributes.get("transB", 0) else A) * Fraction(attributes.get("alpha", 1.0)))
+            yield _Linear((A.T if attributes["transB"] else A) * attributes["alpha"])
             if len(node.input) > 2 and node.input[2]:
-                yield _Shift(_exact(constants[node.input[2]], name) * Fraction(attributes.get("beta", 1.0)))
+                yield _Shift(_exact(constants[node.input[2]], name) * attributes["beta"])
         case other:
             raise DataError(f"{name}: unknown layer {shown(other)}; {_CHAIN}.")
+
+
+def _attributes(name: str, node: Any) -> dict[str, Fraction]:
+    """What a node is told, with its defaults; anything unknown is refused, for it may change what the node means."""
+    found = dict(_GEMM) if node.op_type == "Gemm" else {}
+    told = [attribute.name for attribute in node.attribute]
+    if len(set(told)) < len(told) or not set(told) <= set(found):
+        raise DataError(f"{name}: unknown attributes of the layer {shown(node.op_type)}; {_CHAIN}.")
+    for attribute in node.attribute:
+        number = attribute.i if attribute.name.startswith("trans") else attribute.f
+        if not isfinite(number):
+            raise DataError(f"{name}: the attribute {attribute.name} is {number}; weights must be finite.")
+        found[attribute.name] = Fraction(number)
+    return found
 
 
 def _exact(array: Array, name: str) -> Array:
