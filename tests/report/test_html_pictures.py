@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -9,6 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from relu_cert.check import LambdaChoice
+from relu_cert.report.html import check_page
 from relu_cert.report.html.curve import _pieces
 from relu_cert.report.html.frame import Frame, labelled, padded, ticks
 from relu_cert.report.html.optimal_set import Polytope, polytope
@@ -16,7 +19,7 @@ from relu_cert.report.html.plane import _affine, _box
 from relu_cert.report.html.polygons import area, band, cells, chord
 from relu_cert.report.html.view import View, view
 from relu_cert.report.html.weights import _borders, _height
-from tests.report.pages import example_outcome
+from tests.report.pages import Page, example_outcome, text_outcome
 
 fast = settings(derandomize=True, deadline=None, max_examples=60)
 small = st.integers(-6, 6).map(float)
@@ -119,6 +122,35 @@ def test_the_optimal_set_of_twins_is_a_segment():
     assert sorted(map(tuple, ends.round(6))) == [(0.0, 5.0, 5.0, 0.0), (5.0, 0.0, 0.0, 5.0)]
     np.testing.assert_allclose(shape.low, 0, atol=1e-9)
     np.testing.assert_allclose(shape.high, 5)
+
+
+@pytest.mark.parametrize(
+    ("text", "dimension"),
+    [
+        ("-5,-1,-5\n3,-5,5\n-2,-5,3\n-2,1,5\n1,-1,-5\n-3,-2,4\n", 1),
+        ("-3,1,0\n-2,-2,2\n0,-5,1\n3,0,1\n3,2,-3\n1,3,3\n", 2),
+    ],
+)
+def test_every_drawn_vertex_is_an_optimal_network(text, dimension):
+    """The drawn polytope has the proved dimension, and each vertex is a network with the optimal fit and penalty."""
+    outcome = text_outcome(text, choice=LambdaChoice(ratio=Fraction(1, 20)))
+    facts = outcome.facts
+    shape, seen = polytope(facts), view(facts, outcome.data)
+    assert shape.dimension == facts.optimal_set.dimension == dimension
+    corners = shape.vertices()
+    assert len(corners) > dimension
+    for sizes in corners:
+        fit = np.zeros(len(seen.y))
+        for size, sign, v in zip(sizes, shape.signs, np.array(shape.directions), strict=True):
+            fit += (1 if sign == "plus" else -1) * np.maximum(seen.Z @ v, 0) * size / np.linalg.norm(v)
+        np.testing.assert_allclose(fit, seen.fit, atol=1e-6)
+        value = ((fit - seen.y) ** 2).sum() / 2 + seen.lam * sizes.sum()
+        assert value == pytest.approx(float(facts.value.upper), rel=1e-6)
+    prose = Page(check_page(outcome)).prose
+    assert (
+        f"A polytope of dimension {dimension}" in prose
+        and ("a curve" if dimension == 1 else "a curved surface") in prose
+    )
 
 
 def test_vertices_of_a_triangle_and_a_square():

@@ -146,13 +146,14 @@ def _set_sentence(facts: Facts) -> str:
         return f"More than one: {tied} tie at λ, and two different {many} of widths {widths} are known exactly."
     if found is None:
         return f"Not settled: {facts.unsettled}." if facts.unsettled else ""
+    equations = len(found.lift) - found.void
     if found.dimension == 0:
-        return f"{one}: {count(len(found.classes), noun)} can be active, and the weight of each is determined."
+        return f"{one}: {count(len(found.active), noun)} can be active, and the weight of each is determined."
     text = (
-        f"A polytope of dimension {found.dimension}: {count(len(found.classes), noun)} can be active, in "
+        f"A polytope of dimension {found.dimension}: {count(len(found.active), noun)} can be active, in "
         f"{count(len(found.groups), 'set')} whose members trade weight with one another"
     )
-    return text + (f", under {count(len(found.lift), 'further equation')}." if found.lift else ".")
+    return text + (f", under {count(equations, 'further equation')}." if equations else ".")
 
 
 def _numbers(outcome: Outcome) -> Section:

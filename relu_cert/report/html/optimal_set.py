@@ -145,25 +145,24 @@ def _exact_equations(facts: Facts) -> _Equations:
 
 
 def _enclosed_equations(facts: Facts, found: OptimalSet) -> _Equations:
-    """The masses of the superclasses and the part in the lift, at the centre of the ball."""
+    """The masses of the superclasses and the part in the lift, at the centre of the ball, for the active classes."""
     theta = column(facts.dual.theta)
-    maps = [class_map(facts.problem, one) for one in found.classes]
+    classes = [found.classes[a] for a in found.active]
+    groups = [[found.active.index(a) for a in group if a in found.active] for group in found.groups]
+    lift = found.lift[: len(found.lift) - found.void]
+    maps = [class_map(facts.problem, one) for one in classes]
     outputs = [one.output(theta).entries() for one in maps]
     Q = fmpq_mat([list(row) for row in zip(*outputs, strict=True)])
-    F = [[drawable(to_fraction(x)) for x in row] for row in split_map(found.lift, found.groups, Q).tolist()]
-    goal = [*found.masses, *(dot(row, facts.problem.y) for row in found.lift)]
+    F = [[drawable(to_fraction(x)) for x in row] for row in split_map(lift, groups, Q).tolist()]
+    goal = [*found.masses, *(dot(row, facts.problem.y) for row in lift)]
     duals = [(one.P * (one.X.transpose() * theta)).entries() for one in maps]
-    network = facts.problem.network is not None
+    directions = [tuple(one.sign * drawable(to_fraction(x)) for x in v) for one, v in zip(classes, duals, strict=True)]
     return _Equations(
         np.array(F),
         np.array([drawable(x * facts.lam) for x in goal]),
-        tuple(_sign(one.sign) for one in found.classes),
-        tuple(one.block for one in found.classes),
-        tuple(
-            tuple(one.sign * drawable(to_fraction(x)) for x in v) for one, v in zip(found.classes, duals, strict=True)
-        )
-        if network
-        else (),
+        tuple(_sign(one.sign) for one in classes),
+        tuple(one.block for one in classes),
+        tuple(directions) if facts.problem.network is not None else (),
     )
 
 
