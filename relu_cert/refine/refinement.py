@@ -134,10 +134,12 @@ class _Refinement:
     ) -> tuple[list[Face], Floats]:
         """Let the violated face in; if it depends on the others, the first to lose its weight leaves."""
         Q = floats(self.system([*support, face]).outputs(point.r))
-        names, weights, moved = enter(Q, list(range(len(support))), alpha, len(support), 0.5 * violation)
+        size = np.sqrt(np.einsum("ij,ij->j", Q, Q))
+        gain = 0.5 * violation / size[-1]
+        names, weights, moved, _ = enter(Q / size, list(range(len(support))), alpha * size[:-1], len(support), gain)
         if not moved:
             raise Singular("a violated face cannot take weight")
-        return [[*support, face][i] for i in names], weights
+        return [[*support, face][i] for i in names], weights / size[names]
 
     def result(self, support: Sequence[Face], point: KernelPoint, error: float) -> Refined:
         """The point as rationals: r on a binary grid, weights of each neuron in an integer basis of its face."""

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
 
 from relu_cert.solve.lasso import nonnegative_lasso
 from relu_cert.solve.model import Floats
@@ -53,7 +53,7 @@ class _State:
     r: Floats
     c: Floats  # all B_a'r, one after the other
     phi: float
-    factor: tuple[Floats, bool]
+    L: Floats  # M = L L'
 
 
 def newton(
@@ -95,15 +95,12 @@ def newton(
 
 def _evaluate(data: _Faces, y: Floats, lam: float, alpha: Floats) -> _State | None:
     M = (data.B * alpha[data.owner]) @ data.B.T
-    M[np.diag_indices_from(M)] += 1.0
-    try:
-        factor = cho_factor(M, lower=True, check_finite=False)
-    except np.linalg.LinAlgError:
+    M.ravel()[:: len(M) + 1] += 1.0
+    L, info = dpotrf(M, lower=1)
+    r = dpotrs(L, y, lower=1)[0]
+    if info != 0 or not np.isfinite(r).all():
         return None
-    r = cho_solve(factor, y, check_finite=False)
-    if not np.isfinite(r).all():
-        return None
-    return _State(alpha, r, data.B.T @ r, 0.5 * float(y @ r) + 0.5 * lam * lam * float(alpha.sum()), factor)
+    return _State(alpha, r, data.B.T @ r, 0.5 * float(y @ r) + 0.5 * lam * lam * float(alpha.sum()), L)
 
 
 def _sharpen(data: _Faces, y: Floats, state: _State) -> _State:
@@ -113,8 +110,8 @@ def _sharpen(data: _Faces, y: Floats, state: _State) -> _State:
     r = state.r.astype(np.longdouble)
     for _ in range(2):
         error = y - r - B @ (weights * (B.T @ r))
-        r = r + cho_solve(state.factor, error.astype(np.float64), check_finite=False)
-    return _State(state.alpha, r.astype(np.float64), (B.T @ r).astype(np.float64), state.phi, state.factor)
+        r = r + dpotrs(state.L, error.astype(np.float64), lower=1)[0]
+    return _State(state.alpha, r.astype(np.float64), (B.T @ r).astype(np.float64), state.phi, state.L)
 
 
 def _search(data: _Faces, y: Floats, lam: float, state: _State, direction: Floats, grad: Floats) -> _State | None:
@@ -132,7 +129,7 @@ def _search(data: _Faces, y: Floats, lam: float, state: _State, direction: Float
 
 def _model_step(data: _Faces, state: _State, grad: Floats) -> Floats:
     """The step to the minimum over alpha >= 0 of the second-order model of phi, whose Hessian is F'F, F = L^{-1}Q."""
-    F = solve_triangular(state.factor[0], data.sums(data.B * state.c), lower=True, check_finite=False)
+    F = dtrtrs(state.L, data.sums(data.B * state.c), lower=1)[0]
     support = np.flatnonzero(state.alpha > 0.0).tolist()
     tol = 1e-16 * float(np.abs(grad).max())
     names, x = nonnegative_lasso(F, F @ state.alpha, grad, support, state.alpha[support], tol)

@@ -59,14 +59,14 @@ class Oracle(Protocol):
     def follow(self, neurons: Sequence[Neuron], r: Floats) -> list[Face]:
         """The faces of the neurons' blocks at the residual r, each once."""
 
-    def output(self, neuron: Neuron) -> Floats:
-        """The neuron's share of the fit."""
+    def outputs(self, neurons: Sequence[Neuron]) -> Floats:
+        """The neurons' shares of the fit, one column each."""
 
     def feasible(self, neurons: Sequence[Neuron]) -> list[Neuron]:
         """Neurons with (up to rounding) the same fit and no larger penalty, in their cones, each block at most once."""
 
 
-_MOST = 400  # new faces in a round
+_MOST = 120  # new faces in a round
 _PROBES = 40  # directions that are tried for a lower bound of the largest price
 _SHARE = 0.5  # pieces below this share of it are not looked at closely
 
@@ -129,10 +129,13 @@ class ReluOracle:
         faces = self._faces(sign_of[first], priced, np.flatnonzero(priced.norm > 0.0))
         return list({face.key: face for face in faces}.values())
 
-    def output(self, neuron: Neuron) -> Floats:
+    def outputs(self, neurons: Sequence[Neuron]) -> Floats:
         """xi (Zw)_+"""
-        fit: Floats = neuron.sign * np.maximum(self.arrays.Z @ neuron.w, 0.0)
-        return fit
+        if not neurons:
+            return np.zeros((self.arrays.n, 0))
+        W = np.array([neuron.w for neuron in neurons])
+        shares: Floats = np.maximum(self.arrays.Z @ W.T, 0.0) * np.array([neuron.sign for neuron in neurons])
+        return shares
 
     def feasible(self, neurons: Sequence[Neuron]) -> list[Neuron]:
         """Every w is a neuron."""
@@ -184,10 +187,12 @@ class GatedOracle:
         on = unpack(self.arrays.bits[blocks], self.arrays.n)
         return self._faces(blocks, (on * r) @ self.arrays.Z)
 
-    def output(self, neuron: Neuron) -> Floats:
+    def outputs(self, neurons: Sequence[Neuron]) -> Floats:
         """D Z w"""
-        on = unpack(self.arrays.bits[[neuron.block or 0]], self.arrays.n)[0]
-        return np.where(on, self.arrays.Z @ neuron.w, 0.0)
+        if not neurons:
+            return np.zeros((self.arrays.n, 0))
+        on = unpack(self.arrays.bits[[neuron.block or 0 for neuron in neurons]], self.arrays.n)
+        return np.where(on.T, self.arrays.Z @ np.array([neuron.w for neuron in neurons]).T, 0.0)
 
     def feasible(self, neurons: Sequence[Neuron]) -> list[Neuron]:
         """Weights of one block add up."""
@@ -195,7 +200,8 @@ class GatedOracle:
 
     def _faces(self, blocks: Sequence[int], c: Floats) -> list[Face]:
         on = unpack(self.arrays.bits[blocks], self.arrays.n)
-        return [Face(1, b, (), on[i][:, None] * self.arrays.Z, c[i]) for i, b in enumerate(blocks)]
+        B = on[:, :, None] * self.arrays.Z
+        return [Face(1, b, (), B[i], c[i]) for i, b in enumerate(blocks)]
 
 
 @dataclass(frozen=True)
@@ -221,10 +227,10 @@ class BlockOracle:
         faces = [self._face(b, r, 0.0)[0] for b in blocks]
         return [face for face in faces if face.v.any()]
 
-    def output(self, neuron: Neuron) -> Floats:
+    def outputs(self, neurons: Sequence[Neuron]) -> Floats:
         """X_b w"""
-        fit: Floats = self.arrays.X[neuron.block or 0] @ neuron.w
-        return fit
+        n = len(self.arrays.X[0]) if self.arrays.X else 0
+        return np.array([self.arrays.X[neuron.block or 0] @ neuron.w for neuron in neurons]).reshape(-1, n).T
 
     def feasible(self, neurons: Sequence[Neuron]) -> list[Neuron]:
         """Weights of one block add up; what rounding pushed out of the cone is projected back."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import sqrt
 from time import perf_counter
 
 import numpy as np
@@ -84,7 +85,7 @@ def _solve(
             return best
         if idle >= 12:
             return _ended(best, "stalled", began)
-        fresh = [Neuron(f.sign, f.block, f.v / np.linalg.norm(f.v)) for f in faces]
+        fresh = [Neuron(f.sign, f.block, f.v / norm(f.v)) for f in faces]
         point = _improve(oracle, y, lam, _master(oracle, y, lam, point, fresh), fresh[:_FRESH])
     return _ended(best, "rounds", began) if best is not None else _measure(lam, point, 0.0, Stats(0, 0.0, "rounds"))
 
@@ -118,21 +119,21 @@ def _ended(best: Solution, reason: str, began: float) -> Solution:
 def _point(oracle: Oracle, y: Floats, neurons: list[Neuron]) -> _Point:
     """The point with these neurons."""
     neurons = oracle.feasible(neurons)
-    outputs = np.array([oracle.output(n) for n in neurons]).T if neurons else np.zeros((len(y), 0))
+    outputs = oracle.outputs(neurons)
     r = y - outputs.sum(axis=1)
     return _Point(neurons, outputs, r, r)
 
 
 def _value(lam: float, point: _Point) -> float:
     """P = 1/2|r|^2 + lambda sum |w_b|"""
-    return 0.5 * float(point.r @ point.r) + lam * sum(float(np.linalg.norm(n.w)) for n in point.neurons)
+    return 0.5 * float(point.r @ point.r) + lam * sum(norm(n.w) for n in point.neurons)
 
 
 def _measure(lam: float, point: _Point, top: float, stats: Stats) -> Solution:
     """The true gap of a point whose largest price is `top`, without cancellation."""
     r = point.r
     theta = (min(1.0, lam / top) if top > 0.0 else 1.0) * point.proposal
-    norms = np.array([np.linalg.norm(n.w) for n in point.neurons])
+    norms = np.array([norm(n.w) for n in point.neurons])
     slack = lam * norms - point.outputs.T @ theta
     gap = 0.5 * float((r - theta) @ (r - theta)) + float(slack.sum())
     return Solution(lam, tuple(point.neurons), r, theta, _value(lam, point), max(gap, 0.0), stats)
@@ -140,14 +141,12 @@ def _measure(lam: float, point: _Point, top: float, stats: Stats) -> Solution:
 
 def _master(oracle: Oracle, y: Floats, lam: float, point: _Point, fresh: Sequence[Neuron]) -> _Point:
     """Optimal weights for the directions at hand (`fresh` are unit directions)."""
-    norms = [float(np.linalg.norm(n.w)) for n in point.neurons]
+    norms = [norm(n.w) for n in point.neurons]
     old = [Neuron(n.sign, n.block, n.w / a) for n, a in zip(point.neurons, norms, strict=True)]
     pool = [*old, *fresh]
     if not pool:
         return point
-    outputs = np.concatenate(
-        [point.outputs / np.array(norms), np.array([oracle.output(n) for n in fresh]).reshape(-1, len(y)).T], axis=1
-    )
+    outputs = np.concatenate([point.outputs / np.array(norms), oracle.outputs(fresh)], axis=1)
     support, x = nonnegative_lasso(
         outputs, y, np.full(len(pool), lam), list(range(len(old))), np.array(norms), 1e-14 * lam
     )
@@ -169,7 +168,7 @@ def _improve(oracle: Oracle, y: Floats, lam: float, point: _Point, fresh: Sequen
         result = newton(faces, y, lam, alpha, accuracy) if keys not in seen else None
         if result is None:
             break
-        weight = [a * float(np.linalg.norm(v)) for a, v in zip(result.alpha, result.v, strict=True)]
+        weight = [a * norm(v) for a, v in zip(result.alpha, result.v, strict=True)]
         near = [i for i, v in enumerate(result.v) if weight[i] > 0.0 or v @ v > _NEAR * lam * lam]
         tracked = [Neuron(faces[i].sign, faces[i].block, result.v[i]) for i in near]
         kept = [i for i in near if weight[i] > 0.0]
@@ -182,7 +181,7 @@ def _improve(oracle: Oracle, y: Floats, lam: float, point: _Point, fresh: Sequen
             alpha, accuracy = result.alpha, 0.0
         else:
             return _choose(oracle, y, lam, point, neurons, result.r)
-    return _master(oracle, y, lam, point, [Neuron(n.sign, n.block, n.w / np.linalg.norm(n.w)) for n in neurons])
+    return _master(oracle, y, lam, point, [Neuron(n.sign, n.block, n.w / norm(n.w)) for n in neurons])
 
 
 def _choose(oracle: Oracle, y: Floats, lam: float, point: _Point, neurons: list[Neuron], r: Floats) -> _Point:
@@ -191,7 +190,7 @@ def _choose(oracle: Oracle, y: Floats, lam: float, point: _Point, neurons: list[
     promised = np.linalg.norm(reached.r - r) <= 1e-8 * np.linalg.norm(y)
     if promised and _value(lam, reached) <= (1.0 + 1e-13) * _value(lam, point):
         return _Point(reached.neurons, reached.outputs, reached.r, r)
-    fresh = [Neuron(n.sign, n.block, n.w / np.linalg.norm(n.w)) for n in neurons]
+    fresh = [Neuron(n.sign, n.block, n.w / norm(n.w)) for n in neurons]
     return _master(oracle, y, lam, point, fresh)
 
 
@@ -205,11 +204,16 @@ def carry(faces: Sequence[Face], neurons: Sequence[Neuron], lam: float) -> Float
     for neuron in neurons:
         name = (neuron.sign, neuron.block)
         if name in places:
-            alpha[places[name][int((units[name] @ neuron.w).argmax())]] += float(np.linalg.norm(neuron.w)) / lam
+            alpha[places[name][int((units[name] @ neuron.w).argmax())]] += norm(neuron.w) / lam
     return alpha
+
+
+def norm(v: Floats) -> float:
+    """|v|"""
+    return sqrt(float(v @ v))
 
 
 def _unit(v: Floats) -> Floats:
     """v/|v|, or 0"""
-    unit: Floats = v / max(float(np.linalg.norm(v)), 1e-300)
+    unit: Floats = v / max(norm(v), 1e-300)
     return unit
