@@ -155,7 +155,8 @@ def restrict(Z: Rows, flat: Sequence[int]) -> Restricted:
     rows = Z
     if any(any(Z[k]) for k in flat):
         kernel, nullity = fmpz_mat([Z[k] for k in flat]).nullspace()  # the rest of its columns are zero
-        rows = [primitive(list(map(int, row[:nullity]))) for row in (fmpz_mat(Z) * kernel).tolist()]
+        rows = [list(map(int, row[:nullity])) for row in (fmpz_mat(Z) * kernel).tolist()]
+    rows = [primitive(row) for row in rows]
     zero = 0
     lines: dict[tuple[int, ...], tuple[list[int], list[int]]] = {}  # the rows along and against each direction
     for k, row in enumerate(rows):

@@ -47,8 +47,9 @@ def check_fit(primal: Primal, value: Value, node: Node) -> Fit:
     for k, (stated, derived) in enumerate(zip(center, primal.fit, strict=True)):
         if stated != derived:
             raise fields["center"].reject(f"the fit {show(derived)} at row {k}", show(stated))
-    equal(fields["radius_squared"], "2 (upper - lower)", 2 * (value.upper - value.lower))
-    return Fit(2 * (value.upper - value.lower))
+    radius_squared = 2 * (value.upper - value.lower)
+    equal(fields["radius_squared"], "2 (upper - lower)", radius_squared)
+    return Fit(radius_squared)
 
 
 def equal(node: Node, formula: str, derived: Fraction) -> None:

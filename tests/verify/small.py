@@ -282,7 +282,7 @@ def direct(name: str) -> Case:
     raw = json.dumps(raw_problem).encode()
     facts = {
         "primal": {"neurons": neurons},
-        "dual": {"theta": words(r), "multipliers": ["1/2", None, None]},
+        "dual": {"theta": words(r), "multipliers": ["1/2", None, "0"]},
         **value_and_fit(y, lam, fit, Fraction(3, 2), r),
     }
     problem = {

@@ -6,12 +6,15 @@ import gzip
 import struct
 from dataclasses import replace
 from fractions import Fraction
+from typing import Literal
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import verify
+from relu_cert.data import read_csv_bytes
+from relu_cert.errors import DataError
 from tests.verify.brute import mat, vec
 from verify.data import Input, nearest_double, number, numeric, read_direct, read_table
 
@@ -136,6 +139,36 @@ def test_missing_values_make_no_header(first: bytes) -> None:
     """A first record of numbers and gaps is a row with a missing value, and is refused as such."""
     with pytest.raises(verify.Rejected, match="data record 1 field"):
         read_table(first + b"\n1,2,5\n", TABLE, verify.Limits())
+
+
+FIELDS = st.sampled_from(
+    ["1", "-0.5", "+2e1", "3/7", " 4 ", '"5"', "x", "", "nan", "1/0", ".5", "1e400", "\u0661", '"6', "na"]
+)
+TEXTS = st.builds(
+    lambda rows, end, mark: (mark + end.join(",".join(row) for row in rows) + end).encode(),
+    st.lists(st.lists(FIELDS, min_size=2, max_size=3), max_size=4),
+    st.sampled_from(["\n", "\r\n", "\r", "\n\n"]),
+    st.sampled_from(["", "\ufeff", "a,y\n", "a,b,y\n"]),
+)
+
+
+@settings(derandomize=True, max_examples=500, deadline=None)
+@given(TEXTS, st.sampled_from(["decimal", "binary64"]), st.booleans(), st.integers(0, 2))
+def test_both_readers_read_the_same(
+    raw: bytes, numbers: Literal["decimal", "binary64"], bias: bool, target: int
+) -> None:
+    """The producer's reader and the checker's, written apart, refuse the same tables and read the others alike."""
+    how = Input("", "csv", numbers, bias, target)
+    try:
+        ours = read_table(raw, how, verify.Limits())
+    except verify.VerifyError:
+        ours = None
+    try:
+        data = read_csv_bytes(raw, "t.csv", numbers=numbers, target=target, bias=bias)
+        theirs = (data.Z, data.y, data.source.header)
+    except DataError:
+        theirs = None
+    assert ours == theirs
 
 
 def test_direct_problems() -> None:

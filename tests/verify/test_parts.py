@@ -7,7 +7,7 @@ from math import comb
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import verify
@@ -75,8 +75,13 @@ MATRICES = st.integers(1, 3).flatmap(
 )
 
 
+FOUR = st.lists(st.lists(st.integers(-1, 1), min_size=4, max_size=4), min_size=5, max_size=7)
+
+
 @settings(derandomize=True, max_examples=150, deadline=None)
-@given(MATRICES)
+@given(MATRICES | FOUR)
+@example([[1, 0, 0, 0], [-1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 1, 1, 0]])
+@example([[1, 0, 0, 0, 0], [-2, 0, 0, 0, 0], [0, 1, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 0, 1]])
 def test_dependent_flats_are_all_found(rows: list[list[int]]) -> None:
     """From the circuits that make the count exact, closure finds every dependent flat and nothing but flats."""
     Z = brute.mat(rows)

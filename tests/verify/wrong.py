@@ -6,7 +6,9 @@ import copy
 import json
 import re
 from dataclasses import dataclass
+from fractions import Fraction
 from hashlib import sha256
+from math import isqrt
 from typing import Any
 
 from tests.verify.cases import accepted
@@ -279,6 +281,18 @@ WRONG: list[tuple[str, str, dict[str, Any], str]] = [
         r"a value for row 1 that is in \[-3, 0\], found -4",
     ),
     (
+        "circuits, planted",
+        "a multiplier above 0 where t is 0",
+        {"facts.dual.multipliers.+[0]": ["11111", [2], "1/10"]},
+        r"a value for row 2 that is in \[0, 0\], found 1/10",
+    ),
+    (
+        "circuits, planted",
+        "a multiplier below 0 where t is 0",
+        {"facts.dual.multipliers.+[0]": ["00000", [2], "-1/10"]},
+        r"a value for row 2 that is in \[0, 0\], found -1/10",
+    ),
+    (
         "antipodal rows, gated",
         "multipliers for gated ReLU",
         {"facts.dual.multipliers": {"+": [], "-": []}},
@@ -461,29 +475,48 @@ def wrong() -> list[Wrong]:
         Wrong(reason, changed(accepted(name), change), accepted(name).raw, message)
         for name, reason, change, message in WRONG
     ]
-    return corpus + no_lower_faces() + rejected_text() + unreadable_data()
+    return corpus + just_below() + no_lower_faces() + rejected_text() + unreadable_data()
+
+
+def just_below() -> list[Wrong]:
+    """lambda, or lambda_max, smaller than the truth by less than a millionth, where data and targets are fractions."""
+    name = "bias, semicolons, no header"
+    case = accepted(name)
+    squared = Fraction(case.certificate["facts"]["lambda_max"]["squared"])
+    below = str(squared - Fraction(1, 10**6))
+    root = str(Fraction(isqrt(int(squared * 10**12)), 10**6))  # at most lambda_max, which is irrational
+    message = r"multipliers\.[+-] entry \d+: expected \|Z'm\|\^2 <= "
+    return [
+        Wrong("lambda_max a little too small", changed(case, {"facts.lambda_max.squared": below}), case.raw, message),
+        Wrong("lambda a little below lambda_max", changed(case, {"problem.lambda": root}), case.raw, f"dual.{message}"),
+    ]
 
 
 def no_lower_faces() -> list[Wrong]:
-    """Lower faces left out, in ways that each part of the proof has to catch."""
+    """Lower faces left out: all, or those of one flat in the middle; with every pattern that is left as a cover."""
     found = []
-    for name, message in (
-        ("antipodal rows, planted", "dependent flat"),
-        ("axes in three dimensions", "dependent flat"),
-        ("grid in the plane, gated", "dependent flat"),
-        ("grid in space", "dependent flat"),
-        ("rank one, antipodal", "dependent flat"),
-        ("simplex, only all-ones is added", "dependent flat"),
+    for name in (
+        "antipodal rows, planted",
+        "axes in three dimensions",
+        "grid in the plane, gated",
+        "grid in space",
+        "rank one, antipodal",
+        "simplex, only all-ones is added",
     ):
-        tree = copy.deepcopy(accepted(name).certificate)
-        fact = tree["facts"]["patterns"]
-        count = len(fact["groups"][0]["witnesses"])
-        fact["groups"] = fact["groups"][:1]
-        fact["covers"] = list(range(count))
-        facts = {"patterns": fact}
-        text = json.dumps({**tree, "facts": facts, "claims": tree["claims"][:1]}).encode()
-        found.append(Wrong(f"{name}: no lower face listed", text, accepted(name).raw, message))
+        groups = accepted(name).certificate["facts"]["patterns"]["groups"]
+        found.append(with_groups(f"{name}: no lower face listed", name, groups[:1]))
+        for g in {1, len(groups) // 2} - {0, len(groups) - 1}:
+            found.append(with_groups(f"{name}: no face of flat {g}", name, groups[:g] + groups[g + 1 :]))
     return found
+
+
+def with_groups(reason: str, name: str, groups: list[dict[str, Any]]) -> Wrong:
+    """A certificate of the patterns alone, with other groups."""
+    tree = accepted(name).certificate
+    count = sum(len(group["witnesses"]) for group in groups)
+    fact = {**tree["facts"]["patterns"], "groups": groups, "covers": list(range(count))}
+    text = json.dumps({**tree, "facts": {"patterns": fact}, "claims": tree["claims"][:1]}).encode()
+    return Wrong(reason, text, accepted(name).raw, "a cover of the dependent flat")
 
 
 def rejected_text() -> list[Wrong]:
