@@ -52,6 +52,14 @@ def test_round_trip(tmp_path: Path, ending: str, m: int, d: int, biases: bool) -
     assert [path.name for path in tmp_path.iterdir()] == [f"net.{ending}"]
 
 
+@pytest.mark.parametrize(("b1", "b2"), [(None, F(1, 4)), ((F(1), F(-2)), F(0))])
+def test_one_bias_without_the_other(tmp_path: Path, ending: str, b1: tuple[F, F] | None, b2: F) -> None:
+    """An output bias alone, and first-layer biases alone, are written and read."""
+    network = TrainedNetwork(((F(1), F(2)), (F(3), F(4))), (F(5), F(6)), b1, b2)
+    write_network(network, tmp_path / f"net.{ending}")
+    assert without_origin(read_network(tmp_path / f"net.{ending}")) == network
+
+
 def test_rationals_are_kept_by_json_and_rounded_elsewhere(tmp_path: Path, ending: str) -> None:
     """1/3 is itself in JSON; a file of floats holds the nearest double, and the writer says so."""
     network = TrainedNetwork(((F(1, 3), F(2)),), (F(-1, 7),), (F(1, 10),))
