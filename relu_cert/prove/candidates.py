@@ -110,10 +110,10 @@ def _relu(
     classes: list[NeuronClass] = []
     out: list[PieceMultiplier] = []
     fine = fine_rows(t, ball.radius_squared)
-    for base in _fine_pieces(network, t, fine, near):
-        best = _solve(network.Z, t, base, fine)
+    for base in fine_pieces(network, t, fine, near):
+        best = solve_piece(network.Z, t, base, fine)
         if norm_squared(best.v) < limit:
-            out.append(_as_multiplier(t, base, best))
+            out.append(as_multiplier(t, base, best))
             continue
         proposals = [exact_face(network.Z, xi, t, best), near_face(network.Z, xi, t, best.v)]
         known = {(one.pattern, one.kinks) for one in classes}
@@ -135,7 +135,7 @@ def piece_lengths(Z: Matrix, t: Vector, pieces: tuple[PieceMultiplier, ...]) -> 
     return [Fraction(length, (q * q_Z) ** 2) for length in lengths]
 
 
-def _fine_pieces(network: Network, t: Vector, fine: Bits, near: list[PieceMultiplier]) -> list[list[bool]]:
+def fine_pieces(network: Network, t: Vector, fine: Bits, near: list[PieceMultiplier]) -> list[list[bool]]:
     """The fine pieces (patterns of open cells restricted to P') inside the given pieces, each once."""
     if not near:
         return []
@@ -147,7 +147,7 @@ def _fine_pieces(network: Network, t: Vector, fine: Bits, near: list[PieceMultip
     return [[bool(b) for b in row] for row in np.unpackbits(packed, axis=1, count=network.patterns.n)]
 
 
-def _solve(Z: Matrix, t: Vector, base: list[bool], fine: Bits) -> Shortest:
+def solve_piece(Z: Matrix, t: Vector, base: list[bool], fine: Bits) -> Shortest:
     """The shortest Z'm over the box of a fine piece, exactly."""
     zero = Fraction(0)
     box = [
@@ -157,7 +157,7 @@ def _solve(Z: Matrix, t: Vector, base: list[bool], fine: Bits) -> Shortest:
     return shortest(Z, box, [t_k if on else zero for t_k, on in zip(t, base, strict=True)])
 
 
-def _as_multiplier(t: Vector, base: list[bool], best: Shortest) -> PieceMultiplier:
+def as_multiplier(t: Vector, base: list[bool], best: Shortest) -> PieceMultiplier:
     start = [t_k if on else Fraction(0) for t_k, on in zip(t, base, strict=True)]
     rows = tuple(k for k, (a, b) in enumerate(zip(best.m, start, strict=True)) if a != b)
     return PieceMultiplier(bit_string(base), rows, tuple(best.m[k] for k in rows))
