@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -10,11 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.patterns.arrangement import IntVector
+from relu_cert.patterns.circuits import cover_bound
 from relu_cert.patterns.walk import LimitReached, Walk, pivot_coordinate, walk
 from relu_cert.patterns.witness import REACH, Integers, exact_point, float_rows, small, witnesses
 
 Engine = Literal["auto", "python", "compiled"]
 Tick = Callable[[int], None]
+
+CENTER_UP_TO = 200_000  # cells, by Cover's bound: up to there smaller witnesses are worth a little more time
 
 
 @dataclass(frozen=True)
@@ -60,35 +64,41 @@ def _python(normals: Sequence[IntVector], limit: int | None, tick: Tick | None) 
 
 
 def _compiled(normals: Sequence[IntVector], limit: int | None, tick: Tick | None) -> Cells:
-    from relu_cert.patterns.compiled import compiled_walk, finish_points
+    """Chunk by chunk: while the walk goes on, another thread turns the points of the last chunk into witnesses."""
+    from relu_cert.patterns.compiled import Chunk, compiled_walk, finish_points  # noqa: PLC0415
 
     base, orientation = pivot_coordinate(normals[0])
     oriented = (tuple(orientation * x for x in normals[0]), *normals[1:])
     Z = float_rows(oriented)
+    rounds = 1 if cover_bound(len(normals), len(normals[0])) <= CENTER_UP_TO else 0
+
+    def settle(chunk: Chunk) -> Integers:
+        W, good = finish_points(Z, chunk, REACH, rounds)
+        if good.all():
+            return W
+        exact: NDArray[np.object_] = W.astype(object)
+        for i in np.flatnonzero(~good).tolist():
+            cell = int.from_bytes(chunk.cells[i].tobytes(), "little")
+            exact[i] = exact_point(oriented, Walk(1, [cell], [chunk.node(i, base)]), 0)
+        return small(exact)
+
     width = (len(normals) + 7) // 8
     bits: list[NDArray[np.uint8]] = []
-    points: list[NDArray[Any]] = []
+    points: list[Future[Integers]] = []
     broken: dict[int, int] = {}
     total = 0
-    for chunk in compiled_walk(oriented, base):
-        W, good = finish_points(Z, chunk, REACH)
-        part: Integers = W
-        if not good.all():
-            exact: NDArray[np.object_] = W.astype(object)
-            for i in np.flatnonzero(~good).tolist():
-                cell = int.from_bytes(chunk.cells[i].tobytes(), "little")
-                one = Walk(1, [cell], [chunk.node(i, base)])
-                exact[i] = exact_point(oriented, one, 0)
-            part = small(exact)
-        bits.append(chunk.cells.view(np.uint8)[:, :width].copy())
-        points.append(part)
-        broken.update(chunk.broken)
-        total += len(bits[-1])
-        if limit is not None and total > limit:
-            raise LimitReached
-        if tick is not None:
-            tick(total)
+    with ThreadPoolExecutor(1) as pool:
+        for chunk in compiled_walk(oriented, base):
+            points.append(pool.submit(settle, chunk))
+            bits.append(chunk.cells.view(np.uint8)[:, :width])
+            broken.update(chunk.broken)
+            total += len(chunk.cells)
+            if limit is not None and total > limit:
+                raise LimitReached
+            if tick is not None:
+                tick(total)
     all_bits = np.concatenate(bits)
     if orientation < 0:
         all_bits[:, 0] ^= 1
-    return Cells(all_bits, np.concatenate(points), broken)
+    all_points: list[NDArray[Any]] = [part.result() for part in points]
+    return Cells(all_bits, np.concatenate(all_points), broken)

@@ -14,14 +14,20 @@ from relu_cert.patterns.walk import bits_of
 
 
 def minimal(broken: Mapping[int, int]) -> list[tuple[int, tuple[int, ...]]]:
-    """The inclusion-minimal broken circuits b_1 < b_2 < ... with the hyperplane c < b_1 that each spans, sorted."""
+    """The inclusion-minimal broken circuits b_1 < b_2 < ... with the hyperplane c < b_1 that each spans, sorted.
+
+    The walk has logged each when it met its smallest member; the others contain no broken circuit. So a smaller broken
+    circuit in it has that member, and, if it is minimal, was logged too.
+    """
     kept: list[int] = []
     for mask in sorted(broken, key=int.bit_count):
-        if mask.bit_count() <= 12 and 1 << mask.bit_count() < 2 * len(kept):
-            smaller = (mask - 1) & mask
-            while smaller and smaller not in broken:
-                smaller = (smaller - 1) & mask
-            if smaller:
+        low = mask & -mask
+        rest = mask ^ low
+        if rest.bit_count() <= 10 and 1 << rest.bit_count() < 2 * len(kept):
+            part = (rest - 1) & rest
+            while part and part | low not in broken:
+                part = (part - 1) & rest
+            if part:
                 continue
         elif any(other & mask == other for other in kept):
             continue

@@ -79,6 +79,7 @@ def compiled_walk(normals: Sequence[Sequence[int]], base: int) -> Iterator[Chunk
     bound = hadamard(normals, r)
     # all minors and products of two of them must be in the range of floats: 2^-1022 to 2^1023
     rounding = bound.bit_length() < 480
+    mode = kernel.INTEGERS if bound < 2**25 else kernel.ROUNDED if rounding else kernel.SCALED
     if bound.bit_length() + 2 * r > 940:
         raise OutOfReach
     X, E, exponents = first_level(normals, base, rounding)
@@ -102,7 +103,7 @@ def compiled_walk(normals: Sequence[Sequence[int]], base: int) -> Iterator[Chunk
     state = kernel.START
     while state != kernel.DONE:
         state = kernel.advance(
-            X, E, F, I, M, S, J, m, base, rounding, cells, points, kept, log, counts, seen, state, WORK
+            X, E, F, I, M, S, J, m, base, mode, cells, points, kept, log, counts, seen, state, WORK
         )  # fmt: skip
         if state == kernel.RESOLVE:
             exact.resolve(X, E, I, int(counts[2]) + 1)
@@ -110,25 +111,32 @@ def compiled_walk(normals: Sequence[Sequence[int]], base: int) -> Iterator[Chunk
             exact.order(X, E, F, I, S, J, counts)
         else:
             n, logged = counts[:2].tolist()
-            broken = dict(_circuit(tuple(entry), normals) for entry in set(map(tuple, log[:logged].tolist())))
+            broken = _circuits(log[:logged], normals)
             yield Chunk(cells[:n].copy(), points[:n].copy(), kept[:n].copy(), broken)
             counts[:2] = 0
 
 
-def _circuit(entry: tuple[int, ...], normals: Sequence[Sequence[int]]) -> tuple[int, int]:
-    """A logged broken circuit (mask, the hyperplane that it spans), without members that it does not need."""
-    *words, spanned = entry
-    mask = sum(word << 64 * i for i, word in enumerate(words))
-    if spanned < 1 << 32:
-        return mask, spanned
-    spanned -= 1 << 32
+def _circuits(log: NDArray[np.uint64], normals: Sequence[Sequence[int]]) -> dict[int, int]:
+    """Logged broken circuits (bit masks) and the hyperplane that each spans."""
+    masks: list[int] = log[:, 0].tolist()
+    for w in range(1, log.shape[1] - 1):
+        masks = [mask | word << 64 * w for mask, word in zip(masks, log[:, w].tolist(), strict=True)]
+    found = dict(zip(masks, log[:, -1].tolist(), strict=True))
+    for mask in [mask for mask, spanned in found.items() if spanned >> 32]:
+        spanned = found.pop(mask) - (1 << 32)
+        found[_needed(mask, spanned, normals)] = spanned
+    return found
+
+
+def _needed(mask: int, spanned: int, normals: Sequence[Sequence[int]]) -> int:
+    """The members of an independent set that a hyperplane in its span depends on."""
     members = bits_of(mask)
     columns = flint.fmpq_mat(flint.fmpz_mat([list(normals[b]) for b in members]).transpose())
     # the members are independent, so the solution of the normal equations is the one combination
     gram = columns.transpose() * columns
     target = flint.fmpq_mat(flint.fmpz_mat([[x] for x in normals[spanned]]))
     solution = gram.solve(columns.transpose() * target)
-    return sum(1 << b for i, b in enumerate(members) if solution[i, 0] != 0), spanned
+    return sum(1 << b for i, b in enumerate(members) if solution[i, 0] != 0)
 
 
 class _Exact:
@@ -201,7 +209,7 @@ def first_level(
 
 
 def finish_points(
-    Z: Floats, chunk: Chunk, reach: float, rounds: int = 1
+    Z: Floats, chunk: Chunk, reach: float, rounds: int
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Integer points of the cells of a chunk, and where their signs are proved."""
     from relu_cert.patterns import finish

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-compile_ = njit(cache=True, error_model="numpy")
+compile_ = njit(cache=True, nogil=True, error_model="numpy")
 propose_ = njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "arcp", "nsz", "nnan"})
 
 
@@ -67,6 +67,19 @@ def margin(sign, a, scale):  # type: ignore[no-untyped-def]
 
 
 @compile_
+def signs_hold(Z, sign, w, numbers, count):  # type: ignore[no-untyped-def]
+    """Whether z_j.w has the wanted sign for the listed hyperplanes (a quick test before the proof)."""
+    for i in range(count):
+        j = numbers[i]
+        total = 0.0
+        for l in range(len(w)):
+            total += Z[l, j] * w[l]
+        if total * sign[j] <= 0.0:
+            return False
+    return True
+
+
+@compile_
 def finish(Z, scale, cells, points, W, good, rounds, reach):  # type: ignore[no-untyped-def]
     """W[i] = a small integer point of cell i, with good[i] if its signs are proved. Z is r x m, scale = 1 / |z|_1."""
     r, m = Z.shape
@@ -75,11 +88,11 @@ def finish(Z, scale, cells, points, W, good, rounds, reach):  # type: ignore[no-
     b = np.empty(m)
     v = np.empty(r)
     w = np.empty(r)
+    near = np.empty(m, dtype=np.int64)
     for i in range(len(cells)):
         u = points[i]
         for j in range(m):
-            bit = (cells[i, j >> 6] >> np.uint64(j & 63)) & np.uint64(1)
-            sign[j] = 1.0 if bit else -1.0
+            sign[j] = 2.0 * np.float64((cells[i, j >> 6] >> np.uint64(j & 63)) & np.uint64(1)) - 1.0
         for _ in range(rounds):
             center(Z, sign, u, v, a, b)
         largest = 0.0
@@ -88,29 +101,44 @@ def finish(Z, scale, cells, points, W, good, rounds, reach):  # type: ignore[no-
         for l in range(r):
             u[l] /= largest
         products(Z, u, a)
-        enough = 0.5 / margin(sign, a, scale)
+        least = margin(sign, a, scale)
+        enough = 0.5 / least  # rounding to a grid of this fineness cannot change a sign
         good[i] = False
         if not (0.0 < enough < reach):
             continue
+        count = 0
+        for j in range(m):
+            near[count] = j
+            count += sign[j] * a[j] * scale[j] < 6.0 * least
         for attempt in range(6):
             factor = max(enough * 0.5 ** (4 - attempt), 1.0)
             top = 0.0
             for l in range(r):
                 w[l] = np.rint(u[l] * factor)
                 top = max(top, abs(w[l]))
+            if not signs_hold(Z, sign, w, near, count):
+                continue
             products(Z, w, a)
             slack = top * (r + 6) * 2.0**-52
             proved = top < reach
             for j in range(m):
                 proved &= sign[j] * a[j] * scale[j] > slack
             if proved:
-                divisor = np.int64(0)
-                for l in range(r):
-                    x, y = divisor, abs(np.int64(w[l]))
-                    while y:
-                        x, y = y, x % y
-                    divisor = x
-                for l in range(r):
-                    W[i, l] = np.int64(w[l]) // divisor
+                store(w, W[i])
                 good[i] = True
                 break
+
+
+@compile_
+def store(w, out):  # type: ignore[no-untyped-def]
+    """Integers without their common divisor."""
+    divisor = np.int64(0)
+    for x in w:
+        a, b = divisor, abs(np.int64(x))
+        while b:
+            a, b = b, a % b
+        divisor = a
+        if divisor == 1:
+            break
+    for l in range(len(w)):
+        out[l] = np.int64(w[l]) // divisor

@@ -23,13 +23,16 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-compile_ = njit(cache=True, error_model="numpy")
+compile_ = njit(cache=True, nogil=True, error_model="numpy")
 # for points that are only proposed; whatever decides a sign is compiled strictly
 propose_ = njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "arcp", "nsz", "nnan"})
 
 DONE, GO_ON, RESOLVE, ORDER, START = range(5)
 """What `advance` returns: the walk has ended; call again; first resolve the entries of level k + 1; first settle the
 order of the points of the line at level k + 1."""
+
+SCALED, ROUNDED, INTEGERS = range(3)
+"""What entries are: floats with errors; these, but integers when the error is below 1/2; exact integers."""
 
 UNSURE = 1 << 32  # added to the spanned hyperplane of a circuit that may have more members than needed
 U = 2.0**-51  # four times the unit roundoff: room for the rounding of the bounds themselves
@@ -63,6 +66,7 @@ def pivot(X, E, k, c, e, det, det_error, rounding):  # type: ignore[no-untyped-d
     r, rows = X.shape[1], X.shape[2]
     p, pe = X[k, c, e], E[k, c, e]
     ap = abs(p) + pe
+    scale = 1.0 / det
     inv = (1.0 + 1e-9) / (abs(det) - det_error)
     undecided = 0
     C, CE = X[k, c], E[k, c]
@@ -77,7 +81,7 @@ def pivot(X, E, k, c, e, det, det_error, rounding):  # type: ignore[no-untyped-d
         aq = abs(q) + qe
         for j in range(rows):
             a, b = x[j] * p, C[j] * q
-            v = (a - b) / det
+            v = (a - b) * scale
             err = abs(x[j]) * pe + ap * xe[j] + abs(C[j]) * qe + aq * CE[j] + U * (abs(a) + abs(b))
             err = (err + abs(v) * det_error) * inv + U * abs(v)
             whole = rounding and err < 0.5 and abs(v) < 2.0**52
@@ -88,6 +92,42 @@ def pivot(X, E, k, c, e, det, det_error, rounding):  # type: ignore[no-untyped-d
         for j in range(rows):
             undecided |= (ye[j] > 0.0) & (abs(y[j]) <= ye[j])
     return undecided != 0
+
+
+@compile_
+def pivot_integers(X, k, c, e, det):  # type: ignore[no-untyped-def]
+    """The same where products of two minors are below 2^52: then every number here is an exact integer."""
+    r, rows = X.shape[1], X.shape[2]
+    p = X[k, c, e]
+    scale = 1.0 / det
+    C = X[k, c]
+    for l in range(r):
+        x, y = X[k, l], X[k + 1, l]
+        if l == c:
+            for j in range(rows):
+                y[j] = x[j]
+            continue
+        q = x[e]
+        for j in range(rows):
+            y[j] = np.rint((x[j] * p - C[j] * q) * scale)
+        y[e] = 0.0
+
+
+@compile_
+def spanned(X, I, k, c, e, base):  # type: ignore[no-untyped-def]
+    """A hyperplane before e that the pivot (c, e) would bring into the closure, or -1; for exact integers."""
+    p, C, b = X[k, c, e], X[k, c], X[k, base]
+    for j in range(1, e):
+        if C[j] == 0.0 or b[j] * p != C[j] * b[e]:
+            continue
+        same = True
+        for l in range(X.shape[1]):
+            if I[3, k, l] and X[k, l, j] * p != C[j] * X[k, l, e]:
+                same = False
+                break
+        if same:
+            return j
+    return -1
 
 
 @compile_
@@ -189,6 +229,18 @@ def log_support(X, k, level, I, e, j, span, mask, log, counts, seen):  # type: i
     log_circuit(mask, span, log, counts, seen)
 
 
+@compile_
+def log_spanned(X, I, k, c, e, j, mask, log, counts, seen):  # type: ignore[no-untyped-def]
+    """Log the broken circuit that `spanned` has found."""
+    clear_bits(mask)
+    set_bit(mask, e)
+    for t in range(k):
+        column = X[k, I[0, 1, t]]
+        if column[j] * X[k, c, e] != X[k, c, j] * column[e]:
+            set_bit(mask, I[0, 0, t])
+    log_circuit(mask, j, log, counts, seen)
+
+
 @propose_
 def member_sizes(X, I, M, k, m, sizes):  # type: ignore[no-untyped-def]
     """How far to step off each member's hyperplane: a later member must overrule earlier ones on its followers."""
@@ -200,6 +252,8 @@ def member_sizes(X, I, M, k, m, sizes):  # type: ignore[no-untyped-def]
         sizes[t] = 1.0 / largest
         for w in range(M.shape[2]):
             followers = M[1, t, w] | M[2, t, w]
+            if w == I[0, 0, t] >> 6 and followers & (followers - np.uint64(1)) == 0:  # the member alone
+                continue
             j = 64 * w
             while followers:
                 if followers & np.uint64(1):
@@ -271,17 +325,19 @@ def visit(X, I, M, S, k, m, base, det, cells, points, kept, counts):  # type: ig
     """Emit the cell of the set at level k: the far point of its flat, and a step off its members."""
     r = X.shape[1]
     far, bits = M[3, 2], M[3, 0]
-    clear_bits(far)
+    leading = S[2]
+    sign = 1.0 if det > 0.0 else -1.0
     for j in range(m):
-        x = 0.0
-        for l in range(r):
-            if I[3, k, l] and X[k, l, j] != 0.0:
-                x = X[k, l, j]
-                break
-        if x == 0.0:
-            x = X[k, base, j]
-        if x != 0.0 and (x > 0.0) == (det > 0.0):
-            set_bit(far, j)
+        leading[j] = X[k, base, j]
+    for l in range(r - 1, -1, -1):
+        if I[3, k, l]:
+            for j in range(m):
+                leading[j] = X[k, l, j] if X[k, l, j] != 0.0 else leading[j]
+    for w in range(len(far)):
+        word = np.uint64(0)
+        for i in range(min(64, m - 64 * w)):
+            word |= np.uint64(leading[64 * w + i] * sign > 0.0) << np.uint64(i)
+        far[w] = word
     member_sizes(X, I, M, k, m, S[3])
     value = S[1]
     for j in range(len(value)):
@@ -291,7 +347,7 @@ def visit(X, I, M, S, k, m, base, det, cells, points, kept, counts):  # type: ig
             continue
         column = X[k, l]
         overrule(value, column, m)
-    step_off(X, I, k, I[1, k], S, m, 1.0 if det > 0.0 else -1.0, points[counts[0]])
+    step_off(X, I, k, I[1, k], S, m, sign, points[counts[0]])
     copy_bits(far, bits)
     for t in range(k):
         for w in range(len(bits)):
@@ -403,7 +459,7 @@ def descend(X, I, M, F, k, c, e, m, base, log, counts, seen):  # type: ignore[no
 
 @compile_
 def advance(  # type: ignore[no-untyped-def]
-    X, E, F, I, M, S, J, m, base, rounding, cells, points, kept, log, counts, seen, resume, work
+    X, E, F, I, M, S, J, m, base, mode, cells, points, kept, log, counts, seen, resume, work
 ):
     """Go on with the walk until something has to be done outside; see the codes above.
 
@@ -460,8 +516,16 @@ def advance(  # type: ignore[no-untyped-def]
         I[0, 1, k] = c
         F[0, k + 1] = X[k, c, e]
         F[1, k + 1] = E[k, c, e]
+        if mode == INTEGERS:
+            j = spanned(X, I, k, c, e, base)
+            if j >= 0:
+                log_spanned(X, I, k, c, e, j, M[3, 1], log, counts, seen)
+                continue
+            pivot_integers(X, k, c, e, F[0, k])
+            new = k + 1
+            continue
         new = k + 1
-        if pivot(X, E, k, c, e, F[0, k], F[1, k], rounding):
+        if pivot(X, E, k, c, e, F[0, k], F[1, k], mode == ROUNDED):
             counts[2] = k
             counts[3] = e
             return RESOLVE
