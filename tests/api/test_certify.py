@@ -183,6 +183,15 @@ def test_gated_networks_have_gates_and_no_relu_weights():
         found.network.exact()
 
 
+def test_gates_are_open_on_their_hyperplane():
+    """1(g.x >= 0): the one neuron on the pattern of all ones, whose witness is 0, is on everywhere."""
+    Z, y = [[1], [-1]], [1, -1]
+    found = certify(Z, y, "1/10", model="gated")
+    assert found.network.width == 1 and found.network.gates == ((0,),)
+    assert found.network.predict_exactly(Z) == found.facts.primal.fit
+    np.testing.assert_allclose(found.network.predict(Z), [0.95, -0.95])
+
+
 @pytest.mark.parametrize("call", ["predict", "predict_exactly"])
 def test_predictions_need_the_same_features(xor, call):
     """Another number of columns is refused."""

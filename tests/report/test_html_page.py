@@ -107,6 +107,16 @@ def test_numbers_of_any_size_make_a_page():
     assert "characters; in full in the certificate" in Page(check_page(long)).prose
 
 
+def test_the_head_says_value_gap_width_and_lambda(outcomes):
+    """Under the title stand the numbers that everybody asks for first."""
+    prose = Page(check_page(outcomes["cube"])).prose
+    width = len(outcomes["cube"].facts.primal.neurons)
+    said = (
+        f"optimal value p* 3 exactly relative gap 0 an upper bound width {width} neurons of this network λ 1/2 λmax = 1"
+    )
+    assert said in prose and "activation patterns 104 104 open cells" in prose
+
+
 def test_the_zero_network_has_a_page():
     """For lambda >= lambda_max the page says so."""
     assert "The zero network" in Page(check_page(example_outcome("xor", "3"))).prose

@@ -111,7 +111,10 @@ def test_the_dual_curve_stays_between_the_limits_and_touches_at_neurons(name):
     for gate, slope in zip(seen.gates, seen.slopes, strict=True):
         touched = _height(seen, float(np.arctan2(gate[1], gate[0])))
         assert touched == pytest.approx(np.sign(gate @ slope) * seen.lam, rel=1e-6)
-    assert len(_borders(seen)) == outcome.facts.problem.network.patterns.open_cells
+    borders = _borders(seen)
+    assert len(borders) == outcome.facts.problem.network.patterns.open_cells
+    for a in borders:
+        assert np.abs(seen.Z @ (np.cos(a), np.sin(a))).min() <= 1e-9
 
 
 def test_the_optimal_set_of_twins_is_a_segment():
@@ -154,10 +157,14 @@ def test_every_drawn_vertex_is_an_optimal_network(text, dimension):
 
 
 def test_vertices_of_a_triangle_and_a_square():
-    """The simplex has its three unit vectors; {a + b = 1, c + d = 1} is a square with its corners in order."""
+    """The simplex has its unit vectors, a segment its ends; {a + b = 1, c + d = 1} is a square, corners in order."""
     one = np.ones(3)
     triangle = Polytope(one[None, :], np.ones(1), 0 * one, one, 2, ("1", "2", "3"), ("plus",) * 3, ())
     assert sorted(map(tuple, triangle.vertices().round(9))) == [(0, 0, 1), (0, 1, 0), (1, 0, 0)]
+    segment = Polytope(
+        np.array([[1.0, 1, 0], [0, 0, 1]]), np.array([1.0, 0]), 0 * one, one, 1, ("",) * 3, ("plus",) * 3, ()
+    )
+    assert sorted(map(tuple, segment.vertices().round(9))) == [(0, 1, 0), (1, 0, 0)]  # and no point between them
     F = np.array([[1.0, 1, 0, 0], [0, 0, 1, 1]])
     four = np.ones(4)
     corners = Polytope(F, np.ones(2), 0 * four, four, 2, tuple("1234"), ("plus",) * 4, ()).vertices()
