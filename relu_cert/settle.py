@@ -1,8 +1,8 @@
-"""From a float solution to facts: the float point first, then refined points, until everything is settled.
+"""From a float solution to facts: the solution is refined, and what it shows is proved.
 
-Each attempt proposes a dual point and neurons. A rational optimum is guessed and proved exactly; else the optimal set
-is proved over the ball that the duality gap leaves, plainly or with one of the proposed lifts. More digits make the ball
-smaller; they never change what is true.
+A refined point proposes a dual point and neurons. A rational optimum near it is guessed and proved exactly; else the
+optimal set is proved over the ball that the duality gap leaves, plainly or with one of the proposed lifts. More digits
+make the ball smaller; they never change what is true.
 """
 
 from __future__ import annotations
@@ -75,11 +75,8 @@ def propose(floats: FloatProblem, theta: NDArray[np.float64], lam: float) -> Pro
 
 
 def _points(question: Question, solution: Solution) -> Iterator[Point]:
-    """The float point where its digits can be enough, then refined ones."""
+    """Refined points of more and more digits; the float point where refining fails."""
     wanted = _digits_for(question.gap)
-    if wanted <= FLOAT_DIGITS:
-        theta = tuple(Fraction(float(x)) for x in solution.theta)
-        yield _point(question.problem, theta, [(n.sign, n.block, _exact(n.w)) for n in solution.neurons], FLOAT_DIGITS)
     for digits in sorted({max(REFINED_DIGITS, min(wanted, MOST_DIGITS)), MOST_DIGITS}):
         refined = refine(question.problem, solution, question.lam, digits, question.floats)
         correct = digits if not refined.reason else FLOAT_DIGITS
@@ -94,13 +91,9 @@ def _point(problem: Problem, theta: Vector, neurons: list[tuple[int, int | None,
     return Point(theta, tuple(exact_neuron(problem, *neuron, bits) for neuron in neurons), digits, bits)
 
 
-def _exact(w: NDArray[np.float64]) -> Vector:
-    return tuple(Fraction(float(x)) for x in w)
-
-
 def _digits_for(gap: Fraction) -> int:
     """Digits of a point whose gap will be below the one asked for (a few to spare)."""
-    return FLOAT_DIGITS if gap >= Fraction(1, 10**11) else len(str(gap.denominator // gap.numerator)) + 4
+    return len(str(gap.denominator // gap.numerator)) + 4
 
 
 def _exact_facts(question: Question, point: Point) -> Facts | None:

@@ -1,7 +1,7 @@
 """Network models as constrained group lasso problems.
 
-    ReLU    for each pattern D in D_Z and sign xi = +-1:   X_b = xi D Z,   C_b = {u : (2D - I) Z u >= 0}
-    gated   for each pattern D in D_Z:                     X_b = D Z,      no cone
+ReLU    for each pattern D in D_Z and sign xi = +-1:   X_b = xi D Z,   C_b = {u : (2D - I) Z u >= 0}
+gated   for each pattern D in D_Z:                     X_b = D Z,      no cone
 """
 
 from __future__ import annotations

@@ -115,15 +115,25 @@ def _relu(
         if norm_squared(best.v) < limit:
             out.append(as_multiplier(t, base, best))
             continue
-        proposals = [exact_face(network.Z, xi, t, best), near_face(network.Z, xi, t, best.v)]
-        known = {(one.pattern, one.kinks) for one in classes}
-        if any((p.pattern, p.kinks) in known for p in proposals):
-            continue  # a kink between two fine pieces: the same neuron
-        neuron = next((p for p in proposals if is_stable(problem, p, ball)), None)
+        neuron = _stable_face(problem, xi, t, best, ball, classes)
         if neuron is None:
-            raise Unsettled(f"the face of the neuron in direction {_about(best.v)} is not settled")
+            continue  # a kink between two fine pieces: the same neuron
         classes.append(neuron)
     return classes, out
+
+
+def _stable_face(
+    problem: Problem, xi: Sign, t: Vector, best: Shortest, ball: Ball, known: list[NeuronClass]
+) -> NeuronClass | None:
+    """The class at the maximiser; None if it is known already, Unsettled if no proposed face is stable."""
+    Z = problem.network.Z if problem.network else ()
+    for propose in (lambda: exact_face(Z, xi, t, best), lambda: near_face(Z, xi, t, best.v)):
+        neuron = propose()
+        if any((one.pattern, one.kinks) == (neuron.pattern, neuron.kinks) for one in known):
+            return None
+        if is_stable(problem, neuron, ball):
+            return neuron
+    raise Unsettled(f"the face of the neuron in direction {_about(best.v)} is not settled")
 
 
 def piece_lengths(Z: Matrix, t: Vector, pieces: tuple[PieceMultiplier, ...]) -> list[Fraction]:
@@ -136,15 +146,21 @@ def piece_lengths(Z: Matrix, t: Vector, pieces: tuple[PieceMultiplier, ...]) -> 
 
 
 def fine_pieces(network: Network, t: Vector, fine: Bits, near: list[PieceMultiplier]) -> list[list[bool]]:
-    """The fine pieces (patterns of open cells restricted to P') inside the given pieces, each once."""
+    """The fine pieces (patterns of open cells restricted to P') inside the given pieces, each once.
+
+    Off P' a fine piece has the bits of the given multiplier's base: a good start for solving it.
+    """
     if not near:
         return []
     coarse = np.packbits(np.array([x > 0 for x in t]))
     bits = network.patterns.groups[0].bits
-    wanted = {(np.packbits([c == "1" for c in p.base]) & coarse).tobytes() for p in near}
+    bases = [np.array([c == "1" for c in p.base]) for p in near]
+    wanted = {(np.packbits(base) & coarse).tobytes(): base for base in bases}
     inside = np.array([row.tobytes() in wanted for row in bits & coarse])
     packed = unique_rows(bits[inside] & np.packbits(fine))
-    return [[bool(b) for b in row] for row in np.unpackbits(packed, axis=1, count=network.patterns.n)]
+    found = np.unpackbits(packed, axis=1, count=network.patterns.n).astype(np.bool_)
+    keys = [row.tobytes() for row in packed & coarse]
+    return [np.where(fine, row, wanted[key]).tolist() for row, key in zip(found, keys, strict=True)]
 
 
 def solve_piece(Z: Matrix, t: Vector, base: list[bool], fine: Bits) -> Shortest:

@@ -23,10 +23,13 @@ from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
 
-from relu_cert.exact import Matrix, Vector, dot, norm_squared, primitive, scaled_rows
+from relu_cert.exact import Matrix, Vector, dot, norm_squared
+from relu_cert.problem.hyperplanes import parallel_classes as parallel_classes
 from relu_cert.problem.model import Problem
 from relu_cert.prove.facts import NeuronClass
 from relu_cert.prove.projection import combine
+from relu_cert.prove.projection import to_fmpq as to_fmpq
+from relu_cert.prove.projection import to_fraction as to_fraction
 
 
 @dataclass(frozen=True)
@@ -56,16 +59,6 @@ class ClassMap:
 def column(a: Sequence[Fraction]) -> fmpq_mat:
     """The vector as an n x 1 flint matrix."""
     return fmpq_mat([[to_fmpq(x)] for x in a])
-
-
-def to_fmpq(x: Fraction) -> fmpq:
-    """A Fraction for flint."""
-    return fmpq(x.numerator, x.denominator)
-
-
-def to_fraction(x: fmpq) -> Fraction:
-    """A flint rational as a Fraction."""
-    return Fraction(int(x.p), int(x.q))
 
 
 def to_vector(a: fmpq_mat) -> Vector:
@@ -152,20 +145,6 @@ def _never_positive(slope: Fraction, rows: dict[int, Fraction], side: int, R2: F
     """Whether the slope is <= 0 over the ball: no rows on this side, or negative by more than R moves it."""
     size2 = sum((a * a for a in rows.values() if a * side > 0), Fraction(0))
     return slope < 0 and slope**2 > size2 * R2 if size2 else slope == 0
-
-
-def parallel_classes(Z: Matrix) -> dict[int, dict[int, Fraction]]:
-    """The hyperplanes of the rows: for each class of parallel rows, named by its smallest row c, z_k = a_k z_c."""
-    names: dict[tuple[int, ...], int] = {}
-    classes: dict[int, dict[int, Fraction]] = {}
-    for k, z in enumerate(Z):
-        first = next((j for j, x in enumerate(z) if x), None)
-        if first is None:
-            continue
-        (integers,), _ = scaled_rows([tuple(x / z[first] for x in z)])
-        c = names.setdefault(primitive(integers), k)
-        classes.setdefault(c, {})[k] = z[first] / Z[c][first]
-    return classes
 
 
 def slopes(rows: dict[int, Fraction], t: Vector) -> tuple[Fraction, Fraction]:

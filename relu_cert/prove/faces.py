@@ -9,7 +9,8 @@ import numpy as np
 from scipy.optimize import linprog
 
 from relu_cert.exact import Matrix, Vector, dot
-from relu_cert.prove.classes import column, parallel_classes, projector, slopes, spans, to_vector
+from relu_cert.problem.hyperplanes import parallel_classes
+from relu_cert.prove.classes import column, projector, slopes, spans, to_vector
 from relu_cert.prove.facts import NeuronClass, Sign
 from relu_cert.prove.pieces import bit_string
 from relu_cert.prove.projection import Shortest, combine

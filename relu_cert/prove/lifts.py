@@ -15,8 +15,9 @@ from flint import fmpq_mat
 from numpy.typing import NDArray
 
 from relu_cert.exact import Matrix, Vector
+from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.problem.model import Problem
-from relu_cert.prove.classes import column, parallel_classes, projector, to_fmpq, to_vector
+from relu_cert.prove.classes import column, projector, to_fmpq, to_vector
 
 SEEMS_ZERO = 1e-6  # relative; a wrong proposal costs time, never a verdict
 

@@ -55,13 +55,19 @@ def optimal_set(facts: Facts, lift: Matrix = ()) -> OptimalSet:
 
 
 def superclasses(maps: Sequence[ClassMap], Pi: fmpq_mat) -> tuple[tuple[int, ...], ...]:
-    """Classes with equal Pi G Pi, exactly."""
-    found: dict[tuple[fmpq, ...], list[int]] = {}
+    """Classes with equal Pi G Pi, exactly. Products with one integer vector tell most of them apart."""
+    n = Pi.nrows()
+    probe = Pi * fmpq_mat([[fmpq((k * k * 7919 + k * 104729 + 1) % 1009 - 504)] for k in range(n)])
+    found: dict[tuple[fmpq, ...], list[tuple[fmpq_mat, list[int]]]] = {}
     for a, one in enumerate(maps):
         B = Pi * one.B()
-        key = tuple((B * B.transpose()).entries())
-        found.setdefault(key, []).append(a)
-    return tuple(tuple(group) for group in found.values())
+        alike = found.setdefault(tuple((B * (B.transpose() * probe)).entries()), [])
+        members = next((group for other, group in alike if other * other.transpose() == B * B.transpose()), None)
+        if members is None:
+            alike.append((B, [a]))
+        else:
+            members.append(a)
+    return tuple(sorted(tuple(group) for alike in found.values() for _, group in alike))
 
 
 def _outputs(problem: Problem, maps: Sequence[ClassMap], ball: Ball) -> Outputs:

@@ -16,7 +16,7 @@ from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
 
-from relu_cert.exact import Vector, dot
+from relu_cert.exact import Vector
 
 
 @dataclass(frozen=True)
@@ -44,18 +44,22 @@ def shortest(
     `free` proposes rows that may leave their start values at once (a float solver's guess of the face); a bad guess
     costs time, never correctness.
     """
-    m = list(start)
+    A = fmpq_mat([[to_fmpq(x) for x in row] for row in a])
+    sides = [_Side(*(None if x is None else to_fmpq(x) for x in (b.low, b.high))) for b in box]
+    m = [to_fmpq(x) for x in start]
     active: list[int] = []
     for k in free:
-        if _independent(a, [*active, k]):
+        if _rows(A, [*active, k]).rank() > len(active):
             active.append(k)
-    m, active = _descend(a, box, m, active)
+    m, active = _descend(A, sides, m, active)
     while True:
-        v = combine(a, m)
-        entering = _most_violated(a, box, m, v, active)
+        v = _combine(A, m)
+        entering = _most_violated(A, sides, m, v, active)
         if entering is None:
-            return Shortest(tuple(m), v, tuple(sorted(active)))
-        m, active = _descend(a, box, m, [*active, entering])
+            return Shortest(
+                tuple(to_fraction(x) for x in m), tuple(to_fraction(x) for x in v.entries()), tuple(sorted(active))
+            )
+        m, active = _descend(A, sides, m, [*active, entering])
 
 
 def combine(a: Sequence[Vector], m: Sequence[Fraction]) -> Vector:
@@ -68,30 +72,53 @@ def combine(a: Sequence[Vector], m: Sequence[Fraction]) -> Vector:
     return tuple(total)
 
 
+def to_fmpq(x: Fraction) -> fmpq:
+    """A Fraction for flint."""
+    return fmpq(x.numerator, x.denominator)
+
+
+def to_fraction(x: fmpq) -> Fraction:
+    """A flint rational as a Fraction."""
+    return Fraction(int(x.p), int(x.q))
+
+
+@dataclass(frozen=True)
+class _Side:
+    """The bounds of one row for flint."""
+
+    low: fmpq | None
+    high: fmpq | None
+
+
+def _rows(A: fmpq_mat, chosen: Sequence[int]) -> fmpq_mat:
+    return fmpq_mat([[A[k, j] for j in range(A.ncols())] for k in chosen])
+
+
+def _combine(A: fmpq_mat, m: Sequence[fmpq]) -> fmpq_mat:
+    """A'm as a column."""
+    return A.transpose() * fmpq_mat([[x] for x in m])
+
+
 def _most_violated(
-    a: Sequence[Vector], box: Sequence[Bounds], m: Sequence[Fraction], v: Vector, active: Sequence[int]
+    A: fmpq_mat, box: Sequence[_Side], m: Sequence[fmpq], v: fmpq_mat, active: Sequence[int]
 ) -> int | None:
     """A row at a bound whose move into the box shortens v, the steepest of them; None at the minimum."""
-    best, best_slope = None, Fraction(0)
+    best, best_slope = None, fmpq(0)
     held = set(active)
-    for k, row in enumerate(a):
-        if k in held:
+    for k, slope in enumerate((A * v).entries()):
+        if slope == 0 or k in held:
             continue
-        slope = dot(row, v)
-        up = slope < 0 and (box[k].high is None or m[k] < box[k].high)  # type: ignore[operator]
-        down = slope > 0 and (box[k].low is None or m[k] > box[k].low)  # type: ignore[operator]
-        if (up or down) and abs(slope) > best_slope:
+        bound = box[k].high if slope < 0 else box[k].low
+        if (bound is None or m[k] != bound) and abs(slope) > best_slope:
             best, best_slope = k, abs(slope)
     return best
 
 
-def _descend(
-    a: Sequence[Vector], box: Sequence[Bounds], m: list[Fraction], active: list[int]
-) -> tuple[list[Fraction], list[int]]:
+def _descend(A: fmpq_mat, box: Sequence[_Side], m: list[fmpq], active: list[int]) -> tuple[list[fmpq], list[int]]:
     """Minimise over the active rows, dropping rows that meet a bound, until the face's minimiser is inside the box."""
     while active:
-        goal = _face_minimum(a, m, active)
-        step, blocking = Fraction(1), None
+        goal = _face_minimum(A, m, active)
+        step, blocking = fmpq(1), None
         for k, target in zip(active, goal, strict=True):
             limit = box[k].high if target > m[k] else box[k].low
             if limit is None or target == m[k]:
@@ -109,19 +136,9 @@ def _descend(
     return m, active
 
 
-def _face_minimum(a: Sequence[Vector], m: Sequence[Fraction], active: Sequence[int]) -> list[Fraction]:
+def _face_minimum(A: fmpq_mat, m: Sequence[fmpq], active: Sequence[int]) -> list[fmpq]:
     """The values of the active rows that make v orthogonal to them, the others held: A_F A_F' x = -A_F c."""
     held = set(active)
-    c = combine(a, [Fraction(0) if k in held else x for k, x in enumerate(m)])
-    gram = fmpq_mat([[_fmpq(dot(a[i], a[j])) for j in active] for i in active])
-    right = fmpq_mat([[_fmpq(-dot(a[i], c))] for i in active])
-    solution = gram.solve(right)
-    return [Fraction(int(x.p), int(x.q)) for x in solution.entries()]
-
-
-def _independent(a: Sequence[Vector], rows: Sequence[int]) -> bool:
-    return bool(fmpq_mat([[_fmpq(x) for x in a[k]] for k in rows]).rank() == len(rows))
-
-
-def _fmpq(x: Fraction) -> fmpq:
-    return fmpq(x.numerator, x.denominator)
+    c = _combine(A, [fmpq(0) if k in held else x for k, x in enumerate(m)])
+    F = _rows(A, active)
+    return list(((F * F.transpose()).solve(-(F * c))).entries())
