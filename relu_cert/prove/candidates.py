@@ -127,8 +127,8 @@ def _stable_face(
 ) -> NeuronClass | None:
     """The class at the maximiser; None if it is known already, Unsettled if no proposed face is stable."""
     Z = problem.network.Z if problem.network else ()
-    for propose in (lambda: exact_face(Z, xi, t, best), lambda: near_face(Z, xi, t, best.v)):
-        neuron = propose()
+    for face in (exact_face, near_face):
+        neuron = face(Z, xi, t, best)
         if any((one.pattern, one.kinks) == (neuron.pattern, neuron.kinks) for one in known):
             return None
         if is_stable(problem, neuron, ball):

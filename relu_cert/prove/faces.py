@@ -35,13 +35,13 @@ def exact_face(Z: Matrix, xi: Sign, t: Vector, best: Shortest) -> NeuronClass:
     return _neuron(Z, xi, [h > 0 for h in heights], kinks, inside, share)
 
 
-def near_face(Z: Matrix, xi: Sign, t: Vector, v: Vector) -> NeuronClass:
-    """The face of all kinks that v nearly has, with multipliers as far inside their bounds as a linear program finds.
+def near_face(Z: Matrix, xi: Sign, t: Vector, best: Shortest) -> NeuronClass:
+    """The face of all kinks that the maximiser nearly has, with multipliers as far inside their bounds as a linear program finds.
 
     Where more kinks meet than the face needs (grids, repeated directions), multipliers are not unique, and those of the
     maximiser may lie on their bounds though others do not.
     """
-    classes = parallel_classes(Z)
+    v, classes = best.v, parallel_classes(Z)
     size = float(np.linalg.norm([float(x) for x in v]))
     lengths = [float(np.linalg.norm([float(x) for x in z])) for z in Z]
     heights = [float(dot(z, v)) for z in Z]
