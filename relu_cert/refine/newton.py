@@ -78,44 +78,50 @@ class System:
 def solve_system(system: System, r: Floats, alpha: Floats, accuracy: float) -> KernelPoint:
     """Newton's method from a float point until the error is at most `accuracy`, or as small as it gets."""
     point = _measure(system, arb_mat(system.n, 1, [arb(float(x)) for x in r]), [arb(float(a)) for a in alpha])
-    for prepare in (_float_steps, _ball_steps):
-        point = _iterate(system, point, prepare, accuracy)
-        if point.error <= accuracy:
-            break
+    point = _chords(system, point, accuracy)
+    if point.error > accuracy:
+        point = _newton(system, point, accuracy)
     if not point.error < 1e-6:
         raise Singular("Newton's method does not converge on these faces")
     return point
 
 
-def _iterate(
-    system: System,
-    point: KernelPoint,
-    prepare: Callable[[System, KernelPoint], Callable[[list[arb], list[arb]], Correction]],
-    accuracy: float,
-) -> KernelPoint:
-    """Steps while each one makes the error ten times smaller."""
+def _chords(system: System, point: KernelPoint, accuracy: float) -> KernelPoint:
+    """Steps with the Jacobian in floats, while each one makes the error ten times smaller."""
     while point.error > accuracy:
-        try:
-            correct = prepare(system, point)
-        except (np.linalg.LinAlgError, ZeroDivisionError, ValueError):
-            return point
         start = point
-        while point.error > accuracy:
-            try:
-                dr, dalpha = correct(*system.residuals(point.r, point.alpha))
-            except np.linalg.LinAlgError:
-                break
-            moved = _measure(
-                system,
-                arb_mat(system.n, 1, [(x + d).mid() for x, d in zip(point.r.entries(), dr, strict=True)]),
-                [(a + d).mid() for a, d in zip(point.alpha, dalpha, strict=True)],
-            )
-            if not moved.error <= 0.1 * point.error:
-                break
-            point = moved
+        try:
+            correct = _float_steps(system, point)
+            while point.error > accuracy:
+                moved = _move(system, point, *correct(*system.residuals(point.r, point.alpha)))
+                if not moved.error <= 0.1 * point.error:
+                    break
+                point = moved
+        except np.linalg.LinAlgError:
+            return point
         if point is start:
             return point
     return point
+
+
+def _newton(system: System, point: KernelPoint, accuracy: float, steps: int = 14) -> KernelPoint:
+    """Whole Newton steps in high precision; the error may rise before it falls. The best point is returned."""
+    best = point
+    for _ in range(steps):
+        try:
+            point = _move(system, point, *_ball_step(system, point))
+        except ZeroDivisionError:
+            return best
+        if point.error < best.error:
+            best = point
+        if best.error <= accuracy:
+            return best
+    return best
+
+
+def _move(system: System, point: KernelPoint, dr: list[arb], dalpha: list[arb]) -> KernelPoint:
+    r = arb_mat(system.n, 1, [(x + d).mid() for x, d in zip(point.r.entries(), dr, strict=True)])
+    return _measure(system, r, [(a + d).mid() for a, d in zip(point.alpha, dalpha, strict=True)])
 
 
 def _measure(system: System, r: arb_mat, alpha: list[arb]) -> KernelPoint:
@@ -146,19 +152,15 @@ def _float_steps(system: System, point: KernelPoint) -> Callable[[list[arb], lis
     return correct
 
 
-def _ball_steps(system: System, point: KernelPoint) -> Callable[[list[arb], list[arb]], Correction]:
-    """Solve with the Jacobian in high precision."""
+def _ball_step(system: System, point: KernelPoint) -> Correction:
+    """Solve with the Jacobian in high precision (ZeroDivisionError where it is singular)."""
     M, Q = system.kernel(point.alpha), system.outputs(point.r)
     n, k = system.n, len(system.sizes)
+    first, second = system.residuals(point.r, point.alpha)
     rows = [row + q for row, q in zip(M.tolist(), Q.tolist(), strict=True)]
     rows += [[2 * x for x in q] + [arb(0)] * k for q in Q.transpose().tolist()]
-    inverse = arb_mat(rows).mid().inv()
-
-    def correct(first: list[arb], second: list[arb]) -> Correction:
-        solved = (inverse * arb_mat(n + k, 1, [-x for x in [*first, *second]])).entries()
-        return solved[:n], solved[n:]
-
-    return correct
+    solved = arb_mat(rows).mid().solve(arb_mat(n + k, 1, [-x for x in [*first, *second]])).entries()
+    return solved[:n], solved[n:]
 
 
 def floats(A: arb_mat) -> Floats:

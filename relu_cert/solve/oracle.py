@@ -68,7 +68,7 @@ class Oracle(Protocol):
 
 _MOST = 120  # new faces in a round
 _PROBES = 40  # directions that are tried for a lower bound of the largest price
-_SHARE = 0.5  # pieces below this share of it are not looked at closely
+_SHARE = 0.2  # pieces below this share of it are not looked at closely
 
 
 @dataclass(frozen=True)
