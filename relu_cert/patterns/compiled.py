@@ -25,13 +25,15 @@ class OutOfReach(ArithmeticError):
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some cells (+ on hyperplane 0): packed signs, a float point of each, and their sets.
+    """Some cells (+ on hyperplane 0): their signs, a float point and a direction for each, and their sets.
 
     `cells`   bit j of the little-endian words: the cell is + on hyperplane j (0 as it was oriented).
+    `closures`, `points`   a point of the closed cell, zero on the hyperplanes of the closure, and a direction into it.
     `broken`  broken circuits that were met: bit mask to the smaller hyperplane spanned.
     """
 
     cells: NDArray[np.uint64]
+    closures: NDArray[np.uint64]
     points: NDArray[np.float64]
     kept: NDArray[np.int32]
     broken: dict[int, int]
@@ -40,7 +42,7 @@ class Chunk:
         """The no-broken-circuit set of cell i."""
         members, places, signs = self.kept[i].tolist()
         k = sum(1 for e in members if e >= 0)
-        r = self.points.shape[1]
+        r = self.points.shape[2]
         free = tuple(l for l in range(r) if l != base and l not in places[:k])
         return Node(tuple(members[:k]), tuple(signs[:k]), free)
 
@@ -94,7 +96,8 @@ def compiled_walk(normals: Sequence[Sequence[int]], base: int) -> Iterator[Chunk
     J = np.zeros((2, m), dtype=np.int64)
     room = max(ROOM, 2 * m + 4)
     cells = np.zeros((room, words), dtype=np.uint64)
-    points = np.zeros((room, r))
+    closures = np.zeros((room, words), dtype=np.uint64)
+    points = np.zeros((room, 2, r))
     kept = np.zeros((room, 3, r - 1), dtype=np.int32)
     log = np.zeros((room, words + 1), dtype=np.uint64)
     counts = np.array([0, 0, -1, m, 0])
@@ -103,7 +106,7 @@ def compiled_walk(normals: Sequence[Sequence[int]], base: int) -> Iterator[Chunk
     state = kernel.START
     while state != kernel.DONE:
         state = kernel.advance(
-            X, E, F, I, M, S, J, m, base, mode, cells, points, kept, log, counts, seen, state, WORK
+            X, E, F, I, M, S, J, m, base, mode, cells, closures, points, kept, log, counts, seen, state, WORK
         )  # fmt: skip
         if state == kernel.RESOLVE:
             exact.resolve(X, E, I, int(counts[2]) + 1)
@@ -112,7 +115,7 @@ def compiled_walk(normals: Sequence[Sequence[int]], base: int) -> Iterator[Chunk
         else:
             n, logged = counts[:2].tolist()
             broken = _circuits(log[:logged], normals)
-            yield Chunk(cells[:n].copy(), points[:n].copy(), kept[:n].copy(), broken)
+            yield Chunk(cells[:n].copy(), closures[:n].copy(), points[:n].copy(), kept[:n].copy(), broken)
             counts[:2] = 0
 
 
@@ -208,14 +211,12 @@ def first_level(
     return X, E, np.array(exponents, dtype=np.int64)
 
 
-def finish_points(
-    Z: Floats, chunk: Chunk, reach: float, rounds: int
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def finish_points(Z: Floats, chunk: Chunk, reach: float, rounds: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Integer points of the cells of a chunk, and where their signs are proved."""
     from relu_cert.patterns import finish
 
-    W = np.zeros(chunk.points.shape, dtype=np.int64)
+    W = np.zeros((len(chunk.cells), Z.shape[1]), dtype=np.int64)
     good = np.zeros(len(W), dtype=np.bool_)
     scale = 1 / np.abs(Z).sum(axis=1)
-    finish.finish(np.ascontiguousarray(Z.T), scale, chunk.cells, chunk.points, W, good, rounds, reach)
+    finish.finish(np.ascontiguousarray(Z.T), scale, chunk.cells, chunk.closures, chunk.points, W, good, rounds, reach)
     return W, good

@@ -265,6 +265,19 @@ def member_sizes(X, I, M, k, m, sizes):  # type: ignore[no-untyped-def]
                 j += 1
 
 
+@compile_
+def write_point(X, I, M, S, k, T, m, sign, closures, points, at):  # type: ignore[no-untyped-def]
+    """The coordinates of the point S[1], zero on the closure of level k, and of a direction to the sides T of it."""
+    value, sizes = S[1], S[3]
+    copy_bits(M[0, k], closures[at])
+    for l in range(points.shape[2]):
+        total = 0.0
+        for t in range(k):
+            total += T[t] * sizes[t] * X[k, I[0, 1, t], m + l]
+        points[at, 0, l] = sign * value[m + l]
+        points[at, 1, l] = sign * total
+
+
 @propose_
 def step_off(X, I, k, T, S, m, sign, out):  # type: ignore[no-untyped-def]
     """A point near S[1] that lies on the side T of the members: S[1] + eps sum_t T_t size_t A_t.
@@ -288,7 +301,7 @@ def step_off(X, I, k, T, S, m, sign, out):  # type: ignore[no-untyped-def]
         length += abs(step[j])
         ratio = -step[j] / value[j] if value[j] != 0.0 else 0.0
         worst = max(worst, ratio)
-    eps = 0.5 / worst if worst > 0.0 else total / length if length > 0.0 else 0.0
+    eps = 1.0 / max(2.0 * worst, length / total) if length > 0.0 else 0.0
     for l in range(rows - m):
         out[l] = sign * (value[m + l] + eps * step[m + l])
 
@@ -321,7 +334,7 @@ def emit(bits, I, k, T, cells, kept, counts):  # type: ignore[no-untyped-def]
 
 
 @compile_
-def visit(X, I, M, S, k, m, base, det, cells, points, kept, counts):  # type: ignore[no-untyped-def]
+def visit(X, I, M, S, k, m, base, det, cells, closures, points, kept, counts):  # type: ignore[no-untyped-def]
     """Emit the cell of the set at level k: the far point of its flat, and a step off its members."""
     r = X.shape[1]
     far, bits = M[3, 2], M[3, 0]
@@ -347,7 +360,10 @@ def visit(X, I, M, S, k, m, base, det, cells, points, kept, counts):  # type: ig
             continue
         column = X[k, l]
         overrule(value, column, m)
-    step_off(X, I, k, I[1, k], S, m, sign, points[counts[0]])
+    step_off(X, I, k, I[1, k], S, m, sign, points[counts[0], 0])
+    clear_bits(closures[counts[0]])
+    for l in range(r):
+        points[counts[0], 1, l] = 0.0
     copy_bits(far, bits)
     for t in range(k):
         for w in range(len(bits)):
@@ -357,7 +373,7 @@ def visit(X, I, M, S, k, m, base, det, cells, points, kept, counts):  # type: ig
 
 @compile_
 def visit_line(  # type: ignore[no-untyped-def]
-    X, E, I, M, S, J, k, m, base, det, last, count, cells, points, kept, log, counts, seen
+    X, E, I, M, S, J, k, m, base, det, last, count, cells, closures, points, kept, log, counts, seen
 ):
     """All sets that add one hyperplane to a flat that is a line, its `count` points in order, from far to near."""
     c = line_column(I, k)
@@ -389,9 +405,9 @@ def visit_line(  # type: ignore[no-untyped-def]
             for w in range(len(leaf)):
                 leaf[w] |= M[1, t, w] if T[t] > 0 else M[2, t, w]
         middle = (keys[i] + keys[stop]) / 2 if stop < count else keys[i] + max(spread, abs(keys[i]), 1.0)
-        for j in range(len(value)):
+        for j in range(m, len(value)):
             value[j] = b[j] - middle * y[j]
-        step_off(X, I, k, T, S, m, 1.0 if det > 0.0 else -1.0, points[counts[0]])
+        write_point(X, I, M, S, k, T, m, 1.0 if det > 0.0 else -1.0, closures, points, counts[0])
         T[k] = -1 if (y[e] > 0.0) == (det > 0.0) else 1
         I[0, 0, k] = e
         I[0, 1, k] = c
@@ -459,7 +475,7 @@ def descend(X, I, M, F, k, c, e, m, base, log, counts, seen):  # type: ignore[no
 
 @compile_
 def advance(  # type: ignore[no-untyped-def]
-    X, E, F, I, M, S, J, m, base, mode, cells, points, kept, log, counts, seen, resume, work
+    X, E, F, I, M, S, J, m, base, mode, cells, closures, points, kept, log, counts, seen, resume, work
 ):
     """Go on with the walk until something has to be done outside; see the codes above.
 
@@ -477,7 +493,7 @@ def advance(  # type: ignore[no-untyped-def]
                 new = -1
                 continue
             if resume != ORDER:
-                visit(X, I, M, S, new, m, base, F[0, new], cells, points, kept, counts)
+                visit(X, I, M, S, new, m, base, F[0, new], cells, closures, points, kept, counts)
             if new < D - 1:
                 k = new
                 I[0, 2, k] = e - 1
@@ -489,7 +505,25 @@ def advance(  # type: ignore[no-untyped-def]
                         counts[3] = e
                         return ORDER
                 visit_line(
-                    X, E, I, M, S, J, new, m, base, F[0, new], e, counts[4], cells, points, kept, log, counts, seen
+                    X,
+                    E,
+                    I,
+                    M,
+                    S,
+                    J,
+                    new,
+                    m,
+                    base,
+                    F[0, new],
+                    e,
+                    counts[4],
+                    cells,
+                    closures,
+                    points,
+                    kept,
+                    log,
+                    counts,
+                    seen,
                 )
             resume = GO_ON
             new = -1
