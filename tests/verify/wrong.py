@@ -252,6 +252,12 @@ WRONG: list[tuple[str, str, dict[str, Any], str]] = [
     ("xor, planted", "rows out of order", {"facts.dual.multipliers.+[0][1]": [1, 0]}, "ascending order"),
     (
         "xor, planted",
+        "a row twice",
+        {"facts.dual.multipliers.+[0][1]": [1, 1], "facts.dual.multipliers.+[0][2]": "-3 -3"},
+        r"ascending order, found \[1, 1\]",
+    ),
+    (
+        "xor, planted",
         "more rows than values",
         {"facts.dual.multipliers.+[0][1]": [0, 1], "facts.dual.multipliers.+[0][2]": "0"},
         "expected 2 numbers",
