@@ -12,7 +12,7 @@ import numpy as np
 
 from relu_cert.claims import NAMES, Result, decide
 from relu_cert.data.model import Dataset
-from relu_cert.errors import UsageError
+from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import sqrt_lower
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import gated, relu
@@ -22,7 +22,7 @@ from relu_cert.prove.ggp import position_facts
 from relu_cert.prove.lambda_max import lambda_max
 from relu_cert.prove.prove import zero_facts
 from relu_cert.settle import Question, propose, settle
-from relu_cert.solve import prepare, solve
+from relu_cert.solve import FloatProblem, prepare, solve
 
 DEFAULT_GAP = Fraction(1, 10**9)
 DEFAULT_MAX_PATTERNS = 10**6
@@ -78,7 +78,7 @@ def find_facts(problem: Problem, choice: LambdaChoice, gap: Fraction, stages: St
 def _optimum(problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stages) -> Facts:
     """The facts about the optimum at lambda."""
     with stages.stage("lambda_max"):
-        floats = prepare(problem)
+        floats = _prepared(problem)
         largest = lambda_max(problem, propose(floats, np.array([float(x) for x in problem.y]), 0.0))
         lam = choice.resolve(largest)
     if lam * lam >= largest.squared:
@@ -87,6 +87,15 @@ def _optimum(problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stag
         solution = solve(floats, float(lam))
     with stages.stage("prove"):
         return settle(Question(problem, floats, lam, largest, gap), solution)
+
+
+def _prepared(problem: Problem) -> FloatProblem:
+    """The problem in floats; data beyond their range are refused, because nothing could be proposed."""
+    try:
+        floats = prepare(problem)
+    except OverflowError:
+        raise DataError("the data hold numbers beyond the range of doubles (about 1e308); scale them down.") from None
+    return floats
 
 
 def verdicts(facts: Facts, claims: Sequence[str] = NAMES) -> tuple[Result, ...]:

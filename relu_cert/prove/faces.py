@@ -36,7 +36,7 @@ def exact_face(Z: Matrix, xi: Sign, t: Vector, best: Shortest) -> NeuronClass:
 
 
 def near_face(Z: Matrix, xi: Sign, t: Vector, best: Shortest) -> NeuronClass:
-    """The face of all kinks that the maximiser nearly has, with multipliers as far inside their bounds as a linear program finds.
+    """The face of all kinks that the maximiser nearly has, with multipliers far inside their bounds (a linear program).
 
     Where more kinks meet than the face needs (grids, repeated directions), multipliers are not unique, and those of the
     maximiser may lie on their bounds though others do not.

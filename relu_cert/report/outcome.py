@@ -107,7 +107,7 @@ class Outcome:
             lines.append(f"model        constrained group lasso, {len(problem.blocks)} groups")
         largest = facts.lambda_max.squared
         root = sqrt_upper(largest)
-        shown = rational(root) if root * root == largest else f"sqrt({short(largest, 40)}) = {decimal(root, 6)}..."
+        shown = short(root, 40) if root * root == largest else f"sqrt({short(largest, 40)}) = {decimal(root, 6)}..."
         lines.append(f"lambda       {short(facts.lam)}   (lambda_max = {shown})")
         value = facts.value
         if value.lower == value.upper:
