@@ -21,7 +21,7 @@ from relu_cert.refine.faces import ExactFace, exact_face
 from relu_cert.refine.model import Refined, RefinedNeuron
 from relu_cert.refine.newton import KernelPoint, Singular, System, floats, solve_system
 from relu_cert.solve.lasso import enter, independent, nonnegative_lasso
-from relu_cert.solve.model import Floats, Solution
+from relu_cert.solve.model import Floats, Neuron, Solution
 from relu_cert.solve.oracle import Face, Key, Oracle, oracle_of
 from relu_cert.solve.prepare import FloatProblem, prepare
 from relu_cert.solve.solver import carry
@@ -35,7 +35,8 @@ def refine(
 ) -> Refined:
     """A dual point and neurons with about `digits` correct digits, or the float solution where that fails."""
     if not solution.neurons:
-        return Refined(problem.y if not (solution.theta != solution.residual).any() else _exact(solution.theta), (), 16)
+        zero_is_optimal = bool((solution.theta == solution.residual).all())
+        return Refined(problem.y, (), digits) if zero_is_optimal else _unrefined(solution, "there are no neurons")
     data = prepare(problem) if prepared is None else prepared
     oracle = oracle_of(data)
     shrink = max(0.0, log2(float(np.linalg.norm(data.y)) / float(np.linalg.norm(solution.theta)) + 1.0))
@@ -73,11 +74,22 @@ class _Refinement:
         for _ in range(_EXCHANGES):
             support, point = self.settle(support, r, alpha)
             r, alpha = floats(point.r)[:, 0], np.array([float(a) for a in point.alpha])
+            neurons = [Neuron(f.sign, f.block, a * (f.B.T @ r)) for f, a in zip(support, alpha, strict=True)]
+            if not self.promised(neurons, r):
+                support = [f for f in self.oracle.follow(neurons, r) if self.face(f) is not None]
+                alpha = carry(support, neurons, solution.lam)
+                continue
             worst, violation = self.violated(support, point, r)
             if worst is None:
                 return self.result(support, point, violation)
             support, alpha = self.exchange(support, point, r, alpha, worst, violation)
         raise Singular("the tied faces could not be sorted out")
+
+    def promised(self, neurons: list[Neuron], r: Floats) -> bool:
+        """Whether the neurons stay inside their blocks' cones: then their fit is y - r."""
+        fit = self.oracle.outputs(self.oracle.feasible(neurons)).sum(axis=1)
+        y = np.array([float(x) for x in self.problem.y])
+        return float(np.linalg.norm(y - fit - r)) <= 1e-9 * float(np.linalg.norm(y))
 
     def face(self, face: Face) -> ExactFace | None:
         """The exact face, built once."""
