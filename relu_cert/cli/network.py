@@ -59,6 +59,7 @@ def add_parser(commands: Any) -> None:
     command.add_argument(
         "--certificate", metavar="FILE", help="where to write the certificate (default: NET.network.cert.json)"
     )
+    command.add_argument("--html", metavar="FILE", help="also write the report as one self-contained HTML page")
     command.add_argument("--no-verify", action="store_true", help="do not re-check the certificate before reporting")
     command.set_defaults(run=run)
 
@@ -96,6 +97,10 @@ def run(options: argparse.Namespace) -> int:
             written.append(("optimal", Path(options.optimal)))
     results = network_verdicts(comparison, gap)
     outcome = NetworkOutcome(trained, data, conversion, comparison, results, target, tuple(written))
+    if options.html:
+        from relu_cert.report.html.network import network_page
+
+        write_file(Path(options.html), network_page(outcome, text), "--html")
     print(json.dumps(outcome.to_json(), indent=2) if options.json else outcome.to_text().rstrip("\n"))
     return 0
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from shlex import quote
@@ -45,9 +45,9 @@ def check_page(outcome: Outcome) -> str:
     return page(name, _head(outcome), [section for section in sections if section is not None and section.body])
 
 
-def verdict_table(results: Sequence[Result]) -> Element:
-    """One row for each claim: verdict, what the claim says, and why."""
-    statements = {claim.NAME: claim.STATEMENT for claim in CLAIMS}
+def verdict_table(results: Sequence[Result], statements: Mapping[str, str] | None = None) -> Element:
+    """One row for each claim: verdict, what the claim says (`statements`, or those of check), and why."""
+    statements = statements or {claim.NAME: claim.STATEMENT for claim in CLAIMS}
     rows = []
     for r in results:
         word = str(r.verdict)

@@ -16,6 +16,7 @@ from relu_cert.report.html.view import Floats, View
 MOST_NEURONS = 40
 MOST_POINTS = 1500
 LEVELS = 10
+FEW_NEURONS = 10
 
 
 @dataclass(frozen=True)
@@ -154,8 +155,9 @@ def _borders(box: _Box, pieces: list[tuple[Polygon, Floats, float]]) -> list[Ele
 
 
 def _lines(box: _Box, view: View) -> list[Element]:
-    """The line of every neuron, with teeth on the side where it is on."""
+    """The line of every neuron; a few have teeth on the side where they are on, of many the light ones are faint."""
     found = []
+    few = len(view.gates) <= FEW_NEURONS
     weights = np.linalg.norm(view.slopes, axis=1)
     largest = float(weights.max()) if len(weights) else 1.0
     for normal, constant, slope, gate, weight in zip(
@@ -167,8 +169,18 @@ def _lines(box: _Box, view: View) -> list[Element]:
         (ax, ay), (bx, by) = box.corners(np.array(ends))
         sign = "plus" if view.gated or float(slope @ gate) > 0 else "minus"
         thick = 1.2 + 1.8 * float(weight) / largest
-        found.append(e("path", d=path([(ax, ay), (bx, by)]), cls=f"line {sign}", stroke_width=number(thick)))
-        found.append(e("path", d=_teeth(box, normal, float(constant), (ax, ay), (bx, by)), cls=f"teeth {sign}"))
+        strong = 1.0 if few else 0.3 + 0.7 * float(weight) / largest
+        found.append(
+            e(
+                "path",
+                d=path([(ax, ay), (bx, by)]),
+                cls=f"line {sign}",
+                stroke_width=number(thick),
+                stroke_opacity=number(strong),
+            )
+        )
+        if few:
+            found.append(e("path", d=_teeth(box, normal, float(constant), (ax, ay), (bx, by)), cls=f"teeth {sign}"))
     return found
 
 

@@ -1,0 +1,184 @@
+"""The page of `network`: a trained network beside the optimal one."""
+
+from __future__ import annotations
+
+import hashlib
+from fractions import Fraction
+from math import ceil, floor, log10
+from pathlib import Path
+from shlex import quote
+from xml.etree.ElementTree import Element
+
+from relu_cert.exact import sqrt_upper
+from relu_cert.network.compare import network_facts
+from relu_cert.prove.facts import Facts
+from relu_cert.report.html.check import verdict_table
+from relu_cert.report.html.curve import curve_figure
+from relu_cert.report.html.frame import WIDTH, drawing, path
+from relu_cert.report.html.markup import e
+from relu_cert.report.html.neurons import neurons_chart
+from relu_cert.report.html.page import Section, count, figure, figures, fold, page, table
+from relu_cert.report.html.plane import plane_figure
+from relu_cert.report.html.view import view
+from relu_cert.report.network import NetworkOutcome
+from relu_cert.report.text import decimal, rational, scientific, short
+
+MOST_NEURONS = 60
+DECADES = 12  # what is nearer to the optimum than so many powers of ten below the farthest has no bar
+STATEMENTS = {
+    "network-optimal": "It is globally optimal up to the relative gap.",
+    "network-own-optimal": "It is optimal among networks with its own activation patterns, up to the gap.",
+    "network-stationary": "It is a Clarke stationary point of its objective.",
+    "network-balanced": "Both layers of every neuron have the same norm.",
+    "network-merged": "No two of its neurons can be merged.",
+    "network-independent": "The outputs of its neurons are linearly independent.",
+    "network-directions": "All its neurons have directions that optimal networks can have.",
+}
+ROW = 26.0
+
+
+def network_page(outcome: NetworkOutcome, certificate_text: str) -> str:
+    """The report of one run of network, as one HTML page."""
+    sections = (
+        Section("verdicts", "Verdicts", (verdict_table(outcome.results, STATEMENTS),)),
+        Section("objective", "How far from the optimum", _objective(outcome)),
+        Section("networks", "The trained network and an optimal one", _networks(outcome)),
+        Section("neurons", "Neuron by neuron", (_neurons(outcome),)),
+        Section("numbers", "Exact numbers", (_numbers(outcome),)),
+        Section("verify", "Verify it", _verify(outcome, certificate_text)),
+    )
+    name = Path(outcome.trained.origin.path).name or outcome.trained.origin.format
+    return page(name, _head(outcome), sections)
+
+
+def _head(outcome: NetworkOutcome) -> list[Element]:
+    data, found = outcome.data, outcome.comparison.examination
+    best = outcome.comparison.facts.value
+    text = (
+        f"A trained network of {count(outcome.trained.m, 'neuron')} on {Path(data.source.path).name} "
+        f"({count(data.n, 'point')}, {count(data.d, 'feature')}), compared with the global optimum."
+    )
+    cards = [
+        ("objective as trained", decimal(found.J, 10), "exact"),
+        ("optimal value p*", decimal(best.upper, 10), "over all patterns"),
+        ("above the optimum", scientific(max(found.J - best.lower, Fraction(0))), "at most"),
+        ("λ", short(found.lam, 14), str(outcome.conversion.convention)),
+    ]
+    return [
+        e("p", text, cls="lead"),
+        e("dl", [e("div", e("dt", a), e("dd", b), e("dd", c, cls="note")) for a, b, c in cards], cls="cards"),
+        e("p", outcome.conversion.text, cls="note"),
+    ]
+
+
+def _objective(outcome: NetworkOutcome) -> tuple[Element, ...]:
+    found, comparison = outcome.comparison.examination, outcome.comparison
+    rows = [
+        ("as trained", found.J),
+        ("with balanced neurons", found.P.upper),
+        (f"pruned to {count(len(found.pruned.neurons), 'neuron')}", found.pruned_P.upper),
+    ]
+    if comparison.own is not None:
+        rows.append(("best over its own patterns", comparison.own.value.upper))
+    rows.append(("best over all patterns", comparison.facts.value.upper))
+    lower = comparison.facts.value.lower
+    away = [(name, value - lower) for name, value in rows[:-1]]
+    cells = [(name, decimal(value, 15), scientific(max(value - lower, Fraction(0)))) for name, value in rows]
+    shown = figures(ladder_figure(away))
+    header = ("network", "objective", "above the optimum by at most")
+    return (*([shown] if shown is not None else []), table(header, cells))
+
+
+def ladder_figure(rows: list[tuple[str, Fraction]]) -> Element | None:
+    """Proved distances from the optimum as bars on a logarithmic scale; what is too small to show has its number."""
+    exponents = [_exponent(away) for _, away in rows if away > 0]
+    if not exponents:
+        return None
+    last = max(ceil(max(exponents)), floor(min(exponents)) + 1)
+    first = max(floor(min(exponents)) - 1, last - DECADES)
+    left, right = 178.0, 22.0
+    bottom = 8 + ROW * len(rows)
+
+    def x(exponent: float) -> float:
+        return left + (exponent - first) / (last - first) * (WIDTH - left - right)
+
+    step = max(1, -(-(last - first) // 5))
+    marks = []
+    for k in range(first, last + 1, step):
+        marks.append(e("path", d=path([(x(k), 8.0), (x(k), bottom)]), cls="grid"))
+        marks.append(e("text", f"1e{k}" if k else "1", x=x(k), y=bottom + 15, cls="tick mid"))
+    for i, (name, away) in enumerate(rows):
+        y = 8 + ROW * i
+        marks.append(e("text", name, x=left - 8, y=y + 17, cls="label end"))
+        if away > 0 and _exponent(away) > first:
+            end = x(_exponent(away))
+            marks.append(e("rect", x=left, y=y + 5, width=end - left, height=ROW - 10, rx=2.0, cls="bar minus"))
+        else:
+            marks.append(e("text", scientific(max(away, Fraction(0))), x=left + 4, y=y + 17, cls="tick"))
+    svg = drawing(WIDTH, bottom + 24, "Distances from the optimum", e("g", marks))
+    return figure(svg, "How far above the optimum each network is at most, proved, on a logarithmic scale.")
+
+
+def _exponent(x: Fraction) -> float:
+    """log10 of x > 0, also outside the range of floats, to the eye's precision."""
+    mantissa, _, exponent = scientific(x, 4).partition("e")
+    return int(exponent or 0) + log10(float(mantissa))
+
+
+def _networks(outcome: NetworkOutcome) -> tuple[Element, ...]:
+    found, best = outcome.comparison.examination, outcome.comparison.facts
+    given = network_facts(best, found.neurons, best.value.gap)
+    parts = [figures(*_pictures(given, outcome)), figures(*_pictures(best, outcome))]
+    names = ("As trained (balanced)", "The optimal network that was found")
+    shown = [part for pair in zip(names, parts, strict=True) for part in _titled(*pair)]
+    return tuple(shown) or (e("p", "Both networks are zero."),)
+
+
+def _titled(name: str, body: Element | None) -> list[Element]:
+    return [] if body is None else [e("h3", name), body]
+
+
+def _pictures(facts: Facts, outcome: NetworkOutcome) -> list[Element | None]:
+    seen = view(facts, outcome.data)
+    chart = neurons_chart(facts, outcome.data.names)
+    return [chart] if seen is None else [plane_figure(seen), curve_figure(seen), chart]
+
+
+def _neurons(outcome: NetworkOutcome) -> Element:
+    found = outcome.comparison.examination
+    rows = []
+    for i, neuron in enumerate(found.neurons[:MOST_NEURONS]):
+        excluded = "in no optimal network" if outcome.comparison.excluded[i] else "not excluded"
+        direction = ", ".join(decimal(x / max(map(abs, neuron.w)), 5) for x in neuron.w)
+        size = decimal(sqrt_upper(neuron.norm_squared, 64), 8)
+        rows.append((str(i + 1), "+" if neuron.sign > 0 else "−", size, f"({direction})", excluded))
+    body = table(("neuron", "sign", "size |w|", "direction", "its direction is"), rows)
+    if len(found.neurons) > MOST_NEURONS:
+        return e("div", body, e("p", f"The first {MOST_NEURONS} of {len(found.neurons)}.", cls="note"))
+    return body if rows else e("p", "No neuron has a weight.")
+
+
+def _numbers(outcome: NetworkOutcome) -> Element:
+    found, best = outcome.comparison.examination, outcome.comparison.facts.value
+    rows = [
+        ("λ", rational(found.lam)),
+        ("objective as trained", rational(found.J)),
+        ("balanced, lower bound", rational(found.P.lower)),
+        ("balanced, upper bound", rational(found.P.upper)),
+        ("lower bound on p*", rational(best.lower)),
+        ("upper bound on p*", rational(best.upper)),
+    ]
+    return fold("Values", table((), rows, "exact"))
+
+
+def _verify(outcome: NetworkOutcome, certificate_text: str) -> tuple[Element, ...]:
+    certificate, data = str(outcome.certificate_path), outcome.data.source
+    origin = outcome.trained.origin
+    rows = [
+        ("data", data.path, e("code", data.sha256)),
+        ("certificate", certificate, e("code", hashlib.sha256(certificate_text.encode()).hexdigest())),
+        ("network", origin.path or origin.format, e("code", origin.sha256)),
+    ]
+    how = "An independent program re-derives the optimum and the network's distance from it in exact arithmetic:"
+    command = f"python -m verify {quote(certificate)} --data {quote(data.path)}"
+    return e("p", how), e("pre", e("code", command)), table(("file", "name", "sha256"), rows)
