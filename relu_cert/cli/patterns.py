@@ -9,7 +9,7 @@ from typing import Any
 
 from relu_cert.cli.options import add_data_options, add_output_options, chosen_example, read_data
 from relu_cert.errors import UsageError
-from relu_cert.patterns import enumerate_patterns, predict
+from relu_cert.patterns import enumerate_patterns, predict, save_npz
 from relu_cert.report.progress import Progress
 
 
@@ -34,8 +34,6 @@ def run(options: argparse.Namespace) -> int:
         patterns = enumerate_patterns(data.Z, max_patterns=options.max_patterns, progress=stages.advance)
     if options.out:
         try:
-            from relu_cert.patterns import save_npz
-
             save_npz(Path(options.out), patterns)
         except OSError as error:
             raise UsageError(f"cannot write {options.out}: {error.strerror}.") from None

@@ -156,7 +156,10 @@ def test_a_gap_that_cannot_be_reached_is_undecided_with_its_reason():
 def test_binary64_reads_the_double_and_says_so():
     """0.1 is 1/10 or the nearest double, and the certificate holds which."""
     name = csv("z,y\n0.1,1\n0.7,2\n")
-    assert run("check", name, "--lambda", "1/100", "--numbers", "binary64", "--json").json["input"]["numbers"] == "binary64"
+    assert (
+        run("check", name, "--lambda", "1/100", "--numbers", "binary64", "--json").json["input"]["numbers"]
+        == "binary64"
+    )
     content = json.loads(Path("data.cert.json").read_text())
     assert content["problem"]["Z"][0] == str(Fraction(0.1))
     recheck(Path("data.cert.json").read_bytes(), Path(name).read_bytes())

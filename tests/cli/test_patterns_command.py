@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
+from relu_cert import examples
+from relu_cert.data import read_csv
+from relu_cert.patterns import load_npz
 from tests.cli.run import run
 
 
@@ -28,8 +30,11 @@ def test_the_file_holds_the_patterns_with_witnesses():
     ran = run("patterns", "--example", "moons", "--bias", "--out", "p.npz")
     assert ran.code == 0, ran.err
     assert "132 patterns" in ran.out
-    with np.load("p.npz") as stored:
-        assert stored["n"] == 12
+    stored = load_npz("p.npz")
+    assert (stored.n, len(stored)) == (12, 132)
+    Z = read_csv(examples.path("moons"), bias=True).Z
+    heights = [sum(z_j * u_j for z_j, u_j in zip(z, stored.witness(131), strict=True)) for z in Z]
+    assert tuple(h >= 0 for h in heights) == stored.pattern(131)
 
 
 def test_the_prediction_is_printed_before_the_count():
