@@ -13,6 +13,7 @@ from typing import Any
 from relu_cert.claims.model import Result
 from relu_cert.data.model import Source
 from relu_cert.exact import Matrix
+from relu_cert.path.model import Cover, Jump, Piece
 from relu_cert.patterns.model import Group, PatternSet
 from relu_cert.problem.model import Problem
 from relu_cert.prove.facts import (
@@ -125,6 +126,10 @@ def _facts(facts: Facts) -> dict[str, Any]:
         tail["exact_set"] = {"solutions": matrix(exact.solutions), "farkas": vector(exact.farkas)}
     if facts.ggp is not None:
         tail["ggp"] = ggp_record(facts.ggp)
+    if facts.path is not None and facts.path.complete:
+        tail["path"] = _path(facts.problem, facts.path)
+    if facts.jump is not None:
+        tail["jump"] = _jump(facts.jump)
     return (
         head
         | {
@@ -168,6 +173,36 @@ def _optimal_set(problem: Problem, found: OptimalSet) -> dict[str, Any]:
         "split": vector(found.split),
         "tau": number(found.tau),
         "forced": vector(found.forced),
+    }
+
+
+def _path(problem: Problem, found: Cover) -> dict[str, Any]:
+    pieces = [_path_piece(problem, piece) for piece in found.pieces]
+    return {"lo": number(found.lo), "hi": number(found.hi), "pieces": pieces}
+
+
+def _path_piece(problem: Problem, piece: Piece) -> dict[str, Any]:
+    return {
+        "lo": number(piece.lo),
+        "hi": number(piece.hi),
+        "s": matrix(piece.s),
+        "classes": [_class(problem, neuron) for neuron in piece.classes],
+        "weights": matrix(piece.weights),
+        "multipliers": _multipliers(piece.multipliers),
+        "out": _multipliers(piece.out) if problem.model == "relu" else None,
+        "inverse": matrix(piece.inverse),
+        "radius": number(piece.radius),
+    }
+
+
+def _jump(jump: Jump) -> dict[str, Any]:
+    return {
+        "lambda": number(jump.lam),
+        "theta": vector(jump.theta),
+        "multipliers": _multipliers(jump.multipliers),
+        "limit": vector(jump.limit),
+        "shorter": vector(jump.shorter),
+        "side": _sign(jump.side),
     }
 
 

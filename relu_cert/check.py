@@ -14,6 +14,7 @@ from relu_cert.claims import NAMES, Result, decide
 from relu_cert.data.model import Dataset
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import sqrt_lower
+from relu_cert.path.cover import cover
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import gated, relu
 from relu_cert.problem.model import Model, Problem
@@ -59,6 +60,19 @@ class LambdaChoice:
         return _twelve_digits(ratio * root)
 
 
+@dataclass(frozen=True)
+class IntervalChoice:
+    """lo <= lambda <= hi; by default from lambda / 2 to 2 lambda."""
+
+    lo: Fraction | None = None
+    hi: Fraction | None = None
+
+    def resolve(self, lam: Fraction) -> tuple[Fraction, Fraction]:
+        """The interval."""
+        lo = lam / 2 if self.lo is None else self.lo
+        return lo, 2 * lam if self.hi is None else self.hi
+
+
 def network_problem(data: Dataset, model: Model, stages: Stages, max_patterns: int = DEFAULT_MAX_PATTERNS) -> Problem:
     """All patterns of the data, and the ReLU or gated ReLU problem over them."""
     with stages.stage("patterns"):
@@ -66,9 +80,17 @@ def network_problem(data: Dataset, model: Model, stages: Stages, max_patterns: i
     return (gated if model == "gated" else relu)(data.Z, data.y, patterns)
 
 
-def find_facts(problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stages) -> Facts:
-    """Solve the problem, prove what was found, and look at general position where that is a question."""
+def find_facts(
+    problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stages, interval: IntervalChoice | None = None
+) -> Facts:
+    """Solve the problem, prove what was found, follow the path on the interval if there is one, and look at general
+    position where that is a question."""
     facts = _optimum(problem, choice, gap, stages)
+    if interval is not None:
+        with stages.stage("path"):
+            lo, hi = interval.resolve(facts.lam)
+            found = cover(problem, prepare(problem), facts.lambda_max, lo, hi, stages.advance)
+            facts = replace(facts, path=found)
     if problem.model == "relu":
         return facts
     with stages.stage("general position"):
@@ -85,6 +107,8 @@ def _optimum(problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stag
         return zero_facts(problem, lam, largest, gap)
     with stages.stage("solve"):
         solution = solve(floats, float(lam))
+        if not solution.neurons:  # just below lambda_max zero has a tiny gap, but is not optimal
+            solution = solve(floats, float(lam), tol=0.0)
     with stages.stage("prove"):
         return settle(Question(problem, floats, lam, largest, gap), solution)
 

@@ -11,13 +11,16 @@ from verify.ggp import Position, check_ggp
 from verify.lambda_max import check_lambda_max
 from verify.multipliers import check_multipliers
 from verify.optimal_set import OptimalSet, check_optimal_set
+from verify.path import Path, check_path
 from verify.patterns import Patterns, check_patterns
+from verify.polytope import Polytope, check_polytope
 from verify.primal import Primal, check_primal
 from verify.problem import Problem
 from verify.text import Node, Vector
 from verify.value import Fit, Value, check_fit, check_value
 
 T = TypeVar("T")
+NAMES = ("lambda_max", "primal", "dual", "value", "fit", "optimal_set", "exact_set", "polytope", "ggp", "path")
 
 
 @dataclass(frozen=True)
@@ -31,15 +34,15 @@ class Facts:
     value: Value | None = None
     fit: Fit | None = None
     optimal_set: OptimalSet | None = None  # of `exact_set`, if that is there, because it leaves nothing open
+    polytope: Polytope | None = None
     ggp: Position | None = None
+    path: Path | None = None
 
 
 def check_facts(problem: Problem, node: Node) -> Facts:
     """Check every fact that is there, whether or not a claim needs it."""
     network = () if problem.model == "cgl" else ("patterns",)
-    facts = node.record(
-        optional=(*network, "lambda_max", "primal", "dual", "value", "fit", "optimal_set", "exact_set", "ggp")
-    )
+    facts = node.record(optional=(*network, *NAMES))
     patterns = check_patterns(problem, facts["patterns"]) if "patterns" in facts else None
     squared = check_lambda_max(problem, patterns, facts["lambda_max"]) if "lambda_max" in facts else None
     primal = check_primal(problem, patterns, facts["primal"]) if "primal" in facts else None
@@ -58,8 +61,13 @@ def check_facts(problem: Problem, node: Node) -> Facts:
             point = needed(theta, "dual", at)
             multipliers = facts["dual"].record("theta", "multipliers")["multipliers"]
             optimal = check_set(problem, patterns, point, multipliers, needed(value, "value", at), at)
+    polytope = None
+    if "polytope" in facts:
+        at = facts["polytope"]
+        polytope = check_polytope(needed(optimal, "optimal_set or exact_set", at).system, at)
     position = check_ggp(problem, patterns, facts["ggp"]) if "ggp" in facts else None
-    return Facts(patterns, squared, primal, theta, value, fit, optimal, position)
+    path = check_path(problem, patterns, squared, facts["path"]) if "path" in facts else None
+    return Facts(patterns, squared, primal, theta, value, fit, optimal, polytope, position, path)
 
 
 def check_dual(problem: Problem, patterns: Patterns | None, node: Node) -> Vector:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from types import ModuleType
 
-from relu_cert.claims import convex_unique, fit, general_position, ggp, optimal, p_unique, patterns_complete
+from relu_cert.claims import continuous, convex_unique, fit, general_position, ggp, optimal, p_unique, patterns_complete
 from relu_cert.claims.model import Result, Verdict
 from relu_cert.prove.facts import Facts
 
@@ -17,6 +17,7 @@ CLAIMS: tuple[ModuleType, ...] = (
     convex_unique,
     ggp,
     general_position,
+    continuous,
 )
 NAMES: tuple[str, ...] = tuple(claim.NAME for claim in CLAIMS)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from relu_cert.check import DEFAULT_GAP, LambdaChoice, find_facts, network_problem, verdicts
+from relu_cert.check import DEFAULT_GAP, IntervalChoice, LambdaChoice, find_facts, network_problem, verdicts
 from relu_cert.claims import NAMES, Result, Verdict
 from relu_cert.cli.emit import recheck, stem, write_file
 from relu_cert.cli.options import (
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from relu_cert.examples import Example
 
 EXIT_REFUTED, EXIT_UNDECIDED = 1, 2
+PATH_CLAIMS = ("continuous",)
 
 
 def add_parser(commands: Any) -> None:
@@ -45,6 +46,11 @@ def add_parser(commands: Any) -> None:
     problem.add_argument("--lambda", dest="lam", metavar="L", help="the regularisation, a rational: 1/10, 0.1, 1e-1")
     problem.add_argument("--lambda-ratio", metavar="R", help="lambda as a part of lambda_max (default: 1/10)")
     problem.add_argument("--gap", metavar="G", help="the relative duality gap to prove (default: 1e-9)")
+    problem.add_argument(
+        "--interval",
+        metavar="LO,HI",
+        help="also prove the path for LO <= lambda <= HI, rationals (--claims continuous: from lambda/2 to 2 lambda)",
+    )
     problem.add_argument("--claims", metavar="A,B", help=f"decide only these claims: {', '.join(NAMES)}")
     problem.add_argument(
         "--require", metavar="A,B", help="exit with 1 if one of these claims is REFUTED, with 2 if one is UNDECIDED"
@@ -66,6 +72,7 @@ class _Asked:
     gap: Any
     claims: tuple[str, ...]
     required: tuple[str, ...]
+    interval: IntervalChoice | None
 
 
 def run(options: argparse.Namespace) -> int:
@@ -83,7 +90,7 @@ def run(options: argparse.Namespace) -> int:
             source = data.source
             model = options.model or (example.model if example and example.model != "cgl" else "relu")
             problem = network_problem(data, model, stages, options.max_patterns)
-        facts = find_facts(problem, asked.choice, asked.gap, stages)
+        facts = find_facts(problem, asked.choice, asked.gap, stages, asked.interval)
         results = verdicts(facts, asked.claims)
         target = Path(options.certificate) if options.certificate else Path(f"{stem(path)}.cert.json")
         outcome = Outcome(data, source, facts, results, target)
@@ -111,7 +118,22 @@ def _asked(options: argparse.Namespace, example: Example | None) -> _Asked:
     elif example is not None and example.lam is not None:
         choice = LambdaChoice(value=example.lam)
     gap = DEFAULT_GAP if options.gap is None else positive(options.gap, "the gap")
-    return _Asked(choice, gap, _names(options.claims, NAMES), _names(options.require, ()))
+    claims, required = _names(options.claims, NAMES), _names(options.require, ())
+    return _Asked(choice, gap, claims, required, _interval(options))
+
+
+def _interval(options: argparse.Namespace) -> IntervalChoice | None:
+    """The interval that was asked for, by itself or by a claim that is about one."""
+    if options.interval is None:
+        named = (*_names(options.claims, ()), *_names(options.require, ()))
+        return IntervalChoice() if any(name in PATH_CLAIMS for name in named) else None
+    ends = options.interval.split(",")
+    if len(ends) != 2:
+        raise UsageError(f"--interval takes two numbers, LO,HI, such as 1/20,1/5; not {options.interval!r}.")
+    lo, hi = (positive(end, "an end of the interval") for end in ends)
+    if lo > hi:
+        raise UsageError(f"--interval LO,HI needs LO <= HI, not {options.interval!r}.")
+    return IntervalChoice(lo, hi)
 
 
 def _names(text: str | None, default: tuple[str, ...]) -> tuple[str, ...]:

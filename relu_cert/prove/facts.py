@@ -7,10 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from relu_cert.exact import Matrix, Vector
 from relu_cert.problem.model import Problem
 from relu_cert.prove.ggp.model import GGP
+
+if TYPE_CHECKING:
+    from relu_cert.path.model import Cover, Jump
 
 Sign = int  # xi = +1 or -1
 
@@ -211,3 +215,5 @@ class Facts:
     exact_set: ExactSet | None = None
     unsettled: str = ""  # why there is no optimal set
     ggp: GGP | None = None  # gated and direct problems
+    path: Cover | None = None  # an interval of lambdas, if one was asked for
+    jump: Jump | None = None  # a lambda of the interval at which the minimum-norm path jumps

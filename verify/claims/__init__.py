@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from verify.claims.connected import connected
+from verify.claims.continuous import continuous
 from verify.claims.convex_unique import convex_unique, not_convex_unique
 from verify.claims.fit import fit
 from verify.claims.general_position import general_position, not_general_position
 from verify.claims.ggp import ggp, not_ggp
+from verify.claims.minimal import minimal
 from verify.claims.optimal import optimal
+from verify.claims.optimal_set import optimal_set
 from verify.claims.p_unique import not_p_unique, p_unique
 from verify.claims.patterns_complete import patterns_complete
 from verify.facts import Facts
@@ -23,8 +27,12 @@ CLAIMS: dict[str, Judge] = {
     "fit": fit,
     "p-unique": p_unique,
     "convex-unique": convex_unique,
+    "optimal-set": optimal_set,
+    "minimal": minimal,
+    "connected": connected,
     "ggp": ggp,
     "general-position": general_position,
+    "continuous": continuous,
 }
 REFUTATIONS: dict[str, Judge] = {
     "p-unique": not_p_unique,

@@ -1,0 +1,66 @@
+"""continuous: the optimal network is unique on an interval of lambdas, hence continuous (prop:map-continuity-cgl).
+
+The solution map is closed and locally bounded for lambda > 0, so where it is single-valued it is continuous. The fit and
+p* are continuous for every problem: r*(lambda) is the projection of y on lambda B, so for lo <= l <= l'
+
+    |r*(l') - r*(l)| <= (l' - l) |r*(l)| / l <= (l' - l) |y| / lo      ((r' - r).(r' - (l'/l) r) <= 0),
+    0 <= p*(l') - p*(l) <= (l' - l) |y|^2 / (4 lo)                     (p*' = sum |w_b| = r.(y - r) / l).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from relu_cert.claims.model import Result, Verdict
+from relu_cert.exact import norm_squared
+from relu_cert.path.model import Cover, Gap
+from relu_cert.prove.facts import Facts
+from relu_cert.report.text import decimal, scientific, short
+
+NAME = "continuous"
+STATEMENT = "On the whole interval of lambdas the optimal network is unique, and so it moves continuously."
+SHOWN_GAPS = 3
+
+
+def applies(facts: Facts) -> bool:
+    """Where an interval was asked for."""
+    return facts.path is not None
+
+
+def decide(facts: Facts) -> Result:
+    """Every piece of the interval is settled, or the list of what is not."""
+    found = facts.path
+    if found is None:
+        raise ValueError("no interval was asked for")
+    where = f"[{short(found.lo)}, {short(found.hi)}]"
+    if found.complete:
+        if not found.pieces:
+            detail = f"lambda >= lambda_max on {where}: the zero network is the only solution."
+            return Result(NAME, Verdict.PROVED, "zero", detail)
+        detail = f"unique for every lambda in {where}, in {len(found.pieces)} pieces; {_lipschitz(facts, found)}."
+        return Result(NAME, Verdict.PROVED, "pieces", detail)
+    open_part = sum((gap.hi - gap.lo for gap in found.gaps), Fraction(0)) / (found.hi - found.lo)
+    listed = "; ".join(_gap(gap) for gap in found.gaps[:SHOWN_GAPS])
+    more = f"; and {len(found.gaps) - SHOWN_GAPS} more" if len(found.gaps) > SHOWN_GAPS else ""
+    detail = f"{scientific(open_part)} of {where} is open: {listed}{more}."
+    return Result(NAME, Verdict.UNDECIDED, "", detail)
+
+
+def lipschitz_fit_squared(facts: Facts, lo: Fraction) -> Fraction:
+    """The square of a Lipschitz constant of the fit on [lo, inf): (|y| / lo)^2."""
+    return norm_squared(facts.problem.y) / lo**2
+
+
+def lipschitz_value(facts: Facts, lo: Fraction) -> Fraction:
+    """A Lipschitz constant of p* on [lo, inf): |y|^2 / (4 lo)."""
+    return norm_squared(facts.problem.y) / (4 * lo)
+
+
+def _lipschitz(facts: Facts, found: Cover) -> str:
+    fit, value = lipschitz_fit_squared(facts, found.lo), lipschitz_value(facts, found.lo)
+    return f"Lipschitz: fit sqrt({short(fit)}), p* {short(value)}"
+
+
+def _gap(gap: Gap) -> str:
+    middle = (gap.lo + gap.hi) / 2
+    return f"{decimal(middle, 10)} (width {scientific(gap.hi - gap.lo)}: {gap.reason})"

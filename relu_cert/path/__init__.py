@@ -1,0 +1,1 @@
+"""The path of the optimal network in lambda, proved on whole intervals."""

@@ -1,0 +1,82 @@
+"""Smooth branches in floats: the kernel equations on fixed faces, and their Taylor series in eta.
+
+    s + sum_a alpha_a G_a s = eta y,    s'G_a s = 1,    G_a = B_a B_a'
+
+Floats propose a path; `tube` decides what it proves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from relu_cert.solve.model import Floats
+from relu_cert.solve.oracle import Face
+
+NEWTON_STEPS = 6
+
+
+@dataclass(frozen=True)
+class Series:
+    """Coefficients of s (n x (m + 1)) and alpha (k x (m + 1)) in tau = (eta - eta_c) / h."""
+
+    s: Floats
+    alpha: Floats
+
+
+def taylor(
+    faces: Sequence[Face], y: Floats, s: Floats, alpha: Floats, eta: float, h: float, degree: int
+) -> Series | None:
+    """The series at eta from an approximate point (Newton first); None where the equations are singular."""
+    if not faces:
+        coefficients = np.zeros((len(y), degree + 1))
+        coefficients[:, 0] = eta * y
+        if degree:
+            coefficients[:, 1] = h * y
+        return Series(coefficients, np.zeros((0, degree + 1)))
+    G = np.array([face.B @ face.B.T for face in faces])
+    try:
+        for _ in range(NEWTON_STEPS):
+            first = s + np.einsum("a,aij,j->i", alpha, G, s) - eta * y
+            second = np.einsum("i,aij,j->a", s, G, s) - 1.0
+            step = np.linalg.solve(_jacobian(G, s, alpha), -np.concatenate([first, second]))
+            s, alpha = s + step[: len(y)], alpha + step[len(y) :]
+            if np.linalg.norm(step) <= 1e-15 * (np.linalg.norm(s) + np.linalg.norm(alpha)):
+                break
+        return _series(G, y, s, alpha, h, degree)
+    except np.linalg.LinAlgError:
+        return None
+
+
+def _jacobian(G: Floats, s: Floats, alpha: Floats) -> Floats:
+    """[[M, Q], [2Q', 0]]"""
+    n, k = len(s), len(alpha)
+    Q = (G @ s).T
+    J = np.zeros((n + k, n + k))
+    J[:n, :n] = np.eye(n) + np.einsum("a,aij->ij", alpha, G)
+    J[:n, n:], J[n:, :n] = Q, 2.0 * Q.T
+    return J
+
+
+def _series(G: Floats, y: Floats, s: Floats, alpha: Floats, h: float, degree: int) -> Series | None:
+    n, k = len(s), len(alpha)
+    J = _jacobian(G, s, alpha)
+    S, A = np.zeros((n, degree + 1)), np.zeros((k, degree + 1))
+    S[:, 0], A[:, 0] = s, alpha
+    GS = np.zeros((k, n, degree + 1))
+    GS[:, :, 0] = G @ s
+    for m in range(1, degree + 1):
+        first = (h * y if m == 1 else np.zeros(n)) - sum((A[:, i] @ GS[:, :, m - i] for i in range(1, m)), np.zeros(n))
+        second = -sum((S[:, i] @ GS[:, :, m - i].T for i in range(1, m)), np.zeros(k))
+        step = np.linalg.solve(J, np.concatenate([first, second]))
+        S[:, m], A[:, m] = step[:n], step[n:]
+        GS[:, :, m] = G @ S[:, m]
+    return Series(S, A) if np.isfinite(S).all() and np.isfinite(A).all() else None
+
+
+def roots_within(coefficients: Floats) -> list[float]:
+    """The real zeros of a polynomial with |tau| <= 1."""
+    found = np.roots(coefficients[::-1]) if np.any(coefficients[1:]) else np.zeros(0)
+    return [float(x.real) for x in found if abs(x.imag) <= 1e-6 and abs(x.real) <= 1.0]

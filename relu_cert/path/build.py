@@ -1,0 +1,168 @@
+"""One piece of the path: floats propose it, exact arithmetic accepts or refuses it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+
+import numpy as np
+
+from relu_cert.exact import Vector
+from relu_cert.path.branch import Series, roots_within, taylor
+from relu_cert.path.candidates import candidates
+from relu_cert.path.model import Piece
+from relu_cert.path.tube import Refused, Tube, enclose, require_faces, require_independence, side_by_side
+from relu_cert.problem.model import Problem
+from relu_cert.prove.candidates import Unsettled
+from relu_cert.prove.classes import ClassMap, class_map
+from relu_cert.prove.definite import floats as to_floats
+from relu_cert.prove.dual import dual_multipliers
+from relu_cert.prove.grid import binary_grid, from_grid, to_grid
+from relu_cert.prove.multipliers import Proposals
+from relu_cert.solve import FloatProblem, Solution, multipliers, solve
+from relu_cert.solve.model import Floats
+from relu_cert.solve.oracle import Face, oracle_of
+from relu_cert.solve.solver import carry
+
+DEGREE = 5
+BITS = 64  # of the coefficients of a path
+THOROUGH = 0.9  # pieces below this need no sharper multiplier
+ROUNDING = 1e-14
+MATCH = 1e-5  # a face is a class if their outputs agree so far; a wrong match costs a piece, never a verdict
+
+
+@dataclass(frozen=True)
+class Branch:
+    """The float solution at one eta with the faces of its neurons: s, alpha > 0, and s(tau), alpha(tau) around."""
+
+    eta: Fraction
+    h: Fraction
+    solution: Solution
+    faces: tuple[Face, ...]
+    series: Series
+
+
+def branch(floats: FloatProblem, eta: Fraction, h: Fraction, warm: Solution | None, degree: int = DEGREE) -> Branch:
+    """Solve at eta, and expand."""
+    lam = float(1 / eta)
+    solution = solve(floats, lam, warm=warm)
+    oracle = oracle_of(floats)
+    faces = oracle.follow(solution.neurons, solution.theta)
+    alpha = carry(faces, solution.neurons, lam)
+    used = [i for i, a in enumerate(alpha) if a > 0.0]
+    chosen = [faces[i] for i in used]
+    found = taylor(chosen, floats.y, solution.theta / lam, alpha[used], float(eta), float(h), degree)
+    if found is None:
+        raise Unsettled("the outputs of the active neurons are dependent, or nearly so")
+    return Branch(eta, h, solution, tuple(chosen), found)
+
+
+def build(problem: Problem, floats: FloatProblem, lo: Fraction, hi: Fraction, near: Branch) -> Piece:
+    """The piece [lo, hi] around a branch point at its centre, or Unsettled with the reason.
+
+    A branch of degree 0 gives a still piece.
+    """
+    s = _rounded(_shrunk(near))
+    at_s_0, _ = dual_multipliers(
+        problem, s[0], lcm(*(x.denominator for x in s[0])), Fraction(1), _propose(floats, s[0])
+    )
+    rho = _guess(s, near)
+    classes, out = candidates(problem, s[0], at_s_0, rho)
+    if len(classes) > problem.n:
+        raise Unsettled("more neurons can be active than there are data points")
+    maps = [class_map(problem, neuron) for neuron in classes]
+    outputs = [to_floats(one.output(side_by_side(s[:1])))[:, 0] for one in maps]
+    order = _match(near, outputs)
+    nothing = (Fraction(0),) * len(s)
+    alpha = tuple(_positive(near.series.alpha[order[a]]) if a in order else nothing for a in range(len(classes)))
+    piece = Piece(lo, hi, s, classes, alpha, at_s_0, out, _inverse(outputs), rho)
+    judge(problem, piece, maps)
+    return piece
+
+
+def judge(problem: Problem, piece: Piece, maps: Sequence[ClassMap]) -> Tube:
+    """The tube of the piece; Unsettled unless the piece is a proof but for its `out`."""
+    tube = enclose(problem, piece, maps)
+    require_faces(problem, piece)
+    if tube.rho > piece.radius:
+        raise Refused("the tube is wider than its radius")
+    require_independence(problem, piece, maps, tube.R)
+    return tube
+
+
+def events(why: Refused) -> list[float]:
+    """The zeros on [-1, 1] of what should be positive, the nearest to the centre first."""
+    found = [tau for c in why.signs for tau in roots_within(np.array([int(x.p) / int(x.q) for x in c]))]
+    return sorted(found, key=abs)
+
+
+def _propose(floats: FloatProblem, s_0: Vector) -> Proposals | None:
+    found = multipliers(floats, np.array([float(x) for x in s_0]), THOROUGH)
+    return {xi: found[xi] for xi in (1, -1)} if isinstance(found, dict) else None
+
+
+def _rounded(rows: Floats) -> tuple[Vector, ...]:
+    """The coefficients on one binary grid."""
+    q = binary_grid([float(x) for x in rows[0]], BITS)
+    return tuple(tuple(from_grid(to_grid(float(x), q), q) for x in row) for row in rows)
+
+
+def _positive(row: Floats) -> Vector:
+    """Coefficients of a weight, lifted a little where it would touch 0 by rounding."""
+    lowest = row[0] - np.abs(row[1:]).sum()
+    lift = 0.0 if lowest >= 0.0 or lowest < -1e-9 * abs(row[0]) else -1.01 * lowest
+    first = Fraction(float(row[0])) + Fraction(lift)
+    return (first, *(Fraction(float(x)) for x in row[1:]))
+
+
+def _guess(s: Sequence[Vector], near: Branch) -> Fraction:
+    """A radius that the tube will probably keep: what the path moves, and a little."""
+    S = np.array([[float(x) for x in row] for row in s])
+    length = float(np.linalg.norm(S[0]))
+    if len(s) == 1:
+        moved = length * float(near.h / near.eta)
+    else:
+        gram = S[1:] @ S[1:].T
+        moved = float(np.sqrt(np.abs(gram).sum()))
+    slack = 1e-6 * length * (1.0 + float(np.sqrt(near.series.alpha[:, 0].sum())))
+    q = binary_grid([moved + slack], 24)
+    return from_grid(to_grid(1.02 * moved + slack, q) + 1, q)
+
+
+def _match(near: Branch, outputs: Sequence[Floats]) -> dict[int, int]:
+    """For the classes that are active, the number of their face."""
+    order: dict[int, int] = {}
+    s_0 = near.series.s[:, 0]
+    for i, face in enumerate(near.faces):
+        q = face.B @ (face.B.T @ s_0)
+        far = [float(np.linalg.norm(q - p)) for p in outputs]
+        best = int(np.argmin(far)) if far else -1
+        if best < 0 or best in order or far[best] > MATCH * float(np.linalg.norm(q)):
+            raise Unsettled("an active neuron was not found among the candidates")
+        order[best] = i
+    return order
+
+
+def _inverse(outputs: Sequence[Floats]) -> tuple[Vector, ...]:
+    """The pseudoinverse of the outputs at s_0, rounded."""
+    if not outputs:
+        return ()
+    W = np.linalg.pinv(np.array(outputs).T)
+    q = binary_grid([float(x) for x in W.ravel()], 40)
+    return tuple(tuple(from_grid(to_grid(float(x), q), q) for x in row) for row in W)
+
+
+def _shrunk(near: Branch) -> Floats:
+    """The coefficients of s, a little smaller, so that no active neuron is longer than 1 on the piece."""
+    S = near.series.s
+    longest = 1.0
+    for face in near.faces:
+        V = face.B.T @ S
+        gram = V.T @ V
+        c = np.array([np.trace(gram[:, ::-1], offset=S.shape[1] - 1 - m) for m in range(2 * S.shape[1] - 1)])
+        even = np.maximum(c[2::2], 0.0).sum()
+        longest = max(longest, float(c[0] + np.abs(c[1::2]).sum() + even))
+    shrunk: Floats = S.T * ((1.0 - ROUNDING) / np.sqrt(longest))
+    return shrunk

@@ -1,0 +1,86 @@
+"""The neurons of a tube: every block is out over the ball, or its maximiser at the centre becomes a class."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from relu_cert.exact import Vector, dot, norm_squared
+from relu_cert.problem.model import Network, Problem
+from relu_cert.prove.candidates import (
+    as_multiplier,
+    fine_pieces,
+    fine_rows,
+    frobenius_squared,
+    out_threshold_squared,
+    piece_lengths,
+    solve_piece,
+)
+from relu_cert.prove.classes import spans
+from relu_cert.prove.faces import exact_face
+from relu_cert.prove.facts import Multipliers, NeuronClass, PieceMultiplier, PieceMultipliers, Sign
+from relu_cert.prove.multipliers import gated_lengths_squared, project
+from relu_cert.prove.pieces import bit_string
+
+ONE = Fraction(1)
+Found = tuple[tuple[NeuronClass, ...], PieceMultipliers]
+NOTHING = PieceMultipliers((), ())
+
+
+def candidates(problem: Problem, s_0: Vector, multipliers: Multipliers, rho: Fraction) -> Found:
+    """The classes over the ball |s - s_0| <= rho for lambda = 1, with the faces that they have at s_0."""
+    if problem.network is None:
+        return _direct(problem, s_0, rho), NOTHING
+    if problem.model == "gated":
+        limit = out_threshold_squared(ONE, frobenius_squared(problem.network.Z), rho**2)
+        lengths = gated_lengths_squared(problem.network.Z, problem.network.patterns, s_0)
+        patterns = problem.network.patterns
+        near = [b for b, length in enumerate(lengths) if length >= limit]
+        return tuple(NeuronClass(pattern=bit_string(patterns.pattern(b))) for b in near), NOTHING
+    if not isinstance(multipliers, PieceMultipliers):
+        raise ValueError("a ReLU problem has multipliers for its pieces")
+    plus = _relu(problem.network, 1, multipliers.plus, s_0, rho)
+    minus = _relu(problem.network, -1, multipliers.minus, tuple(-x for x in s_0), rho)
+    return (*plus[0], *minus[0]), PieceMultipliers(tuple(plus[1]), tuple(minus[1]))
+
+
+def _direct(problem: Problem, s_0: Vector, rho: Fraction) -> tuple[NeuronClass, ...]:
+    found = []
+    for b, block in enumerate(problem.blocks):
+        c = tuple(dot(column, s_0) for column in zip(*block.X, strict=True))
+        limit = out_threshold_squared(ONE, frobenius_squared(block.X), rho**2)
+        if norm_squared(c) < limit:
+            continue
+        if block.K is None:
+            found.append(NeuronClass(block=b))
+            continue
+        multipliers, v = project(c, block.K)
+        if norm_squared(v) < limit:
+            continue
+        columns = list(zip(*block.K, strict=True))
+        kinks = tuple(j for j, k in enumerate(columns) if any(k) and dot(k, v) == 0)
+        basis = tuple(j for j in kinks if multipliers[j] > 0)
+        chosen = [columns[j] for j in basis]
+        idle = tuple(j for j in kinks if j not in basis and not spans(chosen, [columns[j]]))
+        fixed = tuple(multipliers[j] for j in kinks if j not in basis and j not in idle)
+        found.append(NeuronClass(block=b, kinks=kinks, basis=basis, idle=idle, fixed=fixed))
+    return tuple(found)
+
+
+def _relu(
+    network: Network, xi: Sign, pieces: tuple[PieceMultiplier, ...], t: Vector, rho: Fraction
+) -> tuple[list[NeuronClass], list[PieceMultiplier]]:
+    limit = out_threshold_squared(ONE, frobenius_squared(network.Z), rho**2)
+    lengths = piece_lengths(network.Z, t, pieces)
+    near = [piece for piece, length in zip(pieces, lengths, strict=True) if length >= limit]
+    fine = fine_rows(t, rho**2)
+    classes: list[NeuronClass] = []
+    out: list[PieceMultiplier] = []
+    for base in fine_pieces(network, t, fine, near):
+        best = solve_piece(network.Z, t, base, fine)
+        if norm_squared(best.v) < limit:
+            out.append(as_multiplier(t, base, best))
+            continue
+        neuron = exact_face(network.Z, xi, t, best)
+        if (neuron.pattern, neuron.kinks) not in {(one.pattern, one.kinks) for one in classes}:
+            classes.append(neuron)
+    return classes, out

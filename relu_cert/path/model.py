@@ -1,0 +1,88 @@
+"""The vocabulary of paths: pieces of an interval of lambdas on which the optimal network is proved unique.
+
+With s = r*/lambda and eta = 1/lambda, s(eta) is the projection of eta y on the fixed convex set
+B = {s : |Proj_{C_b}(X_b's)| <= 1 for all b}. The neurons are v_a = P_a X_a's with |v_a| = 1, and
+eta y - s = sum_a alpha_a G_a s with the weights alpha of the network. So everything is said about s, with lambda = 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from relu_cert.exact import Matrix, Vector
+from relu_cert.prove.facts import Multipliers, NeuronClass, PieceMultipliers
+
+
+@dataclass(frozen=True)
+class Piece:
+    """lo <= lambda <= hi, with eta = 1/lambda = eta_c + h tau, -1 <= tau <= 1.
+
+    `s`            coefficients of a dual feasible path s(tau) = sum s_j tau^j near s(eta); one alone: a still point
+    `classes`      every neuron that can be active on the piece
+    `weights`      for each class the coefficients of alpha_a(tau) >= 0, as many as there are in `s`
+    `multipliers`  at s_0 for lambda = 1; `out` proves the other fine pieces out (ReLU)
+    `inverse`      W with W Q about I, Q the outputs of the classes
+    `radius`       rho: all that is said of neurons is said for |s - s_0| <= rho
+    """
+
+    lo: Fraction
+    hi: Fraction
+    s: tuple[Vector, ...]
+    classes: tuple[NeuronClass, ...]
+    weights: tuple[Vector, ...]
+    multipliers: Multipliers
+    out: PieceMultipliers
+    inverse: Matrix
+    radius: Fraction
+
+    @property
+    def center(self) -> Fraction:
+        """eta_c"""
+        return (1 / self.lo + 1 / self.hi) / 2
+
+    @property
+    def half_width(self) -> Fraction:
+        """h"""
+        return (1 / self.lo - 1 / self.hi) / 2
+
+
+@dataclass(frozen=True)
+class Gap:
+    """lo <= lambda <= hi could not be settled; `reason` says why."""
+
+    lo: Fraction
+    hi: Fraction
+    reason: str
+
+
+@dataclass(frozen=True)
+class Cover:
+    """[lo, hi] in pieces and gaps, lambda ascending; above lambda_max the solution is zero, and nothing is needed."""
+
+    lo: Fraction
+    hi: Fraction
+    pieces: tuple[Piece, ...]
+    gaps: tuple[Gap, ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether the network is proved unique on the whole interval."""
+        return not self.gaps
+
+
+@dataclass(frozen=True)
+class Jump:
+    """A lambda at which the minimum-norm path jumps, exactly.
+
+    theta = r*(lambda), and the multipliers prove it dual feasible; `limit` and `shorter` are weights of the tied neurons,
+    both optimal at lambda, |shorter| < |limit|; on one side of lambda (`side` +1: larger eta, smaller lambda) the only
+    optimal networks tend to `limit`.
+    """
+
+    lam: Fraction
+    theta: Vector
+    multipliers: Multipliers
+    limit: Vector
+    shorter: Vector
+    side: int

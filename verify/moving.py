@@ -1,0 +1,115 @@
+"""Classes along a path s(tau): v = P X's is the maximiser of its region for every tau (FORMAT.md: `path`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from flint import fmpq_mat
+
+from verify.bounds import column, matrix, rational
+from verify.classes import Ball, Class, Face, frobenius, on_rows, read_face
+from verify.patterns import Patterns, mask_of
+from verify.polynomials import Polynomial, add, at_least, rows
+from verify.primal import FIRST, SIGNS
+from verify.problem import square
+from verify.text import Node, show
+
+
+def read_moving(ball: Ball, patterns: Patterns | None, S: fmpq_mat, node: Node) -> Class:
+    """Reject unless the class has its face on the whole path, and its region is concave over the ball."""
+    problem = ball.problem
+    if problem.model == "gated":
+        pattern = node.record("pattern")["pattern"]
+        mask = pattern.pattern(problem.n)
+        if patterns is None or mask not in patterns:
+            raise pattern.reject("a pattern in D_Z, by the fact patterns")
+        return Class((0, mask), (), 0, on_rows(ball.Z, mask), ball.zeta_squared)
+    first = FIRST[problem.model]
+    fields = node.record(first, *(("pattern",) if first == "sign" else ()), "kinks", "basis", "idle", "fixed")
+    return moving_relu(ball, S, fields) if first == "sign" else moving_direct(ball, S, fields)
+
+
+def moving_relu(ball: Ball, S: fmpq_mat, fields: dict[str, Node]) -> Class:
+    """z_k.v >= 0 on D, <= 0 off D and the kinks, and p_c <= mu_c <= l_c on the kinks, for every tau."""
+    Z, n = ball.problem.Z, ball.problem.n
+    xi = SIGNS[fields["sign"].text("+", "-")]
+    t = S if xi > 0 else -S
+    nonzero = mask_of(k for k in range(n) if any(Z[k]))
+    D = fields["pattern"].pattern(n) & nonzero
+    face = read_face(Z, ball.problem.d, ball.planes, fields)
+    zeros = mask_of(k for c in face.kinks for k in ball.planes[c].a)
+    if zeros & D:
+        raise fields["kinks"].reject("hyperplanes of rows where the pattern is 0")
+    B = on_rows(ball.Z, D) * face.P
+    c_0 = on_rows(ball.Z, D).transpose() * t
+    for k, height in enumerate(rows(ball.Z * (face.P * c_0))):
+        if (nonzero & ~zeros) >> k & 1:
+            never_negative(height if D >> k & 1 else [-x for x in height], fields["pattern"], k)
+    p, l = slopes(ball, t, face)
+    for c in face.kinks:
+        check_concave(ball, xi, c, fields["kinks"])
+    for c in face.idle:
+        if any((B * column(Z[c])).entries()):
+            raise fields["idle"].reject(f"a hyperplane on which v vanishes whatever the residual, for row {c}")
+        never_negative([-x for x in p[c]], fields["idle"], c)
+        never_negative(l[c], fields["idle"], c)
+    for c, part in face.loose.items():
+        never_negative(add(l[c], [-x for x in p[c]]), fields["kinks"], c)
+        if not 0 <= part <= 1:
+            raise fields["fixed"].reject(f"a part between 0 and 1 for row {c}", show(part))
+        mu = add([(1 - part) * x for x in l[c]], [part * x for x in p[c]])
+        c_0 = c_0 + column(Z[c]) * matrix([mu], len(mu))
+    pushed = rows(matrix(face.W, ball.problem.d) * c_0) if face.basis else []
+    for c, minus_mu in zip(face.basis, pushed, strict=True):
+        never_negative(add([-x for x in minus_mu], [-x for x in p[c]]), fields["basis"], c)
+        never_negative(add(l[c], minus_mu), fields["basis"], c)
+    return Class((xi, D), face.kinks, zeros, B, ball.zeta_squared)
+
+
+def slopes(ball: Ball, t: fmpq_mat, face: Face) -> tuple[dict[int, list[Fraction]], dict[int, list[Fraction]]]:
+    """p_c and l_c of the kinks, as polynomials."""
+    by_power = list(zip(*rows(t), strict=True))
+    both = {c: [ball.planes[c].slopes(coefficients) for coefficients in by_power] for c in face.kinks}
+    return {c: [p for p, _ in b] for c, b in both.items()}, {c: [l for _, l in b] for c, b in both.items()}
+
+
+def check_concave(ball: Ball, xi: int, c: int, node: Node) -> None:
+    """l_c - p_c = -xi sum |a_k| s_k > 0 for all s of the ball."""
+    a = ball.planes[c].a
+    bend = -xi * sum((abs(a_k) * ball.theta[k] for k, a_k in a.items()), Fraction(0))
+    if bend <= 0 or bend**2 <= square(tuple(a.values())) * ball.R_squared:
+        raise node.reject(f"a kink that stays concave over the ball, at row {c}", f"l_c - p_c = {show(bend)}")
+
+
+def moving_direct(ball: Ball, S: fmpq_mat, fields: dict[str, Node]) -> Class:
+    """v = Proj_C(X_b's): multipliers >= 0 on the kinks, the other constraints hold, for every tau."""
+    problem = ball.problem
+    b = fields["block"].index(len(problem.groups))
+    X, size = problem.block(b), len(problem.groups[b])
+    K = tuple(zip(*(problem.K[b] or ()), strict=True))
+    nonzero = [k for k, K_k in enumerate(K) if any(K_k)]
+    face = read_face(K, size, nonzero, fields)
+    B = matrix(X, size) * face.P
+    c_0 = matrix(X, size).transpose() * S
+    v = face.P * c_0
+    for k in nonzero:
+        if k not in face.kinks:
+            never_negative([-x for x in rows(column(K[k]).transpose() * v)[0]], fields["kinks"], k)
+    for k in face.idle:
+        if any((B * column(K[k])).entries()):
+            raise fields["idle"].reject(f"a constraint on which v vanishes whatever the residual, for column {k}")
+    for k, rho_k in face.loose.items():
+        if rho_k < 0:
+            raise fields["fixed"].reject(f"a multiplier >= 0 for constraint {k}", show(rho_k))
+        for j, K_kj in enumerate(K[k]):
+            c_0[j, 0] -= rational(rho_k * K_kj)
+    for k, rho in zip(face.basis, rows(matrix(face.W, size) * c_0) if face.basis else [], strict=True):
+        never_negative(rho, fields["basis"], k)
+    return Class((0, b), face.kinks, 0, B, frobenius(X))
+
+
+def never_negative(c: Polynomial | Sequence[Fraction], node: Node, k: int) -> None:
+    """Reject unless the polynomial is >= 0 on [-1, 1], by its coefficients."""
+    if (lowest := at_least(c)) < 0:
+        raise node.reject(f"what stays >= 0 on the piece at {k}", f"a bound of {show(lowest)}")
