@@ -14,9 +14,9 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
-from relu_cert.exact import Matrix, Vector, primitive, scaled_rows
+from relu_cert.exact import Vector, primitive, scaled_rows
 from relu_cert.problem.model import Problem
-from relu_cert.solve.oracle import Face
+from relu_cert.solve.oracle import Face, Key
 
 
 @dataclass(frozen=True)
@@ -35,15 +35,44 @@ class ExactFace:
         return int(self.N.ncols())
 
 
-def exact_face(problem: Problem, face: Face) -> ExactFace | None:
-    """The face of a float solver, exactly; None where nothing but 0 lies on it."""
-    X, normals = _block(problem, face)
-    N = orthogonal_basis(normals, X.ncols())
-    if N.ncols() == 0:
-        return None
-    E = X * fmpq_mat(N)
-    A = fmpq_mat(N.transpose() * N).solve(E.transpose())
-    return ExactFace(face.sign, face.block, N, E, A)
+class ExactFaces:
+    """Turns faces of the float solver into exact ones; each is made once."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        network = problem.network
+        self.rows = [] if network is None else [[rational(x) for x in row] for row in network.Z]
+        self.made: dict[Key, ExactFace | None] = {}
+
+    def __getitem__(self, face: Face) -> ExactFace | None:
+        """The face of a float solver, exactly; None where nothing but 0 lies on it."""
+        if face.key not in self.made:
+            self.made[face.key] = self._make(face)
+        return self.made[face.key]
+
+    def _make(self, face: Face) -> ExactFace | None:
+        X, normals = self._block(face)
+        N = orthogonal_basis(normals, X.ncols())
+        if N.ncols() == 0:
+            return None
+        E = X * fmpq_mat(N)
+        A = fmpq_mat(N.transpose() * N).solve(E.transpose())
+        return ExactFace(face.sign, face.block, N, E, A)
+
+    def _block(self, face: Face) -> tuple[fmpq_mat, list[Vector]]:
+        """X_b (the rows of the kinks set to zero, for they vanish on the face) and the normals of the face."""
+        problem = self.problem
+        if problem.network is None:
+            block = problem.blocks[face.block or 0]
+            columns = list(zip(*block.K, strict=True)) if block.K is not None else []
+            return fmpq_mat([[rational(x) for x in row] for row in block.X]), [columns[k] for k in face.kinks]
+        if problem.model == "gated":
+            on = list(problem.network.patterns.pattern(face.block or 0))
+        else:
+            on = np.unpackbits(np.frombuffer(face.on, dtype=np.uint8), count=problem.n).astype(bool).tolist()
+        zero = [fmpq(0)] * problem.network.patterns.d
+        X = fmpq_mat([row if on_k else zero for on_k, row in zip(on, self.rows, strict=True)])
+        return face.sign * X, [problem.network.Z[k] for k in face.kinks]
 
 
 def orthogonal_basis(normals: Sequence[Vector], d: int) -> fmpz_mat:
@@ -61,24 +90,3 @@ def orthogonal_basis(normals: Sequence[Vector], d: int) -> fmpz_mat:
 def rational(x: Fraction) -> fmpq:
     """The same number in flint."""
     return fmpq(fmpz(x.numerator), fmpz(x.denominator))
-
-
-def rational_matrix(rows: Matrix) -> fmpq_mat:
-    """The same matrix in flint."""
-    return fmpq_mat([[rational(x) for x in row] for row in rows])
-
-
-def _block(problem: Problem, face: Face) -> tuple[fmpq_mat, list[Vector]]:
-    """X_b (with the rows of the kinks set to zero, for they vanish on the face) and the normals of the face."""
-    if problem.network is None:
-        block = problem.blocks[face.block or 0]
-        columns = list(zip(*block.K, strict=True)) if block.K is not None else []
-        return rational_matrix(block.X), [columns[k] for k in face.kinks]
-    Z = problem.network.Z
-    if problem.model == "gated":
-        on = list(problem.network.patterns.pattern(face.block or 0))
-    else:
-        on = np.unpackbits(np.frombuffer(face.on, dtype=np.uint8), count=len(Z)).astype(bool).tolist()
-    zero = Fraction(0)
-    X = tuple(tuple(face.sign * z if on_k else zero for z in row) for on_k, row in zip(on, Z, strict=True))
-    return rational_matrix(X), [Z[k] for k in face.kinks]

@@ -17,12 +17,12 @@ from flint import arb, arb_mat, ctx
 
 from relu_cert.exact import Vector
 from relu_cert.problem.model import Problem
-from relu_cert.refine.faces import ExactFace, exact_face
+from relu_cert.refine.faces import ExactFaces
 from relu_cert.refine.model import Refined, RefinedNeuron
 from relu_cert.refine.newton import KernelPoint, Singular, System, floats, solve_system
 from relu_cert.solve.lasso import enter, independent, nonnegative_lasso
 from relu_cert.solve.model import Floats, Neuron, Solution
-from relu_cert.solve.oracle import Face, Key, Oracle, oracle_of
+from relu_cert.solve.oracle import Face, Oracle, oracle_of
 from relu_cert.solve.prepare import FloatProblem, prepare
 from relu_cert.solve.solver import carry
 
@@ -58,15 +58,15 @@ def _exact(a: Floats) -> Vector:
 
 
 class _Refinement:
-    """One refinement: exact faces are built once."""
+    """One refinement."""
 
     def __init__(self, problem: Problem, oracle: Oracle, lam: Fraction, digits: int) -> None:
         self.problem, self.oracle, self.lam, self.digits = problem, oracle, lam, digits
-        self.exact: dict[Key, ExactFace | None] = {}
+        self.exact = ExactFaces(problem)
 
     def run(self, solution: Solution) -> Refined:
         """Solve, drop, exchange."""
-        faces = [f for f in self.oracle.follow(solution.neurons, solution.theta) if self.face(f) is not None]
+        faces = [f for f in self.oracle.follow(solution.neurons, solution.theta) if self.exact[f] is not None]
         alpha = carry(faces, solution.neurons, solution.lam)
         used = [i for i, a in enumerate(alpha) if a > 0.0]
         r = solution.theta
@@ -76,7 +76,7 @@ class _Refinement:
             r, alpha = floats(point.r)[:, 0], np.array([float(a) for a in point.alpha])
             neurons = [Neuron(f.sign, f.block, a * (f.B.T @ r)) for f, a in zip(support, alpha, strict=True)]
             if not self.promised(neurons, r):
-                support = [f for f in self.oracle.follow(neurons, r) if self.face(f) is not None]
+                support = [f for f in self.oracle.follow(neurons, r) if self.exact[f] is not None]
                 alpha = carry(support, neurons, solution.lam)
                 continue
             worst, violation = self.violated(support, point, r)
@@ -91,15 +91,9 @@ class _Refinement:
         y = np.array([float(x) for x in self.problem.y])
         return float(np.linalg.norm(y - fit - r)) <= 1e-9 * float(np.linalg.norm(y))
 
-    def face(self, face: Face) -> ExactFace | None:
-        """The exact face, built once."""
-        if face.key not in self.exact:
-            self.exact[face.key] = exact_face(self.problem, face)
-        return self.exact[face.key]
-
     def system(self, faces: Sequence[Face]) -> System:
         """The equations of the faces."""
-        return System([e for f in faces if (e := self.face(f)) is not None], self.problem.y, self.lam)
+        return System([e for f in faces if (e := self.exact[f]) is not None], self.problem.y, self.lam)
 
     def vertex(self, faces: list[Face], alpha: Floats, r: Floats) -> tuple[list[Face], Floats]:
         """The same fit, with independent outputs."""
@@ -131,7 +125,7 @@ class _Refinement:
         known = {f.key for f in support}
         lam = float(self.lam)
         tied = [f for f in self.oracle.price(r, lam * (1.0 - _TIED))[1] if f.key not in known]
-        others = [f for f in tied if self.face(f) is not None]
+        others = [f for f in tied if self.exact[f] is not None]
         if not others:
             return None, point.error
         _, second = self.system(others).residuals(point.r, [arb(0)] * len(others))
@@ -158,7 +152,7 @@ class _Refinement:
         bits = ceil((self.digits + 3) * log2(10)) + 8
         neurons = []
         for face, alpha in zip(support, point.alpha, strict=True):
-            exact = self.face(face)
+            exact = self.exact[face]
             if exact is None:
                 continue
             c = arb_mat(exact.A) * point.r
