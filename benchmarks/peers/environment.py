@@ -59,7 +59,7 @@ def run(
     with tempfile.TemporaryDirectory() as folder:
         given, found = Path(folder) / "in.npz", Path(folder) / "out.npz"
         np.savez(given, Z=Z, D=D, U=U, y=y, lam=lam, tols=tols, limit=limit)
-        command = [python, SCRIPT, peer, model, given, found]
+        command = [str(part) for part in (python, SCRIPT, peer, model, given, found)]
         try:
             done = subprocess.run(command, capture_output=True, check=False, timeout=60 + 4 * limit)
         except subprocess.TimeoutExpired:
