@@ -106,7 +106,7 @@ def boards_from(path: Path, n: int) -> Rows:
 
 def instances(data: Path | None, quick: bool) -> list[Instance]:
     """What is measured."""
-    tictactoe = boards_from(data / "tic-tac-toe.csv", 22) if data else boards(22)
+    few, many = (boards_from(data / "tic-tac-toe.csv", n) if data else boards(n) for n in (22, 32))
     listed = [
         Instance("Gaussian integers 50 x 5", gaussian(50, 5), 1000),
         Instance("Gaussian integers 18 x 9", gaussian(18, 9), 0),
@@ -117,7 +117,8 @@ def instances(data: Path | None, quick: bool) -> list[Instance]:
         Instance("{-2..2}^3 + bias", [[*row, 1] for row in grid((-2, -1, 0, 1, 2), 3)], 300),
         Instance("one-hot 3+3+3, 24 rows", one_hot(24, (3, 3, 3)), 300),
         Instance("duplicates, 90 rows of 30, d = 5", duplicates(90, 30, 5), 300),
-        Instance("tic-tac-toe boards 22 x 9", tictactoe, 300),
+        Instance("tic-tac-toe boards 22 x 9", few, 300),
+        Instance("tic-tac-toe boards 32 x 9", many, 300),
     ]
     return listed[:7:2] if quick else listed
 

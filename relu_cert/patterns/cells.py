@@ -18,7 +18,7 @@ from relu_cert.patterns.witness import REACH, Integers, exact_point, float_rows,
 Engine = Literal["auto", "python", "compiled"]
 Tick = Callable[[int], None]
 
-CENTER_UP_TO = 200_000  # cells, by Cover's bound: up to there smaller witnesses are worth a little more time
+THOROUGH_UP_TO = 50_000  # cells, by Cover's bound: up to there smaller witnesses are worth a little more time
 
 
 @dataclass(frozen=True)
@@ -65,15 +65,15 @@ def _python(normals: Sequence[IntVector], limit: int | None, tick: Tick | None) 
 
 def _compiled(normals: Sequence[IntVector], limit: int | None, tick: Tick | None) -> Cells:
     """Chunk by chunk: while the walk goes on, another thread turns the points of the last chunk into witnesses."""
-    from relu_cert.patterns.compiled import Chunk, compiled_walk, finish_points  # noqa: PLC0415
+    from relu_cert.patterns.compiled import Chunk, compiled_walk, finish_points
 
     base, orientation = pivot_coordinate(normals[0])
     oriented = (tuple(orientation * x for x in normals[0]), *normals[1:])
     Z = float_rows(oriented)
-    rounds = 1 if cover_bound(len(normals), len(normals[0])) <= CENTER_UP_TO else 0
+    thorough = cover_bound(len(normals), len(normals[0])) <= THOROUGH_UP_TO
 
     def settle(chunk: Chunk) -> Integers:
-        W, good = finish_points(Z, chunk, REACH, rounds)
+        W, good = finish_points(Z, chunk, REACH, thorough)
         if good.all():
             return W
         exact: NDArray[np.object_] = W.astype(object)

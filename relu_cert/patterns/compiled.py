@@ -211,12 +211,14 @@ def first_level(
     return X, E, np.array(exponents, dtype=np.int64)
 
 
-def finish_points(Z: Floats, chunk: Chunk, reach: float, rounds: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Integer points of the cells of a chunk, and where their signs are proved."""
+def finish_points(Z: Floats, chunk: Chunk, reach: float, thorough: bool) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Integer points of the cells of a chunk, and where their signs are proved; smaller ones if `thorough`."""
     from relu_cert.patterns import finish
 
     W = np.zeros((len(chunk.cells), Z.shape[1]), dtype=np.int64)
     good = np.zeros(len(W), dtype=np.bool_)
     scale = 1 / np.abs(Z).sum(axis=1)
-    finish.finish(np.ascontiguousarray(Z.T), scale, chunk.cells, chunk.closures, chunk.points, W, good, rounds, reach)
+    rounds, attempts = (1, 6) if thorough else (0, 4)
+    columns = np.ascontiguousarray(Z.T)
+    finish.finish(columns, scale, chunk.cells, chunk.closures, chunk.points, W, good, rounds, attempts, reach)
     return W, good

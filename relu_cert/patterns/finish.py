@@ -1,19 +1,15 @@
-"""Compiled: from float points to small integer points whose signs are proved (see `witness.py`), sixteen cells at a time.
+"""Compiled: from float points to small integer points whose signs are proved (see `witness.py`), many cells at a time.
 
-Arrays end with the lane, the cell in its block, so that every inner loop is over sixteen numbers that lie side by side.
+Arrays end with the lane, the cell in its block, so that every inner loop is over numbers that lie side by side.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-compile_ = njit(cache=True, nogil=True, error_model="numpy")
-# for points that are only proposed; what proves a sign is compiled strictly
-propose_ = njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "arcp", "nsz", "nnan"})
+from relu_cert.patterns.jit import compile_, propose_
 
 LANES = 128
-ATTEMPTS = 6
 
 
 @compile_
@@ -125,11 +121,11 @@ def store(W, i, out):  # type: ignore[no-untyped-def]
 
 
 @compile_
-def finish(Z, scale, cells, closures, points, W, good, rounds, reach):  # type: ignore[no-untyped-def]
+def finish(Z, scale, cells, closures, points, W, good, rounds, attempts, reach):  # type: ignore[no-untyped-def]
     """W[n] = a small integer point of cell n, with good[n] if its signs are proved.
 
     Z is r x m, scale_j = 1 / |z_j|_1. points[n] is a point of the closed cell, zero on the hyperplanes in closures[n]
-    only, and a direction that leads into the cell.
+    only, and a direction that leads into the cell. More rounds of centering and more attempts make smaller numbers.
     """
     r, m = Z.shape
     words = cells.shape[1]
@@ -171,7 +167,7 @@ def finish(Z, scale, cells, closures, points, W, good, rounds, reach):  # type: 
         for i in range(LANES):
             enough[i] = 0.5 / least[i]  # rounding to a grid of this fineness changes no sign
             open_[i] = start + i < len(cells) and 0.0 < enough[i] < reach
-        for attempt in range(ATTEMPTS):
+        for attempt in range(attempts):
             left = 0
             for i in range(LANES):
                 left += open_[i]
@@ -180,7 +176,7 @@ def finish(Z, scale, cells, closures, points, W, good, rounds, reach):  # type: 
                 break
             for l in range(r):
                 for i in range(LANES):
-                    x = np.rint(U[l, i] * max(enough[i] * 0.5 ** (ATTEMPTS - 2 - attempt), 1.0))
+                    x = np.rint(U[l, i] * max(enough[i] * 0.5 ** (attempts - 2 - attempt), 1.0))
                     grid[l, i] = x
                     top[i] = max(top[i], abs(x))
             prove(Z, scale, sign, grid, top, reach, a, proved)

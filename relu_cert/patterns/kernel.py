@@ -1,9 +1,7 @@
 """The walk of `walk.py`, compiled: floats with error bounds, and residues where these do not decide.
 
-Every entry of the tableau is a minor of the integer normals. It is carried as a float64 x with a proved bound E on its
-error. Where E < 1/2 and nothing was scaled, x is rounded to the integer that it must be, and E = 0. An entry with
-|x| <= E, E > 0 is undecided: its residues give its exact sign and a new x with a small relative error. So
-after each pivot every sign in the tableau is exact, whatever the data.
+An entry of the tableau whose error bound does not decide its sign is replaced, with its residues modulo primes, by its
+exact sign and an accurate value. So after each pivot every sign in the tableau is exact, whatever the data.
 
 The state of the walk lives in arrays, so that the kernel can return after some work and be called again:
 
@@ -21,11 +19,10 @@ The state of the walk lives in arrays, so that the kernel can return after some 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-compile_ = njit(cache=True, nogil=True, error_model="numpy")
-# for points that are only proposed; whatever decides a sign is compiled strictly
-propose_ = njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "arcp", "nsz", "nnan"})
+from relu_cert.patterns.jit import clear_bits, compile_, copy_bits, get_bit, set_bit
+from relu_cert.patterns.points import member_sizes, overrule, step_off, write_point
+from relu_cert.patterns.tableau import line_column, order_points, pivot, pivot_integers, same_ratio, spanned
 
 DONE, GO_ON, RESOLVE, ORDER, START = range(5)
 """What `advance` returns: the walk has ended; call again; first resolve the entries of level k + 1; first settle the
@@ -35,166 +32,6 @@ SCALED, ROUNDED, INTEGERS = range(3)
 """What entries are: floats with errors; these, but integers when the error is below 1/2; exact integers."""
 
 UNSURE = 1 << 32  # added to the spanned hyperplane of a circuit that may have more members than needed
-U = 2.0**-51  # four times the unit roundoff: room for the rounding of the bounds themselves
-
-
-@compile_
-def set_bit(mask, j):  # type: ignore[no-untyped-def]
-    mask[j >> 6] |= np.uint64(1) << np.uint64(j & 63)
-
-
-@compile_
-def get_bit(mask, j):  # type: ignore[no-untyped-def]
-    return (mask[j >> 6] >> np.uint64(j & 63)) & np.uint64(1) != 0
-
-
-@compile_
-def copy_bits(source, target):  # type: ignore[no-untyped-def]
-    for w in range(len(target)):
-        target[w] = source[w]
-
-
-@compile_
-def clear_bits(target):  # type: ignore[no-untyped-def]
-    for w in range(len(target)):
-        target[w] = np.uint64(0)
-
-
-@compile_
-def pivot(X, E, k, c, e, det, det_error, rounding):  # type: ignore[no-untyped-def]
-    """Level k + 1 from level k: X'_jl = (X_jl X_ec - X_jc X_el) / det. True if some entry is undecided."""
-    r, rows = X.shape[1], X.shape[2]
-    p, pe = X[k, c, e], E[k, c, e]
-    ap = abs(p) + pe
-    scale = 1.0 / det
-    inv = (1.0 + 1e-9) / (abs(det) - det_error)
-    undecided = 0
-    C, CE = X[k, c], E[k, c]
-    for l in range(r):
-        x, xe, y, ye = X[k, l], E[k, l], X[k + 1, l], E[k + 1, l]
-        if l == c:
-            for j in range(rows):
-                y[j] = x[j]
-                ye[j] = xe[j]
-            continue
-        q, qe = x[e], xe[e]
-        aq = abs(q) + qe
-        for j in range(rows):
-            a, b = x[j] * p, C[j] * q
-            v = (a - b) * scale
-            err = abs(x[j]) * pe + ap * xe[j] + abs(C[j]) * qe + aq * CE[j] + U * (abs(a) + abs(b))
-            err = (err + abs(v) * det_error) * inv + U * abs(v)
-            whole = rounding and err < 0.5 and abs(v) < 2.0**52
-            y[j] = np.rint(v) if whole else v
-            ye[j] = 0.0 if whole else err
-        y[e] = 0.0
-        ye[e] = 0.0
-        for j in range(rows):
-            undecided |= (ye[j] > 0.0) & (abs(y[j]) <= ye[j])
-    return undecided != 0
-
-
-@compile_
-def pivot_integers(X, k, c, e, det):  # type: ignore[no-untyped-def]
-    """The same where products of two minors are below 2^52: then every number here is an exact integer."""
-    r, rows = X.shape[1], X.shape[2]
-    p = X[k, c, e]
-    scale = 1.0 / det
-    C = X[k, c]
-    for l in range(r):
-        x, y = X[k, l], X[k + 1, l]
-        if l == c:
-            for j in range(rows):
-                y[j] = x[j]
-            continue
-        q = x[e]
-        for j in range(rows):
-            y[j] = np.rint((x[j] * p - C[j] * q) * scale)
-        y[e] = 0.0
-
-
-@compile_
-def spanned(X, I, k, c, e, base):  # type: ignore[no-untyped-def]
-    """A hyperplane before e that the pivot (c, e) would bring into the closure, or -1; for exact integers."""
-    p, C, b = X[k, c, e], X[k, c], X[k, base]
-    for j in range(1, e):
-        if C[j] == 0.0 or b[j] * p != C[j] * b[e]:
-            continue
-        same = True
-        for l in range(X.shape[1]):
-            if I[3, k, l] and X[k, l, j] * p != C[j] * X[k, l, e]:
-                same = False
-                break
-        if same:
-            return j
-    return -1
-
-
-@compile_
-def sort_keys(keys, index, count):  # type: ignore[no-untyped-def]
-    """Shell sort of keys; index goes along."""
-    gap = 1
-    while gap < count // 3:
-        gap = 3 * gap + 1
-    while gap >= 1:
-        for i in range(gap, count):
-            key, j = keys[i], index[i]
-            at = i
-            while at >= gap and keys[at - gap] > key:
-                keys[at] = keys[at - gap]
-                index[at] = index[at - gap]
-                at -= gap
-            keys[at] = key
-            index[at] = j
-        gap //= 3
-
-
-@compile_
-def order_points(X, E, k, c, base, keys, J, m):  # type: ignore[no-untyped-def]
-    """Sort the points b/y of a line. Returns their number, negative if floats leave some order undecided.
-
-    J[0] are the hyperplanes in order; J[1] is 1 where a point is proved to be beyond the one before it. Integers below
-    2^25 have quotients that are different floats where they are different numbers.
-    """
-    y, b, ye, be = X[k, c], X[k, base], E[k, c], E[k, base]
-    count = 0
-    exact = True
-    for j in range(m):
-        if y[j] != 0.0:
-            J[0, count] = j
-            keys[count] = b[j] / y[j]
-            exact &= ye[j] == 0.0 and be[j] == 0.0 and abs(y[j]) < 2.0**25 and abs(b[j]) < 2.0**25
-            count += 1
-    sort_keys(keys, J[0], count)
-    reach = -np.inf
-    undecided = False
-    for i in range(count):
-        j = J[0, i]
-        error = 0.0
-        if not exact:
-            error = (be[j] + abs(keys[i]) * ye[j]) * (1.0 + 1e-9) / (abs(y[j]) - ye[j]) + U * abs(keys[i])
-        J[1, i] = 1 if keys[i] - error > reach else 0
-        undecided |= J[1, i] == 0
-        reach = max(reach, keys[i] + error)
-    if exact:  # ties are ties
-        for i in range(1, count):  # by number where the point is the same
-            at = i
-            while at > 0 and keys[at] == keys[at - 1] and J[0, at] < J[0, at - 1]:
-                J[0, at], J[0, at - 1] = J[0, at - 1], J[0, at]
-                at -= 1
-        return count
-    return -count if undecided else count
-
-
-@compile_
-def same_ratio(X, E, k, c, place, i, j):  # type: ignore[no-untyped-def]
-    """1 if A_i y_j = A_j y_i in column `place`, 0 if not, -1 if floats do not decide it."""
-    a, b, p, q = X[k, place, i], X[k, place, j], X[k, c, i], X[k, c, j]
-    ae, be, pe, qe = E[k, place, i], E[k, place, j], E[k, c, i], E[k, c, j]
-    if ae + be + pe + qe == 0.0 and max(abs(a), abs(b), abs(p), abs(q)) < 2.0**31:
-        return 1 if np.int64(a) * np.int64(q) == np.int64(b) * np.int64(p) else 0
-    error = abs(a) * qe + (abs(q) + qe) * ae + abs(b) * pe + (abs(p) + pe) * be + U * (abs(a * q) + abs(b * p))
-    return 0 if abs(a * q - b * p) > 2.0 * error else 1 if error == 0.0 else -1
 
 
 @compile_
@@ -239,86 +76,6 @@ def log_spanned(X, I, k, c, e, j, mask, log, counts, seen):  # type: ignore[no-u
         if column[j] * X[k, c, e] != X[k, c, j] * column[e]:
             set_bit(mask, I[0, 0, t])
     log_circuit(mask, j, log, counts, seen)
-
-
-@propose_
-def member_sizes(X, I, M, k, m, sizes):  # type: ignore[no-untyped-def]
-    """How far to step off each member's hyperplane: a later member must overrule earlier ones on its followers."""
-    for t in range(k):
-        column = X[k, I[0, 1, t]]
-        largest = 0.0
-        for j in range(m):
-            largest = max(largest, abs(column[j]))
-        sizes[t] = 1.0 / largest
-        for w in range(M.shape[2]):
-            followers = M[1, t, w] | M[2, t, w]
-            if w == I[0, 0, t] >> 6 and followers & (followers - np.uint64(1)) == 0:  # the member alone
-                continue
-            j = 64 * w
-            while followers:
-                if followers & np.uint64(1):
-                    total = 0.0
-                    for s in range(t):
-                        total += abs(X[k, I[0, 1, s], j]) * sizes[s]
-                    sizes[t] = max(sizes[t], 2.0 * total / abs(column[j]))
-                followers >>= np.uint64(1)
-                j += 1
-
-
-@compile_
-def write_point(X, I, M, S, k, T, m, sign, closures, points, at):  # type: ignore[no-untyped-def]
-    """The coordinates of the point S[1], zero on the closure of level k, and of a direction to the sides T of it."""
-    value, sizes = S[1], S[3]
-    copy_bits(M[0, k], closures[at])
-    for l in range(points.shape[2]):
-        total = 0.0
-        for t in range(k):
-            total += T[t] * sizes[t] * X[k, I[0, 1, t], m + l]
-        points[at, 0, l] = sign * value[m + l]
-        points[at, 1, l] = sign * total
-
-
-@propose_
-def step_off(X, I, k, T, S, m, sign, out):  # type: ignore[no-untyped-def]
-    """A point near S[1] that lies on the side T of the members: S[1] + eps sum_t T_t size_t A_t.
-
-    eps is half of what changes a sign; hyperplanes of the closure have value 0 and take the sign of the step.
-    """
-    value, step, sizes = S[1], S[2], S[3]
-    rows = len(value)
-    for j in range(rows):
-        step[j] = 0.0
-    for t in range(k):
-        column = X[k, I[0, 1, t]]
-        f = T[t] * sizes[t]
-        for j in range(rows):
-            step[j] += f * column[j]
-    worst = 0.0  # largest -step / value
-    total = 0.0
-    length = 0.0
-    for j in range(m):
-        total += abs(value[j])
-        length += abs(step[j])
-        ratio = -step[j] / value[j] if value[j] != 0.0 else 0.0
-        worst = max(worst, ratio)
-    eps = 1.0 / max(2.0 * worst, length / total) if length > 0.0 else 0.0
-    for l in range(rows - m):
-        out[l] = sign * (value[m + l] + eps * step[m + l])
-
-
-@propose_
-def overrule(value, column, m):  # type: ignore[no-untyped-def]
-    """Add a multiple of the column that decides the signs of all rows where it is not zero."""
-    need = 0.0
-    total = 0.0
-    length = 0.0
-    for j in range(m):
-        total += abs(value[j])
-        length += abs(column[j])
-        need = max(need, -value[j] / column[j] if column[j] != 0.0 else 0.0)
-    size = max(2.0 * need, total / length)
-    for j in range(len(value)):
-        value[j] += size * column[j]
 
 
 @compile_
@@ -428,15 +185,6 @@ def visit_line(  # type: ignore[no-untyped-def]
 
 
 @compile_
-def line_column(I, k):  # type: ignore[no-untyped-def]
-    """The one free coordinate of a line."""
-    c = 0
-    while not I[3, k, c]:
-        c += 1
-    return c
-
-
-@compile_
 def descend(X, I, M, F, k, c, e, m, base, log, counts, seen):  # type: ignore[no-untyped-def]
     """Closure, followers and signs of level k + 1 after the pivot (c, e). False: a broken circuit was logged."""
     r = X.shape[1]
@@ -474,6 +222,30 @@ def descend(X, I, M, F, k, c, e, m, base, log, counts, seen):  # type: ignore[no
 
 
 @compile_
+def add(X, E, I, M, F, k, e, base, mode, log, counts, seen):  # type: ignore[no-untyped-def]
+    """Add e to the set of level k. GO_ON: level k + 1 is made; RESOLVE: with undecided entries; DONE: e is rejected."""
+    r = X.shape[1]
+    c = 0
+    while c < r and not (I[3, k, c] and X[k, c, e] != 0.0):
+        c += 1
+    if c == r:
+        log_support(X, k, k, I, e, e, 0, M[3, 1], log, counts, seen)
+        return DONE
+    I[0, 0, k] = e
+    I[0, 1, k] = c
+    F[0, k + 1] = X[k, c, e]
+    F[1, k + 1] = E[k, c, e]
+    if mode != INTEGERS:
+        return RESOLVE if pivot(X, E, k, c, e, F[0, k], F[1, k], mode == ROUNDED) else GO_ON
+    j = spanned(X, I, k, c, e, base)
+    if j >= 0:
+        log_spanned(X, I, k, c, e, j, M[3, 1], log, counts, seen)
+        return DONE
+    pivot_integers(X, k, c, e, F[0, k])
+    return GO_ON
+
+
+@compile_
 def advance(  # type: ignore[no-untyped-def]
     X, E, F, I, M, S, J, m, base, mode, cells, closures, points, kept, log, counts, seen, resume, work
 ):
@@ -482,8 +254,7 @@ def advance(  # type: ignore[no-untyped-def]
     counts: cells written, circuits written, the level, the hyperplane that was added last, points of the line.
     resume is the code that was returned before (START at the start).
     """
-    r = X.shape[1]
-    D = r - 1
+    D = X.shape[1] - 1
     k = counts[2]  # level of the set whose next continuation is tried
     e = counts[3]
     new = 0 if resume == START else k + 1 if resume in (RESOLVE, ORDER) else -1  # level that was just made
@@ -540,26 +311,10 @@ def advance(  # type: ignore[no-untyped-def]
             return GO_ON
         work -= 1
         I[0, 2, k] = e - 1
-        c = 0
-        while c < r and not (I[3, k, c] and X[k, c, e] != 0.0):
-            c += 1
-        if c == r:
-            log_support(X, k, k, I, e, e, 0, M[3, 1], log, counts, seen)
-            continue
-        I[0, 0, k] = e
-        I[0, 1, k] = c
-        F[0, k + 1] = X[k, c, e]
-        F[1, k + 1] = E[k, c, e]
-        if mode == INTEGERS:
-            j = spanned(X, I, k, c, e, base)
-            if j >= 0:
-                log_spanned(X, I, k, c, e, j, M[3, 1], log, counts, seen)
-                continue
-            pivot_integers(X, k, c, e, F[0, k])
-            new = k + 1
-            continue
-        new = k + 1
-        if pivot(X, E, k, c, e, F[0, k], F[1, k], mode == ROUNDED):
+        added = add(X, E, I, M, F, k, e, base, mode, log, counts, seen)
+        if added == RESOLVE:
             counts[2] = k
             counts[3] = e
             return RESOLVE
+        if added == GO_ON:
+            new = k + 1

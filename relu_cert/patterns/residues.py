@@ -14,9 +14,8 @@ and `need`, how many primes prove a sign: the product of all but one of them is 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-compile_ = njit(cache=True, error_model="numpy")
+from relu_cert.patterns.jit import compile_
 
 ROWS, COLS, DETS, USED, NUMBER, DIGITS, WEIGHTS = range(7)
 

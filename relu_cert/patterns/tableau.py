@@ -1,0 +1,160 @@
+"""The tableau, compiled: pivots with error bounds, and the points of a line in order.
+
+Every entry is a minor of the integer normals, carried as a float64 x with a proved bound E on its error. Where E < 1/2
+and nothing was scaled, x is rounded to the integer that it must be, and E = 0. An entry with |x| <= E, E > 0 is
+undecided; it is left to the residues.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from relu_cert.patterns.jit import compile_
+
+U = 2.0**-51  # four times the unit roundoff: room for the rounding of the bounds themselves
+
+
+@compile_
+def pivot(X, E, k, c, e, det, det_error, rounding):  # type: ignore[no-untyped-def]
+    """Level k + 1 from level k: X'_jl = (X_jl X_ec - X_jc X_el) / det. True if some entry is undecided."""
+    r, rows = X.shape[1], X.shape[2]
+    p, pe = X[k, c, e], E[k, c, e]
+    ap = abs(p) + pe
+    scale = 1.0 / det
+    inv = (1.0 + 1e-9) / (abs(det) - det_error)
+    undecided = 0
+    C, CE = X[k, c], E[k, c]
+    for l in range(r):
+        x, xe, y, ye = X[k, l], E[k, l], X[k + 1, l], E[k + 1, l]
+        if l == c:
+            for j in range(rows):
+                y[j] = x[j]
+                ye[j] = xe[j]
+            continue
+        q, qe = x[e], xe[e]
+        aq = abs(q) + qe
+        for j in range(rows):
+            a, b = x[j] * p, C[j] * q
+            v = (a - b) * scale
+            err = abs(x[j]) * pe + ap * xe[j] + abs(C[j]) * qe + aq * CE[j] + U * (abs(a) + abs(b))
+            err = (err + abs(v) * det_error) * inv + U * abs(v)
+            whole = rounding and err < 0.5 and abs(v) < 2.0**52
+            y[j] = np.rint(v) if whole else v
+            ye[j] = 0.0 if whole else err
+        y[e] = 0.0
+        ye[e] = 0.0
+        for j in range(rows):
+            undecided |= (ye[j] > 0.0) & (abs(y[j]) <= ye[j])
+    return undecided != 0
+
+
+@compile_
+def pivot_integers(X, k, c, e, det):  # type: ignore[no-untyped-def]
+    """The same where products of two minors are below 2^52: then every number here is an exact integer."""
+    r, rows = X.shape[1], X.shape[2]
+    p = X[k, c, e]
+    scale = 1.0 / det
+    C = X[k, c]
+    for l in range(r):
+        x, y = X[k, l], X[k + 1, l]
+        if l == c:
+            for j in range(rows):
+                y[j] = x[j]
+            continue
+        q = x[e]
+        for j in range(rows):
+            y[j] = np.rint((x[j] * p - C[j] * q) * scale)
+        y[e] = 0.0
+
+
+@compile_
+def spanned(X, I, k, c, e, base):  # type: ignore[no-untyped-def]
+    """A hyperplane before e that the pivot (c, e) would bring into the closure, or -1; for exact integers."""
+    p, C, b = X[k, c, e], X[k, c], X[k, base]
+    for j in range(1, e):
+        if C[j] == 0.0 or b[j] * p != C[j] * b[e]:
+            continue
+        same = True
+        for l in range(X.shape[1]):
+            if I[3, k, l] and X[k, l, j] * p != C[j] * X[k, l, e]:
+                same = False
+                break
+        if same:
+            return j
+    return -1
+
+
+@compile_
+def sort_keys(keys, index, count):  # type: ignore[no-untyped-def]
+    """Shell sort of keys; index goes along."""
+    gap = 1
+    while gap < count // 3:
+        gap = 3 * gap + 1
+    while gap >= 1:
+        for i in range(gap, count):
+            key, j = keys[i], index[i]
+            at = i
+            while at >= gap and keys[at - gap] > key:
+                keys[at] = keys[at - gap]
+                index[at] = index[at - gap]
+                at -= gap
+            keys[at] = key
+            index[at] = j
+        gap //= 3
+
+
+@compile_
+def order_points(X, E, k, c, base, keys, J, m):  # type: ignore[no-untyped-def]
+    """Sort the points b/y of a line. Returns their number, negative if floats leave some order undecided.
+
+    J[0] are the hyperplanes in order; J[1] is 1 where a point is proved to be beyond the one before it. Integers below
+    2^25 have quotients that are different floats where they are different numbers.
+    """
+    y, b, ye, be = X[k, c], X[k, base], E[k, c], E[k, base]
+    count = 0
+    exact = True
+    for j in range(m):
+        if y[j] != 0.0:
+            J[0, count] = j
+            keys[count] = b[j] / y[j]
+            exact &= ye[j] == 0.0 and be[j] == 0.0 and abs(y[j]) < 2.0**25 and abs(b[j]) < 2.0**25
+            count += 1
+    sort_keys(keys, J[0], count)
+    reach = -np.inf
+    undecided = False
+    for i in range(count):
+        j = J[0, i]
+        error = 0.0
+        if not exact:
+            error = (be[j] + abs(keys[i]) * ye[j]) * (1.0 + 1e-9) / (abs(y[j]) - ye[j]) + U * abs(keys[i])
+        J[1, i] = 1 if keys[i] - error > reach else 0
+        undecided |= J[1, i] == 0
+        reach = max(reach, keys[i] + error)
+    if exact:  # ties are ties
+        for i in range(1, count):  # by number where the point is the same
+            at = i
+            while at > 0 and keys[at] == keys[at - 1] and J[0, at] < J[0, at - 1]:
+                J[0, at], J[0, at - 1] = J[0, at - 1], J[0, at]
+                at -= 1
+        return count
+    return -count if undecided else count
+
+
+@compile_
+def same_ratio(X, E, k, c, place, i, j):  # type: ignore[no-untyped-def]
+    """1 if A_i y_j = A_j y_i in column `place`, 0 if not, -1 if floats do not decide it."""
+    a, b, p, q = X[k, place, i], X[k, place, j], X[k, c, i], X[k, c, j]
+    ae, be, pe, qe = E[k, place, i], E[k, place, j], E[k, c, i], E[k, c, j]
+    if ae + be + pe + qe == 0.0 and max(abs(a), abs(b), abs(p), abs(q)) < 2.0**31:
+        return 1 if np.int64(a) * np.int64(q) == np.int64(b) * np.int64(p) else 0
+    error = abs(a) * qe + (abs(q) + qe) * ae + abs(b) * pe + (abs(p) + pe) * be + U * (abs(a * q) + abs(b * p))
+    return 0 if abs(a * q - b * p) > 2.0 * error else 1 if error == 0.0 else -1
+
+
+@compile_
+def line_column(I, k):  # type: ignore[no-untyped-def]
+    """The one free coordinate of a line."""
+    c = 0
+    while not I[3, k, c]:
+        c += 1
+    return c
