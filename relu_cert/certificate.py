@@ -28,6 +28,7 @@ from relu_cert.prove.facts import (
     PieceMultipliers,
 )
 from relu_cert.prove.ggp.record import ggp_record
+from relu_cert.prove.polytope.model import Polytope
 
 FORMAT = "relu_cert certificate"
 VERSION = 1
@@ -124,6 +125,8 @@ def _facts(facts: Facts) -> dict[str, Any]:
     if facts.exact_set is not None:
         exact = facts.exact_set
         tail["exact_set"] = {"solutions": matrix(exact.solutions), "farkas": vector(exact.farkas)}
+    if facts.polytope is not None:
+        tail["polytope"] = _polytope(facts.polytope)
     if facts.ggp is not None:
         tail["ggp"] = ggp_record(facts.ggp)
     if facts.path is not None and facts.path.complete:
@@ -203,6 +206,19 @@ def _jump(jump: Jump) -> dict[str, Any]:
         "limit": vector(jump.limit),
         "shorter": vector(jump.shorter),
         "side": _sign(jump.side),
+    }
+
+
+def _polytope(found: Polytope) -> dict[str, Any]:
+    shortest = found.min_norm
+    return {
+        "bits": found.bits,
+        "bases": [list(basis) for basis in found.bases],
+        "vertices": [list(support) for support in found.vertices],
+        "edges": [list(edge) for edge in found.edges],
+        "min_norm": None
+        if shortest is None
+        else {"weights": vector(shortest.weights), "radius": number(shortest.radius)},
     }
 
 

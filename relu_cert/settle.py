@@ -23,6 +23,8 @@ from relu_cert.prove.facts import ExactNeuron, Facts, LambdaMax
 from relu_cert.prove.lifts import proposed_lifts
 from relu_cert.prove.multipliers import Proposals
 from relu_cert.prove.optimal_set import optimal_set
+from relu_cert.prove.polytope.listing import list_polytope
+from relu_cert.prove.polytope.model import Polytope
 from relu_cert.prove.prove import exact_neuron, prove
 from relu_cert.refine import refine
 from relu_cert.solve import FloatProblem, Solution, multipliers
@@ -58,8 +60,8 @@ def settle(question: Question, solution: Solution) -> Facts:
     """The facts of the first point that settles everything, or the best there are, with the reason."""
     best: Facts | None = None
     for point in _points(question, solution):
-        facts = _exact_facts(question, point) or _ball_facts(question, point)
-        if facts.value.reached and not facts.unsettled:
+        facts, final = _listed(_exact_facts(question, point) or _ball_facts(question, point))
+        if facts.value.reached and not facts.unsettled and final:
             return facts
         if best is None or _rank(facts) > _rank(best):
             best = facts
@@ -134,6 +136,14 @@ def _ball_facts(question: Question, point: Point) -> Facts:
     return replace(plain, unsettled=reason)
 
 
-def _rank(facts: Facts) -> tuple[bool, bool, Fraction]:
+def _listed(facts: Facts) -> tuple[Facts, bool]:
+    """The facts with the vertices of the optimal set, and whether more digits would not tell more about these."""
+    found = list_polytope(facts)
+    if isinstance(found, Polytope):
+        return replace(facts, polytope=found), True
+    return replace(facts, unlisted=found.reason), found.final
+
+
+def _rank(facts: Facts) -> tuple[bool, bool, bool, Fraction]:
     """More settled, then a smaller gap."""
-    return not facts.unsettled, facts.value.reached, -facts.value.relative_gap
+    return not facts.unsettled, facts.value.reached, facts.polytope is not None, -facts.value.relative_gap

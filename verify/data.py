@@ -53,8 +53,6 @@ def read_input(node: Node, problem: Problem) -> Input:
     bias = fields["bias"].flag()
     if bias and any(row[-1] != 1 for row in problem.Z):
         raise fields["bias"].reject("a last column of ones in Z when bias is true", "another last column")
-    if bias and problem.d == 1:
-        raise fields["bias"].reject("at least one column in Z beside the bias", "none")
     delimiter = fields["delimiter"].text()
     if len(delimiter) != 1 or delimiter in '\r\n"':
         raise fields["delimiter"].reject("one character, not a quote or a line end")
@@ -109,7 +107,7 @@ def read_table(raw: bytes, input_: Input, limits: Limits) -> tuple[Matrix, Vecto
     if not body:
         raise Rejected("data", "at least one row of numbers", "none")
     width = len(rows[0])
-    if not input_.target < width or width < 2:
+    if not input_.target < width or width < (1 if input_.bias else 2):
         raise Rejected("data", f"a target column {input_.target} and a feature", f"{width} columns")
     Z, y = [], []
     for i, row in enumerate(body, start=1 + header):
@@ -193,7 +191,7 @@ def read_direct(
         groups = tuple(tuple(map(column, array(b, "groups"))) for b in array(top.pop("groups"), "groups"))
         K_or_none = top.pop("K", None)
         cones = [None] * len(groups) if K_or_none is None else array(K_or_none, "K")
-        K = tuple(None if K_b is None else matrix(K_b, f"K[{b}]") for b, K_b in enumerate(cones))
+        K = tuple(None if K_b is None else cone(K_b, f"K[{b}]") for b, K_b in enumerate(cones))
     except KeyError as error:
         raise Rejected("data", f"the key {error}", "none") from None
     except (AttributeError, TypeError, ValueError) as error:
@@ -219,6 +217,12 @@ def array(value: Any, place: str) -> list[Any]:
     if not isinstance(value, list):
         raise Rejected(f"data {place}", "an array", describe(value))
     return value
+
+
+def cone(value: Any, place: str) -> Matrix | None:
+    """K_b, or None where it has no columns: then there is no constraint."""
+    K = matrix(value, place)
+    return K if any(K) else None
 
 
 def matrix(value: Any, place: str) -> Matrix:

@@ -17,6 +17,7 @@ from verify.outs import gated_rows, products, read_entries
 from verify.patterns import Patterns
 from verify.primal import SIGNS
 from verify.problem import Problem, dot, square, times, transposed
+from verify.system import exact_system
 from verify.text import Node, Vector, show
 from verify.value import Value
 
@@ -48,7 +49,9 @@ def check_exact_set(
         fields["farkas"].vector(0)
     active = [a for a, weights in zip(tied, zip(*solutions, strict=True), strict=True) if any(weights)]
     bends = sum(on_a_row(problem, a.v) for a in active) if problem.model == "relu" else 0
-    return OptimalSet(len(tied), len(solutions) - 1, bends, bends, exact=True)
+    fit = tuple(y_k - t_k for y_k, t_k in zip(problem.y, theta, strict=True))
+    system = exact_system([a.q for a in tied], fit)
+    return OptimalSet(len(tied), len(solutions) - 1, bends, bends, system, exact=True)
 
 
 def tied_neurons(ball: Ball, patterns: Patterns | None, multipliers: Node, node: Node) -> Iterator[Tied]:

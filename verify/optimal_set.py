@@ -8,13 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from verify.bounds import column, root_above, stretches
+from verify.bounds import column, identity, root_above, stretches
 from verify.classes import Ball, read_class
 from verify.outs import check_outs
 from verify.patterns import Patterns
 from verify.problem import Problem, square
 from verify.split import check_split
 from verify.superclasses import Candidates, length, read_lift, side_by_side
+from verify.system import System
 from verify.text import Node, Vector, show
 from verify.value import Value
 
@@ -25,13 +26,14 @@ class OptimalSet:
 
     `kinked` of the classes vanish on some row (relu) or constraint (direct problems), and of these `bends` are proved
     to have positive weight in a solution. If `exact`, the fact is `exact_set`: the dimension is 0 or at least 1, and
-    only neurons with positive weight count as kinked.
+    only neurons with positive weight count as kinked. `system` are the equations of the polytope.
     """
 
     classes: int
     dimension: int
     kinked: int
     bends: int
+    system: System
     exact: bool = False
 
 
@@ -48,11 +50,14 @@ def check_optimal_set(
     if found.lift or len(found.members) < len(classes):
         split = check_split(found, masses, delta, fields)
         kinked = sum(bool(classes[a].kinks) for a in split.active)
-        return OptimalSet(len(split.active), split.dimension, kinked, kinked)
+        return OptimalSet(len(split.active), split.dimension, kinked, kinked, split.system)
     if fields["split"].vector(0) or fields["forced"].vector(0) or fields["tau"].number():
         raise fields["tau"].reject('"0", because no mass is split')
     bends = sum(bool(a.kinks) and mass > delta for a, mass in zip(classes, masses, strict=True))
-    return OptimalSet(len(classes), 0, sum(bool(a.kinks) for a in classes), bends)
+    k = len(classes)
+    zero = (Fraction(0),) * k
+    system = System(identity(k), masses, zero, (delta,) * k, tuple(range(k)), k, exact=False)
+    return OptimalSet(k, 0, sum(bool(a.kinks) for a in classes), bends, system)
 
 
 def check_masses(found: Candidates, fields: dict[str, Node]) -> tuple[Vector, Fraction]:

@@ -11,15 +11,18 @@ from verify.bounds import column, dual_basis, fraction, matrix, root_above, stre
 from verify.classes import frobenius
 from verify.problem import dot, square
 from verify.superclasses import Candidates, length, side_by_side
+from verify.system import System
 from verify.text import Matrix, Node, Vector, show
 
 
 @dataclass(frozen=True)
 class Split:
-    """The classes that have positive weight in some solution (the others have weight 0 in all), and the dimension."""
+    """The classes that have positive weight in some solution (the others have weight 0 in all), the dimension, and the
+    equations of the weights."""
 
     active: list[int]
     dimension: int
+    system: System
 
 
 def check_split(found: Candidates, masses: Vector, delta: Fraction, fields: dict[str, Node]) -> Split:
@@ -49,7 +52,17 @@ def check_split(found: Candidates, masses: Vector, delta: Fraction, fields: dict
         if split[a] <= off:
             expected = f"every positive weight > {show(off)}, its possible error"
             raise fields["split"].reject(expected, f"{show(split[a])} at {a}")
-    return Split(active, k - int(F.nrows()))
+    silent, S = Fraction(0), len(masses)
+    system = System(
+        F,
+        (*masses, *(dot(row, found.ball.problem.y) for row in rows)),
+        (*(silent,) * S, *(root_above(square(row)) * found.moved for row in rows)),
+        (*(delta,) * S, *(silent,) * len(rows)),
+        tuple(active),
+        len(split),
+        exact=False,
+    )
+    return Split(active, k - int(F.nrows()), system)
 
 
 def split_map(found: Candidates, active: list[int], rows: Matrix) -> fmpq_mat:

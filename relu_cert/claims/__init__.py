@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from types import ModuleType
 
-from relu_cert.claims import continuous, convex_unique, fit, general_position, ggp, optimal, p_unique, patterns_complete
+from relu_cert.claims import (
+    connected,
+    continuous,
+    convex_unique,
+    fit,
+    general_position,
+    ggp,
+    minimal,
+    optimal,
+    optimal_set,
+    p_unique,
+    patterns_complete,
+)
 from relu_cert.claims.model import Result, Verdict
 from relu_cert.prove.facts import Facts
 
@@ -15,6 +27,9 @@ CLAIMS: tuple[ModuleType, ...] = (
     fit,
     p_unique,
     convex_unique,
+    optimal_set,
+    minimal,
+    connected,
     ggp,
     general_position,
     continuous,

@@ -47,7 +47,14 @@ def network_facts(facts: Facts, neurons: Sequence[ConvexNeuron], gap: Fraction) 
     point = primal(facts.problem, exact)
     bounds = value(facts.problem, facts.lam, point, facts.dual, gap)
     return replace(
-        facts, primal=point, value=bounds, fit=fit(point, bounds), optimal_set=None, exact_set=None, unsettled=""
+        facts,
+        primal=point,
+        value=bounds,
+        fit=fit(point, bounds),
+        optimal_set=None,
+        exact_set=None,
+        polytope=None,
+        unsettled="",
     )
 
 

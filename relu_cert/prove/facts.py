@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from relu_cert.exact import Matrix, Vector
 from relu_cert.problem.model import Problem
 from relu_cert.prove.ggp.model import GGP
+from relu_cert.prove.polytope.model import Polytope
 
 if TYPE_CHECKING:
     from relu_cert.path.model import Cover, Jump
@@ -214,6 +215,8 @@ class Facts:
     optimal_set: OptimalSet | None = None
     exact_set: ExactSet | None = None
     unsettled: str = ""  # why there is no optimal set
+    polytope: Polytope | None = None
+    unlisted: str = ""  # why there is no polytope
     ggp: GGP | None = None  # gated and direct problems
     path: Cover | None = None  # an interval of lambdas, if one was asked for
     jump: Jump | None = None  # a lambda of the interval at which the minimum-norm path jumps

@@ -1,0 +1,50 @@
+"""From facts to the listed polytope: equations, a first basis, the walk, the shortest point."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from relu_cert.prove.candidates import Unsettled
+from relu_cert.prove.facts import Facts
+from relu_cert.prove.polytope.model import Polytope, Unlisted
+from relu_cert.prove.polytope.shortest import shortest
+from relu_cert.prove.polytope.system import System, weight_system
+from relu_cert.prove.polytope.walk import TooManyBases, enclosed_start, exact_start, walk
+
+MOST_BASES = 3000
+
+
+def list_polytope(facts: Facts, most: int = MOST_BASES) -> Polytope | Unlisted:
+    """All vertices and edges of the optimal set of the facts, with proof; or why not."""
+    if facts.exact_set is None and facts.optimal_set is None:
+        return Unlisted(facts.unsettled or "the optimal set is not known", final=True)
+    system = weight_system(facts)
+    if system is None:
+        return Unlisted("the weights are known to too many digits", final=True)
+    try:
+        return _listed(facts, system, most)
+    except TooManyBases as why:
+        return Unlisted(str(why), final=True)
+    except Unsettled as why:
+        return Unlisted(str(why), final=False)
+
+
+def _listed(facts: Facts, system: System, most: int) -> Polytope:
+    if facts.exact_set is not None:
+        start = exact_start(system, tuple(a for a, x in enumerate(facts.exact_set.solutions[0]) if x))
+    else:
+        start = enclosed_start(system)
+    found = walk(system, start, most)
+    names = system.names
+    used = sorted({a for support in found.points for a in support})
+    named = [{names[a]: x for a, x in point.items()} for point in found.points.values()]
+    return Polytope(
+        bits=system.bits,
+        bases=tuple(tuple(names[a] for a in basis) for basis in found.bases),
+        vertices=tuple(tuple(names[a] for a in support) for support in found.points),
+        points=tuple(tuple(point.get(a, Fraction(0)) for a in range(system.total)) for point in named),
+        edges=found.edges,
+        min_norm=shortest(system, list(found.points.values())),
+        tied=system.total,
+        rank=int(system.on(used).rank()) if system.exact and used else system.rows,
+    )

@@ -1,0 +1,87 @@
+"""The polytope of optimal weights, listed: what the claims and the certificate read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import networkx as nx
+
+from relu_cert.exact import Matrix, Vector
+
+
+@dataclass(frozen=True)
+class MinNorm:
+    """The shortest weights (eq:min-norm-program, |w|^2 = lambda^2 |alpha|^2, every neuron merged): within `radius` of
+    `weights` in every entry, and zero where these are zero."""
+
+    weights: Vector
+    radius: Fraction
+
+
+@dataclass(frozen=True)
+class Polytope:
+    """All vertices and edges of {alpha >= 0 : sum_a alpha_a q_a = yhat} (cor:minimal-unique: the minimal networks).
+
+    Neurons are numbered as the classes of the optimal set, or as the tied neurons where the optimum is exact.
+
+    `bits`      F and g were rounded to multiples of 2^-bits (0: they are exact)
+    `bases`     what is closed under pivots, and so proves that the list is complete
+    `vertices`  supports; `points` their weights, exact or about right, one entry for each of the `tied` neurons
+    `edges`     pairs of numbers of vertices
+    `rank`      that of the outputs of the neurons that some solution uses
+    """
+
+    bits: int
+    bases: tuple[tuple[int, ...], ...]
+    vertices: tuple[tuple[int, ...], ...]
+    points: Matrix
+    edges: tuple[tuple[int, int], ...]
+    min_norm: MinNorm | None
+    tied: int
+    rank: int
+
+    @property
+    def used(self) -> tuple[int, ...]:
+        """S: the neurons that some solution uses."""
+        return tuple(sorted({a for support in self.vertices for a in support}))
+
+    @property
+    def dimension(self) -> int:
+        """The dimension of the polytope."""
+        return len(self.used) - self.rank
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """The numbers of neurons of the minimal networks, one for each vertex."""
+        return tuple(len(support) for support in self.vertices)
+
+    @property
+    def m_star(self) -> int:
+        """m*: the least width of an optimal network."""
+        return min(self.widths)
+
+    @property
+    def M_star(self) -> int:
+        """M*: the largest width of a minimal network."""
+        return max(self.widths)
+
+    @property
+    def nondegenerate(self) -> bool:
+        """Whether every vertex has as many neurons as their outputs have rank; then m* = M* = rank."""
+        return all(width == self.rank for width in self.widths)
+
+    def graph(self) -> nx.Graph:
+        """The vertices, each with its `support`, and the edges."""
+        graph = nx.Graph()
+        graph.add_nodes_from((i, {"support": support}) for i, support in enumerate(self.vertices))
+        graph.add_edges_from(self.edges)
+        return graph
+
+
+@dataclass(frozen=True)
+class Unlisted:
+    """Why there is no list. `final`: more digits would not help."""
+
+    reason: str
+    final: bool

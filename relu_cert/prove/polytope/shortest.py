@@ -1,0 +1,121 @@
+"""The shortest weights of the polytope: the min-norm network (prop:min-norm-program), exactly or enclosed.
+
+Floats propose the support T (least distance programming, Lawson and Hanson, by non-negative least squares). Exact case:
+the shortest solution of F_T alpha = g, right iff alpha.p >= |alpha|^2 for all vertices p. Enclosed case: with
+N = F_T F_T' and mu = N^-1 g, alpha = (F'mu)_+ is the shortest if F_a.mu > 0 on T and < 0 off T, for all F and g within
+the errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+import numpy as np
+from flint import fmpq_mat
+from scipy.optimize import nnls
+
+from relu_cert.exact import Vector, dot, norm_squared
+from relu_cert.prove.classes import column, to_fraction, to_vector
+from relu_cert.prove.definite import floats
+from relu_cert.prove.grid import binary_grid, from_grid, to_grid
+from relu_cert.prove.polytope.model import MinNorm
+from relu_cert.prove.polytope.system import System
+
+SEEMS_POSITIVE = 1e-9  # relative; a wrong proposal costs the fact, never its truth
+ZERO = Fraction(0)
+
+
+def shortest(system: System, vertices: Sequence[dict[int, Fraction]]) -> MinNorm | None:
+    """The shortest point, or None if the support that was proposed is not proved."""
+    if not system.rows:
+        return MinNorm((ZERO,) * system.total, ZERO)
+    support = _support(system)
+    if support is None:
+        return None
+    return _exact(system, support, vertices) if system.exact else _enclosed(system, support)
+
+
+def _support(system: System) -> list[int] | None:
+    """Where the shortest alpha seems to be positive: alpha = a + N z, N a basis of the null space, N z >= -a."""
+    F, g = floats(system.F), np.array([float(x) for x in system.g])
+    scale = np.maximum(np.abs(F).max(axis=1), 1e-300)
+    F, g = F / scale[:, None], g / scale
+    a = np.linalg.lstsq(F, g, rcond=None)[0]
+    N = np.linalg.svd(F)[2][np.linalg.matrix_rank(F) :].T
+    if N.shape[1]:
+        size = float(np.abs(a).max())
+        E = np.vstack([N.T, -a[None, :] / size])
+        f = np.r_[np.zeros(N.shape[1]), 1.0]
+        try:
+            r = E @ nnls(E, f)[0] - f
+        except RuntimeError:
+            return None
+        if r[-1] == 0:
+            return None
+        a = a + N @ (-r[:-1] / r[-1]) * size
+    return [int(i) for i in np.flatnonzero(a > SEEMS_POSITIVE * np.abs(a).max())]
+
+
+def _exact(system: System, support: Sequence[int], vertices: Sequence[dict[int, Fraction]]) -> MinNorm | None:
+    """alpha_T = F_T'(F_T F_T')^-1 g on independent rows of F_T, if it is in the polytope and the shortest."""
+    k = len(support)
+    augmented = fmpq_mat(
+        [[*row, x] for row, x in zip(system.on(support).tolist(), column(system.g).entries(), strict=True)]
+    )
+    reduced, rank = augmented.rref()
+    rows = reduced.tolist()[:rank]
+    A = fmpq_mat(rank, k, [x for row in rows for x in row[:k]])
+    try:
+        solution = to_vector(A.transpose() * (A * A.transpose()).solve(fmpq_mat(rank, 1, [row[k] for row in rows])))
+    except ZeroDivisionError:  # g is not in the range of F_T
+        return None
+    alpha = _embedded(support, solution, len(system.names))
+    squared = norm_squared(alpha)
+    solves = to_vector(system.F * column(alpha)) == system.g
+    if not solves or min(alpha) < 0 or any(sum(alpha[a] * x for a, x in p.items()) < squared for p in vertices):
+        return None
+    return MinNorm(alpha, ZERO)
+
+
+def _enclosed(system: System, support: Sequence[int]) -> MinNorm | None:
+    """alpha = (F'mu)_+ with its error; None where a sign is not proved."""
+    rho, gamma, rows = system.F_error, system.g_error, range(system.rows)
+    F_T = system.on(support)
+    try:
+        inverse = (F_T * F_T.transpose()).inv()
+    except ZeroDivisionError:
+        return None
+    W = [[abs(to_fraction(x)) for x in row] for row in inverse.tolist()]
+    mu = to_vector(inverse * column(system.g))
+    f = [_sum(abs(to_fraction(x)) for x in row) for row in F_T.tolist()]
+    D = [[rho[l] * f[m] + f[l] * rho[m] + len(support) * rho[l] * rho[m] for m in rows] for l in rows]
+    off = [gamma[l] + _sum(D[l][m] * abs(mu[m]) for m in rows) for l in rows]
+    beta = max(_sum(W[i][l] * _sum(D[l]) for l in rows) for i in rows)
+    if beta >= 1:
+        return None
+    moved = max(_sum(W[i][l] * off[l] for l in rows) for i in rows) / (1 - beta)
+    weights, radius = [ZERO] * system.total, ZERO
+    for a, entries in enumerate(zip(*system.F.tolist(), strict=True)):
+        F_a = [to_fraction(x) for x in entries]
+        height = dot(F_a, mu)
+        error = _sum(abs(F_a[l]) * moved + rho[l] * (abs(mu[l]) + moved) for l in rows)
+        if height <= error if a in support else height + error > 0:
+            return None
+        if a in support:
+            q = binary_grid([error], 4)
+            weights[system.names[a]] = from_grid(to_grid(height, q), q)
+            radius = max(radius, error + Fraction(1, q))
+    q = binary_grid([radius], 16)
+    return MinNorm(tuple(weights), Fraction(-((-radius * q) // 1), q))
+
+
+def _embedded(support: Sequence[int], entries: Vector, size: int) -> Vector:
+    alpha = [ZERO] * size
+    for a, x in zip(support, entries, strict=True):
+        alpha[a] = x
+    return tuple(alpha)
+
+
+def _sum(entries: Iterable[Fraction]) -> Fraction:
+    return sum(entries, ZERO)

@@ -1,0 +1,115 @@
+"""The equations of the optimal weights: F alpha = g, exactly, or with errors where the residual is enclosed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+
+from flint import fmpq, fmpq_mat, fmpz
+
+from relu_cert.exact import Vector, dot, norm_squared, sqrt_upper
+from relu_cert.prove.classes import class_map, column, to_fmpq, to_fraction
+from relu_cert.prove.exact_optimum import tied_neurons
+from relu_cert.prove.facts import Facts, OptimalSet
+from relu_cert.prove.optimal_set import largest_squared
+from relu_cert.prove.split import columns, split_map
+
+SPARE_BITS = 8
+EXACT_BITS = 128
+MOST_BITS = 4096
+
+
+@dataclass(frozen=True)
+class System:
+    """{alpha >= 0 : F alpha = g}; column a belongs to the neuron names[a] of `total`.
+
+    Entries of row l of F are within F_error[l], g[l] within g_error[l] of the truth; both are empty if `exact`.
+    """
+
+    F: fmpq_mat
+    g: Vector
+    F_error: Vector
+    g_error: Vector
+    names: tuple[int, ...]
+    total: int
+    bits: int
+
+    @property
+    def rows(self) -> int:
+        """The rank of F."""
+        return len(self.g)
+
+    @property
+    def exact(self) -> bool:
+        """Whether nothing is rounded."""
+        return self.bits == 0
+
+    def on(self, chosen: Sequence[int]) -> fmpq_mat:
+        """The given columns of F."""
+        return columns(self.F, chosen) if chosen and self.rows else fmpq_mat(self.rows, len(chosen))
+
+
+def weight_system(facts: Facts) -> System | None:
+    """The equations of the optimal set that the facts know; None if they know none, or not well enough."""
+    if facts.exact_set is not None:
+        outputs = [one.q for one in tied_neurons(facts.problem, facts.dual, facts.lam)]
+        fit = tuple(y - t for y, t in zip(facts.problem.y, facts.dual.theta, strict=True))
+        return exact_system(outputs, fit)
+    return None if facts.optimal_set is None else _enclosed(facts, facts.optimal_set)
+
+
+def exact_system(outputs: Sequence[Vector], fit: Vector) -> System:
+    """The reduced echelon form of [Q | fit]."""
+    k = len(outputs)
+    rows = [[to_fmpq(x) for x in row] for row in zip(*outputs, fit, strict=True)]
+    reduced, rank = fmpq_mat(rows).rref()
+    kept = reduced.tolist()[:rank]
+    F = fmpq_mat(rank, k, [x for row in kept for x in row[:k]])
+    return System(F, tuple(to_fraction(row[k]) for row in kept), (), (), tuple(range(k)), k, 0)
+
+
+def _enclosed(facts: Facts, found: OptimalSet) -> System | None:
+    """F and g of the split, or the masses alone, rounded down to a grid finer than their errors."""
+    k = len(found.classes)
+    zero = Fraction(0)
+    if not found.split:
+        unit = fmpq_mat(k, k, [int(i == j) for i in range(k) for j in range(k)])
+        return _rounded(unit, found.masses, (zero,) * k, (found.mass_error,) * k, tuple(range(k)), k)
+    theta = column(facts.dual.theta)
+    outputs = [class_map(facts.problem, neuron).output(theta).entries() for neuron in found.classes]
+    lift = found.lift[: len(found.lift) - found.void]
+    Q = fmpq_mat([list(row) for row in zip(*outputs, strict=True)])
+    F = columns(split_map(lift, found.groups, Q), found.active)
+    moved = largest_squared(facts.problem) * sqrt_upper(facts.fit.radius_squared, 64)
+    masses, rows = len(found.masses), len(lift)
+    return _rounded(
+        F,
+        (*found.masses, *(dot(row, facts.problem.y) for row in lift)),
+        (*(zero,) * masses, *(sqrt_upper(norm_squared(row), 64) * moved for row in lift)),
+        (*(found.mass_error,) * masses, *(zero,) * rows),
+        found.active,
+        k,
+    )
+
+
+def _rounded(
+    F: fmpq_mat, g: Vector, F_error: Vector, g_error: Vector, names: tuple[int, ...], total: int
+) -> System | None:
+    """The same on a grid of 2^-bits, which is added to the errors."""
+    errors = [e for e in (*F_error, *g_error) if e]
+    bits = EXACT_BITS if not errors else SPARE_BITS + max(0, ceil(1 / min(errors)).bit_length())
+    if bits > MOST_BITS:
+        return None
+    unit, scale = Fraction(1, 1 << bits), fmpz(1) << bits
+    entries = [fmpq((x.p << bits) // x.q, scale) for x in F.entries()]
+    return System(
+        fmpq_mat(F.nrows(), F.ncols(), entries),
+        tuple(Fraction((x.numerator << bits) // x.denominator, 1 << bits) for x in g),
+        tuple(e + unit for e in F_error),
+        tuple(e + unit for e in g_error),
+        names,
+        total,
+        bits,
+    )

@@ -1,0 +1,77 @@
+"""The shortest point of the polytope of optimal weights (the min-norm network), exactly or enclosed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from flint import fmpq, fmpq_mat
+
+from verify.bounds import fraction, rational
+from verify.system import System, chosen
+from verify.text import Node, Vector, show
+
+ZERO = Fraction(0)
+
+
+def check_shortest(system: System, vertices: Sequence[dict[int, Fraction]], node: Node) -> None:
+    """Reject unless the shortest alpha is within `radius` of `weights`, entry by entry. `vertices` are all of them."""
+    if node.value is None:
+        return
+    fields = node.record("weights", "radius")
+    weights, radius = fields["weights"].vector(system.total), fields["radius"].number()
+    for name, x in enumerate(weights):
+        if x < 0 or (x and name not in system.names):
+            raise fields["weights"].reject(f"a weight >= 0, and 0 if it is never active, for class {name}", show(x))
+    alpha = tuple(weights[name] for name in system.names)
+    if system.exact:
+        if radius:
+            raise fields["radius"].reject("0, because the polytope is known exactly")
+        check_exact(system, vertices, alpha, fields["weights"])
+    else:
+        check_enclosed(system, alpha, radius, fields)
+
+
+def check_exact(system: System, vertices: Sequence[dict[int, Fraction]], alpha: Vector, node: Node) -> None:
+    """alpha is in the polytope, and alpha.p >= |alpha|^2 for every vertex p."""
+    if system.rows:
+        column = fmpq_mat(len(alpha), 1, [rational(x) for x in alpha])
+        for l, (x, g_l) in enumerate(zip((system.F * column).entries(), system.g, strict=True)):
+            if fraction(x) != g_l:
+                raise node.reject(f"F alpha = g in row {l}", show(fraction(x) - g_l))
+    squared = sum((x * x for x in alpha), ZERO)
+    for number, point in enumerate(vertices):
+        if (product := sum((alpha[a] * x for a, x in point.items()), ZERO)) < squared:
+            raise node.reject(f"alpha.p >= |alpha|^2 = {show(squared)} at vertex {number}", show(product))
+
+
+def check_enclosed(system: System, alpha: Vector, radius: Fraction, fields: dict[str, Node]) -> None:
+    """alpha = (F'mu)_+ with F alpha = g for some mu, for every F and g within the errors; mu is near (F_T F_T')^-1 g,
+    T the support of `weights`."""
+    support = [a for a, x in enumerate(alpha) if x]
+    rho, gamma = system.F_error, system.g_error
+    F_T = chosen(system, support)
+    try:
+        inverse = (F_T * F_T.transpose()).inv()
+    except ZeroDivisionError:
+        raise fields["weights"].reject("positive weights on classes whose outputs span those of all") from None
+    W = [[abs(fraction(x)) for x in row] for row in inverse.tolist()]
+    mu = [fraction(x) for x in (inverse * fmpq_mat(system.rows, 1, [rational(x) for x in system.g])).entries()]
+    f = [sum((abs(fraction(x)) for x in row), ZERO) for row in F_T.tolist()]
+    rows = range(system.rows)
+    D = [[rho[l] * f[m] + f[l] * rho[m] + len(support) * rho[l] * rho[m] for m in rows] for l in rows]
+    off = [gamma[l] + sum((D[l][m] * abs(mu[m]) for m in rows), ZERO) for l in rows]
+    beta = max((sum((W[i][l] * sum(D[l], ZERO) for l in rows), ZERO) for i in rows), default=ZERO)
+    if beta >= 1:
+        raise fields["weights"].reject("outputs that the errors cannot make dependent")
+    moved = max((sum((W[i][l] * off[l] for l in rows), ZERO) for i in rows), default=ZERO) / (1 - beta)
+    for a, column in enumerate(zip(*system.F.tolist(), strict=True)):
+        F_a: list[Fraction] = [fraction(fmpq(x)) for x in column]
+        height = sum((x * m for x, m in zip(F_a, mu, strict=True)), ZERO)
+        error = sum((abs(F_a[l]) * moved + rho[l] * (abs(mu[l]) + moved) for l in rows), ZERO)
+        name = system.names[a]
+        if alpha[a] and (height <= error or abs(alpha[a] - height) + error > radius):
+            expected = f"{show(height)} up to radius, and positive, for class {name}"
+            raise fields["weights"].reject(expected, f"{show(alpha[a])}, error {show(error)}")
+        if not alpha[a] and height + error > 0:
+            raise fields["weights"].reject(f"F_a.mu < 0 where the weight is 0, for class {name}", show(height))

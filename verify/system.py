@@ -1,0 +1,82 @@
+"""The equations F alpha = g of the weights of all solutions, known exactly or up to row-wise errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from flint import fmpq, fmpq_mat, fmpz
+
+from verify.bounds import fraction, matrix, rational
+from verify.text import Vector
+
+
+@dataclass(frozen=True)
+class System:
+    """{alpha >= 0 : F alpha = g}: one column of F for each class of `names`, `total` classes are tied at lambda.
+
+    Every entry in row l of F is within F_error[l] of the true one, g[l] within g_error[l]; all errors are 0 if `exact`.
+    The rows of the true F are independent, and the true polytope is bounded and not empty.
+    """
+
+    F: fmpq_mat
+    g: Vector
+    F_error: Vector
+    g_error: Vector
+    names: tuple[int, ...]
+    total: int
+    exact: bool
+
+    @property
+    def rows(self) -> int:
+        """The rank of F."""
+        return len(self.g)
+
+
+def exact_system(outputs: Sequence[Vector], fit: Vector) -> System:
+    """sum_a alpha_a q_a = fit as independent rows: the reduced echelon form of [Q | fit]."""
+    k = len(outputs)
+    columns = [*outputs, fit]
+    reduced, rank = matrix(zip(*columns, strict=True), k + 1).rref()
+    rows = reduced.tolist()[:rank]
+    F = fmpq_mat(rank, k, [x for row in rows for x in row[:k]])
+    zero = (Fraction(0),) * rank
+    return System(F, tuple(fraction(row[k]) for row in rows), zero, zero, tuple(range(k)), k, True)
+
+
+def on_grid(system: System, bits: int) -> System:
+    """F and g rounded down to multiples of 2^-bits, which is added to the errors: short numbers for the same set."""
+    unit = Fraction(1, 1 << bits)
+    entries = [fmpq(floored(fraction(x), bits), fmpz(1) << bits) for x in system.F.entries()]
+    return replace(
+        system,
+        F=fmpq_mat(system.F.nrows(), system.F.ncols(), entries),
+        g=tuple(Fraction(floored(x, bits), 1 << bits) for x in system.g),
+        F_error=tuple(e + unit for e in system.F_error),
+        g_error=tuple(e + unit for e in system.g_error),
+    )
+
+
+def floored(x: Fraction, bits: int) -> int:
+    """floor(2^bits x)"""
+    return (x.numerator << bits) // x.denominator
+
+
+def chosen(system: System, columns: Sequence[int]) -> fmpq_mat:
+    """The given columns of F."""
+    width, entries = system.F.ncols(), system.F.entries()
+    return fmpq_mat(system.rows, len(columns), [entries[l * width + a] for l in range(system.rows) for a in columns])
+
+
+def tableau(system: System, basis: Sequence[int]) -> tuple[list[list[fmpq]], list[list[fmpq]]] | None:
+    """F_B^-1 [g | F] and F_B^-1, row by row; None if F_B, which has as many columns as rows, is singular."""
+    if not system.rows:
+        return [], []
+    try:
+        inverse = chosen(system, basis).inv()
+    except ZeroDivisionError:
+        return None
+    g = fmpq_mat(system.rows, 1, [rational(x) for x in system.g])
+    solution, rest = (inverse * g).tolist(), (inverse * system.F).tolist()
+    return [[*x, *row] for x, row in zip(solution, rest, strict=True)], inverse.tolist()
