@@ -55,9 +55,8 @@ def run(options: argparse.Namespace) -> int:
         return 0
     print(f"n = {patterns.n} rows, d = {patterns.d} features, rank {patterns.rank}, {prediction.classes} hyperplanes")
     print(f"predicted: {prediction.text}")
-    print(
-        f"found:     {len(patterns)} patterns, {patterns.open_cells} of open cells, {content['lower']} of lower faces only"
-    )
+    lower = f"{content['lower']} of lower faces only"
+    print(f"found:     {len(patterns)} patterns, {patterns.open_cells} of open cells, {lower}")
     if options.out:
         print(f"written:   {options.out}")
     return 0

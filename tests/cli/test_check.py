@@ -1,7 +1,6 @@
 """python -m relu_cert check"""
 
 import json
-import os
 from fractions import Fraction
 from pathlib import Path
 
@@ -56,7 +55,7 @@ def test_the_json_object_has_the_promised_keys():
 
 
 def test_lambda_max_of_a_hand_made_problem():
-    """One feature, y = (3, -4), z = (1, -1): lambda_max is the larger of the two sides, 4, and its square is printed."""
+    """One feature, y = (3, -4), z = (1, -1): lambda_max is the larger of the two sides, 4; its square is printed."""
     ran = run("check", csv("z,y\n1,3\n-1,-4\n"), "--lambda", "1", "--json")
     assert ran.json["lambda_max_squared"] == "16"
 
@@ -98,7 +97,7 @@ def test_bad_options_are_refused_with_a_sentence(option, sentence):
     assert ran.code == 64
     assert sentence in ran.err
     assert ran.out == ""
-    assert os.listdir() == ["data.csv"]
+    assert [path.name for path in Path().iterdir()] == ["data.csv"]
 
 
 def test_bad_data_is_refused_with_its_place():
@@ -194,3 +193,31 @@ def test_a_folder_that_cannot_be_written_is_named():
     ran = run("check", "--example", "xor", "--certificate", "missing/folder/x.json")
     assert ran.code == 64
     assert "missing/folder/x.json" in ran.err
+
+
+def test_a_lone_target_with_a_bias_is_legal_data():
+    """Only the target and a column of ones: the checker reads it as we do."""
+    name = csv("y\n1\n2\n5\n")
+    assert run("check", name, "--bias", "--lambda", "1").code == 0
+    recheck(Path("data.cert.json").read_bytes(), Path(name).read_bytes())
+    assert run("check", name, "--lambda", "1").code == 65
+
+
+def test_a_cone_without_columns_is_no_cone():
+    """K_b = [[]] says nothing: the checker reads it as we do."""
+    Path("p.json").write_text('{"X": [[1, 0], [0, 1]], "groups": [[0], [1]], "K": [[[]], [[-1]]], "y": [3, -4]}')
+    assert run("check", "p.json", "--lambda", "1").code == 0
+    recheck(Path("p.cert.json").read_bytes(), Path("p.json").read_bytes())
+
+
+def test_numbers_beyond_doubles_are_refused_with_a_sentence():
+    """1e400 is exact data, but no float can propose anything: a sentence, not a traceback."""
+    ran = run("check", csv("a,y\n1e400,1\n2,3\n"))
+    assert ran.code == 65
+    assert "beyond the range of doubles" in ran.err
+
+
+def test_a_ratio_of_one_is_the_zero_network():
+    """lambda_max = sqrt(6): the ratio 1 is rounded up, so that the zero network is proved."""
+    found = run("check", "--example", "xor", "--lambda-ratio", "1", "--json").json
+    assert found["network"]["width"] == 0

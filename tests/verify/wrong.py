@@ -105,12 +105,6 @@ WRONG: list[tuple[str, str, dict[str, Any], str]] = [
     ),
     (
         "one row",
-        "nothing but a bias column",
-        {"input.bias": True, "problem.Z": ["1"]},
-        r"input\.bias: expected at least one column in Z beside the bias",
-    ),
-    (
-        "one row",
         "a column that the data does not have",
         {"problem.Z": ["2 -1 0"]},
         "expected 1 x 2 numbers as in the data",
