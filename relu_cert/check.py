@@ -48,7 +48,8 @@ class LambdaChoice:
     ratio: Fraction | None = None
 
     def resolve(self, largest: LambdaMax) -> Fraction:
-        """lambda, a rational. Where lambda_max is irrational, ratio * lambda_max is taken to twelve digits below."""
+        """lambda, a rational. Where lambda_max is irrational, ratio * lambda_max is taken to twelve digits,
+        rounded down below lambda_max and up at and above it."""
         if self.value is not None:
             return self.value
         ratio = DEFAULT_RATIO if self.ratio is None else self.ratio
@@ -57,7 +58,7 @@ class LambdaChoice:
         root = sqrt_lower(largest.squared, 80)
         if root * root == largest.squared:
             return ratio * root
-        return _twelve_digits(ratio * root)
+        return _twelve_digits(ratio * root, up=ratio >= 1)
 
 
 @dataclass(frozen=True)
@@ -127,8 +128,8 @@ def verdicts(facts: Facts, claims: Sequence[str] = NAMES) -> tuple[Result, ...]:
     return decide(facts, claims)
 
 
-def _twelve_digits(x: Fraction) -> Fraction:
-    """x > 0 rounded down to twelve significant decimal digits."""
+def _twelve_digits(x: Fraction, *, up: bool) -> Fraction:
+    """x > 0 rounded down, or up, to twelve significant decimal digits."""
     exponent = len(str(x.numerator)) - len(str(x.denominator))
     unit = Fraction(10) ** (exponent - 12)
-    return (x // unit) * unit
+    return (x // unit + up) * unit
