@@ -168,12 +168,12 @@ def verify_witnesses(claim: Claim) -> tuple[tuple[Checked, ...], tuple[Checked, 
     return tuple(witnesses), tuple(slips)
 
 
-def run_claim(claim: Claim, examples: int, seed: int | None = None) -> Entry:
-    """The ledger line of one claim, computed now."""
+def run_claim(claim: Claim, examples: int, seed: int | None = None, shrink: bool = True) -> Entry:
+    """The ledger line of one claim, computed now. A printed statement that a witness refutes is not shrunk."""
     witnesses, slips = verify_witnesses(claim)
-    found = search(claim.printed, examples, seed, shrink=not claim.witnesses)
+    found = search(claim.printed, examples, seed, shrink=shrink and not claim.witnesses)
     printed = judge(claim.printed, found, witnesses)
     repaired = None
     if claim.repaired is not None:
-        repaired = judge(claim.repaired, search(claim.repaired, examples, seed))
+        repaired = judge(claim.repaired, search(claim.repaired, examples, seed, shrink))
     return Entry(claim, printed, witnesses, repaired, slips)

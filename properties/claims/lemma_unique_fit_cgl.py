@@ -6,7 +6,7 @@ That inequality is exact and implies the lemma: an optimal w' has the planted fi
 from __future__ import annotations
 
 from properties.exact.linalg import norm2, sub
-from properties.exact.problem import Weights, fit, group_norm, objective
+from properties.exact.problem import Weights, fit, group_norm, is_optimal, objective
 from properties.model import HOLDS, Claim, Outcome, Property, fails
 from properties.strategies import PlantedCGL, planted_cgl, with_feasible
 
@@ -21,6 +21,8 @@ def check(instance: tuple[PlantedCGL, Weights]) -> Outcome:
     distance = norm2(sub(fit(planted.problem, w), planted.yhat))
     if excess < distance / 2:
         return fails(f"|Xw - yhat|^2 = {distance}, but the objective grows by less than half of it")
+    if (excess.sign() == 0) != is_optimal(planted.problem, w):
+        return fails("the least objective and the optimality conditions disagree")
     if excess.sign() == 0 and (group_norm(w) - group_norm(planted.w)).sign() != 0:
         return fails("an optimal point has another sum of group norms")
     return HOLDS

@@ -6,6 +6,7 @@ general position of the columns fails iff x_1 = +-(a, b) with a + b = +-1 or a -
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import combinations, product
 
 from hypothesis import strategies as st
@@ -13,7 +14,7 @@ from hypothesis.strategies import DrawFn
 
 from properties.exact.linalg import Vector, norm2, rank, scale, sub, unit, vec
 from properties.model import Claim, Outcome, Property, Slip, Witness, expect, vacuous
-from properties.strategies import rationals, unit_vector
+from properties.strategies import rationals
 
 LABEL = "prop:general-position-relation"
 STATEMENT = "Group general position does not imply general position of the columns, nor the other way round."
@@ -38,8 +39,10 @@ def columns_position(x: Vector) -> bool:
 @st.composite
 def instances(draw: DrawFn) -> tuple[Vector, Vector]:
     """A rational point of the unit circle, and a rational point of the line a + b = 1."""
-    a = draw(rationals(4, 4))
-    return draw(unit_vector(2)), (a, 1 - a)
+    a = draw(rationals(5, 5))
+    t = Fraction(draw(st.integers(1, 6)), draw(st.integers(1, 6)))
+    s = 1 + t * t
+    return (2 * t / s * draw(st.sampled_from([1, -1])), (1 - t * t) / s), (a, 1 - a)
 
 
 def check(instance: tuple[Vector, Vector]) -> Outcome:

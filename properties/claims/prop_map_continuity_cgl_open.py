@@ -41,8 +41,8 @@ def check_free(p: CGL) -> Outcome:
     (lemma:bounded-solutions-cgl).
     """
     null = dependencies(p.columns)
-    if not null:
-        return vacuous("full column rank")
+    if not null or any(b.K for b in p.blocks):
+        return vacuous("full column rank, or constraints")
     base = tuple(wb[0] for wb in solve_lasso(p.at(Fraction(0))))
     bound = sum((abs(x) for x in base), Fraction(0))
     z = null[0]

@@ -27,9 +27,10 @@ def check(instance: tuple[PlantedCGL, Vector]) -> Outcome:
     planted, alpha = instance
     minimal = is_minimal(planted, alpha)
     free = independent([scale(alpha[b], planted.q[b]) for b in support(alpha)])
+    vertex = alpha in planted.vertices
     return first_failure(
         expect(minimal == free, f"minimal: {minimal}; independent outputs: {free}"),
-        expect(minimal == (alpha in planted.vertices), f"minimal: {minimal}, but vertex: {alpha in planted.vertices}"),
+        expect(minimal == vertex, f"minimal: {minimal}; vertex: {vertex}"),
     )
 
 

@@ -6,7 +6,7 @@
 >>> len(instance.vertices) > 1
 True
 
-Numbers and vectors: `rationals`, `positive_rationals`, `vector`, `unit_vector`, `orthogonal`.
+Numbers and vectors: `rationals`, `positive_rationals`, `vector`, `nonzero_vector`, `unit_vector`, `orthogonal`.
 Matrices: `rational_matrix` with `kind` one of `KINDS` (general, low rank, duplicate, antipodal, grid, one-hot, bias).
 Planted instances: `planted_cgl`, `planted_lasso`, `planted_smooth` (sensitivity), `planted_relu`, `planted_box`,
 `planted_antipodal`, `planted_kink`, `planted_cube`; `candidate` and `feasible_weights` draw points to be judged,
@@ -27,6 +27,7 @@ from properties.strategies.cgl import (
 from properties.strategies.cube import Cube, planted_cube
 from properties.strategies.matrices import KINDS, rational_matrix
 from properties.strategies.numbers import (
+    nonzero_vector,
     orthogonal,
     positive_rationals,
     rationals,
@@ -50,6 +51,7 @@ __all__ = [
     "PlantedReLU",
     "candidate",
     "feasible_weights",
+    "nonzero_vector",
     "orthogonal",
     "plant_relu",
     "planted_antipodal",

@@ -35,7 +35,7 @@ from properties.exact.linalg import (
     total,
 )
 from properties.exact.problem import CGL, Block, Weights
-from properties.strategies.numbers import positive_rationals, small_ints, unit_vector, vector
+from properties.strategies.numbers import nonzero_vector, positive_rationals, small_ints, unit_vector, vector
 
 
 @dataclass(frozen=True)
@@ -169,8 +169,8 @@ def planted_cgl(
     positive multiplier. `residual` prescribes r (not zero). `min_active` candidates of weight `min_weight` or more in
     few rows make the solution not unique.
     """
-    r = residual or draw(st.integers(1, max_n).flatmap(vector).filter(any))
-    n = len(r)
+    n = draw(st.integers(1, max_n)) if residual is None else len(residual)
+    r = residual or draw(nonzero_vector(n))
     lam = draw(positive_rationals())
     blocks, vs, alphas = [], [], []
     ps: list[Vector] = []
@@ -209,7 +209,7 @@ def planted_smooth(draw: DrawFn, *, constrained: bool = True) -> PlantedCGL:
     A block whose output depends on the earlier ones is left out.
     """
     n = draw(st.integers(2, 4))
-    r = draw(vector(n).filter(any))
+    r = draw(nonzero_vector(n))
     lam = draw(positive_rationals())
     blocks: list[Block] = []
     vs: list[Vector] = []

@@ -7,7 +7,7 @@ from fractions import Fraction
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from properties.exact.linalg import Matrix, Vector, add, eye, inverse, matmul, norm2
+from properties.exact.linalg import Matrix, Vector, add, eye, inverse, matmul, norm2, unit
 
 
 def small_ints(bound: int = 3) -> SearchStrategy[int]:
@@ -28,6 +28,11 @@ def positive_rationals(bound: int = 4, denominator: int = 3) -> SearchStrategy[F
 def vector(n: int, bound: int = 3) -> SearchStrategy[Vector]:
     """An integer vector of length n, as Fractions."""
     return st.tuples(*[small_ints(bound).map(Fraction)] * n)
+
+
+def nonzero_vector(n: int, bound: int = 3) -> SearchStrategy[Vector]:
+    """An integer vector of length n that is not zero (zero becomes e_1, so it shrinks as far as a vector can)."""
+    return vector(n, bound).map(lambda v: v if any(v) else unit(n, 0))
 
 
 @st.composite

@@ -1,0 +1,178 @@
+"""Long campaigns: resumable, parallel, with failing instances that replay."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import strategies as st
+
+from properties import campaign, cli, registry
+from properties.campaign import Plan, read_batches, run, run_batch, tasks
+from properties.model import HOLDS, Claim, Outcome, Property, Witness, fails
+from relu_cert.errors import DataError, UsageError
+
+PLAN = Plan(claims=("lemma_pruning_paths_equiv", "prop_one_neuron"), examples=30, batch=10, seed=3)
+
+
+def not_too_large(x: int) -> Outcome:
+    """A statement that fails from 7 on."""
+    return HOLDS if x < 7 else fails(f"{x} is too large")
+
+
+BROKEN = Claim("test:broken", "Broken", Property("Small.", st.integers(0, 1000), not_too_large))
+
+
+def test_a_campaign_covers_what_should_survive(tmp_path: Path) -> None:
+    """Printed statements without a witness and repaired ones are run; refuted ones are not."""
+    result = run(PLAN, tmp_path, quiet=True)
+    assert [(x.label, x.which) for x in result.lines] == [
+        ("lemma:pruning-paths-equiv", "printed"),
+        ("prop:one-neuron", "repaired"),
+    ]
+    assert all(0 < x.instances <= 30 and x.failures == 0 for x in result.lines)
+    assert (result.done, result.resumed) == (6, 0)
+
+
+def test_batches_are_drawn_from_different_seeds() -> None:
+    """No two batches of a statement are the same instances, and a batch repeats itself exactly."""
+    mine = [t for t in tasks(PLAN) if t.module == "lemma_pruning_paths_equiv"]
+    assert len({t.seed for t in mine}) == 3
+    first, second = run_batch(mine[0]), run_batch(mine[1])
+    assert set(first.digests) != set(second.digests)
+    assert run_batch(mine[0]).digests == first.digests
+
+
+def test_an_interrupted_campaign_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C after three batches loses nothing: the next run does only the rest, and ends at the same result."""
+    whole = run(PLAN, tmp_path / "whole", quiet=True)
+    calls = []
+    original = campaign.run_batch
+
+    def counted(task: campaign.Task) -> campaign.Batch:
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        calls.append(task)
+        return original(task)
+
+    monkeypatch.setattr(campaign, "run_batch", counted)
+    state = tmp_path / "broken"
+    with pytest.raises(KeyboardInterrupt):
+        run(PLAN, state, quiet=True)
+    assert len(read_batches(state)) == 3
+    monkeypatch.setattr(campaign, "run_batch", original)
+    rest = run(PLAN, state, quiet=True)
+    assert (rest.done, rest.resumed) == (6, 3)
+    assert [(x.label, x.instances, x.vacuous) for x in rest.lines] == [
+        (x.label, x.instances, x.vacuous) for x in whole.lines
+    ]
+
+
+def test_a_finished_campaign_is_extended(tmp_path: Path) -> None:
+    """More examples later: the old batches count."""
+    run(PLAN, tmp_path, quiet=True)
+    longer = run(Plan(PLAN.claims, 40, PLAN.batch, PLAN.seed), tmp_path, quiet=True)
+    assert (longer.done, longer.resumed) == (8, 6)
+
+
+def test_another_seed_needs_another_folder(tmp_path: Path) -> None:
+    """Instances of two seeds are not mixed."""
+    run(PLAN, tmp_path, quiet=True)
+    with pytest.raises(UsageError, match="--state"):
+        run(Plan(PLAN.claims, 30, 10, seed=4), tmp_path, quiet=True)
+
+
+def test_a_damaged_batch_is_named(tmp_path: Path) -> None:
+    """A batch file that is not whole is refused by name, not counted."""
+    run(PLAN, tmp_path, quiet=True)
+    victim = next(iter(sorted(tmp_path.glob("*.000001.json"))))
+    victim.write_text(victim.read_text()[:40])
+    with pytest.raises(DataError, match=victim.name):
+        run(PLAN, tmp_path, quiet=True)
+
+
+def test_few_instances_are_not_drawn_again_and_again(tmp_path: Path) -> None:
+    """A statement about four instances is exhausted by its first batch."""
+    result = run(Plan(("tables",), 60, 20), tmp_path, quiet=True)
+    assert result.done == 1
+    assert result.lines[0].instances == 4
+
+
+def test_two_processes_reach_the_same_result(tmp_path: Path) -> None:
+    """joblib's processes and one process give the same batches."""
+    pytest.importorskip("joblib")
+    plan = Plan(("prop_one_neuron",), 20, 10)
+    one, two = run(plan, tmp_path / "1", quiet=True), run(plan, tmp_path / "2", jobs=2, quiet=True)
+    assert [(x.instances, x.vacuous) for x in one.lines] == [(x.instances, x.vacuous) for x in two.lines]
+    assert two.done == 2
+
+
+def broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the broken claim the only one."""
+    monkeypatch.setattr(registry, "all_claims", lambda: {"test_broken": BROKEN})
+    monkeypatch.setattr(registry, "load", lambda name: BROKEN)
+    monkeypatch.setattr(registry, "module_names", lambda: ("test_broken",))
+
+
+def test_a_failing_instance_is_shrunk_stored_and_replayed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The campaign exits with 1 and stores the smallest failing instance; replay gives the same answer."""
+    broken(monkeypatch)
+    state = tmp_path / "state"
+    assert cli.main(["campaign", "--examples", "100", "--batch", "50", "--quiet", "--state", str(state)]) == 1
+    files = sorted((state / "failures").glob("*.json"))
+    stored = [json.loads(f.read_text()) for f in files]
+    assert [s["instance"] for s in stored] == [7]
+    assert str(files[0].name) in capsys.readouterr().out.replace("\n", "")
+    assert cli.main(["replay", str(files[0])]) == 1
+    assert "fails: 7 is too large" in capsys.readouterr().out
+
+
+def test_replay_says_when_an_instance_no_longer_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 0 once the statement holds on the stored instance."""
+    broken(monkeypatch)
+    path = tmp_path / "old.json"
+    path.write_text(json.dumps({"label": "test:broken", "module": "test_broken", "which": "printed", "instance": 3}))
+    assert cli.main(["replay", str(path)]) == 0
+    assert "holds" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "not json",
+        "{}",
+        '{"module": "no_such_claim", "which": "printed", "instance": 1}',
+        '{"module": "tables", "which": "printed", "instance": 0.5}',
+        '{"module": "tables", "which": "printed", "instance": {"type": "os:stat_result", "fields": {}}}',
+        '{"module": "tables", "which": "neither", "instance": 1}',
+    ],
+)
+def test_replay_refuses_what_is_not_a_stored_instance(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 65 and one sentence; no class outside this package is ever made."""
+    path = tmp_path / "bad.json"
+    path.write_text(text)
+    assert cli.main(["replay", str(path)]) == 65
+    assert len(capsys.readouterr().err.strip().splitlines()) == 1
+
+
+def test_claims_with_a_witness_run_their_repaired_statement_only() -> None:
+    """The refuted printed statement is no part of a campaign."""
+    claim = Claim("x", "X", BROKEN.printed, (Witness("9", 9),), BROKEN.printed)
+    assert list(campaign.statements(claim)) == ["repaired"]
+
+
+def test_a_dask_cluster_runs_the_same_batches(tmp_path: Path) -> None:
+    """Two worker processes of a local cluster; the result is that of one process."""
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        plan = Plan(("prop_one_neuron",), 20, 10)
+        far = run(plan, tmp_path / "far", dask=cluster.scheduler_address, quiet=True)
+        near = run(plan, tmp_path / "near", quiet=True)
+    assert [(x.instances, x.vacuous) for x in far.lines] == [(x.instances, x.vacuous) for x in near.lines]

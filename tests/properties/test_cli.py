@@ -1,0 +1,134 @@
+"""python -m properties: the ledger on the terminal, as JSON and as a page; what happens when something is wrong."""
+
+from __future__ import annotations
+
+import json
+import re
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import strategies as st
+
+from properties import cli, registry
+from properties.codec import decode
+from properties.model import HOLDS, Answer, Claim, Outcome, Property, Witness, fails, vacuous
+from properties.registry import load
+
+FAST = ["--only", "prop:one-neuron", "--only", "prop_row_ce", "--examples", "5", "--quiet"]
+
+
+def even(x: int) -> Outcome:
+    """A statement about integers that fails at 1."""
+    return HOLDS if x % 2 == 0 else fails(f"<b>{x}</b> is odd")
+
+
+def claim(printed: Outcome | None = None, **rest: object) -> Claim:
+    """A claim about integers for these tests."""
+    check = even if printed is None else (lambda x: printed)
+    return Claim("test:label", "Test", Property("All <x> & y are even.", st.integers(0, 3), check), **rest)  # type: ignore[arg-type]
+
+
+def use(monkeypatch: pytest.MonkeyPatch, made: Claim) -> None:
+    """Make this the only claim."""
+    monkeypatch.setattr(registry, "all_claims", lambda: {"test_label": made})
+
+
+def test_the_table_fits_in_eighty_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a terminal the table is 80 columns wide and shows label, verdict, witness and repaired form."""
+    assert cli.main(FAST) == 0
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 80
+    flat = re.sub(r"\s+", " ", out)
+    for text in ("prop:one-neuron", "REFUTED", "HOLDS", "lambda = 19/2", "exact instances", "2 claims as printed"):
+        assert text in flat
+
+
+def test_json_holds_the_exact_witnesses(capsys: pytest.CaptureFixture[str]) -> None:
+    """The JSON ledger's witness is the claim's instance, and still refutes."""
+    assert cli.main([*FAST, "--json"]) == 0
+    ledger = json.loads(capsys.readouterr().out)
+    entry = next(c for c in ledger["claims"] if c["label"] == "prop:one-neuron")
+    assert entry["printed"]["verdict"] == "refuted"
+    assert entry["repaired"]["verdict"] == "holds"
+    instance = decode(entry["witnesses"][0]["instance"])
+    assert instance == Fraction(19, 2)
+    assert load("prop_one_neuron").printed.check(instance).answer is Answer.FAILS
+
+
+def test_a_run_repeats_itself_and_a_seed_changes_it(capsys: pytest.CaptureFixture[str]) -> None:
+    """Two runs without a seed are equal to the letter; a seed draws other instances but reaches the same verdicts."""
+    outputs = []
+    for extra in ([], [], ["--seed", "7"]):
+        assert cli.main(["--only", "lemma:unique-cgl", "--examples", "20", "--quiet", "--json", *extra]) == 0
+        outputs.append(capsys.readouterr().out)
+    assert outputs[0] == outputs[1]
+    verdicts = [json.loads(o)["claims"][0]["printed"]["verdict"] for o in outputs]
+    assert verdicts == ["holds"] * 3
+    assert json.loads(outputs[2])["seed"] == 7
+
+
+def test_the_page_is_self_contained_and_escaped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No markup from statements or evidence gets through, and nothing is fetched from elsewhere."""
+    use(monkeypatch, claim(witnesses=(Witness("<script>1</script>", 1),), repaired=Property("Fine.", st.just(2), even)))
+    target = tmp_path / "deep" / "ledger.html"
+    assert cli.main(["--html", str(target), "--examples", "5", "--quiet"]) == 0
+    page = target.read_text()
+    assert "<script" not in page
+    assert "&lt;script&gt;1&lt;/script&gt;" in page
+    assert "All &lt;x&gt; &amp; y are even." in page
+    assert "<b>1</b>" not in page
+    assert "http" not in page
+    assert list(target.parent.iterdir()) == [target]
+
+
+def test_a_repaired_claim_that_fails_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 1, and the table says which claim."""
+    use(monkeypatch, claim(witnesses=(Witness("1", 1),), repaired=Property("Still wrong.", st.integers(0, 3), even)))
+    assert cli.main(["--examples", "10", "--quiet"]) == 1
+    assert "the repaired statement is refuted" in re.sub(r"\s+", " ", capsys.readouterr().out)
+
+
+def test_a_repaired_claim_without_content_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A repaired statement that no instance meets does not count as surviving."""
+    empty = Property("Nothing.", st.integers(0, 3), lambda x: vacuous("never"))
+    use(monkeypatch, claim(witnesses=(Witness("1", 1),), repaired=empty))
+    assert cli.main(["--examples", "10", "--quiet"]) == 1
+
+
+def test_a_witness_that_no_longer_refutes_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The witness 2 is even."""
+    use(monkeypatch, claim(witnesses=(Witness("2", 2),), repaired=Property("Fine.", st.just(2), even)))
+    assert cli.main(["--examples", "10", "--quiet"]) == 1
+
+
+def test_a_refutation_that_is_news_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A printed statement that the search refutes, with no witness on file, is reported with the shrunk instance."""
+    use(monkeypatch, claim())
+    assert cli.main(["--examples", "10", "--quiet", "--json"]) == 1
+    entry = json.loads(capsys.readouterr().out)["claims"][0]
+    assert entry["printed"]["verdict"] == "refuted"
+    assert entry["printed"]["found"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["--only", "prop:unique-soul"], "prop:unique-sol"),
+        (["--examples", "0"], "at least 1"),
+        (["--examples", "many"], "at least 1"),
+        (["--nonsense"], "--help"),
+        (["campaign", "--jobs", "-1"], "at least 1"),
+    ],
+)
+def test_usage_errors_are_one_sentence(arguments: list[str], hint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit code 64, one line on stderr that says what to do, nothing on stdout."""
+    assert cli.main(arguments) == 64
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert hint in captured.err
+    assert len(captured.err.strip().splitlines()) == 1
