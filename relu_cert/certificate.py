@@ -13,12 +13,13 @@ from typing import Any
 from relu_cert.claims.model import Result
 from relu_cert.data.model import Source
 from relu_cert.exact import Matrix
-from relu_cert.path.model import Cover, Jump, Piece
+from relu_cert.path.model import Aside, Cover, Jump, Piece
 from relu_cert.patterns.model import Group, PatternSet
 from relu_cert.problem.model import Problem
 from relu_cert.prove.facts import (
     Attained,
     BlockMultipliers,
+    Dual,
     ExactNeuron,
     Facts,
     Multipliers,
@@ -33,6 +34,8 @@ from relu_cert.prove.polytope.model import Polytope
 FORMAT = "relu_cert certificate"
 VERSION = 1
 OBJECTIVE = "1/2|Xw-y|^2 + lambda*sum|w_b|"
+ELASTIC = "1/2|Xw-y|^2 + lambda*sum|w_b| + delta/2*sum|w_b|^2"
+LOGISTIC = "sum log(1+exp(-y_k*(Xw)_k)) + lambda*sum|w_b|"
 
 
 def certificate(source: Source, facts: Facts, results: Sequence[Result]) -> dict[str, Any]:
@@ -96,9 +99,15 @@ def _input(source: Source) -> dict[str, Any]:
 
 
 def _problem(problem: Problem, lam: Fraction) -> dict[str, Any]:
-    head = {"model": problem.model, "objective": OBJECTIVE, "lambda": number(lam)}
+    objective = LOGISTIC if problem.loss == "logistic" else ELASTIC if problem.delta else OBJECTIVE
+    head: dict[str, Any] = {"model": problem.kind, "objective": objective, "lambda": number(lam)}
+    if problem.delta:
+        head["delta"] = number(problem.delta)
     if problem.network is not None:
         return head | {"Z": matrix(problem.network.Z), "y": vector(problem.y)}
+    if (sampled := problem.sampled) is not None:
+        some = {} if sampled.all is not None else {"patterns": list(sampled.patterns)}
+        return head | {"Z": matrix(sampled.Z), "y": vector(problem.y)} | some
     columns = problem.columns
     if columns is None:
         raise ValueError("a direct problem knows its columns")
@@ -117,8 +126,8 @@ def _problem(problem: Problem, lam: Fraction) -> dict[str, Any]:
 
 
 def _facts(facts: Facts) -> dict[str, Any]:
-    network, value = facts.problem.network, facts.value
-    head = {} if network is None else {"patterns": _patterns(network.patterns)}
+    listed, value = listed_patterns(facts.problem), facts.value
+    head = {} if listed is None else {"patterns": _patterns(listed)}
     tail: dict[str, Any] = (
         {} if facts.optimal_set is None else {"optimal_set": _optimal_set(facts.problem, facts.optimal_set)}
     )
@@ -142,12 +151,26 @@ def _facts(facts: Facts) -> dict[str, Any]:
                 "attained": _attained(facts.problem, facts.lambda_max.attained),
             },
             "primal": {"neurons": [_neuron(facts.problem, neuron) for neuron in facts.primal.neurons]},
-            "dual": {"theta": vector(facts.dual.theta), "multipliers": _multipliers(facts.dual.multipliers)},
+            "dual": _dual(facts.problem, facts.dual),
             "value": {"lower": number(value.lower), "upper": number(value.upper), "gap": number(value.gap)},
             "fit": {"center": vector(facts.fit.center), "radius_squared": number(facts.fit.radius_squared)},
         }
         | tail
     )
+
+
+def listed_patterns(problem: Problem) -> PatternSet | None:
+    """D_Z, where the blocks of the problem are all of its patterns."""
+    if problem.network is not None:
+        return problem.network.patterns
+    return None if problem.sampled is None else problem.sampled.all
+
+
+def _dual(problem: Problem, dual: Dual) -> dict[str, Any]:
+    content = {"theta": vector(dual.theta), "multipliers": _multipliers(dual.multipliers)}
+    if problem.delta:
+        content["excess"] = [[b, number(s)] for b, s in dual.excess]
+    return content
 
 
 def _patterns(patterns: PatternSet) -> dict[str, Any]:
@@ -190,12 +213,19 @@ def _path_piece(problem: Problem, piece: Piece) -> dict[str, Any]:
         "hi": number(piece.hi),
         "s": matrix(piece.s),
         "classes": [_class(problem, neuron) for neuron in piece.classes],
+        "aside": [_aside(problem, one) for one in piece.aside],
         "weights": matrix(piece.weights),
         "multipliers": _multipliers(piece.multipliers),
         "out": _multipliers(piece.out) if problem.model == "relu" else None,
         "inverse": matrix(piece.inverse),
         "radius": number(piece.radius),
     }
+
+
+def _aside(problem: Problem, one: Aside | NeuronClass) -> dict[str, Any]:
+    if isinstance(one, NeuronClass):
+        return _class(problem, one)
+    return {"sign": _sign(one.sign), "base": one.base, "rows": list(one.rows)}
 
 
 def _jump(jump: Jump) -> dict[str, Any]:

@@ -7,10 +7,10 @@ from fractions import Fraction
 
 from flint import fmpq_mat
 
-from verify.bounds import column, matrix, rational
+from verify.bounds import column, dual_basis, identity, matrix, rational, root_above
 from verify.classes import Ball, Class, Face, frobenius, on_rows, read_face
 from verify.patterns import Patterns, mask_of
-from verify.polynomials import Polynomial, add, at_least, rows
+from verify.polynomials import Polynomial, add, at_least, at_most, length_squared, rows
 from verify.primal import FIRST, SIGNS
 from verify.problem import square
 from verify.text import Node, show
@@ -47,8 +47,6 @@ def moving_relu(ball: Ball, S: fmpq_mat, fields: dict[str, Node]) -> Class:
         if (nonzero & ~zeros) >> k & 1:
             never_negative(height if D >> k & 1 else [-x for x in height], fields["pattern"], k)
     p, l = slopes(ball, t, face)
-    for c in face.kinks:
-        check_concave(ball, xi, c, fields["kinks"])
     for c in face.idle:
         if any((B * column(Z[c])).entries()):
             raise fields["idle"].reject(f"a hyperplane on which v vanishes whatever the residual, for row {c}")
@@ -74,12 +72,52 @@ def slopes(ball: Ball, t: fmpq_mat, face: Face) -> tuple[dict[int, list[Fraction
     return {c: [p for p, _ in b] for c, b in both.items()}, {c: [l for _, l in b] for c, b in both.items()}
 
 
-def check_concave(ball: Ball, xi: int, c: int, node: Node) -> None:
-    """l_c - p_c = -xi sum |a_k| s_k > 0 for all s of the ball."""
-    a = ball.planes[c].a
-    bend = -xi * sum((abs(a_k) * ball.theta[k] for k, a_k in a.items()), Fraction(0))
-    if bend <= 0 or bend**2 <= square(tuple(a.values())) * ball.R_squared:
-        raise node.reject(f"a kink that stays concave over the ball, at row {c}", f"l_c - p_c = {show(bend)}")
+def check_concave(ball: Ball, S: fmpq_mat, class_: Class, R: Fraction, node: Node) -> None:
+    """relu: l_c - p_c = -xi sum |a_k| s_k > 0 for every kink and every s within R of the path."""
+    if ball.problem.model != "relu":
+        return
+    for c in class_.kinks:
+        a = ball.planes[c].a
+        row = matrix([[-class_.key[0] * abs(a.get(k, Fraction(0))) for k in range(ball.problem.n)]], ball.problem.n)
+        bend, moved = at_least(rows(row * S)[0]), root_above(square(tuple(a.values()))) * R
+        if bend <= moved:
+            raise node.reject(f"a kink that stays concave, l_c - p_c > {show(moved)} at row {c}", show(bend))
+
+
+def read_aside(ball: Ball, patterns: Patterns | None, S: fmpq_mat, R: Fraction, node: Node) -> Class:
+    """Reject unless |v| + |X| R < 1 on the whole path, by multipliers that stay in their box."""
+    relu = ball.problem.model == "relu"
+    class_ = aside_piece(ball, S, node) if relu else read_moving(ball, patterns, S, node)
+    room = 1 - root_above(class_.bound) * R
+    longest = at_most(length_squared(class_.B.transpose() * S))
+    if room <= 0 or longest >= room**2:
+        raise node.reject(f"|v|^2 < {show(max(room, Fraction(0)) ** 2)} on the piece", f"up to {show(longest)}")
+    return class_
+
+
+def aside_piece(ball: Ball, S: fmpq_mat, node: Node) -> Class:
+    """relu: m = D t, with a change on the free rows that makes v = Z'm orthogonal to them, stays in the piece's box."""
+    problem = ball.problem
+    fields = node.record("sign", "base", "rows")
+    xi = SIGNS[fields["sign"].text("+", "-")]
+    base = fields["base"].pattern(problem.n)
+    free = fields["rows"].ascending(problem.n)
+    t = S if xi > 0 else -S
+    A = matrix((problem.Z[k] for k in free), problem.d)
+    W = dual_basis(A)
+    if W is None:
+        raise fields["rows"].reject("rows that are independent")
+    P = identity(problem.d) - A.transpose() * W
+    change = rows(-(W * (on_rows(ball.Z, base).transpose() * t))) if free else []
+    for k, change_k in zip(free, change, strict=True):
+        t_k = rows(t)[k]
+        if not (t_k[0] < 0 and t_k[0] ** 2 > ball.R_squared):  # k in P'
+            never_negative(change_k if base >> k & 1 else [-x for x in change_k], fields["rows"], k)
+        else:
+            m_k = add(change_k, t_k) if base >> k & 1 else change_k
+            never_negative([-x for x in m_k], fields["rows"], k)
+            never_negative(add(m_k, [-x for x in t_k]), fields["rows"], k)
+    return Class((xi, base), (), 0, on_rows(ball.Z, base) * P, ball.zeta_squared)
 
 
 def moving_direct(ball: Ball, S: fmpq_mat, fields: dict[str, Node]) -> Class:

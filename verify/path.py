@@ -13,7 +13,7 @@ from flint import fmpq_mat
 
 from verify.bounds import fraction, matrix, rational, root_above
 from verify.classes import Ball, Class
-from verify.moving import read_moving
+from verify.moving import check_concave, read_aside, read_moving
 from verify.multipliers import check_multipliers
 from verify.outs import check_outs
 from verify.patterns import Patterns
@@ -62,7 +62,7 @@ def check_path(problem: Problem, patterns: Patterns | None, largest_squared: Fra
 
 def check_piece(problem: Problem, patterns: Patterns | None, node: Node) -> tuple[Fraction, Fraction]:
     """Reject unless the network is unique for every lambda of the piece; its ends."""
-    fields = node.record("lo", "hi", "s", "classes", "weights", "multipliers", "out", "inverse", "radius")
+    fields = node.record("lo", "hi", "s", "classes", "aside", "weights", "multipliers", "out", "inverse", "radius")
     lo, hi = fields["lo"].number(), fields["hi"].number()
     if not 0 < lo <= hi:
         raise node.reject("0 < lo <= hi", f"lo = {show(lo)}, hi = {show(hi)}")
@@ -77,12 +77,15 @@ def check_piece(problem: Problem, patterns: Patterns | None, node: Node) -> tupl
     S = matrix(s, problem.n).transpose()
     check_multipliers(unit, patterns, s[0], Fraction(1), fields["multipliers"])
     classes = [read_moving(ball, patterns, S, entry) for entry in fields["classes"].array()]
-    check_outs(ball, patterns, classes, fields["multipliers"], fields["out"])
     frame = Frame(problem, (1 / lo + 1 / hi) / 2, (1 / lo - 1 / hi) / 2)
     alpha = [entry.vector(len(s)) for entry in fields["weights"].array(len(classes))]
     R, rho = tube(frame, S, classes, alpha, fields["weights"])
     if rho > radius:
         raise fields["radius"].reject(f"a radius >= {show(rho)}", show(radius))
+    for class_, entry in zip(classes, fields["classes"].array(), strict=True):
+        check_concave(ball, S, class_, R, entry)
+    aside = [read_aside(ball, patterns, S, R, entry) for entry in fields["aside"].array()]
+    check_outs(ball, patterns, [*classes, *aside], fields["multipliers"], fields["out"])
     check_independent(S, classes, R, fields["inverse"])
     return lo, hi
 

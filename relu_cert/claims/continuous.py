@@ -1,7 +1,7 @@
 """continuous: the optimal network is unique on an interval of lambdas, hence continuous (prop:map-continuity-cgl).
 
-The solution map is closed and locally bounded for lambda > 0, so where it is single-valued it is continuous. The fit and
-p* are continuous for every problem: r*(lambda) is the projection of y on lambda B, so for lo <= l <= l'
+The solution map is closed and locally bounded for lambda > 0, so where it is single-valued it is continuous. The fit
+and p* are continuous for every problem: r*(lambda) is the projection of y on lambda B, so for lo <= l <= l'
 
     |r*(l') - r*(l)| <= (l' - l) |r*(l)| / l <= (l' - l) |y| / lo      ((r' - r).(r' - (l'/l) r) <= 0),
     0 <= p*(l') - p*(l) <= (l' - l) |y|^2 / (4 lo)                     (p*' = sum |w_b| = r.(y - r) / l).

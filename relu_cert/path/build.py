@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
 
@@ -13,7 +13,7 @@ from relu_cert.exact import Vector
 from relu_cert.path.branch import Series, roots_within, taylor
 from relu_cert.path.candidates import candidates
 from relu_cert.path.model import Piece
-from relu_cert.path.tube import Refused, Tube, enclose, require_faces, require_independence, side_by_side
+from relu_cert.path.tube import Refused, Tube, enclose, is_aside, require_faces, require_independence, side_by_side
 from relu_cert.problem.model import Problem
 from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import ClassMap, class_map
@@ -29,7 +29,7 @@ from relu_cert.solve.solver import carry
 DEGREE = 5
 BITS = 64  # of the coefficients of a path
 THOROUGH = 0.9  # pieces below this need no sharper multiplier
-ROUNDING = 1e-14
+ROUNDING = 3e-14  # relative room for rounding
 MATCH = 1e-5  # a face is a class if their outputs agree so far; a wrong match costs a piece, never a verdict
 
 
@@ -64,32 +64,48 @@ def build(problem: Problem, floats: FloatProblem, lo: Fraction, hi: Fraction, ne
 
     A branch of degree 0 gives a still piece.
     """
-    s = _rounded(_shrunk(near))
+    longest = _longest(near)
+    s = _rounded(near.series.s.T / np.sqrt(longest))
     at_s_0, _ = dual_multipliers(
         problem, s[0], lcm(*(x.denominator for x in s[0])), Fraction(1), _propose(floats, s[0])
     )
-    rho = _guess(s, near)
-    classes, out = candidates(problem, s[0], at_s_0, rho)
-    if len(classes) > problem.n:
-        raise Unsettled("more neurons can be active than there are data points")
+    rho = _guess(s, near, longest - 1.0)
+    found, out = candidates(problem, s[0], at_s_0, rho)
+    order = _match(near, [_output(class_map(problem, one.neuron), s[0]) for one in found])
+    active = [one.neuron for a, one in enumerate(found) if a in order]
+    weights = [_positive(near.series.alpha[order[a]]) for a in range(len(found)) if a in order]
+    piece = Piece(lo, hi, s, tuple(active), (), tuple(weights), at_s_0, out, (), rho)
+    tube = enclose(problem, piece, [class_map(problem, neuron) for neuron in active])
+    classes, aside = list(active), []
+    for one in (one for a, one in enumerate(found) if a not in order):
+        if all(is_aside(problem, part, s, rho, tube.R) for part in one.aside):
+            aside += one.aside
+        else:
+            classes.append(one.neuron)
+            weights.append((Fraction(0),) * len(s))
+    if len(classes) > problem.n or len({(c.sign, c.pattern, c.block) for c in classes}) < len(classes):
+        raise Refused("too many neurons can be active")
     maps = [class_map(problem, neuron) for neuron in classes]
-    outputs = [to_floats(one.output(side_by_side(s[:1])))[:, 0] for one in maps]
-    order = _match(near, outputs)
-    nothing = (Fraction(0),) * len(s)
-    alpha = tuple(_positive(near.series.alpha[order[a]]) if a in order else nothing for a in range(len(classes)))
-    piece = Piece(lo, hi, s, classes, alpha, at_s_0, out, _inverse(outputs), rho)
+    inverse = _inverse([_output(one, s[0]) for one in maps])
+    piece = replace(piece, classes=tuple(classes), aside=tuple(aside), weights=tuple(weights), inverse=inverse)
     judge(problem, piece, maps)
     return piece
 
 
 def judge(problem: Problem, piece: Piece, maps: Sequence[ClassMap]) -> Tube:
-    """The tube of the piece; Unsettled unless the piece is a proof but for its `out`."""
+    """The tube of the piece; Refused unless the piece is a proof but for what is out or aside."""
     tube = enclose(problem, piece, maps)
-    require_faces(problem, piece)
+    require_faces(problem, piece, tube.R)
     if tube.rho > piece.radius:
         raise Refused("the tube is wider than its radius")
     require_independence(problem, piece, maps, tube.R)
     return tube
+
+
+def _output(one: ClassMap, s_0: Vector) -> Floats:
+    """G s_0 in floats."""
+    output: Floats = to_floats(one.output(side_by_side([s_0])))[:, 0]
+    return output
 
 
 def events(why: Refused) -> list[float]:
@@ -117,18 +133,15 @@ def _positive(row: Floats) -> Vector:
     return (first, *(Fraction(float(x)) for x in row[1:]))
 
 
-def _guess(s: Sequence[Vector], near: Branch) -> Fraction:
-    """A radius that the tube will probably keep: what the path moves, and a little."""
+def _guess(s: Sequence[Vector], near: Branch, excess: float) -> Fraction:
+    """A radius that the tube will probably keep: what the path moves, and a little more than the root of the gap."""
     S = np.array([[float(x) for x in row] for row in s])
     length = float(np.linalg.norm(S[0]))
-    if len(s) == 1:
-        moved = length * float(near.h / near.eta)
-    else:
-        gram = S[1:] @ S[1:].T
-        moved = float(np.sqrt(np.abs(gram).sum()))
-    slack = 1e-6 * length * (1.0 + float(np.sqrt(near.series.alpha[:, 0].sum())))
-    q = binary_grid([moved + slack], 24)
-    return from_grid(to_grid(1.02 * moved + slack, q) + 1, q)
+    moved = length * float(near.h / near.eta) if len(s) == 1 else float(np.sqrt(np.abs(S[1:] @ S[1:].T).sum()))
+    gap = float(np.abs(near.series.alpha).sum()) * excess + (length * excess) ** 2
+    radius = 1.02 * moved + 3.0 * float(np.sqrt(gap)) + 1e-9 * length
+    q = binary_grid([radius], 24)
+    return from_grid(to_grid(radius, q) + 1, q)
 
 
 def _match(near: Branch, outputs: Sequence[Floats]) -> dict[int, int]:
@@ -154,15 +167,13 @@ def _inverse(outputs: Sequence[Floats]) -> tuple[Vector, ...]:
     return tuple(tuple(from_grid(to_grid(float(x), q), q) for x in row) for row in W)
 
 
-def _shrunk(near: Branch) -> Floats:
-    """The coefficients of s, a little smaller, so that no active neuron is longer than 1 on the piece."""
+def _longest(near: Branch) -> float:
+    """About the largest |v|^2 of the active neurons on the piece, by the bound that will be used."""
     S = near.series.s
     longest = 1.0
     for face in near.faces:
         V = face.B.T @ S
         gram = V.T @ V
         c = np.array([np.trace(gram[:, ::-1], offset=S.shape[1] - 1 - m) for m in range(2 * S.shape[1] - 1)])
-        even = np.maximum(c[2::2], 0.0).sum()
-        longest = max(longest, float(c[0] + np.abs(c[1::2]).sum() + even))
-    shrunk: Floats = S.T * ((1.0 - ROUNDING) / np.sqrt(longest))
-    return shrunk
+        longest = max(longest, float(c[0] + np.abs(c[1::2]).sum() + np.maximum(c[2::2], 0.0).sum()))
+    return longest + ROUNDING

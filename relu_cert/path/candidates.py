@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 from relu_cert.exact import Vector, dot, norm_squared
+from relu_cert.path.model import Aside
 from relu_cert.problem.model import Network, Problem
 from relu_cert.prove.candidates import (
     as_multiplier,
@@ -19,11 +21,22 @@ from relu_cert.prove.classes import spans
 from relu_cert.prove.faces import exact_face
 from relu_cert.prove.facts import Multipliers, NeuronClass, PieceMultiplier, PieceMultipliers, Sign
 from relu_cert.prove.multipliers import gated_lengths_squared, project
-from relu_cert.prove.pieces import bit_string
+from relu_cert.prove.pieces import Bits, bit_string
+from relu_cert.prove.projection import Shortest
 
 ONE = Fraction(1)
-Found = tuple[tuple[NeuronClass, ...], PieceMultipliers]
 NOTHING = PieceMultipliers((), ())
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A neuron that is not out over the ball, and the fine pieces (ReLU; one block otherwise) that it belongs to."""
+
+    neuron: NeuronClass
+    aside: tuple[Aside | NeuronClass, ...]
+
+
+Found = tuple[list[Candidate], PieceMultipliers]
 
 
 def candidates(problem: Problem, s_0: Vector, multipliers: Multipliers, rho: Fraction) -> Found:
@@ -35,15 +48,15 @@ def candidates(problem: Problem, s_0: Vector, multipliers: Multipliers, rho: Fra
         lengths = gated_lengths_squared(problem.network.Z, problem.network.patterns, s_0)
         patterns = problem.network.patterns
         near = [b for b, length in enumerate(lengths) if length >= limit]
-        return tuple(NeuronClass(pattern=bit_string(patterns.pattern(b))) for b in near), NOTHING
+        return [_alone(NeuronClass(pattern=bit_string(patterns.pattern(b)))) for b in near], NOTHING
     if not isinstance(multipliers, PieceMultipliers):
         raise ValueError("a ReLU problem has multipliers for its pieces")
     plus = _relu(problem.network, 1, multipliers.plus, s_0, rho)
     minus = _relu(problem.network, -1, multipliers.minus, tuple(-x for x in s_0), rho)
-    return (*plus[0], *minus[0]), PieceMultipliers(tuple(plus[1]), tuple(minus[1]))
+    return [*plus[0], *minus[0]], PieceMultipliers(tuple(plus[1]), tuple(minus[1]))
 
 
-def _direct(problem: Problem, s_0: Vector, rho: Fraction) -> tuple[NeuronClass, ...]:
+def _direct(problem: Problem, s_0: Vector, rho: Fraction) -> list[Candidate]:
     found = []
     for b, block in enumerate(problem.blocks):
         c = tuple(dot(column, s_0) for column in zip(*block.X, strict=True))
@@ -51,7 +64,7 @@ def _direct(problem: Problem, s_0: Vector, rho: Fraction) -> tuple[NeuronClass, 
         if norm_squared(c) < limit:
             continue
         if block.K is None:
-            found.append(NeuronClass(block=b))
+            found.append(_alone(NeuronClass(block=b)))
             continue
         multipliers, v = project(c, block.K)
         if norm_squared(v) < limit:
@@ -62,18 +75,18 @@ def _direct(problem: Problem, s_0: Vector, rho: Fraction) -> tuple[NeuronClass, 
         chosen = [columns[j] for j in basis]
         idle = tuple(j for j in kinks if j not in basis and not spans(chosen, [columns[j]]))
         fixed = tuple(multipliers[j] for j in kinks if j not in basis and j not in idle)
-        found.append(NeuronClass(block=b, kinks=kinks, basis=basis, idle=idle, fixed=fixed))
-    return tuple(found)
+        found.append(_alone(NeuronClass(block=b, kinks=kinks, basis=basis, idle=idle, fixed=fixed)))
+    return found
 
 
 def _relu(
     network: Network, xi: Sign, pieces: tuple[PieceMultiplier, ...], t: Vector, rho: Fraction
-) -> tuple[list[NeuronClass], list[PieceMultiplier]]:
+) -> tuple[list[Candidate], list[PieceMultiplier]]:
     limit = out_threshold_squared(ONE, frobenius_squared(network.Z), rho**2)
     lengths = piece_lengths(network.Z, t, pieces)
     near = [piece for piece, length in zip(pieces, lengths, strict=True) if length >= limit]
     fine = fine_rows(t, rho**2)
-    classes: list[NeuronClass] = []
+    found: dict[tuple[str | None, tuple[int, ...]], Candidate] = {}
     out: list[PieceMultiplier] = []
     for base in fine_pieces(network, t, fine, near):
         best = solve_piece(network.Z, t, base, fine)
@@ -81,6 +94,17 @@ def _relu(
             out.append(as_multiplier(t, base, best))
             continue
         neuron = exact_face(network.Z, xi, t, best)
-        if (neuron.pattern, neuron.kinks) not in {(one.pattern, one.kinks) for one in classes}:
-            classes.append(neuron)
-    return classes, out
+        side = _aside(xi, t, base, fine, best)
+        known = found.get((neuron.pattern, neuron.kinks))
+        found[neuron.pattern, neuron.kinks] = Candidate(neuron, (*(known.aside if known else ()), side))
+    return list(found.values()), out
+
+
+def _aside(xi: Sign, t: Vector, base: list[bool], fine: Bits, best: Shortest) -> Aside:
+    """The multiplier of a fine piece as a rule: which rows are free, and where the others rest."""
+    on = [b if fixed else m == t_k for b, fixed, m, t_k in zip(base, fine, best.m, t, strict=True)]
+    return Aside(xi, bit_string(on), tuple(sorted(best.free)))
+
+
+def _alone(neuron: NeuronClass) -> Candidate:
+    return Candidate(neuron, (neuron,))

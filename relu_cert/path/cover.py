@@ -60,6 +60,7 @@ class _Search:
     pieces: list[Piece] = field(default_factory=list)
     gaps: list[Gap] = field(default_factory=list)
     warm: Solution | None = None
+    known: dict[Fraction, bool] = field(default_factory=dict)
 
     def all(self) -> None:
         """Chunks of a fixed relative width, from large lambda to small."""
@@ -89,12 +90,23 @@ class _Search:
                 return
         except Unsettled as why:
             reason = str(why)
-        if b - a <= NARROW * a:
+        middle = _short((a + b) / 2)
+        if b - a <= NARROW * a or not (self.settled(a) or self.settled(middle) or self.settled(b)):
             self.gaps.append(Gap(1 / b, 1 / a, reason or "the piece is too narrow"))
             return
-        middle = _short((a + b) / 2)
         self.settle(a, middle)
         self.settle(middle, b)
+
+    def settled(self, eta: Fraction) -> bool:
+        """Whether a still piece, as narrow as they come, settles this eta."""
+        if eta not in self.known:
+            try:
+                still = branch(self.floats, eta, STILL[-1] * eta, self.warm, 0)
+                build(self.problem, self.floats, 1 / (eta + STILL[-1] * eta), 1 / (eta - STILL[-1] * eta), still)
+                self.known[eta] = True
+            except Unsettled:
+                self.known[eta] = False
+        return self.known[eta]
 
     def at(self, a: Fraction, b: Fraction) -> Branch:
         """The branch at the middle."""

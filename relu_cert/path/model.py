@@ -15,11 +15,22 @@ from relu_cert.prove.facts import Multipliers, NeuronClass, PieceMultipliers
 
 
 @dataclass(frozen=True)
+class Aside:
+    """A fine piece (ReLU) that stays below 1 on the path: m_k = t_k where base is 1 and 0 elsewhere, but for `rows`,
+    where m makes v = Z'm orthogonal to z_k."""
+
+    sign: int
+    base: str
+    rows: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Piece:
     """lo <= lambda <= hi, with eta = 1/lambda = eta_c + h tau, -1 <= tau <= 1.
 
     `s`            coefficients of a dual feasible path s(tau) = sum s_j tau^j near s(eta); one alone: a still point
     `classes`      every neuron that can be active on the piece
+    `aside`        fine pieces (ReLU) or blocks with |v| < 1 on the whole tube, though not over the whole ball
     `weights`      for each class the coefficients of alpha_a(tau) >= 0, as many as there are in `s`
     `multipliers`  at s_0 for lambda = 1; `out` proves the other fine pieces out (ReLU)
     `inverse`      W with W Q about I, Q the outputs of the classes
@@ -30,6 +41,7 @@ class Piece:
     hi: Fraction
     s: tuple[Vector, ...]
     classes: tuple[NeuronClass, ...]
+    aside: tuple[Aside | NeuronClass, ...]
     weights: tuple[Vector, ...]
     multipliers: Multipliers
     out: PieceMultipliers
@@ -75,9 +87,9 @@ class Cover:
 class Jump:
     """A lambda at which the minimum-norm path jumps, exactly.
 
-    theta = r*(lambda), and the multipliers prove it dual feasible; `limit` and `shorter` are weights of the tied neurons,
-    both optimal at lambda, |shorter| < |limit|; on one side of lambda (`side` +1: larger eta, smaller lambda) the only
-    optimal networks tend to `limit`.
+    theta = r*(lambda), and the multipliers prove it dual feasible; `limit` and `shorter` are weights of the tied
+    neurons, both optimal at lambda, |shorter| < |limit|; on one side of lambda (`side` +1: larger eta, smaller lambda)
+    the only optimal networks tend to `limit`.
     """
 
     lam: Fraction

@@ -9,9 +9,10 @@ polynomials in tau. A still point needs them at eta_c only, because s(eta) lies 
 [s(eta_c), (eta/eta_c) s(eta_c)]: (y - s/eta).(z - s/eta) <= 0 for z in B/eta, twice. So it is within
 R + (|s_0| + R) h / eta_c of s_0.
 
-Over the ball |s - s_0| <= rho every fine piece is out or in the region of a class, where xi s.(Zu)_+ - |u|^2/2 is
-concave with modulus 1: its maximiser v_a(s) is |Z|-Lipschitz in s whatever its face, and the neuron's output |Z|^2-Lipschitz.
-The outputs are independent on the whole piece if |W Q(s) - I| < 1, row sums over the tube.
+Over the ball |s - s_0| <= rho every fine piece is out, or aside (|v| + |Z| R < 1 on the path), or in the region of a
+class, where xi s.(Zu)_+ - |u|^2/2 is concave with modulus 1: its maximiser v_a(s) is |Z|-Lipschitz in s whatever its
+face, and the output |Z|^2-Lipschitz. The outputs are independent on the whole piece if |W Q(s) - I| < 1, row sums
+over the tube.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ from fractions import Fraction
 from flint import fmpq, fmpq_mat
 
 from relu_cert.exact import Matrix, Vector, norm_squared, sqrt_upper
-from relu_cert.path.model import Piece
+from relu_cert.path.model import Aside, Piece
 from relu_cert.path.polynomial import least, most, product, shifted, size, square
 from relu_cert.problem.model import Problem
-from relu_cert.prove.candidates import Unsettled
+from relu_cert.prove.candidates import Unsettled, fine_rows
 from relu_cert.prove.classes import (
     ClassMap,
     class_map,
@@ -104,8 +105,8 @@ def _root(x: fmpq) -> Fraction:
     return sqrt_upper(max(to_fraction(x), Fraction(0)), 64)
 
 
-def require_faces(problem: Problem, piece: Piece) -> None:
-    """Unsettled unless every class has its face along the whole path, and its region is concave over the ball."""
+def require_faces(problem: Problem, piece: Piece, R: Fraction) -> None:
+    """Refused unless every class has its face along the whole path, and its region is concave over the tube."""
     S = side_by_side(piece.s)
     for neuron in piece.classes:
         if problem.model == "gated":
@@ -115,16 +116,59 @@ def require_faces(problem: Problem, piece: Piece) -> None:
         if signs:
             raise Refused("the face of a neuron changes on the piece", signs)
         if problem.network is not None:
-            _require_concave(problem.network.Z, neuron, piece.s[0], piece.radius)
+            _require_concave(problem.network.Z, neuron, S, R)
 
 
-def _require_concave(Z: Matrix, neuron: NeuronClass, s_0: Vector, rho: Fraction) -> None:
-    """l_c - p_c = -xi sum |a_k| s_k > 0 over the ball for every kink."""
+def _require_concave(Z: Matrix, neuron: NeuronClass, S: fmpq_mat, R: Fraction) -> None:
+    """l_c - p_c = -xi sum |a_k| s_k > 0 within R of the path for every kink."""
     planes = parallel_classes(Z)
     for c in neuron.kinks:
-        bend = -neuron.sign * sum((abs(a) * s_0[k] for k, a in planes[c].items()), Fraction(0))
-        if bend <= 0 or bend**2 <= norm_squared(tuple(planes[c].values())) * rho**2:
-            raise Unsettled("a kink is not concave over the ball")
+        bend = [x - z for x, z in zip(_slope(planes[c], S, -1), _slope(planes[c], S, 1), strict=True)]
+        moved = to_fmpq(R * sqrt_upper(norm_squared(tuple(planes[c].values())), 64))
+        if least([neuron.sign * x for x in bend]) <= moved:
+            raise Refused("a kink is not concave on the piece")
+
+
+def is_aside(problem: Problem, one: Aside | NeuronClass, s: Sequence[Vector], rho: Fraction, R: Fraction) -> bool:
+    """Whether |v| + |X| R < 1 on the path, by a multiplier that stays in its box."""
+    S = side_by_side(s)
+    if isinstance(one, Aside):
+        if problem.network is None:
+            raise ValueError("a fine piece belongs to a network")
+        V, values = _aside_values(problem.network.Z, one, S, rho)
+        size_squared = largest_squared(problem)
+    else:
+        maps = class_map(problem, one)
+        V = maps.P * (maps.X.transpose() * S)
+        values = [] if problem.model == "gated" else _direct_values(problem, one, S).tolist()
+        size_squared = sum((to_fraction(x) ** 2 for x in maps.X.entries()), Fraction(0))
+        size_squared = largest_squared(problem) if problem.network is not None else size_squared
+    limit = 1 - R * sqrt_upper(size_squared, 64)
+    return limit > 0 and most(square(V)) < to_fmpq(limit**2) and all(least(row) >= 0 for row in values)
+
+
+def _aside_values(Z: Matrix, one: Aside, S: fmpq_mat, rho: Fraction) -> tuple[fmpq_mat, list[list[fmpq]]]:
+    """v = Z'm along the path, and what must be >= 0 for m to stay in its box."""
+    t = S if one.sign > 0 else -S
+    on = [c == "1" for c in one.base]
+    D = fmpq_mat([[to_fmpq(x) if on_k else fmpq(0) for x in z] for z, on_k in zip(Z, on, strict=True)])
+    start = D.transpose() * t
+    if not one.rows:
+        return start, []
+    A = fmpq_mat([[to_fmpq(x) for x in Z[k]] for k in one.rows])
+    W = (A * A.transpose()).solve(A)
+    pushed = (W * start).tolist()
+    fine = fine_rows(tuple(to_fraction(t[k, 0]) for k in range(t.nrows())), rho**2)
+    values: list[list[fmpq]] = []
+    for k, row in zip(one.rows, pushed, strict=True):
+        change = [-x for x in row]  # m_k = [base_k] t_k + change
+        t_k = [t[k, j] for j in range(t.ncols())]
+        if fine[k]:
+            values.append(change if on[k] else [-x for x in change])
+            continue
+        m = [a + b for a, b in zip(change, t_k, strict=True)] if on[k] else change
+        values += [[-x for x in m], [a - b for a, b in zip(m, t_k, strict=True)]]
+    return start - A.transpose() * fmpq_mat(pushed), values
 
 
 def _relu_values(problem: Problem, neuron: NeuronClass, S: fmpq_mat) -> fmpq_mat:
