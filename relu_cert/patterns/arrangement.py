@@ -13,7 +13,7 @@ from operator import mul
 
 import flint
 
-from relu_cert.exact import Matrix, primitive
+from relu_cert.exact import Matrix, Vector, primitive
 
 IntVector = tuple[int, ...]
 
@@ -79,9 +79,10 @@ def arrangement(Z: Matrix) -> Arrangement:
     return Arrangement(n, d, columns, tuple(common // f for f in factors), tuple(tuple(row) for row in rows))
 
 
-def _integer_row(row: Sequence[object]) -> IntVector:
-    q = lcm(*(x.denominator for x in row))  # type: ignore[attr-defined]
-    return primitive([x.numerator * (q // x.denominator) for x in row])  # type: ignore[attr-defined]
+def _integer_row(row: Vector) -> IntVector:
+    """The primitive integer row in the direction of a rational one."""
+    q = lcm(*(x.denominator for x in row))
+    return primitive([x.numerator * (q // x.denominator) for x in row])
 
 
 def independent_columns(rows: Sequence[Sequence[int]], d: int) -> tuple[int, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isqrt, prod
+from typing import Any
 
 import flint
 import numpy as np
@@ -15,8 +16,8 @@ from relu_cert.patterns.walk import Node, bits_of
 
 Floats = NDArray[np.float64]
 
-ROOM = 1 << 15  # cells in a chunk
-WORK = 1 << 15  # pivots in a chunk
+ROOM = 1 << 13  # cells in a chunk
+WORK = 1 << 14  # sets tried in a chunk
 
 
 class OutOfReach(ArithmeticError):
@@ -35,7 +36,7 @@ class Chunk:
     cells: NDArray[np.uint64]
     closures: NDArray[np.uint64]
     points: NDArray[np.float64]
-    kept: NDArray[np.int32]
+    kept: NDArray[np.int16]
     broken: dict[int, int]
 
     def node(self, i: int, base: int) -> Node:
@@ -45,6 +46,16 @@ class Chunk:
         r = self.points.shape[2]
         free = tuple(l for l in range(r) if l != base and l not in places[:k])
         return Node(tuple(members[:k]), tuple(signs[:k]), free)
+
+
+def _room(size: int, words: int, r: int) -> tuple[NDArray[Any], ...]:
+    """Room for the cells, closures, points and sets of a chunk."""
+    return (
+        np.empty((size, words), dtype=np.uint64),
+        np.empty((size, words), dtype=np.uint64),
+        np.empty((size, 2, r)),
+        np.empty((size, 3, r - 1), dtype=np.int16),
+    )
 
 
 def hadamard(rows: Sequence[Sequence[int]], r: int) -> int:
@@ -82,7 +93,7 @@ def compiled_walk(normals: Sequence[Sequence[int]], base: int) -> Iterator[Chunk
     # all minors and products of two of them must be in the range of floats: 2^-1022 to 2^1023
     rounding = bound.bit_length() < 480
     mode = kernel.INTEGERS if bound < 2**25 else kernel.ROUNDED if rounding else kernel.SCALED
-    if bound.bit_length() + 2 * r > 940:
+    if bound.bit_length() + 2 * r > 940 or m >= 1 << 15:
         raise OutOfReach
     X, E, exponents = first_level(normals, base, rounding)
     F = np.zeros((2, levels))
@@ -95,10 +106,7 @@ def compiled_walk(normals: Sequence[Sequence[int]], base: int) -> Iterator[Chunk
     S = np.zeros((4, m + r))
     J = np.zeros((2, m), dtype=np.int64)
     room = max(ROOM, 2 * m + 4)
-    cells = np.zeros((room, words), dtype=np.uint64)
-    closures = np.zeros((room, words), dtype=np.uint64)
-    points = np.zeros((room, 2, r))
-    kept = np.zeros((room, 3, r - 1), dtype=np.int32)
+    cells, closures, points, kept = _room(room, words, r)
     log = np.zeros((room, words + 1), dtype=np.uint64)
     counts = np.array([0, 0, -1, m, 0])
     seen = np.zeros((1 << 14, words), dtype=np.uint64)
@@ -115,7 +123,8 @@ def compiled_walk(normals: Sequence[Sequence[int]], base: int) -> Iterator[Chunk
         else:
             n, logged = counts[:2].tolist()
             broken = _circuits(log[:logged], normals)
-            yield Chunk(cells[:n].copy(), closures[:n].copy(), points[:n].copy(), kept[:n].copy(), broken)
+            yield Chunk(cells[:n], closures[:n], points[:n], kept[:n], broken)
+            cells, closures, points, kept = _room(room, words, r)
             counts[:2] = 0
 
 
