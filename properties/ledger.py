@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from textwrap import wrap
 from typing import Any
 
 from rich import box
@@ -15,6 +16,7 @@ from properties.codec import encode
 from properties.run import Entry, Judgement, Verdict
 
 ORDER: tuple[Verdict, ...] = ("holds", "refuted", "vacuous")
+LABEL_WIDTH = 20
 COLOURS = {"holds": "green", "refuted": "red", "vacuous": "yellow"}
 TITLES = {
     "holds": "Claims that hold as printed",
@@ -58,13 +60,14 @@ def print_table(entries: Sequence[Entry], console: Console) -> None:
 
 
 def _label(e: Entry, verdict: Verdict) -> Text:
-    return Text.assemble((e.claim.label, "bold"), "\n", (verdict.upper(), COLOURS[verdict]))
+    label = "\n".join(wrap(e.claim.label, LABEL_WIDTH))
+    return Text.assemble((label, "bold"), "\n", (verdict.upper(), COLOURS[verdict]))
 
 
 def _printed(e: Entry) -> Text:
     out = Text.assemble(e.printed.statement, "\n", (e.printed.evidence, COLOURS[e.printed.verdict]))
     for s in e.slips:
-        out.append(f"\nslip: {s.name}: {s.why}", "dim" if s.refutes else "bold red")
+        out.append(f"\nalso fails: {s.name}: {s.why}", "dim" if s.refutes else "bold red")
     return out
 
 
@@ -141,7 +144,7 @@ def as_html(entries: Sequence[Entry], examples: int, seed: int | None) -> str:
 
 
 def _row(e: Entry) -> str:
-    slips = "".join(f"<p class=slip>slip: {escape(s.name)}: {escape(s.why)}</p>" for s in e.slips)
+    slips = "".join(f"<p class=slip>also fails: {escape(s.name)}: {escape(s.why)}</p>" for s in e.slips)
     problems = "".join(f"<p class=refuted><b>{escape(p)}</b></p>" for p in e.problems)
     repaired = _judgement_html(e.repaired) if e.repaired else ""
     return (

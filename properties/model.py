@@ -81,7 +81,7 @@ class Witness:
 
 @dataclass(frozen=True)
 class Slip:
-    """A step of a printed proof that fails on a witness, though the claim itself may hold."""
+    """A step of a printed proof, or a repair that suggests itself, that fails on a witness."""
 
     statement: str
     check: Check

@@ -131,7 +131,7 @@ class Entry:
     def problems(self) -> tuple[str, ...]:
         """What is wrong: a repaired claim that fails, a witness that no longer refutes, a refutation that is news."""
         out = [f"witness {w.name} no longer refutes the printed statement" for w in self.witnesses if not w.refutes]
-        out += [f"slip {s.name} is no longer refuted" for s in self.slips if not s.refutes]
+        out += [f"{s.name} is no longer refuted" for s in self.slips if not s.refutes]
         if self.printed.verdict == "refuted" and not self.witnesses:
             out.append(f"the printed statement has no witness on file, but {self.printed.evidence}")
         if self.repaired is not None and self.repaired.verdict != "holds":
@@ -143,7 +143,7 @@ def judge(prop: Property, found: Search, witnesses: tuple[Checked, ...] = ()) ->
     """The verdict on a statement from its witnesses and from a search."""
     refuting = [w for w in witnesses if w.refutes]
     if refuting:
-        evidence = f"refuted by {refuting[0].name}: {refuting[0].why}"
+        evidence = "; ".join(f"refuted by {w.name}: {w.why}" for w in refuting)
         if found.failed:
             evidence += " (search finds another)"
         return Judgement(prop.statement, "refuted", found.instances, evidence, found.failure)

@@ -124,7 +124,7 @@ def _rows() -> Matrix:
     out = []
     for g in range(6):
         for i in range(8):
-            jitter = tuple(Fraction((7 * i + 3 * j * (i + 1) + 5 * g + i * i) % 5 - 2, 20) for j in range(3))
+            jitter = tuple(Fraction((i * (3 * j + 2) + i * i * (j + 1) + 5 * g + 3 * j) % 11 - 5, 60) for j in range(3))
             out.append(add(scale(1 if g % 2 == 0 else -1, unit(3, g // 2)), jitter))
     return tuple(out)
 

@@ -1,0 +1,6 @@
+"""The certifier against what is known before it is asked: planted truth, metamorphic relations, floats, flipped verdicts.
+
+A verdict other than UNDECIDED that is wrong is a failure, and so is a certificate that the checker does not accept, or
+one that it accepts with the opposite verdict. `python -m properties soundness` runs the statements of
+`properties.soundness.statements` like any campaign: in parallel, resumable, failing instances stored and shrunk.
+"""

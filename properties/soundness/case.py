@@ -1,0 +1,170 @@
+"""A question to the certifier, and its whole answer: facts, verdicts, and what the checker says to them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from hashlib import sha256
+from typing import Any
+
+from properties.exact.linalg import Matrix, Vector, transpose
+from properties.exact.patterns import gated_problem, patterns, relu_problem
+from properties.exact.problem import CGL
+from relu_cert.certificate import certificate, dumps
+from relu_cert.check import DEFAULT_GAP, IntervalChoice, LambdaChoice, find_facts, verdicts
+from relu_cert.claims import Result
+from relu_cert.data.model import Source
+from relu_cert.patterns import enumerate_patterns
+from relu_cert.problem import gated, relu
+from relu_cert.problem.model import Block, Problem
+from relu_cert.prove.facts import Facts
+from verify import VerifyError, check
+
+OPPOSITE = {"PROVED": "REFUTED", "REFUTED": "PROVED"}
+
+
+@dataclass(frozen=True)
+class NetworkCase:
+    """Data and lambda for a ReLU or gated ReLU network."""
+
+    model: str
+    Z: Matrix
+    y: Vector
+    lam: Fraction
+
+    @property
+    def problem(self) -> Problem:
+        """The certifier's problem."""
+        return (gated if self.model == "gated" else relu)(self.Z, self.y, enumerate_patterns(self.Z))
+
+    @property
+    def raw(self) -> bytes:
+        """A CSV file with these data."""
+        out = io.StringIO(newline="")
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow([*(f"x{j}" for j in range(len(self.Z[0]))), "y"])
+        writer.writerows([*map(str, z), str(t)] for z, t in zip(self.Z, self.y, strict=True))
+        return out.getvalue().encode()
+
+    @property
+    def source(self) -> Source:
+        """How the file is read."""
+        return Source("data.csv", sha256(self.raw).hexdigest(), "csv", target=len(self.Z[0]), header=True)
+
+    @property
+    def written_out(self) -> DirectCase:
+        """The same convex program as a direct problem, block by block."""
+        make = gated_problem if self.model == "gated" else relu_problem
+        return DirectCase(make(self.Z, patterns(self.Z).all, self.y, self.lam**2))
+
+
+@dataclass(frozen=True)
+class DirectCase:
+    """A constrained group lasso given directly; lambda is rational."""
+
+    convex: CGL
+
+    @property
+    def lam(self) -> Fraction:
+        """lambda"""
+        return self.convex.lam
+
+    @property
+    def problem(self) -> Problem:
+        """The certifier's problem."""
+        blocks, columns, start = [], [], 0
+        for b in self.convex.blocks:
+            blocks.append(Block(b.X, transpose(b.K) if b.K else None))
+            columns.append(tuple(range(start, start + b.size)))
+            start += b.size
+        return Problem("cgl", self.convex.y, tuple(blocks), columns=tuple(columns))
+
+    @property
+    def raw(self) -> bytes:
+        """A JSON file with this problem."""
+        groups, start = [], 0
+        for b in self.convex.blocks:
+            groups.append(list(range(start, start + b.size)))
+            start += b.size
+        rows = [[str(x) for b in self.convex.blocks for x in b.X[k]] for k in range(self.convex.n)]
+        K = [[[str(x) for x in row] for row in transpose(b.K)] if b.K else None for b in self.convex.blocks]
+        return json.dumps({"X": rows, "groups": groups, "K": K, "y": [str(x) for x in self.convex.y]}).encode()
+
+    @property
+    def source(self) -> Source:
+        """How the file is read."""
+        return Source("problem.json", sha256(self.raw).hexdigest(), "json")
+
+
+Case = NetworkCase | DirectCase
+
+
+class _Silent:
+    """Stages that nobody watches."""
+
+    def stage(self, name: str) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def advance(self, done: int, total: int) -> None:
+        return
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the certifier said, and the raw bytes it spoke of."""
+
+    case: Case
+    facts: Facts
+    results: tuple[Result, ...]
+
+    @cached_property
+    def said(self) -> dict[str, str]:
+        """The verdict of every claim."""
+        return {result.claim: str(result.verdict) for result in self.results}
+
+    @cached_property
+    def certificate(self) -> dict[str, Any]:
+        """The certificate, a JSON object."""
+        return certificate(self.case.source, self.facts, self.results)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a campaign counts."""
+        return tuple(f"{claim} {verdict}" for claim, verdict in self.said.items())
+
+
+def ask(case: Case, *, interval: IntervalChoice | None = None) -> Answer:
+    """The certifier's answer to the case; with an interval also about every lambda of that."""
+    facts = find_facts(case.problem, LambdaChoice(value=case.lam), DEFAULT_GAP, _Silent(), interval)
+    return Answer(case, facts, verdicts(facts))
+
+
+def objection(answer: Answer) -> str:
+    """What is wrong between the answer and the checker: "" if nothing.
+
+    The certificate must be accepted with the raw data, and rejected with any one decided verdict turned round. For a
+    claim that is UNDECIDED the checker must not accept both other verdicts.
+    """
+    tree = answer.certificate
+    try:
+        check(dumps(tree).encode(), answer.case.raw)
+    except VerifyError as error:
+        return f"the checker does not accept the certificate: {error}"
+    for claim, verdict in answer.said.items():
+        turned = [OPPOSITE[verdict]] if verdict in OPPOSITE else ["PROVED", "REFUTED"]
+        if all(_accepts({**tree, "claims": [{"claim": claim, "verdict": other}]}) for other in turned):
+            return f"{claim} is {verdict}, and the checker accepts {' and '.join(turned)} as well"
+    return ""
+
+
+def _accepts(tree: dict[str, Any]) -> bool:
+    try:
+        check(dumps(tree).encode())
+    except VerifyError:
+        return False
+    return True
