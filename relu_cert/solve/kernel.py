@@ -90,7 +90,9 @@ def newton(
         return None
     if accuracy == 0.0:
         state = _sharpen(data, y, state)
-    return KernelPoint(state.alpha, state.r, np.split(state.c, data.starts[1:]))
+    # B'r is rounded by as much as X'r; once more through P_F, v is exact on its kinks to the size of v itself
+    v = [face.P @ c for face, c in zip(faces, np.split(state.c, data.starts[1:]), strict=True)]
+    return KernelPoint(state.alpha, state.r, v)
 
 
 def _evaluate(data: _Faces, y: Floats, lam: float, alpha: Floats) -> _State | None:

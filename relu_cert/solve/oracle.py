@@ -30,7 +30,7 @@ Key = tuple[int, int | None, bytes, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Face:
-    """A block on a face of its cone at some residual: B = X_b P_F (n x |b|) and v = B'r.
+    """A block on a face of its cone at some residual: B = X_b P_F (n x |b|), v = B'r, and P_F.
 
     `kinks` are the rows that vanish on the face: z_k.v = 0 (ReLU; with a row come all that depend on the rows
     found), K_k.v = 0 (direct). `on` are the packed rows that are on (ReLU; kinks are off). Equal keys, equal B.
@@ -41,6 +41,7 @@ class Face:
     kinks: tuple[int, ...]
     B: Floats
     v: Floats
+    P: Floats
     on: bytes = b""
 
     @property
@@ -145,7 +146,8 @@ class ReluOracle:
         Z = self.arrays.Z
         kinks = priced.kinks[which]
         G = np.where((kinks >= 0)[:, :, None], Z[kinks], 0.0)
-        ZP = Z @ (np.eye(Z.shape[1]) - np.linalg.pinv(G) @ G)
+        P = np.eye(Z.shape[1]) - np.linalg.pinv(G) @ G
+        ZP = Z @ P
         vanishing = np.einsum("pnd,pnd->pn", ZP, ZP) <= 1e-24 * np.einsum("nd,nd->n", Z, Z)
         on = priced.base[which] & ~vanishing
         B = (on * sign_of[which, None])[:, :, None] * ZP
@@ -157,6 +159,7 @@ class ReluOracle:
                 kinks=tuple(np.flatnonzero(vanishing[i]).tolist()),
                 B=B[i],
                 v=priced.v[k],
+                P=P[i],
                 on=packed[i].tobytes(),
             )
             for i, k in enumerate(which.tolist())
@@ -200,8 +203,8 @@ class GatedOracle:
 
     def _faces(self, blocks: Sequence[int], c: Floats) -> list[Face]:
         on = unpack(self.arrays.bits[blocks], self.arrays.n)
-        B = on[:, :, None] * self.arrays.Z
-        return [Face(1, b, (), B[i], c[i]) for i, b in enumerate(blocks)]
+        B, eye = on[:, :, None] * self.arrays.Z, np.eye(c.shape[1])
+        return [Face(1, b, (), B[i], c[i], eye) for i, b in enumerate(blocks)]
 
 
 @dataclass(frozen=True)
@@ -257,13 +260,13 @@ class BlockOracle:
         c = X.T @ r
         rho = np.zeros(len(K))
         if not len(K):
-            return Face(1, b, (), X, c), float(np.linalg.norm(c)), rho
+            return Face(1, b, (), X, c, np.eye(len(c))), float(np.linalg.norm(c)), rho
         found = shortest(c[None], K, np.full((1, len(K)), -1.0), np.full((1, len(K)), np.inf), enough)
         kinks = found.kinks[0][found.kinks[0] >= 0]
         rho[kinks] = found.x[0][found.kinks[0] >= 0]
         G = K[kinks]
         P = np.eye(len(c)) - np.linalg.pinv(G) @ G if len(G) else np.eye(len(c))
-        face = Face(1, b, tuple(sorted(kinks.tolist())), X @ P, found.v[0])
+        face = Face(1, b, tuple(sorted(kinks.tolist())), X @ P, found.v[0], P)
         return face, float(np.linalg.norm(found.v[0])), rho
 
 
