@@ -20,8 +20,6 @@ from math import lcm
 from properties.exact.linalg import Matrix, Vector, dot, mat, null_space, rref
 from properties.exact.problem import CGL, Block
 
-__all__ = ["PatternList", "gated_problem", "mat", "pattern_of", "patterns", "relu_block", "relu_problem"]
-
 Pattern = tuple[bool, ...]
 Covector = tuple[int, int]
 Integers = tuple[int, ...]

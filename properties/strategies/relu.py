@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from properties.exact import polytope
-from properties.exact.linalg import Matrix, Vector, add, combine, dot, matmul, norm2, null_space, scale, sub, transpose
+from properties.exact.linalg import Matrix, Vector, add, combine, dot, norm2, null_space, scale, sub, transpose
 from properties.exact.network import output
 from properties.exact.patterns import patterns, relu_problem
 from properties.exact.problem import CGL, Weights, dual_vectors
@@ -158,7 +158,3 @@ def planted_kink(draw: DrawFn) -> PlantedReLU:
     assume(any(dot(zk, u) == 0 and any(zk) for _, u in out.neurons for zk in out.Z))
     return out
 
-
-def rotate(planted: PlantedReLU, Q: Matrix) -> PlantedReLU | None:
-    """The same instance in rotated features: rows z_k Q' (a metamorphic copy)."""
-    return plant_relu(matmul(planted.Z, transpose(Q)), planted.r, planted.alpha or (1,))
