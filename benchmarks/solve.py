@@ -204,7 +204,7 @@ def compare_gated(quick: bool, peers: Sequence[str], bars: list[Bar]) -> None:
         if peers:
             scores.append(clarabel(instance))
         for name in peers:
-            scores += peer(instance, name, 20.0 if quick else 60.0)
+            scores += peer(instance, name, 10.0 if quick else 30.0)
         table(instance, scores)
         good = [s for s in scores[1:] if s.gap <= 1e-8]
         if good and not quick:

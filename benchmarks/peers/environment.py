@@ -62,11 +62,11 @@ def run(
         command = [str(part) for part in (python, SCRIPT, peer, model, given, found)]
         try:
             done = subprocess.run(command, capture_output=True, check=False, timeout=60 + 4 * limit)
+            if done.returncode:
+                print(f"{peer}: {done.stderr.decode()[-500:]}", file=sys.stderr)
         except subprocess.TimeoutExpired:
-            print(f"{peer}: no answer in time", file=sys.stderr)
-            return []
-        if done.returncode:
-            print(f"{peer}: {done.stderr.decode()[-500:]}", file=sys.stderr)
+            print(f"{peer}: stopped after {60 + 4 * limit:.0f} seconds", file=sys.stderr)
+        if not found.exists():
             return []
         with np.load(found) as out:
             return [

@@ -7,6 +7,7 @@ OUT has for each tolerance that was tried the time of the call and the weights (
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 import warnings
@@ -113,9 +114,10 @@ def main() -> None:
         seconds.append(elapsed)
         weights.append(W)
         tried.append(tol)
+        np.savez(found + ".part.npz", tols=tried, seconds=seconds, W=np.array(weights))
+        os.replace(found + ".part.npz", found)  # what is done stays done, should the next one never end
         if sum(seconds) > limit:
             break
-    np.savez(found, tols=tried, seconds=seconds, W=np.array(weights))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ once the faces are right Newton squares the error.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from time import perf_counter
 
@@ -29,6 +29,7 @@ Progress = Callable[[int, float], None]  # round, relative gap
 _MARGIN = 1e-9  # multipliers may stop this far (relative) below lambda
 _NEAR = 0.8  # Newton keeps watching faces with |v|^2 above this share of lambda^2
 _ROUGH = 1e-3  # the accuracy of Newton's method while the faces still change
+_PATIENCE = 12  # rounds without a gap that is a tenth smaller
 _FRESH = 40  # at most so many new faces go straight to Newton
 
 
@@ -57,6 +58,8 @@ def solve(
     The gap of the answer is true up to rounding whatever happened; `stats.reason` says whether the solver stalled.
     `warm` may be a solution of the same problem at another lambda.
     """
+    if not lam > 0.0:
+        raise ValueError(f"lambda must be positive, not {lam}")
     with one_thread():
         return _solve(prepare(problem), lam, warm, tol, progress, rounds)
 
@@ -65,29 +68,37 @@ def _solve(
     data: FloatProblem, lam: float, warm: Solution | None, tol: float, progress: Progress | None, rounds: int
 ) -> Solution:
     began = perf_counter()
-    oracle = oracle_of(data)
-    y = data.y
-    point = _point(oracle, y, list(warm.neurons) if warm is not None else [])
+    oracle, y = oracle_of(data), data.y
+    point = _point(oracle, y, [])
     if warm is not None:
-        point = _improve(oracle, y, lam, _master(oracle, y, lam, point, []), [])
+        point = _step(oracle, y, lam, _point(oracle, y, list(warm.neurons)), []) or point
     best: Solution | None = None
-    idle = 0
+    idle, reason = 0, "rounds"
     for count in range(1, rounds + 1):
         top, faces = oracle.price(point.proposal, lam * (1.0 - _MARGIN))
         found = _measure(lam, point, top, Stats(count, perf_counter() - began, "solved"))
         if progress is not None:
             progress(count, found.relative_gap)
-        if best is None or found.gap < best.gap * 0.9:
-            best, idle = found if best is None or found.gap < best.gap else best, 0
-        else:
-            best, idle = (found if found.gap < best.gap else best), idle + 1
+        idle = 0 if best is None or found.gap < 0.9 * best.gap else idle + 1
+        best = found if best is None or found.gap < best.gap else best
         if best.relative_gap <= tol:
             return best
-        if idle >= 12:
-            return _ended(best, "stalled", began)
-        fresh = [Neuron(f.sign, f.block, f.v / norm(f.v)) for f in faces]
-        point = _improve(oracle, y, lam, _master(oracle, y, lam, point, fresh), fresh[:_FRESH])
-    return _ended(best, "rounds", began) if best is not None else _measure(lam, point, 0.0, Stats(0, 0.0, "rounds"))
+        better = _step(oracle, y, lam, point, [Neuron(f.sign, f.block, f.v / norm(f.v)) for f in faces])
+        if idle >= _PATIENCE or better is None:
+            reason = "stalled"
+            break
+        point = better
+    if best is None:
+        raise ValueError("at least one round is needed")
+    return replace(best, stats=Stats(best.stats.rounds, perf_counter() - began, reason))
+
+
+def _step(oracle: Oracle, y: Floats, lam: float, point: _Point, fresh: Sequence[Neuron]) -> _Point | None:
+    """Master, then Newton; None if the numbers break down."""
+    try:
+        return _improve(oracle, y, lam, _master(oracle, y, lam, point, fresh), fresh[:_FRESH])
+    except (np.linalg.LinAlgError, OverflowError):
+        return None
 
 
 def lambda_max(problem: Problem | FloatProblem) -> float:
@@ -109,11 +120,6 @@ def multipliers(
     if isinstance(data.arrays, NetworkArrays) and not data.arrays.gated:
         return {sign: piece_multipliers(data.arrays, sign * theta, enough) for sign in (1, -1)}
     return None
-
-
-def _ended(best: Solution, reason: str, began: float) -> Solution:
-    stats = Stats(best.stats.rounds, perf_counter() - began, reason)
-    return Solution(best.lam, best.neurons, best.residual, best.theta, best.primal, best.gap, stats)
 
 
 def _point(oracle: Oracle, y: Floats, neurons: list[Neuron]) -> _Point:
