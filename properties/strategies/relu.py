@@ -157,4 +157,3 @@ def planted_kink(draw: DrawFn) -> PlantedReLU:
     out = _accept(plant_relu((*start.Z, z), (*start.r, -Fraction(draw(st.integers(1, 2)))), draw(_weights())))
     assume(any(dot(zk, u) == 0 and any(zk) for _, u in out.neurons for zk in out.Z))
     return out
-
