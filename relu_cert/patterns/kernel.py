@@ -276,26 +276,9 @@ def advance(  # type: ignore[no-untyped-def]
                         counts[3] = e
                         return ORDER
                 visit_line(
-                    X,
-                    E,
-                    I,
-                    M,
-                    S,
-                    J,
-                    new,
-                    m,
-                    base,
-                    F[0, new],
-                    e,
-                    counts[4],
-                    cells,
-                    closures,
-                    points,
-                    kept,
-                    log,
-                    counts,
-                    seen,
-                )
+                    X, E, I, M, S, J, new, m, base, F[0, new], e, counts[4],
+                    cells, closures, points, kept, log, counts, seen,
+                )  # fmt: skip
             resume = GO_ON
             new = -1
             if D == 1:

@@ -154,7 +154,7 @@ def prove_signs(Z: Floats, signs: Floats, W: Floats) -> NDArray[np.bool_]:
     """True only where sign(z_j.w) is the wanted sign for every j; W holds integers of at most 53 bits."""
     r = Z.shape[1]
     product = signs * (W @ Z.T)
-    slack = (np.abs(W) @ np.abs(Z).T) * ((r + 3) * 2.0**-52)
+    slack = (np.abs(W) @ np.abs(Z).T) * ((r + 3) * 2.0**-52) + 2.0**-960  # the last for entries that underflow
     return np.asarray((product > slack).all(axis=1) & (np.abs(W) < REACH).all(axis=1))
 
 

@@ -127,3 +127,11 @@ def test_witnesses_are_small():
     W = enumerate_patterns(Z).groups[0].witnesses
     assert W.dtype == np.int64
     assert np.median(np.abs(W).max(axis=1)) < 40
+
+
+def test_entries_that_underflow():
+    """Columns whose sizes differ by more than the range of floats: no float may decide anything there."""
+    huge = 10**400
+    Z = matrix([[huge, 1, 0], [huge, 2, 1], [huge + 1, -1, 3], [-huge, 5, 1], [huge, 1, 1]])
+    check(Z, enumerate_patterns(Z))
+    check(Z, enumerate_patterns(Z, engine="compiled"))
