@@ -243,6 +243,7 @@ def _polytope(found: Polytope) -> dict[str, Any]:
     shortest = found.min_norm
     return {
         "bits": found.bits,
+        "tilt": vector(found.tilt),
         "bases": [list(basis) for basis in found.bases],
         "vertices": [list(support) for support in found.vertices],
         "edges": [list(edge) for edge in found.edges],

@@ -60,7 +60,8 @@ def settle(question: Question, solution: Solution) -> Facts:
     """The facts of the first point that settles everything, or the best there are, with the reason."""
     best: Facts | None = None
     for point in _points(question, solution):
-        facts, final = _listed(_exact_facts(question, point) or _ball_facts(question, point))
+        exact = _exact_facts(question, point)
+        facts, final = _listed(exact) if exact is not None else _ball_facts(question, point)
         if facts.value.reached and not facts.unsettled and final:
             return facts
         if best is None or _rank(facts) > _rank(best):
@@ -109,10 +110,11 @@ def _exact_facts(question: Question, point: Point) -> Facts | None:
     return None
 
 
-def _ball_facts(question: Question, point: Point) -> Facts:
+def _ball_facts(question: Question, point: Point) -> tuple[Facts, bool]:
     """The facts of the point, with the optimal set if a lift settles it; else those of the plain proof."""
     q = question
     plain: Facts | None = None
+    unlisted: Facts | None = None
     reason = ""
     for lift in proposed_lifts(q.problem, np.array([float(x) for x in point.theta])):
         facts = prove(
@@ -128,12 +130,18 @@ def _ball_facts(question: Question, point: Point) -> Facts:
         )
         plain = plain or facts
         try:
-            return replace(facts, optimal_set=optimal_set(facts, lift))
+            found, final = _listed(replace(facts, optimal_set=optimal_set(facts, lift)))
         except Unsettled as why:
             reason = str(why)
+            continue
+        if final:
+            return found, True
+        unlisted = unlisted or found  # another lift may list its vertices
+    if unlisted is not None:
+        return unlisted, False
     if plain is None:
         raise ValueError("the plain proof is always tried")
-    return replace(plain, unsettled=reason)
+    return replace(plain, unsettled=reason), False
 
 
 def _listed(facts: Facts) -> tuple[Facts, bool]:

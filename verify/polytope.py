@@ -1,14 +1,13 @@
 """All vertices and edges of the polytope {alpha >= 0 : F alpha = g} of optimal weights; its shortest point.
 
 FORMAT.md has the argument: a set of bases that no pivot leaves holds every vertex, because the graph of a polytope is
-connected. Exactly known polytopes may be degenerate; their ties are broken lexicographically. Otherwise everything is
-said of every F and g within the errors, and the polytope is proved to be nondegenerate.
+connected. Where vertices are degenerate, g is tilted a little, so that ties are broken. Everything is said of every F
+and g within the errors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from flint import fmpq
@@ -16,7 +15,7 @@ from flint import fmpq
 from verify.bounds import fraction, rational
 from verify.shortest import check_shortest
 from verify.system import System, chosen, on_grid, tableau
-from verify.text import Node, show
+from verify.text import Node, Vector
 
 MOST_BITS = 4096
 Basis = tuple[int, ...]
@@ -54,12 +53,15 @@ class Polytope:
 
 def check_polytope(system: System, node: Node) -> Polytope:
     """Reject unless the listed vertices and edges are all there are."""
-    fields = node.record("bits", "bases", "vertices", "edges", "min_norm")
+    fields = node.record("bits", "tilt", "bases", "vertices", "edges", "min_norm")
     bits = fields["bits"].index(MOST_BITS + 1)
     if system.exact and bits:
         raise fields["bits"].reject("0, because the polytope is known exactly")
     short = system if system.exact else on_grid(system, bits)
-    points, edges = walk(short, read_bases(system, fields["bases"]), fields["bases"])
+    tilt = fields["tilt"].vector(system.rows)
+    if any(c <= 0 for c in tilt):
+        raise fields["tilt"].reject("positive numbers")
+    points, edges = walk(short, tilt, read_bases(system, fields["bases"]), fields["bases"])
     vertices = tuple(tuple(system.names[a] for a in support) for support in points)
     if tuple(entry.ascending(system.total) for entry in fields["vertices"].array()) != vertices:
         raise fields["vertices"].reject("the supports of the bases, each once, in the order of the bases")
@@ -86,81 +88,130 @@ def read_bases(system: System, node: Node) -> dict[Basis, Node]:
 
 
 def walk(
-    system: System, bases: dict[Basis, Node], node: Node
+    system: System, tilt: Vector, bases: dict[Basis, Node], node: Node
 ) -> tuple[dict[Basis, dict[int, Fraction]], tuple[tuple[int, int], ...]]:
     """The supports with their points, in the order of the bases, and the edges; rejected if a pivot leads elsewhere."""
     points: dict[Basis, dict[int, Fraction]] = {}
     number: dict[Basis, int] = {}
     numbers: dict[Basis, int] = {}
     pivots: list[tuple[Basis, Basis]] = []
+    meetings: list[tuple[Basis, Node]] = []
     first = next(iter(bases))
     for basis, entry in bases.items():
-        found = tableau(system, basis)
-        if found is None:
-            raise entry.reject("classes with independent columns of F")
-        rows, inverse = found
-        steps = lexicographic if system.exact else strict
-        for entering, leaving in steps(system, rows, inverse, basis, first, entry):
-            other = tuple(sorted({*basis, entering} - {leaving}))
+        corner = read_corner(system, basis, dict(zip(first, tilt, strict=True)), entry)
+        for entering in sorted(set(range(len(system.names))) - set(basis)):
+            gone, meeting = leaving(corner, entering, entry)
+            other = tuple(sorted({*basis, entering} - {gone}))
             if other not in bases:
                 names = [system.names[a] for a in other]
                 raise node.reject(f"the basis {names} too, which a pivot leads to", f"{len(bases)} others")
             pivots.append((basis, other))
-        support = tuple(a for a, row in zip(basis, rows, strict=True) if not system.exact or row[0] != 0)
-        points.setdefault(support, {a: fraction(row[0]) for a, row in zip(basis, rows, strict=True)})
-        numbers[basis] = number.setdefault(support, len(number))
+            if meeting is not None:
+                meetings.append((meeting, entry))
+        point = {a: fraction(x) for i, (a, x) in enumerate(zip(basis, corner.x, strict=True)) if i not in corner.zeros}
+        points.setdefault(tuple(point), point)
+        numbers[basis] = number.setdefault(tuple(point), len(number))
+    for meeting, entry in meetings:
+        if meeting not in points:
+            names = [system.names[a] for a in meeting]
+            raise entry.reject(f"a vertex {names}, so that ratios are equal which the errors do not tell apart", "none")
     pairs = {tuple(sorted((numbers[a], numbers[b]))) for a, b in pivots if numbers[a] != numbers[b]}
     return points, tuple(sorted((i, j) for i, j in pairs))
 
 
-def lexicographic(
-    system: System, rows: list[Row], inverse: list[Row], basis: Basis, first: Basis, node: Node
-) -> Iterator[tuple[int, int]]:
-    """Every column with the one that it replaces in the basis: g is disturbed by eps f_1 + eps^2 f_2 + ..., where
-    f_1, f_2, ... are the columns of the first basis."""
-    heads = [[row[0], *(row[1 + a] for a in first)] for row in rows]
-    for a, head in zip(basis, heads, strict=True):
-        if next((x for x in head if x != 0), fmpq(0)) <= 0:
-            raise node.reject(f"weights >= 0, lexicographically, for class {a}", show(fraction(head[0])))
-    for entering in range(len(system.names)):
-        if entering in basis:
-            continue
-        ratios = [
-            ([x / row[1 + entering] for x in head], a)
-            for a, head, row in zip(basis, heads, rows, strict=True)
-            if row[1 + entering] > 0
-        ]
-        if not ratios:
-            raise node.reject("a bounded polytope", f"a ray from class {entering}")
-        yield entering, min(ratios)[1]
+@dataclass(frozen=True)
+class Corner:
+    """One basis: F_B^-1 [g | F] in `rows`; x = F_B^-1 g, exactly 0 at the places `zeros`, elsewhere above its error;
+    z = F_B^-1 (the tilt of g), positive at `zeros`; h / left and the columns bound the errors of the rows."""
+
+    system: System
+    basis: Basis
+    rows: list[Row]
+    x: Row
+    x_error: fmpq
+    z: Row
+    z_error: fmpq
+    h: fmpq
+    left: fmpq
+    zeros: frozenset[int]
+    silent: frozenset[int]
+
+    def column(self, a: int) -> tuple[Row, fmpq]:
+        """F_B^-1 F_a and the error of its entries (none for a column of the basis)."""
+        T = [row[1 + a] for row in self.rows]
+        return T, fmpq(0) if a in self.basis else self.h * (1 + sum(map(abs, T), fmpq(0))) / self.left
 
 
-def strict(
-    system: System, rows: list[Row], inverse: list[Row], basis: Basis, first: Basis, node: Node
-) -> Iterator[tuple[int, int]]:
-    """The same where weights are positive and ratios different for every F and g within the errors."""
-    spans = [sum((abs(m) * rational(e) for m, e in zip(row, system.F_error, strict=True)), fmpq(0)) for row in inverse]
-    moves = [sum((abs(m) * rational(e) for m, e in zip(row, system.g_error, strict=True)), fmpq(0)) for row in inverse]
-    h, size = max(spans, default=fmpq(0)), len(basis)
+def read_corner(system: System, basis: Basis, tilt: dict[int, Fraction], node: Node) -> Corner:
+    """Reject unless the basis is independent, x >= 0, and x + eps z > 0 for small eps > 0, within all errors."""
+    found = tableau(system, basis)
+    if found is None:
+        raise node.reject("classes with independent columns of F")
+    rows, inverse = found
+    zero, size = fmpq(0), len(basis)
+    spans = [sum((abs(m) * rational(e) for m, e in zip(row, system.F_error, strict=True)), zero) for row in inverse]
+    moves = [sum((abs(m) * rational(e) for m, e in zip(row, system.g_error, strict=True)), zero) for row in inverse]
+    h = max(spans, default=zero)
     if size * h >= 1:
         raise node.reject("a basis that the errors cannot make singular")
-    left = 1 - size * h
-    x_error = (max(moves, default=fmpq(0)) + h * sum((abs(row[0]) for row in rows), fmpq(0))) / left
-    for a, row in zip(basis, rows, strict=True):
-        if row[0] <= x_error:
-            raise node.reject(
-                f"a weight > {show(fraction(x_error))} of class {system.names[a]}", show(fraction(row[0]))
-            )
-    for entering in range(len(system.names)):
-        if entering in basis:
-            continue
-        T = [row[1 + entering] for row in rows]
-        error = h * (1 + sum((abs(t) for t in T), fmpq(0))) / left
-        i = min((i for i in range(size) if T[i] > error), key=lambda i: rows[i][0] / T[i], default=None)
-        if i is None:
-            raise node.reject(f"a class that certainly leaves when {system.names[entering]} enters")
-        for l in range(size):
-            if l != i and (rows[l][0] - x_error) * (T[i] - error) <= (T[l] + error) * (rows[i][0] + x_error):
-                pair = [system.names[basis[i]], system.names[basis[l]]]
-                raise node.reject(f"different ratios when {system.names[entering]} enters", f"{pair} within the errors")
-        yield entering, basis[i]
+    left, x = 1 - size * h, [row[0] for row in rows]
+    x_error = (max(moves, default=zero) + h * sum(map(abs, x), zero)) / left
+    zeros = frozenset(i for i in range(size) if abs(x[i]) <= x_error)
+    rest = {a for i, a in enumerate(basis) if i not in zeros}
+    void = [columns for columns in system.silent.values() if rest <= columns]
+    if any(x_i < -x_error for x_i in x) or (not system.exact and len(void) < len(zeros)):
+        named = [system.names[a] for a in basis]
+        raise node.reject(f"weights of {named} that are positive, or 0 by silent rows", ", ".join(map(str, zeros)))
+    silent = frozenset.intersection(*void) if void else frozenset()
+    corner = Corner(system, basis, rows, x, x_error, x, zero, h, left, zeros, silent)
+    parts = {b: corner.column(b) for b in tilt}
+    z = [sum((parts[b][0][i] * rational(c) for b, c in tilt.items()), zero) for i in range(size)]
+    z_error = sum((parts[b][1] * rational(c) for b, c in tilt.items()), zero)
+    if any(z[i] <= z_error for i in zeros):
+        raise node.reject("a tilt that makes the weights positive that are 0")
+    return replace(corner, z=z, z_error=z_error)
+
+
+def leaving(corner: Corner, entering: int, node: Node) -> tuple[int, Basis | None]:
+    """The class that leaves the basis: the ratio of x + eps z to T is least there, for all small eps > 0.
+
+    If the ratios of x may be equal for several classes, then also the support of the point where all of these are 0: if
+    that is a vertex, they are equal.
+    """
+    T, error = corner.column(entering)
+    zeros = corner.zeros
+    still = zeros if entering in corner.silent and not corner.system.exact else frozenset()  # T is exactly 0 there
+    rising = [i for i in range(len(T)) if T[i] > error and i not in still]
+    tied = [i for i in rising if i in zeros]
+    if not rising or (not tied and any(T[l] + error > 0 for l in zeros - still)):
+        raise node.reject(f"a class that certainly leaves when {corner.system.names[entering]} enters")
+    if tied:
+        others = [l for l in zeros - still if T[l] + error > 0]
+        return corner.basis[least(corner, T, error, others, node)], None
+    i = min(rising, key=lambda i: corner.x[i] / T[i])
+    places = set(range(len(T))) - zeros
+    near = [l for l in places if l == i or not surely_less(corner.x, corner.x_error, T, error, i, l)]
+    if len(near) == 1:
+        return corner.basis[i], None
+    kept = [corner.basis[l] for l in places if l not in near] + [corner.basis[l] for l in zeros - still if T[l] < 0]
+    return corner.basis[least(corner, T, error, near, node)], tuple(sorted([*kept, entering]))
+
+
+def least(corner: Corner, T: Row, error: fmpq, places: list[int], node: Node) -> int:
+    """The place where z / T is certainly least; T is positive there."""
+    i = min((l for l in places if T[l] > error), key=lambda l: corner.z[l] / T[l])
+    for l in places:
+        if l != i and not surely_less(corner.z, corner.z_error, T, error, i, l):
+            pair = [corner.system.names[corner.basis[i]], corner.system.names[corner.basis[l]]]
+            raise node.reject("ratios that are different, or equal at a vertex", f"those of {pair} within the errors")
+    return i
+
+
+def surely_less(x: Row, x_error: fmpq, T: Row, T_error: fmpq, i: int, l: int) -> bool:
+    """Whether x_i T_l < x_l T_i within the errors: where T_l > 0, the ratio x / T is less at i than at l."""
+    return max(corners(x[i], x_error, T[l], T_error)) < min(corners(x[l], x_error, T[i], T_error))
+
+
+def corners(a: fmpq, a_error: fmpq, b: fmpq, b_error: fmpq) -> list[fmpq]:
+    """The products at the ends of two intervals: the others are between them."""
+    return [s * t for s in (a - a_error, a + a_error) for t in (b - b_error, b + b_error)]

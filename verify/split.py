@@ -52,14 +52,15 @@ def check_split(found: Candidates, masses: Vector, delta: Fraction, fields: dict
         if split[a] <= off:
             expected = f"every positive weight > {show(off)}, its possible error"
             raise fields["split"].reject(expected, f"{show(split[a])} at {a}")
-    silent, S = Fraction(0), len(masses)
+    known, S = Fraction(0), len(masses)
     system = System(
         F,
         (*masses, *(dot(row, found.ball.problem.y) for row in rows)),
-        (*(silent,) * S, *(root_above(square(row)) * found.moved for row in rows)),
-        (*(delta,) * S, *(silent,) * len(rows)),
+        (*(known,) * S, *(root_above(square(row)) * found.moved for row in rows)),
+        (*(delta,) * S, *(known,) * len(rows)),
         tuple(active),
         len(split),
+        {S + l: silent_on(found, active, row) for l, row in enumerate(rows) if not dot(row, found.ball.problem.y)},
         exact=False,
     )
     return Split(active, k - int(F.nrows()), system)
@@ -98,5 +99,10 @@ def check_forced(found: Candidates, active: list[int], node: Node) -> Matrix:
 
 def is_void(found: Candidates, active: list[int], row: Vector) -> bool:
     """l.y = 0 and B_a'l = P_a X_a'l = 0 for every active class a."""
-    silent = all(not any((found.classes[a].B.transpose() * column(row)).entries()) for a in active)
-    return silent and not dot(row, found.ball.problem.y)
+    return len(silent_on(found, active, row)) == len(active) and not dot(row, found.ball.problem.y)
+
+
+def silent_on(found: Candidates, active: list[int], row: Vector) -> frozenset[int]:
+    """The places of the active classes a with B_a'l = 0, so that l.q_a = 0 for every residual."""
+    products = [(found.classes[a].B.transpose() * column(row)).entries() for a in active]
+    return frozenset(place for place, entries in enumerate(products) if not any(entries))

@@ -17,7 +17,8 @@ class System:
     """{alpha >= 0 : F alpha = g}: one column of F for each class of `names`, `total` classes are tied at lambda.
 
     Every entry in row l of F is within F_error[l] of the true one, g[l] within g_error[l]; all errors are 0 if `exact`.
-    The rows of the true F are independent, and the true polytope is bounded and not empty.
+    The rows of the true F are independent, and the true polytope is bounded and not empty. `silent` names rows whose
+    true g is exactly 0, each with the columns in which the true F is exactly 0.
     """
 
     F: fmpq_mat
@@ -26,6 +27,7 @@ class System:
     g_error: Vector
     names: tuple[int, ...]
     total: int
+    silent: dict[int, frozenset[int]]
     exact: bool
 
     @property
@@ -42,7 +44,7 @@ def exact_system(outputs: Sequence[Vector], fit: Vector) -> System:
     rows = reduced.tolist()[:rank]
     F = fmpq_mat(rank, k, [x for row in rows for x in row[:k]])
     zero = (Fraction(0),) * rank
-    return System(F, tuple(fraction(row[k]) for row in rows), zero, zero, tuple(range(k)), k, True)
+    return System(F, tuple(fraction(row[k]) for row in rows), zero, zero, tuple(range(k)), k, {}, exact=True)
 
 
 def on_grid(system: System, bits: int) -> System:

@@ -40,6 +40,7 @@ def _listed(facts: Facts, system: System, most: int) -> Polytope:
     named = [{names[a]: x for a, x in point.items()} for point in found.points.values()]
     return Polytope(
         bits=system.bits,
+        tilt=found.tilt,
         bases=tuple(tuple(names[a] for a in basis) for basis in found.bases),
         vertices=tuple(tuple(names[a] for a in support) for support in found.points),
         points=tuple(tuple(point.get(a, Fraction(0)) for a in range(system.total)) for point in named),

@@ -26,6 +26,7 @@ class Polytope:
     Neurons are numbered as the classes of the optimal set, or as the tied neurons where the optimum is exact.
 
     `bits`      F and g were rounded to multiples of 2^-bits (0: they are exact)
+    `tilt`      g was disturbed by eps sum_b tilt_b F_b over the first basis, so that no ratios tie
     `bases`     what is closed under pivots, and so proves that the list is complete
     `vertices`  supports; `points` their weights, exact or about right, one entry for each of the `tied` neurons
     `edges`     pairs of numbers of vertices
@@ -33,6 +34,7 @@ class Polytope:
     """
 
     bits: int
+    tilt: Vector
     bases: tuple[tuple[int, ...], ...]
     vertices: tuple[tuple[int, ...], ...]
     points: Matrix

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil
 
@@ -25,7 +25,8 @@ MOST_BITS = 4096
 class System:
     """{alpha >= 0 : F alpha = g}; column a belongs to the neuron names[a] of `total`.
 
-    Entries of row l of F are within F_error[l], g[l] within g_error[l] of the truth; both are empty if `exact`.
+    Entries of row l of F are within F_error[l], g[l] within g_error[l] of the truth. `silent` are rows in which g is
+    exactly 0, with the columns where F is: a target 0 that is fitted exactly, and the gates that are closed there.
     """
 
     F: fmpq_mat
@@ -35,6 +36,7 @@ class System:
     names: tuple[int, ...]
     total: int
     bits: int
+    silent: dict[int, frozenset[int]] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:
@@ -67,7 +69,8 @@ def exact_system(outputs: Sequence[Vector], fit: Vector) -> System:
     reduced, rank = fmpq_mat(rows).rref()
     kept = reduced.tolist()[:rank]
     F = fmpq_mat(rank, k, [x for row in kept for x in row[:k]])
-    return System(F, tuple(to_fraction(row[k]) for row in kept), (), (), tuple(range(k)), k, 0)
+    zero = (Fraction(0),) * rank
+    return System(F, tuple(to_fraction(row[k]) for row in kept), zero, zero, tuple(range(k)), k, 0)
 
 
 def _enclosed(facts: Facts, found: OptimalSet) -> System | None:
@@ -78,13 +81,21 @@ def _enclosed(facts: Facts, found: OptimalSet) -> System | None:
         unit = fmpq_mat(k, k, [int(i == j) for i in range(k) for j in range(k)])
         return _rounded(unit, found.masses, (zero,) * k, (found.mass_error,) * k, tuple(range(k)), k)
     theta = column(facts.dual.theta)
-    outputs = [class_map(facts.problem, neuron).output(theta).entries() for neuron in found.classes]
+    maps = [class_map(facts.problem, neuron) for neuron in found.classes]
+    outputs = [one.output(theta).entries() for one in maps]
     lift = found.lift[: len(found.lift) - found.void]
     Q = fmpq_mat([list(row) for row in zip(*outputs, strict=True)])
     F = columns(split_map(lift, found.groups, Q), found.active)
     moved = largest_squared(facts.problem) * sqrt_upper(facts.fit.radius_squared, 64)
     masses, rows = len(found.masses), len(lift)
-    return _rounded(
+    silent = {
+        masses + l: frozenset(
+            i for i, a in enumerate(found.active) if not any((maps[a].B().transpose() * column(row)).entries())
+        )
+        for l, row in enumerate(lift)
+        if not dot(row, facts.problem.y)
+    }
+    rounded = _rounded(
         F,
         (*found.masses, *(dot(row, facts.problem.y) for row in lift)),
         (*(zero,) * masses, *(sqrt_upper(norm_squared(row), 64) * moved for row in lift)),
@@ -92,6 +103,7 @@ def _enclosed(facts: Facts, found: OptimalSet) -> System | None:
         found.active,
         k,
     )
+    return None if rounded is None else replace(rounded, silent=silent)
 
 
 def _rounded(

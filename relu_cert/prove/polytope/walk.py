@@ -1,26 +1,26 @@
 """All vertices by pivots: from one basis to every basis that a pivot leads to (the graph of a polytope is connected).
 
-Where F and g are exact the polytope may be degenerate: g is disturbed by eps f_1 + eps^2 f_2 + ..., f the columns of
-the first basis, so that ties are broken lexicographically; every vertex keeps a basis, and every edge a pivot. Where
-they are enclosed, each basis has positive weights and each pivot one leaving neuron, for all F and g within the errors:
+With B a basis, x = F_B^-1 g, T_j = F_B^-1 F_j, h = max_i sum_l |F_B^-1|_il F_error_l and b = #rows,
 
-    x = F_B^-1 g,  T_j = F_B^-1 F_j,  h = max_i sum_l |F_B^-1|_il F_error_l,  b = #rows,
     |x* - x|     <= (max_i sum_l |F_B^-1|_il g_error_l + h |x|_1) / (1 - b h)
     |T_j* - T_j| <= h (1 + |T_j|_1) / (1 - b h)
 
-so that the vertices are exactly the bases found, each with b positive weights: the polytope is nondegenerate.
+for the true x* and T*. At a degenerate vertex some weights x_i are exactly 0: seen at once if F and g are exact, else
+by as many silent rows that are void on the other neurons. g is tilted by eps sum_b c_b F_b over the first basis, with
+generic c > 0, so that for small eps > 0 no two ratios tie: every vertex keeps a basis, and every edge a pivot.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 from flint import fmpq, fmpq_mat
 from scipy.optimize import linprog
 
+from relu_cert.exact import Vector
 from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import to_fmpq, to_fraction
 from relu_cert.prove.definite import floats
@@ -28,6 +28,9 @@ from relu_cert.prove.polytope.system import System
 
 Basis = tuple[int, ...]
 Row = list[fmpq]
+MOST_TILT = 2**20
+WIDE = "the ball is too wide to list the vertices of the polytope of optimal weights"
+WEIGHT = "a vertex of the polytope of optimal weights may have a weight zero"
 
 
 class TooManyBases(Unsettled):
@@ -36,45 +39,67 @@ class TooManyBases(Unsettled):
 
 @dataclass(frozen=True)
 class Walk:
-    """The bases (columns of F) in the order found, the supports with their weights, and the edges between supports."""
+    """The tilt, the bases (columns of F) in the order found, the supports with their weights, the edges of supports."""
 
+    tilt: Vector
     bases: tuple[Basis, ...]
     points: dict[Basis, dict[int, Fraction]]
     edges: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
-class _Tableau:
-    """F_B^-1 [g | F] and F_B^-1."""
+class _Corner:
+    """One basis: F_B^-1 F, x and z = F_B^-1 (tilt) with their errors; x is exactly 0 on `zeros`, and so is F_B^-1 F_j
+    for the columns j of `still`. h and 1 - b h give the errors of F_B^-1 F."""
 
+    basis: Basis
     rows: list[Row]
-    inverse: list[Row]
+    x: Row
+    dx: fmpq
+    zeros: frozenset[int]
+    still: frozenset[int]
+    h: fmpq
+    left: fmpq
+    z: Row
+    dz: fmpq
+
+    def column(self, a: int) -> tuple[Row, fmpq]:
+        """F_B^-1 F_a and its error."""
+        T = [row[a] for row in self.rows]
+        return T, fmpq(0) if a in self.basis else self.h * (1 + sum(map(abs, T), fmpq(0))) / self.left
 
 
 def walk(system: System, start: Basis, most: int) -> Walk:
     """Every basis that pivots lead to. Unsettled if the errors are too wide, TooManyBases if there are more."""
+    tilt = tuple(Fraction(int(c)) for c in np.random.default_rng(0).integers(1, MOST_TILT, system.rows))
     queue = [start]
     known = {start}
     points: dict[Basis, dict[int, Fraction]] = {}
     number: dict[Basis, int] = {}
     numbers: dict[Basis, int] = {}
     pivots: list[tuple[Basis, Basis]] = []
+    meetings: list[Basis] = []
     for basis in queue:
-        table = _tableau(system, basis)
-        support = tuple(a for a, row in zip(basis, table.rows, strict=True) if not system.exact or row[0] != 0)
-        numbers[basis] = number.setdefault(support, len(number))
-        points.setdefault(support, {a: to_fraction(row[0]) for a, row in zip(basis, table.rows, strict=True)})
-        steps = _lexicographic(system, table, basis, start) if system.exact else _strict(system, table, basis)
-        for entering, leaving in steps:
-            other = tuple(sorted({*basis, entering} - {leaving}))
+        corner = _corner(system, basis, dict(zip(start, tilt, strict=True)))
+        point = {a: to_fraction(corner.x[i]) for i, a in enumerate(basis) if i not in corner.zeros}
+        points.setdefault(tuple(point), point)
+        numbers[basis] = number.setdefault(tuple(point), len(number))
+        for entering in range(len(system.names)):
+            if entering in basis:
+                continue
+            gone, meeting = _leaving(corner, entering)
+            meetings += [] if meeting is None else [meeting]
+            other = tuple(sorted({*basis, entering} - {gone}))
             pivots.append((basis, other))
             if other not in known:
                 known.add(other)
                 queue.append(other)
         if len(queue) > most:
             raise TooManyBases(f"the polytope of optimal weights has more than {most} bases")
+    if any(meeting not in points for meeting in meetings):
+        raise Unsettled(WIDE)
     pairs = {tuple(sorted((numbers[a], numbers[b]))) for a, b in pivots if numbers[a] != numbers[b]}
-    return Walk(tuple(queue), points, tuple(sorted((i, j) for i, j in pairs)))
+    return Walk(tilt, tuple(queue), points, tuple(sorted((i, j) for i, j in pairs)))
 
 
 def exact_start(system: System, support: Basis) -> Basis:
@@ -103,56 +128,73 @@ def enclosed_start(system: System) -> Basis:
     return tuple(sorted(int(a) for a in np.argsort(-found.x)[: system.rows]))
 
 
-def _tableau(system: System, basis: Basis) -> _Tableau:
-    if not system.rows:
-        return _Tableau([], [])
+def _corner(system: System, basis: Basis, tilt: dict[int, Fraction]) -> _Corner:
+    """The basis with all its errors; Unsettled if a weight that is not proved zero may be zero."""
+    zero, size = fmpq(0), len(basis)
     try:
-        inverse = system.on(basis).inv()
+        inverse = system.on(basis).inv() if size else fmpq_mat(0, 0)
     except ZeroDivisionError:
-        raise Unsettled("the polytope of optimal weights seems to be degenerate") from None
-    g = fmpq_mat(system.rows, 1, [to_fmpq(x) for x in system.g])
-    heads, rest = (inverse * g).tolist(), (inverse * system.F).tolist()
-    return _Tableau([[*x, *row] for x, row in zip(heads, rest, strict=True)], inverse.tolist())
-
-
-def _lexicographic(system: System, table: _Tableau, basis: Basis, first: Basis) -> Iterator[tuple[int, int]]:
-    """(entering, leaving) for every column outside the basis."""
-    heads = [[row[0], *(row[1 + a] for a in first)] for row in table.rows]
-    for entering in range(len(system.names)):
-        if entering not in basis:
-            ratios = [
-                ([x / row[1 + entering] for x in head], a)
-                for a, head, row in zip(basis, heads, table.rows, strict=True)
-                if row[1 + entering] > 0
-            ]
-            yield entering, min(ratios)[1]
-
-
-def _strict(system: System, table: _Tableau, basis: Basis) -> Iterator[tuple[int, int]]:
-    """The same for every F and g within the errors, or Unsettled."""
-    rows, zero, size = table.rows, fmpq(0), len(basis)
-    h = max((_weighted(row, system.F_error) for row in table.inverse), default=zero)
+        raise Unsettled(WEIGHT) from None
+    entries = inverse.tolist() if size else []
+    h = max((_weighted(row, system.F_error) for row in entries), default=zero)
     left = 1 - size * h
     if left <= 0:
-        raise Unsettled("the ball is too wide to list the vertices of the polytope of optimal weights")
-    x = [row[0] for row in rows]
-    move = max((_weighted(row, system.g_error) for row in table.inverse), default=zero)
+        raise Unsettled(WIDE)
+    x = (inverse * fmpq_mat(size, 1, [to_fmpq(g) for g in system.g])).entries() if size else []
+    move = max((_weighted(row, system.g_error) for row in entries), default=zero)
     dx = (move + h * sum(map(abs, x), zero)) / left
-    if any(x_i <= dx for x_i in x):
-        raise Unsettled("a vertex of the polytope of optimal weights may have a weight zero")
-    for entering in range(len(system.names)):
-        if entering in basis:
-            continue
-        T = [row[1 + entering] for row in rows]
-        dT = h * (1 + sum(map(abs, T), zero)) / left
-        up = [i for i in range(size) if T[i] > dT]
-        if not up:
-            raise Unsettled("the ball is too wide to list the vertices of the polytope of optimal weights")
-        i = min(up, key=lambda i: x[i] / T[i])
-        if any((x[l] - dx) * (T[i] - dT) <= (T[l] + dT) * (x[i] + dx) for l in range(size) if l != i):
-            raise Unsettled("a vertex of the polytope of optimal weights may have a weight zero")
-        yield entering, basis[i]
+    zeros = frozenset(i for i in range(size) if abs(x[i]) <= dx)
+    rest = {a for i, a in enumerate(basis) if i not in zeros}
+    void = [columns for columns in system.silent.values() if rest <= columns]
+    if any(x_i < -dx for x_i in x) or (not system.exact and len(void) < len(zeros)):
+        raise Unsettled(WEIGHT)
+    still = frozenset.intersection(*void) if void else frozenset()
+    rows = (inverse * system.F).tolist() if size else []
+    corner = _Corner(basis, rows, x, dx, zeros, still, h, left, [], zero)
+    parts = [(corner.column(b), to_fmpq(c)) for b, c in tilt.items()]
+    z = [sum((T[i] * c for (T, _), c in parts), zero) for i in range(size)]
+    dz = sum((dT * c for (_, dT), c in parts), zero)
+    if any(z[i] <= dz for i in zeros):
+        raise Unsettled(WIDE)
+    return replace(corner, z=z, dz=dz)
 
 
-def _weighted(row: Row, errors: tuple[Fraction, ...]) -> fmpq:
+def _leaving(corner: _Corner, entering: int) -> tuple[int, Basis | None]:
+    """The column that leaves. Where x / T may be least at several, also the support of the point where all these are 0:
+    if it turns out to be a vertex, the ratios are equal, and the tilt decides."""
+    T, dT = corner.column(entering)
+    zeros = frozenset() if entering in corner.still else corner.zeros
+    positive = [i for i in range(len(T)) if i not in corner.zeros]
+    rising = [i for i in zeros if T[i] + dT > 0]
+    if rising:
+        if not any(T[i] > dT for i in rising):
+            raise Unsettled(WIDE)
+        return corner.basis[_least(corner, T, dT, rising)], None
+    up = [i for i in positive if T[i] > dT]
+    if not up:
+        raise Unsettled(WIDE)
+    i = min(up, key=lambda i: corner.x[i] / T[i])
+    near = [l for l in positive if l == i or not _less(corner.x, corner.dx, T, dT, i, l)]
+    if len(near) == 1:
+        return corner.basis[i], None
+    kept = [l for l in positive if l not in near] + [l for l in zeros if T[l] < 0]
+    support = tuple(sorted([*(corner.basis[l] for l in kept), entering]))
+    return corner.basis[_least(corner, T, dT, near)], support
+
+
+def _least(corner: _Corner, T: Row, dT: fmpq, places: Sequence[int]) -> int:
+    """Where z / T is certainly least."""
+    i = min((l for l in places if T[l] > dT), key=lambda l: corner.z[l] / T[l])
+    if not all(l == i or _less(corner.z, corner.dz, T, dT, i, l) for l in places):
+        raise Unsettled(WIDE)
+    return i
+
+
+def _less(x: Row, dx: fmpq, T: Row, dT: fmpq, i: int, l: int) -> bool:
+    """x_i T_l < x_l T_i for all x and T within the errors."""
+    highest = max(s * t for s in (x[i] - dx, x[i] + dx) for t in (T[l] - dT, T[l] + dT))
+    return bool(highest < min(s * t for s in (x[l] - dx, x[l] + dx) for t in (T[i] - dT, T[i] + dT)))
+
+
+def _weighted(row: Row, errors: Vector) -> fmpq:
     return sum((abs(m) * to_fmpq(e) for m, e in zip(row, errors, strict=True)), fmpq(0))
