@@ -56,7 +56,7 @@ def check_optimal_set(
     bends = sum(bool(a.kinks) and mass > delta for a, mass in zip(classes, masses, strict=True))
     k = len(classes)
     zero = (Fraction(0),) * k
-    system = System(identity(k), masses, zero, (delta,) * k, tuple(range(k)), k, exact=False)
+    system = System(identity(k), masses, zero, (delta,) * k, tuple(range(k)), k, {}, exact=False)
     return OptimalSet(k, 0, sum(bool(a.kinks) for a in classes), bends, system)
 
 
