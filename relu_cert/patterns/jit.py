@@ -1,4 +1,8 @@
-"""Compiled helpers that all kernels share: the two ways of compiling, and bit masks in 64-bit words."""
+"""Compiled functions that all kernels share: the two ways of compiling, and bit masks in 64-bit words.
+
+Compiled code is kept in __pycache__. Numba renews it when the file of the function itself changes, not when a function
+that it calls does: after a change in this file, in `tableau.py` or in `points.py`, remove `__pycache__/*.nbi`.
+"""
 
 from __future__ import annotations
 
