@@ -7,10 +7,10 @@ OUT has for each tolerance that was tried the time of the call and the weights (
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -115,7 +115,7 @@ def main() -> None:
         weights.append(W)
         tried.append(tol)
         np.savez(found + ".part.npz", tols=tried, seconds=seconds, W=np.array(weights))
-        os.replace(found + ".part.npz", found)  # what is done stays done, should the next one never end
+        Path(found + ".part.npz").replace(found)  # what is done stays done, should the next one never end
         if sum(seconds) > limit:
             break
 
