@@ -1,4 +1,4 @@
-"""python -m properties: the ledger; `campaign` and `replay` for long runs.
+"""python -m properties: the ledger; `campaign`, `soundness` and `replay` for long runs.
 
 Exit codes: 0 in order; 1 a repaired claim fails, a witness no longer refutes, or a campaign found a counterexample;
 64 usage; 65 an unreadable file; 130 interrupted.
@@ -22,6 +22,7 @@ from properties.codec import decode
 from properties.files import write_text
 from properties.model import Answer, Claim
 from properties.run import Entry, run_claim
+from properties.soundness import summary as soundness
 from relu_cert.errors import DataError, ReluCertError, UsageError
 
 DEFAULT_EXAMPLES = 50
@@ -35,6 +36,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         options = _parser().parse_args(arguments)
         if options.command == "campaign":
             return _campaign(options)
+        if options.command == "soundness":
+            return _soundness(options)
         if options.command == "replay":
             return _replay(Path(options.file))
         return _ledger(options)
@@ -42,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"properties: {error}", file=sys.stderr)
         return 65 if isinstance(error, DataError) else 64
     except KeyboardInterrupt:
-        print("properties: interrupted", file=sys.stderr)
+        print("properties: interrupted (a campaign goes on where it stopped: run it again)", file=sys.stderr)
         return 130
 
 
@@ -63,18 +66,26 @@ def _parser() -> argparse.ArgumentParser:
     _common(parser, DEFAULT_EXAMPLES)
     parser.add_argument("--json", action="store_true", help="print the ledger as JSON")
     parser.add_argument("--html", metavar="FILE", help="write the ledger as one self-contained page")
-    sub = parser.add_subparsers(metavar="{campaign,replay}", parser_class=_Parser)
-    long = sub.add_parser("campaign", help="a long run in parallel that resumes after an interruption")
-    long.set_defaults(command="campaign")
-    _common(long, 10_000)
-    long.add_argument("--jobs", type=_count, default=1, help="processes on this machine (default 1)")
-    long.add_argument("--dask", metavar="ADDRESS", help="run on this dask scheduler instead")
-    long.add_argument("--state", metavar="DIR", default=campaign.STATE, help=f"default {campaign.STATE}")
-    long.add_argument("--batch", type=_count, default=campaign.BATCH, help="instances per task (default %(default)s)")
+    sub = parser.add_subparsers(metavar="{campaign,soundness,replay}", parser_class=_Parser)
+    _long(sub.add_parser("campaign", help="a long run in parallel that resumes after an interruption"), "campaign")
+    hunt = sub.add_parser("soundness", help="the certifier against planted truth, metamorphic relations and floats")
+    _long(hunt, "soundness")
+    hunt.add_argument("--json", action="store_true", help="print the summary as JSON")
     again = sub.add_parser("replay", help="check a stored failing instance again")
     again.set_defaults(command="replay")
     again.add_argument("file")
     return parser
+
+
+def _long(long: argparse.ArgumentParser, command: str) -> None:
+    """The options of a long run. The two kinds keep their batches apart."""
+    long.set_defaults(command=command)
+    _common(long, 10_000 if command == "campaign" else 1_000)
+    state = campaign.STATE if command == "campaign" else soundness.STATE
+    long.add_argument("--jobs", type=_count, default=1, help="processes on this machine (default 1)")
+    long.add_argument("--dask", metavar="ADDRESS", help="run on this dask scheduler instead")
+    long.add_argument("--state", metavar="DIR", default=state, help=f"default {state}")
+    long.add_argument("--batch", type=_count, default=campaign.BATCH, help="instances per task (default %(default)s)")
 
 
 def _common(parser: argparse.ArgumentParser, examples: int) -> None:
@@ -86,9 +97,9 @@ def _common(parser: argparse.ArgumentParser, examples: int) -> None:
     parser.add_argument("--quiet", action="store_true", help="no progress")
 
 
-def chosen(only: Sequence[str] | None) -> dict[str, Claim]:
-    """The claims named by label or by module, or all."""
-    claims = registry.all_claims()
+def chosen(only: Sequence[str] | None, claims: dict[str, Claim] | None = None) -> dict[str, Claim]:
+    """The claims named by label or by module, or all (of the ledger, unless others are given)."""
+    claims = registry.all_claims() if claims is None else claims
     if not only:
         return claims
     labels = {claim.label: name for name, claim in claims.items()}
@@ -132,13 +143,25 @@ def _campaign(options: argparse.Namespace) -> int:
     return 1 if result.failures else 0
 
 
+def _soundness(options: argparse.Namespace) -> int:
+    names = {name: registry.load(name) for name in registry.soundness_names()}
+    plan = campaign.Plan(tuple(chosen(options.only, names)), options.examples, options.batch, options.seed or 0)
+    result = campaign.run(plan, Path(options.state), jobs=options.jobs, dask=options.dask, quiet=options.quiet)
+    console = Console()
+    if options.json:
+        print(json.dumps(soundness.as_json(result), indent=1))
+    else:
+        soundness.print_summary(result, console if console.is_terminal else Console(width=WIDTH))
+    return 1 if result.failures else 0
+
+
 def _replay(path: Path) -> int:
     try:
         stored = json.loads(path.read_text())
         module, which, instance = stored["module"], stored["which"], decode(stored["instance"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(f"{path}: expected a stored failing instance ({error})") from error
-    if module not in registry.module_names():
+    if module not in (*registry.module_names(), *registry.soundness_names()):
         raise DataError(f"{path}: no claim module is called {module!r}")
     prop = campaign.property_of(registry.load(module), which)
     outcome = prop.check(instance)
