@@ -122,7 +122,8 @@ def walk(
 @dataclass(frozen=True)
 class Corner:
     """One basis: F_B^-1 [g | F] in `rows`; x = F_B^-1 g, exactly 0 at the places `zeros`, elsewhere above its error;
-    z = F_B^-1 (the tilt of g), positive at `zeros`; h / left and the columns bound the errors of the rows."""
+    z = F_B^-1 (the tilt of g), positive at `zeros`; h / left and the columns bound the errors of the rows. `void` are
+    the rows that are silent on all of the basis but `zeros`."""
 
     system: System
     basis: Basis
@@ -134,7 +135,7 @@ class Corner:
     h: fmpq
     left: fmpq
     zeros: frozenset[int]
-    silent: frozenset[int]
+    void: tuple[int, ...]
 
     def column(self, a: int) -> tuple[Row, fmpq]:
         """F_B^-1 F_a and the error of its entries (none for a column of the basis)."""
@@ -158,12 +159,11 @@ def read_corner(system: System, basis: Basis, tilt: dict[int, Fraction], node: N
     x_error = (max(moves, default=zero) + h * sum(map(abs, x), zero)) / left
     zeros = frozenset(i for i in range(size) if abs(x[i]) <= x_error)
     rest = {a for i, a in enumerate(basis) if i not in zeros}
-    void = [columns for columns in system.silent.values() if rest <= columns]
+    void = tuple(l for l, columns in system.silent.items() if rest <= columns)
     if any(x_i < -x_error for x_i in x) or (not system.exact and len(void) < len(zeros)):
         named = [system.names[a] for a in basis]
         raise node.reject(f"weights of {named} that are positive, or 0 by silent rows", ", ".join(map(str, zeros)))
-    silent = frozenset.intersection(*void) if void else frozenset()
-    corner = Corner(system, basis, rows, x, x_error, x, zero, h, left, zeros, silent)
+    corner = Corner(system, basis, rows, x, x_error, x, zero, h, left, zeros, void)
     parts = {b: corner.column(b) for b in tilt}
     z = [sum((parts[b][0][i] * rational(c) for b, c in tilt.items()), zero) for i in range(size)]
     z_error = sum((parts[b][1] * rational(c) for b, c in tilt.items()), zero)
@@ -180,7 +180,7 @@ def leaving(corner: Corner, entering: int, node: Node) -> tuple[int, Basis | Non
     """
     T, error = corner.column(entering)
     zeros = corner.zeros
-    still = zeros if entering in corner.silent and not corner.system.exact else frozenset()  # T is exactly 0 there
+    still = at_rest(corner, entering)
     rising = [i for i in range(len(T)) if T[i] > error and i not in still]
     tied = [i for i in rising if i in zeros]
     if not rising or (not tied and any(T[l] + error > 0 for l in zeros - still)):
@@ -195,6 +195,31 @@ def leaving(corner: Corner, entering: int, node: Node) -> tuple[int, Basis | Non
         return corner.basis[i], None
     kept = [corner.basis[l] for l in places if l not in near] + [corner.basis[l] for l in zeros - still if T[l] < 0]
     return corner.basis[least(corner, T, error, near, node)], tuple(sorted([*kept, entering]))
+
+
+def at_rest(corner: Corner, entering: int) -> frozenset[int]:
+    """Places among `zeros` where T = F_B^-1 F_entering is exactly 0.
+
+    The void rows of F_B T = F_entering have entries at `zeros` only, and are as many. Where the column that enters is 0
+    in all of them, so is T; and a row in which it is 0 and only one place is neither 0 nor at rest puts that at rest.
+    """
+    system = corner.system
+    if system.exact:
+        return frozenset()
+    quiet = [l for l in corner.void if entering in system.silent[l]]
+    if len(quiet) == len(corner.void):
+        return corner.zeros
+    rest: frozenset[int] = frozenset()
+    while True:
+        left = [[i for i in corner.zeros - rest if corner.basis[i] not in system.silent[l]] for l in quiet]
+        found = [
+            places[0]
+            for l, places in zip(quiet, left, strict=True)
+            if len(places) == 1 and abs(system.F[l, corner.basis[places[0]]]) > rational(system.F_error[l])
+        ]
+        if not found:
+            return rest
+        rest |= set(found)
 
 
 def least(corner: Corner, T: Row, error: fmpq, places: list[int], node: Node) -> int:

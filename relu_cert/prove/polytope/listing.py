@@ -8,25 +8,26 @@ from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.polytope.model import Polytope, Unlisted
 from relu_cert.prove.polytope.shortest import shortest
-from relu_cert.prove.polytope.system import System, weight_system
+from relu_cert.prove.polytope.system import MOST_BITS, System, weight_system
 from relu_cert.prove.polytope.walk import TooManyBases, enclosed_start, exact_start, walk
 
 MOST_BASES = 3000
+FEW_BITS = 64
 
 
 def list_polytope(facts: Facts, most: int = MOST_BASES) -> Polytope | Unlisted:
     """All vertices and edges of the optimal set of the facts, with proof; or why not."""
     if facts.exact_set is None and facts.optimal_set is None:
         return Unlisted(facts.unsettled or "the optimal set is not known", final=True)
-    system = weight_system(facts)
-    if system is None:
-        return Unlisted("the weights are known to too many digits", final=True)
-    try:
-        return _listed(facts, system, most)
-    except TooManyBases as why:
-        return Unlisted(str(why), final=True)
-    except Unsettled as why:
-        return Unlisted(str(why), final=False)
+    reason = ""
+    for bits in (FEW_BITS, MOST_BITS):  # few are fast, and nearly always enough
+        try:
+            return _listed(facts, weight_system(facts, bits), most)
+        except TooManyBases as why:
+            return Unlisted(str(why), final=True)
+        except Unsettled as why:
+            reason = str(why)
+    return Unlisted(reason, final=False)
 
 
 def _listed(facts: Facts, system: System, most: int) -> Polytope:

@@ -53,13 +53,15 @@ class System:
         return columns(self.F, chosen) if chosen and self.rows else fmpq_mat(self.rows, len(chosen))
 
 
-def weight_system(facts: Facts) -> System | None:
-    """The equations of the optimal set that the facts know; None if they know none, or not well enough."""
+def weight_system(facts: Facts, bits: int = MOST_BITS) -> System:
+    """The equations of the optimal set that the facts know, rounded to at most so many bits where they are enclosed."""
     if facts.exact_set is not None:
         outputs = [one.q for one in tied_neurons(facts.problem, facts.dual, facts.lam)]
         fit = tuple(y - t for y, t in zip(facts.problem.y, facts.dual.theta, strict=True))
         return exact_system(outputs, fit)
-    return None if facts.optimal_set is None else _enclosed(facts, facts.optimal_set)
+    if facts.optimal_set is None:
+        raise ValueError("the optimal set is not known")
+    return _enclosed(facts, facts.optimal_set, bits)
 
 
 def exact_system(outputs: Sequence[Vector], fit: Vector) -> System:
@@ -73,13 +75,13 @@ def exact_system(outputs: Sequence[Vector], fit: Vector) -> System:
     return System(F, tuple(to_fraction(row[k]) for row in kept), zero, zero, tuple(range(k)), k, 0)
 
 
-def _enclosed(facts: Facts, found: OptimalSet) -> System | None:
-    """F and g of the split, or the masses alone, rounded down to a grid finer than their errors."""
+def _enclosed(facts: Facts, found: OptimalSet, bits: int) -> System:
+    """F and g of the split, or the masses alone, rounded down to a grid that is finer than their errors if it may be."""
     k = len(found.classes)
     zero = Fraction(0)
     if not found.split:
         unit = fmpq_mat(k, k, [int(i == j) for i in range(k) for j in range(k)])
-        return _rounded(unit, found.masses, (zero,) * k, (found.mass_error,) * k, tuple(range(k)), k)
+        return _rounded(unit, found.masses, (zero,) * k, (found.mass_error,) * k, tuple(range(k)), k, bits)
     theta = column(facts.dual.theta)
     maps = [class_map(facts.problem, neuron) for neuron in found.classes]
     outputs = [one.output(theta).entries() for one in maps]
@@ -102,18 +104,17 @@ def _enclosed(facts: Facts, found: OptimalSet) -> System | None:
         (*(found.mass_error,) * masses, *(zero,) * rows),
         found.active,
         k,
+        bits,
     )
-    return None if rounded is None else replace(rounded, silent=silent)
+    return replace(rounded, silent=silent)
 
 
 def _rounded(
-    F: fmpq_mat, g: Vector, F_error: Vector, g_error: Vector, names: tuple[int, ...], total: int
-) -> System | None:
+    F: fmpq_mat, g: Vector, F_error: Vector, g_error: Vector, names: tuple[int, ...], total: int, most: int
+) -> System:
     """The same on a grid of 2^-bits, which is added to the errors."""
     errors = [e for e in (*F_error, *g_error) if e]
-    bits = EXACT_BITS if not errors else SPARE_BITS + max(0, ceil(1 / min(errors)).bit_length())
-    if bits > MOST_BITS:
-        return None
+    bits = min(most, EXACT_BITS if not errors else SPARE_BITS + ceil(1 / min(errors)).bit_length())
     unit, scale = Fraction(1, 1 << bits), fmpz(1) << bits
     entries = [fmpq((x.p << bits) // x.q, scale) for x in F.entries()]
     return System(

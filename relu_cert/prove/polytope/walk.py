@@ -49,15 +49,15 @@ class Walk:
 
 @dataclass(frozen=True)
 class _Corner:
-    """One basis: F_B^-1 F, x and z = F_B^-1 (tilt) with their errors; x is exactly 0 on `zeros`, and so is F_B^-1 F_j
-    for the columns j of `still`. h and 1 - b h give the errors of F_B^-1 F."""
+    """One basis: F_B^-1 F, x and z = F_B^-1 (tilt) with their errors; x is exactly 0 on `zeros`, and `void` are the
+    rows that are silent elsewhere. h and 1 - b h give the errors of F_B^-1 F."""
 
     basis: Basis
     rows: list[Row]
     x: Row
     dx: fmpq
     zeros: frozenset[int]
-    still: frozenset[int]
+    void: tuple[int, ...]
     h: fmpq
     left: fmpq
     z: Row
@@ -87,7 +87,7 @@ def walk(system: System, start: Basis, most: int) -> Walk:
         for entering in range(len(system.names)):
             if entering in basis:
                 continue
-            gone, meeting = _leaving(corner, entering)
+            gone, meeting = _leaving(corner, entering, _at_rest(system, corner, entering))
             meetings += [] if meeting is None else [meeting]
             other = tuple(sorted({*basis, entering} - {gone}))
             pivots.append((basis, other))
@@ -145,12 +145,11 @@ def _corner(system: System, basis: Basis, tilt: dict[int, Fraction]) -> _Corner:
     dx = (move + h * sum(map(abs, x), zero)) / left
     zeros = frozenset(i for i in range(size) if abs(x[i]) <= dx)
     rest = {a for i, a in enumerate(basis) if i not in zeros}
-    void = [columns for columns in system.silent.values() if rest <= columns]
+    void = tuple(l for l, columns in system.silent.items() if rest <= columns)
     if any(x_i < -dx for x_i in x) or (not system.exact and len(void) < len(zeros)):
         raise Unsettled(WEIGHT)
-    still = frozenset.intersection(*void) if void else frozenset()
     rows = (inverse * system.F).tolist() if size else []
-    corner = _Corner(basis, rows, x, dx, zeros, still, h, left, [], zero)
+    corner = _Corner(basis, rows, x, dx, zeros, void, h, left, [], zero)
     parts = [(corner.column(b), to_fmpq(c)) for b, c in tilt.items()]
     z = [sum((T[i] * c for (T, _), c in parts), zero) for i in range(size)]
     dz = sum((dT * c for (_, dT), c in parts), zero)
@@ -159,11 +158,30 @@ def _corner(system: System, basis: Basis, tilt: dict[int, Fraction]) -> _Corner:
     return replace(corner, z=z, dz=dz)
 
 
-def _leaving(corner: _Corner, entering: int) -> tuple[int, Basis | None]:
+def _at_rest(system: System, corner: _Corner, entering: int) -> frozenset[int]:
+    """Zeros where F_B^-1 F_entering is exactly 0 too: all, if the void rows are silent on the column that enters; else
+    one after the other, by a row that is silent on it and on all zeros that are left but one."""
+    if system.exact:
+        return frozenset()
+    quiet = [l for l in corner.void if entering in system.silent[l]]
+    if len(quiet) == len(corner.void):
+        return corner.zeros
+    rest: set[int] = set()
+    while True:
+        before = len(rest)
+        for l in quiet:
+            open_ = [i for i in corner.zeros - rest if corner.basis[i] not in system.silent[l]]
+            if len(open_) == 1 and abs(system.F[l, corner.basis[open_[0]]]) > to_fmpq(system.F_error[l]):
+                rest.add(open_[0])
+        if len(rest) == before:
+            return frozenset(rest)
+
+
+def _leaving(corner: _Corner, entering: int, still: frozenset[int]) -> tuple[int, Basis | None]:
     """The column that leaves. Where x / T may be least at several, also the support of the point where all these are 0:
     if it turns out to be a vertex, the ratios are equal, and the tilt decides."""
     T, dT = corner.column(entering)
-    zeros = frozenset() if entering in corner.still else corner.zeros
+    zeros = corner.zeros - still
     positive = [i for i in range(len(T)) if i not in corner.zeros]
     rising = [i for i in zeros if T[i] + dT > 0]
     if rising:
