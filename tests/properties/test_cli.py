@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -132,3 +134,12 @@ def test_usage_errors_are_one_sentence(arguments: list[str], hint: str, capsys: 
     assert captured.out == ""
     assert hint in captured.err
     assert len(captured.err.strip().splitlines()) == 1
+
+
+def test_the_module_runs_from_a_shell() -> None:
+    """`python -m properties` in a process of its own: the verdict on stdout, nothing on stderr, exit code 0."""
+    command = [sys.executable, "-m", "properties", "--only", "tables", "--examples", "4", "--quiet"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=Path(cli.__file__).parents[1], check=False)
+    assert done.returncode == 0
+    assert "REFUTED" in done.stdout
+    assert done.stderr == ""
