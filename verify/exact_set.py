@@ -5,6 +5,7 @@ The sum is over the tied neurons v_a, |v_a| = lambda. One solution with a Farkas
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -49,6 +50,9 @@ def check_exact_set(
         fields["farkas"].vector(0)
     active = [a for a, weights in zip(tied, zip(*solutions, strict=True), strict=True) if any(weights)]
     bends = sum(on_a_row(problem, a.v) for a in active) if problem.model == "relu" else 0
+    if problem.blocks:
+        tied_at = Counter(name(problem, a) for a in tied_blocks(ball, multipliers))
+        bends = sum(tied_at[name(problem, a)] > 1 for a in active)
     fit = tuple(y_k - t_k for y_k, t_k in zip(problem.y, theta, strict=True))
     system = exact_system([a.q for a in tied], fit)
     return OptimalSet(len(tied), len(solutions) - 1, bends, bends, system, exact=True)
@@ -57,7 +61,12 @@ def check_exact_set(
 def tied_neurons(ball: Ball, patterns: Patterns | None, multipliers: Node, node: Node) -> Iterator[Tied]:
     """All (xi, v) with |v| = lambda, in the order of the format, each once."""
     problem = ball.problem
-    if problem.model == "cgl":
+    if problem.blocks:  # a ReLU neuron that lies in several of the blocks is one neuron
+        first: dict[tuple[int, Vector], Tied] = {}
+        for a in tied_blocks(ball, multipliers):
+            first.setdefault(name(problem, a), a)
+        yield from first.values()
+    elif problem.model == "cgl":
         yield from tied_blocks(ball, multipliers)
     elif patterns is None:
         raise node.reject("the fact patterns, which this rests on", "none")
@@ -86,6 +95,11 @@ def tied_neurons(ball: Ball, patterns: Patterns | None, multipliers: Node, node:
 def on_a_row(problem: Problem, v: Vector) -> bool:
     """Whether a neuron is zero on a data point other than zero."""
     return any(any(z) and not dot(z, v) for z in problem.Z)
+
+
+def name(problem: Problem, tied: Tied) -> tuple[int, Vector]:
+    """xi and v: what makes a ReLU neuron, whichever block it was met in."""
+    return problem.blocks[tied.key[1]][0], tied.v
 
 
 def tied_blocks(ball: Ball, multipliers: Node) -> Iterator[Tied]:

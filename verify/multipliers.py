@@ -45,17 +45,23 @@ def check_multipliers(
 def check_direct(problem: Problem, theta: Vector, squared: Fraction, node: Node) -> None:
     """|X_b' theta - K_b rho|^2 <= squared with rho >= 0 for every block."""
     for b, entry in enumerate(node.array(len(problem.groups))):
-        c = transposed(problem.block(b), theta)
-        K = problem.K[b]
-        if entry.value is not None:
-            if K is None:
-                raise entry.reject("null, because the block is free")
-            rho = entry.vector(len(K[0]))
-            if any(x < 0 for x in rho):
-                raise entry.reject("multipliers >= 0")
-            c = tuple(c_i - k_i for c_i, k_i in zip(c, times(K, rho), strict=True))
-        if square(c) > squared:
-            raise entry.reject(f"|X_b'theta - K_b rho|^2 <= {show(squared)}", show(square(c)))
+        length = square(pushed(problem, theta, b, entry))
+        if length > squared:
+            raise entry.reject(f"|X_b'theta - K_b rho|^2 <= {show(squared)}", show(length))
+
+
+def pushed(problem: Problem, theta: Vector, b: int, entry: Node) -> Vector:
+    """X_b'theta - K_b rho with the rho >= 0 of an entry (null: rho = 0)."""
+    c = transposed(problem.block(b), theta)
+    K = problem.K[b]
+    if entry.value is None:
+        return c
+    if K is None:
+        raise entry.reject("null, because the block is free")
+    rho = entry.vector(len(K[0]))
+    if any(x < 0 for x in rho):
+        raise entry.reject("multipliers >= 0")
+    return tuple(c_i - k_i for c_i, k_i in zip(c, times(K, rho), strict=True))
 
 
 def gated_rows(patterns: Patterns, theta: Vector) -> Iterator[Row]:

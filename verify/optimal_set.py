@@ -5,6 +5,7 @@ FORMAT.md has the argument. Everything is said of every residual in the ball |r 
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -27,6 +28,9 @@ class OptimalSet:
     `kinked` of the classes vanish on some row (relu) or constraint (direct problems), and of these `bends` are proved
     to have positive weight in a solution. If `exact`, the fact is `exact_set`: the dimension is 0 or at least 1, and
     only neurons with positive weight count as kinked. `system` are the equations of the polytope.
+
+    A ReLU network over some patterns (`problem.blocks`): blocks with the same B = X P have the same neuron v = B'r, and
+    no other two have. `classes` and `dimension` count neurons, and kinked are those that lie in two of the blocks.
     """
 
     classes: int
@@ -49,15 +53,24 @@ def check_optimal_set(
     masses, delta = check_masses(found, fields)
     if found.lift or len(found.members) < len(classes):
         split = check_split(found, masses, delta, fields)
+        if problem.blocks:
+            neurons = Counter(tuple(classes[a].B.entries()) for a in split.active)
+            shared = sum(count > 1 for count in neurons.values())
+            dimension = split.dimension - len(split.active) + len(neurons)
+            return OptimalSet(len(neurons), dimension, shared, shared, split.system)
         kinked = sum(bool(classes[a].kinks) for a in split.active)
         return OptimalSet(len(split.active), split.dimension, kinked, kinked, split.system)
     if fields["split"].vector(0) or fields["forced"].vector(0) or fields["tau"].number():
         raise fields["tau"].reject('"0", because no mass is split')
-    bends = sum(bool(a.kinks) and mass > delta for a, mass in zip(classes, masses, strict=True))
+    if problem.blocks:
+        kinked = bends = 0  # different kernels, different neurons: each lies in one of the blocks
+    else:
+        kinked = sum(bool(a.kinks) for a in classes)
+        bends = sum(bool(a.kinks) and mass > delta for a, mass in zip(classes, masses, strict=True))
     k = len(classes)
     zero = (Fraction(0),) * k
     system = System(identity(k), masses, zero, (delta,) * k, tuple(range(k)), k, {}, exact=False)
-    return OptimalSet(k, 0, sum(bool(a.kinks) for a in classes), bends, system)
+    return OptimalSet(k, 0, kinked, bends, system)
 
 
 def check_masses(found: Candidates, fields: dict[str, Node]) -> tuple[Vector, Fraction]:

@@ -15,18 +15,19 @@ FIRST = {"relu": "sign", "gated": "pattern", "cgl": "block"}
 
 @dataclass(frozen=True)
 class Primal:
-    """The fit Xw of a feasible point, its number of neurons, and sum_b norm_b >= sum_b |w_b|."""
+    """The fit Xw of a feasible point, its number of neurons, sum_b norm_b >= sum_b |w_b|, and sum_b |w_b|^2."""
 
     fit: Vector
     neurons: int
     penalty: Fraction
+    squares: Fraction
 
 
 def check_primal(problem: Problem, patterns: Patterns | None, node: Node) -> Primal:
     """Reject unless every neuron lies in its cone and has norm >= |w|."""
     first = FIRST[problem.model]
     fit = [Fraction(0)] * problem.n
-    penalty = Fraction(0)
+    penalty = squares = Fraction(0)
     blocks: set[int] = set()
     neurons = node.record("neurons")["neurons"].array()
     for neuron in neurons:
@@ -43,7 +44,8 @@ def check_primal(problem: Problem, patterns: Patterns | None, node: Node) -> Pri
             blocks.add(fields["block"].value)
         fit = [a + b for a, b in zip(fit, output, strict=True)]
         penalty += norm
-    return Primal(tuple(fit), len(neurons), penalty)
+        squares += square(w)
+    return Primal(tuple(fit), len(neurons), penalty, squares)
 
 
 def neuron_output(problem: Problem, patterns: Patterns | None, first: Node, vector: Node) -> tuple[Vector, Vector]:

@@ -1,15 +1,20 @@
-"""The exact problem a certificate speaks of: minimise 1/2|sum_b X_b w_b - y|^2 + lambda sum_b |w_b| over w_b in C_b."""
+"""The exact problem a certificate speaks of: minimise 1/2|sum_b X_b w_b - y|^2 + lambda sum_b |w_b| over w_b in C_b.
+
+Variants: delta/2 sum_b |w_b|^2 more; the logistic loss in the place of the squares; networks over some patterns only.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
 
 from verify.text import Matrix, Node, Vector
 
 OBJECTIVE = "1/2|Xw-y|^2 + lambda*sum|w_b|"
+ELASTIC = "1/2|Xw-y|^2 + lambda*sum|w_b| + delta/2*sum|w_b|^2"
+LOGISTIC = "sum log(1+exp(-y_k*(Xw)_k)) + lambda*sum|w_b|"
 
 
 @dataclass(frozen=True)
@@ -17,6 +22,8 @@ class Problem:
     """Networks: the data Z (n x d) and y. Direct problems: `Z` is X, with its groups of columns and their K.
 
     `K[b]` is None, or the rows of the |b| x a matrix whose columns are the constraints K_j.w <= 0.
+    `patterns`: the only patterns of a network, as bit masks; None: all of D_Z. `delta` > 0: the elastic variant.
+    `blocks`, of a ReLU network that was written out as a direct problem: xi and D of each block.
     """
 
     model: str
@@ -25,6 +32,10 @@ class Problem:
     y: Vector
     groups: tuple[tuple[int, ...], ...] = ()
     K: tuple[Matrix | None, ...] = ()
+    patterns: tuple[int, ...] | None = None
+    delta: Fraction = Fraction(0)
+    logistic: bool = False
+    blocks: tuple[tuple[int, int], ...] = ()
 
     @property
     def n(self) -> int:
@@ -40,13 +51,34 @@ class Problem:
         """X_b of a direct problem: the columns of group b."""
         return tuple(tuple(row[j] for j in self.groups[b]) for row in self.Z)
 
+    def written_out(self, masks: Sequence[int]) -> Problem:
+        """A network over these patterns as a direct problem: X_b = xi D Z, K_b = -Z'(2D - I); gated: D Z, no cone."""
+        signs = (1, -1) if self.model == "relu" else (1,)
+        pairs = tuple((xi, D) for D in masks for xi in signs)
+        zero, minus = (Fraction(0),) * self.d, tuple(tuple(-z for z in row) for row in self.Z)
+        rows = []
+        for k, (row, opposite) in enumerate(zip(self.Z, minus, strict=True)):
+            parts = ((row if xi > 0 else opposite) if D >> k & 1 else zero for xi, D in pairs)
+            rows.append(tuple(z for part in parts for z in part))
+        groups = tuple(tuple(range(b * self.d, (b + 1) * self.d)) for b in range(len(pairs)))
+        if self.model != "relu":
+            return replace(self, model="cgl", Z=tuple(rows), groups=groups, K=(None,) * len(groups))
+        cones = [tuple(minus[k] if D >> k & 1 else self.Z[k] for k in range(self.n)) for D in masks]
+        K = tuple(tuple(zip(*cone, strict=True)) for cone in cones for _ in signs)
+        return replace(self, model="cgl", Z=tuple(rows), groups=groups, K=K, blocks=pairs)
+
 
 def read_problem(node: Node) -> Problem:
     """The problem, with shapes that fit together and lambda > 0."""
     direct = isinstance(node.value, dict) and node.value.get("model") == "cgl"
-    fields = node.record("model", "objective", "lambda", *(("X", "groups", "K") if direct else ("Z",)), "y")
+    elastic = isinstance(node.value, dict) and node.value.get("objective") == ELASTIC
+    keys = (*(("X", "groups", "K") if direct else ("Z",)), "y", *(("delta",) if elastic else ()))
+    fields = node.record("model", "objective", "lambda", *keys, optional=() if direct else ("patterns",))
     model = fields["model"].text("relu", "gated", "cgl")
-    fields["objective"].text(OBJECTIVE)
+    logistic = fields["objective"].text(OBJECTIVE, ELASTIC, LOGISTIC) == LOGISTIC
+    delta = fields["delta"].number() if elastic else Fraction(0)
+    if delta < 0 or (elastic and not delta):
+        raise fields["delta"].reject("delta > 0")
     lam = fields["lambda"].number()
     if lam <= 0:
         raise fields["lambda"].reject("lambda > 0")
@@ -55,11 +87,22 @@ def read_problem(node: Node) -> Problem:
     if not Z or not Z[0]:
         raise data.reject("at least one row and one column")
     y = fields["y"].vector(len(Z))
+    if logistic and any(abs(y_k) != 1 for y_k in y):
+        raise fields["y"].reject("labels 1 and -1")
     if not direct:
-        return Problem(model, lam, Z, y)
+        patterns = read_patterns(fields["patterns"], len(Z)) if "patterns" in fields else None
+        return Problem(model, lam, Z, y, patterns=patterns, delta=delta, logistic=logistic)
     groups = read_groups(fields["groups"], len(Z[0]))
     K = tuple(read_cone(K_b, len(b)) for K_b, b in zip(fields["K"].array(len(groups)), groups, strict=True))
-    return Problem(model, lam, Z, y, groups, K)
+    return Problem(model, lam, Z, y, groups, K, delta=delta, logistic=logistic)
+
+
+def read_patterns(node: Node, n: int) -> tuple[int, ...]:
+    """The only patterns of a network: at least one, all different."""
+    masks = tuple(entry.pattern(n) for entry in node.array())
+    if not masks or len(set(masks)) != len(masks):
+        raise node.reject("at least one pattern, and each pattern once")
+    return masks
 
 
 def read_groups(node: Node, columns: int) -> tuple[tuple[int, ...], ...]:

@@ -8,7 +8,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 from relu_cert.claims.model import Result, Verdict
+from relu_cert.exact import sqrt_upper
 from relu_cert.prove.facts import ExactSet, Facts, NeuronClass, OptimalSet
+from relu_cert.report.text import scientific
 
 NAME = "convex-unique"
 STATEMENT = "The solution of the convex program is unique."
@@ -20,7 +22,11 @@ def applies(facts: Facts) -> bool:
 
 
 def decide(facts: Facts) -> Result:
-    """Unique iff the network is, and every active neuron lies in exactly one block."""
+    """Unique iff the network is, and every active neuron lies in exactly one block; always where delta > 0."""
+    if facts.problem.delta:
+        radius = sqrt_upper(facts.fit.radius_squared / facts.problem.delta)
+        detail = f"delta > 0: strongly convex; the solution is within {scientific(radius)} of the one found."
+        return Result(NAME, Verdict.PROVED, "strong convexity", detail)
     if facts.lam**2 >= facts.lambda_max.squared:
         return Result(NAME, Verdict.PROVED, "zero", "lambda >= lambda_max: zero is the only solution.")
     if facts.exact_set is not None:
@@ -28,6 +34,9 @@ def decide(facts: Facts) -> Result:
     found = facts.optimal_set
     if found is None:
         return Result(NAME, Verdict.UNDECIDED, "", f"{facts.unsettled}.")
+    if found.dimension > found.network_dimension == 0:
+        detail = f"{found.repeated} neurons lie on the face between two patterns; both blocks carry them."
+        return Result(NAME, Verdict.REFUTED, "kink", detail)
     if found.dimension > 0:
         detail = f"the optimal set has dimension {found.dimension} even between neurons."
         return Result(NAME, Verdict.REFUTED, "optimal set", detail)
@@ -56,11 +65,11 @@ def _exact(facts: Facts, found: ExactSet) -> Result:
     """The verdict where the optimum is known exactly."""
     if len(found.solutions) > 1:
         return Result(NAME, Verdict.REFUTED, "exact optimum", "two different optimal networks are known exactly.")
-    kinked = facts.problem.model == "relu" and any(
+    kinked = facts.problem.kind == "relu" and any(
         x and kink for x, kink in zip(found.solutions[0], found.kinks, strict=True)
     )
     if kinked:
-        detail = "an active neuron is zero at a data point: two or more blocks carry it."
+        detail = "an active neuron is zero at a data point, and two or more blocks carry it."
         return Result(NAME, Verdict.REFUTED, "kink", detail)
     return Result(
         NAME, Verdict.PROVED, "exact optimum", "one optimal network, and each of its neurons lies in one block."

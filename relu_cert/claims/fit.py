@@ -17,7 +17,13 @@ def applies(facts: Facts) -> bool:
 
 
 def decide(facts: Facts) -> Result:
-    """|yhat - Xw| <= sqrt(2 (upper - lower)) for the fit yhat of every solution."""
+    """|yhat - Xw| <= sqrt(2 (upper - lower)) for the fit yhat of every solution.
+
+    Logistic: |p(yhat) - p(Xw)| <= sqrt((upper - lower) / 2) for the probabilities (Pinsker).
+    """
     radius = sqrt_upper(facts.fit.radius_squared)
+    if facts.problem.loss == "logistic":
+        detail = f"one fit for all optimal networks; its probabilities are within {scientific(radius)} of those found."
+        return Result(NAME, Verdict.PROVED, "strict convexity", detail)
     detail = "known exactly." if radius == 0 else f"within {scientific(radius)} of the fit of the network found."
     return Result(NAME, Verdict.PROVED, "strong convexity", f"one fit for all optimal networks, {detail}")

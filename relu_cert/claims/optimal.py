@@ -31,5 +31,21 @@ def decide(facts: Facts) -> Result:
     elif value.upper == value.lower:
         detail = "primal and dual value are equal."
     else:
-        detail = f"relative gap at most {scientific(value.relative_gap)}, over all patterns."
-    return Result(NAME, Verdict.PROVED, "duality", detail)
+        over = "over all patterns" if facts.problem.sampled is None else f"over {_patterns(facts)}"
+        detail = f"relative gap at most {scientific(value.relative_gap)}, {over}."
+    return Result(NAME, Verdict.PROVED, "duality", detail + _candidate(facts))
+
+
+def _patterns(facts: Facts) -> str:
+    sampled = facts.problem.sampled
+    if sampled is None or sampled.all is not None:
+        return "all patterns"
+    return f"these {len(sampled.patterns)} patterns"
+
+
+def _candidate(facts: Facts) -> str:
+    """What optimality over some patterns means for the network."""
+    sampled = facts.problem.sampled
+    if sampled is None or sampled.all is not None:
+        return ""
+    return " Optimal for these patterns only: a candidate for a stationary point."

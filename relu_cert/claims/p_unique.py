@@ -25,11 +25,12 @@ def decide(facts: Facts) -> Result:
     if found is None:
         return Result(NAME, Verdict.UNDECIDED, "", f"{facts.unsettled}.")
     count = len(found.active)
-    if found.dimension == 0:
+    if found.network_dimension == 0:
+        count -= found.repeated
         detail = f"{count} neuron{'s' if count > 1 else ''} can be active; their outputs are independent."
         return Result(NAME, Verdict.PROVED, "independence", detail)
     reason = "the residual is orthogonal to a known subspace" if found.lift else "neurons with the same kernel"
-    detail = f"a polytope of dimension {found.dimension} of optimal weights on {count} neurons: {reason}."
+    detail = f"a polytope of dimension {found.network_dimension} of optimal weights on {count} neurons: {reason}."
     return Result(NAME, Verdict.REFUTED, "lifted problem" if found.lift else "equal kernels", detail)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from relu_cert.claims.model import Result, Verdict
+from relu_cert.patterns.model import PatternSet
 from relu_cert.prove.facts import Facts
 
 NAME = "patterns-complete"
@@ -10,16 +11,23 @@ STATEMENT = "The listed activation patterns are exactly D_Z."
 
 
 def applies(facts: Facts) -> bool:
-    """Direct problems have no patterns."""
-    return facts.problem.network is not None
+    """Direct problems and networks over some patterns only do not speak of D_Z."""
+    return _listed(facts) is not None
+
+
+def _listed(facts: Facts) -> PatternSet | None:
+    """D_Z, where the blocks are all of its patterns."""
+    problem = facts.problem
+    if problem.network is not None:
+        return problem.network.patterns
+    return problem.sampled.all if problem.sampled is not None else None
 
 
 def decide(facts: Facts) -> Result:
     """Every pattern has a witness, and the listed circuits leave room for no other (Whitney's bound is attained)."""
-    network = facts.problem.network
-    if network is None:
+    patterns = _listed(facts)
+    if patterns is None:
         raise ValueError("a direct problem has no patterns")
-    patterns = network.patterns
     circuits = sum(len(g.circuits) for g in patterns.groups)
     lower = len(patterns) - patterns.open_cells
     faces = f" and {lower} of lower faces" if lower else ""

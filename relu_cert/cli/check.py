@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from relu_cert.check import DEFAULT_GAP, IntervalChoice, LambdaChoice, find_facts, network_problem, verdicts
+from relu_cert.check import DEFAULT_GAP, IntervalChoice, LambdaChoice, find_facts, verdicts
 from relu_cert.claims import NAMES, Result, Verdict
 from relu_cert.cli.emit import recheck, stem, write_file
 from relu_cert.cli.options import (
@@ -20,6 +20,7 @@ from relu_cert.cli.options import (
     positive,
     read_data,
 )
+from relu_cert.cli.variants import add_variant_options, chosen_network, compared, refuse_for_json, varied
 from relu_cert.errors import UsageError
 from relu_cert.problem import read_problem_json
 from relu_cert.report.outcome import Outcome
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from relu_cert.examples import Example
 
 EXIT_REFUTED, EXIT_UNDECIDED = 1, 2
-PATH_CLAIMS = ("continuous",)
+PATH_CLAIMS = ("continuous", "min-norm-continuous")
 
 
 def add_parser(commands: Any) -> None:
@@ -55,6 +56,7 @@ def add_parser(commands: Any) -> None:
     problem.add_argument(
         "--require", metavar="A,B", help="exit with 1 if one of these claims is REFUTED, with 2 if one is UNDECIDED"
     )
+    add_variant_options(command)
     add_output_options(command)
     command.add_argument(
         "--certificate", metavar="FILE", help="where to write the certificate (default: NAME.cert.json in this folder)"
@@ -84,16 +86,19 @@ def run(options: argparse.Namespace) -> int:
         data = None
         if path.suffix == ".json" or path.name.endswith(".json.gz"):
             _refuse_for_json(options)
+            refuse_for_json(options)
             problem, source = read_problem_json(path)
         else:
             data = read_data(options, example)
             source = data.source
             model = options.model or (example.model if example and example.model != "cgl" else "relu")
-            problem = network_problem(data, model, stages, options.max_patterns)
+            problem = chosen_network(options, data, model, stages)
+        problem = varied(options, problem)
         facts = find_facts(problem, asked.choice, asked.gap, stages, asked.interval)
         results = verdicts(facts, asked.claims)
         target = Path(options.certificate) if options.certificate else Path(f"{stem(path)}.cert.json")
-        outcome = Outcome(data, source, facts, results, target)
+        whole = None if data is None else compared(options, data, model, facts, asked.gap, target, stages)
+        outcome = Outcome(data, source, facts, results, target, whole)
         text = outcome.certificate_text()
         if not options.no_verify:
             with stages.stage("verify"):

@@ -2,16 +2,21 @@
 
 from relu_cert.problem.build import gated, relu
 from relu_cert.problem.direct import problem_from_json, problem_to_json, read_problem_json
-from relu_cert.problem.model import Block, Model, Network, Problem
+from relu_cert.problem.model import Block, Loss, Model, Network, Problem, Sampled
+from relu_cert.problem.sampled import over_patterns, written_out
 
 __all__ = [
     "Block",
+    "Loss",
     "Model",
     "Network",
     "Problem",
+    "Sampled",
     "gated",
+    "over_patterns",
     "problem_from_json",
     "problem_to_json",
     "read_problem_json",
     "relu",
+    "written_out",
 ]

@@ -2,7 +2,11 @@
 
     minimise over w   P(w) = 1/2 |sum_b X_b w_b - y|^2 + lambda sum_b |w_b|   subject to   K_b' w_b <= 0
 
-ReLU networks, gated ReLU networks and problems given directly are all values of `Problem`.
+ReLU networks, gated ReLU networks and problems given directly are all values of `Problem`. A network over some patterns
+only (`Sampled`) is a direct problem that knows where its blocks come from. Two variants have the same blocks and cones:
+
+    delta > 0            P(w) + delta/2 sum_b |w_b|^2                                        (eq:l2-penalized-cgl)
+    loss = "logistic"    sum_k log(1 + exp(-y_k (Xw)_k)) + lambda sum_b |w_b|,  y_k = +-1    (app:general-losses)
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ from relu_cert.patterns.model import PatternSet
 _ZERO = Fraction(0)
 
 Model = Literal["relu", "gated", "cgl"]
+Loss = Literal["squares", "logistic"]
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,28 @@ class Network:
     patterns: PatternSet
 
 
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """Where the blocks of a network over some patterns come from: the data and these patterns, all different.
+
+    Block numbers are as for whole networks: gated ReLU, the pattern's number; ReLU, 2 * pattern for xi = +1 and
+    2 * pattern + 1 for xi = -1. With `all` the patterns are those of D_Z in its order, written out block by block.
+    """
+
+    model: Literal["relu", "gated"]
+    Z: Matrix
+    patterns: tuple[str, ...]
+    all: PatternSet | None = None
+
+    def sign(self, block: int) -> int:
+        """xi of a block (+1 for gated ReLU)."""
+        return -1 if self.model == "relu" and block % 2 else 1
+
+    def pattern(self, block: int) -> str:
+        """D of a block."""
+        return self.patterns[block // 2 if self.model == "relu" else block]
+
+
 @dataclass(frozen=True)
 class Problem:
     """A CGL problem. `network` is None for a problem that was given directly.
@@ -43,6 +70,7 @@ class Problem:
     `blocks` is a sequence; for network models it is lazy (a problem may have a million of them).
     Block numbers: gated ReLU, the pattern's number; ReLU, 2 * pattern for xi = +1 and 2 * pattern + 1 for xi = -1.
     `columns` (direct problems only) are the columns of X that each block took.
+    `sampled`: a direct problem (model "cgl") whose blocks are those of a network over the patterns named there.
     """
 
     model: Model
@@ -50,6 +78,19 @@ class Problem:
     blocks: Sequence[Block]
     network: Network | None = None
     columns: tuple[tuple[int, ...], ...] | None = None
+    sampled: Sampled | None = None
+    delta: Fraction = _ZERO
+    loss: Loss = "squares"
+
+    @property
+    def plain(self) -> bool:
+        """Least squares without delta: the problem of the paper itself."""
+        return not self.delta and self.loss == "squares"
+
+    @property
+    def kind(self) -> Model:
+        """What the blocks are, also where they are written out: those of a ReLU or gated network, or given directly."""
+        return self.model if self.sampled is None else self.sampled.model
 
     @property
     def n(self) -> int:

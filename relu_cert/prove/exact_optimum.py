@@ -8,7 +8,7 @@ combination of the outputs of the neurons that are tied at lambda. Then primal a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
 
@@ -17,7 +17,7 @@ from flint import fmpq_mat
 from scipy.optimize import linprog
 
 from relu_cert.exact import Vector, dot, norm_squared
-from relu_cert.problem.model import Problem
+from relu_cert.problem.model import Problem, Sampled
 from relu_cert.prove.classes import column, to_fmpq, to_vector
 from relu_cert.prove.facts import (
     BlockMultipliers,
@@ -52,7 +52,7 @@ class Tied:
     neuron: ExactNeuron
     v: Vector
     q: Vector
-    kinks: bool  # zero at a data point: two blocks carry it
+    kinks: bool  # two blocks carry it (a whole ReLU network: it is zero at a data point)
 
 
 def guesses(theta: Sequence[float | Fraction], digits: int) -> list[Vector]:
@@ -104,7 +104,7 @@ def tied_neurons(problem: Problem, dual: Dual, lam: Fraction) -> list[Tied]:
                 v = tuple(x - dot(row, rho) for x, row in zip(v, block.K, strict=True))
             if norm_squared(v) == square:
                 found.append(Tied(ExactNeuron(1, v, lam, block=b), v, tuple(dot(row, v) for row in block.X), False))
-        return found
+        return _merged(problem.sampled, found) if problem.sampled is not None else found
     Z = network.Z
     if problem.model == "gated":
         for b, length in enumerate(gated_lengths_squared(Z, network.patterns, theta)):
@@ -132,6 +132,17 @@ def tied_neurons(problem: Problem, dual: Dual, lam: Fraction) -> list[Tied]:
                 kinks = any(h == 0 and any(z) for h, z in zip(heights, Z, strict=True))
                 found.append(Tied(ExactNeuron(xi, v, lam, pattern=pattern), v, q, kinks))
     return found
+
+
+def _merged(sampled: Sampled, found: Sequence[Tied]) -> list[Tied]:
+    """A ReLU neuron that lies in several of the blocks once, in the first of them."""
+    if sampled.model != "relu":
+        return list(found)
+    first: dict[tuple[Sign, Vector], Tied] = {}
+    for tied in found:
+        key = (sampled.sign(tied.neuron.block or 0), tied.v)
+        first[key] = replace(first[key], kinks=True) if key in first else tied
+    return list(first.values())
 
 
 def _piece_vector(problem: Problem, t: Vector, piece: PieceMultiplier) -> Vector:

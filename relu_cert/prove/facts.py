@@ -52,10 +52,15 @@ Multipliers = PieceMultipliers | BlockMultipliers | None  # None: gated ReLU, no
 
 @dataclass(frozen=True)
 class Dual:
-    """A dual feasible point: |Proj_{C_b}(X_b'theta)| <= lambda for all blocks, by the multipliers."""
+    """A dual feasible point: |Proj_{C_b}(X_b'theta)| <= lambda for all blocks, by the multipliers.
+
+    With delta > 0 the blocks of `excess` may be longer: (b, s) with lambda < |X_b'theta - K_b rho_b| <= s. Each costs
+    (s - lambda)^2 / (2 delta).
+    """
 
     theta: Vector
     multipliers: Multipliers
+    excess: tuple[tuple[int, Fraction], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -161,6 +166,8 @@ class OptimalSet:
                smallest singular value of the map alpha -> (masses, L-part) at theta
     `forced`   h in L that shows that the classes with split 0 are zero in every solution (empty: there are none); the
                last `void` rows of the lift say nothing about the others
+    `repeated` how many of the active classes are neurons of an earlier one: a ReLU neuron on the face between two
+               patterns of a network over some patterns lies in both blocks
     """
 
     lift: Matrix
@@ -174,6 +181,7 @@ class OptimalSet:
     tau: Fraction
     forced: Vector = ()
     void: int = 0
+    repeated: int = 0
 
     @property
     def active(self) -> tuple[int, ...]:
@@ -184,6 +192,11 @@ class OptimalSet:
     def dimension(self) -> int:
         """The dimension of the set of optimal weights."""
         return len(self.active) - len(self.groups) - (len(self.lift) - self.void)
+
+    @property
+    def network_dimension(self) -> int:
+        """The dimension of the set of optimal networks: neurons that lie in two blocks count once."""
+        return self.dimension - self.repeated
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from relu_cert.exact import Matrix, Vector, dot, norm_squared
 from relu_cert.problem.model import Network, Problem
 from relu_cert.prove.facts import Attained, BlockMultipliers, LambdaMax, PieceMultiplier, PieceMultipliers
 from relu_cert.prove.grid import binary_grid
-from relu_cert.prove.multipliers import Proposals, gated_lengths_squared, project, rounded_pieces
+from relu_cert.prove.multipliers import Proposals, gated_lengths_squared, project, rounded_pieces, scale_multipliers
 from relu_cert.prove.pieces import bit_string, exact_multiplier
 
 
@@ -28,13 +28,23 @@ def lambda_max(problem: Problem, proposals: Proposals | None) -> LambdaMax:
     return _relu(problem.network, problem.y, proposals)
 
 
+def half(largest: LambdaMax) -> LambdaMax:
+    """lambda_max of the logistic loss: its gradient at zero is -y/2 where that of the squares is -y."""
+    multipliers = scale_multipliers(Fraction(1, 2), largest.multipliers)
+    return LambdaMax(largest.squared / 4, multipliers, largest.attained)
+
+
 def _direct(problem: Problem) -> LambdaMax:
     best, attained = Fraction(0), Attained(block=0, u=(Fraction(0),) * len(problem.blocks[0].X[0]))
-    rhos: list[Vector | None] = []
-    for b, block in enumerate(problem.blocks):
-        c = tuple(dot(column, problem.y) for column in zip(*block.X, strict=True))
-        rho, v = (None, c) if block.K is None else project(c, block.K)
-        rhos.append(rho if rho is not None and any(rho) else None)
+    rhos: list[Vector | None] = [None] * len(problem.blocks)
+    correlations = [tuple(dot(column, problem.y) for column in zip(*block.X, strict=True)) for block in problem.blocks]
+    lengths = [norm_squared(c) for c in correlations]
+    for b in sorted(range(len(lengths)), key=lambda b: -lengths[b]):
+        if lengths[b] <= best:
+            break  # |Proj(c)| <= |c|: the blocks that are left cannot do better
+        c, K = correlations[b], problem.blocks[b].K
+        rho, v = (None, c) if K is None else project(c, K)
+        rhos[b] = rho if rho is not None and any(rho) else None
         if norm_squared(v) > best:
             best, attained = norm_squared(v), Attained(block=b, u=v)
     return LambdaMax(best, BlockMultipliers(tuple(rhos)), attained)

@@ -105,12 +105,12 @@ def block_multipliers(problem: Problem, theta: Vector, lam_squared: Fraction) ->
     return BlockMultipliers(tuple(result)), longest
 
 
-def project(c: Vector, K: Matrix) -> tuple[Vector, Vector]:
-    """rho >= 0 and v = c - K rho = Proj_C(c) for C = {w : K'w <= 0}, exactly (Moreau)."""
+def project(c: Vector, K: Matrix, kinks: Sequence[int] = ()) -> tuple[Vector, Vector]:
+    """rho >= 0 and v = c - K rho = Proj_C(c) for C = {w : K'w <= 0}, exactly (Moreau); `kinks` guesses rho > 0."""
     columns = [tuple(-x for x in column) for column in zip(*K, strict=True)]
     one, zero = Fraction(1), Fraction(0)
     box = [Bounds(one, one)] + [Bounds(zero, None)] * len(columns)
-    best = shortest([c, *columns], box, [one] + [zero] * len(columns))
+    best = shortest([c, *columns], box, [one] + [zero] * len(columns), [1 + k for k in kinks])
     return best.m[1:], best.v
 
 

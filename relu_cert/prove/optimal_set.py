@@ -19,16 +19,17 @@ dimension #classes - #superclasses - dim L.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
 
 from relu_cert.exact import Matrix, Vector, dot, sqrt_upper
-from relu_cert.problem.model import Problem
+from relu_cert.problem.model import Problem, Sampled
 from relu_cert.prove.candidates import Unsettled, find_candidates, frobenius_squared
 from relu_cert.prove.classes import Ball, ClassMap, class_map, column, projector, to_vector
 from relu_cert.prove.definite import singular_guess, smallest_singular_above
-from relu_cert.prove.facts import Facts, OptimalSet
+from relu_cert.prove.facts import Facts, NeuronClass, OptimalSet
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
 from relu_cert.prove.split import Outputs, columns, length, with_split
 
@@ -51,7 +52,31 @@ def optimal_set(facts: Facts, lift: Matrix = ()) -> OptimalSet:
         return plain
     if not all(mass > error for mass in masses):
         raise Unsettled("a tied class may have weight zero")
-    return with_split(problem.y, plain, maps, outputs)
+    found = with_split(problem.y, plain, maps, outputs)
+    return replace(found, repeated=_repeated(problem, found))
+
+
+def _repeated(problem: Problem, found: OptimalSet) -> int:
+    """How many active classes of a ReLU network over some patterns are neurons of earlier ones.
+
+    The signs of Zv are the same over the whole ball: 0 on the kinks, +1 or -1 as D says elsewhere. Two blocks of one
+    sign xi with the same signs project to the same v: both are the maximiser on their common face, where the two D Z u
+    are the same.
+    """
+    if problem.kind != "relu" or problem.sampled is None:
+        return 0
+    neurons = {neuron_key(problem.sampled, found.classes[a]) for a in found.active}
+    return len(found.active) - len(neurons)
+
+
+def neuron_key(sampled: Sampled, neuron: NeuronClass) -> tuple[int, tuple[int, ...], str]:
+    """xi, the kinks, and D off the kinks and the zero rows: equal for two blocks iff their neuron is the same."""
+    block = neuron.block or 0
+    signs = "".join(
+        bit if k not in neuron.kinks and any(z) else "0"
+        for k, (bit, z) in enumerate(zip(sampled.pattern(block), sampled.Z, strict=True))
+    )
+    return sampled.sign(block), neuron.kinks, signs
 
 
 def superclasses(maps: Sequence[ClassMap], Pi: fmpq_mat) -> tuple[tuple[int, ...], ...]:

@@ -3,11 +3,14 @@
     lower = y.theta - 1/2 |theta|^2        upper = 1/2 |Xw - y|^2 + lambda sum_b norm_b,   norm_b >= |w_b|
 
 P is strongly convex in the fit, so every solution's fit is within sqrt(2 (upper - lower)) of Xw (lemma:unique-fit-cgl).
+With delta > 0 the upper bound has delta/2 sum |w_b|^2 more, the lower one sum (s_b - lambda)^2 / (2 delta) less, over
+the blocks with |Proj(X_b'theta)| <= s_b, s_b > lambda. The logistic loss has its own bounds (`prove.logistic`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import floor
 
@@ -62,12 +65,20 @@ def output(problem: Problem, neuron: ExactNeuron) -> Vector:
 
 def primal(problem: Problem, neurons: Sequence[ExactNeuron]) -> Primal:
     """The feasible point of these neurons (zero ones are left out), with its fit."""
-    used = tuple(neuron for neuron in neurons if any(neuron.w))
+    used = tuple(_named(problem, neuron) for neuron in neurons if any(neuron.w))
     fit = [Fraction(0)] * problem.n
     for neuron in used:
         for k, q in enumerate(output(problem, neuron)):
             fit[k] += q
     return Primal(used, tuple(fit))
+
+
+def _named(problem: Problem, neuron: ExactNeuron) -> ExactNeuron:
+    """A block of a network over some patterns knows its sign and its pattern."""
+    if problem.sampled is None or neuron.block is None:
+        return neuron
+    sign, pattern = problem.sampled.sign(neuron.block), problem.sampled.pattern(neuron.block)
+    return replace(neuron, sign=sign, pattern=pattern)
 
 
 def value(problem: Problem, lam: Fraction, point: Primal, dual: Dual, gap: Fraction) -> Value:
@@ -76,6 +87,9 @@ def value(problem: Problem, lam: Fraction, point: Primal, dual: Dual, gap: Fract
     residual = [a - b for a, b in zip(point.fit, y, strict=True)]
     upper = HALF * norm_squared(residual) + lam * sum((neuron.norm for neuron in point.neurons), Fraction(0))
     lower = dot(y, theta) - HALF * norm_squared(theta)
+    if problem.delta:
+        upper += HALF * problem.delta * sum((norm_squared(neuron.w) for neuron in point.neurons), Fraction(0))
+        lower -= sum(((s - lam) ** 2 for _, s in dual.excess), Fraction(0)) / (2 * problem.delta)
     return Value(lower, upper, gap)
 
 

@@ -14,12 +14,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from relu_cert.certificate import certificate, dumps
+from relu_cert.certificate import certificate, dumps, listed_patterns
 from relu_cert.claims.model import Result, Verdict
 from relu_cert.data.model import Dataset, Source
 from relu_cert.exact import sqrt_upper
 from relu_cert.prove.facts import ExactNeuron, Facts
 from relu_cert.report.text import decimal, rational, scientific, short
+from relu_cert.whole import Whole, distance
 
 FORMAT = "relu_cert report"
 VERSION = 1
@@ -36,6 +37,7 @@ class Outcome:
     facts: Facts
     results: tuple[Result, ...]
     certificate_path: Path
+    whole: Whole | None = None  # beside a network over some patterns
 
     def certificate_text(self) -> str:
         """The certificate file."""
@@ -44,7 +46,7 @@ class Outcome:
     def to_json(self) -> dict[str, Any]:
         """The object of `check --json`."""
         facts, problem = self.facts, self.facts.problem
-        network = problem.network
+        listed = listed_patterns(problem)
         return {
             "format": FORMAT,
             "version": VERSION,
@@ -53,14 +55,17 @@ class Outcome:
                 "sha256": self.source.sha256,
                 "n": problem.n,
                 "d": self._features(),
-                "rank": network.patterns.rank if network else None,
+                "rank": listed.rank if listed else None,
                 "numbers": self.source.numbers,
                 "bias": self.source.bias,
             },
-            "model": problem.model,
+            "model": problem.kind,
+            "loss": problem.loss,
+            "l2": rational(problem.delta),
             "lambda": rational(facts.lam),
             "lambda_max_squared": rational(facts.lambda_max.squared),
-            "patterns": {"total": len(network.patterns), "open": network.patterns.open_cells} if network else None,
+            "patterns": self._patterns(),
+            "global": self._global(),
             "value": {"lower": rational(facts.value.lower), "upper": rational(facts.value.upper)},
             "claims": [
                 {"claim": r.claim, "verdict": str(r.verdict), "evidence": r.evidence, "detail": r.detail}
@@ -77,7 +82,9 @@ class Outcome:
         """The report for a terminal of 80 columns."""
         stream = io.StringIO()
         colour = sys.stdout.isatty()
-        console = Console(file=stream, width=80, force_terminal=colour, no_color=None if colour else True, highlight=False)
+        console = Console(
+            file=stream, width=80, force_terminal=colour, no_color=None if colour else True, highlight=False
+        )
         for line in self._head():
             console.print(line, markup=False)
         console.print(claims_table(self.results))
@@ -93,18 +100,26 @@ class Outcome:
         problem = self.facts.problem
         if problem.network:
             return len(problem.network.Z[0])
+        if problem.sampled:
+            return len(problem.sampled.Z[0])
         return sum(len(block.X[0]) for block in problem.blocks)
 
     def _head(self) -> list[str]:
         facts, problem = self.facts, self.facts.problem
-        network = problem.network
+        listed, sampled = listed_patterns(problem), problem.sampled
         bias = ", the last one the bias" if self.source.bias else ""
         lines = [f"{Path(self.source.path).name}: n = {problem.n} points, d = {self._features()} features{bias}"]
-        if network:
-            model = "gated ReLU" if problem.model == "gated" else "ReLU"
-            lines.append(f"model        two layers, {model}, all {len(network.patterns)} activation patterns")
+        model = "gated ReLU" if problem.kind == "gated" else "ReLU"
+        if listed:
+            lines.append(f"model        two layers, {model}, all {len(listed)} activation patterns")
+        elif sampled:
+            lines.append(f"model        two layers, {model}, only {len(sampled.patterns)} activation patterns")
         else:
             lines.append(f"model        constrained group lasso, {len(problem.blocks)} groups")
+        if problem.loss == "logistic":
+            lines.append("loss         logistic, sum log(1 + exp(-y f))")
+        if problem.delta:
+            lines.append(f"penalty      lambda sum |w_b| + delta/2 sum |w_b|^2, delta = {short(problem.delta)}")
         largest = facts.lambda_max.squared
         root = sqrt_upper(largest)
         shown = short(root, 40) if root * root == largest else f"sqrt({short(largest, 40)}) = {decimal(root, 6)}..."
@@ -113,20 +128,57 @@ class Outcome:
         if value.lower == value.upper:
             lines.append(f"p*           {short(value.upper, 40)}, exactly")
         else:
-            lines.append(f"p*           {decimal(value.upper, 15)}, proved to a relative {scientific(value.relative_gap)}")
-        return [*lines, ""]
+            lines.append(
+                f"p*           {decimal(value.upper, 15)}, proved to a relative {scientific(value.relative_gap)}"
+            )
+        return [*lines, *self._beside(), ""]
+
+    def _patterns(self) -> dict[str, int | None] | None:
+        """How many patterns the problem has; `open` is known where they are all of D_Z."""
+        if listed := listed_patterns(self.facts.problem):
+            return {"total": len(listed), "open": listed.open_cells}
+        sampled = self.facts.problem.sampled
+        return {"total": len(sampled.patterns), "open": None} if sampled else None
+
+    def _global(self) -> dict[str, Any] | None:
+        """Beside a network over some patterns: the optimum over all of them, or why it is not known."""
+        if self.whole is None:
+            return None
+        if self.whole.facts is None:
+            return {"reason": self.whole.reason}
+        value, away = self.whole.facts.value, distance(self.facts, self.whole.facts)
+        return {
+            "value": {"lower": rational(value.lower), "upper": rational(value.upper)},
+            "distance": {"lower": rational(away.lower), "upper": rational(away.upper)},
+            "certificate": str(self.whole.certificate_path),
+        }
+
+    def _beside(self) -> list[str]:
+        if self.whole is None:
+            return []
+        if self.whole.facts is None:
+            return [f"global       not compared: {self.whole.reason}"]
+        value, away = self.whole.facts.value, distance(self.facts, self.whole.facts)
+        shown = decimal(away.upper, 12) if away.lower else f"0 to {scientific(away.upper)}, proved"
+        if away.lower:
+            shown += f", proved to {scientific(away.upper - away.lower)}"
+        return [
+            f"global       {decimal(value.upper, 15)} over all patterns ({self.whole.certificate_path})",
+            f"distance     {shown}",
+        ]
 
     def _network(self) -> list[str]:
         neurons = self.facts.primal.neurons
         if not neurons:
             return ["the zero network"]
-        if self.facts.problem.network is None:
+        if self.facts.problem.kind == "cgl":
             lines = [f"a solution with {len(neurons)} active groups: w_b"]
         else:
             lines = [f"a network of width {len(neurons)}: sum of sign * weight * (direction . x)_+"]
         for neuron in neurons[:SHOWN_NEURONS]:
             weight, direction = _split(neuron)
-            head = f"block {neuron.block}" if neuron.block is not None else ("+" if neuron.sign > 0 else "-")
+            direct = self.facts.problem.kind == "cgl"
+            head = f"block {neuron.block}" if direct else ("+" if neuron.sign > 0 else "-")
             lines.append(f"  {head} {decimal(weight, 8):<14} ({', '.join(decimal(x, 6) for x in direction)})")
         if len(neurons) > SHOWN_NEURONS:
             lines.append(f"  ... and {len(neurons) - SHOWN_NEURONS} more (all with --json)")

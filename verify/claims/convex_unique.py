@@ -9,7 +9,12 @@ from verify.text import Node
 
 
 def convex_unique(problem: Problem, facts: Facts, node: Node) -> str:
-    """PROVED: p-unique, and for ReLU no neuron that can be active is zero on a row (it would lie in two blocks)."""
+    """PROVED: p-unique, and for ReLU no neuron that can be active is zero on a row (it would lie in two blocks).
+
+    With delta > 0 the program is strongly convex, and nothing else is needed.
+    """
+    if problem.delta:
+        return "delta > 0: the convex program is strongly convex, and its solution is unique"
     said = p_unique(problem, facts, node)
     if problem.model == "relu" and not is_zero(problem, facts):
         kinked = needed(facts.optimal_set, "optimal_set or exact_set", node).kinked

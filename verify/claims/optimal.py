@@ -14,8 +14,10 @@ def optimal(problem: Problem, facts: Facts, node: Node) -> str:
         found = f"{show(value.upper - value.lower)} > {show(value.gap)} * {show(value.upper)}"
         raise node.reject("upper - lower <= gap * upper", found)
     what = f"{'blocks' if problem.model == 'cgl' else 'neurons'}"
+    over = "" if problem.patterns is None else f" over these {len(problem.patterns)} patterns only"
+    where = f"[{show(value.lower)}, {show(value.upper)}]"
     return (
-        f"for lambda = {show(problem.lam)} the global minimum lies in [{show(value.lower)}, {show(value.upper)}], and "
-        f"the point with {primal.neurons} {what} attains it up to {show(value.upper - value.lower)} "
+        f"for lambda = {show(problem.lam)} the global minimum{over} lies in {where}, "
+        f"and the point with {primal.neurons} {what} attains it up to {show(value.upper - value.lower)} "
         f"(relative gap at most {show(value.gap)})"
     )

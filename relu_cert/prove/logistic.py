@@ -1,0 +1,116 @@
+"""The logistic loss, proved: lower <= p* <= upper in ball arithmetic (app:general-losses, labels in {-1, 1}).
+
+    minimise   sum_k log(1 + exp(-y_k f_k)) + lambda sum_b |w_b|,   f = Xw
+
+The paper's 1/2 L(f, y) is the sum here, so that its correlation vector c = -(1/2) X' grad L is X'theta* with
+theta*_k = y_k / (1 + exp(y_k f_k)). If a_k = y_k theta_k is in [0, 1] and |Proj_{C_b}(X_b'theta)| <= lambda, then
+
+    sum_k H(a_k) <= p*,    H(a) = -a log a - (1-a) log(1-a) = min over s of log(1 + exp(-s)) + a s.
+
+Dual feasibility is that of the squares, with the same multipliers. Both sums are enclosed by Arb and rounded outwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+import numpy as np
+from flint import arb, ctx, fmpq
+from numpy.typing import NDArray
+
+from relu_cert.exact import Vector
+from relu_cert.problem.model import Problem
+from relu_cert.prove.dual import feasible_dual
+from relu_cert.prove.facts import Dual, Facts, Fit, LambdaMax, Primal, Value
+from relu_cert.prove.grid import binary_grid, from_grid, to_grid
+from relu_cert.prove.multipliers import Proposals
+from relu_cert.prove.prove import exact_neuron
+from relu_cert.prove.value import primal
+from relu_cert.solve.logistic import LogisticSolution
+
+FLOAT_BITS = 56
+MOST_BITS = 340  # the independent checker encloses logarithms to about 2^-380
+WORKING_BITS = 480
+UNSETTLED = "uniqueness is not examined for the logistic loss"
+
+
+def logistic_facts(
+    problem: Problem,
+    solution: LogisticSolution,
+    lam: Fraction,
+    largest: LambdaMax,
+    gap: Fraction,
+    propose: Callable[[NDArray[np.float64]], Proposals | None],
+) -> Facts:
+    """The facts that a float solution proves at lambda < lambda_max."""
+    q = binary_grid(solution.theta.tolist(), FLOAT_BITS)
+    theta = tuple(
+        y * min(max(y * from_grid(to_grid(float(t), q), q), Fraction(0)), Fraction(1))
+        for y, t in zip(problem.y, solution.theta, strict=True)
+    )
+    proposals = propose(np.array([float(x) for x in theta]))
+    dual = feasible_dual(problem, theta, q, lam, proposals)
+    neurons = [
+        exact_neuron(problem, n.sign, n.block, tuple(Fraction(float(x)) for x in n.w), FLOAT_BITS)
+        for n in solution.neurons
+    ]
+    return _facts(problem, lam, largest, primal(problem, neurons), dual, gap)
+
+
+def logistic_zero(problem: Problem, lam: Fraction, largest: LambdaMax, gap: Fraction) -> Facts:
+    """lambda >= lambda_max: zero is the solution, theta = y/2 proves it, and p* = n log 2."""
+    if lam * lam < largest.squared:
+        raise ValueError("zero is a solution only for lambda >= lambda_max")
+    theta = tuple(y / 2 for y in problem.y)
+    return _facts(problem, lam, largest, primal(problem, ()), Dual(theta, largest.multipliers), gap)
+
+
+def enclose(problem: Problem, lam: Fraction, point: Primal, theta: Vector, gap: Fraction) -> Value:
+    """lower <= p* <= upper, short rationals."""
+    bits = min(MOST_BITS, 80 + (gap.denominator // gap.numerator).bit_length())
+    with ctx.workprec(WORKING_BITS):
+        scores = [_ball(y * f) for y, f in zip(problem.y, point.fit, strict=True)]
+        loss = _total([_softplus(-s) for s in scores])
+        penalty = _ball(lam * sum((neuron.norm for neuron in point.neurons), Fraction(0)))
+        entropy = _total([_entropy(y * t) for y, t in zip(problem.y, theta, strict=True)])
+        upper = -_below(-(loss + penalty), bits)
+        lower = _below(entropy, bits)
+    return Value(lower, upper, gap)
+
+
+def _facts(problem: Problem, lam: Fraction, largest: LambdaMax, point: Primal, dual: Dual, gap: Fraction) -> Facts:
+    bounds = enclose(problem, lam, point, dual.theta, gap)
+    ball = Fit(point.fit, (bounds.upper - bounds.lower) / 2)
+    return Facts(problem, lam, largest, point, dual, bounds, ball, unsettled=UNSETTLED)
+
+
+def _ball(x: Fraction) -> arb:
+    return arb(fmpq(x.numerator, x.denominator))
+
+
+def _total(balls: Sequence[arb]) -> arb:
+    total = arb(0)
+    for ball in balls:
+        total += ball
+    return total
+
+
+def _softplus(s: arb) -> arb:
+    """log(1 + exp(s)) without overflow"""
+    if s > 0:
+        return s + (-s).exp().log1p()
+    return s.exp().log1p()
+
+
+def _entropy(a: Fraction) -> arb:
+    """H(a) for 0 <= a <= 1"""
+    parts = [_ball(x) for x in (a, 1 - a) if x]
+    return _total([-x * x.log() for x in parts])
+
+
+def _below(x: arb, bits: int) -> Fraction:
+    """A multiple of 2^-bits at or below the ball, less one unit for the checker's own rounding."""
+    mantissa, exponent = (x * arb(2) ** bits).lower().mid().man_exp()  # `lower` is one number, man 2^exp
+    whole = int(mantissa) << int(exponent) if exponent >= 0 else int(mantissa) >> -int(exponent)
+    return Fraction(whole - 1, 1 << bits)

@@ -1,0 +1,60 @@
+"""The optimum over some patterns beside the global one: how much the patterns that were left out would bring."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from relu_cert.claims import Result
+from relu_cert.data.model import Dataset
+from relu_cert.patterns.predict import predict
+from relu_cert.problem.model import Problem
+from relu_cert.prove.facts import Facts, Value
+
+
+@dataclass(frozen=True)
+class Whole:
+    """The same problem over all patterns of the data, proved at the same lambda; or the reason why it was not done."""
+
+    facts: Facts | None = None
+    results: tuple[Result, ...] = ()
+    certificate_path: Path | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Distance:
+    """lower <= p* over some patterns - p* over all patterns <= upper."""
+
+    lower: Fraction
+    upper: Fraction
+
+
+def distance(some: Facts, whole: Facts) -> Distance:
+    """An exact interval for the difference of the two optimal values.
+
+    It is at least 0 where every block is one of the whole problem, or a part of one: always for ReLU, whose blocks are
+    neurons whatever their pattern is; for gated ReLU where all patterns are in D_Z.
+    """
+    a: Value = some.value
+    b: Value = whole.value
+    lower = a.lower - b.upper
+    return Distance(max(lower, Fraction(0)) if _is_part(some.problem, whole.problem) else lower, a.upper - b.lower)
+
+
+def too_many(data: Dataset, limit: int) -> str:
+    """Why D_Z is not enumerated for the comparison; empty if it is."""
+    expected = predict(data.Z)
+    if expected.bound <= limit:
+        return ""
+    return f"D_Z may have up to {expected.bound} patterns, over the limit of {limit} (--max-patterns)"
+
+
+def _is_part(some: Problem, whole: Problem) -> bool:
+    if some.kind == "relu":
+        return True
+    if some.sampled is None or whole.network is None:
+        return False
+    listed = {"".join("01"[bit] for bit in on) for on in whole.network.patterns.array().tolist()}
+    return set(some.sampled.patterns) <= listed
