@@ -76,7 +76,7 @@ def exact_system(outputs: Sequence[Vector], fit: Vector) -> System:
 
 
 def _enclosed(facts: Facts, found: OptimalSet, bits: int) -> System:
-    """F and g of the split, or the masses alone, rounded down to a grid that is finer than their errors if it may be."""
+    """F and g of the split, or the masses alone, rounded down to a grid, finer than their errors if it may be."""
     k = len(found.classes)
     zero = Fraction(0)
     if not found.split:
