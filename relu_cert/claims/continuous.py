@@ -28,7 +28,7 @@ def applies(facts: Facts) -> bool:
 
 
 def decide(facts: Facts) -> Result:
-    """Every piece of the interval is settled, or the list of what is not."""
+    """Every piece of the interval is settled, or an exact jump, or the list of what is open."""
     found = facts.path
     if found is None:
         raise ValueError("no interval was asked for")
@@ -39,6 +39,9 @@ def decide(facts: Facts) -> Result:
             return Result(NAME, Verdict.PROVED, "zero", detail)
         detail = f"unique for every lambda in {where}, in {len(found.pieces)} pieces; {_lipschitz(facts, found)}."
         return Result(NAME, Verdict.PROVED, "pieces", detail)
+    if facts.jump is not None:
+        detail = f"at lambda = {short(facts.jump.lam)} there are optimal networks that no nearby ones tend to."
+        return Result(NAME, Verdict.REFUTED, "exact jump", detail)
     open_part = sum((gap.hi - gap.lo for gap in found.gaps), Fraction(0)) / (found.hi - found.lo)
     listed = "; ".join(_gap(gap) for gap in found.gaps[:SHOWN_GAPS])
     more = f"; and {len(found.gaps) - SHOWN_GAPS} more" if len(found.gaps) > SHOWN_GAPS else ""

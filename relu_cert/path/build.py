@@ -12,13 +12,14 @@ import numpy as np
 from relu_cert.exact import Vector
 from relu_cert.path.branch import Series, roots_within, taylor
 from relu_cert.path.candidates import candidates
-from relu_cert.path.model import Piece
+from relu_cert.path.model import Aside, Piece
 from relu_cert.path.tube import Refused, Tube, enclose, is_aside, require_faces, require_independence, side_by_side
 from relu_cert.problem.model import Problem
 from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import ClassMap, class_map
 from relu_cert.prove.definite import floats as to_floats
 from relu_cert.prove.dual import dual_multipliers
+from relu_cert.prove.facts import NeuronClass
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
 from relu_cert.prove.multipliers import Proposals
 from relu_cert.solve import FloatProblem, Solution, multipliers, solve
@@ -76,7 +77,8 @@ def build(problem: Problem, floats: FloatProblem, lo: Fraction, hi: Fraction, ne
     weights = [_positive(near.series.alpha[order[a]]) for a in range(len(found)) if a in order]
     piece = Piece(lo, hi, s, tuple(active), (), tuple(weights), at_s_0, out, (), rho)
     tube = enclose(problem, piece, [class_map(problem, neuron) for neuron in active])
-    classes, aside = list(active), []
+    classes = list(active)
+    aside: list[Aside | NeuronClass] = []
     for one in (one for a, one in enumerate(found) if a not in order):
         if all(is_aside(problem, part, s, rho, tube.R) for part in one.aside):
             aside += one.aside

@@ -89,7 +89,8 @@ class Jump:
 
     theta = r*(lambda), and the multipliers prove it dual feasible; `limit` and `shorter` are weights of the tied
     neurons, both optimal at lambda, |shorter| < |limit|; on one side of lambda (`side` +1: larger eta, smaller lambda)
-    the only optimal networks tend to `limit`.
+    the only optimal networks are those of the neurons `active` and tend to `limit`. `farkas` is empty, or a vector h
+    with h.y = 0 and G_a h = 0 for the active ones, which shows that tied neurons that stay tied have weight 0.
     """
 
     lam: Fraction
@@ -97,4 +98,6 @@ class Jump:
     multipliers: Multipliers
     limit: Vector
     shorter: Vector
+    active: tuple[int, ...]
     side: int
+    farkas: Vector = ()

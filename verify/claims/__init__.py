@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from verify.claims.connected import connected
-from verify.claims.continuous import continuous
+from verify.claims.continuous import continuous, not_continuous
 from verify.claims.convex_unique import convex_unique, not_convex_unique
 from verify.claims.fit import fit
 from verify.claims.general_position import general_position, not_general_position
 from verify.claims.ggp import ggp, not_ggp
+from verify.claims.min_norm_continuous import min_norm_continuous, not_min_norm_continuous
 from verify.claims.minimal import minimal
 from verify.claims.optimal import optimal
 from verify.claims.optimal_set import optimal_set
@@ -33,10 +34,13 @@ CLAIMS: dict[str, Judge] = {
     "ggp": ggp,
     "general-position": general_position,
     "continuous": continuous,
+    "min-norm-continuous": min_norm_continuous,
 }
 REFUTATIONS: dict[str, Judge] = {
     "p-unique": not_p_unique,
     "convex-unique": not_convex_unique,
     "ggp": not_ggp,
     "general-position": not_general_position,
+    "continuous": not_continuous,
+    "min-norm-continuous": not_min_norm_continuous,
 }

@@ -16,3 +16,12 @@ def continuous(problem: Problem, facts: Facts, node: Node) -> str:
         f"for every lambda in [{show(path.lo)}, {show(path.hi)}] the optimal {what} is unique, and it moves "
         f"continuously (pieces: {path.pieces})"
     )
+
+
+def not_continuous(problem: Problem, facts: Facts, node: Node) -> str:
+    """REFUTED: at some lambda inside, a network is optimal to which those beside it do not tend."""
+    jump = needed(facts.jump, "jump", node)
+    return (
+        f"at lambda = {show(jump.lam)}, in [{show(jump.lo)}, {show(jump.hi)}], a {WHAT[problem.model]} is optimal that "
+        "is no limit of optimal ones from one side"
+    )
