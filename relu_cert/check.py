@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -18,12 +19,15 @@ from relu_cert.path.cover import cover
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import gated, relu
 from relu_cert.problem.model import Model, Problem
+from relu_cert.prove.elastic import elastic_facts
 from relu_cert.prove.facts import Facts, LambdaMax
 from relu_cert.prove.ggp import position_facts
-from relu_cert.prove.lambda_max import lambda_max
+from relu_cert.prove.lambda_max import half, lambda_max
+from relu_cert.prove.logistic import logistic_facts, logistic_zero
 from relu_cert.prove.prove import zero_facts
-from relu_cert.settle import Question, propose, settle
+from relu_cert.settle import THOROUGH, Question, propose, settle
 from relu_cert.solve import FloatProblem, prepare, solve
+from relu_cert.solve.logistic import solve_logistic
 
 DEFAULT_GAP = Fraction(1, 10**9)
 DEFAULT_MAX_PATTERNS = 10**6
@@ -86,7 +90,11 @@ def find_facts(
 ) -> Facts:
     """Solve the problem, prove what was found, follow the path on the interval if there is one, and look at general
     position where that is a question."""
+    if interval is not None and not problem.plain:
+        raise UsageError("the path (--interval, continuous) is for least squares without --l2.")
     facts = _optimum(problem, choice, gap, stages)
+    if not problem.plain:
+        return facts
     if interval is not None:
         with stages.stage("path"):
             lo, hi = interval.resolve(facts.lam)
@@ -103,9 +111,21 @@ def _optimum(problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stag
     with stages.stage("lambda_max"):
         floats = _prepared(problem)
         largest = lambda_max(problem, propose(floats, np.array([float(x) for x in problem.y]), 0.0))
+        if problem.loss == "logistic":
+            largest = half(largest)
         lam = choice.resolve(largest)
     if lam * lam >= largest.squared:
-        return zero_facts(problem, lam, largest, gap)
+        zero = logistic_zero if problem.loss == "logistic" else zero_facts
+        return zero(problem, lam, largest, gap)
+    if problem.delta:
+        with stages.stage("prove"):
+            return elastic_facts(problem, lam, largest, gap)
+    if problem.loss == "logistic":
+        with stages.stage("solve"):
+            found = solve_logistic(floats, float(lam))
+        with stages.stage("prove"):
+            proposed = partial(propose, floats, lam=THOROUGH * float(lam))
+            return logistic_facts(problem, found, lam, largest, gap, proposed)
     with stages.stage("solve"):
         solution = solve(floats, float(lam))
         if not solution.neurons:  # just below lambda_max zero has a tiny gap, but is not optimal

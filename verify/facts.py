@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeVar
 
+from verify.elastic import check_elastic
 from verify.exact_set import check_exact_set
 from verify.ggp import Position, check_ggp
 from verify.lambda_max import check_lambda_max
@@ -41,19 +42,23 @@ class Facts:
 
 def check_facts(problem: Problem, node: Node) -> Facts:
     """Check every fact that is there, whether or not a claim needs it."""
-    network = () if problem.model == "cgl" else ("patterns",)
-    facts = node.record(optional=(*network, *NAMES))
+    network = () if problem.model == "cgl" or problem.patterns is not None else ("patterns",)
+    facts = node.record(optional=(*network, *(PLAIN if problem.delta or problem.logistic else NAMES)))
     patterns = check_patterns(problem, facts["patterns"]) if "patterns" in facts else None
+    if problem.patterns is not None:
+        problem = problem.written_out(problem.patterns)
+    elif problem.delta and problem.model != "cgl":
+        problem = problem.written_out(needed(patterns, "patterns", node).masks)
     squared = check_lambda_max(problem, patterns, facts["lambda_max"]) if "lambda_max" in facts else None
     primal = check_primal(problem, patterns, facts["primal"]) if "primal" in facts else None
-    theta = check_dual(problem, patterns, facts["dual"]) if "dual" in facts else None
+    theta, cost = check_dual(problem, patterns, facts["dual"]) if "dual" in facts else (None, Fraction(0))
     value = fit = None
     if "value" in facts:
         at = facts["value"]
-        value = check_value(problem, needed(primal, "primal", at), needed(theta, "dual", at), at)
+        value = check_value(problem, needed(primal, "primal", at), needed(theta, "dual", at), cost, at)
     if "fit" in facts:
         at = facts["fit"]
-        fit = check_fit(needed(primal, "primal", at), needed(value, "value", at), at)
+        fit = check_fit(problem, needed(primal, "primal", at), needed(value, "value", at), at)
     optimal = None
     for name, check_set in (("optimal_set", check_optimal_set), ("exact_set", check_exact_set)):
         if name in facts:
@@ -64,18 +69,24 @@ def check_facts(problem: Problem, node: Node) -> Facts:
     polytope = None
     if "polytope" in facts:
         at = facts["polytope"]
-        polytope = check_polytope(needed(optimal, "optimal_set or exact_set", at).system, at)
+        known = needed(optimal, "optimal_set or exact_set", at)
+        if problem.blocks and known.bends and not known.exact:
+            raise at.reject("neurons that lie in one block each", f"{known.bends} in several, with a weight in each")
+        polytope = check_polytope(known.system, at)
     position = check_ggp(problem, patterns, facts["ggp"]) if "ggp" in facts else None
     path = check_path(problem, patterns, squared, facts["path"]) if "path" in facts else None
     return Facts(patterns, squared, primal, theta, value, fit, optimal, polytope, position, path)
 
 
-def check_dual(problem: Problem, patterns: Patterns | None, node: Node) -> Vector:
-    """Reject unless theta is dual feasible: |Proj_{C_b}(X_b' theta)| <= lambda for all blocks."""
+def check_dual(problem: Problem, patterns: Patterns | None, node: Node) -> tuple[Vector, Fraction]:
+    """Reject unless theta is dual feasible: |Proj_{C_b}(X_b' theta)| <= lambda for all blocks. theta, and what the
+    blocks that may be longer (with delta > 0) take from the dual value."""
+    if problem.delta:
+        return check_elastic(problem, node)
     fields = node.record("theta", "multipliers")
     theta = fields["theta"].vector(problem.n)
     check_multipliers(problem, patterns, theta, problem.lam**2, fields["multipliers"])
-    return theta
+    return theta, Fraction(0)
 
 
 def needed(fact: T | None, name: str, node: Node) -> T:

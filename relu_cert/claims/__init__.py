@@ -39,7 +39,17 @@ NAMES: tuple[str, ...] = tuple(claim.NAME for claim in CLAIMS)
 
 def decide(facts: Facts, names: Sequence[str] = NAMES) -> tuple[Result, ...]:
     """The verdicts of the named claims, in the order of the list."""
-    return tuple(claim.decide(facts) for claim in CLAIMS if claim.NAME in names and claim.applies(facts))
+    return tuple(
+        claim.decide(facts)
+        for claim in CLAIMS
+        if claim.NAME in names and (facts.problem.plain or claim in _variant(facts)) and claim.applies(facts)
+    )
+
+
+def _variant(facts: Facts) -> tuple[ModuleType, ...]:
+    """The claims about the elastic variant and the logistic loss. With delta > 0 a split neuron has another value."""
+    common = (patterns_complete, optimal, fit, convex_unique)
+    return common if facts.problem.delta else (*common, p_unique)
 
 
 __all__ = ["CLAIMS", "NAMES", "Result", "Verdict", "decide"]

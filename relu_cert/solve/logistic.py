@@ -4,8 +4,8 @@
 
 At a fit f let a_k = 1/(1 + exp(y_k f_k)) and h_k = a_k (1 - a_k). The loss has slope -y_k a_k and curvature h_k: its
 quadratic model is 1/2 sum_k h_k (f_k' - z_k)^2 with z_k = f_k + y_k a_k / h_k, the same blocks with row k scaled by
-sqrt(h_k) > 0, which changes no pattern and no cone. Where a Newton step does not improve, h = 1/4, an upper bound of all
-curvatures, gives a step that does.
+sqrt(h_k) > 0, which changes no pattern and no cone. Where a Newton step does not improve, h = 1/4, an upper bound of
+all curvatures, gives a step that does.
 """
 
 from __future__ import annotations
