@@ -16,6 +16,7 @@ from relu_cert.data.model import Dataset
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import sqrt_lower
 from relu_cert.path.cover import cover
+from relu_cert.path.jumps import find_jump
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import gated, relu
 from relu_cert.problem.model import Model, Problem
@@ -98,9 +99,11 @@ def find_facts(
     if interval is not None:
         with stages.stage("path"):
             lo, hi = interval.resolve(facts.lam)
-            found = cover(problem, prepare(problem), facts.lambda_max, lo, hi, stages.advance)
-            facts = replace(facts, path=found)
-    if problem.model == "relu":
+            floats = prepare(problem)
+            found = cover(problem, floats, facts.lambda_max, lo, hi, stages.advance)
+            jump = None if found.complete else find_jump(problem, floats, facts.lambda_max, facts, found)
+            facts = replace(facts, path=found, jump=jump)
+    if problem.kind == "relu":
         return facts
     with stages.stage("general position"):
         return replace(facts, ggp=position_facts(problem))

@@ -9,6 +9,7 @@ from typing import TypeVar
 from verify.elastic import check_elastic
 from verify.exact_set import check_exact_set
 from verify.ggp import Position, check_ggp
+from verify.jump import Jump, check_jump
 from verify.lambda_max import check_lambda_max
 from verify.multipliers import check_multipliers
 from verify.optimal_set import OptimalSet, check_optimal_set
@@ -21,7 +22,8 @@ from verify.text import Node, Vector
 from verify.value import Fit, Value, check_fit, check_value
 
 T = TypeVar("T")
-NAMES = ("lambda_max", "primal", "dual", "value", "fit", "optimal_set", "exact_set", "polytope", "ggp", "path")
+PLAIN = ("lambda_max", "primal", "dual", "value", "fit")  # with delta > 0 or the logistic loss
+NAMES = ("lambda_max", "primal", "dual", "value", "fit", "optimal_set", "exact_set", "polytope", "ggp", "path", "jump")
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class Facts:
     polytope: Polytope | None = None
     ggp: Position | None = None
     path: Path | None = None
+    jump: Jump | None = None
 
 
 def check_facts(problem: Problem, node: Node) -> Facts:
@@ -75,7 +78,8 @@ def check_facts(problem: Problem, node: Node) -> Facts:
         polytope = check_polytope(known.system, at)
     position = check_ggp(problem, patterns, facts["ggp"]) if "ggp" in facts else None
     path = check_path(problem, patterns, squared, facts["path"]) if "path" in facts else None
-    return Facts(patterns, squared, primal, theta, value, fit, optimal, polytope, position, path)
+    jump = check_jump(problem, patterns, facts["jump"]) if "jump" in facts else None
+    return Facts(patterns, squared, primal, theta, value, fit, optimal, polytope, position, path, jump)
 
 
 def check_dual(problem: Problem, patterns: Patterns | None, node: Node) -> tuple[Vector, Fraction]:

@@ -12,6 +12,7 @@ from relu_cert.claims import (
     fit,
     general_position,
     ggp,
+    min_norm_continuous,
     minimal,
     optimal,
     optimal_set,
@@ -33,6 +34,7 @@ CLAIMS: tuple[ModuleType, ...] = (
     ggp,
     general_position,
     continuous,
+    min_norm_continuous,
 )
 NAMES: tuple[str, ...] = tuple(claim.NAME for claim in CLAIMS)
 
