@@ -94,7 +94,7 @@ class Outcome:
         console.print()
         console.print(f"certificate  {self.certificate_path}", markup=False, soft_wrap=True)
         console.print(f"re-check it  {self._verify_command()}", markup=False, soft_wrap=True)
-        return stream.getvalue()
+        return "".join(line.rstrip() + "\n" for line in stream.getvalue().splitlines())
 
     def _features(self) -> int:
         problem = self.facts.problem
