@@ -15,8 +15,8 @@ SHOWN = 12
 
 def connected(problem: Problem, facts: Facts, node: Node) -> str:
     """PROVED: the staircase of connectivity, from the supports of the vertices (FORMAT.md has the argument)."""
-    if problem.model != "relu":
-        raise node.reject("a ReLU network: the claim is about the parameters of its neurons", f"model {problem.model}")
+    if problem.model != "relu" or problem.patterns is not None:
+        raise node.reject("a ReLU network over all patterns: the claim is about the parameters of its neurons")
     found = all_networks(problem, facts, node)
     if found is None:
         return "lambda >= lambda_max: for every width the zero network is the only optimal one"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from relu_cert.prove.candidates import Unsettled
+from relu_cert.prove.classes import class_map
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.polytope.model import Polytope, Unlisted
 from relu_cert.prove.polytope.shortest import shortest
@@ -19,6 +20,8 @@ def list_polytope(facts: Facts, most: int = MOST_BASES) -> Polytope | Unlisted:
     """All vertices and edges of the optimal set of the facts, with proof; or why not."""
     if facts.exact_set is None and facts.optimal_set is None:
         return Unlisted(facts.unsettled or "the optimal set is not known", final=True)
+    if _in_several_blocks(facts):
+        return Unlisted("a neuron lies in several blocks of the patterns given", final=True)
     reason = ""
     for bits in (FEW_BITS, MOST_BITS):  # few are fast, and nearly always enough
         try:
@@ -28,6 +31,15 @@ def list_polytope(facts: Facts, most: int = MOST_BASES) -> Polytope | Unlisted:
         except Unsettled as why:
             reason = str(why)
     return Unlisted(reason, final=False)
+
+
+def _in_several_blocks(facts: Facts) -> bool:
+    """Whether two active blocks of a ReLU network over some patterns carry one neuron (v = B'r with the same B)."""
+    sampled, found = facts.problem.sampled, facts.optimal_set
+    if sampled is None or sampled.model != "relu" or facts.exact_set is not None or found is None:
+        return False
+    kernels = [tuple(class_map(facts.problem, found.classes[a]).B().entries()) for a in found.active]
+    return len(set(kernels)) < len(kernels)
 
 
 def _listed(facts: Facts, system: System, most: int) -> Polytope:
