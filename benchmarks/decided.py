@@ -2,8 +2,8 @@
 
     python benchmarks/decided.py [--instances N] [--seed S] [--data DIR] [--verbose] [--verify]
 
-Random data: integers and Gaussian decimals, with and without bias, d in {1, 2, 3}, n <= 12, lambda from 0.01 to 0.5 of lambda_max,
-ReLU and gated ReLU, all patterns. Real data: subsets of 2 or 3 features and up to 12 rows of the CSV files in DIR.
+Random data: integers and Gaussian decimals, with and without bias, d in {1, 2, 3}, n <= 12, lambda from 0.01 to 0.5 of
+lambda_max, ReLU and gated ReLU, all patterns. Real data: subsets of 2 or 3 features and up to 12 rows of the CSV files in DIR.
 """
 
 from __future__ import annotations
@@ -14,23 +14,27 @@ import hashlib
 import random
 import time
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
 from relu_cert.certificate import certificate, dumps
 from relu_cert.check import LambdaChoice, find_facts
-from relu_cert.claims import decide
+from relu_cert.claims import Result, Verdict, decide
 from relu_cert.data.model import Source
+from relu_cert.errors import UsageError
 from relu_cert.exact import Matrix, Vector
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import gated, relu
 from relu_cert.problem.model import Problem
+from relu_cert.prove.facts import Facts
 from relu_cert.report.progress import Progress
+from verify import VerifyError
 from verify import check as recheck
 
 CLAIMS = ("p-unique", "convex-unique")
+GAP = Fraction(1, 10**9)
 RATIOS = (Fraction(1, 100), Fraction(1, 50), Fraction(1, 20), Fraction(1, 10), Fraction(1, 5), Fraction(1, 2))
 
 
@@ -83,6 +87,56 @@ def problem_of(instance: Instance) -> Problem:
     return build(instance.Z, instance.y, enumerate_patterns(instance.Z))
 
 
+@dataclass
+class Tally:
+    """What was decided, by which engine, and how long it took."""
+
+    total: Counter[str] = field(default_factory=Counter)
+    decided: Counter[tuple[str, str]] = field(default_factory=Counter)
+    engines: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    finding: float = 0.0
+    checking: float = 0.0
+
+    def add(self, key: str, results: Sequence[Result]) -> list[Result]:
+        """Count the results; those that are undecided are returned."""
+        self.total[key] += 1
+        open_ = []
+        for result in results:
+            if result.claim not in CLAIMS:
+                continue
+            self.engines[result.claim, str(result.verdict), result.evidence or "-"] += 1
+            if result.verdict is Verdict.UNDECIDED:
+                open_.append(result)
+            else:
+                self.decided[result.claim, key] += 1
+        return open_
+
+    def show(self) -> None:
+        """The shares."""
+        count = sum(self.total.values())
+        print(f"{count} instances, {self.finding / count * 1000:.0f} ms each to solve and prove", end="")
+        print(f", {self.checking / count * 1000:.0f} ms to re-check" if self.checking else "")
+        for claim in CLAIMS:
+            share = sum(v for (c, _), v in self.decided.items() if c == claim)
+            print(f"{claim:<14} decided {share} of {count} = {100 * share / count:.1f} %")
+            for key in sorted(self.total):
+                print(f"    {key:<20} {self.decided[claim, key]} of {self.total[key]}")
+            for (c, verdict, engine), number in sorted(self.engines.items()):
+                if c == claim:
+                    print(f"    {verdict:<10} {engine:<22} {number}")
+
+
+def accepted(instance: Instance, facts: Facts, results: Sequence[Result]) -> bool:
+    """Whether the checker accepts the certificate."""
+    source = Source(instance.name, hashlib.sha256(instance.name.encode()).hexdigest(), "csv", target=0)
+    try:
+        recheck(dumps(certificate(source, facts, results)).encode())
+    except VerifyError as error:
+        print(f"NOT ACCEPTED  {instance.name}: {error}")
+        return False
+    return True
+
+
 def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -92,57 +146,26 @@ def main() -> None:
     parser.add_argument("--verbose", action="store_true", help="print every undecided instance with its reason")
     parser.add_argument("--verify", action="store_true", help="re-check every certificate")
     options = parser.parse_args()
-    if options.data:
-        instances = real_instances(options.instances, options.seed, options.data)
-    else:
-        instances = random_instances(options.instances, options.seed)
-    total: Counter[str] = Counter()
-    decided: Counter[tuple[str, str]] = Counter()
-    engines: Counter[tuple[str, str, str]] = Counter()
-    clock = {"find": 0.0, "verify": 0.0}
+    count, seed = options.instances, options.seed
+    instances = real_instances(count, seed, options.data) if options.data else random_instances(count, seed)
+    tally = Tally()
     with Progress(quiet=True) as stages:
         for instance in instances:
-            if not any(instance.y):
-                continue
-            problem = problem_of(instance)
             began = time.perf_counter()
             try:
-                facts = find_facts(problem, LambdaChoice(ratio=instance.ratio), Fraction(1, 10**9), stages)
-            except Exception as error:
-                if "lambda_max is 0" in str(error):
-                    continue
-                raise
-            clock["find"] += time.perf_counter() - began
-            key = f"{instance.model}, {instance.family}"
-            total[key] += 1
-            results = decide(facts)
-            for result in results:
-                if result.claim in CLAIMS:
-                    engines[result.claim, str(result.verdict), result.evidence or "-"] += 1
-                    if str(result.verdict) != "UNDECIDED":
-                        decided[result.claim, key] += 1
-                    elif options.verbose:
-                        print(f"undecided  {instance.name}  {key}  {instance.ratio}  {result.claim}: {result.detail}")
+                facts = find_facts(problem_of(instance), LambdaChoice(ratio=instance.ratio), GAP, stages)
+            except UsageError:  # lambda_max = 0: a ratio means nothing
+                continue
+            tally.finding += time.perf_counter() - began
+            results = decide(facts, CLAIMS)
+            for result in tally.add(f"{instance.model}, {instance.family}", results):
+                if options.verbose:
+                    print(f"undecided  {instance.name}  {instance.ratio}  {result.claim}: {result.detail}")
             if options.verify:
                 began = time.perf_counter()
-                source = Source(instance.name, hashlib.sha256(instance.name.encode()).hexdigest(), "csv", target=0)
-                text = dumps(certificate(source, facts, results))
-                try:
-                    recheck(text.encode())
-                except Exception as error:
-                    print(f"NOT ACCEPTED  {instance.name}: {error}")
-                clock["verify"] += time.perf_counter() - began
-    count = sum(total.values())
-    print(f"{count} instances, {clock['find'] / count * 1000:.0f} ms each to solve and prove", end="")
-    print(f", {clock['verify'] / count * 1000:.0f} ms to re-check" if options.verify else "")
-    for claim in CLAIMS:
-        share = sum(v for (c, _), v in decided.items() if c == claim)
-        print(f"{claim:<14} decided {share} of {count} = {100 * share / count:.1f} %")
-        for key in sorted(total):
-            print(f"    {key:<20} {decided[claim, key]} of {total[key]}")
-        for (c, verdict, engine), number in sorted(engines.items()):
-            if c == claim:
-                print(f"    {verdict:<10} {engine:<22} {number}")
+                accepted(instance, facts, results)
+                tally.checking += time.perf_counter() - began
+    tally.show()
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ def optimal_by_faces(a, box):
         if free:
             gram = fmpq_mat([[_q(dot(a[i], a[j])) for j in free] for i in free])
             if gram.det() == 0:
-                continue  # the minimum over a degenerate face is also reached on a smaller one, or is unbounded in m only
+                continue  # its minimum is also reached on a smaller face
             solution = gram.solve(fmpq_mat([[_q(-dot(a[i], c))] for i in free]))
             for k, x in zip(free, solution.entries(), strict=True):
                 m[k] = F(int(x.p), int(x.q))
@@ -62,7 +62,7 @@ def _q(x):
 @finite
 @given(boxes(), st.lists(st.integers(0, 4), max_size=3))
 def test_shortest_is_optimal_for_every_guess_of_the_face(instance, guess):
-    """The vector is in the box, no vector of the box is shorter (KKT), and a wrong guess of the face changes nothing."""
+    """The vector is in the box and none of the box is shorter (KKT); a wrong guess of the face changes nothing."""
     a, box, start = instance
     guess = [k for k in guess if k < len(a)]
     best = shortest(a, box, start, guess)
