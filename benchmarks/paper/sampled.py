@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import ceil, log
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,9 @@ Tell = Callable[[str], None]
 
 _ENTER = 20  # blocks that enter the working set in a round
 _ROUNDS = 30
-_FACTOR = 3.0  # lambda comes down by this factor
+_FACTOR = 3.0  # lambda comes down by this factor, or less
+_LEAST_FACTOR = 1.01
+_ATTEMPTS = 60
 _ROUGH = 1e-2  # the relative gap that is enough on the way
 _NEAR = 0.9  # blocks whose price is below this share of lambda leave the working set
 _BATCH = 30  # from so many coordinates on, projections are computed one by one
@@ -116,19 +118,31 @@ def _project(Z: Floats, signs: Floats, c: Floats) -> Floats:
 def optimum(program: Sampled, tol: float = 1e-12, tell: Tell = lambda text: None) -> Optimum:
     """The optimal weights to a relative gap of `tol`, if floats allow it.
 
-    lambda comes down from lambda_max in steps, each a warm start for the next: a few blocks enter at a time.
+    lambda comes down from lambda_max in steps, each a warm start for the next: a few blocks enter at a time. Where the
+    solver stalls, the step was too long.
     """
     if program.gated:
         arrays = NetworkArrays(program.Z, np.packbits(program.D, axis=1), gated=True)
         found = solve(FloatProblem(program.y, arrays), program.lam, tol=tol)
         return Optimum(found, prices(program, found.theta))
     state = _State([], None, prices(program, program.y), program.y)
-    largest = float(state.prices.norm.max(initial=0.0))
-    steps = max(1, ceil(log(max(largest / program.lam, 1.0)) / log(_FACTOR)))
-    for k in range(1, steps + 1):
-        lam = program.lam * _FACTOR ** (steps - k)
-        state = _descend(program, lam, state, tol if k == steps else _ROUGH, tell)
-    return Optimum(_measured(program, program.lam, state), state.prices)
+    lam, factor = float(state.prices.norm.max(initial=0.0)), _FACTOR
+    best = _measured(program, program.lam, state), state
+    for _ in range(_ATTEMPTS):
+        target = max(lam / factor, program.lam)
+        last = target <= program.lam
+        reached, gap = _descend(program, target, state, tol if last else _ROUGH, tell)
+        if last and gap < best[0].relative_gap:
+            best = _measured(program, target, reached), reached
+        if gap > (tol if last else _ROUGH):
+            factor = sqrt(min(factor, lam / target))
+            if factor < _LEAST_FACTOR:
+                break
+            continue
+        if last:
+            break
+        state, lam, factor = reached, target, min(_FACTOR, 1.5 * factor)
+    return Optimum(best[0], best[1].prices)
 
 
 @dataclass(frozen=True)
@@ -141,8 +155,8 @@ class _State:
     theta: Floats
 
 
-def _descend(program: Sampled, lam: float, state: _State, tol: float, tell: Tell) -> _State:
-    """Blocks enter until the gap over all blocks is small: the best state seen, from which the next lambda starts."""
+def _descend(program: Sampled, lam: float, state: _State, tol: float, tell: Tell) -> tuple[_State, float]:
+    """Blocks enter until the gap over all blocks is small, or none is left to enter: the best state and its gap."""
     best, least = state, np.inf
     for _ in range(_ROUNDS):
         inside = set(state.working)
@@ -161,7 +175,7 @@ def _descend(program: Sampled, lam: float, state: _State, tol: float, tell: Tell
             best, least = state, gap
         if gap <= tol:
             break
-    return best
+    return best, least
 
 
 def _restricted(program: Sampled, lam: float, working: list[int], warm: Solution | None, tol: float) -> Solution:
