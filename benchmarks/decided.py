@@ -3,7 +3,8 @@
     python benchmarks/decided.py [--instances N] [--seed S] [--data DIR] [--verbose] [--verify]
 
 Random data: integers and Gaussian decimals, with and without bias, d in {1, 2, 3}, n <= 12, lambda from 0.01 to 0.5 of
-lambda_max, ReLU and gated ReLU, all patterns. Real data: subsets of 2 or 3 features and up to 12 rows of the CSV files in DIR.
+lambda_max, ReLU and gated ReLU, all patterns. Real data: subsets of 2 or 3 features and up to 12 rows of the CSV files
+in DIR.
 """
 
 from __future__ import annotations
