@@ -15,15 +15,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
-import cvxpy as cp
+import cvxpy
 import numpy as np
 from scipy.optimize import linprog
 
 from benchmarks.paper.data import Bits, Floats, Points
 from benchmarks.paper.sampled import Optimum, Prices, Sampled
 
+cp: Any = cvxpy  # typed in parts only
 _RANK = 1e-9  # singular values of unit outputs below this are rounding
+_SAME = 1e-7  # unit directions this close are one neuron
 _STARTS = 8
 
 
@@ -60,7 +63,7 @@ class Set:
     @property
     def dimension(self) -> int:
         """Of the affine hull of {a : Q a = yhat}; 0 where there is one point."""
-        return self.A.shape[1] - self.A.shape[0]
+        return int(self.A.shape[1] - self.A.shape[0])
 
 
 def tied_blocks(prices: Prices, lam: float, margin: float = 1e-8) -> Bits:
@@ -77,14 +80,15 @@ def directions(program: Sampled, optimum: Optimum, gates: Floats, which: Bits) -
     return Directions(v @ program.basis.T, xi, gates[pattern], Q)
 
 
-def neurons(blocks: Directions) -> int:
-    """How many different neurons the blocks have: a neuron on the border of two cones belongs to both."""
+def neuron_groups(blocks: Directions) -> list[list[int]]:
+    """The blocks that have one neuron, together: a neuron on the border of two cones belongs to both."""
     named = np.column_stack([blocks.sign, blocks.u])
-    count = 0
-    while len(named):
-        named = named[np.abs(named - named[0]).max(axis=1) > 1e-7]
-        count += 1
-    return count
+    left, groups = np.arange(len(named)), []
+    while len(left):
+        same = np.abs(named[left] - named[left[0]]).max(axis=1) <= _SAME
+        groups.append(left[same].tolist())
+        left = left[~same]
+    return groups
 
 
 def fitting(blocks: Directions, fit: Floats, start: Floats) -> Set:
@@ -106,7 +110,7 @@ def least_error(given: Set, points: Points) -> Floats:
     return _minimise(given, lambda a: cp.sum_squares(H @ a - points.y) / len(points))
 
 
-def _minimise(given: Set, objective: Callable[[cp.Variable], cp.Expression]) -> Floats:
+def _minimise(given: Set, objective: Callable[[Any], Any]) -> Floats:
     if not given.dimension:
         return given.start
     scale = float(given.start.max()) or 1.0

@@ -36,7 +36,17 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.paper import explore
-from benchmarks.paper.data import FULL_TABLE, SMALL_TABLE, Parts, Split, read_points, sample_gates, three_parts
+from benchmarks.paper.data import (
+    FULL_TABLE,
+    SMALL_TABLE,
+    Bits,
+    Floats,
+    Parts,
+    Split,
+    read_points,
+    sample_gates,
+    three_parts,
+)
 from benchmarks.paper.sampled import Optimum, Sampled, optimum, sampled_program
 from benchmarks.paper.store import Record, Store
 from relu_cert.errors import DataError, ReluCertError
@@ -80,7 +90,7 @@ def tune(parts: Parts, repeat: int, settings: Record) -> Record:
         "relative_gap": found.solution.relative_gap,
         "active_blocks": int((base > 0.0).sum()),
         "tied_blocks": int(tied.sum()),
-        "neurons": explore.neurons(best.directions),
+        "neurons": len(explore.neuron_groups(best.directions)),
         "dimension": best.dimension,
         "next_price": float(np.max(found.prices.norm[~tied], initial=0.0) / lam),
         "optimal": _scores(best, points, parts, found, base),
@@ -97,16 +107,12 @@ def tune(parts: Parts, repeat: int, settings: Record) -> Record:
     return record
 
 
-def _set(
-    program: Sampled, found: Optimum, gates: explore.Floats, which: explore.Bits, base: explore.Floats
-) -> explore.Set:
+def _set(program: Sampled, found: Optimum, gates: Floats, which: Bits, base: Floats) -> explore.Set:
     fit = program.y - found.solution.residual
     return explore.fitting(explore.directions(program, found, gates, which), fit, base[which])
 
 
-def _scores(
-    given: explore.Set, points: dict[str, explore.Floats], parts: Parts, found: Optimum, base: explore.Floats
-) -> Record:
+def _scores(given: explore.Set, points: dict[str, Floats], parts: Parts, found: Optimum, base: Floats) -> Record:
     """Test accuracies of both kinds, and by how much the objective exceeds the optimum."""
     network, gated = given.directions.network(parts.test.Z), given.directions.gated(parts.test.Z)
     primal, lam = found.solution.primal, found.solution.lam
