@@ -140,8 +140,8 @@ def _facts(facts: Facts) -> dict[str, Any]:
         tail["ggp"] = ggp_record(facts.ggp)
     if facts.path is not None and facts.path.complete:
         tail["path"] = _path(facts.problem, facts.path)
-    if facts.jump is not None:
-        tail["jump"] = _jump(facts.jump)
+    if facts.path is not None and facts.jump is not None:
+        tail["jump"] = {"lo": number(facts.path.lo), "hi": number(facts.path.hi)} | _jump(facts.jump)
     return (
         head
         | {
@@ -235,7 +235,9 @@ def _jump(jump: Jump) -> dict[str, Any]:
         "multipliers": _multipliers(jump.multipliers),
         "limit": vector(jump.limit),
         "shorter": vector(jump.shorter),
+        "active": list(jump.active),
         "side": _sign(jump.side),
+        "farkas": vector(jump.farkas),
     }
 
 

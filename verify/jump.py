@@ -89,7 +89,7 @@ class Beside:
         """The sign of c_1 e + c_2 e^2 + ... for all small e on this side; 0 if these coefficients vanish."""
         for m, c in enumerate(coefficients, 1):
             if c != 0:
-                return (1 if c > 0 else -1) * self.side**m
+                return 1 if (c > 0) == (self.side > 0 or m % 2 == 0) else -1
         return 0
 
 

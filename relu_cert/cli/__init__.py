@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from relu_cert import __version__
-from relu_cert.cli import check, network, patterns, prune
+from relu_cert.cli import check, explore, network, path, patterns, prune
 from relu_cert.errors import DataError, ReluCertError, TooManyPatterns, UsageError
 
 EXIT_USAGE, EXIT_DATA, EXIT_PATTERNS, EXIT_INTERNAL, EXIT_INTERRUPTED = 64, 65, 66, 70, 130
@@ -34,7 +34,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"relu_cert {__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for module in (check, patterns, network, prune):
+    for module in (check, patterns, network, prune, explore, path):
         module.add_parser(commands)
     return top
 

@@ -138,8 +138,8 @@ def _series(branch: Branch) -> tuple[list[fmpq_mat], list[list[fmpq]]] | None:
                 J[i, j] += to_fmpq(x) * G[i, j]
     s = [column(branch.s_0)]
     for k, a in enumerate(active):
-        for i, x in enumerate((kernels[a] * s[0]).entries()):
-            J[i, n + k] = J[n + k, i] = x
+        for i, q_i in enumerate((kernels[a] * s[0]).entries()):
+            J[i, n + k] = J[n + k, i] = q_i
     if J.rank() < size:
         return None
     alpha = [[to_fmpq(branch.limit[a]) for a in active]]
@@ -164,7 +164,7 @@ def _first(coefficients: Sequence[fmpq], side: int) -> int:
     """The sign, for small e > 0 (side 1) or e < 0, of c_1 e + c_2 e^2 + ...; 0 if all these vanish."""
     for m, c in enumerate(coefficients, 1):
         if c != 0:
-            return side**m if c > 0 else -(side**m)
+            return 1 if (c > 0) == (side > 0 or m % 2 == 0) else -1
     return 0
 
 

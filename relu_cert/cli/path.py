@@ -1,0 +1,100 @@
+"""python -m relu_cert path: the optimal network as lambda changes, proved piece by piece."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from relu_cert.check import LambdaChoice, network_problem
+from relu_cert.cli.emit import write_file
+from relu_cert.cli.options import (
+    add_data_options,
+    add_output_options,
+    chosen_example,
+    input_path,
+    positive,
+    read_data,
+)
+from relu_cert.errors import UsageError
+from relu_cert.path.breakpoints import Breakpoint, breakpoints
+from relu_cert.path.cover import cover
+from relu_cert.path.curve import samples
+from relu_cert.problem import read_problem_json
+from relu_cert.prove.lambda_max import lambda_max
+from relu_cert.report.path import PathReport
+from relu_cert.report.progress import Progress
+from relu_cert.settle import propose
+from relu_cert.solve import prepare
+
+
+def add_parser(commands: Any) -> None:
+    """The options of path."""
+    command = commands.add_parser(
+        "path",
+        help="the optimal network as lambda changes",
+        description="Prove the optimal network unique on an interval of lambdas, piece by piece, and enclose the "
+        "breakpoints at which neurons enter or leave. What could not be proved is listed, and drawn, as a gap.",
+    )
+    add_data_options(command)
+    problem = command.add_argument_group("problem")
+    problem.add_argument("--model", choices=("relu", "gated"), help="ReLU (default) or gated ReLU")
+    problem.add_argument("--from", dest="low", metavar="R", default="1/100", help="part of lambda_max (default: 1/100)")
+    problem.add_argument("--to", dest="high", metavar="R", default="1", help="part of lambda_max (default: 1)")
+    problem.add_argument("--no-breakpoints", action="store_true", help="do not enclose the breakpoints")
+    add_output_options(command)
+    command.add_argument("--csv", metavar="FILE", help="also write the curve as a table")
+    command.add_argument("--plot", metavar="FILE.svg", help="also draw it: weights and width against log lambda")
+    command.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read, cover, enclose, write, report."""
+    example = chosen_example(options)
+    low, high = _ratios(options)
+    if options.plot and Path(options.plot).suffix != ".svg":
+        raise UsageError(f"--plot draws SVG; the file must end in .svg, not {Path(options.plot).name!r}.")
+    path = input_path(options, example)
+    with Progress(quiet=options.quiet) as stages:
+        if path.suffix == ".json" or path.name.endswith(".json.gz"):
+            problem, _ = read_problem_json(path)
+        else:
+            model = options.model or (example.model if example and example.model != "cgl" else "relu")
+            problem = network_problem(read_data(options, example), model, stages, options.max_patterns)
+        with stages.stage("lambda_max"):
+            floats = prepare(problem)
+            largest = lambda_max(problem, propose(floats, np.array([float(x) for x in problem.y]), 0.0))
+            lo, hi = (LambdaChoice(ratio=ratio).resolve(largest) for ratio in (low, high))
+        with stages.stage("path"):
+            found = cover(problem, floats, largest, lo, hi, stages.advance)
+        enclosed: list[Breakpoint | None] = []
+        if not options.no_breakpoints:
+            with stages.stage("breakpoints"):
+                total = sum(1 for piece in found.pieces if len(piece.s) == 1)
+                for one in breakpoints(problem, floats, largest, found):
+                    enclosed.append(one)
+                    stages.advance(len(enclosed), total)
+        with stages.stage("curve"):
+            kept = tuple(one for one in enclosed if one is not None)
+            report = PathReport(
+                path.name, largest, found, kept, len(enclosed) - len(kept), tuple(samples(problem, found))
+            )
+        if options.csv:
+            write_file(Path(options.csv), report.to_csv(), "--csv")
+        if options.plot:
+            write_file(Path(options.plot), report.to_svg(), "--plot")
+    print(
+        json.dumps(report.to_json(), indent=1) if options.json else report.to_text(), end="\n" if options.json else ""
+    )
+    return 0
+
+
+def _ratios(options: argparse.Namespace) -> tuple[Fraction, Fraction]:
+    low, high = positive(options.low, "--from"), positive(options.high, "--to")
+    if low >= high:
+        raise UsageError(f"--from must be below --to; {options.low} is not below {options.high}.")
+    return low, high

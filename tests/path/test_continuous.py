@@ -1,0 +1,110 @@
+"""continuous: whole intervals of lambdas, with every kind of event inside."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from relu_cert.claims.continuous import lipschitz_fit_squared, lipschitz_value
+from relu_cert.claims.model import Verdict
+from relu_cert.problem.model import Problem
+from relu_cert.prove.facts import Facts
+from relu_cert.solve import prepare, solve
+from tests.path.cases import certificate_text, example, facts_on, network, verdicts
+from verify import check
+
+F = Fraction
+MIXED = [[2, 1], [-1, 3], [2, -3], [-4, -1], [1, 1]]
+CASES = {
+    "two points": (network([[1], [-1]], [3, 2]), F(1), F(1, 2), F(29, 10)),
+    "neurons enter and turn": (network(MIXED, [3, -1, 2, 1, -2]), F(1), F(1, 2), F(4)),
+    "beyond lambda_max": (network(MIXED, [3, -1, 2, 1, -2]), F(9), F(5), F(40)),
+    "gated": (network([[2, 1], [-1, 3], [1, -2]], [3, -1, 2], "gated"), F(2), F(1), F(5)),
+    "group lasso away from its jump": (example("conjecture"), F(35), F(30), F(60)),
+}
+
+
+@pytest.fixture(scope="module", params=CASES)
+def facts(request: pytest.FixtureRequest) -> Facts:
+    """The facts of one case."""
+    return facts_on(*CASES[request.param])
+
+
+def test_proved_and_accepted(facts: Facts) -> None:
+    """The interval is covered without a gap, the verdicts say so, and the independent checker accepts them."""
+    assert facts.path is not None
+    assert not facts.path.gaps
+    assert {result.verdict for result in verdicts(facts).values()} == {Verdict.PROVED}
+    assert {line.verdict for line in check(certificate_text(facts).encode())} == {"PROVED"}
+
+
+def test_tubes_hold_the_solutions(facts: Facts) -> None:
+    """At the ends and in the middle of every piece the residual over lambda, solved afresh, lies in its ball, and
+    no more neurons are found there than it has classes."""
+    assert facts.path is not None
+    floats = prepare(facts.problem)
+    for piece in facts.path.pieces:
+        for lam in (piece.lo, (piece.lo + piece.hi) / 2, piece.hi):
+            solution = solve(floats, float(lam))
+            off = np.linalg.norm(solution.theta / float(lam) - np.array([float(x) for x in piece.s[0]]))
+            assert off <= float(piece.radius) * (1 + 1e-6) + 1e-7
+            strong = [n for n in solution.neurons if np.linalg.norm(n.w) > 1e-5]
+            assert len(strong) <= len(piece.classes)
+
+
+def test_pieces_join(facts: Facts) -> None:
+    """The pieces cover the interval up to lambda_max, each beginning where the one before ended."""
+    assert facts.path is not None
+    reached = facts.path.lo
+    for piece in facts.path.pieces:
+        assert piece.lo <= reached < piece.hi
+        reached = piece.hi
+    assert reached >= facts.path.hi or reached**2 >= facts.lambda_max.squared
+
+
+def test_both_kinds_of_piece_are_used() -> None:
+    """Smooth pieces between events, still ones across: a path with events needs both."""
+    found = facts_on(*CASES["neurons enter and turn"]).path
+    assert found is not None
+    assert {len(piece.s) == 1 for piece in found.pieces} == {True, False}
+    assert len(found.pieces) <= 60
+
+
+@pytest.mark.parametrize("name", ["two points", "neurons enter and turn", "gated"])
+def test_lipschitz_bounds(name: str) -> None:
+    """|fit(l') - fit(l)| <= |y|/lo |l' - l| and |p*(l') - p*(l)| <= |y|^2/(4 lo) |l' - l| for lambdas above lo."""
+    problem, _, lo, hi = CASES[name]
+    lams = [lo + (hi - lo) * F(k, 7) for k in range(8)]
+    solutions = [solve(problem, float(lam)) for lam in lams]
+    some = facts_on(problem, lo, lo, lo)
+    for a, first in zip(lams, solutions, strict=True):
+        for b, second in zip(lams, solutions, strict=True):
+            step = float(abs(a - b))
+            moved = np.linalg.norm(first.residual - second.residual)
+            assert moved <= float(lipschitz_fit_squared(some, lo)) ** 0.5 * step + 1e-7
+            assert abs(first.primal - second.primal) <= float(lipschitz_value(some, lo)) * step + 1e-7
+
+
+def scaled(problem: Problem, by: int) -> Problem:
+    """The same network problem with targets times `by`."""
+    assert problem.network is not None
+    return network([list(z) for z in problem.network.Z], [by * x for x in problem.y])
+
+
+def test_scaling_y_and_lambda_keeps_the_path() -> None:
+    """(y, lambda) -> (3 y, 3 lambda) multiplies the weights by 3 and changes no verdict."""
+    problem, lam, lo, hi = CASES["neurons enter and turn"]
+    found = facts_on(scaled(problem, 3), 3 * lam, 3 * lo, 3 * hi).path
+    assert found is not None
+    assert found.complete
+
+
+def test_not_unique_is_not_proved() -> None:
+    """Antipodal points: at lambda = 5 four neurons tie and two networks are optimal; no interval around 5 is PROVED."""
+    facts = facts_on(example("twins"), F(5), F(4), F(6))
+    assert facts.path is not None
+    assert any(gap.lo <= 5 <= gap.hi for gap in facts.path.gaps)
+    assert all(result.verdict is not Verdict.PROVED for result in verdicts(facts).values())
+    check(certificate_text(facts).encode())

@@ -1,0 +1,115 @@
+"""The fact `path`: no piece is accepted that does not prove what it says."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import pytest
+
+from tests.path.cases import certificate_text, facts_on, network
+from verify import VerifyError, check
+
+F = Fraction
+
+
+@cache
+def good() -> str:
+    """A certificate with smooth and still pieces, classes, weights and neurons that are aside."""
+    problem = network([[2, 1], [-1, 3], [2, -3], [-4, -1], [1, 1]], [3, -1, 2, 1, -2])
+    return certificate_text(facts_on(problem, F(1), F(1, 2), F(4)))
+
+
+def accepted(content: dict[str, Any]) -> bool:
+    """Whether the checker accepts it."""
+    try:
+        check(json.dumps(content).encode())
+    except VerifyError:
+        return False
+    return True
+
+
+def times(text: str, by: Fraction) -> str:
+    """A vector times a number."""
+    return " ".join(str(F(x) * by) for x in text.split())
+
+
+def wide(piece: dict[str, Any]) -> None:
+    """The same evidence for an interval that is wider by half."""
+    lo, hi = F(piece["lo"]), F(piece["hi"])
+    piece["lo"], piece["hi"] = str(lo - (hi - lo) / 2), str(hi + (hi - lo) / 2)
+
+
+WRONG: dict[str, Any] = {
+    "a wider interval": wide,
+    "a smaller radius": lambda p: p.update(radius=str(F(p["radius"]) / 2)),
+    "a longer path": lambda p: p.update(s=[times(row, F(1001, 1000)) for row in p["s"]]),
+    "a much shorter path": lambda p: p.update(s=[times(row, F(1, 2)) for row in p["s"]]),
+    "negative weights": lambda p: p.update(weights=[times(row, F(-1)) for row in p["weights"]]),
+    "double weights": lambda p: p.update(weights=[times(row, F(2)) for row in p["weights"]]),
+    "no class": lambda p: p.update(classes=[], weights=[], inverse=[]),
+    "no inverse": lambda p: p.update(inverse=[times(row, F(0)) for row in p["inverse"]]),
+    "classes twice": lambda p: p.update({key: p[key] * 2 for key in ("classes", "weights", "inverse")}),
+    "no coefficient": lambda p: p.update(s=[], weights=["" for _ in p["weights"]]),
+}
+
+
+def test_the_good_one_is_accepted() -> None:
+    """Otherwise no rejection below would mean anything."""
+    assert accepted(json.loads(good()))
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_wrong_pieces_are_rejected(wrong: str) -> None:
+    """Each change of each piece that has what is changed is rejected."""
+    content = json.loads(good())
+    pieces = content["facts"]["path"]["pieces"]
+    tried = 0
+    for i, piece in enumerate(pieces):
+        before = json.dumps(piece)
+        WRONG[wrong](piece)
+        if json.dumps(piece) != before and json.loads(before)["classes"] and any(json.loads(before)["weights"]):
+            tried += 1
+            assert not accepted(content), i
+        pieces[i] = json.loads(before)
+    assert tried >= 3
+
+
+def test_every_aside_and_every_class_is_needed() -> None:
+    """A fine piece that is neither out nor aside nor in a class is a hole, and holes are rejected."""
+    content = json.loads(good())
+    dropped = 0
+    for piece in content["facts"]["path"]["pieces"]:
+        for key in ("aside", "out"):
+            whole = piece[key]
+            sides = [(whole, i) for i in range(len(whole))] if key == "aside" else []
+            if key == "out":
+                sides = [(whole[sign], i) for sign in "+-" for i in range(len(whole[sign]))]
+            for entries, i in sides:
+                entry = entries.pop(i)
+                dropped += 1
+                assert not accepted(content)
+                entries.insert(i, entry)
+    assert dropped
+
+
+def test_holes_between_pieces_are_rejected() -> None:
+    """Every piece is needed, and so are the ends."""
+    content = json.loads(good())
+    path = content["facts"]["path"]
+    for i in range(len(path["pieces"])):
+        piece = path["pieces"].pop(i)
+        assert not accepted(content)
+        path["pieces"].insert(i, piece)
+    path["lo"] = str(F(path["lo"]) / 2)
+    assert not accepted(content)
+
+
+def test_a_path_alone_does_not_refute() -> None:
+    """REFUTED needs a jump."""
+    content = json.loads(good())
+    for claim in content["claims"]:
+        claim["verdict"] = "REFUTED"
+    assert not accepted(content)
