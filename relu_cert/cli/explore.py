@@ -1,0 +1,230 @@
+"""python -m relu_cert explore: optimal networks that differ off the training data, as in the paper's tuning tables."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relu_cert.check import DEFAULT_GAP, LambdaChoice, find_facts, network_problem
+from relu_cert.cli.options import add_data_options, add_output_options, chosen_example, positive, read_data
+from relu_cert.data import read_csv
+from relu_cert.data.model import Dataset
+from relu_cert.errors import DataError, UsageError
+from relu_cert.network.explore import OptimalNetworks, optimal_networks
+from relu_cert.prove.facts import Facts
+from relu_cert.report.progress import Progress
+
+Floats = NDArray[np.float64]
+ACTIVE = 1e-9  # of the largest weight: what counts as a neuron in the table
+
+
+@dataclass(frozen=True)
+class Row:
+    """One optimal network: its errors on the two data sets, and its accuracy on the test data if there are labels."""
+
+    name: str
+    width: int
+    squared_norm: float
+    validation: float
+    test: float
+    accuracy: float | None
+    slack: float | None
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Two targets; the nearer one is predicted."""
+
+    low: float
+    high: float
+
+    def accuracy(self, predicted: Floats, y: Floats) -> float:
+        """The share of rows whose label is predicted."""
+        middle = (self.low + self.high) / 2
+        return float(np.mean((predicted >= middle) == (y >= middle)))
+
+
+def add_parser(commands: Any) -> None:
+    """The options of explore."""
+    command = commands.add_parser(
+        "explore",
+        help="compare optimal networks on other data",
+        description="All optimal networks fit the training data equally. Which of them is the shortest, an extreme "
+        "one, the best on validation data, the best on test data; and how much they differ there.",
+    )
+    add_data_options(command)
+    problem = command.add_argument_group("problem")
+    problem.add_argument("--validation", metavar="FILE", required=True, help="a CSV file of the same columns")
+    problem.add_argument("--test", metavar="FILE", required=True, help="a CSV file of the same columns")
+    problem.add_argument("--model", choices=("relu", "gated"), default="relu", help="ReLU (default) or gated ReLU")
+    problem.add_argument("--lambda", dest="lam", metavar="L", help="the regularisation, a rational: 1/10, 0.1, 1e-1")
+    problem.add_argument("--lambda-ratio", metavar="R", help="lambda as a part of lambda_max (default: 1/10)")
+    problem.add_argument(
+        "--extreme",
+        choices=("norm", "random"),
+        default="norm",
+        help="EP: the vertex of the largest norm (default), or of a random linear functional",
+    )
+    problem.add_argument("--seed", type=int, default=0, metavar="S", help="for --extreme random")
+    add_output_options(command)
+    command.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Solve, prove the optimal set, search it, print."""
+    example = chosen_example(options)
+    data = read_data(options, example)
+    validation, test = (_other(options, data, path) for path in (options.validation, options.test))
+    with Progress(quiet=options.quiet) as stages:
+        problem = network_problem(data, options.model, stages, options.max_patterns)
+        facts = find_facts(problem, _choice(options), DEFAULT_GAP, stages)
+        with stages.stage("explore"):
+            networks = optimal_networks(facts)
+            rows = explored(options, facts, networks, data, validation, test)
+    if options.json:
+        print(json.dumps(_content(options, facts, rows), indent=2))
+    else:
+        print("\n".join(_text(options, facts, rows)))
+    return 0
+
+
+def explored(
+    options: argparse.Namespace,
+    facts: Facts,
+    networks: OptimalNetworks,
+    data: Dataset,
+    validation: Dataset,
+    test: Dataset,
+) -> tuple[Row, ...]:
+    """Min L2, EP, V-MSE and T-MSE."""
+    labels = _labels(data, validation, test)
+    (Zv, yv), (Zt, yt) = _arrays(validation), _arrays(test)
+    found = {
+        "Min L2": networks.min_norm(),
+        "EP": networks.extreme(options.extreme, options.seed),
+        "V-MSE": networks.least_error(Zv, yv),
+        "T-MSE": networks.least_error(Zt, yt),
+    }
+    slacks = {"V-MSE": (Zv, yv), "T-MSE": (Zt, yt)}
+    rows = []
+    for name, alpha in found.items():
+        on_test = networks.outputs(Zt) @ alpha
+        rows.append(
+            Row(
+                name,
+                int((alpha > ACTIVE * alpha.max(initial=0.0)).sum()),
+                float(facts.lam) ** 2 * float(alpha @ alpha),
+                float(np.mean((networks.outputs(Zv) @ alpha - yv) ** 2)),
+                float(np.mean((on_test - yt) ** 2)),
+                None if labels is None else labels.accuracy(on_test, yt),
+                networks.slack(*slacks[name], alpha) if name in slacks else None,
+            )
+        )
+    return tuple(rows)
+
+
+def _other(options: argparse.Namespace, data: Dataset, path: str) -> Dataset:
+    """Data of the same columns, read in the same way."""
+    other = read_csv(
+        Path(path),
+        numbers=options.numbers,
+        target=options.target,
+        bias=data.source.bias,
+        delimiter=options.delimiter,
+    )
+    if other.d != data.d:
+        raise DataError(
+            f"{path} has {other.d} columns of features (with the bias, if any), the training data {data.d}."
+        )
+    return other
+
+
+def _choice(options: argparse.Namespace) -> LambdaChoice:
+    if options.lam is not None and options.lambda_ratio is not None:
+        raise UsageError("give --lambda or --lambda-ratio, not both.")
+    if options.lam is not None:
+        return LambdaChoice(value=positive(options.lam, "lambda"))
+    ratio = options.lambda_ratio
+    return LambdaChoice(ratio=None if ratio is None else positive(ratio, "the ratio to lambda_max"))
+
+
+def _labels(*sets: Dataset) -> Labels | None:
+    """The two values of the targets, if there are exactly two."""
+    values: set[Fraction] = {y for data in sets for y in data.y}
+    return Labels(float(min(values)), float(max(values))) if len(values) == 2 else None
+
+
+def _arrays(data: Dataset) -> tuple[Floats, Floats]:
+    return np.array([[float(x) for x in z] for z in data.Z]), np.array([float(x) for x in data.y])
+
+
+def _difference(rows: tuple[Row, ...]) -> float:
+    """Max Diff: the best against the worst, in accuracy if there are labels, else in mean squared error."""
+    scores = [row.test if row.accuracy is None else row.accuracy for row in rows]
+    return max(scores) - min(scores)
+
+
+def _set_text(facts: Facts) -> str:
+    found = facts.polytope
+    if found is None:
+        return f"vertices not listed: {facts.unlisted}"
+    if found.dimension == 0:
+        return "one optimal network: nothing to choose"
+    return f"dimension {found.dimension}, {len(found.vertices)} vertices, all listed and proved"
+
+
+def _extreme_text(options: argparse.Namespace) -> str:
+    return "the vertex of largest norm" if options.extreme == "norm" else f"a random functional, seed {options.seed}"
+
+
+def _text(options: argparse.Namespace, facts: Facts, rows: tuple[Row, ...]) -> list[str]:
+    """The table; the errors are floats."""
+    lines = [f"optimal set  {_set_text(facts)}", f"EP           {_extreme_text(options)}", ""]
+    lines.append(f"{'network':<8}  {'width':>5}  {'|w|^2':>12}  {'V-MSE':>12}  {'T-MSE':>12}  {'accuracy':>8}")
+    for row in rows:
+        accuracy = "-" if row.accuracy is None else f"{row.accuracy:.3f}"
+        errors = f"{row.validation:>12.6g}  {row.test:>12.6g}"
+        lines.append(f"{row.name:<8}  {row.width:>5}  {row.squared_norm:>12.6g}  {errors}  {accuracy:>8}")
+    what = "test accuracy" if rows[0].accuracy is not None else "test MSE"
+    return [*lines, f"Max Diff  {_difference(rows):.6g} in {what}"]
+
+
+def _content(options: argparse.Namespace, facts: Facts, rows: tuple[Row, ...]) -> dict[str, Any]:
+    found = facts.polytope
+    return {
+        "format": "relu_cert exploration",
+        "version": 1,
+        "lambda": str(facts.lam),
+        "model": facts.problem.model,
+        "extreme": options.extreme,
+        "seed": options.seed,
+        "optimal_set": None
+        if found is None
+        else {
+            "dimension": found.dimension,
+            "vertices": len(found.vertices),
+            "m_star": found.m_star,
+            "M_star": found.M_star,
+        },
+        "networks": [
+            {
+                "name": row.name,
+                "width": row.width,
+                "squared_norm": row.squared_norm,
+                "validation_mse": row.validation,
+                "test_mse": row.test,
+                "test_accuracy": row.accuracy,
+                "slack": row.slack,
+            }
+            for row in rows
+        ],
+        "max_difference": _difference(rows),
+        "measure": "test_accuracy" if rows[0].accuracy is not None else "test_mse",
+    }

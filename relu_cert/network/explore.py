@@ -1,0 +1,160 @@
+"""Exploring the set of all optimal networks: they fit the training data equally, and differ elsewhere.
+
+With the tied neurons a = 1..k and their dual vectors v_a the optimal networks are
+
+    f(x) = sum_a alpha_a xi_a (v_a.x)_+,   alpha in the polytope {alpha >= 0 : F alpha = g}      (cor:relu-sol-fn)
+
+and f(x) is linear in alpha, so that a squared error on other data is a convex quadratic of alpha. The polytope is the
+proved one; the points chosen in it here are floats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from importlib import import_module
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog, nnls
+
+from relu_cert.errors import UsageError
+from relu_cert.exact import Vector
+from relu_cert.prove.classes import class_map, column, to_vector
+from relu_cert.prove.definite import floats
+from relu_cert.prove.exact_optimum import tied_neurons
+from relu_cert.prove.facts import Facts
+from relu_cert.prove.polytope.system import weight_system
+
+Floats = NDArray[np.float64]
+Extreme = Literal["norm", "random"]
+
+
+@dataclass(frozen=True)
+class OptimalNetworks:
+    """All optimal networks in floats: {alpha >= 0 : F alpha = g} on neurons with signs xi, dual vectors v (rows) and,
+    for gated ReLU, gates (rows). `vertices` are all minimal networks (rows), or None if they are not listed."""
+
+    F: Floats
+    g: Floats
+    signs: Floats
+    v: Floats
+    gates: Floats | None
+    vertices: Floats | None
+    shortest: Floats | None
+
+    def outputs(self, Z: Floats) -> Floats:
+        """What each neuron says of each row: f = outputs(Z) @ alpha."""
+        heights = Z @ self.v.T
+        if self.gates is None:
+            return np.asarray(np.maximum(heights, 0.0) * self.signs)
+        return np.asarray(np.where(Z @ self.gates.T >= 0.0, heights, 0.0))
+
+    def min_norm(self) -> Floats:
+        """The network of least |w|^2 = lambda^2 |alpha|^2 (eq:min-norm-program): the proved one if there is one."""
+        if self.shortest is not None:
+            return self.shortest
+        return self._quadratic(np.eye(self.F.shape[1]), np.zeros(self.F.shape[1]))
+
+    def extreme(self, how: Extreme, seed: int = 0) -> Floats:
+        """A vertex: of the largest |w|^2 (a convex function is largest at a vertex; all of them are compared), or where
+        a random linear functional is largest. (The sum of alpha, which the paper maximises, is the same everywhere.)"""
+        if how == "norm":
+            if self.vertices is None:
+                raise UsageError("the vertices are too many to be listed; choose --extreme random.")
+            return np.asarray(self.vertices[int(np.argmax((self.vertices**2).sum(axis=1)))])
+        cost: Floats = np.random.default_rng(seed).standard_normal((self.F.shape[1],))
+        if self.vertices is not None:
+            return np.asarray(self.vertices[int(np.argmin(self.vertices @ cost))])
+        found = linprog(cost, A_eq=self.F, b_eq=self.g, bounds=[(0, None)] * len(cost))
+        if found.x is None:
+            raise UsageError("no vertex of the optimal set was found in floats.")
+        return np.asarray(found.x)
+
+    def least_error(self, Z: Floats, y: Floats) -> Floats:
+        """The optimal network of least squared error on other data."""
+        return self._quadratic(self.outputs(Z), y)
+
+    def slack(self, Z: Floats, y: Floats, alpha: Floats) -> float | None:
+        """How far the mean squared error of alpha can be above the least one: by convexity at most the largest
+        grad.(alpha - p) over all vertices p; None if they are not listed."""
+        if self.vertices is None:
+            return None
+        A = self.outputs(Z)
+        gradient = 2 * A.T @ (A @ alpha - y) / len(y)
+        return max(0.0, float(gradient @ alpha - (self.vertices @ gradient).min()))
+
+    def _quadratic(self, A: Floats, b: Floats) -> Floats:
+        """The alpha in the polytope for which |A alpha - b| is least.
+
+        Over the hull of listed vertices p: u >= 0 that minimises |sum u_p (A p - b)|^2 + (sum u - 1)^2, divided by its
+        sum, because for u = s t with sum t = 1 this is s^2 |A alpha - b|^2 + (s - 1)^2 with alpha = sum t_p p.
+        """
+        if self.vertices is None:
+            return self._interior(A, b)
+        off = A @ self.vertices.T - b[:, None]
+        size = max(float(np.abs(off).max(initial=0.0)), 1e-300)
+        u = nnls(np.vstack([off / size, np.ones(len(self.vertices))]), np.r_[np.zeros(len(b)), 1.0])[0]
+        return np.asarray(u @ self.vertices / u.sum())
+
+    def _interior(self, A: Floats, b: Floats) -> Floats:
+        """The same by an interior point method, where the vertices are not listed."""
+        cp: Any = import_module("cvxpy")
+        alpha = cp.Variable(self.F.shape[1], nonneg=True)
+        size = max(float(np.abs(A).max(initial=0.0)), float(np.abs(b).max(initial=0.0)), 1e-300)
+        program = cp.Problem(cp.Minimize(cp.sum_squares((A @ alpha - b) / size)), [self.F @ alpha == self.g])
+        program.solve(solver=cp.CLARABEL)
+        if alpha.value is None:
+            raise UsageError(f"the search over the optimal set ended without a point ({program.status}).")
+        return np.asarray(np.maximum(alpha.value, 0.0), dtype=np.float64)
+
+
+def optimal_networks(facts: Facts) -> OptimalNetworks:
+    """The set of all optimal networks that the facts prove; UsageError if they do not know it."""
+    network = facts.problem.network
+    if network is None:
+        raise UsageError("a problem that was given directly has no network.")
+    if facts.exact_set is None and facts.optimal_set is None:
+        raise UsageError(f"the optimal set is not known: {facts.unsettled or 'lambda >= lambda_max'}.")
+    system = weight_system(facts)
+    neurons = [_neurons(facts)[a] for a in system.names]
+    F, g = floats(system.F), np.array([float(x) for x in system.g])
+    scale = np.maximum(np.abs(F).max(axis=1), 1e-300)
+    found = facts.polytope
+    shortest = None if found is None else found.min_norm
+    gates = None
+    if facts.problem.model == "gated":
+        patterns = network.patterns
+        number = {"".join("1" if on else "0" for on in row): b for b, row in enumerate(patterns.array())}
+        gates = np.array([[float(x) for x in patterns.witness(number[pattern])] for _, _, pattern in neurons])
+    return OptimalNetworks(
+        F / scale[:, None],
+        g / scale,
+        np.array([float(sign) for sign, _, _ in neurons]),
+        np.array([[float(x) for x in v] for _, v, _ in neurons]),
+        gates,
+        None if found is None else np.array([_chosen(point, system.names) for point in found.points]),
+        None if shortest is None else np.array(_chosen(shortest.weights, system.names)),
+    )
+
+
+def _chosen(alpha: Vector, names: Sequence[int]) -> list[float]:
+    return [float(alpha[a]) for a in names]
+
+
+def _neurons(facts: Facts) -> list[tuple[int, Vector, str]]:
+    """Sign, dual vector and pattern of every tied neuron, at the centre of the ball."""
+    if facts.exact_set is not None:
+        tied = tied_neurons(facts.problem, facts.dual, facts.lam)
+        return [(one.neuron.sign, one.v, one.neuron.pattern or "") for one in tied]
+    if facts.optimal_set is None:
+        raise ValueError("the optimal set is known")
+    theta = column(facts.dual.theta)
+    neurons = []
+    for neuron in facts.optimal_set.classes:
+        one = class_map(facts.problem, neuron)
+        v = to_vector(one.P * (one.X.transpose() * theta))
+        neurons.append((neuron.sign, tuple(Fraction(neuron.sign) * x for x in v), neuron.pattern or ""))
+    return neurons
