@@ -30,6 +30,8 @@ _MARGIN = 1e-9  # multipliers may stop this far (relative) below lambda
 _NEAR = 0.8  # Newton keeps watching faces with |v|^2 above this share of lambda^2
 _ROUGH = 1e-3  # the accuracy of Newton's method while the faces still change
 _PATIENCE = 12  # rounds without a gap that is a tenth smaller
+_FOLLOW = 4  # Newton follows changing faces so many times
+_FAR = 0.3  # but only once while the relative gap is above this
 _FRESH = 40  # at most so many new faces go straight to Newton
 
 
@@ -71,7 +73,7 @@ def _solve(
     oracle, y = oracle_of(data), data.y
     point = _point(oracle, y, [])
     if warm is not None:
-        point = _step(oracle, y, lam, _point(oracle, y, list(warm.neurons)), []) or point
+        point = _step(oracle, y, lam, _point(oracle, y, list(warm.neurons)), [], _FOLLOW) or point
     best: Solution | None = None
     idle, reason = 0, "rounds"
     for count in range(1, rounds + 1):
@@ -83,7 +85,8 @@ def _solve(
         best = found if best is None or found.gap < best.gap else best
         if best.relative_gap <= tol:
             return best
-        better = _step(oracle, y, lam, point, [Neuron(f.sign, f.block, f.v / norm(f.v)) for f in faces])
+        fresh = [Neuron(f.sign, f.block, f.v / norm(f.v)) for f in faces]
+        better = _step(oracle, y, lam, point, fresh, 1 if best.relative_gap > _FAR else _FOLLOW)
         if idle >= _PATIENCE or better is None:
             reason = "stalled"
             break
@@ -93,10 +96,10 @@ def _solve(
     return replace(best, stats=Stats(best.stats.rounds, perf_counter() - began, reason))
 
 
-def _step(oracle: Oracle, y: Floats, lam: float, point: _Point, fresh: Sequence[Neuron]) -> _Point | None:
-    """Master, then Newton; None if the numbers break down."""
+def _step(oracle: Oracle, y: Floats, lam: float, point: _Point, fresh: Sequence[Neuron], most: int) -> _Point | None:
+    """Master, then Newton on at most so many sets of faces; None if the numbers break down."""
     try:
-        return _improve(oracle, y, lam, _master(oracle, y, lam, point, fresh), fresh[:_FRESH])
+        return _improve(oracle, y, lam, _master(oracle, y, lam, point, fresh), fresh[:_FRESH], most)
     except (np.linalg.LinAlgError, OverflowError):
         return None
 
@@ -160,7 +163,7 @@ def _master(oracle: Oracle, y: Floats, lam: float, point: _Point, fresh: Sequenc
     return _point(oracle, y, neurons)
 
 
-def _improve(oracle: Oracle, y: Floats, lam: float, point: _Point, fresh: Sequence[Neuron], most: int = 4) -> _Point:
+def _improve(oracle: Oracle, y: Floats, lam: float, point: _Point, fresh: Sequence[Neuron], most: int) -> _Point:
     """Newton on the faces of the neurons and of fresh directions, followed until they stay. If they do not, the
     master decides."""
     tracked = [*point.neurons, *fresh]
