@@ -8,9 +8,10 @@ An instance that refutes a statement is shrunk and stored as a file that replays
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from time import monotonic
@@ -72,6 +73,7 @@ class Batch:
     vacuous: tuple[str, ...]
     seconds: float
     failure: dict[str, Any] | None
+    notes: dict[str, int] = field(default_factory=dict)
 
     @property
     def exhausted(self) -> bool:
@@ -90,6 +92,7 @@ class Line:
     batches: int
     seconds: float
     failures: int
+    notes: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -154,6 +157,7 @@ def run_batch(task: Task) -> Batch:
         tuple(sorted(found.vacuous)),
         round(monotonic() - start, 3),
         failure,
+        dict(found.notes),
     )
 
 
@@ -260,7 +264,8 @@ def _summarise(plan: Plan, state: Path, done: dict[str, Batch], resumed: int) ->
             empty = frozenset(d for b in mine for d in b.vacuous)
             failures = sum(b.failure is not None for b in mine)
             seconds = sum(b.seconds for b in mine)
-            lines.append(Line(claim.label, which, len(met - empty), len(empty), len(mine), seconds, failures))
+            notes = dict(sum((Counter(b.notes) for b in mine), Counter()))
+            lines.append(Line(claim.label, which, len(met - empty), len(empty), len(mine), seconds, failures, notes))
     files = tuple(sorted(str(p) for p in (state / "failures").glob("*.json")))
     return Result(tuple(lines), files, len(done), resumed)
 

@@ -26,10 +26,11 @@ class Answer(Enum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """The answer on one instance and the exact reason."""
+    """The answer on one instance and the exact reason; `notes` are counted by a campaign."""
 
     answer: Answer
     why: str = ""
+    notes: tuple[str, ...] = ()
 
 
 HOLDS = Outcome(Answer.HOLDS)

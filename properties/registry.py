@@ -1,4 +1,7 @@
-"""All claims: every module of `properties.claims` holds one, under the name CLAIM."""
+"""All claims: every module of `properties.claims` holds one, under the name CLAIM.
+
+The statements about the certifier's soundness are found in the same way, as `soundness.NAME`.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from pkgutil import iter_modules
 
 from properties import claims
 from properties.model import Claim
+from properties.soundness import statements
 
 
 def module_names() -> tuple[str, ...]:
@@ -14,11 +18,18 @@ def module_names() -> tuple[str, ...]:
     return tuple(sorted(m.name for m in iter_modules(claims.__path__)))
 
 
+def soundness_names() -> tuple[str, ...]:
+    """The statements about the certifier's soundness."""
+    return tuple(sorted(f"soundness.{m.name}" for m in iter_modules(statements.__path__)))
+
+
 def load(name: str) -> Claim:
     """The claim of one module."""
-    claim = import_module(f"properties.claims.{name}").CLAIM
+    package, _, short = name.rpartition(".")
+    path = f"properties.soundness.statements.{short}" if package == "soundness" else f"properties.claims.{name}"
+    claim = import_module(path).CLAIM
     if not isinstance(claim, Claim):
-        raise TypeError(f"properties.claims.{name}.CLAIM is not a Claim")
+        raise TypeError(f"{path}.CLAIM is not a Claim")
     return claim
 
 

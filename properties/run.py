@@ -9,7 +9,8 @@ Verdicts on a statement:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -30,13 +31,15 @@ class _Refuted(Exception):
 
 @dataclass(frozen=True)
 class Search:
-    """What a search over drawn instances saw: distinct instances met, how many were vacuous, the first failure."""
+    """What a search over drawn instances saw: distinct instances met, how many were vacuous, the first failure,
+    and how often each note was made."""
 
     digests: frozenset[str] = frozenset()
     vacuous: frozenset[str] = frozenset()
     drawn: int = 0
     failure: Any = None
     why: str = ""
+    notes: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def failed(self) -> bool:
@@ -56,6 +59,7 @@ class _Tally:
     drawn: int = 0
     failure: Any = None
     why: str = ""
+    notes: Counter[str] = field(default_factory=Counter)
 
 
 def digest(instance: Any) -> str:
@@ -76,6 +80,8 @@ def search(prop: Property, examples: int, seed: int | None = None, shrink: bool 
             return
         tally.drawn += 1
         key = digest(instance)
+        if key not in tally.digests:
+            tally.notes.update(outcome.notes)
         tally.digests.add(key)
         if outcome.answer is Answer.VACUOUS:
             tally.vacuous.add(key)
@@ -94,7 +100,8 @@ def search(prop: Property, examples: int, seed: int | None = None, shrink: bool 
         configured = with_seed(seed)(configured)
     with suppress(_Refuted):
         configured()
-    return Search(frozenset(tally.digests), frozenset(tally.vacuous), tally.drawn, tally.failure, tally.why)
+    met, empty = frozenset(tally.digests), frozenset(tally.vacuous)
+    return Search(met, empty, tally.drawn, tally.failure, tally.why, dict(tally.notes))
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The certifier against what is known before it is asked: planted truth, metamorphic relations, floats, flipped verdicts.
+"""The certifier against what is known beforehand: planted truth, metamorphic relations, floats, flipped verdicts.
 
 A verdict other than UNDECIDED that is wrong is a failure, and so is a certificate that the checker does not accept, or
 one that it accepts with the opposite verdict. `python -m properties soundness` runs the statements of

@@ -1,0 +1,192 @@
+"""Metamorphic relations: changes of the data under which the theory says what becomes of the optimum.
+
+Each relation gives another case, p* -> factor p* + shift, and says whether general position (a question of n, too)
+stays as it is. All other verdicts, the dimension, the widths and the edges of the optimal set carry over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+from properties.exact.linalg import Matrix, Vector, matmul, matvec, scale, transpose
+from properties.exact.problem import CGL, Block
+from properties.soundness.case import Answer, Case, DirectCase, NetworkCase
+from properties.soundness.draw import any_direct, any_network
+from properties.strategies import orthogonal, positive_rationals
+
+POSITION = frozenset({"ggp", "general-position"})
+OPPOSITES = {("PROVED", "REFUTED"), ("REFUTED", "PROVED")}
+PYTHAGOREAN = ((3, 4, 5), (4, 3, 5), (5, 12, 13), (8, 15, 17))
+
+DIRECT = ("scale", "permute", "rotate rows", "rotate blocks", "repeat constraints", "zero block")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two cases with p*(after) = factor p*(before) + shift. `position`: general position carries over, too."""
+
+    relation: str
+    before: Case
+    after: Case
+    factor: Fraction = Fraction(1)
+    shift: Fraction = Fraction(0)
+    position: bool = False
+
+
+def _scaled(draw: DrawFn, case: NetworkCase) -> Pair:
+    """(Z, y, lambda) -> (a Z, b y, a b lambda): neurons u -> (b/a) u, p* -> b^2 p*."""
+    a, b = draw(positive_rationals(5, 3)), draw(positive_rationals(5, 3))
+    Z = tuple(scale(a, z) for z in case.Z)
+    return Pair("scale", case, replace(case, Z=Z, y=scale(b, case.y), lam=a * b * case.lam), b * b, position=True)
+
+
+def _permuted(draw: DrawFn, case: NetworkCase) -> Pair:
+    """The data points in another order."""
+    order = draw(st.permutations(range(len(case.y))))
+    Z, y = tuple(case.Z[k] for k in order), tuple(case.y[k] for k in order)
+    return Pair("permute", case, replace(case, Z=Z, y=y), position=True)
+
+
+def _rotated(draw: DrawFn, case: NetworkCase) -> Pair:
+    """z -> Q z with a rational orthogonal Q. (The columns of X change: general position is left out.)"""
+    Q = draw(orthogonal(len(case.Z[0])))
+    return Pair("rotate", case, replace(case, Z=matmul(case.Z, transpose(Q))))
+
+
+def _negated(draw: DrawFn, case: NetworkCase) -> Pair:
+    """y -> -y: all second-layer signs flip."""
+    return Pair("negate", case, replace(case, y=scale(-1, case.y)), position=True)
+
+
+def _zero_row(draw: DrawFn, case: NetworkCase) -> Pair:
+    """A data point z = 0 with target t: every network is 0 there, p* -> p* + t^2/2."""
+    k, t = draw(st.integers(0, len(case.y))), Fraction(draw(st.integers(-3, 3)), 2)
+    Z = (*case.Z[:k], (Fraction(0),) * len(case.Z[0]), *case.Z[k:])
+    return Pair("zero row", case, replace(case, Z=Z, y=(*case.y[:k], t, *case.y[k:])), shift=t * t / 2)
+
+
+def _zero_column(draw: DrawFn, case: NetworkCase) -> Pair:
+    """A feature that is always 0: its weights are 0 in every solution."""
+    return Pair("zero column", case, replace(case, Z=tuple((*z, Fraction(0)) for z in case.Z)))
+
+
+def _split_row(draw: DrawFn, case: NetworkCase) -> Pair:
+    """(z, t) -> (c z, c t), (s z, s t) with c^2 + s^2 = 1, c, s > 0: the same loss, as networks are homogeneous."""
+    k = draw(st.integers(0, len(case.y) - 1))
+    a, b, h = draw(st.sampled_from(PYTHAGOREAN))
+    c, s = Fraction(a, h), Fraction(b, h)
+    Z = (*case.Z[:k], scale(c, case.Z[k]), *case.Z[k + 1 :], scale(s, case.Z[k]))
+    y = (*case.y[:k], c * case.y[k], *case.y[k + 1 :], s * case.y[k])
+    return Pair("split row", case, replace(case, Z=Z, y=y))
+
+
+def _written_out(draw: DrawFn, case: NetworkCase) -> Pair:
+    """The convex program as a direct problem: another way through solver, proofs and checker."""
+    return Pair("written out", case, case.written_out, position=case.model == "gated")
+
+
+Change = Callable[[DrawFn, NetworkCase], Pair]
+CHANGES: dict[str, Change] = {
+    "scale": _scaled,
+    "permute": _permuted,
+    "rotate": _rotated,
+    "negate": _negated,
+    "zero row": _zero_row,
+    "zero column": _zero_column,
+    "split row": _split_row,
+}
+
+
+@st.composite
+def network_pairs(draw: DrawFn) -> Pair:
+    """A network and a changed one."""
+    return CHANGES[draw(st.sampled_from(sorted(CHANGES)))](draw, draw(any_network()))
+
+
+@st.composite
+def written_out_pairs(draw: DrawFn) -> Pair:
+    """A network and the same convex program as a direct problem."""
+    return _written_out(draw, draw(any_network(max_n=4, max_d=2)))
+
+
+def _mapped(case: DirectCase, blocks: tuple[Block, ...], y: Vector, lam: Fraction) -> DirectCase:
+    return DirectCase(CGL(blocks, y, lam * lam))
+
+
+@st.composite
+def direct_pairs(draw: DrawFn) -> Pair:
+    """A direct problem and a changed one."""
+    case = draw(any_direct())
+    p, lam = case.convex, case.lam
+    name = draw(
+        st.sampled_from(["scale", "permute", "rotate rows", "rotate blocks", "repeat constraints", "zero block"])
+    )
+    if name == "scale":
+        a, b = draw(positive_rationals(5, 3)), draw(positive_rationals(5, 3))
+        blocks = tuple(Block(tuple(scale(a, x) for x in c.X), c.K) for c in p.blocks)
+        return Pair(name, case, _mapped(case, blocks, scale(b, p.y), a * b * lam), b * b, position=True)
+    if name == "permute":
+        blocks = tuple(draw(st.permutations(p.blocks)))
+        return Pair(name, case, _mapped(case, blocks, p.y, lam), position=True)
+    if name == "rotate rows":
+        Q = draw(orthogonal(p.n))
+        blocks = tuple(Block(matmul(Q, c.X), c.K) for c in p.blocks)
+        return Pair(name, case, _mapped(case, blocks, matvec(Q, p.y), lam), position=True)
+    if name == "rotate blocks":
+        rotated = []
+        for c in p.blocks:
+            R: Matrix = draw(orthogonal(c.size))
+            rotated.append(Block(matmul(c.X, transpose(R)), tuple(matvec(R, k) for k in c.K)))
+        return Pair(name, case, _mapped(case, tuple(rotated), p.y, lam))
+    if name == "repeat constraints":
+        s = draw(positive_rationals())
+        blocks = tuple(Block(c.X, (*c.K, *(scale(s, k) for k in c.K), (Fraction(0),) * c.size)) for c in p.blocks)
+        return Pair(name, case, _mapped(case, blocks, p.y, lam), position=True)
+    zero = Block(((Fraction(0),),) * p.n)
+    return Pair(name, case, _mapped(case, (*p.blocks, zero), p.y, lam))
+
+
+def clash(pair: Pair, before: Answer, after: Answer) -> str:
+    """Where two answers cannot both be right; "" if nowhere."""
+    a, b = before.facts.value, after.facts.value
+    low, high = pair.factor * a.lower + pair.shift, pair.factor * a.upper + pair.shift
+    if low > b.upper or high < b.lower:
+        return f"{pair.relation}: [{float(low)}, {float(high)}] and [{float(b.lower)}, {float(b.upper)}] do not meet"
+    if isinstance(pair.before, NetworkCase) and isinstance(pair.after, DirectCase):
+        return _clash_written_out(pair, before, after)
+    for claim, verdict in before.said.items():
+        if claim in POSITION and not pair.position:
+            continue
+        if (verdict, after.said.get(claim, "UNDECIDED")) in OPPOSITES:
+            return f"{pair.relation}: {claim} is {verdict} before and {after.said[claim]} after"
+    return _other_shape(pair, before, after)
+
+
+def _clash_written_out(pair: Pair, before: Answer, after: Answer) -> str:
+    """For a ReLU network uniqueness of the direct problem is that of the convex program."""
+    gated = isinstance(pair.before, NetworkCase) and pair.before.model == "gated"
+    for claim in ("p-unique", "convex-unique", "ggp", "general-position"):
+        ours = before.said.get(claim if gated else "convex-unique", "UNDECIDED")
+        theirs = after.said.get(claim, "UNDECIDED")
+        if (gated or claim not in POSITION) and (ours, theirs) in OPPOSITES:
+            return f"{pair.relation}: {claim} is {ours} for the network and {theirs} for the direct problem"
+    if before.said["p-unique"] == "REFUTED" and after.said["convex-unique"] == "PROVED":
+        return f"{pair.relation}: two networks, but one solution of the direct problem"
+    if before.facts.lambda_max.squared != after.facts.lambda_max.squared:
+        return f"{pair.relation}: lambda_max differs"
+    return _other_shape(pair, before, after) if gated else ""
+
+
+def _other_shape(pair: Pair, before: Answer, after: Answer) -> str:
+    """Whether both list the optimal set, but not the same one."""
+    a, b = before.facts.polytope, after.facts.polytope
+    if a is None or b is None:
+        return ""
+    ours = (a.dimension, a.rank, sorted(a.widths), len(a.edges), len(a.used))
+    theirs = (b.dimension, b.rank, sorted(b.widths), len(b.edges), len(b.used))
+    return "" if ours == theirs else f"{pair.relation}: (dimension, rank, widths, edges, used) {ours} and {theirs}"

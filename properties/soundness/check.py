@@ -1,0 +1,75 @@
+"""The checks of the soundness statements: an answer, or a crash, against what is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+
+from properties.exact.roots import rational_sqrt
+from properties.model import HOLDS, Outcome, fails
+from properties.soundness.carry import Pair, clash
+from properties.soundness.case import Answer, Case, DirectCase, NetworkCase, ask, objection
+from properties.soundness.draw import PlantedGated
+from properties.soundness.floats import doubt
+from properties.soundness.truth import Truth, contradiction, truth_of_direct, truth_of_network
+from properties.strategies import PlantedCGL, PlantedReLU
+from relu_cert.check import IntervalChoice
+
+
+def judged(case: Case, against: Callable[[Answer], str], interval: IntervalChoice | None = None) -> Outcome:
+    """Ask; then the given test, then the checker. A crash is a failure, too."""
+    try:
+        answer = ask(case, interval=interval)
+        wrong = against(answer) or objection(answer)
+    except Exception as error:  # whatever is raised on such small exact data is a bug
+        return fails(f"{type(error).__name__}: {error}")
+    return fails(wrong) if wrong else replace(HOLDS, notes=answer.notes)
+
+
+def check_planted_relu(planted: PlantedReLU) -> Outcome:
+    """The verdicts on a planted ReLU network."""
+    lam = rational_sqrt(planted.lam2)
+    if lam is None:
+        raise ValueError("lambda is irrational here")
+    truth = truth_of_network(planted)
+    return judged(NetworkCase("relu", planted.Z, planted.y, lam), lambda answer: contradiction(answer, truth))
+
+
+def check_planted_gated(planted: PlantedGated) -> Outcome:
+    """The verdicts on a planted gated network."""
+    convex = planted.convex
+    case = NetworkCase("gated", planted.Z, convex.problem.y, convex.problem.lam)
+    return judged(case, lambda answer: contradiction(answer, truth_of_direct(convex)))
+
+
+def check_planted_direct(planted: PlantedCGL) -> Outcome:
+    """The verdicts on a planted constrained group lasso."""
+    truth = truth_of_direct(planted)
+    return judged(DirectCase(planted.problem), lambda answer: contradiction(answer, truth))
+
+
+def check_interval(planted: PlantedReLU) -> Outcome:
+    """The verdict on an interval around a planted lambda: where the network is not unique, it is not PROVED."""
+    lam = rational_sqrt(planted.lam2)
+    if lam is None:
+        raise ValueError("lambda is irrational here")
+    truth: Truth = truth_of_network(planted)
+    around = IntervalChoice(lam * Fraction(9, 10), lam * Fraction(11, 10))
+    case = NetworkCase("relu", planted.Z, planted.y, lam)
+    return judged(case, lambda answer: contradiction(answer, truth), around)
+
+
+def check_pair(pair: Pair) -> Outcome:
+    """Both answers are accepted by the checker, and do not contradict each other."""
+
+    def against(before: Answer) -> str:
+        after = ask(pair.after)
+        return clash(pair, before, after) or objection(after)
+
+    return judged(pair.before, against)
+
+
+def check_floats(case: NetworkCase) -> Outcome:
+    """Floats have nothing against the answer."""
+    return judged(case, lambda answer: doubt(answer, seed=len(case.y)))

@@ -1,0 +1,176 @@
+"""The certifier gives no wrong verdict on planted, changed and doubted instances, and a wrong one would be seen."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from properties import registry
+from properties.cli import main
+from properties.exact.linalg import mat, vec
+from properties.exact.problem import problem
+from properties.model import Answer as Reply
+from properties.run import search
+from properties.soundness import check
+from properties.soundness.carry import Pair, clash
+from properties.soundness.case import Answer, DirectCase, NetworkCase, ask, objection
+from properties.soundness.floats import doubt
+from properties.soundness.truth import Truth, contradiction, truth_of_network
+from properties.strategies import PlantedReLU, plant_relu
+from relu_cert.claims import Result, Verdict
+
+BOX = mat([[3, 0], [-3, 0], [0, 4], [0, -4]])
+
+
+def box() -> PlantedReLU:
+    """Four tied neurons, lambda = 5, an optimal set of dimension 1."""
+    planted = plant_relu(BOX, vec([1, 1, 1, 1]), [1])
+    assert planted is not None
+    return planted
+
+
+def box_answer() -> Answer:
+    """What the certifier says of the box."""
+    return ask(NetworkCase("relu", BOX, box().y, Fraction(5)))
+
+
+def saying(answer: Answer, **said: str) -> Answer:
+    """The answer with some verdicts changed."""
+    changed = {claim.replace("_", "-"): verdict for claim, verdict in said.items()}
+    results = (replace(r, verdict=Verdict(changed.get(r.claim, str(r.verdict)))) for r in answer.results)
+    return replace(answer, results=tuple(results))
+
+
+@pytest.mark.parametrize("name", registry.soundness_names())
+def test_no_wrong_verdict(name: str) -> None:
+    """About 150 derandomised instances in all; the long run is `python -m properties soundness`."""
+    found = search(registry.load(name).printed, 8 if name == "soundness.interval" else 20)
+    assert not found.failed, f"{found.why}: {found.failure}"
+    assert found.notes, "no verdict was counted"
+
+
+def test_truth_of_the_box() -> None:
+    """m* = 2 and M* = 2 or 3 by hand: the two diagonals, and nothing isolated beyond."""
+    truth = truth_of_network(box())
+    assert not truth.p_unique
+    assert sorted(map(len, truth.supports)) == [2, 2]
+    assert (truth.edges, truth.value) == (1, 2 + 25 * 4)
+    assert truth.components(2) == 4  # two vertices in two orders
+    assert contradiction(box_answer(), truth) == ""
+
+
+@pytest.mark.parametrize("said", [{"p_unique": "PROVED"}, {"convex_unique": "PROVED"}])
+def test_wrong_verdict_is_seen(said: dict[str, str]) -> None:
+    """A verdict turned round contradicts the truth, and the checker objects to it."""
+    wrong = saying(box_answer(), **said)
+    assert "PROVED" in contradiction(wrong, truth_of_network(box()))
+    assert "does not accept" in objection(wrong)
+
+
+def test_lenient_checker_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A checker that accepts everything is objected to, because it accepts the opposite verdicts."""
+    from properties.soundness import case
+
+    monkeypatch.setattr(case, "check", lambda *_: [])
+    assert "as well" in objection(box_answer())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda t: replace(t, alpha=tuple(2 * a for a in t.alpha)),  # another value
+        lambda t: replace(t, vertices=t.vertices[:1]),  # unique
+        lambda t: replace(t, q=(*t.q, t.q[0])),  # another tied neuron
+        lambda t: replace(t, r=tuple(-x for x in t.r)),  # another fit
+    ],
+)
+def test_other_truth_is_contradicted(change) -> None:  # type: ignore[no-untyped-def]
+    """Every part of the truth is compared."""
+    truth: Truth = change(truth_of_network(box()))
+    assert contradiction(box_answer(), truth)
+
+
+def test_clash_of_answers_is_seen() -> None:
+    """Opposite verdicts, values that do not meet and optimal sets of other shape are clashes."""
+    before = box_answer()
+    case = before.case
+    assert clash(Pair("same", case, case), before, before) == ""
+    assert "PROVED" in clash(Pair("same", case, case), before, saying(before, p_unique="PROVED"))
+    assert "do not meet" in clash(Pair("scale", case, case, Fraction(2)), before, before)
+    assert before.facts.polytope is not None
+    other = replace(before, facts=replace(before.facts, polytope=replace(before.facts.polytope, edges=())))
+    assert "dimension" in clash(Pair("same", case, case), before, other)
+
+
+def test_floats_doubt_wrong_uniqueness() -> None:
+    """Floats find both networks of the box, and the only one of a single point."""
+    assert doubt(box_answer(), 0) == ""
+    assert "two networks" in doubt(saying(box_answer(), p_unique="PROVED"), 0)
+    point = ask(NetworkCase("relu", mat([[1]]), vec([3]), Fraction(1)))
+    assert doubt(point, 0) == ""
+    assert "one network only" in doubt(saying(point, p_unique="REFUTED"), 0)
+
+
+def test_floats_doubt_a_wrong_bound() -> None:
+    """Descent finds a network below a lower bound that is too high."""
+    answer = box_answer()
+    high = replace(answer.facts.value, lower=answer.facts.value.lower + 1)
+    assert "descent" in doubt(replace(answer, facts=replace(answer.facts, value=high)), 0)
+
+
+def test_a_crash_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An exception on exact data counts as a failure and names itself."""
+
+    def broken(*_: object, **__: object) -> Answer:
+        raise ZeroDivisionError("nothing left")
+
+    monkeypatch.setattr(check, "ask", broken)
+    outcome = check.check_planted_relu(box())
+    assert outcome.answer is Reply.FAILS
+    assert "ZeroDivisionError" in outcome.why
+
+
+def test_direct_case_is_read_back() -> None:
+    """A direct problem with a cone goes through the JSON file that the checker reads."""
+    case = DirectCase(problem([[1, 1]], [1, 1], [4], 1, [[[-1]], []]))
+    answer = ask(case)
+    assert objection(answer) == ""
+    assert answer.said["p-unique"] == "REFUTED"
+
+
+def test_soundness_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The command counts verdicts, stores its batches and goes on from them."""
+    line = ["soundness", "--only", "soundness.planted_direct", "--examples", "4", "--state", str(tmp_path), "--quiet"]
+    assert main([*line, "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert sum(report["verdicts"]["optimal"].values()) == report["lines"][0]["instances"] > 0
+    assert main(line) == 0
+    assert "1 of them from before" in " ".join(capsys.readouterr().out.split())
+
+
+def test_failing_instance_replays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A wrong verdict ends in a file that replays, and replaying judges anew."""
+
+    def lying(case: NetworkCase, **_: object) -> Answer:
+        answer = ask(case)
+        turned = {"PROVED": "REFUTED", "REFUTED": "PROVED"}
+        results = tuple(
+            Result(r.claim, Verdict(turned[str(r.verdict)]), r.evidence, r.detail) if r.claim == "p-unique" else r
+            for r in answer.results
+        )
+        return replace(answer, results=results)
+
+    line = ["soundness", "--only", "soundness.planted_gated", "--examples", "3", "--state", str(tmp_path), "--quiet"]
+    with monkeypatch.context() as patch:
+        patch.setattr(check, "ask", lying)
+        assert main(line) == 1
+    (stored,) = (tmp_path / "failures").glob("*.json")
+    capsys.readouterr()
+    assert main(["replay", str(stored)]) == 0
+    assert "holds" in capsys.readouterr().out
