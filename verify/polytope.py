@@ -150,8 +150,9 @@ def read_corner(system: System, basis: Basis, tilt: dict[int, Fraction], node: N
         raise node.reject("classes with independent columns of F")
     rows, inverse = found
     zero, size = fmpq(0), len(basis)
-    spans = [sum((abs(m) * rational(e) for m, e in zip(row, system.F_error, strict=True)), zero) for row in inverse]
-    moves = [sum((abs(m) * rational(e) for m, e in zip(row, system.g_error, strict=True)), zero) for row in inverse]
+    F_error, g_error = (list(map(rational, errors)) for errors in (system.F_error, system.g_error))
+    spans = [sum((abs(m) * e for m, e in zip(row, F_error, strict=True) if e), zero) for row in inverse]
+    moves = [sum((abs(m) * e for m, e in zip(row, g_error, strict=True) if e), zero) for row in inverse]
     h = max(spans, default=zero)
     if size * h >= 1:
         raise node.reject("a basis that the errors cannot make singular")

@@ -7,7 +7,7 @@ fewest neurons of all is minimal (else it could be pruned): so no optimal networ
 from __future__ import annotations
 
 from relu_cert.claims.model import Result, Verdict
-from relu_cert.claims.optimal_set import counted, evidence, undecided
+from relu_cert.claims.optimal_set import counted, evidence, nouns, undecided
 from relu_cert.prove.facts import Facts
 
 NAME = "minimal"
@@ -27,6 +27,7 @@ def decide(facts: Facts) -> Result:
     if found is None:
         return undecided(NAME, facts)
     widths = found.widths
-    networks = [counted(widths.count(m), "network", "networks") + f" of width {m}" for m in sorted(set(widths))]
+    _, one, many = nouns(facts)
+    networks = [f"{counted(widths.count(m), one, many)} of width {m}" for m in sorted(set(widths))]
     detail = f"m* = {found.m_star}, M* = {found.M_star}; minimal: {', '.join(networks)}."
     return Result(NAME, Verdict.PROVED, evidence(found), detail)

@@ -22,7 +22,9 @@ def decide(facts: Facts) -> Result:
     if facts.polytope is None:
         return undecided(NAME, facts)
     found = facts.polytope
-    detail = f"E: {found.tied} neurons tied at lambda, S: {len(found.used)} can be active; {_shape(found)}."
+    neurons, network, _ = nouns(facts)
+    shape = _shape(found) if found.dimension else f"one {network}"
+    detail = f"E: {found.tied} {neurons} tied at lambda, S: {len(found.used)} can be active; {shape}."
     return Result(NAME, Verdict.PROVED, evidence(found), detail)
 
 
@@ -42,9 +44,12 @@ def counted(count: int, one: str, many: str) -> str:
     return f"{count} {one if count == 1 else many}"
 
 
+def nouns(facts: Facts) -> tuple[str, str, str]:
+    """What the solutions are made of, one of them, and several."""
+    return ("groups", "solution", "solutions") if facts.problem.kind == "cgl" else ("neurons", "network", "networks")
+
+
 def _shape(found: Polytope) -> str:
-    if found.dimension == 0:
-        return "one network"
     kind = "" if found.nondegenerate else ", degenerate"
     parts = f"{counted(len(found.vertices), 'vertex', 'vertices')} and {counted(len(found.edges), 'edge', 'edges')}"
     return f"a polytope of dimension {found.dimension} with {parts}{kind}"

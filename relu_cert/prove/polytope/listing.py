@@ -12,7 +12,7 @@ from relu_cert.prove.polytope.shortest import shortest
 from relu_cert.prove.polytope.system import MOST_BITS, System, weight_system
 from relu_cert.prove.polytope.walk import TooManyBases, enclosed_start, exact_start, walk
 
-MOST_BASES = 3000
+MOST_BASES = 5000
 FEW_BITS = 64
 
 

@@ -136,12 +136,12 @@ def _corner(system: System, basis: Basis, tilt: dict[int, Fraction]) -> _Corner:
     except ZeroDivisionError:
         raise Unsettled(WEIGHT) from None
     entries = inverse.tolist() if size else []
-    h = max((_weighted(row, system.F_error) for row in entries), default=zero)
+    h = zero if system.exact else max((_weighted(row, system.F_error) for row in entries), default=zero)
     left = 1 - size * h
     if left <= 0:
         raise Unsettled(WIDE)
     x = (inverse * fmpq_mat(size, 1, [to_fmpq(g) for g in system.g])).entries() if size else []
-    move = max((_weighted(row, system.g_error) for row in entries), default=zero)
+    move = zero if system.exact else max((_weighted(row, system.g_error) for row in entries), default=zero)
     dx = (move + h * sum(map(abs, x), zero)) / left
     zeros = frozenset(i for i in range(size) if abs(x[i]) <= dx)
     rest = {a for i, a in enumerate(basis) if i not in zeros}
