@@ -7,6 +7,7 @@ from fractions import Fraction
 from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import class_map
 from relu_cert.prove.facts import Facts
+from relu_cert.prove.grid import from_grid, to_grid
 from relu_cert.prove.polytope.model import Polytope, Unlisted
 from relu_cert.prove.polytope.shortest import shortest
 from relu_cert.prove.polytope.system import MOST_BITS, System, weight_system
@@ -33,6 +34,11 @@ def list_polytope(facts: Facts, most: int = MOST_BASES) -> Polytope | Unlisted:
     return Unlisted(reason, final=False)
 
 
+def _short(x: Fraction, system: System) -> Fraction:
+    """A weight as it is told: exact, or to the bits that it was computed with."""
+    return x if system.exact else from_grid(to_grid(x, 1 << system.bits), 1 << system.bits)
+
+
 def _in_several_blocks(facts: Facts) -> bool:
     """Whether two active blocks of a ReLU network over some patterns carry one neuron (v = B'r with the same B)."""
     sampled, found = facts.problem.sampled, facts.optimal_set
@@ -50,7 +56,7 @@ def _listed(facts: Facts, system: System, most: int) -> Polytope:
     found = walk(system, start, most)
     names = system.names
     used = sorted({a for support in found.points for a in support})
-    named = [{names[a]: x for a, x in point.items()} for point in found.points.values()]
+    named = [{names[a]: _short(x, system) for a, x in point.items()} for point in found.points.values()]
     return Polytope(
         bits=system.bits,
         tilt=found.tilt,
