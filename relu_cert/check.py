@@ -17,6 +17,7 @@ from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import sqrt_lower
 from relu_cert.path.cover import cover
 from relu_cert.path.jumps import find_jump
+from relu_cert.path.sensitivity import differentiable, sensitivity
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import gated, relu
 from relu_cert.problem.model import Model, Problem
@@ -33,6 +34,7 @@ from relu_cert.solve.logistic import solve_logistic
 DEFAULT_GAP = Fraction(1, 10**9)
 DEFAULT_MAX_PATTERNS = 10**6
 DEFAULT_RATIO = Fraction(1, 10)
+FINE = Fraction(1, 10**60)  # the relative gap of points at which derivatives are taken
 
 
 class Stages(Protocol):
@@ -79,6 +81,13 @@ class IntervalChoice:
         return lo, 2 * lam if self.hi is None else self.hi
 
 
+@dataclass(frozen=True)
+class Derivatives:
+    """That derivatives are wanted, and the noise level for SURE."""
+
+    sigma: Fraction | None = None
+
+
 def network_problem(data: Dataset, model: Model, stages: Stages, max_patterns: int = DEFAULT_MAX_PATTERNS) -> Problem:
     """All patterns of the data, and the ReLU or gated ReLU problem over them."""
     with stages.stage("patterns"):
@@ -87,15 +96,23 @@ def network_problem(data: Dataset, model: Model, stages: Stages, max_patterns: i
 
 
 def find_facts(
-    problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stages, interval: IntervalChoice | None = None
+    problem: Problem,
+    choice: LambdaChoice,
+    gap: Fraction,
+    stages: Stages,
+    interval: IntervalChoice | None = None,
+    derivatives: Derivatives | None = None,
 ) -> Facts:
-    """Solve the problem, prove what was found, follow the path on the interval if there is one, and look at general
-    position where that is a question."""
+    """Solve the problem, prove what was found, differentiate and follow the path where that was asked for, and look at
+    general position where that is a question."""
     if interval is not None and not problem.plain:
         raise UsageError("the path (--interval, continuous) is for least squares without --l2.")
     facts = _optimum(problem, choice, gap, stages)
     if not problem.plain:
         return facts
+    if derivatives is not None:
+        with stages.stage("derivatives"):
+            facts = _with_derivatives(facts, derivatives)
     if interval is not None:
         with stages.stage("path"):
             lo, hi = interval.resolve(facts.lam)
@@ -144,6 +161,19 @@ def _prepared(problem: Problem) -> FloatProblem:
     except OverflowError:
         raise DataError("the data hold numbers beyond the range of doubles (about 1e308); scale them down.") from None
     return floats
+
+
+def _with_derivatives(facts: Facts, wanted: Derivatives) -> Facts:
+    """The derivatives, from a point of many digits."""
+    facts = replace(facts, asked_sensitivity=True)
+    if differentiable(facts) or facts.lam**2 >= facts.lambda_max.squared:
+        return facts
+    fine = facts
+    if facts.exact_set is None:
+        floats = prepare(facts.problem)
+        question = Question(facts.problem, floats, facts.lam, facts.lambda_max, FINE)
+        fine = settle(question, solve(floats, float(facts.lam)))
+    return replace(facts, sensitivity=None if differentiable(fine) else sensitivity(fine, wanted.sigma))
 
 
 def verdicts(facts: Facts, claims: Sequence[str] = NAMES) -> tuple[Result, ...]:

@@ -55,7 +55,8 @@ def check_exact_set(
         bends = sum(tied_at[name(problem, a)] > 1 for a in active)
     fit = tuple(y_k - t_k for y_k, t_k in zip(problem.y, theta, strict=True))
     system = exact_system([a.q for a in tied], fit)
-    return OptimalSet(len(tied), len(solutions) - 1, bends, bends, system, exact=True)
+    positive = len(active) if len(solutions) == 1 else 0
+    return OptimalSet(len(tied), len(solutions) - 1, bends, bends, system, exact=True, positive=positive)
 
 
 def tied_neurons(ball: Ball, patterns: Patterns | None, multipliers: Node, node: Node) -> Iterator[Tied]:

@@ -27,7 +27,8 @@ class OptimalSet:
 
     `kinked` of the classes vanish on some row (relu) or constraint (direct problems), and of these `bends` are proved
     to have positive weight in a solution. If `exact`, the fact is `exact_set`: the dimension is 0 or at least 1, and
-    only neurons with positive weight count as kinked. `system` are the equations of the polytope.
+    only neurons with positive weight count as kinked. `positive` of the classes are proved to have positive weight
+    in the only solution (0 with a split). `system` are the equations of the polytope.
 
     A ReLU network over some patterns (`problem.blocks`): blocks with the same B = X P have the same neuron v = B'r, and
     no other two have. `classes` and `dimension` count neurons, and kinked are those that lie in two of the blocks.
@@ -39,6 +40,7 @@ class OptimalSet:
     bends: int
     system: System
     exact: bool = False
+    positive: int = 0
 
 
 def check_optimal_set(
@@ -70,7 +72,7 @@ def check_optimal_set(
     k = len(classes)
     zero = (Fraction(0),) * k
     system = System(identity(k), masses, zero, (delta,) * k, tuple(range(k)), k, {}, exact=False)
-    return OptimalSet(k, 0, kinked, bends, system)
+    return OptimalSet(k, 0, kinked, bends, system, positive=sum(mass > delta for mass in masses))
 
 
 def check_masses(found: Candidates, fields: dict[str, Node]) -> tuple[Vector, Fraction]:

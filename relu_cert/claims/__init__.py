@@ -18,6 +18,7 @@ from relu_cert.claims import (
     optimal_set,
     p_unique,
     patterns_complete,
+    sensitivity,
 )
 from relu_cert.claims.model import Result, Verdict
 from relu_cert.prove.facts import Facts
@@ -35,6 +36,7 @@ CLAIMS: tuple[ModuleType, ...] = (
     general_position,
     continuous,
     min_norm_continuous,
+    sensitivity,
 )
 NAMES: tuple[str, ...] = tuple(claim.NAME for claim in CLAIMS)
 

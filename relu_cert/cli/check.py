@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from relu_cert.check import DEFAULT_GAP, IntervalChoice, LambdaChoice, find_facts, verdicts
+from relu_cert.check import DEFAULT_GAP, Derivatives, IntervalChoice, LambdaChoice, find_facts, verdicts
 from relu_cert.claims import NAMES, Result, Verdict
 from relu_cert.cli.emit import recheck, stem, write_file
 from relu_cert.cli.options import (
@@ -52,6 +52,7 @@ def add_parser(commands: Any) -> None:
         metavar="LO,HI",
         help="also prove the path for LO <= lambda <= HI, rationals (--claims continuous: from lambda/2 to 2 lambda)",
     )
+    problem.add_argument("--noise", metavar="SIGMA", help="the noise of the targets: sensitivity with SURE")
     problem.add_argument("--claims", metavar="A,B", help=f"decide only these claims: {', '.join(NAMES)}")
     problem.add_argument(
         "--require", metavar="A,B", help="exit with 1 if one of these claims is REFUTED, with 2 if one is UNDECIDED"
@@ -75,6 +76,7 @@ class _Asked:
     claims: tuple[str, ...]
     required: tuple[str, ...]
     interval: IntervalChoice | None
+    derivatives: Derivatives | None
 
 
 def run(options: argparse.Namespace) -> int:
@@ -94,7 +96,7 @@ def run(options: argparse.Namespace) -> int:
             model = options.model or (example.model if example and example.model != "cgl" else "relu")
             problem = chosen_network(options, data, model, stages)
         problem = varied(options, problem)
-        facts = find_facts(problem, asked.choice, asked.gap, stages, asked.interval)
+        facts = find_facts(problem, asked.choice, asked.gap, stages, asked.interval, asked.derivatives)
         results = verdicts(facts, asked.claims)
         target = Path(options.certificate) if options.certificate else Path(f"{stem(path)}.cert.json")
         whole = None if data is None else compared(options, data, model, facts, asked.gap, target, stages)
@@ -124,7 +126,15 @@ def _asked(options: argparse.Namespace, example: Example | None) -> _Asked:
         choice = LambdaChoice(value=example.lam)
     gap = DEFAULT_GAP if options.gap is None else positive(options.gap, "the gap")
     claims, required = _names(options.claims, NAMES), _names(options.require, ())
-    return _Asked(choice, gap, claims, required, _interval(options))
+    return _Asked(choice, gap, claims, required, _interval(options), _derivatives(options))
+
+
+def _derivatives(options: argparse.Namespace) -> Derivatives | None:
+    """Whether derivatives were asked for, by the noise or by their claim."""
+    if options.noise is not None:
+        return Derivatives(positive(options.noise, "the noise level"))
+    named = (*_names(options.claims, ()), *_names(options.require, ()))
+    return Derivatives() if "sensitivity" in named else None
 
 
 def _interval(options: argparse.Namespace) -> IntervalChoice | None:

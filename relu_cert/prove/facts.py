@@ -16,6 +16,7 @@ from relu_cert.prove.polytope.model import Polytope
 
 if TYPE_CHECKING:
     from relu_cert.path.model import Cover, Jump
+    from relu_cert.path.sensitivity import Sensitivity
 
 Sign = int  # xi = +1 or -1
 
@@ -233,3 +234,5 @@ class Facts:
     ggp: GGP | None = None  # gated and direct problems
     path: Cover | None = None  # an interval of lambdas, if one was asked for
     jump: Jump | None = None  # a lambda of the interval at which the minimum-norm path jumps
+    asked_sensitivity: bool = False
+    sensitivity: Sensitivity | None = None  # derivatives, where they were asked for and exist

@@ -16,6 +16,7 @@ from verify.claims.optimal import optimal
 from verify.claims.optimal_set import optimal_set
 from verify.claims.p_unique import not_p_unique, p_unique
 from verify.claims.patterns_complete import patterns_complete
+from verify.claims.sensitivity import not_sensitivity, sensitivity
 from verify.facts import Facts
 from verify.problem import Problem
 from verify.text import Node
@@ -35,6 +36,7 @@ CLAIMS: dict[str, Judge] = {
     "general-position": general_position,
     "continuous": continuous,
     "min-norm-continuous": min_norm_continuous,
+    "sensitivity": sensitivity,
 }
 REFUTATIONS: dict[str, Judge] = {
     "p-unique": not_p_unique,
@@ -43,4 +45,5 @@ REFUTATIONS: dict[str, Judge] = {
     "general-position": not_general_position,
     "continuous": not_continuous,
     "min-norm-continuous": not_min_norm_continuous,
+    "sensitivity": not_sensitivity,
 }

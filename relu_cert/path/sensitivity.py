@@ -1,0 +1,219 @@
+"""Derivatives of the optimal network with respect to lambda and y, enclosed in balls (prop:local-sol-fn, corrected).
+
+Where every neuron that ties is active (E = A) and keeps its face nearby (strict complementarity), the network solves
+
+    r + sum_a alpha_a G_a r = y,    r'G_a r = lambda^2,    G_a = B_a B_a',
+
+smooth equations with an invertible Jacobian, because the outputs q_a = G_a r are independent. In the kernel form, with
+M = I + sum alpha_a G_a, Q = [q_a] and S = Q'M^-1 Q:
+
+    dalpha/dlambda = -lambda S^-1 1,   dr/dlambda = lambda M^-1 Q S^-1 1,   dalpha/dy = S^-1 Q'M^-1,
+    dr/dy = M^-1 - M^-1 Q S^-1 Q'M^-1,   dfit/dy = I - dr/dy,   w_a = alpha_a B_a'r.
+
+Independently, by the matrix D: on the faces w = N u, D = N'(X'X + lambda M(w)) N with
+M(w) = blockdiag((I - ww'/|w|^2)/|w|), dw/dy = N D^-1 N'X' and dw/dlambda = -N D^-1 N'(w_a/|w_a|).
+(The paper prints M(w) for lambda M(w).)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import arb, arb_mat, ctx, fmpq_mat
+
+from relu_cert.exact import Vector, sqrt_upper
+from relu_cert.path.tube import side_by_side
+from relu_cert.prove.classes import ClassMap, class_map, constraints, to_fmpq
+from relu_cert.prove.exact_optimum import tied_neurons
+from relu_cert.prove.facts import Facts, NeuronClass
+from relu_cert.refine.faces import orthogonal_basis
+
+BITS = 400
+
+
+@dataclass(frozen=True)
+class Jacobians:
+    """Balls: fit and residual (n), weights alpha (k) and w (all blocks below each other), by lambda and by y."""
+
+    dr_dlam: arb_mat
+    dr_dy: arb_mat
+    dw_dlam: arb_mat
+    dw_dy: arb_mat
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """The derivatives at lambda by both ways, the degrees of freedom trace(dfit/dy), and SURE where sigma is given."""
+
+    kernel: Jacobians
+    matrix: Jacobians
+    freedom: arb
+    sure: arb | None
+
+    @property
+    def agree(self) -> bool:
+        """Whether the two enclosures overlap everywhere, as enclosures of the same numbers must."""
+        pairs = zip(_all(self.kernel), _all(self.matrix), strict=True)
+        return all(a.overlaps(b) for a, b in pairs)
+
+
+def differentiable(facts: Facts) -> str:
+    """ "" if all conditions are proved, else which one is not."""
+    found = facts.optimal_set
+    if facts.lam**2 >= facts.lambda_max.squared:
+        if facts.lam**2 == facts.lambda_max.squared:
+            return "lambda = lambda_max: a neuron ties that is not active"
+        return ""
+    if facts.exact_set is not None:
+        tied = facts.exact_set
+        if len(tied.solutions) > 1:
+            return "the optimal network is not unique"
+        idle = sum(1 for x in tied.solutions[0] if not x)
+        if idle:
+            return f"E is not A: {idle} of {len(tied.kinks)} tied neurons have weight zero"
+        if any(tied.kinks):
+            return "an active neuron is zero at a data point, and its multipliers were not examined"
+        return "" if _without_cones(facts) else "the faces of the cones were not examined"
+    if found is None:
+        return facts.unsettled or "the optimal set is not settled"
+    if found.lift or found.split or found.dimension:
+        return "the optimal network is not unique"
+    if not all(mass > found.mass_error for mass in found.masses):
+        return "E may not be A: a neuron that may tie has no weight that is proved positive"
+    return ""
+
+
+def _without_cones(facts: Facts) -> bool:
+    return facts.problem.network is not None or all(block.K is None for block in facts.problem.blocks)
+
+
+def sensitivity(facts: Facts, sigma: Fraction | None = None) -> Sensitivity:
+    """Enclosures from the ball of the facts; ZeroDivisionError where it is too wide for them."""
+    problem = facts.problem
+    if differentiable(facts) or facts.lam**2 >= facts.lambda_max.squared:
+        raise ValueError("the network is not proved to be differentiable here, or is zero")
+    classes, masses, error = _active(facts)
+    with ctx.workprec(BITS):
+        maps = [class_map(problem, neuron) for neuron in classes]
+        signs = [neuron.sign for neuron in classes]
+        R = sqrt_upper(facts.fit.radius_squared, 64)
+        r = arb_mat([[_ball(x, R)] for x in facts.dual.theta])
+        alpha = [_ball(x, error) for x in masses]
+        lam = arb(to_fmpq(facts.lam))
+        kernel = _kernel_form(maps, signs, r, alpha, lam)
+        bases = [
+            fmpq_mat(orthogonal_basis([constraints(problem, n)[k] for k in n.basis], one.X.ncols()))
+            for n, one in zip(classes, maps, strict=True)
+        ]
+        matrix = _matrix_form(maps, signs, bases, r, alpha, lam)
+        freedom = sum((1 - kernel.dr_dy[i, i] for i in range(problem.n)), arb(0))
+        sure = None
+        if sigma is not None:
+            noise = arb(to_fmpq(sigma * sigma))
+            sure = sum((x * x for x in r.entries()), arb(0)) - problem.n * noise + 2 * noise * freedom
+        return Sensitivity(kernel, matrix, freedom, sure)
+
+
+def _active(facts: Facts) -> tuple[tuple[NeuronClass, ...], Vector, Fraction]:
+    """The active neurons as classes, their weights, and how far these can be off."""
+    if facts.exact_set is None:
+        found = facts.optimal_set
+        if found is None:
+            raise ValueError("the optimal set is not settled")
+        return found.classes, found.masses, found.mass_error
+    tied = tied_neurons(facts.problem, facts.dual, facts.lam)
+    classes = [NeuronClass(t.neuron.sign, t.neuron.pattern, t.neuron.block) for t in tied]  # no kinks, no cones
+    return tuple(classes), facts.exact_set.solutions[0], Fraction(0)
+
+
+def _ball(x: Fraction, radius: Fraction) -> arb:
+    """A ball that holds all numbers within `radius` of x."""
+    middle, reach = arb(to_fmpq(x)), arb(to_fmpq(radius))
+    return middle + arb(0, 1) * reach
+
+
+def _kernel_form(
+    maps: Sequence[ClassMap], signs: Sequence[int], r: arb_mat, alpha: Sequence[arb], lam: arb
+) -> Jacobians:
+    n, k = r.nrows(), len(maps)
+    B = [arb_mat(one.B()) * sign for one, sign in zip(maps, signs, strict=True)]
+    M = _identity(n)
+    for B_a, alpha_a in zip(B, alpha, strict=True):
+        M += B_a * B_a.transpose() * alpha_a
+    v = [B_a.transpose() * r for B_a in B]
+    Q = _beside([B_a * v_a for B_a, v_a in zip(B, v, strict=True)], n)
+    inverse = M.inv()
+    X = inverse * Q
+    T = (Q.transpose() * X).inv()
+    ones = arb_mat([[arb(1)] for _ in range(k)])
+    dalpha_dlam, dr_dlam = T * ones * (-lam), X * T * ones * lam
+    dalpha_dy = T * X.transpose()
+    dr_dy = inverse - X * dalpha_dy
+    dw_dlam, dw_dy = [], []
+    for a, (B_a, v_a) in enumerate(zip(B, v, strict=True)):
+        dw_dlam.append(v_a * dalpha_dlam[a, 0] + B_a.transpose() * dr_dlam * alpha[a])
+        dw_dy.append(v_a * _row(dalpha_dy, a) + B_a.transpose() * dr_dy * alpha[a])
+    return Jacobians(dr_dlam, dr_dy, _below(dw_dlam), _below(dw_dy))
+
+
+def _matrix_form(
+    maps: Sequence[ClassMap],
+    signs: Sequence[int],
+    bases: Sequence[fmpq_mat],
+    r: arb_mat,
+    alpha: Sequence[arb],
+    lam: arb,
+) -> Jacobians:
+    """The same by D, from the weights w_a = alpha_a B_a'r alone."""
+    N = [arb_mat(basis) for basis in bases]
+    X = [arb_mat(one.X) * sign for one, sign in zip(maps, signs, strict=True)]
+    w = [arb_mat(one.B()).transpose() * sign * r * a for one, sign, a in zip(maps, signs, alpha, strict=True)]
+    sizes = [basis.ncols() for basis in N]
+    reduced = _beside([X_a * N_a for X_a, N_a in zip(X, N, strict=True)], r.nrows())
+    D = reduced.transpose() * reduced
+    units, at = [], 0
+    for N_a, w_a, size in zip(N, w, sizes, strict=True):
+        length = sum((x * x for x in w_a.entries()), arb(0)).sqrt()
+        unit = w_a * (1 / length)
+        curved = N_a.transpose() * (_identity(w_a.nrows()) - unit * unit.transpose()) * N_a * (lam / length)
+        for i in range(size):
+            for j in range(size):
+                D[at + i, at + j] += curved[i, j]
+        units.append(N_a.transpose() * unit)
+        at += size
+    inverse = D.inv()
+    du_dlam, du_dy = -(inverse * _below(units)), inverse * reduced.transpose()
+    dr_dlam, dr_dy = -(reduced * du_dlam), _identity(r.nrows()) - reduced * du_dy
+    dw_dlam, dw_dy, at = [], [], 0
+    for N_a, size in zip(N, sizes, strict=True):
+        dw_dlam.append(N_a * _rows(du_dlam, at, size))
+        dw_dy.append(N_a * _rows(du_dy, at, size))
+        at += size
+    return Jacobians(dr_dlam, dr_dy, _below(dw_dlam), _below(dw_dy))
+
+
+def _identity(n: int) -> arb_mat:
+    return arb_mat(side_by_side([[Fraction(int(i == j)) for j in range(n)] for i in range(n)]))
+
+
+def _beside(columns: Sequence[arb_mat], n: int) -> arb_mat:
+    return arb_mat([[x for A in columns for x in A.tolist()[i]] for i in range(n)])
+
+
+def _below(parts: Sequence[arb_mat]) -> arb_mat:
+    return arb_mat([row for A in parts for row in A.tolist()])
+
+
+def _rows(A: arb_mat, at: int, size: int) -> arb_mat:
+    return arb_mat(A.tolist()[at : at + size])
+
+
+def _row(A: arb_mat, i: int) -> arb_mat:
+    return arb_mat([A.tolist()[i]])
+
+
+def _all(found: Jacobians) -> list[arb]:
+    parts = (found.dr_dlam, found.dr_dy, found.dw_dlam, found.dw_dy)
+    return [x for A in parts for x in A.entries()]

@@ -1,0 +1,136 @@
+"""sensitivity: derivatives enclosed in two ways, compared with each other, with exact values and with differences."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from flint import arb, arb_mat
+
+from relu_cert.certificate import certificate, dumps
+from relu_cert.check import DEFAULT_GAP, Derivatives, LambdaChoice, find_facts
+from relu_cert.claims import decide
+from relu_cert.claims.model import Verdict
+from relu_cert.data.model import Source
+from relu_cert.exact import Vector, matrix, vector
+from relu_cert.path.sensitivity import Sensitivity
+from relu_cert.problem.model import Block, Problem
+from relu_cert.prove.facts import Facts
+from relu_cert.prove.lambda_max import lambda_max
+from relu_cert.report.progress import Progress
+from relu_cert.settle import Question, propose, settle
+from relu_cert.solve import prepare, solve
+from tests.path.cases import network
+from verify import VerifyError, check
+
+F = Fraction
+MIXED = network([[2, 1], [-1, 3], [2, -3], [-4, -1], [1, 1]], [3, -1, 2, 1, -2])
+GATED = network([[2, 1], [-1, 3], [2, -3]], [3, -1, 2], "gated")
+STEP = F(1, 10**20)
+
+
+def identity(y: list[int]) -> Problem:
+    """X = I as one block."""
+    return Problem("cgl", vector(y), (Block(matrix([[1, 0], [0, 1]]), None),), columns=((0, 1),))
+
+
+def coordinates(y: list[int]) -> Problem:
+    """X = I as two blocks."""
+    blocks = (Block(matrix([[1], [0]]), None), Block(matrix([[0], [1]]), None))
+    return Problem("cgl", vector(y), blocks, columns=((0,), (1,)))
+
+
+def facts_at(problem: Problem, lam: Fraction) -> Facts:
+    """All facts, with derivatives and a noise level of 1/2."""
+    with Progress(quiet=True) as stages:
+        return find_facts(problem, LambdaChoice(value=lam), DEFAULT_GAP, stages, derivatives=Derivatives(F(1, 2)))
+
+
+def found(problem: Problem, lam: Fraction) -> Sensitivity:
+    """The derivatives, which must exist."""
+    result = facts_at(problem, lam).sensitivity
+    assert result is not None
+    return result
+
+
+def residual(problem: Problem, lam: Fraction) -> Vector:
+    """r* to sixty digits."""
+    floats = prepare(problem)
+    largest = lambda_max(problem, propose(floats, floats.y, 0.0))
+    facts = settle(Question(problem, floats, lam, largest, F(1, 10**60)), solve(floats, float(lam)))
+    assert facts.fit.radius_squared < F(1, 10**50)
+    return facts.dual.theta
+
+
+def near(ball: arb, x: Fraction) -> bool:
+    """Whether the ball, a little larger, holds the number (central differences are off by about STEP^2)."""
+    return bool(abs(ball - arb(x.numerator) / x.denominator) < 1e-15)
+
+
+def test_the_papers_matrix_corrected() -> None:
+    """X = I, y = (6, 8), lambda = 5: dw/dy = [[17/25, 6/25], [6/25, 41/50]], exactly (lambda M, not M, in D)."""
+    result = found(identity([6, 8]), F(5))
+    exact = (F(17, 25), F(6, 25), F(6, 25), F(41, 50))
+    for J in (result.kernel.dw_dy, result.matrix.dw_dy):
+        assert all(near(x, e) for x, e in zip(J.entries(), exact, strict=True))
+    assert near(result.freedom, F(3, 2))
+    assert result.sure is not None
+    assert near(result.sure, F(25) - F(1, 2) + F(1, 2) * F(3, 2))  # |r|^2 = lambda^2 = 25, n sigma^2 = 1/2
+
+
+@pytest.mark.parametrize(("problem", "lam"), [(MIXED, F(1)), (MIXED, F(3)), (GATED, F(1))])
+def test_both_ways_agree_and_so_do_differences(problem: Problem, lam: Fraction) -> None:
+    """Kernel form and matrix D give overlapping balls of more than fifteen digits, and they hold the differences, in
+    lambda and in every y_k."""
+    result = found(problem, lam)
+    assert result.agree
+    up, down = residual(problem, lam + STEP), residual(problem, lam - STEP)
+    for ball, a, b in zip(result.kernel.dr_dlam.entries(), up, down, strict=True):
+        assert near(ball, (a - b) / (2 * STEP))
+        assert float(ball.rad()) < 1e-15
+    for k in range(problem.n):
+        moved = [
+            replace(problem, y=tuple(x + sign * STEP if i == k else x for i, x in enumerate(problem.y)))
+            for sign in (1, -1)
+        ]
+        up, down = (residual(other, lam) for other in moved)
+        column = [result.kernel.dr_dy[i, k] for i in range(problem.n)]
+        assert all(near(ball, (a - b) / (2 * STEP)) for ball, a, b in zip(column, up, down, strict=True))
+
+
+def test_the_printed_matrix_would_not_agree() -> None:
+    """With M(w) in the place of lambda M(w), as printed, the two ways differ: the comparison has teeth."""
+    result = found(identity([6, 8]), F(5))
+    printed = arb_mat([[arb(67) / 75, arb(2) / 25], [arb(2) / 25, arb(47) / 50]])
+    assert not all(a.overlaps(b) for a, b in zip(printed.entries(), result.kernel.dw_dy.entries(), strict=True))
+
+
+def text_of(facts: Facts) -> str:
+    """The certificate of the claim."""
+    network_of = facts.problem.network
+    source = Source("", "0" * 64, "csv", target=len(network_of.Z[0])) if network_of else Source("", "0" * 64, "json")
+    return dumps(certificate(source, facts, decide(facts, ("sensitivity",))))
+
+
+@pytest.mark.parametrize(
+    ("problem", "lam", "verdict"),
+    [
+        (MIXED, F(1), Verdict.PROVED),
+        (identity([6, 8]), F(5), Verdict.PROVED),
+        (coordinates([2, 1]), F(1), Verdict.REFUTED),  # LICQ and strict complementarity hold, and yet it is a kink
+        (coordinates([2, 1]), F(3), Verdict.PROVED),  # zero nearby
+    ],
+)
+def test_verdicts_are_accepted_and_others_are_not(problem: Problem, lam: Fraction, verdict: Verdict) -> None:
+    """The verdict is what theory says, the checker accepts it, and rejects the opposite."""
+    facts = facts_at(problem, lam)
+    (result,) = decide(facts, ("sensitivity",))
+    assert result.verdict is verdict
+    text = text_of(facts)
+    assert [line.verdict for line in check(text.encode())] == [verdict]
+    content = json.loads(text)
+    content["claims"][0]["verdict"] = "REFUTED" if verdict is Verdict.PROVED else "PROVED"
+    with pytest.raises(VerifyError):
+        check(json.dumps(content).encode())
