@@ -68,7 +68,7 @@ class Sampled:
 
 @dataclass(frozen=True)
 class Prices:
-    """v_b = Proj_{C_b}(X_b'theta) of every block (0 where the price is known to be small), and |v_b|."""
+    """v_b = Proj_{C_b}(X_b'theta) of every block, and |v_b|."""
 
     v: Floats
     norm: Floats
@@ -92,14 +92,13 @@ def sampled_program(points: Points, D: Bits, lam: float, *, gated: bool = False)
     return Sampled(points.Z @ basis, points.y, D, lam, gated, basis)
 
 
-def prices(program: Sampled, theta: Floats, enough: float = 0.0) -> Prices:
-    """All blocks at theta. Blocks with |X_b'theta| <= enough are not looked at closely."""
+def prices(program: Sampled, theta: Floats) -> Prices:
+    """All blocks at theta."""
     b = np.arange(program.blocks)
     on, xi = program.D[program.pattern(b)], program.sign(b)
     v = xi[:, None] * ((on * theta) @ program.Z)
     if not program.gated:
-        close = np.linalg.norm(v, axis=1) > enough
-        v[close] = _project(program.Z, np.where(on[close], 1.0, -1.0), v[close])
+        v = _project(program.Z, np.where(on, 1.0, -1.0), v)
     return Prices(v, np.linalg.norm(v, axis=1))
 
 
@@ -128,6 +127,8 @@ def optimum(program: Sampled, tol: float = 1e-12, tell: Tell = lambda text: None
     state = _State([], None, prices(program, program.y), program.y)
     lam, factor = float(state.prices.norm.max(initial=0.0)), _FACTOR
     best = _measured(program, program.lam, state), state
+    if lam <= program.lam:
+        return Optimum(best[0], state.prices)  # the zero network
     for _ in range(_ATTEMPTS):
         target = max(lam / factor, program.lam)
         last = target <= program.lam

@@ -42,6 +42,7 @@ from benchmarks.paper.data import (
     Bits,
     Floats,
     Parts,
+    Points,
     Split,
     read_points,
     sample_gates,
@@ -216,7 +217,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             results[split] = {}
             for name in names:
                 points = read_points(options.data, name)
-                run = lambda k, points=points, split=split: tune(three_parts(points, split, k), k, settings)  # noqa: E731
+
+                def run(k: int, points: Points = points, split: Split = split) -> Record:
+                    return tune(three_parts(points, split, k), k, settings)
+
                 for k, record, there in store.completed(name, count, run):
                     results[split].setdefault(name, []).append(record)
                     _progress(f"{split} {name} {k + 1}/{count}", record, there)

@@ -139,6 +139,19 @@ def test_sampled_optimum_equals_the_whole_program(n: int, d: int) -> None:
     assert abs(whole.value - found.solution.primal) < 1e-6 * found.solution.primal
 
 
+def test_gated_optimum_and_the_zero_network() -> None:
+    """Gated programs have no cones: every active block has the price lambda. Above lambda_max nothing is active."""
+    points = synthetic(20, 3, seed=2)
+    _, D = sample_gates(points.Z, 12, 0)
+    found = optimum(sampled_program(points, D, 0.4, gated=True))
+    assert found.solution.relative_gap < 1e-10
+    assert found.solution.neurons
+    assert np.allclose([found.prices.norm[neuron.block or 0] for neuron in found.solution.neurons], 0.4)
+    nothing = optimum(sampled_program(points, D, 1e4))
+    assert nothing.solution.neurons == ()
+    assert nothing.solution.gap == 0.0
+
+
 def segment() -> explore.Set:
     """One row, two blocks with the same output: {a >= 0 : a_1 + a_2 = 2}."""
     blocks = explore.Directions(np.array([[1.0, 0.0], [0.6, 0.8]]), np.ones(2), np.eye(2), np.ones((1, 2)))
