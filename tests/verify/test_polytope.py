@@ -12,12 +12,15 @@ from typing import Any
 
 import pytest
 
+from relu_cert.certificate import certificate, dumps
+from relu_cert.check import verdicts
+from relu_cert.data.model import Source
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import gated, relu
 from relu_cert.prove.facts import Facts
 from tests.prove.test_polytope_planted import settled
 from tests.verify.mutate import mutants
-from verify import Rejected, VerifyError
+from verify import Rejected, VerifyError, check
 from verify.claims.connected import staircase
 from verify.polytope import Polytope, check_polytope
 from verify.system import System, exact_system
@@ -207,6 +210,21 @@ def found_by_the_certifier(model: str) -> dict[str, Any]:
 def test_the_certifiers_own_facts(model: str) -> None:
     """The certifier's certificate was accepted (`settled` checks it), and its fact has the documented keys."""
     assert list(found_by_the_certifier(model)) == ["bits", "tilt", "bases", "vertices", "edges", "min_norm"]
+
+
+@pytest.mark.parametrize("claim", ["optimal-set", "minimal", "connected"])
+def test_the_claims_need_the_fact(claim: str) -> None:
+    """Without the fact nothing is proved, and nothing can refute these claims."""
+    Z = tuple(vec(*z) for z in ([3, 0], [-3, 0], [0, 4], [0, -4]))
+    facts = settled(relu(Z, vec(10, 10, 17, 17), enumerate_patterns(Z)), Fraction(5))
+    tree = certificate(Source("box", "0" * 64, "csv", target=0), facts, verdicts(facts, (claim,)))
+    assert [line.verdict for line in check(dumps(tree).encode())] == ["PROVED"]
+    without = {**tree, "facts": {k: v for k, v in tree["facts"].items() if k != "polytope"}}
+    refuted = {**tree, "claims": [{"claim": claim, "verdict": "REFUTED"}]}
+    unfounded = {**tree, "facts": {k: v for k, v in tree["facts"].items() if k != "exact_set"}}
+    for wrong in (without, refuted, unfounded):
+        with pytest.raises(Rejected):
+            check(dumps({**wrong, "end": wrong.pop("end")}).encode())
 
 
 def test_connected_is_about_relu_networks() -> None:
