@@ -15,7 +15,7 @@ from relu_cert.exact import Matrix, Vector, dot, norm_squared, scaled_rows, sqrt
 from relu_cert.problem.model import Network, Problem
 from relu_cert.prove.classes import Ball, is_stable, spans
 from relu_cert.prove.faces import exact_face, near_face
-from relu_cert.prove.facts import Dual, NeuronClass, PieceMultiplier, PieceMultipliers, Sign
+from relu_cert.prove.facts import BlockMultipliers, Dual, NeuronClass, PieceMultiplier, PieceMultipliers, Sign
 from relu_cert.prove.multipliers import gated_lengths_squared, project
 from relu_cert.prove.pieces import Bits, bit_string, lengths_squared, unique_rows
 from relu_cert.prove.projection import Bounds, Shortest, shortest
@@ -36,7 +36,7 @@ class Unsettled(Exception):
 def find_candidates(problem: Problem, lam: Fraction, dual: Dual, ball: Ball) -> Candidates:
     """Every block is out or in a stable class, else Unsettled."""
     if problem.network is None:
-        return Candidates(_direct(problem, lam, ball), PieceMultipliers((), ()))
+        return Candidates(_direct(problem, lam, dual, ball), PieceMultipliers((), ()))
     if problem.model == "gated":
         return Candidates(_gated(problem.network, lam, ball), PieceMultipliers((), ()))
     if not isinstance(dual.multipliers, PieceMultipliers):
@@ -72,7 +72,9 @@ def _gated(network: Network, lam: Fraction, ball: Ball) -> tuple[NeuronClass, ..
     )
 
 
-def _direct(problem: Problem, lam: Fraction, ball: Ball) -> tuple[NeuronClass, ...]:
+def _direct(problem: Problem, lam: Fraction, dual: Dual, ball: Ball) -> tuple[NeuronClass, ...]:
+    if not isinstance(dual.multipliers, BlockMultipliers):
+        raise ValueError("the dual point of a direct problem has multipliers for its blocks")
     found = []
     for b, block in enumerate(problem.blocks):
         c = tuple(dot(column, ball.center) for column in zip(*block.X, strict=True))
@@ -84,6 +86,9 @@ def _direct(problem: Problem, lam: Fraction, ball: Ball) -> tuple[NeuronClass, .
             continue
         rho, v = project(c, block.K)
         if norm_squared(v) < limit:
+            stated = dual.multipliers.rho[b] or (Fraction(0),) * len(block.K[0])
+            if norm_squared(tuple(x - dot(k, stated) for x, k in zip(c, block.K, strict=True))) >= limit:
+                raise Unsettled(f"block {b} is out, but its multiplier does not show it")
             continue
         columns = list(zip(*block.K, strict=True))
         kinks = tuple(j for j, k in enumerate(columns) if any(k) and dot(k, v) == 0)

@@ -35,6 +35,7 @@ class PieceProposal(Protocol):
 
 
 Proposals = dict[Sign, PieceProposal]
+NEAR = Fraction(9, 10)  # of lambda^2: a choice of effort, not of truth
 
 
 @dataclass(frozen=True)
@@ -91,13 +92,14 @@ def gated_lengths_squared(Z: Matrix, patterns: PatternSet, theta: Vector) -> lis
 
 
 def block_multipliers(problem: Problem, theta: Vector, lam_squared: Fraction) -> tuple[BlockMultipliers, Fraction]:
-    """rho_b for the blocks of a direct problem, exact projections where |X_b'theta| > lambda; the largest length^2."""
+    """rho_b for the blocks of a direct problem, exact projections where |X_b'theta| is near lambda (a block that is to
+    be proved out needs room) or above it; the largest length^2."""
     result: list[Vector | None] = []
     longest = Fraction(0)
     for block in problem.blocks:
         c = tuple(dot(column, theta) for column in zip(*block.X, strict=True))
         length, rho = norm_squared(c), None
-        if length > lam_squared and block.K is not None:
+        if length > NEAR * lam_squared and block.K is not None:
             rho, v = project(c, block.K)
             length = norm_squared(v)
         result.append(rho)
