@@ -32,18 +32,22 @@ _STARTS = 8
 
 @dataclass(frozen=True)
 class Directions:
-    """Some blocks: their unit directions on the features (k x features), signs, gates and training outputs (n x k)."""
+    """Some blocks: their unit directions on the features (k x features), signs, gates and training outputs (n x k);
+    and whether the network itself is gated."""
 
     u: Floats
     sign: Floats
     gates: Floats
     Q: Floats
+    gated_model: bool = False
 
     def __len__(self) -> int:
         return len(self.u)
 
     def network(self, Z: Floats) -> Floats:
-        """What the blocks' neurons say of other rows: xi (Zu)_+ (as ReLU neurons)."""
+        """What the network's neurons say of other rows: xi (Zu)_+, or what its gates make of them."""
+        if self.gated_model:
+            return self.gated(Z)
         return np.maximum(Z @ self.u.T, 0.0) * self.sign
 
     def gated(self, Z: Floats) -> Floats:
@@ -77,7 +81,7 @@ def directions(program: Sampled, optimum: Optimum, gates: Floats, which: Bits) -
     v = optimum.prices.v[b] / optimum.prices.norm[b][:, None]
     xi, pattern = program.sign(b).astype(np.float64), program.pattern(b)
     Q = np.where(program.D[pattern], v @ program.Z.T, 0.0).T * xi
-    return Directions(v @ program.basis.T, xi, gates[pattern], Q)
+    return Directions(v @ program.basis.T, xi, gates[pattern], Q, program.gated)
 
 
 def neuron_groups(blocks: Directions) -> list[list[int]]:

@@ -8,7 +8,7 @@ the optimal set: Min L2, EP, V-MSE, T-MSE. Reported are test accuracies, medians
 
 Four columns can be computed in two ways, and both are kept:
 
-    network   the ReLU network's own predictions, xi (Zu)_+
+    network   the network's own predictions, xi (Zu)_+
     gates     the convex program's with its sampled gates, xi 1(Zg > 0) Zu: what the published code scores
 
 and over two sets of weights with the same training fit:
