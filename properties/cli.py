@@ -1,4 +1,4 @@
-"""python -m properties: the ledger; `campaign`, `soundness` and `replay` for long runs.
+"""python -m properties: the ledger; `campaign`, `soundness`, `hunt` and `replay` for long runs.
 
 Exit codes: 0 in order; 1 a repaired claim fails, a witness no longer refutes, or a campaign found a counterexample;
 64 usage; 65 an unreadable file; 130 interrupted.
@@ -20,6 +20,7 @@ from rich.text import Text
 from properties import campaign, ledger, registry
 from properties.codec import decode
 from properties.files import write_text
+from properties.hunt import hunt
 from properties.model import Answer, Claim
 from properties.run import Entry, run_claim
 from properties.soundness import summary as soundness
@@ -38,6 +39,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _campaign(options)
         if options.command == "soundness":
             return _soundness(options)
+        if options.command == "hunt":
+            return _hunt(options)
         if options.command == "replay":
             return _replay(Path(options.file))
         return _ledger(options)
@@ -66,11 +69,18 @@ def _parser() -> argparse.ArgumentParser:
     _common(parser, DEFAULT_EXAMPLES)
     parser.add_argument("--json", action="store_true", help="print the ledger as JSON")
     parser.add_argument("--html", metavar="FILE", help="write the ledger as one self-contained page")
-    sub = parser.add_subparsers(metavar="{campaign,soundness,replay}", parser_class=_Parser)
+    sub = parser.add_subparsers(metavar="{campaign,soundness,hunt,replay}", parser_class=_Parser)
     _long(sub.add_parser("campaign", help="a long run in parallel that resumes after an interruption"), "campaign")
-    hunt = sub.add_parser("soundness", help="the certifier against planted truth, metamorphic relations and floats")
-    _long(hunt, "soundness")
-    hunt.add_argument("--json", action="store_true", help="print the summary as JSON")
+    sound = sub.add_parser("soundness", help="the certifier against planted truth, metamorphic relations and floats")
+    _long(sound, "soundness")
+    sound.add_argument("--json", action="store_true", help="print the summary as JSON")
+    jumps = sub.add_parser(
+        "hunt", help="exact instances that refute a claim, by construction, each smaller than the last"
+    )
+    jumps.set_defaults(command="hunt")
+    jumps.add_argument("claim", choices=("min-norm-continuous",))
+    jumps.add_argument("--tries", type=_count, default=300, metavar="N", help="planted instances (default: 300)")
+    jumps.add_argument("--seed", type=int, default=0, metavar="S", help="the seed (default: 0)")
     again = sub.add_parser("replay", help="check a stored failing instance again")
     again.set_defaults(command="replay")
     again.add_argument("file")
@@ -153,6 +163,16 @@ def _soundness(options: argparse.Namespace) -> int:
     else:
         soundness.print_summary(result, console if console.is_terminal else Console(width=WIDTH))
     return 1 if result.failures else 0
+
+
+def _hunt(options: argparse.Namespace) -> int:
+    """Print each instance as one line of JSON; `relu_cert check` reads its "problem"."""
+    found = 0
+    for prey in hunt(options.tries, options.seed):
+        print(json.dumps(prey.to_json()), flush=True)
+        found += 1
+    print(f"{found} instances, each smaller than the one before, in {options.tries} tries", file=sys.stderr)
+    return 0
 
 
 def _replay(path: Path) -> int:

@@ -37,13 +37,13 @@ LOOKED_AT = 24  # gaps
 
 def find_jump(problem: Problem, floats: FloatProblem, largest: LambdaMax, here: Facts, cover: Cover) -> Jump | None:
     """A proved jump inside the interval: at the lambda of the facts, or at a simple rational in one of the gaps."""
-    if cover.lo < here.lam < cover.hi and (found := _at(here)) is not None:
+    if cover.lo < here.lam < cover.hi and (found := jump_at(here)) is not None:
         return found
     for lam in _simple(cover.gaps[:LOOKED_AT]):
         if lam == here.lam or not cover.lo < lam < cover.hi:
             continue
         question = Question(problem, floats, lam, largest, Fraction(1, 10**9))
-        if lam * lam < largest.squared and (found := _at(settle(question, solve(floats, float(lam))))):
+        if lam * lam < largest.squared and (found := jump_at(settle(question, solve(floats, float(lam))))):
             return found
     return None
 
@@ -63,7 +63,7 @@ def _simple(gaps: Iterable[Gap]) -> list[Fraction]:
     return sorted(set(found), key=lambda x: x.denominator)
 
 
-def _at(facts: Facts) -> Jump | None:
+def jump_at(facts: Facts) -> Jump | None:
     """The jump at the lambda of exact facts with more than one solution, if there is one."""
     if facts.exact_set is None or len(facts.exact_set.solutions) < 2:
         return None

@@ -1,0 +1,75 @@
+"""One neuron, one feature: the exact path, its jump at 100/11 (prop:one-neuron with the corrected numbers)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from relu_cert.path.one_neuron import one_neuron_path
+
+F = Fraction
+
+
+def value(x: list[Fraction], y: list[Fraction], v: Fraction, gamma: int, lam: Fraction) -> Fraction:
+    """1/2 sum (gamma (x_k v)_+ - y_k)^2 + lambda |v|"""
+    loss = sum(((gamma * max(a * v, F(0)) - b) ** 2 for a, b in zip(x, y, strict=True)), F(0))
+    return loss / 2 + lam * abs(v)
+
+
+def test_the_papers_example() -> None:
+    """x = (-100, 1), y = (1, 10): v = (lambda - 100)/10^4 above 100/11, 10 - lambda below, both at it."""
+    path = one_neuron_path([F(-100), F(1)], [F(1), F(10)])
+    (jump,) = path.jumps
+    assert jump.lo == jump.hi == F(100, 11)
+    assert path.top == 100
+    assert set(path.minimisers(F(100, 11))) == {(F(-1, 110), 1), (F(10, 11), 1)}
+    assert path.minimisers(F(10)) == ((F(-9, 1000), 1),)
+    assert path.minimisers(F(9)) == ((F(1), 1),)
+    assert path.minimisers(F(100)) == ((F(0), 1),)
+
+
+def test_all_minimisers_are_found() -> None:
+    """x = (1, -1), y = (1, 1): the neuron may look to either side, at every lambda."""
+    path = one_neuron_path([F(1), F(-1)], [F(1), F(1)])
+    assert not path.jumps
+    assert path.minimisers(F(1, 2)) == ((F(1, 2), 1), (F(-1, 2), 1))
+
+
+def test_an_irrational_jump_is_enclosed() -> None:
+    """x = (-3, 1, 1), y = (1, 1, 1): sqrt(a) is 3 and sqrt(2), and the jump is irrational."""
+    path = one_neuron_path([F(-3), F(1), F(1)], [F(1), F(1), F(1)])
+    (jump,) = path.jumps
+    assert 0 < jump.hi - jump.lo < F(1, 10**40)
+    for lam, branch in ((jump.hi + F(1, 10**9), jump.above), (jump.lo - F(1, 10**9), jump.below)):
+        assert path.minimisers(lam) == ((branch.v(lam), branch.gamma),)
+
+
+numbers = st.integers(-6, 6).map(F)
+
+
+@settings(derandomize=True, deadline=None, max_examples=150)
+@given(st.lists(st.tuples(numbers, numbers), min_size=1, max_size=4), st.fractions(F(1, 20), 40, max_denominator=20))
+def test_minimisers_are_global(points: list[tuple[Fraction, Fraction]], lam: Fraction) -> None:
+    """Every minimiser has the same value, and no v on a fine grid with either sign is better."""
+    x, y = [a for a, _ in points], [b for _, b in points]
+    path = one_neuron_path(x, y)
+    values = {value(x, y, v, gamma, lam) for v, gamma in path.minimisers(lam)}
+    assert len(values) == 1
+    best = values.pop()
+    reach = max([abs(v) for v, _ in path.minimisers(lam)], default=F(0)) + 7
+    assert all(value(x, y, reach * F(k, 200), gamma, lam) >= best for k in range(-200, 201) for gamma in (1, -1))
+
+
+@settings(derandomize=True, deadline=None, max_examples=100)
+@given(st.lists(st.tuples(numbers, numbers), min_size=1, max_size=4))
+def test_the_chain_is_the_envelope(points: list[tuple[Fraction, Fraction]]) -> None:
+    """Between jumps the branch of the chain is optimal; jumps descend."""
+    path = one_neuron_path([a for a, _ in points], [b for _, b in points])
+    ends = [path.top, *(jump.lo for jump in path.jumps), F(0)]
+    assert ends == sorted(ends, reverse=True)
+    for branch, hi, lo in zip(path.branches, ends, ends[1:], strict=False):
+        if hi - lo > F(1, 1000):
+            lam = (hi + lo) / 2
+            assert (branch.v(lam), branch.gamma) in path.minimisers(lam)
