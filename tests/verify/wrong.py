@@ -11,6 +11,9 @@ from hashlib import sha256
 from math import isqrt
 from typing import Any
 
+from relu_cert.patterns import enumerate_patterns
+from relu_cert.problem import over_patterns
+from tests.variants.stated import certified, random_data
 from tests.verify.cases import accepted
 from tests.verify.small import Case
 
@@ -498,7 +501,7 @@ def wrong() -> list[Wrong]:
         Wrong(reason, changed(accepted(name), change), accepted(name).raw, message)
         for name, reason, change, message in WRONG
     ]
-    return corpus + just_below() + no_lower_faces() + rejected_text() + unreadable_data()
+    return corpus + just_below() + no_lower_faces() + shared_neurons() + rejected_text() + unreadable_data()
 
 
 def just_below() -> list[Wrong]:
@@ -531,6 +534,16 @@ def no_lower_faces() -> list[Wrong]:
         for g in {1, len(groups) // 2} - {0, len(groups) - 1}:
             found.append(with_groups(f"{name}: no face of flat {g}", name, groups[:g] + groups[g + 1 :]))
     return found
+
+
+def shared_neurons() -> list[Wrong]:
+    """A polytope over the blocks of some patterns, where a neuron lies in two of them: its vertices are no networks."""
+    data, raw = random_data(1, 5, 2)
+    patterns = tuple("".join("01"[bit] for bit in on) for on in enumerate_patterns(data.Z).array().tolist())
+    found = certified(over_patterns(data.Z, data.y, patterns, "relu"), data.source, Fraction(3))
+    tree = json.loads(found.certificate_text())
+    tree["facts"]["polytope"] = {}
+    return [Wrong("a polytope of shared neurons", json.dumps(tree).encode(), raw, "neurons that lie in one block each")]
 
 
 def with_groups(reason: str, name: str, groups: list[dict[str, Any]]) -> Wrong:
