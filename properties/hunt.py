@@ -3,8 +3,8 @@
 Group lassos whose minimum-norm path jumps. Plant lambda_0 and the residual r; blocks X_a = diag(c_a / r) with integers
 c_a, |c_a| = lambda_0, tie at it: v_a = c_a, q_a = c_a^2 / r entrywise. One more column x = q / lambda_0 with
 q = sum b_a q_a, sum b_a = 1, ties too, and its output is q: dependent. With y = r + sum alpha_a q_a all of
-them are optimal together at lambda_0. Whether the path jumps there is then proved, or not, by the certifier; the smallest
-instances are kept.
+them are optimal together at lambda_0. Whether the path jumps there is then proved, or not, by the certifier; the
+smallest instances are kept.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ def one_neuron_path(x: Sequence[Fraction], y: Sequence[Fraction]) -> NeuronPath:
     top = max(branch.b for branch in every)
     # at lambda just below the top the branches with b = top are the only ones; of these the steepest wins below
     current = min((branch for branch in every if branch.b == top), key=lambda branch: branch.a)
-    chain, jumps = [current], []
+    chain, jumps = [current], list[NeuronJump]()
     while True:
         steeper = [(_crossing(current, other), other) for other in every if other.a < current.a]
         later = [(at, other) for at, other in steeper if at[1] > 0]
