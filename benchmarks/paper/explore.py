@@ -85,7 +85,10 @@ def directions(program: Sampled, optimum: Optimum, gates: Floats, which: Bits) -
 
 
 def neuron_groups(blocks: Directions) -> list[list[int]]:
-    """The blocks that have one neuron, together: a neuron on the border of two cones belongs to both."""
+    """The blocks that have one neuron, together: a neuron on the border of two cones belongs to both. Gated
+    neurons have their gates, and every block is one."""
+    if blocks.gated_model:
+        return [[i] for i in range(len(blocks))]
     named = np.column_stack([blocks.sign, blocks.u])
     left, groups = np.arange(len(named)), []
     while len(left):
