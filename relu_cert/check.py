@@ -29,11 +29,13 @@ from relu_cert.prove.logistic import logistic_facts, logistic_zero
 from relu_cert.prove.prove import zero_facts
 from relu_cert.settle import THOROUGH, Question, propose, settle
 from relu_cert.solve import FloatProblem, prepare, solve
-from relu_cert.solve.logistic import solve_logistic
 
 DEFAULT_GAP = Fraction(1, 10**9)
 DEFAULT_MAX_PATTERNS = 10**6
 DEFAULT_RATIO = Fraction(1, 10)
+_NOTHING = Fraction(0)
+_LARGEST = Fraction(10**300)
+_TOO_LARGE = "the data hold numbers beyond the range of doubles (squares of about 1e300); scale them down."
 FINE = Fraction(1, 10**60)  # the relative gap of points at which derivatives are taken
 
 
@@ -137,15 +139,14 @@ def _optimum(problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stag
     if lam * lam >= largest.squared:
         zero = logistic_zero if problem.loss == "logistic" else zero_facts
         return zero(problem, lam, largest, gap)
+    _in_range(lam)
     if problem.delta:
         with stages.stage("prove"):
             return elastic_facts(problem, lam, largest, gap)
     if problem.loss == "logistic":
-        with stages.stage("solve"):
-            found = solve_logistic(floats, float(lam))
         with stages.stage("prove"):
             proposed = partial(propose, floats, lam=THOROUGH * float(lam))
-            return logistic_facts(problem, found, lam, largest, gap, proposed)
+            return logistic_facts(problem, floats, lam, largest, gap, proposed)
     with stages.stage("solve"):
         solution = solve(floats, float(lam))
         if not solution.neurons:  # just below lambda_max zero has a tiny gap, but is not optimal
@@ -156,11 +157,23 @@ def _optimum(problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stag
 
 def _prepared(problem: Problem) -> FloatProblem:
     """The problem in floats; data beyond their range are refused, because nothing could be proposed."""
+    network = problem.network
+    rows = network.Z if network is not None else [row for block in problem.blocks for row in block.X]
+    largest = max((abs(x) for row in rows for x in row), default=_NOTHING)
+    _in_range(largest, largest * max(map(abs, problem.y), default=_NOTHING))
     try:
-        floats = prepare(problem)
-    except OverflowError:
-        raise DataError("the data hold numbers beyond the range of doubles (about 1e308); scale them down.") from None
-    return floats
+        return prepare(problem)
+    except OverflowError:  # the constraints K_b
+        raise DataError(_TOO_LARGE) from None
+
+
+def _in_range(*sizes: Fraction) -> None:
+    """Refuse sizes whose squares, which the solver needs, are beyond the doubles."""
+    for size in sizes:
+        if size * size >= _LARGEST:
+            raise DataError(_TOO_LARGE)
+        if 0 < size * size * _LARGEST <= 1:
+            raise DataError("the data or lambda are too small for doubles (squares of about 1e-300); scale them up.")
 
 
 def _with_derivatives(facts: Facts, wanted: Derivatives) -> Facts:

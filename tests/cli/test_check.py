@@ -217,6 +217,14 @@ def test_numbers_beyond_doubles_are_refused_with_a_sentence():
     assert "beyond the range of doubles" in ran.err
 
 
+def test_squares_beyond_doubles_are_refused_with_a_sentence():
+    """1e200 is a double, its square is not; 1e-200 is one, its square is 0: a sentence, not a traceback."""
+    for text in ("a,b,y\n0,2e30,-3e30\n-3e8,1e200,1e200\n", "a,y\n-1e-200,3e-200\n0,1e-100\n"):
+        ran = run("check", csv(text), "--lambda-ratio", "1/2")
+        assert ran.code == 65
+        assert "scale them" in ran.err
+
+
 def test_a_ratio_of_one_is_the_zero_network():
     """lambda_max = sqrt(6): the ratio 1 is rounded up, so that the zero network is proved."""
     found = run("check", "--example", "xor", "--lambda-ratio", "1", "--json").json
