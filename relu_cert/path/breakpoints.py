@@ -22,6 +22,7 @@ from relu_cert.solve import FloatProblem, solve
 WIDTH = Fraction(1, 10**12)  # relative width of an enclosure
 FIRST = Fraction(1, 10**14)  # half width at which the search begins
 GROWTH = 7
+AWAY = Fraction(1, 10**6)
 FINE = Fraction(1, 10**28)  # relative gap of the points that settle the ends
 
 Support = frozenset[tuple[int, str | None, int | None, tuple[int, ...]]]  # sign, pattern, block, kinks
@@ -73,7 +74,8 @@ def _enclosed(problem: Problem, floats: FloatProblem, largest: LambdaMax, eta: F
     half = FIRST
     while 2 * half <= WIDTH:
         lo, hi = _short(lam * (1 - half)), _short(lam * (1 + half))
-        above, below = (_support(problem, floats, largest, end) for end in (hi, lo))
+        above = _support(problem, floats, largest, hi, 1 + AWAY)
+        below = _support(problem, floats, largest, lo, 1 - AWAY)
         if above is not None and below is not None and above != below:
             kind = "turns" if len(above) == len(below) else "enters" if len(above) < len(below) else "leaves"
             return Breakpoint(lo, hi, kind, len(above), len(below))
@@ -81,12 +83,21 @@ def _enclosed(problem: Problem, floats: FloatProblem, largest: LambdaMax, eta: F
     return None
 
 
-def _support(problem: Problem, floats: FloatProblem, largest: LambdaMax, lam: Fraction) -> Support | None:
-    """The active neurons at lambda, proved; None if they are not settled."""
+def _support(
+    problem: Problem, floats: FloatProblem, largest: LambdaMax, lam: Fraction, away: Fraction
+) -> Support | None:
+    """The active neurons at lambda, proved; None if they are not settled.
+
+    Beside an event floats cannot tell the faces of both sides apart: they are read off a little further away.
+    """
     if lam * lam >= largest.squared:
         return frozenset()
-    facts = settle(Question(problem, floats, lam, largest, FINE), solve(floats, float(lam)))
-    return _active(facts)
+    question = Question(problem, floats, lam, largest, FINE)
+    for at in (lam * away, lam):
+        found = _active(settle(question, solve(floats, float(at))))
+        if found is not None:
+            return found
+    return None
 
 
 def _active(facts: Facts) -> Support | None:

@@ -1,0 +1,91 @@
+"""python -m relu_cert path: text, JSON, CSV and plot agree; breakpoints are enclosed; mistakes are told."""
+
+from __future__ import annotations
+
+import csv
+import json
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from relu_cert.cli import main
+
+F = Fraction
+POINTS = "x1,x2,y\n2,1,3\n-1,3,-1\n2,-3,2\n-4,-1,1\n1,1,-2\n"
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
+    """One run that writes everything."""
+    folder = tmp_path_factory.mktemp("path")
+    (folder / "points.csv").write_text(POINTS)
+    arguments = ["path", str(folder / "points.csv"), "--from", "1/10", "--to", "1", "--json", "--quiet"]
+    with (folder / "out.json").open("w") as stream, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.stdout", stream)
+        code = main([*arguments, "--csv", str(folder / "curve.csv"), "--plot", str(folder / "curve.svg")])
+    return folder, code
+
+
+def test_json_covers_the_interval(run: tuple[Path, int]) -> None:
+    """Pieces and gaps join from lo to hi; objective bounds are ordered, and the objective grows with lambda."""
+    folder, code = run
+    assert code == 0
+    found = json.loads((folder / "out.json").read_text())
+    parts = sorted((F(p["lo"]), F(p["hi"])) for p in [*found["pieces"], *found["gaps"]])
+    reached = F(found["interval"][0])
+    for lo, hi in parts:
+        assert lo <= reached
+        reached = max(reached, hi)
+    assert reached >= F(found["interval"][1])
+    curve = [(F(s["lambda"]), F(s["objective"]["lower"]), F(s["objective"]["upper"])) for s in found["curve"]]
+    assert all(lower <= upper for _, lower, upper in curve)
+    assert all(a[0] <= b[0] and a[1] <= b[2] for a, b in pairwise(curve))
+
+
+def test_breakpoints_are_narrow_and_change_the_width(run: tuple[Path, int]) -> None:
+    """Each has a relative width of at most 1e-12, and the curve has the stated widths on both sides of it."""
+    found = json.loads((run[0] / "out.json").read_text())
+    assert found["breakpoints"]
+    for one in found["breakpoints"]:
+        lo, hi = F(one["lo"]), F(one["hi"])
+        assert 0 < hi - lo <= hi / 10**12 * F(11, 10)
+        above = min((s for s in found["curve"] if F(s["lambda"]) > hi), key=lambda s: F(s["lambda"]), default=None)
+        below = max((s for s in found["curve"] if F(s["lambda"]) < lo), key=lambda s: F(s["lambda"]))
+        assert above is None or len(above["neurons"]) == one["above"]
+        assert len(below["neurons"]) == one["below"]
+
+
+def test_table_and_plot(run: tuple[Path, int]) -> None:
+    """The table has a line for each neuron of each sample, the drawing a curve for each neuron of each piece and a mark
+    for each breakpoint."""
+    folder = run[0]
+    found = json.loads((folder / "out.json").read_text())
+    with (folder / "curve.csv").open(newline="") as stream:
+        lines = list(csv.DictReader(stream))
+    assert len(lines) == sum(max(len(s["neurons"]), 1) for s in found["curve"])
+    root = ElementTree.parse(folder / "curve.svg").getroot()
+    marks = [element for element in root.iter() if element.get("class") == "breakpoint"]
+    assert len(marks) == len(found["breakpoints"])
+    assert sum(1 for element in root.iter() if element.tag.endswith("polyline")) >= len(marks)
+
+
+@pytest.mark.parametrize(
+    ("extra", "said"),
+    [(["--from", "1", "--to", "1/2"], "below"), (["--from", "0"], "positive"), (["--plot", "curve.png"], ".svg")],
+)
+def test_mistakes_are_told(extra: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Usage errors exit with 64 and one sentence."""
+    assert main(["path", "--example", "line", *extra]) == 64
+    assert said in capsys.readouterr().err
+
+
+def test_gaps_are_drawn_as_gaps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where the network is not unique nothing is drawn, and the text says why."""
+    plot = tmp_path / "twins.svg"
+    arguments = ["path", "--example", "twins", "--from", "1/5", "--to", "9/10", "--no-breakpoints", "--quiet"]
+    assert main([*arguments, "--plot", str(plot)]) == 0
+    assert "gap" in capsys.readouterr().out
+    assert any(element.get("class") == "gap" for element in ElementTree.parse(plot).getroot().iter())
