@@ -1,10 +1,10 @@
-"""How many instances are decided: p-unique and convex-unique on random and on real data, by engine.
+"""How many instances are decided: uniqueness and the optimal set on random and on real data, by engine.
 
-    python benchmarks/decided.py [--instances N] [--seed S] [--data DIR] [--verbose] [--verify]
+    python benchmarks/decided.py [--instances N] [--seed S] [--data DIR] [--verbose] [--verify] [--interval]
 
 Random data: integers and Gaussian decimals, with and without bias, d in {1, 2, 3}, n <= 12, lambda from 0.01 to 0.5 of
 lambda_max, ReLU and gated ReLU, all patterns. Real data: subsets of 2 or 3 features and up to 12 rows of the CSV files
-in DIR.
+in DIR. With --interval also the path from lambda/2 to 2 lambda: the share of intervals that are fully decided.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from relu_cert.certificate import certificate, dumps
-from relu_cert.check import LambdaChoice, find_facts
+from relu_cert.check import IntervalChoice, LambdaChoice, find_facts
 from relu_cert.claims import Result, Verdict, decide
 from relu_cert.data.model import Source
 from relu_cert.errors import UsageError
@@ -34,7 +34,8 @@ from relu_cert.report.progress import Progress
 from verify import VerifyError
 from verify import check as recheck
 
-CLAIMS = ("p-unique", "convex-unique")
+PATH_CLAIMS = ("continuous", "min-norm-continuous")
+CLAIMS = ("p-unique", "convex-unique", "optimal-set", "minimal", "connected", *PATH_CLAIMS)
 GAP = Fraction(1, 10**9)
 RATIOS = (Fraction(1, 100), Fraction(1, 50), Fraction(1, 20), Fraction(1, 10), Fraction(1, 5), Fraction(1, 2))
 
@@ -93,6 +94,7 @@ class Tally:
     """What was decided, by which engine, and how long it took."""
 
     total: Counter[str] = field(default_factory=Counter)
+    asked: Counter[tuple[str, str]] = field(default_factory=Counter)
     decided: Counter[tuple[str, str]] = field(default_factory=Counter)
     engines: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     finding: float = 0.0
@@ -105,6 +107,7 @@ class Tally:
         for result in results:
             if result.claim not in CLAIMS:
                 continue
+            self.asked[result.claim, key] += 1
             self.engines[result.claim, str(result.verdict), result.evidence or "-"] += 1
             if result.verdict is Verdict.UNDECIDED:
                 open_.append(result)
@@ -117,11 +120,11 @@ class Tally:
         count = sum(self.total.values())
         print(f"{count} instances, {self.finding / count * 1000:.0f} ms each to solve and prove", end="")
         print(f", {self.checking / count * 1000:.0f} ms to re-check" if self.checking else "")
-        for claim in CLAIMS:
-            share = sum(v for (c, _), v in self.decided.items() if c == claim)
-            print(f"{claim:<14} decided {share} of {count} = {100 * share / count:.1f} %")
-            for key in sorted(self.total):
-                print(f"    {key:<20} {self.decided[claim, key]} of {self.total[key]}")
+        for claim in (claim for claim in CLAIMS if any(c == claim for c, _ in self.asked)):
+            share, asked = (sum(v for (c, _), v in x.items() if c == claim) for x in (self.decided, self.asked))
+            print(f"{claim:<14} decided {share} of {asked} = {100 * share / max(asked, 1):.1f} %")
+            for key in sorted(key for c, key in self.asked if c == claim):
+                print(f"    {key:<20} {self.decided[claim, key]} of {self.asked[claim, key]}")
             for (c, verdict, engine), number in sorted(self.engines.items()):
                 if c == claim:
                     print(f"    {verdict:<10} {engine:<22} {number}")
@@ -146,7 +149,9 @@ def main() -> None:
     parser.add_argument("--data", type=Path)
     parser.add_argument("--verbose", action="store_true", help="print every undecided instance with its reason")
     parser.add_argument("--verify", action="store_true", help="re-check every certificate")
+    parser.add_argument("--interval", action="store_true", help="also the path from lambda/2 to 2 lambda")
     options = parser.parse_args()
+    interval = IntervalChoice() if options.interval else None
     count, seed = options.instances, options.seed
     instances = real_instances(count, seed, options.data) if options.data else random_instances(count, seed)
     tally = Tally()
@@ -154,7 +159,7 @@ def main() -> None:
         for instance in instances:
             began = time.perf_counter()
             try:
-                facts = find_facts(problem_of(instance), LambdaChoice(ratio=instance.ratio), GAP, stages)
+                facts = find_facts(problem_of(instance), LambdaChoice(ratio=instance.ratio), GAP, stages, interval)
             except UsageError:  # lambda_max = 0: a ratio means nothing
                 continue
             tally.finding += time.perf_counter() - began
