@@ -12,22 +12,24 @@ Dual feasibility is that of the squares, with the same multipliers. Both sums ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
+from math import ceil, log2
 
 import numpy as np
 from flint import arb, ctx, fmpq
-from numpy.typing import NDArray
 
 from relu_cert.exact import Vector
 from relu_cert.problem.model import Problem
 from relu_cert.prove.dual import feasible_dual
 from relu_cert.prove.facts import Dual, Facts, Fit, LambdaMax, Primal, Value
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
-from relu_cert.prove.multipliers import Proposals
-from relu_cert.prove.prove import exact_neuron
+from relu_cert.prove.prove import Propose, exact_neuron
 from relu_cert.prove.value import primal
-from relu_cert.solve.logistic import LogisticSolution
+from relu_cert.refine.logistic import refine_logistic
+from relu_cert.refine.model import Refined, RefinedNeuron
+from relu_cert.solve.logistic import solve_logistic
+from relu_cert.solve.prepare import FloatProblem
 
 FLOAT_BITS = 56
 MOST_BITS = 340  # the independent checker encloses logarithms to about 2^-380
@@ -36,25 +38,35 @@ UNSETTLED = "uniqueness is not examined for the logistic loss"
 
 
 def logistic_facts(
-    problem: Problem,
-    solution: LogisticSolution,
-    lam: Fraction,
-    largest: LambdaMax,
-    gap: Fraction,
-    propose: Callable[[NDArray[np.float64]], Proposals | None],
+    problem: Problem, data: FloatProblem, lam: Fraction, largest: LambdaMax, gap: Fraction, propose: Propose
 ) -> Facts:
-    """The facts that a float solution proves at lambda < lambda_max."""
-    q = binary_grid(solution.theta.tolist(), FLOAT_BITS)
+    """The facts at lambda < lambda_max: of a float solution, or of a refined one where the gap asks for it."""
+    solution = solve_logistic(data, float(lam))
+    neurons = tuple(RefinedNeuron(n.sign, n.block, tuple(Fraction(float(x)) for x in n.w)) for n in solution.neurons)
+    point = Refined(tuple(Fraction(float(x)) for x in solution.theta), neurons, 0)
+    best = _point_facts(problem, point, lam, largest, gap, propose, FLOAT_BITS)
+    if best.value.reached:
+        return best
+    digits = len(str(gap.denominator // gap.numerator)) + 6
+    refined = refine_logistic(problem, data, solution, lam, digits)
+    if refined is None:
+        return best
+    bits = ceil(digits * log2(10)) + 16
+    found = _point_facts(problem, refined, lam, largest, gap, propose, bits)
+    return found if found.value.relative_gap < best.value.relative_gap else best
+
+
+def _point_facts(
+    problem: Problem, point: Refined, lam: Fraction, largest: LambdaMax, gap: Fraction, propose: Propose, bits: int
+) -> Facts:
+    """The facts that a proposed point proves; theta is rounded to so many bits, and 0 <= y_k theta_k <= 1."""
+    q = binary_grid(point.theta, bits)
     theta = tuple(
-        y * min(max(y * from_grid(to_grid(float(t), q), q), Fraction(0)), Fraction(1))
-        for y, t in zip(problem.y, solution.theta, strict=True)
+        y * min(max(y * from_grid(to_grid(t, q), q), Fraction(0)), Fraction(1))
+        for y, t in zip(problem.y, point.theta, strict=True)
     )
-    proposals = propose(np.array([float(x) for x in theta]))
-    dual = feasible_dual(problem, theta, q, lam, proposals)
-    neurons = [
-        exact_neuron(problem, n.sign, n.block, tuple(Fraction(float(x)) for x in n.w), FLOAT_BITS)
-        for n in solution.neurons
-    ]
+    dual = feasible_dual(problem, theta, q, lam, propose(np.array([float(x) for x in theta])))
+    neurons = [exact_neuron(problem, n.sign, n.block, n.w, bits) for n in point.neurons]
     return _facts(problem, lam, largest, primal(problem, neurons), dual, gap)
 
 

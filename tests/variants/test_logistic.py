@@ -107,6 +107,18 @@ def test_the_value_is_that_of_the_whole_program(model: type, seed: int) -> None:
     assert said["p-unique"] == said["convex-unique"] == "UNDECIDED"
 
 
+@pytest.mark.parametrize("model", ["relu", "gated"])
+def test_any_gap_is_reached(model: str) -> None:
+    """Newton's method on the faces reaches a relative gap of 1e-60, over all patterns and over some."""
+    data, raw = random_data(2, 6, 2, labels=True)
+    whole = (relu if model == "relu" else gated)(data.Z, data.y, enumerate_patterns(data.Z))
+    some = over_patterns(data.Z, data.y, draw_patterns(data.Z, 4, 0), model)  # type: ignore[arg-type]
+    for problem in (whole, some):
+        found = certified(replace(problem, loss="logistic"), data.source, Fraction(1, 3), Fraction(1, 10**60))
+        assert found.facts.value.reached
+        verify.check(found.certificate_text().encode(), raw)
+
+
 def test_over_some_patterns_the_distance_is_proved() -> None:
     """The interval of the distance is that of the two values, at least 0, and it holds what cvxpy finds."""
     data, raw = random_data(4, 6, 2, labels=True)
