@@ -22,6 +22,7 @@ from properties.codec import decode
 from properties.files import write_text
 from properties.hunt import hunt
 from properties.model import Answer, Claim
+from properties.refutations import write_refutations
 from properties.run import Entry, run_claim
 from properties.soundness import summary as soundness
 from relu_cert.errors import DataError, ReluCertError, UsageError
@@ -69,6 +70,9 @@ def _parser() -> argparse.ArgumentParser:
     _common(parser, DEFAULT_EXAMPLES)
     parser.add_argument("--json", action="store_true", help="print the ledger as JSON")
     parser.add_argument("--html", metavar="FILE", help="write the ledger as one self-contained page")
+    parser.add_argument(
+        "--refutations", metavar="DIR", help="write every refutation as a file that `verify` accepts, and end"
+    )
     sub = parser.add_subparsers(metavar="{campaign,soundness,hunt,replay}", parser_class=_Parser)
     _long(sub.add_parser("campaign", help="a long run in parallel that resumes after an interruption"), "campaign")
     sound = sub.add_parser("soundness", help="the certifier against planted truth, metamorphic relations and floats")
@@ -127,6 +131,10 @@ def chosen(only: Sequence[str] | None, claims: dict[str, Claim] | None = None) -
 def _ledger(options: argparse.Namespace) -> int:
     entries: list[Entry] = []
     claims = chosen(options.only)
+    if options.refutations:
+        for path in write_refutations(claims, Path(options.refutations)):
+            print(path)
+        return 0
     with Progress(console=Console(stderr=True), transient=True, disable=options.quiet) as progress:
         task = progress.add_task("claims", total=len(claims))
         for claim in claims.values():

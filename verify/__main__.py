@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from verify import BadData, Declined, Limits, Line, Usage, VerifyError, check
+from verify.refutations.statements import REFUTABLE
 
 
 class Parser(argparse.ArgumentParser):
@@ -82,7 +83,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             say(f"accepted  {line.claim:<17}  {line.verdict:<9}  {line.proved}", arguments)
         if not lines:
             say("accepted  (no claim)", arguments)
-        if arguments.data is None:
+        if arguments.data is None and not any(line.claim in REFUTABLE for line in lines):
             say(
                 "note      Z and y are the certificate's own; --data RAW compares them with the raw data",
                 arguments,

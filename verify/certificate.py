@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from verify.claims import CLAIMS, REFUTATIONS
 from verify.data import compare, read_input
-from verify.errors import Declined
+from verify.errors import Declined, Usage
 from verify.facts import Facts, check_facts
 from verify.problem import Problem, read_problem
+from verify.refutations.check import check_refutation, is_refutation
 from verify.text import Limits, Node, describe, load
 
 FORMAT = "relu_cert certificate"
@@ -28,6 +29,11 @@ class Line:
 def check(certificate: bytes, data: bytes | None = None, limits: Limits = DEFAULT) -> list[Line]:
     """The claims of a certificate, all proved; Rejected or Declined otherwise, BadData if `data` cannot be read."""
     top = load(certificate, limits)
+    if is_refutation(top):
+        if data is not None:
+            raise Usage("--data", "no raw data: a refutation holds its own instance", "a file")
+        label, contradiction = check_refutation(certificate, top)
+        return [Line(label, "REFUTED", contradiction)]
     if isinstance(top.value, dict) and top.value.get("format") == FORMAT:
         version = top.value.get("version")
         if type(version) is int and version != VERSION:

@@ -116,6 +116,12 @@ def _jump(lam2: Fraction, at: Fraction, limits: list[Fraction]) -> str:
 
 def side_limit(planted: PlantedCGL, side: int) -> Vector | None:
     """The limit of the solution's weights as lambda tends to lambda0 from above (side = 1) or below, if decided."""
+    found = side_branch(planted, side)
+    return None if found is None else found[0]
+
+
+def side_branch(planted: PlantedCGL, side: int) -> tuple[Vector, tuple[int, ...]] | None:
+    """That limit, and the blocks that are active on that side."""
     for alpha in planted.vertices:
         M_inverse = inverse(_kernel(planted, alpha))
         if M_inverse is None:
@@ -125,7 +131,7 @@ def side_limit(planted: PlantedCGL, side: int) -> Vector | None:
             for extra in combinations(free, size):
                 A = [*(b for b in planted.E if alpha[b]), *extra]
                 if A and _strict(planted, M_inverse, A, len(A) - size, side):
-                    return alpha
+                    return alpha, tuple(sorted(A))
     return None
 
 
