@@ -14,6 +14,7 @@ from properties.exact import polytope as truth
 from properties.exact.linalg import Vector, rank
 from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import to_fmpq
+from relu_cert.prove.polytope.shortest import shortest
 from relu_cert.prove.polytope.system import System, exact_system
 from relu_cert.prove.polytope.walk import TooManyBases, enclosed_start, exact_start, walk
 from verify.polytope import check_polytope
@@ -78,8 +79,8 @@ def edges(columns: tuple[Vector, ...], supports: list[tuple[int, ...]]) -> int:
 @pytest.mark.parametrize("start", range(0, 400, 50))
 def test_what_is_listed_is_the_truth(start: int) -> None:
     """On systems that are known up to errors, the walk lists exactly the vertices and edges of the true one or gives
-    up; the checker, which rounds for itself, accepts the list."""
-    listed = 0
+    up; the shortest weights are within their radius; the checker, which rounds for itself, accepts it all."""
+    listed = enclosed = 0
     for seed in range(start, start + 50):
         case = hidden(seed)
         if not any(case.g):
@@ -94,16 +95,26 @@ def test_what_is_listed_is_the_truth(start: int) -> None:
         assert len(found.edges) == edges(case.columns, supports)
         s = case.system
         known = Checked(s.F, s.g, s.F_error, s.g_error, s.names, s.total, s.silent, exact=False)
+        nearest = shortest(s, list(found.points.values()))
+        if nearest is not None:
+            least = truth.least_norm(case.columns, case.g)
+            assert least is not None
+            pairs = list(zip(nearest.weights, least, strict=True))
+            assert all(abs(x - y) <= nearest.radius and (x or not y) for x, y in pairs)
+            enclosed += 1
         fact = {
             "bits": BITS,
             "tilt": " ".join(map(str, found.tilt)),
             "bases": [list(basis) for basis in found.bases],
             "vertices": [list(support) for support in found.points],
             "edges": [list(edge) for edge in found.edges],
-            "min_norm": None,
+            "min_norm": None
+            if nearest is None
+            else {"weights": " ".join(map(str, nearest.weights)), "radius": str(nearest.radius)},
         }
         assert len(check_polytope(known, Node(fact)).vertices) == len(supports)
     assert listed >= 15
+    assert enclosed >= listed / 2
 
 
 def test_degenerate_vertices_need_silent_rows() -> None:
