@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
@@ -23,7 +24,11 @@ from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import gated, relu
 from relu_cert.problem.model import Block, Problem
 from relu_cert.prove.facts import Facts
-from verify import VerifyError, check
+from verify import Limits, VerifyError, check
+from verify.certificate import judged
+from verify.facts import check_facts
+from verify.problem import read_problem
+from verify.text import load
 
 OPPOSITE = {"PROVED": "REFUTED", "REFUTED": "PROVED"}
 
@@ -155,16 +160,25 @@ def objection(answer: Answer) -> str:
         check(dumps(tree).encode(), answer.case.raw)
     except VerifyError as error:
         return f"the checker does not accept the certificate: {error}"
+    accepts = _judge(tree)
     for claim, verdict in answer.said.items():
         turned = [OPPOSITE[verdict]] if verdict in OPPOSITE else ["PROVED", "REFUTED"]
-        if all(_accepts({**tree, "claims": [{"claim": claim, "verdict": other}]}) for other in turned):
+        if all(accepts(claim, other) for other in turned):
             return f"{claim} is {verdict}, and the checker accepts {' and '.join(turned)} as well"
     return ""
 
 
-def _accepts(tree: dict[str, Any]) -> bool:
-    try:
-        check(dumps(tree).encode())
-    except VerifyError:
-        return False
-    return True
+def _judge(tree: dict[str, Any]) -> Callable[[str, str], bool]:
+    """Whether the checker accepts a verdict on a claim, on the facts of a certificate that it has accepted."""
+    fields = load(dumps(tree).encode(), Limits()).record(*tree)
+    problem = read_problem(fields["problem"])
+    facts = check_facts(problem, fields["facts"])
+
+    def accepts(claim: str, verdict: str) -> bool:
+        try:
+            judged(problem, facts, claim, verdict, fields["claims"])
+        except VerifyError:
+            return False
+        return True
+
+    return accepts

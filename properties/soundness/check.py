@@ -57,7 +57,14 @@ def check_interval(planted: PlantedReLU) -> Outcome:
     truth: Truth = truth_of_network(planted)
     around = IntervalChoice(lam * Fraction(9, 10), lam * Fraction(11, 10))
     case = NetworkCase("relu", planted.Z, planted.y, lam)
-    return judged(case, lambda answer: contradiction(answer, truth), around)
+
+    def against(answer: Answer) -> str:
+        jump = answer.facts.jump
+        if jump is not None and ask(replace(case, lam=jump.lam)).said["p-unique"] == "PROVED":
+            return f"a jump at {jump.lam}, where the network is unique"
+        return contradiction(answer, truth)
+
+    return judged(case, against, around)
 
 
 def check_pair(pair: Pair) -> Outcome:
