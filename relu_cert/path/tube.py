@@ -111,6 +111,8 @@ def require_faces(problem: Problem, piece: Piece, R: Fraction) -> None:
     for neuron in piece.classes:
         if problem.model == "gated":
             continue
+        if not idle_is_idle(problem, neuron):
+            raise Refused("a neuron is zero at a data point by chance")
         values = _relu_values(problem, neuron, S) if problem.model == "relu" else _direct_values(problem, neuron, S)
         signs = [row for row in values.tolist() if least(row) < 0]
         if signs:
@@ -129,6 +131,12 @@ def _require_concave(Z: Matrix, neuron: NeuronClass, S: fmpq_mat, R: Fraction) -
             raise Refused("a kink is not concave on the piece")
 
 
+def idle_is_idle(problem: Problem, neuron: NeuronClass) -> bool:
+    """Whether v vanishes on the idle kinks whatever the residual: B z_c = 0."""
+    rows, B = constraints(problem, neuron), class_map(problem, neuron).B()
+    return not any(any((B * column(rows[c])).entries()) for c in neuron.idle)
+
+
 def is_aside(problem: Problem, one: Aside | NeuronClass, s: Sequence[Vector], rho: Fraction, R: Fraction) -> bool:
     """Whether |v| + |X| R < 1 on the path, by a multiplier that stays in its box."""
     S = side_by_side(s)
@@ -140,6 +148,8 @@ def is_aside(problem: Problem, one: Aside | NeuronClass, s: Sequence[Vector], rh
     else:
         maps = class_map(problem, one)
         V = maps.P * (maps.X.transpose() * S)
+        if problem.model != "gated" and not idle_is_idle(problem, one):
+            return False
         values = [] if problem.model == "gated" else _direct_values(problem, one, S).tolist()
         size_squared = sum((to_fraction(x) ** 2 for x in maps.X.entries()), Fraction(0))
         size_squared = largest_squared(problem) if problem.network is not None else size_squared

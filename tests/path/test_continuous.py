@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from fractions import Fraction
 
 import numpy as np
@@ -107,4 +108,18 @@ def test_not_unique_is_not_proved() -> None:
     assert facts.path is not None
     assert any(gap.lo <= 5 <= gap.hi for gap in facts.path.gaps)
     assert all(result.verdict is not Verdict.PROVED for result in verdicts(facts).values())
+    check(certificate_text(facts).encode())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whatever_is_said_is_accepted(seed: int) -> None:
+    """Small integers make ties, orthogonal rows and neurons that are zero at points by chance; whatever the verdict,
+    the checker accepts it, and no interval is PROVED with a gap."""
+    rng = random.Random(seed)
+    Z = [[rng.randint(-3, 3) for _ in range(2)] for _ in range(5)]
+    y = [rng.randint(-3, 3) for _ in range(5)]
+    problem = network(Z, y, "gated" if seed % 2 else "relu")
+    facts = facts_on(problem, F(2), F(3, 2), F(3))
+    assert facts.path is not None
+    assert (verdicts(facts)["continuous"].verdict is Verdict.PROVED) == (not facts.path.gaps)
     check(certificate_text(facts).encode())
