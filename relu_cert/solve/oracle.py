@@ -63,6 +63,9 @@ class Oracle(Protocol):
     def outputs(self, neurons: Sequence[Neuron]) -> Floats:
         """The neurons' shares of the fit, one column each."""
 
+    def inside(self, neurons: Sequence[Neuron]) -> list[Neuron]:
+        """The neurons, each projected onto its cone; those that vanish are left out."""
+
     def feasible(self, neurons: Sequence[Neuron]) -> list[Neuron]:
         """Neurons with (up to rounding) the same fit and no larger penalty, in their cones, each block at most once."""
 
@@ -138,8 +141,12 @@ class ReluOracle:
         shares: Floats = np.maximum(self.arrays.Z @ W.T, 0.0) * np.array([neuron.sign for neuron in neurons])
         return shares
 
-    def feasible(self, neurons: Sequence[Neuron]) -> list[Neuron]:
+    def inside(self, neurons: Sequence[Neuron]) -> list[Neuron]:
         """Every w is a neuron."""
+        return list(neurons)
+
+    def feasible(self, neurons: Sequence[Neuron]) -> list[Neuron]:
+        """Every list of neurons is a network."""
         return list(neurons)
 
     def _faces(self, sign_of: NDArray[np.int_], priced: Pieces, which: NDArray[np.intp]) -> list[Face]:
@@ -197,6 +204,10 @@ class GatedOracle:
         on = unpack(self.arrays.bits[[neuron.block or 0 for neuron in neurons]], self.arrays.n)
         return np.where(on.T, self.arrays.Z @ np.array([neuron.w for neuron in neurons]).T, 0.0)
 
+    def inside(self, neurons: Sequence[Neuron]) -> list[Neuron]:
+        """There are no cones."""
+        return list(neurons)
+
     def feasible(self, neurons: Sequence[Neuron]) -> list[Neuron]:
         """Weights of one block add up."""
         return add_blocks(neurons)
@@ -235,16 +246,21 @@ class BlockOracle:
         n = len(self.arrays.X[0]) if self.arrays.X else 0
         return np.array([self.arrays.X[neuron.block or 0] @ neuron.w for neuron in neurons]).reshape(-1, n).T
 
-    def feasible(self, neurons: Sequence[Neuron]) -> list[Neuron]:
-        """Weights of one block add up; what rounding pushed out of the cone is projected back."""
+    def inside(self, neurons: Sequence[Neuron]) -> list[Neuron]:
+        """Proj_{C_b}(w)"""
         result = []
-        for neuron in add_blocks(neurons):
+        for neuron in neurons:
             K = self.arrays.K[neuron.block or 0]
             w = neuron.w
             if len(K):
                 w = shortest(w[None], K, np.full((1, len(K)), -1.0), np.full((1, len(K)), np.inf)).v[0]
-            result.append(Neuron(1, neuron.block, w))
-        return [neuron for neuron in result if neuron.w.any()]
+            if w @ w > 1e-12 * (neuron.w @ neuron.w):  # what is left of a w outside its polar cone is not rounding
+                result.append(Neuron(1, neuron.block, w))
+        return result
+
+    def feasible(self, neurons: Sequence[Neuron]) -> list[Neuron]:
+        """Weights of one block add up; what rounding pushed out of the cone is projected back."""
+        return self.inside(add_blocks(neurons))
 
     def multipliers(self, r: Floats, enough: float) -> BlockMultipliers:
         """rho for every block; the best one where the price is above `enough`."""

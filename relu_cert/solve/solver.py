@@ -21,7 +21,8 @@ from relu_cert.solve.lasso import nonnegative_lasso
 from relu_cert.solve.model import BlockMultipliers, Floats, Neuron, PieceMultipliers, Solution, Stats
 from relu_cert.solve.oracle import BlockOracle, Face, Key, Oracle, oracle_of
 from relu_cert.solve.pieces import piece_multipliers
-from relu_cert.solve.prepare import FloatProblem, NetworkArrays, prepare
+from relu_cert.solve.prepare import BlockArrays, FloatProblem, NetworkArrays, prepare
+from relu_cert.solve.rescue import interior_point
 from relu_cert.solve.threads import one_thread
 
 Progress = Callable[[int, float], None]  # round, relative gap
@@ -30,8 +31,9 @@ _MARGIN = 1e-9  # multipliers may stop this far (relative) below lambda
 _NEAR = 0.8  # Newton keeps watching faces with |v|^2 above this share of lambda^2
 _ROUGH = 1e-3  # the accuracy of Newton's method while the faces still change
 _PATIENCE = 12  # rounds without a gap that is a tenth smaller
+_RESCUE = 3  # such rounds until a direct problem is handed to an interior-point method
 _FOLLOW = 4  # Newton follows changing faces so many times
-_FAR = 0.3  # but only once while the relative gap is above this
+_FAR = 0.3  # but only once while the relative gap is above this and shrinks, and more often when it does not
 _FRESH = 40  # at most so many new faces go straight to Newton
 
 
@@ -85,15 +87,26 @@ def _solve(
         best = found if best is None or found.gap < best.gap else best
         if best.relative_gap <= tol:
             return best
-        fresh = [Neuron(f.sign, f.block, f.v / norm(f.v)) for f in faces]
-        better = _step(oracle, y, lam, point, fresh, 1 if best.relative_gap > _FAR else _FOLLOW)
+        fresh = [Neuron(f.sign, f.block, f.v) for f in faces]
+        most = 1 if best.relative_gap > _FAR and not idle else _FOLLOW + idle
+        better = _step(oracle, y, lam, point, fresh, most)
         if idle >= _PATIENCE or better is None:
             reason = "stalled"
             break
         point = better
+        if idle == _RESCUE and isinstance(data.arrays, BlockArrays):
+            point = _rescued(oracle, data.arrays, y, lam, point)
     if best is None:
         raise ValueError("at least one round is needed")
     return replace(best, stats=Stats(best.stats.rounds, perf_counter() - began, reason))
+
+
+def _rescued(oracle: Oracle, arrays: BlockArrays, y: Floats, lam: float, point: _Point) -> _Point:
+    """The interior-point solution if it is better, with Newton's polish."""
+    found = _point(oracle, y, interior_point(arrays, y, lam))
+    if _value(lam, found) >= _value(lam, point):
+        return point
+    return _step(oracle, y, lam, found, [], _FOLLOW) or found
 
 
 def _step(oracle: Oracle, y: Floats, lam: float, point: _Point, fresh: Sequence[Neuron], most: int) -> _Point | None:
@@ -149,7 +162,8 @@ def _measure(lam: float, point: _Point, top: float, stats: Stats) -> Solution:
 
 
 def _master(oracle: Oracle, y: Floats, lam: float, point: _Point, fresh: Sequence[Neuron]) -> _Point:
-    """Optimal weights for the directions at hand (`fresh` are unit directions)."""
+    """Optimal weights for the directions at hand."""
+    fresh = [Neuron(n.sign, n.block, n.w / norm(n.w)) for n in oracle.inside(fresh)]
     norms = [norm(n.w) for n in point.neurons]
     old = [Neuron(n.sign, n.block, n.w / a) for n, a in zip(point.neurons, norms, strict=True)]
     pool = [*old, *fresh]
@@ -190,7 +204,7 @@ def _improve(oracle: Oracle, y: Floats, lam: float, point: _Point, fresh: Sequen
             alpha, accuracy = result.alpha, 0.0
         else:
             return _choose(oracle, y, lam, point, neurons, result.r)
-    return _master(oracle, y, lam, point, [Neuron(n.sign, n.block, n.w / norm(n.w)) for n in neurons])
+    return _master(oracle, y, lam, point, neurons)
 
 
 def _choose(oracle: Oracle, y: Floats, lam: float, point: _Point, neurons: list[Neuron], r: Floats) -> _Point:
@@ -199,8 +213,7 @@ def _choose(oracle: Oracle, y: Floats, lam: float, point: _Point, neurons: list[
     promised = np.linalg.norm(reached.r - r) <= 1e-8 * np.linalg.norm(y)
     if promised and _value(lam, reached) <= (1.0 + 1e-13) * _value(lam, point):
         return _Point(reached.neurons, reached.outputs, reached.r, r)
-    fresh = [Neuron(n.sign, n.block, n.w / norm(n.w)) for n in neurons]
-    return _master(oracle, y, lam, point, fresh)
+    return _master(oracle, y, lam, point, neurons)
 
 
 def carry(faces: Sequence[Face], neurons: Sequence[Neuron], lam: float) -> Floats:
