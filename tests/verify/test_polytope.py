@@ -212,6 +212,39 @@ def test_the_certifiers_own_facts(model: str) -> None:
     assert list(found_by_the_certifier(model)) == ["bits", "tilt", "bases", "vertices", "edges", "min_norm"]
 
 
+def degenerate_gates() -> dict[str, Any]:
+    """A certificate of a gated network with targets 0 that are fitted exactly, its optimum irrational: one vertex, with
+    all gates closed there, has three neurons, the other four vertices have five."""
+    Z = tuple(vec(*z) for z in ([-2, -1], [2, -3], [3, 0], [1, -1], [3, 2]))
+    facts = settled(gated(Z, vec(1, 0, 1, 0, 0), enumerate_patterns(Z)), Fraction(3, 50))
+    assert facts.exact_set is None
+    return certificate(Source("gates", "0" * 64, "csv", target=0), facts, verdicts(facts, ("minimal",)))
+
+
+def test_zeros_by_rows_of_the_lift() -> None:
+    """A polytope over a ball with a degenerate vertex is accepted, and its widths are those of the vertices."""
+    (line,) = check(dumps(degenerate_gates()).encode())
+    assert "1 of width 3, 4 of width 5; m* = 3, M* = 5" in line.proved
+
+
+def test_mutants_of_a_degenerate_certificate_over_a_ball() -> None:
+    """Whatever is changed in the fact of the whole certificate, the checker never says anything else of the widths."""
+    tree = degenerate_gates()
+    said = check(dumps(tree).encode())
+    head, tail = dumps({**tree, "facts": {k: v for k, v in tree["facts"].items() if k != "polytope"}}), 0
+    for mutant in mutants({"polytope": tree["facts"]["polytope"]}, spread=2):
+        if mutant.place.startswith("polytope"):
+            tail += 1
+            start = head.index('"facts":{') + len('"facts":{')
+            text = head[:start] + mutant.text.strip()[1:-1] + "," + head[start:]
+            try:
+                found = check(text.encode())
+            except VerifyError:
+                continue
+            assert found == said, mutant.name
+    assert tail > 100
+
+
 @pytest.mark.parametrize("claim", ["optimal-set", "minimal", "connected"])
 def test_the_claims_need_the_fact(claim: str) -> None:
     """Without the fact nothing is proved, and nothing can refute these claims."""
