@@ -28,20 +28,28 @@ def proposed_lifts(problem: Problem, theta: NDArray[np.float64]) -> list[Matrix]
     size = float(np.linalg.norm(theta))
     fitted: list[Vector] = []
     ranges: Matrix = ()
-    if problem.network is not None:
-        for rows in parallel_classes(problem.network.Z).values():
+    rows_of_Z = data_of(problem)
+    if rows_of_Z:
+        for rows in parallel_classes(rows_of_Z).values():
             for together in ([k for k, a in rows.items() if a > 0], [k for k, a in rows.items() if a < 0], [*rows]):
                 weights = tuple(abs(rows[k]) if k in together else Fraction(0) for k in range(problem.n))
                 if any(weights) and abs(np.array([float(x) for x in weights]) @ theta) <= SEEMS_ZERO * size:
                     fitted.append(weights)
-        Z = np.array([[float(x) for x in z] for z in problem.network.Z])
+        Z = np.array([[float(x) for x in z] for z in rows_of_Z])
         if np.linalg.norm(Z.T @ theta) <= SEEMS_ZERO * size * np.linalg.norm(Z):
-            ranges = tuple(zip(*problem.network.Z, strict=True))
+            ranges = tuple(zip(*rows_of_Z, strict=True))
     for proposal in (tuple(fitted), ranges, (*fitted, *ranges)):
         basis = independent(proposal)
         if basis and basis not in lifts:
             lifts.append(basis)
     return lifts
+
+
+def data_of(problem: Problem) -> Matrix:
+    """Z of a network, over all patterns or over some; no rows for a direct problem."""
+    if problem.network is not None:
+        return problem.network.Z
+    return problem.sampled.Z if problem.sampled is not None else ()
 
 
 def independent(rows: Matrix) -> Matrix:
