@@ -138,8 +138,8 @@ def open_cells(Z: Matrix) -> int:
     a = arrangement(Z)
     planes = hyperplanes(a.rows)
     found = cells(planes.normals, compiled=True)
-    minimal(found.broken)
-    return len(both_halves(found.bits, planes, a.n))
+    minimal(found.broken, compiled=True)
+    return len(both_halves(found.bits, planes, a.n, compiled=True))
 
 
 class LinearPrograms:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -64,16 +63,16 @@ def _python(normals: Sequence[IntVector], limit: int | None, tick: Tick | None) 
 
 
 def _compiled(normals: Sequence[IntVector], limit: int | None, tick: Tick | None) -> Cells:
-    """Chunk by chunk: while the walk goes on, another thread turns the points of the last chunk into witnesses."""
-    from relu_cert.patterns.compiled import Chunk, compiled_walk, finish_points
+    """Chunk by chunk: the walk, then witnesses for what it found while that is in the cache."""
+    from relu_cert.patterns.compiled import Chunk, Finish, compiled_walk
 
     base, orientation = pivot_coordinate(normals[0])
     oriented = (tuple(orientation * x for x in normals[0]), *normals[1:])
-    Z = float_rows(oriented)
     thorough = cover_bound(len(normals), len(normals[0])) <= THOROUGH_UP_TO
+    finish = Finish(float_rows(oriented), REACH, thorough)
 
     def settle(chunk: Chunk) -> Integers:
-        W, good = finish_points(Z, chunk, REACH, thorough)
+        W, good = finish(chunk)
         if good.all():
             return W
         exact: NDArray[np.object_] = W.astype(object)
@@ -84,21 +83,19 @@ def _compiled(normals: Sequence[IntVector], limit: int | None, tick: Tick | None
 
     width = (len(normals) + 7) // 8
     bits: list[NDArray[np.uint8]] = []
-    points: list[Future[Integers]] = []
+    points: list[NDArray[Any]] = []
     broken: dict[int, int] = {}
     total = 0
-    with ThreadPoolExecutor(1) as pool:
-        for chunk in compiled_walk(oriented, base):
-            points.append(pool.submit(settle, chunk))
-            bits.append(chunk.cells.view(np.uint8)[:, :width])
-            broken.update(chunk.broken)
-            total += len(chunk.cells)
-            if limit is not None and total > limit:
-                raise LimitReached
-            if tick is not None:
-                tick(total)
+    for chunk in compiled_walk(oriented, base):
+        points.append(settle(chunk))
+        bits.append(chunk.cells.view(np.uint8)[:, :width].copy())
+        broken.update(chunk.broken)
+        total += len(chunk.cells)
+        if limit is not None and total > limit:
+            raise LimitReached
+        if tick is not None:
+            tick(total)
     all_bits = np.concatenate(bits)
     if orientation < 0:
         all_bits[:, 0] ^= 1
-    all_points: list[NDArray[Any]] = [part.result() for part in points]
-    return Cells(all_bits, np.concatenate(all_points), broken)
+    return Cells(all_bits, np.concatenate(points), broken)

@@ -10,15 +10,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import comb
 
+import numpy as np
+
 from relu_cert.patterns.walk import bits_of
 
+Circuits = list[tuple[int, tuple[int, ...]]]
 
-def minimal(broken: Mapping[int, int]) -> list[tuple[int, tuple[int, ...]]]:
+LARGEST = 12  # members of a circuit whose parts are all looked up
+
+
+def minimal(broken: Mapping[int, int], *, compiled: bool = False) -> Circuits:
     """The inclusion-minimal broken circuits b_1 < b_2 < ... with the hyperplane c < b_1 that each spans, sorted.
 
     The walk has logged each when it met its smallest member; the others contain no broken circuit. So a smaller broken
     circuit in it has that member, and, if it is minimal, was logged too.
     """
+    if compiled and broken and max(broken) < 1 << 64 and max(map(int.bit_count, broken)) <= LARGEST:
+        return _compiled(broken)
     kept: list[int] = []
     for mask in sorted(broken, key=int.bit_count):
         low = mask & -mask
@@ -33,6 +41,22 @@ def minimal(broken: Mapping[int, int]) -> list[tuple[int, tuple[int, ...]]]:
             continue
         kept.append(mask)
     return sorted((broken[mask], tuple(bits_of(mask))) for mask in kept)
+
+
+def _compiled(broken: Mapping[int, int]) -> Circuits:
+    """The same for masks of one word and few members."""
+    from relu_cert.patterns.assemble import minimal_masks
+
+    masks = np.fromiter(broken, dtype=np.uint64, count=len(broken))
+    members = np.empty((len(masks), max(map(int.bit_count, broken))), dtype=np.int64)
+    kept = np.empty(len(masks), dtype=np.bool_)
+    minimal_masks(masks, np.zeros(2 << len(masks).bit_length(), dtype=np.uint64), members, kept)
+    spanned = np.fromiter(broken.values(), dtype=np.int64, count=len(broken))[kept]
+    members = members[kept]
+    order = np.lexsort((*members.T[::-1], spanned))
+    sizes = (members[order] >= 0).sum(axis=1).tolist()
+    rows = zip(spanned[order].tolist(), members[order].tolist(), sizes, strict=True)
+    return [(c, tuple(row[:size])) for c, row, size in rows]
 
 
 def cover_bound(m: int, r: int) -> int:

@@ -16,7 +16,7 @@ from relu_cert.patterns.walk import Node, bits_of
 
 Floats = NDArray[np.float64]
 
-ROOM = 1 << 13  # cells in a chunk
+ROOM = 1 << 12  # cells in a chunk
 WORK = 1 << 14  # sets tried in a chunk
 
 
@@ -84,11 +84,14 @@ def primes_needed(bound: int) -> int:
 
 
 def compiled_walk(normals: Sequence[Sequence[int]], base: int) -> Iterator[Chunk]:
-    """The walk of `walk.walk` for rank r >= 2, in chunks. `normals[0][base]` must be positive."""
+    """The walk of `walk.walk` for rank r >= 2, in chunks. `normals[0][base]` must be positive.
+
+    The arrays of a chunk are overwritten by the next one.
+    """
     from relu_cert.patterns import kernel
 
     m, r = len(normals), len(normals[0])
-    levels, words = r + 1, (m + 63) // 64
+    levels, words, height = r + 1, (m + 63) // 64, padded(m)
     bound = hadamard(normals, r)
     # all minors and products of two of them must be in the range of floats: 2^-1022 to 2^1023
     rounding = bound.bit_length() < 480
@@ -103,9 +106,10 @@ def compiled_walk(normals: Sequence[Sequence[int]], base: int) -> Iterator[Chunk
     I[3, :, :r] = 1
     I[3, :, base] = 0
     M = np.zeros((4, max(levels, 3), words), dtype=np.uint64)
-    S = np.zeros((4, m + r))
+    M[0, 0] = np.frombuffer(((1 << 64 * words) - (1 << m)).to_bytes(8 * words, "little"), dtype=np.uint64)
+    S = np.zeros((5, X.shape[2]))
     J = np.zeros((2, m), dtype=np.int64)
-    room = max(ROOM, 2 * m + 4)
+    room = max(ROOM, 4 * height)
     cells, closures, points, kept = _room(room, words, r)
     log = np.zeros((room, words + 1), dtype=np.uint64)
     counts = np.array([0, 0, -1, m, 0])
@@ -114,7 +118,7 @@ def compiled_walk(normals: Sequence[Sequence[int]], base: int) -> Iterator[Chunk
     state = kernel.START
     while state != kernel.DONE:
         state = kernel.advance(
-            X, E, F, I, M, S, J, m, base, mode, cells, closures, points, kept, log, counts, seen, state, WORK
+            X, E, F, I, M, S, J, height, base, mode, cells, closures, points, kept, log, counts, seen, state, WORK
         )  # fmt: skip
         if state == kernel.RESOLVE:
             exact.resolve(X, E, I, int(counts[2]) + 1)
@@ -124,7 +128,6 @@ def compiled_walk(normals: Sequence[Sequence[int]], base: int) -> Iterator[Chunk
             n, logged = counts[:2].tolist()
             broken = _circuits(log[:logged], normals)
             yield Chunk(cells[:n], closures[:n], points[:n], kept[:n], broken)
-            cells, closures, points, kept = _room(room, words, r)
             counts[:2] = 0
 
 
@@ -198,6 +201,11 @@ class _Exact:
         counts[4] = count
 
 
+def padded(m: int) -> int:
+    """The next multiple of 32: with zeros at the end every loop over hyperplanes is one over whole vectors."""
+    return (m + 31) // 32 * 32
+
+
 def first_level(
     normals: Sequence[Sequence[int]], base: int, rounding: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
@@ -209,25 +217,37 @@ def first_level(
     m, r = len(normals), len(normals[0])
     rows = [*(list(z) for z in normals), *([int(i == l) for i in range(r)] for l in range(r))]
     exponents = [0 if rounding else max(map(abs, row)).bit_length() // 2 for row in rows]
-    X = np.zeros((r + 1, r, m + r))
+    place = [*range(m), *range(padded(m), padded(m) + r)]
+    X = np.zeros((r + 1, r, padded(m) + padded(r)))
     E = np.zeros_like(X)
     first, p = rows[0], rows[0][base]
-    for j, row in enumerate(rows):
+    for row, exponent, j in zip(rows, exponents, place, strict=True):
         for l in range(r):
             x = row[l] if l == base else row[l] * p - row[base] * first[l]
-            X[0, l, j] = x / (1 << (exponents[j] + (exponents[0] if l != base else 0)))
+            X[0, l, j] = x / (1 << (exponent + (exponents[0] if l != base else 0)))
             E[0, l, j] = 0.0 if abs(x) < 2**53 else abs(X[0, l, j]) * 2.0**-52
     return X, E, np.array(exponents, dtype=np.int64)
 
 
-def finish_points(Z: Floats, chunk: Chunk, reach: float, thorough: bool) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Integer points of the cells of a chunk, and where their signs are proved; smaller ones if `thorough`."""
-    from relu_cert.patterns import finish
+class Finish:
+    """Integer points for the cells of chunks, with proved signs; smaller ones if `thorough`. Z are the normals."""
 
-    W = np.zeros((len(chunk.cells), Z.shape[1]), dtype=np.int64)
-    good = np.zeros(len(W), dtype=np.bool_)
-    scale = 1 / np.abs(Z).sum(axis=1)
-    rounds, attempts = (1, 6) if thorough else (0, 4)
-    columns = np.ascontiguousarray(Z.T)
-    finish.finish(columns, scale, chunk.cells, chunk.closures, chunk.points, W, good, rounds, attempts, reach)
-    return W, good
+    def __init__(self, Z: Floats, reach: float, thorough: bool) -> None:
+        from relu_cert.patterns import finish
+
+        m, self.r = Z.shape
+        R, words = 3 * ((self.r + 2) // 3), (m + 63) // 64
+        columns = np.zeros((R, m))
+        columns[: self.r] = Z.T
+        full = np.frombuffer(((1 << m) - 1).to_bytes(8 * words, "little"), dtype=np.uint64)
+        self.kernel = finish.finish
+        self.data = columns, 1 / np.abs(Z).sum(axis=1), full
+        self.space = np.zeros((3 * R + 2 * m + 6, finish.LANES)), np.zeros((4, words, finish.LANES), dtype=np.uint64)
+        self.effort = (1, 6, reach) if thorough else (0, 3, reach)
+
+    def __call__(self, chunk: Chunk) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """The points, and where their signs are proved."""
+        W = np.zeros((len(chunk.cells), self.r), dtype=np.int64)
+        good = np.zeros(len(W), dtype=np.bool_)
+        self.kernel(*self.data, chunk.cells, chunk.closures, chunk.points, W, good, *self.space, *self.effort)
+        return W, good

@@ -95,8 +95,8 @@ class _Enumeration:
         except LimitReached:
             raise TooManyPatterns(self.expected.general, self.max_patterns, FOUND) from None
         names = planes.names
-        circuits = tuple((names[c], *(names[b] for b in bs)) for c, bs in minimal(found.broken))
-        return both_halves(found.bits, planes, n), found.points, circuits
+        circuits = tuple((names[c], *(names[b] for b in bs)) for c, bs in minimal(found.broken, compiled=compiled))
+        return both_halves(found.bits, planes, n, compiled=compiled), found.points, circuits
 
     def _tick(self, half: int) -> None:
         if self.progress is not None:

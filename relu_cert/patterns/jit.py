@@ -9,11 +9,30 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-compile_ = njit(cache=True, nogil=True, error_model="numpy")
-"""Strict floating point: for whatever decides or proves a sign."""
+_OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy"}
 
-propose_ = njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "arcp", "nsz", "nnan"})
+compile_ = njit(**_OPTIONS, _nrt=False)
+"""Strict floating point: for whatever decides or proves a sign. No allocation, so that views are not counted."""
+
+compile_allocating = njit(**_OPTIONS)
+"""The same for functions that make arrays."""
+
+compile_fused = njit(**_OPTIONS, _nrt=False, fastmath={"contract"})
+"""Strict, but a product and a sum may be rounded once instead of twice."""
+
+propose_ = njit(**_OPTIONS, _nrt=False, fastmath={"reassoc", "contract", "arcp", "nsz", "nnan"})
 """Sums in any order: for points that are only proposed."""
+
+_DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
+_POSITION = np.zeros(64, dtype=np.int64)
+for _i in range(64):
+    _POSITION[(0x03F79D71B4CB0A89 << _i & 2**64 - 1) >> 58] = _i
+
+
+@compile_
+def lowest(word):  # type: ignore[no-untyped-def]
+    """The position of the lowest one in a word that is not zero."""
+    return _POSITION[((word & (~word + np.uint64(1))) * _DE_BRUIJN) >> np.uint64(58)]
 
 
 @compile_

@@ -5,24 +5,38 @@ exact sign and an accurate value. So after each pivot every sign in the tableau 
 
 The state of the walk lives in arrays, so that the kernel can return after some work and be called again:
 
-    X, E   (levels, r, m + r)   tableau and error bounds by level; the last r rows are the coordinates themselves
+    X, E   (levels, r, m + r)   tableau and error bounds by level; after the hyperplanes come the coordinates themselves
     F      (2, levels)          determinant and its error bound by level
     I      (6, levels, levels)  I[0, 0] members, I[0, 1] their columns, I[0, 2] next hyperplane to try by level,
                                 I[1] signs T, I[2] the columns that decided them, I[3] free coordinates, by level;
                                 I[4, 0] signs of a leaf
     M      (4, levels, words)   bit masks: M[0] closure by level, M[1] and M[2] followers of each member with its sign
                                 and with the opposite one, M[3] scratch: 0 cell, 1 leaf, 2 far point
-    S      (4, m + r)           scratch: keys, value, step, sizes
+    S      (5, m + r)           scratch: points of a line (lower bounds), value, leading entries, sizes, upper bounds
     J      (2, m)               scratch: hyperplanes by point, and whether a new point starts
+
+Here m and r are padded to multiples of 32: rows of zeros after the hyperplanes, which count as members of every
+closure, and after the coordinates.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from relu_cert.patterns.jit import clear_bits, compile_, copy_bits, get_bit, set_bit
-from relu_cert.patterns.points import member_sizes, overrule, step_off, write_point
-from relu_cert.patterns.tableau import line_column, order_points, pivot, pivot_integers, same_ratio, spanned
+from relu_cert.patterns.jit import clear_bits, compile_, copy_bits, lowest, set_bit
+from relu_cert.patterns.points import following, member_sizes, overrule, span, write_on_line, write_point
+from relu_cert.patterns.tableau import (
+    compare_points,
+    leading_entries,
+    line_column,
+    line_points,
+    order_points,
+    pivot,
+    pivot_integers,
+    positive,
+    same_ratio,
+    spanned,
+)
 
 DONE, GO_ON, RESOLVE, ORDER, START = range(5)
 """What `advance` returns: the walk has ended; call again; first resolve the entries of level k + 1; first settle the
@@ -31,6 +45,7 @@ order of the points of the line at level k + 1."""
 SCALED, ROUNDED, INTEGERS = range(3)
 """What entries are: floats with errors; these, but integers when the error is below 1/2; exact integers."""
 
+COMPARED = 32  # on a line the sets to try are compared with all others one by one; if there are more, all are sorted
 UNSURE = 1 << 32  # added to the spanned hyperplane of a circuit that may have more members than needed
 
 
@@ -91,41 +106,109 @@ def emit(bits, I, k, T, cells, kept, counts):  # type: ignore[no-untyped-def]
 
 
 @compile_
+def side_bits(I, M, k, T, bits):  # type: ignore[no-untyped-def]
+    """Put the hyperplanes of the closure of level k in, by the sides T of the members."""
+    for t in range(k):
+        followers = M[1, t] if T[t] > 0 else M[2, t]
+        for w in range(len(bits)):
+            bits[w] |= followers[w]
+
+
+@compile_
 def visit(X, I, M, S, k, m, base, det, cells, closures, points, kept, counts):  # type: ignore[no-untyped-def]
-    """Emit the cell of the set at level k: the far point of its flat, and a step off its members."""
-    r = X.shape[1]
-    far, bits = M[3, 2], M[3, 0]
-    leading = S[2]
+    """Emit the cell of the set at level k: the far point of its flat, and a direction off its members."""
+    bits, value = M[3, 0], S[1]
     sign = 1.0 if det > 0.0 else -1.0
-    for j in range(m):
-        leading[j] = X[k, base, j]
-    for l in range(r - 1, -1, -1):
-        if I[3, k, l]:
-            for j in range(m):
-                leading[j] = X[k, l, j] if X[k, l, j] != 0.0 else leading[j]
-    for w in range(len(far)):
-        word = np.uint64(0)
-        for i in range(min(64, m - 64 * w)):
-            word |= np.uint64(leading[64 * w + i] * sign > 0.0) << np.uint64(i)
-        far[w] = word
+    positive(S[2, :m], sign, bits)
+    side_bits(I, M, k, I[1, k], bits)
     member_sizes(X, I, M, k, m, S[3])
-    value = S[1]
     for j in range(len(value)):
         value[j] = X[k, base, j]
-    for l in range(r - 1, -1, -1):
-        if not I[3, k, l]:
-            continue
-        column = X[k, l]
-        overrule(value, column, m)
-    step_off(X, I, k, I[1, k], S, m, sign, points[counts[0], 0])
-    clear_bits(closures[counts[0]])
-    for l in range(r):
-        points[counts[0], 1, l] = 0.0
-    copy_bits(far, bits)
-    for t in range(k):
-        for w in range(len(bits)):
-            bits[w] |= M[1, t, w] if I[1, k, t] > 0 else M[2, t, w]
+    for l in range(X.shape[1] - 1, -1, -1):
+        if I[3, k, l]:
+            overrule(value, X[k, l], S[4, :m])
+    write_point(X, I, M, S, k, I[1, k], m, sign, closures, points, counts[0])
     emit(bits, I, k, I[1, k], cells, kept, counts)
+
+
+@compile_
+def leaf_signs(X, I, k, c, e, T):  # type: ignore[no-untyped-def]
+    """The signs T of the members after e was added in the last free column c."""
+    p = X[k, c, e]
+    for t in range(k):
+        T[t] = I[1, k, t]
+        a = X[k, I[0, 1, t], e]
+        if I[2, k, t] < c and a != 0.0:
+            T[t] = 1 if (a > 0.0) == (p > 0.0) else -1
+
+
+@compile_
+def log_parallel(X, E, I, k, c, e, other, mask, log, counts, seen):  # type: ignore[no-untyped-def]
+    """Log the broken circuit of two hyperplanes e < other that meet a line in the same point."""
+    clear_bits(mask)
+    set_bit(mask, other)
+    unsure = 0
+    for t in range(k):
+        same = same_ratio(X, E, k, c, I[0, 1, t], e, other)
+        if same < 1:
+            set_bit(mask, I[0, 0, t])
+        unsure |= same < 0
+    log_circuit(mask, e + (UNSURE if unsure else 0), log, counts, seen)
+
+
+@compile_
+def visit_points(  # type: ignore[no-untyped-def]
+    X, E, I, M, S, k, m, base, det, last, whole, cells, closures, points, kept, log, counts, seen
+):
+    """The far cell of a line, and all sets that add one hyperplane to it, each compared with all others.
+
+    False: only the far cell was emitted, because there are many sets or because floats leave some order undecided.
+    """
+    c = line_column(I, k)
+    low, high = S[0, :m], S[4, :m]
+    far, leaf, level, T = M[3, 2], M[3, 0], M[3, 1], I[4, 0]
+    sign = 1.0 if det > 0.0 else -1.0
+    member_sizes(X, I, M, k, m, S[3])
+    exact = line_points(X, E, k, c, base, low, high, whole)
+    least, length = span(low)
+    positive(S[2, :m], sign, far)
+    copy_bits(far, leaf)
+    side_bits(I, M, k, I[1, k], leaf)
+    write_on_line(X, I, M, S, k, c, base, least - length, I[1, k], m, sign, closures, points, counts[0])
+    emit(leaf, I, k, I[1, k], cells, kept, counts)
+    start = counts[0]
+    if last > COMPARED:
+        return False
+    I[0, 1, k] = c
+    for e in range(1, last):
+        if X[k, c, e] == 0.0:
+            log_support(X, k, k, I, e, e, 0, level, log, counts, seen)
+            continue
+        compare_points(low, high, e, leaf, level)
+        first, others = -1, np.uint64(0)
+        for w in range(len(level)):
+            if first < 0 and level[w]:
+                first = 64 * w + lowest(level[w])
+                others |= level[w] & (level[w] - np.uint64(1))
+            else:
+                others |= level[w]
+        if others and not exact:
+            counts[0] = start
+            return False
+        if first < e:
+            log_parallel(X, E, I, k, c, first, e, level, log, counts, seen)
+            continue
+        leaf_signs(X, I, k, c, e, T)
+        for w in range(len(leaf)):
+            leaf[w] ^= far[w]
+        side_bits(I, M, k, T, leaf)
+        beyond = following(low, high[e])
+        middle = (high[e] + beyond) / 2 if beyond < np.inf else high[e] + length
+        write_on_line(X, I, M, S, k, c, base, middle, T, m, sign, closures, points, counts[0])
+        T[k] = -1 if (X[k, c, e] > 0.0) == (det > 0.0) else 1
+        I[0, 0, k] = e
+        emit(leaf, I, k + 1, T, cells, kept, counts)
+    return True
 
 
 @compile_
@@ -134,13 +217,14 @@ def visit_line(  # type: ignore[no-untyped-def]
 ):
     """All sets that add one hyperplane to a flat that is a line, its `count` points in order, from far to near."""
     c = line_column(I, k)
-    y, b = X[k, c], X[k, base]
+    y, keys = X[k, c], S[0]
     far, bits, leaf, T = M[3, 2], M[3, 0], M[3, 1], I[4, 0]
-    keys, value = S[0], S[1]
     for e in range(1, last):
         if y[e] == 0.0:
             log_support(X, k, k, I, e, e, 0, leaf, log, counts, seen)
     spread = keys[count - 1] - keys[0]
+    sign = 1.0 if det > 0.0 else -1.0
+    I[0, 1, k] = c
     copy_bits(far, bits)
     stop = 0
     while stop < count:
@@ -154,61 +238,40 @@ def visit_line(  # type: ignore[no-untyped-def]
         if e >= last:
             continue
         copy_bits(bits, leaf)
-        for t in range(k):
-            T[t] = I[1, k, t]
-            a = X[k, I[0, 1, t], e]
-            if I[2, k, t] < c and a != 0.0:
-                T[t] = 1 if (a > 0.0) == (y[e] > 0.0) else -1
-            for w in range(len(leaf)):
-                leaf[w] |= M[1, t, w] if T[t] > 0 else M[2, t, w]
+        leaf_signs(X, I, k, c, e, T)
+        side_bits(I, M, k, T, leaf)
         middle = (keys[i] + keys[stop]) / 2 if stop < count else keys[i] + max(spread, abs(keys[i]), 1.0)
-        for j in range(m, len(value)):
-            value[j] = b[j] - middle * y[j]
-        write_point(X, I, M, S, k, T, m, 1.0 if det > 0.0 else -1.0, closures, points, counts[0])
+        write_on_line(X, I, M, S, k, c, base, middle, T, m, sign, closures, points, counts[0])
         T[k] = -1 if (y[e] > 0.0) == (det > 0.0) else 1
         I[0, 0, k] = e
-        I[0, 1, k] = c
         emit(leaf, I, k + 1, T, cells, kept, counts)
         for s in range(i + 1, stop):
-            other = J[0, s]
-            if other >= last:
+            if J[0, s] >= last:
                 break
-            clear_bits(leaf)
-            set_bit(leaf, other)
-            unsure = 0
-            for t in range(k):
-                same = same_ratio(X, E, k, c, I[0, 1, t], e, other)
-                if same < 1:
-                    set_bit(leaf, I[0, 0, t])
-                unsure |= same < 0
-            log_circuit(leaf, e + (UNSURE if unsure else 0), log, counts, seen)
+            log_parallel(X, E, I, k, c, e, J[0, s], leaf, log, counts, seen)
 
 
 @compile_
-def descend(X, I, M, F, k, c, e, m, base, log, counts, seen):  # type: ignore[no-untyped-def]
+def descend(X, I, M, F, leading, k, c, e, log, counts, seen):  # type: ignore[no-untyped-def]
     """Closure, followers and signs of level k + 1 after the pivot (c, e). False: a broken circuit was logged."""
-    r = X.shape[1]
-    for l in range(r):
-        I[3, k + 1, l] = I[3, k, l] if l != c else 0
     copy_bits(M[0, k], M[0, k + 1])
     clear_bits(M[1, k])
     clear_bits(M[2, k])
-    p = F[0, k + 1]
-    for j in range(m):
-        if X[k + 1, base, j] != 0.0 or get_bit(M[0, k], j):
-            continue
-        zero = True
-        for l in range(r):
-            if I[3, k + 1, l] and X[k + 1, l, j] != 0.0:
-                zero = False
-                break
-        if not zero:
-            continue
-        if j < e:
-            log_support(X, k, k + 1, I, e, j, j, M[3, 1], log, counts, seen)
-            return False
-        set_bit(M[0, k + 1], j)
-        set_bit(M[1 if (X[k, c, j] > 0.0) == (p > 0.0) else 2, k], j)
+    p, C = F[0, k + 1], X[k, c]
+    for w in range(M.shape[2]):
+        part = leading[64 * w : 64 * w + 64]
+        zero = np.uint64(0)
+        for i in range(len(part)):
+            zero |= np.uint64(part[i] == 0.0) << np.uint64(i)
+        zero &= ~M[0, k, w]
+        M[0, k + 1, w] |= zero
+        while zero:
+            j = 64 * w + lowest(zero)
+            zero &= zero - np.uint64(1)
+            if j < e:
+                log_support(X, k, k + 1, I, e, j, j, M[3, 1], log, counts, seen)
+                return False
+            set_bit(M[1 if (C[j] > 0.0) == (p > 0.0) else 2, k], j)
     for t in range(k):
         I[1, k + 1, t] = I[1, k, t]
         I[2, k + 1, t] = I[2, k, t]
@@ -255,20 +318,28 @@ def advance(  # type: ignore[no-untyped-def]
     resume is the code that was returned before (START at the start).
     """
     D = X.shape[1] - 1
+    leading = S[2, :m]
     k = counts[2]  # level of the set whose next continuation is tried
     e = counts[3]
     new = 0 if resume == START else k + 1 if resume in (RESOLVE, ORDER) else -1  # level that was just made
     while True:
         if new >= 0:
-            if new > 0 and resume != ORDER and not descend(X, I, M, F, k, I[0, 1, k], e, m, base, log, counts, seen):
-                new = -1
-                continue
             if resume != ORDER:
-                visit(X, I, M, S, new, m, base, F[0, new], cells, closures, points, kept, counts)
+                if new > 0:
+                    for l in range(X.shape[1]):
+                        I[3, new, l] = I[3, k, l] if l != I[0, 1, k] else 0
+                leading_entries(X, I, new, base, leading)
+                if new > 0 and not descend(X, I, M, F, leading, k, I[0, 1, k], e, log, counts, seen):
+                    new = -1
+                    continue
             if new < D - 1:
+                visit(X, I, M, S, new, m, base, F[0, new], cells, closures, points, kept, counts)
                 k = new
                 I[0, 2, k] = e - 1
-            elif e > 1:
+            elif resume == ORDER or not visit_points(
+                X, E, I, M, S, new, m, base, F[0, new], e, mode == INTEGERS,
+                cells, closures, points, kept, log, counts, seen,
+            ):  # fmt: skip
                 if resume != ORDER:
                     counts[4] = order_points(X, E, new, line_column(I, new), base, S[0], J, m)
                     if counts[4] < 0:
@@ -289,7 +360,7 @@ def advance(  # type: ignore[no-untyped-def]
             if k < 0:
                 return DONE
             continue
-        if counts[0] + m + 2 > len(cells) or counts[1] + m + 2 > len(log) or work <= 0:
+        if counts[0] + m + 2 > len(cells) or counts[1] + 2 * m + 2 > len(log) or work <= 0:
             counts[2] = k
             return GO_ON
         work -= 1

@@ -27,20 +27,37 @@ def rows_of(mask: int) -> tuple[int, ...]:
     return tuple(k for k, bit in enumerate(reversed(f"{mask:b}")) if bit == "1")
 
 
-def both_halves(half: Packed, planes: Hyperplanes, n: int) -> Packed:
+def both_halves(half: Packed, planes: Hyperplanes, n: int, *, compiled: bool = False) -> Packed:
     """Packed patterns of all rows from the bits of half the cells: these, then their negatives.
 
     Each hyperplane on whose positive side a cell lies toggles its rows in the pattern that is on no positive side;
     eight hyperplanes at a time, by table.
     """
     toggles = pack_masks([a | b for a, b in zip(planes.same, planes.opposite, strict=True)], n)
-    out = np.repeat(pack_masks([_negative(planes)], n), len(half), axis=0)
+    start, nonzero = pack_masks([_negative(planes), ((1 << n) - 1) & ~planes.zero], n)
+    width = len(start)
+    out: Packed
+    if compiled:
+        from relu_cert.patterns.assemble import toggle_rows
+
+        out = np.empty((2 * len(half), width), dtype=np.uint8)
+        table = np.empty((half.shape[1], 256), dtype=np.uint64)
+        toggle_rows(half, _words(toggles), *_words(np.stack([start, nonzero])), table, out)
+        return out
+    out = np.repeat(start[None], len(half), axis=0)
     for byte in range(half.shape[1]):
-        table = np.zeros((256, out.shape[1]), dtype=np.uint8)
+        table = np.zeros((256, width), dtype=np.uint8)
         for i, toggle in enumerate(toggles[8 * byte : 8 * byte + 8]):
             table[1 << i : 2 << i] = table[: 1 << i] ^ toggle
         out ^= table[half[:, byte]]
-    return np.concatenate([out, out ^ pack_masks([((1 << n) - 1) & ~planes.zero], n)])
+    return np.concatenate([out, out ^ nonzero])
+
+
+def _words(packed: Packed) -> NDArray[np.uint64]:
+    """Rows of bytes as 64-bit words, with zeros at the end."""
+    padded = np.zeros((len(packed), (packed.shape[1] + 7) // 8 * 8), dtype=np.uint8)
+    padded[:, : packed.shape[1]] = packed
+    return padded.view("<u8")
 
 
 def both_halves_of_masks(masks: Sequence[int], planes: Hyperplanes, n: int) -> Packed:

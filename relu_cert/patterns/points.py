@@ -12,10 +12,10 @@ def member_sizes(X, I, M, k, m, sizes):  # type: ignore[no-untyped-def]
     """How far to step off each member's hyperplane: a later member must overrule earlier ones on its followers."""
     for t in range(k):
         column = X[k, I[0, 1, t]]
-        largest = 0.0
+        total = 0.0
         for j in range(m):
-            largest = max(largest, abs(column[j]))
-        sizes[t] = 1.0 / largest
+            total += abs(column[j])
+        sizes[t] = 1.0 / total
         for w in range(M.shape[2]):
             followers = M[1, t, w] | M[2, t, w]
             if w == I[0, 0, t] >> 6 and followers & (followers - np.uint64(1)) == 0:  # the member alone
@@ -32,56 +32,63 @@ def member_sizes(X, I, M, k, m, sizes):  # type: ignore[no-untyped-def]
 
 
 @propose_
-def overrule(value, column, m):  # type: ignore[no-untyped-def]
-    """Add a multiple of the column that decides the signs of all rows where it is not zero."""
-    need = 0.0
+def overrule(value, column, ratio):  # type: ignore[no-untyped-def]
+    """Add a multiple of the column that decides the signs of all rows where it is not zero; ratio is scratch."""
     total = 0.0
     length = 0.0
-    for j in range(m):
-        total += abs(value[j])
-        length += abs(column[j])
-        need = max(need, -value[j] / column[j] if column[j] != 0.0 else 0.0)
+    for j in range(len(ratio)):
+        x, y = value[j], column[j]
+        quotient = -x / y
+        ratio[j] = quotient if y != 0.0 else 0.0
+        total += abs(x)
+        length += abs(y)
+    need = 0.0
+    for j in range(len(ratio)):
+        need = max(need, ratio[j])
     size = max(2.0 * need, total / length)
     for j in range(len(value)):
         value[j] += size * column[j]
 
 
 @propose_
-def step_off(X, I, k, T, S, m, sign, out):  # type: ignore[no-untyped-def]
-    """A point near S[1] that lies on the side T of the members: S[1] + eps sum_t T_t size_t A_t.
+def span(low):  # type: ignore[no-untyped-def]
+    """The least point of a line and a length: the distance to its largest point below infinity, at least 1."""
+    least, largest = np.inf, -np.inf
+    for j in range(len(low)):
+        least = min(least, low[j])
+        largest = max(largest, low[j] if low[j] < np.inf else -np.inf)
+    return least, max(largest - least, abs(least), abs(largest), 1.0)
 
-    eps is half of what changes a sign; hyperplanes of the closure have value 0 and take the sign of the step.
-    """
-    value, step, sizes = S[1], S[2], S[3]
-    rows = len(value)
-    for j in range(rows):
-        step[j] = 0.0
-    for t in range(k):
-        column = X[k, I[0, 1, t]]
-        f = T[t] * sizes[t]
-        for j in range(rows):
-            step[j] += f * column[j]
-    worst = 0.0  # largest -step / value
-    total = 0.0
-    length = 0.0
-    for j in range(m):
-        total += abs(value[j])
-        length += abs(step[j])
-        ratio = -step[j] / value[j] if value[j] != 0.0 else 0.0
-        worst = max(worst, ratio)
-    eps = 1.0 / max(2.0 * worst, length / total) if length > 0.0 else 0.0
-    for l in range(rows - m):
-        out[l] = sign * (value[m + l] + eps * step[m + l])
+
+@propose_
+def following(low, here):  # type: ignore[no-untyped-def]
+    """The least point of a line beyond `here`, or infinity."""
+    least = np.inf
+    for j in range(len(low)):
+        least = min(least, low[j] if low[j] > here else np.inf)
+    return least
 
 
 @compile_
 def write_point(X, I, M, S, k, T, m, sign, closures, points, at):  # type: ignore[no-untyped-def]
     """The coordinates of the point S[1], zero on the closure of level k, and of a direction to the sides T of it."""
-    value, sizes = S[1], S[3]
+    value, sizes = S[1, m:], S[3]
+    point, direction = points[at, 0], points[at, 1]
     copy_bits(M[0, k], closures[at])
-    for l in range(points.shape[2]):
-        total = 0.0
-        for t in range(k):
-            total += T[t] * sizes[t] * X[k, I[0, 1, t], m + l]
-        points[at, 0, l] = sign * value[m + l]
-        points[at, 1, l] = sign * total
+    for l in range(len(point)):
+        point[l] = sign * value[l]
+        direction[l] = 0.0
+    for t in range(k):
+        f = sign * T[t] * sizes[t]
+        column = X[k, I[0, 1, t], m:]
+        for l in range(len(point)):
+            direction[l] += f * column[l]
+
+
+@compile_
+def write_on_line(X, I, M, S, k, c, base, middle, T, m, sign, closures, points, at):  # type: ignore[no-untyped-def]
+    """The same at the point `middle` of a line: b - middle y."""
+    value, y, b = S[1, m:], X[k, c, m:], X[k, base, m:]
+    for l in range(len(value)):
+        value[l] = b[l] - middle * y[l]
+    write_point(X, I, M, S, k, T, m, sign, closures, points, at)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from relu_cert.patterns.jit import compile_
+from relu_cert.patterns.jit import compile_, compile_allocating
 
 ROWS, COLS, DETS, USED, NUMBER, DIGITS, WEIGHTS = range(7)
 
@@ -189,7 +189,7 @@ def beyond(pairs, s, t, small, det, P, V, need):  # type: ignore[no-untyped-def]
     return sign if (pairs[s, 2, 0] > 0) == (pairs[t, 2, 0] > 0) else -sign
 
 
-@compile_
+@compile_allocating
 def order_exactly(X, E, F, I, S, J, k, base, count, R, P, V, B, need):  # type: ignore[no-untyped-def]
     """Sort the points that `order_points` left undecided, by point and then by number, and set J[1] where they differ.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from relu_cert.patterns.jit import compile_
+from relu_cert.patterns.jit import compile_, lowest
 
 U = 2.0**-51  # four times the unit roundoff: room for the rounding of the bounds themselves
 
@@ -70,18 +70,91 @@ def pivot_integers(X, k, c, e, det):  # type: ignore[no-untyped-def]
 @compile_
 def spanned(X, I, k, c, e, base):  # type: ignore[no-untyped-def]
     """A hyperplane before e that the pivot (c, e) would bring into the closure, or -1; for exact integers."""
-    p, C, b = X[k, c, e], X[k, c], X[k, base]
-    for j in range(1, e):
-        if C[j] == 0.0 or b[j] * p != C[j] * b[e]:
-            continue
-        same = True
-        for l in range(X.shape[1]):
-            if I[3, k, l] and X[k, l, j] * p != C[j] * X[k, l, e]:
-                same = False
-                break
-        if same:
-            return j
+    p, q = X[k, c, e], X[k, base, e]
+    for start in range(0, e, 64):
+        C, b = X[k, c, start : start + 64], X[k, base, start : start + 64]
+        word = np.uint64(0)
+        for i in range(len(C)):
+            word |= np.uint64((C[i] != 0.0) & (b[i] * p == C[i] * q)) << np.uint64(i)
+        if e - start < 64:
+            word &= (np.uint64(1) << np.uint64(e - start)) - np.uint64(1)
+        while word:
+            i = lowest(word)
+            word &= word - np.uint64(1)
+            same = True
+            for l in range(X.shape[1]):
+                same &= I[3, k, l] == 0 or X[k, l, start + i] * p == C[i] * X[k, l, e]
+            if same:
+                return start + i
     return -1
+
+
+@compile_
+def leading_entries(X, I, k, base, leading):  # type: ignore[no-untyped-def]
+    """The first non-zero entry of each row in the free columns, then that of z_0: zero on the closure only."""
+    column = X[k, base]
+    for j in range(len(leading)):
+        leading[j] = column[j]
+    for l in range(X.shape[1] - 1, -1, -1):
+        if I[3, k, l]:
+            column = X[k, l]
+            for j in range(len(leading)):
+                x, before = column[j], leading[j]
+                leading[j] = x if x != 0.0 else before
+
+
+@compile_
+def positive(values, sign, mask):  # type: ignore[no-untyped-def]
+    """mask = all j with sign * values_j > 0"""
+    for w in range(len(mask)):
+        part = values[64 * w : 64 * w + 64]
+        word = np.uint64(0)
+        for i in range(len(part)):
+            word |= np.uint64(part[i] * sign > 0.0) << np.uint64(i)
+        mask[w] = word
+
+
+@compile_
+def line_points(X, E, k, c, base, low, high, whole):  # type: ignore[no-untyped-def]
+    """Bounds on the points b/y of a line, infinity where y = 0. True if they are equal just where the points are.
+
+    Integers below 2^25 have quotients that are different floats where they are different numbers; `whole` says that
+    all entries are such integers.
+    """
+    y, b, ye, be = X[k, c], X[k, base], E[k, c], E[k, base]
+    exact = True
+    if not whole:
+        for j in range(len(low)):
+            small = (ye[j] == 0.0) & (be[j] == 0.0) & (abs(y[j]) < 2.0**25) & (abs(b[j]) < 2.0**25)
+            exact &= small | (y[j] == 0.0)
+    for j in range(len(low)):
+        slope = y[j]
+        key = b[j] / slope
+        key = key if slope != 0.0 else np.inf
+        low[j] = key
+        high[j] = key
+    if not exact:
+        for j in range(len(low)):
+            if y[j] != 0.0:
+                error = (be[j] + abs(low[j]) * ye[j]) * (1.0 + 1e-9) / (abs(y[j]) - ye[j]) + U * abs(low[j])
+                low[j] -= error
+                high[j] += error
+    return exact
+
+
+@compile_
+def compare_points(low, high, e, upto, level):  # type: ignore[no-untyped-def]
+    """Masks: the hyperplanes whose point is not surely beyond that of e, and among these those not surely before it."""
+    here, there = low[e], high[e]
+    for w in range(len(upto)):
+        a, b = low[64 * w : 64 * w + 64], high[64 * w : 64 * w + 64]
+        before = np.uint64(0)
+        same = np.uint64(0)
+        for i in range(len(a)):
+            before |= np.uint64(a[i] <= there) << np.uint64(i)
+            same |= np.uint64((a[i] <= there) & (b[i] >= here)) << np.uint64(i)
+        upto[w] = before
+        level[w] = same
 
 
 @compile_
