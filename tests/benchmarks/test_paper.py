@@ -184,6 +184,18 @@ def test_blocks_of_one_neuron_are_found() -> None:
     assert explore.neuron_groups(blocks) == [[0, 1], [2], [3]]
 
 
+def test_gated_networks_are_scored_by_their_gates() -> None:
+    """A ReLU neuron is on where its own direction says so, a gated one where its gate does; gated blocks stay apart."""
+    u, gates = np.array([[1.0, 0.0], [1.0, 0.0]]), np.array([[0.0, 1.0], [1.0, 0.0]])
+    rows = np.array([[2.0, -1.0], [-2.0, 1.0]])
+    relu = explore.Directions(u, np.array([1.0, -1.0]), gates, np.ones((1, 2)))
+    assert relu.network(rows).tolist() == [[2.0, -2.0], [0.0, 0.0]]
+    assert relu.gated(rows).tolist() == [[0.0, -2.0], [-2.0, 0.0]]
+    gated = explore.Directions(u, np.ones(2), gates, np.ones((1, 2)), gated_model=True)
+    assert gated.network(rows).tolist() == [[0.0, 2.0], [-2.0, 0.0]]
+    assert explore.neuron_groups(gated) == [[0], [1]]
+
+
 def test_summary_takes_the_spread_of_medians() -> None:
     """Max Diff is the difference of the columns' medians, not the median of differences."""
     columns = [(0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0), (0.0, 0.0, 0.0, 1.0)]
