@@ -55,7 +55,7 @@ class Outcome:
                 "path": self.source.path,
                 "sha256": self.source.sha256,
                 "n": problem.n,
-                "d": self._features(),
+                "d": self.features,
                 "rank": listed.rank if listed else None,
                 "numbers": self.source.numbers,
                 "bias": self.source.bias,
@@ -98,7 +98,9 @@ class Outcome:
         console.print(f"re-check it  {self._verify_command()}", markup=False, soft_wrap=True)
         return "".join(line.rstrip() + "\n" for line in stream.getvalue().splitlines())
 
-    def _features(self) -> int:
+    @property
+    def features(self) -> int:
+        """d, or the number of columns of a direct problem."""
         problem = self.facts.problem
         if problem.network:
             return len(problem.network.Z[0])
@@ -110,7 +112,7 @@ class Outcome:
         facts, problem = self.facts, self.facts.problem
         listed, sampled = listed_patterns(problem), problem.sampled
         bias = ", the last one the bias" if self.source.bias else ""
-        lines = [f"{Path(self.source.path).name}: n = {problem.n} points, d = {self._features()} features{bias}"]
+        lines = [f"{Path(self.source.path).name}: n = {problem.n} points, d = {self.features} features{bias}"]
         model = "gated ReLU" if problem.kind == "gated" else "ReLU"
         if listed:
             lines.append(f"model        two layers, {model}, all {len(listed)} activation patterns")

@@ -187,3 +187,20 @@ def test_a_certificate_over_some_patterns_cannot_say_more() -> None:
     for changed in (more, whole, another):
         with pytest.raises(verify.Rejected):
             verify.check(json.dumps({**changed, "end": changed.pop("end")}).encode(), raw)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (
+            ["--patterns", "1", "--max-patterns", "1"],
+            "network for 2 points with 1 feature, optimal over 1 activation pattern only",
+        ),
+        (["--l2", "1/2"], "δ = 1/2, trained to its global optimum"),
+    ],
+)
+def test_the_page_says_what_was_minimised(options: list[str], words: str) -> None:
+    """The first sentence of the HTML page names the variant, and claims no global optimum over some patterns."""
+    ran = run("check", written("d.csv", TENT), "--lambda", "1", "--html", "p.html", *options)
+    assert ran.code == 0, ran.err
+    assert words in Path("p.html").read_text(encoding="utf-8")

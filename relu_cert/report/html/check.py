@@ -11,6 +11,7 @@ from xml.etree.ElementTree import Element
 
 from relu_cert.claims import CLAIMS, Result, Verdict
 from relu_cert.exact import sqrt_upper
+from relu_cert.problem.model import Problem
 from relu_cert.prove.facts import Facts
 from relu_cert.report.html.curve import curve_figure, neurons_figure, scatter_figure
 from relu_cert.report.html.independence import independence_figure
@@ -62,9 +63,9 @@ def verdict_table(results: Sequence[Result], statements: Mapping[str, str] | Non
 def _head(outcome: Outcome) -> list[Element]:
     facts, problem = outcome.facts, outcome.facts.problem
     network = problem.network
-    if network is not None:
-        kind = "gated ReLU" if problem.model == "gated" else "ReLU"
-        text = f"A two-layer {kind} network for {count(problem.n, 'point')} with {count(len(network.Z[0]), 'feature')}"
+    if problem.kind != "cgl":
+        kind = "gated ReLU" if problem.kind == "gated" else "ReLU"
+        text = f"A two-layer {kind} network for {count(problem.n, 'point')} with {count(outcome.features, 'feature')}"
         text += ", the last one the bias" if outcome.source.bias else ""
     else:
         text = f"A constrained group lasso with {problem.n} rows and {count(len(problem.blocks), 'group')}"
@@ -74,7 +75,11 @@ def _head(outcome: Outcome) -> list[Element]:
     cards = [
         ("optimal value p*", decimal(value.upper, 10), "exactly" if value.lower == value.upper else "proved"),
         ("relative gap", scientific(value.relative_gap) if value.relative_gap else "0", "an upper bound"),
-        ("width", str(len(facts.primal.neurons)), "neurons of this network" if network else "active groups"),
+        (
+            "width",
+            str(len(facts.primal.neurons)),
+            "active groups" if problem.kind == "cgl" else "neurons of this network",
+        ),
         ("λ", short(facts.lam, 14), f"λmax {'=' if exact else '≈'} {decimal(root, 6)}"),
     ]
     if network is not None:
@@ -82,9 +87,18 @@ def _head(outcome: Outcome) -> list[Element]:
             ("activation patterns", f"{len(network.patterns):,}", f"{network.patterns.open_cells:,} open cells")
         )
     return [
-        e("p", text + ", trained to its global optimum; what is known about it is proved.", cls="lead"),
+        e("p", f"{text}{_variant(problem)}; what is known about it is proved.", cls="lead"),
         e("dl", [e("div", e("dt", a), e("dd", b), e("dd", c, cls="note")) for a, b, c in cards], cls="cards"),
     ]
+
+
+def _variant(problem: Problem) -> str:
+    """What was minimised, and over what."""
+    loss = ", with the logistic loss" if problem.loss == "logistic" else ""
+    penalty = f", with δ/2 Σ|w_b|² more, δ = {short(problem.delta)}" if problem.delta else ""
+    if problem.sampled is None or problem.sampled.all is not None:
+        return f"{loss}{penalty}, trained to its global optimum"
+    return f"{loss}{penalty}, optimal over {count(len(problem.sampled.patterns), 'activation pattern')} only"
 
 
 def _network(outcome: Outcome) -> Section:
