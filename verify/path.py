@@ -46,8 +46,8 @@ def check_path(problem: Problem, patterns: Patterns | None, largest_squared: Fra
     """Reject unless the pieces cover [lo, hi], at least up to lambda_max, and each of them is a proof."""
     fields = node.record("lo", "hi", "pieces")
     lo, hi = fields["lo"].number(), fields["hi"].number()
-    if not 0 < lo <= hi:
-        raise node.reject("0 < lo <= hi", f"lo = {show(lo)}, hi = {show(hi)}")
+    if not 0 < lo < hi:
+        raise node.reject("0 < lo < hi", f"lo = {show(lo)}, hi = {show(hi)}")
     reached = lo
     pieces = fields["pieces"].array()
     for entry in pieces:

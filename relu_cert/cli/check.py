@@ -146,8 +146,8 @@ def _interval(options: argparse.Namespace) -> IntervalChoice | None:
     if len(ends) != 2:
         raise UsageError(f"--interval takes two numbers, LO,HI, such as 1/20,1/5; not {options.interval!r}.")
     lo, hi = (positive(end, "an end of the interval") for end in ends)
-    if lo > hi:
-        raise UsageError(f"--interval LO,HI needs LO <= HI, not {options.interval!r}.")
+    if lo >= hi:
+        raise UsageError(f"--interval LO,HI needs LO < HI, not {options.interval!r}.")
     return IntervalChoice(lo, hi)
 
 

@@ -31,6 +31,7 @@ DEGREE = 5
 BITS = 64  # of the coefficients of a path
 THOROUGH = 0.9  # pieces below this need no sharper multiplier
 ROUNDING = 3e-14  # relative room for rounding
+FARTHEST, NEAR, TIED = 4.0, 0.05, 1e-9  # how far a branch is continued, and when it is believed to be the same
 MATCH = 1e-5  # a face is a class if their outputs agree so far; a wrong match costs a piece, never a verdict
 
 
@@ -58,6 +59,26 @@ def branch(floats: FloatProblem, eta: Fraction, h: Fraction, warm: Solution | No
     if found is None:
         raise Unsettled("the outputs of the active neurons are dependent, or nearly so")
     return Branch(eta, h, solution, tuple(chosen), found)
+
+
+def continued(floats: FloatProblem, near: Branch, eta: Fraction, h: Fraction, degree: int = DEGREE) -> Branch | None:
+    """The same branch at another eta, without a solve: its series gives the start, Newton the point, prices the test.
+
+    None where a weight is not positive or a price above 1. That its faces are still right is left to `build`.
+    """
+    tau = float((eta - near.eta) / near.h) if near.h else 0.0
+    if abs(tau) > FARTHEST or near.series.s.shape[1] == 1:
+        return None
+    powers = tau ** np.arange(near.series.s.shape[1])
+    s, alpha = near.series.s @ powers, near.series.alpha @ powers
+    found = taylor(near.faces, floats.y, s, alpha, float(eta), float(h), degree)
+    if found is None or (found.alpha[:, 0] <= 0.0).any():
+        return None
+    if np.linalg.norm(found.s[:, 0] - s) > NEAR * np.linalg.norm(s):
+        return None
+    if oracle_of(floats).price(found.s[:, 0], 1.0)[0] > 1.0 + TIED:
+        return None
+    return Branch(eta, h, near.solution, near.faces, found)
 
 
 def build(problem: Problem, floats: FloatProblem, lo: Fraction, hi: Fraction, near: Branch) -> Piece:

@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from relu_cert.exact import sqrt_upper
-from relu_cert.path.build import Branch, branch, build, events
+from relu_cert.path.build import Branch, branch, build, continued, events
 from relu_cert.path.model import Cover, Gap, Piece
 from relu_cert.path.tube import Refused
 from relu_cert.problem.model import Problem
@@ -35,7 +35,9 @@ def cover(
     hi: Fraction,
     told: Told = lambda done, total: None,
 ) -> Cover:
-    """Pieces and gaps that cover [lo, hi] up to lambda_max."""
+    """Pieces and gaps that cover [lo, hi] up to lambda_max; lo < hi."""
+    if not 0 < lo < hi:
+        raise ValueError("an interval of lambdas has 0 < lo < hi")
     top = hi
     if hi * hi >= largest.squared:
         root = sqrt_upper(largest.squared, 64)
@@ -60,6 +62,7 @@ class _Search:
     pieces: list[Piece] = field(default_factory=list)
     gaps: list[Gap] = field(default_factory=list)
     warm: Solution | None = None
+    last: Branch | None = None
     known: dict[Fraction, bool] = field(default_factory=dict)
 
     def all(self) -> None:
@@ -76,8 +79,9 @@ class _Search:
         """[a, b] in pieces, or a gap."""
         reason = ""
         try:
-            near = self.at(a, b)
+            near = self.at((a + b) / 2, (b - a) / 2)
             self.pieces.append(build(self.problem, self.floats, 1 / b, 1 / a, near))
+            self.last = near
             return
         except Refused as why:
             reason = str(why)
@@ -89,7 +93,7 @@ class _Search:
                     self.settle(cut[1], b)
                 return
         except Unsettled as why:
-            reason = str(why)
+            reason, self.last = str(why), None
         middle = _short((a + b) / 2)
         if b - a <= NARROW * a or not (self.settled(a) or self.settled(middle) or self.settled(b)):
             self.gaps.append(Gap(1 / b, 1 / a, reason or "the piece is too narrow"))
@@ -108,9 +112,11 @@ class _Search:
                 self.known[eta] = False
         return self.known[eta]
 
-    def at(self, a: Fraction, b: Fraction) -> Branch:
-        """The branch at the middle."""
-        near = branch(self.floats, (a + b) / 2, (b - a) / 2, self.warm)
+    def at(self, eta: Fraction, h: Fraction) -> Branch:
+        """The branch at eta: the last one continued, or solved afresh."""
+        if self.last is not None and (near := continued(self.floats, self.last, eta, h)) is not None:
+            return near
+        near = branch(self.floats, eta, h, self.warm)
         self.warm = near.solution
         return near
 

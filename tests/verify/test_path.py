@@ -109,6 +109,14 @@ def test_holes_between_pieces_are_rejected() -> None:
     assert not accepted(content)
 
 
+@pytest.mark.parametrize("hi", ["1", "1/2"])
+def test_an_interval_has_an_inside(hi: str) -> None:
+    """A single lambda, or an interval turned around, needs no piece to be covered, and so it is no interval."""
+    content = json.loads(good())
+    content["facts"]["path"] = {"lo": "1", "hi": hi, "pieces": []}
+    assert not accepted(content)
+
+
 def test_a_path_alone_does_not_refute() -> None:
     """REFUTED needs a jump."""
     content = json.loads(good())
