@@ -17,7 +17,7 @@ from properties.exact.linalg import Matrix, Vector, transpose
 from properties.exact.patterns import gated_problem, patterns, relu_problem
 from properties.exact.problem import CGL
 from relu_cert.certificate import certificate, dumps
-from relu_cert.check import DEFAULT_GAP, IntervalChoice, LambdaChoice, find_facts, verdicts
+from relu_cert.check import DEFAULT_GAP, Derivatives, IntervalChoice, LambdaChoice, find_facts, verdicts
 from relu_cert.claims import Result
 from relu_cert.data.model import Source
 from relu_cert.patterns import enumerate_patterns
@@ -143,9 +143,10 @@ class Answer:
         return tuple(f"{claim} {verdict}" for claim, verdict in self.said.items())
 
 
-def ask(case: Case, *, interval: IntervalChoice | None = None) -> Answer:
+def ask(case: Case, *, interval: IntervalChoice | None = None, derivatives: Derivatives | None = None) -> Answer:
     """The certifier's answer to the case; with an interval also about every lambda of that."""
-    facts = find_facts(case.problem, LambdaChoice(value=case.lam), DEFAULT_GAP, _Silent(), interval)
+    choice = LambdaChoice(value=case.lam)
+    facts = find_facts(case.problem, choice, DEFAULT_GAP, _Silent(), interval, derivatives)
     return Answer(case, facts, verdicts(facts))
 
 

@@ -14,13 +14,13 @@ from properties.soundness.draw import PlantedGated
 from properties.soundness.floats import doubt
 from properties.soundness.truth import Truth, contradiction, truth_of_direct, truth_of_network
 from properties.strategies import PlantedCGL, PlantedReLU
-from relu_cert.check import IntervalChoice
+from relu_cert.check import Derivatives, IntervalChoice
 
 
 def judged(case: Case, against: Callable[[Answer], str], interval: IntervalChoice | None = None) -> Outcome:
     """Ask; then the given test, then the checker. A crash is a failure, too."""
     try:
-        answer = ask(case, interval=interval)
+        answer = ask(case, interval=interval, derivatives=Derivatives() if interval is None else None)
         wrong = against(answer) or objection(answer)
     except Exception as error:  # whatever is raised on such small exact data is a bug
         return fails(f"{type(error).__name__}: {error}")
@@ -71,7 +71,7 @@ def check_pair(pair: Pair) -> Outcome:
     """Both answers are accepted by the checker, and do not contradict each other."""
 
     def against(before: Answer) -> str:
-        after = ask(pair.after)
+        after = ask(pair.after, derivatives=Derivatives())
         return clash(pair, before, after) or objection(after)
 
     return judged(pair.before, against)

@@ -58,6 +58,11 @@ class Truth:
         """One solution of the convex program: one network, and every neuron of it in one block."""
         return self.p_unique and all(self.carriers[a] == 1 for a in polytope.support(self.vertices[0]))
 
+    @property
+    def all_active(self) -> bool:
+        """One network, and every neuron that ties is in it: without this it is not differentiable in lambda and y."""
+        return self.p_unique and all(self.vertices[0])
+
     @cached_property
     def supports(self) -> tuple[frozenset[int], ...]:
         """The neurons of every vertex."""
@@ -120,8 +125,9 @@ def contradiction(answer: Answer, truth: Truth) -> str:
         return f"p* = {truth.value} is not in [{float(value.lower)}, {float(value.upper)}]"
     if norm2(sub(fit.center, truth.yhat)) > fit.radius_squared:
         return "the fit is not in its ball"
-    for claim, holds in (("p-unique", truth.p_unique), ("convex-unique", truth.convex_unique)):
-        if said[claim] == ("REFUTED" if holds else "PROVED"):
+    known = {"p-unique": truth.p_unique, "convex-unique": truth.convex_unique, "sensitivity": truth.all_active}
+    for claim, holds in known.items():
+        if said.get(claim) == ("REFUTED" if holds else "PROVED"):
             return f"{claim} is {said[claim]}, but it {'holds' if holds else 'does not hold'}"
     if not truth.p_unique and "PROVED" in (said.get("ggp"), said.get("continuous")):
         return "the solution is not unique, but ggp or continuous is PROVED"
