@@ -142,6 +142,15 @@ def test_direct_case_is_read_back() -> None:
     assert answer.said["p-unique"] == "REFUTED"
 
 
+def test_regression_block_out_by_its_cone_alone() -> None:
+    """One point (1, 1) with target -1, written out: |X_b'theta| = lambda for a block whose projection is 0.
+
+    Its multiplier must be in the certificate, or else the checker misses a class for it."""
+    answer = ask(NetworkCase("relu", mat([[1, 1]]), vec([-1]), Fraction(1)).written_out)
+    assert objection(answer) == ""
+    assert answer.said["p-unique"] == "PROVED"
+
+
 def test_soundness_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The command counts verdicts, stores its batches and goes on from them."""
     line = ["soundness", "--only", "soundness.planted_direct", "--examples", "4", "--state", str(tmp_path), "--quiet"]
