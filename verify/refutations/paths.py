@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from math import isqrt
 
 from verify.classes import Ball
 from verify.exact_set import Tied
@@ -65,7 +64,10 @@ def differentiable(node: Node) -> str:
 
 
 def jacobian(node: Node) -> str:
-    """dw = D^-1 X'e_k with the printed D = X'X + M(w) does not satisfy the conditions to first order."""
+    """dw = D^-1 X'e_k with the printed D = X'X + M(w) does not satisfy the conditions to first order.
+
+    D and H = X'X + lambda M(w) are regular: where Xz = 0 and Mz = 0, z_b = t_b w_b, and the outputs are independent.
+    """
     fields = node.record("problem", "w", "k")
     p = read_instance(fields["problem"], "cgl")
     k = fields["k"].index(p.n)
@@ -75,7 +77,7 @@ def jacobian(node: Node) -> str:
     require(at.unique, node, "a unique solution")
     order = [j for g in p.groups for j in g]
     columns = [tuple(row[j] for row in p.Z) for j in order]
-    M = curvature(at, fields["w"])
+    M = curvature(at)
     gram = [[dot(a, b) for b in columns] for a in columns]
     D, H = (
         tuple(tuple(g + t * m for g, m in zip(*rows, strict=True)) for rows in zip(gram, M, strict=True))
@@ -83,24 +85,21 @@ def jacobian(node: Node) -> str:
     )
     target = tuple(column[k] for column in columns)
     dw = solve(D, target)
-    require(rank(H) == len(H), node, "a regular X'X + lambda M(w)")
     defect = minus(times(H, dw), target) if dw else ()
     require(any(defect), node, "a derivative that leaves a defect of first order")
     return f"the printed dw/dy_{k + 1} = {line(dw or ())} leaves {line(defect)} of X'X dw + lambda M dw = X'e_{k + 1}"
 
 
-def curvature(at: Optimum, node: Node) -> Matrix:
-    """M(w), block diagonal: (I - u u')/|w_b| with u = w_b/|w_b|."""
+def curvature(at: Optimum) -> Matrix:
+    """M(w), block diagonal: (I - u u')/|w_b| with u = w_b/|w_b| and |w_b| = alpha_b lambda, all blocks active."""
     size = sum(map(len, at.w))
     M = [[ZERO] * size for _ in range(size)]
     start = 0
-    for wb in at.w:
-        s = square(wb)
-        norm = Fraction(isqrt(s.numerator), isqrt(s.denominator))
-        require(norm**2 == s, node, "rational |w_b|")
+    for wb, alpha in zip(at.w, at.alpha, strict=True):
+        norm = alpha * at.p.lam
         for i, a in enumerate(wb):
             for j, b in enumerate(wb):
-                M[start + i][start + j] = ((i == j) - a * b / s) / norm
+                M[start + i][start + j] = ((i == j) - a * b / norm**2) / norm
         start += len(wb)
     return tuple(map(tuple, M))
 
