@@ -224,7 +224,7 @@ def compare_sizes(quick: bool, bars: list[Bar]) -> None:
             instances(32 if quick else 70, 4, model, (0.1, 0.01)),
             strict=True,
         ):
-            first, second = ours(small, 3), ours(large, 1)
+            first, second = ours(small, 3), ours(large, 3)
             table(small, [first])
             table(large, [second])
             ratio = second.seconds / first.seconds
