@@ -14,6 +14,7 @@ from relu_cert.prove.polytope.system import MOST_BITS, System, weight_system
 from relu_cert.prove.polytope.walk import TooManyBases, enclosed_start, exact_start, walk
 
 MOST_BASES = 5000
+MOST_WORK = 120_000  # bases times entries of F: a bound on the time, here and in the checker
 FEW_BITS = 64
 
 
@@ -53,7 +54,7 @@ def _listed(facts: Facts, system: System, most: int) -> Polytope:
         start = exact_start(system, tuple(a for a, x in enumerate(facts.exact_set.solutions[0]) if x))
     else:
         start = enclosed_start(system)
-    found = walk(system, start, most)
+    found = walk(system, start, min(most, MOST_WORK // max(1, system.rows * len(system.names))))
     names = system.names
     used = sorted({a for support in found.points for a in support})
     named = [{names[a]: _short(x, system) for a, x in point.items()} for point in found.points.values()]
