@@ -89,6 +89,11 @@ MISSES: dict[str, tuple[str, Json, str]] = {
         {"problem": TWINS, "start": ["3/2", "3/2"], "target": ["3", "0"]},
         "more than twofold",
     ),
+    "nothing to prune": (
+        "lemma:one-step-pruning",
+        {"problem": cgl([[1, 1]], [1, 1], [1], 2), "start": ["0", "0"], "target": ["0", "0"]},
+        "more than twofold",
+    ),
     "many betas": ("alg:pruning-solutions-nn", {"q": ["1", "1", "1"], "j": 0}, "independent outputs"),
     "independent outputs": ("alg:pruning-solutions-nn", {"q": ["1 0", "0 1"], "j": 0}, "in the span of the others"),
     "a zero output": ("alg:pruning-solutions-nn", {"q": ["1 0", "0 0"], "j": 1}, "in the span of the others"),
@@ -212,6 +217,11 @@ MISSES: dict[str, tuple[str, Json, str]] = {
         "cor:relu-continuity",
         FILES["cor_relu_continuity"] | {"W": ["3/5", "3/5"], "w2": "3/5 3/5"},
         "add up to those of w",
+    ),
+    "another number of features": (
+        "cor:relu-continuity",
+        FILES["cor_relu_continuity"] | {"W": ["3/5 0", "4/5 0"]},
+        "one weight for each feature",
     ),
     "width 3": (
         "cor:relu-continuity",

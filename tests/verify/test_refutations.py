@@ -155,6 +155,15 @@ def test_large_files_are_declined() -> None:
             check(refuted.encoded(certificate | {"witness": {"Z": Z}}))
 
 
+def test_many_constraints_are_declined() -> None:
+    """A block with more constraints than the checker projects with is declined, not worked on."""
+    witness = FILES["prop_map_continuity_cgl_open.refutation.json"]["witness"]["problem"]
+    crowded = witness | {"K": [[" ".join(["-1"] * 65)], None]}
+    certificate = FILES["app_general_losses.refutation.json"]
+    with pytest.raises(Declined, match="64 constraints"):
+        check(refuted.encoded(certificate | {"witness": {"problem": crowded, "w": ["0", "0"]}}))
+
+
 def test_no_raw_data() -> None:
     """--data makes no sense with a refutation."""
     with pytest.raises(Usage):

@@ -18,6 +18,7 @@ from verify.text import Matrix, Node, Vector
 Weights = tuple[Vector, ...]
 
 MOST_ROWS = 8  # of Z where all 2^n patterns are tried
+MOST_CONSTRAINTS = 64  # of one block
 MOST_TIED = 12  # blocks whose sets are all tried
 ZERO = Fraction(0)
 
@@ -71,6 +72,8 @@ def project(K: Sequence[Vector], c: Vector) -> Vector:
 
     The active-set method keeps independent k with rho_k > 0. These conditions are checked for what it ends with.
     """
+    if len(K) > MOST_CONSTRAINTS:
+        raise Declined("file", f"at most {MOST_CONSTRAINTS} constraints of a block", str(len(K)))
     rho = [ZERO] * len(K)
     v = c
     for _ in range(200 + 10 * len(K)):

@@ -115,6 +115,7 @@ def network_path(node: Node) -> str:
     affine(at, below, node)
     W, w2 = fields["W"].matrix(), fields["w2"].vector(fields["W"].length())
     width, images = len(W), at.images()
+    require(all(len(u) == len(p.groups[0]) for u in W), fields["W"], "one weight for each feature")
     parts: dict[tuple[int, Vector], Fraction] = dict.fromkeys(images, ZERO)
     for u, a in zip(W, w2, strict=True):
         require(any(u) and square(u) == a * a, fields["W"], "balanced neurons, none of them zero")

@@ -56,7 +56,7 @@ def one_step(node: Node) -> str:
     require(set(start.active) == used, fields["start"], "a solution whose support is S")
     active = target.active
     require(rank(target.outputs(active)) == len(active), fields["target"], "a minimal solution")
-    factor = max(target.alpha[b] / start.alpha[b] for b in start.active)
+    factor = max((target.alpha[b] / start.alpha[b] for b in start.active), default=Fraction(0))
     require(factor > 2, node, "a weight that must grow more than twofold")
     return f"a weight must grow {factor}-fold, and a step multiplies by 1 - t beta <= 2 for every dependence beta"
 
