@@ -221,6 +221,12 @@ def first_level(
     X = np.zeros((r + 1, r, padded(m) + padded(r)))
     E = np.zeros_like(X)
     first, p = rows[0], rows[0][base]
+    if max(max(map(abs, row)) for row in rows) < 2**25 and not any(exponents):  # the same, at once
+        N = np.array(rows, dtype=np.int64)
+        minors = N * p - N[:, base, None] * N[0]
+        minors[:, base] = N[:, base]
+        X[0][:, place] = minors.T
+        return X, E, np.array(exponents, dtype=np.int64)
     for row, exponent, j in zip(rows, exponents, place, strict=True):
         for l in range(r):
             x = row[l] if l == base else row[l] * p - row[base] * first[l]

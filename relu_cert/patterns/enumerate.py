@@ -70,8 +70,10 @@ class _Enumeration:
         self.total += len(bits)
         if self.total > self.max_patterns:
             raise TooManyPatterns(self.expected.bound, self.max_patterns, FOUND)
-        lifted = self._lift(W, basis)
-        both = np.concatenate([lifted, -lifted]) if len(planes) else lifted
+        both = self._lift(W, basis)
+        if len(planes):
+            both = np.concatenate([both, both])
+            np.negative(both[len(W) :], out=both[len(W) :])
         return Group(rows_of(planes.zero), bits, both, circuits)
 
     def _cells(self, planes: Hyperplanes) -> tuple[Packed, Integers, tuple[tuple[int, ...], ...]]:
@@ -107,7 +109,10 @@ class _Enumeration:
         if not basis:
             return np.zeros((len(W), self.a.rank), dtype=np.int64)
         B = [[x * s for x, s in zip(b, self.a.scale, strict=True)] for b in basis]
-        largest = max(max(map(abs, b)) for b in B) * int(np.abs(W).max()) * len(B)
-        if largest < 2**62 and W.dtype != object:
-            return np.asarray(W @ np.array(B, dtype=np.int64))
+        if len(B) == self.a.rank and all(x == (i == l) for i, b in enumerate(B) for l, x in enumerate(b)):
+            return W
+        if W.dtype != object:
+            largest = max(max(map(abs, b)) for b in B) * max(int(W.max()), -int(W.min())) * len(B)
+            if largest < 2**62:
+                return np.asarray(W @ np.array(B, dtype=np.int64))
         return small(W.astype(object) @ np.array(B, dtype=object))

@@ -129,9 +129,9 @@ def fineness(U, a, scale, top, enough):  # type: ignore[no-untyped-def]
 
 @compile_fused
 def signs(Z, scale, W, a, slack, found):  # type: ignore[no-untyped-def]
-    """found[0], found[1]: masks of the hyperplanes with z_j.w > 0 and < 0, both proved: more than rounding away from 0.
+    """found[0], found[1]: masks of the hyperplanes with z_j.w > 0 and < 0, both proved: further from 0 than rounding.
 
-    |fl(z.w) - z.w| < (r + 3) 2^-52 |z|_1 |w|_inf; slack_i is somewhat more than that over |z|_1, and scale_j = 1/|z_j|_1.
+    |fl(z.w) - z.w| < (r + 3) 2^-52 |z|_1 |w|_inf; slack_i is somewhat more than that over |z|_1; scale_j = 1/|z_j|_1.
     """
     products(Z, W, a)
     for w in range(found.shape[1]):
@@ -180,8 +180,8 @@ def finish(Z, scale, full, cells, closures, points, W, good, space, word, rounds
     """W[n] = a small integer point of cell n, with good[n] if its signs are proved.
 
     scale_j = 1 / |z_j|_1; full is the mask of all hyperplanes. points[n] is a point of the closed cell, zero on the
-    hyperplanes in closures[n] only, and a direction that leads into the cell. More rounds of centering and more attempts
-    make smaller numbers. space has 3 R + 2 m + 6 rows and word is 4 x words, of LANES numbers each.
+    hyperplanes in closures[n] only, and a direction that leads into the cell. More rounds of centering and more
+    attempts make smaller numbers. space has 3 R + 2 m + 6 rows and word is 4 x words, of LANES numbers each.
     """
     R, m = Z.shape
     r = W.shape[1]

@@ -24,7 +24,7 @@ from __future__ import annotations
 import numpy as np
 
 from relu_cert.patterns.jit import clear_bits, compile_, copy_bits, lowest, set_bit
-from relu_cert.patterns.points import following, member_sizes, overrule, span, write_on_line, write_point
+from relu_cert.patterns.points import least_beyond, member_sizes, overrule, usual_size, write_on_line, write_point
 from relu_cert.patterns.tableau import (
     compare_points,
     leading_entries,
@@ -170,7 +170,7 @@ def visit_points(  # type: ignore[no-untyped-def]
     sign = 1.0 if det > 0.0 else -1.0
     member_sizes(X, I, M, k, m, S[3])
     exact = line_points(X, E, k, c, base, low, high, whole)
-    least, length = span(low)
+    least, length = least_beyond(low, -np.inf, S[1]), usual_size(low)
     positive(S[2, :m], sign, far)
     copy_bits(far, leaf)
     side_bits(I, M, k, I[1, k], leaf)
@@ -202,7 +202,7 @@ def visit_points(  # type: ignore[no-untyped-def]
         for w in range(len(leaf)):
             leaf[w] ^= far[w]
         side_bits(I, M, k, T, leaf)
-        beyond = following(low, high[e])
+        beyond = least_beyond(low, high[e], S[1])
         middle = (high[e] + beyond) / 2 if beyond < np.inf else high[e] + length
         write_on_line(X, I, M, S, k, c, base, middle, T, m, sign, closures, points, counts[0])
         T[k] = -1 if (X[k, c, e] > 0.0) == (det > 0.0) else 1

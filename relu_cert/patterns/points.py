@@ -51,22 +51,37 @@ def overrule(value, column, ratio):  # type: ignore[no-untyped-def]
 
 
 @propose_
-def span(low):  # type: ignore[no-untyped-def]
-    """The least point of a line and a length: the distance to its largest point below infinity, at least 1."""
-    least, largest = np.inf, -np.inf
+def usual_size(low):  # type: ignore[no-untyped-def]
+    """The mean absolute value of the points of a line (1 if all are 0)."""
+    total, count = 0.0, 0.0
     for j in range(len(low)):
-        least = min(least, low[j])
-        largest = max(largest, low[j] if low[j] < np.inf else -np.inf)
-    return least, max(largest - least, abs(least), abs(largest), 1.0)
+        x = abs(low[j])
+        total += x if x < np.inf else 0.0
+        count += 1.0 if x < np.inf else 0.0
+    return total / count if total > 0.0 else 1.0
 
 
 @propose_
-def following(low, here):  # type: ignore[no-untyped-def]
-    """The least point of a line beyond `here`, or infinity."""
-    least = np.inf
-    for j in range(len(low)):
-        least = min(least, low[j] if low[j] > here else np.inf)
-    return least
+def least_beyond(low, here, lanes):  # type: ignore[no-untyped-def]
+    """The least point of a line beyond `here`, or infinity. There are a multiple of 32 numbers; lanes is scratch."""
+    for i in range(32):
+        lanes[i] = np.inf
+    for start in range(0, len(low), 32):
+        part = low[start : start + 32]
+        for i in range(32):
+            x, least = part[i], lanes[i]
+            x = x if x > here else np.inf
+            lanes[i] = x if x < least else least
+    for i in range(16):
+        x, y = lanes[i], lanes[i + 16]
+        lanes[i] = x if x < y else y
+    for i in range(8):
+        x, y = lanes[i], lanes[i + 8]
+        lanes[i] = x if x < y else y
+    for i in range(4):
+        x, y = lanes[i], lanes[i + 4]
+        lanes[i] = x if x < y else y
+    return min(lanes[0], lanes[1], lanes[2], lanes[3])
 
 
 @compile_

@@ -1,0 +1,78 @@
+"""Compiled helpers do what the plain ones do; a witness that is not proved is replaced by an exact one."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from relu_cert.exact import matrix
+from relu_cert.patterns import cells as cells_module
+from relu_cert.patterns.arrangement import arrangement, hyperplanes
+from relu_cert.patterns.cells import cells
+from relu_cert.patterns.circuits import minimal
+from relu_cert.patterns.compiled import Chunk, Finish
+from relu_cert.patterns.jit import lowest
+from relu_cert.patterns.packing import both_halves
+from relu_cert.patterns.witness import REACH, float_rows
+from tests.patterns import instances
+
+
+def test_lowest_one():
+    """The position of the lowest one, for every position and whatever is above it."""
+    rng = random.Random(1)
+    for i in range(64):
+        for above in (0, rng.getrandbits(64), 2**64 - 1):
+            assert lowest(np.uint64((1 << i | above << (i + 1)) & 2**64 - 1)) == i
+
+
+@pytest.mark.parametrize("rows", [7, 40, 130])
+def test_packing(rows):
+    """Rows that repeat, point the other way or vanish, in one and in several words."""
+    rng = random.Random(rows)
+    base = [[rng.randint(-9, 9) for _ in range(4)] for _ in range(max(rows // 2, 5))]
+    Z = [[rng.choice((-2, 0, 1)) * x for x in rng.choice(base)] for _ in range(rows)]
+    planes = hyperplanes(arrangement(matrix(Z)).rows)
+    width = (len(planes) + 7) // 8
+    half = np.random.default_rng(rows).integers(0, 256, size=(300, width), dtype=np.uint8)
+    half[:, -1] &= (1 << (len(planes) - 8 * (width - 1))) - 1
+    assert (both_halves(half, planes, rows, compiled=True) == both_halves(half, planes, rows)).all()
+
+
+@pytest.mark.parametrize("rows", [instances.cube(4), instances.ternary(3), instances.braid(6)])
+def test_minimal_circuits(rows):
+    """The same circuits in the same order."""
+    broken = cells(hyperplanes(arrangement(matrix(rows)).rows).normals, compiled=False).broken
+    assert minimal(broken, compiled=True) == minimal(broken)
+
+
+def test_wide_circuits():
+    """Masks beyond one word are left to the plain search."""
+    broken = {1 << 1 | 1 << 70: 0, 1 << 1 | 1 << 2 | 1 << 70: 0, 1 << 3 | 1 << 5: 2}
+    assert minimal(broken, compiled=True) == minimal(broken) == [(0, (1, 70)), (2, (3, 5))]
+
+
+@pytest.mark.parametrize("reach", [1.0, 6.0])
+def test_unproved_witnesses_are_replaced(monkeypatch, reach):
+    """With no or little room for rounding the proof fails for all or some cells; exact points take their place."""
+    normals = hyperplanes(arrangement(matrix(instances.cube(4))).rows).normals
+    monkeypatch.setattr(cells_module, "REACH", reach)
+    found = cells(normals, compiled=True)
+    assert len(found) == instances.THRESHOLD_FUNCTIONS[4] // 2
+    values = found.points @ np.array(normals).T
+    bits = np.unpackbits(found.bits, axis=1, count=len(normals), bitorder="little").astype(bool)
+    assert (values != 0).all()
+    assert ((values > 0) == bits).all()
+
+
+def test_wrong_signs_are_not_proved():
+    """A point is accepted for the cell that it lies in and refused for a cell that differs in one sign."""
+    normals = [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, -1)]
+    finish = Finish(float_rows(normals), REACH, False)
+    points = np.array([[[3.0, 2.0, 1.0], [0.0, 0.0, 0.0]]] * 3)
+    masks = np.array([[0b1111], [0b0111], [0b1110]], dtype=np.uint64)
+    chunk = Chunk(masks, np.zeros_like(masks), points, np.zeros((3, 3, 2), dtype=np.int16), {})
+    W, good = finish(chunk)
+    assert good.tolist() == [True, False, False]
+    assert (W[0] @ np.array(normals).T > 0).all()
