@@ -1,0 +1,59 @@
+"""README.md tells the truth: its output, its tables and its Python example."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from properties.registry import all_claims
+from relu_cert.claims import CLAIMS
+from relu_cert.cli import parser
+from tests.cli.run import run
+
+README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """Files are written into a folder of their own."""
+    monkeypatch.chdir(tmp_path)
+
+
+def block_after(mark: str) -> str:
+    """The first code block after a mark."""
+    return re.search(r"```[a-z]*\n(.*?)```", README[README.index(mark) :], re.DOTALL).group(1)
+
+
+def test_the_first_command_prints_what_the_readme_shows():
+    """The report of the bundled example, line by line, but for the place of the installed file."""
+    shown = block_after("<!-- output: check --example xor -->").splitlines()
+    printed = [line for line in run("check", "--example", "xor").out.splitlines() if not line.startswith("re-check")]
+    assert printed == shown
+
+
+def test_every_claim_is_listed_with_its_statement():
+    """The table of claims is the registry's."""
+    rows = dict(re.findall(r"^\| `([a-z-]+)` \| (.*?) \|$", README, re.MULTILINE))
+    for claim in CLAIMS:
+        assert rows[claim.NAME] == claim.STATEMENT
+
+
+def test_every_command_is_listed():
+    """Each command of the parser has a row."""
+    choices = next(action.choices for action in parser()._actions if action.dest == "command")
+    for name in choices:
+        assert f"`python -m relu_cert {name}" in README
+
+
+def test_the_python_example_runs(capsys):
+    """The example prints what its comments say."""
+    code = block_after("## From Python")
+    exec(compile(code, "README.md", "exec"), {})
+    expected = [line.split("# ")[1] for line in code.splitlines() if line.startswith("print")]
+    assert capsys.readouterr().out.splitlines() == expected
+
+
+def test_the_ledger_lists_every_claim_of_the_paper():
+    """The folded table has one row for each executable claim."""
+    for claim in all_claims().values():
+        assert f"| {claim.label} |" in README
