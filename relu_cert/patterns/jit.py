@@ -1,4 +1,4 @@
-"""Compiled functions that all kernels share: the two ways of compiling, and bit masks in 64-bit words.
+"""Compiled functions that all kernels share: the ways of compiling, and bit masks in 64-bit words.
 
 Compiled code is kept in __pycache__. Numba renews it when the file of the function itself changes, not when a function
 that it calls does: after a change in this file, in `tableau.py` or in `points.py`, remove `__pycache__/*.nbi`.
@@ -6,21 +6,24 @@ that it calls does: after a change in this file, in `tableau.py` or in `points.p
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 
-_OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy"}
+_OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
+_BARE: dict[str, Any] = {**_OPTIONS, "_nrt": False}  # no allocation, so views are not counted, which costs much time
 
-compile_ = njit(**_OPTIONS, _nrt=False)
-"""Strict floating point: for whatever decides or proves a sign. No allocation, so that views are not counted."""
+compile_ = njit(**_BARE)
+"""Strict floating point: for whatever decides or proves a sign."""
 
 compile_allocating = njit(**_OPTIONS)
 """The same for functions that make arrays."""
 
-compile_fused = njit(**_OPTIONS, _nrt=False, fastmath={"contract"})
+compile_fused = njit(**_BARE, fastmath={"contract"})
 """Strict, but a product and a sum may be rounded once instead of twice."""
 
-propose_ = njit(**_OPTIONS, _nrt=False, fastmath={"reassoc", "contract", "arcp", "nsz", "nnan"})
+propose_ = njit(**_BARE, fastmath={"reassoc", "contract", "arcp", "nsz", "nnan"})
 """Sums in any order: for points that are only proposed."""
 
 _DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)

@@ -56,7 +56,7 @@ def float_rows(rows: Sequence[Sequence[int]]) -> Floats:
     if max(max(map(abs, row)) for row in rows) < 2**53:
         Z = np.array(rows, dtype=np.float64)
         _, exponents = np.frexp(np.abs(Z).max(axis=1))
-        return np.ldexp(Z, -np.maximum(exponents, 1)[:, None])
+        return np.asarray(np.ldexp(Z, -np.maximum(exponents, 1)[:, None]))
     scaled = [(row, 1 << max(max(map(abs, row)).bit_length(), 1)) for row in rows]
     return np.array([[x / s for x in row] for row, s in scaled], dtype=np.float64)
 
