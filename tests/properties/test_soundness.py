@@ -53,6 +53,16 @@ def test_no_wrong_verdict(name: str) -> None:
     assert found.notes, "no verdict was counted"
 
 
+@pytest.mark.parametrize("name", ["planted_relu", "planted_gated", "planted_direct"])
+def test_no_wrong_verdict_over_balls(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted optima are rational, and proved as such. Without that the proofs over balls must not err on them either,
+    though ties and breakpoints leave them undecided more often."""
+    monkeypatch.setattr("relu_cert.settle._exact_facts", lambda *_: None)
+    found = search(registry.load(f"soundness.{name}").printed, 12)
+    assert not found.failed, f"{found.why}: {found.failure}"
+    assert found.notes["p-unique PROVED"]
+
+
 def test_truth_of_the_box() -> None:
     """m* = 2 and M* = 2 or 3 by hand: the two diagonals, and nothing isolated beyond."""
     truth = truth_of_network(box())
