@@ -6,8 +6,8 @@ The LP peer is the incremental enumeration of Rada and Cerny (2018) with HiGHS: 
 warm-started feasibility LP for each new side. It lists open cells only and proves nothing; it is given the merged
 hyperplanes, is credited with the antipodal cell of each that it finds, and is stopped after some seconds: its time per
 cell is that of the part it has done. Ours is timed whole: exact reading, open cells, integer witnesses with proved
-signs, circuits; and then with the lower faces and covers too. On a busy machine use `--clock cpu` (ours runs in two
-threads, so its wall time is the shorter one). Nothing is asserted about time; the table says which bars are met.
+signs, circuits; and then with the lower faces and covers too. On a busy machine use `--clock cpu` (both
+run in one thread). Nothing is asserted about time; the table says which bars are met.
 """
 
 from __future__ import annotations
