@@ -72,7 +72,8 @@ class Oracle(Protocol):
 
 _MOST = 120  # new faces in a round
 _PROBES = 40  # directions that are tried for a lower bound of the largest price
-_SHARE = 0.2  # pieces below this share of it are not looked at closely
+_SHARE = 0.2  # pieces below this share of it are not looked at closely,
+_LARGER_SHARE, _MANY = 0.5, 20_000  # nor below this one where there are so many patterns
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,8 @@ class ReluOracle:
         hot, signs = [], []
         c = correlations(self.arrays, r)
         length = lengths(c)
-        enough = max(enough, _SHARE * self._reached(r, c, length))
+        share = _SHARE if len(length) <= _MANY else _LARGER_SHARE
+        enough = max(enough, share * self._reached(r, c, length))
         for sign in (1, -1):
             chosen, least = representatives(self.arrays, sign * r, length)
             hot.append(chosen[least > enough])
@@ -105,7 +107,7 @@ class ReluOracle:
 
     def _reached(self, r: Floats, c: Floats, length: Floats) -> float:
         """A lower bound of the largest price: |r.(Zu)_+| in the directions +-Z'Dr of the longest correlations."""
-        longest = np.argsort(-length)[:_PROBES]
+        longest = np.argpartition(-length, _PROBES)[:_PROBES] if len(length) > _PROBES else np.arange(len(length))
         U = c[longest] / np.maximum(length[longest], 1e-300)[:, None]
         outputs = U @ self.arrays.Z.T
         plus, minus = np.maximum(outputs, 0.0) @ r, np.maximum(-outputs, 0.0) @ r

@@ -101,6 +101,8 @@ def shortest(
 def _iterate(work: _Work, task: _Task, enough: float, out: Shortest) -> None:
     """The active-set loop. Problems are written to `out` and leave as they finish."""
     d = task.unit.shape[1]
+    if not work.pending.any():
+        _first(work, task)
     for _ in range(12 * d + 40):
         if not len(work.where):
             return
@@ -114,6 +116,25 @@ def _iterate(work: _Work, task: _Task, enough: float, out: Shortest) -> None:
         if len(work.where):
             _step(work, task)
     _write(out, task, work, np.arange(len(work.where)))
+
+
+def _first(work: _Work, task: _Task) -> None:
+    """The first step of all problems, without a solve: along the most violated row to the minimum or to its bound."""
+    slack = work.v @ task.unit.T
+    slack *= work.sign
+    line = np.arange(len(slack))
+    row = slack.argmin(axis=1)
+    x = np.maximum(-slack[line, row], 0.0)
+    x[x <= work.least] = 0.0
+    limit = task.upper[work.where, row]
+    flips = x > limit
+    step = np.where(flips, limit, x)
+    work.v += (step * work.sign[line, row])[:, None] * task.unit[row]
+    rests = (x > 0.0) & ~flips
+    work.kinks[rests, 0] = row[rests]
+    work.x[rests, 0] = x[rests]
+    work.c[flips] = work.v[flips]
+    work.sign[line[flips], row[flips]] *= -1.0
 
 
 def _enter(work: _Work, unit: Floats) -> Bits:
