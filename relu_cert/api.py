@@ -102,6 +102,9 @@ class Certified:
     fit PROVED
     p-unique PROVED
     convex-unique PROVED
+    optimal-set PROVED
+    minimal PROVED
+    connected PROVED
     >>> found.lam, found.value.lower <= found.value.upper
     (Fraction(1, 2), True)
 
