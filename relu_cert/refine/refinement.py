@@ -182,5 +182,3 @@ def dyadic(values: Sequence[arb], bits: int) -> Vector:
 def _fraction(x: arb) -> Fraction:
     mantissa, exponent = x.mid().man_exp()
     return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
-
-
