@@ -116,9 +116,7 @@ def price_pieces(
     return Pieces(*(np.concatenate([getattr(p, name) for p in parts]) for name in Pieces.__dataclass_fields__))
 
 
-def _price(
-    Z: Floats, t: Floats, base: Bits, enough: float, kinks: NDArray[np.intp] | None, compiled: bool
-) -> Pieces:
+def _price(Z: Floats, t: Floats, base: Bits, enough: float, kinks: NDArray[np.intp] | None, compiled: bool) -> Pieces:
     c = np.where(base, t, 0.0) @ Z
     sign = np.where(base, 1.0, -1.0)
     upper = np.where(t > 0.0, np.inf, -t)
