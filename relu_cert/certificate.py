@@ -29,7 +29,7 @@ from relu_cert.prove.facts import (
     PieceMultipliers,
 )
 from relu_cert.prove.ggp.record import ggp_record
-from relu_cert.prove.polytope.model import Polytope
+from relu_cert.prove.polytope.model import Polytope, Shortest
 
 FORMAT = "relu_cert certificate"
 VERSION = 1
@@ -136,6 +136,8 @@ def _facts(facts: Facts) -> dict[str, Any]:
         tail["exact_set"] = {"solutions": matrix(exact.solutions), "farkas": vector(exact.farkas)}
     if facts.polytope is not None:
         tail["polytope"] = _polytope(facts.polytope)
+    if facts.shortest is not None:
+        tail["min_norm"] = _min_norm(facts.shortest)
     if facts.ggp is not None:
         tail["ggp"] = ggp_record(facts.ggp)
     if facts.path is not None and facts.path.complete:
@@ -252,6 +254,15 @@ def _polytope(found: Polytope) -> dict[str, Any]:
         "min_norm": None
         if shortest is None
         else {"weights": vector(shortest.weights), "radius": number(shortest.radius)},
+    }
+
+
+def _min_norm(shortest: Shortest) -> dict[str, Any]:
+    return {
+        "bits": shortest.bits,
+        "weights": vector(shortest.found.weights),
+        "radius": number(shortest.found.radius),
+        "mu": vector(shortest.mu),
     }
 
 

@@ -23,7 +23,7 @@ from relu_cert.prove.facts import ExactNeuron, Facts, LambdaMax
 from relu_cert.prove.lifts import proposed_lifts
 from relu_cert.prove.multipliers import Proposals
 from relu_cert.prove.optimal_set import optimal_set
-from relu_cert.prove.polytope.listing import list_polytope
+from relu_cert.prove.polytope.listing import list_polytope, shortest_weights
 from relu_cert.prove.polytope.model import Polytope
 from relu_cert.prove.prove import exact_neuron, prove
 from relu_cert.refine import refine
@@ -149,7 +149,7 @@ def _listed(facts: Facts) -> tuple[Facts, bool]:
     found = list_polytope(facts)
     if isinstance(found, Polytope):
         return replace(facts, polytope=found), True
-    return replace(facts, unlisted=found.reason), found.final
+    return replace(facts, unlisted=found.reason, shortest=shortest_weights(facts)), found.final
 
 
 def _rank(facts: Facts) -> tuple[bool, bool, bool, Fraction]:

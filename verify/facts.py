@@ -18,12 +18,14 @@ from verify.patterns import Patterns, check_patterns
 from verify.polytope import Polytope, check_polytope
 from verify.primal import Primal, check_primal
 from verify.problem import Problem
+from verify.shortest import Shortest, check_min_norm
+from verify.system import System
 from verify.text import Node, Vector
 from verify.value import Fit, Value, check_fit, check_value
 
 T = TypeVar("T")
 PLAIN = ("lambda_max", "primal", "dual", "value", "fit")  # with delta > 0 or the logistic loss
-NAMES = ("lambda_max", "primal", "dual", "value", "fit", "optimal_set", "exact_set", "polytope", "ggp", "path", "jump")
+NAMES = (*PLAIN, "optimal_set", "exact_set", "polytope", "min_norm", "ggp", "path", "jump")
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,7 @@ class Facts:
     ggp: Position | None = None
     path: Path | None = None
     jump: Jump | None = None
+    min_norm: Shortest | None = None  # of `polytope`, or by itself
 
 
 def check_facts(problem: Problem, node: Node) -> Facts:
@@ -69,17 +72,24 @@ def check_facts(problem: Problem, node: Node) -> Facts:
             point = needed(theta, "dual", at)
             multipliers = facts["dual"].record("theta", "multipliers")["multipliers"]
             optimal = check_set(problem, patterns, point, multipliers, needed(value, "value", at), at)
-    polytope = None
+    polytope = shortest = None
     if "polytope" in facts:
-        at = facts["polytope"]
-        known = needed(optimal, "optimal_set or exact_set", at)
-        if problem.blocks and known.bends and not known.exact:
-            raise at.reject("neurons that lie in one block each", f"{known.bends} in several, with a weight in each")
-        polytope = check_polytope(known.system, at)
+        polytope = check_polytope(weights(problem, optimal, facts["polytope"]), facts["polytope"])
+        shortest = polytope.shortest
+    if "min_norm" in facts:
+        shortest = check_min_norm(weights(problem, optimal, facts["min_norm"]), facts["min_norm"])
     position = check_ggp(problem, patterns, facts["ggp"]) if "ggp" in facts else None
     path = check_path(problem, patterns, squared, facts["path"]) if "path" in facts else None
     jump = check_jump(problem, patterns, facts["jump"]) if "jump" in facts else None
-    return Facts(patterns, squared, primal, theta, value, fit, optimal, polytope, position, path, jump)
+    return Facts(patterns, squared, primal, theta, value, fit, optimal, polytope, position, path, jump, shortest)
+
+
+def weights(problem: Problem, optimal: OptimalSet | None, node: Node) -> System:
+    """The equations of the weights of all solutions, one weight for each neuron."""
+    known = needed(optimal, "optimal_set or exact_set", node)
+    if problem.blocks and known.bends and not known.exact:
+        raise node.reject("neurons that lie in one block each", f"{known.bends} in several, with a weight in each")
+    return known.system
 
 
 def check_dual(problem: Problem, patterns: Patterns | None, node: Node) -> tuple[Vector, Fraction]:

@@ -13,11 +13,10 @@ from fractions import Fraction
 from flint import fmpq
 
 from verify.bounds import fraction, rational
-from verify.shortest import check_shortest
-from verify.system import System, chosen, on_grid, tableau
+from verify.shortest import Shortest, check_shortest
+from verify.system import MOST_BITS, System, chosen, on_grid, tableau
 from verify.text import Node, Vector
 
-MOST_BITS = 4096
 Basis = tuple[int, ...]
 Row = list[fmpq]
 
@@ -34,6 +33,7 @@ class Polytope:
     tied: int
     used: tuple[int, ...]
     rank: int
+    shortest: Shortest | None = None
 
     @property
     def dimension(self) -> int:
@@ -67,10 +67,10 @@ def check_polytope(system: System, node: Node) -> Polytope:
         raise fields["vertices"].reject("the supports of the bases, each once, in the order of the bases")
     if tuple(entry.ascending(len(vertices)) for entry in fields["edges"].array()) != edges:
         raise fields["edges"].reject("the pairs of vertices that a pivot joins, each once, in ascending order")
-    check_shortest(short, list(points.values()), fields["min_norm"])
+    shortest = check_shortest(short, list(points.values()), fields["min_norm"])
     used = sorted({a for support in points for a in support})
     rank = int(chosen(short, used).rank()) if system.exact and system.rows else system.rows
-    return Polytope(vertices, edges, system.total, tuple(system.names[a] for a in used), rank)
+    return Polytope(vertices, edges, system.total, tuple(system.names[a] for a in used), rank, shortest)
 
 
 def read_bases(system: System, node: Node) -> dict[Basis, Node]:

@@ -3,33 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
 
 from verify.bounds import fraction, rational
-from verify.system import System, chosen
+from verify.system import MOST_BITS, System, chosen, on_grid
 from verify.text import Node, Vector, show
 
 ZERO = Fraction(0)
 
 
-def check_shortest(system: System, vertices: Sequence[dict[int, Fraction]], node: Node) -> None:
-    """Reject unless the shortest alpha is within `radius` of `weights`, entry by entry. `vertices` are all of them."""
+@dataclass(frozen=True)
+class Shortest:
+    """The shortest alpha is within `radius` of `weights`, entry by entry, and 0 where they are 0."""
+
+    weights: Vector
+    radius: Fraction
+
+
+def check_shortest(system: System, vertices: Sequence[dict[int, Fraction]], node: Node) -> Shortest | None:
+    """Reject unless the shortest alpha is as stated; None if nothing is. `vertices` are all of them."""
     if node.value is None:
-        return
+        return None
     fields = node.record("weights", "radius")
+    alpha, found = read_weights(system, fields)
+    if system.exact:
+        check_exact(system, vertices, alpha, fields["weights"])
+    else:
+        check_enclosed(system, alpha, found.radius, fields)
+    return found
+
+
+def check_min_norm(system: System, node: Node) -> Shortest:
+    """Reject unless the shortest alpha is as stated, without a list of vertices: by `mu`, or as in `check_enclosed`."""
+    fields = node.record("bits", "weights", "radius", "mu")
+    bits = fields["bits"].index(MOST_BITS + 1)
+    if system.exact and bits:
+        raise fields["bits"].reject("0, because the polytope is known exactly")
+    alpha, found = read_weights(system, fields)
+    mu = fields["mu"].vector(system.rows if system.exact else 0)
+    if system.exact:
+        check_exact(system, (), alpha, fields["weights"])
+        check_slopes(system, alpha, mu, fields["mu"])
+    else:
+        check_enclosed(on_grid(system, bits), alpha, found.radius, fields)
+    return found
+
+
+def check_slopes(system: System, alpha: Vector, mu: Vector, node: Node) -> None:
+    """F_a.mu = alpha_a where alpha_a > 0, F_a.mu <= 0 elsewhere."""
+    for a, entries in enumerate(zip(*system.F.tolist(), strict=True)):
+        height = sum((fraction(fmpq(x)) * m for x, m in zip(entries, mu, strict=True)), ZERO)
+        if height != alpha[a] if alpha[a] else height > 0:
+            expected = show(alpha[a]) if alpha[a] else "<= 0"
+            raise node.reject(f"F_a.mu = {expected} for class {system.names[a]}", show(height))
+
+
+def read_weights(system: System, fields: dict[str, Node]) -> tuple[Vector, Shortest]:
+    """The weights of the columns of F, and all that is stated."""
     weights, radius = fields["weights"].vector(system.total), fields["radius"].number()
     for name, x in enumerate(weights):
         if x < 0 or (x and name not in system.names):
             raise fields["weights"].reject(f"a weight >= 0, and 0 if it is never active, for class {name}", show(x))
     alpha = tuple(weights[name] for name in system.names)
-    if system.exact:
-        if radius:
-            raise fields["radius"].reject("0, because the polytope is known exactly")
-        check_exact(system, vertices, alpha, fields["weights"])
-    else:
-        check_enclosed(system, alpha, radius, fields)
+    if system.exact and radius:
+        raise fields["radius"].reject("0, because the polytope is known exactly")
+    return alpha, Shortest(weights, radius)
 
 
 def check_exact(system: System, vertices: Sequence[dict[int, Fraction]], alpha: Vector, node: Node) -> None:

@@ -11,6 +11,8 @@ from flint import fmpq, fmpq_mat, fmpz
 from verify.bounds import fraction, matrix, rational
 from verify.text import Vector
 
+MOST_BITS = 4096
+
 
 @dataclass(frozen=True)
 class System:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from relu_cert.exact import Matrix, Vector
 from relu_cert.problem.model import Problem
 from relu_cert.prove.ggp.model import GGP
-from relu_cert.prove.polytope.model import Polytope
+from relu_cert.prove.polytope.model import MinNorm, Polytope, Shortest
 
 if TYPE_CHECKING:
     from relu_cert.path.model import Cover, Jump
@@ -231,8 +231,16 @@ class Facts:
     unsettled: str = ""  # why there is no optimal set
     polytope: Polytope | None = None
     unlisted: str = ""  # why there is no polytope
+    shortest: Shortest | None = None  # the shortest weights, where there is no polytope
     ggp: GGP | None = None  # gated and direct problems
     path: Cover | None = None  # an interval of lambdas, if one was asked for
     jump: Jump | None = None  # a lambda of the interval at which the minimum-norm path jumps
     asked_sensitivity: bool = False
     sensitivity: Sensitivity | None = None  # derivatives, where they were asked for and exist
+
+    @property
+    def min_norm(self) -> MinNorm | None:
+        """The optimal weights of least norm, where they are known."""
+        if self.polytope is not None:
+            return self.polytope.min_norm
+        return None if self.shortest is None else self.shortest.found

@@ -10,6 +10,7 @@ from verify.claims.convex_unique import convex_unique, not_convex_unique
 from verify.claims.fit import fit
 from verify.claims.general_position import general_position, not_general_position
 from verify.claims.ggp import ggp, not_ggp
+from verify.claims.min_norm import min_norm
 from verify.claims.min_norm_continuous import min_norm_continuous, not_min_norm_continuous
 from verify.claims.minimal import minimal
 from verify.claims.optimal import optimal
@@ -32,6 +33,7 @@ CLAIMS: dict[str, Judge] = {
     "optimal-set": optimal_set,
     "minimal": minimal,
     "connected": connected,
+    "min-norm": min_norm,
     "ggp": ggp,
     "general-position": general_position,
     "continuous": continuous,

@@ -8,8 +8,8 @@ from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import class_map
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.grid import from_grid, to_grid
-from relu_cert.prove.polytope.model import Polytope, Unlisted
-from relu_cert.prove.polytope.shortest import shortest
+from relu_cert.prove.polytope.model import Polytope, Shortest, Unlisted
+from relu_cert.prove.polytope.shortest import shortest, shortest_alone
 from relu_cert.prove.polytope.system import MOST_BITS, System, weight_system
 from relu_cert.prove.polytope.walk import TooManyBases, enclosed_start, exact_start, walk
 
@@ -33,6 +33,13 @@ def list_polytope(facts: Facts, most: int = MOST_BASES) -> Polytope | Unlisted:
         except Unsettled as why:
             reason = str(why)
     return Unlisted(reason, final=False)
+
+
+def shortest_weights(facts: Facts) -> Shortest | None:
+    """The shortest optimal weights without a list of vertices, or None where that is not proved."""
+    if (facts.exact_set is None and facts.optimal_set is None) or _in_several_blocks(facts):
+        return None
+    return shortest_alone(weight_system(facts))
 
 
 def _short(x: Fraction, system: System) -> Fraction:

@@ -20,6 +20,20 @@ class MinNorm:
 
 
 @dataclass(frozen=True)
+class Shortest:
+    """The shortest weights of a polytope that is not listed, with their own proof.
+
+    `bits`  as in `Polytope`
+    `mu`    exact: F_a.mu = alpha_a where alpha_a > 0 and F_a.mu <= 0 elsewhere, so that alpha.(beta - alpha) >=
+            mu.(F beta - F alpha) = 0 for all beta of the polytope; empty where they are enclosed
+    """
+
+    bits: int
+    found: MinNorm
+    mu: Vector
+
+
+@dataclass(frozen=True)
 class Polytope:
     """All vertices and edges of {alpha >= 0 : sum_a alpha_a q_a = yhat} (cor:minimal-unique: the minimal networks).
 

@@ -12,14 +12,14 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 import numpy as np
-from flint import fmpq_mat
-from scipy.optimize import nnls
+from flint import fmpq, fmpq_mat
+from scipy.optimize import linprog, nnls
 
 from relu_cert.exact import Vector, dot, norm_squared
-from relu_cert.prove.classes import column, to_fraction, to_vector
+from relu_cert.prove.classes import column, to_fmpq, to_fraction, to_vector
 from relu_cert.prove.definite import floats
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
-from relu_cert.prove.polytope.model import MinNorm
+from relu_cert.prove.polytope.model import MinNorm, Shortest
 from relu_cert.prove.polytope.system import System
 
 SEEMS_POSITIVE = 1e-9  # relative; a wrong proposal costs the fact, never its truth
@@ -34,6 +34,63 @@ def shortest(system: System, vertices: Sequence[dict[int, Fraction]]) -> MinNorm
     if support is None:
         return None
     return _exact(system, support, vertices) if system.exact else _enclosed(system, support)
+
+
+def shortest_alone(system: System) -> Shortest | None:
+    """The shortest point with a proof that needs no list of vertices."""
+    found = shortest(system, ())
+    if found is None or not system.exact:
+        return None if found is None else Shortest(system.bits, found, ())
+    mu = _slopes(system, found.weights)
+    return None if mu is None else Shortest(0, found, mu)
+
+
+def _slopes(system: System, alpha: Vector) -> Vector | None:
+    """mu with F_a.mu = alpha_a where alpha_a > 0 and F_a.mu <= 0 elsewhere, exactly; floats choose among them."""
+    on = [a for a, x in enumerate(alpha) if x]
+    off = [a for a, x in enumerate(alpha) if not x]
+    rows = [[*row, to_fmpq(alpha[a])] for a, row in zip(on, system.on(on).transpose().tolist(), strict=True)]
+    reduced, rank = fmpq_mat(rows).rref()
+    kept = reduced.tolist()[:rank]
+    pivots = [next((j for j, x in enumerate(row) if x), system.rows) for row in kept]
+    if system.rows in pivots:
+        return None
+    free = [j for j in range(system.rows) if j not in pivots]
+    chosen = _chosen(system, kept, pivots, free, off)
+    if chosen is None:
+        return None
+    mu = [ZERO] * system.rows
+    for j, x in zip(free, chosen, strict=True):
+        mu[j] = x
+    for row, pivot in zip(kept, pivots, strict=True):
+        mu[pivot] = to_fraction(row[-1]) - sum((to_fraction(row[j]) * mu[j] for j in free), ZERO)
+    heights = to_vector(system.F.transpose() * column(mu))
+    return tuple(mu) if all(heights[a] <= 0 for a in off) else None
+
+
+def _chosen(
+    system: System, kept: list[list[fmpq]], pivots: list[int], free: list[int], off: list[int]
+) -> Vector | None:
+    """The entries of mu that are free, so that F_a.mu is as far below 0 as it can be for all a of `off`."""
+    if not free:
+        return ()
+    start, step = np.zeros(system.rows), np.zeros((system.rows, len(free)))
+    for i, j in enumerate(free):
+        step[j, i] = 1.0
+    for row, pivot in zip(kept, pivots, strict=True):
+        start[pivot] = float(to_fraction(row[-1]))
+        step[pivot] = [-float(to_fraction(row[j])) for j in free]
+    F = floats(system.on(off)).T
+    slack = np.ones((len(off), 1))
+    found = linprog(
+        np.r_[np.zeros(len(free)), -1.0],
+        A_ub=np.hstack([F @ step, slack]),
+        b_ub=-(F @ start),
+        bounds=[(None, None)] * len(free) + [(None, 1.0)],
+    )
+    if found.x is None:
+        return None
+    return tuple(Fraction(float(x)).limit_denominator(10**12) for x in found.x[:-1])
 
 
 def _support(system: System) -> list[int] | None:
