@@ -105,6 +105,7 @@ class Certified:
     optimal-set PROVED
     minimal PROVED
     connected PROVED
+    min-norm PROVED
     >>> found.lam, found.value.lower <= found.value.upper
     (Fraction(1, 2), True)
 
