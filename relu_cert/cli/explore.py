@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,42 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.check import DEFAULT_GAP, LambdaChoice, find_facts, network_problem
+from relu_cert.cli.emit import write_file
 from relu_cert.cli.options import add_data_options, add_output_options, chosen_example, positive, read_data
 from relu_cert.data import read_csv
 from relu_cert.data.model import Dataset
 from relu_cert.errors import DataError, UsageError
 from relu_cert.network.explore import OptimalNetworks, optimal_networks
 from relu_cert.prove.facts import Facts
+from relu_cert.report.explore import Exploration, Labels, Row
 from relu_cert.report.progress import Progress
 
 Floats = NDArray[np.float64]
 ACTIVE = 1e-9  # of the largest weight: what counts as a neuron in the table
-
-
-@dataclass(frozen=True)
-class Row:
-    """One optimal network: its errors on the two data sets, and its accuracy on the test data if there are labels."""
-
-    name: str
-    width: int
-    squared_norm: float
-    validation: float
-    test: float
-    accuracy: float | None
-    slack: float | None
-
-
-@dataclass(frozen=True)
-class Labels:
-    """Two targets; the nearer one is predicted."""
-
-    low: float
-    high: float
-
-    def accuracy(self, predicted: Floats, y: Floats) -> float:
-        """The share of rows whose label is predicted."""
-        middle = (self.low + self.high) / 2
-        return float(np.mean((predicted >= middle) == (y >= middle)))
 
 
 def add_parser(commands: Any) -> None:
@@ -74,6 +49,7 @@ def add_parser(commands: Any) -> None:
     )
     problem.add_argument("--seed", type=int, default=0, metavar="S", help="for --extreme random")
     add_output_options(command)
+    command.add_argument("--html", metavar="FILE", help="also write the report as one self-contained HTML page")
     command.set_defaults(run=run)
 
 
@@ -88,10 +64,12 @@ def run(options: argparse.Namespace) -> int:
         with stages.stage("explore"):
             networks = optimal_networks(facts)
             rows = explored(options, facts, networks, data, validation, test)
-    if options.json:
-        print(json.dumps(_content(options, facts, rows), indent=2))
-    else:
-        print("\n".join(_text(options, facts, rows)))
+        found = Exploration(facts, networks, rows, data, validation, test, options.extreme, options.seed)
+        if options.html:
+            from relu_cert.report.html.explore import explore_page
+
+            write_file(Path(options.html), explore_page(found), "--html")
+    print(json.dumps(found.to_json(), indent=2) if options.json else found.to_text())
     return 0
 
 
@@ -125,6 +103,7 @@ def explored(
                 float(np.mean((on_test - yt) ** 2)),
                 None if labels is None else labels.accuracy(on_test, yt),
                 networks.slack(*slacks[name], alpha) if name in slacks else None,
+                tuple(float(a) for a in alpha),
             )
         )
     return tuple(rows)
@@ -163,68 +142,3 @@ def _labels(*sets: Dataset) -> Labels | None:
 
 def _arrays(data: Dataset) -> tuple[Floats, Floats]:
     return np.array([[float(x) for x in z] for z in data.Z]), np.array([float(x) for x in data.y])
-
-
-def _difference(rows: tuple[Row, ...]) -> float:
-    """Max Diff: the best against the worst, in accuracy if there are labels, else in mean squared error."""
-    scores = [row.test if row.accuracy is None else row.accuracy for row in rows]
-    return max(scores) - min(scores)
-
-
-def _set_text(facts: Facts) -> str:
-    found = facts.polytope
-    if found is None:
-        return f"vertices not listed: {facts.unlisted}"
-    if found.dimension == 0:
-        return "one optimal network: nothing to choose"
-    return f"dimension {found.dimension}, {len(found.vertices)} vertices, all listed and proved"
-
-
-def _extreme_text(options: argparse.Namespace) -> str:
-    return "the vertex of largest norm" if options.extreme == "norm" else f"a random functional, seed {options.seed}"
-
-
-def _text(options: argparse.Namespace, facts: Facts, rows: tuple[Row, ...]) -> list[str]:
-    """The table; the errors are floats."""
-    lines = [f"optimal set  {_set_text(facts)}", f"EP           {_extreme_text(options)}", ""]
-    lines.append(f"{'network':<8}  {'width':>5}  {'|w|^2':>12}  {'V-MSE':>12}  {'T-MSE':>12}  {'accuracy':>8}")
-    for row in rows:
-        accuracy = "-" if row.accuracy is None else f"{row.accuracy:.3f}"
-        errors = f"{row.validation:>12.6g}  {row.test:>12.6g}"
-        lines.append(f"{row.name:<8}  {row.width:>5}  {row.squared_norm:>12.6g}  {errors}  {accuracy:>8}")
-    what = "test accuracy" if rows[0].accuracy is not None else "test MSE"
-    return [*lines, f"Max Diff  {_difference(rows):.6g} in {what}"]
-
-
-def _content(options: argparse.Namespace, facts: Facts, rows: tuple[Row, ...]) -> dict[str, Any]:
-    found = facts.polytope
-    return {
-        "format": "relu_cert exploration",
-        "version": 1,
-        "lambda": str(facts.lam),
-        "model": facts.problem.model,
-        "extreme": options.extreme,
-        "seed": options.seed,
-        "optimal_set": None
-        if found is None
-        else {
-            "dimension": found.dimension,
-            "vertices": len(found.vertices),
-            "m_star": found.m_star,
-            "M_star": found.M_star,
-        },
-        "networks": [
-            {
-                "name": row.name,
-                "width": row.width,
-                "squared_norm": row.squared_norm,
-                "validation_mse": row.validation,
-                "test_mse": row.test,
-                "test_accuracy": row.accuracy,
-                "slack": row.slack,
-            }
-            for row in rows
-        ],
-        "max_difference": _difference(rows),
-        "measure": "test_accuracy" if rows[0].accuracy is not None else "test_mse",
-    }

@@ -49,6 +49,7 @@ def add_parser(commands: Any) -> None:
     add_output_options(command)
     command.add_argument("--csv", metavar="FILE", help="also write the curve as a table")
     command.add_argument("--plot", metavar="FILE.svg", help="also draw it: weights and width against log lambda")
+    command.add_argument("--html", metavar="FILE", help="also write the report as one self-contained HTML page")
     command.set_defaults(run=run)
 
 
@@ -59,12 +60,14 @@ def run(options: argparse.Namespace) -> int:
     if options.plot and Path(options.plot).suffix != ".svg":
         raise UsageError(f"--plot draws SVG; the file must end in .svg, not {Path(options.plot).name!r}.")
     path = input_path(options, example)
+    data = None
     with Progress(quiet=options.quiet) as stages:
         if path.suffix == ".json" or path.name.endswith(".json.gz"):
             problem, _ = read_problem_json(path)
         else:
             model = options.model or (example.model if example and example.model != "cgl" else "relu")
-            problem = network_problem(read_data(options, example), model, stages, options.max_patterns)
+            data = read_data(options, example)
+            problem = network_problem(data, model, stages, options.max_patterns)
         with stages.stage("lambda_max"):
             floats = prepare(problem)
             largest = lambda_max(problem, propose(floats, np.array([float(x) for x in problem.y]), 0.0))
@@ -87,6 +90,10 @@ def run(options: argparse.Namespace) -> int:
             write_file(Path(options.csv), report.to_csv(), "--csv")
         if options.plot:
             write_file(Path(options.plot), report.to_svg(), "--plot")
+        if options.html:
+            from relu_cert.report.html.path import path_page
+
+            write_file(Path(options.html), path_page(report, problem, str(path), data), "--html")
     print(
         json.dumps(report.to_json(), indent=1) if options.json else report.to_text(), end="\n" if options.json else ""
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from relu_cert.check import DEFAULT_GAP, LambdaChoice, find_facts, network_problem
+from relu_cert.cli.emit import write_file
 from relu_cert.cli.options import add_data_options, add_output_options, chosen_example, positive, read_data
 from relu_cert.data.model import Dataset
 from relu_cert.errors import UsageError
@@ -18,6 +19,7 @@ from relu_cert.network.formats import ENDINGS
 from relu_cert.network.merge import merge_on_data
 from relu_cert.network.prune import prune_best
 from relu_cert.report.progress import Progress
+from relu_cert.report.prune import Pruning
 
 
 def add_parser(commands: Any) -> None:
@@ -45,6 +47,7 @@ def add_parser(commands: Any) -> None:
     command.add_argument(
         "--width", type=int, metavar="K", help="the width to write (default: where pruning is still free)"
     )
+    command.add_argument("--html", metavar="FILE", help="also write the report as one self-contained HTML page")
     command.set_defaults(run=run)
 
 
@@ -61,17 +64,22 @@ def run(options: argparse.Namespace) -> int:
             free = prune_best(merge_on_data(start, data.Z).neurons, data.Z).neurons
             strategy = Strategy(options.strategy)
             steps = list(pruning_path(free, data.Z, data.y, lam, strategy, correct=not options.drop, seed=options.seed))
-    if options.out:
-        _write(options, data, free, steps)
-    if options.json:
-        print(json.dumps(_content(options, lam, len(start), steps), indent=2))
-        return 0
-    print(f"{len(start)} neurons, {len(free)} after pruning that costs nothing (exact); then by {strategy}")
-    print(f"{'width':>5}  {'objective':>14}  {'1/2|f - y|^2':>14}")
-    for step in steps:
-        print(f"{step.width:>5}  {step.objective:>14.8g}  {step.loss:>14.8g}")
-    if options.out:
-        print(f"written: {options.out}")
+            others = {
+                other: tuple(
+                    pruning_path(free, data.Z, data.y, lam, other, correct=not options.drop, seed=options.seed)
+                )
+                for other in Strategy
+                if options.html and other is not strategy
+            }
+        origin = options.network or "the optimal network"
+        found = Pruning(data, lam, origin, strategy, not options.drop, start, free, tuple(steps), options.out, others)
+        if options.out:
+            _write(options, data, free, steps)
+        if options.html:
+            from relu_cert.report.html.prune import prune_page
+
+            write_file(Path(options.html), prune_page(found), "--html")
+    print(json.dumps(found.to_json(), indent=2) if options.json else found.to_text())
     return 0
 
 
@@ -94,17 +102,3 @@ def _write(
         there = ", ".join(str(step.width) for step in steps)
         raise UsageError(f"there is no pruned network of width {width}; there are widths {there}.")
     write_network(network_of(free if width == len(free) else found[0].neurons(), data.d), Path(options.out))
-
-
-def _content(options: argparse.Namespace, lam: Fraction, start: int, steps: list[PruningStep]) -> dict[str, Any]:
-    return {
-        "format": "relu_cert pruning",
-        "version": 1,
-        "lambda": str(lam),
-        "strategy": str(options.strategy),
-        "corrected": not options.drop,
-        "start": start,
-        "free": steps[0].width,
-        "steps": [{"width": step.width, "objective": step.objective, "loss": step.loss} for step in steps],
-        "written": options.out,
-    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -9,7 +10,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from relu_cert import examples
-from relu_cert.check import DEFAULT_GAP, LambdaChoice, find_facts, network_problem, verdicts
+from relu_cert.check import DEFAULT_GAP, IntervalChoice, LambdaChoice, find_facts, network_problem, verdicts
 from relu_cert.data import read_csv_bytes
 from relu_cert.problem import read_problem_json
 from relu_cert.report.outcome import Outcome
@@ -33,15 +34,16 @@ LOADING = {
 }
 
 
-def example_outcome(name: str, lam: str | None = None) -> Outcome:
-    """The outcome of check on a bundled example."""
+def example_outcome(name: str, lam: str | None = None, interval: tuple[str, str] | None = None) -> Outcome:
+    """The outcome of check on a bundled example, for a problem in JSON also with a path."""
     example = examples.describe(name)
     path = examples.path(name)
     choice = LambdaChoice(value=Fraction(lam) if lam else example.lam)
     if path.suffix == ".json":
         problem, source = read_problem_json(path)
         with Progress(quiet=True) as stages:
-            facts = find_facts(problem, choice, DEFAULT_GAP, stages)
+            along = IntervalChoice(*map(Fraction, interval)) if interval else None
+            facts = find_facts(problem, choice, DEFAULT_GAP, stages, along)
         return Outcome(None, source, facts, verdicts(facts), Path("out.cert.json"))
     return text_outcome(path.read_text(encoding="utf-8"), path.name, choice, example.model, bias=example.bias)
 
@@ -103,3 +105,15 @@ class Page(HTMLParser):
             found.append(ET.fromstring(rest[start:stop]))
             rest = rest[stop:]
         return found
+
+
+def assert_loads_nothing(page: Page) -> None:
+    """No tag that loads or runs, no handler, no address anywhere but the name of the SVG language."""
+    assert not LOADING & {tag for tag, _ in page.tags}
+    for tag, attributes in page.tags:
+        assert not [a for a in attributes if a.startswith("on") or a in ("src", "href", "style", "srcset")], tag
+        for a, value in attributes.items():
+            assert "://" not in value or (tag, a) == ("svg", "xmlns")
+    assert not re.search(r"url\(|@import|expression|</", "".join(page.styles))
+    policy = [a for tag, a in page.tags if tag == "meta" and a.get("http-equiv") == "Content-Security-Policy"]
+    assert policy and policy[0]["content"].startswith("default-src 'none'")

@@ -18,9 +18,10 @@ from relu_cert.report.html.independence import independence_figure
 from relu_cert.report.html.markup import e
 from relu_cert.report.html.neurons import heaviest_first, neuron_name, neurons_chart, strip_length
 from relu_cert.report.html.optimal_set import polytope
-from relu_cert.report.html.page import Section, count, figures, fold, page, table
+from relu_cert.report.html.page import Section, beside, cards, count, figures, files, fold, page, table
 from relu_cert.report.html.plane import plane_figure
-from relu_cert.report.html.set_figures import ranges_figure, set_figures
+from relu_cert.report.html.set_figures import ranges_figure, set_figures, wire_figures
+from relu_cert.report.html.shadow import shadow, shadow_figure
 from relu_cert.report.html.sphere import sphere_figure
 from relu_cert.report.html.view import view
 from relu_cert.report.html.weights import dual_figure, fan_figure
@@ -39,6 +40,7 @@ def check_page(outcome: Outcome) -> str:
         _network(outcome),
         _proof(outcome),
         _optimal_set(outcome),
+        _path(outcome),
         _numbers(outcome),
         _verify(outcome),
     ]
@@ -49,15 +51,21 @@ def check_page(outcome: Outcome) -> str:
 def verdict_table(results: Sequence[Result], statements: Mapping[str, str] | None = None) -> Element:
     """One row for each claim: verdict, what the claim says (`statements`, or those of check), and why."""
     statements = statements or {claim.NAME: claim.STATEMENT for claim in CLAIMS}
-    rows = []
-    for r in results:
-        word = str(r.verdict)
-        badge = e("span", f"{SYMBOLS[r.verdict]} {word}", cls=f"verdict {word.lower()}")
-        claim = [e("strong", r.claim), e("span", statements.get(r.claim, ""), cls="statement")]
-        evidence = e("span", f"by {r.evidence}", cls="evidence") if r.evidence else None
-        rows.append(e("tr", e("td", badge), e("td", claim), e("td", r.detail, evidence)))
+    return verdict_rows(
+        [(r.verdict, r.claim, statements.get(r.claim, ""), r.detail, r.evidence or "") for r in results]
+    )
+
+
+def verdict_rows(rows: Sequence[tuple[Verdict, str, str, str, str]]) -> Element:
+    """The table of verdicts; each row is (verdict, claim, statement, why, evidence)."""
+    body = []
+    for verdict, claim, statement, why, evidence in rows:
+        badge = e("span", f"{SYMBOLS[verdict]} {verdict}", cls=f"verdict {str(verdict).lower()}")
+        named = [e("strong", claim), e("span", statement, cls="statement")]
+        by = e("span", f"by {evidence}", cls="evidence") if evidence else None
+        body.append(e("tr", e("td", badge), e("td", named), e("td", why, by)))
     head = e("thead", e("tr", [e("th", name, scope="col") for name in ("Verdict", "Claim", "Why")]))
-    return e("table", head, e("tbody", rows), cls="verdicts")
+    return e("table", head, e("tbody", body), cls="verdicts")
 
 
 def _head(outcome: Outcome) -> list[Element]:
@@ -72,7 +80,7 @@ def _head(outcome: Outcome) -> list[Element]:
     value, largest = facts.value, facts.lambda_max.squared
     root = sqrt_upper(largest)
     exact = root * root == largest
-    cards = [
+    shown = [
         ("optimal value p*", decimal(value.upper, 10), "exactly" if value.lower == value.upper else "proved"),
         ("relative gap", scientific(value.relative_gap) if value.relative_gap else "0", "an upper bound"),
         (
@@ -83,12 +91,12 @@ def _head(outcome: Outcome) -> list[Element]:
         ("λ", short(facts.lam, 14), f"λmax {'=' if exact else '≈'} {decimal(root, 6)}"),
     ]
     if network is not None:
-        cards.append(
+        shown.append(
             ("activation patterns", f"{len(network.patterns):,}", f"{network.patterns.open_cells:,} open cells")
         )
     return [
         e("p", f"{text}{_variant(problem)}; what is known about it is proved.", cls="lead"),
-        e("dl", [e("div", e("dt", a), e("dd", b), e("dd", c, cls="note")) for a, b, c in cards], cls="cards"),
+        cards(shown),
     ]
 
 
@@ -136,14 +144,26 @@ def _optimal_set(outcome: Outcome) -> Section | None:
         return None
     shape = polytope(facts)
     names = outcome.data.names if outcome.data else ()
-    drawn = None
+    drawn: list[Element | None] = []
     if shape is not None and shape.dimension > 0:
-        drawn = figures(*set_figures(shape), ranges_figure(shape, names, strip_length(facts, names)))
+        seen = shadow(facts)
+        pair = set_figures(shape) or (() if seen is None else wire_figures(seen.points, seen.edges, shape.names))
+        graph = None if seen is None else shadow_figure(seen)
+        drawn = [beside(*pair), figures(graph, ranges_figure(shape, names, strip_length(facts, names)))]
     return Section(
         "optimal-set",
         "All optimal networks" if facts.problem.network else "All solutions",
-        tuple(_present([e("p", text), drawn])),
+        tuple(_present([e("p", text), *drawn])),
     )
+
+
+def _path(outcome: Outcome) -> Section | None:
+    from relu_cert.report.html.path import path_section
+
+    facts = outcome.facts
+    if facts.path is None:
+        return None
+    return path_section(facts.problem, facts.path, facts.lambda_max, outcome.data.names if outcome.data else ())
 
 
 def _set_sentence(facts: Facts) -> str:
@@ -217,7 +237,7 @@ def _verify(outcome: Outcome) -> Section:
         (
             e("p", how),
             e("pre", e("code", commands)),
-            table(("file", "name", "sha256"), [(a, b, e("code", c)) for a, b, c in rows]),
+            files(rows),
         ),
     )
 

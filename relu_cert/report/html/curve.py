@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
 from xml.etree.ElementTree import Element
@@ -39,6 +40,33 @@ def curve_figure(view: View) -> Element | None:
     where = "its gates switch" if view.gated else "it bends"
     text = "The function of the network and the data; short lines are residuals."
     return figure(svg, text + (f" Dashed: {count(len(kinks), 'place')} where {where}." if kinks else ""))
+
+
+def curves_figure(views: Mapping[str, View]) -> Element | None:
+    """Several networks of one feature in one plot, with the data; None where there is not exactly one feature."""
+    first = next(iter(views.values()), None)
+    if first is None or first.space != "line":
+        return None
+    x0, x1 = _range(first)
+    drawn = {name: _pieces(view, x0, x1) for name, view in views.items()}
+    heights = [p[1] for pieces in drawn.values() for piece in pieces for p in piece] + [float(v) for v in first.y]
+    frame = Frame(x0, x1, *padded(heights))
+    lines = []
+    for i, (name, pieces) in enumerate(drawn.items()):
+        d = "".join(frame.path(piece) for piece in pieces)
+        lines.append(e("path", e("title", name), d=d, cls=f"way m{i}"))
+        y = frame.top + 14 + 16 * i
+        lines.append(e("path", d=f"M{frame.left + 10} {y - 4}h20", cls=f"way m{i}"))
+        lines.append(e("text", name, x=frame.left + 36, y=y, cls="label"))
+    svg = drawing(
+        frame.width,
+        frame.height,
+        "The functions of several optimal networks",
+        frame.axes(first.names[0], first.target),
+        e("g", lines),
+        e("g", _points(frame, first)),
+    )
+    return figure(svg, "Optimal networks: equal at the training data (circles: targets), different elsewhere.")
 
 
 def neurons_figure(view: View) -> Element | None:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from math import ceil, floor, log10
 from xml.etree.ElementTree import Element
 
+import numpy as np
+
 from relu_cert.report.html.markup import e, number
 
 WIDTH = 460.0
@@ -79,6 +81,29 @@ def path(points: Iterable[Point], *, closed: bool = False) -> str:
     """The d of a path through points of the drawing."""
     body = "L".join(f"{number(x)} {number(y)}" for x, y in points)
     return f"M{body}Z" if closed else f"M{body}"
+
+
+def thinned(points: Sequence[Point], room: float = 0.12) -> list[Point]:
+    """A line of fewer points that stays within `room` of all of them (Ramer, Douglas, Peucker)."""
+    if len(points) < 3:
+        return list(points)
+    P = np.asarray(points, dtype=np.float64)
+    keep = np.zeros(len(P), dtype=bool)
+    keep[[0, -1]] = True
+    work = [(0, len(P) - 1)]
+    while work:
+        a, b = work.pop()
+        if b - a < 2:
+            continue
+        chord, off = P[b] - P[a], P[a + 1 : b] - P[a]
+        share = np.clip(off @ chord / max(float(chord @ chord), 1e-300), 0.0, 1.0)
+        far = np.linalg.norm(off - share[:, None] * chord, axis=1)
+        i = int(np.argmax(far))
+        if far[i] > room:
+            middle = a + 1 + i
+            keep[middle] = True
+            work += [(a, middle), (middle, b)]
+    return [point for point, kept in zip(points, keep, strict=True) if kept]
 
 
 def upright(text: str, x: float, y: float) -> Element:

@@ -17,7 +17,7 @@ from relu_cert.report.html.curve import curve_figure
 from relu_cert.report.html.frame import WIDTH, drawing, path
 from relu_cert.report.html.markup import e
 from relu_cert.report.html.neurons import neurons_chart
-from relu_cert.report.html.page import Section, count, figure, figures, fold, page, table
+from relu_cert.report.html.page import Section, cards, count, figure, figures, files, fold, page, table
 from relu_cert.report.html.plane import plane_figure
 from relu_cert.report.html.view import view
 from relu_cert.report.network import NetworkOutcome
@@ -58,7 +58,7 @@ def _head(outcome: NetworkOutcome) -> list[Element]:
         f"A trained network of {count(outcome.trained.m, 'neuron')} on {Path(data.source.path).name} "
         f"({count(data.n, 'point')}, {count(data.d, 'feature')}), compared with the global optimum."
     )
-    cards = [
+    shown = [
         ("objective as trained", decimal(found.J, 10), "exact"),
         ("optimal value p*", decimal(best.upper, 10), "over all patterns"),
         ("above the optimum", scientific(max(found.J - best.lower, Fraction(0))), "at most"),
@@ -66,7 +66,7 @@ def _head(outcome: NetworkOutcome) -> list[Element]:
     ]
     return [
         e("p", text, cls="lead"),
-        e("dl", [e("div", e("dt", a), e("dd", b), e("dd", c, cls="note")) for a, b, c in cards], cls="cards"),
+        cards(shown),
         e("p", outcome.conversion.text, cls="note"),
     ]
 
@@ -175,10 +175,10 @@ def _verify(outcome: NetworkOutcome, certificate_text: str) -> tuple[Element, ..
     certificate, data = str(outcome.certificate_path), outcome.data.source
     origin = outcome.trained.origin
     rows = [
-        ("data", data.path, e("code", data.sha256)),
-        ("certificate", certificate, e("code", hashlib.sha256(certificate_text.encode()).hexdigest())),
-        ("network", origin.path or origin.format, e("code", origin.sha256)),
+        ("data", data.path, data.sha256),
+        ("certificate", certificate, hashlib.sha256(certificate_text.encode()).hexdigest()),
+        ("network", origin.path or origin.format, origin.sha256),
     ]
     how = "An independent program re-derives the optimum and the network's distance from it in exact arithmetic:"
     command = f"python -m verify {quote(certificate)} --data {quote(data.path)}"
-    return e("p", how), e("pre", e("code", command)), table(("file", "name", "sha256"), rows)
+    return e("p", how), e("pre", e("code", command)), files(rows)

@@ -59,6 +59,19 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("s" if number != 1 else "")
 
 
+def cards(rows: Sequence[tuple[str, str, str]]) -> Element:
+    """The numbers that everybody asks for first, each as (name, number, note)."""
+    return e("dl", [e("div", e("dt", a), e("dd", b), e("dd", c, cls="note")) for a, b, c in rows], cls="cards")
+
+
+def files(rows: Sequence[tuple[str, str, str]]) -> Element:
+    """The files that a page speaks of, each as (what, name, sha256)."""
+    shown = [
+        e("div", e("dt", what), e("dd", name), e("dd", e("code", digest), cls="note")) for what, name, digest in rows
+    ]
+    return e("dl", shown, cls="files")
+
+
 def fold(summary: str, *content: Element) -> Element:
     """Content that is shown when it is asked for."""
     return e("details", e("summary", summary), *content)
@@ -69,10 +82,22 @@ def figure(drawing: Element, caption: str, *more: Element) -> Element:
     return e("figure", drawing, *more, e("figcaption", caption))
 
 
+def recaptioned(picture: Element, caption: str) -> Element:
+    """The picture with another sentence."""
+    picture.remove(picture[-1])
+    picture.append(e("figcaption", caption))
+    return picture
+
+
 def figures(*found: Element | None) -> Element | None:
     """Pictures beside one another where there is room."""
     present = [one for one in found if one is not None]
     return e("div", present, cls="figures") if present else None
+
+
+def beside(*found: Element) -> Element | None:
+    """Pictures that belong together, side by side, row by row."""
+    return e("div", *found, cls="beside") if found else None
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[Element | str]], cls: str | None = None) -> Element:

@@ -7,8 +7,9 @@ from itertools import combinations
 from xml.etree.ElementTree import Element
 
 import numpy as np
+from scipy.spatial import ConvexHull, QhullError
 
-from relu_cert.report.html.frame import WIDTH, Frame, Point, drawing, labelled, path, ticks
+from relu_cert.report.html.frame import WIDTH, Frame, Point, drawing, labelled, path, thinned, ticks
 from relu_cert.report.html.markup import e
 from relu_cert.report.html.neurons import STRIP_HEAD, strip, strip_heads
 from relu_cert.report.html.optimal_set import ZERO, Polytope
@@ -17,6 +18,7 @@ from relu_cert.report.html.polygons import area
 from relu_cert.report.html.view import Floats
 
 ROW = 20.0
+MOST_WIRES = 400
 LEAN = (0.55, 0.38)  # where the axis that leaves the page points
 
 
@@ -149,14 +151,81 @@ def _surfaces(corners: Floats, axes: list[str]) -> tuple[Element, ...]:
     )
 
 
-def _surface(corners: Floats, axes: list[str], caption: str, name: str, bend: Callable[[Floats], Floats]) -> Element:
-    """The polygon under a map of the coordinates, with a net of lines that are straight before the map."""
+def wire_figures(corners: Floats, edges: Sequence[tuple[int, int]], names: Sequence[str]) -> tuple[Element, ...]:
+    """The same pair for a polytope of dimension 3 or more: its vertices and edges in the three neurons that show most
+    of it. Rows of `corners` are vertices, columns the sizes |w| of neurons of these `names`."""
+    chosen = _widest(corners) if len(edges) <= MOST_WIRES else None
+    if chosen is None:
+        return ()
+    shown, axes = corners[:, chosen], [names[a] for a in chosen]
+    flat = "Optimal weights of the convex program: a polytope with straight edges."
+    curved = "The same set as weights of the network: curved."
+    return (
+        _wires(shown, edges, axes, flat, "sizes |w|", lambda points: points),
+        _wires(shown, edges, axes, curved, "first-layer weights √|w|", np.sqrt),
+    )
+
+
+def _widest(corners: Floats) -> list[int] | None:
+    """The three neurons in whose coordinates the polytope covers the largest part of the drawing."""
+    moving = [a for a in range(corners.shape[1]) if np.ptp(corners[:, a]) > 1e-6 * float(corners.max())]
+    moving = sorted(moving, key=lambda a: -float(np.ptp(corners[:, a])))[:9]
+
+    def covered(triple: tuple[int, ...]) -> float:
+        shown = corners[:, list(triple)]
+        places = np.array([_oblique(p) for p in shown / shown.max(axis=0)])
+        try:
+            return float(ConvexHull(places).volume)
+        except QhullError:
+            return 0.0
+
+    best = max(combinations(moving, 3), key=covered, default=None)
+    return None if best is None or covered(best) == 0.0 else sorted(best)
+
+
+def _wires(
+    corners: Floats,
+    edges: Sequence[tuple[int, int]],
+    axes: list[str],
+    caption: str,
+    name: str,
+    bend: Callable[[Floats], Floats],
+) -> Element:
     reach = np.maximum(bend(corners).max(axis=0), 1e-300)
+    at, height = _room()
+
+    def places(points: Floats) -> list[Point]:
+        return [at(p) for p in bend(np.maximum(points, 0.0)) / reach]
+
+    share = np.sin(np.linspace(0.0, np.pi / 2, 25))[:, None] ** 2
+    lines = [places(corners[a] + share * (corners[b] - corners[a])) for a, b in edges]
+    svg = drawing(
+        WIDTH,
+        height,
+        caption,
+        e("g", _corner(at)),
+        e("g", [e("path", d=path(thinned(line)), cls="edge") for line in lines]),
+        e("g", [e("circle", cx=x, cy=y, r=3.5, cls="vertex") for x, y in places(corners)]),
+        e("g", _corner_names(at, axes, reach)),
+    )
+    return figure(svg, f"{caption} Axes: {name} of three neurons, up to the largest.")
+
+
+def _room() -> tuple[Callable[[Floats], Point], float]:
+    """Where a point of the unit cube is drawn, and the height of the drawing."""
     unit = (WIDTH - 70) / (1.1 + LEAN[0])
 
     def at(p: Floats) -> Point:
         x, y = _oblique(p)
         return 20 + (x + LEAN[0]) * unit, 20 + (1.08 - y) * unit
+
+    return at, 20 + (1.08 + LEAN[1]) * unit + 26
+
+
+def _surface(corners: Floats, axes: list[str], caption: str, name: str, bend: Callable[[Floats], Floats]) -> Element:
+    """The polygon under a map of the coordinates, with a net of lines that are straight before the map."""
+    reach = np.maximum(bend(corners).max(axis=0), 1e-300)
+    at, height = _room()
 
     def places(points: Floats) -> list[Point]:
         return [at(p) for p in bend(np.maximum(points, 0.0)) / reach]
@@ -167,26 +236,35 @@ def _surface(corners: Floats, axes: list[str], caption: str, name: str, bend: Ca
     outer = places(_closed(corners))
     svg = drawing(
         WIDTH,
-        20 + (1.08 + LEAN[1]) * unit + 26,
+        height,
         caption,
-        e("g", _corner(at, axes, reach)),
+        e("g", _corner(at)),
         e("path", d=path(outer, closed=True), cls="face"),
         e("g", [e("path", d=path(ring, closed=True), cls="mesh") for ring in rings]),
         e("g", [e("path", d=path(spoke), cls="mesh") for spoke in spokes]),
         e("path", d=path(outer, closed=True), cls="set"),
         e("g", [e("circle", cx=x, cy=y, r=4.5, cls="vertex") for x, y in places(corners)]),
+        e("g", _corner_names(at, axes, reach)),
     )
     return figure(svg, f"{caption} Axes: {name} of three neurons, up to the largest.")
 
 
-def _corner(at: Callable[[Floats], Point], axes: list[str], reach: Floats) -> list[Element]:
-    """Three axes with the largest value at a tick."""
+def _corner(at: Callable[[Floats], Point]) -> list[Element]:
+    """Three axes with a tick at the largest value."""
     found = []
-    shifts = ((6.0, 14.0, ""), (0.0, 18.0, "end"), (8.0, 4.0, ""))
-    for unit, axis, largest, (dx, dy, cls) in zip(np.eye(3), axes, reach, shifts, strict=True):
+    for unit in np.eye(3):
         x, y = at(unit)
         found.append(e("path", d=path([at(np.zeros(3)), at(1.06 * unit)]), cls="axis"))
         found.append(e("circle", cx=x, cy=y, r=2.0, cls="rim"))
+    return found
+
+
+def _corner_names(at: Callable[[Floats], Point], axes: list[str], reach: Floats) -> list[Element]:
+    """What the axes are, and their largest values."""
+    shifts = ((6.0, 14.0, ""), (0.0, 18.0, "end"), (8.0, 4.0, ""))
+    found = []
+    for unit, axis, largest, (dx, dy, cls) in zip(np.eye(3), axes, reach, shifts, strict=True):
+        x, y = at(unit)
         text = f"neuron {axis}: {largest:.3g}"
         found.append(e("text", text, x=x + dx, y=y + dy, cls=f"label {cls}".strip()))
     return found

@@ -1,0 +1,126 @@
+"""What `explore` found, as text and JSON: optimal networks that differ off the training data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relu_cert.data.model import Dataset
+from relu_cert.network.explore import Extreme, OptimalNetworks
+from relu_cert.prove.facts import Facts
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One optimal network: its errors on the two data sets, and its accuracy on the test data if there are labels."""
+
+    name: str
+    width: int
+    squared_norm: float
+    validation: float
+    test: float
+    accuracy: float | None
+    slack: float | None
+    weights: tuple[float, ...] = ()  # alpha
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Two targets; the nearer one is predicted."""
+
+    low: float
+    high: float
+
+    def accuracy(self, predicted: Floats, y: Floats) -> float:
+        """The share of rows whose label is predicted."""
+        middle = (self.low + self.high) / 2
+        return float(np.mean((predicted >= middle) == (y >= middle)))
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """The proved set of all optimal networks, and the four that were picked in it; their errors are floats."""
+
+    facts: Facts
+    networks: OptimalNetworks
+    rows: tuple[Row, ...]
+    data: Dataset
+    validation: Dataset
+    test: Dataset
+    extreme: Extreme
+    seed: int
+
+    @property
+    def difference(self) -> float:
+        """Max Diff: the best against the worst, in accuracy if there are labels, else in mean squared error."""
+        scores = [row.test if row.accuracy is None else row.accuracy for row in self.rows]
+        return max(scores) - min(scores)
+
+    @property
+    def measure(self) -> str:
+        """What the difference is a difference of."""
+        return "test accuracy" if self.rows[0].accuracy is not None else "test MSE"
+
+    @property
+    def set_text(self) -> str:
+        """What is proved about the optimal set."""
+        found = self.facts.polytope
+        if found is None:
+            return f"vertices not listed: {self.facts.unlisted}"
+        if found.dimension == 0:
+            return "one optimal network: nothing to choose"
+        return f"dimension {found.dimension}, {len(found.vertices)} vertices, all listed and proved"
+
+    @property
+    def extreme_text(self) -> str:
+        """Which vertex EP is."""
+        return "the vertex of largest norm" if self.extreme == "norm" else f"a random functional, seed {self.seed}"
+
+    def to_text(self) -> str:
+        """The table; the errors are floats."""
+        lines = [f"optimal set  {self.set_text}", f"EP           {self.extreme_text}", ""]
+        lines.append(f"{'network':<8}  {'width':>5}  {'|w|^2':>12}  {'V-MSE':>12}  {'T-MSE':>12}  {'accuracy':>8}")
+        for row in self.rows:
+            accuracy = "-" if row.accuracy is None else f"{row.accuracy:.3f}"
+            errors = f"{row.validation:>12.6g}  {row.test:>12.6g}"
+            lines.append(f"{row.name:<8}  {row.width:>5}  {row.squared_norm:>12.6g}  {errors}  {accuracy:>8}")
+        return "\n".join([*lines, f"Max Diff  {self.difference:.6g} in {self.measure}"])
+
+    def to_json(self) -> dict[str, Any]:
+        """One object."""
+        found = self.facts.polytope
+        return {
+            "format": "relu_cert exploration",
+            "version": 1,
+            "lambda": str(self.facts.lam),
+            "model": self.facts.problem.model,
+            "extreme": self.extreme,
+            "seed": self.seed,
+            "optimal_set": None
+            if found is None
+            else {
+                "dimension": found.dimension,
+                "vertices": len(found.vertices),
+                "m_star": found.m_star,
+                "M_star": found.M_star,
+            },
+            "networks": [
+                {
+                    "name": row.name,
+                    "width": row.width,
+                    "squared_norm": row.squared_norm,
+                    "validation_mse": row.validation,
+                    "test_mse": row.test,
+                    "test_accuracy": row.accuracy,
+                    "slack": row.slack,
+                }
+                for row in self.rows
+            ],
+            "max_difference": self.difference,
+            "measure": "test_accuracy" if self.rows[0].accuracy is not None else "test_mse",
+        }

@@ -1,0 +1,183 @@
+"""The page of `explore`: what is proved about the set of optimal networks, and how its members differ elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from relu_cert.check import verdicts
+from relu_cert.data.model import Dataset
+from relu_cert.exact import sqrt_upper
+from relu_cert.prove.polytope.system import weight_system
+from relu_cert.report.explore import Exploration, Row
+from relu_cert.report.html.check import verdict_table
+from relu_cert.report.html.curve import curve_figure, curves_figure
+from relu_cert.report.html.frame import Frame, drawing, padded
+from relu_cert.report.html.markup import e
+from relu_cert.report.html.page import Section, beside, cards, count, figure, figures, page, recaptioned, table
+from relu_cert.report.html.plane import plane_figure
+from relu_cert.report.html.shadow import MARKS, shadow, shadow_figure
+from relu_cert.report.html.view import Floats, View, floats
+from relu_cert.report.text import decimal, short
+
+CLAIMS = ("optimal", "fit", "p-unique", "optimal-set", "minimal")
+MOST_VERTICES = 2000
+ROUNDING = 1e-9  # for the eye: networks nearer than this say the same
+SAME = "All four networks say the same of every validation and test point, up to rounding."
+WHAT = {
+    "Min L2": "of least |w|²",
+    "EP": "an extreme one",
+    "V-MSE": "best on the validation data",
+    "T-MSE": "best on the test data",
+}
+
+
+def explore_page(found: Exploration) -> str:
+    """The report of one run of explore, as one HTML page."""
+    sections = [
+        Section("verdicts", "Verdicts", (verdict_table(verdicts(found.facts, CLAIMS)),)),
+        Section("networks", "Four optimal networks", _networks(found)),
+        Section("set", "The set of all of them", _pictures(found)),
+        Section("functions", "What they say", _functions(found)),
+    ]
+    title = f"{Path(found.data.source.path).name}: optimal networks"
+    return page(title, _head(found), [section for section in sections if section.body])
+
+
+def _head(found: Exploration) -> list[Element]:
+    facts, polytope = found.facts, found.facts.polytope
+    text = (
+        f"All optimal networks fit the {count(found.data.n, 'training point')} equally; on other data they may differ. "
+        f"{found.validation.n:,} points to validate, {found.test.n:,} to test."
+    )
+    shown = [
+        ("optimal value p*", decimal(facts.value.upper, 10), "the same for all"),
+        ("λ", short(facts.lam, 14), f"λmax ≈ {decimal(sqrt_upper(facts.lambda_max.squared), 6)}"),
+        ("dimension", "–" if polytope is None else str(polytope.dimension), "of the optimal set"),
+        ("minimal networks", "–" if polytope is None else f"{len(polytope.vertices):,}", "the vertices"),
+        ("Max Diff", f"{found.difference:.4g}", f"in {found.measure}"),
+    ]
+    return [e("p", text, cls="lead"), cards(shown)]
+
+
+def _networks(found: Exploration) -> tuple[Element, ...]:
+    labelled = found.rows[0].accuracy is not None
+    header = ["", "network", "width", "|w|²", "validation MSE", "test MSE", *(["test accuracy"] if labelled else [])]
+    rows = []
+    for i, row in enumerate(found.rows):
+        what = [e("strong", row.name), e("span", WHAT.get(row.name, ""), cls="statement")]
+        cells: list[Element | str] = [
+            e("span", MARKS[i], cls=f"m{i}"),
+            e("span", *what),
+            str(row.width),
+            f"{row.squared_norm:.6g}",
+            f"{row.validation:.6g}",
+            f"{row.test:.6g}",
+        ]
+        rows.append([*cells, *([f"{row.accuracy:.1%}"] if row.accuracy is not None else [])])
+    note = f"{found.set_text[0].upper()}{found.set_text[1:]}. EP is {found.extreme_text}. "
+    note += "The set is proved; the four points in it and their errors are floats."
+    return table(header, rows, "compact"), e("p", note, cls="note")
+
+
+def _pictures(found: Exploration) -> tuple[Element, ...]:
+    seen = shadow(found.facts)
+    graph = None
+    if seen is not None:
+        polytope = found.facts.polytope
+        used = set(polytope.used) if polytope is not None else set()
+        columns = [j for j, name in enumerate(weight_system(found.facts).names) if name in used]
+        lam = float(found.facts.lam)
+        graph = shadow_figure(seen, {row.name: lam * np.array(row.weights)[columns] for row in found.rows})
+    drawn = figures(graph, None if same_function(found) else _errors(found))
+    return (drawn,) if drawn is not None else ()
+
+
+def same_function(found: Exploration) -> bool:
+    """Whether the four networks say the same of all validation and test points, up to rounding."""
+    weights = np.array([row.weights for row in found.rows])
+    for data in (found.validation, found.test):
+        said = found.networks.outputs(floats(data.Z)) @ weights.T
+        if np.ptp(said, axis=1).max(initial=0.0) > ROUNDING * (1.0 + np.abs(said).max(initial=0.0)):
+            return False
+    return True
+
+
+def _errors(found: Exploration) -> Element | None:
+    """Validation error against test error, for all vertices and the four networks."""
+    vertices = found.networks.vertices
+    if vertices is None or len(vertices) > MOST_VERTICES or len(vertices) < 2:
+        return None
+    points = np.array([_mse(found, found.validation, vertices), _mse(found, found.test, vertices)]).T
+    rows = np.array([[row.validation, row.test] for row in found.rows])
+    every = np.vstack([points, rows])
+    x, y = padded(every[:, 0].tolist()), padded(every[:, 1].tolist())
+    frame = Frame(max(0.0, x[0]), x[1], max(0.0, y[0]), y[1], height=330.0, left=58.0)
+    dots = [e("circle", cx=frame.x(float(a)), cy=frame.y(float(b)), r=3.2, cls="vertex") for a, b in points]
+    marks = []
+    for i, (row, (a, b)) in enumerate(zip(found.rows, rows, strict=True)):
+        place = {"x": frame.x(float(a)), "y": frame.y(float(b)) + 5}
+        marks.append(e("text", e("title", row.name), MARKS[i], cls=f"star mid m{i}", **place))
+    svg = drawing(
+        frame.width,
+        frame.height,
+        "Errors of the optimal networks on other data",
+        frame.axes("validation MSE", "test MSE"),
+        e("g", dots),
+        e("g", marks),
+    )
+    named = ", ".join(f"{MARKS[i]} {row.name}" for i, row in enumerate(found.rows))
+    return figure(svg, f"The errors of {len(vertices):,} minimal networks (dots) on other data, and of {named}.")
+
+
+def _mse(found: Exploration, data: Dataset, vertices: Floats) -> Floats:
+    outputs = found.networks.outputs(floats(data.Z))
+    errors: Floats = ((outputs @ vertices.T - floats([data.y])[0][:, None]) ** 2).mean(axis=0)
+    return errors
+
+
+def _functions(found: Exploration) -> tuple[Element, ...]:
+    """The functions where they can be drawn: one plot for one feature, planes side by side for two."""
+    try:
+        views = {row.name: _view(found, row) for row in found.rows}
+    except OverflowError:
+        return ()
+    first = next(iter(views.values()))
+    if same_function(found):
+        picture = curve_figure(first) if first.space == "line" else plane_figure(first)
+        drawn = figures(None if picture is None else recaptioned(picture, SAME))
+        return (e("p", SAME),) if drawn is None else (drawn,)
+    if first.space == "line":
+        drawn = figures(curves_figure(views))
+        return (drawn,) if drawn is not None else ()
+    planes = []
+    for i, (name, seen) in enumerate(views.items()):
+        picture = plane_figure(seen)
+        if picture is not None:
+            planes.append(recaptioned(picture, f"{MARKS[i]} {name}: {WHAT.get(name, '')}. Points: the training data."))
+    drawn = beside(*planes)
+    return (drawn,) if drawn is not None else ()
+
+
+def _view(found: Exploration, row: Row) -> View:
+    networks, data = found.networks, found.data
+    alpha = np.array(row.weights)
+    here = alpha > 1e-9 * alpha.max(initial=0.0)
+    slopes = (networks.v * (alpha * networks.signs)[:, None])[here]
+    gates = networks.v if networks.gates is None else networks.gates
+    Z = floats(data.Z)
+    return View(
+        Z,
+        floats([data.y])[0],
+        np.asarray(networks.outputs(Z) @ alpha),
+        floats([found.facts.dual.theta])[0],
+        float(found.facts.lam),
+        gates[here],
+        slopes,
+        data.names,
+        data.target,
+        data.source.bias,
+        networks.gates is not None,
+    )

@@ -1,0 +1,196 @@
+"""The page of `path`: what is proved about the interval, then the path itself, then its events and its gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import log10
+from pathlib import Path
+from shlex import quote
+from xml.etree.ElementTree import Element
+
+from relu_cert.claims.model import Verdict
+from relu_cert.data.model import Dataset
+from relu_cert.exact import sqrt_upper
+from relu_cert.path.curve import samples
+from relu_cert.path.model import Cover
+from relu_cert.problem.model import Problem
+from relu_cert.prove.facts import LambdaMax
+from relu_cert.report.html.check import verdict_rows
+from relu_cert.report.html.markup import e
+from relu_cert.report.html.page import Section, cards, count, figures, fold, page, table
+from relu_cert.report.html.path_figures import Axis, angles_figure, objective_figure, path_figure
+from relu_cert.report.html.tracks import levels, stretches, tracks
+from relu_cert.report.html.view import drawable
+from relu_cert.report.path import PathReport
+from relu_cert.report.text import decimal, rational, scientific
+
+MOST_LISTED = 200
+EVENTS = {"enters": "a neuron enters", "leaves": "a neuron leaves", "turns": "a neuron changes its face"}
+
+
+def path_page(report: PathReport, problem: Problem, source: str, data: Dataset | None = None) -> str:
+    """The report of one run of path, as one HTML page; `source` is the file, `data` what it holds if it is a CSV."""
+    names = data.names if data else ()
+    sections = [
+        Section("verdicts", "Verdicts", (_verdicts(report),)),
+        Section("path", "The path", _pictures(report, names)),
+        Section("breakpoints", "Breakpoints", _breakpoints(report)),
+        Section("gaps", "Gaps in the proof", _gaps(report.cover)),
+        Section("numbers", "Exact numbers", _numbers(report)),
+        Section("verify", "Verify it", _verify(report, problem, source, bias=data is not None and data.source.bias)),
+    ]
+    title = f"{report.name}: the path"
+    return page(title, _head(report, problem), [section for section in sections if section.body])
+
+
+def path_section(problem: Problem, cover: Cover, largest: LambdaMax, names: Sequence[str]) -> Section | None:
+    """The path as a part of another page."""
+    drawn = _drawn(PathReport("", largest, cover, (), 0, tuple(samples(problem, cover))), names)
+    if drawn is None:
+        return None
+    text = f"On {_interval(cover.lo, cover.hi)}, {_covered(cover)}."
+    return Section("path", "The path", (e("p", text), drawn))
+
+
+def _head(report: PathReport, problem: Problem) -> list[Element]:
+    cover = report.cover
+    kind = {"relu": "ReLU network", "gated": "gated ReLU network"}.get(problem.kind, "constrained group lasso")
+    text = f"The optimal {kind} for {count(problem.n, 'point')} as λ changes, proved piece by piece."
+    widths = [len(sample.neurons) for sample in report.samples]
+    root = sqrt_upper(report.largest.squared)
+    shown = [
+        ("from λ", decimal(cover.lo, 8), f"{decimal(cover.lo / root, 3)} λmax" if root else ""),
+        ("to λ", decimal(cover.hi, 8), f"λmax ≈ {decimal(root, 6)}"),
+        ("proved", _share(cover), f"of log λ, in {count(len(cover.pieces), 'piece')}"),
+        ("breakpoints", str(len(report.breakpoints)), "each to a relative 1e-12"),
+        ("width", f"{min(widths)} to {max(widths)}" if widths else "–", "where the network is unique"),
+    ]
+    return [e("p", text, cls="lead"), cards(shown)]
+
+
+def _verdicts(report: PathReport) -> Element:
+    """One row for the interval, as `check --interval` has it, and one for the breakpoints."""
+    cover = report.cover
+    rows = [
+        (
+            Verdict.PROVED if cover.complete else Verdict.UNDECIDED,
+            "continuous",
+            "On the whole interval of lambdas the optimal network is unique, and so it moves continuously.",
+            f"{_covered(cover)}.",
+            "pieces" if cover.pieces else "",
+        )
+    ]
+    if report.breakpoints or report.lost:
+        told = f"{count(len(report.breakpoints), 'breakpoint')} enclosed; the network is unique on both sides of each."
+        told += f" {count(report.lost, 'event')} with ends that were not settled." if report.lost else ""
+        verdict = Verdict.UNDECIDED if report.lost else Verdict.PROVED
+        rows.append((verdict, "breakpoints", "Every event on a proved piece is enclosed.", told, "pieces"))
+    return verdict_rows(rows)
+
+
+def _covered(cover: Cover) -> str:
+    proved = (
+        f"the network is proved unique on {count(len(cover.pieces), 'piece')}" if cover.pieces else "nothing is proved"
+    )
+    return proved + (f"; {count(len(cover.gaps), 'gap')} left" if cover.gaps else ", without a gap")
+
+
+def _share(cover: Cover) -> str:
+    """How much of the interval is proved, by log lambda, rounded down."""
+    total = log10(cover.hi) - log10(cover.lo)
+    missing = sum(log10(gap.hi) - log10(gap.lo) for gap in cover.gaps)
+    if not cover.gaps:
+        return "all"
+    percent = int(1000 * max(0.0, 1 - missing / total)) / 10
+    return f"{percent:g} %"
+
+
+def _pictures(report: PathReport, names: Sequence[str]) -> tuple[Element, ...]:
+    drawn = _drawn(report, names)
+    if drawn is not None:
+        return (drawn,)
+    return (e("p", "Nothing is proved on the interval, or its numbers cannot be drawn.", cls="note"),)
+
+
+def _drawn(report: PathReport, names: Sequence[str]) -> Element | None:
+    """The pictures; None where there is nothing to draw, or numbers are far outside the range of floats."""
+    cover = report.cover
+    root = sqrt_upper(report.largest.squared)
+    try:
+        ends = [drawable(cover.lo), drawable(cover.hi), drawable(root)]
+        found, steps = tracks(report.samples, cover), levels(report.samples, cover)
+    except (OverflowError, ValueError):
+        return None
+    if not steps or min(ends) <= 0.0:
+        return None
+    top = max(min(ends[1], 1.3 * ends[2]), 1.001 * ends[0])
+    axis = Axis(log10(ends[0]), log10(top), stretches(cover, report.largest), report.breakpoints)
+    return figures(path_figure(axis, found, steps), objective_figure(axis, steps), angles_figure(axis, found, names))
+
+
+def _breakpoints(report: PathReport) -> tuple[Element, ...]:
+    if not report.breakpoints:
+        return ()
+    rows = [
+        (decimal(one.hi, 14), EVENTS.get(one.kind, one.kind), f"{one.above} → {one.below}")
+        for one in report.breakpoints[:MOST_LISTED]
+    ]
+    note = [_cut(len(report.breakpoints))] if len(report.breakpoints) > MOST_LISTED else []
+    return (table(("at λ", "event, as λ falls", "width"), rows, "compact"), *note)
+
+
+def _gaps(cover: Cover) -> tuple[Element, ...]:
+    if not cover.gaps:
+        return ()
+    rows = [
+        (f"{decimal(gap.lo, 10)} to {decimal(gap.hi, 10)}", scientific((gap.hi - gap.lo) / gap.hi), gap.reason)
+        for gap in cover.gaps[:MOST_LISTED]
+    ]
+    note = [_cut(len(cover.gaps))] if len(cover.gaps) > MOST_LISTED else []
+    return (table(("λ", "relative width", "why"), rows, "compact"), *note)
+
+
+def _numbers(report: PathReport) -> tuple[Element, ...]:
+    cover = report.cover
+    values = [("from", rational(cover.lo)), ("to", rational(cover.hi)), ("λmax²", rational(report.largest.squared))]
+    folds = [fold("Interval", table((), values, "exact"))]
+    if report.breakpoints:
+        rows = [(rational(one.lo), rational(one.hi), one.kind) for one in report.breakpoints[:MOST_LISTED]]
+        folds.append(fold("Breakpoints", table(("above", "at most", "event"), rows, "exact")))
+    if cover.gaps:
+        gaps = [(rational(gap.lo), rational(gap.hi)) for gap in cover.gaps[:MOST_LISTED]]
+        folds.append(fold("Gaps", table(("from", "to"), gaps, "exact")))
+    return tuple(folds)
+
+
+def _verify(report: PathReport, problem: Problem, source: str, *, bias: bool) -> tuple[Element, ...]:
+    cover = report.cover
+    stem = Path(source).name.removesuffix(".gz").rsplit(".", 1)[0]
+    model = " --model gated" * (problem.kind == "gated") + " --bias" * bias
+    ends = f"--interval {rational(cover.lo)},{rational(cover.hi)}"
+    middle = _between(cover.lo, cover.hi)
+    commands = (
+        f"python -m relu_cert check {quote(source)}{model} --lambda {rational(middle)} {ends}\n"
+        f"python -m verify {quote(stem + '.cert.json')} --data {quote(source)}"
+    )
+    how = "A certificate of the whole interval, and an independent program that re-derives it in exact arithmetic:"
+    return e("p", how), e("pre", e("code", commands))
+
+
+def _between(lo: Fraction, hi: Fraction) -> Fraction:
+    """A short rational of the interval."""
+    for digits in range(1, 40):
+        unit = Fraction(10) ** (len(str(int(lo))) - digits) if lo >= 1 else Fraction(1, 10**digits)
+        x = -(-lo // unit) * unit
+        if lo < x <= hi:
+            return x
+    return hi
+
+
+def _interval(lo: Fraction, hi: Fraction) -> str:
+    return f"{decimal(lo, 8)} ≤ λ ≤ {decimal(hi, 8)}"
+
+
+def _cut(total: int) -> Element:
+    return e("p", f"The first {MOST_LISTED} of {total}; all of them with --json.", cls="note")

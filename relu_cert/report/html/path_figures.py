@@ -1,0 +1,270 @@
+"""Pictures of a path: weights and width against log lambda, the objective, the directions; a gap is drawn as a gap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from math import atan2, ceil, floor, log10, pi
+from xml.etree.ElementTree import Element
+
+from relu_cert.path.breakpoints import Breakpoint
+from relu_cert.report.html.frame import WIDTH, Frame, Point, drawing, labelled, padded, path, thinned, ticks, upright
+from relu_cert.report.html.markup import e, number
+from relu_cert.report.html.page import figure
+from relu_cert.report.html.tracks import Level, Spot, Stretch, Track
+
+Tick = tuple[float, str]
+MOST_LABELS = 12
+LABEL_ROOM = 13.0  # between two labels, upwards
+NARROWEST = 1.6  # of a band, across
+WORDS = {"enters": "a neuron enters", "leaves": "a neuron leaves", "turns": "a neuron changes its face"}
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The axis of log10 lambda that the pictures of one path share, with what is known along it."""
+
+    lo: float
+    hi: float
+    stretches: tuple[Stretch, ...]
+    breakpoints: tuple[Breakpoint, ...] = ()
+
+    def frame(self, low: float, high: float, *, height: float, top: float = 12.0, bottom: float = 42.0) -> Frame:
+        """A plotting area over it, with room at the left for the names of the neurons."""
+        room = 0.05 * (self.hi - self.lo)
+        return Frame(self.lo - room, self.hi + room / 3, low, high, height=height, top=top, bottom=bottom)
+
+    def marks(self) -> list[tuple[float, str]]:
+        """Powers of ten, and 2 and 5 times them where there is room: as (log10 lambda, text)."""
+        digits = (1, 2, 5) if self.hi - self.lo < 2.2 else (1,)
+        step = max(1, ceil((self.hi - self.lo) / 6))
+        found = []
+        for power in range(floor(self.lo) - 1, ceil(self.hi) + 1):
+            for digit in digits:
+                x = power + log10(digit)
+                if self.lo <= x <= self.hi and (digit > 1 or power % step == 0):
+                    found.append((x, f"{digit * 10.0**power:g}"))
+        return found
+
+
+def path_figure(axis: Axis, found: Sequence[Track], steps: Sequence[Level]) -> Element:
+    """Three panels over one axis: the signed weight of every neuron, the width, and the proof."""
+    heights = [track.sign * spot.weight for track in found for run in track.runs for spot in run]
+    low, high = padded([0.0, *heights])
+    upper = axis.frame(low, high, height=430.0, bottom=162.0)
+    widest = max((level.width for level in steps), default=1) or 1
+    lower = axis.frame(0.0, widest + 0.6, height=430.0, top=290.0, bottom=72.0)
+    svg = drawing(
+        WIDTH,
+        430.0,
+        "The weights of the neurons along the path",
+        e("g", _bands(upper, axis, upper.top, lower.height - lower.bottom)),
+        _grid(upper, labelled(ticks(low, high, 6)), axis.marks(), "sign × size |w|"),
+        _grid(lower, _whole_ticks(widest), axis.marks(), "width"),
+        e("g", _events(upper, axis, upper.top, lower.height - lower.bottom)),
+        e("g", [_line(upper, track, _weights(track)) for track in found]),
+        e("g", _names(upper, axis, found, lambda track: track.sign * track.first.weight)),
+        e("g", [e("path", d=lower.path(run), cls="curve") for run in _staircase(steps)]),
+        e("g", _strip(lower, axis, 364.0)),
+        e("g", [e("text", text, x=lower.x(x), y=396.0, cls="tick mid") for x, text in axis.marks()]),
+        e("text", "λ", x=(lower.left + WIDTH - lower.right) / 2, y=420.0, cls="label mid"),
+    )
+    caption = "The size |w| of every neuron, times its sign, and the width of the network as λ changes."
+    if axis.breakpoints:
+        caption += " Dashed: breakpoints."
+    return figure(svg, f"{caption} {_legend(axis)}")
+
+
+def objective_figure(axis: Axis, steps: Sequence[Level]) -> Element | None:
+    """p* as the sum of the loss and the penalty."""
+    if not steps:
+        return None
+    frame = axis.frame(0.0, 1.08 * max(level.value for level in steps) or 1.0, height=250.0)
+    runs = [list(group) for _, group in groupby(steps, key=lambda level: level.run)]
+    areas = []
+    for run in runs:
+        top = [(level.x, level.value) for level in run]
+        loss = [(level.x, max(0.0, level.value - level.penalty)) for level in run]
+        zero = [(run[-1].x, 0.0), (run[0].x, 0.0)]
+        areas.append(e("path", d=_outline(frame, [*loss, *zero]), cls="area cold"))
+        areas.append(e("path", d=_outline(frame, [*top, *reversed(loss)]), cls="area warm"))
+    curves = [e("path", d=path(thinned([frame.at((l.x, l.value)) for l in run])), cls="curve") for run in runs]
+    svg = drawing(
+        WIDTH,
+        frame.height,
+        "The optimal value along the path",
+        e("g", _bands(frame, axis, frame.top, frame.height - frame.bottom)),
+        frame.axes("λ", "p*", xticks=axis.marks()),
+        e("g", areas),
+        e("g", curves),
+    )
+    return figure(
+        svg,
+        "The optimal value p* (line) along the path: the loss ½|f − y|² (blue), and the penalty λ Σ|w| on top of it.",
+    )
+
+
+def angles_figure(axis: Axis, found: Sequence[Track], names: Sequence[str]) -> Element | None:
+    """Where the neurons look, as angles; for two features (the bias counts) only."""
+    shown = [track for track in found if track.block is None]
+    if len(names) != 2 or not shown or any(len(track.first.direction) != 2 for track in shown):
+        return None
+    frame = axis.frame(-190.0, 190.0, height=280.0)
+    degrees = [(float(d), f"{d}°") for d in range(-180, 181, 60)]
+    svg = drawing(
+        WIDTH,
+        frame.height,
+        "The directions of the neurons along the path",
+        e("g", _bands(frame, axis, frame.top, frame.height - frame.bottom)),
+        _grid(frame, degrees, axis.marks(), "direction"),
+        e("g", [e("text", text, x=frame.x(x), y=frame.height - 27, cls="tick mid") for x, text in axis.marks()]),
+        e("text", "λ", x=(frame.left + WIDTH - frame.right) / 2, y=frame.height - 8, cls="label mid"),
+        e("g", _events(frame, axis, frame.top, frame.height - frame.bottom)),
+        e("g", [_line(frame, track, _angles(track)) for track in shown]),
+        e("g", _names(frame, axis, shown, lambda track: _angle(track.first))),
+    )
+    turned = f"Where each neuron looks: the angle of its direction, from {names[0]} towards {names[1]}."
+    return figure(
+        svg, f"{turned} A level line is a neuron held on the border of two patterns, or one that has settled."
+    )
+
+
+def _angle(spot: Spot) -> float:
+    return atan2(spot.direction[1], spot.direction[0]) * 180 / pi
+
+
+def _line(frame: Frame, track: Track, runs: Iterable[Sequence[Point]]) -> Element:
+    """The runs of a neuron as one path."""
+    d = "".join(path(thinned([frame.at(p) for p in run])) for run in runs)
+    return e("path", d=d, cls=f"neuron {_kind(track)}")
+
+
+def _weights(track: Track) -> list[list[Point]]:
+    return [[(spot.x, track.sign * spot.weight) for spot in run] for run in track.runs]
+
+
+def _angles(track: Track) -> list[list[Point]]:
+    """The angles in degrees; a line that leaves at 180 comes back at -180 as another line."""
+    pieces: list[list[Point]] = []
+    for run in track.runs:
+        points = [(spot.x, _angle(spot)) for spot in run]
+        pieces.append(points[:1])
+        for before, after in pairwise(points):
+            if abs(after[1] - before[1]) > 180:
+                pieces.append([])
+            pieces[-1].append(after)
+    return pieces
+
+
+def _kind(track: Track) -> str:
+    return "plus" if track.sign > 0 else "minus"
+
+
+def _names(frame: Frame, axis: Axis, found: Sequence[Track], height: Callable[[Track], float]) -> list[Element]:
+    """The numbers of the neurons that reach the least lambda, at their left ends, moved apart where they would meet."""
+    there = [(frame.y(height(t)), i) for i, t in enumerate(found) if t.first.x < axis.lo + 0.01 * (axis.hi - axis.lo)]
+    if len(there) > MOST_LABELS:
+        return []
+    there.sort()
+    tops = spread([y for y, _ in there], LABEL_ROOM, frame.top + 6, frame.height - frame.bottom - 2)
+    x = frame.x(axis.lo) - 4
+    return [
+        e("text", track_name(found[i], i), x=x, y=y + 4, cls=f"label end name {_kind(found[i])}")
+        for y, (_, i) in zip(tops, there, strict=True)
+    ]
+
+
+def track_name(track: Track, place: int) -> str:
+    """The name of a neuron of the path, from 1; or its group."""
+    return f"b{track.block}" if track.block is not None else str(place + 1)
+
+
+def spread(places: Sequence[float], room: float, low: float, high: float) -> list[float]:
+    """Ascending places moved as little as a sweep down and a sweep up need to have `room` between them."""
+    moved: list[float] = []
+    for y in places:
+        moved.append(max(y, low, moved[-1] + room if moved else low))
+    ceiling = high
+    for i in range(len(moved) - 1, -1, -1):
+        moved[i] = min(moved[i], ceiling)
+        ceiling = moved[i] - room
+    return moved
+
+
+def _grid(
+    frame: Frame, upwards: Sequence[tuple[float, str]], across: Sequence[tuple[float, str]], name: str
+) -> Element:
+    floor_, wall = frame.height - frame.bottom, frame.width - frame.right
+    return e(
+        "g",
+        [e("path", d=f"M{number(frame.x(v))} {number(frame.top)}V{number(floor_)}", cls="grid") for v, _ in across],
+        [e("path", d=f"M{number(frame.left)} {number(frame.y(v))}H{number(wall)}", cls="grid") for v, _ in upwards],
+        [e("text", text, x=frame.left - 6, y=frame.y(v) + 4, cls="tick end") for v, text in upwards],
+        upright(name, 12, (frame.top + floor_) / 2),
+    )
+
+
+def _whole_ticks(widest: int) -> list[tuple[float, str]]:
+    step = max(1, ceil(widest / 4))
+    return [(float(k), str(k)) for k in range(0, widest + 1, step)]
+
+
+def _bands(frame: Frame, axis: Axis, top: float, bottom: float) -> list[Element]:
+    """Where nothing is proved, and where the optimal networks are a set."""
+    found = []
+    for one in axis.stretches:
+        if one.kind in ("gap", "set"):
+            x0, x1 = frame.x(max(one.lo, axis.lo)), frame.x(min(one.hi, axis.hi))
+            place = {"x": min(x0, x1 - NARROWEST), "y": top, "width": max(NARROWEST, x1 - x0), "height": bottom - top}
+            found.append(e("rect", e("title", one.text), cls=f"band {one.kind}", **place))
+    return found
+
+
+def _events(frame: Frame, axis: Axis, top: float, bottom: float) -> list[Element]:
+    found = []
+    for one in axis.breakpoints:
+        x = frame.x(log10(one.hi))
+        title = e("title", f"{WORDS.get(one.kind, one.kind)} at λ ≈ {float(one.hi):.10g}")
+        found.append(e("path", title, d=f"M{number(x)} {number(top)}V{number(bottom)}", cls="event"))
+    return found
+
+
+def _staircase(steps: Sequence[Level]) -> list[list[Point]]:
+    runs = []
+    for _, group in groupby(steps, key=lambda level: level.run):
+        run: list[Point] = []
+        for level in group:
+            if run and run[-1][1] != level.width:
+                run.append((level.x, run[-1][1]))
+            if len(run) > 1 and run[-1][1] == run[-2][1] == level.width:
+                run.pop()
+            run.append((level.x, float(level.width)))
+        runs.append(run)
+    return runs
+
+
+def _strip(frame: Frame, axis: Axis, y: float) -> list[Element]:
+    """The pieces of the proof side by side."""
+    found = []
+    for kind, group in groupby(axis.stretches, key=lambda one: one.kind):
+        run = list(group)
+        x0, x1 = frame.x(max(run[0].lo, axis.lo)), frame.x(min(run[-1].hi, axis.hi))
+        if x1 > x0 - 1 and kind != "still":
+            found.append(e("rect", x=x0, y=y, width=max(0.8, x1 - x0), height=10.0, cls=f"piece {kind}"))
+    seams = sorted({round(frame.x(one.hi), 1) for one in axis.stretches if one.kind in ("smooth", "still")})
+    d = "".join(f"M{number(x)} {number(y)}v10" for x in seams)
+    return [*found, *([e("path", d=d, cls="seam")] if d else [])]
+
+
+def _legend(axis: Axis) -> str:
+    kinds = {one.kind for one in axis.stretches}
+    text = "The strip below is the proof, piece by piece"
+    text += ": green, the optimal network is unique" if kinds & {"smooth", "still"} else ""
+    text += "; violet, the optimal networks are a set that moves continuously" if "set" in kinds else ""
+    text += "; grey bands, not proved, so no line is drawn" if "gap" in kinds else ""
+    return text + "."
+
+
+def _outline(frame: Frame, points: Sequence[Point]) -> str:
+    return path(thinned([frame.at(p) for p in points]), closed=True)

@@ -1,0 +1,177 @@
+"""The page of `prune`: the pruning curve, and what the network becomes on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from relu_cert.claims.model import Verdict
+from relu_cert.network.approximate import PruningStep
+from relu_cert.report.html.check import verdict_rows
+from relu_cert.report.html.curve import curve_figure
+from relu_cert.report.html.frame import Frame, drawing, labelled, padded, ticks
+from relu_cert.report.html.markup import e
+from relu_cert.report.html.page import Section, beside, cards, count, figure, figures, page, recaptioned, table
+from relu_cert.report.html.plane import plane_figure
+from relu_cert.report.html.view import View, floats
+from relu_cert.report.prune import Pruning
+from relu_cert.report.text import short
+
+MOST_LISTED = 200
+PICTURES = 6
+WORDS = {
+    "residual": "the least loss of fit",
+    "magnitude": "the smallest |w|",
+    "gradient": "the smallest gradient score",
+    "random": "a draw",
+}
+
+
+def prune_page(found: Pruning) -> str:
+    """The report of one run of prune, as one HTML page."""
+    drawn = figures(curve(found, "objective"), curve(found, "loss"))
+    sections = [
+        Section("verdicts", "Verdicts", (_verdicts(found),)),
+        Section("curve", "The pruning curve", () if drawn is None else (drawn,)),
+        Section("networks", "The networks on the way", _networks(found)),
+        Section("widths", "Width by width", _table(found.steps)),
+    ]
+    title = f"{Path(found.data.source.path).name}: pruning"
+    return page(title, _head(found), [section for section in sections if section.body])
+
+
+def _head(found: Pruning) -> list[Element]:
+    text = (
+        f"From {found.origin}, {count(len(found.start), 'neuron')}: pruned exactly while that costs nothing, then one "
+        "neuron at a time."
+    )
+    first = found.steps[0]
+    shown = [
+        ("neurons at the start", str(len(found.start)), Path(found.origin).name),
+        ("after free pruning", str(len(found.free)), "the same fit, exactly"),
+        ("objective there", f"{first.objective:.8g}", "rounded"),
+        ("λ", short(found.lam, 14), ""),
+        ("then by", str(found.strategy), WORDS[found.strategy]),
+    ]
+    return [e("p", text, cls="lead"), cards(shown)]
+
+
+def _verdicts(found: Pruning) -> Element:
+    before, after = len(found.start), len(found.free)
+    gone = count(before - after, "neuron") + " gone" if before > after else "nothing to prune for free"
+    rows = [
+        (
+            Verdict.PROVED,
+            "same-fit",
+            "Pruning kept the fit on the data, and the objective is no higher.",
+            f"{gone}; {count(after, 'neuron')} left.",
+            "exact linear algebra",
+        ),
+        (
+            Verdict.PROVED,
+            "independent",
+            "The outputs of the neurons that are left are linearly independent, so none can go without a cost in fit.",
+            f"rank {after}, in rationals.",
+            "exact linear algebra",
+        ),
+    ]
+    return verdict_rows(rows)
+
+
+def curve(found: Pruning, what: str) -> Element | None:
+    """Objective or loss against width, from the whole network down to none; other strategies fainter."""
+    if len(found.steps) < 2:
+        return None
+    ways = {found.strategy: found.steps, **found.others}
+    values = [getattr(step, what) for steps in ways.values() for step in steps]
+    if not np.isfinite(values).all():
+        return None
+    low, high = padded([0.0, *values])
+    widest = len(found.start)
+    frame = Frame(-0.3 - 0.02 * widest, widest + 0.3, max(low, 0.0), high, height=290.0, left=54.0)
+    across = [(v, str(round(v))) for v, _ in labelled(ticks(0.0, float(widest), 8)) if v == round(v)]
+    lines = []
+    for i, (strategy, steps) in enumerate(ways.items()):
+        points = [(float(step.width), float(getattr(step, what))) for step in steps]
+        cls = f"way w{i}" if i else "way chosen"
+        lines.append(e("path", e("title", str(strategy)), d=frame.path(points), cls=cls))
+    first = found.steps[0]
+    flat = getattr(first, what)
+    free = [e("path", d=frame.path([(float(widest), flat), (float(first.width), flat)]), cls="way free")]
+    dots = [
+        e("circle", e("title", f"width {step.width}: {getattr(step, what):.6g}"),
+          cx=frame.x(step.width), cy=frame.y(getattr(step, what)), r=3.6, cls="vertex")
+        for step in found.steps[:MOST_LISTED]
+    ]  # fmt: skip
+    svg = drawing(
+        frame.width,
+        frame.height,
+        f"The {what} against the width",
+        frame.axes("neurons left", "objective" if what == "objective" else "½|f − y|²", xticks=across),
+        e("g", reversed(lines)),
+        e("g", free if widest > first.width else []),
+        e("g", dots),
+        e("g", _legend(frame, list(ways))),
+    )
+    name = "The objective" if what == "objective" else "The loss ½|f − y|²"
+    caption = f"{name} as neurons go, the next one chosen by {WORDS[found.strategy]} ({found.strategy}, dots)"
+    caption += "; the other rules for comparison." if found.others else "."
+    if widest > first.width:
+        caption += f" From {widest} to {first.width} neurons pruning is free and exact (green)."
+    return figure(svg, caption)
+
+
+def _legend(frame: Frame, names: Sequence[str]) -> list[Element]:
+    if len(names) < 2:
+        return []
+    x, y = frame.width - frame.right - 96, frame.top + 14
+    found = []
+    for i, name in enumerate(names):
+        top = y + 16 * i
+        found.append(e("path", d=f"M{x:.1f} {top - 4:.1f}h20", cls=f"way w{i}" if i else "way chosen"))
+        found.append(e("text", str(name), x=x + 26, y=top, cls="label"))
+    return found
+
+
+def _networks(found: Pruning) -> tuple[Element, ...]:
+    """The function at a few widths, for one or two features."""
+    chosen = _spaced([step for step in found.steps if step.width])
+    planes = []
+    for step in chosen:
+        try:
+            seen = _view(found, step)
+        except OverflowError:
+            return ()
+        picture = plane_figure(seen) if seen.space == "plane" else curve_figure(seen)
+        if picture is not None:
+            planes.append(recaptioned(picture, f"{count(step.width, 'neuron')}: ½|f − y|² = {step.loss:.5g}."))
+    drawn = beside(*planes)
+    return (drawn,) if drawn is not None else ()
+
+
+def _spaced(steps: Sequence[PruningStep]) -> list[PruningStep]:
+    """The first, the last and a few between."""
+    if len(steps) <= PICTURES:
+        return list(steps)
+    return [steps[round(i * (len(steps) - 1) / (PICTURES - 1))] for i in range(PICTURES)]
+
+
+def _view(found: Pruning, step: PruningStep) -> View:
+    data = found.data
+    Z = floats(data.Z)
+    slopes = step.w * step.signs[:, None]
+    fit = np.maximum(Z @ step.w.T, 0.0) @ step.signs
+    names, target, bias = data.names, data.target, data.source.bias
+    lam = float(found.lam)
+    return View(Z, floats([data.y])[0], fit, np.zeros(len(Z)), lam, step.w, slopes, names, target, bias, False)
+
+
+def _table(steps: Sequence[PruningStep]) -> tuple[Element, ...]:
+    rows = [(str(step.width), f"{step.objective:.10g}", f"{step.loss:.10g}") for step in steps[:MOST_LISTED]]
+    note = (
+        "Rounded. The first network is exact; from the second line on they are floats, and nothing is proved of them."
+    )
+    return table(("neurons", "objective", "½|f − y|²"), rows, "compact"), e("p", note, cls="note")

@@ -1,0 +1,55 @@
+"""What `prune` found, as text and JSON: fewer and fewer neurons, and what each one costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from relu_cert.data.model import Dataset
+from relu_cert.network.approximate import PruningStep, Strategy
+from relu_cert.network.objective import ConvexNeuron
+
+
+@dataclass(frozen=True)
+class Pruning:
+    """The way down from a network: free and exact to `free`, then in floats to the zero network.
+
+    `others` are the ways of the other strategies from the same network, for comparison.
+    """
+
+    data: Dataset
+    lam: Fraction
+    origin: str
+    strategy: Strategy
+    corrected: bool
+    start: tuple[ConvexNeuron, ...]
+    free: tuple[ConvexNeuron, ...]
+    steps: tuple[PruningStep, ...]
+    written: str | None = None
+    others: Mapping[Strategy, tuple[PruningStep, ...]] = field(default_factory=dict)
+
+    def to_text(self) -> str:
+        """A line for each width."""
+        lines = [
+            f"{len(self.start)} neurons, {len(self.free)} after pruning that costs nothing (exact); "
+            f"then by {self.strategy}",
+            f"{'width':>5}  {'objective':>14}  {'1/2|f - y|^2':>14}",
+            *(f"{step.width:>5}  {step.objective:>14.8g}  {step.loss:>14.8g}" for step in self.steps),
+        ]
+        return "\n".join([*lines, *([f"written: {self.written}"] if self.written else [])])
+
+    def to_json(self) -> dict[str, Any]:
+        """One object."""
+        return {
+            "format": "relu_cert pruning",
+            "version": 1,
+            "lambda": str(self.lam),
+            "strategy": str(self.strategy),
+            "corrected": self.corrected,
+            "start": len(self.start),
+            "free": self.steps[0].width,
+            "steps": [{"width": step.width, "objective": step.objective, "loss": step.loss} for step in self.steps],
+            "written": self.written,
+        }

@@ -1,0 +1,183 @@
+"""The page of `path --html`, and the pictures of a path: a gap in the proof is a gap in the lines."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from relu_cert.path.curve import CurveNeuron, Sample
+from relu_cert.path.model import Cover, Gap, Piece
+from relu_cert.prove.facts import LambdaMax
+from relu_cert.report.html import check_page
+from relu_cert.report.html.frame import thinned
+from relu_cert.report.html.path import _between
+from relu_cert.report.html.path_figures import Axis, path_figure, spread
+from relu_cert.report.html.tracks import levels, stretches, tracks
+from tests.cli.run import run
+from tests.report.pages import Page, assert_loads_nothing, example_outcome
+
+fast = settings(derandomize=True, deadline=None, max_examples=60)
+
+
+def neuron(weight: float, direction: tuple[float, ...] = (1.0, 0.0), sign: int = 1) -> CurveNeuron:
+    return CurveNeuron(sign, None, None, weight, direction)
+
+
+def sample(lam: str, piece: int, *neurons: CurveNeuron) -> Sample:
+    return Sample(Fraction(lam), Fraction(1), Fraction(1), tuple(neurons), piece)
+
+
+def piece(lo: str, hi: str, still: bool = False) -> Piece:
+    """A piece of the right shape; pictures read its ends and how many coefficients its path has."""
+    zero = Fraction(0)
+    s = ((zero,),) if still else ((zero,), (zero,))
+    return Piece(Fraction(lo), Fraction(hi), s, (), (), (), None, None, (), zero)  # type: ignore[arg-type]
+
+
+def cover(*gaps: tuple[str, str]) -> Cover:
+    found = tuple(Gap(Fraction(a), Fraction(b), "too near") for a, b in gaps)
+    return Cover(Fraction(1), Fraction(8), (piece("1", "2"), piece("2", "4"), piece("4", "8")), found)
+
+
+LARGEST = LambdaMax(Fraction(100), None, None)  # type: ignore[arg-type]
+WALK = (
+    sample("1", 0, neuron(2.0), neuron(0.5, (0.0, 1.0))),
+    sample("2", 0, neuron(1.0), neuron(0.1, (0.0, 1.0))),
+    sample("2", 1, neuron(1.0)),
+    sample("4", 1, neuron(0.5)),
+    sample("5", 2, neuron(0.4)),
+    sample("8", 2, neuron(0.1)),
+)
+
+
+def test_a_neuron_is_followed_from_piece_to_piece():
+    """The same sign and direction: one track, one line; a neuron that leaves ends its own."""
+    found = tracks(WALK, cover())
+    assert [[spot.weight for run in one.runs for spot in run] for one in found] == [
+        [2, 1, 1, 0.5, 0.4, 0.1],
+        [0.5, 0.1],
+    ]
+    assert [len(one.runs) for one in found] == [1, 1]
+
+
+def test_no_line_crosses_a_gap():
+    """The track stays the same one on the other side, in a run of its own; so does the objective."""
+    (first, _), steps = tracks(WALK, cover(("4", "5"))), levels(WALK, cover(("4", "5")))
+    assert [len(run) for run in first.runs] == [4, 2]
+    assert [level.run for level in steps] == [0, 0, 0, 0, 1, 1]
+    svg = path_figure(Axis(0.0, 0.9, stretches(cover(("4", "5")), LARGEST)), [first], steps)
+    lines = [one.get("d") for one in svg.iter("path") if (one.get("class") or "").startswith("neuron")]
+    assert len(lines) == 1 and lines[0].count("M") == 2
+    bands = [one for one in svg.iter("rect") if one.get("class") == "band gap"]
+    assert len(bands) == 1 and bands[0].find("title").text == "too near"
+
+
+@pytest.mark.parametrize("other", [neuron(1.0, (0.0, 1.0)), neuron(1.0, sign=-1)], ids=["turned", "negative"])
+def test_another_neuron_is_another_track(other):
+    """A neuron that looks elsewhere, or has the other sign, does not continue the line."""
+    found = tracks((sample("1", 0, neuron(2.0)), sample("2", 0, neuron(1.0)), sample("3", 1, other)), cover())
+    assert len(found) == 2
+
+
+def test_stretches_say_where_nothing_is_proved():
+    """Pieces, gaps and what lies above lambda_max, in order."""
+    kinds = [one.kind for one in stretches(cover(("3", "4")), LambdaMax(Fraction(25), None, None))]  # type: ignore[arg-type]
+    assert kinds == ["smooth", "smooth", "gap", "smooth", "zero"]
+
+
+@fast
+@given(st.lists(st.tuples(st.integers(0, 90), st.integers(0, 90)), min_size=2, max_size=40))
+def test_thinned_lines_stay_near(points):
+    """Every point that was left out is within the tolerance of the line that is drawn."""
+    line = [(float(x), float(y)) for x, y in points]
+    kept = thinned(line, 2.0)
+    assert kept[0] == line[0] and kept[-1] == line[-1] and len(kept) <= len(line)
+    for p in line:
+        assert min(_far(p, a, b) for a, b in pairwise(kept)) <= 2.0 + 1e-9
+
+
+def _far(p, a, b):
+    """The distance of a point from a segment."""
+    dx, dy = b[0] - a[0], b[1] - a[1]
+    t = max(0.0, min(1.0, ((p[0] - a[0]) * dx + (p[1] - a[1]) * dy) / (dx * dx + dy * dy or 1.0)))
+    return ((p[0] - a[0] - t * dx) ** 2 + (p[1] - a[1] - t * dy) ** 2) ** 0.5
+
+
+@fast
+@given(st.lists(st.integers(0, 100), min_size=1, max_size=8))
+def test_labels_are_moved_apart(places):
+    """Labels keep their order, have room between them and stay inside, where there is room for all."""
+    moved = spread(sorted(map(float, places)), 12.0, 0.0, 100.0)
+    assert all(b - a >= 12.0 - 1e-9 for a, b in pairwise(moved))
+    assert max(moved) <= 100.0
+
+
+@fast
+@given(st.fractions(Fraction(1, 10**6), 10**6), st.fractions(Fraction(1, 10**6), 10**6))
+def test_a_short_lambda_of_the_interval(a, b):
+    """The command that verifies names a lambda of the interval."""
+    lo, hi = sorted((a, b))
+    assert lo <= _between(lo, hi) <= hi
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """The pages of a path with a gap and of one without, and what the command said."""
+    folder = tmp_path_factory.mktemp("paths")
+    pages = {}
+    for name, low in (("conjecture", "1/5"), ("xor", "1/4")):
+        ran = run("path", "--example", name, "--from", low, "--html", str(folder / "p.html"), "--json")
+        assert ran.code == 0, ran.err
+        pages[name] = Page((folder / "p.html").read_text(encoding="utf-8")), ran.json
+    return pages
+
+
+@pytest.mark.parametrize("name", ["conjecture", "xor"])
+def test_the_page_says_what_the_path_says(written, name):
+    """Balanced, self-contained, well-formed drawings; every breakpoint and gap is there."""
+    page, said = written[name]
+    assert_loads_nothing(page)
+    assert len(page.drawings()) >= 2
+    for one in (*said["breakpoints"], *said["gaps"]):
+        assert one["lo"] in page.prose and one["hi"] in page.prose
+    for gap in said["gaps"]:
+        assert gap["reason"] in page.prose
+    word = "UNDECIDED" if said["gaps"] else "PROVED"
+    assert f"{word} continuous" in page.prose
+    assert bool(said["gaps"]) == ("not proved, so no line is drawn" in page.prose)
+    assert not any(re.search(r"nan|inf", v) for svg in page.drawings() for x in svg.iter() for v in x.attrib.values())
+
+
+def test_the_command_of_the_page_covers_the_interval(written):
+    """It names the whole interval, and the bias that the data were read with."""
+    page, said = written["xor"]
+    lo, hi = said["interval"]
+    assert f"--interval {lo},{hi}" in page.prose and "xor.csv --bias --lambda" in page.prose
+
+
+def test_the_page_needs_a_place(tmp_path):
+    """A place that cannot be written is refused by name."""
+    ran = run("path", "--example", "xor", "--from", "9/10", "--html", str(tmp_path / "no" / "p.html"))
+    assert ran.code == 64 and "--html" in ran.err
+
+
+def test_a_path_with_nothing_proved_has_a_page(tmp_path):
+    """All of it a gap: the page says so, and draws nothing."""
+    ran = run("path", "--example", "twins", "--from", "1/2", "--html", str(tmp_path / "p.html"))
+    assert ran.code == 0
+    Page((tmp_path / "p.html").read_text(encoding="utf-8"))
+    assert Path(tmp_path / "p.html").exists()
+
+
+def test_check_shows_the_path_it_proved():
+    """With an interval, the page of check has the path too; without, it has none."""
+    plain = check_page(example_outcome("conjecture"))
+    with_path = check_page(example_outcome("conjecture", interval=("24", "40")))
+    assert 'id="path"' not in plain
+    assert 'id="path"' in with_path and "The size |w| of every neuron, times its sign" in Page(with_path).prose

@@ -1,0 +1,69 @@
+"""The vertex graph of the optimal set, and the pair of the polytope and the curved set."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from relu_cert.api import certify
+from relu_cert.report.html.set_figures import wire_figures
+from relu_cert.report.html.shadow import shadow, shadow_figure
+from tests.report.pages import Page
+
+Z = [[-4, 3], [0, 4], [-3, 2], [-1, 1], [4, 3], [4, 4], [3, 1], [1, -2], [3, -3]]
+Y = [-3, 6, 1, -2, -4, 5, 0, 2, -6]
+
+
+@pytest.fixture(scope="module")
+def found():
+    """Data whose optimal set has dimension 2 or more (more antipodal pairs than features)."""
+    one = certify(Z, Y, lambda_ratio="1/50", verify=False)
+    assert one.facts.polytope is not None and one.facts.polytope.dimension >= 2
+    return one
+
+
+def test_every_vertex_and_edge_is_drawn(found):
+    """As many dots and lines as the proved polytope has; the shortest network is marked."""
+    polytope = found.facts.polytope
+    svg = shadow_figure(shadow(found.facts))
+    assert sum(1 for c in svg.iter("circle")) == len(polytope.vertices)
+    assert sum(1 for p in svg.iter("path") if p.get("class") == "edge") == len(polytope.edges)
+    assert sum(1 for t in svg.iter("text") if "star" in t.get("class", "")) == 1
+
+
+def test_the_shadow_is_a_linear_image(found):
+    """The middle of two networks is drawn in the middle, so that convex hulls are convex hulls."""
+    seen = shadow(found.facts)
+    a, b = seen.points[0], seen.points[-1]
+    np.testing.assert_allclose(
+        seen.at(((a + b) / 2)[None])[0], (seen.at(a[None])[0] + seen.at(b[None])[0]) / 2, atol=1e-9
+    )
+
+
+def test_vertices_do_not_hide_one_another(found):
+    """Different vertices have different places."""
+    places = shadow(found.facts).at(shadow(found.facts).points)
+    far = np.linalg.norm(places[:, None] - places[None], axis=2) + np.eye(len(places))
+    assert far.min() > 1e-6 * np.abs(places).max()
+
+
+def test_a_set_of_one_network_has_no_graph():
+    """Dimension 0 and 1 need none."""
+    assert shadow(certify([[1], [2]], [1, 3], 1, verify=False).facts) is None
+
+
+def test_the_cube_and_its_curved_image():
+    """Three neurons that are free on [1, 4] each: twelve straight edges, and twelve bent ones."""
+    corners = np.array([[1 + 3 * (i >> k & 1) for k in range(3)] for i in range(8)], dtype=float)
+    edges = [(i, j) for i in range(8) for j in range(i) if (i ^ j).bit_count() == 1]
+    flat, curved = wire_figures(corners, edges, ["1", "2", "3"])
+    for picture in (flat, curved):
+        assert sum(1 for p in picture.iter("path") if p.get("class") == "edge") == 12
+        assert sum(1 for c in picture.iter("circle") if c.get("class") == "vertex") == 8
+    assert wire_figures(corners[:, :2], edges, ["1", "2"]) == ()
+
+
+def test_the_page_has_the_graph(found):
+    """`check --html` shows it where the dimension is at least 2."""
+    page = Page(found.html())
+    assert "seen as a shadow" in page.prose and "curved" in page.prose
