@@ -1,13 +1,14 @@
 """python -m properties: the ledger; `campaign`, `soundness`, `hunt` and `replay` for long runs.
 
 Exit codes: 0 in order; 1 a repaired claim fails, a witness no longer refutes, or a campaign found a counterexample;
-64 usage; 65 an unreadable file; 130 interrupted.
+64 usage; 65 an unreadable file; 130 interrupted; 141 nobody reads the output any more (a closed pipe).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -35,22 +36,43 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; the exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        options = _parser().parse_args(arguments)
-        if options.command == "campaign":
-            return _campaign(options)
-        if options.command == "soundness":
-            return _soundness(options)
-        if options.command == "hunt":
-            return _hunt(options)
-        if options.command == "replay":
-            return _replay(Path(options.file))
-        return _ledger(options)
+        code = _run(_parser().parse_args(arguments))
+        sys.stdout.flush()
+        return code
     except ReluCertError as error:
         print(f"properties: {error}", file=sys.stderr)
         return 65 if isinstance(error, DataError) else 64
     except KeyboardInterrupt:
         print("properties: interrupted (a campaign goes on where it stopped: run it again)", file=sys.stderr)
         return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+
+
+def _run(options: argparse.Namespace) -> int:
+    if options.command == "campaign":
+        return _campaign(options)
+    if options.command == "soundness":
+        return _soundness(options)
+    if options.command == "hunt":
+        return _hunt(options)
+    if options.command == "replay":
+        return _replay(Path(options.file))
+    return _ledger(options)
+
+
+class _Console(Console):
+    """A console that leaves a closed pipe to `main`."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
+def _console() -> Console:
+    """As wide as the terminal, or 80 columns where there is none."""
+    console = _Console()
+    return console if console.is_terminal else _Console(width=WIDTH)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -146,8 +168,7 @@ def _ledger(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(ledger.as_json(entries, options.examples, options.seed), indent=1))
     else:
-        console = Console()
-        ledger.print_table(entries, console if console.is_terminal else Console(width=WIDTH))
+        ledger.print_table(entries, _console())
     return 1 if any(e.problems for e in entries) else 0
 
 
@@ -156,8 +177,7 @@ def _campaign(options: argparse.Namespace) -> int:
         claims=tuple(chosen(options.only)), examples=options.examples, batch=options.batch, seed=options.seed or 0
     )
     result = campaign.run(plan, Path(options.state), jobs=options.jobs, dask=options.dask, quiet=options.quiet)
-    console = Console()
-    campaign.print_summary(result, console if console.is_terminal else Console(width=WIDTH))
+    campaign.print_summary(result, _console())
     return 1 if result.failures else 0
 
 
@@ -165,11 +185,10 @@ def _soundness(options: argparse.Namespace) -> int:
     names = {name: registry.load(name) for name in registry.soundness_names()}
     plan = campaign.Plan(tuple(chosen(options.only, names)), options.examples, options.batch, options.seed or 0)
     result = campaign.run(plan, Path(options.state), jobs=options.jobs, dask=options.dask, quiet=options.quiet)
-    console = Console()
     if options.json:
         print(json.dumps(soundness.as_json(result), indent=1))
     else:
-        soundness.print_summary(result, console if console.is_terminal else Console(width=WIDTH))
+        soundness.print_summary(result, _console())
     return 1 if result.failures else 0
 
 
@@ -194,5 +213,5 @@ def _replay(path: Path) -> int:
     prop = campaign.property_of(registry.load(module), which)
     outcome = prop.check(instance)
     print(f"{stored.get('label', module)}, {which}: {prop.statement}")
-    Console(width=WIDTH).print(Text(f"{outcome.answer.value}{': ' + outcome.why if outcome.why else ''}"))
+    _Console(width=WIDTH).print(Text(f"{outcome.answer.value}{': ' + outcome.why if outcome.why else ''}"))
     return 1 if outcome.answer is Answer.FAILS else 0

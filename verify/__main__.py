@@ -1,12 +1,14 @@
 """python -m verify FILE [--data RAW] [--quiet] [--json] [--max-bytes N]
 
-Exit codes: 0 accepted, 1 rejected, 2 declined, 64 usage, 65 the data cannot be read.
+Exit codes: 0 accepted, 1 rejected, 2 declined, 64 usage, 65 the data cannot be read. The exit code tells even where
+nobody reads the output (a closed pipe).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -60,7 +62,15 @@ def run(arguments: argparse.Namespace) -> list[Line]:
 def say(text: str, arguments: argparse.Namespace | None) -> None:
     """A line for a reader, unless --quiet."""
     if arguments is None or not (arguments.quiet or arguments.json):
-        print(text.encode("ascii", "backslashreplace").decode())
+        put(text.encode("ascii", "backslashreplace").decode())
+
+
+def put(text: str) -> None:
+    """Print a line; where the reader has gone, this and all others go nowhere."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -89,7 +99,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 arguments,
             )
     if arguments is not None and arguments.json and not arguments.quiet:
-        print(json.dumps(report))
+        put(json.dumps(report))
     return code
 
 

@@ -1,7 +1,8 @@
 """The command line. Results go to stdout, progress and errors to stderr.
 
 Exit codes: 0 a report was made; 1 a required claim is REFUTED; 2 a required claim is UNDECIDED; 64 usage;
-65 data; 66 too many patterns; 70 the checker rejected our own certificate; 130 interrupted.
+65 data; 66 too many patterns; 70 the checker rejected our own certificate; 130 interrupted; 141 nobody reads the output
+any more (a closed pipe: then no exit code speaks of a claim).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from relu_cert import __version__
 from relu_cert.cli import check, explore, network, path, patterns, prune
 from relu_cert.errors import DataError, ReluCertError, TooManyPatterns, UsageError
 
-EXIT_USAGE, EXIT_DATA, EXIT_PATTERNS, EXIT_INTERNAL, EXIT_INTERRUPTED = 64, 65, 66, 70, 130
+EXIT_USAGE, EXIT_DATA, EXIT_PATTERNS, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_PIPE = 64, 65, 66, 70, 130, 141
 
 
 class _Parser(argparse.ArgumentParser):
@@ -59,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return EXIT_INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return EXIT_PIPE
 
 
 def _fail(error: Exception, code: int) -> int:
