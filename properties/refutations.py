@@ -297,7 +297,7 @@ WITNESSES: dict[str, Callable[[Any], Json]] = {
     "alg:pruning-solutions-nn": _outputs,
     "app:general-losses": _general_loss,
     "beta~ when dependent": _approximate,
-    "bound on |D_Z|": lambda Z: {"Z": rows(Z)},
+    "bound on |D_Z|": lambda c: {"Z": rows(c.Z)},
     "conjecture: min-norm path": _jump,
     "cor:relu-continuity": _network_path,
     "D_Z with >=": _closed_faces,

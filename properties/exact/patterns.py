@@ -17,6 +17,7 @@ from functools import lru_cache
 from itertools import combinations
 from math import lcm
 
+from properties.exact.cone import feasible
 from properties.exact.linalg import Matrix, Vector, dot, mat, null_space, rref
 from properties.exact.problem import CGL, Block
 
@@ -120,6 +121,28 @@ def _embed(u: Integers, columns: tuple[int, ...], d: int) -> Vector:
     for j, x in zip(columns, u, strict=True):
         out[j] = Fraction(x)
     return tuple(out)
+
+
+def has_pattern(Z: Sequence[Vector], pattern: Sequence[bool]) -> bool:
+    """Some u has z_k.u >= 0 where the pattern is on and z_k.u < 0 where it is off.
+
+    By Farkas it has not iff mu >= 0, nu >= 0 with sum nu = 1 have sum_on mu_k z_k = sum_off nu_k z_k.
+    """
+    columns = [(*z, Fraction(0)) if on else (*(-x for x in z), Fraction(1)) for z, on in zip(Z, pattern, strict=True)]
+    return feasible(columns, (*(Fraction(0),) * len(Z[0]), Fraction(1))) is None
+
+
+def count_patterns(Z: Matrix) -> int:
+    """|D_Z|, row by row: the patterns of the first k rows are those that some u has. Any number of features.
+
+    >>> count_patterns(mat([[1], [-1]]))
+    3
+    """
+    found: list[Pattern] = [()]
+    for k in range(len(Z)):
+        longer = [(*p, on) for p in found for on in (True, False)]
+        found = [p for p in longer if has_pattern(Z[: k + 1], p)]
+    return len(found)
 
 
 def relu_block(Z: Matrix, pattern: Pattern, xi: int) -> Block:

@@ -1,7 +1,8 @@
 """Metamorphic relations: changes of the data under which the theory says what becomes of the optimum.
 
-Each relation gives another case, p* -> factor p* + shift, and says whether general position (a question of n, too)
-stays as it is. All other verdicts, the dimension, the widths and the edges of the optimal set carry over.
+Each relation gives another case, p* -> factor p* + shift (+ log 2), and says whether general position (a question of
+n, too) stays as it is. All other verdicts, the dimension, the widths and the edges of the optimal set carry over. Some
+relations only say that p* does not fall.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ from fractions import Fraction
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
+from properties.exact import enclose
 from properties.exact.linalg import Matrix, Vector, matmul, matvec, scale, transpose
+from properties.exact.patterns import Pattern, patterns
 from properties.exact.problem import CGL, Block
 from properties.soundness.case import Answer, Case, DirectCase, NetworkCase
-from properties.soundness.draw import any_direct, any_network
-from properties.strategies import orthogonal, positive_rationals
+from properties.soundness.draw import any_direct, any_network, any_variant
+from properties.strategies import orthogonal, planted_elastic, positive_rationals
 
 POSITION = frozenset({"ggp", "general-position"})
 OPPOSITES = {("PROVED", "REFUTED"), ("REFUTED", "PROVED")}
@@ -28,7 +31,10 @@ DIRECT = ("scale", "permute", "rotate rows", "rotate blocks", "repeat constraint
 
 @dataclass(frozen=True)
 class Pair:
-    """Two cases with p*(after) = factor p*(before) + shift. `position`: general position carries over, too."""
+    """Two cases with p*(after) = factor p*(before) + shift + logs log 2. `position`: general position carries over.
+
+    With `rises` all that is known is p*(after) >= p*(before).
+    """
 
     relation: str
     before: Case
@@ -36,20 +42,29 @@ class Pair:
     factor: Fraction = Fraction(1)
     shift: Fraction = Fraction(0)
     position: bool = False
+    logs: int = 0
+    rises: bool = False
 
 
 def _scaled(draw: DrawFn, case: NetworkCase) -> Pair:
-    """(Z, y, lambda) -> (a Z, b y, a b lambda): neurons u -> (b/a) u, p* -> b^2 p*."""
-    a, b = draw(positive_rationals(5, 3)), draw(positive_rationals(5, 3))
+    """(Z, y, lambda, delta) -> (a Z, b y, a b lambda, a^2 delta): neurons u -> (b/a) u, p* -> b^2 p*. Labels stay."""
+    a, b = draw(positive_rationals(5, 3)), Fraction(1) if case.logistic else draw(positive_rationals(5, 3))
     Z = tuple(scale(a, z) for z in case.Z)
-    return Pair("scale", case, replace(case, Z=Z, y=scale(b, case.y), lam=a * b * case.lam), b * b, position=True)
+    after = replace(case, Z=Z, y=scale(b, case.y), lam=a * b * case.lam, delta=a * a * case.delta)
+    return Pair("scale", case, after, b * b, position=True)
 
 
 def _permuted(draw: DrawFn, case: NetworkCase) -> Pair:
     """The data points in another order."""
     order = draw(st.permutations(range(len(case.y))))
     Z, y = tuple(case.Z[k] for k in order), tuple(case.y[k] for k in order)
-    return Pair("permute", case, replace(case, Z=Z, y=y), position=True)
+    chosen = _bits(case, lambda pattern: tuple(pattern[k] for k in order))
+    return Pair("permute", case, replace(case, Z=Z, y=y, chosen=chosen), position=True)
+
+
+def _bits(case: NetworkCase, change: Callable[[Pattern], Pattern]) -> tuple[Pattern, ...] | None:
+    """The chosen patterns, each changed like the rows."""
+    return None if case.chosen is None else tuple(map(change, case.chosen))
 
 
 def _rotated(draw: DrawFn, case: NetworkCase) -> Pair:
@@ -64,10 +79,15 @@ def _negated(draw: DrawFn, case: NetworkCase) -> Pair:
 
 
 def _zero_row(draw: DrawFn, case: NetworkCase) -> Pair:
-    """A data point z = 0 with target t: every network is 0 there, p* -> p* + t^2/2."""
+    """A data point z = 0 with target t: every network is 0 there, p* -> p* + t^2/2 (logistic: p* + log 2)."""
     k, t = draw(st.integers(0, len(case.y))), Fraction(draw(st.integers(-3, 3)), 2)
+    t = Fraction(1 if t > 0 else -1) if case.logistic else t
+    on = draw(st.booleans())
     Z = (*case.Z[:k], (Fraction(0),) * len(case.Z[0]), *case.Z[k:])
-    return Pair("zero row", case, replace(case, Z=Z, y=(*case.y[:k], t, *case.y[k:])), shift=t * t / 2)
+    chosen = _bits(case, lambda pattern: (*pattern[:k], on, *pattern[k:]))
+    after = replace(case, Z=Z, y=(*case.y[:k], t, *case.y[k:]), chosen=chosen)
+    shift = Fraction(0) if case.logistic else t * t / 2
+    return Pair("zero row", case, after, shift=shift, logs=int(case.logistic))
 
 
 def _zero_column(draw: DrawFn, case: NetworkCase) -> Pair:
@@ -82,7 +102,8 @@ def _split_row(draw: DrawFn, case: NetworkCase) -> Pair:
     c, s = Fraction(a, h), Fraction(b, h)
     Z = (*case.Z[:k], scale(c, case.Z[k]), *case.Z[k + 1 :], scale(s, case.Z[k]))
     y = (*case.y[:k], c * case.y[k], *case.y[k + 1 :], s * case.y[k])
-    return Pair("split row", case, replace(case, Z=Z, y=y))
+    chosen = _bits(case, lambda pattern: (*pattern, pattern[k]))
+    return Pair("split row", case, replace(case, Z=Z, y=y, chosen=chosen))
 
 
 def _written_out(draw: DrawFn, case: NetworkCase) -> Pair:
@@ -100,6 +121,53 @@ CHANGES: dict[str, Change] = {
     "zero column": _zero_column,
     "split row": _split_row,
 }
+
+
+def _stretched(draw: DrawFn, case: NetworkCase) -> Pair:
+    """A larger delta (none before, perhaps): p* does not fall."""
+    less = draw(st.sampled_from([Fraction(0), Fraction(1, 2), Fraction(99, 100)]))
+    delta = case.delta or Fraction(1)
+    return Pair("more delta", replace(case, delta=less * delta), replace(case, delta=delta), rises=True)
+
+
+def _thinned(draw: DrawFn, case: NetworkCase) -> Pair:
+    """Fewer patterns: p* does not fall."""
+    some = draw(st.lists(st.sampled_from(patterns(case.Z).all), min_size=1, max_size=4, unique=True))
+    more = case.chosen if case.chosen is None else tuple(dict.fromkeys((*case.chosen, *some)))
+    return Pair("fewer patterns", replace(case, chosen=more), replace(case, chosen=tuple(some)), rises=True)
+
+
+def _every_pattern(draw: DrawFn, case: NetworkCase) -> Pair:
+    """All of D_Z, and the same patterns one by one, in any order."""
+    order = tuple(draw(st.permutations(patterns(case.Z).all)))
+    return Pair("every pattern", replace(case, chosen=None), replace(case, chosen=order), position=True)
+
+
+VARIANT_CHANGES: dict[str, Change] = {
+    **CHANGES,
+    "more delta": _stretched,
+    "fewer patterns": _thinned,
+    "every pattern": _every_pattern,
+    "written out": _written_out,
+}
+
+
+@st.composite
+def variant_pairs(draw: DrawFn) -> Pair:
+    """A variant and a changed one. Rows cannot be split, and there is no delta, with the logistic loss."""
+    case = draw(any_variant())
+    barred = {"split row", "more delta"} if case.logistic else set()
+    return VARIANT_CHANGES[draw(st.sampled_from(sorted(set(VARIANT_CHANGES) - barred)))](draw, case)
+
+
+@st.composite
+def doubled_pairs(draw: DrawFn) -> Pair:
+    """Every block twice, and delta twice: w_b in halves has the same fit and the same penalty."""
+    planted = draw(planted_elastic())
+    p = planted.problem
+    before = DirectCase(p, planted.delta)
+    twice = tuple(b for b in p.blocks for _ in range(2))
+    return Pair("every block twice", before, DirectCase(CGL(twice, p.y, p.lam2), 2 * planted.delta))
 
 
 @st.composite
@@ -123,9 +191,7 @@ def direct_pairs(draw: DrawFn) -> Pair:
     """A direct problem and a changed one."""
     case = draw(any_direct())
     p, lam = case.convex, case.lam
-    name = draw(
-        st.sampled_from(["scale", "permute", "rotate rows", "rotate blocks", "repeat constraints", "zero block"])
-    )
+    name = draw(st.sampled_from(DIRECT))
     if name == "scale":
         a, b = draw(positive_rationals(5, 3)), draw(positive_rationals(5, 3))
         blocks = tuple(Block(tuple(scale(a, x) for x in c.X), c.K) for c in p.blocks)
@@ -154,7 +220,11 @@ def direct_pairs(draw: DrawFn) -> Pair:
 def clash(pair: Pair, before: Answer, after: Answer) -> str:
     """Where two answers cannot both be right; "" if nowhere."""
     a, b = before.facts.value, after.facts.value
-    low, high = pair.factor * a.lower + pair.shift, pair.factor * a.upper + pair.shift
+    if pair.rises:
+        return f"{pair.relation}: p* falls below {float(a.lower)}" if b.upper < a.lower else ""
+    log2 = enclose.entropy(Fraction(1, 2))
+    low = pair.factor * a.lower + pair.shift + pair.logs * log2[0]
+    high = pair.factor * a.upper + pair.shift + pair.logs * log2[1]
     if low > b.upper or high < b.lower:
         return f"{pair.relation}: [{float(low)}, {float(high)}] and [{float(b.lower)}, {float(b.upper)}] do not meet"
     if isinstance(pair.before, NetworkCase) and isinstance(pair.after, DirectCase):
@@ -170,15 +240,15 @@ def clash(pair: Pair, before: Answer, after: Answer) -> str:
 def _clash_written_out(pair: Pair, before: Answer, after: Answer) -> str:
     """For a ReLU network uniqueness of the direct problem is that of the convex program."""
     gated = isinstance(pair.before, NetworkCase) and pair.before.model == "gated"
+    if before.facts.lambda_max.squared != after.facts.lambda_max.squared:
+        return f"{pair.relation}: lambda_max differs"
     for claim in ("p-unique", "convex-unique", "ggp", "general-position"):
         ours = before.said.get(claim if gated else "convex-unique", "UNDECIDED")
         theirs = after.said.get(claim, "UNDECIDED")
         if (gated or claim not in POSITION) and (ours, theirs) in OPPOSITES:
             return f"{pair.relation}: {claim} is {ours} for the network and {theirs} for the direct problem"
-    if before.said["p-unique"] == "REFUTED" and after.said["convex-unique"] == "PROVED":
+    if before.said.get("p-unique") == "REFUTED" and after.said["convex-unique"] == "PROVED":
         return f"{pair.relation}: two networks, but one solution of the direct problem"
-    if before.facts.lambda_max.squared != after.facts.lambda_max.squared:
-        return f"{pair.relation}: lambda_max differs"
     return _other_shape(pair, before, after) if gated else ""
 
 

@@ -7,21 +7,21 @@ import io
 import json
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
 from properties.exact.linalg import Matrix, Vector, transpose
-from properties.exact.patterns import gated_problem, patterns, relu_problem
+from properties.exact.patterns import Pattern, gated_problem, patterns, relu_problem
 from properties.exact.problem import CGL
 from relu_cert.certificate import certificate, dumps
 from relu_cert.check import DEFAULT_GAP, Derivatives, IntervalChoice, LambdaChoice, find_facts, verdicts
 from relu_cert.claims import Result
 from relu_cert.data.model import Source
 from relu_cert.patterns import enumerate_patterns
-from relu_cert.problem import gated, relu
+from relu_cert.problem import gated, over_patterns, relu, written_out
 from relu_cert.problem.model import Block, Problem
 from relu_cert.prove.facts import Facts
 from verify import Limits, VerifyError, check
@@ -35,17 +35,25 @@ OPPOSITE = {"PROVED": "REFUTED", "REFUTED": "PROVED"}
 
 @dataclass(frozen=True)
 class NetworkCase:
-    """Data and lambda for a ReLU or gated ReLU network."""
+    """Data and lambda for a ReLU or gated ReLU network; the variants: some patterns only, delta, the logistic loss."""
 
     model: str
     Z: Matrix
     y: Vector
     lam: Fraction
+    chosen: tuple[Pattern, ...] | None = None
+    delta: Fraction = Fraction(0)
+    logistic: bool = False
 
     @property
     def problem(self) -> Problem:
         """The certifier's problem."""
-        return (gated if self.model == "gated" else relu)(self.Z, self.y, enumerate_patterns(self.Z))
+        if self.chosen is not None:
+            bits = tuple("".join("01"[on] for on in pattern) for pattern in self.chosen)
+            found = over_patterns(self.Z, self.y, bits, "gated" if self.model == "gated" else "relu")
+        else:
+            found = (gated if self.model == "gated" else relu)(self.Z, self.y, enumerate_patterns(self.Z))
+        return _variant(written_out(found) if self.delta else found, self)
 
     @property
     def raw(self) -> bytes:
@@ -65,14 +73,22 @@ class NetworkCase:
     def written_out(self) -> DirectCase:
         """The same convex program as a direct problem, block by block."""
         make = gated_problem if self.model == "gated" else relu_problem
-        return DirectCase(make(self.Z, patterns(self.Z).all, self.y, self.lam**2))
+        listed = patterns(self.Z).all if self.chosen is None else self.chosen
+        return DirectCase(make(self.Z, listed, self.y, self.lam**2), self.delta, self.logistic)
+
+    @property
+    def convex(self) -> CGL:
+        """The blocks of the convex program."""
+        return self.written_out.convex
 
 
 @dataclass(frozen=True)
 class DirectCase:
-    """A constrained group lasso given directly; lambda is rational."""
+    """A constrained group lasso given directly, perhaps a variant of one; lambda is rational."""
 
     convex: CGL
+    delta: Fraction = Fraction(0)
+    logistic: bool = False
 
     @property
     def lam(self) -> Fraction:
@@ -87,7 +103,7 @@ class DirectCase:
             blocks.append(Block(b.X, transpose(b.K) if b.K else None))
             columns.append(tuple(range(start, start + b.size)))
             start += b.size
-        return Problem("cgl", self.convex.y, tuple(blocks), columns=tuple(columns))
+        return _variant(Problem("cgl", self.convex.y, tuple(blocks), columns=tuple(columns)), self)
 
     @property
     def raw(self) -> bytes:
@@ -107,6 +123,11 @@ class DirectCase:
 
 
 Case = NetworkCase | DirectCase
+
+
+def _variant(problem: Problem, case: Case) -> Problem:
+    """The problem with the penalty and the loss of the case."""
+    return replace(problem, delta=case.delta, loss="logistic" if case.logistic else "squares")
 
 
 class _Silent:

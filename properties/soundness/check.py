@@ -12,8 +12,15 @@ from properties.soundness.carry import Pair, clash
 from properties.soundness.case import Answer, Case, DirectCase, NetworkCase, ask, objection
 from properties.soundness.draw import PlantedGated
 from properties.soundness.floats import doubt
+from properties.soundness.opinion import disagreement
 from properties.soundness.truth import Truth, contradiction, truth_of_direct, truth_of_network
-from properties.strategies import PlantedCGL, PlantedReLU
+from properties.soundness.variants import (
+    case_of,
+    elastic_contradiction,
+    logistic_contradiction,
+    truth_of_sampled,
+)
+from properties.strategies import PlantedCGL, PlantedElastic, PlantedLogistic, PlantedReLU, PlantedSampled
 from relu_cert.check import Derivatives, IntervalChoice
 
 
@@ -80,3 +87,25 @@ def check_pair(pair: Pair) -> Outcome:
 def check_floats(case: NetworkCase) -> Outcome:
     """Floats have nothing against the answer."""
     return judged(case, lambda answer: doubt(answer, seed=len(case.y)))
+
+
+def check_planted_elastic(planted: PlantedElastic) -> Outcome:
+    """The verdicts on a planted elastic problem."""
+    return judged(case_of(planted), lambda answer: elastic_contradiction(answer, planted))
+
+
+def check_planted_sampled(planted: PlantedSampled) -> Outcome:
+    """The verdicts on a planted network over some patterns."""
+    truth, gates, p = truth_of_sampled(planted), planted.gates, planted.convex.problem
+    case = NetworkCase(gates.model, gates.Z, p.y, p.lam, gates.chosen)
+    return judged(case, lambda answer: contradiction(answer, truth))
+
+
+def check_planted_logistic(planted: PlantedLogistic) -> Outcome:
+    """The verdicts on a planted logistic problem."""
+    return judged(case_of(planted), lambda answer: logistic_contradiction(answer, planted))
+
+
+def check_opinion(case: NetworkCase) -> Outcome:
+    """The certified interval meets an enclosure of its own."""
+    return judged(case, disagreement)

@@ -23,9 +23,11 @@ from properties.strategies import (
     planted_kink,
     planted_lasso,
     planted_relu,
+    positive_rationals,
     rational_matrix,
     vector,
 )
+from properties.strategies.variants import Gates, gates
 
 MOST_TIED = 9  # the truth about a polytope is found by trying all sets of neurons
 
@@ -118,3 +120,20 @@ def any_direct(draw: DrawFn) -> DirectCase:
     planted = draw(st.one_of(planted_cgl(), planted_lasso(), planted_cgl(constrained=False)))
     factor = draw(st.sampled_from([Fraction(1), Fraction(1, 2), Fraction(9, 10), Fraction(3, 2)]))
     return DirectCase(planted.problem.at(factor * planted.problem.lam))
+
+
+@st.composite
+def any_variant(draw: DrawFn) -> NetworkCase:
+    """A small network with delta, over some patterns, with the logistic loss, or with two of these."""
+    of = draw(gates())
+    n = len(of.Z)
+    kind = draw(st.sampled_from(["elastic", "sampled", "logistic"]))
+    if kind == "sampled" and of.chosen is None:
+        of = Gates(
+            of.model, of.Z, draw(st.lists(st.sampled_from(patterns(of.Z).all), min_size=1, unique=True).map(tuple))
+        )
+    delta = draw(positive_rationals(3, 4)) if kind == "elastic" else Fraction(0)
+    if kind == "logistic":
+        labels = tuple(Fraction(draw(st.sampled_from([1, -1]))) for _ in range(n))
+        return NetworkCase(of.model, of.Z, labels, draw(lambdas()) / 2, of.chosen, delta, True)
+    return NetworkCase(of.model, of.Z, draw(vector(n)), draw(lambdas()), of.chosen, delta)

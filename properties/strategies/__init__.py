@@ -9,8 +9,10 @@ True
 Numbers and vectors: `rationals`, `positive_rationals`, `vector`, `nonzero_vector`, `unit_vector`, `orthogonal`.
 Matrices: `rational_matrix` with `kind` one of `KINDS` (general, low rank, duplicate, antipodal, grid, one-hot, bias).
 Planted instances: `planted_cgl`, `planted_lasso`, `planted_smooth` (sensitivity), `planted_relu`, `planted_box`,
-`planted_antipodal`, `planted_kink`, `planted_cube`; `candidate` and `feasible_weights` draw points to be judged,
-`with_candidate`, `with_feasible` and `with_solution` pair a planted problem with one.
+`planted_antipodal`, `planted_kink`, `planted_cube`. Of the variants: `planted_elastic`, `planted_elastic_network`,
+`planted_sampled`, `planted_logistic`, `planted_logistic_network`, and `gates` for networks over some patterns.
+`candidate` and `feasible_weights` draw points to be judged; `with_candidate`, `with_feasible` and `with_solution`
+pair a planted problem with one.
 """
 
 from properties.strategies.cgl import (
@@ -43,14 +45,31 @@ from properties.strategies.relu import (
     planted_kink,
     planted_relu,
 )
+from properties.strategies.variants import (
+    Gates,
+    PlantedElastic,
+    PlantedLogistic,
+    PlantedSampled,
+    gates,
+    planted_elastic,
+    planted_elastic_network,
+    planted_logistic,
+    planted_logistic_network,
+    planted_sampled,
+)
 
 __all__ = [
     "KINDS",
     "Cube",
+    "Gates",
     "PlantedCGL",
+    "PlantedElastic",
+    "PlantedLogistic",
     "PlantedReLU",
+    "PlantedSampled",
     "candidate",
     "feasible_weights",
+    "gates",
     "nonzero_vector",
     "orthogonal",
     "plant_relu",
@@ -58,9 +77,14 @@ __all__ = [
     "planted_box",
     "planted_cgl",
     "planted_cube",
+    "planted_elastic",
+    "planted_elastic_network",
     "planted_kink",
     "planted_lasso",
+    "planted_logistic",
+    "planted_logistic_network",
     "planted_relu",
+    "planted_sampled",
     "planted_smooth",
     "positive_rationals",
     "rational_matrix",

@@ -110,7 +110,8 @@ class PlantedCGL:
         return self.weights(self.alpha)
 
 
-def _orthogonal_to(r: Vector, g: Vector) -> Vector:
+def orthogonal_to(r: Vector, g: Vector) -> Vector:
+    """g without its part along r."""
     return sub(g, scale(dot(g, r) / norm2(r), r))
 
 
@@ -132,13 +133,13 @@ def _cone(draw: DrawFn, v: Vector, count: int, tight: bool) -> tuple[tuple[Vecto
 
 
 @st.composite
-def _block(draw: DrawFn, r: Vector, v: Vector, p: Vector, count: int, tight: bool) -> Block:
+def planted_block(draw: DrawFn, r: Vector, v: Vector, p: Vector, count: int, tight: bool) -> Block:
     """X_b and K_b with X_b' r = v + K rho and, where v is not zero, X_b v = |v|^2 r/|r|^2 + p."""
     K, rho = draw(_cone(v, count, tight))
     c = add(v, combine(rho, K, len(v)))
     s = norm2(v)
     columns = []
-    free = [_orthogonal_to(r, draw(vector(len(r), 2))) if len(v) > 1 else (Fraction(0),) * len(r) for _ in v]
+    free = [orthogonal_to(r, draw(vector(len(r), 2))) if len(v) > 1 else (Fraction(0),) * len(r) for _ in v]
     drift = combine(v, free, len(r))
     for j, cj in enumerate(c):
         column = scale(cj / norm2(r), r)
@@ -178,17 +179,17 @@ def planted_cgl(
         size = draw(st.integers(1, max_size))
         v = scale(lam, draw(unit_vector(size)))
         old = draw(st.integers(0, 2)) if len(ps) > 1 else 0
-        p = scale(Fraction(1, 2), add(ps[-1], ps[-2])) if old == 2 else _orthogonal_to(r, draw(vector(n, 2)))
+        p = scale(Fraction(1, 2), add(ps[-1], ps[-2])) if old == 2 else orthogonal_to(r, draw(vector(n, 2)))
         ps.append(p)
         count = draw(st.integers(0, 2)) if constrained else 0
-        blocks.append(draw(_block(r, v, p, count, tight)))
+        blocks.append(draw(planted_block(r, v, p, count, tight)))
         vs.append(v)
         alphas.append(Fraction(draw(st.integers(min_weight, 3)), draw(st.integers(1, 2))))
     for _ in range(draw(st.integers(0, max_inactive))):
         size = draw(st.integers(1, max_size))
         v = scale(lam * draw(st.sampled_from([Fraction(1, 2), Fraction(0), Fraction(4, 5)])), draw(unit_vector(size)))
         count = draw(st.integers(0, 2)) if constrained else 0
-        blocks.append(draw(_block(r, v, _orthogonal_to(r, draw(vector(n, 2))), count, False)))
+        blocks.append(draw(planted_block(r, v, orthogonal_to(r, draw(vector(n, 2))), count, False)))
         vs.append(v)
         alphas.append(Fraction(0))
     q = [matvec(b.X, v) for b, v in zip(blocks, vs, strict=True)]
@@ -218,7 +219,7 @@ def planted_smooth(draw: DrawFn, *, constrained: bool = True) -> PlantedCGL:
     for _ in range(draw(st.integers(1, 2))):
         kinks = draw(st.integers(0, 1)) if constrained else 0
         v = scale(lam, draw(unit_vector(2 + kinks)))
-        block = draw(_block(r, v, _orthogonal_to(r, draw(vector(n, 2))), kinks, True))
+        block = draw(planted_block(r, v, orthogonal_to(r, draw(vector(n, 2))), kinks, True))
         output = matvec(block.X, v)
         if independent([*q, output]):
             blocks.append(Block(block.X, tuple(k for k in block.K if any(k))))

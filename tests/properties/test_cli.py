@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -143,3 +144,32 @@ def test_the_module_runs_from_a_shell() -> None:
     assert done.returncode == 0
     assert "REFUTED" in done.stdout
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["properties", "--only", "tables", "--examples", "3", "--quiet"],
+        ["properties", "--only", "tables", "--examples", "3", "--quiet", "--json"],
+        ["properties", "hunt", "min-norm-continuous", "--tries", "3"],
+        ["relu_cert", "check", "--example", "line", "--quiet", "--certificate", "{folder}/c.json"],
+        ["verify", "{folder}/no-such-file"],
+    ],
+    ids=lambda a: "-".join(a[:3]).replace("{folder}/", ""),
+)
+def test_a_closed_pipe_ends_quietly(arguments: list[str], tmp_path: Path) -> None:
+    """Where nobody reads, no command prints a traceback. The exit code is 141; `verify` keeps its own."""
+    module, *rest = (argument.format(folder=tmp_path) for argument in arguments)
+    command = [sys.executable, "-m", module, *rest]
+    environment = {**os.environ, "PYTHONPATH": str(Path(cli.__file__).parents[1])}
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, cwd=tmp_path
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    errors = process.stderr.read()
+    process.stderr.close()
+    assert process.wait() == (64 if module == "verify" else 141)
+    assert "Traceback" not in errors
+    assert "BrokenPipe" not in errors

@@ -34,7 +34,7 @@ from properties.exact.linalg import (
     transpose,
     vec,
 )
-from properties.exact.patterns import pattern_of, patterns
+from properties.exact.patterns import count_patterns, has_pattern, pattern_of, patterns
 from properties.exact.problem import dual_value, is_optimal, objective, problem, residual
 from properties.exact.roots import RootSum, square_class
 from properties.strategies import planted_lasso, rational_matrix, vector
@@ -48,6 +48,7 @@ quick = settings(max_examples=40, derandomize=True, deadline=None, database=None
         "exact.linalg",
         "exact.roots",
         "exact.patterns",
+        "exact.enclose",
         "exact.problem",
         "codec",
         "strategies",
@@ -227,3 +228,17 @@ def test_solve_columns_refuses_what_has_no_solution() -> None:
     """(1, 0) is not a multiple of (1, 1)."""
     assert solve_columns([vec([1, 1])], vec([1, 0])) is None
     assert solve_columns([], vec([0, 0])) == ()
+
+
+@settings(max_examples=40, derandomize=True, deadline=None, database=None)
+@given(st.integers(1, 5).flatmap(lambda d: rational_matrix(4, d)))
+def test_patterns_are_counted_in_two_ways(Z) -> None:  # type: ignore[no-untyped-def]
+    """Composing cocircuits and Farkas' lemma, pattern by pattern, agree for up to five features."""
+    assert count_patterns(Z) == len(patterns(Z).all)
+
+
+def test_every_pattern_of_the_identity_is_counted() -> None:
+    """Z = I_5 has all 2^5 patterns; two opposite rows are never off together."""
+    assert count_patterns(eye(5)) == len(patterns(eye(5)).all) == 32
+    assert has_pattern(eye(2), (True, False))
+    assert not has_pattern(mat([[1, 0], [-1, 0]]), (False, False))

@@ -12,15 +12,18 @@ import pytest
 from properties import registry
 from properties.cli import main
 from properties.exact.linalg import mat, vec
-from properties.exact.problem import problem
+from properties.exact.problem import Block, problem
 from properties.model import Answer as Reply
 from properties.run import search
 from properties.soundness import check
 from properties.soundness.carry import Pair, clash
 from properties.soundness.case import Answer, DirectCase, NetworkCase, ask, objection
 from properties.soundness.floats import doubt
+from properties.soundness.opinion import disagreement
 from properties.soundness.truth import Truth, contradiction, truth_of_network
-from properties.strategies import PlantedReLU, plant_relu
+from properties.soundness.variants import case_of, elastic_contradiction, logistic_contradiction
+from properties.strategies import PlantedElastic, PlantedLogistic, PlantedReLU, plant_relu
+from properties.strategies.variants import plant_elastic
 from relu_cert.claims import Result, Verdict
 
 BOX = mat([[3, 0], [-3, 0], [0, 4], [0, -4]])
@@ -47,7 +50,7 @@ def saying(answer: Answer, **said: str) -> Answer:
 
 @pytest.mark.parametrize("name", registry.soundness_names())
 def test_no_wrong_verdict(name: str) -> None:
-    """About 150 derandomised instances in all; the long run is `python -m properties soundness`."""
+    """About 250 derandomised instances in all; the long run is `python -m properties soundness`."""
     found = search(registry.load(name).printed, 8 if name == "soundness.interval" else 20)
     assert not found.failed, f"{found.why}: {found.failure}"
     assert found.notes, "no verdict was counted"
@@ -193,3 +196,73 @@ def test_failing_instance_replays(
     capsys.readouterr()
     assert main(["replay", str(stored)]) == 0
     assert "holds" in capsys.readouterr().out
+
+
+def elastic() -> PlantedElastic:
+    """1/2 (w - 3)^2 + |w| + w^2 / 2: w = 1, r = 2, p* = 2 + 1 + 1/2."""
+    return plant_elastic((Block(mat([[1]])),), vec([2]), Fraction(1), Fraction(1))
+
+
+def logistic() -> PlantedLogistic:
+    """log(1 + exp(-w)) + |w| / 4: the probability is 3/4, w = log 3."""
+    return PlantedLogistic(problem([[1]], [1], [1], Fraction(1, 16)), vec(["1/4"]), (vec([1]),), (1,))
+
+
+def test_truth_of_variants() -> None:
+    """By hand: the elastic optimum is 7/2, the logistic one H(1/4) = 0.5623351446188083..."""
+    assert (elastic().w, elastic().value) == ((vec([1]),), Fraction(7, 2))
+    answer = ask(case_of(elastic()))
+    assert elastic_contradiction(answer, elastic()) == ""
+    assert answer.facts.value.lower <= Fraction(7, 2) <= answer.facts.value.upper
+    answer = ask(case_of(logistic()))
+    assert logistic_contradiction(answer, logistic()) == ""
+    assert abs(float(answer.facts.value.lower) - 0.5623351446188083) < 1e-9
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda f: replace(f, value=replace(f.value, lower=f.value.upper + Fraction(1, 10**6))),
+        lambda f: replace(f, value=replace(f.value, upper=f.value.lower - Fraction(1, 10**6))),
+        lambda f: replace(f, lambda_max=replace(f.lambda_max, squared=f.lambda_max.squared + 1)),
+        lambda f: replace(f, fit=replace(f.fit, center=tuple(x + Fraction(1, 100) for x in f.fit.center))),
+    ],
+    ids=["lower", "upper", "lambda_max", "fit"],
+)
+@pytest.mark.parametrize("kind", ["elastic", "logistic"])
+def test_wrong_facts_of_variants_are_seen(kind: str, change) -> None:  # type: ignore[no-untyped-def]
+    """A bound on the wrong side of p*, another lambda_max and a fit outside its ball contradict the truth, and a second
+    opinion on p* sees the bounds, too."""
+    planted = elastic() if kind == "elastic" else logistic()
+    answer = ask(case_of(planted))
+    assert disagreement(answer) == ""
+    wrong = replace(answer, facts=change(answer.facts))
+    found = elastic_contradiction(wrong, elastic()) if kind == "elastic" else logistic_contradiction(wrong, logistic())
+    assert found
+    if wrong.facts.value != answer.facts.value:
+        far = Fraction(1, 100)
+        value = replace(wrong.facts.value, lower=wrong.facts.value.lower + far, upper=wrong.facts.value.upper + far)
+        assert "second opinion" in disagreement(replace(wrong, facts=replace(wrong.facts, value=value)))
+
+
+def test_wrong_uniqueness_of_variants_is_seen() -> None:
+    """REFUTED where the solution is unique, PROVED where it is not."""
+    assert "convex-unique" in elastic_contradiction(saying(ask(case_of(elastic())), convex_unique="REFUTED"), elastic())
+    answer = ask(case_of(logistic()))
+    assert "p-unique" in logistic_contradiction(saying(answer, p_unique="REFUTED"), logistic())
+    twin = replace(
+        logistic(), problem=problem([[1, 1]], [1, 1], [1], Fraction(1, 16)), q=(vec([1]),) * 2, carriers=(1, 1)
+    )
+    assert "p-unique" in logistic_contradiction(saying(ask(case_of(twin)), p_unique="PROVED"), twin)
+
+
+def test_clash_where_p_star_falls() -> None:
+    """A relation under which p* rises is broken by a smaller one; a shift by log 2 is counted."""
+    case = case_of(logistic())
+    before = ask(case)
+    assert clash(Pair("rises", case, case, rises=True), before, before) == ""
+    lower = replace(before.facts.value, lower=Fraction(0), upper=Fraction(1, 10))
+    assert "falls" in clash(
+        Pair("rises", case, case, rises=True), before, replace(before, facts=replace(before.facts, value=lower))
+    )
+    assert "do not meet" in clash(Pair("log 2", case, case, logs=1), before, before)

@@ -18,19 +18,28 @@ from properties.exact.problem import (
     objective,
     residual,
 )
+from properties.exact.roots import RootSum
 from properties.strategies import (
     KINDS,
     Cube,
     PlantedCGL,
+    PlantedElastic,
+    PlantedLogistic,
     PlantedReLU,
+    PlantedSampled,
     orthogonal,
     planted_antipodal,
     planted_box,
     planted_cgl,
     planted_cube,
+    planted_elastic,
+    planted_elastic_network,
     planted_kink,
     planted_lasso,
+    planted_logistic,
+    planted_logistic_network,
     planted_relu,
+    planted_sampled,
     planted_smooth,
     rational_matrix,
     unit_vector,
@@ -204,3 +213,61 @@ def test_constrained_instances_shrink_to_one_constraint() -> None:
     assert len(p.problem.blocks) == 1
     assert p.problem.n <= 2
     assert all(abs(x) <= 1 for b in p.problem.blocks for row in b.X for x in row)
+
+
+@pytest.mark.parametrize("make", [planted_elastic, planted_elastic_network])
+def test_planted_elastic_problems_have_no_gap(make) -> None:  # type: ignore[no-untyped-def]
+    """w is feasible, its residual is r, and D(r) = y.r - |r|^2/2 - sum (|v_b| - lambda)_+^2 / (2 delta) is P(w)."""
+
+    def certify_elastic(p: PlantedElastic) -> None:
+        assert is_feasible(p.problem, p.w)
+        assert residual(p.problem, p.w) == p.r
+        lengths = [RootSum.sqrt(norm2(v)).as_fraction() for v in dual_vectors(p.problem, p.r)]
+        long = [s - p.problem.lam for s in lengths if s is not None and s > p.problem.lam]
+        assert dual_value(p.problem, p.r) - sum(x * x for x in long) / (2 * p.delta) == p.value
+        extra = p.delta / 2 * sum(norm2(w) for w in p.w)
+        assert (objective(p.problem, p.w) + extra - p.value).sign() == 0
+
+    settings(max_examples=25, derandomize=True, deadline=None, database=None)(given(make())(certify_elastic))()
+
+
+@settings(max_examples=25, derandomize=True, deadline=None, database=None)
+@given(planted_sampled())
+def test_planted_networks_over_some_patterns_are_optimal(p: PlantedSampled) -> None:
+    """By KKT over the chosen blocks; blocks that carry one neuron have one output."""
+    certify(p.convex)
+    assert combine(p.alpha, p.q, p.convex.problem.n) == p.convex.yhat
+    assert all(p.convex.q[b] == q for blocks, q in zip(p.neurons, p.q, strict=True) for b in blocks)
+    assert sorted(b for blocks in p.neurons for b in blocks) == list(p.convex.E)
+
+
+@pytest.mark.parametrize("make", [planted_logistic, planted_logistic_network])
+def test_planted_logistic_problems_are_optimal(make) -> None:  # type: ignore[no-untyped-def]
+    """theta is feasible, the tied blocks have the outputs q, and a positive combination of these is y on the rows with
+    a < 1/2: the fit, up to a factor log((1-a)/a) for each a."""
+
+    def certify_logistic(p: PlantedLogistic) -> None:
+        assert dual_feasible(p.problem, p.theta)
+        assert all(0 < a <= Fraction(1, 2) for a in p.a)
+        v = dual_vectors(p.problem, p.theta)
+        tied = [b for b, u in enumerate(v) if norm2(u) == p.problem.lam2]
+        rows = [[dot(row, u) for row in p.problem.blocks[b].X] for b, u in enumerate(v) if b in tied]
+        assert sum(p.carriers) == len(tied) or p.gates is not None
+        for q in p.q:
+            assert any(rank([q, tuple(row)]) == 1 and dot(q, tuple(row)) > 0 for row in rows)
+        assert p.vertices
+        for alpha in p.vertices:
+            fit = combine(alpha, p.q, p.problem.n)
+            assert fit == tuple(y if a < Fraction(1, 2) else 0 for a, y in zip(p.a, p.problem.y, strict=True))
+            for q, weight in zip(p.q, alpha, strict=True):
+                assert len({a for a, x in zip(p.a, q, strict=True) if x}) == 1 or not weight
+
+    settings(max_examples=25, derandomize=True, deadline=None, database=None)(given(make())(certify_logistic))()
+
+
+def test_elastic_problems_shrink_to_one_number() -> None:
+    """The smallest elastic problem with a weight has one row and one block of size one; lambda = delta = 1."""
+    small = settings(max_examples=200, derandomize=True, database=None)
+    p = find(planted_elastic(max_n=2, max_blocks=2), lambda p: any(map(any, p.w)), settings=small)
+    assert (p.problem.n, len(p.problem.blocks), p.problem.lam, p.delta) == (1, 1, 1, 1)
+    assert p.problem.blocks[0].size == 1
