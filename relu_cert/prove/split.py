@@ -93,6 +93,12 @@ def _interior(Phi: fmpq_mat, goal: fmpq_mat) -> NDArray[np.float64]:
     """alpha >= 0 with Phi alpha near the goal: as far inside as possible, or else with as many positive entries."""
     F, g = floats(Phi), floats(goal)[:, 0]
     k = F.shape[1]
+    size = max(float(np.abs(g).max()), 1e-300)  # the program sees a goal of size 1: near lambda_max masses are tiny
+    return size * _inside(F, g / size, k)
+
+
+def _inside(F: NDArray[np.float64], g: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+    """The same for a goal of size 1."""
     scale = np.maximum(np.abs(F).max(axis=1), 1e-300)
     A_eq, b_eq = np.c_[F, np.zeros(len(F))] / scale[:, None], g / scale
     inside = linprog(
@@ -130,6 +136,8 @@ def _exact_near(Phi: fmpq_mat, goal: fmpq_mat, start: Sequence[float]) -> Vector
 
 def _void_part(y: Vector, lift: Matrix, maps: Sequence[ClassMap]) -> Matrix:
     """A basis of {h in L : h.y = 0, B_a'h = 0 for the given classes}."""
+    if not lift:
+        return ()
     rows = fmpq_mat([[to_fmpq(x) for x in row] for row in lift])
     conditions = (rows * column(y)).transpose().tolist()
     for one in maps:
