@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from relu_cert.api import Certified, certify
+    from relu_cert.api import certify, certify_group_lasso
+    from relu_cert.certified import Certified
     from relu_cert.claims.model import Result, Verdict
     from relu_cert.errors import DataError, ReluCertError, TooManyPatterns, UsageError
     from relu_cert.network.fitted import FittedNetwork
 
 _HOMES = {
-    "Certified": "relu_cert.api",
+    "Certified": "relu_cert.certified",
     "DataError": "relu_cert.errors",
     "FittedNetwork": "relu_cert.network.fitted",
     "ReluCertError": "relu_cert.errors",
@@ -29,6 +30,7 @@ _HOMES = {
     "UsageError": "relu_cert.errors",
     "Verdict": "relu_cert.claims.model",
     "certify": "relu_cert.api",
+    "certify_group_lasso": "relu_cert.api",
 }
 
 __all__ = [
@@ -41,6 +43,7 @@ __all__ = [
     "UsageError",
     "Verdict",
     "certify",
+    "certify_group_lasso",
 ]
 
 

@@ -13,26 +13,41 @@ PROVED PROVED
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal
 
-from relu_cert.certificate import write_text
-from relu_cert.check import DEFAULT_GAP, DEFAULT_MAX_PATTERNS, LambdaChoice, find_facts, network_problem, verdicts
-from relu_cert.claims import NAMES, Result
-from relu_cert.data.arrays import dataset_from_arrays, exact_number
+from relu_cert.certified import Certified
+from relu_cert.check import (
+    DEFAULT_GAP,
+    DEFAULT_MAX_PATTERNS,
+    Derivatives,
+    IntervalChoice,
+    LambdaChoice,
+    find_facts,
+    verdicts,
+)
+from relu_cert.claims import NAMES
+from relu_cert.data.arrays import dataset_from_arrays, exact_matrix, exact_number, exact_vector
+from relu_cert.data.model import Source
 from relu_cert.data.numbers import NumberError
-from relu_cert.errors import ReluCertError, UsageError
-from relu_cert.network.fitted import FittedNetwork, fitted_network
-from relu_cert.prove.facts import Facts, Value
+from relu_cert.data.raw import digest
+from relu_cert.errors import DataError, UsageError
+from relu_cert.exact import Matrix
+from relu_cert.patterns.sample import gate_patterns, read_gate_file
+from relu_cert.problem import Loss, problem_from_json
+from relu_cert.problem.direct import problem_text
 from relu_cert.report.outcome import Outcome
 from relu_cert.report.progress import Progress
+from relu_cert.variants import Gates, Variant, drawn, network_variant, over_all, varied
+from relu_cert.whole import Whole
+
+__all__ = ["Certified", "Number", "certify", "certify_group_lasso"]
 
 Number = Fraction | int | float | str
+PATH_CLAIMS = ("continuous", "min-norm-continuous")
 
 
 def certify(
@@ -44,6 +59,13 @@ def certify(
     model: Literal["relu", "gated"] = "relu",
     bias: bool = False,
     gap: Number = DEFAULT_GAP,
+    interval: tuple[Number, Number] | None = None,
+    noise: Number | None = None,
+    patterns: int | None = None,
+    seed: int | None = None,
+    gates: Any = None,
+    l2: Number | None = None,
+    loss: Loss = "squares",
     claims: Sequence[str] | None = None,
     names: Sequence[str] | None = None,
     target: str = "y",
@@ -63,26 +85,114 @@ def certify(
     `model`         "relu" or "gated"
     `bias`          append a column of ones to Z
     `gap`           the relative duality gap that the claim "optimal" asks for
+    `interval`      (lo, hi): also prove the path for lo <= lambda <= hi (the claim "continuous")
+    `noise`         the noise of the targets: derivatives with SURE (the claim "sensitivity")
     `claims`        the claims to decide; all by default
     `names`         names of the features (those of a data frame, or x0, x1, ...), `target` the name of y
     `max_patterns`  raise TooManyPatterns for data with more activation patterns
     `verify`        give the certificate to the independent checker before anything is returned
     `progress`      show long stages on a terminal
 
+    Variants, named as on the command line; they go together as far as they do there:
+
+    `patterns`      only so many activation patterns, those of random Gaussian gates (`seed`, 0 by default)
+    `gates`         only the patterns of these gates: rows of d numbers (the bias counts), patterns as texts of n bits,
+                    or the path of a CSV file of either
+    `l2`            add l2/2 times the sum of |w_b|^2
+    `loss`          "squares", or "logistic": sum log(1 + exp(-y f)) for labels -1 and 1
+
     >>> from fractions import Fraction
     >>> found = certify([[3, 0], [0, 4], [-3, 0], [0, -4]], [10, 10, 10, 10], lambda_ratio=2)
     >>> found.value.upper, found.network.width
     (Fraction(200, 1), 0)
+
+    The path is continuous on a whole interval of lambdas:
+
+    >>> Z, y = [[1], [2], [-1]], [1, 3, 2]
+    >>> print(certify(Z, y, "1/2", interval=("1/4", 1)).claims["continuous"].verdict)
+    PROVED
+
+    Gated ReLU, and a network over one pattern only with its proved distance from the global optimum:
+
+    >>> certify(Z, y, 1, model="gated").network.width
+    2
+    >>> some = certify(Z, y, 1, gates=[[1]])
+    >>> print(some.claims["optimal"].verdict, some.network.width, some.distance.lower > 0)
+    PROVED 1 True
+
+    An elastic penalty, and the logistic loss:
+
+    >>> round(float(certify([[1], [-1]], [2, 0], 1, l2=1).value.upper), 9)
+    1.75
+    >>> print(certify(Z, [1, 1, -1], "1/10", loss="logistic").claims["optimal"].verdict)
+    PROVED
     """
-    choice = _choice(lam, lambda_ratio)
+    asked = _Asked.read(lam, lambda_ratio, gap, interval, noise, claims)
     if model not in ("relu", "gated"):
         raise UsageError(f"model is 'relu' or 'gated', not {model!r}.")
-    names_asked = _claims(claims)
-    relative_gap = _positive(gap, "gap")
     data, raw = dataset_from_arrays(Z, y, bias=bias, names=names, target=target)
+    variant = Variant(_gates(data.Z, patterns, seed, gates), _delta(l2), _loss(loss))
+    path = Path("data.cert.json")
     with Progress(quiet=not progress) as stages:
-        facts = find_facts(network_problem(data, model, stages, max_patterns), choice, relative_gap, stages)
-        outcome = Outcome(data, data.source, facts, verdicts(facts, names_asked), Path("data.cert.json"))
+        problem = network_variant(data, model, variant, stages, max_patterns)
+        facts = find_facts(problem, asked.choice, asked.gap, stages, asked.interval, asked.derivatives)
+        whole = None
+        if variant.gates is not None:
+            every = over_all(data, model, variant, facts.lam, asked.gap, stages, max_patterns)
+            beside = path.with_name("data.all-patterns.cert.json")
+            whole = Whole(reason=every) if isinstance(every, str) else Whole(every, verdicts(every), beside)
+        found = Certified(Outcome(data, data.source, facts, verdicts(facts, asked.claims), path, whole), raw)
+        if verify:
+            with stages.stage("verify"):
+                found.recheck()
+    return found
+
+
+def certify_group_lasso(
+    X: Any,
+    groups: Sequence[Sequence[int]],
+    y: Any,
+    lam: Number | None = None,
+    *,
+    K: Sequence[Any] | None = None,
+    lambda_ratio: Number | None = None,
+    gap: Number = DEFAULT_GAP,
+    interval: tuple[Number, Number] | None = None,
+    noise: Number | None = None,
+    l2: Number | None = None,
+    loss: Loss = "squares",
+    claims: Sequence[str] | None = None,
+    verify: bool = True,
+    progress: bool = False,
+) -> Certified:
+    """Solve a constrained group lasso that is given directly, and prove what was found.
+
+    minimise 1/2 |Xw - y|^2 + lambda sum_b |w_b|   subject to   K_b' w_b <= 0
+
+    `groups` are the columns of X in each block b, a partition. `K` has for each group None (w_b is free) or a matrix
+    with a row for each of its columns, whose columns are the constraints. The rest is as for `certify`.
+
+    >>> found = certify_group_lasso([[0, 1, 1], [1, 1, 1]], [[0, 1], [2]], [2, 1], lam=1, interval=("1/2", 2))
+    >>> found.value.lower == found.value.upper == Fraction(3, 2)
+    True
+    >>> print(found.claims["min-norm-continuous"].verdict)
+    REFUTED
+
+    Weights that must not be negative:
+
+    >>> dict(certify_group_lasso([[1, 0], [0, 1]], [[0], [1]], [3, -2], 1, K=[[[-1]], [[-1]]]).weights)
+    {0: (Fraction(2, 1),)}
+    """
+    asked = _Asked.read(lam, lambda_ratio, gap, interval, noise, claims)
+    rows = exact_matrix(X, "X")
+    cones = None if K is None else [None if one is None else exact_matrix(one, f"K[{b}]") for b, one in enumerate(K)]
+    text = problem_text(rows, [[int(j) for j in group] for group in groups], exact_vector(y, "y"), cones)
+    problem = varied(problem_from_json(text), Variant(None, _delta(l2), _loss(loss)))
+    raw = text.encode()
+    source = Source("problem.json", digest(raw), "json")
+    with Progress(quiet=not progress) as stages:
+        facts = find_facts(problem, asked.choice, asked.gap, stages, asked.interval, asked.derivatives)
+        outcome = Outcome(None, source, facts, verdicts(facts, asked.claims), Path("problem.cert.json"))
         found = Certified(outcome, raw)
         if verify:
             with stages.stage("verify"):
@@ -91,103 +201,36 @@ def certify(
 
 
 @dataclass(frozen=True)
-class Certified:
-    """What `certify` found: a network, the verdicts about it, and the certificate that proves them.
+class _Asked:
+    """The questions, read and checked."""
 
-    >>> found = certify([[1], [2], [-1]], [1, 3, 2], "1/2")
-    >>> for name, result in found.claims.items():
-    ...     print(name, result.verdict)
-    patterns-complete PROVED
-    optimal PROVED
-    fit PROVED
-    p-unique PROVED
-    convex-unique PROVED
-    optimal-set PROVED
-    minimal PROVED
-    connected PROVED
-    min-norm PROVED
-    >>> found.lam, found.value.lower <= found.value.upper
-    (Fraction(1, 2), True)
+    choice: LambdaChoice
+    gap: Fraction
+    claims: tuple[str, ...]
+    interval: IntervalChoice | None
+    derivatives: Derivatives | None
 
-    Saved with its data, the certificate is checked by `python -m verify fit.cert.json --data fit.csv`:
-
-    >>> import tempfile, pathlib
-    >>> from verify.__main__ import main
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> found.save(folder / "fit.cert.json", data=folder / "fit.csv")
-    >>> print((folder / "fit.csv").read_text().splitlines())
-    ['x0,y', '1,1', '2,3', '-1,2']
-    """
-
-    outcome: Outcome
-    data_csv: bytes
-
-    @property
-    def facts(self) -> Facts:
-        """Everything that was proved, exactly."""
-        return self.outcome.facts
-
-    @property
-    def claims(self) -> Mapping[str, Result]:
-        """The verdict of every claim, by its name; a Result has `verdict`, `evidence` and `detail`."""
-        return MappingProxyType({result.claim: result for result in self.outcome.results})
-
-    @property
-    def lam(self) -> Fraction:
-        """lambda"""
-        return self.facts.lam
-
-    @property
-    def value(self) -> Value:
-        """The optimal value p*, enclosed: lower <= p* <= upper."""
-        return self.facts.value
-
-    @cached_property
-    def network(self) -> FittedNetwork:
-        """The network that was found, to predict with."""
-        return fitted_network(self.facts, bias=self.outcome.source.bias)
-
-    @cached_property
-    def certificate(self) -> str:
-        """The certificate, a JSON text (verify/FORMAT.md)."""
-        return self.outcome.certificate_text()
-
-    def recheck(self) -> None:
-        """Give data and certificate to the independent checker; ReluCertError if it does not accept them."""
-        from verify import VerifyError, check
-
-        try:
-            check(self.certificate.encode(), self.data_csv)
-        except VerifyError as error:
-            raise ReluCertError(
-                f"the independent checker does not accept our own certificate ({error}); this is a bug, please report "
-                "it with the data. No verdict is given."
-            ) from None
-
-    def save(self, path: str | os.PathLike[str], *, data: str | os.PathLike[str] | None = None) -> None:
-        """Write the certificate, and with `data` also the CSV file that it speaks of (see relu_cert.data.arrays)."""
-        _write(Path(path), self.certificate)
-        if data is not None:
-            _write(Path(data), self.data_csv.decode())
-
-    def html(self, *, certificate: str = "data.cert.json", data: str = "data.csv") -> str:
-        """The report as one self-contained HTML page; the names are those under which you save the two files."""
-        from relu_cert.report.html import check_page
-
-        source = replace(self.outcome.source, path=data)
-        return check_page(replace(self.outcome, source=source, certificate_path=Path(certificate)))
-
-    def _repr_html_(self) -> str:
-        from relu_cert.report.html.notebook import notebook_table
-
-        return notebook_table(self.outcome)
-
-    def __str__(self) -> str:
-        return self.outcome.to_text()
-
-    def __repr__(self) -> str:
-        said = ", ".join(f"{name}: {result.verdict}" for name, result in self.claims.items())
-        return f"<Certified p* = {float(self.value.upper):.6g}, width {len(self.facts.primal.neurons)}; {said}>"
+    @classmethod
+    def read(
+        cls,
+        lam: Number | None,
+        ratio: Number | None,
+        gap: Number,
+        interval: tuple[Number, Number] | None,
+        noise: Number | None,
+        claims: Sequence[str] | None,
+    ) -> _Asked:
+        """From the arguments; a claim about the path or about derivatives asks for these."""
+        named = () if claims is None else _claims(claims)
+        along = IntervalChoice() if any(name in PATH_CLAIMS for name in named) else None
+        if interval is not None:
+            along = _interval(interval)
+        derivatives = Derivatives() if "sensitivity" in named else None
+        if noise is not None:
+            derivatives = Derivatives(_positive(noise, "noise"))
+        return cls(
+            _choice(lam, ratio), _positive(gap, "gap"), named if claims is not None else NAMES, along, derivatives
+        )
 
 
 def _choice(lam: Number | None, ratio: Number | None) -> LambdaChoice:
@@ -208,18 +251,58 @@ def _positive(x: Number, what: str) -> Fraction:
     return number
 
 
-def _claims(names: Sequence[str] | None) -> tuple[str, ...]:
-    if names is None:
-        return NAMES
+def _interval(ends: tuple[Number, Number]) -> IntervalChoice:
+    if isinstance(ends, str) or len(ends) != 2:
+        raise UsageError(f"interval takes two numbers, (lo, hi); not {ends!r}.")
+    lo, hi = (_positive(end, "an end of the interval") for end in ends)
+    if lo >= hi:
+        raise UsageError(f"interval (lo, hi) needs lo < hi, not {ends!r}.")
+    return IntervalChoice(lo, hi)
+
+
+def _delta(l2: Number | None) -> Fraction:
+    return Fraction(0) if l2 is None else _positive(l2, "l2")
+
+
+def _loss(loss: Loss) -> Loss:
+    if loss not in ("squares", "logistic"):
+        raise UsageError(f"loss is 'squares' or 'logistic', not {loss!r}.")
+    return loss
+
+
+def _gates(Z: Matrix, patterns: int | None, seed: int | None, gates: Any) -> Gates | None:
+    """The patterns that were asked for, or None for all of them."""
+    if gates is None:
+        if patterns is None:
+            if seed is not None:
+                raise UsageError("seed is for patterns.")
+            return None
+        if patterns < 1:
+            raise UsageError(f"patterns must be at least 1, not {patterns}.")
+        return drawn(Z, patterns, seed or 0)
+    if patterns is not None:
+        raise UsageError("give patterns or gates, not both.")
+    if seed is not None:
+        raise UsageError("seed is for patterns.")
+    if isinstance(gates, str | os.PathLike):
+        return read_gate_file(gates, Z)
+    if len(gates) and isinstance(gates[0], str):
+        return {_bits(text, i, len(Z)): None for i, text in enumerate(gates)}
+    rows = exact_matrix(gates, "gates")
+    if not rows or len(rows[0]) != len(Z[0]):
+        raise DataError(f"gates must be rows of {len(Z[0])} numbers, one for each column of Z (the bias included).")
+    return gate_patterns(Z, rows)
+
+
+def _bits(text: str, i: int, n: int) -> str:
+    if len(text) != n or set(text) - {"0", "1"}:
+        raise DataError(f"gates[{i}]: expected a pattern of {n} characters 0 and 1, found {text!r:.60}.")
+    return text
+
+
+def _claims(names: Sequence[str]) -> tuple[str, ...]:
     asked = (names,) if isinstance(names, str) else tuple(names)
     for name in asked:
         if name not in NAMES:
             raise UsageError(f"there is no claim {name!r}; there are {', '.join(NAMES)}.")
     return asked
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        write_text(path, text)
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}; choose another place.") from None

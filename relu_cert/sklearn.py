@@ -9,8 +9,9 @@ array([2.55])
 
 The proofs need every activation pattern of the data, and there are about 2 n^(d-1) / (d-1)! of them for n points with d
 features (the bias counts): these estimators are for small data. Data with more than `max_patterns` patterns are refused
-with TooManyPatterns, before any long work. scikit-learn's own `check_estimator` passes but for the checks that fit
-larger data than that; they are listed, with the reason, in `EXPECTED_FAILED_CHECKS`.
+with TooManyPatterns, before any long work; `patterns=N` takes N of them at random instead. scikit-learn's own
+`check_estimator` passes but for the checks that fit larger data than that; they are listed, with the reason, in
+`EXPECTED_FAILED_CHECKS`.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from numpy.typing import NDArray
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+    from sklearn.utils.metaestimators import available_if
     from sklearn.utils.multiclass import check_classification_targets, type_of_target
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError as error:
@@ -31,9 +33,10 @@ except ImportError as error:
 from relu_cert.api import Number, certify
 
 if TYPE_CHECKING:
-    from relu_cert.api import Certified
+    from relu_cert.certified import Certified
     from relu_cert.claims.model import Result
     from relu_cert.network.fitted import FittedNetwork
+    from relu_cert.problem.model import Loss
 
 Floats = NDArray[np.float64]
 
@@ -59,6 +62,9 @@ class _Certified(BaseEstimator):  # type: ignore[misc]
         model: Literal["relu", "gated"] = "relu",
         bias: bool = True,
         gap: Number = 1e-9,
+        patterns: int | None = None,
+        seed: int | None = None,
+        l2: Number | None = None,
         claims: Sequence[str] | None = None,
         max_patterns: int = 100_000,
         verify: bool = True,
@@ -68,6 +74,9 @@ class _Certified(BaseEstimator):  # type: ignore[misc]
         self.model = model
         self.bias = bias
         self.gap = gap
+        self.patterns = patterns
+        self.seed = seed
+        self.l2 = l2
         self.claims = claims
         self.max_patterns = max_patterns
         self.verify = verify
@@ -79,7 +88,7 @@ class _Certified(BaseEstimator):  # type: ignore[misc]
     n_neurons_: int
     n_features_in_: int
 
-    def _certify(self, X: Floats, y: Floats) -> None:
+    def _certify(self, X: Floats, y: Floats, loss: Loss = "squares") -> None:
         """Solve, prove and keep what was found."""
         names = getattr(self, "feature_names_in_", None)
         found = certify(
@@ -90,6 +99,10 @@ class _Certified(BaseEstimator):  # type: ignore[misc]
             model=self.model,
             bias=self.bias,
             gap=self.gap,
+            patterns=self.patterns,
+            seed=self.seed,
+            l2=self.l2,
+            loss=loss,
             claims=self.claims,
             names=None if names is None else [str(name) for name in names],
             max_patterns=self.max_patterns,
@@ -120,7 +133,8 @@ class ReLUCertRegressor(RegressorMixin, _Certified):  # type: ignore[misc]
 
     Parameters: see `relu_cert.certify`. Numbers are exact: the float 0.1 is a binary64 number, "1/10" is a tenth. X and
     y are taken as exact binary64. With `bias` (the default) a column of ones is appended; its weights are penalised
-    like the others, and there is no bias of the output.
+    like the others, and there is no bias of the output. With `patterns` (and `seed`) the network is trained over so
+    many random activation patterns only, and data of any size can be fitted: what is proved is then about these.
 
     Attributes after `fit`:
 
@@ -143,16 +157,56 @@ class ReLUCertRegressor(RegressorMixin, _Certified):  # type: ignore[misc]
         return self._outputs(X)
 
 
-class ReLUCertClassifier(ClassifierMixin, _Certified):  # type: ignore[misc]
-    """Two classes by the sign of a network that is trained, as a regression, on the labels -1 and 1.
+def _logistic(model: Any) -> bool:
+    """Whether the outputs are log odds."""
+    return bool(model.loss == "logistic")
 
-    The first of the two classes (in sorted order) becomes -1, the second 1; the loss is the squared one, and what is
-    proved is about that regression. Parameters and attributes as for ReLUCertRegressor, and `classes_`.
+
+class ReLUCertClassifier(ClassifierMixin, _Certified):  # type: ignore[misc]
+    """Two classes by the sign of a network that is trained on the labels -1 and 1.
+
+    The first of the two classes (in sorted order) becomes -1, the second 1. With `loss="squares"` (the default) the
+    network is trained as a regression, and what is proved is about that regression; with `loss="logistic"` it minimises
+    sum log(1 + exp(-y f)) + lambda sum |w_b|, and has `predict_proba`. Other parameters and attributes are those of
+    ReLUCertRegressor, and `classes_`.
 
     >>> model = ReLUCertClassifier(lam="1/10").fit([[0, 0], [0, 1], [1, 0], [1, 1]], ["even", "odd", "odd", "even"])
     >>> model.predict([[0, 1], [1, 1]]).tolist()
     ['odd', 'even']
+    >>> model.set_params(loss="logistic").fit([[-1], [0], [2]], [0, 0, 1]).predict_proba([[2]]).round(3)
+    array([[0.05, 0.95]])
     """
+
+    def __init__(
+        self,
+        lam: Number | None = None,
+        *,
+        lambda_ratio: Number | None = None,
+        model: Literal["relu", "gated"] = "relu",
+        bias: bool = True,
+        gap: Number = 1e-9,
+        loss: Loss = "squares",
+        patterns: int | None = None,
+        seed: int | None = None,
+        l2: Number | None = None,
+        claims: Sequence[str] | None = None,
+        max_patterns: int = 100_000,
+        verify: bool = True,
+    ) -> None:
+        super().__init__(
+            lam,
+            lambda_ratio=lambda_ratio,
+            model=model,
+            bias=bias,
+            gap=gap,
+            patterns=patterns,
+            seed=seed,
+            l2=l2,
+            claims=claims,
+            max_patterns=max_patterns,
+            verify=verify,
+        )
+        self.loss = loss
 
     def fit(self, X: Any, y: Any) -> ReLUCertClassifier:
         """Train and prove. Raises TooManyPatterns where the data have too many activation patterns."""
@@ -164,7 +218,7 @@ class ReLUCertClassifier(ClassifierMixin, _Certified):  # type: ignore[misc]
         self.classes_, numbers = np.unique(y, return_inverse=True)
         if len(self.classes_) != 2:
             raise ValueError(f"This classifier needs samples of 2 classes; the data has {len(self.classes_)} class.")
-        self._certify(X, np.asarray(2.0 * numbers - 1.0, dtype=np.float64))
+        self._certify(X, np.asarray(2.0 * numbers - 1.0, dtype=np.float64), self.loss)
         return self
 
     def decision_function(self, X: Any) -> Floats:
@@ -176,6 +230,12 @@ class ReLUCertClassifier(ClassifierMixin, _Certified):  # type: ignore[misc]
         values = self.decision_function(X)
         chosen: NDArray[Any] = self.classes_[(values > 0).astype(int)]
         return chosen
+
+    @available_if(_logistic)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Floats:
+        """1 / (1 + exp(-f(x))) for the second class, and what is left for the first; for the logistic loss only."""
+        second = 1.0 / (1.0 + np.exp(-self.decision_function(X)))
+        return np.column_stack([1.0 - second, second])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -20,11 +20,12 @@ from relu_cert.cli.options import (
     positive,
     read_data,
 )
-from relu_cert.cli.variants import add_variant_options, chosen_network, compared, refuse_for_json, varied
+from relu_cert.cli.variants import add_variant_options, chosen_variant, compared, refuse_for_json
 from relu_cert.errors import UsageError
 from relu_cert.problem import read_problem_json
 from relu_cert.report.outcome import Outcome
 from relu_cert.report.progress import Progress
+from relu_cert.variants import NetworkModel, network_variant, varied
 
 if TYPE_CHECKING:
     from relu_cert.examples import Example
@@ -90,16 +91,17 @@ def run(options: argparse.Namespace) -> int:
             _refuse_for_json(options)
             refuse_for_json(options)
             problem, source = read_problem_json(path)
+            problem = varied(problem, chosen_variant(options, None))
         else:
             data = read_data(options, example)
             source = data.source
-            model = options.model or (example.model if example and example.model != "cgl" else "relu")
-            problem = chosen_network(options, data, model, stages)
-        problem = varied(options, problem)
+            model: NetworkModel = "gated" if "gated" in (options.model, _own_model(options, example)) else "relu"
+            variant = chosen_variant(options, data)
+            problem = network_variant(data, model, variant, stages, options.max_patterns)
         facts = find_facts(problem, asked.choice, asked.gap, stages, asked.interval, asked.derivatives)
         results = verdicts(facts, asked.claims)
         target = Path(options.certificate) if options.certificate else Path(f"{stem(path)}.cert.json")
-        whole = None if data is None else compared(options, data, model, facts, asked.gap, target, stages)
+        whole = None if data is None else compared(options, data, model, variant, facts, target, stages)
         outcome = Outcome(data, source, facts, results, target, whole)
         text = outcome.certificate_text()
         if not options.no_verify:
@@ -112,6 +114,11 @@ def run(options: argparse.Namespace) -> int:
         json.dumps(outcome.to_json(), indent=2) if options.json else outcome.to_text(), end="\n" if options.json else ""
     )
     return _exit_code(results, asked.required)
+
+
+def _own_model(options: argparse.Namespace, example: Example | None) -> str:
+    """The model of the example, unless another one was asked for."""
+    return example.model if example is not None and options.model is None else "relu"
 
 
 def _asked(options: argparse.Namespace, example: Example | None) -> _Asked:

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
-from relu_cert.check import LambdaChoice, Stages, find_facts, network_problem, verdicts
+from relu_cert.check import Stages, verdicts
 from relu_cert.cli.emit import recheck, stem, write_file
 from relu_cert.cli.options import positive
 from relu_cert.data.model import Dataset
 from relu_cert.data.table import delimiter_character
 from relu_cert.errors import UsageError
-from relu_cert.patterns.sample import draw_patterns, read_gates
-from relu_cert.problem import Model, Problem, over_patterns, written_out
+from relu_cert.patterns.sample import read_gate_file
 from relu_cert.prove.facts import Facts
 from relu_cert.report.outcome import Outcome
-from relu_cert.whole import Whole, too_many
-
-MOST_WRITTEN_OUT = 5000  # patterns whose blocks are treated one by one
+from relu_cert.variants import Gates, NetworkModel, Variant, drawn, over_all
+from relu_cert.whole import Whole
 
 
 def add_variant_options(command: argparse.ArgumentParser) -> None:
@@ -45,34 +42,12 @@ def add_variant_options(command: argparse.ArgumentParser) -> None:
     )
 
 
-def chosen_network(options: argparse.Namespace, data: Dataset, model: Model, stages: Stages) -> Problem:
-    """The problem of a data set in the variant that the options name."""
-    if options.patterns is None and options.gates is None:
-        problem = network_problem(data, model, stages, options.max_patterns)
-        if options.l2 is None:
-            return problem
-        if problem.network is not None and len(problem.network.patterns) > MOST_WRITTEN_OUT:
-            raise UsageError(
-                f"--l2 treats the patterns one by one, and there are {len(problem.network.patterns)}, over "
-                f"{MOST_WRITTEN_OUT}; take some of them with --patterns N."
-            )
-        return written_out(problem)
-    if model == "cgl":
-        raise UsageError("--patterns and --gates are for networks.")
-    return over_patterns(data.Z, data.y, _some_patterns(options, data), model)
-
-
-def varied(options: argparse.Namespace, problem: Problem) -> Problem:
-    """The problem with its penalty and its loss."""
+def chosen_variant(options: argparse.Namespace, data: Dataset | None) -> Variant:
+    """The variant that the options name; only a data set has patterns."""
     if options.l2 is not None and options.loss == "logistic":
         raise UsageError("--l2 and --loss logistic do not go together.")
-    if options.l2 is not None:
-        return replace(problem, delta=positive(options.l2, "DELTA"))
-    if options.loss == "squares":
-        return problem
-    if any(abs(label) != 1 for label in problem.y):
-        raise UsageError("--loss logistic needs labels 1 and -1 in the target column.")
-    return replace(problem, loss="logistic")
+    delta = Fraction(0) if options.l2 is None else positive(options.l2, "DELTA")
+    return Variant(None if data is None else _some_patterns(options, data), delta, options.loss)
 
 
 def refuse_for_json(options: argparse.Namespace) -> None:
@@ -83,18 +58,20 @@ def refuse_for_json(options: argparse.Namespace) -> None:
 
 
 def compared(
-    options: argparse.Namespace, data: Dataset, model: Model, facts: Facts, gap: Any, path: Path, stages: Stages
+    options: argparse.Namespace,
+    data: Dataset,
+    model: NetworkModel,
+    variant: Variant,
+    facts: Facts,
+    path: Path,
+    stages: Stages,
 ) -> Whole | None:
     """The problem over all patterns, where the given one is over some of them and D_Z can be listed."""
-    if options.patterns is None and options.gates is None:
+    if variant.gates is None:
         return None
-    if reason := too_many(data, options.max_patterns):
-        return Whole(reason=reason)
-    if options.l2 is not None and (reason := too_many(data, MOST_WRITTEN_OUT)):
-        return Whole(reason=reason)
-    problem = network_problem(data, model, stages, options.max_patterns)
-    problem = varied(options, written_out(problem) if options.l2 is not None else problem)
-    whole = find_facts(problem, LambdaChoice(value=facts.lam), gap, stages)
+    whole = over_all(data, model, variant, facts.lam, facts.value.gap, stages, options.max_patterns)
+    if isinstance(whole, str):
+        return Whole(reason=whole)
     results = verdicts(whole)
     target = path.with_name(f"{stem(path).removesuffix('.cert')}.all-patterns.cert.json")
     text = Outcome(data, data.source, whole, results, target).certificate_text()
@@ -105,16 +82,15 @@ def compared(
     return Whole(whole, results, target)
 
 
-def _some_patterns(options: argparse.Namespace, data: Dataset) -> tuple[str, ...]:
+def _some_patterns(options: argparse.Namespace, data: Dataset) -> Gates | None:
+    if options.patterns is None and options.gates is None:
+        return None
     if options.patterns is not None and options.gates is not None:
         raise UsageError("give --patterns or --gates, not both.")
     if options.gates is not None:
         if options.seed is not None:
             raise UsageError("--seed is for --patterns.")
-        return read_gates(options.gates, data.Z, delimiter_character(options.delimiter))
+        return read_gate_file(options.gates, data.Z, delimiter_character(options.delimiter))
     if options.patterns < 1:
         raise UsageError(f"--patterns must be at least 1, not {options.patterns}.")
-    found = draw_patterns(data.Z, options.patterns, options.seed or 0)
-    if not found:
-        raise UsageError("no pattern of the data carries a neuron (Z is zero, or no draw met one); use --gates.")
-    return found
+    return drawn(data.Z, options.patterns, options.seed or 0)

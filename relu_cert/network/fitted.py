@@ -107,16 +107,27 @@ class FittedNetwork:
 
 def fitted_network(facts: Facts, *, bias: bool) -> FittedNetwork:
     """The network that the facts speak of."""
-    network = facts.problem.network
-    if network is None:
+    problem = facts.problem
+    known = problem.network or problem.sampled
+    if known is None:
         raise UsageError("a problem that was given directly has no network.")
-    gates = None
-    if facts.problem.model == "gated":
+    gates = _gates(facts) if problem.kind == "gated" else None
+    return FittedNetwork(facts.primal.neurons, gates, len(known.Z[0]) - bias, bias)
+
+
+def _gates(facts: Facts) -> Matrix:
+    """A gate for every neuron: the witness of its pattern, or the gate that was drawn or given."""
+    network, sampled = facts.problem.network, facts.problem.sampled
+    patterns = [neuron.pattern or "" for neuron in facts.primal.neurons]
+    if network is not None:
         array = network.patterns.array()
         numbers = {"".join("1" if on else "0" for on in row): number for number, row in enumerate(array)}
-        witnesses = [network.patterns.witness(numbers[neuron.pattern or ""]) for neuron in facts.primal.neurons]
-        gates = tuple(tuple(Fraction(x) for x in u) for u in witnesses)
-    return FittedNetwork(facts.primal.neurons, gates, len(network.Z[0]) - bias, bias)
+        return tuple(tuple(Fraction(x) for x in network.patterns.witness(numbers[one])) for one in patterns)
+    found = [None if sampled is None else sampled.gate(one) for one in patterns]
+    for pattern, gate in zip(patterns, found, strict=True):
+        if gate is None:
+            raise UsageError(f"the pattern {pattern} was given without a gate, so the network cannot predict.")
+    return tuple(gate for gate in found if gate is not None)
 
 
 def _floats(rows: Any, width: int) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from fractions import Fraction
 
 import numpy as np
@@ -24,7 +25,12 @@ def pattern_of(Z: Matrix, u: Vector) -> str:
 
 
 def draw_patterns(Z: Matrix, count: int, seed: int) -> tuple[str, ...]:
-    """At most `count` different patterns 1(Zu >= 0) of Gaussian u, in the order in which they were drawn.
+    """At most `count` different patterns 1(Zu >= 0) of Gaussian u, in the order in which they were drawn."""
+    return tuple(draw_gates(Z, count, seed))
+
+
+def draw_gates(Z: Matrix, count: int, seed: int) -> dict[str, Vector]:
+    """At most `count` different patterns 1(Zu >= 0) of Gaussian u, in the order in which they were drawn, each with u.
 
     Patterns with DZ = 0 carry no neuron and are left out. Fewer are returned where `PATIENCE * count` draws meet no
     more: then most of D_Z has been met, or what is left is rare.
@@ -33,19 +39,25 @@ def draw_patterns(Z: Matrix, count: int, seed: int) -> tuple[str, ...]:
     rows, _ = scaled_rows(Z)
     A = np.array(rows, dtype=object).T
     alive = [any(row) for row in rows]
-    found: dict[str, None] = {}
+    found: dict[str, Vector] = {}
     for _ in range(PATIENCE):
         gates = np.rint(rng.standard_normal((count, len(Z[0]))) * GRID).astype(np.int64).astype(object)
-        for on in np.asarray(gates @ A >= 0, dtype=bool).tolist():
+        for gate, on in zip(gates, np.asarray(gates @ A >= 0, dtype=bool).tolist(), strict=True):
             if any(bit and nonzero for bit, nonzero in zip(on, alive, strict=True)):
-                found.setdefault("".join("01"[bit] for bit in on))
+                found.setdefault("".join("01"[bit] for bit in on), tuple(Fraction(int(x), GRID) for x in gate))
             if len(found) == count:
-                return tuple(found)
-    return tuple(found)
+                return found
+    return found
 
 
 def read_gates(path: str | os.PathLike[str], Z: Matrix, delimiter: str = ",") -> tuple[str, ...]:
-    """The patterns of a CSV file, each once, in order. DataError names the line and what was found there.
+    """The patterns of a CSV file of gates, each once, in order (see `read_gate_file`)."""
+    return tuple(read_gate_file(path, Z, delimiter))
+
+
+def read_gate_file(path: str | os.PathLike[str], Z: Matrix, delimiter: str = ",") -> dict[str, Vector | None]:
+    """The patterns of a CSV file, each once, in order, with the gate if one was given. DataError names the line and
+    what was found there.
 
     A line of d numbers is a gate vector u and gives 1(Zu >= 0); the bias column of Z is one of the d. Where d > 1, a
     line of one field with n characters 0 and 1 is a pattern itself.
@@ -61,10 +73,17 @@ def read_gates(path: str | os.PathLike[str], Z: Matrix, delimiter: str = ",") ->
             f"{name}: expected {d} numbers in a line, one for each column of Z (the bias included), or one pattern of "
             f"{n} characters 0 and 1; found {table.width} fields."
         )
-    found = [
-        _bits(table, k, n, name) if whole else pattern_of(Z, _gate(table, k, name)) for k in range(len(table.rows))
-    ]
-    return tuple(dict.fromkeys(found))
+    if whole:
+        return {_bits(table, k, n, name): None for k in range(len(table.rows))}
+    return gate_patterns(Z, [_gate(table, k, name) for k in range(len(table.rows))])
+
+
+def gate_patterns(Z: Matrix, gates: Iterable[Vector]) -> dict[str, Vector | None]:
+    """1(Zu >= 0) for every gate u, each pattern once, in order, with the first gate that has it."""
+    found: dict[str, Vector | None] = {}
+    for u in gates:
+        found.setdefault(pattern_of(Z, u), u)
+    return found
 
 
 def _bits(table: Table, k: int, n: int, name: str) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -80,6 +81,18 @@ def problem_to_json(problem: Problem) -> str:
         "K": _lines([None if b.K is None else [[_written(x) for x in row] for row in b.K] for b in blocks]),
         "y": json.dumps([_written(x) for x in problem.y]),
     }
+    return "{\n" + ",\n".join(f' "{key}": {value}' for key, value in parts.items()) + "\n}\n"
+
+
+def problem_text(X: Matrix, groups: Any, y: Vector, K: Sequence[Matrix | None] | None = None) -> str:
+    """The JSON text of a problem that is given in parts; `problem_from_json` reads it, and judges the groups."""
+    parts = {
+        "X": _lines([[_written(x) for x in row] for row in X]),
+        "groups": json.dumps(groups),
+        "y": json.dumps([_written(x) for x in y]),
+    }
+    if K is not None:
+        parts["K"] = _lines([None if one is None else [[_written(x) for x in row] for row in one] for one in K])
     return "{\n" + ",\n".join(f' "{key}": {value}' for key, value in parts.items()) + "\n}\n"
 
 

@@ -47,12 +47,21 @@ class Sampled:
 
     Block numbers are as for whole networks: gated ReLU, the pattern's number; ReLU, 2 * pattern for xi = +1 and
     2 * pattern + 1 for xi = -1. With `all` the patterns are those of D_Z in its order, written out block by block.
+    `gates` (empty, or one for each pattern) are vectors u with 1(Zu >= 0) = D, None where none is known.
     """
 
     model: Literal["relu", "gated"]
     Z: Matrix
     patterns: tuple[str, ...]
     all: PatternSet | None = None
+    gates: tuple[Vector | None, ...] = ()
+
+    def gate(self, pattern: str) -> Vector | None:
+        """A vector u with 1(Zu >= 0) = D, if one is known."""
+        number = self.patterns.index(pattern)
+        if self.all is not None:
+            return tuple(Fraction(x) for x in self.all.witness(number))
+        return self.gates[number] if self.gates else None
 
     def sign(self, block: int) -> int:
         """xi of a block (+1 for gated ReLU)."""

@@ -16,9 +16,15 @@ from relu_cert.problem.model import Block, Problem, Sampled
 
 
 def over_patterns(
-    Z: Matrix, y: Vector, patterns: tuple[str, ...], model: Literal["relu", "gated"], complete: PatternSet | None = None
+    Z: Matrix,
+    y: Vector,
+    patterns: tuple[str, ...],
+    model: Literal["relu", "gated"],
+    complete: PatternSet | None = None,
+    gates: tuple[Vector | None, ...] = (),
 ) -> Problem:
-    """The convex program of a ReLU or gated ReLU network over the given patterns, strings of n bits, all different.
+    """The convex program of a ReLU or gated ReLU network over the given patterns, strings of n bits, all different;
+    `gates` are vectors that have them, where they are known.
 
     A ReLU block's weights are a neuron of the network whatever the pattern is: on its cone D Z u = (Zu)_+.
     """
@@ -27,7 +33,7 @@ def over_patterns(
     blocks = tuple(_blocks(Z, patterns, model))
     d = len(Z[0])
     columns = tuple(tuple(range(b * d, (b + 1) * d)) for b in range(len(blocks)))
-    return Problem("cgl", y, blocks, columns=columns, sampled=Sampled(model, Z, patterns, complete))
+    return Problem("cgl", y, blocks, columns=columns, sampled=Sampled(model, Z, patterns, complete, gates))
 
 
 def written_out(problem: Problem) -> Problem:

@@ -8,7 +8,7 @@ from importlib import import_module
 import pytest
 
 
-@pytest.mark.parametrize("name", ["relu_cert", "relu_cert.api", "relu_cert.sklearn"])
+@pytest.mark.parametrize("name", ["relu_cert", "relu_cert.api", "relu_cert.certified", "relu_cert.sklearn"])
 def test_examples_in_docstrings_run(name):
     """Every example prints what it says; there is at least one in each of these modules."""
     if name == "relu_cert.sklearn":

@@ -84,3 +84,34 @@ def test_feature_names_of_a_frame_reach_the_report():
     model = ReLUCertRegressor(1).fit(frame, [1.0, 2.0, 4.0])
     assert model.certified_.outcome.data.names == ("height", "bias")
     assert list(model.feature_names_in_) == ["height"]
+
+
+def test_the_logistic_classifier_has_probabilities():
+    """With the logistic loss the outputs are log odds; with squares there is no predict_proba."""
+    X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["no", "yes", "yes", "no"]
+    model = ReLUCertClassifier("1/10", loss="logistic").fit(X, y)
+    assert model.certified_.facts.problem.loss == "logistic"
+    assert str(model.claims_["optimal"].verdict) == "PROVED"
+    shares = model.predict_proba(X)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    np.testing.assert_allclose(np.log(shares[:, 1] / shares[:, 0]), model.decision_function(X), atol=1e-9)
+    assert not hasattr(ReLUCertClassifier(), "predict_proba")
+
+
+@pytest.mark.parametrize("model", ["relu", "gated"])
+def test_some_patterns_fit_data_of_any_size(model):
+    """Data with far too many patterns, over a few of them: fitted, proved for these, and able to predict."""
+    rng = np.random.default_rng(1)
+    X = rng.integers(-5, 6, (30, 6)).astype(float)
+    estimator = ReLUCertRegressor(lambda_ratio="1/2", model=model, patterns=4, seed=3, gap="1/1000", claims=["optimal"])
+    estimator.fit(X, X[:, 0])
+    assert (
+        str(estimator.claims_["optimal"].verdict) == "PROVED"
+        and "these 4 patterns" in estimator.claims_["optimal"].detail
+    )
+    assert estimator.predict(X).shape == (30,) and np.isfinite(estimator.predict(X)).all()
+
+
+def test_the_elastic_penalty_is_a_parameter():
+    """l2 reaches the problem."""
+    assert ReLUCertRegressor(1, l2="1/2").fit(LINE, [2, 1, 0, 1, 2]).certified_.facts.problem.delta * 2 == 1

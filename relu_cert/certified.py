@@ -1,0 +1,166 @@
+"""What `certify` returns: the verdicts, the network and the certificate of one problem."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+
+from relu_cert.certificate import write_text
+from relu_cert.claims import Result
+from relu_cert.errors import ReluCertError, UsageError
+from relu_cert.exact import Vector
+from relu_cert.network.fitted import FittedNetwork, fitted_network
+from relu_cert.prove.facts import Facts, Value
+from relu_cert.report.outcome import Outcome
+from relu_cert.whole import Distance, distance
+
+
+@dataclass(frozen=True)
+class Certified:
+    """What `certify` found: a network, the verdicts about it, and the certificate that proves them.
+
+    >>> from relu_cert import certify
+    >>> found = certify([[1], [2], [-1]], [1, 3, 2], "1/2")
+    >>> for name, result in found.claims.items():
+    ...     print(name, result.verdict)
+    patterns-complete PROVED
+    optimal PROVED
+    fit PROVED
+    p-unique PROVED
+    convex-unique PROVED
+    optimal-set PROVED
+    minimal PROVED
+    connected PROVED
+    min-norm PROVED
+    >>> found.lam, found.value.lower <= found.value.upper
+    (Fraction(1, 2), True)
+
+    Saved with its data, the certificate is checked by `python -m verify fit.cert.json --data fit.csv`:
+
+    >>> import tempfile, pathlib
+    >>> from verify.__main__ import main
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> found.save(folder / "fit.cert.json", data=folder / "fit.csv")
+    >>> print((folder / "fit.csv").read_text().splitlines())
+    ['x0,y', '1,1', '2,3', '-1,2']
+    """
+
+    outcome: Outcome
+    raw: bytes
+
+    @property
+    def data_csv(self) -> bytes:
+        """The bytes of the data that the certificate speaks of: a CSV file, or JSON for a group lasso."""
+        return self.raw
+
+    @property
+    def facts(self) -> Facts:
+        """Everything that was proved, exactly."""
+        return self.outcome.facts
+
+    @property
+    def claims(self) -> Mapping[str, Result]:
+        """The verdict of every claim, by its name; a Result has `verdict`, `evidence` and `detail`."""
+        return MappingProxyType({result.claim: result for result in self.outcome.results})
+
+    @property
+    def lam(self) -> Fraction:
+        """lambda"""
+        return self.facts.lam
+
+    @property
+    def value(self) -> Value:
+        """The optimal value p*, enclosed: lower <= p* <= upper."""
+        return self.facts.value
+
+    @cached_property
+    def network(self) -> FittedNetwork:
+        """The network that was found, to predict with; UsageError for a group lasso, which has `weights` only."""
+        return fitted_network(self.facts, bias=self.outcome.source.bias)
+
+    @property
+    def weights(self) -> Mapping[int, Vector]:
+        """The active blocks w_b, exactly, by their number: of a group lasso, or of a network over some patterns.
+
+        >>> from relu_cert import certify_group_lasso
+        >>> found = certify_group_lasso([[1, 0], [0, 2]], [[0], [1]], [3, 4], lam=1)
+        >>> {b: [str(x) for x in w] for b, w in found.weights.items()}
+        {0: ['2'], 1: ['7/4']}
+        """
+        return MappingProxyType({n.block: n.w for n in self.facts.primal.neurons if n.block is not None})
+
+    @property
+    def distance(self) -> Distance | None:
+        """For a network over some patterns: lower <= its optimum - the global optimum <= upper. None where there is
+        nothing to compare, or D_Z has too many patterns."""
+        whole = self.outcome.whole
+        return None if whole is None or whole.facts is None else distance(self.facts, whole.facts)
+
+    @cached_property
+    def whole(self) -> Certified | None:
+        """For a network over some patterns: the same problem over all of them, where it was solved."""
+        whole = self.outcome.whole
+        if whole is None or whole.facts is None:
+            return None
+        path = whole.certificate_path or Path("data.all-patterns.cert.json")
+        return Certified(
+            replace(self.outcome, facts=whole.facts, results=whole.results, certificate_path=path, whole=None), self.raw
+        )
+
+    @cached_property
+    def certificate(self) -> str:
+        """The certificate, a JSON text (verify/FORMAT.md)."""
+        return self.outcome.certificate_text()
+
+    def recheck(self) -> None:
+        """Give data and certificate to the independent checker; ReluCertError if it does not accept them."""
+        from verify import VerifyError, check
+
+        try:
+            check(self.certificate.encode(), self.raw)
+        except VerifyError as error:
+            raise ReluCertError(
+                f"the independent checker does not accept our own certificate ({error}); this is a bug, please report "
+                "it with the data. No verdict is given."
+            ) from None
+        if self.whole is not None:
+            self.whole.recheck()
+
+    def save(self, path: str | os.PathLike[str], *, data: str | os.PathLike[str] | None = None) -> None:
+        """Write the certificate, and with `data` also the file that it speaks of: CSV (see relu_cert.data.arrays), or
+        JSON for a group lasso."""
+        _write(Path(path), self.certificate)
+        if data is not None:
+            _write(Path(data), self.raw.decode())
+
+    def html(self, *, certificate: str | None = None, data: str | None = None) -> str:
+        """The report as one self-contained HTML page; the names are those under which you save the two files."""
+        from relu_cert.report.html import check_page
+
+        source = replace(self.outcome.source, path=data or self.outcome.source.path)
+        path = self.outcome.certificate_path if certificate is None else Path(certificate)
+        return check_page(replace(self.outcome, source=source, certificate_path=path))
+
+    def _repr_html_(self) -> str:
+        from relu_cert.report.html.notebook import notebook_table
+
+        return notebook_table(self.outcome)
+
+    def __str__(self) -> str:
+        return self.outcome.to_text()
+
+    def __repr__(self) -> str:
+        said = ", ".join(f"{name}: {result.verdict}" for name, result in self.claims.items())
+        return f"<Certified p* = {float(self.value.upper):.6g}, width {len(self.facts.primal.neurons)}; {said}>"
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        write_text(path, text)
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}; choose another place.") from None

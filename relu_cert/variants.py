@@ -1,0 +1,89 @@
+"""Variants of the problem: some patterns only, the elastic penalty, the logistic loss. One place for all front ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Literal
+
+from relu_cert.check import LambdaChoice, Stages, find_facts, network_problem
+from relu_cert.data.model import Dataset
+from relu_cert.errors import UsageError
+from relu_cert.exact import Matrix, Vector
+from relu_cert.patterns.sample import draw_gates
+from relu_cert.problem import Loss, Problem, over_patterns, written_out
+from relu_cert.prove.facts import Facts
+from relu_cert.whole import too_many
+
+MOST_WRITTEN_OUT = 5000  # patterns whose blocks are treated one by one
+NetworkModel = Literal["relu", "gated"]
+Gates = Mapping[str, Vector | None]  # patterns, each with a vector that has it if one is known
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Which problem it is; by default the paper's own, over all patterns.
+
+    `gates`  only these patterns
+    `delta`  delta/2 sum |w_b|^2 is added (eq:l2-penalized-cgl)
+    `loss`   half the sum of squares, or the logistic loss for labels -1 and 1 (app:general-losses)
+    """
+
+    gates: Gates | None = None
+    delta: Fraction = Fraction(0)
+    loss: Loss = "squares"
+
+
+def drawn(Z: Matrix, count: int, seed: int) -> Gates:
+    """The patterns of random Gaussian gates; UsageError if there are none."""
+    found = draw_gates(Z, count, seed)
+    if not found:
+        raise UsageError("no pattern of the data carries a neuron (Z is zero, or no draw met one); give the gates.")
+    return found
+
+
+def network_variant(data: Dataset, model: NetworkModel, variant: Variant, stages: Stages, max_patterns: int) -> Problem:
+    """The problem of a network in that variant."""
+    gates = variant.gates
+    if gates is not None:
+        return varied(over_patterns(data.Z, data.y, tuple(gates), model, gates=tuple(gates.values())), variant)
+    problem = network_problem(data, model, stages, max_patterns)
+    if variant.delta:
+        if problem.network is not None and len(problem.network.patterns) > MOST_WRITTEN_OUT:
+            raise UsageError(
+                f"--l2 treats the patterns one by one, and there are {len(problem.network.patterns)}, over "
+                f"{MOST_WRITTEN_OUT}; take some of them with --patterns N."
+            )
+        problem = written_out(problem)
+    return varied(problem, variant)
+
+
+def varied(problem: Problem, variant: Variant) -> Problem:
+    """The problem with its penalty and its loss."""
+    if variant.delta and variant.loss == "logistic":
+        raise UsageError("--l2 and --loss logistic do not go together.")
+    if variant.delta:
+        return replace(problem, delta=variant.delta)
+    if variant.loss == "squares":
+        return problem
+    if any(abs(label) != 1 for label in problem.y):
+        raise UsageError("--loss logistic needs labels 1 and -1 in the target column.")
+    return replace(problem, loss="logistic")
+
+
+def over_all(
+    data: Dataset,
+    model: NetworkModel,
+    variant: Variant,
+    lam: Fraction,
+    gap: Fraction,
+    stages: Stages,
+    max_patterns: int,
+) -> Facts | str:
+    """The same problem over all patterns at the same lambda, for a variant over some of them; or why it is not done."""
+    limit = min(max_patterns, MOST_WRITTEN_OUT) if variant.delta else max_patterns
+    if reason := too_many(data, limit):
+        return reason
+    problem = network_variant(data, model, replace(variant, gates=None), stages, max_patterns)
+    return find_facts(problem, LambdaChoice(value=lam), gap, stages)
