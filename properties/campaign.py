@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from pathlib import Path
+from signal import SIG_IGN, SIGINT, signal
 from time import monotonic
 from typing import Any
 
@@ -221,6 +222,12 @@ def _named(task: Task) -> tuple[str, Batch]:
     return task.name, run_batch(task)
 
 
+def _undisturbed(task: Task) -> tuple[str, Batch]:
+    """A batch in a process of its own: Ctrl-C is for the process that waits for it, which then ends this one."""
+    signal(SIGINT, SIG_IGN)
+    return _named(task)
+
+
 def _execute(missing: list[Task], jobs: int, dask: str | None) -> Iterable[tuple[str, Batch]]:
     """The batches as they finish: here, in joblib's processes, or on a dask cluster."""
     if jobs == 1 and dask is None:
@@ -232,7 +239,8 @@ def _execute(missing: list[Task], jobs: int, dask: str | None) -> Iterable[tuple
         raise UsageError("running in parallel needs joblib: pip install 'relu_cert[campaign]'") from error
     with _backend(dask):
         parallel = Parallel(n_jobs=-1 if dask else jobs, return_as="generator_unordered", batch_size=1)
-        yield from parallel(delayed(_named)(task) for task in missing)
+        work = delayed(_named if dask else _undisturbed)
+        yield from parallel(work(task) for task in missing)
 
 
 @contextmanager
@@ -279,13 +287,14 @@ def print_summary(result: Result, console: Console) -> None:
     for line in result.lines:
         style = "bold red" if line.failures else ""
         counts = (f"{line.instances:,}", f"{line.vacuous:,}", str(line.failures), f"{line.seconds:.0f}")
-        table.add_row(f"{line.label} ({line.which})", *counts, style=style)
+        name = line.label if line.which == "printed" else f"{line.label} ({line.which})"
+        table.add_row(name, *counts, style=style)
     console.print(table)
     total, vacuous = sum(x.instances for x in result.lines), sum(x.vacuous for x in result.lines)
     console.print(
         Text(
-            f"{total:,} distinct exact instances (and {vacuous:,} without content) of {len(result.lines)} statements, "
-            f"{result.done} batches, {result.resumed} of them from before; {len(result.failures)} failing instances."
+            f"Distinct exact instances: {total:,}, and {vacuous:,} without content. Statements: {len(result.lines)}. "
+            f"Batches: {result.done}, {result.resumed} of them from before. Failing instances: {len(result.failures)}."
         )
     )
     for path in result.failures:

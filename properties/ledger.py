@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
-from textwrap import wrap
 from typing import Any
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
+from rich.padding import Padding
+from rich.rule import Rule
 from rich.text import Text
 
 from properties.codec import encode
 from properties.run import Entry, Judgement, Verdict
 
 ORDER: tuple[Verdict, ...] = ("holds", "refuted", "vacuous")
-LABEL_WIDTH = 20
+INDENT = 2
 COLOURS = {"holds": "green", "refuted": "red", "vacuous": "yellow"}
 TITLES = {
     "holds": "Claims that hold as printed",
@@ -32,49 +31,72 @@ def grouped(entries: Sequence[Entry]) -> dict[Verdict, list[Entry]]:
 
 def summary(entries: Sequence[Entry]) -> str:
     """One sentence: how many claims hold, fail, say nothing, and whether the ledger itself is in order."""
-    parts = [f"{len(group)} {verdict}" for verdict, group in grouped(entries).items()]
+    count = {verdict: len(group) for verdict, group in grouped(entries).items() if group}
+    words = {
+        "holds": "holds" if count.get("holds") == 1 else "hold",
+        "refuted": "is refuted" if count.get("refuted") == 1 else "are refuted",
+        "vacuous": "is vacuous" if count.get("vacuous") == 1 else "are vacuous",
+    }
+    parts = ", ".join(f"{number} {words[verdict]}" for verdict, number in count.items())
     checked = sum(len(e.witnesses) + len(e.slips) for e in entries)
     problems = sum(len(e.problems) for e in entries)
-    state = "every repaired claim holds" if not problems else f"{problems} problems"
+    state = "every repaired claim holds" if not problems else _counted(problems, "problem")
     return (
-        f"{len(entries)} claims as printed: {', '.join(parts)}. {checked} exact counterexamples re-verified; {state}."
+        f"{_counted(len(entries), 'claim')} as printed: {parts}. "
+        f"{_counted(checked, 'exact counterexample')} re-verified; {state}."
     )
 
 
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def print_table(entries: Sequence[Entry], console: Console) -> None:
-    """The ledger as a table: label and verdict, the printed statement with its witness, the repaired form."""
-    table = Table(box=box.SIMPLE_HEAD, show_lines=True, expand=True, pad_edge=False)
-    table.add_column("claim", ratio=22, overflow="fold")
-    table.add_column("as printed, and the evidence", ratio=32, overflow="fold")
-    table.add_column("repaired (or stronger) form", ratio=26, overflow="fold")
+    """The ledger: under each verdict its claims with label, statement and evidence, slips, and the repaired form."""
     for verdict, group in grouped(entries).items():
-        if group:
-            table.add_section()
+        if not group:
+            continue
+        console.print(Rule(Text(TITLES[verdict], style=f"bold {COLOURS[verdict]}"), align="left", style="dim"))
         for e in group:
-            table.add_row(_label(e, verdict), _printed(e), _repaired(e))
-    console.print(table)
+            console.print()
+            console.print(_heading(e, console.width))
+            for line in _lines(e):
+                console.print(Padding(line, (0, 0, 0, INDENT), expand=False))
+        console.print()
     for e in entries:
         for problem in e.problems:
             console.print(Text(f"{e.claim.label}: {problem}", style="bold red"))
     console.print(Text(summary(entries)))
 
 
-def _label(e: Entry, verdict: Verdict) -> Text:
-    label = "\n".join(wrap(e.claim.label, LABEL_WIDTH))
-    return Text.assemble((label, "bold"), "\n", (verdict.upper(), COLOURS[verdict]))
+def _heading(e: Entry, width: int) -> Text:
+    """The label on the left, the verdict on the right."""
+    verdict = e.printed.verdict
+    space = max(1, width - len(e.claim.label) - len(verdict))
+    return Text.assemble((e.claim.label, "bold"), " " * space, (verdict.upper(), f"bold {COLOURS[verdict]}"))
 
 
-def _printed(e: Entry) -> Text:
-    out = Text.assemble(e.printed.statement, "\n", (e.printed.evidence, COLOURS[e.printed.verdict]))
+def _lines(e: Entry) -> Iterator[Text]:
+    yield Text(e.printed.statement)
+    for text in evidence(e):
+        yield Text(text, style=COLOURS[e.printed.verdict])
     for s in e.slips:
-        out.append(f"\nalso fails: {s.name}: {s.why}", "dim" if s.refutes else "bold red")
-    return out
+        yield Text(f"Fails: {s.name}: {s.why}", style="dim" if s.refutes else "bold red")
+    if e.repaired is not None:
+        yield Text.assemble((f"{_repair(e)}: ", "bold"), e.repaired.statement)
+        yield Text(e.repaired.evidence, style=COLOURS[e.repaired.verdict])
 
 
-def _repaired(e: Entry) -> Text:
-    if e.repaired is None:
-        return Text("")
-    return Text.assemble(e.repaired.statement, "\n", (e.repaired.evidence, COLOURS[e.repaired.verdict]))
+def _repair(e: Entry) -> str:
+    return "Stronger" if e.printed.verdict == "holds" else "Repaired"
+
+
+def evidence(e: Entry) -> list[str]:
+    """What the verdict on the printed statement rests on: a line for every witness that refutes, or the search."""
+    refuting = [f"refuted by {w.name}: {w.why}" for w in e.witnesses if w.refutes]
+    if refuting and e.printed.counterexample is not None:
+        refuting.append("refuted again by an instance of the search")
+    return refuting or [e.printed.evidence]
 
 
 def as_json(entries: Sequence[Entry], examples: int, seed: int | None) -> dict[str, Any]:
@@ -117,12 +139,20 @@ def _judgement_json(j: Judgement) -> dict[str, Any]:
 
 
 STYLE = """
-body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; padding: 0 1rem; color: #1b1b1b; }
-table { border-collapse: collapse; width: 100%; }
-th, td { text-align: left; vertical-align: top; padding: .5rem .6rem; border-bottom: 1px solid #ddd; }
-code { font: 13px ui-monospace, monospace; }
+body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem; color: #1b1b1b; }
+article { border-top: 1px solid #ddd; padding: .7rem 0; }
+article { display: grid; grid-template-columns: 15rem 1fr; gap: 0 1.5rem; }
+article p { margin: 0 0 .35rem; overflow-wrap: anywhere; }
+h2 { margin: 2.2rem 0 .6rem; }
+code { font: 13px ui-monospace, monospace; font-weight: 600; }
 .holds { color: #146c2e; } .refuted { color: #a4161a; } .vacuous { color: #8a6100; }
-.slip { color: #555; font-size: 13px; }
+.small { color: #555; font-size: 13px; }
+.repaired { border-left: 3px solid #ccd; padding-left: .7rem; margin-top: .5rem; }
+@media (max-width: 45rem) { article { grid-template-columns: 1fr; } }
+@media (prefers-color-scheme: dark) {
+  body { background: #16181c; color: #ddd; } article { border-color: #333; } .small { color: #aaa; }
+  .holds { color: #6cc787; } .refuted { color: #ef8588; } .vacuous { color: #dcb55a; } .repaired { border-color: #445; }
+}
 """
 
 
@@ -132,26 +162,25 @@ def as_html(entries: Sequence[Entry], examples: int, seed: int | None) -> str:
         "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>",
         f"<title>The paper's claims, checked</title><style>{STYLE}</style>",
         "<h1>The paper's claims, checked on exact instances</h1>",
-        f"<p>{escape(summary(entries))} At most {examples} instances per statement; "
-        f"{'derandomised' if seed is None else f'seed {seed}'}.</p>",
+        f"<p>{escape(summary(entries))} At most {examples} instances per statement, "
+        f"{'the same in every run' if seed is None else f'drawn from seed {seed}'}.</p>",
     ]
     for verdict, group in grouped(entries).items():
         if group:
-            rows = "".join(_row(e) for e in group)
-            head = "<tr><th>claim<th>as printed, and the evidence<th>repaired (or stronger) form</tr>"
-            parts.append(f"<h2>{TITLES[verdict]}</h2><table>{head}{rows}</table>")
+            parts.append(f"<h2 class={verdict}>{TITLES[verdict]} ({len(group)})</h2>")
+            parts += [_article(e) for e in group]
     return "\n".join(parts) + "\n</html>\n"
 
 
-def _row(e: Entry) -> str:
-    slips = "".join(f"<p class=slip>also fails: {escape(s.name)}: {escape(s.why)}</p>" for s in e.slips)
-    problems = "".join(f"<p class=refuted><b>{escape(p)}</b></p>" for p in e.problems)
-    repaired = _judgement_html(e.repaired) if e.repaired else ""
-    return (
-        f"<tr><td><code>{escape(e.claim.label)}</code><br>{escape(e.claim.title)}"
-        f"<td>{_judgement_html(e.printed)}{slips}{problems}<td>{repaired}</tr>"
-    )
-
-
-def _judgement_html(j: Judgement) -> str:
-    return f"<p>{escape(j.statement)}</p><p class={j.verdict}>{escape(j.evidence)}</p>"
+def _article(e: Entry) -> str:
+    name = escape(e.claim.label.replace(" ", "-"), quote=True)
+    lines = [f"<p>{escape(e.printed.statement)}</p>"]
+    lines += [f"<p class={e.printed.verdict}>{escape(text)}</p>" for text in evidence(e)]
+    lines += [f"<p class=small>Fails: {escape(s.name)}: {escape(s.why)}</p>" for s in e.slips]
+    lines += [f"<p class=refuted><b>{escape(p)}</b></p>" for p in e.problems]
+    if e.repaired is not None:
+        repaired = f"<p><b>{_repair(e)}:</b> {escape(e.repaired.statement)}</p>"
+        told = f"<p class={e.repaired.verdict}>{escape(e.repaired.evidence)}</p>"
+        lines.append(f"<div class=repaired>{repaired}{told}</div>")
+    head = f"<p><code>{escape(e.claim.label)}</code></p><p class=small>{escape(e.claim.title)}</p>"
+    return f'<article id="{name}"><div>{head}</div><div>{"".join(lines)}</div></article>'

@@ -37,7 +37,7 @@ def print_summary(result: Result, console: Console) -> None:
     print_statements(result, console)
     table = Table(box=box.SIMPLE_HEAD, expand=True, pad_edge=False)
     table.add_column("claim", ratio=1)
-    for name in (*(verdict.lower() for verdict in VERDICTS), "undecided"):
+    for name in (*(verdict.lower() for verdict in VERDICTS), "share"):
         table.add_column(name, justify="right")
     for claim, counts in tally(result).items():
         share = counts["UNDECIDED"] / max(sum(counts.values()), 1)

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -176,3 +181,50 @@ def test_a_dask_cluster_runs_the_same_batches(tmp_path: Path) -> None:
         far = run(plan, tmp_path / "far", dask=cluster.scheduler_address, quiet=True)
         near = run(plan, tmp_path / "near", quiet=True)
     assert [(x.instances, x.vacuous) for x in far.lines] == [(x.instances, x.vacuous) for x in near.lines]
+
+
+def test_a_dask_worker_that_dies_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of two workers is killed after the first batch; the campaign ends at the result of one process."""
+    distributed = pytest.importorskip("distributed")
+    plan = Plan(("prop_one_neuron", "lemma_unique_cgl"), 40, 10)
+    near = run(plan, tmp_path / "near", quiet=True)
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        with distributed.Client(cluster) as client:
+            victim = next(iter(client.run(os.getpid).values()))
+        stored, original = [], campaign._store
+
+        def store(state: Path, name: str, batch: campaign.Batch) -> None:
+            original(state, name, batch)
+            stored.append(name)
+            if len(stored) == 1:
+                os.kill(victim, signal.SIGKILL)
+
+        monkeypatch.setattr(campaign, "_store", store)
+        far = run(plan, tmp_path / "far", dask=cluster.scheduler_address, quiet=True)
+    assert far.done == near.done == len(set(stored))
+    assert [(x.instances, x.vacuous) for x in far.lines] == [(x.instances, x.vacuous) for x in near.lines]
+
+
+def test_ctrl_c_in_two_processes_keeps_what_is_done(tmp_path: Path) -> None:
+    """A real interrupt of the whole group: exit code 130, one sentence, no half-written file; the next run goes on."""
+    pytest.importorskip("joblib")
+    state = tmp_path / "state"
+    command = [sys.executable, "-m", "properties", "campaign", "--only", "prop:one-neuron", "--examples", "4000"]
+    command += ["--batch", "10", "--jobs", "2", "--state", str(state), "--quiet"]
+    root = Path(campaign.__file__).parents[1]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, cwd=root
+    ) as process:
+        while process.poll() is None and not any(state.glob("prop_one_neuron.*.json")):
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGINT)
+        out, errors = process.communicate()
+    assert (process.returncode, out) == (130, "")
+    assert errors.startswith("properties: interrupted")
+    assert len(errors.strip().splitlines()) == 1
+    assert not [path for path in state.iterdir() if path.name.startswith(".")]
+    kept = len(read_batches(state))
+    assert 1 <= kept < 400
+    rest = run(Plan(("prop_one_neuron",), (kept + 1) * 10, 10), state, quiet=True)
+    assert rest.resumed == kept
+    assert rest.done >= kept

@@ -19,7 +19,8 @@ prop:model-fit-continuity; prop:row-ce; prop:min-norm-interp; prop:min-norm-prog
 prop:l2-convergence; prop:constraint-reduced; lemma:second-order-stationary; lemma:scaling-unique;
 lemma:mapping-equality; prop:p-unique; cor:relu-sol-fn; prop:general-position-relation;
 lemma:pruning-paths-equiv; lemma:bounded-solutions-cgl; lemma:lambda-convergence; prop:minimal-complexity;
-corollary: columns of X_E; robust: antipodal pairs; robust: interpolated points; robust: kernel dependence
+corollary: columns of X_E; connected: the staircase; robust: antipodal pairs;
+robust: interpolated points; robust: kernel dependence
 """
 FAIL = """
 prop:unique-sol; m! solutions; bound on |D_Z|; alg:pruning-solutions; lemma:one-step-pruning;
