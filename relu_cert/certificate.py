@@ -13,7 +13,9 @@ from typing import Any
 from relu_cert.claims.model import Result
 from relu_cert.data.model import Source
 from relu_cert.exact import Matrix
+from relu_cert.path.derivatives import Derivatives
 from relu_cert.path.model import Aside, Cover, Jump, Piece
+from relu_cert.path.tied_faces import Faces
 from relu_cert.patterns.model import Group, PatternSet
 from relu_cert.problem.model import Problem
 from relu_cert.prove.facts import (
@@ -138,6 +140,10 @@ def _facts(facts: Facts) -> dict[str, Any]:
         tail["polytope"] = _polytope(facts.polytope)
     if facts.shortest is not None:
         tail["min_norm"] = _min_norm(facts.shortest)
+    if facts.faces is not None:
+        tail["faces"] = _faces(facts.problem, facts.faces)
+    if facts.derivatives is not None:
+        tail["derivatives"] = _derivatives(facts.derivatives)
     if facts.ggp is not None:
         tail["ggp"] = ggp_record(facts.ggp)
     if facts.path is not None and facts.path.complete:
@@ -159,6 +165,29 @@ def _facts(facts: Facts) -> dict[str, Any]:
         }
         | tail
     )
+
+
+def _faces(problem: Problem, faces: Faces) -> dict[str, Any]:
+    return {
+        "stable": [None if neuron is None else _class(problem, neuron) for neuron in faces.stable],
+        "leaving": [{"neuron": one.neuron, "u": vector(one.u), "h": vector(one.h)} for one in faces.leaving],
+    }
+
+
+def _derivatives(found: Derivatives) -> dict[str, Any]:
+    by_y, sure = None, None
+    if found.r_y:
+        by_y = {"alpha": matrix(found.alpha_y), "r": matrix(found.r_y)}
+    if found.sure is not None:
+        sure = dict(zip(("noise", "value", "radius"), map(number, found.sure), strict=True))
+    return {
+        "sigma": number(found.sigma),
+        "lambda": {"alpha": vector(found.alpha_lam), "r": vector(found.r_lam)},
+        "y": by_y,
+        "radius": number(found.radius),
+        "freedom": None if found.freedom is None else number(found.freedom),
+        "sure": sure,
+    }
 
 
 def listed_patterns(problem: Problem) -> PatternSet | None:

@@ -16,8 +16,10 @@ from relu_cert.data.model import Dataset
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import sqrt_lower
 from relu_cert.path.cover import cover
+from relu_cert.path.derivatives import enclosed_derivatives
 from relu_cert.path.jumps import find_jump
 from relu_cert.path.sensitivity import differentiable, sensitivity
+from relu_cert.path.tied_faces import faces
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import gated, relu
 from relu_cert.problem.model import Model, Problem
@@ -36,7 +38,7 @@ DEFAULT_RATIO = Fraction(1, 10)
 _NOTHING = Fraction(0)
 _LARGEST = Fraction(10**300)
 _TOO_LARGE = "the data hold numbers beyond the range of doubles (squares of about 1e300); scale them down."
-FINE = Fraction(1, 10**60)  # the relative gap of points at which derivatives are taken
+FINE = Fraction(1, 10**40)  # the relative gap of points at which derivatives are taken
 
 
 class Stages(Protocol):
@@ -177,16 +179,25 @@ def _in_range(*sizes: Fraction) -> None:
 
 
 def _with_derivatives(facts: Facts, wanted: Derivatives) -> Facts:
-    """The derivatives, from a point of many digits."""
-    facts = replace(facts, asked_sensitivity=True)
+    """How the neurons sit on their faces and, where the network is differentiable, its derivatives."""
+    facts = replace(facts, asked_sensitivity=True, faces=faces(facts))
     if differentiable(facts) or facts.lam**2 >= facts.lambda_max.squared:
         return facts
-    fine = facts
-    if facts.exact_set is None:
-        floats = prepare(facts.problem)
-        question = Question(facts.problem, floats, facts.lam, facts.lambda_max, FINE)
-        fine = settle(question, solve(floats, float(facts.lam)))
-    return replace(facts, sensitivity=None if differentiable(fine) else sensitivity(fine, wanted.sigma))
+    fine = _finer(facts)
+    if differentiable(fine):
+        return facts
+    found = sensitivity(fine, wanted.sigma)
+    return replace(facts, sensitivity=found, derivatives=enclosed_derivatives(facts, found, wanted.sigma))
+
+
+def _finer(facts: Facts) -> Facts:
+    """Facts in a ball of at most FINE times lower, relatively: the same, or those of a point of many digits."""
+    if facts.fit.radius_squared <= FINE * facts.value.lower:
+        return facts
+    floats = prepare(facts.problem)
+    question = Question(facts.problem, floats, facts.lam, facts.lambda_max, FINE)
+    fine = settle(question, solve(floats, float(facts.lam)))
+    return replace(fine, faces=faces(fine))
 
 
 def verdicts(facts: Facts, claims: Sequence[str] = NAMES) -> tuple[Result, ...]:

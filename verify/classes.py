@@ -78,7 +78,7 @@ class Class:
     """A neuron that can be active: v(r) = B'r (times the sign), output q(r) = B B'r with B = X P, |B|^2 <= bound.
 
     `key` is (the sign, D), (0, the pattern) or (0, the block), D and patterns as bit masks; `kinks` are the hyperplanes
-    or constraints on which v vanishes, `zeros` the rows of these hyperplanes.
+    or constraints on which v vanishes, `zeros` the rows of these hyperplanes, `face` what was read of them.
     """
 
     key: tuple[int, int]
@@ -86,6 +86,7 @@ class Class:
     zeros: int
     B: fmpq_mat
     bound: Fraction
+    face: Face | None = None
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,7 @@ def read_relu(ball: Ball, fields: dict[str, Node]) -> Class:
         moved = 2 * (square(W_c) * ball.zeta_squared + sum(ball.planes[c].squares())) * R_squared
         positive(-dot(W_c, c_0) - p, moved, fields["basis"], c)
         positive(l + dot(W_c, c_0), moved, fields["basis"], c)
-    return Class((xi, D), face.kinks, zeros, B, ball.zeta_squared)
+    return Class((xi, D), face.kinks, zeros, B, ball.zeta_squared, face)
 
 
 def check_idle(ball: Ball, t: Vector, c: int, B: fmpq_mat, node: Node) -> None:
@@ -182,7 +183,7 @@ def read_direct(ball: Ball, fields: dict[str, Node]) -> Class:
         c_0 = tuple(x - rho_k * K_kj for x, K_kj in zip(c_0, K[k], strict=True))
     for k, W_k in zip(face.basis, face.W, strict=True):
         positive(dot(W_k, c_0), square(W_k) * bound * ball.R_squared, fields["basis"], k)
-    return Class((0, b), face.kinks, 0, B, bound)
+    return Class((0, b), face.kinks, 0, B, bound, face)
 
 
 def read_face(vectors: Sequence[Vector], dimension: int, names: Collection[int], fields: dict[str, Node]) -> Face:

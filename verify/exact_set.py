@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flint import fmpq_mat
 
 from verify.bounds import rational
 from verify.classes import Ball
+from verify.neurons import Neuron, of_tied
 from verify.optimal_set import OptimalSet
 from verify.outs import gated_rows, products, read_entries
 from verify.patterns import Patterns
@@ -55,8 +56,14 @@ def check_exact_set(
         bends = sum(tied_at[name(problem, a)] > 1 for a in active)
     fit = tuple(y_k - t_k for y_k, t_k in zip(problem.y, theta, strict=True))
     system = exact_system([a.q for a in tied], fit)
-    positive = len(active) if len(solutions) == 1 else 0
-    return OptimalSet(len(tied), len(solutions) - 1, bends, bends, system, exact=True, positive=positive)
+    one = len(solutions) == 1
+    neurons = [
+        of_tied(problem, a.key, a.v, a.q, weights, one=one)
+        for a, weights in zip(tied, zip(*solutions, strict=True), strict=True)
+    ]
+    if problem.blocks:
+        neurons = [replace(a, blocks=tied_at[name(problem, a)]) for a in neurons]
+    return OptimalSet(len(tied), len(solutions) - 1, bends, bends, system, exact=True, neurons=tuple(neurons))
 
 
 def tied_neurons(ball: Ball, patterns: Patterns | None, multipliers: Node, node: Node) -> Iterator[Tied]:
@@ -98,7 +105,7 @@ def on_a_row(problem: Problem, v: Vector) -> bool:
     return any(any(z) and not dot(z, v) for z in problem.Z)
 
 
-def name(problem: Problem, tied: Tied) -> tuple[int, Vector]:
+def name(problem: Problem, tied: Tied | Neuron) -> tuple[int, Vector]:
     """xi and v: what makes a ReLU neuron, whichever block it was met in."""
     return problem.blocks[tied.key[1]][0], tied.v
 

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeVar
 
+from verify.derivatives import Derivatives, check_derivatives
 from verify.elastic import check_elastic
 from verify.exact_set import check_exact_set
+from verify.faces import check_faces
 from verify.ggp import Position, check_ggp
 from verify.jump import Jump, check_jump
 from verify.lambda_max import check_lambda_max
@@ -25,7 +27,8 @@ from verify.value import Fit, Value, check_fit, check_value
 
 T = TypeVar("T")
 PLAIN = ("lambda_max", "primal", "dual", "value", "fit")  # with delta > 0 or the logistic loss
-NAMES = (*PLAIN, "optimal_set", "exact_set", "polytope", "min_norm", "ggp", "path", "jump")
+SETS = ("optimal_set", "exact_set", "polytope", "min_norm", "faces", "derivatives")
+NAMES = (*PLAIN, *SETS, "ggp", "path", "jump")
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ class Facts:
     path: Path | None = None
     jump: Jump | None = None
     min_norm: Shortest | None = None  # of `polytope`, or by itself
+    derivatives: Derivatives | None = None
 
 
 def check_facts(problem: Problem, node: Node) -> Facts:
@@ -76,12 +80,23 @@ def check_facts(problem: Problem, node: Node) -> Facts:
     if "polytope" in facts:
         polytope = check_polytope(weights(problem, optimal, facts["polytope"]), facts["polytope"])
         shortest = polytope.shortest
+        optimal = needed(optimal, "optimal_set or exact_set", facts["polytope"]).used_by(polytope.used)
     if "min_norm" in facts:
         shortest = check_min_norm(weights(problem, optimal, facts["min_norm"]), facts["min_norm"])
+    if "faces" in facts:
+        at = facts["faces"]
+        known = needed(optimal, "optimal_set or exact_set", at)
+        optimal = check_faces(problem, patterns, needed(theta, "dual", at), known, at)
+    derivatives = None
+    if "derivatives" in facts:
+        at = facts["derivatives"]
+        known = needed(optimal, "optimal_set or exact_set", at)
+        derivatives = check_derivatives(problem, needed(theta, "dual", at), needed(value, "value", at), known, at)
     position = check_ggp(problem, patterns, facts["ggp"]) if "ggp" in facts else None
     path = check_path(problem, patterns, squared, facts["path"]) if "path" in facts else None
     jump = check_jump(problem, patterns, facts["jump"]) if "jump" in facts else None
-    return Facts(patterns, squared, primal, theta, value, fit, optimal, polytope, position, path, jump, shortest)
+    sets = (optimal, polytope, position, path, jump, shortest, derivatives)
+    return Facts(patterns, squared, primal, theta, value, fit, *sets)
 
 
 def weights(problem: Problem, optimal: OptimalSet | None, node: Node) -> System:

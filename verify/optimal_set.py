@@ -6,11 +6,13 @@ FORMAT.md has the argument. Everything is said of every residual in the ball |r 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from verify.bounds import column, identity, root_above, stretches
 from verify.classes import Ball, read_class
+from verify.neurons import Neuron, of_class
 from verify.outs import check_outs
 from verify.patterns import Patterns
 from verify.problem import Problem, square
@@ -27,8 +29,8 @@ class OptimalSet:
 
     `kinked` of the classes vanish on some row (relu) or constraint (direct problems), and of these `bends` are proved
     to have positive weight in a solution. If `exact`, the fact is `exact_set`: the dimension is 0 or at least 1, and
-    only neurons with positive weight count as kinked. `positive` of the classes are proved to have positive weight
-    in the only solution (0 with a split). `system` are the equations of the polytope.
+    only neurons with positive weight count as kinked. `neurons` says what is known of each class, or tied neuron; where
+    the solution is unique, all weights are within `weight_error`. `system` are the equations of the polytope.
 
     A ReLU network over some patterns (`problem.blocks`): blocks with the same B = X P have the same neuron v = B'r, and
     no other two have. `classes` and `dimension` count neurons, and kinked are those that lie in two of the blocks.
@@ -40,7 +42,24 @@ class OptimalSet:
     bends: int
     system: System
     exact: bool = False
-    positive: int = 0
+    neurons: tuple[Neuron, ...] = ()
+    weight_error: Fraction = Fraction(0)
+
+    def used_by(self, used: Collection[int]) -> OptimalSet:
+        """The same where the neurons that some solution uses are known: those of all vertices (`exact_set`)."""
+        if not self.exact:
+            return self
+        return replace(self, neurons=tuple(replace(one, active=a in used) for a, one in enumerate(self.neurons)))
+
+    @property
+    def all_active(self) -> bool:
+        """One solution, and every neuron that may tie is in it: E = A."""
+        return not self.dimension and all(neuron.active for neuron in self.neurons)
+
+    @property
+    def some_idle(self) -> bool:
+        """Some solution leaves out a neuron that ties: a vertex of a polytope that is no point does."""
+        return bool(self.dimension) or any(neuron.active is False for neuron in self.neurons)
 
 
 def check_optimal_set(
@@ -55,13 +74,18 @@ def check_optimal_set(
     masses, delta = check_masses(found, fields)
     if found.lift or len(found.members) < len(classes):
         split = check_split(found, masses, delta, fields)
+        neurons = tuple(of_class(problem, c, a in split.active, split.weights[a]) for a, c in enumerate(classes))
         if problem.blocks:
-            neurons = Counter(tuple(classes[a].B.entries()) for a in split.active)
-            shared = sum(count > 1 for count in neurons.values())
-            dimension = split.dimension - len(split.active) + len(neurons)
-            return OptimalSet(len(neurons), dimension, shared, shared, split.system)
+            carried = Counter(tuple(classes[a].B.entries()) for a in split.active)
+            shared = sum(count > 1 for count in carried.values())
+            dimension = split.dimension - len(split.active) + len(carried)
+            return OptimalSet(
+                len(carried), dimension, shared, shared, split.system, neurons=neurons, weight_error=split.off
+            )
         kinked = sum(bool(classes[a].kinks) for a in split.active)
-        return OptimalSet(len(split.active), split.dimension, kinked, kinked, split.system)
+        return OptimalSet(
+            len(split.active), split.dimension, kinked, kinked, split.system, neurons=neurons, weight_error=split.off
+        )
     if fields["split"].vector(0) or fields["forced"].vector(0) or fields["tau"].number():
         raise fields["tau"].reject('"0", because no mass is split')
     if problem.blocks:
@@ -72,7 +96,8 @@ def check_optimal_set(
     k = len(classes)
     zero = (Fraction(0),) * k
     system = System(identity(k), masses, zero, (delta,) * k, tuple(range(k)), k, {}, exact=False)
-    return OptimalSet(k, 0, kinked, bends, system, positive=sum(mass > delta for mass in masses))
+    neurons = tuple(of_class(problem, a, mass > delta or None, mass) for a, mass in zip(classes, masses, strict=True))
+    return OptimalSet(k, 0, kinked, bends, system, neurons=neurons, weight_error=delta)
 
 
 def check_masses(found: Candidates, fields: dict[str, Node]) -> tuple[Vector, Fraction]:

@@ -18,11 +18,13 @@ from verify.text import Matrix, Node, Vector, show
 @dataclass(frozen=True)
 class Split:
     """The classes that have positive weight in some solution (the others have weight 0 in all), the dimension, and the
-    equations of the weights."""
+    equations of the weights. Some solution has weights that are all within `off` of `weights`."""
 
     active: list[int]
     dimension: int
     system: System
+    weights: Vector
+    off: Fraction
 
 
 def check_split(found: Candidates, masses: Vector, delta: Fraction, fields: dict[str, Node]) -> Split:
@@ -63,7 +65,7 @@ def check_split(found: Candidates, masses: Vector, delta: Fraction, fields: dict
         {S + l: silent_on(found, active, row) for l, row in enumerate(rows) if not dot(row, found.ball.problem.y)},
         exact=False,
     )
-    return Split(active, k - int(F.nrows()), system)
+    return Split(active, k - int(F.nrows()), system, split, off)
 
 
 def split_map(found: Candidates, active: list[int], rows: Matrix) -> fmpq_mat:

@@ -9,9 +9,11 @@ from relu_cert.claims import (
     connected,
     continuous,
     convex_unique,
+    e_equals_a,
     fit,
     general_position,
     ggp,
+    licq,
     min_norm,
     min_norm_continuous,
     minimal,
@@ -20,6 +22,7 @@ from relu_cert.claims import (
     p_unique,
     patterns_complete,
     sensitivity,
+    strict_complementarity,
 )
 from relu_cert.claims.model import Result, Verdict
 from relu_cert.prove.facts import Facts
@@ -38,6 +41,9 @@ CLAIMS: tuple[ModuleType, ...] = (
     general_position,
     continuous,
     min_norm_continuous,
+    e_equals_a,
+    licq,
+    strict_complementarity,
     sensitivity,
 )
 NAMES: tuple[str, ...] = tuple(claim.NAME for claim in CLAIMS)

@@ -1,13 +1,14 @@
 """sensitivity: the optimal network is differentiable in lambda and y at this lambda (prop:local-sol-fn, corrected).
 
-LICQ and strict complementarity do not suffice: X = I, y = (2, 1), lambda = 1 is a kink. It takes E = A as well: every
-neuron that ties is active.
+It is, if E = A and every face is stable near r* (the implicit function theorem; the outputs are independent then). It
+is not, if a tied neuron has weight 0 in some optimal network: with its output q, targets y + t q give it the weight t
+for t > 0, and never a negative one. Nor if a neuron can leave its face at no cost while all others stay tied.
 """
 
 from __future__ import annotations
 
 from relu_cert.claims.model import Result, Verdict
-from relu_cert.path.sensitivity import Sensitivity, differentiable
+from relu_cert.path.sensitivity import Sensitivity, differentiable, not_differentiable
 from relu_cert.prove.facts import Facts
 
 NAME = "sensitivity"
@@ -22,19 +23,13 @@ def applies(facts: Facts) -> bool:
 
 
 def decide(facts: Facts) -> Result:
-    """E = A, independent outputs and stable faces, or which of these fails."""
+    """E = A and stable faces, or which of these fails."""
     reason = differentiable(facts)
     if not reason:
         return Result(NAME, Verdict.PROVED, "implicit function", _told(facts))
-    if facts.exact_set is not None and _refuted(facts):
-        return Result(NAME, Verdict.REFUTED, "exact optimum", f"{reason}.")
+    if not_differentiable(facts):
+        return Result(NAME, Verdict.REFUTED, "conditions", f"{reason}.")
     return Result(NAME, Verdict.UNDECIDED, "", f"{reason}.")
-
-
-def _refuted(facts: Facts) -> bool:
-    """Two solutions, or a tied neuron without weight, exactly."""
-    found = facts.exact_set
-    return found is not None and (len(found.solutions) > 1 or not all(found.solutions[0]))
 
 
 def _told(facts: Facts) -> str:

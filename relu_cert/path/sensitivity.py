@@ -23,11 +23,11 @@ from fractions import Fraction
 
 from flint import arb, arb_mat, ctx, fmpq_mat
 
-from relu_cert.exact import Vector, sqrt_upper
+from relu_cert.exact import sqrt_upper
+from relu_cert.path.conditions import active_classes, conditions
 from relu_cert.path.tube import side_by_side
 from relu_cert.prove.classes import ClassMap, class_map, constraints, to_fmpq
-from relu_cert.prove.exact_optimum import tied_neurons
-from relu_cert.prove.facts import Facts, NeuronClass
+from relu_cert.prove.facts import Facts
 from relu_cert.refine.faces import orthogonal_basis
 
 BITS = 400
@@ -35,10 +35,12 @@ BITS = 400
 
 @dataclass(frozen=True)
 class Jacobians:
-    """Balls: fit and residual (n), weights alpha (k) and w (all blocks below each other), by lambda and by y."""
+    """Balls: the residual (the fit is y - r), the weights alpha, and w (blocks below each other), by lambda and y."""
 
     dr_dlam: arb_mat
     dr_dy: arb_mat
+    dalpha_dlam: arb_mat
+    dalpha_dy: arb_mat
     dw_dlam: arb_mat
     dw_dy: arb_mat
 
@@ -61,32 +63,35 @@ class Sensitivity:
 
 def differentiable(facts: Facts) -> str:
     """ "" if all conditions are proved, else which one is not."""
-    found = facts.optimal_set
     if facts.lam**2 >= facts.lambda_max.squared:
         if facts.lam**2 == facts.lambda_max.squared:
             return "lambda = lambda_max: a neuron ties that is not active"
         return ""
-    if facts.exact_set is not None:
-        tied = facts.exact_set
-        if len(tied.solutions) > 1:
-            return "the optimal network is not unique"
-        idle = sum(1 for x in tied.solutions[0] if not x)
-        if idle:
-            return f"E is not A: {idle} of {len(tied.kinks)} tied neurons have weight zero"
-        if any(tied.kinks):
-            return "an active neuron is zero at a data point, and its multipliers were not examined"
-        return "" if _without_cones(facts) else "the faces of the cones were not examined"
-    if found is None:
+    known = conditions(facts)
+    if known is None:
         return facts.unsettled or "the optimal set is not settled"
-    if found.lift or found.split or found.dimension:
-        return "the optimal network is not unique"
-    if not all(mass > found.mass_error for mass in found.masses):
+    if not known.unique:
+        return "the optimal network is not unique, and some leave tied neurons out"
+    idle = sum(1 for one in known.neurons if one.active is False)
+    if idle:
+        return f"E is not A: {idle} of {len(known.neurons)} tied neurons have weight zero"
+    if not known.all_active:
         return "E may not be A: a neuron that may tie has no weight that is proved positive"
+    if any(one.breaks for one in known.neurons):
+        return "an active neuron can leave its face at no cost, and so it has no derivative"
+    if not all(one.stable for one in known.neurons):
+        return "an active neuron can leave its face at no cost, and whether it has a derivative is not settled"
     return ""
 
 
-def _without_cones(facts: Facts) -> bool:
-    return facts.problem.network is not None or all(block.K is None for block in facts.problem.blocks)
+def not_differentiable(facts: Facts) -> bool:
+    """Whether a condition that is needed is refuted."""
+    if facts.lam**2 >= facts.lambda_max.squared:
+        return facts.lam**2 == facts.lambda_max.squared
+    known = conditions(facts)
+    if known is None:
+        return False
+    return known.some_idle or (known.all_active and any(one.breaks for one in known.neurons))
 
 
 def sensitivity(facts: Facts, sigma: Fraction | None = None) -> Sensitivity:
@@ -94,7 +99,7 @@ def sensitivity(facts: Facts, sigma: Fraction | None = None) -> Sensitivity:
     problem = facts.problem
     if differentiable(facts) or facts.lam**2 >= facts.lambda_max.squared:
         raise ValueError("the network is not proved to be differentiable here, or is zero")
-    classes, masses, error = _active(facts)
+    classes, masses, error = active_classes(facts)
     with ctx.workprec(BITS):
         maps = [class_map(problem, neuron) for neuron in classes]
         signs = [neuron.sign for neuron in classes]
@@ -114,18 +119,6 @@ def sensitivity(facts: Facts, sigma: Fraction | None = None) -> Sensitivity:
             noise = arb(to_fmpq(sigma * sigma))
             sure = sum((x * x for x in r.entries()), arb(0)) - problem.n * noise + 2 * noise * freedom
         return Sensitivity(kernel, matrix, freedom, sure)
-
-
-def _active(facts: Facts) -> tuple[tuple[NeuronClass, ...], Vector, Fraction]:
-    """The active neurons as classes, their weights, and how far these can be off."""
-    if facts.exact_set is None:
-        found = facts.optimal_set
-        if found is None:
-            raise ValueError("the optimal set is not settled")
-        return found.classes, found.masses, found.mass_error
-    tied = tied_neurons(facts.problem, facts.dual, facts.lam)
-    classes = [NeuronClass(t.neuron.sign, t.neuron.pattern, t.neuron.block) for t in tied]  # no kinks, no cones
-    return tuple(classes), facts.exact_set.solutions[0], Fraction(0)
 
 
 def _ball(x: Fraction, radius: Fraction) -> arb:
@@ -155,7 +148,7 @@ def _kernel_form(
     for a, (B_a, v_a) in enumerate(zip(B, v, strict=True)):
         dw_dlam.append(v_a * dalpha_dlam[a, 0] + B_a.transpose() * dr_dlam * alpha[a])
         dw_dy.append(v_a * _row(dalpha_dy, a) + B_a.transpose() * dr_dy * alpha[a])
-    return Jacobians(dr_dlam, dr_dy, _below(dw_dlam), _below(dw_dy))
+    return Jacobians(dr_dlam, dr_dy, dalpha_dlam, dalpha_dy, _below(dw_dlam), _below(dw_dy))
 
 
 def _matrix_form(
@@ -166,14 +159,14 @@ def _matrix_form(
     alpha: Sequence[arb],
     lam: arb,
 ) -> Jacobians:
-    """The same by D, from the weights w_a = alpha_a B_a'r alone."""
+    """The same by D, from the weights w_a = alpha_a B_a'r alone; alpha_a = |w_a| / lambda."""
     N = [arb_mat(basis) for basis in bases]
     X = [arb_mat(one.X) * sign for one, sign in zip(maps, signs, strict=True)]
     w = [arb_mat(one.B()).transpose() * sign * r * a for one, sign, a in zip(maps, signs, alpha, strict=True)]
     sizes = [basis.ncols() for basis in N]
     reduced = _beside([X_a * N_a for X_a, N_a in zip(X, N, strict=True)], r.nrows())
     D = reduced.transpose() * reduced
-    units, at = [], 0
+    units, lengths, at = [], [], 0
     for N_a, w_a, size in zip(N, w, sizes, strict=True):
         length = sum((x * x for x in w_a.entries()), arb(0)).sqrt()
         unit = w_a * (1 / length)
@@ -182,16 +175,20 @@ def _matrix_form(
             for j in range(size):
                 D[at + i, at + j] += curved[i, j]
         units.append(N_a.transpose() * unit)
+        lengths.append(length)
         at += size
     inverse = D.inv()
     du_dlam, du_dy = -(inverse * _below(units)), inverse * reduced.transpose()
     dr_dlam, dr_dy = -(reduced * du_dlam), _identity(r.nrows()) - reduced * du_dy
-    dw_dlam, dw_dy, at = [], [], 0
-    for N_a, size in zip(N, sizes, strict=True):
-        dw_dlam.append(N_a * _rows(du_dlam, at, size))
-        dw_dy.append(N_a * _rows(du_dy, at, size))
+    dw_dlam, dw_dy, dalpha_dlam, dalpha_dy, at = [], [], [], [], 0
+    for N_a, unit, length, size in zip(N, units, lengths, sizes, strict=True):
+        along_lam, along_y = _rows(du_dlam, at, size), _rows(du_dy, at, size)
+        dw_dlam.append(N_a * along_lam)
+        dw_dy.append(N_a * along_y)
+        dalpha_dlam.append(unit.transpose() * along_lam * (1 / lam) - arb_mat([[length / lam**2]]))
+        dalpha_dy.append(unit.transpose() * along_y * (1 / lam))
         at += size
-    return Jacobians(dr_dlam, dr_dy, _below(dw_dlam), _below(dw_dy))
+    return Jacobians(dr_dlam, dr_dy, _below(dalpha_dlam), _below(dalpha_dy), _below(dw_dlam), _below(dw_dy))
 
 
 def _identity(n: int) -> arb_mat:
@@ -215,5 +212,5 @@ def _row(A: arb_mat, i: int) -> arb_mat:
 
 
 def _all(found: Jacobians) -> list[arb]:
-    parts = (found.dr_dlam, found.dr_dy, found.dw_dlam, found.dw_dy)
+    parts = (found.dr_dlam, found.dr_dy, found.dalpha_dlam, found.dalpha_dy, found.dw_dlam, found.dw_dy)
     return [x for A in parts for x in A.entries()]

@@ -15,8 +15,10 @@ from relu_cert.prove.ggp.model import GGP
 from relu_cert.prove.polytope.model import MinNorm, Polytope, Shortest
 
 if TYPE_CHECKING:
+    from relu_cert.path.derivatives import Derivatives
     from relu_cert.path.model import Cover, Jump
     from relu_cert.path.sensitivity import Sensitivity
+    from relu_cert.path.tied_faces import Faces
 
 Sign = int  # xi = +1 or -1
 
@@ -169,6 +171,7 @@ class OptimalSet:
                last `void` rows of the lift say nothing about the others
     `repeated` how many of the active classes are neurons of an earlier one: a ReLU neuron on the face between two
                patterns of a network over some patterns lies in both blocks
+    `split_error`  some solution has weights that are all so near to the split
     """
 
     lift: Matrix
@@ -183,6 +186,7 @@ class OptimalSet:
     forced: Vector = ()
     void: int = 0
     repeated: int = 0
+    split_error: Fraction = Fraction(0)
 
     @property
     def active(self) -> tuple[int, ...]:
@@ -236,7 +240,9 @@ class Facts:
     path: Cover | None = None  # an interval of lambdas, if one was asked for
     jump: Jump | None = None  # a lambda of the interval at which the minimum-norm path jumps
     asked_sensitivity: bool = False
+    faces: Faces | None = None  # how tied neurons sit on their faces, where the optimal set does not say it
     sensitivity: Sensitivity | None = None  # derivatives, where they were asked for and exist
+    derivatives: Derivatives | None = None  # the same as rationals with a radius
 
     @property
     def min_norm(self) -> MinNorm | None:

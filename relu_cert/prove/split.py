@@ -76,7 +76,7 @@ def _proved(
     split = [Fraction(0)] * outputs.Q.ncols()
     for a, x in zip(support, alpha, strict=True):
         split[a] = x
-    return replace(plain, split=tuple(split), tau=tau)
+    return replace(plain, split=tuple(split), tau=tau, split_error=moved / (tau - epsilon))
 
 
 def columns(A: fmpq_mat, chosen: Sequence[int]) -> fmpq_mat:

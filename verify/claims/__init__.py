@@ -7,9 +7,11 @@ from collections.abc import Callable
 from verify.claims.connected import connected
 from verify.claims.continuous import continuous, not_continuous
 from verify.claims.convex_unique import convex_unique, not_convex_unique
+from verify.claims.e_equals_a import e_equals_a, not_e_equals_a
 from verify.claims.fit import fit
 from verify.claims.general_position import general_position, not_general_position
 from verify.claims.ggp import ggp, not_ggp
+from verify.claims.licq import licq, not_licq
 from verify.claims.min_norm import min_norm
 from verify.claims.min_norm_continuous import min_norm_continuous, not_min_norm_continuous
 from verify.claims.minimal import minimal
@@ -18,6 +20,7 @@ from verify.claims.optimal_set import optimal_set
 from verify.claims.p_unique import not_p_unique, p_unique
 from verify.claims.patterns_complete import patterns_complete
 from verify.claims.sensitivity import not_sensitivity, sensitivity
+from verify.claims.strict_complementarity import not_strict_complementarity, strict_complementarity
 from verify.facts import Facts
 from verify.problem import Problem
 from verify.text import Node
@@ -38,6 +41,9 @@ CLAIMS: dict[str, Judge] = {
     "general-position": general_position,
     "continuous": continuous,
     "min-norm-continuous": min_norm_continuous,
+    "e-equals-a": e_equals_a,
+    "licq": licq,
+    "strict-complementarity": strict_complementarity,
     "sensitivity": sensitivity,
 }
 REFUTATIONS: dict[str, Judge] = {
@@ -47,5 +53,8 @@ REFUTATIONS: dict[str, Judge] = {
     "general-position": not_general_position,
     "continuous": not_continuous,
     "min-norm-continuous": not_min_norm_continuous,
+    "e-equals-a": not_e_equals_a,
+    "licq": not_licq,
+    "strict-complementarity": not_strict_complementarity,
     "sensitivity": not_sensitivity,
 }

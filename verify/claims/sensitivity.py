@@ -1,37 +1,40 @@
-"""sensitivity: every neuron that ties is active and keeps its face nearby, so the network is differentiable."""
+"""sensitivity: the optimal network is differentiable in lambda and y (prop:local-sol-fn, corrected)."""
 
 from __future__ import annotations
 
-from verify.claims.p_unique import WHAT, not_p_unique
+from verify.claims.e_equals_a import at_lambda_max, e_equals_a, not_e_equals_a, plain
+from verify.claims.p_unique import WHAT
 from verify.facts import Facts, needed
 from verify.problem import Problem
-from verify.text import Node
+from verify.text import Node, show
 
 
 def sensitivity(problem: Problem, facts: Facts, node: Node) -> str:
-    """PROVED: one solution, all classes have positive weight, and each keeps its face over a ball around r*.
-
-    With `exact_set` faces are known where there are none: gated networks, neurons that are zero on no row, free blocks.
-    """
+    """PROVED: E = A, and every face is stable near r*; so the implicit function theorem applies."""
     what = WHAT[problem.model]
+    plain(problem, node)
     if facts.lambda_max_squared is not None and problem.lam**2 > facts.lambda_max_squared:
         return f"lambda > lambda_max: the {what} is zero nearby"
-    found = needed(facts.optimal_set, "optimal_set or exact_set (or lambda_max < lambda)", node)
-    if found.dimension or found.positive < found.classes:
-        raise node.reject(f"one solution with {found.classes} positive weights", f"{found.positive} proved positive")
-    cones = problem.model == "cgl" and any(K is not None for K in problem.K)
-    if found.exact and (found.kinked or cones):
-        raise node.reject("neurons without kinks and blocks without cones, or optimal_set")
-    return f"all {found.classes} neurons that can tie are active and keep their faces: the {what} is differentiable"
+    said = e_equals_a(problem, facts, node)
+    found = needed(facts.optimal_set, "optimal_set or exact_set", node)
+    loose = sum(neuron.B is None for neuron in found.neurons)
+    if loose:
+        raise node.reject("stable faces (fact faces), or optimal_set", f"{loose} faces that are not known to be stable")
+    known = ""
+    if facts.derivatives is not None:
+        freedom = facts.derivatives.freedom
+        known = f"; derivatives within {show(facts.derivatives.radius)} of those listed"
+        if freedom is not None:
+            known += f", degrees of freedom {show(freedom[0])} within {show(freedom[1])}"
+    return f"{said} and keep their faces: the {what} is differentiable in lambda and y{known}"
 
 
 def not_sensitivity(problem: Problem, facts: Facts, node: Node) -> str:
-    """REFUTED: more than one solution, or one in which a tied neuron has weight 0, exactly."""
-    found = needed(facts.optimal_set, "exact_set", node)
-    if not found.exact:
-        raise node.reject("the fact exact_set, which this rests on", "none")
-    if found.dimension:
-        return not_p_unique(problem, facts, node)
-    if found.positive == found.classes:
-        raise node.reject("a tied neuron with weight 0", "none")
-    return f"of {found.classes} tied neurons only {found.positive} are active"
+    """REFUTED: E is not A, and for targets y + t q a tied neuron of output q without weight gets weight t for t > 0,
+    but none for t < 0; or E = A, and a neuron leaves its face along residuals on which all stay tied."""
+    if at_lambda_max(problem, facts) or not needed(facts.optimal_set, "optimal_set or exact_set", node).all_active:
+        return not_e_equals_a(problem, facts, node)
+    found = needed(facts.optimal_set, "optimal_set or exact_set", node)
+    if not any(neuron.breaks for neuron in found.neurons):
+        raise node.reject("a neuron that leaves its face (fact faces)", "none")
+    return f"an active neuron has no derivative: it leaves its face to one side only, and so the {WHAT[problem.model]}"

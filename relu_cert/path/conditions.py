@@ -1,0 +1,157 @@
+"""The conditions under which the optimal network is differentiable, each for itself (prop:local-sol-fn, corrected).
+
+E = A: every optimal network uses every neuron that ties. LICQ: the constraints tight at an active neuron are
+independent (each half-space, or hyperplane of the data, once). Strict complementarity: an active neuron that leaves its
+face loses at first order; its multipliers can be chosen strictly inside their bounds. What is needed for a derivative
+is E = A and faces that are stable near r*; with strict complementarity they are. LICQ is not needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from relu_cert.exact import Vector, dot
+from relu_cert.path.tied_faces import one_sided
+from relu_cert.problem.hyperplanes import parallel_classes
+from relu_cert.problem.model import Problem
+from relu_cert.prove.classes import class_map, constraints, spans
+from relu_cert.prove.exact_optimum import Tied, tied_neurons
+from relu_cert.prove.facts import Facts, NeuronClass
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of a neuron that ties, or may tie; None: not known.
+
+    `active`: some optimal network uses it. `independent`: its tight constraints are. `strict`: to leave its face costs.
+    `stable`: its face is the same for all residuals near r*. `breaks`: its direction has no derivative.
+    """
+
+    active: bool | None
+    independent: bool
+    strict: bool | None
+    stable: bool
+    breaks: bool = False
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """The neurons; `unique`: whether there is one optimal network."""
+
+    unique: bool
+    neurons: tuple[Known, ...]
+
+    @property
+    def all_active(self) -> bool:
+        """E = A is proved."""
+        return self.unique and all(one.active for one in self.neurons)
+
+    @property
+    def some_idle(self) -> bool:
+        """E = A is refuted: the vertices of a polytope that is no point leave tied neurons out."""
+        return not self.unique or any(one.active is False for one in self.neurons)
+
+
+def conditions(facts: Facts) -> Conditions | None:
+    """What the facts say; None where nothing is settled, or lambda >= lambda_max."""
+    if facts.exact_set is not None:
+        return _exact(facts)
+    found = facts.optimal_set
+    if found is None:
+        return None
+    left = {one.neuron for one in facts.faces.leaving} if facts.faces is not None else set()
+    neurons = []
+    for a, neuron in enumerate(found.classes):
+        if found.split or found.lift or len(found.groups) < len(found.classes):
+            active: bool | None = a in found.active
+        else:
+            active = found.masses[a] > found.mass_error or None
+        strict = None if one_sided(facts.problem, neuron) else True
+        strict = False if a in left else strict
+        neurons.append(Known(active, _independent_class(facts.problem, neuron), strict, stable=True))
+    return Conditions(found.network_dimension == 0, tuple(neurons))
+
+
+def _exact(facts: Facts) -> Conditions | None:
+    exact, faces = facts.exact_set, facts.faces
+    if exact is None:
+        return None
+    one = len(exact.solutions) == 1
+    left = {leaving.neuron: bool(leaving.h) for leaving in faces.leaving} if faces is not None else {}
+    neurons = []
+    for a, tied in enumerate(tied_neurons(facts.problem, facts.dual, facts.lam)):
+        used = any(alpha[a] for alpha in exact.solutions)
+        active = True if used else False if one else None
+        if active is None and facts.polytope is not None:
+            active = a in facts.polytope.used
+        tight = _tight(facts.problem, tied)
+        shown = faces.stable[a] if faces is not None and faces.stable else None
+        stable = not tight or shown is not None
+        strict: bool | None = True if stable else None
+        if shown is not None and one_sided(facts.problem, shown):
+            strict = None
+        if a in left:
+            strict = False
+        neurons.append(Known(active, _independent(tight), strict, stable, left.get(a, False)))
+    return Conditions(one, tuple(neurons))
+
+
+def _tight(problem: Problem, tied: Tied) -> list[Vector]:
+    """The constraints that hold with equality at a tied neuron (relu: one row of each hyperplane)."""
+    if problem.model == "gated":
+        return []
+    if problem.network is not None:
+        Z = problem.network.Z
+        return [Z[c] for c in parallel_classes(Z) if not dot(Z[c], tied.v)]
+    K = problem.blocks[tied.neuron.block or 0].K
+    return [] if K is None else [k for k in zip(*K, strict=True) if any(k) and not dot(k, tied.v)]
+
+
+def _independent_class(problem: Problem, neuron: NeuronClass) -> bool:
+    rows = constraints(problem, neuron)
+    return _independent(rows[c] for c in neuron.kinks)
+
+
+def _independent(vectors: Iterable[Vector]) -> bool:
+    """Whether these constraints are independent; positive multiples are one half-space."""
+    directions = {tuple(x / abs(_lead(a)) for x in a) for a in vectors if any(a)}
+    return spans(list(directions), ())
+
+
+def _lead(a: Vector) -> Fraction:
+    return next(x for x in a if x)
+
+
+def active_classes(facts: Facts) -> tuple[tuple[NeuronClass, ...], Vector, Fraction]:
+    """Where E = A and all faces are stable: the neurons as classes, their weights, and how far these can be off."""
+    problem = facts.problem
+    if facts.exact_set is None:
+        found = facts.optimal_set
+        if found is None:
+            raise ValueError("the optimal set is not settled")
+        if not found.split:
+            return found.classes, found.masses, found.mass_error
+        return _merged(problem, found.classes, found.split, found.split_error)
+    faces = facts.faces
+    classes = []
+    for a, tied in enumerate(tied_neurons(problem, facts.dual, facts.lam)):
+        shown = faces.stable[a] if faces is not None and faces.stable else None
+        pattern = tied.neuron.pattern
+        if problem.kind == "relu" and problem.network is not None:  # the rows on which it is positive
+            pattern = "".join("1" if dot(z, tied.v) > 0 else "0" for z in problem.network.Z)
+        classes.append(shown or NeuronClass(tied.neuron.sign, pattern, tied.neuron.block))
+    return tuple(classes), facts.exact_set.solutions[0], Fraction(0)
+
+
+def _merged(
+    problem: Problem, classes: tuple[NeuronClass, ...], weights: Vector, error: Fraction
+) -> tuple[tuple[NeuronClass, ...], Vector, Fraction]:
+    """Blocks of a network over some patterns that carry one neuron, as one class with the sum of their weights."""
+    groups: dict[tuple[object, ...], list[int]] = {}
+    for a, neuron in enumerate(classes):
+        groups.setdefault(tuple(class_map(problem, neuron).B().entries()), []).append(a)
+    merged = list(groups.values())
+    total = tuple(sum((weights[a] for a in group), Fraction(0)) for group in merged)
+    return tuple(classes[group[0]] for group in merged), total, error * max(map(len, merged))

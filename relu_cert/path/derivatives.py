@@ -1,0 +1,176 @@
+"""The derivatives as rationals with one proved radius: what the certificate carries.
+
+dr and dalpha solve M dr + Q dalpha = dy, Q'dr = lambda dlambda (1, ..., 1), with M = I + sum alpha_a G_a >= I and Q the
+outputs. If a pair misses the right sides by f and g, it is off by at most
+
+    dr: |f| + sqrt(mu)/sigma |g|,    dalpha: sqrt(mu)/sigma |f| + mu/sigma^2 |g|,    mu >= |M|, |Q x| >= sigma |x|,
+
+because with z = M^-1/2 Q the solution for f and g is dr = M^-1/2 ((I - z z^+) M^-1/2 f + z^+' g) and
+dalpha = z^+ M^-1/2 f - (z'z)^-1 g.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import arb, arb_mat, fmpq, fmpq_mat
+
+from relu_cert.exact import Matrix, Vector, norm_squared, sqrt_upper
+from relu_cert.path.conditions import active_classes
+from relu_cert.path.sensitivity import Sensitivity
+from relu_cert.prove.classes import class_map, column, to_fmpq, to_fraction, to_vector
+from relu_cert.prove.definite import singular_guess, smallest_singular_above
+from relu_cert.prove.facts import Facts
+from relu_cert.prove.grid import binary_grid, from_grid, to_grid
+
+MOST_ROWS = 40  # the derivatives by y are n x n numbers
+SPARE_BITS = 12
+
+
+@dataclass(frozen=True)
+class Derivatives:
+    """Every entry is within `radius` of the true derivative. `alpha_y` and `r_y` are empty where n is large.
+
+    `freedom` is n - trace dr/dy, within n radius; `sure` = (noise, value, radius).
+    """
+
+    sigma: Fraction
+    alpha_lam: Vector
+    r_lam: Vector
+    alpha_y: Matrix
+    r_y: Matrix
+    radius: Fraction
+    sure: tuple[Fraction, Fraction, Fraction] | None = None
+
+    @property
+    def freedom(self) -> Fraction | None:
+        """n - trace dr/dy"""
+        if not self.r_y:
+            return None
+        return len(self.r_y) - sum((row[i] for i, row in enumerate(self.r_y)), Fraction(0))
+
+
+@dataclass(frozen=True)
+class _Linear:
+    """The system at theta, and how far the true one can be from it (as the checker bounds it)."""
+
+    M: fmpq_mat
+    Q: fmpq_mat
+    g: Vector
+    R: Fraction
+    error: Fraction
+    mu: Fraction
+    sigma: Fraction
+
+    def distance(self, dr: fmpq_mat, da: fmpq_mat, dy: fmpq_mat, dlam: Fraction) -> Fraction:
+        size, total = sqrt_upper(norm_squared(self.g), 128), sum(self.g, Fraction(0))
+        moved = sum((g_a * abs(x) for g_a, x in zip(self.g, to_vector(da), strict=True)), Fraction(0))
+        first = _length(self.M * dr + self.Q * da - dy) + self.error * total * _length(dr) + self.R * moved
+        second = _length(self.Q.transpose() * dr - column([dlam] * len(self.g))) + self.R * size * _length(dr)
+        ratio = sqrt_upper(self.mu, 128) / self.sigma
+        return max(first + ratio * second, ratio * first + ratio**2 * second)
+
+
+def enclosed_derivatives(facts: Facts, found: Sensitivity, noise: Fraction | None) -> Derivatives | None:
+    """The derivatives for the certificate, or None if the ball of the facts is too wide for them."""
+    n = facts.problem.n
+    made = _system(facts)
+    if made is None:
+        return None
+    system, sigma = made
+    kernel = found.kernel
+    bits = max(64, -_exponent(system.R + system.error) + SPARE_BITS) if system.R + system.error else 256
+    if not system.R and not system.error and n <= MOST_ROWS:
+        return _exact(facts, system, sigma, noise)
+    r_lam, alpha_lam = _rounded([kernel.dr_dlam], bits)[0], _rounded([kernel.dalpha_dlam], bits)[0]
+    zero = column([Fraction(0)] * n)
+    radius = system.distance(column(r_lam), column(alpha_lam), zero, facts.lam)
+    r_y: Matrix = ()
+    alpha_y: Matrix = ()
+    if n <= MOST_ROWS:
+        r_y = _rounded([_row(kernel.dr_dy, i) for i in range(n)], bits)
+        alpha_y = _rounded([_row(kernel.dalpha_dy, a) for a in range(kernel.dalpha_dy.nrows())], bits)
+        for j in range(n):
+            dr, da = column([row[j] for row in r_y]), column([row[j] for row in alpha_y])
+            dy = column([Fraction(int(i == j)) for i in range(n)])
+            radius = max(radius, system.distance(dr, da, dy, Fraction(0)))
+    radius = _above(radius)
+    plain = Derivatives(sigma, alpha_lam, r_lam, alpha_y, r_y, radius)
+    return plain if noise is None or plain.freedom is None else _with_sure(facts, plain, system.R, noise)
+
+
+def _exact(facts: Facts, system: _Linear, sigma: Fraction, noise: Fraction | None) -> Derivatives:
+    """Where r* and alpha are known exactly: [[M, Q], [Q', 0]] solved over the rationals, radius 0."""
+    n, k = facts.problem.n, len(system.g)
+    M, Q = system.M.tolist(), system.Q.tolist()
+    rows = [[*M[i], *Q[i]] for i in range(n)]
+    rows += [[*(Q[i][a] for i in range(n)), *[fmpq(0)] * k] for a in range(k)]
+    right = [[fmpq(int(i == j)) for j in range(n)] + [fmpq(0)] for i in range(n)]
+    right += [[fmpq(0)] * n + [to_fmpq(facts.lam)] for _ in range(k)]
+    solved = [to_vector(fmpq_mat([row])) for row in fmpq_mat(rows).solve(fmpq_mat(right)).tolist()]
+    r_y, alpha_y = tuple(row[:n] for row in solved[:n]), tuple(row[:n] for row in solved[n:])
+    r_lam, alpha_lam = tuple(row[n] for row in solved[:n]), tuple(row[n] for row in solved[n:])
+    plain = Derivatives(sigma, alpha_lam, r_lam, alpha_y, r_y, Fraction(0))
+    return plain if noise is None else _with_sure(facts, plain, Fraction(0), noise)
+
+
+def _with_sure(facts: Facts, plain: Derivatives, R: Fraction, noise: Fraction) -> Derivatives:
+    """SURE = |r|^2 - n noise^2 + 2 noise^2 freedom"""
+    n, theta, variance = facts.problem.n, facts.dual.theta, noise * noise
+    freedom = plain.freedom or Fraction(0)
+    value = norm_squared(theta) - n * variance + 2 * variance * freedom
+    off = 2 * sqrt_upper(norm_squared(theta), 128) * R + R * R + 2 * variance * n * plain.radius
+    sure = (noise, value, _above(off))
+    return Derivatives(plain.sigma, plain.alpha_lam, plain.r_lam, plain.alpha_y, plain.r_y, plain.radius, sure)
+
+
+def _system(facts: Facts) -> tuple[_Linear, Fraction] | None:
+    classes, alpha, error = active_classes(facts)
+    problem = facts.problem
+    B = [class_map(problem, neuron).B() for neuron in classes]
+    g = tuple(norm_squared(to_vector(b)) for b in B)
+    M = fmpq_mat([[fmpq(int(i == j)) for j in range(problem.n)] for i in range(problem.n)])
+    for b, weight in zip(B, alpha, strict=True):
+        M += b * b.transpose() * to_fmpq(weight)
+    theta = column(facts.dual.theta)
+    outputs = [to_vector(b * (b.transpose() * theta)) for b in B]
+    Q = fmpq_mat([[to_fmpq(x) for x in row] for row in zip(*outputs, strict=True)])
+    R = sqrt_upper(facts.fit.radius_squared, 128)
+    mu = 1 + sum((g_a * (abs(weight) + error) for g_a, weight in zip(g, alpha, strict=True)), Fraction(0))
+    sigma, moved = singular_guess(Q), R * sqrt_upper(norm_squared(g), 128)
+    if sigma <= moved or not smallest_singular_above(Q, sigma):
+        return None
+    return _Linear(M, Q, g, R, error, mu, sigma - moved), sigma
+
+
+def _length(A: fmpq_mat) -> Fraction:
+    return sqrt_upper(norm_squared(to_vector(A)), 128)
+
+
+def _row(A: arb_mat, i: int) -> arb_mat:
+    return arb_mat([A.tolist()[i]])
+
+
+def _rounded(rows: Sequence[arb_mat], bits: int) -> Matrix:
+    """The midpoints on a binary grid."""
+    entries = [[_middle(x) for x in row.entries()] for row in rows]
+    q = binary_grid([x for row in entries for x in row], bits)
+    return tuple(tuple(from_grid(to_grid(x, q), q) for x in row) for row in entries)
+
+
+def _middle(x: arb) -> Fraction:
+    return to_fraction(x.mid().fmpq())
+
+
+def _exponent(x: Fraction) -> int:
+    return x.numerator.bit_length() - x.denominator.bit_length()
+
+
+def _above(x: Fraction) -> Fraction:
+    """x, or a little more, in few digits."""
+    if not x:
+        return x
+    unit = Fraction(2) ** (_exponent(x) - 10)
+    return (x // unit + 2) * unit

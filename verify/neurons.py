@@ -1,0 +1,96 @@
+"""The neurons that tie at lambda, or may tie: which of them are active, and how each sits on its face."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import fmpq_mat
+
+from verify.bounds import matrix
+from verify.classes import Ball, Class, Face, on_rows
+from verify.patterns import mask_of
+from verify.problem import Problem, dot
+from verify.text import Matrix, Vector
+
+
+@dataclass(frozen=True)
+class Neuron:
+    """One neuron.
+
+    `active`       whether some solution uses it; None: not known
+    `independent`  whether the constraints that are tight at it are independent (each half-space, or hyperplane, once)
+    `strict`       whether it costs, at first order, to leave its face; None: not known
+    `B`            v(r) = B'r, up to its sign, for all residuals near r*: its face is stable. None: not known
+    `weight`       about alpha, where the solution is unique
+    `key`, `face`  of its class (`optimal_set`); `v`, `q`: the exact dual vector and output (`exact_set`)
+    `breaks`       v has no derivative at r* along the residuals on which all tied neurons stay tied
+    `blocks`       how many blocks of a network over some patterns carry it
+    """
+
+    key: tuple[int, int]
+    active: bool | None
+    independent: bool
+    strict: bool | None = None
+    B: fmpq_mat | None = None
+    weight: Fraction = Fraction(0)
+    face: Face | None = None
+    v: Vector = ()
+    q: Vector = ()
+    breaks: bool = False
+    blocks: int = 1
+
+
+def constraints(problem: Problem, b: int) -> Matrix:
+    """The columns of K_b of a direct problem."""
+    return tuple(zip(*(problem.K[b] or ()), strict=True))
+
+
+def are_independent(vectors: Iterable[Vector]) -> bool:
+    """Whether these constraints are independent; positive multiples are one half-space, zero is none."""
+    directions = {tuple(x / abs(next(filter(None, a))) for x in a) for a in vectors if any(a)}
+    if not directions:
+        return True
+    return bool(matrix(directions, len(next(iter(directions)))).rank() == len(directions))
+
+
+def of_class(problem: Problem, a: Class, active: bool | None, weight: Fraction) -> Neuron:
+    """A neuron whose face is stable over the ball; an idle kink with a multiplier on its bound leaves `strict` open."""
+    if a.face is None:
+        return Neuron(a.key, active, independent=True, strict=True, B=a.B, weight=weight)
+    vectors = problem.Z if problem.model == "relu" else constraints(problem, a.key[1])
+    tight = are_independent(vectors[c] for c in a.kinks)
+    strict = True if not one_sided(problem, a.face) else None
+    return Neuron(a.key, active, tight, strict, a.B, weight, a.face)
+
+
+def one_sided(problem: Problem, face: Face) -> tuple[int, ...]:
+    """The idle kinks whose multiplier, 0, is on its bound: all of direct problems; relu: no row looks the other way."""
+    if problem.model != "relu":
+        return face.idle
+    planes = Ball(problem, (), Fraction(0)).planes
+    return tuple(c for c in face.idle if not planes[c].squares()[1])
+
+
+def of_tied(
+    problem: Problem, key: tuple[int, int], v: Vector, q: Vector, weights: Sequence[Fraction], *, one: bool
+) -> Neuron:
+    """A neuron that ties exactly, with its weights in the solutions that are known, all of them if there is `one`."""
+    active = True if any(weights) else False if one else None
+    weight = weights[0] if one else Fraction(0)
+    if problem.model == "gated":
+        B = on_rows(matrix(problem.Z, problem.d), key[1])
+        return Neuron(key, active, independent=True, strict=True, B=B, weight=weight, v=v, q=q)
+    vectors = problem.Z if problem.model == "relu" else constraints(problem, key[1])
+    tight = [a for a in vectors if any(a) and not dot(a, v)]
+    if problem.model == "relu":
+        planes = Ball(problem, (), Fraction(0)).planes
+        independent = are_independent(problem.Z[c] for c in planes if not dot(problem.Z[c], v))
+        D = mask_of(k for k, z in enumerate(problem.Z) if dot(z, v) > 0)
+        B = on_rows(matrix(problem.Z, problem.d), D)
+    else:
+        independent = are_independent(tight)
+        B = matrix(problem.block(key[1]), len(v))
+    free = not tight
+    return Neuron(key, active, independent, free or None, B if free else None, weight, v=v, q=q)
