@@ -29,7 +29,7 @@ from relu_cert.check import (
     find_facts,
     verdicts,
 )
-from relu_cert.claims import NAMES
+from relu_cert.claims import NAMES, SENSITIVITY
 from relu_cert.data.arrays import dataset_from_arrays, exact_matrix, exact_number, exact_vector
 from relu_cert.data.model import Source
 from relu_cert.data.numbers import NumberError
@@ -225,7 +225,8 @@ class _Asked:
         along = IntervalChoice() if any(name in PATH_CLAIMS for name in named) else None
         if interval is not None:
             along = _interval(interval)
-        derivatives = Derivatives() if "sensitivity" in named else None
+        wanted = NAMES if claims is None else named
+        derivatives = Derivatives() if any(name in SENSITIVITY for name in wanted) else None
         if noise is not None:
             derivatives = Derivatives(_positive(noise, "noise"))
         return cls(

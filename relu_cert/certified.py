@@ -37,6 +37,10 @@ class Certified:
     minimal PROVED
     connected PROVED
     min-norm PROVED
+    e-equals-a PROVED
+    licq PROVED
+    strict-complementarity PROVED
+    sensitivity PROVED
     >>> found.lam, found.value.lower <= found.value.upper
     (Fraction(1, 2), True)
 

@@ -183,14 +183,16 @@ def _with_derivatives(facts: Facts, wanted: Derivatives) -> Facts:
     facts = replace(facts, asked_sensitivity=True, faces=faces(facts))
     if differentiable(facts) or facts.lam**2 >= facts.lambda_max.squared:
         return facts
-    fine = _finer(facts)
+    fine = finer(facts)
     if differentiable(fine):
         return facts
     found = sensitivity(fine, wanted.sigma)
-    return replace(facts, sensitivity=found, derivatives=enclosed_derivatives(facts, found, wanted.sigma))
+    if not found.agree:
+        raise ArithmeticError("the derivatives by the kernel form and by the matrix D differ: a bug")
+    return replace(facts, derivatives=enclosed_derivatives(facts, found, wanted.sigma))
 
 
-def _finer(facts: Facts) -> Facts:
+def finer(facts: Facts) -> Facts:
     """Facts in a ball of at most FINE times lower, relatively: the same, or those of a point of many digits."""
     if facts.fit.radius_squared <= FINE * facts.value.lower:
         return facts

@@ -28,9 +28,13 @@ def check_faces(
     for a, entry in enumerate(fields["stable"].array(len(neurons) if found.exact else 0)):
         if entry.value is not None:
             neurons[a] = check_stable(Ball(problem, theta, ZERO), patterns, neurons[a], entry)
+    last = -1
     for entry in fields["leaving"].array():
         parts = entry.record("neuron", "u", "h")
         a = parts["neuron"].index(len(neurons))
+        if a <= last:
+            raise parts["neuron"].reject("neurons in ascending order")
+        last = a
         if found.exact:
             neurons[a] = check_leaving(problem, theta, neurons, a, parts)
         else:

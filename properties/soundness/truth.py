@@ -10,7 +10,7 @@ from itertools import product
 import networkx as nx
 
 from properties.exact import polytope
-from properties.exact.linalg import Vector, norm2, rank, sub
+from properties.exact.linalg import Vector, dot, norm2, rank, scale, sub
 from properties.exact.problem import CGL, dual_vectors
 from properties.soundness.case import Answer
 from properties.strategies import PlantedCGL, PlantedReLU
@@ -23,7 +23,8 @@ MOST_CELLS = 400  # the components of the optimal networks of one width are coun
 class Truth:
     """The optimum of an instance: r*, the outputs q of the tied neurons, and the vertices of the optimal weights.
 
-    `carriers` are how many blocks of the convex program carry each neuron.
+    `carriers` are how many blocks of the convex program carry each neuron; `tight` the constraints tight at it, each
+    half-space, or hyperplane of the data, once (None: not worked out).
     """
 
     convex: CGL
@@ -32,6 +33,7 @@ class Truth:
     alpha: Vector
     vertices: tuple[Vector, ...]
     carriers: tuple[int, ...]
+    tight: tuple[frozenset[Vector], ...] | None = None
 
     @property
     def yhat(self) -> Vector:
@@ -62,6 +64,21 @@ class Truth:
     def all_active(self) -> bool:
         """One network, and every neuron that ties is in it: without this it is not differentiable in lambda and y."""
         return self.p_unique and all(self.vertices[0])
+
+    @property
+    def licq(self) -> bool | None:
+        """At every neuron that some solution uses the tight constraints are independent."""
+        if self.tight is None:
+            return None
+        used = frozenset().union(*self.supports)
+        return all(rank(list(self.tight[a])) == len(self.tight[a]) for a in used if self.tight[a])
+
+    @property
+    def smooth(self) -> bool | None:
+        """Differentiable in lambda and y: never without E = A, and with it where no constraint is tight."""
+        if not self.all_active:
+            return False
+        return True if self.tight is not None and not any(self.tight) else None
 
     @cached_property
     def supports(self) -> tuple[frozenset[int], ...]:
@@ -104,7 +121,10 @@ class Truth:
 def truth_of_network(planted: PlantedReLU) -> Truth:
     """The truth about a planted ReLU network."""
     carriers = tuple(len(blocks) for blocks in planted.carriers)
-    return Truth(planted.problem, planted.r, planted.q, planted.alpha, planted.vertices, carriers)
+    tight = tuple(
+        frozenset(scale(1 / _lead(z), z) for z in planted.Z if any(z) and not dot(z, v)) for _, v in planted.neurons
+    )
+    return Truth(planted.problem, planted.r, planted.q, planted.alpha, planted.vertices, carriers, tight)
 
 
 def truth_of_direct(planted: PlantedCGL) -> Truth:
@@ -112,7 +132,14 @@ def truth_of_direct(planted: PlantedCGL) -> Truth:
     E = planted.E
     vertices = tuple(tuple(alpha[b] for b in E) for alpha in planted.vertices)
     q, alpha = tuple(planted.q[b] for b in E), tuple(planted.alpha[b] for b in E)
-    return Truth(planted.problem, planted.r, q, alpha, vertices, (1,) * len(E))
+    cones = {b: [k for k in planted.problem.blocks[b].K if any(k) and not dot(k, planted.v[b])] for b in E}
+    tight = tuple(frozenset(scale(1 / abs(_lead(k)), k) for k in cones[b]) for b in E)
+    return Truth(planted.problem, planted.r, q, alpha, vertices, (1,) * len(E), tight)
+
+
+def _lead(a: Vector) -> Fraction:
+    """The first entry that is not 0."""
+    return next(x for x in a if x)
 
 
 def contradiction(answer: Answer, truth: Truth) -> str:
@@ -125,10 +152,13 @@ def contradiction(answer: Answer, truth: Truth) -> str:
         return f"p* = {truth.value} is not in [{float(value.lower)}, {float(value.upper)}]"
     if norm2(sub(fit.center, truth.yhat)) > fit.radius_squared:
         return "the fit is not in its ball"
-    known = {"p-unique": truth.p_unique, "convex-unique": truth.convex_unique, "sensitivity": truth.all_active}
+    known = {"p-unique": truth.p_unique, "convex-unique": truth.convex_unique, "e-equals-a": truth.all_active}
+    known |= {} if truth.licq is None else {"licq": truth.licq}
     for claim, holds in known.items():
         if said.get(claim) == ("REFUTED" if holds else "PROVED"):
             return f"{claim} is {said[claim]}, but it {'holds' if holds else 'does not hold'}"
+    if said.get("sensitivity") == ("REFUTED" if truth.smooth else "PROVED") and truth.smooth is not None:
+        return f"sensitivity is {said['sensitivity']}, but the conditions say otherwise"
     if not truth.p_unique and "PROVED" in (said.get("ggp"), said.get("continuous")):
         return "the solution is not unique, but ggp or continuous is PROVED"
     return _wrong_polytope(answer, truth)

@@ -47,6 +47,7 @@ CLAIMS: tuple[ModuleType, ...] = (
     sensitivity,
 )
 NAMES: tuple[str, ...] = tuple(claim.NAME for claim in CLAIMS)
+SENSITIVITY: tuple[str, ...] = tuple(c.NAME for c in (e_equals_a, licq, strict_complementarity, sensitivity))
 
 
 def decide(facts: Facts, names: Sequence[str] = NAMES) -> tuple[Result, ...]:
@@ -64,4 +65,4 @@ def _variant(facts: Facts) -> tuple[ModuleType, ...]:
     return common if facts.problem.delta else (*common, p_unique)
 
 
-__all__ = ["CLAIMS", "NAMES", "Result", "Verdict", "decide"]
+__all__ = ["CLAIMS", "NAMES", "SENSITIVITY", "Result", "Verdict", "decide"]

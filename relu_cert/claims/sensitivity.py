@@ -8,7 +8,7 @@ for t > 0, and never a negative one. Nor if a neuron can leave its face at no co
 from __future__ import annotations
 
 from relu_cert.claims.model import Result, Verdict
-from relu_cert.path.sensitivity import Sensitivity, differentiable, not_differentiable
+from relu_cert.path.sensitivity import differentiable, not_differentiable
 from relu_cert.prove.facts import Facts
 
 NAME = "sensitivity"
@@ -35,8 +35,8 @@ def decide(facts: Facts) -> Result:
 def _told(facts: Facts) -> str:
     if facts.lam**2 > facts.lambda_max.squared:
         return "lambda > lambda_max: the network is zero nearby, all derivatives vanish."
-    found: Sensitivity | None = facts.sensitivity
+    found = facts.derivatives
     if found is None:
         return "E = A, the outputs are independent, and all faces are stable."
-    sure = f", SURE {found.sure.str(10, radius=False)}" if found.sure is not None else ""
-    return f"E = A and all faces are stable; degrees of freedom {found.freedom.str(10, radius=False)}{sure}."
+    freedom, sure = found.digits
+    return f"E = A and all faces are stable; degrees of freedom {freedom}{f', SURE {sure}' if sure else ''}."

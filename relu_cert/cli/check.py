@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from relu_cert.check import DEFAULT_GAP, Derivatives, IntervalChoice, LambdaChoice, find_facts, verdicts
-from relu_cert.claims import NAMES, Result, Verdict
+from relu_cert.claims import NAMES, SENSITIVITY, Result, Verdict
 from relu_cert.cli.emit import recheck, stem, write_file
 from relu_cert.cli.options import (
     add_data_options,
@@ -137,11 +137,11 @@ def _asked(options: argparse.Namespace, example: Example | None) -> _Asked:
 
 
 def _derivatives(options: argparse.Namespace) -> Derivatives | None:
-    """Whether derivatives were asked for, by the noise or by their claim."""
+    """Whether derivatives and their conditions are wanted: by the noise, or by one of their claims."""
     if options.noise is not None:
         return Derivatives(positive(options.noise, "the noise level"))
-    named = (*_names(options.claims, ()), *_names(options.require, ()))
-    return Derivatives() if "sensitivity" in named else None
+    named = (*_names(options.claims, NAMES), *_names(options.require, ()))
+    return Derivatives() if any(name in SENSITIVITY for name in named) else None
 
 
 def _interval(options: argparse.Namespace) -> IntervalChoice | None:

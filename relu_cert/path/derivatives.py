@@ -12,7 +12,7 @@ dalpha = z^+ M^-1/2 f - (z'z)^-1 g.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from flint import arb, arb_mat, fmpq, fmpq_mat
@@ -33,7 +33,7 @@ SPARE_BITS = 12
 class Derivatives:
     """Every entry is within `radius` of the true derivative. `alpha_y` and `r_y` are empty where n is large.
 
-    `freedom` is n - trace dr/dy, within n radius; `sure` = (noise, value, radius).
+    `freedom` is n - trace dr/dy, within n radius; `sure` = (noise, value, radius); `digits` are both for a reader.
     """
 
     sigma: Fraction
@@ -42,6 +42,7 @@ class Derivatives:
     alpha_y: Matrix
     r_y: Matrix
     radius: Fraction
+    digits: tuple[str, str]
     sure: tuple[Fraction, Fraction, Fraction] | None = None
 
     @property
@@ -81,9 +82,10 @@ def enclosed_derivatives(facts: Facts, found: Sensitivity, noise: Fraction | Non
         return None
     system, sigma = made
     kernel = found.kernel
+    digits = (found.freedom.str(10, radius=False), "" if found.sure is None else found.sure.str(10, radius=False))
     bits = max(64, -_exponent(system.R + system.error) + SPARE_BITS) if system.R + system.error else 256
     if not system.R and not system.error and n <= MOST_ROWS:
-        return _exact(facts, system, sigma, noise)
+        return _exact(facts, system, sigma, noise, digits)
     r_lam, alpha_lam = _rounded([kernel.dr_dlam], bits)[0], _rounded([kernel.dalpha_dlam], bits)[0]
     zero = column([Fraction(0)] * n)
     radius = system.distance(column(r_lam), column(alpha_lam), zero, facts.lam)
@@ -97,11 +99,13 @@ def enclosed_derivatives(facts: Facts, found: Sensitivity, noise: Fraction | Non
             dy = column([Fraction(int(i == j)) for i in range(n)])
             radius = max(radius, system.distance(dr, da, dy, Fraction(0)))
     radius = _above(radius)
-    plain = Derivatives(sigma, alpha_lam, r_lam, alpha_y, r_y, radius)
+    plain = Derivatives(sigma, alpha_lam, r_lam, alpha_y, r_y, radius, digits)
     return plain if noise is None or plain.freedom is None else _with_sure(facts, plain, system.R, noise)
 
 
-def _exact(facts: Facts, system: _Linear, sigma: Fraction, noise: Fraction | None) -> Derivatives:
+def _exact(
+    facts: Facts, system: _Linear, sigma: Fraction, noise: Fraction | None, digits: tuple[str, str]
+) -> Derivatives:
     """Where r* and alpha are known exactly: [[M, Q], [Q', 0]] solved over the rationals, radius 0."""
     n, k = facts.problem.n, len(system.g)
     M, Q = system.M.tolist(), system.Q.tolist()
@@ -112,7 +116,7 @@ def _exact(facts: Facts, system: _Linear, sigma: Fraction, noise: Fraction | Non
     solved = [to_vector(fmpq_mat([row])) for row in fmpq_mat(rows).solve(fmpq_mat(right)).tolist()]
     r_y, alpha_y = tuple(row[:n] for row in solved[:n]), tuple(row[:n] for row in solved[n:])
     r_lam, alpha_lam = tuple(row[n] for row in solved[:n]), tuple(row[n] for row in solved[n:])
-    plain = Derivatives(sigma, alpha_lam, r_lam, alpha_y, r_y, Fraction(0))
+    plain = Derivatives(sigma, alpha_lam, r_lam, alpha_y, r_y, Fraction(0), digits)
     return plain if noise is None else _with_sure(facts, plain, Fraction(0), noise)
 
 
@@ -122,8 +126,7 @@ def _with_sure(facts: Facts, plain: Derivatives, R: Fraction, noise: Fraction) -
     freedom = plain.freedom or Fraction(0)
     value = norm_squared(theta) - n * variance + 2 * variance * freedom
     off = 2 * sqrt_upper(norm_squared(theta), 128) * R + R * R + 2 * variance * n * plain.radius
-    sure = (noise, value, _above(off))
-    return Derivatives(plain.sigma, plain.alpha_lam, plain.r_lam, plain.alpha_y, plain.r_y, plain.radius, sure)
+    return replace(plain, sure=(noise, value, _above(off)))
 
 
 def _system(facts: Facts) -> tuple[_Linear, Fraction] | None:

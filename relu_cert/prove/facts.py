@@ -17,7 +17,6 @@ from relu_cert.prove.polytope.model import MinNorm, Polytope, Shortest
 if TYPE_CHECKING:
     from relu_cert.path.derivatives import Derivatives
     from relu_cert.path.model import Cover, Jump
-    from relu_cert.path.sensitivity import Sensitivity
     from relu_cert.path.tied_faces import Faces
 
 Sign = int  # xi = +1 or -1
@@ -241,8 +240,7 @@ class Facts:
     jump: Jump | None = None  # a lambda of the interval at which the minimum-norm path jumps
     asked_sensitivity: bool = False
     faces: Faces | None = None  # how tied neurons sit on their faces, where the optimal set does not say it
-    sensitivity: Sensitivity | None = None  # derivatives, where they were asked for and exist
-    derivatives: Derivatives | None = None  # the same as rationals with a radius
+    derivatives: Derivatives | None = None  # where they were asked for and exist
 
     @property
     def min_norm(self) -> MinNorm | None:

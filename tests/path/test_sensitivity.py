@@ -10,12 +10,12 @@ import pytest
 from flint import arb, arb_mat
 
 from relu_cert.certificate import certificate, dumps
-from relu_cert.check import DEFAULT_GAP, Derivatives, LambdaChoice, find_facts
+from relu_cert.check import DEFAULT_GAP, Derivatives, LambdaChoice, find_facts, finer
 from relu_cert.claims import decide
 from relu_cert.claims.model import Verdict
 from relu_cert.data.model import Source
 from relu_cert.exact import Vector, matrix, vector
-from relu_cert.path.sensitivity import Sensitivity
+from relu_cert.path.sensitivity import Sensitivity, sensitivity
 from relu_cert.problem.model import Block, Problem
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.lambda_max import lambda_max
@@ -49,10 +49,10 @@ def facts_at(problem: Problem, lam: Fraction) -> Facts:
 
 
 def found(problem: Problem, lam: Fraction) -> Sensitivity:
-    """The derivatives, which must exist."""
-    result = facts_at(problem, lam).sensitivity
-    assert result is not None
-    return result
+    """The derivatives, which must exist, in balls."""
+    facts = facts_at(problem, lam)
+    assert facts.derivatives is not None
+    return sensitivity(finer(facts), F(1, 2))
 
 
 def residual(problem: Problem, lam: Fraction) -> Vector:
@@ -98,6 +98,26 @@ def test_both_ways_agree_and_so_do_differences(problem: Problem, lam: Fraction) 
         up, down = (residual(other, lam) for other in moved)
         column = [result.kernel.dr_dy[i, k] for i in range(problem.n)]
         assert all(near(ball, (a - b) / (2 * STEP)) for ball, a, b in zip(column, up, down, strict=True))
+
+
+@pytest.mark.parametrize(("problem", "lam"), [(MIXED, F(1)), (MIXED, F(3)), (GATED, F(1)), (identity([6, 8]), F(5))])
+def test_the_certificate_has_the_same_derivatives(problem: Problem, lam: Fraction) -> None:
+    """The rationals of the certificate are within their radius of the balls, and the radius is small."""
+    facts, balls = facts_at(problem, lam), found(problem, lam)
+    stated = facts.derivatives
+    assert stated is not None
+    assert stated.sure is not None
+    assert balls.sure is not None
+    assert stated.radius < F(1, 10**12)
+    pairs = [*zip(balls.kernel.dr_dlam.entries(), stated.r_lam, strict=True)]
+    pairs += zip(balls.kernel.dalpha_dlam.entries(), stated.alpha_lam, strict=True)
+    pairs += zip(balls.kernel.dr_dy.entries(), (x for row in stated.r_y for x in row), strict=True)
+    pairs += zip(balls.kernel.dalpha_dy.entries(), (x for row in stated.alpha_y for x in row), strict=True)
+    reach = arb(0, float(stated.radius) * 1.01 + 1e-300)
+    assert all(ball.overlaps(arb(x.numerator) / x.denominator + reach) for ball, x in pairs)
+    assert stated.freedom is not None
+    for ball, x in ((balls.sure, stated.sure[1]), (balls.freedom, stated.freedom)):
+        assert abs(float(ball.mid()) - float(x)) < 1e-12
 
 
 def test_the_printed_matrix_would_not_agree() -> None:
