@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
-from relu_cert.check import LambdaChoice, Stages, find_facts, network_problem
+from relu_cert.check import Derivatives, LambdaChoice, Stages, find_facts, network_problem
 from relu_cert.data.model import Dataset
 from relu_cert.errors import UsageError
 from relu_cert.exact import Matrix, Vector
@@ -86,4 +86,4 @@ def over_all(
     if reason := too_many(data, limit):
         return reason
     problem = network_variant(data, model, replace(variant, gates=None), stages, max_patterns)
-    return find_facts(problem, LambdaChoice(value=lam), gap, stages)
+    return find_facts(problem, LambdaChoice(value=lam), gap, stages, derivatives=Derivatives())
