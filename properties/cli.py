@@ -22,6 +22,7 @@ from properties import campaign, ledger, registry
 from properties.codec import decode
 from properties.files import write_text
 from properties.hunt import hunt
+from properties.hunt_networks import MODELS
 from properties.model import Answer, Claim
 from properties.refutations import write_refutations
 from properties.run import Entry, run_claim
@@ -105,7 +106,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     jumps.set_defaults(command="hunt")
     jumps.add_argument("claim", choices=("min-norm-continuous",))
-    jumps.add_argument("--tries", type=_count, default=300, metavar="N", help="planted instances (default: 300)")
+    jumps.add_argument(
+        "--model",
+        choices=tuple(MODELS),
+        help="only group lassos, gated ReLU or ReLU networks (default: one after another)",
+    )
+    jumps.add_argument(
+        "--tries", type=_count, default=300, metavar="N", help="planted instances of each model (default: 300)"
+    )
     jumps.add_argument("--seed", type=int, default=0, metavar="S", help="the seed (default: 0)")
     again = sub.add_parser("replay", help="check a stored failing instance again")
     again.set_defaults(command="replay")
@@ -193,12 +201,15 @@ def _soundness(options: argparse.Namespace) -> int:
 
 
 def _hunt(options: argparse.Namespace) -> int:
-    """Print each instance as one line of JSON; `relu_cert check` reads its "problem"."""
-    found = 0
-    for prey in hunt(options.tries, options.seed):
-        print(json.dumps(prey.to_json()), flush=True)
-        found += 1
-    print(f"{found} instances, each smaller than the one before, in {options.tries} tries", file=sys.stderr)
+    """Print each instance as one line of JSON; `relu_cert check` reads its "problem", or its "csv"."""
+    for model in MODELS if options.model is None else (options.model,):
+        found = 0
+        for prey in hunt(options.tries, options.seed, MODELS[model]):
+            print(json.dumps(prey.to_json()), flush=True)
+            found += 1
+        print(
+            f"{model}: {found} instances, each smaller than the one before, in {options.tries} tries", file=sys.stderr
+        )
     return 0
 
 

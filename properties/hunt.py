@@ -1,21 +1,23 @@
 """Hunting for exact instances by construction: `python -m properties hunt min-norm-continuous`.
 
-Group lassos whose minimum-norm path jumps. Plant lambda_0 and the residual r; blocks X_a = diag(c_a / r) with integers
-c_a, |c_a| = lambda_0, tie at it: v_a = c_a, q_a = c_a^2 / r entrywise. One more column x = q / lambda_0 with
-q = sum b_a q_a, sum b_a = 1, ties too, and its output is q: dependent. With y = r + sum alpha_a q_a all of
-them are optimal together at lambda_0. Whether the path jumps there is then proved, or not, by the certifier; the
-smallest instances are kept.
+Group lassos, and networks (`hunt_networks`), whose minimum-norm path jumps. For a group lasso plant lambda_0 and the
+residual r; blocks X_a = diag(c_a / r) with integers c_a, |c_a| = lambda_0, tie at it: v_a = c_a, q_a = c_a^2 / r
+entrywise. One more column x = q / lambda_0 with q = sum b_a q_a, sum b_a = 1, ties too, and its output is q: dependent.
+With y = r + sum alpha_a q_a all of them are optimal together at lambda_0. Whether the path jumps there is then proved,
+or not, by the certifier; the smallest instances are kept.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import lcm
 from typing import Any
+
+import numpy as np
 
 from relu_cert.exact import Vector, norm_squared
 from relu_cert.path.jumps import jump_at
@@ -23,6 +25,8 @@ from relu_cert.path.model import Jump
 from relu_cert.problem.model import Block, Problem
 from relu_cert.prove.exact_optimum import exact_facts
 from relu_cert.prove.lambda_max import lambda_max
+from relu_cert.settle import propose
+from relu_cert.solve import prepare
 
 LENGTHS = {2: (5, 10, 13), 3: (3, 7, 9)}
 GAP = Fraction(1, 10**9)
@@ -36,34 +40,45 @@ class Prey:
     jump: Jump
 
     @property
+    def numbers(self) -> list[Fraction]:
+        """The data: Z, or the blocks of X, and y."""
+        network = self.problem.network
+        rows = [row for block in self.problem.blocks for row in block.X] if network is None else list(network.Z)
+        return [x for row in rows for x in row] + list(self.problem.y)
+
+    @property
     def size(self) -> tuple[int, int]:
-        """The number of columns, and of digits: what is smaller is easier to read."""
-        numbers = [x for block in self.problem.blocks for row in block.X for x in row] + list(self.problem.y)
-        columns = sum(len(block.X[0]) for block in self.problem.blocks)
-        return columns, sum(len(str(x)) for x in numbers if x)
+        """How many numbers there are, and how many digits: what is smaller is easier to read."""
+        network = self.problem.network
+        columns = sum(len(block.X[0]) for block in self.problem.blocks) if network is None else len(network.Z[0])
+        return columns * self.problem.n, sum(len(str(x)) for x in self.numbers if x)
 
     def to_json(self) -> dict[str, Any]:
-        """The problem as `relu_cert check` reads it, and the jump."""
-        X = [[str(x) for block in self.problem.blocks for x in block.X[k]] for k in range(self.problem.n)]
-        lam = self.jump.lam
-        return {
-            "problem": {
-                "X": X,
-                "groups": [list(g) for g in self.problem.columns or ()],
-                "y": list(map(str, self.problem.y)),
-            },
+        """The problem as `relu_cert check` reads it (networks: the text of a CSV file), and the jump."""
+        lam, network = self.jump.lam, self.problem.network
+        norms = {
             "lambda": str(lam),
             "norm_squared_at_the_jump": str(lam**2 * norm_squared(self.jump.shorter)),
             "norm_squared_beside_it": str(lam**2 * norm_squared(self.jump.limit)),
         }
+        y = list(map(str, self.problem.y))
+        if network is not None:
+            lines = [",".join([*map(str, z), t]) for z, t in zip(network.Z, y, strict=True)]
+            return {"model": self.problem.model, "csv": "\n".join(lines) + "\n"} | norms
+        X = [[str(x) for block in self.problem.blocks for x in block.X[k]] for k in range(self.problem.n)]
+        groups = [list(g) for g in self.problem.columns or ()]
+        return {"model": "cgl", "problem": {"X": X, "groups": groups, "y": y}} | norms
 
 
-def hunt(tries: int, seed: int) -> Iterator[Prey]:
-    """Instances with a proved jump, each smaller than the one before."""
+Plant = Callable[[random.Random], Prey | None]
+
+
+def hunt(tries: int, seed: int, plant: Plant | None = None) -> Iterator[Prey]:
+    """Instances with a proved jump, each smaller than the one before; group lassos, unless told otherwise."""
     rng = random.Random(seed)
     best: tuple[int, int] | None = None
     for _ in range(tries):
-        found = planted(rng)
+        found = (plant or planted)(rng)
         if found is not None and (best is None or found.size < best):
             best = found.size
             yield found
@@ -87,7 +102,7 @@ def planted(rng: random.Random) -> Prey | None:
     )
     blocks = [Block(_diagonal([Fraction(x, r_k) for x, r_k in zip(c_a, r, strict=True)]), None) for c_a in c]
     blocks.append(Block(tuple((x,) for x in column), None))
-    return _proved(_whole(blocks, y, tuple(map(Fraction, r)), Fraction(lam)))
+    return proved(*_whole(blocks, y, tuple(map(Fraction, r)), Fraction(lam)))
 
 
 def _shares(rng: random.Random, count: int) -> list[Fraction]:
@@ -115,8 +130,13 @@ def _whole(blocks: list[Block], y: Vector, r: Vector, lam: Fraction) -> tuple[Pr
     return problem, tuple(q * x for x in r), p * q * lam
 
 
-def _proved(instance: tuple[Problem, Vector, Fraction]) -> Prey | None:
-    problem, r, lam = instance
-    facts = exact_facts(problem, lam, lambda_max(problem, None), GAP, r, None)
+def proved(problem: Problem, r: Vector, lam: Fraction) -> Prey | None:
+    """The problem with its jump, if the certifier proves that r is its residual at lambda and that the path jumps."""
+    largest, proposals = None, None
+    if problem.model == "relu":
+        floats = prepare(problem)
+        largest = propose(floats, np.array([float(x) for x in problem.y]), 0.0)
+        proposals = propose(floats, np.array([float(x) for x in r]), float(lam))
+    facts = exact_facts(problem, lam, lambda_max(problem, largest), GAP, r, proposals)
     jump = None if facts is None else jump_at(facts)
     return None if jump is None else Prey(problem, jump)

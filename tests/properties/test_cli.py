@@ -151,7 +151,7 @@ def test_the_module_runs_from_a_shell() -> None:
     [
         ["properties", "--only", "tables", "--examples", "3", "--quiet"],
         ["properties", "--only", "tables", "--examples", "3", "--quiet", "--json"],
-        ["properties", "hunt", "min-norm-continuous", "--tries", "3"],
+        ["properties", "hunt", "min-norm-continuous", "--model", "cgl", "--tries", "3"],
         ["relu_cert", "check", "--example", "line", "--quiet", "--certificate", "{folder}/c.json"],
         ["verify", "{folder}/no-such-file"],
     ],
