@@ -1,4 +1,4 @@
-"""python -m verify FILE [--data RAW] [--quiet] [--json] [--max-bytes N]
+"""python -m verify FILE [--data RAW] [--network NET] [--quiet] [--json] [--max-bytes N]
 
 Exit codes: 0 accepted, 1 rejected, 2 declined, 64 usage, 65 the data cannot be read. The exit code tells even where
 nobody reads the output (a closed pipe).
@@ -32,6 +32,7 @@ def parser() -> Parser:
     p = Parser(prog="python -m verify", description="Check a certificate in exact arithmetic.", allow_abbrev=False)
     p.add_argument("file", metavar="FILE", help="the certificate")
     p.add_argument("--data", metavar="RAW", help="the raw data: hashed, read again and compared, number by number")
+    p.add_argument("--network", metavar="NET", help="the file of the network that was certified: its hash is compared")
     p.add_argument("--quiet", action="store_true", help="print nothing; the exit code tells")
     p.add_argument("--json", action="store_true", help="print one JSON object")
     p.add_argument("--max-bytes", metavar="N", type=int, default=Limits.size, help="decline larger files")
@@ -56,7 +57,8 @@ def run(arguments: argparse.Namespace) -> list[Line]:
         raise Usage("--max-bytes", "a number of bytes", str(arguments.max_bytes))
     limits = replace(Limits(), size=arguments.max_bytes)
     data = read(arguments.data, limits.size, BadData, BadData) if arguments.data is not None else None
-    return check(read(arguments.file, limits.size, Usage, Declined), data, limits)
+    network = read(arguments.network, limits.size, BadData, BadData) if arguments.network is not None else None
+    return check(read(arguments.file, limits.size, Usage, Declined), data, limits, network)
 
 
 def say(text: str, arguments: argparse.Namespace | None) -> None:
@@ -90,7 +92,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     else:
         code, report = 0, {"result": "accepted", "claims": [asdict(line) for line in lines]}
         for line in lines:
-            say(f"accepted  {line.claim:<17}  {line.verdict:<9}  {line.proved}", arguments)
+            say(f"accepted  {line.claim:<19}  {line.verdict:<9}  {line.proved}", arguments)
         if not lines:
             say("accepted  (no claim)", arguments)
         if arguments.data is None and not any(line.claim in REFUTABLE for line in lines):

@@ -8,6 +8,7 @@ from verify.claims import CLAIMS, REFUTATIONS
 from verify.data import compare, read_input
 from verify.errors import Declined, Usage
 from verify.facts import Facts, check_facts
+from verify.network.file import same_file
 from verify.problem import Problem, read_problem
 from verify.refutations.check import check_refutation, is_refutation
 from verify.text import Limits, Node, describe, load
@@ -26,11 +27,13 @@ class Line:
     proved: str
 
 
-def check(certificate: bytes, data: bytes | None = None, limits: Limits = DEFAULT) -> list[Line]:
+def check(
+    certificate: bytes, data: bytes | None = None, limits: Limits = DEFAULT, network: bytes | None = None
+) -> list[Line]:
     """The claims of a certificate, all proved; Rejected or Declined otherwise, BadData if `data` cannot be read."""
     top = load(certificate, limits)
     if is_refutation(top):
-        if data is not None:
+        if data is not None or network is not None:
             raise Usage("--data", "no raw data: a refutation holds its own instance", "a file")
         label, contradiction = check_refutation(certificate, top)
         return [Line(label, "REFUTED", contradiction)]
@@ -49,6 +52,8 @@ def check(certificate: bytes, data: bytes | None = None, limits: Limits = DEFAUL
     if data is not None:
         compare(data, input_, problem, limits)
     facts = check_facts(problem, fields["facts"])
+    if network is not None:
+        same_file(facts.network, network)
     lines: list[Line] = []
     for node in fields["claims"].array():
         parts = node.record("claim", "verdict")

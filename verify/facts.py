@@ -14,6 +14,7 @@ from verify.ggp import Position, check_ggp
 from verify.jump import Jump, check_jump
 from verify.lambda_max import check_lambda_max
 from verify.multipliers import check_multipliers
+from verify.network.check import Ground, Network, check_network
 from verify.optimal_set import OptimalSet, check_optimal_set
 from verify.path import Path, check_path
 from verify.patterns import Patterns, check_patterns
@@ -48,12 +49,14 @@ class Facts:
     jump: Jump | None = None
     min_norm: Shortest | None = None  # of `polytope`, or by itself
     derivatives: Derivatives | None = None
+    network: Network | None = None
 
 
 def check_facts(problem: Problem, node: Node) -> Facts:
     """Check every fact that is there, whether or not a claim needs it."""
-    network = () if problem.model == "cgl" or problem.patterns is not None else ("patterns",)
-    facts = node.record(optional=(*network, *(PLAIN if problem.delta or problem.logistic else NAMES)))
+    listed = () if problem.model == "cgl" or problem.patterns is not None else ("patterns",)
+    given = ("network",) if listed and problem.model == "relu" and not (problem.delta or problem.logistic) else ()
+    facts = node.record(optional=(*listed, *(PLAIN if problem.delta or problem.logistic else NAMES), *given))
     patterns = check_patterns(problem, facts["patterns"]) if "patterns" in facts else None
     if problem.patterns is not None:
         problem = problem.written_out(problem.patterns)
@@ -95,7 +98,12 @@ def check_facts(problem: Problem, node: Node) -> Facts:
     position = check_ggp(problem, patterns, facts["ggp"]) if "ggp" in facts else None
     path = check_path(problem, patterns, squared, facts["path"]) if "path" in facts else None
     jump = check_jump(problem, patterns, facts["jump"]) if "jump" in facts else None
-    sets = (optimal, polytope, position, path, jump, shortest, derivatives)
+    network = None
+    if "network" in facts:
+        zero = squared is not None and problem.lam**2 >= squared
+        ground = Ground(patterns, zero, theta, value, optimal, polytope)
+        network = check_network(problem, ground, facts["network"])
+    sets = (optimal, polytope, position, path, jump, shortest, derivatives, network)
     return Facts(patterns, squared, primal, theta, value, fit, *sets)
 
 

@@ -25,7 +25,8 @@ Row = list[fmpq]
 class Polytope:
     """`vertices` are the supports of the minimal networks, by the numbers of the classes; `edges` join their numbers.
 
-    `rank` is that of the outputs of all classes that some solution uses.
+    `rank` is that of the outputs of all classes that some solution uses. `points` are the weights of the vertices, by
+    the numbers of the classes: each entry is within the vertex's one of `errors`, and the other weights are exactly 0.
     """
 
     vertices: tuple[Basis, ...]
@@ -34,6 +35,8 @@ class Polytope:
     used: tuple[int, ...]
     rank: int
     shortest: Shortest | None = None
+    points: tuple[dict[int, Fraction], ...] = ()
+    errors: Vector = ()
 
     @property
     def dimension(self) -> int:
@@ -61,7 +64,7 @@ def check_polytope(system: System, node: Node) -> Polytope:
     tilt = fields["tilt"].vector(system.rows)
     if any(c <= 0 for c in tilt):
         raise fields["tilt"].reject("positive numbers")
-    points, edges = walk(short, tilt, read_bases(system, fields["bases"]), fields["bases"])
+    points, errors, edges = walk(short, tilt, read_bases(system, fields["bases"]), fields["bases"])
     vertices = tuple(tuple(system.names[a] for a in support) for support in points)
     if tuple(entry.ascending(system.total) for entry in fields["vertices"].array()) != vertices:
         raise fields["vertices"].reject("the supports of the bases, each once, in the order of the bases")
@@ -70,7 +73,9 @@ def check_polytope(system: System, node: Node) -> Polytope:
     shortest = check_shortest(short, list(points.values()), fields["min_norm"])
     used = sorted({a for support in points for a in support})
     rank = int(chosen(short, used).rank()) if system.exact and system.rows else system.rows
-    return Polytope(vertices, edges, system.total, tuple(system.names[a] for a in used), rank, shortest)
+    numbers = tuple(system.names[a] for a in used)
+    named = tuple({system.names[a]: x for a, x in point.items()} for point in points.values())
+    return Polytope(vertices, edges, system.total, numbers, rank, shortest, named, tuple(errors))
 
 
 def read_bases(system: System, node: Node) -> dict[Basis, Node]:
@@ -89,9 +94,11 @@ def read_bases(system: System, node: Node) -> dict[Basis, Node]:
 
 def walk(
     system: System, tilt: Vector, bases: dict[Basis, Node], node: Node
-) -> tuple[dict[Basis, dict[int, Fraction]], tuple[tuple[int, int], ...]]:
-    """The supports with their points, in the order of the bases, and the edges; rejected if a pivot leads elsewhere."""
+) -> tuple[dict[Basis, dict[int, Fraction]], list[Fraction], tuple[tuple[int, int], ...]]:
+    """The supports with their points, in the order of the bases, the errors of these, and the edges; rejected if a
+    pivot leads elsewhere."""
     points: dict[Basis, dict[int, Fraction]] = {}
+    errors: list[Fraction] = []
     number: dict[Basis, int] = {}
     numbers: dict[Basis, int] = {}
     pivots: list[tuple[Basis, Basis]] = []
@@ -109,14 +116,16 @@ def walk(
             if meeting is not None:
                 meetings.append((meeting, entry))
         point = {a: fraction(x) for i, (a, x) in enumerate(zip(basis, corner.x, strict=True)) if i not in corner.zeros}
-        points.setdefault(tuple(point), point)
+        if tuple(point) not in points:
+            points[tuple(point)] = point
+            errors.append(fraction(corner.x_error))
         numbers[basis] = number.setdefault(tuple(point), len(number))
     for meeting, entry in meetings:
         if meeting not in points:
             names = [system.names[a] for a in meeting]
             raise entry.reject(f"a vertex {names}, so that ratios are equal which the errors do not tell apart", "none")
     pairs = {tuple(sorted((numbers[a], numbers[b]))) for a, b in pivots if numbers[a] != numbers[b]}
-    return points, tuple(sorted((i, j) for i, j in pairs))
+    return points, errors, tuple(sorted((i, j) for i, j in pairs))
 
 
 @dataclass(frozen=True)

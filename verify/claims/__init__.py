@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from verify.claims import network
 from verify.claims.connected import connected
 from verify.claims.continuous import continuous, not_continuous
 from verify.claims.convex_unique import convex_unique, not_convex_unique
@@ -45,6 +46,16 @@ CLAIMS: dict[str, Judge] = {
     "licq": licq,
     "strict-complementarity": strict_complementarity,
     "sensitivity": sensitivity,
+    "network-objective": network.objective,
+    "network-optimal": network.optimal,
+    "network-own-optimal": network.own_optimal,
+    "network-stationary": network.stationary,
+    "network-balanced": network.balanced,
+    "network-merged": network.merged,
+    "network-independent": network.independent,
+    "network-prune": network.prune,
+    "network-directions": network.directions,
+    "network-nearest": network.nearest,
 }
 REFUTATIONS: dict[str, Judge] = {
     "p-unique": not_p_unique,
@@ -57,4 +68,11 @@ REFUTATIONS: dict[str, Judge] = {
     "licq": not_licq,
     "strict-complementarity": not_strict_complementarity,
     "sensitivity": not_sensitivity,
+    "network-optimal": network.not_optimal,
+    "network-own-optimal": network.not_own_optimal,
+    "network-stationary": network.not_stationary,
+    "network-balanced": network.not_balanced,
+    "network-merged": network.not_merged,
+    "network-independent": network.dependent,
+    "network-directions": network.not_directions,
 }

@@ -1,0 +1,166 @@
+"""The claims about a given network: in words what its fact proves, or a rejection. One function for each verdict."""
+
+from __future__ import annotations
+
+from verify.bounds import root_above
+from verify.facts import Facts, needed
+from verify.network.check import Network
+from verify.problem import Problem
+from verify.text import Node, show
+
+
+def found(facts: Facts, node: Node) -> Network:
+    """The fact `network`."""
+    return needed(facts.network, "network", node)
+
+
+def objective(problem: Problem, facts: Facts, node: Node) -> str:
+    """PROVED: J exactly, and how far it is above the global optimum at most."""
+    network, value = found(facts, node), needed(facts.value, "value", node)
+    J = network.weights.objective
+    return f"J = {show(J)}, at most {show(J - value.lower)} above the global optimum for lambda = {show(problem.lam)}"
+
+
+def optimal(problem: Problem, facts: Facts, node: Node) -> str:
+    """PROVED: J - p* <= J - lower <= gap J."""
+    network, value = found(facts, node), needed(facts.value, "value", node)
+    J = network.weights.objective
+    if J - value.lower > network.gap * J:
+        raise node.reject(f"J - lower <= gap * J = {show(network.gap * J)}", show(J - value.lower))
+    return (
+        f"the network is globally optimal up to the relative gap {show(network.gap)}: J - p* <= {show(J - value.lower)}"
+    )
+
+
+def not_optimal(problem: Problem, facts: Facts, node: Node) -> str:
+    """REFUTED: J - p* >= J - upper > gap J."""
+    network, value = found(facts, node), needed(facts.value, "value", node)
+    J = network.weights.objective
+    if J - value.upper <= network.gap * J:
+        raise node.reject(f"J - upper > gap * J = {show(network.gap * J)}", show(J - value.upper))
+    return f"the network is at least {show(J - value.upper)} above the global optimum, more than the relative gap"
+
+
+def own_optimal(problem: Problem, facts: Facts, node: Node) -> str:
+    """PROVED: the same against the optimum over its own patterns."""
+    network = found(facts, node)
+    own, J = needed(network.own, "network.own", node), network.weights.objective
+    if J - own.lower > network.gap * J:
+        raise node.reject(f"J - lower <= gap * J = {show(network.gap * J)}", show(J - own.lower))
+    return f"over its {own.patterns} own patterns it is optimal up to the relative gap: J - p <= {show(J - own.lower)}"
+
+
+def not_own_optimal(problem: Problem, facts: Facts, node: Node) -> str:
+    """REFUTED: a better point over its own patterns."""
+    network = found(facts, node)
+    own, J = needed(network.own, "network.own", node), network.weights.objective
+    if J - own.upper <= network.gap * J:
+        raise node.reject(f"J - upper > gap * J = {show(network.gap * J)}", show(J - own.upper))
+    return f"over its {own.patterns} own patterns it is at least {show(J - own.upper)} above the optimum"
+
+
+def stationary(problem: Problem, facts: Facts, node: Node) -> str:
+    """PROVED: 0 is in the Clarke subdifferential of J."""
+    at = found(facts, node).stationary
+    if at.upper:
+        raise node.reject("a Clarke subgradient 0", f"one of squared length {show(at.upper)}")
+    return f"the network is a Clarke stationary point of J ({at.kinks} kinks)"
+
+
+def not_stationary(problem: Problem, facts: Facts, node: Node) -> str:
+    """REFUTED: 0 is not; the distance is enclosed."""
+    at = found(facts, node).stationary
+    if not at.lower:
+        raise node.reject("a positive lower bound of the distance", "0")
+    low, high = at.lower / root_above(at.lower), root_above(at.upper)
+    return f"the shortest Clarke subgradient of J has a norm from {show(low)} to {show(high)}"
+
+
+def balanced(problem: Problem, facts: Facts, node: Node) -> str:
+    """PROVED: |W1_i|^2 = w2_i^2 for all neurons."""
+    if wrong := unbalanced(found(facts, node)):
+        raise node.reject("|W1_i| = |w2_i| for every neuron", f"another norm at {wrong[0]}")
+    return "|W1_i| = |w2_i| for every neuron"
+
+
+def not_balanced(problem: Problem, facts: Facts, node: Node) -> str:
+    """REFUTED: some are different; balancing them gains J - P."""
+    network = found(facts, node)
+    wrong = unbalanced(network)
+    if not wrong:
+        raise node.reject("a neuron with |W1_i| != |w2_i|", "none")
+    J = network.weights.objective
+    gain = f"from {show(max(J - network.P_upper, J * 0))} to {show(J - network.P_lower)}"
+    return f"{len(wrong)} of {len(network.weights.W1)} neurons have the wrong scale; balancing them gains {gain}"
+
+
+def unbalanced(network: Network) -> list[int]:
+    """The neurons with |W1_i|^2 != w2_i^2."""
+    rows = enumerate(zip(network.weights.W1, network.weights.w2, strict=True))
+    return [i for i, (w, v) in rows if sum(x * x for x in w) != v * v]
+
+
+def merged(problem: Problem, facts: Facts, node: Node) -> str:
+    """PROVED: no two neurons of one sign lie in one cone of the data."""
+    network = found(facts, node)
+    if not network.merged.apart:
+        raise node.reject("no two neurons of one sign in one cone of the data", "two")
+    return "no two neurons can be merged, not even on the data alone"
+
+
+def not_merged(problem: Problem, facts: Facts, node: Node) -> str:
+    """REFUTED: a group of neurons that is one."""
+    network = found(facts, node)
+    if not network.merged.on_data:
+        raise node.reject("a group of neurons that can be merged", "none")
+    sizes = f"{len(network.weights.neurons)} neurons merge into {len(network.merged.neurons)} at no higher objective"
+    return f"{sizes}; groups of collinear neurons: {len(network.merged.collinear)}"
+
+
+def independent(problem: Problem, facts: Facts, node: Node) -> str:
+    """PROVED: the outputs of the neurons that are not zero are linearly independent."""
+    outputs = found(facts, node).outputs
+    if outputs.rank < outputs.neurons:
+        raise node.reject(f"rank {outputs.neurons}", str(outputs.rank))
+    return f"the outputs of the {outputs.neurons} neurons are linearly independent"
+
+
+def dependent(problem: Problem, facts: Facts, node: Node) -> str:
+    """REFUTED: they are dependent."""
+    outputs = found(facts, node).outputs
+    if outputs.rank == outputs.neurons:
+        raise node.reject(f"a rank below {outputs.neurons}", str(outputs.rank))
+    return f"the outputs of {outputs.neurons} neurons have rank {outputs.rank}"
+
+
+def prune(problem: Problem, facts: Facts, node: Node) -> str:
+    """PROVED: a network with independent outputs, the same fit, and an objective that is no higher."""
+    network = found(facts, node)
+    left = needed(network.pruned, "network.pruned", node)
+    less = "lower than" if left.better else "the same as"
+    return f"{left.neurons} neurons with independent outputs have the same fit, at an objective {less} the balanced one"
+
+
+def directions(problem: Problem, facts: Facts, node: Node) -> str:
+    """PROVED: every neuron has a direction that some optimal network has, exactly."""
+    at = needed(found(facts, node).directions, "network.directions", node)
+    if at.exact < len(at.upper):
+        raise node.reject(f"distance 0 for {len(at.upper)} neurons", f"for {at.exact}")
+    return f"all {len(at.upper)} neurons have directions of optimal networks, exactly"
+
+
+def not_directions(problem: Problem, facts: Facts, node: Node) -> str:
+    """REFUTED: some neuron has a direction that no optimal network has."""
+    at = needed(found(facts, node).directions, "network.directions", node)
+    if not at.wrong:
+        raise node.reject("a neuron at a positive distance from all optimal directions", "none")
+    far = f"the distances are at most {show(max(at.upper))}, the largest at least {show(max(at.lower))}"
+    return f"{at.wrong} of {len(at.lower)} neurons have a direction that no optimal network has; {far}"
+
+
+def nearest(problem: Problem, facts: Facts, node: Node) -> str:
+    """PROVED: the distance from the nearest optimal network is enclosed."""
+    at = needed(found(facts, node).nearest, "network.nearest", node)
+    return (
+        f"an optimal network is within {show(at.upper)} of the merged network, and none is nearer than {show(at.lower)}"
+    )

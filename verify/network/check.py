@@ -1,0 +1,119 @@
+"""The fact `network`: every part that is there is checked, whether or not a claim needs it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+from verify.network.directions import Directions, check_directions
+from verify.network.merged import Merged, check_merged
+from verify.network.nearest import Nearest, check_nearest
+from verify.network.optimum import around, find_optimum
+from verify.network.outputs import Outputs, Pruned, check_outputs, check_pruned
+from verify.network.own import Own, check_own
+from verify.network.stationary import Stationary, check_stationary
+from verify.network.weights import Weights, check_objectives, read_weights
+from verify.optimal_set import OptimalSet
+from verify.patterns import Patterns
+from verify.polytope import Polytope
+from verify.problem import Problem
+from verify.text import Node, Vector, show
+from verify.value import Value
+
+REQUIRED = ("file", "penalty", "W1", "w2", "gap", "objective", "balanced", "merged", "outputs", "stationary")
+OPTIONAL = ("near", "own", "pruned", "directions", "nearest")
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What the other facts say, on which the fact `network` rests. `zero`: lambda >= lambda_max is proved."""
+
+    patterns: Patterns | None
+    zero: bool
+    theta: Vector | None
+    value: Value | None
+    optimal_set: OptimalSet | None
+    polytope: Polytope | None
+
+
+@dataclass(frozen=True)
+class Network:
+    """What is proved about the given network; None for a part that the certificate does not have."""
+
+    sha256: str
+    weights: Weights
+    gap: Fraction
+    P_lower: Fraction
+    P_upper: Fraction
+    merged: Merged
+    outputs: Outputs
+    stationary: Stationary
+    near: Stationary | None
+    own: Own | None
+    pruned: Pruned | None
+    directions: Directions | None
+    nearest: Nearest | None
+
+
+def check_network(problem: Problem, ground: Ground, node: Node) -> Network:
+    """Reject unless everything that is said of the network holds."""
+    fields = node.record(*REQUIRED, optional=OPTIONAL)
+    file = fields["file"].record("sha256", "format")
+    digest = file["sha256"].text()
+    if re.fullmatch(r"([0-9a-f]{64})?", digest) is None:
+        raise file["sha256"].reject("64 lower-case hexadecimal digits, or nothing for a network without a file")
+    file["format"].text()
+    check_penalty(problem, fields["penalty"])
+    weights = read_weights(problem, fields["W1"], fields["w2"])
+    gap = fields["gap"].number()
+    if gap < 0:
+        raise fields["gap"].reject("a gap >= 0")
+    lower, upper = check_objectives(problem, weights, fields["objective"], fields["balanced"])
+    merged = check_merged(problem, weights, fields["merged"])
+    outputs = check_outputs(problem, weights, fields["outputs"])
+    stationary = check_stationary(problem, ground.patterns, weights, fields["stationary"])
+    if stationary.tolerance:
+        raise fields["stationary"].reject("the tolerance 0", show(stationary.tolerance))
+    near = check_stationary(problem, ground.patterns, weights, fields["near"]) if "near" in fields else None
+    own = check_own(problem, weights, fields["own"]) if "own" in fields else None
+    pruned = check_pruned(problem, weights, fields["pruned"]) if "pruned" in fields else None
+    directions, nearest = compared(problem, ground, weights, merged, fields)
+    return Network(
+        digest, weights, gap, lower, upper, merged, outputs, stationary, near, own, pruned, directions, nearest
+    )
+
+
+def compared(
+    problem: Problem, ground: Ground, weights: Weights, merged: Merged, fields: dict[str, Node]
+) -> tuple[Directions | None, Nearest | None]:
+    """The parts that set the network beside the optimal ones."""
+    directions = nearest = None
+    for name in ("directions", "nearest"):
+        if name not in fields:
+            continue
+        if ground.theta is None or ground.value is None:
+            raise fields[name].reject("the facts dual and value, which this rests on", "none")
+        ball = around(problem, ground.theta, ground.value)
+        optimum = find_optimum(ball, ground.zero, ground.optimal_set, ground.polytope)
+        if name == "directions":
+            directions = check_directions(ball, optimum, weights, fields[name])
+        elif optimum is None:
+            raise fields[name].reject("the facts optimal_set or exact_set and polytope, which this rests on", "none")
+        else:
+            nearest = check_nearest(problem, optimum, merged.neurons, fields[name])
+    return directions, nearest
+
+
+def check_penalty(problem: Problem, node: Node) -> None:
+    """Reject unless lambda is what the convention's number means on n data points in batches of B."""
+    fields = node.record("convention", "value", "batch")
+    n = problem.n
+    convention = fields["convention"].text("paper", "scnn", "sklearn", "pytorch", "pytorch-sum")
+    batch = n if fields["batch"].value is None else fields["batch"].index(n + 1)
+    if batch == 0 or n % batch or (batch != n and convention != "sklearn"):
+        raise fields["batch"].reject("null, or for sklearn a batch size that divides the number of points")
+    factor = {"paper": Fraction(1), "scnn": Fraction(n), "sklearn": Fraction(n, batch), "pytorch": Fraction(n, 2)}
+    expected = problem.lam / factor.get(convention, Fraction(1, 2))
+    if (value := fields["value"].number()) != expected:
+        raise fields["value"].reject(f"{show(expected)}, so that lambda is {show(problem.lam)}", show(value))

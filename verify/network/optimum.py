@@ -1,0 +1,91 @@
+"""What the optimal networks look like: their neurons, each within an error, and the vertices of their weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from verify.bounds import column, fraction, root_above, vector
+from verify.neurons import Neuron
+from verify.optimal_set import OptimalSet
+from verify.polytope import Polytope
+from verify.problem import Problem
+from verify.system import System
+from verify.text import Vector
+from verify.value import Value
+
+
+@dataclass(frozen=True)
+class Known:
+    """A neuron xi, v* that optimal networks can have, |v* - v| <= error. `straight`: v* is a positive multiple of v.
+    `used`: some optimal network has it (None: not known, False: none has)."""
+
+    sign: int
+    v: Vector
+    error: Fraction
+    straight: bool
+    used: bool | None
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """All neurons that optimal networks can have, and the vertices of their weights: `points` by the numbers of the
+    neurons, entries within `errors` of the true ones and exactly 0 where there is none. None: not known."""
+
+    neurons: tuple[Known, ...]
+    points: tuple[dict[int, Fraction], ...] | None
+    errors: Vector
+    system: System | None
+
+    def in_polytope(self, alpha: Vector) -> bool | None:
+        """Whether alpha >= 0 are weights of an optimal network, exactly; None where the system is not exact."""
+        if self.system is None:
+            return not alpha
+        if not self.system.exact:
+            return None
+        if any(a < 0 for a in alpha):
+            return False
+        return vector(self.system.F * column(alpha)) == self.system.g
+
+
+@dataclass(frozen=True)
+class Around:
+    """The ball |r* - theta| <= R."""
+
+    problem: Problem
+    theta: Vector
+    R: Fraction
+
+
+def around(problem: Problem, theta: Vector, value: Value) -> Around:
+    """The ball that holds the optimal residual: R^2 = 2 (upper - lower)."""
+    return Around(problem, theta, root_above(2 * (value.upper - value.lower)))
+
+
+def find_optimum(ball: Around, zero: bool, known: OptimalSet | None, polytope: Polytope | None) -> Optimum | None:
+    """The optimal networks of the facts; None if they are not known. `zero`: only the zero network is optimal."""
+    if zero:
+        return Optimum((), ({},), (Fraction(0),), None)
+    if known is None:
+        return None
+    neurons = []
+    for a, neuron in enumerate(known.neurons):
+        used = neuron.active if polytope is None else a in polytope.used
+        neurons.append(exactly(neuron, used) if known.exact else enclosed(ball, neuron, used))
+    points = None if polytope is None else polytope.points
+    return Optimum(tuple(neurons), points, () if polytope is None else polytope.errors, known.system)
+
+
+def enclosed(ball: Around, neuron: Neuron, used: bool | None) -> Known:
+    """v* = xi B'r*, so that |v* - xi B'theta| <= |B| R. Where B has rank one, all v(r) lie on one line."""
+    xi, B = neuron.key[0], neuron.B
+    if B is None:
+        return Known(xi, (Fraction(0),) * ball.problem.d, ball.problem.lam, False, used)  # |v*| <= lambda is all
+    v = tuple(xi * x for x in vector(B.transpose() * column(ball.theta)))
+    error = root_above(sum((fraction(x) ** 2 for x in B.entries()), Fraction(0))) * ball.R
+    return Known(xi, v, error, bool(B.rank() <= 1), used)
+
+
+def exactly(neuron: Neuron, used: bool | None) -> Known:
+    """r* = theta, and v* is known."""
+    return Known(neuron.key[0], neuron.v, Fraction(0), True, used)

@@ -1,0 +1,91 @@
+"""The rank of the neurons' outputs, and the network that is left when what depends on others is pruned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+
+from verify.bounds import matrix
+from verify.network.weights import Neuron, Weights, neuron_of, norms, residual
+from verify.primal import SIGNS
+from verify.problem import Problem, dot, square
+from verify.roots import sign_of_sum
+from verify.text import Node, show
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The rank of the outputs of the neurons; `neurons` are how many there are."""
+
+    rank: int
+    neurons: int
+
+
+@dataclass(frozen=True)
+class Pruned:
+    """The pruned network: the same fit, independent outputs, and P no higher (`better`: lower)."""
+
+    neurons: int
+    better: bool
+    lower: Fraction
+    upper: Fraction
+
+
+def check_outputs(problem: Problem, weights: Weights, node: Node) -> Outputs:
+    """Reject unless the rank is right and `null`, if it is there, is a dependence: sum_i beta_i q_i = 0."""
+    fields = node.record("rank", "null")
+    found = rank(problem, weights.neurons)
+    if fields["rank"].index(problem.n + 1) != found:
+        raise fields["rank"].reject(f"the rank {found} of the outputs")
+    beta = fields["null"].vector()
+    if not beta:
+        return Outputs(found, len(weights.neurons))
+    if len(beta) != len(weights.W1) or not any(b for b in beta if b):
+        raise fields["null"].reject(f"an empty vector, or {len(weights.W1)} numbers that are not all zero")
+    for i, b in enumerate(beta):
+        if b and weights.neuron(i) is None:
+            raise fields["null"].reject(f"0 for the neuron {i}, which is zero", show(b))
+    for k in range(problem.n):
+        if off := dot((beta[a.number] for a in weights.neurons), (a.q[k] for a in weights.neurons)):
+            raise fields["null"].reject(f"sum beta_i q_i = 0 at row {k}", show(off))
+    return Outputs(found, len(weights.neurons))
+
+
+def check_pruned(problem: Problem, weights: Weights, node: Node) -> Pruned:
+    """Reject unless the pruned neurons have the fit of the network, independent outputs, and sum |w| is no larger."""
+    neurons = []
+    for number, entry in enumerate(node.array()):
+        fields = entry.record("sign", "w")
+        w = fields["w"].vector(problem.d)
+        if not any(w):
+            raise fields["w"].reject("a vector other than zero")
+        neurons.append(neuron_of(problem, number, SIGNS[fields["sign"].text("+", "-")], w))
+    for k, (a, b) in enumerate(zip(residual(problem, neurons), weights.residual, strict=True)):
+        if a != b:
+            raise node.reject(f"the fit of the network at row {k}", f"a fit off by {show(b - a)}")
+    if (found := rank(problem, neurons)) < len(neurons):
+        raise node.reject("neurons with independent outputs", f"{len(neurons)} of rank {found}")
+    change = compared(neurons, weights.neurons)
+    if change > 0:
+        raise node.reject("a sum of norms that is no larger than that of the network", "a larger one")
+    lower, upper = (square(weights.residual) / 2 + problem.lam * x for x in norms(tuple(neurons)))
+    return Pruned(len(neurons), change < 0, lower, upper)
+
+
+def rank(problem: Problem, neurons: Sequence[Neuron]) -> int:
+    """The dimension of the span of the outputs."""
+    return int(matrix((neuron.q for neuron in neurons), problem.n).rank()) if neurons else 0
+
+
+def compared(a: Sequence[Neuron], b: Sequence[Neuron]) -> int:
+    """The sign of sum |w| over a minus sum |w| over b: by enclosures, else exactly by square classes."""
+    (a_below, a_above), (b_below, b_above) = norms(tuple(a)), norms(tuple(b))
+    if a_above < b_below:
+        return -1
+    if a_below > b_above:
+        return 1
+    squares = [square(neuron.w) for neuron in (*a, *b)]
+    scale = lcm(*(x.denominator for x in squares))
+    return sign_of_sum([1] * len(a) + [-1] * len(b), [int(x * scale * scale) for x in squares])
