@@ -8,21 +8,22 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from relu_cert.certificate import certificate, dumps
+from relu_cert.certificate import dumps
 from relu_cert.check import DEFAULT_GAP, LambdaChoice, find_facts, network_problem, verdicts
 from relu_cert.cli.emit import recheck, stem, write_file
 from relu_cert.cli.options import add_data_options, add_output_options, chosen_example, positive, read_data
 from relu_cert.errors import UsageError
 from relu_cert.network import Conversion, Penalty, convert, fold, network_of, penalty, read_network, write_network
-from relu_cert.network.compare import network_facts, own_problem
+from relu_cert.network.compare import own_problem
 from relu_cert.network.examine import compare, examine
 from relu_cert.network.formats import ENDINGS
+from relu_cert.network.record import network_certificate
 from relu_cert.network.verdicts import network_verdicts
 from relu_cert.report.network import NetworkOutcome
 from relu_cert.report.progress import Progress
 
 DEFAULT_NETWORK_GAP = Fraction(1, 1000)
-CERTIFIED = ("patterns-complete", "optimal", "fit")
+CERTIFIED = ("patterns-complete", "optimal", "fit", "p-unique", "optimal-set")
 
 
 def add_parser(commands: Any) -> None:
@@ -81,8 +82,9 @@ def run(options: argparse.Namespace) -> int:
         if found.neurons and not options.no_own:
             own = find_facts(own_problem(found.neurons, data.Z, data.y), choice, DEFAULT_GAP, stages)
         comparison = compare(found, facts, own)
-        given = network_facts(facts, found.neurons, gap)
-        text = dumps(certificate(data.source, given, verdicts(given, CERTIFIED)))
+        results = network_verdicts(comparison, gap)
+        said = (*verdicts(facts, CERTIFIED), *results)
+        text = dumps(network_certificate(data.source, comparison, conversion, trained.origin, gap, said))
         if not options.no_verify:
             with stages.stage("verify"):
                 recheck(text)
@@ -95,7 +97,6 @@ def run(options: argparse.Namespace) -> int:
         if options.optimal:
             write_network(network_of(facts.primal.neurons, data.d), options.optimal)
             written.append(("optimal", Path(options.optimal)))
-    results = network_verdicts(comparison, gap)
     outcome = NetworkOutcome(trained, data, conversion, comparison, results, target, tuple(written))
     if options.html:
         from relu_cert.report.html.network import network_page

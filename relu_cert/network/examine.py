@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from relu_cert.exact import Matrix, Vector
+from relu_cert.network.closest import Closest, closest
 from relu_cert.network.compare import never_optimal
+from relu_cert.network.directions import direction_bounds
 from relu_cert.network.match import Matching, match
 from relu_cert.network.merge import Merged, merge_collinear, merge_on_data
 from relu_cert.network.model import TrainedNetwork
 from relu_cert.network.objective import ConvexNeuron, Interval, convex_form, convex_objective, objective
+from relu_cert.network.optimum import known_optimum
 from relu_cert.network.prune import Pruned, output_rank, prune_best
 from relu_cert.network.scale import NeuronScale, scales
 from relu_cert.network.stationarity import Stationarity, stationarity
@@ -49,7 +52,8 @@ class Comparison:
     """The network against the optimum over all patterns, over its own (None: not asked), and neuron by neuron.
 
     `excluded` says which neurons are proved to be in no optimal network; `nearest` matches the network, merged on the
-    data, with the optimal network that was found.
+    data, with the optimal network that was found. `directions` encloses the distance of every neuron's direction from
+    the optimal ones; `closest` is the nearest of all optimal networks (None: they are not known).
     """
 
     examination: Examination
@@ -57,6 +61,8 @@ class Comparison:
     own: Facts | None
     excluded: tuple[bool, ...]
     nearest: Matching
+    directions: tuple[Interval, ...] = ()
+    closest: Closest | None = None
 
 
 @dataclass(frozen=True)
@@ -96,12 +102,15 @@ def examine(network: TrainedNetwork, Z: Matrix, y: Vector, lam: Fraction) -> Exa
 def compare(examination: Examination, facts: Facts, own: Facts | None) -> Comparison:
     """The network beside what was proved about the optimum over all patterns, and over its own."""
     best = merge_collinear([ConvexNeuron(neuron.sign, neuron.w) for neuron in facts.primal.neurons]).neurons
+    optimum = known_optimum(facts)
     return Comparison(
         examination,
         facts,
         own,
         never_optimal(facts, examination.neurons),
         match(examination.on_data.neurons, best),
+        direction_bounds(facts, optimum, examination.neurons),
+        None if optimum is None else closest(optimum, examination.lam, examination.on_data.neurons),
     )
 
 

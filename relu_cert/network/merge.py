@@ -21,15 +21,16 @@ from relu_cert.network.objective import ConvexNeuron
 
 @dataclass(frozen=True)
 class Merged:
-    """The merged neurons, and for each of them the numbers of those it is made of."""
+    """The merged neurons, and for each of them the numbers of those it is made of; `gone` are groups that cancel."""
 
     neurons: tuple[ConvexNeuron, ...]
     groups: tuple[tuple[int, ...], ...]
+    gone: tuple[tuple[int, ...], ...] = ()
 
     @property
     def merges(self) -> tuple[tuple[int, ...], ...]:
-        """The groups of more than one."""
-        return tuple(group for group in self.groups if len(group) > 1)
+        """The groups of more than one, in the order of their first."""
+        return tuple(sorted(group for group in (*self.groups, *self.gone) if len(group) > 1))
 
 
 def merge_collinear(neurons: Sequence[ConvexNeuron]) -> Merged:
@@ -60,7 +61,8 @@ def merge_on_data(neurons: Sequence[ConvexNeuron], Z: Matrix) -> Merged:
             groups.append([i])
             sides.append((neuron.sign, signs))
     joined = _merged(first.neurons, groups)
-    return Merged(joined.neurons, tuple(tuple(sorted(k for i in g for k in first.groups[i])) for g in joined.groups))
+    named = [[tuple(sorted(k for i in g for k in first.groups[i])) for g in gs] for gs in (joined.groups, joined.gone)]
+    return Merged(joined.neurons, tuple(named[0]), tuple(named[1]))
 
 
 def direction(w: Vector) -> Vector:
@@ -72,8 +74,10 @@ def direction(w: Vector) -> Vector:
 def _merged(neurons: Sequence[ConvexNeuron], groups: Sequence[Sequence[int]]) -> Merged:
     sums = [ConvexNeuron(neurons[group[0]].sign, _total([neurons[i].w for i in group])) for group in groups]
     # Two neurons of one cone cancel only if all their rows vanish: then they have no output, and the sum is dropped.
-    kept = [(neuron, tuple(group)) for neuron, group in zip(sums, groups, strict=True) if any(neuron.w)]
-    return Merged(tuple(neuron for neuron, _ in kept), tuple(group for _, group in kept))
+    named = [(neuron, tuple(group)) for neuron, group in zip(sums, groups, strict=True)]
+    kept = [(neuron, group) for neuron, group in named if any(neuron.w)]
+    gone = tuple(group for neuron, group in named if not any(neuron.w))
+    return Merged(tuple(neuron for neuron, _ in kept), tuple(group for _, group in kept), gone)
 
 
 def _total(vectors: Sequence[Vector]) -> Vector:

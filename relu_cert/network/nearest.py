@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from relu_cert.exact import Vector, dot, norm_squared
@@ -11,7 +12,20 @@ from relu_cert.network.linear import solve
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
+@dataclass(frozen=True)
+class Shortest:
+    """The shortest x in the convex hull of some points, as a mean of them: (number of a point, its weight > 0)."""
+
+    x: Vector
+    mean: tuple[tuple[int, Fraction], ...]
+
+
 def nearest_to_zero(points: Sequence[Vector]) -> Vector:
+    """The shortest x in the convex hull."""
+    return shortest(points).x
+
+
+def shortest(points: Sequence[Vector]) -> Shortest:
     """The shortest x in the convex hull: x.p >= |x|^2 for all points p, which proves it.
 
     Wolfe's algorithm keeps affinely independent points with x in the inside of their hull; each round lowers |x|, so
@@ -23,7 +37,7 @@ def nearest_to_zero(points: Sequence[Vector]) -> Vector:
     while True:
         candidate = min(points, key=lambda p: dot(x, p))
         if dot(x, candidate) >= norm_squared(x):
-            return x
+            return Shortest(x, tuple((points.index(p), t) for p, t in zip(corral, weights, strict=True)))
         corral.append(candidate)
         weights.append(_ZERO)
         while True:

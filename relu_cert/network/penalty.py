@@ -61,7 +61,8 @@ _OWN: dict[_Biases, tuple[str, str]] = {
 class Conversion:
     """A number of some convention as the paper's lambda, with a sentence that says how.
 
-    `penalised` says which biases the convention counts: the first layer's (there is no other), none, or both.
+    `penalised` says which biases the convention counts: the first layer's (there is no other), none, or both. `batch`
+    is the batch size, where it was given.
     """
 
     convention: Penalty
@@ -69,6 +70,7 @@ class Conversion:
     lam: Fraction
     text: str
     penalised: _Biases
+    batch: int | None = None
 
     def unlike(self, network: TrainedNetwork) -> Fraction:
         """E = 2 (J - J_own) / lambda, for the network (not folded) and its convention's own objective J_own times n.
@@ -133,4 +135,4 @@ def convert(convention: Penalty, value: Fraction, n: int, *, batch: int | None =
         ),
     }[convention]
     text = f"{convention}: {minimised}; the paper's lambda = {formula}{' = ' if formula else ''}{lam}."
-    return Conversion(convention, value, lam, text, _PENALISED[convention])
+    return Conversion(convention, value, lam, text, _PENALISED[convention], batch)

@@ -23,14 +23,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from relu_cert.errors import TooManyPatterns
-from relu_cert.exact import Matrix, Vector, norm_squared
+from relu_cert.exact import Matrix, Vector, dot, norm_squared
 from relu_cert.network.linear import products
 from relu_cert.network.model import TrainedNetwork
-from relu_cert.network.nearest import nearest_to_zero
+from relu_cert.network.nearest import shortest
 from relu_cert.network.objective import HALF, Interval, residual
 from relu_cert.patterns import enumerate_patterns
 
 _ZERO = Fraction(0)
+Cell = tuple[frozenset[int], Fraction]
 MAX_CELLS = 4096
 
 
@@ -38,12 +39,14 @@ MAX_CELLS = 4096
 class NeuronStationarity:
     """One neuron: the squared distance of zero from d/dW1_i, the number d/dw2_i, and the rows where it is at a kink.
 
-    `first` is exact but where the kinks cut out more than MAX_CELLS cells.
+    `first` is exact but where the kinks cut out more than MAX_CELLS cells. `cells` are the means of gradients that are
+    as short as its upper end: the kinks that are on, and a weight > 0; none where there is no kink.
     """
 
     first: Interval
     second: Fraction
     kinks: tuple[int, ...]
+    cells: tuple[Cell, ...] = ()
 
     @property
     def distance_squared(self) -> Interval:
@@ -81,29 +84,43 @@ def stationarity(
         second = lam * v - sum((r_k * a for r_k, a in zip(r, inner, strict=True) if a > 0), _ZERO)
         size = norm_squared(w)
         kinks = tuple(k for k, a in enumerate(inner) if v and any(pulls[k]) and a * a <= size * lengths[k])
-        found.append(NeuronStationarity(_first(w, v, inner, kinks, Z, pulls, lam), second, kinks))
+        first, cells = _first(w, v, inner, kinks, Z, pulls, lam)
+        found.append(NeuronStationarity(first, second, kinks, cells))
     return Stationarity(tuple(found))
 
 
 def _first(
     w: Vector, v: Fraction, inner: Vector, kinks: tuple[int, ...], Z: Matrix, pulls: Matrix, lam: Fraction
-) -> Interval:
-    """The squared distance of zero from d/dW1_i; pulls are r_k z_k."""
+) -> tuple[Interval, tuple[Cell, ...]]:
+    """The squared distance of zero from d/dW1_i, and the cells of its shortest element; pulls are r_k z_k."""
     on = [k for k, a in enumerate(inner) if a > 0 and k not in kinks]
     smooth = tuple(lam * x - v * s for x, s in zip(w, _sum(pulls, on), strict=True))
     if not kinks:
-        return _exactly(norm_squared(smooth))
+        return _exactly(norm_squared(smooth)), ()
     try:
         patterns = enumerate_patterns(tuple(Z[k] for k in kinks), max_patterns=MAX_CELLS)
     except TooManyPatterns:
         # Half of every kink is the middle of two opposite cells, so it is in the subdifferential.
         middle = tuple(a - HALF * v * s for a, s in zip(smooth, _sum(pulls, kinks), strict=True))
-        return Interval(_ZERO, norm_squared(middle))
-    corners = []
-    for pattern in patterns.array()[: patterns.open_cells]:
-        extra = _sum(pulls, [k for k, bit in zip(kinks, pattern, strict=True) if bit])
-        corners.append(tuple(a - v * s for a, s in zip(smooth, extra, strict=True)))
-    return _exactly(norm_squared(nearest_to_zero(corners)))
+        return Interval(_ZERO, norm_squared(middle)), _opposite_cells(kinks, Z)
+    cells = [
+        frozenset(k for k, bit in zip(kinks, pattern, strict=True) if bit)
+        for pattern in patterns.array()[: patterns.open_cells]
+    ]
+    corners = [tuple(a - v * s for a, s in zip(smooth, _sum(pulls, sorted(on)), strict=True)) for on in cells]
+    found = shortest(corners)
+    return _exactly(norm_squared(found.x)), tuple((cells[i], t) for i, t in found.mean)
+
+
+def _opposite_cells(kinks: tuple[int, ...], Z: Matrix) -> tuple[Cell, ...]:
+    """An open cell of the kinks' hyperplanes and the one opposite, half each: u = (1, b, b^2, ...) for a large b."""
+    b = 1
+    while True:
+        b *= 16
+        u = tuple(Fraction(b) ** j for j in range(len(Z[0])))
+        heights = {k: dot(Z[k], u) for k in kinks}
+        if all(heights.values()):
+            return tuple((frozenset(k for k, h in heights.items() if xi * h > 0), HALF) for xi in (1, -1))
 
 
 def _exactly(x: Fraction) -> Interval:

@@ -1,0 +1,27 @@
+"""network-nearest: how far the merged network is from the nearest optimal one."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from relu_cert.claims.model import Result, Verdict
+from relu_cert.network.examine import Comparison
+from relu_cert.report.text import scientific
+
+NAME = "network-nearest"
+STATEMENT = "The distance from the nearest optimal network, after merging, is enclosed."
+
+
+def decide(comparison: Comparison, gap: Fraction) -> Result:
+    """The least distance over all matchings of neurons and all optimal networks, from both sides."""
+    del gap
+    found = comparison.closest
+    if found is None:
+        why = comparison.facts.unsettled or comparison.facts.unlisted or "the optimal set is not known"
+        return Result(NAME, Verdict.UNDECIDED, "", f"{why}.")
+    low, high = scientific(found.distance.lower), scientific(found.distance.upper)
+    if found.distance.upper == 0:
+        return Result(NAME, Verdict.PROVED, "equality", "merged, the network is an optimal one, exactly.")
+    far = f"{high} away" if low == high else f"between {low} and {high} away"
+    pairs = f"{len(found.pairs)} of the {len(comparison.examination.on_data.neurons)} merged neurons have a partner"
+    return Result(NAME, Verdict.PROVED, "assignment", f"the nearest optimal network is {far}; {pairs}.")

@@ -1,0 +1,127 @@
+"""What optimal networks look like, read off the facts: their neurons, each within an error, and all vertices.
+
+A neuron that can be active is v* = xi B'r* with |r* - theta| <= R, so it is within |B| R of xi B'theta; where the
+optimum is rational, r* = theta. The weights alpha are the polytope {alpha >= 0 : F alpha = g}, whose vertices are known
+within errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import fmpq, fmpq_mat
+
+from relu_cert.exact import Matrix, Vector, sqrt_upper
+from relu_cert.prove.classes import class_map, column, to_fmpq, to_fraction, to_vector
+from relu_cert.prove.exact_optimum import tied_neurons
+from relu_cert.prove.facts import Facts, NeuronClass
+from relu_cert.prove.polytope.model import Polytope
+from relu_cert.prove.polytope.system import System, weight_system
+
+_ZERO = Fraction(0)
+_SPARE = 1 + Fraction(1, 2**20)  # the checker's square roots may be a little larger than ours
+
+
+@dataclass(frozen=True)
+class Known:
+    """A neuron xi, v* that optimal networks can have, |v* - v| <= error. `straight`: v* is a positive multiple of v.
+    `used`: some optimal network has it (None: not known; False: none has)."""
+
+    sign: int
+    v: Vector
+    error: Fraction
+    straight: bool
+    used: bool | None
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """All neurons that optimal networks can have, and the vertices of their weights with the error of each (None: they
+    are not listed). `system` are the equations of the weights, where these are exact."""
+
+    neurons: tuple[Known, ...]
+    points: Matrix | None
+    errors: Vector
+    system: System | None = None
+
+
+def known_optimum(facts: Facts) -> Optimum | None:
+    """The optimal networks that the facts know; None where they do not."""
+    if facts.lam**2 >= facts.lambda_max.squared:
+        return Optimum((), ((),), (_ZERO,))
+    found = facts.polytope
+    if facts.exact_set is not None:
+        tied = tied_neurons(facts.problem, facts.dual, facts.lam)
+        used = _used_exactly(facts.exact_set.solutions) if found is None else _used(found)
+        exact = tuple(Known(a.neuron.sign, a.v, _ZERO, True, u) for a, u in zip(tied, used, strict=True))
+        points = None if found is None else found.points
+        return Optimum(exact, points, (_ZERO,) * len(points or ()), weight_system(facts))
+    if facts.optimal_set is None:
+        return None
+    R = sqrt_upper(facts.fit.radius_squared)
+    used = _used_within(facts) if found is None else _used(found)
+    pairs = zip(facts.optimal_set.classes, used, strict=True)
+    neurons = tuple(_enclosed(facts, neuron, R, u) for neuron, u in pairs)
+    if found is None:
+        return Optimum(neurons, None, ())
+    return Optimum(neurons, *_vertices(found, weight_system(facts, found.bits)))
+
+
+def _enclosed(facts: Facts, neuron: NeuronClass, R: Fraction, used: bool | None) -> Known:
+    B = class_map(facts.problem, neuron).B()
+    v = to_vector(B.transpose() * column(facts.dual.theta))
+    size = sqrt_upper(sum((to_fraction(x) ** 2 for x in B.entries()), _ZERO))
+    error = size * R * _SPARE
+    return Known(neuron.sign, tuple(neuron.sign * x for x in v), error, bool(B.rank() <= 1), used)
+
+
+def _used(found: Polytope) -> list[bool | None]:
+    return [a in found.used for a in range(found.tied)]
+
+
+def _used_exactly(solutions: Sequence[Vector]) -> list[bool | None]:
+    """One solution is the only one; of two, the neurons that neither uses may be used by a third."""
+    rest = False if len(solutions) == 1 else None
+    return [True if any(weights) else rest for weights in zip(*solutions, strict=True)]
+
+
+def _used_within(facts: Facts) -> list[bool | None]:
+    found = facts.optimal_set
+    if found is None:
+        raise ValueError("the optimal set is known")
+    if found.split:
+        return [a in found.active for a in range(len(found.classes))]
+    return [True if mass > found.mass_error * _SPARE else None for mass in found.masses]
+
+
+def _vertices(found: Polytope, system: System) -> tuple[Matrix, Vector]:
+    """The weights of every vertex and the error of its entries, from the first basis with its support."""
+    place = {name: i for i, name in enumerate(system.names)}
+    errors: dict[tuple[int, ...], Fraction] = {}
+    points: dict[tuple[int, ...], dict[int, Fraction]] = {}
+    for basis in found.bases:
+        x, dx = _corner(system, [place[a] for a in basis])
+        support = tuple(a for a, x_a in zip(basis, x, strict=True) if abs(x_a) > dx)
+        if support not in errors:
+            errors[support] = dx * _SPARE
+            points[support] = dict(zip(basis, x, strict=True))
+    rows = [tuple(points[s][a] if a in s else _ZERO for a in range(found.tied)) for s in found.vertices]
+    return tuple(rows), tuple(errors[support] for support in found.vertices)
+
+
+def _corner(system: System, basis: Sequence[int]) -> tuple[Vector, Fraction]:
+    """x = F_B^-1 g and its error (max_i sum_l |F_B^-1|_il g_error_l + h |x|_1) / (1 - b h)."""
+    size = len(basis)
+    if not size:
+        return (), _ZERO
+    inverse = system.on(basis).inv()
+    x = inverse * fmpq_mat(size, 1, [to_fmpq(g) for g in system.g])
+    h, moved = (
+        max(sum((abs(m) * to_fmpq(e) for m, e in zip(row, errors, strict=True)), fmpq(0)) for row in inverse.tolist())
+        for errors in (system.F_error, system.g_error)
+    )
+    entries = to_vector(x)
+    total = sum((abs(x_a) for x_a in entries), _ZERO)
+    return entries, (to_fraction(moved) + to_fraction(h) * total) / (1 - size * to_fraction(h))

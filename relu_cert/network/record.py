@@ -1,0 +1,190 @@
+"""The fact `network` of a certificate: the given weights and everything that is said of them (verify/FORMAT.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from relu_cert.certificate import certificate
+from relu_cert.claims.model import Result
+from relu_cert.data.model import Source
+from relu_cert.exact import Matrix
+from relu_cert.network.closest import Closest
+from relu_cert.network.examine import NEAR, Comparison, Examination
+from relu_cert.network.linear import express
+from relu_cert.network.model import Origin, TrainedNetwork
+from relu_cert.network.objective import Interval, outputs
+from relu_cert.network.penalty import Conversion
+from relu_cert.network.stationarity import NeuronStationarity, Stationarity
+from relu_cert.patterns.model import PatternSet
+from relu_cert.prove.facts import BlockMultipliers, Facts
+from relu_cert.report.text import rational
+
+MOST_DIGITS = 19_000  # the checker declines longer numbers
+
+
+def network_certificate(
+    source: Source,
+    comparison: Comparison,
+    conversion: Conversion,
+    origin: Origin,
+    gap: Fraction,
+    results: Sequence[Result],
+) -> dict[str, Any]:
+    """The certificate of the optimum that the network is compared with, with the network and the verdicts about it."""
+    content = certificate(source, comparison.facts, results)
+    content["facts"]["network"] = network_record(comparison, conversion, origin, gap)
+    return content
+
+
+def network_record(comparison: Comparison, conversion: Conversion, origin: Origin, gap: Fraction) -> dict[str, Any]:
+    """The fact."""
+    found = comparison.examination
+    patterns = _patterns(comparison.facts)
+    content: dict[str, Any] = {
+        "file": {"sha256": origin.sha256, "format": origin.format},
+        "penalty": {
+            "convention": str(conversion.convention),
+            "value": rational(conversion.value),
+            "batch": conversion.batch,
+        },
+        "W1": _matrix(found.network.W1),
+        "w2": _vector(found.network.w2),
+        "gap": rational(gap),
+        "objective": rational(found.J),
+        "balanced": _interval(_wider(found.P)),
+        "merged": {
+            "collinear": _numbered(found, found.collinear.merges),
+            "on_data": _numbered(found, found.on_data.merges),
+        },
+        "outputs": {"rank": found.rank, "null": _null(found, comparison.facts)},
+        "stationary": _stationary(patterns, found.stationarity, Fraction(0)),
+    }
+    if _kinks(found.near_stationarity) > _kinks(found.stationarity):
+        content["near"] = _stationary(patterns, found.near_stationarity, NEAR)
+    if comparison.own is not None:
+        content["own"] = _own(comparison.own)
+    if prunable(found):
+        content["pruned"] = [{"sign": _sign(n.sign), "w": _vector(n.w)} for n in found.pruned.neurons]
+    content["directions"] = [_interval(one) for one in comparison.directions]
+    if comparison.closest is not None:
+        content["nearest"] = _nearest(comparison.closest)
+    return content
+
+
+def prunable(found: Examination) -> bool:
+    """Whether the pruned network has numbers that are short enough for a certificate."""
+    return all(_short_enough(x) for neuron in found.pruned.neurons for x in neuron.w)
+
+
+def alive(network: TrainedNetwork) -> list[int]:
+    """The numbers in W1 of the neurons that are not zero."""
+    return [i for i, (w, v) in enumerate(zip(network.W1, network.w2, strict=True)) if v and any(w)]
+
+
+def _numbered(found: Examination, groups: Iterable[Sequence[int]]) -> list[list[int]]:
+    numbers = alive(found.network)
+    return [[numbers[i] for i in group] for group in groups]
+
+
+def _null(found: Examination, facts: Facts) -> str:
+    """A dependence of the outputs, with 0 for the neurons that are zero; empty if there is none, or none of few digits:
+    the first output that the independent ones before it span."""
+    network = facts.problem.network
+    if found.rank == len(found.neurons) or network is None:
+        return ""
+    q = outputs(found.neurons, network.Z)
+    basis: list[int] = []
+    for j, q_j in enumerate(q):
+        gamma = express([q[i] for i in basis], q_j)
+        if gamma is None:
+            basis.append(j)
+            continue
+        beta = dict(zip(basis, (-g for g in gamma), strict=True)) | {j: Fraction(1)}
+        if not all(map(_short_enough, beta.values())):
+            return ""
+        place = {number: i for i, number in enumerate(alive(found.network))}
+        return _vector(beta.get(place.get(i, -1), Fraction(0)) for i in range(found.network.m))
+    return ""
+
+
+def _stationary(patterns: PatternSet, found: Stationarity, tolerance: Fraction) -> dict[str, Any]:
+    cells = patterns.array()[: patterns.open_cells]
+    return {
+        "tolerance": rational(tolerance),
+        "cells": [_cells(cells, neuron) for neuron in found.neurons],
+        **_interval(found.distance_squared),
+    }
+
+
+def _cells(cells: np.ndarray[Any, np.dtype[np.bool_]], neuron: NeuronStationarity) -> list[list[Any]]:
+    """[number of an open cell of the whole arrangement that lies in the kinks' cell, its weight]"""
+    kinks = list(neuron.kinks)
+    found = []
+    for on, weight in neuron.cells:
+        wanted = np.array([k in on for k in kinks])
+        number = int(np.flatnonzero((cells[:, kinks] == wanted).all(axis=1))[0])
+        found.append([number, rational(weight)])
+    return found
+
+
+def _own(own: Facts) -> dict[str, Any]:
+    if not isinstance(own.dual.multipliers, BlockMultipliers):
+        raise ValueError("a program over given patterns has multipliers for its blocks")
+    neurons = [{"block": n.block, "w": _vector(n.w), "norm": rational(n.norm)} for n in own.primal.neurons]
+    rho = [None if r is None else _vector(r) for r in own.dual.multipliers.rho]
+    return {"primal": {"neurons": neurons}, "dual": {"theta": _vector(own.dual.theta), "multipliers": rho}}
+
+
+def _nearest(found: Closest) -> dict[str, Any]:
+    return {
+        "weights": _vector(found.weights),
+        "hull": _vector(found.hull),
+        "pairs": [list(pair) for pair in found.pairs],
+        "upper": rational(found.distance.upper),
+        "tangent": _vector(found.tangent),
+        "prices": _vector(found.prices),
+        "allowances": _vector(found.allowances),
+        "lower": rational(found.distance.lower),
+    }
+
+
+def _wider(interval: Interval) -> Interval:
+    """Ends a little farther apart than our square roots leave them, unless they are exact."""
+    if interval.lower == interval.upper:
+        return interval
+    spare = Fraction(1, 2**100)
+    return Interval(interval.lower * (1 - spare), interval.upper * (1 + spare))
+
+
+def _patterns(facts: Facts) -> PatternSet:
+    if facts.problem.network is None:
+        raise ValueError("a ReLU network is compared with the ReLU problem")
+    return facts.problem.network.patterns
+
+
+def _kinks(found: Stationarity) -> int:
+    return sum(len(neuron.kinks) for neuron in found.neurons)
+
+
+def _short_enough(x: Fraction) -> bool:
+    return max(x.numerator.bit_length(), x.denominator.bit_length()) * 30103 // 100000 < MOST_DIGITS
+
+
+def _sign(sign: int) -> str:
+    return "+" if sign > 0 else "-"
+
+
+def _interval(interval: Interval) -> dict[str, str]:
+    return {"lower": rational(interval.lower), "upper": rational(interval.upper)}
+
+
+def _vector(entries: Iterable[Fraction]) -> str:
+    return " ".join(map(rational, entries))
+
+
+def _matrix(rows: Matrix) -> list[str]:
+    return [_vector(row) for row in rows]
