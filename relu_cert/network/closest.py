@@ -288,7 +288,11 @@ def _prices(
             break
         p = raised
     s = {a: (gain[i][a] or _ZERO) - p[i] for a, i in pairs.items()}
-    return tuple(_up(max(_ZERO, s[a] / weights[a])) if a in s and weights[a] else price for a, price in enumerate(free))
+    free_of_charge = {a: price for a, price in enumerate(free) if not weights[a]}
+    return tuple(
+        free_of_charge[a] if a in free_of_charge else _up(max(_ZERO, s.get(a, _ZERO) / weights[a]))
+        for a in range(len(weights))
+    )
 
 
 def _relaxed(points: Matrix, prices: Vector, lam: Fraction) -> Vector:

@@ -78,4 +78,4 @@ def _rounded(interval: Interval) -> Interval:
 
 def _rounded_down(x: Fraction) -> Fraction:
     """A number of few digits, a little below x > 0."""
-    return outward(Interval(x * (1 - Fraction(1, 2**BITS)), x), BITS).lower if x else x
+    return x if x in (_ZERO, FARTHEST) else outward(Interval(x * (1 - Fraction(1, 2**BITS)), x), BITS).lower

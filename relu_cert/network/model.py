@@ -66,6 +66,11 @@ class TrainedNetwork:
         )
 
 
+def alive(network: TrainedNetwork) -> list[int]:
+    """The numbers in W1 of the neurons that are not zero, in the order of the convex form."""
+    return [i for i, (w, v) in enumerate(zip(network.W1, network.w2, strict=True)) if v and any(w)]
+
+
 def without_origin(network: TrainedNetwork) -> TrainedNetwork:
     """The network as a value, for comparisons."""
     return replace(network, origin=Origin("relu_cert"))

@@ -15,7 +15,7 @@ from relu_cert.exact import Matrix
 from relu_cert.network.closest import Closest
 from relu_cert.network.examine import NEAR, Comparison, Examination
 from relu_cert.network.linear import express
-from relu_cert.network.model import Origin, TrainedNetwork
+from relu_cert.network.model import Origin, alive
 from relu_cert.network.objective import Interval, outputs
 from relu_cert.network.penalty import Conversion
 from relu_cert.network.stationarity import NeuronStationarity, Stationarity
@@ -78,11 +78,6 @@ def network_record(comparison: Comparison, conversion: Conversion, origin: Origi
 def prunable(found: Examination) -> bool:
     """Whether the pruned network has numbers that are short enough for a certificate."""
     return all(_short_enough(x) for neuron in found.pruned.neurons for x in neuron.w)
-
-
-def alive(network: TrainedNetwork) -> list[int]:
-    """The numbers in W1 of the neurons that are not zero."""
-    return [i for i, (w, v) in enumerate(zip(network.W1, network.w2, strict=True)) if v and any(w)]
 
 
 def _numbered(found: Examination, groups: Iterable[Sequence[int]]) -> list[list[int]]:

@@ -18,6 +18,7 @@ from relu_cert.data.model import Dataset
 from relu_cert.exact import sqrt_upper
 from relu_cert.network import Conversion, Interval, TrainedNetwork
 from relu_cert.network.examine import Comparison, Distance, distance
+from relu_cert.network.model import alive
 from relu_cert.prove.facts import Value
 from relu_cert.report.outcome import claims_table
 from relu_cert.report.text import decimal, rational, scientific, short
@@ -41,7 +42,7 @@ class NetworkOutcome:
     def to_json(self) -> dict[str, Any]:
         """The object of `network --json`."""
         found, origin = self.comparison.examination, self.trained.origin
-        own = self.comparison.own
+        own, closest = self.comparison.own, self.comparison.closest
         return {
             "format": FORMAT,
             "version": VERSION,
@@ -94,6 +95,11 @@ class NetworkOutcome:
                 "pairs": [list(pair) for pair in self.comparison.nearest.pairs],
                 "distance_squared": rational(self.comparison.nearest.distance_squared),
             },
+            "alive": alive(found.network),
+            "directions": [_interval(one) for one in self.comparison.directions],
+            "nearest_optimal": None
+            if closest is None
+            else {"pairs": [list(pair) for pair in closest.pairs], "distance": _interval(closest.distance)},
             "claims": [
                 {"claim": r.claim, "verdict": str(r.verdict), "evidence": r.evidence, "detail": r.detail}
                 for r in self.results
@@ -117,7 +123,8 @@ class NetworkOutcome:
         for what, path in self.written:
             console.print(f"{what:<12} {path}", markup=False, soft_wrap=True)
         console.print(f"certificate  {self.certificate_path}", markup=False, soft_wrap=True)
-        command = f"python -m verify {self.certificate_path} --data {self.data.source.path}"
+        files = f"--data {self.data.source.path} --network {self.trained.origin.path}"
+        command = f"python -m verify {self.certificate_path} {files}"
         console.print(f"re-check it  {command}", markup=False, soft_wrap=True)
         return stream.getvalue()
 
@@ -142,6 +149,8 @@ class NetworkOutcome:
         yield f"optimum      {decimal(facts.value.upper, 12)} over all patterns, {_proved(facts.value)}"
         if (own := self.comparison.own) is not None:
             yield f"             {decimal(own.value.upper, 12)} over the network's own, {_proved(own.value)}"
+        if self.comparison.closest is not None:
+            return  # the claim network-nearest says it
         nearest, merged = self.comparison.nearest, len(found.on_data.neurons)
         apart = scientific(sqrt_upper(nearest.distance_squared))
         yield f"nearest      {len(nearest.pairs)} of its {merged} merged neurons pair with optimal ones, {apart} apart"

@@ -20,13 +20,15 @@ def decide(comparison: Comparison, gap: Fraction) -> Result:
     right, wrong = sum(not one.upper for one in found), sum(one.lower > 0 for one in found)
     if right == m:
         return Result(NAME, Verdict.PROVED, "equality", f"all {m} have the directions of optimal neurons, exactly.")
-    if not wrong:
-        detail = f"none of the {m} directions is excluded; the optimal ones are not known well enough."
-        return Result(NAME, Verdict.UNDECIDED, "", detail)
     near, far = max(one.lower for one in found), max(one.upper for one in found)
+    if not wrong:
+        known = f"all are within {scientific(far)} of optimal ones" if far < 2 else "the optimal ones are not known"
+        detail = f"none of the {m} directions is excluded; {known}, equality is not settled."
+        return Result(NAME, Verdict.UNDECIDED, "", detail)
     also = f", {right} exactly one that optimal networks have" if right else ""
-    spread = f"the farthest is between {scientific(near)} and {scientific(far)} off"
-    if far >= 2 and near < 2:
-        spread = f"the farthest is at least {scientific(near)} off"
+    low, high = scientific(near), scientific(far)
+    spread = f"the farthest is {high} off" if low == high else f"the farthest is between {low} and {high} off"
+    if far >= 2:
+        spread = f"the farthest is {low} off" if near == 2 else f"the farthest is at least {low} off"
     detail = f"{wrong} of {m} neurons have a direction that no optimal network has{also}; {spread}."
     return Result(NAME, Verdict.REFUTED, "ball", detail)

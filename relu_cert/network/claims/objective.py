@@ -18,4 +18,6 @@ def decide(comparison: Comparison, gap: Fraction) -> Result:
     found = comparison.examination
     away = distance(found, comparison.facts.value).trained.upper
     over = "equal to the global optimum" if away == 0 else f"at most {scientific(away)} above the global optimum"
-    return Result(NAME, Verdict.PROVED, "duality", f"J = {short(found.J)}, {over}.")
+    J = short(found.J)
+    exact = f"J is about {J[1:]}, an exact rational" if J.startswith("~") else f"J = {J}"
+    return Result(NAME, Verdict.PROVED, "duality", f"{exact}; {over}.")

@@ -10,6 +10,7 @@ from shlex import quote
 from xml.etree.ElementTree import Element
 
 from relu_cert.exact import sqrt_upper
+from relu_cert.network.claims import STATEMENTS
 from relu_cert.network.compare import network_facts
 from relu_cert.prove.facts import Facts
 from relu_cert.report.html.check import verdict_table
@@ -25,15 +26,6 @@ from relu_cert.report.text import decimal, rational, scientific, short
 
 MOST_NEURONS = 60
 DECADES = 12  # what is nearer to the optimum than so many powers of ten below the farthest has no bar
-STATEMENTS = {
-    "network-optimal": "It is globally optimal up to the relative gap.",
-    "network-own-optimal": "It is optimal among networks with its own activation patterns, up to the gap.",
-    "network-stationary": "It is a Clarke stationary point of its objective.",
-    "network-balanced": "Both layers of every neuron have the same norm.",
-    "network-merged": "No two of its neurons can be merged.",
-    "network-independent": "The outputs of its neurons are linearly independent.",
-    "network-directions": "All its neurons have directions that optimal networks can have.",
-}
 ROW = 26.0
 
 
