@@ -91,8 +91,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         say(f"{error.outcome}  {error}", arguments)
     else:
         code, report = 0, {"result": "accepted", "claims": [asdict(line) for line in lines]}
+        width = max([17, *(len(line.claim) for line in lines)])
         for line in lines:
-            say(f"accepted  {line.claim:<19}  {line.verdict:<9}  {line.proved}", arguments)
+            say(f"accepted  {line.claim:<{width}}  {line.verdict:<9}  {line.proved}", arguments)
         if not lines:
             say("accepted  (no claim)", arguments)
         if arguments.data is None and not any(line.claim in REFUTABLE for line in lines):

@@ -37,7 +37,7 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 ROUNDS = 20
 GRID = 2**64
 FINE = 2**128
-BITS = 64
+BITS = 96
 
 
 @dataclass(frozen=True)

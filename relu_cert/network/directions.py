@@ -17,7 +17,7 @@ from relu_cert.prove.facts import Facts
 
 FARTHEST = Fraction(2)
 _ZERO = Fraction(0)
-BITS = 64
+BITS = 96
 
 
 def direction_bounds(facts: Facts, optimum: Optimum | None, neurons: Sequence[ConvexNeuron]) -> tuple[Interval, ...]:

@@ -57,7 +57,7 @@ def test_the_optimal_network_is_proved_optimal() -> None:
     assert said["network-directions"] is Verdict.REFUTED  # doubles are off by their last bits, and that is proved
     assert all(one.upper < F(1, 10**15) for one in comparison.directions)
     assert comparison.closest is not None
-    assert 0 < comparison.closest.distance.lower <= comparison.closest.distance.upper < F(1, 10**12)
+    assert 0 <= comparison.closest.distance.lower <= comparison.closest.distance.upper < F(1, 10**15)
     away = distance(comparison.examination, comparison.facts.value)
     assert 0 <= away.trained.lower <= away.trained.upper < F(1, 10**12)
     assert comparison.nearest.pairs == ((0, 0), (1, 1), (2, 2))

@@ -1,0 +1,391 @@
+"""The fact `network` and the claims on it: what is true is accepted, what is wrong is rejected for its own reason."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import verify
+from tests.verify.given import CASES, falsehoods, given
+from tests.verify.mutate import mutants
+from verify.certificate import judged
+from verify.facts import Facts, check_facts
+from verify.network.check import Ground, check_network
+from verify.problem import Problem, read_problem
+from verify.text import Limits, Node, load
+
+FLIPPED = {"PROVED": "REFUTED", "REFUTED": "PROVED", "UNDECIDED": "PROVED"}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_given_networks_are_accepted(name: str) -> None:
+    """Every verdict of the producer is accepted, and an oracle that shares nothing finds nothing false in the fact."""
+    case = given(name)
+    lines = verify.check(case.text, case.raw)
+    assert [(line.claim, line.verdict) for line in lines] == [(c["claim"], c["verdict"]) for c in case.tree["claims"]]
+    assert list(falsehoods(case.tree, case.planted)) == []
+
+
+def verdicts(name: str) -> dict[str, str]:
+    """The verdicts of a case, without their prefix."""
+    return {c["claim"].removeprefix("network-"): c["verdict"] for c in given(name).tree["claims"]}
+
+
+def test_planted_verdicts() -> None:
+    """Exactly optimal: everything is proved. Inside the polytope: directions and distance 0 too, though it is split,
+    has dead neurons and a wrong scale."""
+    said = verdicts("exactly optimal")
+    assert {said[c] for c in said if c not in ("p-unique", "patterns-complete", "optimal-set")} == {"PROVED"}
+    said = verdicts("inside the polytope, split, dead")
+    assert said["directions"] == said["nearest"] == said["prune"] == "PROVED"
+    assert said["merged"] == said["balanced"] == said["independent"] == said["stationary"] == "REFUTED"
+    nearest = given("inside the polytope, split, dead").tree["facts"]["network"]["nearest"]
+    assert nearest["upper"] == nearest["lower"] == "0"
+    said = verdicts("above lambda_max")
+    assert said["directions"] == "REFUTED"
+    assert said["nearest"] == "PROVED"
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_opposite_verdicts_are_rejected(name: str) -> None:
+    """No verdict on the network can be turned round on the same evidence."""
+    case = given(name)
+    for number, claim in enumerate(case.tree["claims"]):
+        if claim["claim"].startswith("network-"):
+            tree = copy.deepcopy(case.tree)
+            tree["claims"][number]["verdict"] = FLIPPED[claim["verdict"]]
+            with pytest.raises(verify.Rejected):
+                verify.check(json.dumps(tree).encode())
+
+
+# ------------------------------------------------------------------------------------------------ mutants
+
+
+@cache
+def ground(name: str) -> tuple[Problem, Facts]:
+    """The problem and the other facts of a case, checked once."""
+    tree = copy.deepcopy(given(name).tree)
+    del tree["facts"]["network"]
+    problem = read_problem(Node(tree["problem"]))
+    return problem, check_facts(problem, Node(tree["facts"]))
+
+
+def accepted(name: str, text: str) -> bool:
+    """Whether the text of a fact, {"network": ...}, and all verdicts of the case on it are accepted."""
+    problem, facts = ground(name)
+    rest = Ground(
+        facts.patterns,
+        facts.lambda_max_squared is not None and problem.lam**2 >= facts.lambda_max_squared,
+        facts.theta,
+        facts.value,
+        facts.optimal_set,
+        facts.polytope,
+    )
+    try:
+        found = check_network(problem, rest, load(text.encode(), Limits()).record("network")["network"])
+        for claim in given(name).tree["claims"]:
+            if claim["claim"].startswith("network-"):
+                judged(problem, replace(facts, network=found), claim["claim"], claim["verdict"], Node(None))
+    except (verify.Rejected, verify.Declined):
+        return False
+    return True
+
+
+def test_the_short_way_is_the_long_way() -> None:
+    """Unchanged facts are accepted by the shortcut of these tests."""
+    for name in CASES:
+        assert accepted(name, json.dumps({"network": given(name).tree["facts"]["network"]}))
+
+
+THOROUGH = ("inside the polytope, split, dead", "at kinks", "three for two", "an irrational optimum")
+SPELLED = "with a|lowest|over 1|as |exponent|other digits|line end|negative zero|space|null|in an|first$|last$|longer"
+UNREAD = r"network\.file\.(format|sha256)|network\.file"  # a name, and a hash that is compared with the file only
+
+
+@pytest.mark.parametrize("name", THOROUGH)
+def test_every_mutant_is_rejected_or_true(name: str) -> None:
+    """Whatever is changed in the fact: it is rejected, or every statement in it is still true for the oracle."""
+    case = given(name)
+    total, survivors = 0, 0
+    for mutant in mutants({"network": case.tree["facts"]["network"]}, 2):
+        if not mutant.place.startswith("network") or re.search(SPELLED, mutant.change):
+            continue
+        total += 1
+        if not accepted(name, mutant.text):
+            continue
+        survivors += 1
+        tree = {**case.tree, "facts": {**case.tree["facts"], **json.loads(mutant.text)}}
+        wrong = list(falsehoods(tree, case.planted))
+        assert wrong == [] or re.fullmatch(UNREAD, mutant.place), f"{mutant.name}: {wrong}"
+    assert total > 400
+    assert survivors < total / 3
+
+
+# ------------------------------------------------------------------------------------------------ the corpus
+
+
+def put(*path: str | int, to: Any) -> Callable[[dict[str, Any]], None]:
+    """The edit that sets one value (`...` drops it)."""
+
+    def edit(tree: dict[str, Any]) -> None:
+        target: Any = tree
+        for key in path[:-1]:
+            target = target[key]
+        if to is ...:
+            del target[path[-1]]
+        else:
+            target[path[-1]] = to
+
+    return edit
+
+
+def fact(*path: str | int, to: Any) -> Callable[[dict[str, Any]], None]:
+    """The same inside the fact."""
+    return put("facts", "network", *path, to=to)
+
+
+def verdict(claim: str, word: str) -> Callable[[dict[str, Any]], None]:
+    """The edit that states another verdict."""
+
+    def edit(tree: dict[str, Any]) -> None:
+        next(c for c in tree["claims"] if c["claim"] == f"network-{claim}")["verdict"] = word
+
+    return edit
+
+
+def without(name: str, claim: str) -> Callable[[dict[str, Any]], None]:
+    """The edit that drops a part of the fact, and the claims that are not about it."""
+
+    def edit(tree: dict[str, Any]) -> None:
+        del tree["facts"]["network"][name]
+        tree["claims"] = [c for c in tree["claims"] if c["claim"] == f"network-{claim}"]
+
+    return edit
+
+
+def alone(*parts: str, but: str = "directions") -> Callable[[dict[str, Any]], None]:
+    """The edit that drops other facts, all claims and the other parts that compare."""
+
+    def edit(tree: dict[str, Any]) -> None:
+        for part in parts:
+            tree["facts"].pop(part, None)
+        for part in {"directions", "nearest"} - {but}:
+            tree["facts"]["network"].pop(part, None)
+        tree["claims"] = []
+
+    return edit
+
+
+SPLIT, KINKS, THREE, BEST, ZERO = (
+    "inside the polytope, split, dead",
+    "at kinks",
+    "three for two",
+    "exactly optimal",
+    "above lambda_max",
+)
+LINE = "on a line"
+
+WRONG: dict[str, tuple[str, Callable[[dict[str, Any]], None], str]] = {
+    "a hash of capitals": (SPLIT, fact("file", "sha256", to="A" * 64), r"sha256: expected 64 lower-case"),
+    "another lambda than the convention's": (SPLIT, fact("penalty", "value", to="2"), "so that lambda is 5"),
+    "the number of another convention": (SPLIT, fact("penalty", "convention", to="pytorch"), "so that lambda is 5"),
+    "a batch for another convention": (SPLIT, fact("penalty", "batch", to=2), "batch: expected null, or for sklearn"),
+    "a batch that divides nothing": (
+        SPLIT,
+        fact("penalty", to={"convention": "sklearn", "value": "5", "batch": 3}),
+        "a batch size that divides",
+    ),
+    "no neuron": (SPLIT, lambda t: t["facts"]["network"].update(W1=[], w2=""), "at least one neuron"),
+    "a weight too few": (SPLIT, fact("w2", to="1 1 1"), "w2: expected 7 numbers"),
+    "a negative gap": (SPLIT, fact("gap", to="-1"), "a gap >= 0"),
+    "another objective": (SPLIT, fact("objective", to="81"), "objective: expected J = "),
+    "P too high": (THREE, fact("balanced", "lower", to="400"), "at most P"),
+    "P too low": (THREE, fact("balanced", "upper", to="300"), "at least P"),
+    "collinear neurons not named": (SPLIT, fact("merged", "collinear", to=[]), "all groups of collinear"),
+    "collinear neurons that are not": (SPLIT, fact("merged", "collinear", to=[[0, 3], [3, 4]]), "all groups of coll"),
+    "one neuron merged": (SPLIT, fact("merged", "on_data", to=[[3]]), "two or more neurons"),
+    "a zero neuron merged": (SPLIT, fact("merged", "on_data", to=[[3, 5]]), "two or more neurons that are not zero"),
+    "a neuron merged twice": (THREE, fact("merged", "on_data", to=[[0, 1], [0, 1]]), "in no other group"),
+    "neurons of two cones merged": (SPLIT, fact("merged", "on_data", to=[[0, 1]]), "one cone of the data"),
+    "neurons of two signs merged": (KINKS, fact("merged", "on_data", to=[[1, 3]]), "one cone of the data"),
+    "another rank": (SPLIT, fact("outputs", "rank", to=4), "the rank 3 of the outputs"),
+    "a dependence that is none": (SPLIT, fact("outputs", "null", to="1 0 0 0 0 0 0"), "sum beta_i q_i = 0 at row"),
+    "the dependence zero": (SPLIT, fact("outputs", "null", to="0 0 0 0 0 0 0"), "that are not all zero"),
+    "a dependence of zero neurons": (SPLIT, fact("outputs", "null", to="0 0 0 0 0 0 1"), "0 for the neuron 6"),
+    "a tolerance at the point itself": (LINE, fact("stationary", "tolerance", to="1/1000"), "expected the tolerance 0"),
+    "a negative tolerance": (SPLIT, fact("stationary", "tolerance", to="-1"), "a number >= 0"),
+    "weights of cells that are not positive": (KINKS, fact("stationary", "cells", 0, 0, 1, to="0"), "a weight > 0"),
+    "weights of cells of another sum": (KINKS, fact("stationary", "cells", 0, 0, 1, to="1/3"), "add up to 1"),
+    "a distance too large": (SPLIT, fact("stationary", "lower", to="10000"), "sum of the lower bounds"),
+    "a distance too small": (SPLIT, fact("stationary", "upper", to="1"), "sum of the squared lengths"),
+    "cells without kinks": (BEST, fact("stationary", "cells", 0, to=[[0, "1"]]), "an array of 0"),
+    "own patterns of a zero network": (
+        SPLIT,
+        lambda t: (
+            t["facts"]["network"].update(W1=["0 0"], w2="0", own={"primal": {}, "dual": {}})
+            or t["facts"]["network"].update(
+                objective="389",
+                balanced={"lower": "389", "upper": "389"},
+                merged={"collinear": [], "on_data": []},
+                outputs={"rank": 0, "null": ""},
+                stationary={"tolerance": "0", "cells": [[]], "lower": "0", "upper": "0"},
+            )
+        ),
+        "null, because the network has no pattern",
+    ),
+    "own dual point too long": (
+        SPLIT,
+        lambda t: t["facts"]["network"]["own"]["dual"].update(theta="10 10 17 17"),
+        r"own\.dual\.multipliers\[\d\]: expected",
+    ),
+    "own point with a short norm": (
+        SPLIT,
+        fact("own", "primal", "neurons", 0, "norm", to="1"),
+        r"own\.primal.*norm >= \|w\|",
+    ),
+    "pruned with a neuron zero": (SPLIT, fact("pruned", 0, "w", to="0 0"), "other than zero"),
+    "pruned to another fit": (SPLIT, fact("pruned", 0, "sign", to="-"), "the fit of the network at row"),
+    "pruned to dependent outputs": (
+        SPLIT,
+        lambda t: t["facts"]["network"].update(
+            pruned=[{"sign": "+", "w": f"{a}/2 {b}"} for a in (3, -3) for b in (2, -2)]
+        ),
+        "independent outputs, found 4 of rank 3",
+    ),
+    "pruned to longer neurons": (
+        THREE,
+        lambda t: t["facts"]["network"].update(
+            pruned=[{"sign": "+", "w": "9/2 0"}, {"sign": "+", "w": "0 11/2"}, {"sign": "-", "w": "-2 1"}]
+        ),
+        "a sum of norms that is no larger",
+    ),
+    "a direction too few": (SPLIT, lambda t: t["facts"]["network"]["directions"].pop(), "an array of 5"),
+    "a direction farther than it is": (THREE, fact("directions", 0, "lower", to="1"), "a number from 0 to"),
+    "a direction nearer than it is": (THREE, fact("directions", 0, "upper", to="1/100"), "a number from .* to 2"),
+    "a pair of two signs": (KINKS, fact("nearest", "pairs", to=[[2, 0]]), "two neurons of one sign"),
+    "a neuron in two pairs": (SPLIT, fact("nearest", "pairs", to=[[0, 0], [0, 1]]), "each in one pair only"),
+    "weights that are not optimal": (SPLIT, fact("nearest", "weights", to="1 1 1 1"), "the weights of an optimal"),
+    "negative weights": (SPLIT, fact("nearest", "weights", to="2 -1 -1 2"), "the weights of an optimal network"),
+    "a mean of another sum": (
+        SPLIT,
+        lambda t: t["facts"]["network"]["nearest"].update(weights="", hull="1/2 1/3"),
+        "numbers >= 0 that add up to 1",
+    ),
+    "nearer than it is": (THREE, fact("nearest", "upper", to="1"), "nearest.upper: expected errors and more"),
+    "farther than it is": (THREE, fact("nearest", "lower", to="6"), "its square at most"),
+    "negative prices": (THREE, fact("nearest", "prices", to="-1 -1 -1 -1"), "prices: expected numbers >= 0"),
+    "allowances too small": (
+        THREE,
+        lambda t: t["facts"]["network"]["nearest"].update(prices="0 0 0 0", allowances="0 0"),
+        "allowances: expected at least",
+    ),
+    "nearest without a list of vertices": (
+        SPLIT,
+        lambda t: [t["facts"].pop("polytope"), alone(but="nearest")(t)],
+        "nearest: expected the fact polytope",
+    ),
+    "nearest without an optimal set": (
+        SPLIT,
+        alone("polytope", "exact_set", but="nearest"),
+        "expected the facts optimal_set or exact_set",
+    ),
+    "directions without a dual point": (
+        SPLIT,
+        alone("polytope", "exact_set", "fit", "value", "dual"),
+        "the facts dual",
+    ),
+    "kinks without patterns": (
+        KINKS,
+        lambda t: [
+            t["facts"].clear(),
+            t["facts"].update(network=copy.deepcopy(given(KINKS).tree["facts"]["network"])),
+            alone()(t),
+        ],
+        "the fact patterns, which cells at kinks rest on",
+    ),
+    "optimal, though it is not": (SPLIT, verdict("optimal", "PROVED"), "J - lower <= gap"),
+    "not optimal, though it is": (BEST, verdict("optimal", "REFUTED"), "J - upper > gap"),
+    "optimal over its own patterns, though it is not": (SPLIT, verdict("own-optimal", "PROVED"), "J - lower <= gap"),
+    "not optimal over its own patterns, though it is": (BEST, verdict("own-optimal", "REFUTED"), "J - upper > gap"),
+    "stationary, though it is not": (SPLIT, verdict("stationary", "PROVED"), "a Clarke subgradient 0"),
+    "not stationary, though it is": (BEST, verdict("stationary", "REFUTED"), "a positive lower bound"),
+    "balanced, though it is not": (SPLIT, verdict("balanced", "PROVED"), "another norm at 0"),
+    "not balanced, though it is": (BEST, verdict("balanced", "REFUTED"), r"a neuron with \|W1_i\| !="),
+    "merged, though it is not": (SPLIT, verdict("merged", "PROVED"), "no two neurons of one sign"),
+    "not merged, though it is": (BEST, verdict("merged", "REFUTED"), "a group of neurons"),
+    "independent, though it is not": (SPLIT, verdict("independent", "PROVED"), "expected rank 5, found 3"),
+    "dependent, though it is not": (BEST, verdict("independent", "REFUTED"), "a rank below 2"),
+    "optimal directions, though they are not": (THREE, verdict("directions", "PROVED"), "distance 0 for 3 neurons"),
+    "other directions, though they are optimal": (BEST, verdict("directions", "REFUTED"), "a neuron at a positive"),
+    "own patterns not given": (SPLIT, without("own", "own-optimal"), "the fact network.own"),
+    "pruned network not given": (SPLIT, without("pruned", "prune"), "the fact network.pruned"),
+    "directions not given": (SPLIT, without("directions", "directions"), "the fact network.directions"),
+    "nearest not given": (SPLIT, without("nearest", "nearest"), "the fact network.nearest"),
+    "no network": (SPLIT, lambda t: t["facts"].pop("network"), "the fact network, which this rests on"),
+    "weights for the zero optimum": (ZERO, fact("nearest", "weights", to="1"), "the weights of an optimal network"),
+}
+
+
+def wrong_text(reason: str) -> bytes:
+    """The certificate of one wrong case."""
+    name, edit, _ = WRONG[reason]
+    tree = copy.deepcopy(given(name).tree)
+    edit(tree)
+    return json.dumps(tree).encode()
+
+
+@pytest.mark.parametrize("reason", WRONG)
+def test_wrong_networks_are_rejected(reason: str) -> None:
+    """Each wrong statement is rejected, and the message names the place and the reason."""
+    with pytest.raises(verify.Rejected) as caught:
+        verify.check(wrong_text(reason))
+    assert re.search(WRONG[reason][2], str(caught.value)), str(caught.value)
+
+
+def test_every_reject_path_of_networks_is_reached() -> None:
+    """Each statement of the network files that rejects is the one that rejects some case of the corpus."""
+    reached = set()
+    for reason in WRONG:
+        with pytest.raises(verify.Rejected) as caught:
+            verify.check(wrong_text(reason))
+        reached |= {(str(entry.path), entry.lineno + 1) for entry in caught.traceback}
+    package = Path(verify.__file__).parent
+    missed = []
+    for path in [*sorted((package / "network").glob("*.py")), package / "claims" / "network.py"]:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Raise) and "reject(" in ast.unparse(node):
+                lines = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+                if not any((str(path), line) in reached for line in lines):
+                    missed.append(f"{path.name}:{node.lineno}: {ast.unparse(node)}")
+    assert missed == []
+
+
+def test_the_file_is_hashed_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With --network the bytes given must have the hash that the certificate states, and it must speak of a network."""
+    from verify.__main__ import main
+
+    case = given(BEST)
+    tree = copy.deepcopy(case.tree)
+    tree["facts"]["network"]["file"]["sha256"] = sha256(b"weights").hexdigest()
+    path, right, other = tmp_path / "net.cert.json", tmp_path / "net.npz", tmp_path / "other.npz"
+    path.write_text(json.dumps(tree))
+    right.write_bytes(b"weights")
+    other.write_bytes(b"other")
+    assert main([str(path), "--network", str(right)]) == 0
+    assert main([str(path), "--network", str(other)]) == 1
+    assert "the hash of the network given" in capsys.readouterr().out
+    assert main([str(path), "--network", str(tmp_path / "none.npz")]) == 65
+    del tree["facts"]["network"]
+    tree["claims"] = []
+    path.write_text(json.dumps(tree))
+    assert main([str(path), "--network", str(right)]) == 64
