@@ -21,7 +21,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from relu_cert.problem.model import Problem
 from relu_cert.solve.model import Floats
-from relu_cert.solve.prepare import BlockArrays, prepare
+from relu_cert.solve.prepare import BlockArrays, SampledArrays, prepare
 from relu_cert.solve.shortest import shortest
 from relu_cert.solve.threads import one_thread
 
@@ -116,14 +116,14 @@ class _Network(_Direct):
 
 def _blocks_of(problem: Problem) -> _Blocks:
     data = prepare(problem)
-    if not isinstance(data.arrays, BlockArrays):
-        raise ValueError("the elastic variant needs its blocks written out")
-    sampled = problem.sampled
-    if sampled is None or sampled.model == "gated":
-        return _Direct(data.y, data.arrays)
-    Z = np.array([[float(z) for z in row] for row in sampled.Z])
-    on = np.array([[bit == "1" for bit in pattern] for pattern in sampled.patterns for _ in (1, -1)])
-    return _Network(data.y, data.arrays, Z, on, np.tile([1.0, -1.0], len(sampled.patterns)))
+    match data.arrays:
+        case SampledArrays() as arrays:
+            b = np.arange(len(arrays))
+            return _Network(data.y, arrays.written_out(), arrays.Z, arrays.on[arrays.pattern(b)], arrays.xi(b))
+        case BlockArrays() as arrays:
+            return _Direct(data.y, arrays)
+        case _:
+            raise ValueError("the elastic variant needs its blocks written out")
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,4 @@
-"""What the solver asks of a model: which blocks are violated at a residual, and on which face of its cone.
-
-A *face* is a block b with the active constraints F of its projection: v = Proj_{C_b}(X_b'r) = P_F X_b'r, so that
-B = X_b P_F is a fixed matrix while the face stays the same, v = B'r, and the neuron's output is q = B B'r.
-"""
+"""What the solver asks of a model: which blocks are violated at a residual, and on which face of its cone."""
 
 from __future__ import annotations
 
@@ -13,6 +9,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from relu_cert.solve.cones import Cones
+from relu_cert.solve.faces import Face as Face
+from relu_cert.solve.faces import Key as Key
+from relu_cert.solve.faces import add_blocks
 from relu_cert.solve.model import BlockMultipliers, Floats, Neuron
 from relu_cert.solve.pieces import (
     Pieces,
@@ -22,33 +22,9 @@ from relu_cert.solve.pieces import (
     representatives,
     unpack,
 )
-from relu_cert.solve.prepare import BlockArrays, FloatProblem, NetworkArrays
+from relu_cert.solve.prepare import BlockArrays, FloatProblem, NetworkArrays, SampledArrays
+from relu_cert.solve.sampled import SampledOracle
 from relu_cert.solve.shortest import shortest
-
-Key = tuple[int, int | None, bytes, tuple[int, ...]]
-
-
-@dataclass(frozen=True)
-class Face:
-    """A block on a face of its cone at some residual: B = X_b P_F (n x |b|), v = B'r, and P_F.
-
-    `kinks` are the rows that vanish on the face: z_k.v = 0 (ReLU; with a row come all that depend on the rows
-    found), K_k.v = 0 (direct). `on` are the packed rows that are on (ReLU; kinks are off). Equal keys, equal B.
-    """
-
-    sign: int
-    block: int | None
-    kinks: tuple[int, ...]
-    B: Floats
-    v: Floats
-    P: Floats
-    on: bytes = b""
-
-    @property
-    def key(self) -> Key:
-        """What identifies the face."""
-        return (self.sign, self.block, self.on, self.kinks)
-
 
 class Oracle(Protocol):
     """One model's view of its blocks."""
@@ -288,17 +264,11 @@ class BlockOracle:
         return face, float(np.linalg.norm(found.v[0])), rho
 
 
-def add_blocks(neurons: Sequence[Neuron]) -> list[Neuron]:
-    """Sum the weights block by block."""
-    total: dict[int | None, Floats] = {}
-    for neuron in neurons:
-        total[neuron.block] = total[neuron.block] + neuron.w if neuron.block in total else neuron.w
-    return [Neuron(1, block, w) for block, w in total.items() if w.any()]
-
-
-def oracle_of(problem: FloatProblem) -> ReluOracle | GatedOracle | BlockOracle:
+def oracle_of(problem: FloatProblem) -> ReluOracle | GatedOracle | SampledOracle | BlockOracle:
     """The oracle of the problem's model."""
     match problem.arrays:
+        case SampledArrays():
+            return SampledOracle(Cones(problem.arrays))
         case BlockArrays():
             return BlockOracle(problem.arrays)
         case NetworkArrays(gated=True):

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 from relu_cert.exact import Matrix
 from relu_cert.problem.model import Problem
-from relu_cert.solve.model import Floats
+from relu_cert.solve.model import Bits, Floats
+
+Numbers = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,35 @@ class NetworkArrays:
 
 
 @dataclass(frozen=True)
+class SampledArrays:
+    """ReLU blocks with their cones over some patterns: Z (n x d) and the patterns (k x n), true where a row is on.
+
+    Block 2i is X = D_i Z, block 2i + 1 is X = -D_i Z, both with the cone {u : (2 D_i - I) Z u >= 0}.
+    """
+
+    Z: Floats
+    on: Bits
+
+    def __len__(self) -> int:
+        return 2 * len(self.on)
+
+    def pattern(self, b: Numbers) -> Numbers:
+        """The blocks' patterns."""
+        return b // 2
+
+    def xi(self, b: Numbers) -> Floats:
+        """The blocks' signs."""
+        return 1.0 - 2.0 * (b % 2)
+
+    def written_out(self) -> BlockArrays:
+        """The same blocks, one by one."""
+        blocks = np.arange(len(self))
+        on, xi = self.on[self.pattern(blocks)], self.xi(blocks)
+        X = tuple((s * row)[:, None] * self.Z for s, row in zip(xi, on, strict=True))
+        return BlockArrays(X, tuple(np.where(row, -1.0, 1.0)[:, None] * self.Z for row in on))
+
+
+@dataclass(frozen=True)
 class BlockArrays:
     """X_b and the rows of K_b' (a x |b|; no rows where there is no cone) of a direct problem."""
 
@@ -39,7 +70,7 @@ class FloatProblem:
     """A problem in float64, as the solver wants it."""
 
     y: Floats
-    arrays: NetworkArrays | BlockArrays
+    arrays: NetworkArrays | SampledArrays | BlockArrays
 
 
 def prepare(problem: Problem | FloatProblem) -> FloatProblem:
@@ -52,6 +83,10 @@ def prepare(problem: Problem | FloatProblem) -> FloatProblem:
         patterns = problem.network.patterns
         bits = patterns.bits() if gated else patterns.groups[0].bits
         return FloatProblem(y, NetworkArrays(floats(problem.network.Z, patterns.d), np.ascontiguousarray(bits), gated))
+    sampled = problem.sampled
+    if sampled is not None and sampled.model == "relu":
+        on = np.array([[bit == "1" for bit in pattern] for pattern in sampled.patterns], dtype=np.bool_)
+        return FloatProblem(y, SampledArrays(floats(sampled.Z, 0), on.reshape(len(sampled.patterns), len(y))))
     X, K = [], []
     for block in problem.blocks:
         width = len(block.X[0]) if block.X else 0

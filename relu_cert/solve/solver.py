@@ -19,10 +19,13 @@ from relu_cert.problem.model import Problem
 from relu_cert.solve.kernel import newton
 from relu_cert.solve.lasso import nonnegative_lasso
 from relu_cert.solve.model import BlockMultipliers, Floats, Neuron, PieceMultipliers, Solution, Stats
-from relu_cert.solve.oracle import BlockOracle, Face, Key, Oracle, oracle_of
+from relu_cert.solve.faces import Face, Key
+from relu_cert.solve.oracle import BlockOracle, Oracle, oracle_of
 from relu_cert.solve.pieces import piece_multipliers
 from relu_cert.solve.prepare import BlockArrays, FloatProblem, NetworkArrays, prepare
+from relu_cert.solve.proximal import proximal_point
 from relu_cert.solve.rescue import interior_point
+from relu_cert.solve.sampled import SampledOracle
 from relu_cert.solve.threads import one_thread
 
 Progress = Callable[[int, float], None]  # round, relative gap
@@ -76,6 +79,8 @@ def _solve(
     point = _point(oracle, y, [])
     if warm is not None:
         point = _step(oracle, y, lam, _point(oracle, y, list(warm.neurons)), [], _FOLLOW) or point
+    elif isinstance(oracle, SampledOracle) and oracle.cones.large:
+        point = _rescued(oracle, data, lam, point)
     best: Solution | None = None
     idle, reason = 0, "rounds"
     for count in range(1, rounds + 1):
@@ -94,19 +99,26 @@ def _solve(
             reason = "stalled"
             break
         point = better
-        if idle == _RESCUE and isinstance(data.arrays, BlockArrays):
-            point = _rescued(oracle, data.arrays, y, lam, point)
+        if idle == _RESCUE:
+            point = _rescued(oracle, data, lam, point)
     if best is None:
         raise ValueError("at least one round is needed")
     return replace(best, stats=Stats(best.stats.rounds, perf_counter() - began, reason))
 
 
-def _rescued(oracle: Oracle, arrays: BlockArrays, y: Floats, lam: float, point: _Point) -> _Point:
-    """The interior-point solution if it is better, with Newton's polish."""
-    found = _point(oracle, y, interior_point(arrays, y, lam))
+def _rescued(oracle: Oracle, data: FloatProblem, lam: float, point: _Point) -> _Point:
+    """The solution of a method that does not follow faces if it is better, with Newton's polish: where there are many
+    cones, and where Newton's faces run in circles. Whole networks have no such method."""
+    if isinstance(oracle, SampledOracle):
+        neurons = proximal_point(oracle.cones, data.y, lam)
+    elif isinstance(data.arrays, BlockArrays):
+        neurons = interior_point(data.arrays, data.y, lam)
+    else:
+        return point
+    found = _point(oracle, data.y, neurons)
     if _value(lam, found) >= _value(lam, point):
         return point
-    return _step(oracle, y, lam, found, [], _FOLLOW) or found
+    return _step(oracle, data.y, lam, found, [], _FOLLOW) or found
 
 
 def _step(oracle: Oracle, y: Floats, lam: float, point: _Point, fresh: Sequence[Neuron], most: int) -> _Point | None:
@@ -131,7 +143,7 @@ def multipliers(
     data = prepare(problem)
     oracle = oracle_of(data)
     enough = lam * (1.0 - _MARGIN)
-    if isinstance(oracle, BlockOracle):
+    if isinstance(oracle, BlockOracle | SampledOracle):
         return oracle.multipliers(theta, enough)
     if isinstance(data.arrays, NetworkArrays) and not data.arrays.gated:
         return {sign: piece_multipliers(data.arrays, sign * theta, enough) for sign in (1, -1)}
