@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from relu_cert.solve.faces import Face
 from relu_cert.solve.model import Floats
-from relu_cert.solve.oracle import Face
 
 NEWTON_STEPS = 6
 

@@ -23,8 +23,9 @@ from relu_cert.prove.facts import NeuronClass
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
 from relu_cert.prove.multipliers import Proposals
 from relu_cert.solve import FloatProblem, Solution, multipliers, solve
+from relu_cert.solve.faces import Face
 from relu_cert.solve.model import Floats
-from relu_cert.solve.oracle import Face, oracle_of
+from relu_cert.solve.oracle import oracle_of
 from relu_cert.solve.solver import carry
 
 DEGREE = 5

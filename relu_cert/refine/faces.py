@@ -16,7 +16,7 @@ from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
 from relu_cert.exact import Vector, primitive, scaled_rows
 from relu_cert.problem.model import Problem
-from relu_cert.solve.oracle import Face, Key
+from relu_cert.solve.faces import Face, Key
 
 
 @dataclass(frozen=True)

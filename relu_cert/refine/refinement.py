@@ -20,9 +20,10 @@ from relu_cert.problem.model import Problem
 from relu_cert.refine.faces import ExactFaces
 from relu_cert.refine.model import Refined, RefinedNeuron
 from relu_cert.refine.newton import KernelPoint, Singular, System, floats, solve_system
+from relu_cert.solve.faces import Face
 from relu_cert.solve.lasso import enter, independent, nonnegative_lasso
 from relu_cert.solve.model import Floats, Neuron, Solution
-from relu_cert.solve.oracle import Face, Oracle, oracle_of
+from relu_cert.solve.oracle import Oracle, oracle_of
 from relu_cert.solve.prepare import FloatProblem, prepare
 from relu_cert.solve.solver import carry
 

@@ -1,4 +1,4 @@
-"""Projections onto the cones of many ReLU blocks, compiled: Lawson and Hanson's method, each block from its last answer.
+"""Projections onto the cones of many ReLU blocks, compiled: the method of Lawson and Hanson, from the last answer.
 
 The cone of pattern D is {u : g_k.u >= 0}, g_k = (2D - I)_kk z_k, and Proj(c) = c + sum_k x_k g_k with the shortest such
 vector, x >= 0. The rows with x_k > 0 are the kinks. An orthonormal basis Q of their span, G = L Q with L lower

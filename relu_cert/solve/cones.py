@@ -69,9 +69,7 @@ class Cones:
         v, exact = np.empty_like(c), np.zeros(len(c), dtype=bool)
         kinks, x = (self._kinks[blocks], self._x[blocks]) if remember else (np.full(c.shape, -1), np.zeros(c.shape))
         pattern = self._pattern[blocks]
-        _compiled().project(
-            c, pattern, self._unit, self._sign, enough, _VIOLATED, v, kinks, x, exact
-        )
+        _compiled().project(c, pattern, self._unit, self._sign, enough, _VIOLATED, v, kinks, x, exact)
         if remember:
             self._kinks[blocks], self._x[blocks] = kinks, x
         return Projected(blocks, v, lengths(v), kinks, x / self._scale[kinks])

@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.solve.cones import Cones
-from relu_cert.solve.faces import Face as Face
-from relu_cert.solve.faces import Key as Key
-from relu_cert.solve.faces import add_blocks
+from relu_cert.solve.faces import Face, add_blocks
 from relu_cert.solve.model import BlockMultipliers, Floats, Neuron
 from relu_cert.solve.pieces import (
     Pieces,
@@ -25,6 +23,7 @@ from relu_cert.solve.pieces import (
 from relu_cert.solve.prepare import BlockArrays, FloatProblem, NetworkArrays, SampledArrays
 from relu_cert.solve.sampled import SampledOracle
 from relu_cert.solve.shortest import shortest
+
 
 class Oracle(Protocol):
     """One model's view of its blocks."""

@@ -47,7 +47,7 @@ class SampledArrays:
 
     def xi(self, b: Numbers) -> Floats:
         """The blocks' signs."""
-        return 1.0 - 2.0 * (b % 2)
+        return np.asarray(1.0 - 2.0 * (b % 2), dtype=np.float64)
 
     def written_out(self) -> BlockArrays:
         """The same blocks, one by one."""

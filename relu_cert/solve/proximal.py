@@ -6,8 +6,9 @@ is the dual of the minimum over r of the strongly convex, once differentiable fu
 
     f(r) = 1/2|r|^2 - y.r + 1/(2 delta) sum_b (|p_b| - lambda)_+^2,    p_b = Proj_{C_b}(X_b'r + delta w'_b),
 
-with w+_b = (1 - lambda/|p_b|)_+ p_b / delta and gradient r - y + sum_b X_b w+_b. On a face p_b = P (X_b'r + delta w'_b),
-and the Hessian is I + sum_b X_b J_b X_b', J_b = ((1 - lambda/|p_b|) P + lambda p_b p_b' / |p_b|^3) / delta.
+with w+_b = (1 - lambda/|p_b|)_+ p_b / delta, and its gradient is r - y + sum_b X_b w+_b. On a face
+p_b = P (X_b'r + delta w'_b), and the Hessian is I + sum_b X_b J_b X_b' with
+J_b = ((1 - lambda/|p_b|) P + lambda p_b p_b' / |p_b|^3) / delta.
 
 No face has to be followed, so that nothing runs in circles, and every w+ is feasible.
 """
@@ -25,8 +26,10 @@ from relu_cert.solve.model import Floats, Neuron
 
 _FIRST = 0.01  # the first delta, as a share of |Z|^2
 _SHRINK = 0.2  # delta from one proximal step to the next
+_SHORT = 0.9  # steps as short as this are given up,
+_NEAR = 1e-3  # and all of them from this relative gap on
 _STEPS = 40  # proximal steps
-_NEWTON = 40  # Newton steps in each
+_NEWTON = 30  # Newton steps in each
 _INNER = 0.1  # |gradient| that is small enough, as a share of sqrt(delta) |w+ - w'|
 _LEAST = 1e-10  # and in any case, as a share of |y|
 _ENOUGH = 1e-7  # the relative gap at which Newton's method in kernel form takes over
@@ -62,9 +65,11 @@ def proximal_point(cones: Cones, y: Floats, lam: float) -> list[Neuron]:
     best, least = centre, np.inf
     for _ in range(_STEPS):
         at = _minimise(_Step(cones, y, lam, delta, centre), r)
-        if at is None:  # too far for floats: a shorter way
+        if at is None:  # too far, or too near for floats
             shrink **= 0.5
             delta /= shrink
+            if shrink > _SHORT or least < _NEAR:
+                break
             continue
         r = at.r
         centre = np.zeros_like(centre)
@@ -72,7 +77,7 @@ def proximal_point(cones: Cones, y: Floats, lam: float) -> list[Neuron]:
         gap = _relative_gap(cones, y, lam, at)
         if gap < least:
             best, least = centre, gap
-        if gap <= _ENOUGH or shrink > 0.9:
+        if gap <= _ENOUGH:
             break
         delta *= shrink
     return [Neuron(1, int(b), best[b]) for b in np.flatnonzero(best.any(axis=1))]
@@ -101,7 +106,7 @@ def _minimise(step: _Step, r: Floats) -> _At | None:
             return None
         way = -dpotrs(L, at.gradient, lower=1)[0]
         slope, length = float(at.gradient @ way), 1.0
-        while length > 1e-6:
+        while length > 1e-4:
             tried = _evaluate(step, at.r + length * way)
             if tried.value <= at.value + 1e-4 * length * slope or np.linalg.norm(tried.gradient) < 0.5 * size:
                 break

@@ -1,0 +1,231 @@
+"""ReLU programs over some patterns: projections onto many cones at once, the proximal-point start, true gaps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from relu_cert.exact import matrix, vector
+from relu_cert.problem import over_patterns
+from relu_cert.solve import FloatProblem, Neuron, lambda_max, multipliers, prepare, solve
+from relu_cert.solve import cones as cones_module
+from relu_cert.solve.cones import Cones
+from relu_cert.solve.oracle import BlockOracle
+from relu_cert.solve.prepare import SampledArrays
+from relu_cert.solve.proximal import proximal_point
+from relu_cert.solve.sampled import SampledOracle
+
+RATIOS = (0.99, 0.5, 0.1, 1e-2, 1e-3, 1e-4)
+
+
+@pytest.fixture(params=["numpy", "compiled"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Both ways to project, whatever the size."""
+    monkeypatch.setattr(cones_module, "_LARGE", 0 if request.param == "compiled" else 10**12)
+    return str(request.param)
+
+
+def sampled(seed: int) -> FloatProblem:
+    """General position, a bias column, signs only, repeated and opposite rows, a zero row, rounded rows that are
+    nearly dependent; one to forty patterns."""
+    g = np.random.default_rng(seed)
+    n, d, k = int(g.integers(2, 30)), int(g.integers(1, 8)), int(g.integers(1, 40))
+    Z = g.integers(-9, 10, (n, d)).astype(np.float64)
+    kind = seed % 6
+    if kind == 1:
+        Z[:, -1] = 1.0
+    elif kind == 2:
+        Z = np.sign(Z)
+    elif kind == 3:
+        Z[1], Z[-1] = Z[0], -2.0 * Z[0]
+    elif kind == 4:
+        Z[n // 2] = 0.0
+    elif kind == 5:
+        Z = np.round(np.sign(Z) / 3.0, 6)
+    y = g.integers(-9, 10, n).astype(np.float64)
+    y[0] = y[0] or 1.0
+    return FloatProblem(y, SampledArrays(Z, np.unique(g.standard_normal((k, d)) @ Z.T > 0.0, axis=0)))
+
+
+def arrays_of(data: FloatProblem) -> SampledArrays:
+    """The sampled blocks."""
+    assert isinstance(data.arrays, SampledArrays)
+    return data.arrays
+
+
+@pytest.mark.parametrize("seed", range(18))
+def test_projections_satisfy_their_conditions(seed: int, way: str) -> None:
+    """v in the cone, c - v in its polar, v orthogonal to c - v, and v = c + sum x_k g_k with x >= 0: from nothing, and
+    again from the last answer for another c."""
+    data = sampled(seed)
+    arrays = arrays_of(data)
+    cones, blocks = Cones(arrays), np.arange(len(arrays))
+    g = np.random.default_rng(seed)
+    side = np.where(arrays.on[arrays.pattern(blocks)], 1.0, -1.0)
+    for theta in (data.y, data.y + 0.3 * g.standard_normal(len(data.y)), g.standard_normal(len(data.y))):
+        c = cones.correlations(theta)
+        found = cones.project(blocks, c, 0.0)
+        size = np.linalg.norm(c, axis=1, keepdims=True) + 1e-300
+        assert (side * (found.v @ arrays.Z.T) >= -1e-10 * size).all(), way
+        assert (np.abs(np.einsum("ij,ij->i", found.v, c - found.v)) <= 1e-11 * size[:, 0] ** 2).all()
+        assert (found.x >= 0.0).all()
+        rho = np.zeros((len(blocks), len(data.y)))
+        block, slot = np.nonzero(found.kinks >= 0)
+        rho[block, found.kinks[block, slot]] = found.x[block, slot]
+        assert np.abs(c + (rho * side) @ arrays.Z - found.v).max() <= 1e-8 * size.max()
+        assert found.norm == pytest.approx(np.linalg.norm(found.v, axis=1))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_projection_that_may_stop_is_an_upper_bound(seed: int, way: str) -> None:
+    """Above `enough` every price is exact; below it is a bound that is at most `enough`, also after other questions."""
+    data = sampled(seed)
+    cones, blocks = Cones(arrays_of(data)), np.arange(len(arrays_of(data)))
+    prices = Cones(arrays_of(data)).project(blocks, cones.correlations(data.y), 0.0).norm
+    cones.project(blocks, cones.correlations(data.y[::-1].copy()), 0.0)
+    enough = float(np.median(prices))
+    found = cones.project(blocks, cones.correlations(data.y), enough).norm
+    above, size = prices > enough * (1.0 + 1e-12), 1e-10 * (1.0 + prices.max())
+    assert found[above] == pytest.approx(prices[above], abs=size), way
+    assert (found[~above] <= enough + size).all()
+    assert (found >= prices - size).all()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_bases_are_orthonormal_and_split_at_the_kinks(seed: int, way: str) -> None:
+    """The first rows span the kinks, the others are orthogonal to them, all have length 1; P has the same kernel."""
+    data = sampled(seed)
+    arrays = arrays_of(data)
+    cones = Cones(arrays)
+    found = cones.project(np.arange(len(arrays)), cones.correlations(data.y), 0.0)
+    basis, span = cones.bases(found)
+    P = cones.tangent(found)
+    eye = np.eye(arrays.Z.shape[1])
+    for i, kinks in enumerate(found.kinks):
+        G = arrays.Z[kinks[kinks >= 0]]
+        assert basis[i] @ basis[i].T == pytest.approx(eye, abs=1e-12), way
+        assert G @ basis[i][span[i] :].T == pytest.approx(0.0, abs=1e-9)
+        assert span[i] == len(G)
+        assert P[i] == pytest.approx(eye - basis[i][: span[i]].T @ basis[i][: span[i]], abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_oracle_says_what_the_blocks_one_by_one_say(seed: int, way: str) -> None:
+    """Prices, faces, outputs, feasible neurons and multipliers are those of the same blocks written out."""
+    data = sampled(seed)
+    arrays = arrays_of(data)
+    ours, theirs = SampledOracle(Cones(arrays)), BlockOracle(arrays.written_out())
+    (top, faces), (their_top, their_faces) = ours.price(data.y, 0.0), theirs.price(data.y, 0.0)
+    assert top == pytest.approx(their_top, rel=1e-10), way
+    small = 1e-9 * (1.0 + top)
+    one = {face.block: face for face in faces if np.linalg.norm(face.v) > small}
+    other = {face.block: face for face in their_faces if np.linalg.norm(face.v) > small}
+    assert one.keys() == other.keys()
+    for block, face in one.items():
+        assert face.v == pytest.approx(other[block].v, abs=small)
+        assert face.B.T @ data.y == pytest.approx(face.v, abs=small)
+    neurons = ours.inside([Neuron(1, block, face.v) for block, face in one.items()])
+    assert len(neurons) == len(one)
+    assert ours.outputs(neurons) == pytest.approx(theirs.outputs(neurons), abs=small * 100)
+    spread = ours.feasible([*neurons, *neurons])
+    assert [n.block for n in spread] == [n.block for n in neurons]
+    rho, others = ours.multipliers(data.y, 0.0), theirs.multipliers(data.y, 0.0)
+    assert rho.norm == pytest.approx(others.norm, abs=small)
+
+
+@pytest.mark.parametrize("seed", range(18))
+def test_sampled_programs_reach_a_tiny_true_gap(seed: int, way: str) -> None:
+    """At every size of lambda: the gap is at most 1e-11, and primal, residual and dual feasibility are as said when
+    they are computed anew, with projections block by block."""
+    data = sampled(seed)
+    arrays = arrays_of(data).written_out()
+    largest = lambda_max(data)
+    for ratio in RATIOS if way == "compiled" else RATIOS[1::2]:
+        lam = ratio * largest
+        solution = solve(data, lam) if largest > 0.0 else solve(data, 1.0)
+        assert solution.relative_gap <= 1e-11, (ratio, solution.stats)
+        fit = np.zeros(len(data.y))
+        for neuron in solution.neurons:
+            b = neuron.block or 0
+            assert (
+                arrays.K[b] @ neuron.w <= 1e-11 * np.linalg.norm(neuron.w) * (1.0 + np.abs(arrays.K[b]).max())
+            ).all()
+            fit += arrays.X[b] @ neuron.w
+        penalty = solution.lam * sum(float(np.linalg.norm(n.w)) for n in solution.neurons)
+        assert solution.primal == pytest.approx(0.5 * float((data.y - fit) @ (data.y - fit)) + penalty, rel=1e-10)
+        assert solution.residual == pytest.approx(data.y - fit, abs=1e-10 * np.linalg.norm(data.y))
+        top = BlockOracle(arrays).price(solution.theta, 0.0)[0]
+        assert top <= solution.lam * (1.0 + 1e-10)
+
+
+def larger(n: int = 40, d: int = 5, k: int = 60, seed: int = 4) -> FloatProblem:
+    """Two classes, standardised features, sampled patterns, as in the paper's experiments."""
+    g = np.random.default_rng(seed)
+    Z = g.standard_normal((n, d))
+    y = np.where(np.abs(Z[:, 0]) + 0.5 * g.standard_normal(n) > 0.7, 1.0, -1.0)
+    return FloatProblem(y, SampledArrays(Z, np.unique(g.standard_normal((k, d)) @ Z.T > 0.0, axis=0)))
+
+
+def test_the_proximal_point_is_near_the_optimum(way: str) -> None:
+    """Feasible weights whose objective is within 1e-6 of the optimum, also where lambda is a thousandth of its
+    maximum, without any help by Newton's method in kernel form."""
+    data = larger()
+    arrays = arrays_of(data)
+    for ratio in (0.3, 1e-3):
+        lam = ratio * lambda_max(data)
+        oracle = SampledOracle(Cones(arrays))
+        neurons = proximal_point(oracle.cones, data.y, lam)
+        assert len(neurons) == len({n.block for n in neurons}) > 0
+        kept = oracle.inside(neurons)
+        assert np.array([n.w for n in kept]) == pytest.approx(np.array([n.w for n in neurons]), abs=1e-10), way
+        r = data.y - oracle.outputs(neurons).sum(axis=1)
+        value = 0.5 * float(r @ r) + lam * sum(float(np.linalg.norm(n.w)) for n in neurons)
+        best = solve(data, lam)
+        assert best.primal * (1.0 - 1e-9) <= value <= best.primal * (1.0 + 1e-6)
+
+
+def test_many_cones_are_solved_in_one_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the compiled way is taken the proximal-point start leads to the right faces: one round is enough."""
+    monkeypatch.setattr(cones_module, "_LARGE", 0)
+    data = larger(60, 6, 100)
+    solution = solve(data, 1e-3 * lambda_max(data))
+    assert solution.relative_gap <= 1e-12
+    assert solution.stats.rounds == 1
+    assert len(solution.neurons) > 20
+
+
+def test_a_warm_start_ends_where_a_cold_one_does(way: str) -> None:
+    """Along lambda, up and down: the same value."""
+    data = larger(25, 4, 30)
+    largest = lambda_max(data)
+    warm = solve(data, 0.5 * largest)
+    for ratio in (0.1, 0.01, 0.05):
+        warm = solve(data, ratio * largest, warm=warm)
+        assert warm.primal == pytest.approx(solve(data, ratio * largest).primal, rel=1e-11), way
+
+
+def test_exact_problems_over_patterns_are_prepared_as_such() -> None:
+    """A sampled problem becomes Z and its patterns; block numbers and multipliers are those of its exact blocks, and
+    weighted rows (as for the logistic loss) change no cone."""
+    Z = matrix([[1, 2], [-3, 1], [2, -2], [1, 1]])
+    problem = over_patterns(Z, vector(map(Fraction, (1, -2, 3, -1))), ("1011", "0110", "1001"), model="relu")
+    data = prepare(problem)
+    arrays = arrays_of(data)
+    written = arrays.written_out()
+    assert len(arrays) == len(problem.blocks) == 6
+    for block, X, K in zip(problem.blocks, written.X, written.K, strict=True):
+        assert np.array_equal(np.array(block.X, dtype=float), X)
+        assert np.array_equal(np.array(block.K, dtype=float).T, K)
+    theta = np.array([0.5, -1.0, 2.0, 0.25])
+    found = multipliers(problem, theta, 0.0)
+    assert found is not None
+    assert not isinstance(found, dict)
+    for rho, v, X, K in zip(found.rho, found.v, written.X, written.K, strict=True):
+        assert (rho >= 0.0).all()
+        assert X.T @ theta - K.T @ rho == pytest.approx(v, abs=1e-12)
+        assert (K @ v <= 1e-12).all()
+    halves = SampledOracle(Cones(replace(arrays, Z=0.5 * arrays.Z)))
+    assert halves.price(data.y, 0.0)[0] == pytest.approx(0.5 * lambda_max(problem))
