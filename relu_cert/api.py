@@ -47,7 +47,7 @@ from relu_cert.whole import Whole
 __all__ = ["Certified", "Number", "certify", "certify_group_lasso"]
 
 Number = Fraction | int | float | str
-PATH_CLAIMS = ("continuous", "min-norm-continuous")
+PATH_CLAIMS = ("continuous", "set-continuous", "min-norm-continuous")
 
 
 def certify(

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from shlex import quote
 from xml.etree.ElementTree import Element
 
+from relu_cert.certificate import listed_patterns
 from relu_cert.claims import CLAIMS, Result, Verdict
 from relu_cert.exact import sqrt_upper
 from relu_cert.problem.model import Problem
-from relu_cert.prove.facts import Facts
+from relu_cert.prove.facts import Facts, OptimalSet
 from relu_cert.report.html.curve import curve_figure, neurons_figure, scatter_figure
 from relu_cert.report.html.independence import independence_figure
 from relu_cert.report.html.markup import e
@@ -27,6 +29,7 @@ from relu_cert.report.html.view import view
 from relu_cert.report.html.weights import dual_figure, fan_figure
 from relu_cert.report.outcome import Outcome
 from relu_cert.report.text import decimal, rational, scientific, short
+from relu_cert.whole import distance
 
 SYMBOLS = {Verdict.PROVED: "✓", Verdict.REFUTED: "✗", Verdict.UNDECIDED: "?"}
 MOST_EXACT = 60  # neurons, rows and the like that are listed in full
@@ -70,7 +73,6 @@ def verdict_rows(rows: Sequence[tuple[Verdict, str, str, str, str]]) -> Element:
 
 def _head(outcome: Outcome) -> list[Element]:
     facts, problem = outcome.facts, outcome.facts.problem
-    network = problem.network
     if problem.kind != "cgl":
         kind = "gated ReLU" if problem.kind == "gated" else "ReLU"
         text = f"A two-layer {kind} network for {count(problem.n, 'point')} with {count(outcome.features, 'feature')}"
@@ -90,20 +92,34 @@ def _head(outcome: Outcome) -> list[Element]:
         ),
         ("λ", short(facts.lam, 14), f"λmax {'=' if exact else '≈'} {decimal(root, 6)}"),
     ]
-    if network is not None:
-        shown.append(
-            ("activation patterns", f"{len(network.patterns):,}", f"{network.patterns.open_cells:,} open cells")
-        )
+    shown += _pattern_card(outcome)
     return [
         e("p", f"{text}{_variant(problem)}; what is known about it is proved.", cls="lead"),
         cards(shown),
     ]
 
 
+def _pattern_card(outcome: Outcome) -> list[tuple[str, str, str]]:
+    """How many patterns there are, and, over some of them only, how far that is from the global optimum."""
+    problem = outcome.facts.problem
+    listed = listed_patterns(problem)
+    if listed is not None:
+        return [("activation patterns", f"{len(listed):,}", f"{listed.open_cells:,} open cells")]
+    if problem.sampled is None:
+        return []
+    found = [("activation patterns", f"{len(problem.sampled.patterns):,}", "of all that there are")]
+    whole = outcome.whole
+    if whole is not None and whole.facts is not None:
+        away = distance(outcome.facts, whole.facts)
+        bound = "at most, over all patterns" if away.lower <= 0 else "proved, over all patterns"
+        found.append(("above the global optimum", scientific(max(away.upper, Fraction(0))), bound))
+    return found
+
+
 def _variant(problem: Problem) -> str:
     """What was minimised, and over what."""
     loss = ", with the logistic loss" if problem.loss == "logistic" else ""
-    penalty = f", with δ/2 Σ|w_b|² more, δ = {short(problem.delta)}" if problem.delta else ""
+    penalty = f", with an elastic penalty, δ = {short(problem.delta)}" if problem.delta else ""
     if problem.sampled is None or problem.sampled.all is not None:
         return f"{loss}{penalty}, trained to its global optimum"
     return f"{loss}{penalty}, optimal over {count(len(problem.sampled.patterns), 'activation pattern')} only"
@@ -122,9 +138,11 @@ def _network(outcome: Outcome) -> Section:
     body = [figures(*shown)]
     if not facts.primal.neurons:
         body.insert(0, e("p", "The zero network: with this λ nothing is worth its penalty."))
-    elif facts.problem.network is not None and seen is None:
-        body.append(e("p", "Numbers this large or this small are not drawn.", cls="note"))
-    return Section("network", "The network" if facts.problem.network else "The solution", tuple(_present(body)))
+    elif facts.problem.kind != "cgl" and seen is None:
+        body.append(
+            e("p", "Numbers this large or this small are not drawn, nor are patterns without a gate.", cls="note")
+        )
+    return Section("network", "The solution" if facts.problem.kind == "cgl" else "The network", tuple(_present(body)))
 
 
 def _proof(outcome: Outcome) -> Section | None:
@@ -145,14 +163,15 @@ def _optimal_set(outcome: Outcome) -> Section | None:
     shape = polytope(facts)
     names = outcome.data.names if outcome.data else ()
     drawn: list[Element | None] = []
-    if shape is not None and shape.dimension > 0:
+    repeated = facts.optimal_set is not None and facts.optimal_set.repeated
+    if shape is not None and shape.dimension > 0 and not repeated:
         seen = shadow(facts)
         pair = set_figures(shape) or (() if seen is None else wire_figures(seen.points, seen.edges, shape.names))
         graph = None if seen is None else shadow_figure(seen)
         drawn = [beside(*pair), figures(graph, ranges_figure(shape, names, strip_length(facts, names)))]
     return Section(
         "optimal-set",
-        "All optimal networks" if facts.problem.network else "All solutions",
+        "All solutions" if facts.problem.kind == "cgl" else "All optimal networks",
         tuple(_present([e("p", text), *drawn])),
     )
 
@@ -169,7 +188,7 @@ def _path(outcome: Outcome) -> Section | None:
 def _set_sentence(facts: Facts) -> str:
     """What was proved about the optimal set."""
     exact, found = facts.exact_set, facts.optimal_set
-    direct = facts.problem.network is None
+    direct = facts.problem.kind == "cgl"
     one = "One solution" if direct else "One network, up to the order of its neurons and to splitting them"
     noun = "group" if direct else "neuron"
     if exact is not None and len(exact.solutions) == 1:
@@ -178,9 +197,13 @@ def _set_sentence(facts: Facts) -> str:
         widths = " and ".join(str(sum(1 for x in alpha if x)) for alpha in exact.solutions)
         tied, many = count(len(exact.kinks), noun), "solutions" if direct else "networks"
         return f"More than one: {tied} tie at λ, and two different {many} of widths {widths} are known exactly."
+    if facts.problem.delta:
+        return "One solution: with δ > 0 the objective is strongly convex."
     if found is None:
         return f"Not settled: {facts.unsettled}." if facts.unsettled else ""
     equations = len(found.lift) - found.void
+    if found.repeated:
+        return _repeated(found)
     if found.dimension == 0:
         return f"{one}: {count(len(found.active), noun)} can be active, and the weight of each is determined."
     text = (
@@ -188,6 +211,15 @@ def _set_sentence(facts: Facts) -> str:
         f"{count(len(found.groups), 'set')} whose members trade weight with one another"
     )
     return text + (f", under {count(equations, 'further equation')}." if equations else ".")
+
+
+def _repeated(found: OptimalSet) -> str:
+    """Over some patterns a neuron may lie in several blocks, and the convex solution then moves while it does not."""
+    carried = "1 of them only moves" if found.repeated == 1 else f"{found.repeated} of them only move"
+    text = f"The solutions of the convex program have {count(found.dimension, 'dimension')}; {carried} a neuron between"
+    text += " the blocks that carry it. "
+    free = found.network_dimension
+    return text + (f"The optimal networks have {count(free, 'dimension')}." if free else "The optimal network is one.")
 
 
 def _numbers(outcome: Outcome) -> Section:
@@ -206,7 +238,7 @@ def _numbers(outcome: Outcome) -> Section:
     folds = [fold("Values", table((), [(name, _digits(text)) for name, text in rows], "exact"))]
     if facts.primal.neurons:
         listed = heaviest_first(facts)[:MOST_EXACT]
-        header = ("", "neuron w, exactly") if facts.problem.network else ("block", "w, exactly")
+        header = ("block", "w, exactly") if facts.problem.kind == "cgl" else ("", "neuron w, exactly")
         entries = table(header, [(neuron_name(facts, i, one), _vector(one.w)) for i, one in enumerate(listed)], "exact")
         folds.append(fold(f"Neurons{_of(len(listed), len(facts.primal.neurons))}", entries))
     n = min(facts.problem.n, MOST_EXACT)
@@ -230,6 +262,12 @@ def _verify(outcome: Outcome) -> Section:
         ("data", data, outcome.source.sha256),
         ("certificate", certificate, digest),
     ]
+    whole = outcome.whole
+    if whole is not None and whole.facts is not None and whole.certificate_path is not None:
+        beside = str(whole.certificate_path)
+        commands += f"\npython -m verify {quote(beside)} --data {quote(data)}"
+        text = replace(outcome, facts=whole.facts, results=whole.results, whole=None).certificate_text()
+        rows.append(("certificate, all patterns", beside, hashlib.sha256(text.encode()).hexdigest()))
     how = "An independent program reads data and certificate again and re-derives every verdict in exact arithmetic:"
     return Section(
         "verify",

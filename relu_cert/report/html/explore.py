@@ -16,8 +16,10 @@ from relu_cert.report.html.check import verdict_table
 from relu_cert.report.html.curve import curve_figure, curves_figure
 from relu_cert.report.html.frame import Frame, drawing, padded
 from relu_cert.report.html.markup import e
+from relu_cert.report.html.optimal_set import polytope
 from relu_cert.report.html.page import Section, beside, cards, count, figure, figures, page, recaptioned, table
 from relu_cert.report.html.plane import plane_figure
+from relu_cert.report.html.set_figures import set_figures
 from relu_cert.report.html.shadow import MARKS, shadow, shadow_figure
 from relu_cert.report.html.view import Floats, View, floats
 from relu_cert.report.text import decimal, short
@@ -47,7 +49,7 @@ def explore_page(found: Exploration) -> str:
 
 
 def _head(found: Exploration) -> list[Element]:
-    facts, polytope = found.facts, found.facts.polytope
+    facts, listed = found.facts, found.facts.polytope
     text = (
         f"All optimal networks fit the {count(found.data.n, 'training point')} equally; on other data they may differ. "
         f"{found.validation.n:,} points to validate, {found.test.n:,} to test."
@@ -55,8 +57,8 @@ def _head(found: Exploration) -> list[Element]:
     shown = [
         ("optimal value p*", decimal(facts.value.upper, 10), "the same for all"),
         ("λ", short(facts.lam, 14), f"λmax ≈ {decimal(sqrt_upper(facts.lambda_max.squared), 6)}"),
-        ("dimension", "–" if polytope is None else str(polytope.dimension), "of the optimal set"),
-        ("minimal networks", "–" if polytope is None else f"{len(polytope.vertices):,}", "the vertices"),
+        ("dimension", "–" if listed is None else str(listed.dimension), "of the optimal set"),
+        ("minimal networks", "–" if listed is None else f"{len(listed.vertices):,}", "the vertices"),
         ("Max Diff", f"{found.difference:.4g}", f"in {found.measure}"),
     ]
     return [e("p", text, cls="lead"), cards(shown)]
@@ -86,13 +88,15 @@ def _pictures(found: Exploration) -> tuple[Element, ...]:
     seen = shadow(found.facts)
     graph = None
     if seen is not None:
-        polytope = found.facts.polytope
-        used = set(polytope.used) if polytope is not None else set()
+        listed = found.facts.polytope
+        used = set(listed.used) if listed is not None else set()
         columns = [j for j, name in enumerate(weight_system(found.facts).names) if name in used]
         lam = float(found.facts.lam)
         graph = shadow_figure(seen, {row.name: lam * np.array(row.weights)[columns] for row in found.rows})
-    drawn = figures(graph, None if same_function(found) else _errors(found))
-    return (drawn,) if drawn is not None else ()
+    shape = polytope(found.facts)
+    pair = () if shape is None or shape.dimension == 0 else set_figures(shape)
+    drawn = [beside(*pair), figures(graph, None if same_function(found) else _errors(found))]
+    return tuple(one for one in drawn if one is not None)
 
 
 def same_function(found: Exploration) -> bool:

@@ -61,7 +61,7 @@ def neurons_chart(facts: Facts, names: Sequence[str]) -> Element | None:
     caption = "The size |w| of each neuron, which is its share of the penalty"
     caption += f" (the {MOST_NEURONS} heaviest of {len(neurons)})" if rest else ""
     caption += "; at the right its direction, feature by feature." if count else "."
-    if facts.problem.network is None:
+    if facts.problem.kind == "cgl":
         caption = "The size |w_b| of each active group."
     return figure(svg, caption)
 
@@ -73,9 +73,9 @@ def heaviest_first(facts: Facts) -> list[ExactNeuron]:
 
 def neuron_name(facts: Facts, place: int, neuron: ExactNeuron) -> str:
     """The name of a neuron on the page: its sign and number from 1, or its block."""
-    if neuron.block is not None:
+    if facts.problem.kind == "cgl":
         return f"b{neuron.block}"
-    return str(place + 1) if facts.problem.model == "gated" else f"{'+' if neuron.sign > 0 else '−'} {place + 1}"
+    return str(place + 1) if facts.problem.kind == "gated" else f"{'+' if neuron.sign > 0 else '−'} {place + 1}"
 
 
 def _bar(facts: Facts, place: int, neuron: ExactNeuron) -> _Bar:
@@ -86,7 +86,7 @@ def _bar(facts: Facts, place: int, neuron: ExactNeuron) -> _Bar:
 
 def strip_length(facts: Facts, names: Sequence[str]) -> int:
     """How many features a strip of directions shows: all, or none where they are too many or have no names."""
-    return len(names) if facts.problem.network is not None and len(names) <= MOST_FEATURES else 0
+    return len(names) if facts.problem.kind != "cgl" and len(names) <= MOST_FEATURES else 0
 
 
 def strip(

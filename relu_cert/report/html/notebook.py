@@ -16,7 +16,7 @@ def notebook_table(outcome: Outcome) -> str:
     facts = outcome.facts
     value = facts.value
     gap = "exactly" if value.lower == value.upper else f"proved to a relative {scientific(value.relative_gap)}"
-    found = count(len(facts.primal.neurons), "neuron" if facts.problem.network else "active group")
+    found = count(len(facts.primal.neurons), "active group" if facts.problem.kind == "cgl" else "neuron")
     head = f"p* = {decimal(value.upper, 12)}, {gap}; λ = {short(facts.lam)}; {found}"
     rows = [
         e(

@@ -16,7 +16,7 @@ from scipy.optimize import linprog
 from relu_cert.exact import dot
 from relu_cert.prove.classes import class_map, column, to_fraction
 from relu_cert.prove.exact_optimum import tied_neurons
-from relu_cert.prove.facts import Facts, OptimalSet
+from relu_cert.prove.facts import ExactNeuron, Facts, NeuronClass, OptimalSet
 from relu_cert.prove.split import split_map
 from relu_cert.report.html.view import Floats, drawable
 
@@ -134,12 +134,12 @@ def _exact_equations(facts: Facts) -> _Equations:
     tied = tied_neurons(facts.problem, facts.dual, facts.lam)
     F = np.array([[drawable(x) for x in one.q] for one in tied]).T
     g = np.array([drawable((y - t) * facts.lam) for y, t in zip(facts.problem.y, facts.dual.theta, strict=True)])
-    network = facts.problem.network is not None
+    network = facts.problem.kind != "cgl"
     return _Equations(
         F.reshape(facts.problem.n, len(tied)),
         g,
-        tuple(_sign(one.neuron.sign) for one in tied),
-        tuple(one.neuron.block for one in tied),
+        tuple(_sign(facts, one.neuron) for one in tied),
+        tuple(_block(facts, one.neuron) for one in tied),
         tuple(tuple(drawable(x) for x in one.v) for one in tied) if network else (),
     )
 
@@ -160,11 +160,19 @@ def _enclosed_equations(facts: Facts, found: OptimalSet) -> _Equations:
     return _Equations(
         np.array(F),
         np.array([drawable(x * facts.lam) for x in goal]),
-        tuple(_sign(one.sign) for one in classes),
-        tuple(one.block for one in classes),
-        tuple(directions) if facts.problem.network is not None else (),
+        tuple(_sign(facts, one) for one in classes),
+        tuple(_block(facts, one) for one in classes),
+        tuple(directions) if facts.problem.kind != "cgl" else (),
     )
 
 
-def _sign(sign: int) -> str:
+def _sign(facts: Facts, neuron: NeuronClass | ExactNeuron) -> str:
+    """Its colour; a block of a network over some patterns knows its sign."""
+    sampled = facts.problem.sampled
+    sign = neuron.sign if sampled is None or neuron.block is None else sampled.sign(neuron.block)
     return "plus" if sign > 0 else "minus"
+
+
+def _block(facts: Facts, neuron: NeuronClass | ExactNeuron) -> int | None:
+    """The block that a neuron is named by, for problems that were given directly."""
+    return neuron.block if facts.problem.kind == "cgl" else None

@@ -27,7 +27,7 @@ MIDDLES = ((WIDTH / 4 + 2, TOP + RADIUS), (3 * WIDTH / 4 - 2, TOP + RADIUS))
 
 def sphere_figure(view: View) -> Element | None:
     """Both halves of the sphere; ReLU in three dimensions only."""
-    if view.gated or view.Z.shape[1] != 3 or len(view.y) > MOST_ROWS:
+    if view.gated or not view.everywhere or view.Z.shape[1] != 3 or len(view.y) > MOST_ROWS:
         return None
     names = [short_name(name, 14) for name in view.names]
     parts: list[Element] = []

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.data.model import Dataset
-from relu_cert.patterns.model import PatternSet
+from relu_cert.problem.model import Problem
 from relu_cert.prove.facts import ExactNeuron, Facts
 
 Floats = NDArray[np.float64]
@@ -27,7 +27,8 @@ class View:
     """A network model as floats: f(x) = sum over neurons with gate.x > 0 of slope.x.
 
     For ReLU gate = w and slope = xi w. For gated ReLU the slope is w and the gate is the listed witness of the
-    neuron's pattern. `features` are the d - 1 or d columns that are not the bias.
+    neuron's pattern. `features` are the d - 1 or d columns that are not the bias. `everywhere`: theta is feasible for
+    every direction of a neuron, as it is over all patterns and without delta.
     """
 
     Z: Floats
@@ -41,6 +42,7 @@ class View:
     target: str
     bias: bool
     gated: bool
+    everywhere: bool = True
 
     @property
     def features(self) -> int:
@@ -63,26 +65,31 @@ class View:
 
 
 def view(facts: Facts, data: Dataset | None) -> View | None:
-    """The floats of a network model; None for direct problems and for numbers too large or small to draw."""
-    network = facts.problem.network
-    if network is None or data is None:
+    """The floats of a network; None for direct problems, for numbers too large or small to draw, and for gated networks
+    on patterns that no gate has."""
+    problem = facts.problem
+    known = problem.network or problem.sampled
+    if known is None or data is None:
         return None
     try:
         neurons = facts.primal.neurons
-        d, gated = len(network.Z[0]), facts.problem.model == "gated"
-        gates = [_gate(neuron, network.patterns, gated) for neuron in neurons]
+        d, gated = len(known.Z[0]), problem.kind == "gated"
+        gates = [_gate(problem, neuron) for neuron in neurons] if gated else [neuron.w for neuron in neurons]
+        if any(gate is None for gate in gates):
+            return None
         return View(
-            floats(network.Z).reshape(-1, d),
-            floats([facts.problem.y])[0],
+            floats(known.Z).reshape(-1, d),
+            floats([problem.y])[0],
             floats([facts.fit.center])[0],
             floats([facts.dual.theta])[0],
             float(floats([[facts.lam]])[0, 0]),
-            floats(gates).reshape(-1, d),
+            floats([gate for gate in gates if gate is not None]).reshape(-1, d),
             floats([[neuron.sign * x for x in neuron.w] for neuron in neurons]).reshape(-1, d),
             data.names,
             data.target,
             data.source.bias,
             gated,
+            problem.network is not None,
         )
     except OverflowError:
         return None
@@ -101,9 +108,12 @@ def drawable(x: Fraction | int) -> float:
     return value if abs(value) >= SMALLEST else 0.0
 
 
-def _gate(neuron: ExactNeuron, patterns: PatternSet, gated: bool) -> tuple[Fraction | int, ...]:
-    if not gated or neuron.pattern is None:
-        return neuron.w
-    wanted = np.packbits(np.array([c == "1" for c in neuron.pattern]))
+def _gate(problem: Problem, neuron: ExactNeuron) -> tuple[Fraction | int, ...] | None:
+    """A vector that has the neuron's pattern: its witness, the gate that was given, or none."""
+    pattern = neuron.pattern or ""
+    if problem.network is None:
+        return None if problem.sampled is None else problem.sampled.gate(pattern)
+    patterns = problem.network.patterns
+    wanted = np.packbits(np.array([c == "1" for c in pattern]))
     found = np.flatnonzero((patterns.bits() == wanted).all(axis=1))
     return patterns.witness(int(found[0]))

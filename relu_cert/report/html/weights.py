@@ -22,7 +22,7 @@ SAMPLES = 360
 
 def dual_figure(view: View) -> Element | None:
     """theta.(Zu)_+ against the angle of u, between -lambda and lambda; ReLU in two dimensions only."""
-    if view.gated or view.Z.shape[1] != 2 or len(view.y) > MOST_ROWS:
+    if view.gated or not view.everywhere or view.Z.shape[1] != 2 or len(view.y) > MOST_ROWS:
         return None
     borders = _borders(view)
     angles = sorted({*(-pi + tau * i / SAMPLES for i in range(SAMPLES + 1)), *borders})

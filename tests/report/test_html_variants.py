@@ -1,0 +1,78 @@
+"""Pages of the variants: what is drawn is what was proved, and nothing more."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from relu_cert import certify, certify_group_lasso
+from tests.report.pages import Page, assert_loads_nothing
+
+Z = [[1, 2], [-2, 1], [3, -1], [0, -2]]
+Y = [1, -1, 1, -1]
+MADE = {
+    "some": lambda: certify(Z, Y, "1/3", patterns=3, seed=1),
+    "some-gated": lambda: certify(Z, Y, "1/3", patterns=3, seed=1, model="gated"),
+    "bits": lambda: certify(Z, Y, "1/3", gates=["1010"], model="gated"),
+    "elastic": lambda: certify(Z, Y, "1/3", l2="1/2"),
+    "logistic": lambda: certify(Z, Y, "1/3", loss="logistic"),
+    "zero": lambda: certify(Z, Y, lambda_ratio=2),
+    "direct": lambda: certify_group_lasso([[1, 0, 2], [0, 1, 1]], [[0, 1], [2]], [3, 1], "1/2"),
+    "cone": lambda: certify_group_lasso([[1, 2], [0, 1]], [[0], [1]], [3, 1], "1/2", K=[[[-1]], None]),
+}
+
+
+@pytest.fixture(scope="module")
+def made():
+    return {name: make() for name, make in MADE.items()}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_every_variant_has_a_page(made, name):
+    """Balanced, self-contained, drawings without NaN, every verdict with its reason."""
+    found = made[name]
+    page = Page(found.html())
+    assert_loads_nothing(page)
+    for r in found.claims.values():
+        assert f"{r.verdict} {r.claim}" in page.prose and " ".join(r.detail.split()) in page.prose
+    for svg in page.drawings():
+        assert not any(re.search(r"nan|inf", v) for x in svg.iter() for v in x.attrib.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("some", "optimal over 3 activation patterns only"),
+        ("some", "above the global optimum"),
+        ("some", "data.all-patterns.cert.json"),
+        ("some-gated", "that its 2 gates cut"),
+        ("elastic", "with an elastic penalty, δ = 1/2"),
+        ("elastic", "with δ > 0 the objective is strongly convex"),
+        ("logistic", "with the logistic loss"),
+        ("zero", "The zero network"),
+        ("direct", "A constrained group lasso with 2 rows and 2 groups"),
+        ("cone", "The solution"),
+    ],
+)
+def test_the_page_says_which_problem_it_is(made, name, words):
+    """In the first sentence, the cards or the captions."""
+    if words.startswith("that its"):
+        words = f"that its {made[name].network.width} gates cut"
+    assert words in Page(made[name].html()).prose
+
+
+@pytest.mark.parametrize("name", ["some", "elastic"])
+def test_the_dual_picture_needs_every_direction(made, name):
+    """Over some patterns, or with delta, theta may be longer than lambda in other directions: no such picture."""
+    assert "Why no network does better" not in Page(made[name].html()).prose
+
+
+def test_the_dual_picture_is_there_for_the_logistic_loss(made):
+    """Over all patterns theta is feasible everywhere, whatever the loss."""
+    assert "Why no network does better" in Page(made["logistic"].html()).prose
+
+
+def test_patterns_without_a_gate_are_not_drawn(made):
+    """A gated network on bits has no function off the data; the page says why there is no picture of it."""
+    assert "nor are patterns without a gate" in Page(made["bits"].html()).prose
