@@ -32,7 +32,7 @@ def parser() -> Parser:
     p = Parser(prog="python -m verify", description="Check a certificate in exact arithmetic.", allow_abbrev=False)
     p.add_argument("file", metavar="FILE", help="the certificate")
     p.add_argument("--data", metavar="RAW", help="the raw data: hashed, read again and compared, number by number")
-    p.add_argument("--network", metavar="NET", help="the file of the network that was certified: its hash is compared")
+    p.add_argument("--network", metavar="NET", help="the network's file: hashed, and its weights compared")
     p.add_argument("--quiet", action="store_true", help="print nothing; the exit code tells")
     p.add_argument("--json", action="store_true", help="print one JSON object")
     p.add_argument("--max-bytes", metavar="N", type=int, default=Limits.size, help="decline larger files")

@@ -8,7 +8,7 @@ from verify.claims import CLAIMS, REFUTATIONS
 from verify.data import compare, read_input
 from verify.errors import Declined, Usage
 from verify.facts import Facts, check_facts
-from verify.network.file import same_file
+from verify.network.file import compare_file
 from verify.problem import Problem, read_problem
 from verify.refutations.check import check_refutation, is_refutation
 from verify.text import Limits, Node, describe, load
@@ -53,7 +53,7 @@ def check(
         compare(data, input_, problem, limits)
     facts = check_facts(problem, fields["facts"])
     if network is not None:
-        same_file(facts.network, network)
+        compare_file(facts.network, network, limits)
     lines: list[Line] = []
     for node in fields["claims"].array():
         parts = node.record("claim", "verdict")

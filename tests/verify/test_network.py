@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -368,24 +367,3 @@ def test_every_reject_path_of_networks_is_reached() -> None:
                 if not any((str(path), line) in reached for line in lines):
                     missed.append(f"{path.name}:{node.lineno}: {ast.unparse(node)}")
     assert missed == []
-
-
-def test_the_file_is_hashed_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With --network the bytes given must have the hash that the certificate states, and it must speak of a network."""
-    from verify.__main__ import main
-
-    case = given(BEST)
-    tree = copy.deepcopy(case.tree)
-    tree["facts"]["network"]["file"]["sha256"] = sha256(b"weights").hexdigest()
-    path, right, other = tmp_path / "net.cert.json", tmp_path / "net.npz", tmp_path / "other.npz"
-    path.write_text(json.dumps(tree))
-    right.write_bytes(b"weights")
-    other.write_bytes(b"other")
-    assert main([str(path), "--network", str(right)]) == 0
-    assert main([str(path), "--network", str(other)]) == 1
-    assert "the hash of the network given" in capsys.readouterr().out
-    assert main([str(path), "--network", str(tmp_path / "none.npz")]) == 65
-    del tree["facts"]["network"]
-    tree["claims"] = []
-    path.write_text(json.dumps(tree))
-    assert main([str(path), "--network", str(right)]) == 64

@@ -42,6 +42,7 @@ class Network:
     """What is proved about the given network; None for a part that the certificate does not have."""
 
     sha256: str
+    format: str
     weights: Weights
     gap: Fraction
     P_lower: Fraction
@@ -63,7 +64,7 @@ def check_network(problem: Problem, ground: Ground, node: Node) -> Network:
     digest = file["sha256"].text()
     if re.fullmatch(r"([0-9a-f]{64})?", digest) is None:
         raise file["sha256"].reject("64 lower-case hexadecimal digits, or nothing for a network without a file")
-    file["format"].text()
+    kind = file["format"].text()
     check_penalty(problem, fields["penalty"])
     weights = read_weights(problem, fields["W1"], fields["w2"])
     gap = fields["gap"].number()
@@ -78,10 +79,9 @@ def check_network(problem: Problem, ground: Ground, node: Node) -> Network:
     near = check_stationary(problem, ground.patterns, weights, fields["near"]) if "near" in fields else None
     own = check_own(problem, weights, fields["own"]) if "own" in fields else None
     pruned = check_pruned(problem, weights, fields["pruned"]) if "pruned" in fields else None
-    directions, nearest = compared(problem, ground, weights, merged, fields)
-    return Network(
-        digest, weights, gap, lower, upper, merged, outputs, stationary, near, own, pruned, directions, nearest
-    )
+    beside = compared(problem, ground, weights, merged, fields)
+    parts = (merged, outputs, stationary, near, own, pruned, *beside)
+    return Network(digest, kind, weights, gap, lower, upper, *parts)
 
 
 def compared(
