@@ -22,6 +22,13 @@ FLOATS = {"f2": (5, 10), "f4": (8, 23), "f8": (11, 52)}  # bits of the exponent 
 SAFE = {"F16": "f2", "F32": "f4", "F64": "f8", "I8": "i1", "I16": "i2", "I32": "i4", "I64": "i8", "U8": "u1"}
 
 
+# What Python's own readers of zip files, literals and JSON raise for bytes that are none.
+DAMAGED = (
+    *(ValueError, LookupError, TypeError, AttributeError, SyntaxError, RuntimeError, EOFError, OSError),
+    *(zipfile.BadZipFile, zlib.error, struct.error),
+)
+
+
 @dataclass(frozen=True)
 class Array:
     """Numbers in the order of rows."""
@@ -37,18 +44,8 @@ def read_arrays(raw: bytes, kind: str, limits: Limits) -> dict[str, Array] | Non
         return None
     try:
         return reader(raw, limits)
-    except (ValueError, KeyError, TypeError, AttributeError, SyntaxError, IndexError, RecursionError) as error:
+    except DAMAGED as error:
         raise Rejected("network file", f"arrays of numbers as {kind}", describe(str(error))) from None
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        struct.error,
-        EOFError,
-        OSError,
-        NotImplementedError,
-        RuntimeError,
-    ) as error:
-        raise Rejected("network file", "a numpy archive", describe(str(error))) from None
 
 
 def read_npz(raw: bytes, limits: Limits) -> dict[str, Array]:
