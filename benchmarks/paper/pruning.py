@@ -65,7 +65,8 @@ BASELINES = {
     "Random": Strategy.RANDOM,
 }
 CURVES = (OURS, *BASELINES)
-_COLOURS = {OURS: "#8c564b", "Neuron Magnitude": "#1f77b4", "Gradient Magnitude": "#d62728", "Random": "#2ca02c"}
+_LINES = {OURS: ("#8c2d04", "-"), "Neuron Magnitude": ("#1f77b4", "--"), "Gradient Magnitude": ("#d95f9e", "-."),
+          "Random": ("#4d9221", ":")}  # fmt: skip
 
 Curve = dict[str, list[float]]
 
@@ -157,28 +158,32 @@ def area(repeats: Sequence[Record], name: str, key: str = "test") -> float:
 
 
 def draw(folder: Path, title: str, results: dict[str, list[Record]]) -> None:
-    """One figure, train and test accuracy of each data set, as SVG and PNG."""
+    """One figure, train and test accuracy of each data set (medians and quartiles), as SVG and PNG."""
     import matplotlib as mpl
 
     mpl.use("Agg")
     import matplotlib.pyplot as plt
     from matplotlib.ticker import MaxNLocator
 
-    figure, axes = plt.subplots(len(results), 2, figsize=(9, 2.6 * len(results) + 0.8), squeeze=False)
+    height = 2.3 * len(results) + 0.9
+    figure, axes = plt.subplots(len(results), 2, figsize=(9, height), squeeze=False)
     for row, (name, repeats) in zip(axes, results.items(), strict=True):
         for axis, key in zip(row, ("train", "test"), strict=True):
-            for curve in CURVES:
+            for curve in reversed(CURVES):  # ours on top
+                colour, style = _LINES[curve]
                 widths, (median, lower, upper) = quartiles(repeats, curve, key)
-                axis.plot(widths, median, color=_COLOURS[curve], label=curve, linewidth=1.8)
-                axis.fill_between(widths, lower, upper, color=_COLOURS[curve], alpha=0.18, linewidth=0)
-            axis.set_title(f"{name}: {key} accuracy, repeats: {len(repeats)}", fontsize=10)
+                axis.fill_between(widths, lower, upper, color=colour, alpha=0.13, linewidth=0)
+                axis.plot(widths, median, color=colour, linestyle=style, label=curve, linewidth=1.9)
+            axis.set_title(f"{name}: {key}", fontsize=10)
             axis.xaxis.set_major_locator(MaxNLocator(integer=True))
             axis.grid(alpha=0.3)
+            axis.spines[["top", "right"]].set_visible(False)
+        row[0].set_ylabel("accuracy")
     for axis in axes[-1]:
         axis.set_xlabel("neurons")
     handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="lower center", ncol=len(CURVES), frameon=False)
-    figure.tight_layout(rect=(0, 0.6 / (2.6 * len(results) + 0.8), 1, 1))
+    figure.legend(handles[::-1], labels[::-1], loc="upper center", ncol=len(CURVES), frameon=False)
+    figure.tight_layout(rect=(0, 0, 1, 1 - 0.35 / height))
     for ending in ("svg", "png"):
         figure.savefig(folder / f"pruning-{title}.{ending}", dpi=130)
     plt.close(figure)
