@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from relu_cert.problem.model import Problem
+from relu_cert.solve.cones import Cones
 from relu_cert.solve.model import Floats
 from relu_cert.solve.prepare import BlockArrays, SampledArrays, prepare
 from relu_cert.solve.shortest import shortest
@@ -104,22 +105,18 @@ class _Direct:
 class _Network(_Direct):
     """ReLU blocks: all cones have the rows of Z, up to their signs, and all projections are done at once."""
 
-    Z: Floats
-    on: NDArray[np.bool_]  # a row for each block
-    xi: Floats
+    cones: Cones
 
     def project(self, r: Floats) -> tuple[list[Floats], list[NDArray[np.intp]]]:
-        c = self.xi[:, None] * ((self.on * r) @ self.Z)
-        best = shortest(c, self.Z, np.where(self.on, 1.0, -1.0), np.full(self.on.shape, np.inf))
-        return list(best.v), [row[row >= 0] for row in best.kinks]
+        found = self.cones.project(np.arange(len(self.cones.arrays)), self.cones.correlations(r), 0.0)
+        return list(found.v), [row[row >= 0] for row in found.kinks]
 
 
 def _blocks_of(problem: Problem) -> _Blocks:
     data = prepare(problem)
     match data.arrays:
         case SampledArrays() as arrays:
-            b = np.arange(len(arrays))
-            return _Network(data.y, arrays.written_out(), arrays.Z, arrays.on[arrays.pattern(b)], arrays.xi(b))
+            return _Network(data.y, arrays.written_out(), Cones(arrays))
         case BlockArrays() as arrays:
             return _Direct(data.y, arrays)
         case _:

@@ -9,9 +9,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from relu_cert.solve.blocks import BlockOracle
 from relu_cert.solve.cones import Cones
 from relu_cert.solve.faces import Face, add_blocks
-from relu_cert.solve.model import BlockMultipliers, Floats, Neuron
+from relu_cert.solve.model import Floats, Neuron
 from relu_cert.solve.pieces import (
     Pieces,
     correlations,
@@ -22,7 +23,6 @@ from relu_cert.solve.pieces import (
 )
 from relu_cert.solve.prepare import BlockArrays, FloatProblem, NetworkArrays, SampledArrays
 from relu_cert.solve.sampled import SampledOracle
-from relu_cert.solve.shortest import shortest
 
 
 class Oracle(Protocol):
@@ -193,74 +193,6 @@ class GatedOracle:
         on = unpack(self.arrays.bits[blocks], self.arrays.n)
         B, eye = on[:, :, None] * self.arrays.Z, np.eye(c.shape[1])
         return [Face(1, b, (), B[i], c[i], eye) for i, b in enumerate(blocks)]
-
-
-@dataclass(frozen=True)
-class BlockOracle:
-    """Blocks given directly, each with its own cone."""
-
-    arrays: BlockArrays
-
-    def price(self, r: Floats, enough: float) -> tuple[float, list[Face]]:
-        """|Proj_{C_b}(X_b'r)| of every block."""
-        top, faces = 0.0, []
-        for b in range(len(self.arrays.X)):
-            face, norm, _ = self._face(b, r, enough)
-            top = max(top, norm)
-            if norm > enough:
-                faces.append(face)
-        faces.sort(key=lambda face: -float(face.v @ face.v))
-        return top, faces
-
-    def follow(self, neurons: Sequence[Neuron], r: Floats) -> list[Face]:
-        """The face of each block at r."""
-        blocks = dict.fromkeys(neuron.block for neuron in neurons if neuron.block is not None)
-        faces = [self._face(b, r, 0.0)[0] for b in blocks]
-        return [face for face in faces if face.v.any()]
-
-    def outputs(self, neurons: Sequence[Neuron]) -> Floats:
-        """X_b w"""
-        n = len(self.arrays.X[0]) if self.arrays.X else 0
-        return np.array([self.arrays.X[neuron.block or 0] @ neuron.w for neuron in neurons]).reshape(-1, n).T
-
-    def inside(self, neurons: Sequence[Neuron]) -> list[Neuron]:
-        """Proj_{C_b}(w)"""
-        result = []
-        for neuron in neurons:
-            K = self.arrays.K[neuron.block or 0]
-            w = neuron.w
-            if len(K):
-                w = shortest(w[None], K, np.full((1, len(K)), -1.0), np.full((1, len(K)), np.inf)).v[0]
-            if w @ w > 1e-12 * (neuron.w @ neuron.w):  # what is left of a w outside its polar cone is not rounding
-                result.append(Neuron(1, neuron.block, w))
-        return result
-
-    def feasible(self, neurons: Sequence[Neuron]) -> list[Neuron]:
-        """Weights of one block add up; what rounding pushed out of the cone is projected back."""
-        return self.inside(add_blocks(neurons))
-
-    def multipliers(self, r: Floats, enough: float) -> BlockMultipliers:
-        """rho for every block; the best one where the price is above `enough`."""
-        parts = [self._face(b, r, enough) for b in range(len(self.arrays.X))]
-        return BlockMultipliers(
-            tuple(rho for _, _, rho in parts),
-            tuple(face.v for face, _, _ in parts),
-            np.array([norm for _, norm, _ in parts]),
-        )
-
-    def _face(self, b: int, r: Floats, enough: float) -> tuple[Face, float, Floats]:
-        X, K = self.arrays.X[b], self.arrays.K[b]
-        c = X.T @ r
-        rho = np.zeros(len(K))
-        if not len(K):
-            return Face(1, b, (), X, c, np.eye(len(c))), float(np.linalg.norm(c)), rho
-        found = shortest(c[None], K, np.full((1, len(K)), -1.0), np.full((1, len(K)), np.inf), enough)
-        kinks = found.kinks[0][found.kinks[0] >= 0]
-        rho[kinks] = found.x[0][found.kinks[0] >= 0]
-        G = K[kinks]
-        P = np.eye(len(c)) - np.linalg.pinv(G) @ G if len(G) else np.eye(len(c))
-        face = Face(1, b, tuple(sorted(kinks.tolist())), X @ P, found.v[0], P)
-        return face, float(np.linalg.norm(found.v[0])), rho
 
 
 def oracle_of(problem: FloatProblem) -> ReluOracle | GatedOracle | SampledOracle | BlockOracle:

@@ -12,8 +12,8 @@ from relu_cert.exact import matrix, vector
 from relu_cert.problem import over_patterns
 from relu_cert.solve import FloatProblem, Neuron, lambda_max, multipliers, prepare, solve
 from relu_cert.solve import cones as cones_module
+from relu_cert.solve.blocks import BlockOracle
 from relu_cert.solve.cones import Cones
-from relu_cert.solve.oracle import BlockOracle
 from relu_cert.solve.prepare import SampledArrays
 from relu_cert.solve.proximal import proximal_point
 from relu_cert.solve.sampled import SampledOracle

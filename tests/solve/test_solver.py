@@ -10,6 +10,7 @@ import pytest
 from relu_cert.exact import matrix
 from relu_cert.problem.model import Problem
 from relu_cert.solve import Solution, lambda_max, multipliers, prepare, solve
+from relu_cert.solve.blocks import BlockOracle
 from relu_cert.solve.prepare import BlockArrays, NetworkArrays
 from tests.solve.instances import direct, network, random_direct, random_network
 
@@ -162,3 +163,25 @@ def test_progress_and_limits_never_raise() -> None:
     assert solution.stats.reason == "rounds"
     assert seen == [solution.relative_gap]
     check(problem, solution)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_blocks_that_are_not_projected_are_bounded(seed: int) -> None:
+    """An oracle that was asked before may answer with its last rho, but only where that shows a price <= enough: the
+    faces above it, and the largest price, are those of a new oracle."""
+    data = prepare(random_direct(seed))
+    assert isinstance(data.arrays, BlockArrays)
+    asked, rng = BlockOracle(data.arrays), np.random.default_rng(seed)
+    for r in (data.y, *(data.y + 0.2 * rng.standard_normal((3, len(data.y))))):
+        new = BlockOracle(data.arrays).multipliers(r, 0.0)
+        enough = float(np.median(new.norm))
+        top, faces = asked.price(r, enough)
+        hot = [b for b, norm in enumerate(new.norm) if norm > enough + 1e-9]
+        assert {face.block for face in faces} >= set(hot)
+        assert all(np.linalg.norm(face.v - new.v[face.block or 0]) <= 1e-9 * (1.0 + enough) for face in faces)
+        assert top == pytest.approx(max(float(new.norm.max()), enough) if hot else top)
+        bound = asked.multipliers(r, enough)
+        assert (bound.norm >= new.norm - 1e-9).all()
+        assert all((rho >= 0.0).all() for rho in bound.rho)
+        for rho, v, X, K in zip(bound.rho, bound.v, data.arrays.X, data.arrays.K, strict=True):
+            assert X.T @ r - K.T @ rho == pytest.approx(v, abs=1e-9)

@@ -1,0 +1,115 @@
+"""The oracle of blocks that are given directly, each with its own X_b and its own cone {u : K_b'u <= 0}.
+
+Most blocks are not projected: |X_b'r| bounds the price of a block, and so does |X_b'r - K_b rho| for any rho >= 0, of
+which the last one is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from relu_cert.solve.faces import Face, add_blocks
+from relu_cert.solve.model import BlockMultipliers, Floats, Neuron
+from relu_cert.solve.prepare import BlockArrays
+from relu_cert.solve.shortest import shortest
+
+
+@dataclass(frozen=True)
+class _Priced:
+    """A block at a residual: rho >= 0, v = X_b'r - K_b rho, |v|, and the rows with rho > 0. v is the projection where
+    |v| is above what was enough."""
+
+    rho: Floats
+    v: Floats
+    norm: float
+    kinks: tuple[int, ...]
+
+
+class BlockOracle:
+    """Blocks given directly, each with its own cone, and the last rho of each."""
+
+    def __init__(self, arrays: BlockArrays) -> None:
+        self.arrays = arrays
+        widths = [X.shape[1] for X in arrays.X]
+        self._X = np.concatenate(arrays.X, axis=1) if widths else np.zeros((0, 0))
+        self._ends = np.cumsum(widths)[:-1]
+        self._last: dict[int, _Priced] = {}
+
+    def price(self, r: Floats, enough: float) -> tuple[float, list[Face]]:
+        """|Proj_{C_b}(X_b'r)| of every block."""
+        priced = self._all(r, enough)
+        hot = sorted((b for b, p in enumerate(priced) if p.norm > enough), key=lambda b: -priced[b].norm)
+        return max((p.norm for p in priced), default=0.0), [self._face(b, priced[b]) for b in hot]
+
+    def follow(self, neurons: Sequence[Neuron], r: Floats) -> list[Face]:
+        """The face of each block at r."""
+        blocks = dict.fromkeys(neuron.block for neuron in neurons if neuron.block is not None)
+        found = {b: self._project(b, self.arrays.X[b].T @ r, 0.0) for b in blocks}
+        return [self._face(b, priced) for b, priced in found.items() if priced.v.any()]
+
+    def outputs(self, neurons: Sequence[Neuron]) -> Floats:
+        """X_b w"""
+        n = len(self.arrays.X[0]) if self.arrays.X else 0
+        return np.array([self.arrays.X[neuron.block or 0] @ neuron.w for neuron in neurons]).reshape(-1, n).T
+
+    def inside(self, neurons: Sequence[Neuron]) -> list[Neuron]:
+        """Proj_{C_b}(w)"""
+        result = []
+        for neuron in neurons:
+            w = _projected(neuron.w, self.arrays.K[neuron.block or 0], 0.0).v
+            if w @ w > 1e-12 * (neuron.w @ neuron.w):  # what is left of a w outside its polar cone is not rounding
+                result.append(Neuron(1, neuron.block, w))
+        return result
+
+    def feasible(self, neurons: Sequence[Neuron]) -> list[Neuron]:
+        """Weights of one block add up; what rounding pushed out of the cone is projected back."""
+        return self.inside(add_blocks(neurons))
+
+    def multipliers(self, r: Floats, enough: float) -> BlockMultipliers:
+        """rho for every block; the best one where the price is above `enough`."""
+        priced = self._all(r, enough)
+        return BlockMultipliers(
+            tuple(p.rho for p in priced), tuple(p.v for p in priced), np.array([p.norm for p in priced])
+        )
+
+    def _all(self, r: Floats, enough: float) -> list[_Priced]:
+        if not self.arrays.X:
+            return []
+        correlations = np.split(self._X.T @ r, self._ends)
+        return [self._project(b, c, enough) for b, c in enumerate(correlations)]
+
+    def _project(self, b: int, c: Floats, enough: float) -> _Priced:
+        """c - K_b rho with the last rho if that is short enough, else the projection of c."""
+        K, last = self.arrays.K[b], self._last.get(b)
+        if last is not None and last.kinks:
+            v = c - last.rho @ K
+            if (norm := _norm(v)) <= enough:
+                return _Priced(last.rho, v, norm, last.kinks)
+        found = _projected(c, K, enough)
+        if found.kinks:
+            self._last[b] = found
+        return found
+
+    def _face(self, b: int, priced: _Priced) -> Face:
+        X, G = self.arrays.X[b], self.arrays.K[b][list(priced.kinks)]
+        P = np.eye(X.shape[1]) - np.linalg.pinv(G) @ G if len(G) else np.eye(X.shape[1])
+        return Face(1, b, priced.kinks, X @ P, priced.v, P)
+
+
+def _projected(c: Floats, K: Floats, enough: float) -> _Priced:
+    """The projection of c onto {u : K u <= 0}, or any c - K'rho of length at most `enough`."""
+    rho = np.zeros(len(K))
+    norm = _norm(c)
+    if not len(K) or norm <= enough:
+        return _Priced(rho, c, norm, ())
+    found = shortest(c[None], K, np.full((1, len(K)), -1.0), np.full((1, len(K)), np.inf), enough)
+    kinks = found.kinks[0][found.kinks[0] >= 0]
+    rho[kinks] = found.x[0][found.kinks[0] >= 0]
+    return _Priced(rho, found.v[0], _norm(found.v[0]), tuple(sorted(kinks.tolist())))
+
+
+def _norm(v: Floats) -> float:
+    return float(np.sqrt(v @ v))
