@@ -10,9 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from relu_cert import examples
 from relu_cert.cli import network as command
 from relu_cert.errors import UsageError
 from relu_cert.network import read_network
+from relu_cert.network.claims import STATEMENTS
 from verify import check as recheck
 
 
@@ -39,11 +41,21 @@ def test_text(net: str, capsys: pytest.CaptureFixture[str]) -> None:
     text = capsys.readouterr().out
     assert "net.npz: 2 neurons, 2 inputs" in text
     assert "n * weight_decay / 2 = 4 * 1/20 / 2 = 1/10." in " ".join(text.split())
-    for claim in ("optimal", "own-optimal", "stationary", "balanced", "merged", "independent", "directions"):
-        assert f" network-{claim} " in text
+    for claim in STATEMENTS:
+        assert f" {claim} " in text
     assert "python -m verify net.network.cert.json --data" in text
     assert all(len(line) <= 80 for line in text.splitlines() if not line.startswith("re-check"))
-    recheck(Path("net.network.cert.json").read_bytes())
+
+
+def test_every_verdict_is_in_the_certificate(net: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is printed is what the checker accepts, word for word of the verdicts, with the data and the file."""
+    assert run(net, "--example", "xor", "--lambda", "1/20", "--penalty", "pytorch", "--quiet", "--json") == 0
+    printed = {c["claim"]: c["verdict"] for c in json.loads(capsys.readouterr().out)["claims"]}
+    assert set(printed) == set(STATEMENTS)
+    text, raw = Path("net.network.cert.json").read_bytes(), examples.path("xor").read_bytes()
+    accepted = {line.claim: line.verdict for line in recheck(text, raw, network=Path(net).read_bytes())}
+    assert {claim: accepted[claim] for claim in printed} == printed
+    assert accepted["optimal"] == "PROVED"  # the optimum that the network is compared with
 
 
 def test_json(net: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -57,6 +69,12 @@ def test_json(net: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert F(found["global"]["optimum"]["lower"]) == F(found["objective"]) - F(away["upper"])
     assert found["own_patterns"] is None
     assert found["outputs"] == {"rank": 2, "neurons": 2}
+    assert found["alive"] == [0, 1]
+    assert found["directions"] == [{"lower": "0", "upper": "0"}] * 2
+    nearest = found["nearest_optimal"]
+    assert len(nearest["pairs"]) == 2
+    assert 0 < F(nearest["distance"]["lower"]) <= F(nearest["distance"]["upper"]) < F(1, 2)
+    assert F(nearest["distance"]["upper"]) ** 2 <= F(found["nearest"]["distance_squared"]) * F(1001, 1000)
     assert {c["claim"]: c["verdict"] for c in found["claims"]}["network-optimal"] == "PROVED"
 
 

@@ -225,7 +225,7 @@ WRONG: dict[str, tuple[str, Callable[[dict[str, Any]], None], str]] = {
     "a negative tolerance": (SPLIT, fact("stationary", "tolerance", to="-1"), "a number >= 0"),
     "weights of cells that are not positive": (KINKS, fact("stationary", "cells", 0, 0, 1, to="0"), "a weight > 0"),
     "weights of cells of another sum": (KINKS, fact("stationary", "cells", 0, 0, 1, to="1/3"), "add up to 1"),
-    "a distance too large": (SPLIT, fact("stationary", "lower", to="10000"), "sum of the lower bounds"),
+    "a distance too large": (SPLIT, fact("stationary", "lower", to="10000"), "the sum of the neurons' bounds"),
     "a distance too small": (SPLIT, fact("stationary", "upper", to="1"), "sum of the squared lengths"),
     "cells without kinks": (BEST, fact("stationary", "cells", 0, to=[[0, "1"]]), "an array of 0"),
     "own patterns of a zero network": (

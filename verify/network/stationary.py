@@ -15,6 +15,8 @@ from verify.problem import Problem, dot, square, times
 from verify.text import Node, Vector, show
 from verify.value import equal
 
+MOST_CELLS = 1 << 16  # around one neuron; beyond, its lower bound is 0
+
 
 @dataclass(frozen=True)
 class Stationary:
@@ -27,7 +29,7 @@ class Stationary:
 
 
 def check_stationary(problem: Problem, patterns: Patterns | None, weights: Weights, node: Node) -> Stationary:
-    """Reject unless the cells and their weights give exactly the stated bounds."""
+    """Reject unless the cells and their weights give the upper bound exactly and the lower one at least."""
     fields = node.record("tolerance", "cells", "lower", "upper")
     tolerance = fields["tolerance"].number()
     if tolerance < 0:
@@ -40,9 +42,11 @@ def check_stationary(problem: Problem, patterns: Patterns | None, weights: Weigh
         kinks += len(bent)
         below, above = nearest(problem, patterns, weights, i, bent, entry)
         lower, upper = lower + below + second**2, upper + above + second**2
-    equal(fields["lower"], "the sum of the lower bounds of the neurons", lower)
+    stated = fields["lower"].number()
+    if not 0 <= stated <= lower:
+        raise fields["lower"].reject(f"a number from 0 to {show(lower)}, the sum of the neurons' bounds", show(stated))
     equal(fields["upper"], "the sum of the squared lengths of the neurons", upper)
-    return Stationary(tolerance, kinks, lower, upper)
+    return Stationary(tolerance, kinks, stated, upper)
 
 
 def raised(problem: Problem, weights: Weights, i: int) -> Fraction:
@@ -76,21 +80,21 @@ def nearest(
     if patterns is None:
         raise node.reject("the fact patterns, which cells at kinks rest on", "none")
     cells = patterns.masks[: patterns.open_cells]
-    corners: dict[int, Vector] = {}
-    for cell in {mask & bent for mask in cells}:
-        corners[cell] = gradient(problem, weights, w, v, on | cell)
     x, total = [Fraction(0)] * problem.d, Fraction(0)
     for entry in node.array():
         number, share = entry.array(2)
         t = share.number()
         if t <= 0:
             raise share.reject("a weight > 0")
-        corner = corners[cells[number.index(len(cells))] & bent]
+        corner = gradient(problem, weights, w, v, on | cells[number.index(len(cells))] & bent)
         x, total = [a + t * b for a, b in zip(x, corner, strict=True)], total + t
     if total != 1:
         raise node.reject("weights that add up to 1", show(total))
     length = square(tuple(x))
-    least = min(dot(x, corner) for corner in corners.values())
+    around = {mask & bent for mask in cells}
+    if len(around) > MOST_CELLS:
+        return Fraction(0), length
+    least = min(dot(x, gradient(problem, weights, w, v, on | cell)) for cell in around)
     return (least**2 / length if least > 0 else Fraction(0)), length
 
 

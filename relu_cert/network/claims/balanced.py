@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from relu_cert.claims.model import Result, Verdict
+from relu_cert.network.claims.words import some_of
 from relu_cert.network.examine import Comparison
 from relu_cert.report.text import scientific
 
@@ -22,5 +23,5 @@ def decide(comparison: Comparison, gap: Fraction) -> Result:
     costs = sum((found.scales[i].excess.upper for i in wrong), Fraction(0))
     dead = sum(scale.dead for scale in found.scales if not scale.balanced)
     also = f"; {dead} of them dead" if dead else ""
-    detail = f"{len(wrong)} of {found.network.m} neurons, at a cost of {scientific(costs)}{also}."
+    detail = f"{some_of(len(wrong), found.network.m)}, at a cost of {scientific(costs)}{also}."
     return Result(NAME, Verdict.REFUTED, "arithmetic", detail)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from relu_cert.claims.model import Result, Verdict
+from relu_cert.network.claims.words import have, some_of
 from relu_cert.network.examine import Comparison
 from relu_cert.report.text import scientific
 
@@ -19,16 +20,20 @@ def decide(comparison: Comparison, gap: Fraction) -> Result:
     m = len(found)
     right, wrong = sum(not one.upper for one in found), sum(one.lower > 0 for one in found)
     if right == m:
-        return Result(NAME, Verdict.PROVED, "equality", f"all {m} have the directions of optimal neurons, exactly.")
-    near, far = max(one.lower for one in found), max(one.upper for one in found)
+        detail = f"{some_of(m, m)} {have(m)} the direction of an optimal one, exactly." if m else "the network is zero."
+        return Result(NAME, Verdict.PROVED, "equality", detail)
+    far = max(one.upper for one in found)
     if not wrong:
         known = f"all are within {scientific(far)} of optimal ones" if far < 2 else "the optimal ones are not known"
         detail = f"none of the {m} directions is excluded; {known}, equality is not settled."
         return Result(NAME, Verdict.UNDECIDED, "", detail)
-    also = f", {right} exactly one that optimal networks have" if right else ""
-    low, high = scientific(near), scientific(far)
-    spread = f"the farthest is {high} off" if low == high else f"the farthest is between {low} and {high} off"
-    if far >= 2:
-        spread = f"the farthest is {low} off" if near == 2 else f"the farthest is at least {low} off"
-    detail = f"{wrong} of {m} neurons have a direction that no optimal network has{also}; {spread}."
+    also = f", {right} {have(right)} one exactly" if right else ""
+    off = [one for one in found if one.lower > 0]
+    low, high = scientific(min(one.lower for one in off)), scientific(max(one.upper for one in off))
+    spread = f"{high} off" if low == high else f"from {low} to {high} off"
+    if comparison.facts.optimal_set is None and comparison.facts.exact_set is None:
+        spread = f"at least {low} off"
+    who = f"{some_of(wrong, m)} {have(wrong)}"
+    they = "it is" if wrong == 1 else "they are"
+    detail = f"{who} a direction that no optimal network has{also}; {they} {spread}."
     return Result(NAME, Verdict.REFUTED, "ball", detail)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from relu_cert.claims.model import Result, Verdict
+from relu_cert.network.claims.words import have, neurons
 from relu_cert.network.examine import Comparison
 from relu_cert.report.text import scientific
 
@@ -23,5 +24,6 @@ def decide(comparison: Comparison, gap: Fraction) -> Result:
     if found.distance.upper == 0:
         return Result(NAME, Verdict.PROVED, "equality", "merged, the network is an optimal one, exactly.")
     far = f"{high} away" if low == high else f"between {low} and {high} away"
-    pairs = f"{len(found.pairs)} of the {len(comparison.examination.on_data.neurons)} merged neurons have a partner"
-    return Result(NAME, Verdict.PROVED, "assignment", f"the nearest optimal network is {far}; {pairs}.")
+    left = len(comparison.examination.on_data.neurons)
+    pairs = f"; {len(found.pairs)} of its {neurons(left)}, merged, {have(len(found.pairs))} a partner" if left else ""
+    return Result(NAME, Verdict.PROVED, "assignment", f"the nearest optimal network is {far}{pairs}.")

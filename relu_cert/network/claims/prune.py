@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from relu_cert.claims.model import Result, Verdict
+from relu_cert.network.claims.words import neurons
 from relu_cert.network.examine import Comparison
 from relu_cert.network.record import prunable
 from relu_cert.report.text import decimal
@@ -22,6 +23,6 @@ def decide(comparison: Comparison, gap: Fraction) -> Result:
         return Result(NAME, Verdict.UNDECIDED, "", "the pruned network has numbers of more digits than are checked.")
     at = f"P = {decimal(found.pruned_P.upper, 12)}"
     if left == m:
-        return Result(NAME, Verdict.PROVED, "exact rank", f"nothing to prune: all {m} neurons stay, {at}.")
+        return Result(NAME, Verdict.PROVED, "exact rank", f"nothing to prune: {neurons(m)}, {at}.")
     less = "lower" if found.pruned_P.upper < found.P.lower else "no higher"
-    return Result(NAME, Verdict.PROVED, "exact rank", f"{left} of {m} neurons do the same on the data at {at}, {less}.")
+    return Result(NAME, Verdict.PROVED, "exact rank", f"{left} of {neurons(m)} do the same on the data, {at}, {less}.")
