@@ -187,7 +187,9 @@ def test_ticks_are_round_and_inside(low, span, wanted):
 def test_tick_texts_are_even():
     """The same number of digits on one axis; zero is 0, never -0."""
     assert [text for _, text in labelled(ticks(-1, 1, 4))] == ["-1.0", "-0.5", "0", "0.5", "1.0"]
-    assert [text for _, text in labelled([0.0, 1e6])] == ["0", "1e+06"]
+    assert [text for _, text in labelled([0.0, 1e6])] == ["0", "1e6"]
+    assert [text for _, text in labelled([99900.0, 99950.0])] == ["99900", "99950"]
+    assert [text for _, text in labelled([24.40001, 24.40002])] == ["24.40001", "24.40002"]
 
 
 def test_frames_never_collapse():

@@ -118,7 +118,7 @@ def _errors(found: Exploration) -> Element | None:
     rows = np.array([[row.validation, row.test] for row in found.rows])
     every = np.vstack([points, rows])
     x, y = padded(every[:, 0].tolist()), padded(every[:, 1].tolist())
-    frame = Frame(max(0.0, x[0]), x[1], max(0.0, y[0]), y[1], height=330.0, left=58.0)
+    frame = Frame(max(0.0, x[0]), x[1], max(0.0, y[0]), y[1], height=330.0)
     dots = [e("circle", cx=frame.x(float(a)), cy=frame.y(float(b)), r=3.2, cls="vertex") for a, b in points]
     marks = []
     for i, (row, (a, b)) in enumerate(zip(found.rows, rows, strict=True)):

@@ -12,12 +12,16 @@ import numpy as np
 from relu_cert.report.html.markup import e, number
 
 WIDTH = 460.0
+LETTER = 6.9  # the width of a digit on an axis
 Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Frame:
-    """The box [x0, x1] x [y0, y1] of data coordinates on a drawing of `width` x `height`."""
+    """The box [x0, x1] x [y0, y1] of data coordinates on a drawing of `width` x `height`.
+
+    A `left` margin of 0 becomes as wide as the numbers of the upward axis and its name need.
+    """
 
     x0: float
     x1: float
@@ -25,10 +29,15 @@ class Frame:
     y1: float
     width: float = WIDTH
     height: float = 320.0
-    left: float = 46.0
-    right: float = 12.0
+    left: float = 0.0
+    right: float = 18.0
     top: float = 12.0
     bottom: float = 42.0
+
+    def __post_init__(self) -> None:
+        if not self.left:
+            longest = max((len(text) for _, text in labelled(ticks(self.y0, self.y1, 6))), default=1)
+            object.__setattr__(self, "left", max(46.0, 28.0 + LETTER * longest))
 
     def x(self, value: float) -> float:
         """The place of a value across."""
@@ -127,10 +136,19 @@ def labelled(values: Sequence[float]) -> list[tuple[float, str]]:
     """Tick values with their text, all to the same digits."""
     step = abs(values[1] - values[0]) if len(values) > 1 else max(abs(values[0]), 1.0) if values else 1.0
     largest = max((abs(v) for v in values), default=1.0)
-    if largest >= 1e5 or step < 1e-4:
-        return [(v, f"{v:.3g}" if abs(v) > step / 2 else "0") for v in values]
+    if largest >= 1e7 or step >= 1e5 or step < 1e-4:
+        return _told_apart([v if abs(v) > step / 2 else 0.0 for v in values])
     places = max(0, -floor(log10(step) + 1e-9))
     return [(v, f"{v:.{places}f}" if abs(v) > step / 2 else "0") for v in values]
+
+
+def _told_apart(values: Sequence[float]) -> list[tuple[float, str]]:
+    """Each value with as few digits as make all texts different."""
+    for digits in range(3, 16):
+        texts = [f"{v:.{digits}g}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e") for v in values]
+        if len(set(texts)) == len(set(values)):
+            break
+    return list(zip(values, texts, strict=True))
 
 
 def padded(values: Sequence[float], share: float = 0.08) -> tuple[float, float]:

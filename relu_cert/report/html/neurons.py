@@ -16,7 +16,8 @@ from relu_cert.report.text import decimal
 MOST_NEURONS = 40
 MOST_FEATURES = 16
 ROW = 22.0
-STRIP_HEAD = 52.0
+STRIP_HEAD = 62.0
+STRIP_MARGIN = 30.0  # at the right of the tiles, for the names that lean over it
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ def neurons_chart(facts: Facts, names: Sequence[str]) -> Element | None:
     count = strip_length(facts, names)
     cell = min(26.0, 150.0 / count) if count else 0.0
     top = STRIP_HEAD if count else 8.0
-    left, right = 34.0, 12.0 + count * cell + (10 if count else 0)
+    left, right = 40.0, (STRIP_MARGIN + count * cell + 10) if count else 12.0
     room = WIDTH - left - right - 62
     rows = []
     for i, (bar, size) in enumerate(zip(bars, sizes, strict=True)):
@@ -48,13 +49,13 @@ def neurons_chart(facts: Facts, names: Sequence[str]) -> Element | None:
             e("text", bar.label, x=left - 6, y=y + 15, cls="tick end"),
             e("rect", x=left, y=y + 3, width=max(1.0, room * size), height=ROW - 7, rx=2.0, cls=f"bar {bar.sign}"),
             e("text", decimal(bar.size, 4), x=left + max(1.0, room * size) + 5, y=y + 15, cls="tick"),
-            *strip(bar.direction[:count], WIDTH - 12 - count * cell, y, ROW, cell, names),
+            *strip(bar.direction[:count], WIDTH - STRIP_MARGIN - count * cell, y, ROW, cell, names),
         ]
     svg = drawing(
         WIDTH,
         top + len(bars) * ROW + 6,
         "The size and direction of the neurons",
-        strip_heads(names[:count], WIDTH - 12 - count * cell, top, cell),
+        strip_heads(names[:count], WIDTH - STRIP_MARGIN - count * cell, top, cell),
         e("g", rows),
     )
     rest = len(neurons) - len(bars)
@@ -111,9 +112,9 @@ def strip_heads(names: Sequence[str], x: float, y: float, cell: float) -> Elemen
         [
             e(
                 "text",
-                short_name(name, 9),
+                short_name(name, 8),
                 cls="tick",
-                transform=f"translate({number(x + (j + 0.35) * cell)} {number(y - 4)}) rotate(-40)",
+                transform=f"translate({number(x + (j + 0.35) * cell)} {number(y - 4)}) rotate(-55)",
             )
             for j, name in enumerate(names)
         ],

@@ -30,10 +30,12 @@ class Axis:
     stretches: tuple[Stretch, ...]
     breakpoints: tuple[Breakpoint, ...] = ()
 
-    def frame(self, low: float, high: float, *, height: float, top: float = 12.0, bottom: float = 42.0) -> Frame:
+    def frame(
+        self, low: float, high: float, *, height: float, top: float = 12.0, bottom: float = 42.0, left: float = 0.0
+    ) -> Frame:
         """A plotting area over it, with room at the left for the names of the neurons."""
         room = 0.05 * (self.hi - self.lo)
-        return Frame(self.lo - room, self.hi + room / 3, low, high, height=height, top=top, bottom=bottom)
+        return Frame(self.lo - room, self.hi + room / 3, low, high, height=height, top=top, bottom=bottom, left=left)
 
     def marks(self) -> list[tuple[float, str]]:
         """Powers of ten, and 2 and 5 times them where there is room: as (log10 lambda, text)."""
@@ -54,7 +56,7 @@ def path_figure(axis: Axis, found: Sequence[Track], steps: Sequence[Level]) -> E
     low, high = padded([0.0, *heights])
     upper = axis.frame(low, high, height=430.0, bottom=162.0)
     widest = max((level.width for level in steps), default=1) or 1
-    lower = axis.frame(0.0, widest + 0.6, height=430.0, top=290.0, bottom=72.0)
+    lower = axis.frame(0.0, widest + 0.6, height=430.0, top=290.0, bottom=72.0, left=upper.left)
     svg = drawing(
         WIDTH,
         430.0,

@@ -60,7 +60,7 @@ def plane_figure(view: View) -> Element | None:
         f"A point's fill is its target “{short_name(view.target, 40)}”, on the scale below; around it is what the "
         "network says there."
     )
-    return figure(svg, caption, scale.bar())
+    return figure(svg, caption, scale.bar(box.frame.left))
 
 
 def _box(view: View) -> _Box:
@@ -109,10 +109,10 @@ class _Scale:
         """Neighbouring levels."""
         return list(zip(self.levels, self.levels[1:], strict=False))
 
-    def bar(self) -> Element:
+    def bar(self, left: float) -> Element:
         """The scale as a strip of tints."""
         found = self.bands()
-        width, left, right = 460.0, 46.0, 12.0
+        width, right = 460.0, 24.0
         each = (width - left - right) / len(found)
         marks = []
         for i, (low, high) in enumerate(found):

@@ -91,7 +91,7 @@ def curve(found: Pruning, what: str) -> Element | None:
         return None
     low, high = padded([0.0, *values])
     widest = len(found.start)
-    frame = Frame(-0.3 - 0.02 * widest, widest + 0.3, max(low, 0.0), high, height=290.0, left=54.0)
+    frame = Frame(-0.3 - 0.02 * widest, widest + 0.3, max(low, 0.0), high, height=290.0)
     across = [(v, str(round(v))) for v, _ in labelled(ticks(0.0, float(widest), 8)) if v == round(v)]
     lines = []
     for i, (strategy, steps) in enumerate(ways.items()):

@@ -11,7 +11,7 @@ from scipy.spatial import ConvexHull, QhullError
 
 from relu_cert.report.html.frame import WIDTH, Frame, Point, drawing, labelled, path, thinned, ticks
 from relu_cert.report.html.markup import e
-from relu_cert.report.html.neurons import STRIP_HEAD, strip, strip_heads
+from relu_cert.report.html.neurons import STRIP_HEAD, STRIP_MARGIN, strip, strip_heads
 from relu_cert.report.html.optimal_set import ZERO, Polytope
 from relu_cert.report.html.page import count, figure
 from relu_cert.report.html.polygons import area
@@ -26,7 +26,7 @@ def ranges_figure(shape: Polytope, names: Sequence[str], tiles: int) -> Element:
     """How heavy every neuron can be over all optimal networks; `tiles` features of its direction are shown."""
     tiles = tiles if shape.directions else 0
     cell = min(26.0, 150.0 / tiles) if tiles else 0.0
-    top, left, right = (STRIP_HEAD if tiles else 8.0), 40.0, 14.0 + tiles * cell + (12 if tiles else 0)
+    top, left, right = (STRIP_HEAD if tiles else 8.0), 40.0, (STRIP_MARGIN + tiles * cell + 12) if tiles else 14.0
     bottom = top + len(shape.names) * ROW
     frame = Frame(0.0, shape.reach * 1.04, 0.0, 1.0, height=bottom + 38, left=left, right=right)
     marks = []
@@ -45,7 +45,7 @@ def ranges_figure(shape: Polytope, names: Sequence[str], tiles: int) -> Element:
             e("rect", title, height=ROW - 8, rx=3.0, cls=f"bar {shape.signs[a]}", **place),
         ]
         if tiles:
-            marks += strip(shape.directions[a][:tiles], WIDTH - 14 - tiles * cell, y, ROW, cell, names)
+            marks += strip(shape.directions[a][:tiles], WIDTH - STRIP_MARGIN - tiles * cell, y, ROW, cell, names)
     lines = []
     for value, text in labelled(ticks(0.0, frame.x1, 5)):
         lines.append(e("path", d=path([(frame.x(value), top), (frame.x(value), bottom)]), cls="grid"))
@@ -54,7 +54,7 @@ def ranges_figure(shape: Polytope, names: Sequence[str], tiles: int) -> Element:
         WIDTH,
         frame.height,
         "The range of every neuron's size over the optimal set",
-        strip_heads(names[:tiles], WIDTH - 14 - tiles * cell, top, cell),
+        strip_heads(names[:tiles], WIDTH - STRIP_MARGIN - tiles * cell, top, cell),
         e("g", lines),
         e("g", marks),
         e("text", "size |w|", x=(frame.x(0.0) + frame.x(frame.x1)) / 2, y=frame.height - 6, cls="label mid"),

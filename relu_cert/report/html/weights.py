@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from relu_cert.report.html.frame import WIDTH, Frame, Point, drawing, padded, path
+from relu_cert.report.html.frame import WIDTH, Frame, Point, drawing, padded, path, short_name
 from relu_cert.report.html.markup import e
 from relu_cert.report.html.page import figure
 from relu_cert.report.html.view import View
@@ -101,8 +101,8 @@ def fan_figure(view: View) -> Element | None:
         "The directions of the neurons among the activation patterns",
         e("g", sectors),
         e("g", arrows),
-        e("text", view.names[0][:12], x=middle[0] + radius + 6, y=middle[1] + 4, cls="label"),
-        e("text", view.names[1][:12], x=middle[0], y=middle[1] - radius - 7, cls="label mid"),
+        e("text", short_name(view.names[0], 9), x=middle[0] + radius + 6, y=middle[1] + 4, cls="label"),
+        e("text", short_name(view.names[1], 30), x=middle[0], y=middle[1] - radius - 7, cls="label mid"),
     )
     kinds = "Gates" if view.gated else "Neurons"
     caption = (
