@@ -12,12 +12,14 @@ from typing import Any
 
 from relu_cert.claims.model import Result
 from relu_cert.data.model import Source
-from relu_cert.exact import Matrix
+from relu_cert.exact import Matrix, Vector
 from relu_cert.path.derivatives import Derivatives
 from relu_cert.path.model import Aside, Cover, Jump, Piece
 from relu_cert.path.tied_faces import Faces
 from relu_cert.patterns.model import Group, PatternSet
 from relu_cert.problem.model import Problem
+from relu_cert.prove.algebraic.field import Number
+from relu_cert.prove.algebraic.model import AlgebraicSet, Numbers
 from relu_cert.prove.facts import (
     Attained,
     BlockMultipliers,
@@ -32,6 +34,7 @@ from relu_cert.prove.facts import (
 )
 from relu_cert.prove.ggp.record import ggp_record
 from relu_cert.prove.polytope.model import Polytope, Shortest
+from relu_cert.prove.projection import to_fraction
 
 FORMAT = "relu_cert certificate"
 VERSION = 1
@@ -136,6 +139,8 @@ def _facts(facts: Facts) -> dict[str, Any]:
     if facts.exact_set is not None:
         exact = facts.exact_set
         tail["exact_set"] = {"solutions": matrix(exact.solutions), "farkas": vector(exact.farkas)}
+    if facts.algebraic is not None:
+        tail["algebraic_set"] = _algebraic_set(facts.problem, facts.algebraic)
     if facts.polytope is not None:
         tail["polytope"] = _polytope(facts.polytope)
     if facts.shortest is not None:
@@ -233,6 +238,31 @@ def _optimal_set(problem: Problem, found: OptimalSet) -> dict[str, Any]:
     }
 
 
+def _algebraic_set(problem: Problem, found: AlgebraicSet) -> dict[str, Any]:
+    multipliers: Any = None
+    if problem.network is None:
+        multipliers = [[b, _numbers(rho)] for b, rho in found.rho]
+    elif problem.model == "relu":
+        sides = (("+", found.plus), ("-", found.minus))
+        multipliers = {sign: [[m.base, list(m.rows), _numbers(m.values)] for m in side] for sign, side in sides}
+    return {
+        "field": {
+            "polynomial": vector([to_fraction(c) for c in found.field.m.coeffs()]),
+            "lo": number(found.field.lo),
+            "hi": number(found.field.hi),
+        },
+        "residual": _numbers(found.residual),
+        "multipliers": multipliers,
+        "solutions": [_numbers(alpha) for alpha in found.solutions],
+        "farkas": _numbers(found.farkas),
+    }
+
+
+def _numbers(entries: Sequence[Number]) -> list[str]:
+    """Each as the vector of its coefficients."""
+    return [vector(x.coefficients()) for x in entries]
+
+
 def _path(problem: Problem, found: Cover) -> dict[str, Any]:
     pieces = [_path_piece(problem, piece) for piece in found.pieces]
     return {"lo": number(found.lo), "hi": number(found.hi), "pieces": pieces}
@@ -291,8 +321,13 @@ def _min_norm(shortest: Shortest) -> dict[str, Any]:
         "bits": shortest.bits,
         "weights": vector(shortest.found.weights),
         "radius": number(shortest.found.radius),
-        "mu": vector(shortest.mu),
+        "mu": _slopes(shortest.mu),
     }
+
+
+def _slopes(mu: Vector | Numbers) -> str | list[str]:
+    rational = [x for x in mu if isinstance(x, Fraction)]
+    return vector(rational) if len(rational) == len(mu) else _numbers([x for x in mu if isinstance(x, Number)])
 
 
 def _class(problem: Problem, neuron: NeuronClass) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 A refined point proposes a dual point and neurons. A rational optimum near it is guessed and proved exactly; else the
 optimal set is proved over the ball that the duality gap leaves, plainly or with one of the proposed lifts. More digits
-make the ball smaller; they never change what is true.
+make the ball smaller; they never change what is true. Where ties are exact no ball settles them: then an optimum in a
+field of algebraic numbers is guessed, from many digits, and proved exactly.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from numpy.typing import NDArray
 
 from relu_cert.exact import Vector
 from relu_cert.problem.model import Problem
+from relu_cert.prove.algebraic.guess import guessed_residual
+from relu_cert.prove.algebraic.optimum import algebraic_set
 from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.exact_optimum import exact_facts, guesses
 from relu_cert.prove.facts import ExactNeuron, Facts, LambdaMax
@@ -32,6 +35,7 @@ from relu_cert.solve import FloatProblem, Solution, multipliers
 FLOAT_BITS, FLOAT_DIGITS = 52, 14
 REFINED_DIGITS = 40
 MOST_DIGITS = 150
+FIELD_DIGITS = (250, 800, 2400)  # a field of large degree, or with long coefficients, needs many
 THOROUGH = 0.99  # pieces below this part of lambda need no sharper multiplier
 
 
@@ -68,7 +72,8 @@ def settle(question: Question, solution: Solution) -> Facts:
             best = facts
     if best is None:
         raise ValueError("the float point is always tried")
-    return best
+    algebraic = _algebraic_facts(question, solution, best)
+    return best if algebraic is None or _rank(best) > _rank(algebraic) else algebraic
 
 
 def propose(floats: FloatProblem, theta: NDArray[np.float64], lam: float) -> Proposals | None:
@@ -107,6 +112,26 @@ def _exact_facts(question: Question, point: Point) -> Facts | None:
         facts = exact_facts(q.problem, q.lam, q.largest, q.gap, guess, proposals)
         if facts is not None:
             return facts
+    return None
+
+
+def _algebraic_facts(question: Question, solution: Solution, facts: Facts) -> Facts | None:
+    """The facts of an optimum in a field of algebraic numbers, near the dual point of the facts, if there is one."""
+    q = question
+    for digits in FIELD_DIGITS:
+        refined = refine(q.problem, solution, q.lam, digits, q.floats)
+        if refined.reason:
+            return None
+        residual = guessed_residual(q.problem.y, q.lam, refined.theta, digits)
+        if residual is None:
+            continue
+        try:
+            found = algebraic_set(facts, residual)
+        except Unsettled:
+            continue
+        if found is not None:
+            exact = replace(facts, optimal_set=None, exact_set=None, algebraic=found, unsettled="", unlisted="")
+            return replace(_listed(exact)[0], shortest=shortest_weights(exact))
     return None
 
 

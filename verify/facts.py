@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeVar
 
+from verify.algebraic_set import check_algebraic_set
 from verify.derivatives import Derivatives, check_derivatives
 from verify.elastic import check_elastic
 from verify.exact_set import check_exact_set
 from verify.faces import check_faces
+from verify.field_shortest import check_field_min_norm
+from verify.field_system import FieldSystem, not_in_field
 from verify.ggp import Position, check_ggp
 from verify.jump import Jump, check_jump
 from verify.lambda_max import check_lambda_max
@@ -28,8 +31,8 @@ from verify.value import Fit, Value, check_fit, check_value
 
 T = TypeVar("T")
 PLAIN = ("lambda_max", "primal", "dual", "value", "fit")  # with delta > 0 or the logistic loss
-SETS = ("optimal_set", "exact_set", "polytope", "min_norm", "faces", "derivatives")
-NAMES = (*PLAIN, *SETS, "ggp", "path", "jump")
+SETS = {"optimal_set": check_optimal_set, "exact_set": check_exact_set, "algebraic_set": check_algebraic_set}
+NAMES = (*PLAIN, *SETS, "polytope", "min_norm", "faces", "derivatives", "ggp", "path", "jump")
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class Facts:
     theta: Vector | None = None
     value: Value | None = None
     fit: Fit | None = None
-    optimal_set: OptimalSet | None = None  # of `exact_set`, if that is there, because it leaves nothing open
+    optimal_set: OptimalSet | None = None  # of the last of SETS that is there: the exact ones leave nothing open
     polytope: Polytope | None = None
     ggp: Position | None = None
     path: Path | None = None
@@ -73,7 +76,7 @@ def check_facts(problem: Problem, node: Node) -> Facts:
         at = facts["fit"]
         fit = check_fit(problem, needed(primal, "primal", at), needed(value, "value", at), at)
     optimal = None
-    for name, check_set in (("optimal_set", check_optimal_set), ("exact_set", check_exact_set)):
+    for name, check_set in SETS.items():
         if name in facts:
             at = facts[name]
             point = needed(theta, "dual", at)
@@ -85,15 +88,14 @@ def check_facts(problem: Problem, node: Node) -> Facts:
         shortest = polytope.shortest
         optimal = needed(optimal, "optimal_set or exact_set", facts["polytope"]).used_by(polytope.used)
     if "min_norm" in facts:
-        shortest = check_min_norm(weights(problem, optimal, facts["min_norm"]), facts["min_norm"])
+        shortest = check_least(weights(problem, optimal, facts["min_norm"]), facts["min_norm"])
     if "faces" in facts:
         at = facts["faces"]
-        known = needed(optimal, "optimal_set or exact_set", at)
-        optimal = check_faces(problem, patterns, needed(theta, "dual", at), known, at)
+        optimal = check_faces(problem, patterns, needed(theta, "dual", at), at_theta(optimal, at), at)
     derivatives = None
     if "derivatives" in facts:
         at = facts["derivatives"]
-        known = needed(optimal, "optimal_set or exact_set", at)
+        known = at_theta(optimal, at)
         derivatives = check_derivatives(problem, needed(theta, "dual", at), needed(value, "value", at), known, at)
     position = check_ggp(problem, patterns, facts["ggp"]) if "ggp" in facts else None
     path = check_path(problem, patterns, squared, facts["path"]) if "path" in facts else None
@@ -109,10 +111,22 @@ def check_facts(problem: Problem, node: Node) -> Facts:
 
 def weights(problem: Problem, optimal: OptimalSet | None, node: Node) -> System:
     """The equations of the weights of all solutions, one weight for each neuron."""
-    known = needed(optimal, "optimal_set or exact_set", node)
+    known = needed(optimal, "optimal_set, exact_set or algebraic_set", node)
     if problem.blocks and known.bends and not known.exact:
         raise node.reject("neurons that lie in one block each", f"{known.bends} in several, with a weight in each")
     return known.system
+
+
+def at_theta(optimal: OptimalSet | None, node: Node) -> OptimalSet:
+    """The set, whose residual is theta, or near to it."""
+    known = needed(optimal, "optimal_set or exact_set", node)
+    not_in_field(known.system, node)
+    return known
+
+
+def check_least(system: System, node: Node) -> Shortest:
+    """The shortest weights."""
+    return check_field_min_norm(system, node) if isinstance(system, FieldSystem) else check_min_norm(system, node)
 
 
 def check_dual(problem: Problem, patterns: Patterns | None, node: Node) -> tuple[Vector, Fraction]:

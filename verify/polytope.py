@@ -7,18 +7,22 @@ and g within the errors.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from flint import fmpq
 
 from verify.bounds import fraction, rational
+from verify.field_system import FieldSystem, field_rank, field_tableau
 from verify.shortest import Shortest, check_shortest
 from verify.system import MOST_BITS, System, chosen, on_grid, tableau
 from verify.text import Node, Vector
 
 Basis = tuple[int, ...]
-Row = list[fmpq]
+Scalar = Any  # fmpq, or a Number of a field: exact numbers that mix with rationals
+Row = list[Scalar]
 
 
 @dataclass(frozen=True)
@@ -70,12 +74,21 @@ def check_polytope(system: System, node: Node) -> Polytope:
         raise fields["vertices"].reject("the supports of the bases, each once, in the order of the bases")
     if tuple(entry.ascending(len(vertices)) for entry in fields["edges"].array()) != edges:
         raise fields["edges"].reject("the pairs of vertices that a pivot joins, each once, in ascending order")
-    shortest = check_shortest(short, list(points.values()), fields["min_norm"])
+    shortest = None
+    if not isinstance(short, FieldSystem):
+        shortest = check_shortest(short, list(points.values()), fields["min_norm"])
+    elif fields["min_norm"].value is not None:
+        raise fields["min_norm"].reject("null, because the polytope is known in a field of algebraic numbers")
     used = sorted({a for support in points for a in support})
-    rank = int(chosen(short, used).rank()) if system.exact and system.rows else system.rows
+    rank = rank_of(short, used) if system.exact and system.rows else system.rows
     numbers = tuple(system.names[a] for a in used)
     named = tuple({system.names[a]: x for a, x in point.items()} for point in points.values())
     return Polytope(vertices, edges, system.total, numbers, rank, shortest, named, tuple(errors))
+
+
+def rank_of(system: System, columns: list[int]) -> int:
+    """The rank of some columns of F."""
+    return field_rank(system, columns) if isinstance(system, FieldSystem) else int(chosen(system, columns).rank())
 
 
 def read_bases(system: System, node: Node) -> dict[Basis, Node]:
@@ -115,7 +128,8 @@ def walk(
             pivots.append((basis, other))
             if meeting is not None:
                 meetings.append((meeting, entry))
-        point = {a: fraction(x) for i, (a, x) in enumerate(zip(basis, corner.x, strict=True)) if i not in corner.zeros}
+        weights: Iterable[Any] = corner.x if isinstance(system, FieldSystem) else map(fraction, corner.x)
+        point = {a: x for i, (a, x) in enumerate(zip(basis, weights, strict=True)) if i not in corner.zeros}
         if tuple(point) not in points:
             points[tuple(point)] = point
             errors.append(fraction(corner.x_error))
@@ -138,35 +152,37 @@ class Corner:
     basis: Basis
     rows: list[Row]
     x: Row
-    x_error: fmpq
+    x_error: Scalar
     z: Row
-    z_error: fmpq
-    h: fmpq
-    left: fmpq
+    z_error: Scalar
+    h: Scalar
+    left: Scalar
     zeros: frozenset[int]
     void: tuple[int, ...]
 
-    def column(self, a: int) -> tuple[Row, fmpq]:
+    def column(self, a: int) -> tuple[Row, Scalar]:
         """F_B^-1 F_a and the error of its entries (none for a column of the basis)."""
         T = [row[1 + a] for row in self.rows]
-        return T, fmpq(0) if a in self.basis else self.h * (1 + sum(map(abs, T), fmpq(0))) / self.left
+        return T, fmpq(0) if a in self.basis or not self.h else self.h * (1 + sum(map(abs, T), fmpq(0))) / self.left
 
 
 def read_corner(system: System, basis: Basis, tilt: dict[int, Fraction], node: Node) -> Corner:
     """Reject unless the basis is independent, x >= 0, and x + eps z > 0 for small eps > 0, within all errors."""
-    found = tableau(system, basis)
-    if found is None:
+    rows: list[Row] | None
+    inverse: list[Row]
+    rows, inverse = (field_tableau(system, basis), []) if isinstance(system, FieldSystem) else tableau(system, basis)
+    if rows is None:
         raise node.reject("classes with independent columns of F")
-    rows, inverse = found
     zero, size = fmpq(0), len(basis)
     F_error, g_error = (list(map(rational, errors)) for errors in (system.F_error, system.g_error))
-    spans = [sum((abs(m) * e for m, e in zip(row, F_error, strict=True) if e), zero) for row in inverse]
-    moves = [sum((abs(m) * e for m, e in zip(row, g_error, strict=True) if e), zero) for row in inverse]
-    h = max(spans, default=zero)
+    spans: Row = [sum((abs(m) * e for m, e in zip(row, F_error, strict=True) if e), zero) for row in inverse]
+    moves: Row = [sum((abs(m) * e for m, e in zip(row, g_error, strict=True) if e), zero) for row in inverse]
+    h: Scalar = max(spans, default=zero)
     if size * h >= 1:
         raise node.reject("a basis that the errors cannot make singular")
-    left, x = 1 - size * h, [row[0] for row in rows]
-    x_error = (max(moves, default=zero) + h * sum(map(abs, x), zero)) / left
+    left: Scalar = 1 - size * h
+    x: Row = [row[0] for row in rows]
+    x_error: Scalar = (max(moves, default=zero) + (h * sum(map(abs, x), zero) if h else zero)) / left
     zeros = frozenset(i for i in range(size) if abs(x[i]) <= x_error)
     rest = {a for i, a in enumerate(basis) if i not in zeros}
     void = tuple(l for l, columns in system.silent.items() if rest <= columns)
@@ -232,7 +248,7 @@ def at_rest(corner: Corner, entering: int) -> frozenset[int]:
         rest |= set(found)
 
 
-def least(corner: Corner, T: Row, error: fmpq, places: list[int], node: Node) -> int:
+def least(corner: Corner, T: Row, error: Scalar, places: list[int], node: Node) -> int:
     """The place where z / T is certainly least; T is positive there."""
     i = min((l for l in places if T[l] > error), key=lambda l: corner.z[l] / T[l])
     for l in places:
@@ -242,11 +258,13 @@ def least(corner: Corner, T: Row, error: fmpq, places: list[int], node: Node) ->
     return i
 
 
-def surely_less(x: Row, x_error: fmpq, T: Row, T_error: fmpq, i: int, l: int) -> bool:
+def surely_less(x: Row, x_error: Scalar, T: Row, T_error: Scalar, i: int, l: int) -> bool:
     """Whether x_i T_l < x_l T_i within the errors: where T_l > 0, the ratio x / T is less at i than at l."""
-    return max(corners(x[i], x_error, T[l], T_error)) < min(corners(x[l], x_error, T[i], T_error))
+    return bool(max(corners(x[i], x_error, T[l], T_error)) < min(corners(x[l], x_error, T[i], T_error)))
 
 
-def corners(a: fmpq, a_error: fmpq, b: fmpq, b_error: fmpq) -> list[fmpq]:
+def corners(a: Scalar, a_error: Scalar, b: Scalar, b_error: Scalar) -> Row:
     """The products at the ends of two intervals: the others are between them."""
+    if not (a_error or b_error):
+        return [a * b]
     return [s * t for s in (a - a_error, a + a_error) for t in (b - b_error, b + b_error)]

@@ -73,14 +73,14 @@ def chosen(system: System, columns: Sequence[int]) -> fmpq_mat:
     return fmpq_mat(system.rows, len(columns), [entries[l * width + a] for l in range(system.rows) for a in columns])
 
 
-def tableau(system: System, basis: Sequence[int]) -> tuple[list[list[fmpq]], list[list[fmpq]]] | None:
+def tableau(system: System, basis: Sequence[int]) -> tuple[list[list[fmpq]] | None, list[list[fmpq]]]:
     """F_B^-1 [g | F] and F_B^-1, row by row; None if F_B, which has as many columns as rows, is singular."""
     if not system.rows:
         return [], []
     try:
         inverse = chosen(system, basis).inv()
     except ZeroDivisionError:
-        return None
+        return None, []
     g = fmpq_mat(system.rows, 1, [rational(x) for x in system.g])
     solution, rest = (inverse * g).tolist(), (inverse * system.F).tolist()
     return [[*x, *row] for x, row in zip(solution, rest, strict=True)], inverse.tolist()

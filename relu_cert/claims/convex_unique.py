@@ -5,11 +5,14 @@ a ReLU neuron that is zero at a data point lies on the face between two patterns
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from relu_cert.claims.model import Result, Verdict
-from relu_cert.exact import sqrt_upper
-from relu_cert.prove.facts import ExactSet, Facts, NeuronClass, OptimalSet
+from relu_cert.claims.p_unique import algebraic_evidence
+from relu_cert.exact import Vector, sqrt_upper
+from relu_cert.prove.algebraic.model import Numbers
+from relu_cert.prove.facts import Facts, NeuronClass, OptimalSet
 from relu_cert.report.text import scientific
 
 NAME = "convex-unique"
@@ -30,7 +33,10 @@ def decide(facts: Facts) -> Result:
     if facts.lam**2 >= facts.lambda_max.squared:
         return Result(NAME, Verdict.PROVED, "zero", "lambda >= lambda_max: zero is the only solution.")
     if facts.exact_set is not None:
-        return _exact(facts, facts.exact_set)
+        return _exact(facts, facts.exact_set.solutions, facts.exact_set.kinks, "exact optimum")
+    if facts.algebraic is not None:
+        kinks = [a.kinks for a in facts.algebraic.tied]
+        return _exact(facts, facts.algebraic.solutions, kinks, algebraic_evidence(facts.algebraic))
     found = facts.optimal_set
     if found is None:
         return Result(NAME, Verdict.UNDECIDED, "", f"{facts.unsettled}.")
@@ -61,16 +67,12 @@ def _in_two_blocks(facts: Facts, neuron: NeuronClass) -> bool:
     return facts.problem.model == "relu" and bool(neuron.kinks)
 
 
-def _exact(facts: Facts, found: ExactSet) -> Result:
-    """The verdict where the optimum is known exactly."""
-    if len(found.solutions) > 1:
-        return Result(NAME, Verdict.REFUTED, "exact optimum", "two different optimal networks are known exactly.")
-    kinked = facts.problem.kind == "relu" and any(
-        x and kink for x, kink in zip(found.solutions[0], found.kinks, strict=True)
-    )
+def _exact(facts: Facts, solutions: Sequence[Vector | Numbers], kinks: Sequence[bool], evidence: str) -> Result:
+    """The verdict where the optimum is known exactly; `kinks` says which neurons two blocks carry."""
+    if len(solutions) > 1:
+        return Result(NAME, Verdict.REFUTED, evidence, "two different optimal networks are known exactly.")
+    kinked = facts.problem.kind == "relu" and any(x and kink for x, kink in zip(solutions[0], kinks, strict=True))
     if kinked:
         detail = "an active neuron is zero at a data point, and two or more blocks carry it."
         return Result(NAME, Verdict.REFUTED, "kink", detail)
-    return Result(
-        NAME, Verdict.PROVED, "exact optimum", "one optimal network, and each of its neurons lies in one block."
-    )
+    return Result(NAME, Verdict.PROVED, evidence, "one optimal network, and each of its neurons lies in one block.")

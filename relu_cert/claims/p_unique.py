@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from relu_cert.claims.model import Result, Verdict
 from relu_cert.exact import Vector
-from relu_cert.prove.facts import ExactSet, Facts
+from relu_cert.prove.algebraic.model import AlgebraicSet, Numbers
+from relu_cert.prove.facts import Facts
 
 NAME = "p-unique"
 STATEMENT = "The optimal network is unique, up to permuting and splitting its neurons."
@@ -20,7 +23,9 @@ def decide(facts: Facts) -> Result:
     if facts.lam**2 >= facts.lambda_max.squared:
         return Result(NAME, Verdict.PROVED, "zero", "lambda >= lambda_max: the zero network is the only solution.")
     if facts.exact_set is not None:
-        return _exact(facts.exact_set)
+        return _exact(facts.exact_set.solutions, "exact optimum")
+    if facts.algebraic is not None:
+        return _exact(facts.algebraic.solutions, algebraic_evidence(facts.algebraic))
     found = facts.optimal_set
     if found is None:
         return Result(NAME, Verdict.UNDECIDED, "", f"{facts.unsettled}.")
@@ -34,18 +39,21 @@ def decide(facts: Facts) -> Result:
     return Result(NAME, Verdict.REFUTED, "lifted problem" if found.lift else "equal kernels", detail)
 
 
-def _exact(found: ExactSet) -> Result:
+def algebraic_evidence(found: AlgebraicSet) -> str:
+    """The kind of proof where the optimum is irrational."""
+    return f"exact optimum in a field of degree {found.field.degree}"
+
+
+def _exact(solutions: Sequence[Vector | Numbers], evidence: str) -> Result:
     """The verdict where the optimum is known exactly."""
-    if len(found.solutions) == 1:
-        active = _active(found.solutions[0])
-        detail = f"of {len(found.kinks)} neurons tied at lambda only {active} can be active, in one way."
-        return Result(NAME, Verdict.PROVED, "exact optimum", detail)
-    first, second = (_active(alpha) for alpha in found.solutions)
-    detail = (
-        f"two different optimal networks, exactly: of widths {first} and {second} on {len(found.kinks)} tied neurons."
-    )
-    return Result(NAME, Verdict.REFUTED, "exact optimum", detail)
+    tied = len(solutions[0])
+    if len(solutions) == 1:
+        detail = f"of {tied} neurons tied at lambda only {_active(solutions[0])} can be active, in one way."
+        return Result(NAME, Verdict.PROVED, evidence, detail)
+    first, second = (_active(alpha) for alpha in solutions)
+    detail = f"two different optimal networks, exactly: of widths {first} and {second} on {tied} tied neurons."
+    return Result(NAME, Verdict.REFUTED, evidence, detail)
 
 
-def _active(alpha: Vector) -> int:
+def _active(alpha: Vector | Numbers) -> int:
     return sum(1 for x in alpha if x)

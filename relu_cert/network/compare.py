@@ -53,6 +53,7 @@ def network_facts(facts: Facts, neurons: Sequence[ConvexNeuron], gap: Fraction) 
         fit=fit(point, bounds),
         optimal_set=None,
         exact_set=None,
+        algebraic=None,
         polytope=None,
         unsettled="",
     )

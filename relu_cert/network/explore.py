@@ -26,7 +26,7 @@ from relu_cert.prove.classes import class_map, column, to_vector
 from relu_cert.prove.definite import floats
 from relu_cert.prove.exact_optimum import tied_neurons
 from relu_cert.prove.facts import Facts
-from relu_cert.prove.polytope.system import weight_system
+from relu_cert.prove.polytope.equations import weight_system
 
 Floats = NDArray[np.float64]
 Extreme = Literal["norm", "random"]
@@ -116,7 +116,7 @@ def optimal_networks(facts: Facts) -> OptimalNetworks:
     network = facts.problem.network
     if network is None:
         raise UsageError("a problem that was given directly has no network.")
-    if facts.exact_set is None and facts.optimal_set is None:
+    if not facts.known_exactly and facts.optimal_set is None:
         raise UsageError(f"the optimal set is not known: {facts.unsettled or 'lambda >= lambda_max'}.")
     system = weight_system(facts)
     neurons = [_neurons(facts)[a] for a in system.names]
@@ -149,6 +149,8 @@ def _neurons(facts: Facts) -> list[tuple[int, Vector, str]]:
     if facts.exact_set is not None:
         tied = tied_neurons(facts.problem, facts.dual, facts.lam)
         return [(one.neuron.sign, one.v, one.neuron.pattern or "") for one in tied]
+    if facts.algebraic is not None:
+        return [(one.sign, tuple(x.near() for x in one.v), one.pattern or "") for one in facts.algebraic.tied]
     if facts.optimal_set is None:
         raise ValueError("the optimal set is known")
     theta = column(facts.dual.theta)

@@ -17,8 +17,9 @@ from relu_cert.exact import Matrix, Vector, sqrt_upper
 from relu_cert.prove.classes import class_map, column, to_fmpq, to_fraction, to_vector
 from relu_cert.prove.exact_optimum import tied_neurons
 from relu_cert.prove.facts import Facts, NeuronClass
+from relu_cert.prove.polytope.equations import weight_system
 from relu_cert.prove.polytope.model import Polytope
-from relu_cert.prove.polytope.system import System, weight_system
+from relu_cert.prove.polytope.system import System
 
 _ZERO = Fraction(0)
 _SPARE = 1 + Fraction(1, 2**20)  # the checker's square roots may be a little larger than ours

@@ -16,9 +16,12 @@ from relu_cert.exact import Vector, dot
 from relu_cert.path.tied_faces import one_sided
 from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.problem.model import Problem
+from relu_cert.prove.algebraic.field import product
+from relu_cert.prove.algebraic.model import AlgebraicSet
 from relu_cert.prove.classes import class_map, constraints, spans
 from relu_cert.prove.exact_optimum import Tied, tied_neurons
 from relu_cert.prove.facts import Facts, NeuronClass
+from relu_cert.prove.polytope.model import Polytope
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,8 @@ def conditions(facts: Facts) -> Conditions | None:
     """What the facts say; None where nothing is settled, or lambda >= lambda_max."""
     if facts.exact_set is not None:
         return _exact(facts)
+    if facts.algebraic is not None:
+        return _algebraic(facts.problem, facts.algebraic, facts.polytope)
     found = facts.optimal_set
     if found is None:
         return None
@@ -98,15 +103,34 @@ def _exact(facts: Facts) -> Conditions | None:
     return Conditions(one, tuple(neurons))
 
 
+def _algebraic(problem: Problem, found: AlgebraicSet, polytope: Polytope | None) -> Conditions:
+    """Where r* is irrational, faces are not looked at, unless nothing is tight."""
+    one = len(found.solutions) == 1
+    neurons = []
+    for a, tied in enumerate(found.tied):
+        used = any(alpha[a] for alpha in found.solutions)
+        active = True if used else False if one else None
+        if active is None and polytope is not None:
+            active = a in polytope.used
+        zero = found.field.rational(0)
+        tight = [k for k in _constraints(problem, tied.block) if not product(k, tied.v, zero)]
+        neurons.append(Known(active, _independent(tight), None if tight else True, stable=False))
+    return Conditions(one, tuple(neurons))
+
+
 def _tight(problem: Problem, tied: Tied) -> list[Vector]:
     """The constraints that hold with equality at a tied neuron (relu: one row of each hyperplane)."""
+    return [k for k in _constraints(problem, tied.neuron.block) if not dot(k, tied.v)]
+
+
+def _constraints(problem: Problem, block: int | None) -> list[Vector]:
+    """The constraints on a neuron, other than zero (relu: one row of each hyperplane)."""
     if problem.model == "gated":
         return []
     if problem.network is not None:
-        Z = problem.network.Z
-        return [Z[c] for c in parallel_classes(Z) if not dot(Z[c], tied.v)]
-    K = problem.blocks[tied.neuron.block or 0].K
-    return [] if K is None else [k for k in zip(*K, strict=True) if any(k) and not dot(k, tied.v)]
+        return [problem.network.Z[c] for c in parallel_classes(problem.network.Z)]
+    K = problem.blocks[block or 0].K
+    return [] if K is None else [k for k in zip(*K, strict=True) if any(k)]
 
 
 def _independent_class(problem: Problem, neuron: NeuronClass) -> bool:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from relu_cert.path.derivatives import Derivatives
     from relu_cert.path.model import Cover, Jump
     from relu_cert.path.tied_faces import Faces
+    from relu_cert.prove.algebraic.model import AlgebraicSet
 
 Sign = int  # xi = +1 or -1
 
@@ -231,6 +232,7 @@ class Facts:
     fit: Fit
     optimal_set: OptimalSet | None = None
     exact_set: ExactSet | None = None
+    algebraic: AlgebraicSet | None = None  # the optimal set, exactly, where the residual is irrational
     unsettled: str = ""  # why there is no optimal set
     polytope: Polytope | None = None
     unlisted: str = ""  # why there is no polytope
@@ -245,6 +247,11 @@ class Facts:
     @property
     def min_norm(self) -> MinNorm | None:
         """The optimal weights of least norm, where they are known."""
-        if self.polytope is not None:
+        if self.polytope is not None and self.polytope.min_norm is not None:
             return self.polytope.min_norm
         return None if self.shortest is None else self.shortest.found
+
+    @property
+    def known_exactly(self) -> bool:
+        """Whether the optimal residual itself is known, and not only a ball around it."""
+        return self.exact_set is not None or self.algebraic is not None

@@ -75,14 +75,22 @@ class System:
         return identity + self.E * arb_mat(len(self.owner), self.n, weighted)
 
 
-def solve_system(system: System, r: Floats, alpha: Floats, accuracy: float) -> KernelPoint:
-    """Newton's method from a float point until the error is at most `accuracy`, or as small as it gets."""
+def solve_system(system: System, r: Floats, alpha: Floats, accuracy: float, squarings: int = 0) -> KernelPoint:
+    """Newton's method from a float point until the error is at most `accuracy`, or as small as it gets.
+
+    Errors below the range of floats are not measured: so many more whole steps follow, each of which squares them.
+    """
     point = _measure(system, arb_mat(system.n, 1, [arb(float(x)) for x in r]), [arb(float(a)) for a in alpha])
     point = _chords(system, point, accuracy)
     if point.error > accuracy:
         point = _newton(system, point, accuracy)
     if not point.error < 1e-6:
         raise Singular("Newton's method does not converge on these faces")
+    for _ in range(squarings if point.error <= accuracy else 0):
+        try:
+            point = _move(system, point, *_ball_step(system, point))
+        except ZeroDivisionError:
+            raise Singular("Newton's method does not converge on these faces") from None
     return point
 
 

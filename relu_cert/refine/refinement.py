@@ -29,6 +29,7 @@ from relu_cert.solve.solver import carry
 
 _TIED = 1e-6  # faces this near (relative) to lambda may turn out to be violated
 _EXCHANGES = 30
+_MEASURED = 300  # digits of an error that floats can hold
 
 
 def refine(
@@ -63,6 +64,8 @@ class _Refinement:
 
     def __init__(self, problem: Problem, oracle: Oracle, lam: Fraction, digits: int) -> None:
         self.problem, self.oracle, self.lam, self.digits = problem, oracle, lam, digits
+        self.accuracy = 10.0 ** -min(digits, _MEASURED)
+        self.squarings = ceil(log2(digits / _MEASURED)) + 1 if digits > _MEASURED else 0
         self.exact = ExactFaces(problem)
 
     def run(self, solution: Solution) -> Refined:
@@ -110,7 +113,7 @@ class _Refinement:
     def settle(self, faces: list[Face], r: Floats, alpha: Floats) -> tuple[list[Face], KernelPoint]:
         """Solve on the faces; drop those whose weight is not positive."""
         while faces:
-            point = solve_system(self.system(faces), r, alpha, 10.0 ** -(self.digits + 2))
+            point = solve_system(self.system(faces), r, alpha, self.accuracy / 100, self.squarings)
             weights = [float(a) for a in point.alpha]
             least = min(range(len(faces)), key=weights.__getitem__)
             if weights[least] > 0.0:
@@ -132,7 +135,7 @@ class _Refinement:
         _, second = self.system(others).residuals(point.r, [arb(0)] * len(others))
         excess = [float(x) / (lam * lam) for x in second]
         worst = max(range(len(others)), key=excess.__getitem__)
-        if excess[worst] <= 10.0**-self.digits:
+        if excess[worst] <= self.accuracy:
             return None, max(point.error, excess[worst])
         return others[worst], excess[worst]
 
@@ -165,7 +168,7 @@ class _Refinement:
             if any(w):
                 neurons.append(RefinedNeuron(face.sign, face.block, w))
         theta = dyadic(point.r.entries(), bits)
-        reached = self.digits if error <= 10.0**-self.digits else int(-np.log10(error))
+        reached = self.digits if error <= self.accuracy else int(-np.log10(error))
         return Refined(theta, tuple(neurons), reached, "" if reached >= self.digits else "Newton's method stalled")
 
 

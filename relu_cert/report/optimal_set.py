@@ -7,19 +7,23 @@ from typing import Any
 
 from relu_cert.claims.connected import applies, staircase
 from relu_cert.exact import sqrt_upper
+from relu_cert.prove.algebraic.model import AlgebraicTied
 from relu_cert.prove.candidates import frobenius_squared
 from relu_cert.prove.classes import class_map, column, to_fraction, to_vector
 from relu_cert.prove.exact_optimum import tied_neurons
 from relu_cert.prove.facts import Facts, NeuronClass
 from relu_cert.report.text import rational
 
+TOLD_BITS = 64
+
 
 def optimal_set_json(facts: Facts) -> dict[str, Any] | None:
     """What is proved about the set of all optimal networks; None where it is not listed.
 
     `neurons` are E, numbered from 0: those with |v| = lambda. The true v is within `radius` of the one given, and it is
-    map r* exactly, r* the optimal residual; `map` is null where r* is known exactly, and then so is v. `weights` of a
-    vertex are alpha, exact or (with `bits`) about right, one for each neuron of the support: w = alpha v.
+    map r* exactly, r* the optimal residual; `map` is null where r* is known exactly, and then so is v (rounded if it is
+    irrational). `weights` of a vertex are alpha, exact or (with `bits`, or if irrational) about right, one for each
+    neuron of the support: w = alpha v.
     """
     found = facts.polytope
     if found is None:
@@ -31,7 +35,7 @@ def optimal_set_json(facts: Facts) -> dict[str, Any] | None:
         "M_star": found.M_star,
         "rank": found.rank,
         "bits": found.bits,
-        "neurons": _exact_neurons(facts) if facts.exact_set is not None else _enclosed_neurons(facts),
+        "neurons": _neurons(facts),
         "S": list(found.used),
         "vertices": [
             {"support": list(support), "weights": [rational(point[a]) for a in support]}
@@ -49,6 +53,21 @@ def optimal_set_json(facts: Facts) -> dict[str, Any] | None:
         ]
         if applies(facts)
         else None,
+    }
+
+
+def _neurons(facts: Facts) -> list[dict[str, Any]]:
+    if facts.algebraic is not None:
+        return [_algebraic(one) for one in facts.algebraic.tied]
+    return _exact_neurons(facts) if facts.exact_set is not None else _enclosed_neurons(facts)
+
+
+def _algebraic(one: AlgebraicTied) -> dict[str, Any]:
+    """v is known exactly, as a vector over the field of the certificate; here it is rounded."""
+    return _named(one.sign, one.pattern, one.block) | {
+        "v": [rational(x.rounded(TOLD_BITS)) for x in one.v],
+        "radius": rational(sqrt_upper(Fraction(len(one.v), 1 << 2 * TOLD_BITS), 16)),
+        "map": None,
     }
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from verify.bounds import column, fraction, root_above, vector
+from verify.field_system import FieldSystem
 from verify.neurons import Neuron
 from verify.optimal_set import OptimalSet
 from verify.polytope import Polytope
@@ -66,7 +67,7 @@ def find_optimum(ball: Around, zero: bool, known: OptimalSet | None, polytope: P
     """The optimal networks of the facts; None if they are not known. `zero`: only the zero network is optimal."""
     if zero:
         return Optimum((), ({},), (Fraction(0),), None)
-    if known is None:
+    if known is None or isinstance(known.system, FieldSystem):  # directions in a field are not read here
         return None
     neurons = []
     for a, neuron in enumerate(known.neurons):

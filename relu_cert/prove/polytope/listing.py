@@ -4,28 +4,34 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from relu_cert.prove.algebraic.shortest import field_shortest
+from relu_cert.prove.algebraic.system import FieldSystem
 from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import class_map
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.grid import from_grid, to_grid
+from relu_cert.prove.polytope.equations import MOST_BITS, weight_system
 from relu_cert.prove.polytope.model import Polytope, Shortest, Unlisted
 from relu_cert.prove.polytope.shortest import shortest, shortest_alone
-from relu_cert.prove.polytope.system import MOST_BITS, System, weight_system
+from relu_cert.prove.polytope.system import System
 from relu_cert.prove.polytope.walk import TooManyBases, enclosed_start, exact_start, walk
 
 MOST_BASES = 5000
 MOST_WORK = 120_000  # bases times entries of F: a bound on the time, here and in the checker
+MOST_FIELD_WORK = 20_000  # the same for algebraic numbers
 FEW_BITS = 64
 
 
 def list_polytope(facts: Facts, most: int = MOST_BASES) -> Polytope | Unlisted:
     """All vertices and edges of the optimal set of the facts, with proof; or why not."""
-    if facts.exact_set is None and facts.optimal_set is None:
+    if not facts.known_exactly and facts.optimal_set is None:
         return Unlisted(facts.unsettled or "the optimal set is not known", final=True)
     if _in_several_blocks(facts):
         return Unlisted("a neuron lies in several blocks of the patterns given", final=True)
     reason = ""
-    for bits in (FEW_BITS, MOST_BITS):  # few are fast, and nearly always enough
+    for bits in (
+        (MOST_BITS,) if facts.known_exactly else (FEW_BITS, MOST_BITS)
+    ):  # few are fast, and nearly always enough
         try:
             return _listed(facts, weight_system(facts, bits), most)
         except TooManyBases as why:
@@ -37,31 +43,34 @@ def list_polytope(facts: Facts, most: int = MOST_BASES) -> Polytope | Unlisted:
 
 def shortest_weights(facts: Facts) -> Shortest | None:
     """The shortest optimal weights without a list of vertices, or None where that is not proved."""
-    if (facts.exact_set is None and facts.optimal_set is None) or _in_several_blocks(facts):
+    if (not facts.known_exactly and facts.optimal_set is None) or _in_several_blocks(facts):
         return None
-    return shortest_alone(weight_system(facts))
+    system = weight_system(facts)
+    return field_shortest(system) if isinstance(system, FieldSystem) else shortest_alone(system)
 
 
 def _short(x: Fraction, system: System) -> Fraction:
-    """A weight as it is told: exact, or to the bits that it was computed with."""
+    """A weight as it is told: as it is, or to the bits that it was computed with."""
     return x if system.exact else from_grid(to_grid(x, 1 << system.bits), 1 << system.bits)
 
 
 def _in_several_blocks(facts: Facts) -> bool:
     """Whether two active blocks of a ReLU network over some patterns carry one neuron (v = B'r with the same B)."""
     sampled, found = facts.problem.sampled, facts.optimal_set
-    if sampled is None or sampled.model != "relu" or facts.exact_set is not None or found is None:
+    if sampled is None or sampled.model != "relu" or facts.known_exactly or found is None:
         return False
     kernels = [tuple(class_map(facts.problem, found.classes[a]).B().entries()) for a in found.active]
     return len(set(kernels)) < len(kernels)
 
 
 def _listed(facts: Facts, system: System, most: int) -> Polytope:
-    if facts.exact_set is not None:
-        start = exact_start(system, tuple(a for a, x in enumerate(facts.exact_set.solutions[0]) if x))
+    exact = facts.exact_set or facts.algebraic
+    if exact is not None:
+        start = exact_start(system, tuple(a for a, x in enumerate(exact.solutions[0]) if x))
     else:
         start = enclosed_start(system)
-    found = walk(system, start, min(most, MOST_WORK // max(1, system.rows * len(system.names))))
+    work = MOST_WORK if facts.algebraic is None else MOST_FIELD_WORK
+    found = walk(system, start, min(most, work // max(1, system.rows * len(system.names))))
     names = system.names
     used = sorted({a for support in found.points for a in support})
     named = [{names[a]: _short(x, system) for a, x in point.items()} for point in found.points.values()]
@@ -72,7 +81,7 @@ def _listed(facts: Facts, system: System, most: int) -> Polytope:
         vertices=tuple(tuple(names[a] for a in support) for support in found.points),
         points=tuple(tuple(point.get(a, Fraction(0)) for a in range(system.total)) for point in named),
         edges=found.edges,
-        min_norm=shortest(system, list(found.points.values())),
+        min_norm=None if facts.algebraic is not None else shortest(system, list(found.points.values())),
         tied=system.total,
-        rank=int(system.on(used).rank()) if system.exact and used else system.rows,
+        rank=system.rank(used) if system.exact and used else system.rows,
     )

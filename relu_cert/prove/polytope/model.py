@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import networkx as nx
 
 from relu_cert.exact import Matrix, Vector
+
+if TYPE_CHECKING:
+    from relu_cert.prove.algebraic.model import Numbers
 
 
 @dataclass(frozen=True)
@@ -25,12 +29,13 @@ class Shortest:
 
     `bits`  as in `Polytope`
     `mu`    exact: F_a.mu = alpha_a where alpha_a > 0 and F_a.mu <= 0 elsewhere, so that alpha.(beta - alpha) >=
-            mu.(F beta - F alpha) = 0 for all beta of the polytope; empty where they are enclosed
+            mu.(F beta - F alpha) = 0 for all beta of the polytope; empty where they are enclosed; in a field of
+            algebraic numbers where the weights are irrational, and only they are rounded
     """
 
     bits: int
     found: MinNorm
-    mu: Vector
+    mu: Vector | Numbers
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ def shortest(system: System, vertices: Sequence[dict[int, Fraction]]) -> MinNorm
     """The shortest point, or None if the support that was proposed is not proved."""
     if not system.rows:
         return MinNorm((ZERO,) * system.total, ZERO)
-    support = _support(system)
+    support = proposed_support(system)
     if support is None:
         return None
     return _exact(system, support, vertices) if system.exact else _enclosed(system, support)
@@ -93,7 +93,7 @@ def _chosen(
     return tuple(Fraction(float(x)).limit_denominator(10**12) for x in found.x[:-1])
 
 
-def _support(system: System) -> list[int] | None:
+def proposed_support(system: System) -> list[int] | None:
     """Where the shortest alpha seems to be positive: alpha = a + N z, N a basis of the null space, N z >= -a."""
     F, g = floats(system.F), np.array([float(x) for x in system.g])
     scale = np.maximum(np.abs(F).max(axis=1), 1e-300)

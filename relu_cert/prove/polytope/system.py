@@ -1,24 +1,28 @@
-"""The equations of the optimal weights: F alpha = g, exactly, or with errors where the residual is enclosed."""
+"""The equations of the optimal weights: F alpha = g, exactly, or with errors."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
-from math import ceil
+from typing import Any
 
-from flint import fmpq, fmpq_mat, fmpz
+from flint import fmpq_mat
 
-from relu_cert.exact import Vector, dot, norm_squared, sqrt_upper
-from relu_cert.prove.classes import class_map, column, to_fmpq, to_fraction
-from relu_cert.prove.exact_optimum import tied_neurons
-from relu_cert.prove.facts import Facts, OptimalSet
-from relu_cert.prove.optimal_set import largest_squared
-from relu_cert.prove.split import columns, split_map
+from relu_cert.exact import Vector
+from relu_cert.prove.classes import to_fmpq, to_fraction
+from relu_cert.prove.split import columns
 
-SPARE_BITS = 8
-EXACT_BITS = 128
-MOST_BITS = 4096
+Scalar = Any  # fmpq, or a Number of a field: exact numbers that mix with rationals
+
+
+@dataclass(frozen=True)
+class Tableau:
+    """F_B^-1 F by its rows, x = F_B^-1 g, and the rows of F_B^-1 (none where nothing has an error)."""
+
+    rows: list[list[Scalar]]
+    x: list[Scalar]
+    inverse: list[list[Scalar]]
 
 
 @dataclass(frozen=True)
@@ -52,16 +56,17 @@ class System:
         """The given columns of F."""
         return columns(self.F, chosen) if chosen and self.rows else fmpq_mat(self.rows, len(chosen))
 
+    def tableau(self, basis: Sequence[int]) -> Tableau:
+        """The tableau of a basis; ZeroDivisionError if its columns are dependent."""
+        if not basis:
+            return Tableau([], [], [])
+        inverse = self.on(basis).inv()
+        x = (inverse * fmpq_mat(len(basis), 1, [to_fmpq(g) for g in self.g])).entries()
+        return Tableau((inverse * self.F).tolist(), x, inverse.tolist())
 
-def weight_system(facts: Facts, bits: int = MOST_BITS) -> System:
-    """The equations of the optimal set that the facts know, rounded to at most so many bits where they are enclosed."""
-    if facts.exact_set is not None:
-        outputs = [one.q for one in tied_neurons(facts.problem, facts.dual, facts.lam)]
-        fit = tuple(y - t for y, t in zip(facts.problem.y, facts.dual.theta, strict=True))
-        return exact_system(outputs, fit)
-    if facts.optimal_set is None:
-        raise ValueError("the optimal set is not known")
-    return _enclosed(facts, facts.optimal_set, bits)
+    def rank(self, chosen: Sequence[int]) -> int:
+        """The rank of the given columns of F."""
+        return int(self.on(chosen).rank())
 
 
 def exact_system(outputs: Sequence[Vector], fit: Vector) -> System:
@@ -73,56 +78,3 @@ def exact_system(outputs: Sequence[Vector], fit: Vector) -> System:
     F = fmpq_mat(rank, k, [x for row in kept for x in row[:k]])
     zero = (Fraction(0),) * rank
     return System(F, tuple(to_fraction(row[k]) for row in kept), zero, zero, tuple(range(k)), k, 0)
-
-
-def _enclosed(facts: Facts, found: OptimalSet, bits: int) -> System:
-    """F and g of the split, or the masses alone, rounded down to a grid, finer than their errors if it may be."""
-    k = len(found.classes)
-    zero = Fraction(0)
-    if not found.split:
-        unit = fmpq_mat(k, k, [int(i == j) for i in range(k) for j in range(k)])
-        return _rounded(unit, found.masses, (zero,) * k, (found.mass_error,) * k, tuple(range(k)), k, bits)
-    theta = column(facts.dual.theta)
-    maps = [class_map(facts.problem, neuron) for neuron in found.classes]
-    outputs = [one.output(theta).entries() for one in maps]
-    lift = found.lift[: len(found.lift) - found.void]
-    Q = fmpq_mat([list(row) for row in zip(*outputs, strict=True)])
-    F = columns(split_map(lift, found.groups, Q), found.active)
-    moved = largest_squared(facts.problem) * sqrt_upper(facts.fit.radius_squared, 64)
-    masses, rows = len(found.masses), len(lift)
-    silent = {
-        masses + l: frozenset(
-            i for i, a in enumerate(found.active) if not any((maps[a].B().transpose() * column(row)).entries())
-        )
-        for l, row in enumerate(lift)
-        if not dot(row, facts.problem.y)
-    }
-    rounded = _rounded(
-        F,
-        (*found.masses, *(dot(row, facts.problem.y) for row in lift)),
-        (*(zero,) * masses, *(sqrt_upper(norm_squared(row), 64) * moved for row in lift)),
-        (*(found.mass_error,) * masses, *(zero,) * rows),
-        found.active,
-        k,
-        bits,
-    )
-    return replace(rounded, silent=silent)
-
-
-def _rounded(
-    F: fmpq_mat, g: Vector, F_error: Vector, g_error: Vector, names: tuple[int, ...], total: int, most: int
-) -> System:
-    """The same on a grid of 2^-bits, which is added to the errors."""
-    errors = [e for e in (*F_error, *g_error) if e]
-    bits = min(most, EXACT_BITS if not errors else SPARE_BITS + ceil(1 / min(errors)).bit_length())
-    unit, scale = Fraction(1, 1 << bits), fmpz(1) << bits
-    entries = [fmpq((x.p << bits) // x.q, scale) for x in F.entries()]
-    return System(
-        fmpq_mat(F.nrows(), F.ncols(), entries),
-        tuple(Fraction((x.numerator << bits) // x.denominator, 1 << bits) for x in g),
-        tuple(e + unit for e in F_error),
-        tuple(e + unit for e in g_error),
-        names,
-        total,
-        bits,
-    )

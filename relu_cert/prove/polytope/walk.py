@@ -17,17 +17,18 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
-from flint import fmpq, fmpq_mat
+from flint import fmpq
 from scipy.optimize import linprog
 
 from relu_cert.exact import Vector
+from relu_cert.prove.algebraic.field import Number
 from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import to_fmpq, to_fraction
 from relu_cert.prove.definite import floats
-from relu_cert.prove.polytope.system import System
+from relu_cert.prove.polytope.system import Scalar, System
 
 Basis = tuple[int, ...]
-Row = list[fmpq]
+Row = list[Scalar]
 MOST_TILT = 2**20
 WIDE = "the ball is too wide to list the vertices of the polytope of optimal weights"
 WEIGHT = "a vertex of the polytope of optimal weights may have a weight zero"
@@ -55,18 +56,18 @@ class _Corner:
     basis: Basis
     rows: list[Row]
     x: Row
-    dx: fmpq
+    dx: Scalar
     zeros: frozenset[int]
     void: tuple[int, ...]
-    h: fmpq
-    left: fmpq
+    h: Scalar
+    left: Scalar
     z: Row
-    dz: fmpq
+    dz: Scalar
 
-    def column(self, a: int) -> tuple[Row, fmpq]:
+    def column(self, a: int) -> tuple[Row, Scalar]:
         """F_B^-1 F_a and its error."""
         T = [row[a] for row in self.rows]
-        return T, fmpq(0) if a in self.basis else self.h * (1 + sum(map(abs, T), fmpq(0))) / self.left
+        return T, fmpq(0) if a in self.basis or not self.h else self.h * (1 + sum(map(abs, T), fmpq(0))) / self.left
 
 
 def walk(system: System, start: Basis, most: int) -> Walk:
@@ -81,7 +82,7 @@ def walk(system: System, start: Basis, most: int) -> Walk:
     meetings: list[Basis] = []
     for basis in queue:
         corner = _corner(system, basis, dict(zip(start, tilt, strict=True)))
-        point = {a: to_fraction(corner.x[i]) for i, a in enumerate(basis) if i not in corner.zeros}
+        point = {a: _told(corner.x[i]) for i, a in enumerate(basis) if i not in corner.zeros}
         points.setdefault(tuple(point), point)
         numbers[basis] = number.setdefault(tuple(point), len(number))
         for entering in range(len(system.names)):
@@ -108,7 +109,7 @@ def exact_start(system: System, support: Basis) -> Basis:
     for a in range(len(system.names)):
         if len(chosen) == system.rows:
             break
-        if a not in chosen and system.on([*chosen, a]).rank() > len(chosen):
+        if a not in chosen and system.rank([*chosen, a]) > len(chosen):
             chosen.append(a)
     return tuple(sorted(chosen))
 
@@ -132,24 +133,22 @@ def _corner(system: System, basis: Basis, tilt: dict[int, Fraction]) -> _Corner:
     """The basis with all its errors; Unsettled if a weight that is not proved zero may be zero."""
     zero, size = fmpq(0), len(basis)
     try:
-        inverse = system.on(basis).inv() if size else fmpq_mat(0, 0)
+        found = system.tableau(basis)
     except ZeroDivisionError:
         raise Unsettled(WEIGHT) from None
-    entries = inverse.tolist() if size else []
+    entries, x = found.inverse, found.x
     h = zero if system.exact else max((_weighted(row, system.F_error) for row in entries), default=zero)
     left = 1 - size * h
     if left <= 0:
         raise Unsettled(WIDE)
-    x = (inverse * fmpq_mat(size, 1, [to_fmpq(g) for g in system.g])).entries() if size else []
     move = zero if system.exact else max((_weighted(row, system.g_error) for row in entries), default=zero)
-    dx = (move + h * sum(map(abs, x), zero)) / left
+    dx = zero if system.exact else (move + h * sum(map(abs, x), zero)) / left
     zeros = frozenset(i for i in range(size) if abs(x[i]) <= dx)
     rest = {a for i, a in enumerate(basis) if i not in zeros}
     void = tuple(l for l, columns in system.silent.items() if rest <= columns)
     if any(x_i < -dx for x_i in x) or (not system.exact and len(void) < len(zeros)):
         raise Unsettled(WEIGHT)
-    rows = (inverse * system.F).tolist() if size else []
-    corner = _Corner(basis, rows, x, dx, zeros, void, h, left, [], zero)
+    corner = _Corner(basis, found.rows, x, dx, zeros, void, h, left, [], zero)
     parts = [(corner.column(b), to_fmpq(c)) for b, c in tilt.items()]
     z = [sum((T[i] * c for (T, _), c in parts), zero) for i in range(size)]
     dz = sum((dT * c for (_, dT), c in parts), zero)
@@ -200,7 +199,7 @@ def _leaving(corner: _Corner, entering: int, still: frozenset[int]) -> tuple[int
     return corner.basis[_least(corner, T, dT, near)], support
 
 
-def _least(corner: _Corner, T: Row, dT: fmpq, places: Sequence[int]) -> int:
+def _least(corner: _Corner, T: Row, dT: Scalar, places: Sequence[int]) -> int:
     """Where z / T is certainly least."""
     i = min((l for l in places if T[l] > dT), key=lambda l: corner.z[l] / T[l])
     if not all(l == i or _less(corner.z, corner.dz, T, dT, i, l) for l in places):
@@ -208,11 +207,18 @@ def _least(corner: _Corner, T: Row, dT: fmpq, places: Sequence[int]) -> int:
     return i
 
 
-def _less(x: Row, dx: fmpq, T: Row, dT: fmpq, i: int, l: int) -> bool:
+def _less(x: Row, dx: Scalar, T: Row, dT: Scalar, i: int, l: int) -> bool:
     """x_i T_l < x_l T_i for all x and T within the errors."""
+    if not (dx or dT):
+        return bool(x[i] * T[l] < x[l] * T[i])
     highest = max(s * t for s in (x[i] - dx, x[i] + dx) for t in (T[l] - dT, T[l] + dT))
     return bool(highest < min(s * t for s in (x[l] - dx, x[l] + dx) for t in (T[i] - dT, T[i] + dT)))
 
 
-def _weighted(row: Row, errors: Vector) -> fmpq:
+def _told(x: fmpq | Number) -> Fraction:
+    """The weight, or a rational near to it if it is irrational."""
+    return to_fraction(x) if isinstance(x, fmpq) else x.near()
+
+
+def _weighted(row: Row, errors: Vector) -> Scalar:
     return sum((abs(m) * to_fmpq(e) for m, e in zip(row, errors, strict=True)), fmpq(0))

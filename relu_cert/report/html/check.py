@@ -187,15 +187,15 @@ def _path(outcome: Outcome) -> Section | None:
 
 def _set_sentence(facts: Facts) -> str:
     """What was proved about the optimal set."""
-    exact, found = facts.exact_set, facts.optimal_set
+    exact, found = facts.exact_set or facts.algebraic, facts.optimal_set
     direct = facts.problem.kind == "cgl"
     one = "One solution" if direct else "One network, up to the order of its neurons and to splitting them"
     noun = "group" if direct else "neuron"
     if exact is not None and len(exact.solutions) == 1:
-        return f"{one}: of {count(len(exact.kinks), noun)} tied at λ, only its own can be active, in one way."
+        return f"{one}: of {count(len(exact.solutions[0]), noun)} tied at λ, only its own can be active, in one way."
     if exact is not None:
         widths = " and ".join(str(sum(1 for x in alpha if x)) for alpha in exact.solutions)
-        tied, many = count(len(exact.kinks), noun), "solutions" if direct else "networks"
+        tied, many = count(len(exact.solutions[0]), noun), "solutions" if direct else "networks"
         return f"More than one: {tied} tie at λ, and two different {many} of widths {widths} are known exactly."
     if facts.problem.delta:
         return "One solution: with δ > 0 the objective is strongly convex."

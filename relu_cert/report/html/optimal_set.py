@@ -14,6 +14,7 @@ from flint import fmpq_mat
 from scipy.optimize import linprog
 
 from relu_cert.exact import dot
+from relu_cert.prove.algebraic.model import AlgebraicSet
 from relu_cert.prove.classes import class_map, column, to_fraction
 from relu_cert.prove.exact_optimum import tied_neurons
 from relu_cert.prove.facts import ExactNeuron, Facts, NeuronClass, OptimalSet
@@ -126,6 +127,8 @@ def _range(F: Floats, g: Floats, a: int) -> tuple[float, float] | None:
 def _equations(facts: Facts) -> _Equations | None:
     if facts.exact_set is not None:
         return _exact_equations(facts)
+    if facts.algebraic is not None:
+        return _algebraic_equations(facts, facts.algebraic)
     return None if facts.optimal_set is None else _enclosed_equations(facts, facts.optimal_set)
 
 
@@ -141,6 +144,20 @@ def _exact_equations(facts: Facts) -> _Equations:
         tuple(_sign(facts, one.neuron) for one in tied),
         tuple(_block(facts, one.neuron) for one in tied),
         tuple(tuple(drawable(x) for x in one.v) for one in tied) if network else (),
+    )
+
+
+def _algebraic_equations(facts: Facts, found: AlgebraicSet) -> _Equations:
+    """The same where r* is irrational."""
+    F = np.array([[float(x) for x in one.q] for one in found.tied]).T
+    g = np.array([float((y - r) * facts.lam) for y, r in zip(facts.problem.y, found.residual, strict=True)])
+    network = facts.problem.network is not None
+    return _Equations(
+        F.reshape(facts.problem.n, len(found.tied)),
+        g,
+        tuple("plus" if one.sign > 0 else "minus" for one in found.tied),
+        tuple(one.block for one in found.tied),
+        tuple(tuple(float(x) for x in one.v) for one in found.tied) if network else (),
     )
 
 

@@ -1,0 +1,191 @@
+"""Exact arithmetic in a field Q(t), t a root of an irreducible polynomial m, and its order as a part of the reals.
+
+A number is a polynomial in t of degree below that of m; it is zero iff the polynomial is. Signs are read off balls
+around t, of more and more bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from flint import acb, arb, arb_poly, ctx, fmpq, fmpq_poly
+
+from relu_cert.exact import Vector
+from relu_cert.prove.candidates import Unsettled
+from relu_cert.prove.projection import to_fmpq, to_fraction
+
+FIRST_BITS, MOST_BITS = 128, 2048  # the checker goes to 4096
+Rational = int | Fraction | fmpq
+
+
+@dataclass(frozen=True)
+class Field:
+    """m (irreducible) and a short interval that holds one root, t > 0; `balls` are enclosures of t by their bits."""
+
+    m: fmpq_poly
+    lo: Fraction
+    hi: Fraction
+    balls: dict[int, arb] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def degree(self) -> int:
+        """[Q(t) : Q]"""
+        return int(self.m.degree())
+
+    def number(self, coefficients: Iterable[Rational]) -> Number:
+        """sum c_i t^i"""
+        return Number(self, fmpq_poly([_exact(c) for c in coefficients]) % self.m)
+
+    def rational(self, x: Rational) -> Number:
+        """A rational as a number of the field."""
+        return Number(self, fmpq_poly([_exact(x)]))
+
+    def t(self, bits: int) -> arb:
+        """A ball around t, of about so many bits."""
+        if bits not in self.balls:
+            with ctx.workprec(bits + 64):
+                inside = _hull(self.lo, self.hi)
+                found: Any = self.m.numer().complex_roots()
+                roots: list[acb] = [root for root, _ in found if root.real.overlaps(inside)]
+                if len(roots) != 1 or not roots[0].imag.contains(0):
+                    raise Unsettled("the root of the field is not told from the others")
+                self.balls[bits] = roots[0].real
+        return self.balls[bits]
+
+    def near_root(self, digits: int) -> Fraction:
+        """t to so many digits."""
+        return _middle(self.t(4 * digits))
+
+
+@dataclass(frozen=True, eq=False)
+class Number:
+    """p(t)"""
+
+    field: Field
+    p: fmpq_poly
+
+    def __add__(self, x: Number | Rational) -> Number:
+        return Number(self.field, self.p + self._of(x))
+
+    def __radd__(self, x: Rational) -> Number:
+        return self + x
+
+    def __sub__(self, x: Number | Rational) -> Number:
+        return Number(self.field, self.p - self._of(x))
+
+    def __rsub__(self, x: Rational) -> Number:
+        return Number(self.field, self._of(x) - self.p)
+
+    def __neg__(self) -> Number:
+        return Number(self.field, -self.p)
+
+    def __mul__(self, x: Number | Rational) -> Number:
+        return Number(self.field, self.p * self._of(x) % self.field.m)
+
+    def __rmul__(self, x: Rational) -> Number:
+        return self * x
+
+    def inverse(self) -> Number:
+        """1 / p(t)"""
+        if not self.p:
+            raise ZeroDivisionError
+        one, inverse, _ = self.p.xgcd(self.field.m)
+        return Number(self.field, inverse / one[0])
+
+    def __truediv__(self, x: Number | Rational) -> Number:
+        return self * Number(self.field, self._of(x)).inverse()
+
+    def __abs__(self) -> Number:
+        return -self if self.sign() < 0 else self
+
+    def __bool__(self) -> bool:
+        return bool(self.p)
+
+    def __eq__(self, x: object) -> bool:
+        if not isinstance(x, Number | int | Fraction | fmpq):
+            return NotImplemented
+        return not (self.p - self._of(x))
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.coefficients()))
+
+    def __lt__(self, x: Number | Rational) -> bool:
+        return (self - x).sign() < 0
+
+    def __le__(self, x: Number | Rational) -> bool:
+        return (self - x).sign() <= 0
+
+    def __gt__(self, x: Number | Rational) -> bool:
+        return (self - x).sign() > 0
+
+    def __ge__(self, x: Number | Rational) -> bool:
+        return (self - x).sign() >= 0
+
+    def __float__(self) -> float:
+        return float(self._ball(FIRST_BITS).mid())
+
+    def sign(self) -> int:
+        """1, 0 or -1"""
+        if not self.p:
+            return 0
+        bits = FIRST_BITS
+        while bits <= MOST_BITS:
+            ball = self._ball(bits)
+            if not ball.contains(0):
+                return 1 if ball > 0 else -1
+            bits *= 4
+        raise Unsettled("an algebraic number is too near to zero")
+
+    def coefficients(self) -> Vector:
+        """Those of 1, t, t^2, ..., as many as the degree of the field."""
+        found = [to_fraction(c) for c in self.p.coeffs()]
+        return tuple(found + [Fraction(0)] * (self.field.degree - len(found)))
+
+    def near(self, bits: int = 256) -> Fraction:
+        """A rational near the number."""
+        return _middle(self._ball(bits))
+
+    def rounded(self, bits: int) -> Fraction:
+        """A multiple of 2^-bits that is less than 2^-bits from the number."""
+        if self.p.degree() < 1:
+            return Fraction(round(to_fraction(self.p[0]) * (1 << bits)), 1 << bits)
+        extra = 2 * bits
+        while True:
+            with ctx.workprec(extra + bits):
+                floor = (self._ball(extra) * (1 << bits)).floor().unique_fmpz()
+            if floor is not None:
+                return Fraction(int(floor), 1 << bits)
+            extra *= 2
+
+    def _ball(self, bits: int) -> arb:
+        t = self.field.t(bits)
+        with ctx.workprec(bits + 64):
+            return arb_poly(self.p)(t)
+
+    def _of(self, x: Number | Rational) -> fmpq_poly:
+        return x.p if isinstance(x, Number) else fmpq_poly([_exact(x)])
+
+
+def product(a: Sequence[Number | Fraction], b: Sequence[Number], zero: Number) -> Number:
+    """a.b"""
+    total = zero
+    for x, y in zip(a, b, strict=True):
+        if x and y:
+            total = total + (x * y if isinstance(x, Number) else y * x)
+    return total
+
+
+def _exact(x: Rational) -> fmpq:
+    return to_fmpq(x) if isinstance(x, Fraction) else fmpq(x)
+
+
+def _middle(ball: arb) -> Fraction:
+    mantissa, exponent = ball.mid().man_exp()
+    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+
+
+def _hull(lo: Fraction, hi: Fraction) -> arb:
+    return arb(to_fmpq(lo)).union(arb(to_fmpq(hi)))

@@ -1,0 +1,316 @@
+"""An exact optimum in a field Q(t), proved: r is dual feasible, and y - r is a non-negative combination of the outputs
+of the neurons that are tied at lambda. Then r = r*, whatever proposed it.
+
+The rational dual point theta near r, with its multipliers, proves most pieces (patterns, blocks) out for every residual
+within |r - theta| of it; only the others are looked at in the field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+
+import numpy as np
+from scipy.optimize import linprog
+
+from relu_cert.exact import Matrix, Vector, dot, norm_squared
+from relu_cert.problem.model import Problem
+from relu_cert.prove.algebraic.field import Field, Number, product
+from relu_cert.prove.algebraic.linear import Side, shortest, solve
+from relu_cert.prove.algebraic.model import AlgebraicSet, AlgebraicTied, FieldMultiplier, Numbers
+from relu_cert.prove.candidates import frobenius_squared, out_threshold_squared, piece_lengths
+from relu_cert.prove.facts import BlockMultipliers, Facts, PieceMultiplier, PieceMultipliers, Sign
+from relu_cert.prove.multipliers import gated_lengths_squared
+from relu_cert.prove.pieces import bit_string
+
+SEEMS_POSITIVE = 1e-9  # relative; a wrong proposal costs the fact, never its truth
+SEEMS_DIFFERENT = 1e-6
+RANDOM_COSTS = 8
+SHORT = 10**9
+
+
+class NotOptimal(Exception):
+    """The guess is not the optimal residual."""
+
+
+@dataclass(frozen=True)
+class _Guess:
+    """r in its field, and how far theta is from it."""
+
+    field: Field
+    r: Numbers
+    theta: Vector
+    radius_squared: Fraction
+    lam: Fraction
+
+    @property
+    def zero(self) -> Number:
+        """0"""
+        return self.field.rational(0)
+
+    def through(self, A: Sequence[Sequence[Fraction]], v: Sequence[Number]) -> Numbers:
+        """A v"""
+        return tuple(product(row, v, self.zero) for row in A)
+
+    def ties(self, v: Sequence[Number]) -> bool:
+        """Whether |v| = lambda; NotOptimal if it is longer."""
+        over = (product(v, v, self.zero) - self.lam**2).sign()
+        if over > 0:
+            raise NotOptimal
+        return over == 0
+
+
+def algebraic_set(facts: Facts, r: Sequence[Number]) -> AlgebraicSet | None:
+    """The optimal set at r* = r, or None if r is not the optimal residual or the set was not settled."""
+    field, theta = r[0].field, facts.dual.theta
+    off = [r_k - t_k for r_k, t_k in zip(r, theta, strict=True)]
+    distance = product(off, off, field.rational(0)).near(1024)
+    guess = _Guess(field, tuple(r), theta, _above(distance), facts.lam)
+    if any(r_k and (r_k * t_k).sign() <= 0 for r_k, t_k in zip(r, theta, strict=True)):
+        return None
+    try:
+        found = _tied(facts, guess)
+    except NotOptimal:
+        return None
+    target = tuple(y_k - r_k for y_k, r_k in zip(facts.problem.y, r, strict=True))
+    weights = _weights(guess, [a.q for a in found.tied], target)
+    if weights is None:
+        return None
+    solutions, farkas = weights
+    return AlgebraicSet(field, tuple(r), found.plus, found.minus, found.rho, tuple(found.tied), solutions, farkas)
+
+
+@dataclass(frozen=True)
+class _Found:
+    tied: list[AlgebraicTied]
+    plus: tuple[FieldMultiplier, ...] = ()
+    minus: tuple[FieldMultiplier, ...] = ()
+    rho: tuple[tuple[int, Numbers], ...] = ()
+
+
+def _tied(facts: Facts, guess: _Guess) -> _Found:
+    problem, multipliers = facts.problem, facts.dual.multipliers
+    if problem.network is None:
+        if not isinstance(multipliers, BlockMultipliers):
+            raise ValueError("a direct problem has multipliers for its blocks")
+        return _direct(problem, guess, multipliers)
+    if problem.model == "gated":
+        return _Found(list(_gated(problem, guess)))
+    if not isinstance(multipliers, PieceMultipliers):
+        raise ValueError("a ReLU problem has multipliers for its pieces")
+    sides = []
+    tied: list[AlgebraicTied] = []
+    for xi, pieces in ((1, multipliers.plus), (-1, multipliers.minus)):
+        solved = [_solved(problem.network.Z, guess, xi, piece) for piece in _near(problem.network.Z, guess, xi, pieces)]
+        sides.append(tuple(m for m, _ in solved))
+        tied += _relu(problem.network.Z, guess, xi, [v for _, v in solved])
+    return _Found(tied, sides[0], sides[1])
+
+
+def _near(Z: Matrix, guess: _Guess, xi: Sign, pieces: tuple[PieceMultiplier, ...]) -> Iterator[PieceMultiplier]:
+    """The pieces that theta does not prove out."""
+    limit = out_threshold_squared(guess.lam, frobenius_squared(Z), guess.radius_squared)
+    t = tuple(xi * x for x in guess.theta)
+    return (p for p, length in zip(pieces, piece_lengths(Z, t, pieces), strict=True) if length >= limit)
+
+
+def _solved(Z: Matrix, guess: _Guess, xi: Sign, piece: PieceMultiplier) -> tuple[FieldMultiplier, list[Number]]:
+    """The best multiplier of a piece at r, and v = Z'm."""
+    t = [xi * x for x in guess.r]
+    base = [c == "1" for c in piece.base]
+    box = [
+        (Side(t_k, None) if on else Side(None, guess.zero)) if xi * theta_k > 0 else Side(t_k, guess.zero)
+        for t_k, on, theta_k in zip(t, base, guess.theta, strict=True)
+    ]
+    start = [t_k if on else guess.zero for t_k, on in zip(t, base, strict=True)]
+    m, v = shortest(guess.field, Z, box, start, piece.rows)
+    rows = tuple(k for k, (a, b) in enumerate(zip(m, start, strict=True)) if a != b)
+    return FieldMultiplier(piece.base, rows, tuple(m[k] for k in rows)), v
+
+
+def _relu(Z: Matrix, guess: _Guess, xi: Sign, vectors: Sequence[Sequence[Number]]) -> Iterator[AlgebraicTied]:
+    seen: list[tuple[Number, ...]] = []
+    for v in map(tuple, vectors):
+        if not guess.ties(v) or v in seen:
+            continue
+        seen.append(v)
+        heights = guess.through(Z, v)
+        signs = [h.sign() for h in heights]
+        q = tuple(xi * h if s > 0 else guess.zero for h, s in zip(heights, signs, strict=True))
+        kinks = any(s == 0 and any(z) for s, z in zip(signs, Z, strict=True))
+        yield AlgebraicTied(xi, v, q, kinks, pattern=bit_string([s >= 0 for s in signs]))
+
+
+def _gated(problem: Problem, guess: _Guess) -> Iterator[AlgebraicTied]:
+    network = problem.network
+    if network is None:
+        raise ValueError("gates belong to a network")
+    limit = out_threshold_squared(guess.lam, frobenius_squared(network.Z), guess.radius_squared)
+    columns = tuple(zip(*network.Z, strict=True))
+    for b, length in enumerate(gated_lengths_squared(network.Z, network.patterns, guess.theta)):
+        if length < limit:
+            continue
+        on = network.patterns.pattern(b)
+        v = guess.through(columns, [x if o else guess.zero for x, o in zip(guess.r, on, strict=True)])
+        if guess.ties(v):
+            outputs = guess.through(network.Z, v)
+            q = tuple(x if o else guess.zero for x, o in zip(outputs, on, strict=True))
+            yield AlgebraicTied(1, v, q, False, pattern=bit_string(on))
+
+
+def _direct(problem: Problem, guess: _Guess, multipliers: BlockMultipliers) -> _Found:
+    tied: list[AlgebraicTied] = []
+    rhos: list[tuple[int, Numbers]] = []
+    for b, (block, stated) in enumerate(zip(problem.blocks, multipliers.rho, strict=True)):
+        limit = out_threshold_squared(guess.lam, frobenius_squared(block.X), guess.radius_squared)
+        c = tuple(dot(column, guess.theta) for column in zip(*block.X, strict=True))
+        lengths = [norm_squared(c)]
+        if stated is not None and block.K is not None:
+            lengths.append(norm_squared(tuple(x - dot(k, stated) for x, k in zip(c, block.K, strict=True))))
+        if min(lengths) < limit:
+            continue
+        v = guess.through(tuple(zip(*block.X, strict=True)), guess.r)
+        if block.K is not None:
+            rho, v = _projected(guess, v, block.K, stated)
+            rhos.append((b, rho))
+        if guess.ties(v):
+            sampled = problem.sampled
+            sign = 1 if sampled is None else sampled.sign(b)
+            pattern = None if sampled is None else sampled.pattern(b)
+            tied.append(AlgebraicTied(sign, v, guess.through(block.X, v), False, pattern, b))
+    return _Found(_merged(problem, tied), rho=tuple(rhos))
+
+
+def _projected(guess: _Guess, c: Numbers, K: Matrix, stated: Vector | None) -> tuple[Numbers, Numbers]:
+    """rho >= 0 and v = c - K rho, the projection of c on {w : K'w <= 0}: nearest point, by active sets.
+
+    v is orthogonal to the active columns A of K: rho = (A'A)^-1 A'c there.
+    """
+    columns = tuple(zip(*K, strict=True))
+    active = [k for k, x in enumerate(stated or ()) if x]
+    for _ in range(4 * len(columns) + 4):
+        rho = _on_face(guess, c, columns, active)
+        if rho is None:
+            raise NotOptimal
+        negative = [k for k, x in rho.items() if x < 0]
+        if negative:
+            active = [k for k in active if k not in negative]
+            continue
+        v = tuple(x - sum((rho_k * columns[k][j] for k, rho_k in rho.items()), guess.zero) for j, x in enumerate(c))
+        outside = [k for k, s in enumerate(guess.through(columns, v)) if s > 0]
+        if not outside:
+            return tuple(rho.get(k, guess.zero) for k in range(len(columns))), v
+        active = sorted([*active, outside[0]])
+    raise NotOptimal
+
+
+def _on_face(guess: _Guess, c: Numbers, columns: Matrix, active: Sequence[int]) -> dict[int, Number] | None:
+    if not active:
+        return {}
+    gram = [[guess.field.rational(dot(columns[i], columns[j])) for j in active] for i in active]
+    rho = solve(gram, [product(columns[i], c, guess.zero) for i in active])
+    return None if rho is None else dict(zip(active, rho, strict=True))
+
+
+def _merged(problem: Problem, tied: list[AlgebraicTied]) -> list[AlgebraicTied]:
+    """A ReLU neuron that lies in several of the given blocks once, in the first of them."""
+    if problem.sampled is None or problem.sampled.model != "relu":
+        return tied
+    first: dict[tuple[Sign, Numbers], AlgebraicTied] = {}
+    for a in tied:
+        key = (a.sign, a.v)
+        known = first.get(key)
+        if known is None:
+            first[key] = a
+        else:
+            first[key] = AlgebraicTied(known.sign, known.v, known.q, True, known.pattern, known.block)
+    return list(first.values())
+
+
+def _weights(guess: _Guess, outputs: Sequence[Numbers], target: Numbers) -> tuple[tuple[Numbers, ...], Numbers] | None:
+    """One solution with a Farkas vector, or two; None if not found."""
+    if not outputs:
+        return None
+    Q = np.array([[float(x) for x in q] for q in outputs]).T
+    b = np.array([float(x) for x in target])
+    rng = np.random.default_rng(0)
+    k = len(outputs)
+    first = _vertex(guess, outputs, target, Q, b, np.zeros(k), None)
+    if first is None:
+        return None
+    about = np.array([float(x) for x in first])
+    costs = [-np.eye(k)[a] for a in range(k) if not first[a]] + [rng.standard_normal(k) for _ in range(RANDOM_COSTS)]
+    for cost in costs:
+        other = _vertex(guess, outputs, target, Q, b, cost, about)
+        if other is not None and other != first:
+            return (first, other), ()
+    h = _farkas(guess, outputs, Q, [a for a in range(k) if first[a]])
+    return None if h is None else ((first,), h)
+
+
+def _vertex(
+    guess: _Guess,
+    outputs: Sequence[Numbers],
+    target: Numbers,
+    Q: np.ndarray[tuple[int, int], np.dtype[np.float64]],
+    b: np.ndarray[tuple[int], np.dtype[np.float64]],
+    cost: np.ndarray[tuple[int], np.dtype[np.float64]],
+    known: np.ndarray[tuple[int], np.dtype[np.float64]] | None,
+) -> Numbers | None:
+    """alpha >= 0 with sum alpha_a q_a = target: floats choose the support, the field solves on it."""
+    size = max(float(np.abs(Q).max()), 1e-300)
+    found = linprog(cost, A_eq=Q / size, b_eq=b / size, bounds=(0, None), method="highs-ds")
+    if found.x is None:
+        return None
+    largest = float(found.x.max())
+    if known is not None and np.abs(found.x - known).max() <= SEEMS_DIFFERENT * max(largest, float(known.max())):
+        return None
+    support = [a for a in range(len(outputs)) if found.x[a] > SEEMS_POSITIVE * largest]
+    A = [[outputs[a][k] for a in support] for k in range(len(target))]
+    solution = solve(A, target) if support else None
+    if solution is None or any(x < 0 for x in solution):
+        return None
+    alpha = [guess.zero] * len(outputs)
+    for a, x in zip(support, solution, strict=True):
+        alpha[a] = x
+    return tuple(alpha)
+
+
+def _farkas(
+    guess: _Guess,
+    outputs: Sequence[Numbers],
+    Q: np.ndarray[tuple[int, int], np.dtype[np.float64]],
+    support: Sequence[int],
+) -> Numbers | None:
+    """h with h.q = 0 on the support and h.q > 0 elsewhere."""
+    n = len(outputs[0])
+    others = [a for a in range(len(outputs)) if a not in support]
+    if not others:
+        return (guess.zero,) * n
+    size = max(float(np.abs(Q).max()), 1e-300)
+    found = linprog(
+        np.r_[np.zeros(n), -1.0],
+        A_ub=np.c_[-Q.T[others] / size, np.ones(len(others))],
+        b_ub=np.zeros(len(others)),
+        A_eq=np.c_[Q.T[list(support)] / size, np.zeros(len(support))],
+        b_eq=np.zeros(len(support)),
+        bounds=[(-1, 1)] * n + [(None, 1)],
+    )
+    if found.x is None or found.x[-1] <= 0:
+        return None
+    near = [guess.field.rational(Fraction(float(x)).limit_denominator(SHORT)) for x in found.x[:n]]
+    S = [outputs[a] for a in support]
+    gram = [[product(p, q, guess.zero) for q in S] for p in S]
+    back = solve(gram, [product(p, near, guess.zero) for p in S])
+    if back is None:
+        return None
+    h = tuple(x - product(back, [p[k] for p in S], guess.zero) for k, x in enumerate(near))
+    return h if all(product(h, outputs[a], guess.zero) > 0 for a in others) else None
+
+
+def _above(x: Fraction) -> Fraction:
+    """A short number above x >= 0, by little."""
+    unit = Fraction(1, 1 << 900)
+    return (ceil(x / unit) + 1) * unit

@@ -1,0 +1,49 @@
+"""The equations of the optimal weights over a field of algebraic numbers: sum_a alpha_a q_a = y - r*, exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import fmpq_mat
+
+from relu_cert.prove.algebraic.field import Number
+from relu_cert.prove.algebraic.linear import eliminate
+from relu_cert.prove.algebraic.model import AlgebraicSet, Numbers
+from relu_cert.prove.classes import to_fmpq
+from relu_cert.prove.polytope.system import System, Tableau
+
+
+@dataclass(frozen=True)
+class FieldSystem(System):
+    """`left` and `right` are F and g in the field; F and g of the base are near to them, for floats."""
+
+    left: tuple[Numbers, ...] = ()
+    right: Numbers = ()
+
+    def tableau(self, basis: Sequence[int]) -> Tableau:
+        """F_B^-1 [F | g]; there are no errors, so that F_B^-1 itself is not needed."""
+        k = len(basis)
+        rows = [[*(row[a] for a in basis), g, *row] for row, g in zip(self.left, self.right, strict=True)]
+        if len(eliminate(rows, k)) < k:
+            raise ZeroDivisionError
+        return Tableau([row[k + 1 :] for row in rows], [row[k] for row in rows], [])
+
+    def rank(self, columns: Sequence[int]) -> int:
+        """The rank of some columns of F."""
+        return len(eliminate([[row[a] for a in columns] for row in self.left], len(columns)))
+
+
+def field_system(found: AlgebraicSet, fit: Sequence[Number]) -> FieldSystem:
+    """The reduced echelon form of [Q | fit]."""
+    k = len(found.tied)
+    rows = [list(row) for row in zip(*(a.q for a in found.tied), fit, strict=True)]
+    rank = len(eliminate(rows, k + 1))
+    left = tuple(tuple(row[:k]) for row in rows[:rank])
+    right = tuple(row[k] for row in rows[:rank])
+    F = fmpq_mat(rank, k, [to_fmpq(x.near()) for row in left for x in row])
+    zero = (Fraction(0),) * rank
+    return FieldSystem(
+        F, tuple(x.near() for x in right), zero, zero, tuple(range(k)), k, bits=0, left=left, right=right
+    )

@@ -1,0 +1,89 @@
+"""The equations of the optimal weights that the facts know: exactly, over the rationals or a field of algebraic
+numbers, or with errors where the residual is enclosed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from math import ceil
+
+from flint import fmpq, fmpq_mat, fmpz
+
+from relu_cert.exact import Vector, dot, norm_squared, sqrt_upper
+from relu_cert.prove.algebraic.system import field_system
+from relu_cert.prove.classes import class_map, column
+from relu_cert.prove.exact_optimum import tied_neurons
+from relu_cert.prove.facts import Facts, OptimalSet
+from relu_cert.prove.optimal_set import largest_squared
+from relu_cert.prove.polytope.system import System, exact_system
+from relu_cert.prove.split import columns, split_map
+
+SPARE_BITS = 8
+EXACT_BITS = 128
+MOST_BITS = 4096
+
+
+def weight_system(facts: Facts, bits: int = MOST_BITS) -> System:
+    """The equations of the optimal set that the facts know, rounded to at most so many bits where they are enclosed."""
+    if facts.exact_set is not None:
+        outputs = [one.q for one in tied_neurons(facts.problem, facts.dual, facts.lam)]
+        return exact_system(outputs, tuple(y - t for y, t in zip(facts.problem.y, facts.dual.theta, strict=True)))
+    if facts.algebraic is not None:
+        fit = tuple(y - r for y, r in zip(facts.problem.y, facts.algebraic.residual, strict=True))
+        return field_system(facts.algebraic, fit)
+    if facts.optimal_set is None:
+        raise ValueError("the optimal set is not known")
+    return _enclosed(facts, facts.optimal_set, bits)
+
+
+def _enclosed(facts: Facts, found: OptimalSet, bits: int) -> System:
+    """F and g of the split, or the masses alone, rounded down to a grid, finer than their errors if it may be."""
+    k = len(found.classes)
+    zero = Fraction(0)
+    if not found.split:
+        unit = fmpq_mat(k, k, [int(i == j) for i in range(k) for j in range(k)])
+        return _rounded(unit, found.masses, (zero,) * k, (found.mass_error,) * k, tuple(range(k)), k, bits)
+    theta = column(facts.dual.theta)
+    maps = [class_map(facts.problem, neuron) for neuron in found.classes]
+    outputs = [one.output(theta).entries() for one in maps]
+    lift = found.lift[: len(found.lift) - found.void]
+    Q = fmpq_mat([list(row) for row in zip(*outputs, strict=True)])
+    F = columns(split_map(lift, found.groups, Q), found.active)
+    moved = largest_squared(facts.problem) * sqrt_upper(facts.fit.radius_squared, 64)
+    masses, rows = len(found.masses), len(lift)
+    silent = {
+        masses + l: frozenset(
+            i for i, a in enumerate(found.active) if not any((maps[a].B().transpose() * column(row)).entries())
+        )
+        for l, row in enumerate(lift)
+        if not dot(row, facts.problem.y)
+    }
+    rounded = _rounded(
+        F,
+        (*found.masses, *(dot(row, facts.problem.y) for row in lift)),
+        (*(zero,) * masses, *(sqrt_upper(norm_squared(row), 64) * moved for row in lift)),
+        (*(found.mass_error,) * masses, *(zero,) * rows),
+        found.active,
+        k,
+        bits,
+    )
+    return replace(rounded, silent=silent)
+
+
+def _rounded(
+    F: fmpq_mat, g: Vector, F_error: Vector, g_error: Vector, names: tuple[int, ...], total: int, most: int
+) -> System:
+    """The same on a grid of 2^-bits, which is added to the errors."""
+    errors = [e for e in (*F_error, *g_error) if e]
+    bits = min(most, EXACT_BITS if not errors else SPARE_BITS + ceil(1 / min(errors)).bit_length())
+    unit, scale = Fraction(1, 1 << bits), fmpz(1) << bits
+    entries = [fmpq((x.p << bits) // x.q, scale) for x in F.entries()]
+    return System(
+        fmpq_mat(F.nrows(), F.ncols(), entries),
+        tuple(Fraction((x.numerator << bits) // x.denominator, 1 << bits) for x in g),
+        tuple(e + unit for e in F_error),
+        tuple(e + unit for e in g_error),
+        names,
+        total,
+        bits,
+    )
