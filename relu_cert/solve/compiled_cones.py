@@ -70,8 +70,8 @@ def project(c, pattern, unit, sign, enough, violated, v, kinks, x, exact):  # ty
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def bases(unit, kinks):  # type: ignore[no-untyped-def]
-    """For every row of kinks an orthonormal basis (p x d x d): first of the span of these rows of Z, then of its
-    complement; and the dimension of the span (p)."""
+    """For every row of kinks an orthonormal basis (p x d x d): first of the span of these rows of Z, then, unless the
+    span has less than half the dimension, of its complement (else zeros); and the dimension of the span (p)."""
     p, d = kinks.shape
     Q, span = np.zeros((p, d, d)), np.zeros(p, dtype=np.int64)
     L, K, ones, eye = np.empty((d, d)), np.empty(d, dtype=kinks.dtype), np.ones(max(d, unit.shape[1])), np.eye(d)
@@ -81,6 +81,8 @@ def bases(unit, kinks):  # type: ignore[no-untyped-def]
             if k >= 0 and append(unit, ones, K, m, k, L, Q[i], _DEPENDENT):
                 m += 1
         span[i] = m
+        if 2 * m < d:
+            continue
         for least in (0.5, 0.5 / d, 0.0):  # coordinates that are far from the span so far go first
             for t in range(d):
                 if m < d and append(eye, ones, K, m, t, L, Q[i], least):

@@ -75,8 +75,8 @@ class Cones:
         return Projected(blocks, v, lengths(v), kinks, x / self._scale[kinks])
 
     def bases(self, found: Projected) -> tuple[Floats, Numbers]:
-        """For each of them an orthonormal basis (p x d x d), first of the span of its kinks, then of the complement,
-        and the dimension of the span (p)."""
+        """For each of them the dimension of the span of its kinks (p), and an orthonormal basis (p x d x d): its first
+        rows span the kinks; where they are at least half of all rows, the others span the complement."""
         if self.large:
             basis, span = _compiled().bases(self._unit, found.kinks)
             return basis, span
@@ -88,8 +88,11 @@ class Cones:
     def tangent(self, found: Projected) -> Floats:
         """P_b (p x d x d): the projection onto the space on which the kinks vanish."""
         basis, span = self.bases(found)
-        basis = np.where((np.arange(basis.shape[1]) >= span[:, None])[:, :, None], basis, 0.0)
-        return np.asarray(basis.transpose(0, 2, 1) @ basis, dtype=np.float64)
+        d = basis.shape[1]
+        few, first = 2 * span < d, np.arange(d) < span[:, None]
+        chosen = np.where((first == few[:, None])[:, :, None], basis, 0.0)
+        P = chosen.transpose(0, 2, 1) @ chosen
+        return np.asarray(np.where(few[:, None, None], np.eye(d) - P, P), dtype=np.float64)
 
 
 def _compiled() -> Any:

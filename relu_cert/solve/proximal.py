@@ -22,7 +22,7 @@ from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from relu_cert.solve.cones import Cones, Projected
-from relu_cert.solve.model import Floats, Neuron
+from relu_cert.solve.model import Bits, Floats, Neuron
 
 _FIRST = 0.01  # the first delta, as a share of |Z|^2
 _SHRINK = 0.2  # delta from one proximal step to the next
@@ -125,8 +125,8 @@ def _moved(step: _Step, at: _At) -> float:
 
 
 def _hessian(step: _Step, at: _At) -> Floats:
-    """I + sum_b X_b J_b X_b' (its lower triangle). With an orthonormal basis of the kinks' span, P = I - Q'Q, or of
-    its complement, P = N'N, whichever is smaller; and sum_b s_b D_b Z Z' D_b is Z Z' times sum_b s_b D_b 1 1'D_b."""
+    """I + sum_b X_b J_b X_b' (its lower triangle), with P = N'N, N an orthonormal basis of the face; but where there
+    are few kinks P = I - Q'Q, Q a basis of their span, and X_b X_b' = D_b Z Z' D_b is Z Z' on the rows that are on."""
     arrays, active = step.cones.arrays, at.active
     Z, n = arrays.Z, len(arrays.Z)
     if not len(active.blocks):
@@ -134,15 +134,21 @@ def _hessian(step: _Step, at: _At) -> Floats:
     on = arrays.on[arrays.pattern(active.blocks)]
     s = (1.0 - step.lam / active.norm) / step.delta
     basis, span = step.cones.bases(active)
-    wide = 2 * span < Z.shape[1]  # few kinks
-    blocks, row = np.nonzero(np.where(wide[:, None], 1, -1) * (np.arange(Z.shape[1]) - span[:, None] + 0.5) < 0)
-    factors = np.where(on[blocks], basis[blocks, row] @ Z.T, 0.0) * np.sqrt(s[blocks])[:, None]
+    few, first = 2 * span < Z.shape[1], np.arange(Z.shape[1]) < span[:, None]
     outputs = np.where(on, active.v @ Z.T, 0.0) * np.sqrt(step.lam / (step.delta * active.norm**3))[:, None]
-    H = dsyrk(1.0, np.concatenate([outputs, factors[~wide[blocks]]]), trans=1, lower=1)
-    if wide.any():
-        H = dsyrk(-1.0, factors[wide[blocks]], trans=1, lower=1, beta=1.0, c=H) if wide[blocks].any() else H
-        D = on[wide].astype(np.float64)
-        H += (Z @ Z.T) * ((s[wide][:, None] * D).T @ D)
+
+    def outer(where: Bits) -> Floats:
+        """sqrt(s_b) D_b Z q for the rows q of these bases."""
+        block, row = np.nonzero(where)
+        shares: Floats = np.where(on[block], basis[block, row] @ Z.T, 0.0) * np.sqrt(s[block])[:, None]
+        return shares
+
+    H: Floats = dsyrk(1.0, np.concatenate([outputs, outer(~few[:, None] & ~first)]), trans=1, lower=1)
+    if few.any():
+        D = on[few].astype(np.float64)
+        H += (Z @ Z.T) * ((s[few][:, None] * D).T @ D)
+        if len(minus := outer(few[:, None] & first)):
+            H -= dsyrk(1.0, minus, trans=1, lower=1)
     H[np.diag_indices(n)] += 1.0
     return H
 
