@@ -18,7 +18,7 @@ from relu_cert.report.html import check_page
 from relu_cert.report.html.frame import thinned
 from relu_cert.report.html.path import _between
 from relu_cert.report.html.path_figures import Axis, path_figure, spread
-from relu_cert.report.html.tracks import levels, stretches, tracks
+from relu_cert.report.html.tracks import Stretch, levels, stretches, tracks
 from tests.cli.run import run
 from tests.report.pages import Page, assert_loads_nothing, example_outcome
 
@@ -74,7 +74,7 @@ def test_no_line_crosses_a_gap():
     svg = path_figure(Axis(0.0, 0.9, stretches(cover(("4", "5")), LARGEST)), [first], steps)
     lines = [one.get("d") for one in svg.iter("path") if (one.get("class") or "").startswith("neuron")]
     assert len(lines) == 1 and lines[0].count("M") == 2
-    bands = [one for one in svg.iter("rect") if one.get("class") == "band gap"]
+    bands = [one for one in svg.iter("rect") if one.get("class") == "band of-gap"]
     assert len(bands) == 1 and bands[0].find("title").text == "too near"
 
 
@@ -83,6 +83,15 @@ def test_another_neuron_is_another_track(other):
     """A neuron that looks elsewhere, or has the other sign, does not continue the line."""
     found = tracks((sample("1", 0, neuron(2.0)), sample("2", 0, neuron(1.0)), sample("3", 1, other)), cover())
     assert len(found) == 2
+
+
+def test_sets_are_bands_with_their_dimension():
+    """Neighbouring pieces with sets of one dimension are one band, which says so."""
+    known = [Stretch(0.0, 0.3, "set", "a set of dimension 2"), Stretch(0.3, 0.6, "set", "a set of dimension 2")]
+    svg = path_figure(Axis(0.0, 0.9, (*known, Stretch(0.6, 0.9, "smooth"))), [], [])
+    (band,) = [one for one in svg.iter("rect") if one.get("class") == "band of-set"]
+    assert band.find("title").text == "a set of dimension 2"
+    assert [t.text for t in svg.iter("text")][:2] == ["a set of", "dimension 2"]
 
 
 def test_stretches_say_where_nothing_is_proved():

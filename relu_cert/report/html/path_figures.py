@@ -164,17 +164,31 @@ def _kind(track: Track) -> str:
 
 
 def _names(frame: Frame, axis: Axis, found: Sequence[Track], height: Callable[[Track], float]) -> list[Element]:
-    """The numbers of the neurons that reach the least lambda, at their left ends, moved apart where they would meet."""
-    there = [(frame.y(height(t)), i) for i, t in enumerate(found) if t.first.x < axis.lo + 0.01 * (axis.hi - axis.lo)]
-    if len(there) > MOST_LABELS:
-        return []
-    there.sort()
-    tops = spread([y for y, _ in there], LABEL_ROOM, frame.top + 6, frame.height - frame.bottom - 2)
-    x = frame.x(axis.lo) - 4
-    return [
-        e("text", track_name(found[i], i), x=x, y=y + 4, cls=f"label end name {_kind(found[i])}")
-        for y, (_, i) in zip(tops, there, strict=True)
-    ]
+    """The numbers of the neurons whose lines begin where the axis does, or where a gap or a set ends: at their left
+    ends, moved apart where they would meet."""
+    begins = _apart([axis.lo, *(one.hi for one in axis.stretches if one.kind in ("gap", "set"))], axis)
+    groups: dict[float, list[tuple[float, int]]] = {}
+    for i, track in enumerate(found):
+        begin = min(begins, key=lambda x: abs(x - track.first.x))
+        if abs(begin - track.first.x) <= 0.01 * (axis.hi - axis.lo):
+            groups.setdefault(begin, []).append((frame.y(height(track)), i))
+    labels: list[Element] = []
+    for begin, there in groups.items():
+        there.sort()
+        tops = spread([y for y, _ in there], LABEL_ROOM, frame.top + 6, frame.height - frame.bottom - 2)
+        for y, (_, i) in zip(tops, there, strict=True) if len(there) <= MOST_LABELS else ():
+            place = {"x": frame.x(begin) - 4, "y": y + 4}
+            labels.append(e("text", track_name(found[i], i), cls=f"label end name {_kind(found[i])}", **place))
+    return labels
+
+
+def _apart(places: Sequence[float], axis: Axis) -> list[float]:
+    """The places, ascending, without those that are too near to the one before to have labels of their own."""
+    kept: list[float] = []
+    for x in sorted(places):
+        if axis.lo <= x < axis.hi and (not kept or x - kept[-1] > 0.06 * (axis.hi - axis.lo)):
+            kept.append(x)
+    return kept
 
 
 def track_name(track: Track, place: int) -> str:
@@ -213,14 +227,26 @@ def _whole_ticks(widest: int) -> list[tuple[float, str]]:
 
 
 def _bands(frame: Frame, axis: Axis, top: float, bottom: float) -> list[Element]:
-    """Where nothing is proved, and where the optimal networks are a set."""
+    """Where nothing is proved, and where the optimal networks are a set; neighbours that say the same are one."""
     found = []
-    for one in axis.stretches:
-        if one.kind in ("gap", "set"):
-            x0, x1 = frame.x(max(one.lo, axis.lo)), frame.x(min(one.hi, axis.hi))
-            place = {"x": min(x0, x1 - NARROWEST), "y": top, "width": max(NARROWEST, x1 - x0), "height": bottom - top}
-            found.append(e("rect", e("title", one.text), cls=f"band {one.kind}", **place))
+    for (kind, text), group in groupby(axis.stretches, key=lambda one: (one.kind, one.text)):
+        run = list(group)
+        if kind not in ("gap", "set"):
+            continue
+        x0, x1 = frame.x(max(run[0].lo, axis.lo)), frame.x(min(run[-1].hi, axis.hi))
+        place = {"x": min(x0, x1 - NARROWEST), "y": top, "width": max(NARROWEST, x1 - x0), "height": bottom - top}
+        found.append(e("rect", e("title", text), cls=f"band of-{kind}", **place))
+        if kind == "set" and x1 - x0 > 7.0 * len(text) / 2:
+            for line, words in enumerate(_halves(text)):
+                found.append(e("text", words, x=(x0 + x1) / 2, y=top + 14 + 13 * line, cls="tick mid"))
     return found
+
+
+def _halves(text: str) -> tuple[str, str]:
+    """A text in two lines of about the same length."""
+    words = text.split(" ")
+    cut = min(range(1, len(words) + 1), key=lambda i: abs(len(" ".join(words[:i])) - len(text) / 2))
+    return " ".join(words[:cut]), " ".join(words[cut:])
 
 
 def _events(frame: Frame, axis: Axis, top: float, bottom: float) -> list[Element]:
@@ -253,7 +279,7 @@ def _strip(frame: Frame, axis: Axis, y: float) -> list[Element]:
         run = list(group)
         x0, x1 = frame.x(max(run[0].lo, axis.lo)), frame.x(min(run[-1].hi, axis.hi))
         if x1 > x0 - 1 and kind != "still":
-            found.append(e("rect", x=x0, y=y, width=max(0.8, x1 - x0), height=10.0, cls=f"piece {kind}"))
+            found.append(e("rect", x=x0, y=y, width=max(0.8, x1 - x0), height=10.0, cls=f"piece of-{kind}"))
     seams = sorted({round(frame.x(one.hi), 1) for one in axis.stretches if one.kind in ("smooth", "still")})
     d = "".join(f"M{number(x)} {number(y)}v10" for x in seams)
     return [*found, *([e("path", d=d, cls="seam")] if d else [])]
