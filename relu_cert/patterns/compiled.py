@@ -242,14 +242,13 @@ class Finish:
         from relu_cert.patterns import finish
 
         m, self.r = Z.shape
-        R, words = 3 * ((self.r + 2) // 3), (m + 63) // 64
+        R, words, lanes = finish.padded_rank(self.r), (m + 63) // 64, finish.LANES
         columns = np.zeros((R, m))
         columns[: self.r] = Z.T
-        full = np.frombuffer(((1 << m) - 1).to_bytes(8 * words, "little"), dtype=np.uint64)
         self.kernel = finish.finish
-        self.data = columns, 1 / np.abs(Z).sum(axis=1), full
-        self.space = np.zeros((3 * R + 2 * m + 6, finish.LANES)), np.zeros((4, words, finish.LANES), dtype=np.uint64)
-        self.effort = (1, 6, reach) if thorough else (0, 3, reach)
+        self.data = columns, 1 / np.abs(Z).sum(axis=1)
+        self.space = aligned((3 * R + 2 * m + 8, lanes)), np.zeros((2, words, lanes), dtype=np.uint64)
+        self.effort = np.zeros((2, lanes), dtype=np.int64), *((1, -4, reach) if thorough else (0, 0, reach))
 
     def __call__(self, chunk: Chunk) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """The points, and where their signs are proved."""
@@ -257,3 +256,11 @@ class Finish:
         good = np.zeros(len(W), dtype=np.bool_)
         self.kernel(*self.data, chunk.cells, chunk.closures, chunk.points, W, good, *self.space, *self.effort)
         return W, good
+
+
+def aligned(shape: tuple[int, ...]) -> Floats:
+    """Zeros that start at a multiple of 64 bytes, so that no vector lies across two lines of the cache."""
+    size = prod(shape)
+    raw = np.zeros(size + 8)
+    start = -raw.ctypes.data % 64 // 8
+    return raw[start : start + size].reshape(shape)

@@ -1,171 +1,224 @@
 """Compiled: from float points to small integer points whose signs are proved (see `witness.py`), many cells at a time.
 
 Arrays end with the lane, the cell in its block, so that every inner loop is over numbers that lie side by side. The
-normals come as columns Z (R x m), with zero rows so that R is a multiple of three.
+normals come as columns Z (R x m), with zero rows so that R is 3 a + 4 b with a < 4 (see `padded_rank`).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from relu_cert.patterns.jit import compile_, compile_fused, propose_
+from relu_cert.patterns.jit import compile_, compile_fused, inline_fused, propose_
 
-LANES = 32
+LANES = 32  # never a constant in the compiled code: short loops of known length are written out, one by one
+COARSEST, FINEST = -8, 1
+POWERS = 2.0 ** np.arange(COARSEST, FINEST + 1)
 
 
-@compile_fused
-def products(Z, U, out):  # type: ignore[no-untyped-def]
-    """out_j = sum_l Z_lj U_l"""
-    R, m = Z.shape
-    for j in range(m):
-        row = out[j]
+def padded_rank(r: int) -> int:
+    """The least R >= r with 3 ((-R) mod 4) <= R: sums of R products, by threes and then by fours."""
+    R = r
+    while 3 * (-R % 4) > R:
+        R += 1
+    return R
+
+
+@inline_fused
+def product(Z, j, U, out):  # type: ignore[no-untyped-def]
+    """out = sum_l Z_lj U_l"""
+    N = len(out)
+    R = len(Z)
+    threes = 3 * (-R % 4)
+    if threes:
         x, y, z = Z[0, j], Z[1, j], Z[2, j]
-        for i in range(LANES):
-            row[i] = x * U[0, i] + y * U[1, i] + z * U[2, i]
-        for l in range(3, R, 3):
-            x, y, z = Z[l, j], Z[l + 1, j], Z[l + 2, j]
-            u, v, w = U[l], U[l + 1], U[l + 2]
-            for i in range(LANES):
-                row[i] += x * u[i] + y * v[i] + z * w[i]
+        u, v, w = U[0], U[1], U[2]
+        for i in range(N):
+            out[i] = x * u[i] + y * v[i] + z * w[i]
+    else:
+        t, x, y, z = Z[0, j], Z[1, j], Z[2, j], Z[3, j]
+        s, u, v, w = U[0], U[1], U[2], U[3]
+        for i in range(N):
+            out[i] = (t * s[i] + x * u[i]) + (y * v[i] + z * w[i])
+    for l in range(3, threes, 3):
+        x, y, z = Z[l, j], Z[l + 1, j], Z[l + 2, j]
+        u, v, w = U[l], U[l + 1], U[l + 2]
+        for i in range(N):
+            out[i] += x * u[i] + y * v[i] + z * w[i]
+    for l in range(threes if threes else 4, R, 4):
+        t, x, y, z = Z[l, j], Z[l + 1, j], Z[l + 2, j], Z[l + 3, j]
+        s, u, v, w = U[l], U[l + 1], U[l + 2], U[l + 3]
+        for i in range(N):
+            out[i] += (t * s[i] + x * u[i]) + (y * v[i] + z * w[i])
 
 
 @propose_
 def step(Z, closure, U, V, a, b, lanes):  # type: ignore[no-untyped-def]
     """U += eps V, with eps half of what would change a sign of a hyperplane outside the closure; a = Z U after it."""
-    worst, total, length = lanes[0], lanes[1], lanes[2]
-    products(Z, U, a)
-    products(Z, V, b)
-    for i in range(LANES):
-        worst[i] = 0.0
-        total[i] = 0.0
-        length[i] = 0.0
+    N = U.shape[1]
+    worst, size, length = lanes[0], lanes[4], lanes[5]
+    for i in range(N):
+        for row in range(6):
+            lanes[row, i] = 0.0
     for j in range(len(a)):
         inside, shift = closure[j >> 6], np.uint64(j & 63)
-        x, y = a[j], b[j]
-        for i in range(LANES):
+        x, y, most = a[j], b[j], lanes[j & 3]  # in turn: what was just written is not read at once
+        product(Z, j, U, x)
+        product(Z, j, V, y)
+        for i in range(N):
             ratio = -y[i] / x[i]
             ratio = ratio if (inside[i] >> shift) & np.uint64(1) == 0 else 0.0
-            worst[i] = max(worst[i], ratio)
-            total[i] += abs(x[i])
-            length[i] += abs(y[i])
-    for i in range(LANES):
-        worst[i] = 1.0 / max(2.0 * worst[i], length[i] / total[i]) if length[i] > 0.0 else 0.0
+            most[i] = max(most[i], ratio)
+    for i in range(N):
+        worst[i] = max(max(worst[i], lanes[1, i]), max(lanes[2, i], lanes[3, i]))
     for l in range(len(U)):
         u, v = U[l], V[l]
-        for i in range(LANES):
+        for i in range(N):
+            size[i] += abs(u[i])
+        for i in range(N):
+            length[i] += abs(v[i])
+    for i in range(N):
+        worst[i] = 1.0 / max(2.0 * worst[i], length[i] / size[i]) if length[i] > 0.0 else 0.0
+    for l in range(len(U)):
+        u, v = U[l], V[l]
+        for i in range(N):
             u[i] += worst[i] * v[i]
     for j in range(len(a)):
         x, y = a[j], b[j]
-        for i in range(LANES):
+        for i in range(N):
             x[i] += worst[i] * y[i]
 
 
 @propose_
 def center(Z, U, V, a, b, lanes):  # type: ignore[no-untyped-def]
     """Move U to the middle of the chord of its cell along grad sum_j log |z_j.u|, orthogonal to u; a = Z U, kept so."""
+    N = U.shape[1]
     R, m = Z.shape
     up, down = lanes[0], lanes[1]
     for l in range(R):
-        for i in range(LANES):
+        for i in range(N):
             V[l, i] = 0.0
     for j in range(m):
-        for i in range(LANES):
+        for i in range(N):
             up[i] = 1.0 / a[j, i]
         for l in range(R):
             z, v = Z[l, j], V[l]
-            for i in range(LANES):
+            for i in range(N):
                 v[i] += z * up[i]
-    for i in range(LANES):
+    for i in range(N):
         up[i] = 0.0
         down[i] = 0.0
     for l in range(R):
-        for i in range(LANES):
+        for i in range(N):
             up[i] += U[l, i] * V[l, i]
+        for i in range(N):
             down[i] += U[l, i] * U[l, i]
     for l in range(R):
-        for i in range(LANES):
+        for i in range(N):
             V[l, i] -= up[i] / down[i] * U[l, i]
-    products(Z, V, b)
-    for i in range(LANES):
+    for i in range(N):
         up[i] = 0.0
         down[i] = 0.0
     for j in range(m):
-        for i in range(LANES):
-            rate = b[j, i] / a[j, i]  # relative change of z_j.u
+        x, y = a[j], b[j]
+        product(Z, j, V, y)
+        for i in range(N):
+            rate = y[i] / x[i]  # relative change of z_j.u
             up[i] = max(up[i], -rate)
             down[i] = max(down[i], rate)
-    for i in range(LANES):
+    for i in range(N):
         rise, fall = up[i], down[i]
         both = 0.5 / rise - 0.5 / fall
         up[i] = both if rise > 0.0 and fall > 0.0 else 1.0 / fall if fall > 0.0 else 0.5 / rise if rise > 0.0 else 0.0
     for l in range(R):
-        for i in range(LANES):
+        for i in range(N):
             U[l, i] += up[i] * V[l, i]
     for j in range(m):
-        for i in range(LANES):
+        for i in range(N):
             a[j, i] += up[i] * b[j, i]
 
 
 @propose_
-def fineness(U, a, scale, top, enough):  # type: ignore[no-untyped-def]
+def fineness(U, a, scale, lanes, top, enough):  # type: ignore[no-untyped-def]
     """U with largest entry 1, and how fine a grid must be so that rounding to it changes no sign of Z U."""
-    for i in range(LANES):
+    N = U.shape[1]
+    for i in range(N):
         top[i] = 0.0
-        enough[i] = np.inf
+        for row in range(4):
+            lanes[row, i] = np.inf
     for l in range(len(U)):
-        for i in range(LANES):
+        for i in range(N):
             top[i] = max(top[i], abs(U[l, i]))
     for j in range(len(a)):
-        s, x = scale[j], a[j]
-        for i in range(LANES):
-            enough[i] = min(enough[i], abs(x[i]) * s)
-    for i in range(LANES):
+        s, x, least = scale[j], a[j], lanes[j & 3]
+        for i in range(N):
+            least[i] = min(least[i], abs(x[i]) * s)
+    for i in range(N):
         top[i] = 1.0 / top[i]
-        enough[i] = 0.5 / (enough[i] * top[i])
+        enough[i] = 0.5 / (min(min(lanes[0, i], lanes[1, i]), min(lanes[2, i], lanes[3, i])) * top[i])
     for l in range(len(U)):
-        for i in range(LANES):
+        for i in range(N):
             U[l, i] *= top[i]
 
 
 @compile_fused
-def signs(Z, scale, W, a, slack, found):  # type: ignore[no-untyped-def]
-    """found[0], found[1]: masks of the hyperplanes with z_j.w > 0 and < 0, both proved: further from 0 than rounding.
+def unproved(Z, scale, cell, W, slack, x, bad):  # type: ignore[no-untyped-def]
+    """bad = how many signs of Z W are not proved to be those of the cell: on its side, further from 0 than rounding.
 
-    |fl(z.w) - z.w| < (r + 3) 2^-52 |z|_1 |w|_inf; slack_i is somewhat more than that over |z|_1; scale_j = 1/|z_j|_1.
+    |fl(z.w) - z.w| < (r + 3) 2^-52 |z|_1 |w|_inf; slack is somewhat more than that over |z|_1; scale_j = 1/|z_j|_1.
+    Whatever is not a number is not proved.
     """
-    products(Z, W, a)
-    for w in range(found.shape[1]):
-        for i in range(LANES):
-            found[0, w, i] = np.uint64(0)
-            found[1, w, i] = np.uint64(0)
-    for j in range(len(a)):
-        s, x, bit, zero = scale[j], a[j], np.uint64(1) << np.uint64(j & 63), np.uint64(0)
-        plus, minus = found[0, j >> 6], found[1, j >> 6]
-        for i in range(LANES):
+    N = W.shape[1]
+    for i in range(N):
+        bad[i] = 0.0
+    for j in range(Z.shape[1]):
+        product(Z, j, W, x)
+        side, shift, s = cell[j >> 6], np.uint64(j & 63), scale[j]
+        for i in range(N):
             value = x[i] * s
-            plus[i] |= bit if value > slack[i] else zero
-            minus[i] |= bit if value < -slack[i] else zero
+            value = value if (side[i] >> shift) & np.uint64(1) != 0 else -value
+            bad[i] += 0.0 if value > slack[i] else 1.0
 
 
 @compile_
-def store(W, i, out, reduce):  # type: ignore[no-untyped-def]
-    """The integers of a lane; without their common divisor if `reduce`."""
-    divisor = np.int64(0 if reduce else 1)
-    for l in range(len(out)):
-        if divisor == 1:
-            break
-        a, b = divisor, abs(np.int64(W[l, i]))
+def round_to(U, enough, level, grid, top, slack):  # type: ignore[no-untyped-def]
+    """grid = U on a grid 2^level times as fine as is enough (1 at least), its largest entry, and the slack of that."""
+    N = U.shape[1]
+    for i in range(N):
+        slack[i] = max(enough[i] * level[i], 1.0)
+        top[i] = 0.0
+    for l in range(len(U)):
+        u, g = U[l], grid[l]
+        for i in range(N):
+            g[i] = np.rint(u[i] * slack[i])
+        for i in range(N):
+            top[i] = max(top[i], abs(g[i]))
+    for i in range(N):
+        slack[i] = top[i] * (len(U) + 6) * 2.0**-52
+
+
+@compile_
+def without_divisor(w):  # type: ignore[no-untyped-def]
+    """Divide integers by their greatest common divisor."""
+    divisor = np.int64(0)
+    for l in range(len(w)):
+        if abs(w[l]) == 1:
+            return
+    for l in range(len(w)):
+        a, b = divisor, abs(w[l])
         while b:
             a, b = b, a % b
         divisor = a
-    for l in range(len(out)):
-        out[l] = np.int64(W[l, i]) if divisor == 1 else np.int64(W[l, i]) // divisor
+        if divisor == 1:
+            return
+    for l in range(len(w)):
+        w[l] //= divisor
 
 
 @compile_
 def load(cells, closures, points, start, word, U, V):  # type: ignore[no-untyped-def]
     """A block of cells into lanes; the last cell is repeated where there are too few."""
-    for i in range(LANES):
+    N = U.shape[1]
+    for i in range(N):
         n = min(start + i, len(cells) - 1)
         for w in range(cells.shape[1]):
             word[0, w, i] = cells[n, w]
@@ -176,51 +229,50 @@ def load(cells, closures, points, start, word, U, V):  # type: ignore[no-untyped
 
 
 @compile_
-def finish(Z, scale, full, cells, closures, points, W, good, space, word, rounds, attempts, reach):  # type: ignore[no-untyped-def]
+def finish(Z, scale, cells, closures, points, W, good, space, word, range_, rounds, coarsest, reach):  # type: ignore[no-untyped-def]
     """W[n] = a small integer point of cell n, with good[n] if its signs are proved.
 
-    scale_j = 1 / |z_j|_1; full is the mask of all hyperplanes. points[n] is a point of the closed cell, zero on the
-    hyperplanes in closures[n] only, and a direction that leads into the cell. More rounds of centering and more
-    attempts make smaller numbers. space has 3 R + 2 m + 6 rows and word is 4 x words, of LANES numbers each.
+    scale_j = 1 / |z_j|_1. points[n] is a point of the closed cell, zero on the hyperplanes in closures[n] only, and a
+    direction that leads into the cell. More rounds of centering make smaller numbers; so does a search for the coarsest
+    grid, between 2^coarsest and 2 times as fine as is enough. space has 3 R + 2 m + 8 rows, word 2 x words and
+    range_ 2, of LANES numbers each.
     """
+    N = space.shape[1]
     R, m = Z.shape
     r = W.shape[1]
     U, V, grid = space[:R], space[R : 2 * R], space[2 * R : 3 * R]
     a, b, lanes = space[3 * R : 3 * R + m], space[3 * R + m : 3 * R + 2 * m], space[3 * R + 2 * m :]
-    top, enough, open_ = lanes[3], lanes[4], lanes[5]
-    for start in range(0, len(cells), LANES):
+    top, enough, level, bad = lanes[6], lanes[7], lanes[4], lanes[5]
+    low, high = range_[0], range_[1]
+    for start in range(0, len(cells), N):
         load(cells, closures, points, start, word, U, V)
         step(Z, word[1], U, V, a, b, lanes)
         for _ in range(rounds):
             center(Z, U, V, a, b, lanes)
-        fineness(U, a, scale, top, enough)
-        left = min(LANES, len(cells) - start)
-        for i in range(LANES):
-            open_[i] = 1.0 if i < left and 0.0 < enough[i] < reach else 0.0
-        for attempt in range(attempts):
-            factor = 0.5 ** (attempts - 2 - attempt)
-            for i in range(LANES):
-                top[i] = 0.0
-            for l in range(R):
-                for i in range(LANES):
-                    x = np.rint(U[l, i] * max(enough[i] * factor, 1.0))
-                    grid[l, i] = x
-                    top[i] = max(top[i], abs(x))
-            for i in range(LANES):
-                lanes[0, i] = top[i] * (r + 6) * 2.0**-52
-            signs(Z, scale, grid, a, lanes[0], word[2:])
-            left = 0
-            for i in range(LANES):
-                if open_[i] == 0.0:
+        fineness(U, a, scale, lanes, top, enough)
+        here = min(N, len(cells) - start)
+        for i in range(N):
+            low[i] = coarsest
+            high[i] = FINEST if i < here and 0.0 < enough[i] < reach else COARSEST - 1
+        going = True
+        while going:
+            going = False
+            for i in range(N):
+                level[i] = POWERS[(max(low[i] + high[i], 2 * COARSEST) >> 1) - COARSEST]
+            round_to(U, enough, level, grid, top, lanes[0])
+            unproved(Z, scale, word[0], grid, lanes[0], lanes[1], bad)
+            for i in range(here):
+                if low[i] > high[i]:
                     continue
-                proved = top[i] < reach
-                for w in range(len(full)):
-                    proved &= word[2, w, i] == word[0, w, i] and word[2, w, i] | word[3, w, i] == full[w]
-                if proved:
-                    store(grid, i, W[start + i], rounds > 0)
+                middle = (low[i] + high[i]) >> 1
+                if bad[i] == 0.0 and top[i] < reach:
+                    for l in range(r):
+                        W[start + i, l] = np.int64(grid[l, i])
                     good[start + i] = True
-                    open_[i] = 0.0
+                    high[i] = middle - 1
                 else:
-                    left += 1
-            if left == 0:
-                break
+                    low[i] = middle + 1
+                going |= low[i] <= high[i]
+        if rounds > 0:
+            for n in range(start, start + here):
+                without_divisor(W[n])
