@@ -202,8 +202,8 @@ class _Exact:
 
 
 def padded(m: int) -> int:
-    """The next multiple of 32: with zeros at the end every loop over hyperplanes is one over whole vectors."""
-    return (m + 31) // 32 * 32
+    """The next multiple of 8: with zeros at the end every loop over hyperplanes is one over whole vectors."""
+    return (m + 7) // 8 * 8
 
 
 def first_level(

@@ -15,7 +15,7 @@ The state of the walk lives in arrays, so that the kernel can return after some 
     S      (5, m + r)           scratch: points of a line (lower bounds), value, leading entries, sizes, upper bounds
     J      (2, m)               scratch: hyperplanes by point, and whether a new point starts
 
-Here m and r are padded to multiples of 32: rows of zeros after the hyperplanes, which count as members of every
+Here m and r are padded to multiples of 8: rows of zeros after the hyperplanes, which count as members of every
 closure, and after the coordinates.
 """
 
@@ -126,7 +126,7 @@ def visit(X, I, M, S, k, m, base, det, cells, closures, points, kept, counts):  
         value[j] = X[k, base, j]
     for l in range(X.shape[1] - 1, -1, -1):
         if I[3, k, l]:
-            overrule(value, X[k, l], S[4, :m])
+            overrule(value, X[k, l], m)
     write_point(X, I, M, S, k, I[1, k], m, sign, closures, points, counts[0])
     emit(bits, I, k, I[1, k], cells, kept, counts)
 
@@ -170,7 +170,7 @@ def visit_points(  # type: ignore[no-untyped-def]
     sign = 1.0 if det > 0.0 else -1.0
     member_sizes(X, I, M, k, m, S[3])
     exact = line_points(X, E, k, c, base, low, high, whole)
-    least, length = least_beyond(low, -np.inf, S[1]), usual_size(low)
+    least, length = least_beyond(low, -np.inf), usual_size(low)
     positive(S[2, :m], sign, far)
     copy_bits(far, leaf)
     side_bits(I, M, k, I[1, k], leaf)
@@ -202,7 +202,7 @@ def visit_points(  # type: ignore[no-untyped-def]
         for w in range(len(leaf)):
             leaf[w] ^= far[w]
         side_bits(I, M, k, T, leaf)
-        beyond = least_beyond(low, high[e], S[1])
+        beyond = least_beyond(low, high[e])
         middle = (high[e] + beyond) / 2 if beyond < np.inf else high[e] + length
         write_on_line(X, I, M, S, k, c, base, middle, T, m, sign, closures, points, counts[0])
         T[k] = -1 if (X[k, c, e] > 0.0) == (det > 0.0) else 1

@@ -1,10 +1,17 @@
-"""A point in each cell, compiled: only proposed, in floats; its signs are proved later."""
+"""A point in each cell, compiled: only proposed, in floats; its signs are proved later.
+
+The least or the largest of many floats is found among integers that are in the same order, because only these
+reductions become vectors: the bits of a float, all but the sign turned over if it is negative.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from relu_cert.patterns.jit import compile_, copy_bits, propose_
+
+BELOW_SIGN = np.int64(2**63 - 1)
+INFINITY = np.int64(0x7FF0000000000000)  # the bits of it
 
 
 @propose_
@@ -32,20 +39,18 @@ def member_sizes(X, I, M, k, m, sizes):  # type: ignore[no-untyped-def]
 
 
 @propose_
-def overrule(value, column, ratio):  # type: ignore[no-untyped-def]
-    """Add a multiple of the column that decides the signs of all rows where it is not zero; ratio is scratch."""
+def overrule(value, column, m):  # type: ignore[no-untyped-def]
+    """Add a multiple of the column that decides the signs of all of the first m rows where it is not zero."""
     total = 0.0
     length = 0.0
-    for j in range(len(ratio)):
+    need = np.int64(0)
+    for j in range(m):
         x, y = value[j], column[j]
-        quotient = -x / y
-        ratio[j] = quotient if y != 0.0 else 0.0
         total += abs(x)
         length += abs(y)
-    need = 0.0
-    for j in range(len(ratio)):
-        need = max(need, ratio[j])
-    size = max(2.0 * need, total / length)
+        clash = np.float64(-x / y).view(np.int64)
+        need = max(need, clash if y != 0.0 else np.int64(0))
+    size = max(2.0 * np.int64(need).view(np.float64), total / length)
     for j in range(len(value)):
         value[j] += size * column[j]
 
@@ -62,26 +67,16 @@ def usual_size(low):  # type: ignore[no-untyped-def]
 
 
 @propose_
-def least_beyond(low, here, lanes):  # type: ignore[no-untyped-def]
-    """The least point of a line beyond `here`, or infinity. There are a multiple of 32 numbers; lanes is scratch."""
-    for i in range(32):
-        lanes[i] = np.inf
-    for start in range(0, len(low), 32):
-        part = low[start : start + 32]
-        for i in range(32):
-            x, least = part[i], lanes[i]
-            x = x if x > here else np.inf
-            lanes[i] = x if x < least else least
-    for i in range(16):
-        x, y = lanes[i], lanes[i + 16]
-        lanes[i] = x if x < y else y
-    for i in range(8):
-        x, y = lanes[i], lanes[i + 8]
-        lanes[i] = x if x < y else y
-    for i in range(4):
-        x, y = lanes[i], lanes[i + 4]
-        lanes[i] = x if x < y else y
-    return min(lanes[0], lanes[1], lanes[2], lanes[3])
+def least_beyond(low, here):  # type: ignore[no-untyped-def]
+    """The least point of a line beyond `here`, or infinity."""
+    bits = np.float64(here).view(np.int64)
+    start = bits ^ ((bits >> 63) & BELOW_SIGN)
+    least = INFINITY
+    for j in range(len(low)):
+        bits = np.float64(low[j]).view(np.int64)
+        key = bits ^ ((bits >> 63) & BELOW_SIGN)
+        least = min(least, key if key > start else INFINITY)
+    return np.int64(least ^ ((least >> 63) & BELOW_SIGN)).view(np.float64)
 
 
 @compile_
