@@ -129,7 +129,7 @@ def line_points(X, E, k, c, base, low, high, whole):  # type: ignore[no-untyped-
             exact &= small | (y[j] == 0.0)
     for j in range(len(low)):
         slope = y[j]
-        key = b[j] / slope
+        key = b[j] / slope + 0.0  # there is one zero only
         key = key if slope != 0.0 else np.inf
         low[j] = key
         high[j] = key

@@ -66,6 +66,19 @@ def test_unproved_witnesses_are_replaced(monkeypatch, reach):
     assert ((values > 0) == bits).all()
 
 
+@pytest.mark.parametrize(
+    "rows", [instances.cube(4), instances.ternary(3), instances.braid(6), [[x, y, 1] for x in range(9) for y in range(9)]]
+)
+def test_floats_propose_points(monkeypatch, rows):
+    """On small degenerate data no exact point is needed: each one would cost as much as a hundred cells."""
+
+    def exact_point(*_):
+        raise AssertionError("a cell was left to exact arithmetic")
+
+    monkeypatch.setattr(cells_module, "exact_point", exact_point)
+    cells(hyperplanes(arrangement(matrix(rows)).rows).normals, compiled=True)
+
+
 def test_wrong_signs_are_not_proved():
     """A point is accepted for the cell that it lies in and refused for a cell that differs in one sign."""
     normals = [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, -1)]
