@@ -12,7 +12,11 @@ import numpy as np
 from numba import njit
 
 _OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
-_BARE: dict[str, Any] = {**_OPTIONS, "_nrt": False, "forceinline": True}  # no allocation, so views are not counted, which costs much time
+_BARE: dict[str, Any] = {
+    **_OPTIONS,
+    "_nrt": False,  # no allocation, so views are not counted, which costs much time
+    "forceinline": True,  # passing arrays costs more than most of these functions do
+}
 
 compile_ = njit(**_BARE)
 """Strict floating point: for whatever decides or proves a sign."""

@@ -67,7 +67,8 @@ def test_unproved_witnesses_are_replaced(monkeypatch, reach):
 
 
 @pytest.mark.parametrize(
-    "rows", [instances.cube(4), instances.ternary(3), instances.braid(6), [[x, y, 1] for x in range(9) for y in range(9)]]
+    "rows",
+    [instances.cube(4), instances.ternary(3), instances.braid(6), [[x, y, 1] for x in range(9) for y in range(9)]],
 )
 def test_floats_propose_points(monkeypatch, rows):
     """On small degenerate data no exact point is needed: each one would cost as much as a hundred cells."""
