@@ -9,6 +9,7 @@ import pytest
 
 from relu_cert import examples
 from relu_cert.check import LambdaChoice
+from relu_cert.claims.connected import staircase
 from relu_cert.report.html import check_page
 from relu_cert.report.html.check import MOST_DIGITS
 from relu_cert.report.html.markup import e, fragment
@@ -130,6 +131,20 @@ def test_pictures_are_there_where_they_can_be(outcomes, name, words):
     prose = Page(check_page(outcomes[name])).prose
     for word in words:
         assert word in prose
+
+
+def test_the_vertices_and_the_staircase_are_told(outcomes):
+    """A set of more than one network: its minimal networks in a sentence, its connected parts in a fold."""
+    facts = outcomes["checkerboard"].facts
+    page = Page(check_page(outcomes["checkerboard"]))
+    polytope = facts.polytope
+    widths = f"of widths {polytope.m_star} to {polytope.M_star}, are the vertices of a polytope of dimension"
+    assert f"The {len(polytope.vertices)} minimal networks, {widths} {polytope.dimension}." in page.prose
+    steps = staircase(polytope)
+    for step in steps[:-1]:
+        assert f"{step.width} {step.isolated:,} {step.others}" in page.prose
+    assert f"{steps[-1].width} and more 0 1: all are connected" in page.prose
+    assert "can be joined" not in Page(check_page(outcomes["xor"])).prose
 
 
 def test_check_writes_the_page(tmp_path, monkeypatch):

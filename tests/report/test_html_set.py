@@ -8,7 +8,7 @@ import pytest
 from relu_cert.api import certify
 from relu_cert.report.html.set_figures import wire_figures
 from relu_cert.report.html.shadow import shadow, shadow_figure
-from tests.report.pages import Page
+from tests.report.pages import Page, example_outcome
 
 Z = [[-4, 3], [0, 4], [-3, 2], [-1, 1], [4, 3], [4, 4], [3, 1], [1, -2], [3, -3]]
 Y = [-3, 6, 1, -2, -4, 5, 0, 2, -6]
@@ -67,3 +67,16 @@ def test_the_page_has_the_graph(found):
     """`check --html` shows it where the dimension is at least 2."""
     page = Page(found.html())
     assert "seen as a shadow" in page.prose and "curved" in page.prose
+
+
+def test_vertices_of_different_widths_are_told_apart():
+    """Widths are written where there is room; the narrowest networks are filled, and the caption says how wide."""
+    facts = example_outcome("checkerboard").facts
+    polytope = facts.polytope
+    assert polytope is not None and polytope.m_star < polytope.M_star
+    picture = shadow_figure(shadow(facts))
+    filled = [c for c in picture.iter("circle") if "least" in c.get("class")]
+    assert len(filled) == sum(1 for width in polytope.widths if width == polytope.m_star)
+    texts = [t.text for t in picture.iter("text") if "inside" in t.get("class", "")]
+    assert texts in ([], [str(width) for width in polytope.widths])
+    assert f"the narrowest, of width {polytope.m_star}" in picture[-1].text

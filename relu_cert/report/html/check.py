@@ -12,6 +12,7 @@ from xml.etree.ElementTree import Element
 
 from relu_cert.certificate import listed_patterns
 from relu_cert.claims import CLAIMS, Result, Verdict
+from relu_cert.claims.connected import applies, staircase
 from relu_cert.exact import sqrt_upper
 from relu_cert.problem.model import Problem
 from relu_cert.prove.facts import Facts, OptimalSet
@@ -172,8 +173,31 @@ def _optimal_set(outcome: Outcome) -> Section | None:
     return Section(
         "optimal-set",
         "All solutions" if facts.problem.kind == "cgl" else "All optimal networks",
-        tuple(_present([e("p", text), *drawn])),
+        tuple(_present([e("p", text + _listed_sentence(facts)), *drawn, _staircase(facts)])),
     )
+
+
+def _listed_sentence(facts: Facts) -> str:
+    """What the list of vertices adds, where there is more than one."""
+    found = facts.polytope
+    if found is None or found.dimension == 0:
+        return ""
+    widths = f"width {found.m_star}" if found.m_star == found.M_star else f"widths {found.m_star} to {found.M_star}"
+    what = "solutions" if facts.problem.kind == "cgl" else "networks"
+    many = f"The {len(found.vertices):,} minimal {what}, of {widths},"
+    return f" {many} are the vertices of a polytope of dimension {found.dimension}."
+
+
+def _staircase(facts: Facts) -> Element | None:
+    """Width by width, how many parts the set of optimal networks has."""
+    found = facts.polytope
+    if found is None or found.dimension == 0 or not applies(facts):
+        return None
+    steps = staircase(found)
+    rows = [(str(step.width), f"{step.isolated:,}", f"{step.others:,}") for step in steps[:-1]]
+    rows.append((f"{steps[-1].width} and more", "0", "1: all are connected"))
+    heads = ("width", "isolated networks, in all orders", "other connected parts")
+    return fold("Which of them can be joined, width by width", table(heads, rows, "compact"))
 
 
 def _path(outcome: Outcome) -> Section | None:

@@ -6,7 +6,7 @@ first two principal axes are shown; the others lean in a little, so that vertice
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
@@ -20,6 +20,7 @@ from relu_cert.report.html.view import Floats, floats
 
 MOST_VERTICES = 600
 MOST_NUMBERED = 40
+NUMBERED = 9.0  # the radius of a vertex with its width in it
 MOST_EDGES = 4000
 LEAN = 0.5  # how much the third axis adds to the first two; the fourth adds half of that, and so on
 MARKS = ("◆", "▲", "■", "★")
@@ -51,8 +52,9 @@ def shadow(facts: Facts) -> Shadow | None:
     used = list(found.used)
     try:
         points = floats([[point[a] * facts.lam for a in used] for point in found.points])
-        short = found.min_norm
-        shortest = None if short is None else floats([[short.weights[a] * facts.lam for a in used]])
+        short = facts.min_norm
+        known = short is not None and len(short.weights) == found.tied
+        shortest = None if short is None or not known else floats([[short.weights[a] * facts.lam for a in used]])
     except OverflowError:
         return None
     middle = points.mean(axis=0)
@@ -78,13 +80,13 @@ def shadow_figure(seen: Shadow, marked: Mapping[str, Floats] | None = None) -> E
     frame = _frame(np.vstack([places, extra]))
     at = [frame.at((float(x), float(y))) for x, y in places]
     least = min(seen.widths) if len(set(seen.widths)) > 1 else 0
-    numbered = len(at) <= MOST_NUMBERED
-    radius = 9.0 if numbered and least else 5.0 if numbered else 3.2
+    numbered = least > 0 and len(at) <= MOST_NUMBERED and _nearest(at) >= 2 * NUMBERED
+    radius = NUMBERED if numbered else 5.0 if len(at) <= MOST_NUMBERED else 3.2
     dots = []
     for (x, y), width in zip(at, seen.widths, strict=True):
         kind = "vertex least" if width == least else "vertex"
         dots.append(e("circle", e("title", f"a minimal network of width {width}"), cx=x, cy=y, r=radius, cls=kind))
-        if numbered and least:
+        if numbered:
             dots.append(e("text", str(width), x=x, y=y + 4, cls=f"inside mid{' least' * (width == least)}"))
     svg = drawing(
         WIDTH,
@@ -109,6 +111,13 @@ def _frame(places: Floats) -> Frame:
     (x0, y0), (x1, y1) = centre - half, centre + half
     margins = {"left": room, "right": room, "top": room, "bottom": room}
     return Frame(float(x0), float(x1), float(y0), float(y1), height=height + 2 * room, **margins)
+
+
+def _nearest(places: Sequence[Point]) -> float:
+    """The least distance between two places."""
+    P = np.array(places)
+    far = np.linalg.norm(P[:, None] - P[None], axis=2) + np.where(np.eye(len(P)) > 0, np.inf, 0.0)
+    return float(far.min())
 
 
 def _marks(frame: Frame, marks: Mapping[str, Floats], places: Floats) -> list[Element]:
