@@ -18,7 +18,6 @@ from typing import Any
 from properties.claims.app_general_losses import General
 from properties.claims.conjecture_min_norm_path import SinglePath, alone, side_branch
 from properties.claims.cor_relu_continuity import Approach
-from properties.claims.cor_relu_continuity import at as relu_at
 from properties.claims.lemma_lagrange_dual import DualPoint
 from properties.claims.prop_one_neuron import minimisers
 from properties.claims.prop_relu_unique import weights as cube_weights
@@ -214,15 +213,15 @@ def _jacobian(planted: PlantedCGL) -> Json:
 
 def _network_path(a: Approach) -> Json:
     """The neuron of image y1 - y2 is split into 9/25 and 16/25 of it, whose weights are rational where its own are."""
-    here, near = relu_at(a, a.y2), relu_at(a, a.y2 - a.gap)
-    root = rational_sqrt(a.y1 - a.y2)
+    here, near = a.here, a.near
+    root = rational_sqrt(here.y[0] - here.y[1])
     if root is None:
         raise ValueError("the network's weights are irrational")
     sizes = root * Fraction(3, 5), root * Fraction(4, 5)
     return {
         "problem": planted_network(here),
         "w": on_blocks(here, here.alpha),
-        "lower": str(a.y2 - a.gap),
+        "lower": str(near.problem.lam),
         "w_lower": on_blocks(near, near.alpha),
         "W": rows((x,) for x in sizes),
         "w2": text(sizes),

@@ -55,11 +55,11 @@ def check(instance: tuple[PlantedNetwork, Network]) -> Outcome:
     bound = dual_value(planted.problem, planted.r)
     value = network_objective(planted.Z, planted.y, lam, net)
     return first_failure(
-        expect(dual_feasible(planted.problem, planted.r), "r* is not dual feasible over D_Z"),
-        expect(network_objective(planted.Z, planted.y, lam, data.net) == bound, "the formula misses the optimum"),
         expect(value >= bound, "a network is better than the bound"),
-        expect((value == bound) == in_formula(data, net), "optimal and in the formula are not the same"),
+        expect(dual_feasible(planted.problem, planted.r), "r* is not dual feasible over D_Z"),
         expect(_formula_identities(data), "W w2 = alpha v or the balance of norms fails"),
+        expect(network_objective(planted.Z, planted.y, lam, data.net) == bound, "the formula misses the optimum"),
+        expect((value == bound) == in_formula(data, net), "optimal and in the formula are not the same"),
     )
 
 

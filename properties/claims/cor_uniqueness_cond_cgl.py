@@ -23,12 +23,12 @@ def check(instance: tuple[PlantedCGL, Weights]) -> Outcome:
     if not is_optimal(planted.problem, w):
         return vacuous("not a solution")
     z = tuple(sub(a, b) for a, b in zip(w, planted.w, strict=True))
+    if independent([planted.q[b] for b in planted.E]) and any(any(zb) for zb in z):
+        return fails("N_lambda = {0}, yet there are two solutions")
     if any(any(zb) and (b not in planted.E or not on_line(zb, planted.v[b])) for b, zb in enumerate(z)):
         return fails("the difference of two solutions leaves the lines of v on E")
     if any(total((matvec(b.X, zb) for b, zb in zip(planted.problem.blocks, z, strict=True)), planted.problem.n)):
         return fails("the difference of two solutions is not in the null space of X")
-    if independent([planted.q[b] for b in planted.E]) and any(any(zb) for zb in z):
-        return fails("N_lambda = {0}, yet there are two solutions")
     return HOLDS
 
 

@@ -30,20 +30,20 @@ def extended(p: CGL, root: Fraction) -> CGL:
 
 
 @st.composite
-def instances(draw: DrawFn) -> tuple[PlantedCGL, Weights, Fraction]:
-    """A problem, a point, and sqrt(delta)."""
-    planted = draw(planted_cgl(max_active=3))
-    return planted, draw(feasible_weights(planted.problem)), draw(positive_rationals())
+def instances(draw: DrawFn) -> tuple[PlantedCGL, Weights, Fraction, CGL]:
+    """A problem, a point, sqrt(delta), and the extended problem."""
+    planted, root = draw(planted_cgl(max_active=3)), draw(positive_rationals())
+    return planted, draw(feasible_weights(planted.problem)), root, extended(planted.problem, root)
 
 
-def check(instance: tuple[PlantedCGL, Weights, Fraction]) -> Outcome:
-    """Both objectives are equal at the point, and X~ has full column rank."""
-    planted, w, root = instance
-    p = extended(planted.problem, root)
+def check(instance: tuple[PlantedCGL, Weights, Fraction, CGL]) -> Outcome:
+    """Both objectives are equal at the point, X~ has full column rank, and X~, y~ are the printed ones."""
+    planted, w, root, p = instance
     penalised = objective(planted.problem, w) + root**2 / 2 * sum((norm2(wb) for wb in w), Fraction(0))
     return first_failure(
         expect((objective(p, w) - penalised).sign() == 0, "the objectives differ"),
         expect(rank(p.columns) == len(p.columns), "X~ is rank deficient"),
+        expect(p == extended(planted.problem, root), "X~ or y~ is another one"),
     )
 
 

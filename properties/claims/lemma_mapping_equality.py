@@ -14,7 +14,7 @@ from hypothesis.strategies import DrawFn
 from properties.exact.linalg import Matrix, Vector, dot, mat, vec
 from properties.exact.network import Network, merge, network_fit, network_objective
 from properties.exact.patterns import pattern_of, patterns
-from properties.model import Claim, Outcome, Property, Slip, Witness, expect, first_failure
+from properties.model import HOLDS, Claim, Outcome, Property, Slip, Witness, expect, fails, first_failure
 from properties.strategies.networks import data_and_network, split
 
 LABEL = "lemma:mapping-equality"
@@ -61,8 +61,8 @@ def printed_cone(instance: tuple[Matrix, Vector]) -> Outcome:
         if all(2 * (int(on) - 1) * dot(z, W) >= 0 for z, on in zip(Z, p, strict=True)):
             wrong = [k for k, z in enumerate(Z) if p[k] and dot(z, W) < 0]
             if wrong:
-                return expect(False, f"D = {tuple(map(int, p))} passes 2(D - I)ZW >= 0; W has {pattern_of(Z, W)}")
-    return expect(True, "")
+                return fails(f"D = {tuple(map(int, p))} passes 2(D - I)ZW >= 0; W has {pattern_of(Z, W)}")
+    return HOLDS
 
 
 CLAIM = Claim(

@@ -37,15 +37,18 @@ def check(planted: PlantedCGL) -> Outcome:
     x = flat(w)
     nearest = all(dot(x, flat(planted.weights(v))) >= dot(x, x) for v in planted.vertices)
     return first_failure(
-        expect(is_optimal(planted.problem, w), "the program's point is not a solution"),
         expect(nearest, "some vertex is nearer to zero in the program's direction"),
+        expect(is_optimal(planted.problem, w), "the program's point is not a solution"),
     )
 
 
 def check_norm(planted: PlantedCGL) -> Outcome:
-    """The norm identity on all vertices."""
+    """The norm identity at the planted solution and at all vertices."""
     return expect(
-        all(norm2(flat(planted.weights(a))) == planted.problem.lam2 * norm2(a) for a in planted.vertices),
+        all(
+            norm2(flat(planted.weights(alpha))) == planted.problem.lam2 * norm2(alpha)
+            for alpha in (planted.alpha, *planted.vertices)
+        ),
         "|w|^2 is not lambda^2 |alpha|^2",
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from properties.exact.cone import nnls
 from properties.exact.linalg import add, combine, is_zero, norm2, sub
 from properties.exact.problem import Weights, fit, is_optimal, positive_ratio, problem
-from properties.model import Claim, Outcome, Property, Slip, Witness, expect
+from properties.model import HOLDS, Claim, Outcome, Property, Slip, Witness, expect, fails
 from properties.strategies import PlantedCGL, planted_cgl, with_candidate
 
 LABEL = "prop:sol-fn-cgl"
@@ -36,8 +36,8 @@ def printed_sign(instance: tuple[PlantedCGL, Weights]) -> Outcome:
         dual_fit = combine(nnls(block.K, c), block.K, len(c))
         if is_zero(wb) and norm2(add(c, dual_fit)) > planted.problem.lam2:
             plus, minus = norm2(add(c, dual_fit)), norm2(sub(c, dual_fit))
-            return expect(False, f"|c + K rho|^2 = {plus} > lambda^2, while |c - K rho|^2 = {minus}")
-    return expect(True, "")
+            return fails(f"|c + K rho|^2 = {plus} > lambda^2, while |c - K rho|^2 = {minus}")
+    return HOLDS
 
 
 # X = 1, y = 2, lambda = 1, w <= 0: w = 0, c = 2, rho = 2
