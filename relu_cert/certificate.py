@@ -13,7 +13,10 @@ from typing import Any
 from relu_cert.claims.model import Result
 from relu_cert.data.model import Source
 from relu_cert.exact import Matrix, Vector
+from relu_cert.path.breakpoints import Breakpoint
+from relu_cert.path.curve import Curve, Sample
 from relu_cert.path.derivatives import Derivatives
+from relu_cert.path.ends import End
 from relu_cert.path.model import Aside, Cover, Jump, Piece
 from relu_cert.path.tied_faces import Faces
 from relu_cert.patterns.model import Group, PatternSet
@@ -153,6 +156,8 @@ def _facts(facts: Facts) -> dict[str, Any]:
         tail["ggp"] = ggp_record(facts.ggp)
     if facts.path is not None and facts.path.complete:
         tail["path"] = _path(facts.problem, facts.path)
+    if facts.curve is not None and "path" in tail:
+        tail["curve"] = _curve(facts.problem, facts.curve)
     if facts.path is not None and facts.jump is not None:
         tail["jump"] = {"lo": number(facts.path.lo), "hi": number(facts.path.hi)} | _jump(facts.jump)
     return (
@@ -170,6 +175,42 @@ def _facts(facts: Facts) -> dict[str, Any]:
         }
         | tail
     )
+
+
+def _curve(problem: Problem, found: Curve) -> dict[str, Any]:
+    return {
+        "breakpoints": [_breakpoint(problem, one) for one in found.breakpoints],
+        "branches": [{"piece": one.piece, "active": list(one.active)} for one in found.branches],
+        "samples": [_sample(one) for one in found.samples],
+    }
+
+
+def _breakpoint(problem: Problem, one: Breakpoint) -> dict[str, Any]:
+    if one.ends is None:
+        raise ValueError("a breakpoint in a certificate has its ends")
+    below, above = one.ends
+    ends = {"below": _end(problem, below), "above": None if above is None else _end(problem, above)}
+    return {"lo": number(one.lo), "hi": number(one.hi)} | ends
+
+
+def _end(problem: Problem, end: End) -> dict[str, Any]:
+    classes = [_class(problem, neuron) for neuron in end.classes]
+    return {"piece": end.piece, "s": vector(end.s), "weights": vector(end.weights), "classes": classes}
+
+
+def _sample(one: Sample) -> dict[str, Any]:
+    if one.radius is None:
+        raise ValueError("a sample in a certificate has its radius")
+    return {
+        "piece": one.piece,
+        "lambda": number(one.lam),
+        "s": vector(one.s),
+        "weights": vector(one.weights),
+        "classes": None,
+        "lower": number(one.lower),
+        "upper": number(one.upper),
+        "radius": number(one.radius),
+    }
 
 
 def _faces(problem: Problem, faces: Faces) -> dict[str, Any]:

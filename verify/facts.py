@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TypeVar
 
 from verify.algebraic_set import check_algebraic_set
+from verify.curve import Curve, check_curve
 from verify.derivatives import Derivatives, check_derivatives
 from verify.elastic import check_elastic
 from verify.exact_set import check_exact_set
@@ -32,7 +33,7 @@ from verify.value import Fit, Value, check_fit, check_value
 T = TypeVar("T")
 PLAIN = ("lambda_max", "primal", "dual", "value", "fit")  # with delta > 0 or the logistic loss
 SETS = {"optimal_set": check_optimal_set, "exact_set": check_exact_set, "algebraic_set": check_algebraic_set}
-NAMES = (*PLAIN, *SETS, "polytope", "min_norm", "faces", "derivatives", "ggp", "path", "jump")
+NAMES = (*PLAIN, *SETS, "polytope", "min_norm", "faces", "derivatives", "ggp", "path", "curve", "jump")
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ class Facts:
     min_norm: Shortest | None = None  # of `polytope`, or by itself
     derivatives: Derivatives | None = None
     network: Network | None = None
+    curve: Curve | None = None
 
 
 def check_facts(problem: Problem, node: Node) -> Facts:
@@ -99,13 +101,17 @@ def check_facts(problem: Problem, node: Node) -> Facts:
         derivatives = check_derivatives(problem, needed(theta, "dual", at), needed(value, "value", at), known, at)
     position = check_ggp(problem, patterns, facts["ggp"]) if "ggp" in facts else None
     path = check_path(problem, patterns, squared, facts["path"]) if "path" in facts else None
+    curve = None
+    if "curve" in facts:
+        needed(path, "path", facts["curve"])
+        curve = check_curve(problem, patterns, squared, facts["path"], facts["curve"])
     jump = check_jump(problem, patterns, facts["jump"]) if "jump" in facts else None
     network = None
     if "network" in facts:
         zero = squared is not None and problem.lam**2 >= squared
         ground = Ground(patterns, zero, theta, value, optimal, polytope)
         network = check_network(problem, ground, facts["network"])
-    sets = (optimal, polytope, position, path, jump, shortest, derivatives, network)
+    sets = (optimal, polytope, position, path, jump, shortest, derivatives, network, curve)
     return Facts(patterns, squared, primal, theta, value, fit, *sets)
 
 

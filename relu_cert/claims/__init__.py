@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from types import ModuleType
 
 from relu_cert.claims import (
+    breakpoints,
     connected,
     continuous,
     convex_unique,
+    curve,
     e_equals_a,
     fit,
     general_position,
@@ -41,6 +43,8 @@ CLAIMS: tuple[ModuleType, ...] = (
     general_position,
     continuous,
     min_norm_continuous,
+    breakpoints,
+    curve,
     e_equals_a,
     licq,
     strict_complementarity,

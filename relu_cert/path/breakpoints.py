@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+from relu_cert.path.bounds import Bounds, bounds
 from relu_cert.path.build import branch, build, events
+from relu_cert.path.ends import End, proved_end
 from relu_cert.path.model import Cover, Piece
 from relu_cert.path.tube import Refused
 from relu_cert.problem.model import Problem
@@ -19,7 +21,7 @@ from relu_cert.prove.facts import Facts, LambdaMax
 from relu_cert.settle import Question, settle
 from relu_cert.solve import FloatProblem, solve
 
-WIDTH = Fraction(1, 10**12)  # relative width of an enclosure
+WIDTH = Fraction(1, 10**12)  # relative width of an enclosure, at most
 FIRST = Fraction(1, 10**14)  # half width at which the search begins
 GROWTH = 7
 AWAY = Fraction(1, 10**6)
@@ -32,7 +34,8 @@ Support = frozenset[tuple[int, str | None, int | None, tuple[int, ...]]]  # sign
 class Breakpoint:
     """lo < lambda < hi for some change of the active neurons: `above` (larger lambda) and `below` are their numbers.
 
-    `kind` is "enters" or "leaves" (as lambda falls) or "turns" (the same number; a face changes).
+    `kind` is "enters" or "leaves" (as lambda falls) or "turns" (the same number; a face changes). `ends` are the proofs
+    at lo and hi on the ground of the pieces (None at hi: lambda_max); None if the pieces do not carry them.
     """
 
     lo: Fraction
@@ -40,16 +43,18 @@ class Breakpoint:
     kind: str
     above: int
     below: int
+    ends: tuple[End, End | None] | None = None
 
 
 def breakpoints(
     problem: Problem, floats: FloatProblem, largest: LambdaMax, found: Cover
 ) -> Iterator[Breakpoint | None]:
     """For each still piece, from large lambda to small, its event; None where the ends of an event were not settled."""
+    known: dict[int, Bounds] = {}
     for still in (piece for piece in reversed(found.pieces) if len(piece.s) == 1):
         eta = _event(problem, floats, still)
         if eta is not None:
-            yield _enclosed(problem, floats, largest, eta)
+            yield _enclosed(_Setting(problem, floats, largest, found, known), eta)
 
 
 def _event(problem: Problem, floats: FloatProblem, still: Piece) -> Fraction | None:
@@ -69,39 +74,75 @@ def _event(problem: Problem, floats: FloatProblem, still: Piece) -> Fraction | N
     return None
 
 
-def _enclosed(problem: Problem, floats: FloatProblem, largest: LambdaMax, eta: Fraction) -> Breakpoint | None:
-    lam = 1 / eta
-    half = FIRST
+@dataclass(frozen=True)
+class _Setting:
+    """The problem with its cover, and the bounds of the pieces that were met."""
+
+    problem: Problem
+    floats: FloatProblem
+    largest: LambdaMax
+    cover: Cover
+    known: dict[int, Bounds]
+
+    def zero(self, lam: Fraction) -> bool:
+        """Whether lambda >= lambda_max."""
+        return lam * lam >= self.largest.squared
+
+    def end(self, facts: Facts) -> End | None:
+        """The end at the facts' lambda by a piece that has it, still pieces first."""
+        have = [i for i, piece in enumerate(self.cover.pieces) if piece.lo <= facts.lam <= piece.hi]
+        for i in sorted(have, key=lambda i: len(self.cover.pieces[i].s)):
+            if i not in self.known:
+                self.known[i] = bounds(self.problem, self.cover.pieces[i])
+            end = proved_end(i, self.known[i], facts)
+            if end is not None:
+                return end
+        return None
+
+
+def _enclosed(setting: _Setting, eta: Fraction) -> Breakpoint | None:
+    """The narrowest interval whose ends are settled; if the pieces do not carry its ends, one that is not so narrow."""
+    lam, half = 1 / eta, FIRST
+    best: Breakpoint | None = None
     while 2 * half <= WIDTH:
         lo, hi = _short(lam * (1 - half)), _short(lam * (1 + half))
-        above = _support(problem, floats, largest, hi, 1 + AWAY)
-        below = _support(problem, floats, largest, lo, 1 - AWAY)
-        if above is not None and below is not None and above != below:
-            kind = "turns" if len(above) == len(below) else "enters" if len(above) < len(below) else "leaves"
-            return Breakpoint(lo, hi, kind, len(above), len(below))
+        found = _between(setting, lo, hi)
+        best = best or found
+        if found is not None and found.ends is not None:
+            return found
         half *= GROWTH
-    return None
+    return best
 
 
-def _support(
-    problem: Problem, floats: FloatProblem, largest: LambdaMax, lam: Fraction, away: Fraction
-) -> Support | None:
-    """The active neurons at lambda, proved; None if they are not settled.
+def _between(setting: _Setting, lo: Fraction, hi: Fraction) -> Breakpoint | None:
+    """A change between lo and hi, if both ends are settled and differ."""
+    over = None if setting.zero(hi) else _settled(setting, hi, 1 + AWAY)
+    under = None if setting.zero(lo) else _settled(setting, lo, 1 - AWAY)
+    above: Support | None = frozenset() if setting.zero(hi) else _active(over)
+    below = _active(under)
+    if above is None or below is None or under is None or above == below:
+        return None
+    kind = "turns" if len(above) == len(below) else "enters" if len(above) < len(below) else "leaves"
+    low, high = setting.end(under), None if over is None else setting.end(over)
+    ends = (low, high) if low is not None and (high is not None or over is None) else None
+    return Breakpoint(lo, hi, kind, len(above), len(below), ends)
+
+
+def _settled(setting: _Setting, lam: Fraction, away: Fraction) -> Facts | None:
+    """The facts at lambda, if they say which neurons are active.
 
     Beside an event floats cannot tell the faces of both sides apart: they are read off a little further away.
     """
-    if lam * lam >= largest.squared:
-        return frozenset()
-    question = Question(problem, floats, lam, largest, FINE)
+    question = Question(setting.problem, setting.floats, lam, setting.largest, FINE)
     for at in (lam * away, lam):
-        found = _active(settle(question, solve(floats, float(at))))
-        if found is not None:
-            return found
+        facts = settle(question, solve(setting.floats, float(at)))
+        if _active(facts) is not None:
+            return facts
     return None
 
 
-def _active(facts: Facts) -> Support | None:
-    found = facts.optimal_set
+def _active(facts: Facts | None) -> Support | None:
+    found = None if facts is None else facts.optimal_set
     if found is None or found.dimension or found.split:
         return None
     if any(abs(mass) <= found.mass_error for mass in found.masses):

@@ -1,20 +1,24 @@
-"""The curve: lambda, objective and neurons at points of the pieces, read off their proved paths."""
+"""The curve: lambda, objective and neurons at points of the smooth pieces, each within a proved radius."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from relu_cert.exact import dot, norm_squared
+from relu_cert.exact import Vector, dot, norm_squared, sqrt_upper
+from relu_cert.path.bounds import Bounds, bounds
+from relu_cert.path.breakpoints import Breakpoint
+from relu_cert.path.ends import End, judge_end
 from relu_cert.path.model import Cover, Piece
-from relu_cert.path.tube import enclose
+from relu_cert.path.sharp import sharpened
 from relu_cert.problem.model import Problem
-from relu_cert.prove.classes import class_map
-from relu_cert.prove.definite import floats as to_floats
+from relu_cert.prove.classes import column, to_vector
 
 TAUS = (Fraction(1), Fraction(1, 2), Fraction(0), Fraction(-1, 2), Fraction(-1))  # tau; lambda ascends
+BITS = 100  # of the bounds on the objective
 
 
 @dataclass(frozen=True)
@@ -30,40 +34,93 @@ class CurveNeuron:
 
 @dataclass(frozen=True)
 class Sample:
-    """One lambda of a piece: lower <= p* <= upper exactly; the neurons are near the optimal ones (within the tube)."""
+    """One lambda of a piece: lower <= p* <= upper; the neurons v_a(s), with a weight for each class of the piece, have
+    |w| and directions within `radius` of the true ones, and there are no others. None: that is not proved."""
 
     lam: Fraction
     lower: Fraction
     upper: Fraction
     neurons: tuple[CurveNeuron, ...]
     piece: int
+    s: Vector
+    weights: Vector
+    radius: Fraction | None
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A smooth piece on the whole of which these classes are active, and no others."""
+
+    piece: int
+    active: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What is proved beside the pieces: breakpoints, pieces without one, and samples."""
+
+    breakpoints: tuple[Breakpoint, ...]
+    branches: tuple[Constant, ...]
+    samples: tuple[Sample, ...]
+
+
+def curve(problem: Problem, found: Cover, enclosed: Sequence[Breakpoint]) -> Curve:
+    """The curve of a cover; breakpoints and samples that the pieces do not carry are left out."""
+    branches = []
+    for i, piece in _smooth(found):
+        active = bounds(problem, piece).active()
+        if active is not None:
+            branches.append(Constant(i, active))
+    proved = tuple(sample for sample in samples(problem, found) if sample.radius is not None)
+    return Curve(tuple(one for one in enclosed if one.ends is not None), tuple(branches), proved)
 
 
 def samples(problem: Problem, found: Cover) -> list[Sample]:
     """Samples of all smooth pieces, lambda ascending."""
-    return [sample for i, piece in enumerate(found.pieces) if len(piece.s) > 1 for sample in _of(problem, piece, i)]
+    return [sample for i, piece in _smooth(found) for sample in _of(problem, piece, i)]
+
+
+def _smooth(found: Cover) -> list[tuple[int, Piece]]:
+    return [(i, piece) for i, piece in enumerate(found.pieces) if len(piece.s) > 1]
 
 
 def _of(problem: Problem, piece: Piece, number: int) -> list[Sample]:
-    """The value is lambda^2 (eta y.s - |s|^2/2), at most lambda^2 R^2/2 below p*."""
-    maps = [class_map(problem, neuron) for neuron in piece.classes]
-    tube = enclose(problem, piece, maps)
-    B = [to_floats(one.X * one.P) for one in maps]
-    result = []
-    for tau in TAUS:
-        eta = piece.center + piece.half_width * tau
-        lam = 1 / eta
-        s = tuple(sum((x * tau**j for j, x in enumerate(c)), Fraction(0)) for c in zip(*piece.s, strict=True))
-        alpha = [sum((x * tau**j for j, x in enumerate(row)), Fraction(0)) for row in piece.weights]
-        lower = lam**2 * (eta * dot(problem.y, s) - norm_squared(s) / 2)
-        floats = np.array([float(x) for x in s])
-        neurons = []
-        for neuron, weight, B_a in zip(piece.classes, alpha, B, strict=True):
-            if weight:
-                v = neuron.sign * (B_a.T @ floats)
-                unit = v / max(float(np.linalg.norm(v)), 1e-300)
-                neurons.append(
-                    CurveNeuron(neuron.sign, neuron.pattern, neuron.block, float(weight * lam), tuple(unit.tolist()))
-                )
-        result.append(Sample(lam, lower, lower + lam**2 * tube.R**2 / 2, tuple(neurons), number))
-    return result
+    """The value of s for lambda is lambda^2 (eta y.s - |s|^2/2), at most lambda^2 R^2/2 below p*."""
+    known = bounds(problem, piece)
+    return [_at(known, number, 1 / (piece.center + piece.half_width * tau)) for tau in TAUS]
+
+
+def _at(known: Bounds, number: int, lam: Fraction) -> Sample:
+    """The sharp point, if it is proved; else that of the piece."""
+    sharp = sharpened(known, lam)
+    if sharp is not None:
+        end = End(number, *sharp, known.piece.classes)
+        judged = judge_end(known.problem, known, lam, end)
+        if judged is not None:
+            turned = max((sqrt_upper(g, 128) * judged.R for g in known.g), default=Fraction(0))
+            radius = _grid(max(lam * judged.error, turned), 1, 12)
+            return _sample(known, number, lam, end.s, end.weights, judged.R, radius)
+    return _sample(known, number, lam, known.point(lam), known.weights(lam), known.R, None)
+
+
+def _sample(
+    known: Bounds, number: int, lam: Fraction, s: Vector, alpha: Vector, R: Fraction, radius: Fraction | None
+) -> Sample:
+    value = lam * dot(known.problem.y, s) - lam**2 * norm_squared(s) / 2
+    neurons = []
+    for neuron, weight, one in zip(known.piece.classes, alpha, known.maps, strict=True):
+        if weight:
+            v = np.array([neuron.sign * float(x) for x in to_vector(one.P * (one.X.transpose() * column(s)))])
+            unit = v / max(float(np.linalg.norm(v)), 1e-300)
+            place = (neuron.sign, neuron.pattern, neuron.block)
+            neurons.append(CurveNeuron(*place, float(weight * lam), tuple(unit.tolist())))
+    lower, upper = _grid(value, -1), _grid(value + (lam * R) ** 2 / 2, 1)
+    return Sample(lam, lower, upper, tuple(neurons), number, s, alpha, radius)
+
+
+def _grid(x: Fraction, side: int, bits: int = BITS) -> Fraction:
+    """x rounded down (side -1) or up (side 1) to so many bits."""
+    if not x:
+        return x
+    unit = Fraction(2) ** (abs(x).numerator.bit_length() - x.denominator.bit_length() - bits)
+    return (x // unit if side < 0 else -(-x // unit)) * unit

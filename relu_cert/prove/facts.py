@@ -15,6 +15,7 @@ from relu_cert.prove.ggp.model import GGP
 from relu_cert.prove.polytope.model import MinNorm, Polytope, Shortest
 
 if TYPE_CHECKING:
+    from relu_cert.path.curve import Curve
     from relu_cert.path.derivatives import Derivatives
     from relu_cert.path.model import Cover, Jump
     from relu_cert.path.tied_faces import Faces
@@ -239,6 +240,7 @@ class Facts:
     shortest: Shortest | None = None  # the shortest weights, where there is no polytope
     ggp: GGP | None = None  # gated and direct problems
     path: Cover | None = None  # an interval of lambdas, if one was asked for
+    curve: Curve | None = None  # breakpoints and samples of that path
     jump: Jump | None = None  # a lambda of the interval at which the minimum-norm path jumps
     asked_sensitivity: bool = False
     faces: Faces | None = None  # how tied neurons sit on their faces, where the optimal set does not say it

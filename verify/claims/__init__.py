@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from verify.claims import network
+from verify.claims.breakpoints import breakpoints
 from verify.claims.connected import connected
 from verify.claims.continuous import continuous, not_continuous
 from verify.claims.convex_unique import convex_unique, not_convex_unique
+from verify.claims.curve import curve
 from verify.claims.e_equals_a import e_equals_a, not_e_equals_a
 from verify.claims.fit import fit
 from verify.claims.general_position import general_position, not_general_position
@@ -42,6 +44,8 @@ CLAIMS: dict[str, Judge] = {
     "general-position": general_position,
     "continuous": continuous,
     "min-norm-continuous": min_norm_continuous,
+    "breakpoints": breakpoints,
+    "curve": curve,
     "e-equals-a": e_equals_a,
     "licq": licq,
     "strict-complementarity": strict_complementarity,

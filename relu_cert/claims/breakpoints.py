@@ -1,0 +1,26 @@
+"""breakpoints: where a neuron enters, leaves, or changes its face, in intervals of relative width 1e-12."""
+
+from __future__ import annotations
+
+from relu_cert.claims.model import Result, Verdict
+from relu_cert.prove.facts import Facts
+
+NAME = "breakpoints"
+STATEMENT = "In every listed interval of relative width 1e-12 the active neurons, or their faces, change."
+
+
+def applies(facts: Facts) -> bool:
+    """Where a curve was asked for, and the certificate has the path that it rests on."""
+    return facts.curve is not None
+
+
+def decide(facts: Facts) -> Result:
+    """Each has proved ends, or it is not listed."""
+    found = facts.curve
+    if found is None:
+        raise ValueError("no curve was asked for")
+    detail = (
+        f"{len(found.breakpoints)} breakpoints, with other active neurons, or other faces, on their two sides; on "
+        f"{len(found.branches)} smooth pieces there is none."
+    )
+    return Result(NAME, Verdict.PROVED, "pieces", detail)

@@ -1,0 +1,117 @@
+"""What a piece says at a single lambda: how near its weights and directions are to the true ones.
+
+At a point s within R of s(eta), with weights that miss eta y - s by E, the true weights are within
+
+    max |W_i| (|E| + R (1 + sum_a g_a alpha_a)) / (1 - beta),    W Q(s(eta)) = I up to row sums beta < 1,
+
+because outputs are g_a-Lipschitz in s, and directions sqrt(g_a)-Lipschitz (`tube`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import fmpq_mat
+
+from relu_cert.exact import Vector, norm_squared, sqrt_upper
+from relu_cert.path.model import Piece
+from relu_cert.path.polynomial import least, most, size, square
+from relu_cert.path.tube import enclose, side_by_side
+from relu_cert.problem.model import Problem
+from relu_cert.prove.candidates import frobenius_squared
+from relu_cert.prove.classes import ClassMap, class_map, column, to_fmpq, to_fraction, to_vector
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The numbers above for one piece on which the network is unique: g_a for each class, max |W_i|, beta and R."""
+
+    problem: Problem
+    piece: Piece
+    maps: tuple[ClassMap, ...]
+    g: Vector
+    longest: Fraction
+    beta: Fraction
+    R: Fraction
+
+    def powers(self, lam: Fraction) -> Vector:
+        """1, tau, tau^2, ..."""
+        h = self.piece.half_width
+        tau = (1 / lam - self.piece.center) / h if h else Fraction(0)
+        return tuple(tau**j for j in range(len(self.piece.s)))
+
+    def point(self, lam: Fraction) -> Vector:
+        """s(tau)"""
+        return to_vector(side_by_side(self.piece.s) * column(self.powers(lam)))
+
+    def weights(self, lam: Fraction) -> Vector:
+        """alpha(tau)"""
+        powers = self.powers(lam)
+        return tuple(sum((x * p for x, p in zip(row, powers, strict=True)), Fraction(0)) for row in self.piece.weights)
+
+    def error(self, missed: Fraction, R: Fraction, alpha: Sequence[Fraction]) -> Fraction:
+        """The bound above."""
+        moved = R * (1 + sum((g * abs(x) for g, x in zip(self.g, alpha, strict=True)), Fraction(0)))
+        return self.longest * (missed + moved) / (1 - self.beta)
+
+    def out(self, a: int, longest_squared: Fraction, R: Fraction) -> bool:
+        """Whether |v_a| + |X| R < 1."""
+        room = 1 - sqrt_upper(self.g[a], 128) * R
+        return room > 0 and longest_squared < room**2
+
+    def active(self) -> tuple[int, ...] | None:
+        """The classes that are active on the whole piece, the others being out; None if that is not so."""
+        highest = [to_fraction(most([to_fmpq(x) for x in row])) for row in self.piece.weights]
+        error = self.error(self.R, self.R, highest)
+        S = side_by_side(self.piece.s)
+        found = []
+        for a, (one, row) in enumerate(zip(self.maps, self.piece.weights, strict=True)):
+            if to_fraction(least([to_fmpq(x) for x in row])) > error:
+                found.append(a)
+            elif not self.out(a, to_fraction(most(square(one.P * (one.X.transpose() * S)))), self.R):
+                return None
+        return tuple(found)
+
+
+def bounds(problem: Problem, piece: Piece) -> Bounds:
+    """The numbers of a piece that is a proof."""
+    maps = tuple(class_map(problem, neuron) for neuron in piece.classes)
+    R = enclose(problem, piece, maps).R
+    if problem.network is not None:
+        g = (frobenius_squared(problem.network.Z),) * len(maps)
+    else:
+        g = tuple(frobenius_squared(problem.blocks[neuron.block or 0].X) for neuron in piece.classes)
+    lengths = [sqrt_upper(norm_squared(row), 128) for row in piece.inverse]
+    return Bounds(problem, piece, maps, g, max(lengths, default=Fraction(0)), _beta(piece, maps, g, lengths, R), R)
+
+
+def _beta(piece: Piece, maps: Sequence[ClassMap], g: Vector, lengths: Sequence[Fraction], R: Fraction) -> Fraction:
+    """The largest row sum of |W Q(s) - I| for s within R of the path."""
+    if not maps:
+        return Fraction(0)
+    S = side_by_side(piece.s)
+    W = fmpq_mat([[to_fmpq(x) for x in row] for row in piece.inverse])
+    products = [(W * one.output(S)).tolist() for one in maps]
+    largest = Fraction(0)
+    for i, length in enumerate(lengths):
+        total = length * R * sum(g, Fraction(0))
+        for a, product in enumerate(products):
+            entry = list(product[i])
+            if a == i:
+                entry[0] -= 1
+            total += to_fraction(size(entry))
+        largest = max(largest, total)
+    return largest
+
+
+def missing(
+    problem: Problem, lam: Fraction, s: Vector, alpha: Sequence[Fraction], maps: Sequence[ClassMap]
+) -> Fraction:
+    """An upper bound of |eta y - s - sum alpha_a G_a s|."""
+    point = column(s)
+    E = column([y / lam - x for y, x in zip(problem.y, s, strict=True)])
+    for one, x in zip(maps, alpha, strict=True):
+        E -= one.output(point) * to_fmpq(x)
+    return sqrt_upper(norm_squared(to_vector(E)), 128)

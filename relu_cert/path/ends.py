@@ -1,0 +1,135 @@
+"""The active neurons at one lambda, proved on the ground of a piece: a point s near s(eta), and weights.
+
+The piece says which neurons can be active at all, and that the network is unique; a point of many digits says which of
+them are. It is dual feasible, because it lies in the tube and has |v| <= 1 for the classes; so its duality gap bounds
+its distance R from s(eta). A class is active if its weight is above its possible error, and out if |v| + |X| R < 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from relu_cert.exact import Vector, norm_squared, sqrt_upper
+from relu_cert.path.bounds import Bounds, missing
+from relu_cert.path.tube import _direct_values as direct_values
+from relu_cert.path.tube import _relu_values as relu_values
+from relu_cert.path.tube import side_by_side
+from relu_cert.problem.hyperplanes import parallel_classes
+from relu_cert.problem.model import Problem
+from relu_cert.prove.candidates import fine_rows, solve_piece
+from relu_cert.prove.classes import Ball, class_map, column, is_stable, to_vector
+from relu_cert.prove.faces import exact_face
+from relu_cert.prove.facts import Facts, NeuronClass
+
+
+@dataclass(frozen=True)
+class End:
+    """`piece` is the number of the piece; the classes stand in its order, `weights` are 0 for those that are out."""
+
+    piece: int
+    s: Vector
+    weights: Vector
+    classes: tuple[NeuronClass, ...]
+
+
+def proved_end(number: int, piece: Bounds, facts: Facts) -> End | None:
+    """The end at the facts' lambda, which lies in the piece; None if it is not proved."""
+    found = facts.optimal_set
+    if found is None:
+        return None
+    problem, lam = facts.problem, facts.lam
+    s = tuple(x / lam for x in facts.dual.theta)
+    matched = _matched(problem, piece, s, found.classes)
+    if matched is None:
+        return None
+    weights = tuple(Fraction(0) if a is None else found.masses[a] for _, a in matched)
+    end = End(number, s, weights, tuple(neuron for neuron, _ in matched))
+    judged = judge_end(problem, piece, lam, end)
+    if judged is None:
+        return None
+    ball = Ball(s, judged.R**2)
+    faces = (neuron for neuron, weight in zip(end.classes, weights, strict=True) if weight)
+    return end if all(is_stable(problem, neuron, ball) for neuron in faces) else None
+
+
+def _matched(
+    problem: Problem, piece: Bounds, s: Vector, active: Sequence[NeuronClass]
+) -> list[tuple[NeuronClass, int | None]] | None:
+    """For each class of the piece the class at s that has its region, and its number among the active ones."""
+    left = dict(enumerate(active))
+    result: list[tuple[NeuronClass, int | None]] = []
+    for known in piece.piece.classes:
+        number = next((a for a, neuron in left.items() if _same_region(problem, piece, neuron, known)), None)
+        if number is not None:
+            result.append((left.pop(number), number))
+            continue
+        idle = _at(problem, piece, s, known)
+        if idle is None:
+            return None
+        result.append((idle, None))
+    return None if left else result
+
+
+def _same_region(problem: Problem, piece: Bounds, neuron: NeuronClass, known: NeuronClass) -> bool:
+    """Whether the neuron is the maximiser of the known class's region, wherever it has its own face."""
+    if problem.model != "relu" or problem.network is None:
+        return (neuron.pattern, neuron.block) == (known.pattern, known.block)
+    Z = problem.network.Z
+    t = tuple(known.sign * x for x in piece.piece.s[0])
+    fine, planes = fine_rows(t, piece.piece.radius**2), parallel_classes(Z)
+    mine, theirs = ({k for c in one.kinks for k in planes[c]} for one in (neuron, known))
+    rows = [k for k, z in enumerate(Z) if any(z) and fine[k] and k not in mine]
+    mine_on, theirs_on = neuron.pattern or "", known.pattern or ""
+    return neuron.sign == known.sign and all(k not in theirs and mine_on[k] == theirs_on[k] for k in rows)
+
+
+def _at(problem: Problem, piece: Bounds, s: Vector, known: NeuronClass) -> NeuronClass | None:
+    """The class at s of a region whose neuron is not active: on the same face, or as the exact maximiser says."""
+    if _keeps(problem, known, s):
+        return known
+    if problem.network is None:
+        return None
+    Z = problem.network.Z
+    t = tuple(known.sign * x for x in s)
+    fine = fine_rows(tuple(known.sign * x for x in piece.piece.s[0]), piece.piece.radius**2)
+    best = solve_piece(Z, t, [c == "1" for c in known.pattern or ""], fine)
+    neuron = exact_face(Z, known.sign, t, best)
+    return neuron if _same_region(problem, piece, neuron, known) and _keeps(problem, neuron, s) else None
+
+
+def _keeps(problem: Problem, neuron: NeuronClass, s: Vector) -> bool:
+    """Whether the class has its face at s."""
+    if problem.model == "gated":
+        return True
+    S = side_by_side([s])
+    values = relu_values(problem, neuron, S) if problem.model == "relu" else direct_values(problem, neuron, S)
+    return all(x >= 0 for x in values.entries())
+
+
+@dataclass(frozen=True)
+class Judged:
+    """s(eta) is within R of the point, and the true weights within `error` of its weights."""
+
+    R: Fraction
+    error: Fraction
+
+
+def judge_end(problem: Problem, piece: Bounds, lam: Fraction, end: End) -> Judged | None:
+    """What the point proves; None unless it is in the tube, dual feasible, and every class is active or out."""
+    near = piece.point(lam)
+    if sqrt_upper(norm_squared(tuple(a - b for a, b in zip(end.s, near, strict=True))), 128) > piece.R:
+        return None
+    maps = [class_map(problem, neuron) for neuron in end.classes]
+    sizes = [norm_squared(to_vector(one.P * (one.X.transpose() * column(end.s)))) for one in maps]
+    if any(size > 1 for size in sizes) or not all(_keeps(problem, neuron, end.s) for neuron in end.classes):
+        return None
+    missed = missing(problem, lam, end.s, end.weights, maps)
+    slack = sum((x * (1 - size) for x, size in zip(end.weights, sizes, strict=True)), Fraction(0))
+    R = sqrt_upper(missed**2 + slack, 128)
+    error = piece.error(missed, R, end.weights)
+    for a, weight in enumerate(end.weights):
+        if weight <= error and (weight or not piece.out(a, sizes[a], R)):
+            return None
+    return Judged(R, error)
