@@ -111,7 +111,7 @@ def find_facts(
     general position where that is a question."""
     if interval is not None and not problem.plain:
         raise UsageError("the path (--interval, continuous) is for least squares without --l2.")
-    facts = _optimum(problem, choice, gap, stages)
+    facts = optimum(problem, choice, gap, stages)
     if not problem.plain:
         return facts
     if derivatives is not None:
@@ -130,7 +130,7 @@ def find_facts(
         return replace(facts, ggp=position_facts(problem))
 
 
-def _optimum(problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stages) -> Facts:
+def optimum(problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stages) -> Facts:
     """The facts about the optimum at lambda."""
     with stages.stage("lambda_max"):
         floats = _prepared(problem)

@@ -22,7 +22,7 @@ from verify.text import Node, Vector, show
 class Piece:
     """lo <= lambda <= hi; |s(eta) - s(tau)| <= R, and W Q = I up to row sums `beta` < 1 for the true outputs Q.
 
-    `ball` is the ball of its radius around s_0 for lambda = 1; `lengths` are the |W_i|; `entries` say what the classes are.
+    `ball` has its radius around s_0, for lambda = 1; `lengths` are the |W_i|; `entries` are those of `classes`.
     """
 
     lo: Fraction

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from relu_cert.check import LambdaChoice, network_problem
-from relu_cert.cli.emit import write_file
+from relu_cert.certificate import certificate, dumps
+from relu_cert.check import DEFAULT_GAP, LambdaChoice, network_problem, optimum, verdicts
+from relu_cert.cli.emit import recheck, stem, write_file
 from relu_cert.cli.options import (
     add_data_options,
     add_output_options,
@@ -23,13 +25,15 @@ from relu_cert.cli.options import (
 from relu_cert.errors import UsageError
 from relu_cert.path.breakpoints import Breakpoint, breakpoints
 from relu_cert.path.cover import cover
-from relu_cert.path.curve import samples
+from relu_cert.path.curve import curve
 from relu_cert.problem import read_problem_json
 from relu_cert.prove.lambda_max import lambda_max
 from relu_cert.report.path import PathReport
 from relu_cert.report.progress import Progress
 from relu_cert.settle import propose
 from relu_cert.solve import prepare
+
+PATH_CLAIMS = ("patterns-complete", "continuous", "set-continuous", "min-norm-continuous", "breakpoints", "curve")
 
 
 def add_parser(commands: Any) -> None:
@@ -50,6 +54,10 @@ def add_parser(commands: Any) -> None:
     command.add_argument("--csv", metavar="FILE", help="also write the curve as a table")
     command.add_argument("--plot", metavar="FILE.svg", help="also draw it: weights and width against log lambda")
     command.add_argument("--html", metavar="FILE", help="also write the report as one self-contained HTML page")
+    command.add_argument(
+        "--certificate", metavar="FILE", help="where to write the certificate (default: NAME.path.json in this folder)"
+    )
+    command.add_argument("--no-verify", action="store_true", help="do not re-check the certificate before reporting")
     command.set_defaults(run=run)
 
 
@@ -63,10 +71,11 @@ def run(options: argparse.Namespace) -> int:
     data = None
     with Progress(quiet=options.quiet) as stages:
         if path.suffix == ".json" or path.name.endswith(".json.gz"):
-            problem, _ = read_problem_json(path)
+            problem, source = read_problem_json(path)
         else:
             model = options.model or (example.model if example and example.model != "cgl" else "relu")
             data = read_data(options, example)
+            source = data.source
             problem = network_problem(data, model, stages, options.max_patterns)
         with stages.stage("lambda_max"):
             floats = prepare(problem)
@@ -83,9 +92,17 @@ def run(options: argparse.Namespace) -> int:
                     stages.advance(len(enclosed), total)
         with stages.stage("curve"):
             kept = tuple(one for one in enclosed if one is not None)
-            report = PathReport(
-                path.name, largest, found, kept, len(enclosed) - len(kept), tuple(samples(problem, found))
-            )
+            drawn = curve(problem, found, kept)
+        facts = optimum(problem, LambdaChoice(value=hi), DEFAULT_GAP, stages)
+        facts = replace(facts, path=found, curve=drawn)
+        results = verdicts(facts, PATH_CLAIMS)
+        target = Path(options.certificate) if options.certificate else Path(f"{stem(path)}.path.json")
+        report = PathReport(path.name, largest, found, kept, len(enclosed) - len(kept), drawn.all, results, target)
+        text = dumps(certificate(source, facts, results))
+        if not options.no_verify:
+            with stages.stage("verify"):
+                recheck(text)
+        write_file(target, text, "--certificate")
         if options.csv:
             write_file(Path(options.csv), report.to_csv(), "--csv")
         if options.plot:

@@ -24,6 +24,7 @@ from relu_cert.solve import FloatProblem, solve
 WIDTH = Fraction(1, 10**12)  # relative width of an enclosure, at most
 FIRST = Fraction(1, 10**14)  # half width at which the search begins
 GROWTH = 7
+PARTS = tuple(Fraction(part) for part in ("1/2", "1/4", "3/4", "1/8", "7/8"))  # where a bisection may cut
 AWAY = Fraction(1, 10**6)
 FINE = Fraction(1, 10**28)  # relative gap of the points that settle the ends
 
@@ -49,12 +50,19 @@ class Breakpoint:
 def breakpoints(
     problem: Problem, floats: FloatProblem, largest: LambdaMax, found: Cover
 ) -> Iterator[Breakpoint | None]:
-    """For each still piece, from large lambda to small, its event; None where the ends of an event were not settled."""
+    """For each still piece, from large lambda to small, the change in it, if there is one; None where its ends were not
+    settled."""
     known: dict[int, Bounds] = {}
     for still in (piece for piece in reversed(found.pieces) if len(piece.s) == 1):
+        setting = _Setting(problem, floats, largest, found, known)
         eta = _event(problem, floats, still)
-        if eta is not None:
-            yield _enclosed(_Setting(problem, floats, largest, found, known), eta)
+        one = None if eta is None else _enclosed(setting, eta)
+        if one is not None and one.ends is not None:
+            yield one
+            continue
+        other = _bisected(setting, still.lo, still.hi)
+        if other is not None or one is not None:
+            yield one or (None if isinstance(other, str) else other)
 
 
 def _event(problem: Problem, floats: FloatProblem, still: Piece) -> Fraction | None:
@@ -88,6 +96,10 @@ class _Setting:
         """Whether lambda >= lambda_max."""
         return lam * lam >= self.largest.squared
 
+    def support(self, lam: Fraction) -> Support | None:
+        """The active neurons at lambda; None if they are not settled."""
+        return frozenset() if self.zero(lam) else _active(_settled(self, lam, 1 + AWAY, 1 - AWAY))
+
     def end(self, facts: Facts) -> End | None:
         """The end at the facts' lambda by a piece that has it, still pieces first."""
         have = [i for i, piece in enumerate(self.cover.pieces) if piece.lo <= facts.lam <= piece.hi]
@@ -114,6 +126,23 @@ def _enclosed(setting: _Setting, eta: Fraction) -> Breakpoint | None:
     return best
 
 
+def _bisected(setting: _Setting, lo: Fraction, hi: Fraction) -> Breakpoint | str | None:
+    """A change between lo and hi by bisection; None if both ends have the same neurons, a reason if they are not
+    settled."""
+    first, last = setting.support(lo), setting.support(hi)
+    if first is None or last is None:
+        return "an end is not settled"
+    if first == last:
+        return None
+    while hi - lo > WIDTH * lo:
+        tried = ((at, setting.support(at)) for at in (_short(lo + (hi - lo) * part) for part in PARTS))
+        at, found = next(((at, one) for at, one in tried if one is not None), (lo, None))
+        if found is None:
+            return "no point between is settled"
+        lo, hi = (at, hi) if found == first else (lo, at)
+    return _between(setting, lo, hi) or "the ends are not settled"
+
+
 def _between(setting: _Setting, lo: Fraction, hi: Fraction) -> Breakpoint | None:
     """A change between lo and hi, if both ends are settled and differ."""
     over = None if setting.zero(hi) else _settled(setting, hi, 1 + AWAY)
@@ -128,13 +157,13 @@ def _between(setting: _Setting, lo: Fraction, hi: Fraction) -> Breakpoint | None
     return Breakpoint(lo, hi, kind, len(above), len(below), ends)
 
 
-def _settled(setting: _Setting, lam: Fraction, away: Fraction) -> Facts | None:
+def _settled(setting: _Setting, lam: Fraction, *away: Fraction) -> Facts | None:
     """The facts at lambda, if they say which neurons are active.
 
     Beside an event floats cannot tell the faces of both sides apart: they are read off a little further away.
     """
     question = Question(setting.problem, setting.floats, lam, setting.largest, FINE)
-    for at in (lam * away, lam):
+    for at in (*(lam * factor for factor in away), lam):
         facts = settle(question, solve(setting.floats, float(at)))
         if _active(facts) is not None:
             return facts

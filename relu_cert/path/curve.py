@@ -57,11 +57,13 @@ class Constant:
 
 @dataclass(frozen=True)
 class Curve:
-    """What is proved beside the pieces: breakpoints, pieces without one, and samples."""
+    """What is proved beside the pieces: breakpoints, pieces without one, and samples; `all` has also those samples that
+    are only near the truth."""
 
     breakpoints: tuple[Breakpoint, ...]
     branches: tuple[Constant, ...]
     samples: tuple[Sample, ...]
+    all: tuple[Sample, ...]
 
 
 def curve(problem: Problem, found: Cover, enclosed: Sequence[Breakpoint]) -> Curve:
@@ -71,8 +73,9 @@ def curve(problem: Problem, found: Cover, enclosed: Sequence[Breakpoint]) -> Cur
         active = bounds(problem, piece).active()
         if active is not None:
             branches.append(Constant(i, active))
-    proved = tuple(sample for sample in samples(problem, found) if sample.radius is not None)
-    return Curve(tuple(one for one in enclosed if one.ends is not None), tuple(branches), proved)
+    every = tuple(samples(problem, found))
+    proved = tuple(sample for sample in every if sample.radius is not None)
+    return Curve(tuple(one for one in enclosed if one.ends is not None), tuple(branches), proved, every)
 
 
 def samples(problem: Problem, found: Cover) -> list[Sample]:

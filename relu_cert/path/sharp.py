@@ -17,6 +17,7 @@ from relu_cert.prove.grid import binary_grid, from_grid, to_grid
 
 BITS, KEPT = 256, 128  # of the arithmetic, and of the point
 STEPS = 7
+CLOSE = arb(2) ** (-KEPT // 2)  # a step so small is the last: the next one would be its square
 
 
 def sharpened(known: Bounds, lam: Fraction) -> tuple[Vector, Vector] | None:
@@ -28,10 +29,7 @@ def sharpened(known: Bounds, lam: Fraction) -> tuple[Vector, Vector] | None:
     if found is None:
         return None
     s = found[0]
-    longest = max(
-        [norm_squared(to_vector(one.P * (one.X.transpose() * column(s)))) for one in known.maps], default=None
-    )
-    if longest is not None and longest > 1:
+    if any(norm_squared(to_vector(one.P * (one.X.transpose() * column(s)))) > 1 for one in known.maps):
         s = tuple(x * (1 - Fraction(1, 1 << KEPT - 8)) for x in s)
     weights = [Fraction(0)] * len(known.maps)
     for a, x in zip(active, found[1], strict=True):
@@ -55,6 +53,8 @@ def _newton(
         except ZeroDivisionError:
             return None
         point = arb_mat([[(point[i, 0] - step[i, 0]).mid()] for i in range(n + k)])
+        if all(abs(x) < CLOSE for x in step.entries()):
+            break
     entries = [to_fraction(x.mid().fmpq()) for x in point.entries()]
     if any(x <= 0 for x in entries[n:]):
         return None

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
 from math import log, log10
+from pathlib import Path
 from typing import Any
 
+from relu_cert.claims.model import Result
 from relu_cert.exact import sqrt_upper
 from relu_cert.path.breakpoints import Breakpoint
 from relu_cert.path.curve import CurveNeuron, Sample
@@ -32,6 +34,8 @@ class PathReport:
     breakpoints: tuple[Breakpoint, ...]
     lost: int  # events whose ends were not settled
     samples: tuple[Sample, ...]
+    results: tuple[Result, ...] = ()
+    certificate: Path | None = None
 
     def to_text(self) -> str:
         """A few lines: the interval, the pieces, each breakpoint, each gap."""
@@ -49,6 +53,11 @@ class PathReport:
         if self.lost:
             lines.append(f"  {self.lost} events have ends that were not settled")
         lines += [f"  gap  [{_about(g.lo)}, {_about(g.hi)}]: {g.reason}" for g in cover.gaps[:SHOWN]]
+        if self.results:
+            wide = max(len(result.claim) for result in self.results)
+            lines += ["", *(f"{r.verdict:<9} {r.claim:<{wide}}  {r.detail}" for r in self.results)]
+        if self.certificate is not None:
+            lines += ["", f"certificate  {self.certificate}"]
         return "\n".join(lines) + "\n"
 
     def to_json(self) -> dict[str, Any]:
@@ -64,14 +73,27 @@ class PathReport:
             ],
             "gaps": [{"lo": rational(g.lo), "hi": rational(g.hi), "reason": g.reason} for g in self.cover.gaps],
             "breakpoints": [
-                {"lo": rational(b.lo), "hi": rational(b.hi), "kind": b.kind, "above": b.above, "below": b.below}
+                {
+                    "lo": rational(b.lo),
+                    "hi": rational(b.hi),
+                    "kind": b.kind,
+                    "above": b.above,
+                    "below": b.below,
+                    "certified": b.ends is not None,
+                }
                 for b in self.breakpoints
             ],
             "unsettled_events": self.lost,
+            "claims": [
+                {"claim": r.claim, "verdict": str(r.verdict), "evidence": r.evidence, "detail": r.detail}
+                for r in self.results
+            ],
+            "certificate": None if self.certificate is None else str(self.certificate),
             "curve": [
                 {
                     "lambda": rational(s.lam),
                     "objective": {"lower": rational(s.lower), "upper": rational(s.upper)},
+                    "radius": None if s.radius is None else rational(s.radius),
                     "neurons": [_neuron(n) for n in s.neurons],
                 }
                 for s in self.samples
