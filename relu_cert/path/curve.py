@@ -42,9 +42,9 @@ class Sample:
     upper: Fraction
     neurons: tuple[CurveNeuron, ...]
     piece: int
-    s: Vector
-    weights: Vector
-    radius: Fraction | None
+    s: Vector = ()
+    weights: Vector = ()
+    radius: Fraction | None = None
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from relu_cert.cli import main
+from verify import check
 
 F = Fraction
 POINTS = "x1,x2,y\n2,1,3\n-1,3,-1\n2,-3,2\n-4,-1,1\n1,1,-2\n"
@@ -25,7 +26,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
     arguments = ["path", str(folder / "points.csv"), "--from", "1/10", "--to", "1", "--json", "--quiet"]
     with (folder / "out.json").open("w") as stream, pytest.MonkeyPatch.context() as patch:
         patch.setattr("sys.stdout", stream)
-        code = main([*arguments, "--csv", str(folder / "curve.csv"), "--plot", str(folder / "curve.svg")])
+        files = ["--csv", "curve.csv", "--plot", "curve.svg", "--certificate", "points.path.json"]
+        patch.chdir(folder)
+        code = main([*arguments, *files])
     return folder, code
 
 
@@ -58,6 +61,21 @@ def test_breakpoints_are_narrow_and_change_the_width(run: tuple[Path, int]) -> N
         assert len(below["neurons"]) == one["below"]
 
 
+def test_the_certificate_has_the_curve(run: tuple[Path, int]) -> None:
+    """It is accepted with the raw data, and it has all breakpoints and all samples of the report."""
+    folder = run[0]
+    found = json.loads((folder / "out.json").read_text())
+    assert found["certificate"] == "points.path.json"
+    lines = {line.claim: line for line in check((folder / "points.path.json").read_bytes(), POINTS.encode())}
+    said = {one["claim"]: one["verdict"] for one in found["claims"]}
+    assert {claim: line.verdict for claim, line in lines.items()} == said
+    assert said["breakpoints"] == said["curve"] == said["continuous"] == "PROVED"
+    assert all(one["certified"] for one in found["breakpoints"])
+    assert lines["breakpoints"].proved.startswith(f"{len(found['breakpoints'])} intervals")
+    assert lines["curve"].proved.startswith(f"{len(found['curve'])} lambdas")
+    assert all(F(one["radius"]) < F(1, 10**9) for one in found["curve"])
+
+
 def test_table_and_plot(run: tuple[Path, int]) -> None:
     """The table has a line for each neuron of each sample, the drawing a curve for each neuron of each piece and a mark
     for each breakpoint."""
@@ -82,8 +100,11 @@ def test_mistakes_are_told(extra: list[str], said: str, capsys: pytest.CaptureFi
     assert said in capsys.readouterr().err
 
 
-def test_gaps_are_drawn_as_gaps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_gaps_are_drawn_as_gaps(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Where the network is not unique nothing is drawn, and the text says why."""
+    monkeypatch.chdir(tmp_path)
     plot = tmp_path / "twins.svg"
     arguments = ["path", "--example", "twins", "--from", "1/5", "--to", "9/10", "--no-breakpoints", "--quiet"]
     assert main([*arguments, "--plot", str(plot)]) == 0

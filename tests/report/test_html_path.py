@@ -141,7 +141,8 @@ def written(tmp_path_factory):
     folder = tmp_path_factory.mktemp("paths")
     pages = {}
     for name, low in (("conjecture", "1/5"), ("xor", "1/4")):
-        ran = run("path", "--example", name, "--from", low, "--html", str(folder / "p.html"), "--json")
+        files = ("--html", str(folder / "p.html"), "--certificate", str(folder / "p.json"))
+        ran = run("path", "--example", name, "--from", low, *files, "--json")
         assert ran.code == 0, ran.err
         pages[name] = Page((folder / "p.html").read_text(encoding="utf-8")), ran.json
     return pages
@@ -168,17 +169,20 @@ def test_the_command_of_the_page_covers_the_interval(written):
     page, said = written["xor"]
     lo, hi = said["interval"]
     assert f"--interval {lo},{hi}" in page.prose and "xor.csv --bias --lambda" in page.prose
+    assert f"python -m verify {said['certificate']} --data" in page.prose
 
 
 def test_the_page_needs_a_place(tmp_path):
     """A place that cannot be written is refused by name."""
-    ran = run("path", "--example", "xor", "--from", "9/10", "--html", str(tmp_path / "no" / "p.html"))
+    files = ("--html", str(tmp_path / "no" / "p.html"), "--certificate", str(tmp_path / "p.json"))
+    ran = run("path", "--example", "xor", "--from", "9/10", *files)
     assert ran.code == 64 and "--html" in ran.err
 
 
 def test_a_path_with_nothing_proved_has_a_page(tmp_path):
     """All of it a gap: the page says so, and draws nothing."""
-    ran = run("path", "--example", "twins", "--from", "1/2", "--html", str(tmp_path / "p.html"))
+    files = ("--html", str(tmp_path / "p.html"), "--certificate", str(tmp_path / "p.json"))
+    ran = run("path", "--example", "twins", "--from", "1/2", *files)
     assert ran.code == 0
     Page((tmp_path / "p.html").read_text(encoding="utf-8"))
     assert Path(tmp_path / "p.html").exists()

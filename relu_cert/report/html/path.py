@@ -175,7 +175,12 @@ def _verify(report: PathReport, problem: Problem, source: str, *, bias: bool) ->
         f"python -m verify {quote(stem + '.cert.json')} --data {quote(source)}"
     )
     how = "A certificate of the whole interval, and an independent program that re-derives it in exact arithmetic:"
-    return e("p", how), e("pre", e("code", commands))
+    parts = [e("p", how), e("pre", e("code", commands))]
+    if report.certificate is not None:
+        own = f"python -m verify {quote(str(report.certificate))} --data {quote(source)}"
+        told = "The certificate of this page, with its breakpoints and its curve:"
+        parts = [e("p", told), e("pre", e("code", own)), *parts]
+    return tuple(parts)
 
 
 def _between(lo: Fraction, hi: Fraction) -> Fraction:
