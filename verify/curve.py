@@ -34,10 +34,12 @@ class Curve:
 
 
 def check_curve(
-    problem: Problem, patterns: Patterns | None, largest_squared: Fraction | None, path: Node, node: Node
+    problem: Problem, patterns: Patterns | None, largest_squared: Fraction | None, path: Node | None, node: Node
 ) -> Curve:
     """Reject unless every breakpoint and every sample is proved. `path` is the fact, which has been checked."""
     fields = node.record("breakpoints", "branches", "samples")
+    if path is None:
+        raise node.reject("the fact path, which this rests on", "none")
     listed = path.record("lo", "hi", "pieces")["pieces"].array()
 
     @cache

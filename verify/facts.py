@@ -101,10 +101,7 @@ def check_facts(problem: Problem, node: Node) -> Facts:
         derivatives = check_derivatives(problem, needed(theta, "dual", at), needed(value, "value", at), known, at)
     position = check_ggp(problem, patterns, facts["ggp"]) if "ggp" in facts else None
     path = check_path(problem, patterns, squared, facts["path"]) if "path" in facts else None
-    curve = None
-    if "curve" in facts:
-        needed(path, "path", facts["curve"])
-        curve = check_curve(problem, patterns, squared, facts["path"], facts["curve"])
+    curve = check_curve(problem, patterns, squared, facts.get("path"), facts["curve"]) if "curve" in facts else None
     jump = check_jump(problem, patterns, facts["jump"]) if "jump" in facts else None
     network = None
     if "network" in facts:
