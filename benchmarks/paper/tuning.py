@@ -141,6 +141,22 @@ def cell(value: tuple[float, float, float]) -> str:
     return f"{m:.2f} ({lo:.2f}/{hi:.2f})"
 
 
+def short_table(results: dict[str, list[Record]], split: str) -> str:
+    """Min L2 and Max Diff only: printed, and ours by the gates and by the network, over tied and over all blocks."""
+    paper = printed()
+    head = ["set", "repeats", "Min L2 printed", "gates", "network", "Max Diff printed", "optimal, network",
+            "optimal, gates", "all, network", "all, gates"]  # fmt: skip
+    lines = [f"### {split}", "", f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+    for name, repeats in results.items():
+        ours = {kind: summary(repeats, kind) for kind in KINDS}
+        said = paper.get(name, {})
+        shortest = [cell(ours[f"optimal/{how}"]["min_l2"]) for how in ("gates", "network")]
+        spreads = [f"{ours[kind]['max_diff'][0]:.2f}" for kind in KINDS]
+        most = said.get("max_diff", "").split(" ")[0]
+        lines.append(f"| {' | '.join([name, str(len(repeats)), said.get('min_l2', ''), *shortest, most, *spreads])} |")
+    return "\n".join(lines)
+
+
 def table(results: dict[str, list[Record]], split: str) -> str:
     """Our columns beside the printed ones, in Markdown."""
     paper = printed()
@@ -164,7 +180,7 @@ def table(results: dict[str, list[Record]], split: str) -> str:
 
 def write(folder: Path, results: dict[str, dict[str, list[Record]]]) -> str:
     """tuning.md and tuning.csv; the text of the former."""
-    text = "\n\n".join(table(sets, split) for split, sets in results.items())
+    text = "\n\n".join(show(sets, split) for split, sets in results.items() for show in (short_table, table))
     (folder / "tuning.md").write_text(text + "\n")
     paper = printed()
     with (folder / "tuning.csv").open("w", newline="") as stream:
