@@ -23,6 +23,7 @@ from relu_cert.report.html.neurons import heaviest_first, neuron_name, neurons_c
 from relu_cert.report.html.optimal_set import polytope
 from relu_cert.report.html.page import Section, beside, cards, count, figures, files, fold, page, table
 from relu_cert.report.html.plane import plane_figure
+from relu_cert.report.html.sensitivity import sensitivity_section
 from relu_cert.report.html.set_figures import ranges_figure, set_figures, wire_figures
 from relu_cert.report.html.shadow import shadow, shadow_figure
 from relu_cert.report.html.sphere import sphere_figure
@@ -45,6 +46,7 @@ def check_page(outcome: Outcome) -> str:
         _proof(outcome),
         _optimal_set(outcome),
         _path(outcome),
+        sensitivity_section(outcome.facts),
         _numbers(outcome),
         _verify(outcome),
     ]
