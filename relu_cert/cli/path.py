@@ -7,7 +7,7 @@ import json
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,12 +26,17 @@ from relu_cert.errors import UsageError
 from relu_cert.path.breakpoints import Breakpoint, breakpoints
 from relu_cert.path.cover import cover
 from relu_cert.path.curve import curve
+from relu_cert.path.one_neuron import one_neuron_path
 from relu_cert.problem import read_problem_json
 from relu_cert.prove.lambda_max import lambda_max
+from relu_cert.report.one_neuron import OneNeuronReport
 from relu_cert.report.path import PathReport
 from relu_cert.report.progress import Progress
 from relu_cert.settle import propose
 from relu_cert.solve import prepare
+
+if TYPE_CHECKING:
+    from relu_cert.examples import Example
 
 PATH_CLAIMS = ("patterns-complete", "continuous", "set-continuous", "min-norm-continuous", "breakpoints", "curve")
 
@@ -49,6 +54,11 @@ def add_parser(commands: Any) -> None:
     problem.add_argument("--model", choices=("relu", "gated"), help="ReLU (default) or gated ReLU")
     problem.add_argument("--from", dest="low", metavar="R", default="1/100", help="part of lambda_max (default: 1/100)")
     problem.add_argument("--to", dest="high", metavar="R", default="1", help="part of lambda_max (default: 1)")
+    problem.add_argument(
+        "--one-neuron",
+        action="store_true",
+        help="instead: a network of one neuron on one feature, its exact path for all lambda, with its jumps",
+    )
     problem.add_argument("--no-breakpoints", action="store_true", help="do not enclose the breakpoints")
     add_output_options(command)
     command.add_argument("--csv", metavar="FILE", help="also write the curve as a table")
@@ -64,6 +74,8 @@ def add_parser(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Read, cover, enclose, write, report."""
     example = chosen_example(options)
+    if options.one_neuron:
+        return _one_neuron(options, example)
     low, high = _ratios(options)
     if options.plot and Path(options.plot).suffix != ".svg":
         raise UsageError(f"--plot draws SVG; the file must end in .svg, not {Path(options.plot).name!r}.")
@@ -111,6 +123,24 @@ def run(options: argparse.Namespace) -> int:
             from relu_cert.report.html.path import path_page
 
             write_file(Path(options.html), path_page(report, problem, str(path), data), "--html")
+    print(
+        json.dumps(report.to_json(), indent=1) if options.json else report.to_text(), end="\n" if options.json else ""
+    )
+    return 0
+
+
+def _one_neuron(options: argparse.Namespace, example: Example | None) -> int:
+    """The exact path of a single neuron on a single feature (prop:one-neuron)."""
+    for name in ("csv", "plot", "html", "certificate", "model"):
+        if getattr(options, name) is not None:
+            raise UsageError(f"--{name} does not go with --one-neuron.")
+    path = input_path(options, example)
+    if path.name.removesuffix(".gz").endswith(".json"):
+        raise UsageError("--one-neuron takes CSV data.")
+    data = read_data(options, example)
+    if len(data.Z[0]) != 1:
+        raise UsageError(f"--one-neuron is for data with one feature; {path.name} has {len(data.Z[0])}.")
+    report = OneNeuronReport(path.name, one_neuron_path([row[0] for row in data.Z], data.y))
     print(
         json.dumps(report.to_json(), indent=1) if options.json else report.to_text(), end="\n" if options.json else ""
     )

@@ -39,7 +39,7 @@ def test_examples_load_and_are_described(name: str) -> None:
         data = read_csv(path, bias=example.bias)
         assert data.source.header
         assert ("bias" in data.names) is example.bias
-        assert 3 <= data.n <= 12
+        assert 2 <= data.n <= 12
 
 
 def test_unknown_names_get_a_hint() -> None:

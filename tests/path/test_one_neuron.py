@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
+from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from relu_cert.cli import main
 from relu_cert.path.one_neuron import one_neuron_path
 
 F = Fraction
@@ -73,3 +77,27 @@ def test_the_chain_is_the_envelope(points: list[tuple[Fraction, Fraction]]) -> N
         if hi - lo > F(1, 1000):
             lam = (hi + lo) / 2
             assert (branch.v(lam), branch.gamma) in path.minimisers(lam)
+
+
+def test_the_command_shows_the_jump(capsys: pytest.CaptureFixture[str]) -> None:
+    """The corrected numbers of the proposition, as text and as JSON."""
+    assert main(["path", "--example", "one-neuron", "--one-neuron", "--quiet"]) == 0
+    said = capsys.readouterr().out
+    assert "100/11 < lambda < 100: v = (lambda - 100)/10000, gamma = +1" in said
+    assert "lambda = 100/11: a jump from v = -1/110 to v = 10/11, both optimal there" in said
+    assert "0 < lambda < 100/11: v = 10 - lambda, gamma = +1" in said
+    assert main(["path", "--example", "one-neuron", "--one-neuron", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    (jump,) = found["jumps"]
+    assert jump["lo"] == jump["hi"] == "100/11"
+    assert [(one["sign"], one["a"], one["b"]) for one in found["branches"]] == [(-1, "10000", "100"), (1, "1", "10")]
+
+
+@pytest.mark.parametrize("text", ["x,z,y\n1,2,3\n", "x,y\n1,2\n"])
+def test_one_feature_is_needed(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two features are refused in one sentence; one that does nothing but grow has no jump."""
+    (tmp_path / "d.csv").write_text(text)
+    features = text.split("\n", maxsplit=1)[0].count(",")
+    assert main(["path", str(tmp_path / "d.csv"), "--one-neuron", "--quiet"]) == (0 if features == 1 else 64)
+    said = capsys.readouterr()
+    assert ("no jump" in said.out) if features == 1 else ("one feature" in said.err)

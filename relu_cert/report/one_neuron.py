@@ -1,0 +1,81 @@
+"""The path of a network of one neuron and one feature as text and JSON: branches, and the jumps between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from relu_cert.path.one_neuron import NeuronBranch, NeuronJump, NeuronPath
+from relu_cert.report.text import decimal, rational
+
+FORMAT, VERSION = "relu_cert one neuron", 1
+
+
+@dataclass(frozen=True)
+class OneNeuronReport:
+    """What `path --one-neuron` found."""
+
+    name: str
+    path: NeuronPath
+
+    def to_text(self) -> str:
+        """From large lambda to small: each branch, each jump with both minimisers at it."""
+        lines = [
+            f"{self.name}: one neuron v with one feature, exactly; minimise over v and gamma = +-1",
+            "  1/2 sum_k (gamma (x_k v)_+ - y_k)^2 + lambda |v|",
+            "",
+            f"  lambda >= {rational(self.path.top)}: v = 0",
+        ]
+        ends = [rational(self.path.top), *(_at(jump) for jump in self.path.jumps), "0"]
+        for i, branch in enumerate(self.path.branches):
+            lines.append(f"  {ends[i + 1]} < lambda < {ends[i]}: v = {_formula(branch)}, gamma = {branch.gamma:+d}")
+            if i < len(self.path.jumps):
+                lines.append(f"  lambda = {_at(self.path.jumps[i])}: {_jump(self.path.jumps[i])}")
+        count = len(self.path.jumps)
+        said = f"{count} jump{'s' * (count != 1)}: the path is not continuous" if count else "no jump"
+        wide = "; with enough neurons the fit always moves continuously" * bool(count)
+        return "\n".join([*lines, "", f"{said}{wide}."]) + "\n"
+
+    def to_json(self) -> dict[str, Any]:
+        """One object, all numbers exact."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "zero_from": rational(self.path.top),
+            "branches": [_branch(branch) for branch in self.path.branches],
+            "jumps": [
+                {
+                    "lo": rational(jump.lo),
+                    "hi": rational(jump.hi),
+                    "above": _branch(jump.above),
+                    "below": _branch(jump.below),
+                }
+                for jump in self.path.jumps
+            ],
+        }
+
+
+def _formula(branch: NeuronBranch) -> str:
+    """|v| = (b - lambda)/a with the sign of v."""
+    b, a = rational(branch.b), rational(branch.a)
+    top = f"{b} - lambda" if branch.sign > 0 else f"lambda - {b}"
+    return top if branch.a == 1 else f"({top})/{a}"
+
+
+def _at(jump: NeuronJump) -> str:
+    return rational(jump.lo) if jump.lo == jump.hi else f"about {decimal((jump.lo + jump.hi) / 2, 16)}"
+
+
+def _jump(jump: NeuronJump) -> str:
+    values = []
+    for branch in (jump.above, jump.below):
+        v = branch.v(jump.lo)
+        values.append(rational(v) if jump.lo == jump.hi else f"about {decimal(v, 12)}")
+    return f"a jump from v = {values[0]} to v = {values[1]}, both optimal there"
+
+
+def _branch(branch: NeuronBranch) -> dict[str, Any]:
+    a, b = rational(branch.a), rational(branch.b)
+    slope = Fraction(-branch.sign) / branch.a
+    return {"sign": branch.sign, "gamma": branch.gamma, "a": a, "b": b, "slope": rational(slope)}
