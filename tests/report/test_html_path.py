@@ -11,14 +11,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from relu_cert import examples
+from relu_cert.data import read_csv
 from relu_cert.path.curve import CurveNeuron, Sample
 from relu_cert.path.model import Cover, Gap, Piece
+from relu_cert.patterns import enumerate_patterns
+from relu_cert.problem import relu
 from relu_cert.prove.facts import LambdaMax
 from relu_cert.report.html import check_page
 from relu_cert.report.html.frame import thinned
 from relu_cert.report.html.path import _between
+from relu_cert.report.html.path import path_page as report_page
 from relu_cert.report.html.path_figures import Axis, path_figure, spread
 from relu_cert.report.html.tracks import Stretch, levels, stretches, tracks
+from relu_cert.report.path import PathReport
 from tests.cli.run import run
 from tests.report.pages import Page, assert_loads_nothing, example_outcome
 
@@ -158,18 +164,27 @@ def test_the_page_says_what_the_path_says(written, name):
         assert one["lo"] in page.prose and one["hi"] in page.prose
     for gap in said["gaps"]:
         assert gap["reason"] in page.prose
-    word = "UNDECIDED" if said["gaps"] else "PROVED"
-    assert f"{word} continuous" in page.prose
+    for claim in said["claims"]:
+        assert f"{claim['verdict']} {claim['claim']}" in page.prose
+        assert " ".join(claim["detail"].split()) in page.prose
     assert bool(said["gaps"]) == ("not proved, so no line is drawn" in page.prose)
     assert not any(re.search(r"nan|inf", v) for svg in page.drawings() for x in svg.iter() for v in x.attrib.values())
 
 
-def test_the_command_of_the_page_covers_the_interval(written):
-    """It names the whole interval, and the bias that the data were read with."""
+def test_the_page_says_how_to_verify(written):
+    """It names the certificate that the command wrote and the data; the radius of the lines is told."""
     page, said = written["xor"]
-    lo, hi = said["interval"]
-    assert f"--interval {lo},{hi}" in page.prose and "xor.csv --bias --lambda" in page.prose
-    assert f"python -m verify {said['certificate']} --data" in page.prose
+    assert f"python -m verify {said['certificate']} --data" in page.prose and "xor.csv" in page.prose
+    assert ("of the truth." in page.prose) == any(one["radius"] is not None for one in said["curve"])
+
+
+def test_without_a_certificate_the_page_says_how_to_get_one():
+    """A report without one names the command that proves the interval, with the bias that the data were read with."""
+    data = read_csv(examples.path("xor"), bias=True)
+    report = PathReport("xor.csv", LARGEST, cover(("3", "4")), (), 0, WALK)
+    page = Page(report_page(report, relu(data.Z, data.y, enumerate_patterns(data.Z)), "xor.csv", data))
+    assert "python -m relu_cert check xor.csv --bias --lambda 2 --interval 1,8" in page.prose
+    assert "UNDECIDED continuous" in page.prose and "too near" in page.prose
 
 
 def test_the_page_needs_a_place(tmp_path):

@@ -16,9 +16,9 @@ from relu_cert.path.curve import samples
 from relu_cert.path.model import Cover
 from relu_cert.problem.model import Problem
 from relu_cert.prove.facts import LambdaMax
-from relu_cert.report.html.check import verdict_rows
+from relu_cert.report.html.check import verdict_rows, verdict_table
 from relu_cert.report.html.markup import e
-from relu_cert.report.html.page import Section, cards, count, figures, fold, page, table
+from relu_cert.report.html.page import Section, cards, count, figures, files, fold, page, table
 from relu_cert.report.html.path_figures import Axis, angles_figure, objective_figure, path_figure
 from relu_cert.report.html.tracks import levels, stretches, tracks
 from relu_cert.report.html.view import drawable
@@ -33,12 +33,12 @@ def path_page(report: PathReport, problem: Problem, source: str, data: Dataset |
     """The report of one run of path, as one HTML page; `source` is the file, `data` what it holds if it is a CSV."""
     names = data.names if data else ()
     sections = [
-        Section("verdicts", "Verdicts", (_verdicts(report),)),
+        Section("verdicts", "Verdicts", (verdict_table(report.results) if report.results else _verdicts(report),)),
         Section("path", "The path", _pictures(report, names)),
         Section("breakpoints", "Breakpoints", _breakpoints(report)),
         Section("gaps", "Gaps in the proof", _gaps(report.cover)),
         Section("numbers", "Exact numbers", _numbers(report)),
-        Section("verify", "Verify it", _verify(report, problem, source, bias=data is not None and data.source.bias)),
+        Section("verify", "Verify it", _verify(report, problem, source, data)),
     ]
     title = f"{report.name}: the path"
     return page(title, _head(report, problem), [section for section in sections if section.body])
@@ -109,8 +109,18 @@ def _share(cover: Cover) -> str:
 def _pictures(report: PathReport, names: Sequence[str]) -> tuple[Element, ...]:
     drawn = _drawn(report, names)
     if drawn is not None:
-        return (drawn,)
+        return (drawn, *_radius(report))
     return (e("p", "Nothing is proved on the interval, or its numbers cannot be drawn.", cls="note"),)
+
+
+def _radius(report: PathReport) -> list[Element]:
+    """How far the lines can be from the truth."""
+    known = [sample.radius for sample in report.samples if sample.radius is not None]
+    if not known:
+        return []
+    which = "Every point" if len(known) == len(report.samples) else f"{len(known):,} of {len(report.samples):,} points"
+    text = f"{which} of the lines, in size and direction, is proved to be within {scientific(max(known))} of the truth."
+    return [e("p", text, cls="note")]
 
 
 def _drawn(report: PathReport, names: Sequence[str]) -> Element | None:
@@ -164,10 +174,14 @@ def _numbers(report: PathReport) -> tuple[Element, ...]:
     return tuple(folds)
 
 
-def _verify(report: PathReport, problem: Problem, source: str, *, bias: bool) -> tuple[Element, ...]:
+def _verify(report: PathReport, problem: Problem, source: str, data: Dataset | None) -> tuple[Element, ...]:
+    if report.certificate is not None:
+        how = "An independent program reads data and certificate again and re-derives all of it in exact arithmetic:"
+        command = f"python -m verify {quote(str(report.certificate))} --data {quote(source)}"
+        return e("p", how), e("pre", e("code", command)), *_data_card(source, data)
     cover = report.cover
     stem = Path(source).name.removesuffix(".gz").rsplit(".", 1)[0]
-    model = " --model gated" * (problem.kind == "gated") + " --bias" * bias
+    model = " --model gated" * (problem.kind == "gated") + " --bias" * (data is not None and data.source.bias)
     ends = f"--interval {rational(cover.lo)},{rational(cover.hi)}"
     middle = _between(cover.lo, cover.hi)
     commands = (
@@ -175,19 +189,18 @@ def _verify(report: PathReport, problem: Problem, source: str, *, bias: bool) ->
         f"python -m verify {quote(stem + '.cert.json')} --data {quote(source)}"
     )
     how = "A certificate of the whole interval, and an independent program that re-derives it in exact arithmetic:"
-    parts = [e("p", how), e("pre", e("code", commands))]
-    if report.certificate is not None:
-        own = f"python -m verify {quote(str(report.certificate))} --data {quote(source)}"
-        told = "The certificate of this page, with its breakpoints and its curve:"
-        parts = [e("p", told), e("pre", e("code", own)), *parts]
-    return tuple(parts)
+    return e("p", how), e("pre", e("code", commands)), *_data_card(source, data)
+
+
+def _data_card(source: str, data: Dataset | None) -> list[Element]:
+    return [] if data is None else [files([("data", source, data.source.sha256)])]
 
 
 def _between(lo: Fraction, hi: Fraction) -> Fraction:
     """A short rational of the interval."""
     for digits in range(1, 40):
         unit = Fraction(10) ** (len(str(int(lo))) - digits) if lo >= 1 else Fraction(1, 10**digits)
-        x = -(-lo // unit) * unit
+        x = (lo // unit + 1) * unit
         if lo < x <= hi:
             return x
     return hi
