@@ -19,6 +19,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+
 from properties.exact.cone import in_cone
 from properties.exact.lasso import left_limit, right_limit
 from properties.exact.linalg import (
@@ -43,7 +46,7 @@ from properties.exact.patterns import gated_problem, patterns, relu_problem
 from properties.exact.polytope import least_norm
 from properties.exact.problem import CGL, Block, dual_vectors, is_optimal, problem, residual
 from properties.model import Claim, Outcome, Property, Witness, expect, vacuous
-from properties.strategies import PlantedCGL, planted_cgl, planted_lasso
+from properties.strategies import PlantedCGL, planted_cgl, planted_lasso, positive_rationals
 
 LABEL = "conjecture: min-norm path"
 STATEMENT = "The min-norm solution's path is always continuous in lambda."
@@ -188,6 +191,20 @@ def check_sides(planted: PlantedCGL) -> Outcome:
     return expect(all(x == at for x in norms), _jump(planted.problem.lam2, at, norms))
 
 
+@st.composite
+def single_paths(draw: DrawFn) -> SinglePath:
+    """The blocks and the residual of a group lasso, with weight on one tied block only."""
+    planted = draw(planted_cgl(constrained=False, max_n=3, max_active=3))
+    b, a0 = draw(st.sampled_from(planted.E)), draw(positive_rationals(3, 2))
+    return SinglePath(planted.problem.blocks, add(planted.r, scale(a0, planted.q[b])), b, a0)
+
+
+def instances() -> SearchStrategy[SinglePath | PlantedCGL]:
+    """Group lassos, problems with cones, and single paths."""
+    free = planted_cgl(constrained=False, max_n=3, max_active=4)
+    return st.one_of(free, planted_cgl(max_n=3, max_active=3), single_paths())
+
+
 def check_repaired(planted: PlantedCGL) -> Outcome:
     """A unique solution: both exact one-sided limits of the path are it."""
     if not planted.unique:
@@ -230,7 +247,7 @@ def _relu() -> PlantedCGL:
 CLAIM = Claim(
     LABEL,
     "Continuity of the min-norm path",
-    Property(STATEMENT, planted_cgl(constrained=False, max_n=3, max_active=4), check),
+    Property(STATEMENT, instances(), check),
     witnesses=(
         Witness("group lasso X = [0 1 | 1; 1 1 | 1], y = (2,1), lambda = 1", _smallest()),
         Witness("group lasso X = [5 0 | 3; 0 10 | 8], y = (6,10), lambda = 25", _group_lasso()),
