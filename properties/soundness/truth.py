@@ -16,6 +16,7 @@ from properties.soundness.case import Answer
 from properties.strategies import PlantedCGL, PlantedReLU
 from relu_cert.claims.connected import staircase
 
+MOST_SETS = 6  # tied neurons whose sets are all tried for the shortest weights
 MOST_CELLS = 400  # the components of the optimal networks of one width are counted by brute force up to here
 
 
@@ -84,6 +85,11 @@ class Truth:
     def supports(self) -> tuple[frozenset[int], ...]:
         """The neurons of every vertex."""
         return tuple(frozenset(polytope.support(alpha)) for alpha in self.vertices)
+
+    @cached_property
+    def shortest(self) -> Vector | None:
+        """The weights of least norm, each neuron once; None if there are too many neurons to try all sets of them."""
+        return polytope.least_norm(self.q, self.yhat) if len(self.q) <= MOST_SETS else None
 
     @property
     def edges(self) -> int:
@@ -161,7 +167,19 @@ def contradiction(answer: Answer, truth: Truth) -> str:
         return f"sensitivity is {said['sensitivity']}, but the conditions say otherwise"
     if not truth.p_unique and "PROVED" in (said.get("ggp"), said.get("continuous")):
         return "the solution is not unique, but ggp or continuous is PROVED"
-    return _wrong_polytope(answer, truth)
+    return _wrong_shortest(answer, truth) or _wrong_polytope(answer, truth)
+
+
+def _wrong_shortest(answer: Answer, truth: Truth) -> str:
+    """Where the weights of least norm are others; they are compared in order of size."""
+    found, shortest = answer.facts.min_norm, truth.shortest
+    if found is None or shortest is None:
+        return ""
+    size = max(len(found.weights), len(shortest))
+    ours, theirs = (sorted((*w, *[Fraction(0)] * (size - len(w)))) for w in (shortest, found.weights))
+    if any(abs(a - b) > found.radius for a, b in zip(ours, theirs, strict=True)):
+        return f"the shortest weights are {shortest}, not within {float(found.radius)} of {found.weights}"
+    return ""
 
 
 def _wrong_polytope(answer: Answer, truth: Truth) -> str:

@@ -266,3 +266,14 @@ def test_clash_where_p_star_falls() -> None:
         Pair("rises", case, case, rises=True), before, replace(before, facts=replace(before.facts, value=lower))
     )
     assert "do not meet" in clash(Pair("log 2", case, case, logs=1), before, before)
+
+
+def test_wrong_shortest_weights_are_seen() -> None:
+    """Of the box the shortest weights give every neuron one; others contradict the truth."""
+    answer, truth = box_answer(), truth_of_network(box())
+    assert truth.shortest == vec([1, 1, 1, 1])
+    assert answer.facts.polytope is not None
+    assert answer.facts.polytope.min_norm is not None
+    other = replace(answer.facts.polytope.min_norm, weights=vec([2, 0, 0, 2]))
+    polytope = replace(answer.facts.polytope, min_norm=other)
+    assert "shortest" in contradiction(replace(answer, facts=replace(answer.facts, polytope=polytope)), truth)
