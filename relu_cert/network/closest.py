@@ -9,7 +9,7 @@ The distance is the least over all matchings and all alpha of the polytope of op
 quadratic program; floats go back and forth between matching and weights. From above, any matching and any optimal
 weights do. From below: with prices S_a >= 0 and allowances p_i >= alpha_a (w_i.v_a* - S_a), p_i >= 0, the sum over the
 pairs is at most sum p_i + S.alpha (duality of the assignment problem). What is left is convex in alpha, at least its
-tangent at any point, which is least at a vertex.
+tangent at any point, and a linear function is bounded on the polytope by its vertices or by duality.
 """
 
 from __future__ import annotations
@@ -20,22 +20,16 @@ from fractions import Fraction
 from math import ceil
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment, nnls
+from scipy.optimize import linear_sum_assignment
 
-from relu_cert.exact import Matrix, Vector, dot, norm_squared, sqrt_lower, sqrt_upper
-from relu_cert.network.linear import columns as matrix_of
-from relu_cert.network.linear import fraction, solve
+from relu_cert.exact import Vector, dot, norm_squared, sqrt_lower, sqrt_upper
 from relu_cert.network.objective import ConvexNeuron, Interval, outward
 from relu_cert.network.optimum import Known, Optimum
-from relu_cert.prove.classes import column, to_vector
-from relu_cert.prove.polytope.system import System
+from relu_cert.network.vertices import Floats, Point, Vertices, Weights
 
-Floats = NDArray[np.float64]
 Pairs = dict[int, int]  # a neuron of the optimal network: its partner
-_ZERO, _ONE = Fraction(0), Fraction(1)
+_ZERO = Fraction(0)
 ROUNDS = 20
-GRID = 2**64
 FINE = 2**128
 BITS = 96
 
@@ -44,45 +38,60 @@ BITS = 96
 class Closest:
     """The distance from the nearest optimal network, enclosed, with what proves it.
 
-    `weights`     alpha of an optimal network, exactly; empty where the weights are only enclosed
-    `hull`        then they are this mean of the vertices; empty otherwise
+    `point`       the weights of an optimal network
     `pairs`       (i, a): neuron i of the merged network, neuron a of the optimal one
-    `tangent`, `prices`, `allowances`   for the lower bound
+    `tangent`, `prices`, `allowances`, `mu`   for the lower bound
     """
 
     pairs: tuple[tuple[int, int], ...]
-    weights: Vector
-    hull: Vector
+    point: Point
     tangent: Vector
     prices: Vector
     allowances: Vector
+    mu: Vector
     distance: Interval
 
 
 def closest(optimum: Optimum, lam: Fraction, neurons: Sequence[ConvexNeuron]) -> Closest | None:
-    """The nearest optimal network; None where the vertices of the optimal weights are not listed."""
-    if optimum.points is None:
+    """The nearest optimal network; None where the optimal weights are not known well enough."""
+    weights = _weights(optimum)
+    if weights is None:
         return None
-    pairs, mean = _propose(optimum, float(lam), neurons)
-    weights, hull, alpha, error = _point(optimum, lam, neurons, pairs, mean)
-    spread = sqrt_upper(
-        sum(((error * lam + x * a.error) ** 2 for x, a in zip(alpha, optimum.neurons, strict=True) if x), _ZERO)
+    pairs, about = _propose(optimum, weights, float(lam), neurons)
+    target = tuple(
+        dot(neurons[pairs[a]].w, known.v) / lam**2 if a in pairs else _ZERO for a, known in enumerate(optimum.neurons)
     )
-    apart = spread + sqrt_upper(_matched(optimum, neurons, pairs, alpha))
-    found = max(_lower_bounds(optimum, lam, neurons, pairs, alpha), key=lambda one: one.squared)
-    lower = sqrt_lower(found.squared) if found.squared > 0 else _ZERO
-    if apart:  # few digits, away from each other; sqrt_upper and sqrt_lower are already on the right side
-        wide = outward(Interval(lower, apart * (1 + Fraction(1, 2**BITS))), BITS)
-        lower, apart = wide.lower, wide.upper
+    point = weights.point(about, target)
+    if point is None:
+        return None
+    found = max(_lower_bounds(optimum, weights, lam, neurons, pairs, point.alpha), key=lambda one: one.squared)
     return Closest(
         tuple(sorted((i, a) for a, i in pairs.items())),
-        weights,
-        hull,
+        point,
         found.tangent,
         found.prices,
         found.allowances,
-        Interval(lower, apart),
+        found.mu,
+        _distance(optimum, lam, neurons, pairs, point, found.squared),
     )
+
+
+def _weights(optimum: Optimum) -> Weights | None:
+    """The set of optimal weights: by its vertices, where they are listed."""
+    if optimum.points is None:
+        return optimum.weights
+    return Vertices(optimum.points, optimum.errors, optimum.system, len(optimum.neurons))
+
+
+def _distance(
+    optimum: Optimum, lam: Fraction, neurons: Sequence[ConvexNeuron], pairs: Pairs, point: Point, least: Fraction
+) -> Interval:
+    """From both sides, of few digits."""
+    parts = zip(point.alpha, point.errors, optimum.neurons, strict=True)
+    spread = sqrt_upper(sum(((e * lam + x * known.error) ** 2 for x, e, known in parts if x), _ZERO))
+    upper = spread + sqrt_upper(_matched(optimum, neurons, pairs, point.alpha))
+    lower = sqrt_lower(least) if least > 0 else _ZERO
+    return outward(Interval(lower, upper * (1 + Fraction(1, 2**BITS))), BITS) if upper else Interval(_ZERO, _ZERO)
 
 
 def _matched(optimum: Optimum, neurons: Sequence[ConvexNeuron], pairs: Pairs, alpha: Vector) -> Fraction:
@@ -95,33 +104,31 @@ def _matched(optimum: Optimum, neurons: Sequence[ConvexNeuron], pairs: Pairs, al
     return total
 
 
-# ---- the proposal, in floats
-
-
-def _propose(optimum: Optimum, lam: float, neurons: Sequence[ConvexNeuron]) -> tuple[Pairs, Floats]:
-    """A matching and a mean of the vertices, from several starts by turns; the shortest distance wins."""
-    points = np.array([[float(x) for x in p] for p in optimum.points or ()], dtype=np.float64)
+def _propose(optimum: Optimum, weights: Weights, lam: float, neurons: Sequence[ConvexNeuron]) -> tuple[Pairs, Floats]:
+    """A matching and weights, in floats, from several starts by turns; the shortest distance wins."""
     pulls = _pulls(optimum, neurons)
-    best: tuple[float, Pairs, Floats] | None = None
-    for start in _starts(points, pulls, lam):
-        mean = start
-        pairs: Pairs = {}
-        for _ in range(ROUNDS):
-            matching = _matching(pulls * (mean @ points)[None, :])
-            c = np.zeros(points.shape[1])
-            for a, i in matching.items():
-                c[a] = pulls[i, a]
-            mean = _nearest_mean(points, c / lam**2)
-            if matching == pairs:
-                break
-            pairs = matching
-        alpha = mean @ points
-        value = float(lam**2 * alpha @ alpha - 2 * sum(alpha[a] * pulls[i, a] for a, i in pairs.items()))
-        if best is None or value < best[0]:
-            best = value, pairs, mean
-    if best is None:
-        raise ValueError("there is always a start")
-    return best[1], best[2]
+    starts = [weights.middle()]
+    if len(neurons) and len(optimum.neurons):
+        starts.append(weights.nearest(pulls.max(axis=0) / lam**2))
+    found = [_by_turns(weights, pulls, lam, start) for start in starts]
+    _, pairs, alpha = min(found, key=lambda one: one[0])
+    return pairs, alpha
+
+
+def _by_turns(weights: Weights, pulls: Floats, lam: float, alpha: Floats) -> tuple[float, Pairs, Floats]:
+    """The matching for the weights, the weights for the matching, until nothing changes; with the value reached."""
+    pairs: Pairs = {}
+    for _ in range(ROUNDS):
+        matching = _matching(pulls * alpha[None, :])
+        c = np.zeros(len(alpha))
+        for a, i in matching.items():
+            c[a] = pulls[i, a]
+        alpha = weights.nearest(c / lam**2)
+        if matching == pairs:
+            break
+        pairs = matching
+    gains = sum(alpha[a] * pulls[i, a] for a, i in pairs.items())
+    return float(lam**2 * alpha @ alpha - 2 * gains), pairs, alpha
 
 
 def _pulls(optimum: Optimum, neurons: Sequence[ConvexNeuron]) -> Floats:
@@ -134,90 +141,12 @@ def _pulls(optimum: Optimum, neurons: Sequence[ConvexNeuron]) -> Floats:
     return found
 
 
-def _starts(points: Floats, pulls: Floats, lam: float) -> Iterator[Floats]:
-    """The middle of the vertices, and the mean that is nearest if every neuron could pair with all."""
-    yield np.full(len(points), 1.0 / len(points))
-    if len(points) > 1 and len(pulls):
-        yield _nearest_mean(points, pulls.max(axis=0) / lam**2)
-
-
 def _matching(gain: Floats) -> Pairs:
     """The pairs with the most to gain."""
     if not gain.size:
         return {}
     rows, columns = linear_sum_assignment(gain, maximize=True)
     return {int(a): int(i) for i, a in zip(rows, columns, strict=True) if gain[i, a] > 0.0}
-
-
-def _nearest_mean(points: Floats, target: Floats) -> Floats:
-    """The weights t >= 0 of sum 1 for which sum t_p p is nearest to the target.
-
-    u >= 0 that minimises |sum u_p (p - target)|^2 + (sum u - 1)^2, divided by its sum.
-    """
-    if len(points) == 1:
-        return np.ones(1)
-    off = (points - target[None, :]).T
-    size = max(float(np.abs(off).max(initial=0.0)), 1e-300)
-    u = nnls(np.vstack([off / size, np.ones(len(points))]), np.r_[np.zeros(len(target)), 1.0])[0]
-    return np.asarray(u / u.sum())
-
-
-# ---- optimal weights, exactly
-
-
-def _point(
-    optimum: Optimum, lam: Fraction, neurons: Sequence[ConvexNeuron], pairs: Pairs, mean: Floats
-) -> tuple[Vector, Vector, Vector, Fraction]:
-    """(weights, hull, alpha, error): the optimal weights and how far they may be from the true ones."""
-    points = optimum.points or ()
-    k = range(len(optimum.neurons))
-    hull = _on_grid(mean)
-    alpha = tuple(sum((t * p[a] for t, p in zip(hull, points, strict=True) if t), _ZERO) for a in k)
-    if optimum.system is None and optimum.neurons:
-        return (), hull, alpha, dot(hull, optimum.errors)
-    better = None if optimum.system is None else _polished(optimum, optimum.system, lam, neurons, pairs, alpha)
-    return better or alpha, (), better or alpha, _ZERO
-
-
-def _on_grid(mean: Floats) -> Vector:
-    """Rational weights of sum exactly 1 near to these; the smallest are dropped."""
-    rounded = [Fraction(round(float(t) * GRID), GRID) for t in mean]
-    total = sum(rounded, _ZERO)
-    return tuple(t / total for t in rounded)
-
-
-def _polished(
-    optimum: Optimum, system: System, lam: Fraction, neurons: Sequence[ConvexNeuron], pairs: Pairs, alpha: Vector
-) -> Vector | None:
-    """The exact minimiser of the quadratic for this matching and support: alpha = c/lambda^2 + F'mu on the support,
-    F alpha = g. None if that leaves the polytope."""
-    support = [a for a, x in enumerate(alpha) if x > Fraction(1, 2**40) * max(alpha)]
-    target = [dot(neurons[pairs[a]].w, optimum.neurons[a].v) / lam**2 if a in pairs else _ZERO for a in support]
-    columns = [system.names.index(a) for a in support]
-    reduced, rank = _augmented(system, columns)
-    rows, g = [row[:-1] for row in reduced[:rank]], [row[-1] for row in reduced[:rank]]
-    if any(not any(row) for row in rows):
-        return None
-    left = [[dot(a, b) for b in rows] for a in rows]
-    mu = solve(left, [x - dot(row, target) for x, row in zip(g, rows, strict=True)]) if rows else ()
-    found = [t + sum((m * row[j] for m, row in zip(mu, rows, strict=True)), _ZERO) for j, t in enumerate(target)]
-    if any(x < 0 for x in found):
-        return None
-    exact = dict(zip(support, found, strict=True))
-    whole = tuple(exact.get(a, _ZERO) for a in range(len(alpha)))
-    named = tuple(whole[a] for a in system.names)
-    return whole if to_vector(system.F * column(named)) == system.g else None
-
-
-def _augmented(system: System, columns: Sequence[int]) -> tuple[Matrix, int]:
-    """[F | g] on these columns, in reduced echelon form, and its rank."""
-    rows = system.F.tolist()
-    parts = [[fraction(row[c]) for row in rows] for c in columns]
-    reduced, rank = matrix_of([*parts, list(system.g)]).rref()
-    return tuple(tuple(fraction(x) for x in row) for row in reduced.tolist()), int(rank)
-
-
-# ---- the lower bound
 
 
 @dataclass(frozen=True)
@@ -227,18 +156,20 @@ class _Lower:
     tangent: Vector
     prices: Vector
     allowances: Vector
+    mu: Vector
     squared: Fraction
 
 
 def _lower_bounds(
-    optimum: Optimum, lam: Fraction, neurons: Sequence[ConvexNeuron], pairs: Pairs, alpha: Vector
+    optimum: Optimum,
+    weights: Weights,
+    lam: Fraction,
+    neurons: Sequence[ConvexNeuron],
+    pairs: Pairs,
+    alpha: Vector,
 ) -> Iterator[_Lower]:
     """Lower bounds with the prices of the assignment at alpha, at the largest weights, and with no allowance at all."""
-    points = optimum.points or ()
-    largest = [
-        max((p[a] + e for p, e in zip(points, optimum.errors, strict=True) if p[a]), default=_ZERO)
-        for a in range(len(optimum.neurons))
-    ]
+    largest = [weights.largest(a) for a in range(len(optimum.neurons))]
     pulls = [
         [_pull(neuron, known) if neuron.sign == known.sign else None for known in optimum.neurons] for neuron in neurons
     ]
@@ -252,9 +183,12 @@ def _lower_bounds(
             for row in pulls
         )
         allowances = tuple(_up(max(_ZERO, p)) for p in allowances)
-        for tangent in (tuple(map(_up, alpha)), _relaxed(points, prices, lam)):
-            squared = _tangent_bound(optimum, lam, neurons, tangent, prices, allowances)
-            yield _Lower(tangent, prices, allowances, squared)
+        for tangent in (tuple(map(_up, alpha)), _relaxed(weights, prices, lam)):
+            slope = [2 * (lam**2 * t - s) for t, s in zip(tangent, prices, strict=True)]
+            mu, least = weights.least(slope)
+            squared = sum((neuron.norm_squared for neuron in neurons), _ZERO) - 2 * sum(allowances, _ZERO)
+            squared += least - lam**2 * norm_squared(tangent)
+            yield _Lower(tangent, prices, allowances, mu, squared)
 
 
 def _up(x: Fraction) -> Fraction:
@@ -295,27 +229,7 @@ def _prices(
     )
 
 
-def _relaxed(points: Matrix, prices: Vector, lam: Fraction) -> Vector:
-    """The mean of the vertices that is nearest to S / lambda^2, where lambda^2 |alpha|^2 - 2 S.alpha is least."""
-    rows = np.array([[float(x) for x in p] for p in points], dtype=np.float64)
-    mean = _on_grid(_nearest_mean(rows, np.array([float(s / lam**2) for s in prices])))
-    k = range(len(prices))
-    return tuple(_up(sum((t * p[a] for t, p in zip(mean, points, strict=True) if t), _ZERO)) for a in k)
-
-
-def _tangent_bound(
-    optimum: Optimum,
-    lam: Fraction,
-    neurons: Sequence[ConvexNeuron],
-    tangent: Vector,
-    prices: Vector,
-    allowances: Vector,
-) -> Fraction:
-    """sum |w|^2 - 2 sum p - lambda^2 |t|^2 + min over the vertices of 2 (lambda^2 t - S).alpha, within the errors."""
-    start = sum((neuron.norm_squared for neuron in neurons), _ZERO) - 2 * sum(allowances, _ZERO)
-    slope = [2 * (lam**2 * t - s) for t, s in zip(tangent, prices, strict=True)]
-    ends = [
-        sum((b * x - e * abs(b) for b, x in zip(slope, p, strict=True) if x), _ZERO)
-        for p, e in zip(optimum.points or (), optimum.errors, strict=True)
-    ]
-    return start - lam**2 * norm_squared(tangent) + min(ends)
+def _relaxed(weights: Weights, prices: Vector, lam: Fraction) -> Vector:
+    """About the optimal weights nearest to S / lambda^2, where lambda^2 |alpha|^2 - 2 S.alpha is least."""
+    found = weights.nearest(np.array([float(s / lam**2) for s in prices]))
+    return tuple(_up(Fraction(float(x))) for x in found)

@@ -14,6 +14,7 @@ from fractions import Fraction
 from flint import fmpq, fmpq_mat
 
 from relu_cert.exact import Matrix, Vector, sqrt_upper
+from relu_cert.network.weights_set import WeightSet, weight_set
 from relu_cert.prove.classes import class_map, column, to_fmpq, to_fraction, to_vector
 from relu_cert.prove.exact_optimum import tied_neurons
 from relu_cert.prove.facts import Facts, NeuronClass
@@ -40,12 +41,14 @@ class Known:
 @dataclass(frozen=True)
 class Optimum:
     """All neurons that optimal networks can have, and the vertices of their weights with the error of each (None: they
-    are not listed). `system` are the equations of the weights, where these are exact."""
+    are not listed). `system` are the equations of the weights, where these are exact; `weights` is the set of the
+    weights, where its vertices are not listed."""
 
     neurons: tuple[Known, ...]
     points: Matrix | None
     errors: Vector
     system: System | None = None
+    weights: WeightSet | None = None
 
 
 def known_optimum(facts: Facts) -> Optimum | None:
@@ -58,7 +61,8 @@ def known_optimum(facts: Facts) -> Optimum | None:
         used = _used_exactly(facts.exact_set.solutions) if found is None else _used(found)
         exact = tuple(Known(a.neuron.sign, a.v, _ZERO, True, u) for a, u in zip(tied, used, strict=True))
         points = None if found is None else found.points
-        return Optimum(exact, points, (_ZERO,) * len(points or ()), weight_system(facts))
+        unlisted = weight_set(facts) if points is None else None
+        return Optimum(exact, points, (_ZERO,) * len(points or ()), weight_system(facts), unlisted)
     if facts.optimal_set is None:
         return None
     R = sqrt_upper(facts.fit.radius_squared)
@@ -66,7 +70,7 @@ def known_optimum(facts: Facts) -> Optimum | None:
     pairs = zip(facts.optimal_set.classes, used, strict=True)
     neurons = tuple(_enclosed(facts, neuron, R, u) for neuron, u in pairs)
     if found is None:
-        return Optimum(neurons, None, ())
+        return Optimum(neurons, None, (), weights=weight_set(facts))
     return Optimum(neurons, *_vertices(found, weight_system(facts, found.bits)))
 
 

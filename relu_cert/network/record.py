@@ -136,13 +136,14 @@ def _own(own: Facts) -> dict[str, Any]:
 
 def _nearest(found: Closest) -> dict[str, Any]:
     return {
-        "weights": _vector(found.weights),
-        "hull": _vector(found.hull),
+        "weights": _vector(found.point.weights),
+        "hull": _vector(found.point.hull),
         "pairs": [list(pair) for pair in found.pairs],
         "upper": rational(found.distance.upper),
         "tangent": _vector(found.tangent),
         "prices": _vector(found.prices),
         "allowances": _vector(found.allowances),
+        "mu": _vector(found.mu),
         "lower": rational(found.distance.lower),
     }
 

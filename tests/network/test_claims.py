@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction as F
 from functools import cache
 
@@ -38,8 +39,11 @@ DATA = {
     "line": ("x,y\n1,3\n-1,2\n2,0\n", "1/3"),
     "one direction": ("x,z,y\n1,2,1\n2,4,3\n-1,-2,2\n0,0,1\n", "1/2"),
     "zero optimum": ("x,z,y\n1,2,1\n0,1,-1\n", "50"),
-    # the neuron on the kink of two repeated rows keeps its face open: the optimal set is not settled
-    "lifted": ("x,z,y\n1,0,1\n0,1,2\n-1,0,2\n0,-1,1\n1,1,0\n-1,-1,3\n1,-1,1\n-1,1,4\n", "1/4"),
+    "lifted": (
+        "x,z,y\n2,-1,-1\n1,0,4\n1,-1,-3\n-3,-1,2\n1,1,4\n3,-2,4\n",
+        "1/5",
+    ),  # a polytope of dimension 2, enclosed
+    "unsettled": ("x,z,y\n1,0,1\n0,1,2\n-1,0,2\n0,-1,1\n1,1,0\n-1,-1,3\n1,-1,1\n-1,1,4\n", "1/4"),
 }
 
 
@@ -183,3 +187,19 @@ def test_float_networks_are_taken_as_they_are() -> None:
     assert said["independent"].verdict is Verdict.REFUTED
     assert len(comparison.examination.pruned.neurons) <= 5
     assert json.dumps([r.detail for r in said.values()])
+
+
+@pytest.mark.parametrize("name", ["box", "lifted"])
+def test_with_and_without_vertices(name: str) -> None:
+    """Where the vertices are not listed the nearest network is enclosed by duality, and both enclosures overlap."""
+    data, facts = solved(name)
+    assert facts.polytope is not None and facts.polytope.dimension > 0
+    found = examine(TrainedNetwork(((F(2), F(1)), (F(-1), F(1, 4))), (F(1), F(2))), data.Z, data.y, facts.lam)
+    listed = compare(found, facts, None).closest
+    unlisted = compare(found, replace(facts, polytope=None), None).closest
+    assert listed is not None and unlisted is not None
+    assert unlisted.point.hull == () and unlisted.mu != ()
+    assert listed.distance.lower <= unlisted.distance.upper
+    assert unlisted.distance.lower <= listed.distance.upper
+    assert unlisted.distance.upper < listed.distance.upper * F(1001, 1000)
+    assert unlisted.distance.lower > listed.distance.lower * F(9, 10)

@@ -42,7 +42,8 @@ SETTLED = ("patterns-complete", "optimal", "fit", "p-unique", "optimal-set")
 class Planted:
     """Data, lambda and a network; the neurons (xi, v) that optimal networks have, and the vertices of their weights.
 
-    `solved`: these are not planted but taken from the solver's point of 70 digits.
+    `solved`: these are not planted but taken from the solver's point of 70 digits. Not `listed`: the certificate has no
+    vertices of the optimal set, as if there were too many.
     """
 
     rows: str
@@ -52,6 +53,7 @@ class Planted:
     neurons: tuple[tuple[int, Vec], ...] | None = None
     vertices: tuple[Vec, ...] = ()
     solved: bool = False
+    listed: bool = True
     gap: str = "1/1000"
 
 
@@ -61,6 +63,7 @@ CORNERS = tuple((1, vec(a, b)) for a, b in ((3, 4), (3, -4), (-3, 4), (-3, -4)))
 # alpha is 1 on two opposite corners; the polytope joins the two pairs
 PAIRS = (vec(1, 0, 0, 1), vec(0, 1, 1, 0))
 TIED = tuple((1, tuple(Fraction(4, 5) * x for x in v)) for _, v in CORNERS)
+LIFT = "x,z,y\n2,-1,-1\n1,0,4\n1,-1,-3\n-3,-1,2\n1,1,4\n3,-2,4\n"
 LINE = "x,y\n1,3\n-1,2\n"  # at lambda = 1: (3 - 1) on the right, (2 - 1) on the left
 
 CASES: dict[str, Planted] = {
@@ -75,6 +78,10 @@ CASES: dict[str, Planted] = {
     "exactly optimal": Planted(SMALL_BOX, "4", [["6/5", "8/5"], ["-6/5", "-8/5"]], [2, 2], TIED, PAIRS),
     "at kinks": Planted(BOX, "5", [[1, 0], [-1, 0], [0, 1], [0, "-1/2"]], [1, 1, 1, -1], CORNERS, PAIRS),
     "three for two": Planted(BOX, "5", [[3, 3], [3, 5], [-2, 1]], [1, "1/2", -1], CORNERS, PAIRS),
+    "three for two, no vertices": Planted(
+        BOX, "5", [[3, 3], [3, 5], [-2, 1]], [1, "1/2", -1], CORNERS, PAIRS, listed=False
+    ),
+    "lifted, no vertices": Planted(LIFT, "1/5", [["1/2", 1], [-1, "1/4"], ["1/3", -1]], [1, "1/2", 1], listed=False),
     "above lambda_max": Planted(BOX, "100", [["1/3", "-2"], [1, 0]], ["1/2", -2], (), (vec(),)),
     "on a line": Planted(LINE, "1", [[2], [-1], ["1/2"]], [1, "1/2", 1], ((1, vec(1)), (1, vec(-1))), (vec(2, 1),)),
     "an irrational optimum": Planted(
@@ -130,6 +137,8 @@ def certified(planted: Planted, raw: bytes) -> str:
     lam, gap = Fraction(planted.lam), Fraction(planted.gap)
     network = TrainedNetwork(mat(planted.W1), vec(*planted.w2))
     facts = find_facts(network_problem(data, "relu", QUIET), LambdaChoice(value=lam), Fraction(1, 10**9), QUIET)
+    if not planted.listed:
+        facts = replace(facts, polytope=None, unlisted="the vertices are left out")
     found = examine(network, data.Z, data.y, lam)
     own = find_facts(own_problem(found.neurons, data.Z, data.y), LambdaChoice(value=lam), Fraction(1, 10**9), QUIET)
     comparison = compare(found, facts, own)

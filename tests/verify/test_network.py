@@ -8,7 +8,8 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from fractions import Fraction
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,13 @@ import pytest
 import verify
 from tests.verify.given import CASES, falsehoods, given
 from tests.verify.mutate import mutants
+from verify.bounds import matrix
 from verify.certificate import judged
 from verify.facts import Facts, check_facts
 from verify.network.check import Ground, check_network
+from verify.network.weights_set import WeightSet
 from verify.problem import Problem, read_problem
+from verify.system import System
 from verify.text import Limits, Node, load
 
 FLIPPED = {"PROVED": "REFUTED", "REFUTED": "PROVED", "UNDECIDED": "PROVED"}
@@ -106,7 +110,7 @@ def test_the_short_way_is_the_long_way() -> None:
         assert accepted(name, json.dumps({"network": given(name).tree["facts"]["network"]}))
 
 
-THOROUGH = ("inside the polytope, split, dead", "three for two", "an irrational optimum")
+THOROUGH = ("inside the polytope, split, dead", "three for two, no vertices", "an irrational optimum")
 SPELLED = "with a|lowest|over 1|as |exponent|other digits|line end|negative zero|space|null|in an|first$|last$|longer"
 UNREAD = r"network\.file\.(format|sha256)|network\.file"  # a name, and a hash that is compared with the file only
 
@@ -192,7 +196,15 @@ SPLIT, KINKS, THREE, BEST, ZERO = (
     "exactly optimal",
     "above lambda_max",
 )
-LINE = "on a line"
+LINE, UNLISTED, LIFTED = "on a line", "three for two, no vertices", "lifted, no vertices"
+
+
+def on_the_edge(tree: dict[str, Any]) -> str:
+    """The weights of the fact with the smallest one 0."""
+    weights = tree["facts"]["network"]["nearest"]["weights"].split()
+    smallest = min(weights, key=Fraction)
+    return " ".join("0" if x == smallest else x for x in weights)
+
 
 WRONG: dict[str, tuple[str, Callable[[dict[str, Any]], None], str]] = {
     "a hash of capitals": (SPLIT, fact("file", "sha256", to="A" * 64), r"sha256: expected 64 lower-case"),
@@ -275,10 +287,22 @@ WRONG: dict[str, tuple[str, Callable[[dict[str, Any]], None], str]] = {
     "a neuron in two pairs": (SPLIT, fact("nearest", "pairs", to=[[0, 0], [0, 1]]), "each in one pair only"),
     "weights that are not optimal": (SPLIT, fact("nearest", "weights", to="1 1 1 1"), "the weights of an optimal"),
     "negative weights": (SPLIT, fact("nearest", "weights", to="2 -1 -1 2"), "the weights of an optimal network"),
+    "an optimal weight too few": (SPLIT, fact("nearest", "weights", to="1 0 0"), "weights: expected 4 weights, 0 for"),
     "a mean of another sum": (
         SPLIT,
         lambda t: t["facts"]["network"]["nearest"].update(weights="", hull="1/2 1/3"),
-        "numbers >= 0 that add up to 1",
+        "which add up to 1",
+    ),
+    "a mean of vertices that are not listed": (
+        UNLISTED,
+        lambda t: t["facts"]["network"]["nearest"].update(weights="", hull="1/2 1/2"),
+        "for each vertex that is listed",
+    ),
+    "multipliers with a list of vertices": (SPLIT, fact("nearest", "mu", to="1"), "mu: expected 0 numbers"),
+    "weights at the edge of what is enclosed": (
+        LIFTED,
+        lambda t: t["facts"]["network"]["nearest"].update(weights=on_the_edge(t)),
+        "its possible error",
     ),
     "nearer than it is": (THREE, fact("nearest", "upper", to="1"), "nearest.upper: expected errors and more"),
     "farther than it is": (THREE, fact("nearest", "lower", to="6"), "its square at most"),
@@ -291,7 +315,7 @@ WRONG: dict[str, tuple[str, Callable[[dict[str, Any]], None], str]] = {
     "nearest without a list of vertices": (
         SPLIT,
         lambda t: [t["facts"].pop("polytope"), alone(but="nearest")(t)],
-        "nearest: expected the fact polytope",
+        "mu: expected 3 numbers",
     ),
     "nearest without an optimal set": (
         SPLIT,
@@ -331,7 +355,7 @@ WRONG: dict[str, tuple[str, Callable[[dict[str, Any]], None], str]] = {
     "directions not given": (SPLIT, without("directions", "directions"), "the fact network.directions"),
     "nearest not given": (SPLIT, without("nearest", "nearest"), "the fact network.nearest"),
     "no network": (SPLIT, lambda t: t["facts"].pop("network"), "the fact network, which this rests on"),
-    "weights for the zero optimum": (ZERO, fact("nearest", "weights", to="1"), "the weights of an optimal network"),
+    "weights for the zero optimum": (ZERO, fact("nearest", "weights", to="1"), "weights: expected 0 numbers"),
 }
 
 
@@ -351,12 +375,20 @@ def test_wrong_networks_are_rejected(reason: str) -> None:
     assert re.search(WRONG[reason][2], str(caught.value)), str(caught.value)
 
 
+def dependent_equations() -> None:
+    """Two equations that are one within their errors: no certificate has them, because `tau` excludes it."""
+    half, error = Fraction(1, 2), (Fraction(1, 100),) * 2
+    F = matrix(((half, half), (half, half + Fraction(1, 1000))), 2)
+    system = System(F, (half, half), error, error, (0, 1), 2, {}, exact=False)
+    WeightSet(system, 2, Fraction(1)).contains_near((half, half), Node(None))
+
+
 def test_every_reject_path_of_networks_is_reached() -> None:
     """Each statement of the network files that rejects is the one that rejects some case of the corpus."""
     reached = set()
-    for reason in WRONG:
+    for attempt in (*(partial(verify.check, wrong_text(reason)) for reason in WRONG), dependent_equations):
         with pytest.raises(verify.Rejected) as caught:
-            verify.check(wrong_text(reason))
+            attempt()
         reached |= {(str(entry.path), entry.lineno + 1) for entry in caught.traceback}
     package = Path(verify.__file__).parent
     missed = []

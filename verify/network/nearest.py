@@ -33,13 +33,11 @@ class Nearest:
 
 def check_nearest(problem: Problem, optimum: Optimum, merged: tuple[Neuron, ...], node: Node) -> Nearest:
     """Reject unless both bounds are proved."""
-    if optimum.points is None:
-        raise node.reject("the fact polytope, which this rests on", "none")
-    fields = node.record("weights", "hull", "pairs", "upper", "tangent", "prices", "allowances", "lower")
+    fields = node.record("weights", "hull", "pairs", "upper", "tangent", "prices", "allowances", "mu", "lower")
     pairs = read_pairs(optimum, merged, fields["pairs"])
-    alpha, error = read_point(optimum, fields["weights"], fields["hull"])
+    alpha, errors = read_point(optimum, fields["weights"], fields["hull"])
     upper = fields["upper"].number()
-    spread = root_above(moved_squared(problem, optimum, alpha, error))
+    spread = root_above(moved_squared(problem, optimum, alpha, errors))
     far = matched(optimum, merged, pairs, alpha)
     if upper < spread or (upper - spread) ** 2 < far:
         found = f"{show(upper)}, the errors {show(spread)}"
@@ -63,29 +61,25 @@ def read_pairs(optimum: Optimum, merged: tuple[Neuron, ...], node: Node) -> dict
     return pairs
 
 
-def read_point(optimum: Optimum, weights: Node, hull: Node) -> tuple[Vector, Fraction]:
-    """The weights of an optimal network, and the error of each entry: given exactly, or as a mean of the vertices."""
+def read_point(optimum: Optimum, weights: Node, hull: Node) -> tuple[Vector, Vector]:
+    """The weights of an optimal network, and the error of each: given by themselves, or as a mean of the vertices."""
+    alpha, t = weights.vector(), hull.vector()
+    if not t:
+        if optimum.weights is None:
+            return weights.vector(0), ()
+        return alpha, optimum.weights.contains_near(alpha, weights)
     points = optimum.points or ()
-    alpha = weights.vector()
-    if alpha or optimum.system is None:
-        hull.vector(0)
-        if len(alpha) != len(optimum.neurons) or not optimum.in_polytope(alpha):
-            raise weights.reject("the weights of an optimal network, which is known exactly, or an empty vector")
-        return alpha, ZERO
-    t = hull.vector(len(points))
-    if any(x < 0 for x in t) or sum(t) != 1:
-        raise hull.reject("numbers >= 0 that add up to 1")
+    if alpha or len(t) != len(points) or any(x < 0 for x in t) or sum(t) != 1:
+        raise hull.reject("no weights, and a number >= 0 for each vertex that is listed, which add up to 1")
     k = range(len(optimum.neurons))
     mean = tuple(sum((t_p * p.get(a, ZERO) for t_p, p in zip(t, points, strict=True) if t_p), ZERO) for a in k)
-    return mean, dot(t, optimum.errors)
+    return mean, (dot(t, optimum.errors),) * len(optimum.neurons)
 
 
-def moved_squared(problem: Problem, optimum: Optimum, alpha: Vector, error: Fraction) -> Fraction:
-    """A bound of sum_a |alpha_a* v_a* - alpha_a v_a|^2: each at most error |v_a*| + alpha_a |v_a* - v_a|."""
-    return sum(
-        ((error * problem.lam + x * known.error) ** 2 for x, known in zip(alpha, optimum.neurons, strict=True) if x),
-        ZERO,
-    )
+def moved_squared(problem: Problem, optimum: Optimum, alpha: Vector, errors: Vector) -> Fraction:
+    """A bound of sum_a |alpha_a* v_a* - alpha_a v_a|^2: each at most error_a |v_a*| + alpha_a |v_a* - v_a|."""
+    parts = zip(alpha, errors, optimum.neurons, strict=True)
+    return sum(((error * problem.lam + x * known.error) ** 2 for x, error, known in parts if x), ZERO)
 
 
 def matched(optimum: Optimum, merged: tuple[Neuron, ...], pairs: dict[int, int], alpha: Vector) -> Fraction:
@@ -102,16 +96,15 @@ def least_squared(problem: Problem, optimum: Optimum, merged: tuple[Neuron, ...]
 
     With prices S_a >= 0 and allowances p_i >= 0, p_i >= alpha_a (w_i.v_a* - S_a) for all pairs of one sign, the sum
     over the pairs is at most sum p_i + S.alpha. What is left is convex in alpha, so at least its tangent at any point,
-    and a linear function is least at a vertex.
+    and a linear function is least at a vertex; where these are not listed, mu bounds it.
     """
-    points = optimum.points or ()
     prices = fields["prices"].vector(len(optimum.neurons))
     allowances = fields["allowances"].vector(len(merged))
     for name, entries in (("prices", prices), ("allowances", allowances)):
         if any(x < 0 for x in entries):
             raise fields[name].reject("numbers >= 0")
     for a, known in enumerate(optimum.neurons):
-        largest = max((p[a] + e for p, e in zip(points, optimum.errors, strict=True) if a in p), default=ZERO)
+        largest = largest_weight(optimum, a)
         for i, neuron in enumerate(merged):
             if neuron.sign == known.sign and allowances[i] < (need := largest * (pull(neuron, known) - prices[a])):
                 raise fields["allowances"].reject(f"at least {show(need)} for {i}, by {a}", show(allowances[i]))
@@ -119,10 +112,24 @@ def least_squared(problem: Problem, optimum: Optimum, merged: tuple[Neuron, ...]
     squared = problem.lam**2
     start = sum((square(neuron.w) for neuron in merged), ZERO) - 2 * sum(allowances, ZERO) - squared * square(tangent)
     slope = [2 * (squared * x - price) for x, price in zip(tangent, prices, strict=True)]
-    ends = []
-    for point, error in zip(points, optimum.errors, strict=True):
-        ends.append(sum((slope[a] * x - error * abs(slope[a]) for a, x in point.items()), ZERO))
-    return start + min(ends)
+    return start + least_linear(optimum, slope, fields["mu"])
+
+
+def largest_weight(optimum: Optimum, a: int) -> Fraction:
+    """A bound of alpha_a in all optimal networks."""
+    if optimum.points is None and optimum.weights is not None:
+        return optimum.weights.largest(a)
+    listed = zip(optimum.points or (), optimum.errors, strict=True)
+    return max((p[a] + e for p, e in listed if a in p), default=ZERO)
+
+
+def least_linear(optimum: Optimum, slope: list[Fraction], node: Node) -> Fraction:
+    """A lower bound of slope.alpha over all optimal networks."""
+    if optimum.points is None and optimum.weights is not None:
+        return optimum.weights.least(slope, node.vector(optimum.weights.system.rows))
+    node.vector(0)
+    listed = zip(optimum.points or (), optimum.errors, strict=True)
+    return min(sum((slope[a] * x - e * abs(slope[a]) for a, x in p.items()), ZERO) for p, e in listed)
 
 
 def pull(neuron: Neuron, known: Known) -> Fraction:

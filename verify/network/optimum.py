@@ -7,11 +7,11 @@ from fractions import Fraction
 
 from verify.bounds import column, fraction, root_above, vector
 from verify.field_system import FieldSystem
+from verify.network.weights_set import WeightSet
 from verify.neurons import Neuron
 from verify.optimal_set import OptimalSet
 from verify.polytope import Polytope
-from verify.problem import Problem
-from verify.system import System
+from verify.problem import Problem, dot, square
 from verify.text import Vector
 from verify.value import Value
 
@@ -31,22 +31,13 @@ class Known:
 @dataclass(frozen=True)
 class Optimum:
     """All neurons that optimal networks can have, and the vertices of their weights: `points` by the numbers of the
-    neurons, entries within `errors` of the true ones and exactly 0 where there is none. None: not known."""
+    neurons, entries within `errors` of the true ones and exactly 0 where there is none. None: they are not listed.
+    `weights` are the equations (None: the zero network is the only one)."""
 
     neurons: tuple[Known, ...]
     points: tuple[dict[int, Fraction], ...] | None
     errors: Vector
-    system: System | None
-
-    def in_polytope(self, alpha: Vector) -> bool | None:
-        """Whether alpha >= 0 are weights of an optimal network, exactly; None where the system is not exact."""
-        if self.system is None:
-            return not alpha
-        if not self.system.exact:
-            return None
-        if any(a < 0 for a in alpha):
-            return False
-        return vector(self.system.F * column(alpha)) == self.system.g
+    weights: WeightSet | None
 
 
 @dataclass(frozen=True)
@@ -74,7 +65,15 @@ def find_optimum(ball: Around, zero: bool, known: OptimalSet | None, polytope: P
         used = neuron.active if polytope is None else a in polytope.used
         neurons.append(exactly(neuron, used) if known.exact else enclosed(ball, neuron, used))
     points = None if polytope is None else polytope.points
-    return Optimum(tuple(neurons), points, () if polytope is None else polytope.errors, known.system)
+    weights = WeightSet(known.system, len(neurons), total_weight(ball))
+    return Optimum(tuple(neurons), points, () if polytope is None else polytope.errors, weights)
+
+
+def total_weight(ball: Around) -> Fraction:
+    """At least sum alpha_a: lambda^2 sum alpha_a = r*.(y - r*) <= theta.(y - theta) + R |y - 2 theta|."""
+    y, theta = ball.problem.y, ball.theta
+    beyond = tuple(a - 2 * b for a, b in zip(y, theta, strict=True))
+    return (dot(theta, y) - square(theta) + ball.R * root_above(square(beyond))) / ball.problem.lam**2
 
 
 def enclosed(ball: Around, neuron: Neuron, used: bool | None) -> Known:

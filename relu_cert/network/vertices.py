@@ -1,0 +1,148 @@
+"""A set of optimal weights that is known by its vertices: nearest points, exact points, linear bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import nnls
+
+from relu_cert.exact import Matrix, Vector, dot
+from relu_cert.network.linear import columns as matrix_of
+from relu_cert.network.linear import fraction, solve
+from relu_cert.prove.classes import column, to_vector
+from relu_cert.prove.polytope.system import System
+
+Floats = NDArray[np.float64]
+_ZERO = Fraction(0)
+GRID = 2**64
+SMALL = Fraction(1, 2**40)
+
+
+@dataclass(frozen=True)
+class Point:
+    """Weights of an optimal network: alpha, each entry within its one of `errors` of the true ones.
+
+    As a certificate has them: `weights`, given by themselves, or `hull`, the mean of the vertices that they are.
+    """
+
+    alpha: Vector
+    errors: Vector
+    weights: Vector = ()
+    hull: Vector = ()
+
+
+class Weights(Protocol):
+    """A set of optimal weights, one for each neuron that can be active."""
+
+    def middle(self) -> Floats:
+        """Weights inside."""
+
+    def nearest(self, target: Floats) -> Floats:
+        """The weights nearest to the target."""
+
+    def point(self, alpha: Floats, target: Vector) -> Point | None:
+        """Weights near alpha that are proved, as near to the target as can be; None if none are found."""
+
+    def largest(self, a: int) -> Fraction:
+        """A bound of alpha_a."""
+
+    def least(self, slope: Sequence[Fraction]) -> tuple[Vector, Fraction]:
+        """A lower bound of slope.alpha, and the multipliers mu that prove it (none: the vertices do)."""
+
+
+@dataclass(frozen=True)
+class Vertices:
+    """All vertices, with the errors of their entries; `system` are the equations, where they are exact."""
+
+    points: Matrix
+    errors: Vector
+    system: System | None
+    size: int
+
+    def middle(self) -> Floats:
+        """The middle of the vertices."""
+        return np.asarray(self._rows().mean(axis=0))
+
+    def nearest(self, target: Floats) -> Floats:
+        """The nearest mean of the vertices."""
+        return np.asarray(self._mean(target) @ self._rows())
+
+    def point(self, alpha: Floats, target: Vector) -> Point:
+        """The exact minimiser where the set is exact and its support is right, else a mean of the vertices."""
+        mean = _on_grid(self._mean(np.array([float(x) for x in target], dtype=np.float64)))
+        exact = tuple(
+            sum((t * p[a] for t, p in zip(mean, self.points, strict=True) if t), _ZERO) for a in range(self.size)
+        )
+        if self.system is None and self.size:
+            return Point(exact, (dot(mean, self.errors),) * self.size, hull=mean)
+        better = (None if self.system is None else _polished(self.system, target, exact)) or exact
+        return Point(better, (_ZERO,) * self.size, weights=better)
+
+    def largest(self, a: int) -> Fraction:
+        """The largest entry of a vertex that is not exactly 0."""
+        return max((p[a] + e for p, e in zip(self.points, self.errors, strict=True) if p[a]), default=_ZERO)
+
+    def least(self, slope: Sequence[Fraction]) -> tuple[Vector, Fraction]:
+        """A linear function is least at a vertex."""
+        ends = [
+            sum((b * x - e * abs(b) for b, x in zip(slope, p, strict=True) if x), _ZERO)
+            for p, e in zip(self.points, self.errors, strict=True)
+        ]
+        return (), min(ends)
+
+    def _rows(self) -> Floats:
+        rows = [[float(x) for x in p] for p in self.points]
+        return np.array(rows, dtype=np.float64).reshape(len(rows), self.size)
+
+    def _mean(self, target: Floats) -> Floats:
+        """The weights t >= 0 of sum 1 for which sum t_p p is nearest to the target.
+
+        u >= 0 that minimises |sum u_p (p - target)|^2 + (sum u - 1)^2, divided by its sum.
+        """
+        points = self._rows()
+        if len(points) == 1:
+            return np.ones(1)
+        off = (points - target[None, :]).T
+        size = max(float(np.abs(off).max(initial=0.0)), 1e-300)
+        u = nnls(np.vstack([off / size, np.ones(len(points))]), np.r_[np.zeros(len(target)), 1.0])[0]
+        return np.asarray(u / u.sum())
+
+
+def _on_grid(mean: Floats) -> Vector:
+    """Rational weights of sum exactly 1 near to these; the smallest are dropped."""
+    rounded = [Fraction(round(float(t) * GRID), GRID) for t in mean]
+    total = sum(rounded, _ZERO)
+    return tuple(t / total for t in rounded)
+
+
+def _polished(system: System, target: Vector, alpha: Vector) -> Vector | None:
+    """The point of {F alpha = g} nearest to the target on the support of alpha: target + F'mu. None if that leaves the
+    polytope."""
+    support = [a for a, x in enumerate(alpha) if x > SMALL * max(alpha)]
+    aims = [target[a] for a in support]
+    rows, g = _equations(system, [system.names.index(a) for a in support])
+    if any(not any(row) for row in rows):
+        return None
+    left = [[dot(a, b) for b in rows] for a in rows]
+    mu = solve(left, [x - dot(row, aims) for x, row in zip(g, rows, strict=True)]) if rows else ()
+    found = [t + sum((m * row[j] for m, row in zip(mu, rows, strict=True)), _ZERO) for j, t in enumerate(aims)]
+    if any(x < 0 for x in found):
+        return None
+    exact = dict(zip(support, found, strict=True))
+    whole = tuple(exact.get(a, _ZERO) for a in range(len(alpha)))
+    named = tuple(whole[a] for a in system.names)
+    return whole if to_vector(system.F * column(named)) == system.g else None
+
+
+def _equations(system: System, chosen: Sequence[int]) -> tuple[Matrix, Vector]:
+    """F and g on these columns, as independent rows."""
+    rows = system.F.tolist()
+    parts = [[fraction(row[c]) for row in rows] for c in chosen]
+    reduced, rank = matrix_of([*parts, list(system.g)]).rref()
+    kept = [[fraction(x) for x in row] for row in reduced.tolist()[: int(rank)]]
+    return tuple(tuple(row[:-1]) for row in kept), tuple(row[-1] for row in kept)
