@@ -28,7 +28,8 @@ from relu_cert.network.vertices import Floats, Point
 from relu_cert.prove.classes import column, to_fraction, to_vector
 from relu_cert.prove.definite import floats
 from relu_cert.prove.facts import Facts
-from relu_cert.prove.polytope.system import System, weight_system
+from relu_cert.prove.polytope.equations import weight_system
+from relu_cert.prove.polytope.system import System
 
 _ZERO = Fraction(0)
 BITS = 256
