@@ -18,6 +18,7 @@ from relu_cert.path.curve import Curve, Sample
 from relu_cert.path.derivatives import Derivatives
 from relu_cert.path.ends import End
 from relu_cert.path.model import Aside, Cover, Jump, Piece
+from relu_cert.path.one_neuron import NeuronPath
 from relu_cert.path.tied_faces import Faces
 from relu_cert.patterns.model import Group, PatternSet
 from relu_cert.problem.model import Problem
@@ -158,6 +159,8 @@ def _facts(facts: Facts) -> dict[str, Any]:
         tail["path"] = _path(facts.problem, facts.path)
     if facts.curve is not None and "path" in tail:
         tail["curve"] = _curve(facts.problem, facts.curve)
+    if facts.one_neuron is not None:
+        tail["one_neuron"] = one_neuron_record(facts.one_neuron)
     if facts.path is not None and facts.jump is not None:
         tail["jump"] = {"lo": number(facts.path.lo), "hi": number(facts.path.hi)} | _jump(facts.jump)
     return (
@@ -175,6 +178,15 @@ def _facts(facts: Facts) -> dict[str, Any]:
         }
         | tail
     )
+
+
+def one_neuron_record(path: NeuronPath) -> dict[str, Any]:
+    """The path of a single neuron."""
+    signs = {1: "+", -1: "-"}
+    return {
+        "branches": [{"sign": signs[one.sign], "gamma": signs[one.gamma]} for one in path.branches],
+        "jumps": [{"lo": number(jump.lo), "hi": number(jump.hi)} for jump in path.jumps],
+    }
 
 
 def _curve(problem: Problem, found: Curve) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from verify.jump import Jump, check_jump
 from verify.lambda_max import check_lambda_max
 from verify.multipliers import check_multipliers
 from verify.network.check import Ground, Network, check_network
+from verify.one_neuron import OneNeuron, check_one_neuron
 from verify.optimal_set import OptimalSet, check_optimal_set
 from verify.path import Path, check_path
 from verify.patterns import Patterns, check_patterns
@@ -33,7 +34,7 @@ from verify.value import Fit, Value, check_fit, check_value
 T = TypeVar("T")
 PLAIN = ("lambda_max", "primal", "dual", "value", "fit")  # with delta > 0 or the logistic loss
 SETS = {"optimal_set": check_optimal_set, "exact_set": check_exact_set, "algebraic_set": check_algebraic_set}
-NAMES = (*PLAIN, *SETS, "polytope", "min_norm", "faces", "derivatives", "ggp", "path", "curve", "jump")
+NAMES = (*PLAIN, *SETS, "polytope", "min_norm", "faces", "derivatives", "ggp", "path", "curve", "jump", "one_neuron")
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ class Facts:
     derivatives: Derivatives | None = None
     network: Network | None = None
     curve: Curve | None = None
+    one_neuron: OneNeuron | None = None
 
 
 def check_facts(problem: Problem, node: Node) -> Facts:
@@ -77,13 +79,7 @@ def check_facts(problem: Problem, node: Node) -> Facts:
     if "fit" in facts:
         at = facts["fit"]
         fit = check_fit(problem, needed(primal, "primal", at), needed(value, "value", at), at)
-    optimal = None
-    for name, check_set in SETS.items():
-        if name in facts:
-            at = facts[name]
-            point = needed(theta, "dual", at)
-            multipliers = facts["dual"].record("theta", "multipliers")["multipliers"]
-            optimal = check_set(problem, patterns, point, multipliers, needed(value, "value", at), at)
+    optimal = check_sets(problem, patterns, theta, value, facts)
     polytope = shortest = None
     if "polytope" in facts:
         polytope = check_polytope(weights(problem, optimal, facts["polytope"]), facts["polytope"])
@@ -103,13 +99,28 @@ def check_facts(problem: Problem, node: Node) -> Facts:
     path = check_path(problem, patterns, squared, facts["path"]) if "path" in facts else None
     curve = check_curve(problem, patterns, squared, facts.get("path"), facts["curve"]) if "curve" in facts else None
     jump = check_jump(problem, patterns, facts["jump"]) if "jump" in facts else None
+    neuron = check_one_neuron(problem, facts["one_neuron"]) if "one_neuron" in facts else None
     network = None
     if "network" in facts:
         zero = squared is not None and problem.lam**2 >= squared
         ground = Ground(patterns, zero, theta, value, optimal, polytope)
         network = check_network(problem, ground, facts["network"])
-    sets = (optimal, polytope, position, path, jump, shortest, derivatives, network, curve)
+    sets = (optimal, polytope, position, path, jump, shortest, derivatives, network, curve, neuron)
     return Facts(patterns, squared, primal, theta, value, fit, *sets)
+
+
+def check_sets(
+    problem: Problem, patterns: Patterns | None, theta: Vector | None, value: Value | None, facts: dict[str, Node]
+) -> OptimalSet | None:
+    """The optimal set, by whichever facts are there; the last of them tells the most."""
+    optimal = None
+    for name, check_set in SETS.items():
+        if name in facts:
+            at = facts[name]
+            point = needed(theta, "dual", at)
+            multipliers = facts["dual"].record("theta", "multipliers")["multipliers"]
+            optimal = check_set(problem, patterns, point, multipliers, needed(value, "value", at), at)
+    return optimal
 
 
 def weights(problem: Problem, optimal: OptimalSet | None, node: Node) -> System:

@@ -131,7 +131,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _one_neuron(options: argparse.Namespace, example: Example | None) -> int:
     """The exact path of a single neuron on a single feature (prop:one-neuron)."""
-    for name in ("csv", "plot", "html", "certificate", "model"):
+    for name in ("csv", "plot", "html", "model"):
         if getattr(options, name) is not None:
             raise UsageError(f"--{name} does not go with --one-neuron.")
     path = input_path(options, example)
@@ -140,7 +140,18 @@ def _one_neuron(options: argparse.Namespace, example: Example | None) -> int:
     data = read_data(options, example)
     if len(data.Z[0]) != 1:
         raise UsageError(f"--one-neuron is for data with one feature; {path.name} has {len(data.Z[0])}.")
-    report = OneNeuronReport(path.name, one_neuron_path([row[0] for row in data.Z], data.y))
+    found = one_neuron_path([row[0] for row in data.Z], data.y)
+    target = Path(options.certificate) if options.certificate else Path(f"{stem(path)}.path.json")
+    with Progress(quiet=options.quiet) as stages:
+        problem = network_problem(data, "relu", stages, options.max_patterns)
+        facts = optimum(problem, LambdaChoice(value=found.top or Fraction(1)), DEFAULT_GAP, stages)
+        facts = replace(facts, one_neuron=found)
+        text = dumps(certificate(data.source, facts, verdicts(facts, ("patterns-complete", "one-neuron"))))
+        if not options.no_verify:
+            with stages.stage("verify"):
+                recheck(text)
+        write_file(target, text, "--certificate")
+    report = OneNeuronReport(path.name, found, target)
     print(
         json.dumps(report.to_json(), indent=1) if options.json else report.to_text(), end="\n" if options.json else ""
     )

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from relu_cert.path.curve import Curve
     from relu_cert.path.derivatives import Derivatives
     from relu_cert.path.model import Cover, Jump
+    from relu_cert.path.one_neuron import NeuronPath
     from relu_cert.path.tied_faces import Faces
     from relu_cert.prove.algebraic.model import AlgebraicSet
 
@@ -242,6 +243,7 @@ class Facts:
     path: Cover | None = None  # an interval of lambdas, if one was asked for
     curve: Curve | None = None  # breakpoints and samples of that path
     jump: Jump | None = None  # a lambda of the interval at which the minimum-norm path jumps
+    one_neuron: NeuronPath | None = None  # the path of the network with a single neuron, on one feature
     asked_sensitivity: bool = False
     faces: Faces | None = None  # how tied neurons sit on their faces, where the optimal set does not say it
     derivatives: Derivatives | None = None  # where they were asked for and exist

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from relu_cert.path.one_neuron import NeuronBranch, NeuronJump, NeuronPath
@@ -18,6 +19,7 @@ class OneNeuronReport:
 
     name: str
     path: NeuronPath
+    certificate: Path
 
     def to_text(self) -> str:
         """From large lambda to small: each branch, each jump with both minimisers at it."""
@@ -35,7 +37,7 @@ class OneNeuronReport:
         count = len(self.path.jumps)
         said = f"{count} jump{'s' * (count != 1)}: the path is not continuous" if count else "no jump"
         wide = "; with enough neurons the fit always moves continuously" * bool(count)
-        return "\n".join([*lines, "", f"{said}{wide}."]) + "\n"
+        return "\n".join([*lines, "", f"{said}{wide}.", "", f"certificate  {self.certificate}"]) + "\n"
 
     def to_json(self) -> dict[str, Any]:
         """One object, all numbers exact."""
@@ -53,6 +55,7 @@ class OneNeuronReport:
                 }
                 for jump in self.path.jumps
             ],
+            "certificate": str(self.certificate),
         }
 
 

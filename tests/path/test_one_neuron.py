@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
+import tempfile
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from relu_cert.certificate import one_neuron_record
 from relu_cert.cli import main
 from relu_cert.path.one_neuron import one_neuron_path
+from tests.verify.mutate import mutants
+from verify import VerifyError, check
+from verify.one_neuron import check_one_neuron
+from verify.problem import Problem
+from verify.text import Node
 
 F = Fraction
 
@@ -79,8 +90,11 @@ def test_the_chain_is_the_envelope(points: list[tuple[Fraction, Fraction]]) -> N
             assert (branch.v(lam), branch.gamma) in path.minimisers(lam)
 
 
-def test_the_command_shows_the_jump(capsys: pytest.CaptureFixture[str]) -> None:
-    """The corrected numbers of the proposition, as text and as JSON."""
+def test_the_command_shows_the_jump(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The corrected numbers of the proposition, as text, as JSON and in a certificate."""
+    monkeypatch.chdir(tmp_path)
     assert main(["path", "--example", "one-neuron", "--one-neuron", "--quiet"]) == 0
     said = capsys.readouterr().out
     assert "100/11 < lambda < 100: v = (lambda - 100)/10000, gamma = +1" in said
@@ -91,13 +105,89 @@ def test_the_command_shows_the_jump(capsys: pytest.CaptureFixture[str]) -> None:
     (jump,) = found["jumps"]
     assert jump["lo"] == jump["hi"] == "100/11"
     assert [(one["sign"], one["a"], one["b"]) for one in found["branches"]] == [(-1, "10000", "100"), (1, "1", "10")]
+    lines = {line.claim: line.proved for line in check(Path(found["certificate"]).read_bytes())}
+    assert "zero for lambda >= 100" in lines["one-neuron"] and "2 branches with 1 jumps" in lines["one-neuron"]
 
 
 @pytest.mark.parametrize("text", ["x,z,y\n1,2,3\n", "x,y\n1,2\n"])
-def test_one_feature_is_needed(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_feature_is_needed(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Two features are refused in one sentence; one that does nothing but grow has no jump."""
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "d.csv").write_text(text)
     features = text.split("\n", maxsplit=1)[0].count(",")
     assert main(["path", str(tmp_path / "d.csv"), "--one-neuron", "--quiet"]) == (0 if features == 1 else 64)
     said = capsys.readouterr()
     assert ("no jump" in said.out) if features == 1 else ("one feature" in said.err)
+
+
+@cache
+def certified() -> str:
+    """The certificate of the proposition's data."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+        target = Path(folder) / "c.json"
+        main(["path", "--example", "one-neuron", "--one-neuron", "--quiet", "--certificate", str(target)])
+        return target.read_text()
+
+
+def accepted(fact: Any) -> bool:
+    """Whether the checker accepts this fact for the proposition's data."""
+    content = json.loads(certified())
+    content["facts"]["one_neuron"] = fact
+    try:
+        check(json.dumps(content).encode())
+    except VerifyError:
+        return False
+    return True
+
+
+UP, DOWN = {"sign": "+", "gamma": "+"}, {"sign": "-", "gamma": "+"}
+AT = {"lo": "100/11", "hi": "100/11"}
+
+
+@pytest.mark.parametrize(
+    ("branches", "jumps", "right"),
+    [
+        ([DOWN, UP], [AT], True),
+        ([DOWN, UP], [{"lo": "9", "hi": "10"}], True),  # wider, and true
+        ([DOWN, UP], [{"lo": "9", "hi": "9"}], False),
+        ([DOWN, UP], [{"lo": "10", "hi": "9"}], False),
+        ([DOWN, UP], [{"lo": "9", "hi": "100"}], False),
+        ([DOWN, UP], [{"lo": "-1", "hi": "10"}], False),
+        ([UP, DOWN], [AT], False),
+        ([DOWN], [], False),
+        ([UP], [], False),
+        ([], [], False),
+        ([DOWN, UP], [], False),
+        ([DOWN, DOWN, UP], [{"lo": "50", "hi": "50"}, AT], False),
+        ([DOWN, {"sign": "+", "gamma": "-"}], [AT], False),
+    ],
+)
+def test_other_paths_are_rejected(branches: list[Any], jumps: list[Any], right: bool) -> None:
+    """Only branches that are best between their jumps are accepted."""
+    assert accepted({"branches": branches, "jumps": jumps}) is right
+
+
+def test_every_accepted_mutant_is_true() -> None:
+    """A small change of the fact is rejected, or its interval still holds the jump."""
+    fact = {"branches": [DOWN, UP], "jumps": [AT]}
+    for mutant in mutants(fact):
+        try:
+            new = json.loads(mutant.text)
+        except ValueError:
+            continue
+        if accepted(new):
+            (jump,) = new["jumps"]
+            assert F(jump["lo"]) <= F(100, 11) <= F(jump["hi"]), mutant.name
+            assert new["branches"] == [DOWN, UP]
+
+
+@settings(derandomize=True, deadline=None, max_examples=40)
+@given(st.lists(st.tuples(numbers, numbers), min_size=1, max_size=4))
+def test_the_checker_accepts_every_path(points: list[tuple[Fraction, Fraction]]) -> None:
+    """What the producer finds is accepted, also where jumps are irrational or branches tie."""
+    path = one_neuron_path([a for a, _ in points], [b for _, b in points])
+    problem = Problem("relu", F(1), tuple((a,) for a, _ in points), tuple(b for _, b in points))
+    found = check_one_neuron(problem, Node(one_neuron_record(path)))
+    assert (found.top, found.branches) == (path.top, len(path.branches))

@@ -18,6 +18,7 @@ from verify.claims.licq import licq, not_licq
 from verify.claims.min_norm import min_norm
 from verify.claims.min_norm_continuous import min_norm_continuous, not_min_norm_continuous
 from verify.claims.minimal import minimal
+from verify.claims.one_neuron import one_neuron
 from verify.claims.optimal import optimal
 from verify.claims.optimal_set import optimal_set
 from verify.claims.p_unique import not_p_unique, p_unique
@@ -46,6 +47,7 @@ CLAIMS: dict[str, Judge] = {
     "min-norm-continuous": min_norm_continuous,
     "breakpoints": breakpoints,
     "curve": curve,
+    "one-neuron": one_neuron,
     "e-equals-a": e_equals_a,
     "licq": licq,
     "strict-complementarity": strict_complementarity,
