@@ -71,8 +71,9 @@ def run(options: argparse.Namespace) -> int:
                 for other in Strategy
                 if options.html and other is not strategy
             }
-        origin = options.network or "the optimal network"
-        found = Pruning(data, lam, origin, strategy, not options.drop, start, free, tuple(steps), options.out, others)
+        found = Pruning(
+            data, lam, options.network, strategy, not options.drop, start, free, tuple(steps), options.out, others
+        )
         if options.out:
             _write(options, data, free, steps)
         if options.html:

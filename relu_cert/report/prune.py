@@ -16,12 +16,13 @@ from relu_cert.network.objective import ConvexNeuron
 class Pruning:
     """The way down from a network: free and exact to `free`, then in floats to the zero network.
 
-    `others` are the ways of the other strategies from the same network, for comparison.
+    `network` is the file of a given network; None: the optimal one. `others` are the ways of the other strategies from
+    the same network, for comparison.
     """
 
     data: Dataset
     lam: Fraction
-    origin: str
+    network: str | None
     strategy: Strategy
     corrected: bool
     start: tuple[ConvexNeuron, ...]

@@ -183,7 +183,7 @@ def test_without_a_certificate_the_page_says_how_to_get_one():
     data = read_csv(examples.path("xor"), bias=True)
     report = PathReport("xor.csv", LARGEST, cover(("3", "4")), (), 0, WALK)
     page = Page(report_page(report, relu(data.Z, data.y, enumerate_patterns(data.Z)), "xor.csv", data))
-    assert "python -m relu_cert check xor.csv --bias --lambda 2 --interval 1,8" in page.prose
+    assert "xor.csv --bias --lambda 2 --interval 1,8" in page.prose
     assert "UNDECIDED continuous" in page.prose and "too near" in page.prose
 
 

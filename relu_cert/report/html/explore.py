@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -13,6 +14,7 @@ from relu_cert.exact import sqrt_upper
 from relu_cert.prove.polytope.equations import weight_system
 from relu_cert.report.explore import Exploration, Row
 from relu_cert.report.html.check import verdict_table
+from relu_cert.report.html.commands import certificate_name, data_arguments, verify_section
 from relu_cert.report.html.curve import curve_figure, curves_figure
 from relu_cert.report.html.frame import Frame, drawing, padded
 from relu_cert.report.html.markup import e
@@ -22,7 +24,7 @@ from relu_cert.report.html.plane import plane_figure
 from relu_cert.report.html.set_figures import set_figures
 from relu_cert.report.html.shadow import MARKS, shadow, shadow_figure
 from relu_cert.report.html.view import Floats, View, floats
-from relu_cert.report.text import decimal, short
+from relu_cert.report.text import decimal, rational, short
 
 CLAIMS = ("optimal", "fit", "p-unique", "optimal-set", "minimal")
 MOST_VERTICES = 2000
@@ -43,9 +45,21 @@ def explore_page(found: Exploration) -> str:
         Section("networks", "Four optimal networks", _networks(found)),
         Section("set", "The set of all of them", _pictures(found)),
         Section("functions", "What they say", _functions(found)),
+        Section("verify", "Verify it", _verify(found)),
     ]
     title = f"{Path(found.data.source.path).name}: optimal networks"
     return page(title, _head(found), [section for section in sections if section.body])
+
+
+def _verify(found: Exploration) -> tuple[Element, ...]:
+    """The set has a certificate; the errors on other data are floats, and have none."""
+    source, model = found.data.source.path, " --model gated" * (found.facts.problem.kind == "gated")
+    lines = [
+        f"python -m relu_cert check {data_arguments(found.data)}{model} --lambda {rational(found.facts.lam)}",
+        f"python -m verify {quote(certificate_name(source))} --data {quote(source)}",
+    ]
+    how = "A certificate of the set of all optimal networks, and an independent program that re-derives it:"
+    return verify_section(how, lines, found.data)
 
 
 def _head(found: Exploration) -> list[Element]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from math import log10
-from pathlib import Path
 from shlex import quote
 from xml.etree.ElementTree import Element
 
@@ -17,8 +16,9 @@ from relu_cert.path.model import Cover
 from relu_cert.problem.model import Problem
 from relu_cert.prove.facts import LambdaMax
 from relu_cert.report.html.check import verdict_rows, verdict_table
+from relu_cert.report.html.commands import certificate_name, data_arguments, verify_section
 from relu_cert.report.html.markup import e
-from relu_cert.report.html.page import Section, cards, count, figures, files, fold, page, table
+from relu_cert.report.html.page import Section, cards, count, figures, fold, page, table
 from relu_cert.report.html.path_figures import Axis, angles_figure, objective_figure, path_figure
 from relu_cert.report.html.tracks import levels, stretches, tracks
 from relu_cert.report.html.view import drawable
@@ -177,23 +177,17 @@ def _numbers(report: PathReport) -> tuple[Element, ...]:
 def _verify(report: PathReport, problem: Problem, source: str, data: Dataset | None) -> tuple[Element, ...]:
     if report.certificate is not None:
         how = "An independent program reads data and certificate again and re-derives all of it in exact arithmetic:"
-        command = f"python -m verify {quote(str(report.certificate))} --data {quote(source)}"
-        return e("p", how), e("pre", e("code", command)), *_data_card(source, data)
+        return verify_section(how, [f"python -m verify {quote(str(report.certificate))} --data {quote(source)}"], data)
     cover = report.cover
-    stem = Path(source).name.removesuffix(".gz").rsplit(".", 1)[0]
-    model = " --model gated" * (problem.kind == "gated") + " --bias" * (data is not None and data.source.bias)
-    ends = f"--interval {rational(cover.lo)},{rational(cover.hi)}"
-    middle = _between(cover.lo, cover.hi)
-    commands = (
-        f"python -m relu_cert check {quote(source)}{model} --lambda {rational(middle)} {ends}\n"
-        f"python -m verify {quote(stem + '.cert.json')} --data {quote(source)}"
-    )
+    read = quote(source) if data is None else data_arguments(data)
+    model = " --model gated" * (problem.kind == "gated")
+    ends = f"--lambda {rational(_between(cover.lo, cover.hi))} --interval {rational(cover.lo)},{rational(cover.hi)}"
+    lines = [
+        f"python -m relu_cert check {read}{model} {ends}",
+        f"python -m verify {quote(certificate_name(source))} --data {quote(source)}",
+    ]
     how = "A certificate of the whole interval, and an independent program that re-derives it in exact arithmetic:"
-    return e("p", how), e("pre", e("code", commands)), *_data_card(source, data)
-
-
-def _data_card(source: str, data: Dataset | None) -> list[Element]:
-    return [] if data is None else [files([("data", source, data.source.sha256)])]
+    return verify_section(how, lines, data)
 
 
 def _between(lo: Fraction, hi: Fraction) -> Fraction:

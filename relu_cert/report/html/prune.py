@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from relu_cert.claims.model import Verdict
 from relu_cert.network.approximate import PruningStep
 from relu_cert.report.html.check import verdict_rows
+from relu_cert.report.html.commands import certificate_name, data_arguments, verify_section
 from relu_cert.report.html.curve import curve_figure
 from relu_cert.report.html.frame import Frame, drawing, labelled, padded, ticks
 from relu_cert.report.html.markup import e
@@ -18,7 +20,7 @@ from relu_cert.report.html.page import Section, beside, cards, count, figure, fi
 from relu_cert.report.html.plane import plane_figure
 from relu_cert.report.html.view import View, floats
 from relu_cert.report.prune import Pruning
-from relu_cert.report.text import short
+from relu_cert.report.text import rational, short
 
 MOST_LISTED = 200
 PICTURES = 6
@@ -38,19 +40,41 @@ def prune_page(found: Pruning) -> str:
         Section("curve", "The pruning curve", () if drawn is None else (drawn,)),
         Section("networks", "The networks on the way", _networks(found)),
         Section("widths", "Width by width", _table(found.steps)),
+        Section("verify", "Verify it", _verify(found)),
     ]
     title = f"{Path(found.data.source.path).name}: pruning"
     return page(title, _head(found), [section for section in sections if section.body])
 
 
+def _verify(found: Pruning) -> tuple[Element, ...]:
+    """The free part of the pruning of a given network is a claim of `network`; the optimal one has its certificate."""
+    source, read = found.data.source.path, data_arguments(found.data)
+    lam = f"--lambda {rational(found.lam)}"
+    if found.network is None:
+        lines = [
+            f"python -m relu_cert check {read} {lam}",
+            f"python -m verify {quote(certificate_name(source))} --data {quote(source)}",
+        ]
+        how = "A certificate of the optimal network that the pruning begins with, re-derived by an independent program:"
+        return verify_section(how, lines, found.data)
+    name = quote(found.network)
+    lines = [
+        f"python -m relu_cert network {name} {read} {lam} --certificate network.cert.json",
+        f"python -m verify network.cert.json --data {quote(source)} --network {name}",
+    ]
+    how = "A certificate of the network and of what it can be pruned to for free, re-derived by an independent program:"
+    return verify_section(how, lines, found.data)
+
+
 def _head(found: Pruning) -> list[Element]:
+    origin = found.network or "the optimal network"
     text = (
-        f"From {found.origin}, {count(len(found.start), 'neuron')}: pruned exactly while that costs nothing, then one "
+        f"From {origin}, {count(len(found.start), 'neuron')}: pruned exactly while that costs nothing, then one "
         "neuron at a time."
     )
     first = found.steps[0]
     shown = [
-        ("neurons at the start", str(len(found.start)), Path(found.origin).name),
+        ("neurons at the start", str(len(found.start)), Path(origin).name),
         ("after free pruning", str(len(found.free)), "the same fit, exactly"),
         ("objective there", f"{first.objective:.8g}", "rounded"),
         ("λ", short(found.lam, 14), ""),
