@@ -54,11 +54,11 @@ def instances(draw: DrawFn) -> Counted:
 def counts_are_right(c: Counted) -> Outcome:
     """Both counts, again; all of D_Z twice where there are few rows."""
     again = counted(c.Z)
-    farkas = count_patterns(c.Z) if len(c.Z) <= FEW_ROWS else again.patterns
+    farkas = count_patterns(c.Z) if len(c.Z) <= FEW_ROWS else None
     return first_failure(
-        expect(c.open_cells == again.open_cells, f"{again.open_cells} open cells, not {c.open_cells}"),
+        expect(farkas in (None, c.patterns), f"{farkas} patterns by Farkas, not {c.patterns}"),
         expect(c.patterns == again.patterns, f"{again.patterns} patterns, not {c.patterns}"),
-        expect(c.patterns == farkas, f"{farkas} patterns by Farkas, not {c.patterns}"),
+        expect(c.open_cells == again.open_cells, f"{again.open_cells} open cells, not {c.open_cells}"),
     )
 
 
