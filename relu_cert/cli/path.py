@@ -131,7 +131,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _one_neuron(options: argparse.Namespace, example: Example | None) -> int:
     """The exact path of a single neuron on a single feature (prop:one-neuron)."""
-    for name in ("csv", "plot", "html", "model"):
+    for name in ("csv", "plot", "model"):
         if getattr(options, name) is not None:
             raise UsageError(f"--{name} does not go with --one-neuron.")
     path = input_path(options, example)
@@ -146,12 +146,17 @@ def _one_neuron(options: argparse.Namespace, example: Example | None) -> int:
         problem = network_problem(data, "relu", stages, options.max_patterns)
         facts = optimum(problem, LambdaChoice(value=found.top or Fraction(1)), DEFAULT_GAP, stages)
         facts = replace(facts, one_neuron=found)
-        text = dumps(certificate(data.source, facts, verdicts(facts, ("patterns-complete", "one-neuron"))))
+        results = verdicts(facts, ("patterns-complete", "one-neuron"))
+        text = dumps(certificate(data.source, facts, results))
         if not options.no_verify:
             with stages.stage("verify"):
                 recheck(text)
         write_file(target, text, "--certificate")
     report = OneNeuronReport(path.name, found, target)
+    if options.html:
+        from relu_cert.report.html.one_neuron import one_neuron_page
+
+        write_file(Path(options.html), one_neuron_page(report, data, results), "--html")
     print(
         json.dumps(report.to_json(), indent=1) if options.json else report.to_text(), end="\n" if options.json else ""
     )

@@ -31,7 +31,9 @@ class OneNeuronReport:
         ]
         ends = [rational(self.path.top), *(_at(jump) for jump in self.path.jumps), "0"]
         for i, branch in enumerate(self.path.branches):
-            lines.append(f"  {ends[i + 1]} < lambda < {ends[i]}: v = {_formula(branch)}, gamma = {branch.gamma:+d}")
+            lines.append(
+                f"  {ends[i + 1]} < lambda < {ends[i]}: v = {branch_formula(branch)}, gamma = {branch.gamma:+d}"
+            )
             if i < len(self.path.jumps):
                 lines.append(f"  lambda = {_at(self.path.jumps[i])}: {_jump(self.path.jumps[i])}")
         count = len(self.path.jumps)
@@ -59,7 +61,7 @@ class OneNeuronReport:
         }
 
 
-def _formula(branch: NeuronBranch) -> str:
+def branch_formula(branch: NeuronBranch) -> str:
     """|v| = (b - lambda)/a with the sign of v."""
     b, a = rational(branch.b), rational(branch.a)
     top = f"{b} - lambda" if branch.sign > 0 else f"lambda - {b}"
