@@ -34,7 +34,7 @@ from relu_cert.report.progress import Progress
 from verify import VerifyError
 from verify import check as recheck
 
-PATH_CLAIMS = ("continuous", "min-norm-continuous")
+PATH_CLAIMS = ("continuous", "set-continuous", "min-norm-continuous")
 CLAIMS = ("p-unique", "convex-unique", "optimal-set", "minimal", "connected", *PATH_CLAIMS)
 GAP = Fraction(1, 10**9)
 RATIOS = (Fraction(1, 100), Fraction(1, 50), Fraction(1, 20), Fraction(1, 10), Fraction(1, 5), Fraction(1, 2))

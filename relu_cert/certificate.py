@@ -17,7 +17,7 @@ from relu_cert.path.breakpoints import Breakpoint
 from relu_cert.path.curve import Curve, Sample
 from relu_cert.path.derivatives import Derivatives
 from relu_cert.path.ends import End
-from relu_cert.path.model import Aside, Cover, Jump, Piece
+from relu_cert.path.model import Aside, Cover, Jump, Lifted, Piece
 from relu_cert.path.one_neuron import NeuronPath
 from relu_cert.path.tied_faces import Faces
 from relu_cert.patterns.model import Group, PatternSet
@@ -155,7 +155,7 @@ def _facts(facts: Facts) -> dict[str, Any]:
         tail["derivatives"] = _derivatives(facts.derivatives)
     if facts.ggp is not None:
         tail["ggp"] = ggp_record(facts.ggp)
-    if facts.path is not None and facts.path.complete:
+    if facts.path is not None:
         tail["path"] = _path(facts.problem, facts.path)
     if facts.curve is not None and "path" in tail:
         tail["curve"] = _curve(facts.problem, facts.curve)
@@ -333,7 +333,20 @@ def _path_piece(problem: Problem, piece: Piece) -> dict[str, Any]:
         "out": _multipliers(piece.out) if problem.model == "relu" else None,
         "inverse": matrix(piece.inverse),
         "radius": number(piece.radius),
+    } | ({} if piece.lifted is None else {"lifted": _lifted(piece.lifted)})
+
+
+def _lifted(found: Lifted) -> dict[str, Any]:
+    content: dict[str, Any] = {
+        "lift": matrix(found.lift),
+        "forced": list(found.forced),
+        "force": vector(found.force),
+        "spread": matrix(found.spread),
     }
+    if (onset := found.onset) is not None:
+        apart = [matrix(U) for U in onset.apart]
+        content["onset"] = {"rows": matrix(onset.rows), "normal": vector(onset.normal), "apart": apart}
+    return content
 
 
 def _aside(problem: Problem, one: Aside | NeuronClass) -> dict[str, Any]:

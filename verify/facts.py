@@ -15,13 +15,13 @@ from verify.faces import check_faces
 from verify.field_shortest import check_field_min_norm
 from verify.field_system import FieldSystem, not_in_field
 from verify.ggp import Position, check_ggp
-from verify.jump import Jump, check_jump
+from verify.jump import Jump
 from verify.lambda_max import check_lambda_max
 from verify.multipliers import check_multipliers
 from verify.network.check import Ground, Network, check_network
 from verify.one_neuron import OneNeuron, check_one_neuron
 from verify.optimal_set import OptimalSet, check_optimal_set
-from verify.path import Path, check_path
+from verify.path import Path, check_paths
 from verify.patterns import Patterns, check_patterns
 from verify.polytope import Polytope, check_polytope
 from verify.primal import Primal, check_primal
@@ -96,9 +96,8 @@ def check_facts(problem: Problem, node: Node) -> Facts:
         known = at_theta(optimal, at)
         derivatives = check_derivatives(problem, needed(theta, "dual", at), needed(value, "value", at), known, at)
     position = check_ggp(problem, patterns, facts["ggp"]) if "ggp" in facts else None
-    path = check_path(problem, patterns, squared, facts["path"]) if "path" in facts else None
+    path, jump = check_paths(problem, patterns, squared, facts)
     curve = check_curve(problem, patterns, squared, facts.get("path"), facts["curve"]) if "curve" in facts else None
-    jump = check_jump(problem, patterns, facts["jump"]) if "jump" in facts else None
     neuron = check_one_neuron(problem, facts["one_neuron"]) if "one_neuron" in facts else None
     network = None
     if "network" in facts:

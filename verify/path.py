@@ -1,4 +1,7 @@
-"""The path on an interval of lambdas: pieces, on each of which the optimal network is unique for every lambda.
+"""The path on an interval of lambdas: pieces, on each of which the optimal networks move continuously.
+
+On a plain piece the network is unique for every lambda; on a lifted one the set of optimal networks is a polytope that
+moves continuously.
 
 With s = r*/lambda and eta = 1/lambda everything is said for lambda = 1 and the targets eta y (FORMAT.md: `path`).
 """
@@ -13,8 +16,11 @@ from flint import fmpq_mat
 
 from verify.bounds import fraction, matrix, rational, root_above
 from verify.classes import Ball, Class
+from verify.jump import Jump, check_jump
+from verify.lifted import Set, check_lifted
 from verify.moving import check_concave, read_aside, read_moving
 from verify.multipliers import check_multipliers
+from verify.onset import Moving
 from verify.outs import check_outs
 from verify.patterns import Patterns
 from verify.polynomials import add, at_least, at_most, length_squared, multiply, times_columns
@@ -25,12 +31,28 @@ MOST_COEFFICIENTS = 16
 
 
 @dataclass(frozen=True)
+class Several:
+    """From lo to hi the set of optimal networks has at least this dimension, which is not 0."""
+
+    lo: Fraction
+    hi: Fraction
+    dimension: int
+
+
+@dataclass(frozen=True)
 class Path:
-    """For every lambda in [lo, hi] the optimal network is unique; `pieces` of them were checked."""
+    """On the pieces, so many of them, in [lo, hi] the optimal networks move continuously.
+
+    `complete`: the pieces are the whole interval. `unique`: the network is unique on all of them. `several`: a piece,
+    or its part in [lo, hi], where it is not.
+    """
 
     lo: Fraction
     hi: Fraction
     pieces: int
+    complete: bool
+    unique: bool
+    several: Several | None
 
 
 @dataclass(frozen=True)
@@ -42,27 +64,40 @@ class Frame:
     h: Fraction
 
 
+def check_paths(
+    problem: Problem, patterns: Patterns | None, squared: Fraction | None, facts: dict[str, Node]
+) -> tuple[Path | None, Jump | None]:
+    """What is said about an interval of lambdas; a jump is in that of the path."""
+    path = check_path(problem, patterns, squared, facts["path"]) if "path" in facts else None
+    jump = check_jump(problem, patterns, facts["jump"]) if "jump" in facts else None
+    if path is not None and jump is not None and (path.lo, path.hi) != (jump.lo, jump.hi):
+        raise facts["jump"].reject("the interval of the path")
+    return path, jump
+
+
 def check_path(problem: Problem, patterns: Patterns | None, largest_squared: Fraction | None, node: Node) -> Path:
-    """Reject unless the pieces cover [lo, hi], at least up to lambda_max, and each of them is a proof."""
+    """Reject unless each piece is a proof; whether they cover [lo, hi], at least up to lambda_max, is told."""
     fields = node.record("lo", "hi", "pieces")
     lo, hi = fields["lo"].number(), fields["hi"].number()
     if not 0 < lo < hi:
         raise node.reject("0 < lo < hi", f"lo = {show(lo)}, hi = {show(hi)}")
-    reached = lo
+    reached, complete, unique, several = lo, True, True, None
     pieces = fields["pieces"].array()
     for entry in pieces:
-        low, high = check_piece(problem, patterns, entry)
-        if low > reached:
-            raise entry.reject(f"a piece that begins at or below {show(reached)}", show(low))
+        low, high, found = check_piece(problem, patterns, entry)
+        complete = complete and low <= reached
+        unique = unique and found.unique
         reached = max(reached, high)
-    if reached < hi and (largest_squared is None or reached**2 < largest_squared):
-        raise fields["pieces"].reject("pieces up to hi, or up to lambda_max", f"pieces up to {show(reached)}")
-    return Path(lo, hi, len(pieces))
+        if found.dimension > 0 and max(low, lo) <= min(high, hi):
+            several = several or Several(max(low, lo), min(high, hi), found.dimension)
+    end = reached >= hi or (largest_squared is not None and reached**2 >= largest_squared)
+    return Path(lo, hi, len(pieces), complete and end, unique, several)
 
 
-def check_piece(problem: Problem, patterns: Patterns | None, node: Node) -> tuple[Fraction, Fraction]:
-    """Reject unless the network is unique for every lambda of the piece; its ends."""
-    fields = node.record("lo", "hi", "s", "classes", "aside", "weights", "multipliers", "out", "inverse", "radius")
+def check_piece(problem: Problem, patterns: Patterns | None, node: Node) -> tuple[Fraction, Fraction, Set]:
+    """Reject unless the optimal networks move continuously on the piece; its ends, and what the set of them is."""
+    names = ("lo", "hi", "s", "classes", "aside", "weights", "multipliers", "out", "inverse", "radius")
+    fields = node.record(*names, optional=("lifted",))
     lo, hi = fields["lo"].number(), fields["hi"].number()
     if not 0 < lo <= hi:
         raise node.reject("0 < lo <= hi", f"lo = {show(lo)}, hi = {show(hi)}")
@@ -79,21 +114,24 @@ def check_piece(problem: Problem, patterns: Patterns | None, node: Node) -> tupl
     classes = [read_moving(ball, patterns, S, entry) for entry in fields["classes"].array()]
     frame = Frame(problem, (1 / lo + 1 / hi) / 2, (1 / lo - 1 / hi) / 2)
     alpha = [entry.vector(len(s)) for entry in fields["weights"].array(len(classes))]
-    R, rho = tube(frame, S, classes, alpha, fields["weights"])
+    R, rho, miss = tube(frame, S, classes, alpha, fields["weights"])
     if rho > radius:
         raise fields["radius"].reject(f"a radius >= {show(rho)}", show(radius))
     for class_, entry in zip(classes, fields["classes"].array(), strict=True):
         check_concave(ball, S, class_, R, entry)
     aside = [read_aside(ball, patterns, S, R, entry) for entry in fields["aside"].array()]
     check_outs(ball, patterns, [*classes, *aside], fields["multipliers"], fields["out"])
+    if "lifted" in fields:
+        moving = Moving(ball, S, classes, alpha, R, miss)
+        return lo, hi, check_lifted(moving, fields["inverse"], fields["lifted"])
     check_independent(S, classes, R, fields["inverse"])
-    return lo, hi
+    return lo, hi, Set(0, unique=True)
 
 
 def tube(
     frame: Frame, S: fmpq_mat, classes: Sequence[Class], alpha: list[Vector], node: Node
-) -> tuple[Fraction, Fraction]:
-    """R: |s(eta) - s(tau)| <= R on the piece. rho: all these points are within rho of s_0."""
+) -> tuple[Fraction, Fraction, Fraction]:
+    """R: |s(eta) - s(tau)| <= R on the piece. rho: all these points are within rho of s_0. A bound of |E|."""
     size = S.ncols()
     E = fmpq_mat(S.nrows(), 2 * size - 1)
     for k, y_k in enumerate(frame.problem.y):
@@ -114,9 +152,9 @@ def tube(
     R = root_above(max(at_most(add(length_squared(E), slack)), Fraction(0)))
     if size == 1:
         rho = R + (root_above(square(tuple(fraction(x) for x in S.entries()))) + R) * frame.h / frame.center
-        return rho, rho
+        return rho, rho, R + frame.h * root_above(square(frame.problem.y))
     moved = fmpq_mat([row[1:] for row in S.tolist()])
-    return R, R + root_above(max(at_most(length_squared(moved)), Fraction(0)))
+    return R, R + root_above(max(at_most(length_squared(moved)), Fraction(0))), R
 
 
 def check_independent(S: fmpq_mat, classes: Sequence[Class], R: Fraction, node: Node) -> None:

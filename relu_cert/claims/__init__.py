@@ -25,6 +25,7 @@ from relu_cert.claims import (
     p_unique,
     patterns_complete,
     sensitivity,
+    set_continuous,
     strict_complementarity,
 )
 from relu_cert.claims.model import Result, Verdict
@@ -43,6 +44,7 @@ CLAIMS: tuple[ModuleType, ...] = (
     ggp,
     general_position,
     continuous,
+    set_continuous,
     min_norm_continuous,
     breakpoints,
     curve,

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from relu_cert.claims import p_unique
 from relu_cert.claims.model import Result, Verdict
 from relu_cert.exact import norm_squared
 from relu_cert.path.model import Cover, Gap
@@ -28,12 +29,12 @@ def applies(facts: Facts) -> bool:
 
 
 def decide(facts: Facts) -> Result:
-    """Every piece of the interval is settled, or an exact jump, or the list of what is open."""
+    """Unique on every piece of the interval; or not unique at some lambda of it; or the list of what is open."""
     found = facts.path
     if found is None:
         raise ValueError("no interval was asked for")
-    where = f"[{short(found.lo)}, {short(found.hi)}]"
-    if found.complete:
+    where = interval(found)
+    if found.unique:
         if not found.pieces:
             detail = f"lambda >= lambda_max on {where}: the zero network is the only solution."
             return Result(NAME, Verdict.PROVED, "zero", detail)
@@ -42,11 +43,30 @@ def decide(facts: Facts) -> Result:
     if facts.jump is not None:
         detail = f"at lambda = {short(facts.jump.lam)} there are optimal networks that no nearby ones tend to."
         return Result(NAME, Verdict.REFUTED, "exact jump", detail)
+    if (piece := found.several) is not None:
+        lo, hi = max(piece.lo, found.lo), min(piece.hi, found.hi)
+        detail = f"not unique: for {short(lo)} <= lambda <= {short(hi)} the optimal networks form a set of dimension "
+        return Result(NAME, Verdict.REFUTED, "lifted pieces", f"{detail}{piece.dimension}.")
+    if found.lo <= facts.lam <= found.hi and p_unique.decide(facts).verdict is Verdict.REFUTED:
+        detail = f"not unique at lambda = {short(facts.lam)}, which lies in {where}."
+        return Result(NAME, Verdict.REFUTED, "not unique at lambda", detail)
+    return Result(NAME, Verdict.UNDECIDED, "", open_parts(found))
+
+
+def interval(found: Cover) -> str:
+    """[lo, hi]"""
+    return f"[{short(found.lo)}, {short(found.hi)}]"
+
+
+def open_parts(found: Cover) -> str:
+    """What is not settled."""
+    if not found.gaps:
+        count = sum(1 for piece in found.pieces if not piece.unique)
+        return f"the set of optimal networks moves continuously; whether it is one network is open on {count} pieces."
     open_part = sum((gap.hi - gap.lo for gap in found.gaps), Fraction(0)) / (found.hi - found.lo)
     listed = "; ".join(_gap(gap) for gap in found.gaps[:SHOWN_GAPS])
     more = f"; and {len(found.gaps) - SHOWN_GAPS} more" if len(found.gaps) > SHOWN_GAPS else ""
-    detail = f"{scientific(open_part)} of {where} is open: {listed}{more}."
-    return Result(NAME, Verdict.UNDECIDED, "", detail)
+    return f"{scientific(open_part)} of {interval(found)} is open: {listed}{more}."
 
 
 def lipschitz_fit_squared(facts: Facts, lo: Fraction) -> Fraction:

@@ -1,8 +1,9 @@
 """min-norm-continuous: the weights of least norm move continuously on the interval (the paper's closing conjecture).
 
-Where the network is unique it is the one of least norm, and continuous. The conjecture that the minimum-norm path is
-always continuous is false: at some lambda one more neuron ties, with an output that depends on the others, and only
-there.
+Where the network is unique it is the one of least norm, and continuous. Where the set of optimal networks moves
+continuously, so does its shortest point: the set is convex and compact, and the norm strictly convex. The conjecture
+that the minimum-norm path is always continuous is false: at some lambda one more neuron ties, with an output that
+depends on the others, and only there.
 """
 
 from __future__ import annotations
@@ -23,18 +24,21 @@ def applies(facts: Facts) -> bool:
 
 
 def decide(facts: Facts) -> Result:
-    """Unique on the whole interval, or an exact jump."""
+    """Unique, or a set that moves continuously, on the whole interval; or an exact jump."""
     found = facts.path
     if found is None:
         raise ValueError("no interval was asked for")
-    if found.complete:
+    if found.unique:
         detail = "the optimal network is unique on the whole interval, so it is the one of least norm."
         return Result(NAME, Verdict.PROVED, "pieces", detail)
+    if found.complete:
+        detail = "the set of optimal networks moves continuously on the whole interval, and so does its shortest point."
+        return Result(NAME, Verdict.PROVED, "lifted pieces", detail)
     if facts.jump is not None:
         return Result(NAME, Verdict.REFUTED, "exact jump", _told(facts.jump))
     count = len(found.gaps)
     parts = f"{count} part{'s' if count > 1 else ''}"
-    detail = f"uniqueness is open on {parts} of the interval, and no exact jump was found."
+    detail = f"{parts} of the interval {'are' if count > 1 else 'is'} open, and no exact jump was found."
     return Result(NAME, Verdict.UNDECIDED, "", detail)
 
 

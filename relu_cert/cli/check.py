@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from relu_cert.examples import Example
 
 EXIT_REFUTED, EXIT_UNDECIDED = 1, 2
-PATH_CLAIMS = ("continuous", "min-norm-continuous")
+PATH_CLAIMS = ("continuous", "set-continuous", "min-norm-continuous")
 
 
 def add_parser(commands: Any) -> None:

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
+from relu_cert.exact import Matrix
+from relu_cert.solve import Solution
 from relu_cert.solve.faces import Face
 from relu_cert.solve.model import Floats
 
@@ -24,6 +27,33 @@ class Series:
 
     s: Floats
     alpha: Floats
+
+
+@dataclass(frozen=True)
+class Point:
+    """The float solution at one eta: the faces of its neurons, alpha > 0, and s = r/lambda."""
+
+    eta: Fraction
+    solution: Solution
+    faces: tuple[Face, ...]
+    alpha: Floats
+    s: Floats
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A float solution followed around one eta: s(tau) and alpha(tau) of the faces of its neurons, for targets y.
+
+    With a lift L: the faces are one for each superclass, projected on the complement of L like the targets.
+    """
+
+    eta: Fraction
+    h: Fraction
+    solution: Solution
+    faces: tuple[Face, ...]
+    series: Series
+    y: Floats
+    lift: Matrix = ()
 
 
 def taylor(
@@ -41,7 +71,7 @@ def taylor(
         for _ in range(NEWTON_STEPS):
             first = s + np.einsum("a,aij,j->i", alpha, G, s) - eta * y
             second = np.einsum("i,aij,j->a", s, G, s) - 1.0
-            step = np.linalg.solve(_jacobian(G, s, alpha), -np.concatenate([first, second]))
+            step = np.linalg.solve(jacobian(G, s, alpha), -np.concatenate([first, second]))
             s, alpha = s + step[: len(y)], alpha + step[len(y) :]
             if np.linalg.norm(step) <= 1e-15 * (np.linalg.norm(s) + np.linalg.norm(alpha)):
                 break
@@ -50,7 +80,7 @@ def taylor(
         return None
 
 
-def _jacobian(G: Floats, s: Floats, alpha: Floats) -> Floats:
+def jacobian(G: Floats, s: Floats, alpha: Floats) -> Floats:
     """[[M, Q], [2Q', 0]]"""
     n, k = len(s), len(alpha)
     Q = (G @ s).T
@@ -62,7 +92,7 @@ def _jacobian(G: Floats, s: Floats, alpha: Floats) -> Floats:
 
 def _series(G: Floats, y: Floats, s: Floats, alpha: Floats, h: float, degree: int) -> Series | None:
     n, k = len(s), len(alpha)
-    J = _jacobian(G, s, alpha)
+    J = jacobian(G, s, alpha)
     S, A = np.zeros((n, degree + 1)), np.zeros((k, degree + 1))
     S[:, 0], A[:, 0] = s, alpha
     GS = np.zeros((k, n, degree + 1))

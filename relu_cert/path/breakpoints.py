@@ -53,7 +53,7 @@ def breakpoints(
     """For each still piece, from large lambda to small, the change in it, if there is one; None where its ends were not
     settled."""
     known: dict[int, Bounds] = {}
-    for still in (piece for piece in reversed(found.pieces) if len(piece.s) == 1):
+    for still in (piece for piece in reversed(found.pieces) if len(piece.s) == 1 and piece.lifted is None):
         setting = _Setting(problem, floats, largest, found, known)
         eta = _event(problem, floats, still)
         one = None if eta is None else _enclosed(setting, eta)
@@ -102,7 +102,8 @@ class _Setting:
 
     def end(self, facts: Facts) -> End | None:
         """The end at the facts' lambda by a piece that has it, still pieces first."""
-        have = [i for i, piece in enumerate(self.cover.pieces) if piece.lo <= facts.lam <= piece.hi]
+        plain = [(i, piece) for i, piece in enumerate(self.cover.pieces) if piece.lifted is None]
+        have = [i for i, piece in plain if piece.lo <= facts.lam <= piece.hi]
         for i in sorted(have, key=lambda i: len(self.cover.pieces[i].s)):
             if i not in self.known:
                 self.known[i] = bounds(self.problem, self.cover.pieces[i])

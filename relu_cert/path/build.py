@@ -9,57 +9,53 @@ from math import lcm
 
 import numpy as np
 
-from relu_cert.exact import Vector
-from relu_cert.path.branch import Series, roots_within, taylor
-from relu_cert.path.candidates import candidates
+from relu_cert.exact import Matrix, Vector
+from relu_cert.path.branch import Branch, Point, roots_within, taylor
+from relu_cert.path.candidates import Candidate, candidates
 from relu_cert.path.model import Aside, Piece
+from relu_cert.path.sharpen import sharpened
 from relu_cert.path.tube import Refused, Tube, enclose, is_aside, require_faces, require_independence, side_by_side
 from relu_cert.problem.model import Problem
 from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import ClassMap, class_map
 from relu_cert.prove.definite import floats as to_floats
 from relu_cert.prove.dual import dual_multipliers
-from relu_cert.prove.facts import NeuronClass
+from relu_cert.prove.facts import Multipliers, NeuronClass, PieceMultipliers
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
 from relu_cert.prove.multipliers import Proposals
+from relu_cert.refine.faces import ExactFaces
 from relu_cert.solve import FloatProblem, Solution, multipliers, solve
-from relu_cert.solve.faces import Face
 from relu_cert.solve.model import Floats
 from relu_cert.solve.oracle import oracle_of
 from relu_cert.solve.solver import carry
 
 DEGREE = 5
-BITS = 64  # of the coefficients of a path
 THOROUGH = 0.9  # pieces below this need no sharper multiplier
-ROUNDING = 3e-14  # relative room for rounding
 FARTHEST, NEAR, TIED = 4.0, 0.05, 1e-9  # how far a branch is continued, and when it is believed to be the same
 MATCH = 1e-5  # a face is a class if their outputs agree so far; a wrong match costs a piece, never a verdict
 
 
-@dataclass(frozen=True)
-class Branch:
-    """The float solution at one eta with the faces of its neurons: s, alpha > 0, and s(tau), alpha(tau) around."""
-
-    eta: Fraction
-    h: Fraction
-    solution: Solution
-    faces: tuple[Face, ...]
-    series: Series
+def solved(floats: FloatProblem, eta: Fraction, warm: Solution | None) -> Point:
+    """Solve at eta."""
+    lam = float(1 / eta)
+    solution = solve(floats, lam, warm=warm)
+    faces = oracle_of(floats).follow(solution.neurons, solution.theta)
+    alpha = carry(faces, solution.neurons, lam)
+    used = [i for i, a in enumerate(alpha) if a > 0.0]
+    return Point(eta, solution, tuple(faces[i] for i in used), alpha[used], solution.theta / lam)
 
 
 def branch(floats: FloatProblem, eta: Fraction, h: Fraction, warm: Solution | None, degree: int = DEGREE) -> Branch:
     """Solve at eta, and expand."""
-    lam = float(1 / eta)
-    solution = solve(floats, lam, warm=warm)
-    oracle = oracle_of(floats)
-    faces = oracle.follow(solution.neurons, solution.theta)
-    alpha = carry(faces, solution.neurons, lam)
-    used = [i for i, a in enumerate(alpha) if a > 0.0]
-    chosen = [faces[i] for i in used]
-    found = taylor(chosen, floats.y, solution.theta / lam, alpha[used], float(eta), float(h), degree)
+    return through(floats, solved(floats, eta, warm), h, degree)
+
+
+def through(floats: FloatProblem, point: Point, h: Fraction, degree: int = DEGREE) -> Branch:
+    """The branch through a point."""
+    found = taylor(point.faces, floats.y, point.s, point.alpha, float(point.eta), float(h), degree)
     if found is None:
         raise Unsettled("the outputs of the active neurons are dependent, or nearly so")
-    return Branch(eta, h, solution, tuple(chosen), found)
+    return Branch(point.eta, h, point.solution, point.faces, found, floats.y)
 
 
 def continued(floats: FloatProblem, near: Branch, eta: Fraction, h: Fraction, degree: int = DEGREE) -> Branch | None:
@@ -72,14 +68,39 @@ def continued(floats: FloatProblem, near: Branch, eta: Fraction, h: Fraction, de
         return None
     powers = tau ** np.arange(near.series.s.shape[1])
     s, alpha = near.series.s @ powers, near.series.alpha @ powers
-    found = taylor(near.faces, floats.y, s, alpha, float(eta), float(h), degree)
+    found = taylor(near.faces, near.y, s, alpha, float(eta), float(h), degree)
     if found is None or (found.alpha[:, 0] <= 0.0).any():
         return None
     if np.linalg.norm(found.s[:, 0] - s) > NEAR * np.linalg.norm(s):
         return None
     if oracle_of(floats).price(found.s[:, 0], 1.0)[0] > 1.0 + TIED:
         return None
-    return Branch(eta, h, near.solution, near.faces, found)
+    return replace(near, eta=eta, h=h, series=found)
+
+
+@dataclass(frozen=True)
+class Start:
+    """What every piece begins with: s, the multipliers at s_0, a radius, and the neurons of the ball."""
+
+    s: tuple[Vector, ...]
+    alpha: tuple[Vector, ...]
+    multipliers: Multipliers
+    radius: Fraction
+    found: list[Candidate]
+    out: PieceMultipliers
+    maps: list[ClassMap]
+
+
+def start(problem: Problem, floats: FloatProblem, near: Branch) -> Start:
+    """The path of the branch, rounded, feasible up to what is judged later, and exactly orthogonal to the lift."""
+    sharp = sharpened(problem, near, ExactFaces(problem))
+    s = sharp.s
+    at_s_0, _ = dual_multipliers(
+        problem, s[0], lcm(*(x.denominator for x in s[0])), Fraction(1), _propose(floats, s[0])
+    )
+    rho = _guess(s, near, sharp.excess)
+    found, out = candidates(problem, s[0], at_s_0, rho)
+    return Start(s, sharp.alpha, at_s_0, rho, found, out, [class_map(problem, one.neuron) for one in found])
 
 
 def build(problem: Problem, floats: FloatProblem, lo: Fraction, hi: Fraction, near: Branch) -> Piece:
@@ -87,18 +108,13 @@ def build(problem: Problem, floats: FloatProblem, lo: Fraction, hi: Fraction, ne
 
     A branch of degree 0 gives a still piece.
     """
-    longest = _longest(near)
-    s = _rounded(near.series.s.T / np.sqrt(longest))
-    at_s_0, _ = dual_multipliers(
-        problem, s[0], lcm(*(x.denominator for x in s[0])), Fraction(1), _propose(floats, s[0])
-    )
-    rho = _guess(s, near, longest - 1.0)
-    found, out = candidates(problem, s[0], at_s_0, rho)
-    order = _match(near, [_output(class_map(problem, one.neuron), s[0]) for one in found])
+    begun = start(problem, floats, near)
+    s, rho, found = begun.s, begun.radius, begun.found
+    order = match(near, [output(one, s[0]) for one in begun.maps])
     active = [one.neuron for a, one in enumerate(found) if a in order]
-    weights = [_positive(near.series.alpha[order[a]]) for a in range(len(found)) if a in order]
-    piece = Piece(lo, hi, s, tuple(active), (), tuple(weights), at_s_0, out, (), rho)
-    tube = enclose(problem, piece, [class_map(problem, neuron) for neuron in active])
+    weights = [positive(begun.alpha[order[a]]) for a in range(len(found)) if a in order]
+    piece = Piece(lo, hi, s, tuple(active), (), tuple(weights), begun.multipliers, begun.out, (), rho)
+    tube = enclose(problem, piece, [begun.maps[a] for a in range(len(found)) if a in order])
     classes = list(active)
     aside: list[Aside | NeuronClass] = []
     for one in (one for a, one in enumerate(found) if a not in order):
@@ -107,26 +123,31 @@ def build(problem: Problem, floats: FloatProblem, lo: Fraction, hi: Fraction, ne
         else:
             classes.append(one.neuron)
             weights.append((Fraction(0),) * len(s))
-    if len(classes) > problem.n or len({(c.sign, c.pattern, c.block) for c in classes}) < len(classes):
+    if len(classes) > problem.n or not distinct(classes):
         raise Refused("too many neurons can be active")
     maps = [class_map(problem, neuron) for neuron in classes]
-    inverse = _inverse([_output(one, s[0]) for one in maps])
+    inverse = pseudoinverse([output(one, s[0]) for one in maps])
     piece = replace(piece, classes=tuple(classes), aside=tuple(aside), weights=tuple(weights), inverse=inverse)
-    judge(problem, piece, maps)
+    tube = judge(problem, piece, maps)
+    require_independence(problem, piece, maps, tube.R)
     return piece
 
 
+def distinct(classes: Sequence[NeuronClass]) -> bool:
+    """No block (ReLU: no sign and pattern) has two classes."""
+    return len({(c.sign, c.pattern, c.block) for c in classes}) == len(classes)
+
+
 def judge(problem: Problem, piece: Piece, maps: Sequence[ClassMap]) -> Tube:
-    """The tube of the piece; Refused unless the piece is a proof but for what is out or aside."""
+    """The tube of the piece; Refused unless it encloses s(eta), and every class has its face along the path."""
     tube = enclose(problem, piece, maps)
     require_faces(problem, piece, tube.R)
     if tube.rho > piece.radius:
         raise Refused("the tube is wider than its radius")
-    require_independence(problem, piece, maps, tube.R)
     return tube
 
 
-def _output(one: ClassMap, s_0: Vector) -> Floats:
+def output(one: ClassMap, s_0: Vector) -> Floats:
     """G s_0 in floats."""
     output: Floats = to_floats(one.output(side_by_side([s_0])))[:, 0]
     return output
@@ -143,18 +164,12 @@ def _propose(floats: FloatProblem, s_0: Vector) -> Proposals | None:
     return {xi: found[xi] for xi in (1, -1)} if isinstance(found, dict) else None
 
 
-def _rounded(rows: Floats) -> tuple[Vector, ...]:
-    """The coefficients on one binary grid."""
-    q = binary_grid([float(x) for x in rows[0]], BITS)
-    return tuple(tuple(from_grid(to_grid(float(x), q), q) for x in row) for row in rows)
-
-
-def _positive(row: Floats) -> Vector:
+def positive(row: Sequence[Fraction] | Floats) -> Vector:
     """Coefficients of a weight, lifted a little where it would touch 0 by rounding."""
-    lowest = row[0] - np.abs(row[1:]).sum()
-    lift = 0.0 if lowest >= 0.0 or lowest < -1e-9 * abs(row[0]) else -1.01 * lowest
-    first = Fraction(float(row[0])) + Fraction(lift)
-    return (first, *(Fraction(float(x)) for x in row[1:]))
+    exact = tuple(Fraction(x) for x in row)
+    lowest = exact[0] - sum((abs(x) for x in exact[1:]), Fraction(0))
+    lift = -lowest * 101 / 100 if -exact[0] / 10**9 <= lowest < 0 else Fraction(0)
+    return (exact[0] + lift, *exact[1:])
 
 
 def _guess(s: Sequence[Vector], near: Branch, excess: float) -> Fraction:
@@ -168,7 +183,7 @@ def _guess(s: Sequence[Vector], near: Branch, excess: float) -> Fraction:
     return from_grid(to_grid(radius, q) + 1, q)
 
 
-def _match(near: Branch, outputs: Sequence[Floats]) -> dict[int, int]:
+def match(near: Branch, outputs: Sequence[Floats]) -> dict[int, int]:
     """For the classes that are active, the number of their face."""
     order: dict[int, int] = {}
     s_0 = near.series.s[:, 0]
@@ -182,22 +197,12 @@ def _match(near: Branch, outputs: Sequence[Floats]) -> dict[int, int]:
     return order
 
 
-def _inverse(outputs: Sequence[Floats]) -> tuple[Vector, ...]:
-    """The pseudoinverse of the outputs at s_0, rounded."""
-    if not outputs:
-        return ()
-    W = np.linalg.pinv(np.array(outputs).T)
-    q = binary_grid([float(x) for x in W.ravel()], 40)
-    return tuple(tuple(from_grid(to_grid(float(x), q), q) for x in row) for row in W)
+def pseudoinverse(columns: Sequence[Floats]) -> Matrix:
+    """The pseudoinverse of the matrix with these columns, rounded."""
+    return on_grid(np.asarray(np.linalg.pinv(np.array(columns).T), dtype=np.float64)) if columns else ()
 
 
-def _longest(near: Branch) -> float:
-    """About the largest |v|^2 of the active neurons on the piece, by the bound that will be used."""
-    S = near.series.s
-    longest = 1.0
-    for face in near.faces:
-        V = face.B.T @ S
-        gram = V.T @ V
-        c = np.array([np.trace(gram[:, ::-1], offset=S.shape[1] - 1 - m) for m in range(2 * S.shape[1] - 1)])
-        longest = max(longest, float(c[0] + np.abs(c[1::2]).sum() + np.maximum(c[2::2], 0.0).sum()))
-    return longest + ROUNDING
+def on_grid(A: Floats, bits: int = 40) -> Matrix:
+    """The matrix rounded to so many bits of its largest entry."""
+    q = binary_grid([float(x) for x in A.ravel()], bits)
+    return tuple(tuple(from_grid(to_grid(float(x), q), q) for x in row) for row in A)

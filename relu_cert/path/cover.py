@@ -1,28 +1,39 @@
-"""An interval of lambdas, covered by pieces on which the optimal network is proved unique.
+"""An interval of lambdas, covered by pieces on which the optimal networks are proved to move continuously.
 
 Where a smooth branch ends (a neuron enters or leaves, a face changes) a still piece crosses the event; the smooth
-pieces end beside it. What is too wide is bisected; what stays open is listed.
+pieces end beside it. Where the residual is orthogonal to a subspace (the network may not be unique) the pieces are
+lifted, and a still piece crosses the lambda where that sets in. What is too wide is bisected; what stays open is
+listed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import pairwise
 
-from relu_cert.exact import sqrt_upper
-from relu_cert.path.build import Branch, branch, build, continued, events
+from relu_cert.exact import Matrix, sqrt_upper
+from relu_cert.path.branch import Branch, Point
+from relu_cert.path.build import DEGREE, build, continued, events, solved, through
+from relu_cert.path.lift_build import build_lifted, lifted_branch
 from relu_cert.path.model import Cover, Gap, Piece
+from relu_cert.path.onset_build import build_onset, locate
 from relu_cert.path.tube import Refused
 from relu_cert.problem.model import Problem
 from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.facts import LambdaMax
+from relu_cert.prove.lifts import independent, orthogonal_rows
 from relu_cert.solve import FloatProblem, Solution
 
 CHUNK = Fraction(1, 8)  # the relative width at which the search begins
 STILL = tuple(Fraction(1, 2**k) for k in (12, 18, 24, 32))  # half widths of still pieces, relative
+ONSET = tuple(Fraction(1, 2**k) for k in (10, 12, 13, 14, 15, 16, 18, 20, 24, 32))  # the same for onsets
+POINT = Fraction(1, 2**44)  # the half width of a still piece that stands for a point
 NARROW = Fraction(1, 2**30)  # nothing smaller is tried
+DOUBTFUL = Fraction(1, 2**7)  # from here on a point is settled before what is around it is bisected
+TOLD = 100  # parts in which progress is told
+CLOSE = Fraction(1, 2**26)  # how near floats look for the lambda at which s becomes orthogonal to more, relative
+SEEMS_ZERO = 1e-7  # relative; a wrong proposal costs time, never a verdict
 
 Told = Callable[[int, int], None]
 
@@ -63,84 +74,183 @@ class _Search:
     gaps: list[Gap] = field(default_factory=list)
     warm: Solution | None = None
     last: Branch | None = None
+    lifts: dict[Fraction, Matrix] = field(default_factory=dict)
     known: dict[Fraction, bool] = field(default_factory=dict)
+    failures: int = 0
 
     def all(self) -> None:
-        """Chunks of a fixed relative width, from large lambda to small."""
-        a, end = self.etas
-        cuts = [a]
-        while cuts[-1] < end:
-            cuts.append(min(end, _short(cuts[-1] * (1 + CHUNK))))
-        for i, (left, right) in enumerate(pairwise(cuts)):
-            self.told(i, len(cuts) - 1)
+        """From large lambda to small, in chunks about as wide as the pieces that were found last."""
+        left, end = self.etas
+        begin, width = left, CHUNK
+        while left < end:
+            self.told(round(TOLD * (left - begin) / (end - begin)), TOLD)
+            right = min(end, _short(left * (1 + width)))
+            count = len(self.pieces)
             self.settle(left, right)
+            smooth = [piece.hi / piece.lo - 1 for piece in self.pieces[count:] if len(piece.s) > 1]
+            width = min(CHUNK, 2 * max(smooth, default=CHUNK / 2))
+            left = right
 
     def settle(self, a: Fraction, b: Fraction) -> None:
         """[a, b] in pieces, or a gap."""
         reason = ""
+        taus: list[tuple[Branch, float]] = []
         try:
             near = self.at((a + b) / 2, (b - a) / 2)
-            self.pieces.append(build(self.problem, self.floats, 1 / b, 1 / a, near))
-            self.last = near
-            return
-        except Refused as why:
-            reason = str(why)
-            cut = self.event(a, b, near, events(why))
-            if cut is not None:
-                if a < cut[0]:
-                    self.settle(a, cut[0])
-                if cut[1] < b:
-                    self.settle(cut[1], b)
+            try:
+                self.pieces.append(self.built(a, b, near))
+                self.last = near
                 return
+            except Refused as why:
+                reason, taus = str(why), [(near, tau) for tau in events(why)]
         except Unsettled as why:
             reason, self.last = str(why), None
+        cut = self.onset(a, b) or self.event(a, b, taus)
+        if cut is not None:
+            if a < cut[0]:
+                self.settle(a, cut[0])
+            if cut[1] < b:
+                self.settle(cut[1], b)
+            return
         middle = _short((a + b) / 2)
-        if b - a <= NARROW * a or not (self.settled(a) or self.settled(middle) or self.settled(b)):
+        if b - a <= NARROW * a or (
+            b - a <= DOUBTFUL * a and not (self.settled(a) or self.settled(middle) or self.settled(b))
+        ):
             self.gaps.append(Gap(1 / b, 1 / a, reason or "the piece is too narrow"))
             return
         self.settle(a, middle)
         self.settle(middle, b)
 
+    def built(self, a: Fraction, b: Fraction, near: Branch) -> Piece:
+        """The piece, or Unsettled."""
+        if not near.lift:
+            return build(self.problem, self.floats, 1 / b, 1 / a, near)
+        piece = build_lifted(self.problem, self.floats, 1 / b, 1 / a, near)
+        if piece.dimension:
+            return piece
+        try:  # without a lift all neurons may still be independent, and a plain piece says more
+            point = self.solved((a + b) / 2)
+            return build(self.problem, self.floats, 1 / b, 1 / a, through(self.floats, point, near.h, _degree(near)))
+        except Unsettled:
+            return piece
+
     def settled(self, eta: Fraction) -> bool:
         """Whether a still piece, as narrow as they come, settles this eta."""
         if eta not in self.known:
-            try:
-                still = branch(self.floats, eta, STILL[-1] * eta, self.warm, 0)
-                build(self.problem, self.floats, 1 / (eta + STILL[-1] * eta), 1 / (eta - STILL[-1] * eta), still)
-                self.known[eta] = True
-            except Unsettled:
-                self.known[eta] = False
+            self.known[eta] = self.still(eta - POINT * eta, eta + POINT * eta) is not None
         return self.known[eta]
+
+    def still(self, left: Fraction, right: Fraction) -> Piece | None:
+        """A still piece, or none."""
+        try:
+            point = self.solved((left + right) / 2)
+            return self.built(left, right, self.branched(point, (right - left) / 2, 0))
+        except Unsettled:
+            return None
+
+    def solved(self, eta: Fraction) -> Point:
+        """The solution at eta; what it seems to be orthogonal to is remembered."""
+        point = solved(self.floats, eta, self.warm)
+        self.warm = point.solution
+        fitted, ranges = orthogonal_rows(self.problem, point.s, SEEMS_ZERO)
+        rows = ranges if self.problem.kind == "relu" else (*fitted, *ranges)
+        self.lifts[eta] = independent(rows)
+        return point
+
+    def lift(self, eta: Fraction) -> Matrix:
+        """What s(eta) seems to be orthogonal to."""
+        if eta not in self.lifts:
+            self.solved(eta)
+        return self.lifts[eta]
+
+    def branched(self, point: Point, h: Fraction, degree: int = DEGREE, lift: Matrix | None = None) -> Branch:
+        """The branch through a point, lifted if that is asked for, or seems right."""
+        lift = self.lifts[point.eta] if lift is None else lift
+        if lift:
+            return lifted_branch(self.problem, self.floats, point, lift, h, degree)
+        return through(self.floats, point, h, degree)
 
     def at(self, eta: Fraction, h: Fraction) -> Branch:
         """The branch at eta: the last one continued, or solved afresh."""
         if self.last is not None and (near := continued(self.floats, self.last, eta, h)) is not None:
             return near
-        near = branch(self.floats, eta, h, self.warm)
-        self.warm = near.solution
-        return near
+        return self.branched(self.solved(eta), h)
 
-    def event(self, a: Fraction, b: Fraction, near: Branch, taus: list[float]) -> tuple[Fraction, Fraction] | None:
+    def onset(self, a: Fraction, b: Fraction) -> tuple[Fraction, Fraction] | None:
+        """A still piece across an eta in [a, b] where s becomes, or ceases to be, orthogonal to more: its ends."""
+        if not _nested(self.lift(a), self.lift(b)):
+            return None
+        left, right = a, b
+        while right - left > CLOSE * left:
+            middle = _short((left + right) / 2)
+            if not left < middle < right:
+                break
+            if self.lift(middle) == self.lift(a):
+                left = middle
+            elif self.lift(middle) == self.lift(b):
+                right = middle
+            else:
+                return None
+        smaller, larger = sorted((self.lift(a), self.lift(b)), key=len)
+        point = self.solved(left if self.lift(left) == larger else right)
+        try:
+            near = lifted_branch(self.problem, self.floats, point, larger, Fraction(0), 0)
+            eta = _short(locate(self.problem, self.floats, near, smaller), 60)
+        except Unsettled:
+            return None
+        for make, widths in ((self.before, STILL), (self.across, ONSET)):
+            for width in widths:
+                ends = max(a, _short(eta - width * eta)), min(b, _short(eta + width * eta))
+                if ends[0] < ends[1] and (piece := make(ends, point, smaller, larger)) is not None:
+                    self.pieces.append(piece)
+                    return ends
+        return None
+
+    def before(self, ends: tuple[Fraction, Fraction], point: Point, smaller: Matrix, larger: Matrix) -> Piece | None:
+        """A still piece of the smaller lift across an onset of the larger one: where it is enough, it proves more."""
+        try:
+            return self.built(*ends, self.branched(self.solved((ends[0] + ends[1]) / 2), _half(ends), 0, smaller))
+        except Unsettled:
+            return None
+
+    def across(self, ends: tuple[Fraction, Fraction], point: Point, smaller: Matrix, larger: Matrix) -> Piece | None:
+        """A still piece across an onset."""
+        try:
+            near = self.branched(replace(point, eta=(ends[0] + ends[1]) / 2), _half(ends), 0, larger)
+            return build_onset(self.problem, self.floats, 1 / ends[1], 1 / ends[0], near, smaller)
+        except Unsettled:
+            return None
+
+    def event(self, a: Fraction, b: Fraction, taus: Sequence[tuple[Branch, float]]) -> tuple[Fraction, Fraction] | None:
         """A still piece across an event inside [a, b], as wide as it can be: its ends."""
-        for tau in taus[:2]:
+        for near, tau in taus[:2]:
             eta = _short(near.eta + near.h * Fraction(tau))
             for width in STILL:
                 left, right = max(a, _short(eta - width * eta)), min(b, _short(eta + width * eta))
-                if not left < right:
-                    continue
-                try:
-                    still = branch(self.floats, (left + right) / 2, (right - left) / 2, self.warm, 0)
-                    self.pieces.append(build(self.problem, self.floats, 1 / right, 1 / left, still))
-                except Unsettled:
-                    continue
-                return left, right
+                if left < right and (piece := self.still(left, right)) is not None:
+                    self.pieces.append(piece)
+                    return left, right
         return None
 
 
-def _short(eta: Fraction) -> Fraction:
-    """eta to about forty bits."""
+def _degree(near: Branch) -> int:
+    return int(near.series.s.shape[1]) - 1
+
+
+def _half(ends: tuple[Fraction, Fraction]) -> Fraction:
+    return (ends[1] - ends[0]) / 2
+
+
+def _nested(one: Matrix, other: Matrix) -> bool:
+    """Whether one lift is a part of the other, and not the same."""
+    smaller, larger = sorted((one, other), key=len)
+    return len(smaller) < len(larger) == len(independent((*larger, *smaller)))
+
+
+def _short(eta: Fraction, bits: int = 40) -> Fraction:
+    """eta to about so many bits."""
     exponent = eta.numerator.bit_length() - eta.denominator.bit_length()
-    unit = Fraction(2) ** (exponent - 40)
+    unit = Fraction(2) ** (exponent - bits)
     return round(eta / unit) * unit
 
 

@@ -79,12 +79,12 @@ def curve(problem: Problem, found: Cover, enclosed: Sequence[Breakpoint]) -> Cur
 
 
 def samples(problem: Problem, found: Cover) -> list[Sample]:
-    """Samples of all smooth pieces, lambda ascending."""
+    """Samples of all smooth pieces that are not lifted, lambda ascending."""
     return [sample for i, piece in _smooth(found) for sample in _of(problem, piece, i)]
 
 
 def _smooth(found: Cover) -> list[tuple[int, Piece]]:
-    return [(i, piece) for i, piece in enumerate(found.pieces) if len(piece.s) > 1]
+    return [(i, piece) for i, piece in enumerate(found.pieces) if len(piece.s) > 1 and piece.lifted is None]
 
 
 def _of(problem: Problem, piece: Piece, number: int) -> list[Sample]:

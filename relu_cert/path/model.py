@@ -1,4 +1,5 @@
-"""The vocabulary of paths: pieces of an interval of lambdas on which the optimal network is proved unique.
+"""The vocabulary of paths: pieces of an interval of lambdas on which the optimal networks are proved to move
+continuously: the network is unique, or the set of all of them is known (`Lifted`).
 
 With s = r*/lambda and eta = 1/lambda, s(eta) is the projection of eta y on the fixed convex set
 B = {s : |Proj_{C_b}(X_b's)| <= 1 for all b}. The neurons are v_a = P_a X_a's with |v_a| = 1, and
@@ -25,6 +26,42 @@ class Aside:
 
 
 @dataclass(frozen=True)
+class Onset:
+    """Where s becomes orthogonal to more: M, spanned by `rows` (orthogonal to the lift and to s_0).
+
+    `normal`  H with H.q about 0 for the classes with weight, and H.q > 0 for the others
+    `apart`   for each superclass without weight, in order, U with U N about I, N the products of the rows with the
+              differences of outputs that vanish on M where it ties
+    """
+
+    rows: Matrix
+    normal: Vector
+    apart: tuple[Matrix, ...]
+
+
+@dataclass(frozen=True)
+class Lifted:
+    """What a piece has more if the residual is proved orthogonal to a subspace L on all of it.
+
+    `lift`       a basis of L; all coefficients of s are orthogonal to it
+    `groups`     the superclasses, by their classes
+    `forced`     classes that have weight 0 in every solution, and `force` h in L, which shows it
+    `spread`     V with F V about I, F: weights of the active classes -> (masses of their superclasses, products with L)
+    `dimension`  of the set of optimal networks, at least this on the whole piece
+    `unique`     whether the network is unique on the whole piece
+    """
+
+    lift: Matrix
+    groups: tuple[tuple[int, ...], ...]
+    forced: tuple[int, ...]
+    force: Vector
+    spread: Matrix
+    dimension: int
+    unique: bool
+    onset: Onset | None = None
+
+
+@dataclass(frozen=True)
 class Piece:
     """lo <= lambda <= hi, with eta = 1/lambda = eta_c + h tau, -1 <= tau <= 1.
 
@@ -33,7 +70,8 @@ class Piece:
     `aside`        fine pieces (ReLU) or blocks with |v| < 1 on the whole tube, though not over the whole ball
     `weights`      for each class the coefficients of alpha_a(tau) >= 0, as many as there are in `s`
     `multipliers`  at s_0 for lambda = 1; `out` proves the other fine pieces out (ReLU)
-    `inverse`      W with W Q about I, Q the outputs of the classes
+    `inverse`      W with W Q about I, Q the outputs of the classes (lifted: of the first class of each superclass; at
+                   an onset: of those with weight)
     `radius`       rho: all that is said of neurons is said for |s - s_0| <= rho
     """
 
@@ -47,6 +85,17 @@ class Piece:
     out: PieceMultipliers
     inverse: Matrix
     radius: Fraction
+    lifted: Lifted | None = None
+
+    @property
+    def unique(self) -> bool:
+        """Whether the network is proved unique for every lambda of the piece."""
+        return self.lifted is None or self.lifted.unique
+
+    @property
+    def dimension(self) -> int:
+        """The set of optimal networks has at least this dimension for every lambda of the piece."""
+        return 0 if self.lifted is None else self.lifted.dimension
 
     @property
     def center(self) -> Fraction:
@@ -79,8 +128,18 @@ class Cover:
 
     @property
     def complete(self) -> bool:
-        """Whether the network is proved unique on the whole interval."""
+        """Whether the optimal networks are proved to move continuously on the whole interval."""
         return not self.gaps
+
+    @property
+    def unique(self) -> bool:
+        """Whether the network is proved unique on the whole interval."""
+        return self.complete and all(piece.unique for piece in self.pieces)
+
+    @property
+    def several(self) -> Piece | None:
+        """A piece on which the network is proved not unique: one of the largest dimension, if there is any."""
+        return max((p for p in self.pieces if p.dimension), key=lambda piece: piece.dimension, default=None)
 
 
 @dataclass(frozen=True)

@@ -52,10 +52,11 @@ class Refused(Unsettled):
 
 @dataclass(frozen=True)
 class Tube:
-    """|s(eta) - s(tau)| <= R on the piece, and |s - s_0| <= rho for all these points."""
+    """|s(eta) - s(tau)| <= R on the piece, |s - s_0| <= rho for all these points, and |E| <= miss."""
 
     R: Fraction
     rho: Fraction
+    miss: Fraction
 
 
 def side_by_side(columns: Sequence[Sequence[Fraction]]) -> fmpq_mat:
@@ -96,9 +97,9 @@ def enclose(problem: Problem, piece: Piece, maps: Sequence[ClassMap]) -> Tube:
     if still:
         s_0 = sqrt_upper(norm_squared(piece.s[0]), 64)
         rho = R + (s_0 + R) * piece.half_width / piece.center
-        return Tube(rho, rho)
+        return Tube(rho, rho, R + piece.half_width * sqrt_upper(norm_squared(problem.y), 64))
     moved = fmpq_mat([row[1:] for row in S.tolist()])
-    return Tube(R, R + _root(most(square(moved))))
+    return Tube(R, R + _root(most(square(moved))), R)
 
 
 def _root(x: fmpq) -> Fraction:
@@ -244,14 +245,15 @@ def _direct_values(problem: Problem, neuron: NeuronClass, S: fmpq_mat) -> fmpq_m
     return fmpq_mat(rows)
 
 
-def require_independence(problem: Problem, piece: Piece, maps: Sequence[ClassMap], R: Fraction) -> None:
-    """Unsettled unless |W Q(s) - I| < 1, the largest row sum, for all s of the tube."""
+def require_independence(problem: Problem, piece: Piece, maps: Sequence[ClassMap], R: Fraction) -> Fraction:
+    """The largest row sum of |W Q(s) - I| for all s of the tube; Unsettled unless it is below 1."""
     if not maps:
-        return
+        return Fraction(0)
     S = side_by_side(piece.s)
     W = fmpq_mat([[to_fmpq(x) for x in row] for row in piece.inverse])
     products = [(W * (one.output(S))).tolist() for one in maps]
     g = largest_squared(problem)
+    worst = Fraction(0)
     for i, row in enumerate(piece.inverse):
         total = to_fmpq(len(maps) * g * R * sqrt_upper(norm_squared(row), 64))
         for a, product_a in enumerate(products):
@@ -261,3 +263,5 @@ def require_independence(problem: Problem, piece: Piece, maps: Sequence[ClassMap
             total += size(entry)
         if total >= 1:
             raise Unsettled("the outputs of the neurons are dependent on the piece, or too near to it")
+        worst = max(worst, to_fraction(total))
+    return worst

@@ -25,6 +25,16 @@ SEEMS_ZERO = 1e-6  # relative; a wrong proposal costs time, never a verdict
 def proposed_lifts(problem: Problem, theta: NDArray[np.float64]) -> list[Matrix]:
     """Bases of subspaces worth trying, the plain one (no rows) first."""
     lifts: list[Matrix] = [()]
+    fitted, ranges = orthogonal_rows(problem, theta, SEEMS_ZERO)
+    for proposal in (fitted, ranges, (*fitted, *ranges)):
+        basis = independent(proposal)
+        if basis and basis not in lifts:
+            lifts.append(basis)
+    return lifts
+
+
+def orthogonal_rows(problem: Problem, theta: NDArray[np.float64], seems: float) -> tuple[Matrix, Matrix]:
+    """Vectors to which theta seems to be orthogonal: of rows that are switched together, and the columns of Z."""
     size = float(np.linalg.norm(theta))
     fitted: list[Vector] = []
     ranges: Matrix = ()
@@ -33,16 +43,12 @@ def proposed_lifts(problem: Problem, theta: NDArray[np.float64]) -> list[Matrix]
         for rows in parallel_classes(rows_of_Z).values():
             for together in ([k for k, a in rows.items() if a > 0], [k for k, a in rows.items() if a < 0], [*rows]):
                 weights = tuple(abs(rows[k]) if k in together else Fraction(0) for k in range(problem.n))
-                if any(weights) and abs(np.array([float(x) for x in weights]) @ theta) <= SEEMS_ZERO * size:
+                if any(weights) and abs(np.array([float(x) for x in weights]) @ theta) <= seems * size:
                     fitted.append(weights)
         Z = np.array([[float(x) for x in z] for z in rows_of_Z])
-        if np.linalg.norm(Z.T @ theta) <= SEEMS_ZERO * size * np.linalg.norm(Z):
+        if np.linalg.norm(Z.T @ theta) <= seems * size * np.linalg.norm(Z):
             ranges = tuple(zip(*rows_of_Z, strict=True))
-    for proposal in (tuple(fitted), ranges, (*fitted, *ranges)):
-        basis = independent(proposal)
-        if basis and basis not in lifts:
-            lifts.append(basis)
-    return lifts
+    return tuple(fitted), ranges
 
 
 def data_of(problem: Problem) -> Matrix:

@@ -51,8 +51,8 @@ def with_split(y: Vector, plain: OptimalSet, maps: Sequence[ClassMap], outputs: 
     support = [a for a, x in enumerate(start) if x > SEEMS_POSITIVE * max(start)]
     if len(support) == len(start):
         return _proved(y, plain, outputs, support, plain.lift, start)
-    void = _void_part(y, plain.lift, [maps[a] for a in support])
-    forced = _forcing(void, outputs, [a for a in range(len(start)) if a not in support])
+    void = void_part(y, plain.lift, [maps[a] for a in support])
+    forced = forcing(void, outputs, [a for a in range(len(start)) if a not in support])
     kept = independent((*void, *plain.lift))[len(void) :]
     found = _proved(y, replace(plain, lift=(*kept, *void), void=len(void)), outputs, support, kept, start)
     return replace(found, forced=forced)
@@ -134,7 +134,7 @@ def _exact_near(Phi: fmpq_mat, goal: fmpq_mat, start: Sequence[float]) -> Vector
     return tuple(from_grid(to_grid(x, q), q) for x in entries)
 
 
-def _void_part(y: Vector, lift: Matrix, maps: Sequence[ClassMap]) -> Matrix:
+def void_part(y: Vector, lift: Matrix, maps: Sequence[ClassMap]) -> Matrix:
     """A basis of {h in L : h.y = 0, B_a'h = 0 for the given classes}."""
     if not lift:
         return ()
@@ -160,7 +160,7 @@ def null_space(A: fmpq_mat) -> list[fmpq_mat]:
     return basis
 
 
-def _forcing(void: Matrix, outputs: Outputs, zero: Sequence[int]) -> Vector:
+def forcing(void: Matrix, outputs: Outputs, zero: Sequence[int]) -> Vector:
     """h in the span of the void part with h.q > 0 over the ball for the classes that are to be zero."""
     if not void:
         raise Unsettled("no split of the masses is strictly inside")

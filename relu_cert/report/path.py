@@ -43,7 +43,7 @@ class PathReport:
         lines = [
             f"{self.name}: the optimal network for {_about(cover.lo)} <= lambda <= {_about(cover.hi)} "
             f"(lambda_max = {decimal(root, 8)})",
-            f"unique, proved, on {len(cover.pieces)} pieces; {len(cover.gaps)} gaps; "
+            f"unique, proved, on {sum(p.unique for p in cover.pieces)} pieces; {_sets(cover)}{len(cover.gaps)} gaps; "
             f"{len(self.breakpoints)} breakpoints, each in an interval of relative width 1e-12",
             "",
         ]
@@ -52,6 +52,9 @@ class PathReport:
             lines.append(f"  ... and {len(self.breakpoints) - SHOWN} more (all with --json)")
         if self.lost:
             lines.append(f"  {self.lost} events have ends that were not settled")
+        lines += [
+            f"  set  [{_about(lo)}, {_about(hi)}]: a set of dimension {k}" for lo, hi, k in _stretches(cover)[:SHOWN]
+        ]
         lines += [f"  gap  [{_about(g.lo)}, {_about(g.hi)}]: {g.reason}" for g in cover.gaps[:SHOWN]]
         if self.results:
             wide = max(len(result.claim) for result in self.results)
@@ -69,6 +72,7 @@ class PathReport:
             "lambda_max_squared": rational(self.largest.squared),
             "pieces": [
                 {"lo": rational(p.lo), "hi": rational(p.hi), "kind": "still" if len(p.s) == 1 else "smooth"}
+                | ({} if p.unique else {"dimension": p.dimension})
                 for p in self.cover.pieces
             ],
             "gaps": [{"lo": rational(g.lo), "hi": rational(g.hi), "reason": g.reason} for g in self.cover.gaps],
@@ -120,6 +124,25 @@ class PathReport:
     def to_svg(self) -> str:
         """Weights and width against log lambda; breakpoints as thin lines, gaps as grey bands without curves."""
         return _Plot(self).svg()
+
+
+def _sets(cover: Cover) -> str:
+    """How many pieces have a set of optimal networks that need not be a point."""
+    several = [piece for piece in cover.pieces if not piece.unique]
+    return f"a set that moves continuously on {len(several)} pieces; " if several else ""
+
+
+def _stretches(cover: Cover) -> list[tuple[Fraction, Fraction, int]]:
+    """The intervals with sets of optimal networks, neighbours of one dimension together, lambda ascending."""
+    found: list[tuple[Fraction, Fraction, int]] = []
+    for piece in cover.pieces:
+        if piece.unique:
+            continue
+        if found and found[-1][1] == piece.lo and found[-1][2] == piece.dimension:
+            found[-1] = (found[-1][0], piece.hi, piece.dimension)
+        else:
+            found.append((piece.lo, piece.hi, piece.dimension))
+    return found
 
 
 def _about(x: Fraction) -> str:
@@ -182,8 +205,14 @@ class _Plot:
         return "\n".join(parts) + "\n"
 
     def bands(self) -> list[str]:
-        """Gaps and breakpoints."""
+        """Sets of optimal networks, gaps and breakpoints."""
         parts = []
+        for lo, hi, dimension in _stretches(self.report.cover):
+            a, b = self.x(float(lo)), self.x(float(hi))
+            parts.append(
+                f'<rect class="set" x="{a:.2f}" y="{self.top}" width="{max(b - a, 0.5):.2f}" '
+                f'height="{self.bottom - self.top}" fill="#e6dcf2"><title>a set of dimension {dimension}</title></rect>'
+            )
         for gap in self.report.cover.gaps:
             a, b = self.x(float(gap.lo)), self.x(float(gap.hi))
             parts.append(

@@ -18,7 +18,7 @@ from relu_cert.problem.model import Problem
 from relu_cert.prove.facts import Facts
 from relu_cert.report.progress import Progress
 
-CLAIMS = ("continuous", "min-norm-continuous")
+CLAIMS = ("continuous", "set-continuous", "min-norm-continuous")
 KINDS = {"relu": relu, "gated": gated}
 
 

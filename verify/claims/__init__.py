@@ -24,6 +24,7 @@ from verify.claims.optimal_set import optimal_set
 from verify.claims.p_unique import not_p_unique, p_unique
 from verify.claims.patterns_complete import patterns_complete
 from verify.claims.sensitivity import not_sensitivity, sensitivity
+from verify.claims.set_continuous import not_set_continuous, set_continuous
 from verify.claims.strict_complementarity import not_strict_complementarity, strict_complementarity
 from verify.facts import Facts
 from verify.problem import Problem
@@ -44,6 +45,7 @@ CLAIMS: dict[str, Judge] = {
     "ggp": ggp,
     "general-position": general_position,
     "continuous": continuous,
+    "set-continuous": set_continuous,
     "min-norm-continuous": min_norm_continuous,
     "breakpoints": breakpoints,
     "curve": curve,
@@ -69,6 +71,7 @@ REFUTATIONS: dict[str, Judge] = {
     "ggp": not_ggp,
     "general-position": not_general_position,
     "continuous": not_continuous,
+    "set-continuous": not_set_continuous,
     "min-norm-continuous": not_min_norm_continuous,
     "e-equals-a": not_e_equals_a,
     "licq": not_licq,

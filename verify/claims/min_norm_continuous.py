@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from verify.claims.continuous import continuous
+from verify.claims.set_continuous import set_continuous
 from verify.facts import Facts, needed
 from verify.problem import Problem
 from verify.text import Node, show
 
 
 def min_norm_continuous(problem: Problem, facts: Facts, node: Node) -> str:
-    """PROVED: unique on the whole interval, and so the one of least norm."""
-    return f"{continuous(problem, facts, node)}; it is the one of least norm"
+    """PROVED: the optimal set, convex and compact, moves continuously, and so does its only shortest point."""
+    return f"{set_continuous(problem, facts, node)}; and so does its point of least norm"
 
 
 def not_min_norm_continuous(problem: Problem, facts: Facts, node: Node) -> str:

@@ -74,12 +74,19 @@ def _verdicts(report: PathReport) -> Element:
     cover = report.cover
     rows = [
         (
-            Verdict.PROVED if cover.complete else Verdict.UNDECIDED,
+            Verdict.PROVED if cover.unique else Verdict.REFUTED if cover.several else Verdict.UNDECIDED,
             "continuous",
             "On the whole interval of lambdas the optimal network is unique, and so it moves continuously.",
             f"{_covered(cover)}.",
             "pieces" if cover.pieces else "",
-        )
+        ),
+        (
+            Verdict.PROVED if cover.complete else Verdict.UNDECIDED,
+            "set-continuous",
+            "On the whole interval of lambdas the set of optimal networks moves continuously.",
+            f"{_covered(cover)}.",
+            "pieces" if cover.pieces else "",
+        ),
     ]
     if report.breakpoints or report.lost:
         told = f"{count(len(report.breakpoints), 'breakpoint')} enclosed; the network is unique on both sides of each."
@@ -90,9 +97,11 @@ def _verdicts(report: PathReport) -> Element:
 
 
 def _covered(cover: Cover) -> str:
-    proved = (
-        f"the network is proved unique on {count(len(cover.pieces), 'piece')}" if cover.pieces else "nothing is proved"
-    )
+    unique = sum(piece.unique for piece in cover.pieces)
+    proved = f"the network is proved unique on {count(unique, 'piece')}" if cover.pieces else "nothing is proved"
+    if unique < len(cover.pieces):
+        largest = max(piece.dimension for piece in cover.pieces)
+        proved += f", a set of dimension up to {largest} on {count(len(cover.pieces) - unique, 'piece')}"
     return proved + (f"; {count(len(cover.gaps), 'gap')} left" if cover.gaps else ", without a gap")
 
 

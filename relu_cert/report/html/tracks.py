@@ -74,7 +74,10 @@ class Level:
 def stretches(cover: Cover, largest: LambdaMax) -> tuple[Stretch, ...]:
     """What is known where, from the least lambda to the largest."""
     found = [
-        Stretch(log10(piece.lo), log10(piece.hi), "still" if len(piece.s) == 1 else "smooth") for piece in cover.pieces
+        Stretch(log10(piece.lo), log10(piece.hi), "still" if len(piece.s) == 1 else "smooth")
+        if piece.unique
+        else Stretch(log10(piece.lo), log10(piece.hi), "set", f"a set of dimension {piece.dimension}")
+        for piece in cover.pieces
     ]
     found += [Stretch(log10(gap.lo), log10(gap.hi), "gap", gap.reason) for gap in cover.gaps]
     root = sqrt_upper(largest.squared)
@@ -135,7 +138,8 @@ def _by_piece(samples: Sequence[Sample]) -> Iterator[list[Sample]]:
 
 
 def _gap_between(cover: Cover, before: Sample, after: Sample) -> bool:
-    return any(gap.lo < after.lam and gap.hi > before.lam for gap in cover.gaps)
+    hidden = [(gap.lo, gap.hi) for gap in cover.gaps] + [(p.lo, p.hi) for p in cover.pieces if not p.unique]
+    return any(lo < after.lam and hi > before.lam for lo, hi in hidden)
 
 
 def _matched(alive: Sequence[Track], neurons: Sequence[CurveNeuron]) -> dict[int, Track]:

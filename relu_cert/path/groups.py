@@ -1,0 +1,73 @@
+"""Superclasses along a path: classes that tie on all s orthogonal to a subspace L, with outputs that differ by L."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from relu_cert.exact import Matrix, Vector, dot
+from relu_cert.path.model import Lifted, Piece
+from relu_cert.problem.model import Problem
+from relu_cert.prove.candidates import Unsettled, fine_rows
+from relu_cert.prove.classes import ClassMap, class_map, column, parallel_classes, projector
+from relu_cert.prove.facts import NeuronClass
+from relu_cert.prove.lifts import independent
+from relu_cert.prove.optimal_set import superclasses
+
+
+def path_groups(
+    problem: Problem, s_0: Vector, rho: Fraction, classes: Sequence[NeuronClass], lift: Matrix
+) -> tuple[tuple[int, ...], ...]:
+    """The superclasses with respect to L, by their first class.
+
+    ReLU: where L holds the range of Z, u and -u have the same value on s orthogonal to L; so two classes of one sign
+    whose regions are antipodal. Else classes with equal Pi G Pi, if they have no constraints.
+    """
+    if not lift:
+        return tuple((a,) for a in range(len(classes)))
+    if problem.model != "relu":
+        if problem.model == "cgl" and any(problem.blocks[one.block or 0].K is not None for one in classes):
+            raise Unsettled("neurons in cones that tie on a whole piece")
+        maps = [class_map(problem, neuron) for neuron in classes]
+        return superclasses(maps, projector(lift, problem.n))
+    if problem.network is None or len(independent((*lift, *zip(*problem.network.Z, strict=True)))) > len(lift):
+        return tuple((a,) for a in range(len(classes)))
+    regions = [_region(problem, s_0, rho, neuron) for neuron in classes]
+    groups: list[tuple[int, ...]] = []
+    for a, region in enumerate(regions):
+        if any(a in group for group in groups):
+            continue
+        other = {k: -x for k, x in region.items()}
+        pair = [b for b in range(a + 1, len(classes)) if classes[b].sign == classes[a].sign and regions[b] == other]
+        groups.append((a, *pair[:1]))
+    return tuple(groups)
+
+
+def _region(problem: Problem, s_0: Vector, rho: Fraction, neuron: NeuronClass) -> dict[int, int]:
+    """The side of u on the rows of P' that belong to no kink."""
+    Z = problem.network.Z if problem.network is not None else ()
+    fine = fine_rows(s_0 if neuron.sign > 0 else tuple(-x for x in s_0), rho**2)
+    planes = parallel_classes(Z)
+    zeros = {k for c in neuron.kinks for k in planes[c]}
+    on = neuron.pattern or ""
+    return {k: 1 if on[k] == "1" else -1 for k, z in enumerate(Z) if fine[k] and any(z) and k not in zeros}
+
+
+def active_classes(piece: Piece, lifted: Lifted) -> tuple[list[int], list[int]]:
+    """The numbers of the superclasses with weight, and their classes that are not forced, ascending."""
+    core = [s for s, group in enumerate(lifted.groups) if any(any(piece.weights[a]) for a in group)]
+    active = sorted(a for s in core for a in lifted.groups[s] if a not in lifted.forced)
+    return core, active
+
+
+def void_rows(problem: Problem, lifted: Lifted, maps: Sequence[ClassMap]) -> list[int]:
+    """The rows l of the lift with l.y = 0 and B_a'l = 0 for all classes that are not forced."""
+    if problem.model == "relu":
+        return []
+    free = [one for a, one in enumerate(maps) if a not in lifted.forced]
+    return [i for i, l in enumerate(lifted.lift) if not dot(l, problem.y) and all(silent(one, l) for one in free)]
+
+
+def silent(one: ClassMap, l: Vector) -> bool:
+    """B'l = 0, so that l.q = 0 whatever the residual."""
+    return not any((one.B().transpose() * column(l)).entries())

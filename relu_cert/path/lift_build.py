@@ -1,0 +1,321 @@
+"""Lifted pieces: floats propose the masses along the path and a split far inside, exact arithmetic decides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+from flint import fmpq_mat
+from scipy.optimize import linprog
+
+from relu_cert.exact import Matrix, norm_squared
+from relu_cert.path.branch import Branch, Point, taylor
+from relu_cert.path.build import (
+    DEGREE,
+    MATCH,
+    Start,
+    distinct,
+    judge,
+    match,
+    on_grid,
+    output,
+    positive,
+    pseudoinverse,
+    start,
+)
+from relu_cert.path.groups import active_classes, path_groups, silent, void_rows
+from relu_cert.path.lifted import judge_lifted
+from relu_cert.path.model import Aside, Lifted, Piece
+from relu_cert.path.polynomial import least
+from relu_cert.path.tube import Refused, Tube, enclose, is_aside, side_by_side
+from relu_cert.problem.model import Problem
+from relu_cert.prove.candidates import Unsettled
+from relu_cert.prove.classes import ClassMap, class_map, column, projector, to_fmpq, to_vector
+from relu_cert.prove.definite import floats as to_floats
+from relu_cert.prove.facts import NeuronClass
+from relu_cert.prove.lifts import independent
+from relu_cert.prove.optimal_set import largest_squared
+from relu_cert.prove.split import Outputs, forcing, void_part
+from relu_cert.solve import FloatProblem
+from relu_cert.solve.faces import Face
+from relu_cert.solve.model import Floats
+
+SMALL = 1e-7  # a weight below this share of the largest is taken for 0; a wrong choice costs a piece, never a verdict
+INSIDE = 1e-10  # a split whose least weight is above this share of the largest is taken for one inside
+TINY = 1e-4  # weights up to this share of the largest count when as many as possible are to be positive
+CENTERING, CENTERED, REACH = 80, 1e-4, 0.9  # Newton steps to the analytic centre, when it is reached, and their length
+NODES = (0.0, -1.0, 1.0)  # where a split is looked for
+
+
+def lifted_branch(
+    problem: Problem, floats: FloatProblem, point: Point, lift: Matrix, h: Fraction, degree: int = DEGREE
+) -> Branch:
+    """The branch of the lifted problem through a point: one face for each superclass."""
+    Pi = to_floats(projector(lift, problem.n))
+    faces: list[Face] = []
+    masses: list[float] = []
+    s = Pi @ point.s
+    for face, alpha in zip(point.faces, point.alpha, strict=True):
+        seen = replace(face, B=Pi @ face.B)
+        q = seen.B @ (seen.B.T @ s)
+        for i, other in enumerate(faces):
+            if np.linalg.norm(other.B @ (other.B.T @ s) - q) <= MATCH * np.linalg.norm(q):
+                masses[i] += float(alpha)
+                break
+        else:
+            faces.append(seen)
+            masses.append(float(alpha))
+    kept = [i for i, mass in enumerate(masses) if mass > SMALL * max(masses)]
+    chosen = tuple(faces[i] for i in kept)
+    found = taylor(chosen, Pi @ floats.y, s, np.array([masses[i] for i in kept]), float(point.eta), float(h), degree)
+    if found is None:
+        raise Unsettled("the outputs of the active neurons are dependent, or nearly so")
+    return Branch(point.eta, h, point.solution, chosen, found, Pi @ floats.y, lift)
+
+
+def build_lifted(problem: Problem, floats: FloatProblem, lo: Fraction, hi: Fraction, near: Branch) -> Piece:
+    """The lifted piece [lo, hi] around a branch point at its centre, or Unsettled with the reason."""
+    begun = start(problem, floats, near)
+    neurons = [one.neuron for one in begun.found]
+    groups = path_groups(problem, begun.s[0], begun.radius, neurons, near.lift)
+    Pi = to_floats(projector(near.lift, problem.n))
+    order = match(near, [Pi @ output(begun.maps[group[0]], begun.s[0]) for group in groups])
+    active = sorted(a for g in order for a in groups[g])
+    face_of = {a: order[i] for i in order for a in groups[i]}
+    split = propose_split(problem, near, begun, near.lift, [(a, face_of[a]) for a in active], near.series.alpha)
+    piece = Piece(
+        lo,
+        hi,
+        begun.s,
+        tuple(neurons[a] for a in active),
+        (),
+        tuple(positive(row) for row in split.alpha),
+        begun.multipliers,
+        begun.out,
+        (),
+        begun.radius,
+    )
+    _require_masses(begun, piece)
+    tube = enclose(problem, piece, [begun.maps[a] for a in active])
+    rest = [group for i, group in enumerate(groups) if i not in order]
+    light, aside = set_aside(problem, begun, rest, tube)
+    classes = [neurons[a] for a in (*active, *light)]
+    if not distinct(classes):
+        raise Refused("too many neurons can be active")
+    zero = (Fraction(0),) * len(begun.s)
+    lifted = with_forced(problem, begun, [*active, *light], split.zero, len(active), near.lift)
+    piece = replace(
+        piece,
+        classes=tuple(classes),
+        aside=tuple(aside),
+        weights=(*piece.weights, *(zero for _ in light)),
+        inverse=(),
+        lifted=replace(lifted, groups=path_groups(problem, begun.s[0], begun.radius, classes, lifted.lift)),
+    )
+    return finish(problem, piece, [class_map(problem, neuron) for neuron in classes])
+
+
+def _require_masses(begun: Start, piece: Piece) -> None:
+    """Refused where a mass vanishes on the piece, which is an event; Unsettled where only the split is not inside."""
+    signs = [mass for row in begun.alpha if least(mass := [to_fmpq(x) for x in row]) < 0]
+    if signs:
+        raise Refused("a neuron enters or leaves on the piece", signs)
+    if any(least([to_fmpq(x) for x in row]) < 0 for row in piece.weights):
+        raise Unsettled("no split of the masses is proved to be strictly inside")
+
+
+def finish(problem: Problem, piece: Piece, maps: Sequence[ClassMap]) -> Piece:
+    """The piece with W and V and its dimension, judged."""
+    lifted = piece.lifted
+    if lifted is None:
+        raise ValueError("a lifted piece")
+    s_0 = piece.s[0]
+    core, active = active_classes(piece, lifted)
+    firsts = [group[0] for i, group in enumerate(lifted.groups) if lifted.onset is None or i in core]
+    Pi = projector(lifted.lift, problem.n)
+    seen = to_floats(Pi)
+    rough = pseudoinverse([seen @ output(maps[a], s_0) for a in firsts])
+    inverse = tuple(to_vector(Pi * column(row)) for row in rough) if lifted.lift else rough
+    void = void_rows(problem, lifted, maps)
+    rows = [l for i, l in enumerate(lifted.lift) if i not in void]
+    F = np.array(
+        [[float(a in lifted.groups[i]) for a in active] for i in core]
+        + [[float(np.array([float(x) for x in l]) @ output(maps[a], s_0)) for a in active] for l in rows]
+    ).reshape(len(core) + len(rows), len(active))
+    free = [[a for a in group if a not in lifted.forced] for group in lifted.groups]
+    light = [group for i, group in enumerate(free) if i not in core]
+    dimension = len(active) - len(core) - len(rows)
+    unique = lifted.onset is None and dimension == 0 and all(len(group) == 1 for group in light)
+    lifted = replace(lifted, spread=on_grid(np.linalg.pinv(F)), dimension=max(dimension, 0), unique=unique)
+    piece = replace(piece, inverse=inverse, lifted=lifted)
+    tube = judge(problem, piece, maps)
+    judge_lifted(problem, piece, maps, tube)
+    return piece
+
+
+def set_aside(
+    problem: Problem, begun: Start, groups: Sequence[Sequence[int]], tube: Tube
+) -> tuple[list[int], list[Aside | NeuronClass]]:
+    """The classes of superclasses without weight that may tie, and those that stay below 1."""
+    light: list[int] = []
+    aside: list[Aside | NeuronClass] = []
+    for group in groups:
+        parts = [part for a in group for part in begun.found[a].aside]
+        if all(is_aside(problem, part, begun.s, begun.radius, tube.R) for part in parts):
+            aside += parts
+        else:
+            light += group
+    return light, aside
+
+
+@dataclass(frozen=True)
+class Split:
+    """Coefficients of the weights, a row for each class; `zero` are places that have no weight in any split."""
+
+    alpha: Floats
+    zero: tuple[int, ...]
+
+
+def propose_split(
+    problem: Problem, near: Branch, begun: Start, lift: Matrix, members: Sequence[tuple[int, int]], masses: Floats
+) -> Split:
+    """Weights alpha(tau) far inside, with the given masses (coefficients) and products with the lift.
+
+    F(tau) alpha(tau) = g(tau) as power series; the path is pulled to points far inside at both ends and in the middle.
+    """
+    size = near.series.s.shape[1]
+    S = side_by_side(begun.s)
+    count = len(masses)
+    L = np.array([[float(x) for x in l] for l in scaled(problem, lift)]).reshape(len(lift), problem.n)
+    outputs = [L @ to_floats(begun.maps[a].output(S)) for a, _ in members]
+    F = np.zeros((size, count + len(L), len(members)))
+    for k, (_, mass) in enumerate(members):
+        F[0, mass, k] = 1.0
+        F[:, count:, k] = outputs[k].T
+    g = np.zeros((size, count + len(L)))
+    g[:, :count] = masses.T
+    targets = L @ np.array([float(x) for x in problem.y])
+    g[0, count:] = float(near.eta) * targets
+    if size > 1:
+        g[1, count:] = float(near.h) * targets
+    middle, zero = _inside(F[0], g[0])
+    kept = [k for k in range(len(members)) if k not in zero]
+    wanted = _pulled(F[:, :, kept], g, middle[kept]) if size > 1 else middle[kept][:, None]
+    alpha = np.zeros((len(members), size))
+    inverse = np.linalg.pinv(F[0][:, kept])
+    for m in range(size):
+        done = sum((F[i][:, kept] @ alpha[kept, m - i] for i in range(1, m + 1)), np.zeros(F.shape[1]))
+        alpha[kept, m] = wanted[:, m] + inverse @ (g[m] - done - F[0][:, kept] @ wanted[:, m])
+    return Split(alpha, tuple(zero))
+
+
+def _pulled(F: Floats, g: Floats, middle: Floats) -> Floats:
+    """Coefficients of a parabola through points far inside at tau = 0, -1 and 1."""
+    size = len(F)
+    points = [middle]
+    for tau in NODES[1:]:
+        powers = tau ** np.arange(size)
+        points.append(_center(np.tensordot(powers, F, 1), powers @ g))
+    wanted = np.zeros((F.shape[2], size))
+    wanted[:, 0] = points[0]
+    wanted[:, 1] = (points[2] - points[1]) / 2.0
+    if size > 2:
+        wanted[:, 2] = (points[2] + points[1]) / 2.0 - points[0]
+    return wanted
+
+
+def _inside(F: Floats, g: Floats) -> tuple[Floats, list[int]]:
+    """Weights as far inside as possible, and the places that must be 0."""
+    center = _center(F, g)
+    if center.min(initial=1.0) > INSIDE * np.abs(center).max(initial=1.0):
+        return center, []
+    k = F.shape[1]
+    most = TINY * max(float(g.max(initial=0.0)), 1e-300)
+    found = linprog(
+        np.r_[np.zeros(k), -np.ones(k)],
+        A_eq=np.c_[F, np.zeros(F.shape)],
+        b_eq=g,
+        A_ub=np.c_[-np.eye(k), np.eye(k)],
+        b_ub=np.zeros(k),
+        bounds=[(0, None)] * k + [(0, most)] * k,
+    )
+    if found.x is None:
+        return center, []
+    zero = [a for a in range(k) if found.x[k + a] <= SMALL * most]
+    kept = [a for a in range(k) if a not in zero]
+    if not zero or not kept:
+        return center, []
+    alpha = np.zeros(k)
+    alpha[kept] = _center(F[:, kept], g)
+    return alpha, zero
+
+
+def _center(F: Floats, g: Floats) -> Floats:
+    """The analytic centre of {alpha >= 0 : F alpha = g}; where no point is inside, the one with the largest least
+    entry."""
+    k = F.shape[1]
+    center = _analytic(F, g)
+    if center is not None:
+        return center
+    found = linprog(
+        np.r_[np.zeros(k), -1.0],
+        A_eq=np.c_[F, np.zeros(len(F))],
+        b_eq=g,
+        A_ub=np.c_[-np.eye(k), np.ones(k)],
+        b_ub=np.zeros(k),
+        bounds=[(None, None)] * (k + 1),
+    )
+    return np.asarray(np.linalg.lstsq(F, g, rcond=None)[0] if found.x is None else found.x[:k], dtype=np.float64)
+
+
+def _analytic(F: Floats, g: Floats) -> Floats | None:
+    """The analytic centre, where sum log alpha is largest: it moves smoothly, which a vertex of a linear program does
+    not. Newton steps from a point that need not satisfy the equations; None if they do not get there."""
+    k = F.shape[1]
+    if not k:
+        return np.zeros(0)
+    alpha = np.full(k, max(float(np.abs(g).max(initial=0.0)), 1e-300))
+    for _ in range(CENTERING):
+        miss = g - F @ alpha
+        rows = F * alpha  # F diag(alpha)
+        dual = np.linalg.lstsq(rows @ rows.T, miss - rows @ np.ones(k), rcond=None)[0]
+        step = alpha * (1.0 + rows.T @ dual)  # F step = miss
+        ratio = step / alpha
+        size = float(np.abs(ratio).max())
+        length = min(1.0, REACH / max(float(-ratio.min()), 1e-300))
+        alpha = alpha + length * step
+        if length == 1.0 and size <= CENTERED:
+            alpha = alpha + np.linalg.lstsq(F, g - F @ alpha, rcond=None)[0]
+            return np.asarray(alpha) if (alpha > 0.0).all() else None
+    return None
+
+
+def scaled(problem: Problem, lift: Matrix) -> Matrix:
+    """The rows times powers of two that make |l||Z| about 1."""
+    g = largest_squared(problem)
+    rows = []
+    for l in lift:
+        size = norm_squared(l) * g
+        exponent = (size.numerator.bit_length() - size.denominator.bit_length()) // 2
+        rows.append(tuple(x / Fraction(2) ** exponent for x in l))
+    return tuple(rows)
+
+
+def with_forced(
+    problem: Problem, begun: Start, members: Sequence[int], zero: Sequence[int], active: int, lift: Matrix
+) -> Lifted:
+    """The lift with its void part apart, and h, if some of the active classes (the first ones) have no weight in any
+    split. Of the other classes those are forced that the void part tells apart."""
+    plain = Lifted(scaled(problem, lift), (), (), (), (), 0, False)
+    if not zero:
+        return plain
+    maps = [begun.maps[a] for a in members]
+    void = void_part(problem.y, lift, [maps[k] for k in range(active) if k not in zero])
+    forced = [*zero, *(k for k in range(active, len(maps)) if not all(silent(maps[k], l) for l in void))]
+    s_0 = column(begun.s[0])
+    Q = fmpq_mat([list(row) for row in zip(*(one.output(s_0).entries() for one in maps), strict=True)])
+    h = forcing(void, Outputs(Q, Fraction(0)), forced)
+    kept = independent((*void, *lift))[len(void) :]
+    return replace(plain, lift=scaled(problem, (*kept, *void)), forced=tuple(forced), force=h)

@@ -1,0 +1,107 @@
+"""Where the lift sets in: a still piece across the lambda at which s becomes orthogonal to more, M beside L.
+
+On one side of it only the superclasses C with weight tie (their outputs independent modulo L); on the other s is
+orthogonal to M, and the others, N, tie as well. For every lambda of the piece:
+
+1. H orthogonal to L has H.q about 0 on C and H.q >= c > 0 on N. So in every solution the weights of N add up to at most
+   `light`, and those of C are within `delta` of alpha(tau): positive.
+2. If one of N ties then s is orthogonal to M. Let m be the part of s in M, and a, b two tied classes of one superclass
+   with respect to L + M. Then |v_a| = |v_b| says m.d = 0 for some d near q_a - q_b. There are dim M - 1 such
+   differences in C, and one more for the class of N; if their products with the rows of M are a regular matrix,
+   m = 0.
+3. Then all of N ties, and the outputs of C and N have rank |C| + 1, because there are |C| + 1 - dim M superclasses with
+   respect to L + M. H* = H - (H Q_C)(W Q_C)^-1 W vanishes on C and is positive on N. If H*.(eta y - s) = 0, N has no
+   weight, and C the only one; else a solution with all weights positive exists.
+
+So at each lambda the weights are unique, or a point lies strictly inside a polytope that is defined by equations of
+full rank for all lambdas nearby. Both make the set-valued map continuous there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from flint import fmpq, fmpq_mat
+
+from relu_cert.exact import dot, norm_squared, sqrt_upper
+from relu_cert.path.groups import active_classes, path_groups
+from relu_cert.path.model import Lifted, Piece
+from relu_cert.path.tube import side_by_side
+from relu_cert.problem.model import Problem
+from relu_cert.prove.candidates import Unsettled
+from relu_cert.prove.classes import ClassMap, column, to_fmpq, to_fraction
+from relu_cert.prove.optimal_set import largest_squared
+
+
+def require_onset(
+    problem: Problem, piece: Piece, maps: Sequence[ClassMap], R: Fraction, D: Fraction, beta: Fraction
+) -> tuple[Fraction, Fraction]:
+    """`delta` and `light`, or Unsettled if the piece is no proof. D bounds what alpha(tau) misses."""
+    lifted = piece.lifted
+    if lifted is None or lifted.onset is None or len(piece.s) != 1:
+        raise ValueError("a still piece with an onset")
+    onset = lifted.onset
+    if any(dot(row, piece.s[0]) for row in onset.rows):
+        raise ValueError("s_0 is orthogonal to the rows of the onset")
+    core, _ = active_classes(piece, lifted)
+    late = [s for s in range(len(lifted.groups)) if s not in core]
+    s_0 = side_by_side(piece.s)
+    outputs = [maps[group[0]].output(s_0) for group in lifted.groups]
+    moved = largest_squared(problem) * R
+    _require_apart(problem, piece, lifted, outputs, core, late, moved)
+    H = column(onset.normal).transpose()
+    heights = [to_fraction((H * q)[0, 0]) for q in outputs]
+    tilt = sqrt_upper(norm_squared(onset.normal), 64)
+    flat = max((abs(heights[s]) for s in core), default=Fraction(0)) + tilt * moved
+    steep = min(heights[s] for s in late) - tilt * moved
+    lengths = [sqrt_upper(norm_squared(row), 64) for row in piece.inverse]
+    W = fmpq_mat([[to_fmpq(x) for x in row] for row in piece.inverse]) if core else fmpq_mat(0, problem.n)
+    pushed = [(x, length) for s in late for x, length in zip((W * outputs[s]).entries(), lengths, strict=True)]
+    omega = max((abs(to_fraction(x)) + length * moved for x, length in pushed), default=Fraction(0))
+    pulled = max(lengths, default=Fraction(0)) * D
+    share = len(core) * flat / (1 - beta)
+    if steep <= share * omega:
+        raise Unsettled("the neurons that are to tie have outputs on both sides")
+    light = (tilt * D + share * pulled) / (steep - share * omega)
+    return (pulled + omega * light) / (1 - beta), light
+
+
+def _require_apart(
+    problem: Problem,
+    piece: Piece,
+    lifted: Lifted,
+    outputs: Sequence[fmpq_mat],
+    core: Sequence[int],
+    late: Sequence[int],
+    moved: Fraction,
+) -> None:
+    """Unsettled unless s is orthogonal to M wherever one of the late superclasses ties."""
+    onset = lifted.onset
+    if onset is None or not late:
+        raise Unsettled("no neuron is to tie")
+    outer = path_groups(problem, piece.s[0], piece.radius, piece.classes, (*lifted.lift, *onset.rows))
+    inner_of = {a: s for s, group in enumerate(lifted.groups) for a in group}
+    families = [sorted({inner_of[a] for a in group}) for group in outer]
+    if len(core) + 1 != len(families) + len(onset.rows):
+        raise Unsettled("more than one thing happens at an onset")
+    differences: list[fmpq_mat] = []
+    first_of: dict[int, int] = {}
+    for family in families:
+        active = [s for s in family if s in core]
+        if not active:
+            raise Unsettled("a neuron without weight is to tie alone")
+        differences += [outputs[s] - outputs[active[0]] for s in active[1:]]
+        first_of |= dict.fromkeys(family, active[0])
+    M = fmpq_mat([[to_fmpq(x) for x in row] for row in onset.rows])
+    size = len(onset.rows)
+    lengths = sum((sqrt_upper(norm_squared(row), 64) for row in onset.rows), Fraction(0))
+    for s, U in zip(late, onset.apart, strict=True):
+        columns = [M * d for d in (*differences, outputs[s] - outputs[first_of[s]])]
+        N = fmpq_mat([list(column.entries()) for column in columns])
+        product = fmpq_mat([[to_fmpq(x) for x in row] for row in U]) * N
+        for i, row in enumerate(U):
+            error = 2 * moved * lengths * sum((abs(x) for x in row), Fraction(0))
+            total = sum((abs(product[i, j] - (1 if i == j else 0)) for j in range(size)), fmpq(0))
+            if to_fraction(total) + error >= 1:
+                raise Unsettled("neurons may tie though the residual is not orthogonal to more")

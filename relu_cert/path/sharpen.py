@@ -1,0 +1,129 @@
+"""More digits for a branch: the kernel equations in exact arithmetic, corrected with the float Jacobian.
+
+    s + sum_a alpha_a G_a s = eta y,    s'G_a s = 1    (order by order in tau; G and y projected if there is a lift)
+
+A sweep squares the error, up to what the condition of the Jacobian takes. The tube of a piece is then as narrow as its
+series allows, and pieces can end very near to an event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from relu_cert.exact import Vector, sqrt_upper
+from relu_cert.path.branch import Branch, jacobian
+from relu_cert.path.polynomial import most
+from relu_cert.problem.model import Problem
+from relu_cert.prove.candidates import Unsettled
+from relu_cert.prove.classes import column, projector, to_fmpq, to_fraction
+from relu_cert.prove.grid import binary_grid, from_grid, to_grid
+from relu_cert.prove.lifts import orthogonal_part
+from relu_cert.refine.faces import ExactFaces
+
+SWEEPS = 3
+ENOUGH = 1e-26  # a correction, relative, after which nothing is gained
+BITS, WEIGHT_BITS = 116, 72
+
+
+@dataclass(frozen=True)
+class Sharp:
+    """s, scaled so that |v| <= 1 on the piece, alpha of each face, and by how much |v|^2 was more."""
+
+    s: tuple[Vector, ...]
+    alpha: tuple[Vector, ...]
+    excess: float
+
+
+def sharpened(problem: Problem, near: Branch, faces: ExactFaces) -> Sharp:
+    """The branch in many digits."""
+    Pi = projector(near.lift, problem.n)
+    halves: list[tuple[fmpq_mat, fmpq_mat]] = []
+    for face in near.faces:
+        exact = faces[face]
+        if exact is None:
+            raise Unsettled("a neuron that vanishes")
+        halves.append((Pi * exact.E, exact.A * Pi) if near.lift else (exact.E, exact.A))
+    exact_S = fmpq_mat([[_dyadic(x) for x in row] for row in near.series.s])
+    exact_alpha = [[_dyadic(x) for x in row] for row in near.series.alpha]
+    if halves:
+        y = Pi * column(problem.y)
+        _sweep(near, halves, y, exact_S, exact_alpha)
+    rows = exact_S.transpose().tolist()
+    s = tuple(orthogonal_part(row, near.lift) for row in _rounded(rows, BITS))
+    longest = fmpq(1)
+    S_now = fmpq_mat([[to_fmpq(x) for x in row] for row in s]).transpose()
+    for E, A in halves:
+        longest = max(longest, _length(E, A, S_now))
+    excess = to_fraction(longest)
+    if excess > 1:
+        q = 1 << (BITS + 24)
+        by = Fraction(int(q / sqrt_upper(excess, BITS + 24)), q)
+        s = tuple(tuple(by * x for x in row) for row in s)
+    weights = _rounded(exact_alpha, WEIGHT_BITS) if exact_alpha else ()
+    return Sharp(s, weights, float(excess - 1))
+
+
+def _sweep(
+    near: Branch, halves: Sequence[tuple[fmpq_mat, fmpq_mat]], y: fmpq_mat, S: fmpq_mat, alpha: list[list[fmpq]]
+) -> None:
+    """Correct S and alpha in place."""
+    n, size = S.nrows(), S.ncols()
+    G = np.array([face.B @ face.B.T for face in near.faces])
+    J = np.linalg.inv(jacobian(G, near.series.s[:, 0], near.series.alpha[:, 0]))
+    eta = (to_fmpq(near.eta), to_fmpq(near.h))
+    columns = [fmpq_mat([[S[i, j]] for i in range(n)]) for j in range(size)]
+    outputs = [[E * (A * c) for c in columns] for E, A in halves]
+    for _ in range(SWEEPS):
+        moved = 0.0
+        for j in range(size):
+            first = (y * eta[j] if j < 2 else fmpq_mat(n, 1)) - columns[j]
+            for weights, q in zip(alpha, outputs, strict=True):
+                for i in range(j + 1):
+                    first -= q[j - i] * weights[i]
+            second = [
+                fmpq(int(j == 0)) - sum(((columns[i].transpose() * q[j - i])[0, 0] for i in range(j + 1)), fmpq(0))
+                for q in outputs
+            ]
+            step = J @ np.array([_float(x) for x in (*first.entries(), *second)])
+            moved = max(moved, float(np.abs(step[:n]).max(initial=0.0)))
+            columns[j] += fmpq_mat([[_dyadic(x)] for x in step[:n]])
+            for a, x in enumerate(step[n:]):
+                alpha[a][j] += _dyadic(x)
+            for a, (E, A) in enumerate(halves):
+                outputs[a][j] = E * (A * columns[j])
+        if moved <= ENOUGH * float(np.abs(near.series.s[:, 0]).max(initial=0.0)):
+            break
+    for j, c in enumerate(columns):
+        for i in range(n):
+            S[i, j] = c[i, 0]
+
+
+def _length(E: fmpq_mat, A: fmpq_mat, S: fmpq_mat) -> fmpq:
+    """An upper bound of |v|^2 = s'E A s on the piece."""
+    gram = ((E.transpose() * S).transpose() * (A * S)).tolist()
+    c = [fmpq(0)] * (2 * len(gram) - 1)
+    for i, row in enumerate(gram):
+        for j, x in enumerate(row):
+            c[i + j] += x
+    return most(c)
+
+
+def _rounded(rows: Sequence[Sequence[fmpq]], bits: int) -> tuple[Vector, ...]:
+    """The rows on one binary grid."""
+    exact = [[to_fraction(x) for x in row] for row in rows]
+    q = binary_grid([x for row in exact for x in row], bits)
+    return tuple(tuple(from_grid(to_grid(x, q), q) for x in row) for row in exact)
+
+
+def _dyadic(x: float) -> fmpq:
+    p, q = float(x).as_integer_ratio()
+    return fmpq(p, q)
+
+
+def _float(x: fmpq) -> float:
+    return int(x.p) / int(x.q)

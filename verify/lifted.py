@@ -1,0 +1,153 @@
+"""Lifted pieces of a path: the residual is orthogonal to a subspace L, and the set of optimal networks moves
+continuously (FORMAT.md: `path`, *lifted*)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from verify.bounds import column, dual_basis, matrix, root_above
+from verify.classes import Class
+from verify.onset import Moving, check_onset, heights, superclasses, total
+from verify.polynomials import Polynomial, at_least, at_most
+from verify.problem import dot, square
+from verify.text import Matrix, Node, show
+
+
+@dataclass(frozen=True)
+class Set:
+    """The set of optimal networks has at least this dimension on the whole piece; `unique`: it is one network there."""
+
+    dimension: int
+    unique: bool
+
+
+def check_lifted(moving: Moving, inverse: Node, node: Node) -> Set:
+    """Reject unless for every lambda of the piece s is orthogonal to L, and the optimal set is a polytope that moves
+    continuously."""
+    fields = node.record("lift", "forced", "force", "spread", optional=("onset",))
+    n, classes = moving.ball.problem.n, moving.classes
+    lift = read_lift(moving, fields["lift"])
+    groups = superclasses(moving, lift, fields["lift"])
+    forced = check_forced(moving, lift, groups, fields)
+    core = [s for s, group in enumerate(groups) if any(any(moving.alpha[a]) for a in group)]
+    onset = "onset" in fields
+    firsts = [group[0] for s, group in enumerate(groups) if s in core or not onset]
+    W = tuple(row.vector(n) for row in inverse.array(len(firsts)))
+    for i, row in enumerate(W):
+        if any(dot(row, l) for l in lift):
+            raise inverse.item(i).reject("a row orthogonal to the lift")
+    beta = check_inverse(moving, W, [classes[a] for a in firsts], inverse)
+    pulled = max((root_above(square(row)) for row in W), default=Fraction(0)) * moving.missed
+    if onset:
+        delta, light = check_onset(moving, lift, groups, core, W, pulled, beta, fields["onset"])
+    else:
+        delta = pulled / (1 - beta)
+        light = (len(groups) - len(core)) * delta
+    active = sorted(a for s in core for a in groups[s] if a not in forced)
+    kept = [l for l in lift if not is_void(moving, l, forced)]
+    F: list[list[Polynomial]] = [[[Fraction(a in groups[s])] for a in active] for s in core]
+    F += [[heights(moving, l, classes[a]) for a in active] for l in kept]
+    check_inside(moving, F, len(core), kept, active, (delta, light), fields["spread"])
+    late = [[a for a in group if a not in forced] for s, group in enumerate(groups) if s not in core]
+    dimension = len(active) - len(core) - len(kept)
+    neurons = {tuple(classes[a].B.entries()) for a in active}  # blocks with the same B are one neuron
+    unique = not onset and dimension == 0 and all(len(group) == 1 for group in late)
+    return Set(dimension - len(active) + len(neurons), unique)
+
+
+def read_lift(moving: Moving, node: Node) -> Matrix:
+    """A basis of L, orthogonal to the whole path."""
+    n = moving.ball.problem.n
+    lift = tuple(row.vector(n) for row in node.array())
+    if dual_basis(matrix(lift, n)) is None:
+        raise node.reject("independent rows")
+    for i, l in enumerate(lift):
+        if any((column(l).transpose() * moving.S).entries()):
+            raise node.item(i).reject("a row orthogonal to all coefficients of s")
+    return lift
+
+
+def check_forced(moving: Moving, lift: Matrix, groups: Sequence[Sequence[int]], fields: dict[str, Node]) -> set[int]:
+    """The classes that have weight 0 in every solution: h in L, h.y = 0, h.q > 0 for them and 0 for all others."""
+    problem = moving.ball.problem
+    node = fields["forced"]
+    forced = set(node.ascending(len(moving.classes)))
+    h = fields["force"].vector(problem.n if forced else 0)
+    if not forced:
+        return forced
+    if problem.model == "relu":
+        raise node.reject("no forced class in a relu problem")
+    L = matrix(lift, problem.n)
+    W = dual_basis(L)
+    if W is None or any((column(h) - L.transpose() * (W * column(h))).entries()) or dot(h, problem.y):
+        raise fields["force"].reject("a vector in the span of the lift, orthogonal to y")
+    moved = moving.shift * root_above(square(h))
+    for a, class_ in enumerate(moving.classes):
+        if a not in forced and any((class_.B.transpose() * column(h)).entries()):
+            raise fields["force"].reject(f"h.q = 0 whatever the residual for class {a}, which is not forced")
+        if a in forced and (any(moving.alpha[a]) or at_least(heights(moving, h, class_)) <= moved):
+            raise fields["force"].reject(
+                f"weight 0 and h.q > {show(moved)} on the piece for class {a}, which is forced"
+            )
+    if any(set(group) <= forced for group in groups):
+        raise node.reject("a class that is not forced in every superclass")
+    return forced
+
+
+def is_void(moving: Moving, l: Sequence[Fraction], forced: set[int]) -> bool:
+    """l.y = 0 and l.q = 0 whatever the residual for all classes that are not forced."""
+    problem = moving.ball.problem
+    free = (class_ for a, class_ in enumerate(moving.classes) if a not in forced)
+    silent = all(not any((class_.B.transpose() * column(l)).entries()) for class_ in free)
+    return problem.model != "relu" and silent and not dot(tuple(l), problem.y)
+
+
+def check_inverse(moving: Moving, W: Matrix, classes: Sequence[Class], node: Node) -> Fraction:
+    """The largest row sum of |W Q - I| for all s within R of the path; rejected unless it is below 1."""
+    beta = Fraction(0)
+    for i, W_i in enumerate(W):
+        row = moving.R * root_above(square(W_i)) * sum((a.bound for a in classes), Fraction(0))
+        for j, class_ in enumerate(classes):
+            entry = heights(moving, W_i, class_)
+            entry[0] -= i == j
+            row += max(at_most(entry), -at_least(entry))
+        if row >= 1:
+            raise node.item(i).reject("a row of W Q - I with a sum below 1", f"up to {show(row)}")
+        beta = max(beta, row)
+    return beta
+
+
+def check_inside(
+    moving: Moving,
+    F: list[list[Polynomial]],
+    sums: int,
+    kept: Sequence[Sequence[Fraction]],
+    active: Sequence[int],
+    reach: tuple[Fraction, Fraction],
+    node: Node,
+) -> None:
+    """Reject unless weights that are exact lie near alpha(tau), and are positive on the active classes."""
+    V = [row.vector(len(F)) for row in node.array(len(active))]
+    spread = total(abs(x) for row in V for x in row)
+    beta = Fraction(0)
+    for i, row in enumerate(F):
+        sum_i = root_above(square(tuple(kept[i - sums]))) * moving.shift * spread if i >= sums else Fraction(0)
+        for j in range(len(F)):
+            degree = max((len(c) for c in row), default=1)
+            entry = [total(c[m] * V_a[j] for c, V_a in zip(row, V, strict=True) if m < len(c)) for m in range(degree)]
+            entry[0] -= i == j
+            sum_i += max(at_most(entry), -at_least(entry))
+        beta = max(beta, sum_i)
+    if beta >= 1:
+        raise node.reject("rows of F V - I with sums below 1", f"up to {show(beta)}")
+    delta, light = reach
+    beside = moving.missed + root_above(moving.bound) * light
+    z = max(delta, *(root_above(square(tuple(l))) * beside for l in kept), Fraction(0)) / (1 - beta)
+    for a, V_a in zip(active, V, strict=True):
+        lowest, change = at_least(moving.alpha[a]), z * total(abs(x) for x in V_a)
+        if lowest <= change:
+            raise node.reject(
+                f"a weight > {show(change)}, its possible error, on the piece for class {a}", show(lowest)
+            )

@@ -1,0 +1,202 @@
+"""What the superclasses of a lifted piece are, and still pieces across the lambda where the lift sets in (FORMAT.md:
+`path`, *lifted* and *onset*)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from flint import fmpq_mat
+
+from verify.bounds import column, dual_basis, identity, matrix, root_above
+from verify.classes import Ball, Class
+from verify.patterns import mask_of
+from verify.polynomials import at_most, rows
+from verify.problem import dot, square
+from verify.text import Matrix, Node, Vector, show
+
+Groups = Sequence[Sequence[int]]
+
+
+@dataclass(frozen=True)
+class Moving:
+    """A piece: the ball around s_0 (lambda = 1), the path S, the classes with their weights alpha(tau), the radius R of
+    the tube and a bound `miss` of |E|."""
+
+    ball: Ball
+    S: fmpq_mat
+    classes: Sequence[Class]
+    alpha: Sequence[Vector]
+    R: Fraction
+    miss: Fraction
+
+    @cached_property
+    def bound(self) -> Fraction:
+        """g, at least |G_a| for every class."""
+        return max((a.bound for a in self.classes), default=Fraction(0))
+
+    @cached_property
+    def shift(self) -> Fraction:
+        """g R: what the tube can change in an output."""
+        return self.bound * self.R
+
+    @cached_property
+    def missed(self) -> Fraction:
+        """D: |eta y - s - sum alpha_a(tau) q_a(s)| <= D for all s within R of the path."""
+        return self.miss + self.R + self.shift * total(max(at_most(alpha), Fraction(0)) for alpha in self.alpha)
+
+
+def superclasses(moving: Moving, lift: Matrix, node: Node) -> Groups:
+    """Classes that tie on all s orthogonal to L, with outputs that differ by L; in the order of their first."""
+    problem, classes = moving.ball.problem, moving.classes
+    if not lift:
+        return [[a] for a in range(len(classes))]
+    if problem.model == "relu":
+        return antipodal(moving, lift)
+    if problem.model == "cgl" and any(problem.K[a.key[1]] is not None for a in classes):
+        raise node.reject("no lift where a class has constraints")
+    L = matrix(lift, problem.n)
+    W = dual_basis(L)
+    if W is None:
+        raise node.reject("independent rows")
+    Pi = identity(problem.n) - L.transpose() * W
+    kernels: list[fmpq_mat] = []
+    groups: list[list[int]] = []
+    for a, class_ in enumerate(classes):
+        seen = Pi * class_.B
+        kernel = seen * seen.transpose()
+        place = next((s for s, known in enumerate(kernels) if known == kernel), None)
+        if place is None:
+            kernels.append(kernel)
+            groups.append([a])
+        else:
+            groups[place].append(a)
+    return groups
+
+
+def antipodal(moving: Moving, lift: Matrix) -> Groups:
+    """relu: if L holds the columns of Z, two classes of one sign whose regions are u and -u; else each by itself."""
+    problem, ball = moving.ball.problem, moving.ball
+    classes = moving.classes
+    columns = tuple(zip(*problem.Z, strict=True))
+    L = matrix(lift, problem.n)
+    W = dual_basis(L)
+    Zs = matrix(columns, problem.n)
+    if W is None or any((Zs - Zs * W.transpose() * L).entries()):
+        return [[a] for a in range(len(classes))]
+    nonzero = mask_of(k for k in range(problem.n) if any(problem.Z[k]))
+    regions = []
+    for class_ in classes:
+        t = [class_.key[0] * x for x in ball.theta]
+        fine = mask_of(k for k in range(problem.n) if not (t[k] < 0 and t[k] ** 2 > ball.R_squared))
+        signed = fine & nonzero & ~class_.zeros
+        regions.append((class_.key[0], signed, class_.key[1] & signed))
+    groups: list[list[int]] = []
+    placed: set[int] = set()
+    for a, (xi, signed, on) in enumerate(regions):
+        if a in placed:
+            continue
+        other = (xi, signed, signed & ~on)
+        group = [a, *[b for b in range(a + 1, len(regions)) if regions[b] == other and b not in placed][:1]]
+        placed.update(group)
+        groups.append(group)
+    return groups
+
+
+def check_onset(
+    moving: Moving,
+    lift: Matrix,
+    groups: Groups,
+    core: Sequence[int],
+    W: Matrix,
+    pulled: Fraction,
+    beta: Fraction,
+    node: Node,
+) -> tuple[Fraction, Fraction]:
+    """Reject unless the weights of the superclasses without weight are small in every solution, and one of them ties
+    only where s is orthogonal to M. How far the masses of the others, and the sum of theirs, can be from alpha."""
+    fields = node.record("rows", "normal", "apart")
+    n = moving.ball.problem.n
+    if moving.S.ncols() != 1:
+        raise node.reject("a still piece")
+    M = tuple(row.vector(n) for row in fields["rows"].array())
+    H = fields["normal"].vector(n)
+    if dual_basis(matrix((*lift, *M), n)) is None or not M:
+        raise fields["rows"].reject("rows that are independent of each other and of the lift, at least one")
+    for i, row in enumerate(M):
+        if any(dot(row, l) for l in lift) or any((column(row).transpose() * moving.S).entries()):
+            raise fields["rows"].item(i).reject("a row orthogonal to the lift and to s")
+    if any(dot(H, l) for l in lift):
+        raise fields["normal"].reject("a vector orthogonal to the lift")
+    late = [s for s in range(len(groups)) if s not in core]
+    if not late:
+        raise node.reject("a superclass without weight")
+    check_apart(moving, (lift, M), groups, core, late, fields)
+    firsts = [moving.classes[group[0]] for group in groups]
+    tilt = root_above(square(H))
+    flat = max((abs(heights(moving, H, firsts[s])[0]) for s in core), default=Fraction(0)) + tilt * moving.shift
+    steep = min(heights(moving, H, firsts[s])[0] for s in late) - tilt * moving.shift
+    pushed = (
+        abs(heights(moving, W_i, firsts[s])[0]) + root_above(square(W_i)) * moving.shift for s in late for W_i in W
+    )
+    omega = max(pushed, default=Fraction(0))
+    share = len(core) * flat / (1 - beta)
+    if steep <= share * omega:
+        raise fields["normal"].reject(f"H.q > {show(share * omega)} where a superclass has no weight", show(steep))
+    light = (tilt * moving.missed + share * pulled) / (steep - share * omega)
+    return (pulled + omega * light) / (1 - beta), light
+
+
+def check_apart(
+    moving: Moving,
+    lifts: tuple[Matrix, Matrix],
+    groups: Groups,
+    core: Sequence[int],
+    late: Sequence[int],
+    fields: dict[str, Node],
+) -> None:
+    """Reject unless a superclass without weight can tie only where s is orthogonal to M."""
+    lift, M = lifts
+    families = superclasses(moving, (*lift, *M), fields["rows"])
+    if len(core) + 1 != len(families) + len(M):
+        expected = f"{len(families)} + {len(M)} - 1 superclasses with weight"
+        raise fields["rows"].reject(expected, str(len(core)))
+    place = {a: s for s, group in enumerate(groups) for a in group}
+    firsts = [moving.classes[group[0]] for group in groups]
+
+    def apart(s: int, t: int) -> Vector:
+        one, other = ([heights(moving, m, firsts[p])[0] for m in M] for p in (s, t))
+        return tuple(x - z for x, z in zip(one, other, strict=True))
+
+    known: list[Vector] = []
+    first_of: dict[int, int] = {}
+    for family in families:
+        inner = sorted({place[a] for a in family})
+        active = [s for s in inner if s in core]
+        if not active:
+            raise fields["rows"].reject("a superclass with weight among those that tie on the complement of M")
+        known += [apart(s, active[0]) for s in active[1:]]
+        first_of |= dict.fromkeys(inner, active[0])
+    lengths = total(root_above(square(m)) for m in M)
+    size = len(M)
+    for s, entry in zip(late, fields["apart"].array(len(late)), strict=True):
+        U = [row.vector(size) for row in entry.array(size)]
+        N = (*known, apart(s, first_of[s]))
+        for i, U_i in enumerate(U):
+            row = 2 * moving.shift * lengths * total(abs(x) for x in U_i)
+            for j in range(size):
+                row += abs(total(U_i[k] * N[k][j] for k in range(size)) - (i == j))
+            if row >= 1:
+                raise entry.item(i).reject("a row of U N - I with a sum below 1", f"up to {show(row)}")
+
+
+def heights(moving: Moving, l: Sequence[Fraction], class_: Class) -> list[Fraction]:
+    """l.q of a class along the path, as a polynomial."""
+    return rows((column(l).transpose() * class_.B) * (class_.B.transpose() * moving.S))[0]
+
+
+def total(parts: Iterable[Fraction]) -> Fraction:
+    """Their sum, as a fraction."""
+    return sum(parts, Fraction(0))
