@@ -17,7 +17,12 @@ CASES = {
         F(73, 120),
         F(73, 48),
     ),
-    "a gate that must stay shut": (network([[1, 3], [3, 3], [-3, -1]], [-3, 0, 3], "gated"), F(1), F(17, 20), F(2)),
+    "a gate that must stay shut": (
+        network([[3, 2], [1, 3], [2, 2], [2, 2], [-2, -3]], [0, -3, -2, 2, -1], "gated"),
+        F(12, 5),
+        F(12, 5),
+        F(5, 2),
+    ),
     "antipodal neurons set in": (
         network([[-2, -3], [3, 3], [4, 3], [-2, -2], [0, -1]], [-2, 4, 1, -1, 4]),
         F(14, 25),

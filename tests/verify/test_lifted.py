@@ -154,7 +154,7 @@ def test_an_onset_is_no_lifted_piece(name: str) -> None:
 def test_forced_classes_are_needed_and_proved() -> None:
     """A gate that must stay shut: neither without h, nor with another h, nor with an open gate named."""
     name = "a gate that must stay shut"
-    for piece in pieces_of(name):
+    for piece in (piece for piece in pieces_of(name) if "lifted" in piece):
         lifted = piece["lifted"]
         forced, force = lifted["forced"], lifted["force"]
         assert accepted(alone(name, piece, continuous="PROVED"))
