@@ -80,7 +80,9 @@ def check_algebraic_set(
     idle = False if len(solutions) == 1 else None
     neurons = tuple(of_tied(optimum, a, used or idle) for a, used in zip(tied, active, strict=True))
     system = field_system([a.q for a in tied], fit)
-    return OptimalSet(len(tied), len(solutions) - 1, bends, bends, system, exact=True, neurons=neurons)
+    return OptimalSet(
+        len(tied), len(solutions) - 1, bends, bends, system, exact=True, neurons=neurons, in_field=[a.v for a in tied]
+    )
 
 
 def of_tied(optimum: Optimum, a: Tied, active: bool | None) -> Neuron:

@@ -6,12 +6,13 @@ FORMAT.md has the argument. Everything is said of every residual in the ball |r 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from verify.bounds import column, identity, root_above, stretches
 from verify.classes import Ball, read_class
+from verify.field import Number
 from verify.neurons import Neuron, of_class
 from verify.outs import check_outs
 from verify.patterns import Patterns
@@ -31,6 +32,7 @@ class OptimalSet:
     to have positive weight in a solution. If `exact`, the fact is `exact_set`: the dimension is 0 or at least 1, and
     only neurons with positive weight count as kinked. `neurons` says what is known of each class, or tied neuron; where
     the solution is unique, all weights are within `weight_error`. `system` are the equations of the polytope.
+    `in_field`: v of each tied neuron in a field of algebraic numbers (`algebraic_set`).
 
     A ReLU network over some patterns (`problem.blocks`): blocks with the same B = X P have the same neuron v = B'r, and
     no other two have. `classes` and `dimension` count neurons, and kinked are those that lie in two of the blocks.
@@ -44,6 +46,7 @@ class OptimalSet:
     exact: bool = False
     neurons: tuple[Neuron, ...] = ()
     weight_error: Fraction = Fraction(0)
+    in_field: Sequence[Sequence[Number]] = ()
 
     def used_by(self, used: Collection[int]) -> OptimalSet:
         """The same where the neurons that some solution uses are known: those of all vertices (`exact_set`)."""

@@ -42,6 +42,8 @@ def _bounds(optimum: Optimum, neuron: ConvexNeuron) -> Interval:
 def apart(w: Vector, known: Known) -> Interval:
     """|w/|w| - v*/|v*||. With s = |w||v| and c = w.v it is sqrt(2 - 2c/s) for v itself; the direction of v* is within
     2 error / |v| of that of v."""
+    if known.along(w):
+        return Interval(_ZERO, _ZERO)
     c, product = dot(w, known.v), norm_squared(w) * norm_squared(known.v)
     if not product:
         return Interval(_ZERO, FARTHEST)

@@ -15,6 +15,8 @@ from flint import fmpq, fmpq_mat
 
 from relu_cert.exact import Matrix, Vector, sqrt_upper
 from relu_cert.network.weights_set import WeightSet, weight_set
+from relu_cert.prove.algebraic.field import Number
+from relu_cert.prove.algebraic.model import AlgebraicSet
 from relu_cert.prove.classes import class_map, column, to_fmpq, to_fraction, to_vector
 from relu_cert.prove.exact_optimum import tied_neurons
 from relu_cert.prove.facts import Facts, NeuronClass
@@ -23,19 +25,29 @@ from relu_cert.prove.polytope.model import Polytope
 from relu_cert.prove.polytope.system import System
 
 _ZERO = Fraction(0)
+FIELD_BITS, POINT_BITS = 256, 60  # how near the numbers of a field are taken
 _SPARE = 1 + Fraction(1, 2**20)  # the checker's square roots may be a little larger than ours
 
 
 @dataclass(frozen=True)
 class Known:
     """A neuron xi, v* that optimal networks can have, |v* - v| <= error. `straight`: v* is a positive multiple of v.
-    `used`: some optimal network has it (None: not known; False: none has)."""
+    `used`: some optimal network has it (None: not known; False: none has). `in_field`: v* itself, as algebraic
+    numbers, where it is known so."""
 
     sign: int
     v: Vector
     error: Fraction
     straight: bool
     used: bool | None
+    in_field: tuple[Number, ...] = ()
+
+    def along(self, w: Vector) -> bool:
+        """Whether w is a positive multiple of v*, decided in the field where v* is known there."""
+        if not self.in_field:
+            return False
+        v, i = self.in_field, next(i for i, x in enumerate(w) if x)
+        return (v[i] * w[i]).sign() > 0 and all(not v[j] * w[i] - v[i] * x for j, x in enumerate(w))
 
 
 @dataclass(frozen=True)
@@ -63,6 +75,8 @@ def known_optimum(facts: Facts) -> Optimum | None:
         points = None if found is None else found.points
         unlisted = weight_set(facts) if points is None else None
         return Optimum(exact, points, (_ZERO,) * len(points or ()), weight_system(facts), unlisted)
+    if facts.algebraic is not None:
+        return _in_field(facts, facts.algebraic)
     if facts.optimal_set is None:
         return None
     R = sqrt_upper(facts.fit.radius_squared)
@@ -72,6 +86,24 @@ def known_optimum(facts: Facts) -> Optimum | None:
     if found is None:
         return Optimum(neurons, None, (), weights=weight_set(facts))
     return Optimum(neurons, *_vertices(found, weight_system(facts, found.bits)))
+
+
+def _in_field(facts: Facts, exact: AlgebraicSet) -> Optimum:
+    """All is known in a field of algebraic numbers, and enclosed here."""
+    found = facts.polytope
+    rest = False if len(exact.solutions) == 1 else None
+    used = (
+        _used(found)
+        if found is not None
+        else [True if any(weights) else rest for weights in zip(*exact.solutions, strict=True)]
+    )
+    neurons = []
+    for a, u in zip(exact.tied, used, strict=True):
+        v = tuple(x.rounded(FIELD_BITS) for x in a.v)
+        neurons.append(Known(a.sign, v, Fraction(len(v), 2**FIELD_BITS), False, u, a.v))
+    if found is None:
+        return Optimum(tuple(neurons), None, ())
+    return Optimum(tuple(neurons), found.points, (Fraction(1, 2**POINT_BITS),) * len(found.points))
 
 
 def _enclosed(facts: Facts, neuron: NeuronClass, R: Fraction, used: bool | None) -> Known:

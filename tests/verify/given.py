@@ -82,6 +82,9 @@ CASES: dict[str, Planted] = {
         BOX, "5", [[3, 3], [3, 5], [-2, 1]], [1, "1/2", -1], CORNERS, PAIRS, listed=False
     ),
     "lifted, no vertices": Planted(LIFT, "1/5", [["1/2", 1], [-1, "1/4"], ["1/3", -1]], [1, "1/2", 1], listed=False),
+    "in a field": Planted(
+        "x,z,y\n1,0,1\n0,1,2\n-1,0,2\n0,-1,1\n1,1,0\n-1,-1,3\n1,-1,1\n-1,1,4\n", "1/4", [[1, 1], [-1, 2]], [1, "1/2"]
+    ),
     "above lambda_max": Planted(BOX, "100", [["1/3", "-2"], [1, 0]], ["1/2", -2], (), (vec(),)),
     "on a line": Planted(LINE, "1", [[2], [-1], ["1/2"]], [1, "1/2", 1], ((1, vec(1)), (1, vec(-1))), (vec(2, 1),)),
     "an irrational optimum": Planted(

@@ -21,7 +21,10 @@ from tests.verify.mutate import mutants
 from verify.bounds import matrix
 from verify.certificate import judged
 from verify.facts import Facts, check_facts
+from verify.field import read_field
 from verify.network.check import Ground, check_network
+from verify.network.directions import apart
+from verify.network.optimum import Known, enclosure
 from verify.network.weights_set import WeightSet
 from verify.problem import Problem, read_problem
 from verify.system import System
@@ -196,7 +199,7 @@ SPLIT, KINKS, THREE, BEST, ZERO = (
     "exactly optimal",
     "above lambda_max",
 )
-LINE, UNLISTED, LIFTED = "on a line", "three for two, no vertices", "lifted, no vertices"
+LINE, UNLISTED, LIFTED, FIELD = "on a line", "three for two, no vertices", "lifted, no vertices", "in a field"
 
 
 def on_the_edge(tree: dict[str, Any]) -> str:
@@ -297,6 +300,12 @@ WRONG: dict[str, tuple[str, Callable[[dict[str, Any]], None], str]] = {
         UNLISTED,
         lambda t: t["facts"]["network"]["nearest"].update(weights="", hull="1/2 1/2"),
         "for each vertex that is listed",
+    ),
+    "neither weights nor a mean": (FIELD, fact("nearest", "hull", to=""), "hull: expected a number for each vertex"),
+    "vertices in a field that are not listed": (
+        FIELD,
+        lambda t: [t["facts"].pop("polytope"), alone(but="nearest")(t)],
+        "nearest: expected the fact polytope",
     ),
     "multipliers with a list of vertices": (SPLIT, fact("nearest", "mu", to="1"), "mu: expected 0 numbers"),
     "weights at the edge of what is enclosed": (
@@ -399,3 +408,19 @@ def test_every_reject_path_of_networks_is_reached() -> None:
                 if not any((str(path), line) in reached for line in lines):
                     missed.append(f"{path.name}:{node.lineno}: {ast.unparse(node)}")
     assert missed == []
+
+
+def test_directions_in_a_field() -> None:
+    """Whether a rational w is a positive multiple of an algebraic v is decided exactly, also where it is very near."""
+    root = read_field(Node({"polynomial": "-2 0 1", "lo": "1", "hi": "2"})).number((Fraction(0), Fraction(1)))
+    zero, near = root - root, Fraction(1, 10**90)
+    known = Known(1, (Fraction(7, 5), Fraction(14, 5)), Fraction(1, 10), False, True, (root, 2 * root))
+    assert apart((Fraction(3), Fraction(6)), known) == (0, 0)
+    assert not known.along((Fraction(-3), Fraction(-6)))
+    assert not known.along((Fraction(3), 6 + near))
+    assert not known.along((Fraction(0), Fraction(1)))
+    flat = Known(1, (Fraction(0), Fraction(-7, 5)), Fraction(1, 10), False, True, (zero, -root))
+    assert flat.along((Fraction(0), Fraction(-2)))
+    assert not flat.along((near, Fraction(-2)))
+    middle, error = enclosure((root, -3 * root))
+    assert all(abs(x * x - 2 * k * k) < 20 * error < near for x, k in zip(middle, (1, 3), strict=True))

@@ -69,6 +69,8 @@ def bounds(ball: Around, optimum: Optimum | None, neuron: Neuron) -> tuple[Fract
 def apart(w: Vector, known: Known) -> tuple[Fraction, Fraction]:
     """Bounds of |w/|w| - v*/|v*||. With s = |w||v| and c = w.v it is sqrt(2 - 2c/s) for v, and 2 error / |v| bounds
     how far the direction of v* is from that of v."""
+    if known.along(w):
+        return Fraction(0), Fraction(0)
     c, product = dot(w, known.v), square(w) * square(known.v)
     if not product:
         return Fraction(0), FARTHEST

@@ -34,6 +34,8 @@ class Nearest:
 def check_nearest(problem: Problem, optimum: Optimum, merged: tuple[Neuron, ...], node: Node) -> Nearest:
     """Reject unless both bounds are proved."""
     fields = node.record("weights", "hull", "pairs", "upper", "tangent", "prices", "allowances", "mu", "lower")
+    if optimum.points is None and optimum.weights is None:
+        raise node.reject("the fact polytope, which this rests on", "none")
     pairs = read_pairs(optimum, merged, fields["pairs"])
     alpha, errors = read_point(optimum, fields["weights"], fields["hull"])
     upper = fields["upper"].number()
@@ -66,6 +68,8 @@ def read_point(optimum: Optimum, weights: Node, hull: Node) -> tuple[Vector, Vec
     alpha, t = weights.vector(), hull.vector()
     if not t:
         if optimum.weights is None:
+            if optimum.neurons:
+                raise hull.reject("a number for each vertex")
             return weights.vector(0), ()
         return alpha, optimum.weights.contains_near(alpha, weights)
     points = optimum.points or ()

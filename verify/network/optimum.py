@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from verify.bounds import column, fraction, root_above, vector
+from verify.field import Number
 from verify.field_system import FieldSystem
 from verify.network.weights_set import WeightSet
 from verify.neurons import Neuron
@@ -19,13 +22,23 @@ from verify.value import Value
 @dataclass(frozen=True)
 class Known:
     """A neuron xi, v* that optimal networks can have, |v* - v| <= error. `straight`: v* is a positive multiple of v.
-    `used`: some optimal network has it (None: not known, False: none has)."""
+    `used`: some optimal network has it (None: not known, False: none has). `in_field`: v* itself (`algebraic_set`)."""
 
     sign: int
     v: Vector
     error: Fraction
     straight: bool
     used: bool | None
+    in_field: Sequence[Number] = ()
+
+    def along(self, w: Vector) -> bool:
+        """Whether w is a positive multiple of v*, decided in the field where v* is known there."""
+        if not self.in_field:
+            return False
+        i = next((i for i, x in enumerate(w) if x), 0)
+        return (self.in_field[i] * w[i]).sign() > 0 and all(
+            not self.in_field[j] * w[i] - self.in_field[i] * x for j, x in enumerate(w)
+        )
 
 
 @dataclass(frozen=True)
@@ -58,8 +71,10 @@ def find_optimum(ball: Around, zero: bool, known: OptimalSet | None, polytope: P
     """The optimal networks of the facts; None if they are not known. `zero`: only the zero network is optimal."""
     if zero:
         return Optimum((), ({},), (Fraction(0),), None)
-    if known is None or isinstance(known.system, FieldSystem):  # directions in a field are not read here
+    if known is None:
         return None
+    if isinstance(known.system, FieldSystem):
+        return optimum_in_field(known, polytope)
     neurons = []
     for a, neuron in enumerate(known.neurons):
         used = neuron.active if polytope is None else a in polytope.used
@@ -67,6 +82,28 @@ def find_optimum(ball: Around, zero: bool, known: OptimalSet | None, polytope: P
     points = None if polytope is None else polytope.points
     weights = WeightSet(known.system, len(neurons), total_weight(ball))
     return Optimum(tuple(neurons), points, () if polytope is None else polytope.errors, weights)
+
+
+def optimum_in_field(known: OptimalSet, polytope: Polytope | None) -> Optimum:
+    """The same where all is known in a field of algebraic numbers: enclosed in rationals, and without equations."""
+    neurons = []
+    for a, (neuron, v) in enumerate(zip(known.neurons, known.in_field, strict=True)):
+        used = neuron.active if polytope is None else a in polytope.used
+        middle, error = enclosure(v)
+        neurons.append(Known(neuron.key[0], middle, error, False, used, v))
+    if polytope is None:
+        return Optimum(tuple(neurons), None, (), None)
+    listed: Sequence[dict[int, Any]] = polytope.points  # numbers of the field
+    ends = [{a: enclosure([x]) for a, x in point.items()} for point in listed]
+    points = tuple({a: x for a, ((x,), _) in point.items()} for point in ends)
+    errors = tuple(max((error for _, error in point.values()), default=Fraction(0)) for point in ends)
+    return Optimum(tuple(neurons), points, errors, None)
+
+
+def enclosure(numbers: Sequence[Number]) -> tuple[Vector, Fraction]:
+    """Rationals, and how far they are, as a vector, from the numbers at most."""
+    ends = [(-(-x).upper(), x.upper()) for x in numbers]
+    return tuple((a + b) / 2 for a, b in ends), sum((b - a for a, b in ends), Fraction(0))
 
 
 def total_weight(ball: Around) -> Fraction:

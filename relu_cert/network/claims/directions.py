@@ -31,7 +31,8 @@ def decide(comparison: Comparison, gap: Fraction) -> Result:
     off = [one for one in found if one.lower > 0]
     low, high = scientific(min(one.lower for one in off)), scientific(max(one.upper for one in off))
     spread = f"{high} off" if low == high else f"from {low} to {high} off"
-    if comparison.facts.optimal_set is None and comparison.facts.exact_set is None:
+    facts = comparison.facts
+    if facts.optimal_set is None and facts.exact_set is None and facts.algebraic is None:
         spread = f"at least {low} off"
     who = f"{some_of(wrong, m)} {have(wrong)}"
     they = "it is" if wrong == 1 else "they are"
