@@ -91,7 +91,8 @@ def _exact(facts: Facts) -> Faces:
             continue
         u = _leaving(kinks, strict, shares)
         if u is not None:
-            h = () if stable[-1] is not None else _breaking(problem, tied, one, u)
+            bent = all(size is None or size > 0 for size in kinks.size)
+            h = () if stable[-1] is not None or not bent else _breaking(problem, tied, one, u)
             leaving.append(Leaving(a, u, h))
     return Faces(tuple(stable), tuple(leaving))
 
@@ -102,7 +103,7 @@ def _shared(problem: Problem, one: Tied) -> bool:
 
 
 def _kinks(problem: Problem, theta: Vector, one: Tied) -> _Kinks | None:
-    """The tight constraints of a tied neuron; None where a kink is not strictly concave."""
+    """The tight constraints of a tied neuron; None where a kink is not concave."""
     if problem.network is None:
         block = problem.blocks[one.neuron.block or 0]
         columns = () if block.K is None else tuple(zip(*block.K, strict=True))
@@ -115,7 +116,7 @@ def _kinks(problem: Problem, theta: Vector, one: Tied) -> _Kinks | None:
     planes = parallel_classes(Z)
     names = tuple(c for c in planes if not dot(Z[c], one.v))
     both = [slopes(planes[c], t) for c in names]
-    if any(right >= left for right, left in both):
+    if any(right > left for right, left in both):
         return None
     on = combine(Z, [t_k if dot(z, one.v) > 0 else Fraction(0) for z, t_k in zip(Z, t, strict=True)])
     # v = on + sum mu_c z_c with mu_c = l_c - x_c: on + sum l_c z_c - v = sum x_c z_c, 0 <= x_c <= l_c - p_c
