@@ -28,8 +28,8 @@ _FIRST = 0.01  # the first delta, as a share of |Z|^2
 _SHRINK = 0.2  # delta from one proximal step to the next
 _SHORT = 0.9  # steps as short as this are given up,
 _NEAR = 1e-3  # and all of them from this relative gap on
-_STEPS = 40  # proximal steps
-_NEWTON = 30  # Newton steps in each
+_STEPS = 60  # proximal steps
+_NEWTON = 80  # Newton steps in each
 _INNER = 0.1  # |gradient| that is small enough, as a share of sqrt(delta) |w+ - w'|
 _LEAST = 1e-10  # and in any case, as a share of |y|
 _ENOUGH = 1e-7  # the relative gap at which Newton's method in kernel form takes over
@@ -71,6 +71,7 @@ def proximal_point(cones: Cones, y: Floats, lam: float) -> list[Neuron]:
             if shrink > _SHORT or least < _NEAR:
                 break
             continue
+        shrink = max(shrink**1.5, _SHRINK)
         r = at.r
         centre = np.zeros_like(centre)
         centre[at.active.blocks] = at.w
@@ -106,9 +107,12 @@ def _minimise(step: _Step, r: Floats) -> _At | None:
             return None
         way = -dpotrs(L, at.gradient, lower=1)[0]
         slope, length = float(at.gradient @ way), 1.0
-        while length > 1e-4:
+        blind = -slope <= 1e-11 * abs(at.value)  # what f would tell is rounding
+        while length > (1e-3 if blind else 1e-7):
             tried = _evaluate(step, at.r + length * way)
-            if tried.value <= at.value + 1e-4 * length * slope or np.linalg.norm(tried.gradient) < 0.5 * size:
+            if tried.value <= at.value + 1e-4 * length * slope or (
+                blind and np.linalg.norm(tried.gradient) < 0.5 * size
+            ):
                 break
             length *= 0.5
         else:

@@ -234,3 +234,17 @@ def test_exact_problems_over_patterns_are_prepared_as_such() -> None:
         assert (K @ v <= 1e-12).all()
     halves = SampledOracle(Cones(replace(arrays, Z=0.5 * arrays.Z)))
     assert halves.price(data.y, 0.0)[0] == pytest.approx(0.5 * lambda_max(problem))
+
+
+@pytest.mark.parametrize("seed", [40, 47, 69])
+def test_badly_scaled_features_are_no_obstacle(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Columns whose sizes differ by factors of up to ten thousand, small lambda: line searches that gave up early, or
+    accepted a smaller gradient at a larger value, stalled here."""
+    monkeypatch.setattr(cones_module, "_LARGE", 0)
+    g = np.random.default_rng(seed)
+    d, n, k = int(g.integers(2, 20)), int(g.integers(5, 90)), int(g.integers(30, 250))
+    Z = g.standard_normal((n, d))
+    Z = Z / np.arange(1, d + 1) ** 3 if seed == 69 else np.cumsum(Z, axis=1) * 10.0 ** g.integers(-2, 3, d)
+    y = np.where(g.standard_normal(n) > 0.0, 1.0, -1.0) if seed % 2 else g.standard_normal(n)
+    data = FloatProblem(y, SampledArrays(Z, np.unique(g.standard_normal((k, d)) @ Z.T > 0.0, axis=0)))
+    assert solve(data, 1e-4 * lambda_max(data)).relative_gap <= 1e-11
