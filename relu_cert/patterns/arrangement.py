@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import gcd, lcm
-from operator import mul
+from operator import mul, neg
 
 import flint
 
@@ -67,30 +67,37 @@ def arrangement(Z: Matrix) -> Arrangement:
     n, d = len(Z), len(Z[0]) if Z else 0
     rows = [_integer_row(row) for row in Z]
     columns = independent_columns(rows, d)
-    rows = [primitive([row[c] for c in columns]) for row in rows]
+    if len(columns) < d:
+        rows = [primitive([row[c] for c in columns]) for row in rows]
     factors = [1] * len(columns)
     while True:  # dividing a column may make a row divisible and the other way round
-        g = [gcd(*(row[l] for row in rows)) for l in range(len(columns))]
+        g = [gcd(*column) for column in zip(*rows, strict=True)] if rows else []
         if all(x == 1 for x in g):
             break
         factors = [f * x for f, x in zip(factors, g, strict=True)]
         rows = [primitive([x // y for x, y in zip(row, g, strict=True)]) for row in rows]
     common = lcm(*factors)
-    return Arrangement(n, d, columns, tuple(common // f for f in factors), tuple(tuple(row) for row in rows))
+    return Arrangement(n, d, columns, tuple(common // f for f in factors), tuple(rows))
 
 
 def _integer_row(row: Vector) -> IntVector:
     """The primitive integer row in the direction of a rational one."""
-    q = lcm(*(x.denominator for x in row))
-    return primitive([x.numerator * (q // x.denominator) for x in row])
+    ratios = [x.as_integer_ratio() for x in row]
+    q = lcm(*[denominator for _, denominator in ratios])
+    if q == 1:
+        return primitive([numerator for numerator, _ in ratios])
+    return primitive([numerator * (q // denominator) for numerator, denominator in ratios])
 
 
 def independent_columns(rows: Sequence[Sequence[int]], d: int) -> tuple[int, ...]:
     """A largest set of independent columns, ascending, chosen greedily from the column with the smallest entries."""
-    order = sorted(range(d), key=lambda c: (max((abs(row[c]) for row in rows), default=0), c))
     if not rows or not d:
         return ()
+    columns = list(zip(*rows, strict=True))
+    order = sorted(range(d), key=[max(map(abs, column)) for column in columns].__getitem__)
     reduced, _, rank = flint.fmpz_mat([[row[c] for c in order] for row in rows]).rref()
+    if rank == d:
+        return tuple(range(d))
     pivots, c = [], 0
     for i in range(rank):
         while reduced[i, c] == 0:
@@ -115,7 +122,7 @@ def restrict_planes(planes: Hyperplanes, members: int, basis: Sequence[IntVector
         if (i := index.get(v)) is not None:
             same[i] |= planes.same[j]
             opposite[i] |= planes.opposite[j]
-        elif (i := index.get(tuple(-x for x in v))) is not None:
+        elif (i := index.get(tuple(map(neg, v)))) is not None:
             same[i] |= planes.opposite[j]
             opposite[i] |= planes.same[j]
         else:
@@ -141,7 +148,7 @@ def hyperplanes(rows: Sequence[Sequence[int]]) -> Hyperplanes:
             zero |= 1 << k
         elif (j := index.get(z)) is not None:
             same[j] |= 1 << k
-        elif (j := index.get(tuple(-x for x in z))) is not None:
+        elif (j := index.get(tuple(map(neg, z)))) is not None:
             opposite[j] |= 1 << k
         else:
             index[z] = len(names)

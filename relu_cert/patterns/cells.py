@@ -17,6 +17,7 @@ from relu_cert.patterns.witness import REACH, Integers, exact_point, float_rows,
 Engine = Literal["auto", "python", "compiled"]
 Tick = Callable[[int], None]
 
+FIRST_ROOM = 1 << 20  # cells
 THOROUGH_UP_TO = 50_000  # cells, by Cover's bound: up to there smaller witnesses are worth a little more time
 
 
@@ -64,38 +65,50 @@ def _python(normals: Sequence[IntVector], limit: int | None, tick: Tick | None) 
 
 def _compiled(normals: Sequence[IntVector], limit: int | None, tick: Tick | None) -> Cells:
     """Chunk by chunk: the walk, then witnesses for what it found while that is in the cache."""
-    from relu_cert.patterns.compiled import Chunk, Finish, compiled_walk
+    from relu_cert.patterns.compiled import Finish, compiled_walk
 
     base, orientation = pivot_coordinate(normals[0])
     oriented = (tuple(orientation * x for x in normals[0]), *normals[1:])
-    thorough = cover_bound(len(normals), len(normals[0])) <= THOROUGH_UP_TO
-    finish = Finish(float_rows(oriented), REACH, thorough)
-
-    def settle(chunk: Chunk) -> Integers:
-        W, good = finish(chunk)
-        if good.all():
-            return W
-        exact: NDArray[np.object_] = W.astype(object)
-        for i in np.flatnonzero(~good).tolist():
-            cell = int.from_bytes(chunk.cells[i].tobytes(), "little")
-            exact[i] = exact_point(oriented, Walk(1, [cell], [chunk.node(i, base)]), 0)
-        return small(exact)
-
+    most = cover_bound(len(normals), len(normals[0]))
+    finish = Finish(float_rows(oriented), REACH, most <= THOROUGH_UP_TO)
     width = (len(normals) + 7) // 8
-    bits: list[NDArray[np.uint8]] = []
-    points: list[NDArray[Any]] = []
+    bits = np.empty((min(most // 2, FIRST_ROOM), width), dtype=np.uint8)
+    points = np.empty((len(bits), len(normals[0])), dtype=np.int64)
+    exact: dict[int, IntVector] = {}  # points of the cells where floats did not do
     broken: dict[int, int] = {}
     total = 0
     for chunk in compiled_walk(oriented, base):
-        points.append(settle(chunk))
-        bits.append(chunk.cells.view(np.uint8)[:, :width].copy())
+        end = total + len(chunk.cells)
+        if end > len(bits):
+            bits, points = _twice(bits, end), _twice(points, end)
+        bits[total:end] = chunk.cells.view(np.uint8)[:, :width]
+        good = finish(chunk, points[total:end])
+        if not good.all():
+            for i in np.flatnonzero(~good).tolist():
+                cell = int.from_bytes(chunk.cells[i].tobytes(), "little")
+                exact[total + i] = exact_point(oriented, Walk(1, [cell], [chunk.node(i, base)]), 0)
         broken.update(chunk.broken)
-        total += len(chunk.cells)
+        total = end
         if limit is not None and total > limit:
             raise LimitReached
         if tick is not None:
             tick(total)
-    all_bits = np.concatenate(bits)
+    bits, points = bits[:total], points[:total]
     if orientation < 0:
-        all_bits[:, 0] ^= 1
-    return Cells(all_bits, np.concatenate(points), broken)
+        bits[:, 0] ^= 1
+    return Cells(bits, _replaced(points, exact) if exact else points, broken)
+
+
+def _twice(array: NDArray[Any], least: int) -> NDArray[Any]:
+    """The same rows with room for as many more, `least` in all."""
+    larger = np.empty((max(2 * len(array), least), array.shape[1]), dtype=array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
+def _replaced(points: NDArray[np.int64], exact: dict[int, IntVector]) -> Integers:
+    """The points with some of them replaced."""
+    everything: NDArray[np.object_] = points.astype(object)
+    for i, point in exact.items():
+        everything[i] = point
+    return small(everything)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sympy import prevprime
 
+from relu_cert.patterns.circuits import cover_bound
 from relu_cert.patterns.walk import Node, bits_of
 
 Floats = NDArray[np.float64]
@@ -30,22 +31,29 @@ class Chunk:
 
     `cells`   bit j of the little-endian words: the cell is + on hyperplane j (0 as it was oriented).
     `closures`, `points`   a point of the closed cell, zero on the hyperplanes of the closure, and a direction into it.
+    `kept`    the members of the set, each as hyperplane, column and side (bits 16 up, 1 up, 0), then -1.
     `broken`  broken circuits that were met: bit mask to the smaller hyperplane spanned.
     """
 
     cells: NDArray[np.uint64]
     closures: NDArray[np.uint64]
     points: NDArray[np.float64]
-    kept: NDArray[np.int16]
+    kept: NDArray[np.int32]
     broken: dict[int, int]
 
     def node(self, i: int, base: int) -> Node:
         """The no-broken-circuit set of cell i."""
-        members, places, signs = self.kept[i].tolist()
-        k = sum(1 for e in members if e >= 0)
-        r = self.points.shape[2]
-        free = tuple(l for l in range(r) if l != base and l not in places[:k])
-        return Node(tuple(members[:k]), tuple(signs[:k]), free)
+        members: list[int] = []
+        places: list[int] = []
+        signs: list[int] = []
+        for code in self.kept[i].tolist():
+            if code < 0:
+                break
+            members.append(code >> 16)
+            places.append(code >> 1 & (1 << 15) - 1)
+            signs.append(1 if code & 1 else -1)
+        free = tuple(l for l in range(self.points.shape[2]) if l != base and l not in places)
+        return Node(tuple(members), tuple(signs), free)
 
 
 def _room(size: int, words: int, r: int) -> tuple[NDArray[Any], ...]:
@@ -54,7 +62,7 @@ def _room(size: int, words: int, r: int) -> tuple[NDArray[Any], ...]:
         np.empty((size, words), dtype=np.uint64),
         np.empty((size, words), dtype=np.uint64),
         np.empty((size, 2, r)),
-        np.empty((size, 3, r - 1), dtype=np.int16),
+        np.empty((size, r - 1), dtype=np.int32),
     )
 
 
@@ -107,13 +115,14 @@ def compiled_walk(normals: Sequence[Sequence[int]], base: int) -> Iterator[Chunk
     I[3, :, base] = 0
     M = np.zeros((4, max(levels, 3), words), dtype=np.uint64)
     M[0, 0] = np.frombuffer(((1 << 64 * words) - (1 << m)).to_bytes(8 * words, "little"), dtype=np.uint64)
-    S = np.zeros((5, X.shape[2]))
+    S = aligned((5, X.shape[2]))
     J = np.zeros((2, m), dtype=np.int64)
-    room = max(ROOM, 4 * height)
+    most = cover_bound(m, r) // 2
+    room = max(min(ROOM, most), 2 * height) + 2 * height
     cells, closures, points, kept = _room(room, words, r)
-    log = np.zeros((room, words + 1), dtype=np.uint64)
+    log = np.empty((room, words + 1), dtype=np.uint64)
     counts = np.array([0, 0, -1, m, 0])
-    seen = np.zeros((1 << 14, words), dtype=np.uint64)
+    seen = np.zeros((min(1 << 14, 1 << most.bit_length()), words), dtype=np.uint64)
     exact = _Exact(normals, base, bound, exponents, rounding)
     state = kernel.START
     while state != kernel.DONE:
@@ -215,18 +224,19 @@ def first_level(
     2^exponents[j], about the square root of its size: then minors are neither too large nor too small.
     """
     m, r = len(normals), len(normals[0])
+    X = aligned((r + 1, r, padded(m) + padded(r)))
+    E = aligned(X.shape)
+    first, p = normals[0], normals[0][base]
+    if rounding and max(max(*z, -min(z)) for z in normals) < 2**25:  # the same, at once
+        N = np.concatenate([np.array(normals, dtype=np.int64), np.eye(r, dtype=np.int64)])
+        minors = N * p - N[:, base, None] * N[0]
+        minors[:, base] = N[:, base]
+        X[0, :, :m] = minors[:m].T
+        X[0, :, padded(m) : padded(m) + r] = minors[m:].T
+        return X, E, np.zeros(m + r, dtype=np.int64)
     rows = [*(list(z) for z in normals), *([int(i == l) for i in range(r)] for l in range(r))]
     exponents = [0 if rounding else max(map(abs, row)).bit_length() // 2 for row in rows]
     place = [*range(m), *range(padded(m), padded(m) + r)]
-    X = np.zeros((r + 1, r, padded(m) + padded(r)))
-    E = np.zeros_like(X)
-    first, p = rows[0], rows[0][base]
-    if max(max(map(abs, row)) for row in rows) < 2**25 and not any(exponents):  # the same, at once
-        N = np.array(rows, dtype=np.int64)
-        minors = N * p - N[:, base, None] * N[0]
-        minors[:, base] = N[:, base]
-        X[0][:, place] = minors.T
-        return X, E, np.array(exponents, dtype=np.int64)
     for row, exponent, j in zip(rows, exponents, place, strict=True):
         for l in range(r):
             x = row[l] if l == base else row[l] * p - row[base] * first[l]
@@ -247,15 +257,14 @@ class Finish:
         columns[: self.r] = Z.T
         self.kernel = finish.finish
         self.data = columns, 1 / np.abs(Z).sum(axis=1)
-        self.space = aligned((3 * R + 2 * m + 8, lanes)), np.zeros((2, words, lanes), dtype=np.uint64)
-        self.effort = np.zeros((2, lanes), dtype=np.int64), *((1, -4, reach) if thorough else (0, 0, reach))
+        self.space = aligned((3 * R + 2 * m + 9, lanes)), np.zeros((2, words, lanes), dtype=np.uint64)
+        self.effort = np.zeros((3, lanes), dtype=np.int64), *((1, -4, reach) if thorough else (0, 0, reach))
 
-    def __call__(self, chunk: Chunk) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """The points, and where their signs are proved."""
-        W = np.zeros((len(chunk.cells), self.r), dtype=np.int64)
+    def __call__(self, chunk: Chunk, W: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Write the points into W; says where their signs are proved."""
         good = np.zeros(len(W), dtype=np.bool_)
         self.kernel(*self.data, chunk.cells, chunk.closures, chunk.points, W, good, *self.space, *self.effort)
-        return W, good
+        return good
 
 
 def aligned(shape: tuple[int, ...]) -> Floats:

@@ -72,8 +72,7 @@ class _Enumeration:
             raise TooManyPatterns(self.expected.bound, self.max_patterns, FOUND)
         both = self._lift(W, basis)
         if len(planes):
-            both = np.concatenate([both, both])
-            np.negative(both[len(W) :], out=both[len(W) :])
+            both = _with_negatives(both)
         return Group(rows_of(planes.zero), bits, both, circuits)
 
     def _cells(self, planes: Hyperplanes) -> tuple[Packed, Integers, tuple[tuple[int, ...], ...]]:
@@ -116,3 +115,11 @@ class _Enumeration:
             if largest < 2**62:
                 return np.asarray(W @ np.array(B, dtype=np.int64))
         return small(W.astype(object) @ np.array(B, dtype=object))
+
+
+def _with_negatives(W: Integers) -> Integers:
+    """W, then -W."""
+    both = np.empty_like(W, shape=(2 * len(W), W.shape[1]))
+    both[: len(W)] = W
+    np.negative(W, out=both[len(W) :])
+    return both

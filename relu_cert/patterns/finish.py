@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from relu_cert.patterns.jit import compile_, compile_fused, inline_fused, propose_
+from relu_cert.patterns.jit import compile_, compile_fused, propose_
 
 LANES = 32  # never a constant in the compiled code: short loops of known length are written out, one by one
 COARSEST, FINEST = -8, 1
@@ -23,7 +23,7 @@ def padded_rank(r: int) -> int:
     return R
 
 
-@inline_fused
+@compile_fused
 def product(Z, j, U, out):  # type: ignore[no-untyped-def]
     """out = sum_l Z_lj U_l"""
     N = len(out)
@@ -69,7 +69,7 @@ def step(Z, closure, U, V, a, b, lanes):  # type: ignore[no-untyped-def]
             ratio = ratio if (inside[i] >> shift) & np.uint64(1) == 0 else 0.0
             most[i] = max(most[i], ratio)
     for i in range(N):
-        worst[i] = max(max(worst[i], lanes[1, i]), max(lanes[2, i], lanes[3, i]))
+        worst[i] = max(worst[i], lanes[1, i], lanes[2, i], lanes[3, i])
     for l in range(len(U)):
         u, v = U[l], V[l]
         for i in range(N):
@@ -154,7 +154,7 @@ def fineness(U, a, scale, lanes, top, enough):  # type: ignore[no-untyped-def]
             least[i] = min(least[i], abs(x[i]) * s)
     for i in range(N):
         top[i] = 1.0 / top[i]
-        enough[i] = 0.5 / (min(min(lanes[0, i], lanes[1, i]), min(lanes[2, i], lanes[3, i])) * top[i])
+        enough[i] = 0.5 / (min(lanes[0, i], lanes[1, i], lanes[2, i], lanes[3, i]) * top[i])
     for l in range(len(U)):
         for i in range(N):
             U[l, i] *= top[i]
@@ -197,6 +197,21 @@ def round_to(U, enough, level, grid, top, slack):  # type: ignore[no-untyped-def
 
 
 @compile_
+def settle(low, middle, high, bad, top, found, reach):  # type: ignore[no-untyped-def]
+    """Halve the range of grids: bad = 0 where the middle one does and is the best so far. How many lanes go on."""
+    going = np.int64(0)
+    for i in range(len(low)):
+        open_ = low[i] <= high[i]
+        done = open_ & (bad[i] == 0.0) & (top[i] < reach)
+        bad[i] = 0.0 if done else 1.0
+        found[i] = 1.0 if done else found[i]
+        high[i] = middle[i] - 1 if done else high[i]
+        low[i] = middle[i] + 1 if open_ & (not done) else low[i]
+        going += low[i] <= high[i]
+    return going
+
+
+@compile_
 def without_divisor(w):  # type: ignore[no-untyped-def]
     """Divide integers by their greatest common divisor."""
     divisor = np.int64(0)
@@ -234,16 +249,17 @@ def finish(Z, scale, cells, closures, points, W, good, space, word, range_, roun
 
     scale_j = 1 / |z_j|_1. points[n] is a point of the closed cell, zero on the hyperplanes in closures[n] only, and a
     direction that leads into the cell. More rounds of centering make smaller numbers; so does a search for the coarsest
-    grid, between 2^coarsest and 2 times as fine as is enough. space has 3 R + 2 m + 8 rows, word 2 x words and
-    range_ 2, of LANES numbers each.
+    grid, between 2^coarsest and 2 times as fine as is enough. space has 3 R + 2 m + 9 rows, word 2 x words and
+    range_ 3, of LANES numbers each.
     """
     N = space.shape[1]
     R, m = Z.shape
     r = W.shape[1]
-    U, V, grid = space[:R], space[R : 2 * R], space[2 * R : 3 * R]
+    U, best, grid = space[:R], space[R : 2 * R], space[2 * R : 3 * R]
+    V = best  # the direction is not needed when points are rounded
     a, b, lanes = space[3 * R : 3 * R + m], space[3 * R + m : 3 * R + 2 * m], space[3 * R + 2 * m :]
-    top, enough, level, bad = lanes[6], lanes[7], lanes[4], lanes[5]
-    low, high = range_[0], range_[1]
+    top, enough, level, bad, found = lanes[6], lanes[7], lanes[4], lanes[5], lanes[8]
+    low, middle, high = range_[0], range_[1], range_[2]
     for start in range(0, len(cells), N):
         load(cells, closures, points, start, word, U, V)
         step(Z, word[1], U, V, a, b, lanes)
@@ -253,26 +269,26 @@ def finish(Z, scale, cells, closures, points, W, good, space, word, range_, roun
         here = min(N, len(cells) - start)
         for i in range(N):
             low[i] = coarsest
-            high[i] = FINEST if i < here and 0.0 < enough[i] < reach else COARSEST - 1
-        going = True
+            high[i] = FINEST if 0.0 < enough[i] < reach else COARSEST - 1
+            found[i] = 0.0
+        going = np.int64(1)
         while going:
-            going = False
             for i in range(N):
-                level[i] = POWERS[(max(low[i] + high[i], 2 * COARSEST) >> 1) - COARSEST]
+                middle[i] = max(low[i] + high[i], 2 * COARSEST) >> 1
+                level[i] = POWERS[middle[i] - COARSEST]
             round_to(U, enough, level, grid, top, lanes[0])
             unproved(Z, scale, word[0], grid, lanes[0], lanes[1], bad)
-            for i in range(here):
-                if low[i] > high[i]:
-                    continue
-                middle = (low[i] + high[i]) >> 1
-                if bad[i] == 0.0 and top[i] < reach:
-                    for l in range(r):
-                        W[start + i, l] = np.int64(grid[l, i])
-                    good[start + i] = True
-                    high[i] = middle - 1
-                else:
-                    low[i] = middle + 1
-                going |= low[i] <= high[i]
+            going = settle(low, middle, high, bad, top, found, reach)
+            for l in range(r):
+                g, w = grid[l], best[l]
+                for i in range(N):
+                    w[i] = g[i] if bad[i] == 0.0 else w[i]
+        for i in range(here):
+            good[start + i] = found[i] > 0.0
+            if good[start + i]:
+                for l in range(r):
+                    W[start + i, l] = np.int64(best[l, i])
         if rounds > 0:
             for n in range(start, start + here):
-                without_divisor(W[n])
+                if good[n]:
+                    without_divisor(W[n])

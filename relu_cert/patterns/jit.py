@@ -27,9 +27,6 @@ compile_allocating = njit(**_OPTIONS)
 compile_fused = njit(**_BARE, fastmath={"contract"})
 """Strict, but a product and a sum may be rounded once instead of twice."""
 
-inline_fused = njit(**_BARE, fastmath={"contract"}, inline="always")
-"""The same, written out where it is called: passing arrays costs more than a short loop."""
-
 propose_ = njit(**_BARE, fastmath={"reassoc", "contract", "arcp", "nsz", "nnan"})
 """Sums in any order: for points that are only proposed."""
 

@@ -12,7 +12,7 @@ The state of the walk lives in arrays, so that the kernel can return after some 
                                 I[4, 0] signs of a leaf
     M      (4, levels, words)   bit masks: M[0] closure by level, M[1] and M[2] followers of each member with its sign
                                 and with the opposite one, M[3] scratch: 0 cell, 1 leaf, 2 far point
-    S      (5, m + r)           scratch: points of a line (lower bounds), value, leading entries, sizes, upper bounds
+    S      (5, m + r)           points of a line (lower bounds), value, leading entries, sizes of members, upper bounds
     J      (2, m)               scratch: hyperplanes by point, and whether a new point starts
 
 Here m and r are padded to multiples of 8: rows of zeros after the hyperplanes, which count as members of every
@@ -24,7 +24,7 @@ from __future__ import annotations
 import numpy as np
 
 from relu_cert.patterns.jit import clear_bits, compile_, copy_bits, lowest, set_bit
-from relu_cert.patterns.points import least_beyond, member_sizes, overrule, usual_size, write_on_line, write_point
+from relu_cert.patterns.points import least_beyond, member_size, overrule, usual_size, write_on_line, write_point
 from relu_cert.patterns.tableau import (
     compare_points,
     leading_entries,
@@ -98,10 +98,11 @@ def emit(bits, I, k, T, cells, kept, counts):  # type: ignore[no-untyped-def]
     """Write down a cell and its set (the point is written by the caller)."""
     at = counts[0]
     copy_bits(bits, cells[at])
-    for t in range(kept.shape[2]):
-        kept[at, 0, t] = I[0, 0, t] if t < k else -1
-        kept[at, 1, t] = I[0, 1, t] if t < k else -1
-        kept[at, 2, t] = T[t] if t < k else 0
+    members = kept[at]
+    for t in range(k):
+        members[t] = I[0, 0, t] << 16 | I[0, 1, t] << 1 | (T[t] > 0)
+    if k < len(members):
+        members[k] = -1
     counts[0] += 1
 
 
@@ -121,7 +122,6 @@ def visit(X, I, M, S, k, m, base, det, cells, closures, points, kept, counts):  
     sign = 1.0 if det > 0.0 else -1.0
     positive(S[2, :m], sign, bits)
     side_bits(I, M, k, I[1, k], bits)
-    member_sizes(X, I, M, k, m, S[3])
     for j in range(len(value)):
         value[j] = X[k, base, j]
     for l in range(X.shape[1] - 1, -1, -1):
@@ -168,8 +168,9 @@ def visit_points(  # type: ignore[no-untyped-def]
     low, high = S[0, :m], S[4, :m]
     far, leaf, level, T = M[3, 2], M[3, 0], M[3, 1], I[4, 0]
     sign = 1.0 if det > 0.0 else -1.0
-    member_sizes(X, I, M, k, m, S[3])
     exact = line_points(X, E, k, c, base, low, high, whole)
+    if exact:
+        high = low
     least, length = least_beyond(low, -np.inf), usual_size(low)
     positive(S[2, :m], sign, far)
     copy_bits(far, leaf)
@@ -329,9 +330,11 @@ def advance(  # type: ignore[no-untyped-def]
                     for l in range(X.shape[1]):
                         I[3, new, l] = I[3, k, l] if l != I[0, 1, k] else 0
                 leading_entries(X, I, new, base, leading)
-                if new > 0 and not descend(X, I, M, F, leading, k, I[0, 1, k], e, log, counts, seen):
-                    new = -1
-                    continue
+                if new > 0:
+                    if not descend(X, I, M, F, leading, k, I[0, 1, k], e, log, counts, seen):
+                        new = -1
+                        continue
+                    member_size(X, I, M, new, m, F[0, new], S[3])
             if new < D - 1:
                 visit(X, I, M, S, new, m, base, F[0, new], cells, closures, points, kept, counts)
                 k = new

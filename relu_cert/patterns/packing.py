@@ -33,10 +33,15 @@ def both_halves(half: Packed, planes: Hyperplanes, n: int, *, compiled: bool = F
     Each hyperplane on whose positive side a cell lies toggles its rows in the pattern that is on no positive side;
     eight hyperplanes at a time, by table.
     """
+    out: Packed
+    if len(planes) == n and not any(planes.opposite):  # each row is a hyperplane of its own
+        out = np.empty((2 * len(half), half.shape[1]), dtype=np.uint8)
+        np.take(_REVERSED, half, out=out[: len(half)])
+        np.bitwise_xor(out[: len(half)], pack_masks([(1 << n) - 1], n), out=out[len(half) :])
+        return out
     toggles = pack_masks([a | b for a, b in zip(planes.same, planes.opposite, strict=True)], n)
     start, nonzero = pack_masks([_negative(planes), ((1 << n) - 1) & ~planes.zero], n)
     width = len(start)
-    out: Packed
     if compiled:
         from relu_cert.patterns.assemble import toggle_rows
 

@@ -8,34 +8,35 @@ from __future__ import annotations
 
 import numpy as np
 
-from relu_cert.patterns.jit import compile_, copy_bits, propose_
+from relu_cert.patterns.jit import compile_, copy_bits, lowest, propose_
 
 BELOW_SIGN = np.int64(2**63 - 1)
 INFINITY = np.int64(0x7FF0000000000000)  # the bits of it
 
 
 @propose_
-def member_sizes(X, I, M, k, m, sizes):  # type: ignore[no-untyped-def]
-    """How far to step off each member's hyperplane: a later member must overrule earlier ones on its followers."""
-    for t in range(k):
-        column = X[k, I[0, 1, t]]
-        total = 0.0
-        for j in range(m):
-            total += abs(column[j])
-        sizes[t] = 1.0 / total
-        for w in range(M.shape[2]):
-            followers = M[1, t, w] | M[2, t, w]
-            if w == I[0, 0, t] >> 6 and followers & (followers - np.uint64(1)) == 0:  # the member alone
-                continue
-            j = 64 * w
-            while followers:
-                if followers & np.uint64(1):
-                    total = 0.0
-                    for s in range(t):
-                        total += abs(X[k, I[0, 1, s], j]) * sizes[s]
-                    sizes[t] = max(sizes[t], 2.0 * total / abs(column[j]))
-                followers >>= np.uint64(1)
-                j += 1
+def member_size(X, I, M, k, m, det, sizes):  # type: ignore[no-untyped-def]
+    """How far to step off the hyperplane of the last of k members: it must overrule earlier ones on its followers.
+
+    In units of z, where the coefficients of followers are the same at all deeper levels; so this is done once.
+    """
+    t = k - 1
+    column = X[k, I[0, 1, t]]
+    total = 0.0
+    for j in range(m):
+        total += abs(column[j])
+    sizes[t] = abs(det) / total
+    for w in range(M.shape[2]):
+        followers = M[1, t, w] | M[2, t, w]
+        if w == I[0, 0, t] >> 6 and followers & (followers - np.uint64(1)) == 0:  # the member alone
+            continue
+        while followers:
+            j = 64 * w + lowest(followers)
+            followers &= followers - np.uint64(1)
+            total = 0.0
+            for s in range(t):
+                total += abs(X[k, I[0, 1, s], j]) * sizes[s]
+            sizes[t] = max(sizes[t], 2.0 * total / abs(column[j]))
 
 
 @propose_

@@ -116,7 +116,9 @@ def positive(values, sign, mask):  # type: ignore[no-untyped-def]
 
 @compile_
 def line_points(X, E, k, c, base, low, high, whole):  # type: ignore[no-untyped-def]
-    """Bounds on the points b/y of a line, infinity where y = 0. True if they are equal just where the points are.
+    """Bounds on the points b/y of a line, infinity where y = 0. True if `low` are the points themselves.
+
+    Then they are equal just where the points are, and `high` is left alone.
 
     Integers below 2^25 have quotients that are different floats where they are different numbers; `whole` says that
     all entries are such integers.
@@ -130,15 +132,14 @@ def line_points(X, E, k, c, base, low, high, whole):  # type: ignore[no-untyped-
     for j in range(len(low)):
         slope = y[j]
         key = b[j] / slope + 0.0  # there is one zero only
-        key = key if slope != 0.0 else np.inf
-        low[j] = key
-        high[j] = key
+        low[j] = key if slope != 0.0 else np.inf
     if not exact:
         for j in range(len(low)):
-            if y[j] != 0.0:
-                error = (be[j] + abs(low[j]) * ye[j]) * (1.0 + 1e-9) / (abs(y[j]) - ye[j]) + U * abs(low[j])
-                low[j] -= error
-                high[j] += error
+            key = low[j]
+            error = (be[j] + abs(key) * ye[j]) * (1.0 + 1e-9) / (abs(y[j]) - ye[j]) + U * abs(key)
+            error = error if y[j] != 0.0 else 0.0
+            high[j] = key + error
+            low[j] = key - error
     return exact
 
 

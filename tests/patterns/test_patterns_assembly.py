@@ -86,7 +86,8 @@ def test_wrong_signs_are_not_proved():
     finish = Finish(float_rows(normals), REACH, False)
     points = np.array([[[3.0, 2.0, 1.0], [0.0, 0.0, 0.0]]] * 3)
     masks = np.array([[0b1111], [0b0111], [0b1110]], dtype=np.uint64)
-    chunk = Chunk(masks, np.zeros_like(masks), points, np.zeros((3, 3, 2), dtype=np.int16), {})
-    W, good = finish(chunk)
+    chunk = Chunk(masks, np.zeros_like(masks), points, np.zeros((3, 2), dtype=np.int32), {})
+    W = np.zeros((3, 3), dtype=np.int64)
+    good = finish(chunk, W)
     assert good.tolist() == [True, False, False]
     assert (W[0] @ np.array(normals).T > 0).all()
