@@ -25,8 +25,8 @@ def minimal(broken: Mapping[int, int], *, compiled: bool = False) -> Circuits:
     The walk has logged each when it met its smallest member; the others contain no broken circuit. So a smaller broken
     circuit in it has that member, and, if it is minimal, was logged too.
     """
-    if compiled and broken and max(broken) < 1 << 64 and max(map(int.bit_count, broken)) <= LARGEST:
-        return _compiled(broken)
+    if compiled and broken and max(broken) < 1 << 64 and (size := max(map(int.bit_count, broken))) <= LARGEST:
+        return _compiled(broken, size)
     kept: list[int] = []
     for mask in sorted(broken, key=int.bit_count):
         low = mask & -mask
@@ -43,20 +43,19 @@ def minimal(broken: Mapping[int, int], *, compiled: bool = False) -> Circuits:
     return sorted((broken[mask], tuple(bits_of(mask))) for mask in kept)
 
 
-def _compiled(broken: Mapping[int, int]) -> Circuits:
-    """The same for masks of one word and few members."""
+def _compiled(broken: Mapping[int, int], size: int) -> Circuits:
+    """The same for masks of one word and at most `size` members."""
     from relu_cert.patterns.assemble import minimal_masks
 
     masks = np.fromiter(broken, dtype=np.uint64, count=len(broken))
-    members = np.empty((len(masks), max(map(int.bit_count, broken))), dtype=np.int64)
+    members = np.empty((len(masks), size), dtype=np.int64)
     kept = np.empty(len(masks), dtype=np.bool_)
     minimal_masks(masks, np.zeros(2 << len(masks).bit_length(), dtype=np.uint64), members, kept)
-    spanned = np.fromiter(broken.values(), dtype=np.int64, count=len(broken))[kept]
-    members = members[kept]
+    spanned = np.fromiter(broken.values(), dtype=np.int64, count=len(broken))
     order = np.lexsort((*members.T[::-1], spanned))
-    sizes = (members[order] >= 0).sum(axis=1).tolist()
-    rows = zip(spanned[order].tolist(), members[order].tolist(), sizes, strict=True)
-    return [(c, tuple(row[:size])) for c, row, size in rows]
+    order = order[kept[order]]
+    rows = zip(spanned[order].tolist(), members[order].tolist(), strict=True)
+    return [(c, tuple(row if row[-1] >= 0 else row[: row.index(-1)])) for c, row in rows]
 
 
 def cover_bound(m: int, r: int) -> int:

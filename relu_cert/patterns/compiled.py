@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isqrt, prod
+from operator import mul
 from typing import Any
 
 import flint
@@ -68,7 +69,7 @@ def _room(size: int, words: int, r: int) -> tuple[NDArray[Any], ...]:
 
 def hadamard(rows: Sequence[Sequence[int]], r: int) -> int:
     """An upper bound on the absolute values of all minors of integer rows of length r."""
-    norms = sorted((isqrt(sum(x * x for x in row)) + 1 for row in rows), reverse=True)
+    norms = sorted([isqrt(sum(map(mul, row, row))) + 1 for row in rows], reverse=True)
     return prod(norms[:r])
 
 
@@ -106,7 +107,7 @@ def compiled_walk(normals: Sequence[Sequence[int]], base: int) -> Iterator[Chunk
     mode = kernel.INTEGERS if bound < 2**25 else kernel.ROUNDED if rounding else kernel.SCALED
     if bound.bit_length() + 2 * r > 940 or m >= 1 << 15:
         raise OutOfReach
-    X, E, exponents = first_level(normals, base, rounding)
+    X, E, S, exponents = first_level(normals, base, rounding)
     F = np.zeros((2, levels))
     F[:, 0] = X[0, base, 0], E[0, base, 0]
     I = np.zeros((5, levels, levels), dtype=np.int64)
@@ -115,7 +116,6 @@ def compiled_walk(normals: Sequence[Sequence[int]], base: int) -> Iterator[Chunk
     I[3, :, base] = 0
     M = np.zeros((4, max(levels, 3), words), dtype=np.uint64)
     M[0, 0] = np.frombuffer(((1 << 64 * words) - (1 << m)).to_bytes(8 * words, "little"), dtype=np.uint64)
-    S = aligned((5, X.shape[2]))
     J = np.zeros((2, m), dtype=np.int64)
     most = cover_bound(m, r) // 2
     room = max(min(ROOM, most), 2 * height) + 2 * height
@@ -145,10 +145,12 @@ def _circuits(log: NDArray[np.uint64], normals: Sequence[Sequence[int]]) -> dict
     masks: list[int] = log[:, 0].tolist()
     for w in range(1, log.shape[1] - 1):
         masks = [mask | word << 64 * w for mask, word in zip(masks, log[:, w].tolist(), strict=True)]
-    found = dict(zip(masks, log[:, -1].tolist(), strict=True))
-    for mask in [mask for mask, spanned in found.items() if spanned >> 32]:
-        spanned = found.pop(mask) - (1 << 32)
-        found[_needed(mask, spanned, normals)] = spanned
+    last: list[int] = log[:, -1].tolist()
+    found = dict(zip(masks, last, strict=True))
+    if last and max(last) >> 32:
+        for mask in [mask for mask, spanned in found.items() if spanned >> 32]:
+            spanned = found.pop(mask) - (1 << 32)
+            found[_needed(mask, spanned, normals)] = spanned
     return found
 
 
@@ -217,15 +219,17 @@ def padded(m: int) -> int:
 
 def first_level(
     normals: Sequence[Sequence[int]], base: int, rounding: bool
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+) -> tuple[Floats, Floats, Floats, NDArray[np.int64]]:
     """Tableau and errors with level 0 filled in: z_0 in the place of the coordinate `base`, coordinates as extra rows.
 
     X_jl = z_jl p - z_j,base z_0l with p = z_0,base; column base stays. Unless integers are kept, row j is divided by
-    2^exponents[j], about the square root of its size: then minors are neither too large nor too small.
+    2^exponents[j], about the square root of its size: then minors are neither too large nor too small. With these
+    comes scratch for the kernel and the exponents.
     """
     m, r = len(normals), len(normals[0])
-    X = aligned((r + 1, r, padded(m) + padded(r)))
-    E = aligned(X.shape)
+    shape, size = (r + 1, r, padded(m) + padded(r)), (r + 1) * r
+    space = aligned((2 * size + 5, shape[2]))
+    X, E, S = space[:size].reshape(shape), space[size : 2 * size].reshape(shape), space[2 * size :]
     first, p = normals[0], normals[0][base]
     if rounding and max(max(*z, -min(z)) for z in normals) < 2**25:  # the same, at once
         N = np.concatenate([np.array(normals, dtype=np.int64), np.eye(r, dtype=np.int64)])
@@ -233,7 +237,7 @@ def first_level(
         minors[:, base] = N[:, base]
         X[0, :, :m] = minors[:m].T
         X[0, :, padded(m) : padded(m) + r] = minors[m:].T
-        return X, E, np.zeros(m + r, dtype=np.int64)
+        return X, E, S, np.zeros(m + r, dtype=np.int64)
     rows = [*(list(z) for z in normals), *([int(i == l) for i in range(r)] for l in range(r))]
     exponents = [0 if rounding else max(map(abs, row)).bit_length() // 2 for row in rows]
     place = [*range(m), *range(padded(m), padded(m) + r)]
@@ -242,7 +246,7 @@ def first_level(
             x = row[l] if l == base else row[l] * p - row[base] * first[l]
             X[0, l, j] = x / (1 << (exponent + (exponents[0] if l != base else 0)))
             E[0, l, j] = 0.0 if abs(x) < 2**53 else abs(X[0, l, j]) * 2.0**-52
-    return X, E, np.array(exponents, dtype=np.int64)
+    return X, E, S, np.array(exponents, dtype=np.int64)
 
 
 class Finish:
