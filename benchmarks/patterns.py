@@ -221,9 +221,7 @@ def programs_per_cell(Z: Matrix, seconds: float) -> tuple[float, int, bool]:
 
 def against_programs(listed: list[Instance], seconds: float) -> None:
     """The table of ratios per open cell."""
-    print(
-        f"\nAgainst incremental linear programs (HiGHS, {seconds:g} s each), per open cell; times of the process, best run"
-    )
+    print(f"\nAgainst incremental linear programs (HiGHS, {seconds:g} s each), per open cell; process times, best run")
     print(
         f"{'instance':34}{'cells':>9}{'patterns':>10}{'all':>9}{'cells':>9}{'(wall)':>9}{'ours':>9}{'LP':>9}"
         f"{'ratio':>8}{'bar':>6}"
