@@ -6,6 +6,8 @@ import numpy as np
 
 from relu_cert.patterns.jit import compile_, lowest
 
+ODD, PAIRS, HALVES = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333), np.uint64(0x0F0F0F0F0F0F0F0F)
+
 
 @compile_
 def toggle_rows(half, toggles, start, nonzero, table, out):  # type: ignore[no-untyped-def]
@@ -38,6 +40,16 @@ def toggle_rows(half, toggles, start, nonzero, table, out):  # type: ignore[no-u
 
 
 @compile_
+def reverse_bytes(words, out):  # type: ignore[no-untyped-def]
+    """out = words with the bits of each byte in reverse order."""
+    for n in range(len(words)):
+        x = words[n]
+        x = ((x >> np.uint64(1)) & ODD) | ((x & ODD) << np.uint64(1))
+        x = ((x >> np.uint64(2)) & PAIRS) | ((x & PAIRS) << np.uint64(2))
+        out[n] = ((x >> np.uint64(4)) & HALVES) | ((x & HALVES) << np.uint64(4))
+
+
+@compile_
 def find(table, mask):  # type: ignore[no-untyped-def]
     """The place of a mask in a hash table (its size a power of two, 0 for empty), or where it would be put."""
     last = np.uint64(len(table) - 1)
@@ -49,8 +61,11 @@ def find(table, mask):  # type: ignore[no-untyped-def]
 
 
 @compile_
-def minimal_masks(masks, table, members, kept):  # type: ignore[no-untyped-def]
-    """kept[n]: no part of masks[n] with the same lowest one is a mask too; members[n] its ones, then -1."""
+def minimal_masks(masks, table, members, key, kept):  # type: ignore[no-untyped-def]
+    """kept[n]: no part of masks[n] with the same lowest one is a mask too; members[n] its ones, then -1.
+
+    key[n] puts masks, none of which begins another, in the order of their ones, ascending.
+    """
     for n in range(len(masks)):
         table[find(table, masks[n])] = masks[n]
     for n in range(len(masks)):
@@ -61,6 +76,8 @@ def minimal_masks(masks, table, members, kept):  # type: ignore[no-untyped-def]
             part = (part - np.uint64(1)) & rest
         kept[n] = part == np.uint64(0)
         word = masks[n]
+        key[n] = ~np.uint64(0)
         for i in range(members.shape[1]):
             members[n, i] = lowest(word) if word else -1
+            key[n] ^= np.uint64(1) << np.uint64(63 - members[n, i]) if word else np.uint64(0)
             word &= word - np.uint64(1)

@@ -70,7 +70,11 @@ def _compiled(normals: Sequence[IntVector], limit: int | None, tick: Tick | None
     base, orientation = pivot_coordinate(normals[0])
     oriented = (tuple(orientation * x for x in normals[0]), *normals[1:])
     most = cover_bound(len(normals), len(normals[0]))
-    finish = Finish(float_rows(oriented), REACH, most <= THOROUGH_UP_TO)
+    try:
+        rows = np.array(oriented, dtype=np.int64).astype(np.float64)
+    except OverflowError:
+        rows = float_rows(oriented)
+    finish = Finish(rows, REACH, most <= THOROUGH_UP_TO)
     width = (len(normals) + 7) // 8
     bits = np.empty((min(most // 2, FIRST_ROOM), width), dtype=np.uint8)
     points = np.empty((len(bits), len(normals[0])), dtype=np.int64)

@@ -50,9 +50,10 @@ def _compiled(broken: Mapping[int, int], size: int) -> Circuits:
     masks = np.fromiter(broken, dtype=np.uint64, count=len(broken))
     members = np.empty((len(masks), size), dtype=np.int64)
     kept = np.empty(len(masks), dtype=np.bool_)
-    minimal_masks(masks, np.zeros(2 << len(masks).bit_length(), dtype=np.uint64), members, kept)
+    key = np.empty_like(masks)
+    minimal_masks(masks, np.zeros(2 << len(masks).bit_length(), dtype=np.uint64), members, key, kept)
     spanned = np.fromiter(broken.values(), dtype=np.int64, count=len(broken))
-    order = np.lexsort((*members.T[::-1], spanned))
+    order = np.lexsort((key, spanned))
     order = order[kept[order]]
     rows = zip(spanned[order].tolist(), members[order].tolist(), strict=True)
     return [(c, tuple(row if row[-1] >= 0 else row[: row.index(-1)])) for c, row in rows]

@@ -107,7 +107,7 @@ def compiled_walk(normals: Sequence[Sequence[int]], base: int) -> Iterator[Chunk
     mode = kernel.INTEGERS if bound < 2**25 else kernel.ROUNDED if rounding else kernel.SCALED
     if bound.bit_length() + 2 * r > 940 or m >= 1 << 15:
         raise OutOfReach
-    X, E, S, exponents = first_level(normals, base, rounding)
+    X, E, S, exponents = first_level(normals, base, rounding, bound)
     F = np.zeros((2, levels))
     F[:, 0] = X[0, base, 0], E[0, base, 0]
     I = np.zeros((5, levels, levels), dtype=np.int64)
@@ -218,20 +218,20 @@ def padded(m: int) -> int:
 
 
 def first_level(
-    normals: Sequence[Sequence[int]], base: int, rounding: bool
+    normals: Sequence[Sequence[int]], base: int, rounding: bool, bound: int
 ) -> tuple[Floats, Floats, Floats, NDArray[np.int64]]:
     """Tableau and errors with level 0 filled in: z_0 in the place of the coordinate `base`, coordinates as extra rows.
 
     X_jl = z_jl p - z_j,base z_0l with p = z_0,base; column base stays. Unless integers are kept, row j is divided by
     2^exponents[j], about the square root of its size: then minors are neither too large nor too small. With these
-    comes scratch for the kernel and the exponents.
+    comes scratch for the kernel and the exponents. No minor is above `bound`.
     """
     m, r = len(normals), len(normals[0])
     shape, size = (r + 1, r, padded(m) + padded(r)), (r + 1) * r
     space = aligned((2 * size + 5, shape[2]))
     X, E, S = space[:size].reshape(shape), space[size : 2 * size].reshape(shape), space[2 * size :]
     first, p = normals[0], normals[0][base]
-    if rounding and max(max(*z, -min(z)) for z in normals) < 2**25:  # the same, at once
+    if rounding and (bound < 2**25 or max(max(*z, -min(z)) for z in normals) < 2**25):  # the same, at once
         N = np.concatenate([np.array(normals, dtype=np.int64), np.eye(r, dtype=np.int64)])
         minors = N * p - N[:, base, None] * N[0]
         minors[:, base] = N[:, base]

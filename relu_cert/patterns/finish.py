@@ -13,6 +13,8 @@ from relu_cert.patterns.jit import compile_, compile_fused, propose_
 LANES = 32  # never a constant in the compiled code: short loops of known length are written out, one by one
 COARSEST, FINEST = -8, 1
 POWERS = 2.0 ** np.arange(COARSEST, FINEST + 1)
+SMALL = 64
+DIVISOR = np.gcd.outer(np.arange(SMALL), np.arange(SMALL)).astype(np.uint8)
 
 
 def padded_rank(r: int) -> int:
@@ -216,13 +218,10 @@ def without_divisor(w):  # type: ignore[no-untyped-def]
     """Divide integers by their greatest common divisor."""
     divisor = np.int64(0)
     for l in range(len(w)):
-        if abs(w[l]) == 1:
-            return
-    for l in range(len(w)):
         a, b = divisor, abs(w[l])
-        while b:
+        while b >= SMALL or (a >= SMALL and b):
             a, b = b, a % b
-        divisor = a
+        divisor = np.int64(DIVISOR[a, b]) if a < SMALL else a
         if divisor == 1:
             return
     for l in range(len(w)):

@@ -36,7 +36,7 @@ def both_halves(half: Packed, planes: Hyperplanes, n: int, *, compiled: bool = F
     out: Packed
     if len(planes) == n and not any(planes.opposite):  # each row is a hyperplane of its own
         out = np.empty((2 * len(half), half.shape[1]), dtype=np.uint8)
-        np.take(_REVERSED, half, out=out[: len(half)])
+        _reverse(half.reshape(-1), out.reshape(-1)[: half.size], compiled)
         np.bitwise_xor(out[: len(half)], pack_masks([(1 << n) - 1], n), out=out[len(half) :])
         return out
     toggles = pack_masks([a | b for a, b in zip(planes.same, planes.opposite, strict=True)], n)
@@ -56,6 +56,17 @@ def both_halves(half: Packed, planes: Hyperplanes, n: int, *, compiled: bool = F
             table[1 << i : 2 << i] = table[: 1 << i] ^ toggle
         out ^= table[half[:, byte]]
     return np.concatenate([out, out ^ nonzero])
+
+
+def _reverse(source: Packed, target: Packed, compiled: bool) -> None:
+    """target = source with the bits of each byte in reverse order."""
+    whole = 0
+    if compiled:
+        from relu_cert.patterns.assemble import reverse_bytes
+
+        whole = len(source) // 8 * 8
+        reverse_bytes(source[:whole].view(np.uint64), target[:whole].view(np.uint64))
+    target[whole:] = _REVERSED[source[whole:]]
 
 
 def _words(packed: Packed) -> NDArray[np.uint64]:
