@@ -55,7 +55,10 @@ def product(Z, j, U, out):  # type: ignore[no-untyped-def]
 
 @propose_
 def step(Z, closure, U, V, a, b, lanes):  # type: ignore[no-untyped-def]
-    """U += eps V, with eps half of what would change a sign of a hyperplane outside the closure; a = Z U after it."""
+    """U += eps V, with eps half of what would change a sign of a hyperplane outside the closure.
+
+    a = Z U and b = Z V before it, and lanes[0] = eps.
+    """
     N = U.shape[1]
     worst, size, length = lanes[0], lanes[4], lanes[5]
     for i in range(N):
@@ -84,15 +87,14 @@ def step(Z, closure, U, V, a, b, lanes):  # type: ignore[no-untyped-def]
         u, v = U[l], V[l]
         for i in range(N):
             u[i] += worst[i] * v[i]
-    for j in range(len(a)):
-        x, y = a[j], b[j]
-        for i in range(N):
-            x[i] += worst[i] * y[i]
 
 
 @propose_
 def center(Z, U, V, a, b, lanes):  # type: ignore[no-untyped-def]
-    """Move U to the middle of the chord of its cell along grad sum_j log |z_j.u|, orthogonal to u; a = Z U, kept so."""
+    """Move U to the middle of the chord of its cell along grad sum_j log |z_j.u|, orthogonal to u.
+
+    Before and after it Z U = a + lanes[0] b.
+    """
     N = U.shape[1]
     R, m = Z.shape
     up, down = lanes[0], lanes[1]
@@ -100,12 +102,15 @@ def center(Z, U, V, a, b, lanes):  # type: ignore[no-untyped-def]
         for i in range(N):
             V[l, i] = 0.0
     for j in range(m):
+        x, y = a[j], b[j]
         for i in range(N):
-            up[i] = 1.0 / a[j, i]
+            x[i] += up[i] * y[i]
+        for i in range(N):
+            down[i] = 1.0 / x[i]
         for l in range(R):
             z, v = Z[l, j], V[l]
             for i in range(N):
-                v[i] += z * up[i]
+                v[i] += z * down[i]
     for i in range(N):
         up[i] = 0.0
         down[i] = 0.0
@@ -134,29 +139,27 @@ def center(Z, U, V, a, b, lanes):  # type: ignore[no-untyped-def]
     for l in range(R):
         for i in range(N):
             U[l, i] += up[i] * V[l, i]
-    for j in range(m):
-        for i in range(N):
-            a[j, i] += up[i] * b[j, i]
 
 
 @propose_
-def fineness(U, a, scale, lanes, top, enough):  # type: ignore[no-untyped-def]
-    """U with largest entry 1, and how fine a grid must be so that rounding to it changes no sign of Z U."""
+def fineness(U, a, b, scale, lanes, top, enough):  # type: ignore[no-untyped-def]
+    """U with largest entry 1, and how fine a grid must be so that rounding to it changes no sign of a + lanes[0] b."""
     N = U.shape[1]
+    eps = lanes[0]
     for i in range(N):
         top[i] = 0.0
-        for row in range(4):
+        for row in range(1, 5):
             lanes[row, i] = np.inf
     for l in range(len(U)):
         for i in range(N):
             top[i] = max(top[i], abs(U[l, i]))
     for j in range(len(a)):
-        s, x, least = scale[j], a[j], lanes[j & 3]
+        s, x, y, least = scale[j], a[j], b[j], lanes[1 + (j & 3)]
         for i in range(N):
-            least[i] = min(least[i], abs(x[i]) * s)
+            least[i] = min(least[i], abs(x[i] + eps[i] * y[i]) * s)
     for i in range(N):
         top[i] = 1.0 / top[i]
-        enough[i] = 0.5 / (min(lanes[0, i], lanes[1, i], lanes[2, i], lanes[3, i]) * top[i])
+        enough[i] = 0.5 / (min(lanes[1, i], lanes[2, i], lanes[3, i], lanes[4, i]) * top[i])
     for l in range(len(U)):
         for i in range(N):
             U[l, i] *= top[i]
@@ -264,7 +267,7 @@ def finish(Z, scale, cells, closures, points, W, good, space, word, range_, roun
         step(Z, word[1], U, V, a, b, lanes)
         for _ in range(rounds):
             center(Z, U, V, a, b, lanes)
-        fineness(U, a, scale, lanes, top, enough)
+        fineness(U, a, b, scale, lanes, top, enough)
         here = min(N, len(cells) - start)
         for i in range(N):
             low[i] = coarsest

@@ -60,7 +60,7 @@ class LowerFaces:
                 lower |= part[members]
             part[flat.members] = self._settle(flat.members, lower, flat.basis)
             union |= part[flat.members]
-        self._settle((1 << len(planes)) - 1, union, ())
+        self._settle((1 << len(planes)) - 1, union or -1, ())  # no cell of the whole space is 1 everywhere
         return tuple(sorted(known.start + i for known in self.known.values() for i in known.covers))
 
     def _settle(self, members: int, lower: int, basis: Basis) -> int:
