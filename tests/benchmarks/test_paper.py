@@ -203,6 +203,18 @@ def test_summary_takes_the_spread_of_medians() -> None:
     assert tuning.summary(repeats, "optimal/network")["max_diff"][0] == 0.0
 
 
+def test_the_short_table_has_printed_and_our_figures() -> None:
+    """One row for each set: the printed Min L2 and Max Diff beside ours; a set that is not in the paper has gaps."""
+    columns = dict(zip(tuning.COLUMNS, (0.5, 0.75, 0.5, 0.5), strict=True))
+    record = {where: {"network": columns, "gates": dict.fromkeys(columns, 0.25)} for where in ("optimal", "all")}
+    head, _, blood, other = tuning.short_table({"blood": [record], "tiny": [record]}, "15/5/80").splitlines()[2:]
+    assert len({row.count("|") for row in (head, blood, other)}) == 1
+    assert blood == (
+        "| blood | 1 | 0.72 (0.72/0.74) | 0.25 (0.25/0.25) | 0.50 (0.50/0.50) | 0.1 | 0.25 | 0.00 | 0.25 | 0.00 |"
+    )
+    assert other.startswith("| tiny | 1 |  | 0.25")
+
+
 def run_tuning(folder: Path, out: Path, *more: str) -> int:
     """A tuning run on the tiny set, two repeats, one split."""
     split = ["--split", "60/20/20"]
