@@ -61,7 +61,7 @@ def proximal_point(cones: Cones, y: Floats, lam: float) -> list[Neuron]:
     """Neurons in their cones, near the optimum: one for each block that is not zero."""
     Z = cones.arrays.Z
     centre = np.zeros((len(cones.arrays), Z.shape[1]))
-    r, delta, shrink = y, _FIRST * float(np.einsum("ij,ij->", Z, Z)), _SHRINK
+    r, delta, shrink = y, _FIRST * (float(np.einsum("ij,ij->", Z, Z)) or 1.0), _SHRINK
     best, least = centre, np.inf
     for _ in range(_STEPS):
         at = _minimise(_Step(cones, y, lam, delta, centre), r)
@@ -171,4 +171,5 @@ def _relative_gap(cones: Cones, y: Floats, lam: float, at: _At) -> float:
     fit = _fit(cones, at.active, at.w)
     penalty, rest = lam * float(np.linalg.norm(at.w, axis=1).sum()), y - fit
     gap = 0.5 * float((rest - theta) @ (rest - theta)) + penalty - float(theta @ fit)
-    return gap / (0.5 * float(rest @ rest) + penalty)
+    primal = 0.5 * float(rest @ rest) + penalty
+    return gap / primal if primal > 0.0 else 0.0

@@ -294,6 +294,14 @@ def test_free_pruning_keeps_the_function() -> None:
     assert fit(free, Z) == fit(start, Z)
 
 
+def test_rows_on_a_border_are_silent() -> None:
+    """A row on which the only neuron vanishes up to rounding counts as an error, whatever the sign of the rounding."""
+    w = np.array([[1.0, -1.0]])
+    step = pruning.PruningStep((0,), np.ones(1), w, 0.0, 0.0)
+    Z = np.array([[1.0, 1.0 - 1e-15], [1.0, 1.0 + 1e-15], [2.0, 1.0], [1.0, 2.0]])
+    assert pruning._accuracy(step, Points(Z, np.ones(4))) == 0.25
+
+
 def test_curves_are_read_at_any_width() -> None:
     """The widest network that is narrow enough counts."""
     curve: pruning.Curve = {"width": [5, 3, 2], "test": [0.9, 0.7, 0.6]}

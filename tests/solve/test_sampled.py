@@ -202,6 +202,20 @@ def test_many_cones_are_solved_in_one_round(monkeypatch: pytest.MonkeyPatch) -> 
     assert len(solution.neurons) > 20
 
 
+def test_nothing_to_fit_and_nothing_to_fit_with(way: str) -> None:
+    """y = 0, Z = 0, and lambda above lambda_max: the zero network, without a gap."""
+    data = larger(12, 3, 10)
+    arrays = arrays_of(data)
+    for problem, lam in (
+        (FloatProblem(np.zeros(12), arrays), 1.0),
+        (FloatProblem(data.y, replace(arrays, Z=np.zeros_like(arrays.Z))), 1.0),
+        (data, 1.5 * lambda_max(data)),
+    ):
+        solution = solve(problem, lam)
+        assert solution.neurons == (), way
+        assert solution.relative_gap == 0.0
+
+
 def test_a_warm_start_ends_where_a_cold_one_does(way: str) -> None:
     """Along lambda, up and down: the same value."""
     data = larger(25, 4, 30)
