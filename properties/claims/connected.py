@@ -57,6 +57,14 @@ class Configuration:
         return tuple(frozenset(support(alpha)) for alpha in vertices(self.q, self.yhat))
 
 
+@dataclass(frozen=True)
+class Staircase:
+    """A planted problem and, for m = 0, 1, ..., the isolated points and other components of its networks of width m."""
+
+    planted: PlantedReLU | PlantedCGL
+    steps: tuple[Count, ...]
+
+
 def configuration(planted: PlantedReLU | PlantedCGL) -> Configuration:
     """The tied neurons of a planted problem."""
     if isinstance(planted, PlantedReLU):
@@ -104,17 +112,28 @@ def widths(c: Configuration) -> range:
     return range(min(last, len(c.yhat) + 1) + 1)
 
 
-def check(planted: PlantedReLU | PlantedCGL) -> Outcome:
-    """Every width by its cells, against the printed steps."""
+def climbed(planted: PlantedReLU | PlantedCGL) -> Staircase:
+    """The planted problem with its steps, counted from the cells."""
     c = configuration(planted)
+    return Staircase(planted, tuple(by_cells(c, m) for m in widths(c)))
+
+
+def steps_are_right(s: Staircase) -> Outcome:
+    """Every width by its cells, again."""
+    again = climbed(s.planted).steps
+    return expect(s.steps == again, f"the steps are {again}, not {s.steps}")
+
+
+def check(s: Staircase) -> Outcome:
+    """The printed steps."""
+    c = configuration(s.planted)
     if not any(c.yhat):
         return vacuous("only the zero network")
     sizes = sorted(map(len, c.supports))
     least, largest = sizes[0], sizes[-1]
     connected = min(least + largest, len(c.yhat) + 1)
     outcomes = []
-    for m in widths(c):
-        isolated, others = by_cells(c, m)
+    for m, (isolated, others) in enumerate(s.steps):
         told = f"width {m}: {isolated} isolated points and {others} other components; m* = {least}, M* = {largest}"
         outcomes += [
             expect(m >= least or (isolated, others) == (0, 0), f"{told}: too narrow"),
@@ -123,40 +142,38 @@ def check(planted: PlantedReLU | PlantedCGL) -> Outcome:
             expect(m <= largest or isolated == 0, f"{told}: an isolated one"),
             expect(m < connected or isolated + others == 1, f"{told}: not connected"),
         ]
-    return first_failure(*outcomes)
+    return first_failure(*outcomes, steps_are_right(s))
 
 
-def check_formula(planted: PlantedReLU | PlantedCGL) -> Outcome:
+def check_formula(s: Staircase) -> Outcome:
     """The formula and the sharper last step, width by width."""
-    c = configuration(planted)
+    c = configuration(s.planted)
     if not any(c.yhat):
         return vacuous("only the zero network")
     supports = c.supports
     sizes = sorted(map(len, supports))
     connected = min(sizes[0] + sizes[-1], rank(c.q) + 1)
     outcomes = []
-    for m in widths(c):
-        cells, formula = by_cells(c, m), by_vertices(supports, m)
+    for m, cells in enumerate(s.steps):
+        formula = by_vertices(supports, m)
         outcomes += [
-            expect(cells == formula, f"width {m}: (isolated, others) = {cells} by the cells, {formula} by the formula"),
             expect(m < connected or sum(cells) == 1, f"width {m} is not connected"),
+            expect(cells == formula, f"width {m}: (isolated, others) = {cells} by the cells, {formula} by the formula"),
         ]
-    return first_failure(*outcomes)
+    return first_failure(*outcomes, steps_are_right(s))
 
 
-def apart_at_the_largest(planted: PlantedReLU | PlantedCGL) -> Outcome:
+def apart_at_the_largest(s: Staircase) -> Outcome:
     """The set of width M* has two components or more."""
-    c = configuration(planted)
-    largest = max(map(len, c.supports))
-    isolated, others = by_cells(c, largest)
-    return expect(isolated + others > 1, f"M* = {largest}, and there is one network of this width")
+    largest = max(map(len, configuration(s.planted).supports))
+    return expect(sum(s.steps[largest]) > 1, f"M* = {largest}, and there is one network of this width")
 
 
-def instances() -> SearchStrategy[PlantedReLU | PlantedCGL]:
+def instances() -> SearchStrategy[Staircase]:
     """Planted networks with up to five tied neurons, and polytopes of any shape as group lassos."""
     networks = st.one_of(planted_box(max_d=2), planted_antipodal(max_n=4), any_relu(max_n=4))
     lassos = planted_cgl(max_size=1, max_n=3, max_active=5, max_inactive=0, min_active=2, constrained=False)
-    return st.one_of(lassos, networks, lassos).filter(lambda planted: len(configuration(planted).q) <= 5)
+    return st.one_of(lassos, networks, lassos).filter(lambda planted: len(configuration(planted).q) <= 5).map(climbed)
 
 
 def _one_point() -> PlantedReLU:
@@ -175,7 +192,7 @@ CLAIM = Claim(
         Slip(
             "an isolated network of width M* makes the set disconnected",
             apart_at_the_largest,
-            Witness("Z = 1, y = 3, lambda = 1", _one_point()),
+            Witness("Z = 1, y = 3, lambda = 1", climbed(_one_point())),
         ),
     ),
 )
