@@ -26,6 +26,7 @@ from relu_cert.errors import UsageError
 from relu_cert.path.breakpoints import Breakpoint, breakpoints
 from relu_cert.path.cover import cover
 from relu_cert.path.curve import curve
+from relu_cert.path.jumps import find_jump
 from relu_cert.path.one_neuron import one_neuron_path
 from relu_cert.problem import read_problem_json
 from relu_cert.prove.lambda_max import lambda_max
@@ -106,7 +107,8 @@ def run(options: argparse.Namespace) -> int:
             kept = tuple(one for one in enclosed if one is not None)
             drawn = curve(problem, found, kept)
         facts = optimum(problem, LambdaChoice(value=hi), DEFAULT_GAP, stages)
-        facts = replace(facts, path=found, curve=drawn)
+        jump = None if found.complete else find_jump(problem, floats, largest, facts, found)
+        facts = replace(facts, path=found, curve=drawn, jump=jump)
         results = verdicts(facts, PATH_CLAIMS)
         target = Path(options.certificate) if options.certificate else Path(f"{stem(path)}.path.json")
         report = PathReport(path.name, largest, found, kept, len(enclosed) - len(kept), drawn.all, results, target)
