@@ -109,7 +109,7 @@ def sensitivity(facts: Facts, sigma: Fraction | None = None) -> Sensitivity:
         lam = arb(to_fmpq(facts.lam))
         kernel = _kernel_form(maps, signs, r, alpha, lam)
         bases = [
-            fmpq_mat(orthogonal_basis([constraints(problem, n)[k] for k in n.basis], one.X.ncols()))
+            _even(fmpq_mat(orthogonal_basis([constraints(problem, n)[k] for k in n.basis], one.X.ncols())))
             for n, one in zip(classes, maps, strict=True)
         ]
         matrix = _matrix_form(maps, signs, bases, r, alpha, lam)
@@ -119,6 +119,14 @@ def sensitivity(facts: Facts, sigma: Fraction | None = None) -> Sensitivity:
             noise = arb(to_fmpq(sigma * sigma))
             sure = sum((x * x for x in r.entries()), arb(0)) - problem.n * noise + 2 * noise * freedom
         return Sensitivity(kernel, matrix, freedom, sure)
+
+
+def _even(basis: fmpq_mat) -> fmpq_mat:
+    """The columns divided by their largest entries: another basis of the same space, with numbers of one size."""
+    columns = [[basis[i, j] for i in range(basis.nrows())] for j in range(basis.ncols())]
+    largest = [max((abs(x) for x in column), default=1) or 1 for column in columns]
+    entries = [[column[i] / most for column, most in zip(columns, largest, strict=True)] for i in range(basis.nrows())]
+    return fmpq_mat(entries) if columns else basis
 
 
 def _ball(x: Fraction, radius: Fraction) -> arb:

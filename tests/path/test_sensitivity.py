@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from fractions import Fraction
+from typing import NoReturn
 
 import pytest
-from flint import arb, arb_mat
+from flint import arb, arb_mat, fmpq, fmpq_mat
 
+from relu_cert.api import certify
 from relu_cert.certificate import certificate, dumps
 from relu_cert.check import DEFAULT_GAP, Derivatives, LambdaChoice, find_facts, finer
 from relu_cert.claims import decide
 from relu_cert.claims.model import Verdict
 from relu_cert.data.model import Source
 from relu_cert.exact import Vector, matrix, vector
-from relu_cert.path.sensitivity import Sensitivity, sensitivity
+from relu_cert.path.sensitivity import Sensitivity, _even, sensitivity
 from relu_cert.problem.model import Block, Problem
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.lambda_max import lambda_max
@@ -154,3 +156,24 @@ def test_verdicts_are_accepted_and_others_are_not(problem: Problem, lam: Fractio
     content["claims"][0]["verdict"] = "REFUTED" if verdict is Verdict.PROVED else "PROVED"
     with pytest.raises(VerifyError):
         check(json.dumps(content).encode())
+
+
+def test_bases_of_faces_have_numbers_of_one_size() -> None:
+    """Data with long decimals give bases with huge entries; the columns are scaled, and span the same space."""
+    basis = fmpq_mat([[fmpq(10**30), fmpq(1, 7)], [fmpq(-(10**31)), fmpq(0)], [fmpq(3), fmpq(-2, 7)]])
+    even = _even(basis)
+    assert [max(abs(even[i, j]) for i in range(3)) for j in range(2)] == [1, 1]
+    both = fmpq_mat([[M[i, j] for M in (basis, even) for j in range(2)] for i in range(3)])
+    assert both.rank() == even.rank() == 2
+
+
+def test_derivatives_that_cannot_be_enclosed_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That the network is differentiable stays proved; there is no error, and no derivative."""
+
+    def too_wide(facts: Facts, sigma: Fraction | None) -> NoReturn:
+        raise ZeroDivisionError("matrix is singular")
+
+    monkeypatch.setattr("relu_cert.check.sensitivity", too_wide)
+    found = certify([[-2], [-1], [1], [2]], [2, 1, 1, 2], "1/10", bias=True)
+    assert found.facts.derivatives is None
+    assert found.claims["sensitivity"].verdict is Verdict.PROVED
