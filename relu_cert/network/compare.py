@@ -35,7 +35,7 @@ def own_problem(neurons: Sequence[ConvexNeuron], Z: Matrix, y: Vector) -> Proble
 
 
 def network_facts(facts: Facts, neurons: Sequence[ConvexNeuron], gap: Fraction) -> Facts:
-    """The facts with the given network as their feasible point: the certificate is then about this network.
+    """The facts with the given network as their feasible point, for pictures of it and for its gap alone.
 
     `value.upper` is its P, rounded up, so that the claim `optimal` says that it is optimal up to the gap asked for. The
     optimal set is left out: it is proved with the better point that the solver found.

