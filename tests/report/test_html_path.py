@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -162,6 +161,9 @@ def test_the_page_says_what_the_path_says(written, name):
     assert len(page.drawings()) >= 2
     for one in (*said["breakpoints"], *said["gaps"]):
         assert one["lo"] in page.prose and one["hi"] in page.prose
+    for one in said["breakpoints"]:
+        assert f"{one['above']}→{one['below']}" in page.prose
+    assert "\ufffd" not in page.prose
     for gap in said["gaps"]:
         assert gap["reason"] in page.prose
     for claim in said["claims"]:
@@ -194,13 +196,14 @@ def test_the_page_needs_a_place(tmp_path):
     assert ran.code == 64 and "--html" in ran.err
 
 
-def test_a_path_with_nothing_proved_has_a_page(tmp_path):
+def test_a_path_with_nothing_proved_has_a_page():
     """All of it a gap: the page says so, and draws nothing."""
-    files = ("--html", str(tmp_path / "p.html"), "--certificate", str(tmp_path / "p.json"))
-    ran = run("path", "--example", "twins", "--from", "1/2", *files)
-    assert ran.code == 0
-    Page((tmp_path / "p.html").read_text(encoding="utf-8"))
-    assert Path(tmp_path / "p.html").exists()
+    nothing = Cover(Fraction(1), Fraction(8), (), (Gap(Fraction(1), Fraction(8), "too many neurons"),))
+    data = read_csv(examples.path("xor"), bias=True)
+    problem = relu(data.Z, data.y, enumerate_patterns(data.Z))
+    page = Page(report_page(PathReport("xor.csv", LARGEST, nothing, (), 0, ()), problem, "xor.csv", data))
+    assert "UNDECIDED continuous" in page.prose and "too many neurons" in page.prose
+    assert "Nothing is proved on the interval" in page.prose and page.drawings() == []
 
 
 def test_check_shows_the_path_it_proved():

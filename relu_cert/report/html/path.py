@@ -152,7 +152,7 @@ def _breakpoints(report: PathReport) -> tuple[Element, ...]:
     if not report.breakpoints:
         return ()
     rows = [
-        (decimal(one.hi, 14), EVENTS.get(one.kind, one.kind), f"{one.above}\u00a0→\u00a0{one.below}")
+        (decimal(one.hi, 14), EVENTS.get(one.kind, one.kind), f"{one.above}→{one.below}")
         for one in report.breakpoints[:MOST_LISTED]
     ]
     note = [_cut(len(report.breakpoints))] if len(report.breakpoints) > MOST_LISTED else []
