@@ -1,10 +1,12 @@
 """How many instances are decided: uniqueness and the optimal set on random and on real data, by engine.
 
-    python benchmarks/decided.py [--instances N] [--seed S] [--data DIR] [--verbose] [--verify] [--interval]
+    python -m benchmarks.decided [--family random|real|symmetric] [--instances N] [--seed S] [--data DIR] [--verbose]
+                                 [--verify] [--interval]
 
 Random data: integers and Gaussian decimals, with and without bias, d in {1, 2, 3}, n <= 12, lambda from 0.01 to 0.5 of
 lambda_max, ReLU and gated ReLU, all patterns. Real data: subsets of 2 or 3 features and up to 12 rows of the CSV files
-in DIR. With --interval also the path from lambda/2 to 2 lambda: the share of intervals that are fully decided.
+in DIR. Symmetric data: cubes, grids, one-hot codes, polygons, lattices and lines with symmetric targets, on which ties are
+exact (N of them at N of the ratios, or all). With --interval also the path from lambda/2 to 2 lambda: the share of intervals that are fully decided.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
+from benchmarks.symmetric import symmetric_data
 from relu_cert.certificate import certificate, dumps
 from relu_cert.check import IntervalChoice, LambdaChoice, find_facts
 from relu_cert.claims import Result, Verdict, decide
@@ -83,6 +86,17 @@ def real_instances(count: int, seed: int, folder: Path) -> Iterator[Instance]:
         yield Instance(f"{path.stem}:{seed}:{i}", "real", Z, y, rng.choice(("relu", "gated")), rng.choice(RATIOS))
 
 
+def symmetric_instances(count: int, seed: int) -> Iterator[Instance]:
+    """Symmetric data, both models, at all ratios: so many of them, or all."""
+    found = [
+        Instance(data.name, "symmetric", data.Z, data.y, model, ratio)
+        for data in symmetric_data()
+        for model in ("relu", "gated")
+        for ratio in RATIOS
+    ]
+    yield from found if count >= len(found) else random.Random(seed).sample(found, count)
+
+
 def problem_of(instance: Instance) -> Problem:
     """The problem over all patterns."""
     build = relu if instance.model == "relu" else gated
@@ -144,6 +158,7 @@ def accepted(instance: Instance, facts: Facts, results: Sequence[Result]) -> boo
 def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--family", choices=("random", "real", "symmetric"), default="random", help="real needs --data")
     parser.add_argument("--instances", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--data", type=Path)
@@ -153,7 +168,12 @@ def main() -> None:
     options = parser.parse_args()
     interval = IntervalChoice() if options.interval else None
     count, seed = options.instances, options.seed
-    instances = real_instances(count, seed, options.data) if options.data else random_instances(count, seed)
+    if options.family == "symmetric":
+        instances = symmetric_instances(count, seed)
+    elif options.data:
+        instances = real_instances(count, seed, options.data)
+    else:
+        instances = random_instances(count, seed)
     tally = Tally()
     with Progress(quiet=True) as stages:
         for instance in instances:

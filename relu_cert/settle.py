@@ -68,12 +68,16 @@ def settle(question: Question, solution: Solution) -> Facts:
         facts, final = _listed(exact) if exact is not None else _ball_facts(question, point)
         if facts.value.reached and not facts.unsettled and final:
             return facts
-        if best is None or _rank(facts) > _rank(best):
+        if best is None:  # ties that are exact stay so, whatever the number of digits
+            algebraic = _algebraic_facts(question, solution, facts)
+            if algebraic is not None and algebraic.value.reached and algebraic.polytope is not None:
+                return algebraic
+            best = algebraic if algebraic is not None and _rank(algebraic) > _rank(facts) else facts
+        elif _rank(facts) > _rank(best):
             best = facts
     if best is None:
         raise ValueError("the float point is always tried")
-    algebraic = _algebraic_facts(question, solution, best)
-    return best if algebraic is None or _rank(best) > _rank(algebraic) else algebraic
+    return best
 
 
 def propose(floats: FloatProblem, theta: NDArray[np.float64], lam: float) -> Proposals | None:

@@ -82,7 +82,7 @@ def check_facts(problem: Problem, node: Node) -> Facts:
     optimal = check_sets(problem, patterns, theta, value, facts)
     polytope = shortest = None
     if "polytope" in facts:
-        polytope = check_polytope(weights(problem, optimal, facts["polytope"]), facts["polytope"])
+        polytope = check_polytope(weights(problem, optimal, facts["polytope"]), facts["polytope"], support(optimal))
         shortest = polytope.shortest
         optimal = needed(optimal, "optimal_set or exact_set", facts["polytope"]).used_by(polytope.used)
     if "min_norm" in facts:
@@ -128,6 +128,13 @@ def weights(problem: Problem, optimal: OptimalSet | None, node: Node) -> System:
     if problem.blocks and known.bends and not known.exact:
         raise node.reject("neurons that lie in one block each", f"{known.bends} in several, with a weight in each")
     return known.system
+
+
+def support(optimal: OptimalSet | None) -> tuple[int, ...] | None:
+    """The neurons of the only solution of an exact set; None if there are more."""
+    if optimal is None or not optimal.exact or optimal.dimension:
+        return None
+    return tuple(a for a, neuron in enumerate(optimal.neurons) if neuron.active)
 
 
 def at_theta(optimal: OptimalSet | None, node: Node) -> OptimalSet:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from flint import fmpq_mat
@@ -41,6 +41,12 @@ def field_system(outputs: Sequence[Sequence[Number]], fit: Sequence[Number]) -> 
     zero = (Fraction(0),) * rank
     left, right = tuple(tuple(row[:k]) for row in rows[:rank]), tuple(row[k] for row in rows[:rank])
     return FieldSystem(fmpq_mat(0, k), (), zero, zero, tuple(range(k)), k, {}, exact=True, left=left, right=right)
+
+
+def field_restricted(system: FieldSystem, columns: tuple[int, ...]) -> FieldSystem:
+    """The system in the weights of some classes, where all others are known to be 0."""
+    rows = list(zip(*system.left, strict=True))
+    return replace(field_system([rows[a] for a in columns], system.right), names=columns, total=system.total)
 
 
 def reduce(rows: Rows, columns: int) -> list[int]:

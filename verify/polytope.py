@@ -15,11 +15,12 @@ from typing import Any
 from flint import fmpq
 
 from verify.bounds import fraction, rational
-from verify.field_system import FieldSystem, field_rank, field_tableau
+from verify.field_system import FieldSystem, field_rank, field_restricted, field_tableau
 from verify.shortest import Shortest, check_shortest
-from verify.system import MOST_BITS, System, chosen, on_grid, tableau
+from verify.system import MOST_BITS, System, chosen, on_grid, restricted, tableau
 from verify.text import Node, Vector
 
+PLACES = 1024  # bits behind the point where ratios within errors are compared
 Basis = tuple[int, ...]
 Scalar = Any  # fmpq, or a Number of a field: exact numbers that mix with rationals
 Row = list[Scalar]
@@ -58,12 +59,15 @@ class Polytope:
         return all(width == self.rank for width in self.widths)
 
 
-def check_polytope(system: System, node: Node) -> Polytope:
-    """Reject unless the listed vertices and edges are all there are."""
+def check_polytope(system: System, node: Node, support: tuple[int, ...] | None = None) -> Polytope:
+    """Reject unless the listed vertices and edges are all there are. `support`: of the only solution, if that is known
+    to be the only one; if it is the only basis, too, the classes outside of it are left aside."""
     fields = node.record("bits", "tilt", "bases", "vertices", "edges", "min_norm")
     bits = fields["bits"].index(MOST_BITS + 1)
     if system.exact and bits:
         raise fields["bits"].reject("0, because the polytope is known exactly")
+    if support is not None and fields["bases"].value == [list(support)]:
+        system = field_restricted(system, support) if isinstance(system, FieldSystem) else restricted(system, support)
     short = system if system.exact else on_grid(system, bits)
     tilt = fields["tilt"].vector(system.rows)
     if any(c <= 0 for c in tilt):
@@ -260,11 +264,19 @@ def least(corner: Corner, T: Row, error: Scalar, places: list[int], node: Node) 
 
 def surely_less(x: Row, x_error: Scalar, T: Row, T_error: Scalar, i: int, l: int) -> bool:
     """Whether x_i T_l < x_l T_i within the errors: where T_l > 0, the ratio x / T is less at i than at l."""
-    return bool(max(corners(x[i], x_error, T[l], T_error)) < min(corners(x[l], x_error, T[i], T_error)))
+    if not (x_error or T_error):
+        return bool(x[i] * T[l] < x[l] * T[i])
+    left = corners(interval(x[i], x_error), interval(T[l], T_error))
+    return max(left) < min(corners(interval(x[l], x_error), interval(T[i], T_error)))
 
 
-def corners(a: Scalar, a_error: Scalar, b: Scalar, b_error: Scalar) -> Row:
+def interval(a: fmpq, error: fmpq) -> tuple[int, int]:
+    """Integers around 2^PLACES times all numbers within the error of a: short ones, whatever the length of a."""
+    low = int((a.p << PLACES) // a.q)
+    spread = int(-((-error.p << PLACES) // error.q))
+    return low - spread, low + 1 + spread
+
+
+def corners(a: tuple[int, int], b: tuple[int, int]) -> list[int]:
     """The products at the ends of two intervals: the others are between them."""
-    if not (a_error or b_error):
-        return [a * b]
-    return [s * t for s in (a - a_error, a + a_error) for t in (b - b_error, b + b_error)]
+    return [s * t for s in a for t in b]

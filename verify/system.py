@@ -49,6 +49,13 @@ def exact_system(outputs: Sequence[Vector], fit: Vector) -> System:
     return System(F, tuple(fraction(row[k]) for row in rows), zero, zero, tuple(range(k)), k, {}, exact=True)
 
 
+def restricted(system: System, columns: tuple[int, ...]) -> System:
+    """An exact system in the weights of some classes, where all others are known to be 0."""
+    rows = list(zip(*system.F.tolist(), strict=True))
+    short = exact_system([tuple(fraction(fmpq(x)) for x in rows[a]) for a in columns], system.g)
+    return replace(short, names=columns, total=system.total)
+
+
 def on_grid(system: System, bits: int) -> System:
     """F and g rounded down to multiples of 2^-bits, which is added to the errors: short numbers for the same set."""
     unit = Fraction(1, 1 << bits)

@@ -2,8 +2,9 @@
 
 Two things happen robustly, on open sets of data: Z'r* = 0 (then optimal neurons come in antipodal pairs), and
 sum |a_k| r*_k = 0 over rows z_k = a_k z_c of one hyperplane that are switched together (a point that is fitted exactly,
-or repeated points whose mean is: all patterns that differ only there tie). Floats propose; whether r* is orthogonal
-to L is decided by the proof.
+or repeated points whose mean is: all patterns that differ only there tie). On symmetric data r*_j = r*_k or -r*_k for
+points that a symmetry joins, and the neurons of one orbit tie: then e_j - e_k or e_j + e_k is in L. Floats propose;
+whether r* is orthogonal to L is decided by the proof.
 """
 
 from __future__ import annotations
@@ -20,13 +21,15 @@ from relu_cert.problem.model import Problem
 from relu_cert.prove.classes import column, projector, to_fmpq, to_vector
 
 SEEMS_ZERO = 1e-6  # relative; a wrong proposal costs time, never a verdict
+SEEMS_EQUAL = 1e-12  # likewise
 
 
 def proposed_lifts(problem: Problem, theta: NDArray[np.float64]) -> list[Matrix]:
     """Bases of subspaces worth trying, the plain one (no rows) first."""
     lifts: list[Matrix] = [()]
     fitted, ranges = orthogonal_rows(problem, theta, SEEMS_ZERO)
-    for proposal in (fitted, ranges, (*fitted, *ranges)):
+    equal = equal_entries(theta)
+    for proposal in (fitted, ranges, (*fitted, *ranges), equal, (*equal, *fitted), (*equal, *fitted, *ranges)):
         basis = independent(proposal)
         if basis and basis not in lifts:
             lifts.append(basis)
@@ -49,6 +52,19 @@ def orthogonal_rows(problem: Problem, theta: NDArray[np.float64], seems: float) 
         if np.linalg.norm(Z.T @ theta) <= seems * size * np.linalg.norm(Z):
             ranges = tuple(zip(*rows_of_Z, strict=True))
     return tuple(fitted), ranges
+
+
+def equal_entries(theta: NDArray[np.float64]) -> Matrix:
+    """e_j - e_k or e_j + e_k for entries that seem to be equal or opposite: those that a symmetry of the data joins."""
+    size = float(np.abs(theta).max(initial=0.0))
+    rows: list[Vector] = []
+    for k, x in enumerate(theta):
+        for j, z in enumerate(theta[:k]):
+            sign = next((s for s in (1, -1) if abs(x - s * z) <= SEEMS_EQUAL * size), 0)
+            if sign and abs(x) > SEEMS_ZERO * size:
+                rows.append(tuple(Fraction(-sign * (i == j) + (i == k)) for i in range(len(theta))))
+                break
+    return tuple(rows)
 
 
 def data_of(problem: Problem) -> Matrix:

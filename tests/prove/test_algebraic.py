@@ -6,6 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import product as pairs
 
+import numpy as np
 import pytest
 from flint import arb, ctx, fmpq_poly
 from hypothesis import given, settings
@@ -25,6 +26,7 @@ from relu_cert.prove.algebraic.guess import guessed_residual
 from relu_cert.prove.algebraic.linear import Side, eliminate, shortest, solve
 from relu_cert.prove.algebraic.optimum import algebraic_set
 from relu_cert.prove.facts import Facts
+from relu_cert.prove.lifts import equal_entries
 from relu_cert.prove.projection import Bounds
 from relu_cert.prove.projection import shortest as rational_shortest
 from relu_cert.report.progress import Progress
@@ -202,3 +204,22 @@ def test_the_checkerboard() -> None:
         for k, y_k in enumerate(facts.problem.y):
             fit = sum((a * one.q[k] for a, one in zip(alpha, facts.algebraic.tied, strict=True)), y_k * 0)
             assert fit == y_k - facts.algebraic.residual[k]
+
+
+def test_equal_entries_are_proposed() -> None:
+    """Entries that are equal or opposite to an earlier one make a row of the lift each; zeros make none."""
+    found = equal_entries(np.array([0.5, -0.25, 0.5, 0.0, 0.25, 0.5, 0.125]))
+    assert [[int(x) for x in row] for row in found] == [
+        [-1, 0, 1, 0, 0, 0, 0],
+        [0, 1, 0, 0, 1, 0, 0],
+        [-1, 0, 0, 0, 0, 1, 0],
+    ]
+
+
+def test_ties_of_an_orbit_are_settled_over_the_ball() -> None:
+    """On a grid with targets even in the first coordinate r* is even: the gated optimum is not unique, and that is
+    proved by a lift of differences, whatever the degree of the numbers."""
+    even = {(1, -1): 3, (1, 0): -7, (1, 1): 4, (0, -1): 9, (0, 0): -2, (0, 1): 1}
+    found = certify(GRID, [even[abs(a), b] for a, b in GRID], lambda_ratio="1/10", model="gated", bias=True)
+    assert str(found.claims["p-unique"].verdict) in ("PROVED", "REFUTED")
+    assert str(found.claims["convex-unique"].verdict) in ("PROVED", "REFUTED")

@@ -304,6 +304,24 @@ def test_the_conditions_of_differentiability() -> None:
     assert not accepted({**tree, "claims": [{"claim": "e-equals-a", "verdict": "PROVED"}]})
 
 
+def test_only_the_only_solution_is_listed_alone() -> None:
+    """The support of the only solution is all there is to list; of two solutions neither is, and no other support is."""
+    one = {"bits": 0, "tilt": "1", "bases": [[0]], "vertices": [[0]], "edges": [], "min_norm": None}
+    claims = [{"claim": "minimal", "verdict": "PROVED"}]
+    for name, fact, wanted in (
+        ("diagonal", one, True),
+        ("kink without weight, rational", one, True),
+        ("kink without weight, rational", one | {"bases": [[1]], "vertices": [[1]]}, False),
+        ("gates", one, False),
+        ("gates", one | {"bases": [[0], [1]], "vertices": [[0], [1]], "edges": [[0, 1]]}, True),
+    ):
+        tree = algebraic(name).certificate
+        assert accepted({**tree, "facts": {**tree["facts"], "polytope": fact}, "claims": claims}) == wanted, (
+            name,
+            fact,
+        )
+
+
 SHORTEST: dict[str, tuple[Edit, str]] = {
     "another mu": (put("mu", to=numbers(("1/2", 0))), r"(weights|mu): expected F"),
     "a mu that solves nothing": (

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from flint import fmpq_mat
 
 from relu_cert.prove.algebraic.field import Number
 from relu_cert.prove.algebraic.linear import eliminate
-from relu_cert.prove.algebraic.model import AlgebraicSet, Numbers
+from relu_cert.prove.algebraic.model import Numbers
 from relu_cert.prove.classes import to_fmpq
 from relu_cert.prove.polytope.system import System, Tableau
 
@@ -30,15 +30,20 @@ class FieldSystem(System):
             raise ZeroDivisionError
         return Tableau([row[k + 1 :] for row in rows], [row[k] for row in rows], [])
 
+    def restricted(self, chosen: tuple[int, ...]) -> FieldSystem:
+        """The system in the weights of some neurons, where all others are known to be 0."""
+        outputs = list(zip(*self.left, strict=True))
+        return replace(field_system([outputs[a] for a in chosen], self.right), names=chosen, total=self.total)
+
     def rank(self, columns: Sequence[int]) -> int:
         """The rank of some columns of F."""
         return len(eliminate([[row[a] for a in columns] for row in self.left], len(columns)))
 
 
-def field_system(found: AlgebraicSet, fit: Sequence[Number]) -> FieldSystem:
+def field_system(outputs: Sequence[Numbers], fit: Sequence[Number]) -> FieldSystem:
     """The reduced echelon form of [Q | fit]."""
-    k = len(found.tied)
-    rows = [list(row) for row in zip(*(a.q for a in found.tied), fit, strict=True)]
+    k = len(outputs)
+    rows = [list(row) for row in zip(*outputs, fit, strict=True)]
     rank = len(eliminate(rows, k + 1))
     left = tuple(tuple(row[:k]) for row in rows[:rank])
     right = tuple(row[k] for row in rows[:rank])

@@ -30,7 +30,7 @@ def weight_system(facts: Facts, bits: int = MOST_BITS) -> System:
         return exact_system(outputs, tuple(y - t for y, t in zip(facts.problem.y, facts.dual.theta, strict=True)))
     if facts.algebraic is not None:
         fit = tuple(y - r for y, r in zip(facts.problem.y, facts.algebraic.residual, strict=True))
-        return field_system(facts.algebraic, fit)
+        return field_system([one.q for one in facts.algebraic.tied], fit)
     if facts.optimal_set is None:
         raise ValueError("the optimal set is not known")
     return _enclosed(facts, facts.optimal_set, bits)

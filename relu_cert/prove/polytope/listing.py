@@ -18,7 +18,9 @@ from relu_cert.prove.polytope.walk import TooManyBases, enclosed_start, exact_st
 
 MOST_BASES = 5000
 MOST_WORK = 120_000  # bases times entries of F: a bound on the time, here and in the checker
-MOST_FIELD_WORK = 20_000  # the same for algebraic numbers
+MOST_EXACT_WORK = 300_000  # the same for rationals without errors
+MOST_FIELD_WORK = 240_000  # the same for algebraic numbers, times their degree and length
+WORD = 64
 FEW_BITS = 64
 
 
@@ -29,9 +31,8 @@ def list_polytope(facts: Facts, most: int = MOST_BASES) -> Polytope | Unlisted:
     if _in_several_blocks(facts):
         return Unlisted("a neuron lies in several blocks of the patterns given", final=True)
     reason = ""
-    for bits in (
-        (MOST_BITS,) if facts.known_exactly else (FEW_BITS, MOST_BITS)
-    ):  # few are fast, and nearly always enough
+    lengths = (MOST_BITS,) if facts.known_exactly else (FEW_BITS, MOST_BITS)  # few are fast, and nearly always enough
+    for bits in lengths:
         try:
             return _listed(facts, weight_system(facts, bits), most)
         except TooManyBases as why:
@@ -47,6 +48,13 @@ def shortest_weights(facts: Facts) -> Shortest | None:
         return None
     system = weight_system(facts)
     return field_shortest(system) if isinstance(system, FieldSystem) else shortest_alone(system)
+
+
+def _field_work(system: FieldSystem) -> int:
+    """Long numbers of large degree cost more."""
+    entries = [c for row in system.left for x in row for c in x.coefficients()]
+    longest = max((max(c.numerator.bit_length(), c.denominator.bit_length()) for c in entries), default=0)
+    return MOST_FIELD_WORK * WORD // (system.right[0].field.degree * max(WORD, longest))
 
 
 def _short(x: Fraction, system: System) -> Fraction:
@@ -66,10 +74,13 @@ def _in_several_blocks(facts: Facts) -> bool:
 def _listed(facts: Facts, system: System, most: int) -> Polytope:
     exact = facts.exact_set or facts.algebraic
     if exact is not None:
-        start = exact_start(system, tuple(a for a, x in enumerate(exact.solutions[0]) if x))
+        support = tuple(a for a, x in enumerate(exact.solutions[0]) if x)
+        alone = len(exact.solutions) == 1  # then the other tied neurons, many perhaps, only make its bases many
+        system = system.restricted(support) if alone else system
+        start = tuple(range(len(support))) if alone else exact_start(system, support)
     else:
         start = enclosed_start(system)
-    work = MOST_WORK if facts.algebraic is None else MOST_FIELD_WORK
+    work = _field_work(system) if isinstance(system, FieldSystem) else MOST_EXACT_WORK if system.exact else MOST_WORK
     found = walk(system, start, min(most, work // max(1, system.rows * len(system.names))))
     names = system.names
     used = sorted({a for support in found.points for a in support})

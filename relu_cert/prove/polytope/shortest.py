@@ -132,7 +132,7 @@ def _exact(system: System, support: Sequence[int], vertices: Sequence[dict[int, 
     solves = to_vector(system.F * column(alpha)) == system.g
     if not solves or min(alpha) < 0 or any(sum(alpha[a] * x for a, x in p.items()) < squared for p in vertices):
         return None
-    return MinNorm(alpha, ZERO)
+    return MinNorm(_embedded(system.names, alpha, system.total), ZERO)
 
 
 def _enclosed(system: System, support: Sequence[int]) -> MinNorm | None:

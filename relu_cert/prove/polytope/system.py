@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -63,6 +63,11 @@ class System:
         inverse = self.on(basis).inv()
         x = (inverse * fmpq_mat(len(basis), 1, [to_fmpq(g) for g in self.g])).entries()
         return Tableau((inverse * self.F).tolist(), x, inverse.tolist())
+
+    def restricted(self, chosen: tuple[int, ...]) -> System:
+        """An exact system in the weights of some neurons, where all others are known to be 0."""
+        outputs = [tuple(to_fraction(x) for x in column) for column in zip(*self.F.tolist(), strict=True)]
+        return replace(exact_system([outputs[a] for a in chosen], self.g), names=chosen, total=self.total)
 
     def rank(self, chosen: Sequence[int]) -> int:
         """The rank of the given columns of F."""

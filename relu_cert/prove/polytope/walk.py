@@ -30,6 +30,7 @@ from relu_cert.prove.polytope.system import Scalar, System
 Basis = tuple[int, ...]
 Row = list[Scalar]
 MOST_TILT = 2**20
+PLACES = 1024  # as in the checker: bits behind the point where ratios are compared
 WIDE = "the ball is too wide to list the vertices of the polytope of optimal weights"
 WEIGHT = "a vertex of the polytope of optimal weights may have a weight zero"
 
@@ -211,8 +212,15 @@ def _less(x: Row, dx: Scalar, T: Row, dT: Scalar, i: int, l: int) -> bool:
     """x_i T_l < x_l T_i for all x and T within the errors."""
     if not (dx or dT):
         return bool(x[i] * T[l] < x[l] * T[i])
-    highest = max(s * t for s in (x[i] - dx, x[i] + dx) for t in (T[l] - dT, T[l] + dT))
-    return bool(highest < min(s * t for s in (x[l] - dx, x[l] + dx) for t in (T[i] - dT, T[i] + dT)))
+    lower, upper = _ends(x[i], dx), _ends(T[l], dT)
+    highest = max(s * t for s in lower for t in upper)
+    return highest < min(s * t for s in _ends(x[l], dx) for t in _ends(T[i], dT))
+
+
+def _ends(a: fmpq, error: fmpq) -> tuple[int, int]:
+    """An interval around 2^PLACES (a - error, a + error), in integers that are not long."""
+    middle, reach = int((a.p << PLACES) // a.q), int(-((-error.p << PLACES) // error.q))
+    return middle - reach, middle + 1 + reach
 
 
 def _told(x: fmpq | Number) -> Fraction:
