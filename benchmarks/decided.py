@@ -5,8 +5,9 @@
 
 Random data: integers and Gaussian decimals, with and without bias, d in {1, 2, 3}, n <= 12, lambda from 0.01 to 0.5 of
 lambda_max, ReLU and gated ReLU, all patterns. Real data: subsets of 2 or 3 features and up to 12 rows of the CSV files
-in DIR. Symmetric data: cubes, grids, one-hot codes, polygons, lattices and lines with symmetric targets, on which ties are
-exact (N of them at N of the ratios, or all). With --interval also the path from lambda/2 to 2 lambda: the share of intervals that are fully decided.
+in DIR. Symmetric data: cubes, grids, one-hot codes, polygons, lattices and lines with symmetric targets, on which ties
+are exact; N instances of them, or all. With --interval also the path from lambda/2 to 2 lambda: the share of intervals
+that are fully decided.
 """
 
 from __future__ import annotations

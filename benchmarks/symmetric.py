@@ -1,4 +1,4 @@
-"""Symmetric and degenerate data sets, on which ties are exact: cubes, grids, one-hot codes, polygons, lattices, lines."""
+"""Symmetric data sets, on which ties are exact: cubes, grids, one-hot codes, polygons, lattices, lines."""
 
 from __future__ import annotations
 

@@ -305,7 +305,7 @@ def test_the_conditions_of_differentiability() -> None:
 
 
 def test_only_the_only_solution_is_listed_alone() -> None:
-    """The support of the only solution is all there is to list; of two solutions neither is, and no other support is."""
+    """The support of the only solution is all there is to list; of two solutions neither is, nor any other support."""
     one = {"bits": 0, "tilt": "1", "bases": [[0]], "vertices": [[0]], "edges": [], "min_norm": None}
     claims = [{"claim": "minimal", "verdict": "PROVED"}]
     for name, fact, wanted in (
