@@ -19,6 +19,7 @@ from relu_cert.claims.model import Result, Verdict
 from relu_cert.data.model import Dataset, Source
 from relu_cert.exact import sqrt_upper
 from relu_cert.prove.facts import ExactNeuron, Facts
+from relu_cert.report.derivatives import derivatives_json
 from relu_cert.report.optimal_set import optimal_set_json
 from relu_cert.report.text import decimal, rational, scientific, short
 from relu_cert.whole import Whole, distance
@@ -77,6 +78,7 @@ class Outcome:
                 "neurons": [_neuron_json(neuron) for neuron in facts.primal.neurons],
             },
             "optimal_set": optimal_set_json(facts),
+            "derivatives": derivatives_json(facts.derivatives),
             "certificate": str(self.certificate_path),
         }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import NoReturn
 
 import pytest
@@ -15,6 +16,7 @@ from relu_cert.certificate import certificate, dumps
 from relu_cert.check import DEFAULT_GAP, Derivatives, LambdaChoice, find_facts, finer
 from relu_cert.claims import decide
 from relu_cert.claims.model import Verdict
+from relu_cert.cli import main
 from relu_cert.data.model import Source
 from relu_cert.exact import Vector, matrix, vector
 from relu_cert.path.sensitivity import Sensitivity, _even, sensitivity
@@ -177,3 +179,19 @@ def test_derivatives_that_cannot_be_enclosed_are_left_out(monkeypatch: pytest.Mo
     found = certify([[-2], [-1], [1], [2]], [2, 1, 1, 2], "1/10", bias=True)
     assert found.facts.derivatives is None
     assert found.claims["sensitivity"].verdict is Verdict.PROVED
+
+
+def test_json_has_the_derivatives(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """X = I, y = (6, 8), lambda = 5, exactly: dr/dy = I - dw/dy, 3/2 degrees of freedom, SURE with noise 1/2."""
+    monkeypatch.chdir(tmp_path)
+    Path("p.json").write_text(json.dumps({"X": [[1, 0], [0, 1]], "groups": [[0, 1]], "K": [None], "y": [6, 8]}))
+    assert main(["check", "p.json", "--lambda", "5", "--noise", "1/2", "--json", "--quiet"]) == 0
+    found = json.loads(capsys.readouterr().out)["derivatives"]
+    assert found["by_y"]["residual"] == [["8/25", "-6/25"], ["-6/25", "9/50"]]
+    assert (found["radius"], found["degrees_of_freedom"]) == ("0", "3/2")
+    assert found["sure"] == {"noise": "1/2", "value": "101/4", "radius": "0"}
+    assert found["by_lambda"] == {"alpha": ["-2/5"], "residual": ["3/5", "4/5"]}
+    assert main(["check", "p.json", "--lambda", "10", "--json", "--quiet"]) == 0
+    assert json.loads(capsys.readouterr().out)["derivatives"] is None
