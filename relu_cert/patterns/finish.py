@@ -10,7 +10,7 @@ import numpy as np
 
 from relu_cert.patterns.jit import compile_, compile_fused, propose_
 
-LANES = 32  # never a constant in the compiled code: short loops of known length are written out, one by one
+LANES = 96  # never a constant in the compiled code: short loops of known length are written out, one by one
 COARSEST, FINEST = -8, 1
 POWERS = 2.0 ** np.arange(COARSEST, FINEST + 1)
 SMALL = 64
