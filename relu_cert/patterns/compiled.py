@@ -262,7 +262,7 @@ class Finish:
         self.kernel = finish.finish
         self.data = columns, 1 / np.abs(Z).sum(axis=1)
         self.space = aligned((3 * R + 2 * m + 9, lanes)), np.zeros((2, words, lanes), dtype=np.uint64)
-        self.effort = np.zeros((3, lanes), dtype=np.int64), *((1, -4, reach) if thorough else (0, 0, reach))
+        self.effort = np.zeros((3, lanes), dtype=np.int64), *((1, -3, reach) if thorough else (0, 0, reach))
 
     def __call__(self, chunk: Chunk, W: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Write the points into W; says where their signs are proved."""
