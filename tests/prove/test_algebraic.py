@@ -223,3 +223,14 @@ def test_ties_of_an_orbit_are_settled_over_the_ball() -> None:
     found = certify(GRID, [even[abs(a), b] for a, b in GRID], lambda_ratio="1/10", model="gated", bias=True)
     assert str(found.claims["p-unique"].verdict) in ("PROVED", "REFUTED")
     assert str(found.claims["convex-unique"].verdict) in ("PROVED", "REFUTED")
+
+
+def test_weights_that_are_tiny() -> None:
+    """Repeated points of exclusive or, one label wrong, at a lambda of twelve digits next to a breakpoint: two weights
+    are about 1e-12, and the set is proved with them."""
+    points = [[0, 0], [0, 1], [1, 0], [1, 1]] * 2
+    found = certify(points, [0, 1, 1, 0, 0, 1, 1, 1], "848528137423/1000000000000")
+    assert found.facts.algebraic is not None
+    weights = sorted(float(x) for x in found.facts.algebraic.solutions[0])
+    assert 0 < weights[0] < 1e-11 < weights[2]
+    assert str(found.claims["p-unique"].verdict) == "PROVED"

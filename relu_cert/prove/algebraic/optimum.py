@@ -267,15 +267,14 @@ def _vertex(
     largest = float(found.x.max())
     if known is not None and np.abs(found.x - known).max() <= SEEMS_DIFFERENT * max(largest, float(known.max())):
         return None
-    support = [a for a in range(len(outputs)) if found.x[a] > SEEMS_POSITIVE * largest]
-    A = [[outputs[a][k] for a in support] for k in range(len(target))]
-    solution = solve(A, target) if support else None
-    if solution is None or any(x < 0 for x in solution):
-        return None
-    alpha = [guess.zero] * len(outputs)
-    for a, x in zip(support, solution, strict=True):
-        alpha[a] = x
-    return tuple(alpha)
+    for least in (SEEMS_POSITIVE * largest, 0.0):  # near lambda_max, or where weights just appear, some are tiny
+        support = [a for a in range(len(outputs)) if found.x[a] > least]
+        A = [[outputs[a][k] for a in support] for k in range(len(target))]
+        solution = solve(A, target) if support else None
+        if solution is not None and all(x >= 0 for x in solution):
+            weights = dict(zip(support, solution, strict=True))
+            return tuple(weights.get(a, guess.zero) for a in range(len(outputs)))
+    return None
 
 
 def _farkas(
