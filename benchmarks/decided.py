@@ -1,13 +1,13 @@
 """How many instances are decided: uniqueness and the optimal set on random and on real data, by engine.
 
     python -m benchmarks.decided [--family random|real|symmetric] [--instances N] [--seed S] [--data DIR] [--verbose]
-                                 [--verify] [--interval]
+                                 [--verify] [--interval] [--factor F]
 
 Random data: integers and Gaussian decimals, with and without bias, d in {1, 2, 3}, n <= 12, lambda from 0.01 to 0.5 of
 lambda_max, ReLU and gated ReLU, all patterns. Real data: subsets of 2 or 3 features and up to 12 rows of the CSV files
 in DIR. Symmetric data: cubes, grids, one-hot codes, polygons, lattices and lines with symmetric targets, on which ties
-are exact; N instances of them, or all. With --interval also the path from lambda/2 to 2 lambda: the share of intervals
-that are fully decided.
+are exact; N instances of them, or all. With --interval also the path from lambda/2 to 2 lambda, with --factor that
+from lambda_max/F to lambda_max: the share of intervals that are fully decided, and how many pieces they have.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
+
 from benchmarks.symmetric import symmetric_data
 from relu_cert.certificate import certificate, dumps
 from relu_cert.check import IntervalChoice, LambdaChoice, find_facts
@@ -34,7 +36,10 @@ from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import gated, relu
 from relu_cert.problem.model import Problem
 from relu_cert.prove.facts import Facts
+from relu_cert.prove.lambda_max import lambda_max
 from relu_cert.report.progress import Progress
+from relu_cert.settle import propose
+from relu_cert.solve import prepare
 from verify import VerifyError
 from verify import check as recheck
 
@@ -112,12 +117,18 @@ class Tally:
     asked: Counter[tuple[str, str]] = field(default_factory=Counter)
     decided: Counter[tuple[str, str]] = field(default_factory=Counter)
     engines: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    intervals: Counter[tuple[str, str]] = field(default_factory=Counter)
+    pieces: list[int] = field(default_factory=list)
     finding: float = 0.0
     checking: float = 0.0
 
     def add(self, key: str, results: Sequence[Result]) -> list[Result]:
         """Count the results; those that are undecided are returned."""
         self.total[key] += 1
+        said = [result.verdict for result in results if result.claim in PATH_CLAIMS]
+        if said:
+            self.intervals["asked", key] += 1
+            self.intervals["decided", key] += Verdict.UNDECIDED not in said
         open_ = []
         for result in results:
             if result.claim not in CLAIMS:
@@ -135,6 +146,15 @@ class Tally:
         count = sum(self.total.values())
         print(f"{count} instances, {self.finding / count * 1000:.0f} ms each to solve and prove", end="")
         print(f", {self.checking / count * 1000:.0f} ms to re-check" if self.checking else "")
+        if self.pieces:
+            keys = sorted(key for word, key in self.intervals if word == "asked")
+            both = {word: sum(self.intervals[word, key] for key in keys) for word in ("decided", "asked")}
+            most, mean = max(self.pieces), sum(self.pieces) / len(self.pieces)
+            share = 100 * both["decided"] / both["asked"]
+            print(f"intervals      fully decided {both['decided']} of {both['asked']} = {share:.1f} %", end="")
+            print(f"; pieces: {mean:.0f} on average, {most} at most")
+            for key in keys:
+                print(f"    {key:<20} {self.intervals['decided', key]} of {self.intervals['asked', key]}")
         for claim in (claim for claim in CLAIMS if any(c == claim for c, _ in self.asked)):
             share, asked = (sum(v for (c, _), v in x.items() if c == claim) for x in (self.decided, self.asked))
             print(f"{claim:<14} decided {share} of {asked} = {100 * share / max(asked, 1):.1f} %")
@@ -156,6 +176,13 @@ def accepted(instance: Instance, facts: Facts, results: Sequence[Result]) -> boo
     return True
 
 
+def wide(problem: Problem, factor: Fraction) -> IntervalChoice:
+    """From lambda_max/factor to lambda_max."""
+    floats = prepare(problem)
+    largest = lambda_max(problem, propose(floats, np.array([float(x) for x in problem.y]), 0.0))
+    return IntervalChoice(*(LambdaChoice(ratio=ratio).resolve(largest) for ratio in (1 / factor, Fraction(1))))
+
+
 def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -166,8 +193,8 @@ def main() -> None:
     parser.add_argument("--verbose", action="store_true", help="print every undecided instance with its reason")
     parser.add_argument("--verify", action="store_true", help="re-check every certificate")
     parser.add_argument("--interval", action="store_true", help="also the path from lambda/2 to 2 lambda")
+    parser.add_argument("--factor", type=Fraction, help="also the path from lambda_max/FACTOR to lambda_max")
     options = parser.parse_args()
-    interval = IntervalChoice() if options.interval else None
     count, seed = options.instances, options.seed
     if options.family == "symmetric":
         instances = symmetric_instances(count, seed)
@@ -180,11 +207,17 @@ def main() -> None:
         for instance in instances:
             began = time.perf_counter()
             try:
-                facts = find_facts(problem_of(instance), LambdaChoice(ratio=instance.ratio), GAP, stages, interval)
+                problem = problem_of(instance)
+                interval = (
+                    wide(problem, options.factor) if options.factor else IntervalChoice() if options.interval else None
+                )
+                facts = find_facts(problem, LambdaChoice(ratio=instance.ratio), GAP, stages, interval)
             except UsageError:  # lambda_max = 0: a ratio means nothing
                 continue
             tally.finding += time.perf_counter() - began
             results = decide(facts, CLAIMS)
+            if facts.path is not None:
+                tally.pieces.append(len(facts.path.pieces))
             for result in tally.add(f"{instance.model}, {instance.family}", results):
                 if options.verbose:
                     print(f"undecided  {instance.name}  {instance.ratio}  {result.claim}: {result.detail}")
