@@ -29,8 +29,9 @@ CHUNK = Fraction(1, 8)  # the relative width at which the search begins
 STILL = tuple(Fraction(1, 2**k) for k in (12, 18, 24, 32))  # half widths of still pieces, relative
 ONSET = tuple(Fraction(1, 2**k) for k in (10, 12, 13, 14, 15, 16, 18, 20, 24, 32))  # the same for onsets
 POINT = Fraction(1, 2**44)  # the half width of a still piece that stands for a point
-NARROW = Fraction(1, 2**30)  # nothing smaller is tried
+NARROW = Fraction(1, 2**26)  # nothing smaller is tried
 DOUBTFUL = Fraction(1, 2**7)  # from here on a point is settled before what is around it is bisected
+LOOKED_AT = 16  # gaps, at most, at which a second look is taken
 TOLD = 100  # parts in which progress is told
 CLOSE = Fraction(1, 2**26)  # how near floats look for the lambda at which s becomes orthogonal to more, relative
 SEEMS_ZERO = 1e-7  # relative; a wrong proposal costs time, never a verdict
@@ -57,9 +58,13 @@ def cover(
         return Cover(lo, hi, (), ())
     search = _Search(problem, floats, told, (1 / top, 1 / lo))
     search.all()
-    pieces = sorted(search.pieces, key=lambda piece: piece.lo)
-    gaps = sorted(search.gaps, key=lambda gap: gap.lo)
-    return Cover(lo, hi, tuple(pieces), _joined(gaps))
+    pieces, gaps = search.pieces, list(_joined(sorted(search.gaps, key=lambda gap: gap.lo)))
+    if len(gaps) <= LOOKED_AT:  # a fresh start, from other points, often settles what is left
+        again = [_Search(problem, floats, lambda done, total: None, (1 / gap.hi, 1 / gap.lo)) for gap in gaps]
+        for one in again:
+            one.all()
+        pieces, gaps = [p for one in (search, *again) for p in one.pieces], [g for one in again for g in one.gaps]
+    return Cover(lo, hi, tuple(sorted(pieces, key=lambda piece: piece.lo)), _joined(sorted(gaps, key=lambda g: g.lo)))
 
 
 @dataclass
@@ -223,11 +228,15 @@ class _Search:
 
     def event(self, a: Fraction, b: Fraction, taus: Sequence[tuple[Branch, float]]) -> tuple[Fraction, Fraction] | None:
         """A still piece across an event inside [a, b], as wide as it can be: its ends."""
+        tried = set()
         for near, tau in taus[:2]:
             eta = _short(near.eta + near.h * Fraction(tau))
             for width in STILL:
                 left, right = max(a, _short(eta - width * eta)), min(b, _short(eta + width * eta))
-                if left < right and (piece := self.still(left, right)) is not None:
+                if left >= right or (left, right) in tried:
+                    continue
+                tried.add((left, right))
+                if (piece := self.still(left, right)) is not None:
                     self.pieces.append(piece)
                     return left, right
         return None
