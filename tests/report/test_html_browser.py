@@ -19,7 +19,8 @@ LONG = ["temperature of the water", "σ", "the pressure, in units that nobody us
 
 def path_page(folder) -> str:
     """The page of a path with a gap."""
-    run("path", "--example", "conjecture", "--from", "1/10", "--html", str(folder / "p.html"))
+    places = ("--html", str(folder / "p.html"), "--certificate", str(folder / "p.path.json"))
+    run("path", "--example", "conjecture", "--from", "1/10", *places)
     return (folder / "p.html").read_text(encoding="utf-8")
 
 

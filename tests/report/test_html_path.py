@@ -189,8 +189,9 @@ def test_without_a_certificate_the_page_says_how_to_get_one():
     assert "UNDECIDED continuous" in page.prose and "too near" in page.prose
 
 
-def test_the_page_needs_a_place(tmp_path):
+def test_the_page_needs_a_place(tmp_path, monkeypatch):
     """A place that cannot be written is refused by name."""
+    monkeypatch.chdir(tmp_path)
     files = ("--html", str(tmp_path / "no" / "p.html"), "--certificate", str(tmp_path / "p.json"))
     ran = run("path", "--example", "xor", "--from", "9/10", *files)
     assert ran.code == 64 and "--html" in ran.err
