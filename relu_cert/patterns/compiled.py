@@ -20,6 +20,7 @@ Floats = NDArray[np.float64]
 
 ROOM = 1 << 12  # cells in a chunk
 WORK = 1 << 14  # sets tried in a chunk
+SMALL_ENTRIES = 8  # largest entry of normals that are small
 
 
 class OutOfReach(ArithmeticError):
@@ -262,7 +263,9 @@ class Finish:
         self.kernel = finish.finish
         self.data = columns, 1 / np.abs(Z).sum(axis=1)
         self.space = aligned((3 * R + 2 * m + 9, lanes)), np.zeros((2, words, lanes), dtype=np.uint64)
-        self.effort = np.zeros((3, lanes), dtype=np.int64), *((1, -3, reach) if thorough else (0, 0, reach))
+        # where all numbers are small, points are near small integers as they come, and centering gains little
+        rounds = 1 if thorough and np.abs(Z).max() > SMALL_ENTRIES else 0
+        self.effort = np.zeros((3, lanes), dtype=np.int64), rounds, -3 if thorough else 0, reach
 
     def __call__(self, chunk: Chunk, W: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Write the points into W; says where their signs are proved."""

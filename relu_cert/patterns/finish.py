@@ -290,7 +290,7 @@ def finish(Z, scale, cells, closures, points, W, good, space, word, range_, roun
             if good[start + i]:
                 for l in range(r):
                     W[start + i, l] = np.int64(best[l, i])
-        if rounds > 0:
+        if coarsest < 0:
             for n in range(start, start + here):
                 if good[n]:
                     without_divisor(W[n])
