@@ -53,7 +53,8 @@ class PathReport:
         if self.lost:
             lines.append(f"  {self.lost} events have ends that were not settled")
         lines += [
-            f"  set  [{_about(lo)}, {_about(hi)}]: a set of dimension {k}" for lo, hi, k in _stretches(cover)[:SHOWN]
+            f"  set  [{_about(lo)}, {_about(hi)}]: a set of dimension {_dimension(k)}"
+            for lo, hi, k in _stretches(cover)[:SHOWN]
         ]
         lines += [f"  gap  [{_about(g.lo)}, {_about(g.hi)}]: {g.reason}" for g in cover.gaps[:SHOWN]]
         if self.results:
@@ -130,6 +131,11 @@ def _sets(cover: Cover) -> str:
     """How many pieces have a set of optimal networks that need not be a point."""
     several = [piece for piece in cover.pieces if not piece.unique]
     return f"a set that moves continuously on {len(several)} pieces; " if several else ""
+
+
+def _dimension(k: int) -> str:
+    """Where a lift sets in, or neurons enter, the dimension is 0 on one side only."""
+    return str(k) if k else "0 or more"
 
 
 def _stretches(cover: Cover) -> list[tuple[Fraction, Fraction, int]]:
@@ -211,7 +217,7 @@ class _Plot:
             a, b = self.x(float(lo)), self.x(float(hi))
             parts.append(
                 f'<rect class="set" x="{a:.2f}" y="{self.top}" width="{max(b - a, 0.5):.2f}" '
-                f'height="{self.bottom - self.top}" fill="#e6dcf2"><title>a set of dimension {dimension}</title></rect>'
+                f'height="{self.bottom - self.top}" fill="#e6dcf2"><title>a set of dimension {_dimension(dimension)}</title></rect>'
             )
         for gap in self.report.cover.gaps:
             a, b = self.x(float(gap.lo)), self.x(float(gap.hi))
