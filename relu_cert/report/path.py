@@ -217,7 +217,8 @@ class _Plot:
             a, b = self.x(float(lo)), self.x(float(hi))
             parts.append(
                 f'<rect class="set" x="{a:.2f}" y="{self.top}" width="{max(b - a, 0.5):.2f}" '
-                f'height="{self.bottom - self.top}" fill="#e6dcf2"><title>a set of dimension {_dimension(dimension)}</title></rect>'
+                f'height="{self.bottom - self.top}" fill="#e6dcf2">'
+                f"<title>a set of dimension {_dimension(dimension)}</title></rect>"
             )
         for gap in self.report.cover.gaps:
             a, b = self.x(float(gap.lo)), self.x(float(gap.hi))
