@@ -264,8 +264,8 @@ class Finish:
         self.data = columns, 1 / np.abs(Z).sum(axis=1)
         self.space = aligned((3 * R + 2 * m + 9, lanes)), np.zeros((2, words, lanes), dtype=np.uint64)
         # where all numbers are small, points are near small integers as they come, and centering gains little
-        rounds = 1 if thorough and np.abs(Z).max() > SMALL_ENTRIES else 0
-        self.effort = np.zeros((3, lanes), dtype=np.int64), rounds, -3 if thorough else 0, reach
+        effort = (0, 0) if not thorough else (1, -3) if np.abs(Z).max() > SMALL_ENTRIES else (0, -2)
+        self.effort = np.zeros((3, lanes), dtype=np.int64), *effort, reach
 
     def __call__(self, chunk: Chunk, W: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Write the points into W; says where their signs are proved."""
