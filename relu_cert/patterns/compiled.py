@@ -233,11 +233,13 @@ def first_level(
     X, E, S = space[:size].reshape(shape), space[size : 2 * size].reshape(shape), space[2 * size :]
     first, p = normals[0], normals[0][base]
     if rounding and (bound < 2**25 or max(max(*z, -min(z)) for z in normals) < 2**25):  # the same, at once
-        N = np.concatenate([np.array(normals, dtype=np.int64), np.eye(r, dtype=np.int64)])
-        minors = N * p - N[:, base, None] * N[0]
-        minors[:, base] = N[:, base]
-        X[0, :, :m] = minors[:m].T
-        X[0, :, padded(m) : padded(m) + r] = minors[m:].T
+        N = np.array(normals, dtype=np.int64)
+        X[0, :, :m] = (N * p - N[:, base, None] * N[0]).T
+        X[0, base, :m] = N[:, base]
+        start, each = padded(m), np.arange(r)
+        X[0, each, start + each] = p
+        X[0, :, start + base] = -N[0]
+        X[0, base, start + base] = 1
         return X, E, S, np.zeros(m + r, dtype=np.int64)
     rows = [*(list(z) for z in normals), *([int(i == l) for i in range(r)] for l in range(r))]
     exponents = [0 if rounding else max(map(abs, row)).bit_length() // 2 for row in rows]
