@@ -46,8 +46,12 @@ def check_curve(
     def piece(i: int) -> Piece:
         return read_piece(problem, patterns, listed[i])
 
+    before: Fraction | None = None
     for entry in fields["breakpoints"].array():
-        check_breakpoint(problem, patterns, largest_squared, piece, len(listed), entry)
+        lo, hi = check_breakpoint(problem, patterns, largest_squared, piece, len(listed), entry)
+        if before is not None and hi > before:
+            raise entry.reject("an interval below the one before it", f"it ends at {show(hi)}, above {show(before)}")
+        before = lo
     for entry in fields["branches"].array():
         check_branch(piece, len(listed), entry)
     widths = [check_sample(problem, patterns, piece, len(listed), entry) for entry in fields["samples"].array()]
@@ -62,8 +66,9 @@ def check_breakpoint(
     piece: Pieces,
     count: int,
     node: Node,
-) -> None:
-    """Reject unless the active neurons, or their faces, differ at the two ends of an interval with one network each."""
+) -> tuple[Fraction, Fraction]:
+    """Reject unless the active neurons, or their faces, differ at the two ends of an interval with one network each;
+    the ends."""
     fields = node.record("lo", "hi", "below", "above")
     lo, hi = fields["lo"].number(), fields["hi"].number()
     if not (0 < lo < hi and (hi - lo) * NARROW <= lo):
@@ -79,6 +84,7 @@ def check_breakpoint(
             raise fields["above"].reject("pieces without a hole between them")
     if above == below:
         raise node.reject("other neurons, or other faces, at the two ends", "the same")
+    return lo, hi
 
 
 def read_end(

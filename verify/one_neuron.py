@@ -18,10 +18,14 @@ Line = tuple[Fraction, Fraction]  # a and b
 
 @dataclass(frozen=True)
 class OneNeuron:
-    """The neuron is zero from `top` on; below, so many branches with jumps between them."""
+    """The neuron is zero from `top` on; below, so many branches with jumps between them.
+
+    `twins`: the branch with the other sign of v has the same line, and is optimal wherever the listed one is.
+    """
 
     top: Fraction
     branches: int
+    twins: bool
 
 
 def check_one_neuron(problem: Problem, node: Node) -> OneNeuron:
@@ -42,14 +46,17 @@ def check_one_neuron(problem: Problem, node: Node) -> OneNeuron:
         if i < len(jumps):
             parts = jumps[i].record("lo", "hi")
             lo, hi = parts["lo"].number(), parts["hi"].number()
-            if not (0 <= lo <= hi < upper) or listed[i + 1] == key:
-                raise jumps[i].reject(f"0 <= lo <= hi < {show(upper)}, and another branch below", f"{show(lo)}")
+            below = lines[listed[i + 1]]
+            if not (0 <= lo <= hi < upper) or below == lines[key]:
+                raise jumps[i].reject(f"0 <= lo <= hi < {show(upper)}, and another line below", f"{show(lo)}")
+            if not lo and at_least(lines[key], below, lo):
+                raise jumps[i].reject("a jump at some lambda > 0", "none: the branch above is best down to 0")
         for lam in (hi, upper):
             for other, line in lines.items():
                 if not at_least(lines[key], line, lam):
                     raise entry.reject(f"the best branch at {show(lam)}", f"{other} is better")
         upper = lo
-    return OneNeuron(top, len(listed))
+    return OneNeuron(top, len(listed), twins=len(lines) > len(set(lines.values())))
 
 
 def branch(problem: Problem, sign: int, gamma: int) -> Line:

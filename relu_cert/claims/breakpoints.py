@@ -21,6 +21,6 @@ def decide(facts: Facts) -> Result:
         raise ValueError("no curve was asked for")
     detail = (
         f"{len(found.breakpoints)} breakpoints, with other active neurons, or other faces, on their two sides; on "
-        f"{len(found.branches)} smooth pieces there is none."
+        f"{len(found.branches)} smooth pieces no neuron enters or leaves."
     )
     return Result(NAME, Verdict.PROVED, "pieces", detail)

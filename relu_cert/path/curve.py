@@ -67,7 +67,8 @@ class Curve:
 
 
 def curve(problem: Problem, found: Cover, enclosed: Sequence[Breakpoint]) -> Curve:
-    """The curve of a cover; breakpoints and samples that the pieces do not carry are left out."""
+    """The curve of a cover; breakpoints and samples that the pieces do not carry are left out, and so are breakpoints
+    that overlap others."""
     branches = []
     for i, piece in _smooth(found):
         active = bounds(problem, piece).active()
@@ -75,7 +76,16 @@ def curve(problem: Problem, found: Cover, enclosed: Sequence[Breakpoint]) -> Cur
             branches.append(Constant(i, active))
     every = tuple(samples(problem, found))
     proved = tuple(sample for sample in every if sample.radius is not None)
-    return Curve(tuple(one for one in enclosed if one.ends is not None), tuple(branches), proved, every)
+    return Curve(_apart(enclosed), tuple(branches), proved, every)
+
+
+def _apart(enclosed: Sequence[Breakpoint]) -> tuple[Breakpoint, ...]:
+    """The proved ones, from large lambda to small; of those that overlap, which may hold the same change, the first."""
+    kept: list[Breakpoint] = []
+    for one in sorted((one for one in enclosed if one.ends is not None), key=lambda one: -one.hi):
+        if not kept or one.hi <= kept[-1].lo:
+            kept.append(one)
+    return tuple(kept)
 
 
 def samples(problem: Problem, found: Cover) -> list[Sample]:

@@ -20,7 +20,7 @@ from relu_cert.cli import main
 from relu_cert.path.one_neuron import one_neuron_path
 from tests.verify.mutate import mutants
 from verify import VerifyError, check
-from verify.one_neuron import check_one_neuron
+from verify.one_neuron import OneNeuron, check_one_neuron
 from verify.problem import Problem
 from verify.text import Node
 
@@ -167,6 +167,32 @@ AT = {"lo": "100/11", "hi": "100/11"}
 def test_other_paths_are_rejected(branches: list[Any], jumps: list[Any], right: bool) -> None:
     """Only branches that are best between their jumps are accepted."""
     assert accepted({"branches": branches, "jumps": jumps}) is right
+
+
+def of_points(x: list[int], y: list[int], fact: dict[str, Any]) -> OneNeuron:
+    """What the checker finds in the fact for these data."""
+    return check_one_neuron(Problem("relu", F(1), tuple((F(a),) for a in x), tuple(map(F, y))), Node(fact))
+
+
+def test_a_jump_at_lambda_zero_is_no_jump() -> None:
+    """x = (1, -2), y = (1, 1): the lines meet at lambda = 0, and one branch is best for every lambda > 0. A jump in
+    [0, 0] is rejected; one in [0, hi] needs a crossing above 0."""
+    assert of_points([1, -2], [1, 1], {"branches": [DOWN], "jumps": []}).branches == 1
+    for hi in ("0", "1"):
+        with pytest.raises(VerifyError, match=r"lambda > 0|the best branch"):
+            of_points([1, -2], [1, 1], {"branches": [DOWN, UP], "jumps": [{"lo": "0", "hi": hi}]})
+    assert of_points([-100, 1], [1, 10], {"branches": [DOWN, UP], "jumps": [{"lo": "0", "hi": "10"}]}).branches == 2
+
+
+def test_jumps_between_two_branches_on_one_line_are_rejected() -> None:
+    """x = (1, -1), y = (1, 1): both branches are optimal at every lambda. Any number of jumps between them, anywhere,
+    would pass for a proof; one branch is listed, and the other one is told."""
+    jumps = [{"lo": "1/2", "hi": "3/4"}, {"lo": "1/4", "hi": "1/3"}]
+    for count in (1, 2):
+        with pytest.raises(VerifyError, match="another line"):
+            of_points([1, -1], [1, 1], {"branches": [DOWN, UP, DOWN][: count + 1], "jumps": jumps[:count]})
+    assert of_points([1, -1], [1, 1], {"branches": [DOWN], "jumps": []}).twins
+    assert not of_points([-100, 1], [1, 10], {"branches": [DOWN, UP], "jumps": [AT]}).twins
 
 
 def test_every_accepted_mutant_is_true() -> None:

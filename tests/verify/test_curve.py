@@ -148,6 +148,10 @@ WRONG: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "too wide": (wide, "10^-12"),
     "turned round": (lambda f: f["breakpoints"][0].update(lo=f["breakpoints"][0]["hi"]), "lo < hi"),
     "nothing happens": (same, "the same"),
+    "the same breakpoint counted twice": (
+        lambda f: f["breakpoints"].append(f["breakpoints"][0]),
+        "below the one before",
+    ),
     "zero above, below lambda_max": (lambda f: f["breakpoints"][0].update(above=None), "lambda_max"),
     "a piece elsewhere": (lambda f: point(f).update(piece=0), "a lambda of the piece|smooth"),
     "no such piece": (lambda f: point(f).update(piece=10**6), "index"),

@@ -12,5 +12,5 @@ def breakpoints(problem: Problem, facts: Facts, node: Node) -> str:
     found = needed(facts.curve, "curve", node)
     return (
         f"{found.breakpoints} intervals of relative width 10^-12, in each of which the active neurons or their faces "
-        f"change; {found.branches} pieces on which they do not"
+        f"change; {found.branches} pieces on which no neuron enters or leaves"
     )

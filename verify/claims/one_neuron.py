@@ -11,4 +11,5 @@ def one_neuron(problem: Problem, facts: Facts, node: Node) -> str:
     """PROVED: zero from the top on; below, each branch is optimal between its jumps."""
     found = needed(facts.one_neuron, "one_neuron", node)
     jumps = max(found.branches - 1, 0)
-    return f"one neuron is zero for lambda >= {show(found.top)}; below, {found.branches} branches with {jumps} jumps"
+    said = f"one neuron is zero for lambda >= {show(found.top)}; below, {found.branches} branches with {jumps} jumps"
+    return f"{said}, and the neuron of the other sign is as good at every lambda" if found.twins else said
