@@ -7,7 +7,7 @@ solutions are {alpha >= 0 : sum alpha_a q_a = y - r}. FORMAT.md has the argument
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from operator import and_
 
@@ -28,11 +28,13 @@ Numbers = list[Number]
 
 @dataclass(frozen=True)
 class Tied:
-    """A neuron that can be active: its key, v and output q."""
+    """A neuron that can be active: its key, v and output q; `others`: the blocks of a network over some patterns that
+    carry it besides that of the key."""
 
     key: tuple[int, int]
     v: Numbers
     q: Numbers
+    others: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -88,13 +90,13 @@ def check_algebraic_set(
 def of_tied(optimum: Optimum, a: Tied, active: bool | None) -> Neuron:
     """What is known of a tied neuron: its face is not read, unless nothing is tight at it."""
     problem = optimum.ball.problem
-    vectors: Matrix = ()
+    cones: list[Matrix] = []
     if problem.model == "relu":
-        vectors = tuple(problem.Z[c] for c in optimum.ball.planes)
+        cones = [tuple(problem.Z[c] for c in optimum.ball.planes)]
     elif problem.model == "cgl":
-        vectors = tuple(K_k for K_k in constraints(problem, a.key[1]) if any(K_k))
-    tight = [z for z, height in zip(vectors, optimum.through(vectors, a.v), strict=True) if not height]
-    return Neuron(a.key, active, are_independent(tight), strict=None if tight else True)
+        cones = [tuple(K_k for K_k in constraints(problem, b) if any(K_k)) for b in (a.key[1], *a.others)]
+    tight = [[z for z, s in zip(cone, optimum.through(cone, a.v), strict=True) if not s] for cone in cones]
+    return Neuron(a.key, active, all(map(are_independent, tight)), strict=None if any(tight) else True)
 
 
 def tied_neurons(
@@ -110,8 +112,10 @@ def tied_neurons(
         if not problem.blocks:
             return found, [False] * len(found)
         keys = [(problem.blocks[a.key[1]][0], a.v) for a in found]
-        firsts = [i for i, key in enumerate(keys) if keys.index(key) == i]
-        return [found[i] for i in firsts], [keys.count(keys[i]) > 1 for i in firsts]
+        places = [keys.index(key) for key in keys]  # of the first block that carries the neuron
+        firsts = sorted(set(places))
+        others = [tuple(found[j].key[1] for j, place in enumerate(places) if place == i != j) for i in firsts]
+        return [replace(found[i], others=rest) for i, rest in zip(firsts, others, strict=True)], list(map(bool, others))
     if patterns is None:
         raise node.reject("the fact patterns, which this rests on", "none")
     if problem.model == "gated":

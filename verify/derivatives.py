@@ -95,7 +95,7 @@ def read_system(problem: Problem, theta: Vector, R: Fraction, found: OptimalSet,
         merged.setdefault(tuple(neuron.B.entries()) if neuron.B is not None else (), []).append(a)
     B = [b for group in merged.values() if (b := found.neurons[group[0]].B) is not None]
     alpha = [sum((found.neurons[a].weight for a in group), Fraction(0)) for group in merged.values()]
-    error = found.weight_error * max(len(group) for group in merged.values())
+    error = found.weight_error * max(map(len, merged.values()), default=0)
     g = tuple(square(vector(b)) for b in B)
     M = identity(problem.n)
     for b, weight in zip(B, alpha, strict=True):

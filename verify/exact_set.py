@@ -5,7 +5,7 @@ The sum is over the tied neurons v_a, |v_a| = lambda. One solution with a Farkas
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -13,7 +13,7 @@ from flint import fmpq_mat
 
 from verify.bounds import rational
 from verify.classes import Ball
-from verify.neurons import Neuron, of_tied
+from verify.neurons import Neuron, independent_in, of_tied
 from verify.optimal_set import OptimalSet
 from verify.outs import gated_rows, products, read_entries
 from verify.patterns import Patterns
@@ -52,8 +52,10 @@ def check_exact_set(
     active = [a for a, weights in zip(tied, zip(*solutions, strict=True), strict=True) if any(weights)]
     bends = sum(on_a_row(problem, a.v) for a in active) if problem.model == "relu" else 0
     if problem.blocks:
-        tied_at = Counter(name(problem, a) for a in tied_blocks(ball, multipliers))
-        bends = sum(tied_at[name(problem, a)] > 1 for a in active)
+        carriers: dict[tuple[int, Vector], list[int]] = defaultdict(list)
+        for a in tied_blocks(ball, multipliers):
+            carriers[name(problem, a)].append(a.key[1])
+        bends = sum(len(carriers[name(problem, a)]) > 1 for a in active)
     fit = tuple(y_k - t_k for y_k, t_k in zip(problem.y, theta, strict=True))
     system = exact_system([a.q for a in tied], fit)
     one = len(solutions) == 1
@@ -62,7 +64,11 @@ def check_exact_set(
         for a, weights in zip(tied, zip(*solutions, strict=True), strict=True)
     ]
     if problem.blocks:
-        neurons = [replace(a, blocks=tied_at[name(problem, a)]) for a in neurons]
+        blocks = [carriers[name(problem, a)] for a in neurons]
+        neurons = [
+            replace(a, blocks=len(those), independent=independent_in(problem, those, a.v))
+            for a, those in zip(neurons, blocks, strict=True)
+        ]
     return OptimalSet(len(tied), len(solutions) - 1, bends, bends, system, exact=True, neurons=tuple(neurons))
 
 

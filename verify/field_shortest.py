@@ -16,6 +16,11 @@ def check_field_min_norm(system: FieldSystem, node: Node) -> Shortest:
     fields = node.record("bits", "weights", "radius", "mu")
     fields["bits"].index(1)
     weights, radius = fields["weights"].vector(system.total), fields["radius"].number()
+    if radius < 0:
+        raise fields["radius"].reject("a number >= 0")
+    if not system.rows:  # no neuron ties
+        fields["mu"].array(0)
+        return Shortest(weights, radius)
     in_field = system.in_field
     zero = in_field.number(())
     mu = read_numbers(in_field, fields["mu"], system.rows)

@@ -20,7 +20,8 @@ class Neuron:
     """One neuron.
 
     `active`       whether some solution uses it; None: not known
-    `independent`  whether the constraints that are tight at it are independent (each half-space, or hyperplane, once)
+    `independent`  whether the constraints that are tight at it are independent (each half-space, or hyperplane, once),
+                   in every block that carries it
     `strict`       whether it costs, at first order, to leave its face; None: not known
     `B`            v(r) = B'r, up to its sign, for all residuals near r*: its face is stable. None: not known
     `weight`       about alpha, where the solution is unique
@@ -53,6 +54,13 @@ def are_independent(vectors: Iterable[Vector]) -> bool:
     if not directions:
         return True
     return bool(matrix(directions, len(next(iter(directions)))).rank() == len(directions))
+
+
+def independent_in(problem: Problem, blocks: Iterable[int], v: Vector) -> bool:
+    """Whether the constraints tight at v are independent in each of these blocks, which all carry the neuron: antipodal
+    rows on which v vanishes are one half-space in one block and a line in another."""
+    tight = ([K_k for K_k in constraints(problem, b) if not dot(K_k, v)] for b in blocks)
+    return all(are_independent(vectors) for vectors in tight)
 
 
 def of_class(problem: Problem, a: Class, active: bool | None, weight: Fraction) -> Neuron:

@@ -68,8 +68,8 @@ def read_weights(system: System, fields: dict[str, Node]) -> tuple[Vector, Short
         if x < 0 or (x and name not in system.names):
             raise fields["weights"].reject(f"a weight >= 0, and 0 if it is never active, for class {name}", show(x))
     alpha = tuple(weights[name] for name in system.names)
-    if system.exact and radius:
-        raise fields["radius"].reject("0, because the polytope is known exactly")
+    if radius < 0 or (system.exact and radius):
+        raise fields["radius"].reject("a number >= 0; 0 where the polytope is known exactly")
     return alpha, Shortest(weights, radius)
 
 

@@ -8,15 +8,16 @@ is E = A and faces that are stable near r*; with strict complementarity they are
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 from relu_cert.exact import Vector, dot
 from relu_cert.path.tied_faces import one_sided
 from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.problem.model import Problem
-from relu_cert.prove.algebraic.field import product
+from relu_cert.prove.algebraic.field import Number, product
 from relu_cert.prove.algebraic.model import AlgebraicSet
 from relu_cert.prove.classes import class_map, constraints, spans
 from relu_cert.prove.exact_optimum import Tied, tied_neurons
@@ -99,7 +100,8 @@ def _exact(facts: Facts) -> Conditions | None:
             strict = None
         if a in left:
             strict = False
-        neurons.append(Known(active, _independent(tight), strict, stable, left.get(a, False)))
+        independent = _independent_in_all(facts.problem, tied.neuron.block, partial(dot, tied.v))
+        neurons.append(Known(active, independent, strict, stable, left.get(a, False)))
     return Conditions(one, tuple(neurons))
 
 
@@ -114,7 +116,8 @@ def _algebraic(problem: Problem, found: AlgebraicSet, polytope: Polytope | None)
             active = a in polytope.used
         zero = found.field.rational(0)
         tight = [k for k in _constraints(problem, tied.block) if not product(k, tied.v, zero)]
-        neurons.append(Known(active, _independent(tight), None if tight else True, stable=False))
+        independent = _independent_in_all(problem, tied.block, partial(_side, tied.v, zero))
+        neurons.append(Known(active, independent, None if tight else True, stable=False))
     return Conditions(one, tuple(neurons))
 
 
@@ -131,6 +134,22 @@ def _constraints(problem: Problem, block: int | None) -> list[Vector]:
         return [problem.network.Z[c] for c in parallel_classes(problem.network.Z)]
     K = problem.blocks[block or 0].K
     return [] if K is None else [k for k in zip(*K, strict=True) if any(k)]
+
+
+def _independent_in_all(problem: Problem, block: int | None, side: Callable[[Vector], Fraction | int]) -> bool:
+    """Whether the constraints k tight at v are independent in every block that carries the neuron; `side` has the sign
+    of k.v. A ReLU network over some patterns: all blocks of its sign in whose cone v lies. Antipodal rows are one
+    half-space in one of them, and a line in another."""
+    sampled = problem.sampled
+    cones = [_constraints(problem, block)]
+    if block is not None and sampled is not None and sampled.model == "relu":
+        signed = [b for b in range(len(problem.blocks)) if sampled.sign(b) == sampled.sign(block)]
+        cones = [cone for cone in (_constraints(problem, b) for b in signed) if all(side(k) <= 0 for k in cone)]
+    return all(_independent(k for k in cone if not side(k)) for cone in cones)
+
+
+def _side(v: Sequence[Number], zero: Number, k: Vector) -> int:
+    return product(k, v, zero).sign()
 
 
 def _independent_class(problem: Problem, neuron: NeuronClass) -> bool:

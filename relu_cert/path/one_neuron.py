@@ -79,12 +79,12 @@ def one_neuron_path(x: Sequence[Fraction], y: Sequence[Fraction]) -> NeuronPath:
     current = min((branch for branch in every if branch.b == top), key=lambda branch: branch.a)
     chain, jumps = [current], list[NeuronJump]()
     while True:
-        steeper = [(_crossing(current, other), other) for other in every if other.a < current.a]
-        later = [(at, other) for at, other in steeper if at[1] > 0]
+        steeper = [other for other in every if other.a < current.a and current.better(other, Fraction(0)) < 0]
+        later = [(_crossing(current, other), other) for other in steeper]
         if not later:
             return NeuronPath(top, tuple(every), tuple(chain), tuple(jumps))
         at, other = max(later, key=lambda found: (found[0][0], -found[1].a))
-        jumps.append(NeuronJump(max(at[0], Fraction(0)), at[1], current, other))
+        jumps.append(NeuronJump(*at, current, other))
         chain.append(other)
         current = other
 
@@ -97,10 +97,16 @@ def _branch(x: Sequence[Fraction], y: Sequence[Fraction], sign: int, gamma: int)
 
 
 def _crossing(flat: NeuronBranch, steep: NeuronBranch) -> tuple[Fraction, Fraction]:
-    """Bounds of lambda = (b sqrt(a') - b' sqrt(a)) / (sqrt(a') - sqrt(a)), equal where it is rational.
+    """Positive bounds of lambda = (b sqrt(a') - b' sqrt(a)) / (sqrt(a') - sqrt(a)), equal where it is rational. It is
+    positive, because the steep branch is better at 0.
 
     With t = sqrt(a'/a) < 1 that is (b t - b') / (t - 1) = b - (b - b')/(1 - t).
     """
-    ratio = steep.a / flat.a
-    bounds = [flat.b - (flat.b - steep.b) / (1 - t) for t in (sqrt_lower(ratio, BITS), sqrt_upper(ratio, BITS))]
-    return min(bounds), max(bounds)
+    ratio, bits = steep.a / flat.a, BITS
+    while True:
+        roots = sqrt_lower(ratio, bits), sqrt_upper(ratio, bits)
+        if roots[1] < 1:
+            bounds = [flat.b - (flat.b - steep.b) / (1 - t) for t in roots]
+            if min(bounds) > 0:
+                return min(bounds), max(bounds)
+        bits *= 2

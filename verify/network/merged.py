@@ -40,7 +40,7 @@ def check_merged(problem: Problem, weights: Weights, node: Node) -> Merged:
         group = entry.ascending(numbers)
         members = [sums.get(number) for number in group]
         found = [neuron for neuron in members if neuron is not None]
-        if len(group) < 2 or len(found) < len(group):
+        if len(group) < 2 or len(found) < len(group) or any(set(group) & set(other) for other in on_data):
             raise entry.reject("two or more neurons that are not zero and in no other group")
         if not all(mergeable(a, b) for i, a in enumerate(found) for b in found[:i]):
             raise entry.reject("neurons of one sign in one cone of the data")

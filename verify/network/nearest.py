@@ -77,13 +77,15 @@ def read_point(optimum: Optimum, weights: Node, hull: Node) -> tuple[Vector, Vec
         raise hull.reject("no weights, and a number >= 0 for each vertex that is listed, which add up to 1")
     k = range(len(optimum.neurons))
     mean = tuple(sum((t_p * p.get(a, ZERO) for t_p, p in zip(t, points, strict=True) if t_p), ZERO) for a in k)
-    return mean, (dot(t, optimum.errors),) * len(optimum.neurons)
+    used = {a for t_p, p in zip(t, points, strict=True) if t_p for a in p}
+    error = dot(t, optimum.errors)
+    return mean, tuple(error if a in used else ZERO for a in k)
 
 
 def moved_squared(problem: Problem, optimum: Optimum, alpha: Vector, errors: Vector) -> Fraction:
     """A bound of sum_a |alpha_a* v_a* - alpha_a v_a|^2: each at most error_a |v_a*| + alpha_a |v_a* - v_a|."""
     parts = zip(alpha, errors, optimum.neurons, strict=True)
-    return sum(((error * problem.lam + x * known.error) ** 2 for x, error, known in parts if x), ZERO)
+    return sum(((error * problem.lam + x * known.error) ** 2 for x, error, known in parts), ZERO)
 
 
 def matched(optimum: Optimum, merged: tuple[Neuron, ...], pairs: dict[int, int], alpha: Vector) -> Fraction:

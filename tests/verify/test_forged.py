@@ -1,0 +1,129 @@
+"""Certificates that are consistent and false, by hand: each was once accepted, and is rejected for its own reason."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from relu_cert.data.read import read_csv_bytes
+from relu_cert.path.conditions import conditions
+from relu_cert.problem import over_patterns
+from tests.variants.stated import certified
+from verify import Rejected, check
+from verify.network.merged import check_merged
+from verify.network.weights import read_weights
+from verify.problem import Problem
+from verify.text import Node
+
+NETWORK = {"model": "relu", "objective": "1/2|Xw-y|^2 + lambda*sum|w_b|"}
+CSV = {"sha256": "0" * 64, "kind": "csv", "numbers": "decimal", "bias": False, "delimiter": ",", "header": False}
+
+
+def proved(problem: dict[str, Any], facts: dict[str, Any], *claims: tuple[str, str]) -> list[str]:
+    """What the checker says of the claims of a certificate."""
+    direct = problem["model"] == "cgl"
+    frame = {"format": "relu_cert certificate", "version": 1}
+    source = {"sha256": "0" * 64, "kind": "json"} if direct else {**CSV, "target": len(problem["Z"][0].split())}
+    stated = [{"claim": claim, "verdict": verdict} for claim, verdict in claims]
+    content = {**frame, "input": source, "problem": problem, "facts": facts, "claims": stated, "end": frame["format"]}
+    return [line.proved for line in check(json.dumps(content).encode())]
+
+
+# z_0 = -z_1, and the neuron (1, 0) vanishes on both: the pattern 101 asks u_2 >= 0 twice, 111 asks u_2 >= 0 and <= 0.
+ANTIPODAL = {**NETWORK, "lambda": "1", "Z": ["0 1", "0 -1", "1 0"], "y": "-1/2 0 2"}
+VALUE = {"lower": "13/8", "upper": "13/8", "gap": "0"}
+RHO = {"101": ["1/2 0 0", "0 0 1"], "111": ["1/2 0 0", "0 1/2 1"]}
+CLASS = {"kinks": [0, 1], "basis": [0], "idle": [], "fixed": "0"}
+ROOT_OF_TWO = {"polynomial": "-2 0 1", "lo": "1", "hi": "2"}
+SETS: dict[str, dict[str, Any]] = {
+    "exact_set": {"solutions": ["1"], "farkas": "0 0 0"},
+    "algebraic_set": {
+        "field": ROOT_OF_TWO,
+        "residual": ["-1/2 0", "0 0", "1 0"],
+        "multipliers": [[0, ["1/2 0", "0 0", "0 0"]], [2, ["1/2 0", "0 0", "0 0"]]],
+        "solutions": [["1 0"]],
+        "farkas": ["0 0", "0 0", "0 0"],
+    },
+    "optimal_set": {
+        **{"lift": [], "classes": [{"block": 0, **CLASS}, {"block": 2, **CLASS}], "out": None, "sigma": "1"},
+        **{"masses": "1", "split": "1/2 1/2", "tau": "1", "forced": ""},
+    },
+}
+
+
+@pytest.mark.parametrize("order", [("101", "111"), ("111", "101")], ids="-".join)
+@pytest.mark.parametrize("fact", SETS)
+def test_licq_read_off_one_of_the_blocks_that_carry_a_neuron(fact: str, order: tuple[str, str]) -> None:
+    """The verdict does not depend on the order of the patterns, nor on the kind of evidence: in the block 111 the
+    constraints tight at the neuron are opposite, so LICQ fails."""
+    facts = {
+        "primal": {"neurons": [{"block": 0, "w": "1 0", "norm": "1"}]},
+        "dual": {"theta": "-1/2 0 1", "multipliers": [rho for name in order for rho in RHO[name]]},
+        "value": VALUE,
+        fact: SETS[fact],
+    }
+    problem = {**ANTIPODAL, "patterns": list(order)}
+    (said, _) = proved(problem, facts, ("licq", "REFUTED"), ("p-unique", "PROVED"))
+    assert "dependent: 1" in said
+    with pytest.raises(Rejected, match="independent tight constraints"):
+        proved(problem, facts, ("licq", "PROVED"))
+
+
+@pytest.mark.parametrize("order", [("101", "111"), ("111", "101")], ids="-".join)
+def test_the_producer_reads_licq_off_all_blocks(order: tuple[str, str]) -> None:
+    """The same problem, solved: the neuron counts as dependent whichever pattern comes first."""
+    data = read_csv_bytes(b"0,1,-1/2\n0,-1,0\n1,0,2\n", "data.csv")
+    solved = certified(over_patterns(data.Z, data.y, order, "relu"), data.source, Fraction(1))
+    found = conditions(solved.facts)
+    assert found is not None
+    assert [(one.active, one.independent) for one in found.neurons] == [(True, False)]
+
+
+def test_a_neuron_merged_in_two_groups() -> None:
+    """Groups are disjoint, also in their first neuron, whose place the sum of its group has taken."""
+    problem = Problem("relu", Fraction(1), ((Fraction(1),),), (Fraction(1),))
+    weights = read_weights(problem, Node(["1", "2", "3"]), Node("1 1 1"))
+    for groups in ([[0, 1], [0, 2]], [[1, 2], [0, 1]]):
+        with pytest.raises(Rejected, match="in no other group"):
+            check_merged(problem, weights, Node({"collinear": [[0, 1, 2]], "on_data": groups}))
+    found = check_merged(problem, weights, Node({"collinear": [[0, 1, 2]], "on_data": [[0, 1, 2]]}))
+    assert [neuron.w for neuron in found.neurons] == [(Fraction(6),)]
+
+
+NOTHING = {"model": "cgl", "objective": NETWORK["objective"], "lambda": "2", "X": ["1"], "groups": [[0]], "K": [None]}
+ZERO_POINT = {
+    "primal": {"neurons": []},
+    "dual": {"theta": "1", "multipliers": [None]},
+    "value": {"lower": "1/2", "upper": "1/2", "gap": "0"},
+}
+NO_CLASS = {"lift": [], "classes": [], "out": None, "sigma": "1", "masses": "", "split": "", "tau": "0", "forced": ""}
+
+
+def nothing_ties(**facts: Any) -> list[str]:
+    """lambda = 2 above lambda_max = 1: no neuron ties, and every list of neurons is empty."""
+    return proved({**NOTHING, "y": "1"}, {**ZERO_POINT, **facts}, ("e-equals-a", "PROVED"))
+
+
+def test_shortest_weights_within_a_negative_radius() -> None:
+    """Nothing is within -1 of anything, also where there are no weights."""
+    fact = {"bits": 0, "weights": "", "radius": "-1", "mu": ""}
+    with pytest.raises(Rejected, match="number >= 0"):
+        nothing_ties(optimal_set=NO_CLASS, min_norm=fact)
+    assert nothing_ties(optimal_set=NO_CLASS, min_norm={**fact, "radius": "0"})
+
+
+def test_facts_about_no_neuron_are_judged() -> None:
+    """Derivatives and shortest weights of the zero network, where no neuron ties, are true and accepted: no error."""
+    derivatives = {
+        **{"sigma": "1", "lambda": {"alpha": "", "r": "0"}, "y": {"alpha": [], "r": ["1"]}, "radius": "0"},
+        **{"freedom": "0", "sure": None},
+    }
+    assert nothing_ties(optimal_set=NO_CLASS, derivatives=derivatives)
+    in_field = {"field": ROOT_OF_TWO, "residual": ["1 0"], "multipliers": [], "solutions": [[]], "farkas": ["0 0"]}
+    shortest = {"bits": 0, "weights": "", "radius": "0", "mu": []}
+    assert nothing_ties(algebraic_set=in_field, min_norm=shortest)
+    with pytest.raises(Rejected, match="number >= 0"):
+        nothing_ties(algebraic_set=in_field, min_norm={**shortest, "radius": "-1"})
