@@ -288,7 +288,7 @@ def _optimal_set(problem: Problem, found: OptimalSet) -> dict[str, Any]:
         "split": vector(found.split),
         "tau": number(found.tau),
         "forced": vector(found.forced),
-    }
+    } | ({"mixed": [[a, vector(beta)] for a, beta in found.mixed]} if found.mixed else {})
 
 
 def _algebraic_set(problem: Problem, found: AlgebraicSet) -> dict[str, Any]:

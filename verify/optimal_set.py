@@ -18,7 +18,7 @@ from verify.outs import check_outs
 from verify.patterns import Patterns
 from verify.problem import Problem, square
 from verify.split import check_split
-from verify.superclasses import Candidates, length, read_lift, side_by_side
+from verify.superclasses import Candidates, length, read_lift, read_mixed, side_by_side
 from verify.system import System
 from verify.text import Node, Vector, show
 from verify.value import Value
@@ -69,11 +69,13 @@ def check_optimal_set(
     problem: Problem, patterns: Patterns | None, theta: Vector, multipliers: Node, value: Value, node: Node
 ) -> OptimalSet:
     """Reject unless the fact holds. `multipliers` are those of `dual`, which have been checked."""
-    fields = node.record("lift", "classes", "out", "sigma", "masses", "split", "tau", "forced")
+    fields = node.record("lift", "classes", "out", "sigma", "masses", "split", "tau", "forced", optional=("mixed",))
     ball = Ball(problem, theta, 2 * (value.upper - value.lower))
     classes = [read_class(ball, patterns, entry) for entry in fields["classes"].array()]
     check_outs(ball, patterns, classes, multipliers, fields["out"])
     found = read_lift(ball, classes, fields["lift"])
+    if "mixed" in fields:
+        found = read_mixed(found, fields["mixed"])
     masses, delta = check_masses(found, fields)
     if found.lift or len(found.members) < len(classes):
         split = check_split(found, masses, delta, fields)

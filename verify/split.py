@@ -69,9 +69,14 @@ def check_split(found: Candidates, masses: Vector, delta: Fraction, fields: dict
 
 
 def split_map(found: Candidates, active: list[int], rows: Matrix) -> fmpq_mat:
-    """F: alpha on the active classes -> (its sum over each superclass; row.sum_a alpha_a q_a for each row)."""
+    """F: alpha on the active classes -> (its sum over each superclass, and of beta_s alpha over the mixed classes;
+    row.sum_a alpha_a q_a for each row)."""
     n = found.ball.problem.n
-    sums = matrix(([Fraction(a in group) for a in active] for group in found.members), len(active))
+    shares = [
+        [found.mixed[a][s] if a in found.mixed else Fraction(a in group) for a in active]
+        for s, group in enumerate(found.members)
+    ]
+    sums = matrix(shares, len(active))
     in_L = matrix(rows, n) * side_by_side([found.outputs[a] for a in active], n)
     return fmpq_mat(len(found.members) + len(rows), len(active), [*sums.entries(), *in_L.entries()])
 

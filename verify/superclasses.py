@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
 from flint import fmpq_mat
 
-from verify.bounds import column, dual_basis, identity, matrix, root_above, vector
+from verify.bounds import column, dual_basis, identity, matrix, rational, root_above, vector
 from verify.classes import Ball, Class
 from verify.problem import dot, square
-from verify.text import Matrix, Node, show
+from verify.text import Matrix, Node, Vector, show
 
 
 @dataclass(frozen=True)
@@ -23,15 +23,23 @@ class Candidates:
     classes: Sequence[Class]
     lift: Matrix
     Pi: fmpq_mat
+    mixed: Mapping[int, Vector] = field(default_factory=dict)
+
+    def kernel(self, a: int) -> fmpq_mat:
+        """Pi G Pi = (Pi B)(Pi B)' of a class."""
+        B = self.classes[a].B
+        seen = self.Pi * B if self.lift else B
+        return seen * seen.transpose()
 
     @cached_property
     def members(self) -> list[list[int]]:
-        """The superclasses: classes with the same matrix Pi G Pi = (Pi B)(Pi B)', in the order of their first."""
+        """The superclasses: classes that are not mixed with the same matrix Pi G Pi, in the order of their first."""
         kernels: list[fmpq_mat] = []
         members: list[list[int]] = []
-        for a, class_ in enumerate(self.classes):
-            seen = self.Pi * class_.B if self.lift else class_.B
-            kernel = seen * seen.transpose()
+        for a in range(len(self.classes)):
+            if a in self.mixed:
+                continue
+            kernel = self.kernel(a)
             for known, group in zip(kernels, members, strict=True):
                 if known == kernel:
                     group.append(a)
@@ -51,6 +59,31 @@ class Candidates:
     def moved(self) -> Fraction:
         """g R: what the ball can change in an output, where g is at least |G_a| for every class a."""
         return max((a.bound for a in self.classes), default=Fraction(0)) * root_above(self.ball.R_squared)
+
+
+def read_mixed(found: Candidates, node: Node) -> Candidates:
+    """Mixed classes have Pi G Pi = sum_s beta_s Pi G_s Pi over the superclasses of the others, sum beta_s = 1."""
+    mixed: dict[int, Vector] = {}
+    entries = node.array()
+    if not entries:
+        raise node.reject("at least one mixed class")
+    for entry in entries:
+        number, beta = entry.array(2)
+        a = number.index(len(found.classes))
+        if mixed and a <= max(mixed):
+            raise number.reject("classes in ascending order")
+        mixed[a] = beta.vector()
+    mixing = replace(found, mixed=mixed)
+    firsts = [mixing.kernel(group[0]) for group in mixing.members]
+    for entry, (a, shares) in zip(entries, mixed.items(), strict=True):
+        if len(shares) != len(firsts) or sum(shares) != 1:
+            raise entry.reject(f"{len(firsts)} numbers that add up to 1")
+        total = found.kernel(a)
+        for share, kernel in zip(shares, firsts, strict=True):
+            total -= rational(share) * kernel
+        if any(total.entries()):
+            raise entry.reject("the mixture of the superclasses that is the kernel of the class", "another matrix")
+    return mixing
 
 
 def read_lift(ball: Ball, classes: Sequence[Class], node: Node) -> Candidates:

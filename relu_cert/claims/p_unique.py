@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from relu_cert.claims.model import Result, Verdict
 from relu_cert.exact import Vector
 from relu_cert.prove.algebraic.model import AlgebraicSet, Numbers
-from relu_cert.prove.facts import Facts
+from relu_cert.prove.facts import Facts, OptimalSet
 
 NAME = "p-unique"
 STATEMENT = "The optimal network is unique, up to permuting and splitting its neurons."
@@ -34,9 +34,18 @@ def decide(facts: Facts) -> Result:
         count -= found.repeated
         detail = f"{count} neuron{'s' if count > 1 else ''} can be active; their outputs are independent."
         return Result(NAME, Verdict.PROVED, "independence", detail)
-    reason = "the residual is orthogonal to a known subspace" if found.lift else "neurons with the same kernel"
+    evidence, reason = _dependence(found)
     detail = f"a polytope of dimension {found.network_dimension} of optimal weights on {count} neurons: {reason}."
-    return Result(NAME, Verdict.REFUTED, "lifted problem" if found.lift else "equal kernels", detail)
+    return Result(NAME, Verdict.REFUTED, evidence, detail)
+
+
+def _dependence(found: OptimalSet) -> tuple[str, str]:
+    """The kind of proof, and why outputs are dependent."""
+    if found.mixed:
+        return "dependent kernels", "the kernel of one is a mixture of those of others"
+    if found.lift:
+        return "lifted problem", "the residual is orthogonal to a known subspace"
+    return "equal kernels", "neurons with the same kernel"
 
 
 def algebraic_evidence(found: AlgebraicSet) -> str:

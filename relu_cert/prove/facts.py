@@ -164,7 +164,9 @@ class OptimalSet:
 
     `lift`     basis of L as rows (empty: L = {0})
     `classes`  all classes that may be active; `out` proves the other fine pieces out (ReLU)
-    `groups`   the superclasses: tuples of class numbers, each class in one of them
+    `groups`   the superclasses: tuples of class numbers, each class in one of them, but for the mixed ones
+    `mixed`    classes whose kernel is a mixture of those of the superclasses, sum_s beta_s G_s with sum beta_s = 1,
+               exactly (on residuals orthogonal to L): pairs of a class and its beta
     `sigma`    a lower bound on the smallest singular value of the outputs Pi q_s at theta
     `masses`   about A_s; `mass_error` bounds the distance of all of them from the truth
     `split`    about alpha, strictly inside (empty where no split had to be proved); `tau` a lower bound on the
@@ -188,6 +190,7 @@ class OptimalSet:
     forced: Vector = ()
     void: int = 0
     repeated: int = 0
+    mixed: tuple[tuple[int, Vector], ...] = ()
     split_error: Fraction = Fraction(0)
 
     @property

@@ -7,8 +7,12 @@ same ball, because lower <= its optimal value <= p* <= upper.
 
 1. Classes with equal Pi G Pi form a superclass s: on residuals orthogonal to L they tie, and their outputs agree
    modulo L.
-2. If the outputs Pi q_s are independent over the ball, the masses A_s = sum of alpha over s are unique, and enclosed.
-3. If all A_s > 0, all classes are tied at lambda. If the masses can be split, alpha > 0, and sum alpha_a q_a = y - r_L,
+   A class whose Pi G Pi is a mixture sum_s beta_s Pi G_s Pi, sum beta_s = 1, of those of the superclasses is *mixed*:
+   its output is the same mixture of theirs, modulo L, and so is its |v|^2.
+2. If the outputs Pi q_s are independent over the ball, the masses A_s = sum of alpha over s (and of
+   beta_s alpha over the mixed classes) are unique, and enclosed.
+3. If all A_s > 0, all classes are tied at lambda: sum A_s (lambda^2 - |v_s|^2) = sum alpha_a (lambda^2 - |v_a|^2) = 0.
+   If the masses can be split, alpha > 0, and sum alpha_a q_a = y - r_L,
    the lifted solution with l = 0 solves the given problem: r* = r_L. A split strictly inside, where the linear map is
    onto, survives the ball.
 
@@ -31,6 +35,7 @@ from relu_cert.prove.classes import Ball, ClassMap, class_map, column, projector
 from relu_cert.prove.definite import singular_guess, smallest_singular_above
 from relu_cert.prove.facts import Facts, NeuronClass, OptimalSet
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
+from relu_cert.prove.mixtures import mixtures
 from relu_cert.prove.split import Outputs, columns, length, with_split
 
 
@@ -46,14 +51,25 @@ def optimal_set(facts: Facts, lift: Matrix = ()) -> OptimalSet:
     groups = superclasses(maps, Pi)
     outputs = _outputs(problem, maps, ball)
     firsts = [group[0] for group in groups]
-    sigma, masses, error = _masses(problem, ball, Pi, columns(outputs.Q, firsts), outputs.error)
-    plain = OptimalSet(lift, candidates.classes, candidates.out, groups, sigma, masses, error, (), Fraction(0))
+    mixed: tuple[tuple[int, Vector], ...] = ()
+    try:
+        sigma, masses, error = _masses(problem, ball, Pi, columns(outputs.Q, firsts), outputs.error)
+    except Unsettled:
+        found = mixtures(maps, groups, Pi, outputs.Q, [y - t for y, t in zip(problem.y, ball.center, strict=True)])
+        if found is None:
+            raise
+        groups, mixed = found
+        firsts = [group[0] for group in groups]
+        sigma, masses, error = _masses(problem, ball, Pi, columns(outputs.Q, firsts), outputs.error)
+    plain = OptimalSet(
+        lift, candidates.classes, candidates.out, groups, sigma, masses, error, (), Fraction(0), mixed=mixed
+    )
     if not lift and len(groups) == len(maps):
         return plain
     if not all(mass > error for mass in masses):
         raise Unsettled("a tied class may have weight zero")
-    found = with_split(problem.y, plain, maps, outputs)
-    return replace(found, repeated=_repeated(problem, found))
+    proved = with_split(problem.y, plain, maps, outputs)
+    return replace(proved, repeated=_repeated(problem, proved))
 
 
 def _repeated(problem: Problem, found: OptimalSet) -> int:

@@ -35,9 +35,14 @@ class Outputs:
     error: Fraction
 
 
-def split_map(lift: Matrix, groups: Sequence[Sequence[int]], Q: fmpq_mat) -> fmpq_mat:
-    """alpha -> (sum of alpha over each superclass, B_L' Q alpha)."""
+def split_map(
+    lift: Matrix, groups: Sequence[Sequence[int]], Q: fmpq_mat, mixed: Sequence[tuple[int, Vector]] = ()
+) -> fmpq_mat:
+    """alpha -> (sum of alpha over each superclass, and of beta_s alpha over the mixed classes, B_L' Q alpha)."""
     rows = [[fmpq(int(a in set(group))) for a in range(Q.ncols())] for group in groups]
+    for a, beta in mixed:
+        for row, x in zip(rows, beta, strict=True):
+            row[a] = to_fmpq(x)
     if lift:
         rows += (fmpq_mat([[to_fmpq(x) for x in row] for row in lift]) * Q).tolist()
     return fmpq_mat(rows)
@@ -45,7 +50,7 @@ def split_map(lift: Matrix, groups: Sequence[Sequence[int]], Q: fmpq_mat) -> fmp
 
 def with_split(y: Vector, plain: OptimalSet, maps: Sequence[ClassMap], outputs: Outputs) -> OptimalSet:
     """The optimal set with a proved split, or Unsettled."""
-    Phi = split_map(plain.lift, plain.groups, outputs.Q)
+    Phi = split_map(plain.lift, plain.groups, outputs.Q, plain.mixed)
     goal = column([*plain.masses, *(dot(row, y) for row in plain.lift)])
     start = _interior(Phi, goal)
     support = [a for a, x in enumerate(start) if x > SEEMS_POSITIVE * max(start)]
@@ -62,7 +67,7 @@ def _proved(
     y: Vector, plain: OptimalSet, outputs: Outputs, support: Sequence[int], lift: Matrix, start: NDArray[np.float64]
 ) -> OptimalSet:
     """Exact weights near the start, positive on the support by more than the ball moves them."""
-    Phi = columns(split_map(lift, plain.groups, outputs.Q), support)
+    Phi = columns(split_map(lift, plain.groups, outputs.Q, plain.mixed), support)
     goal = column([*plain.masses, *(dot(row, y) for row in lift)])
     alpha = _exact_near(Phi, goal, [start[a] for a in support])
     tau = singular_guess(Phi.transpose())

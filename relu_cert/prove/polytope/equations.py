@@ -48,7 +48,7 @@ def _enclosed(facts: Facts, found: OptimalSet, bits: int) -> System:
     outputs = [one.output(theta).entries() for one in maps]
     lift = found.lift[: len(found.lift) - found.void]
     Q = fmpq_mat([list(row) for row in zip(*outputs, strict=True)])
-    F = columns(split_map(lift, found.groups, Q), found.active)
+    F = columns(split_map(lift, found.groups, Q, found.mixed), found.active)
     moved = largest_squared(facts.problem) * sqrt_upper(facts.fit.radius_squared, 64)
     masses, rows = len(found.masses), len(lift)
     silent = {

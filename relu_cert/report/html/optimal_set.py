@@ -166,11 +166,12 @@ def _enclosed_equations(facts: Facts, found: OptimalSet) -> _Equations:
     theta = column(facts.dual.theta)
     classes = [found.classes[a] for a in found.active]
     groups = [[found.active.index(a) for a in group if a in found.active] for group in found.groups]
+    mixed = [(found.active.index(a), beta) for a, beta in found.mixed if a in found.active]
     lift = found.lift[: len(found.lift) - found.void]
     maps = [class_map(facts.problem, one) for one in classes]
     outputs = [one.output(theta).entries() for one in maps]
     Q = fmpq_mat([list(row) for row in zip(*outputs, strict=True)])
-    F = [[drawable(to_fraction(x)) for x in row] for row in split_map(lift, groups, Q).tolist()]
+    F = [[drawable(to_fraction(x)) for x in row] for row in split_map(lift, groups, Q, mixed).tolist()]
     goal = [*found.masses, *(dot(row, facts.problem.y) for row in lift)]
     duals = [(one.P * (one.X.transpose() * theta)).entries() for one in maps]
     directions = [tuple(one.sign * drawable(to_fraction(x)) for x in v) for one, v in zip(classes, duals, strict=True)]
