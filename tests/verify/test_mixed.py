@@ -78,9 +78,15 @@ def test_the_cube_is_not_unique_on_an_open_set_of_targets(seed: int) -> None:
 @cache
 def small_cube() -> Cube:
     """One cube in general position, always the same."""
-    from hypothesis import HealthCheck, find, settings
+    from hypothesis import HealthCheck, Phase, find, settings
 
-    quiet = settings(derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+    quiet = settings(
+        derandomize=True,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
     return find(planted_cube(), is_general, settings=quiet)
 
 
