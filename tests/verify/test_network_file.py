@@ -117,6 +117,37 @@ def test_small_floats_and_integers() -> None:
         from_bits(0x7FF << 52, 11, 52)
 
 
+def test_layers_in_the_wrong_order() -> None:
+    """One input and one neuron: both orders fit, and the numbers of the layers decide. -(2x)_+ is not 2(-x)_+."""
+    two, minus = np.array([[2.0]]), np.array([[-1.0]])
+    raw = archive(**{"0.weight": two, "2.weight": minus})
+    right, wrong = (((Fraction(2),),), (Fraction(-1),)), (((Fraction(-1),),), (Fraction(2),))
+    assert agrees("npz", raw, *right) and not agrees("npz", raw, *wrong)
+    assert agrees("npz", archive(**{"2.weight": minus, "0.weight": two}), *right)
+    unnamed = archive(**{"a.weight": two, "b.weight": minus})
+    assert not agrees("npz", unnamed, *right) and not agrees("npz", unnamed, *wrong)
+
+
+@pytest.mark.parametrize("names", [("W1", "w2"), ("0.weight", "2.weight")])
+def test_a_file_with_more_than_two_layers_of_weights(names: tuple[str, str]) -> None:
+    """Another array may be another layer, or a mask: such a file is not the network of the two."""
+    arrays = dict(zip(names, (W1, w2[None, :]), strict=True))
+    assert agrees("npz", archive(**arrays))
+    assert not agrees("npz", archive(**arrays, mask=np.ones(2)))
+
+
+@pytest.mark.parametrize("kind", ["torch", "onnx", "mine"])
+def test_a_file_that_could_be_compared_under_another_name(kind: str) -> None:
+    """The right hash and other weights: no name of a format keeps the checker from reading what it can read."""
+    tree = json.loads(given("exactly optimal").text)
+    raw = archive(W1=W1, w2=w2)
+    tree["facts"]["network"]["file"] = {"sha256": sha256(raw).hexdigest(), "format": kind}
+    with pytest.raises(verify.Rejected, match="npz: the network given can be read"):
+        verify.check(json.dumps(tree).encode(), network=raw)
+    tree["facts"]["network"]["file"]["sha256"] = sha256(b"anything").hexdigest()
+    assert verify.check(json.dumps(tree).encode(), network=b"anything")
+
+
 DAMAGED: dict[str, tuple[str, bytes]] = {
     "no archive": ("npz", b"PK weights"),
     "half an archive": ("npz", archive(W1=W1, w2=w2)[:200]),
