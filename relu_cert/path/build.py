@@ -95,9 +95,11 @@ def start(problem: Problem, floats: FloatProblem, near: Branch) -> Start:
     """The path of the branch, rounded, feasible up to what is judged later, and exactly orthogonal to the lift."""
     sharp = sharpened(problem, near, ExactFaces(problem))
     s = sharp.s
-    at_s_0, _ = dual_multipliers(
+    at_s_0, longest_squared = dual_multipliers(
         problem, s[0], lcm(*(x.denominator for x in s[0])), Fraction(1), _propose(floats, s[0])
     )
+    if longest_squared > 1:
+        raise Unsettled("the middle of the piece is not dual feasible")
     rho = _guess(s, near, sharp.excess)
     found, out = candidates(problem, s[0], at_s_0, rho)
     return Start(s, sharp.alpha, at_s_0, rho, found, out, [class_map(problem, one.neuron) for one in found])

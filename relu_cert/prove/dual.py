@@ -61,7 +61,7 @@ def _one_sign(
     network: Network, t: Vector, q: int, lam: Fraction, proposal: PieceProposal
 ) -> tuple[tuple[PieceMultiplier, ...], Fraction]:
     pieces = [
-        piece if piece.length_squared <= NEARLY * lam * lam else sharpened(network.Z, t, q, piece)
+        piece if piece.length_squared <= NEARLY * lam * lam else sharpened(network.Z, t, q, piece, lam * lam)
         for piece in rounded_pieces(network, t, q, proposal)
     ]
     return tuple(p.multiplier for p in pieces), max(p.length_squared for p in pieces)

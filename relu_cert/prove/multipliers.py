@@ -68,10 +68,11 @@ def rounded_pieces(network: Network, t: Vector, q: int, proposal: PieceProposal)
     ]
 
 
-def sharpened(Z: Matrix, t: Vector, q: int, piece: Bounded) -> Bounded:
-    """The exact minimiser of the piece rounded to the grid again, if that is shorter than what there is."""
+def sharpened(Z: Matrix, t: Vector, q: int, piece: Bounded, lam_squared: Fraction) -> Bounded:
+    """The exact minimiser of the piece rounded to the grid again, if that is shorter than what there is; not rounded
+    where only that keeps it within lambda (a piece that ties)."""
     base = piece.base
-    best, _ = exact_multiplier(Z, t, base, piece.multiplier.rows)
+    best, shortest = exact_multiplier(Z, t, base, piece.multiplier.rows)
     values = tuple(
         from_grid(clip(to_grid(x, q), to_grid(t[k], q), base[k]), q)
         for k, x in zip(best.rows, best.values, strict=True)
@@ -80,6 +81,8 @@ def sharpened(Z: Matrix, t: Vector, q: int, piece: Bounded) -> Bounded:
     for k, x in zip(best.rows, values, strict=True):
         m[k] = x
     length = norm_squared([dot(m, column) for column in zip(*Z, strict=True)])
+    if norm_squared(shortest) <= lam_squared < min(length, piece.length_squared):
+        return Bounded(best, norm_squared(shortest))
     return Bounded(PieceMultiplier(best.base, best.rows, values), length) if length < piece.length_squared else piece
 
 

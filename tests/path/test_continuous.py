@@ -123,3 +123,19 @@ def test_whatever_is_said_is_accepted(seed: int) -> None:
     assert facts.path is not None
     assert (verdicts(facts)["continuous"].verdict is Verdict.PROVED) == (not facts.path.gaps)
     check(certificate_text(facts).encode())
+
+
+@pytest.mark.parametrize(
+    ("Z", "y", "lo", "hi"),
+    [
+        ([[2, 2], [4, 0], [2, 0]], [3, -2, 0], Fraction(9, 4), Fraction(9, 2)),
+        ([[2, 0], [2, 0], [-4, 0], [-1, 2], [-2, 0]], [0, 0, 1, 2, -3], Fraction(5, 4), Fraction(55, 32)),
+    ],
+)
+def test_pieces_whose_middle_ties_exactly(
+    Z: list[list[int | str]], y: list[int | str], lo: Fraction, hi: Fraction
+) -> None:
+    """A neuron with |v| = 1 exactly in the middle of a piece: its multiplier, which rounding would make too long, is
+    written as it is, and the certificate is accepted."""
+    facts = facts_on(network(Z, y), lo, lo, hi)
+    assert {line.verdict for line in check(certificate_text(facts).encode())} == {"PROVED"}
