@@ -90,6 +90,8 @@ def locate(problem: Problem, floats: FloatProblem, near: Branch, lift: Matrix) -
     groups = [
         tied[group[0]] for group in path_groups(problem, begun.s[0], begun.radius, [neurons[a] for a in tied], lift)
     ]
+    if not groups:
+        raise Unsettled("no neuron is to tie")
     B = [to_floats(begun.maps[a].B()) for a in groups]
     Pi = to_floats(projector(lift, problem.n))
 

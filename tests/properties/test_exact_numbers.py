@@ -99,9 +99,8 @@ def test_the_split_network_stays_away() -> None:
     """y = (3, 2), m = 2: squared distance 1/2 however near lambda is to 2."""
     start = load("cor_relu_continuity").witnesses[0].instance
     for k in (10, 10**3, 10**9):
-        outcome = cor_relu_continuity.check(
-            cor_relu_continuity.Approach(start.y1, start.y2, start.share, Fraction(1, k))
-        )
+        near = cor_relu_continuity.at(*start.here.y, Fraction(2) - Fraction(1, k))
+        outcome = cor_relu_continuity.check(cor_relu_continuity.Approach(start.here, near, start.share))
         assert outcome.why.endswith("squared distance 1/2")
 
 
