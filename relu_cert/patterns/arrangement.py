@@ -93,11 +93,11 @@ def independent_columns(rows: Sequence[Sequence[int]], d: int) -> tuple[int, ...
     """A largest set of independent columns, ascending, chosen greedily from the column with the smallest entries."""
     if not rows or not d:
         return ()
+    if flint.fmpz_mat(rows).rank() == d:
+        return tuple(range(d))
     columns = list(zip(*rows, strict=True))
     order = sorted(range(d), key=[max(map(abs, column)) for column in columns].__getitem__)
     reduced, _, rank = flint.fmpz_mat([[row[c] for c in order] for row in rows]).rref()
-    if rank == d:
-        return tuple(range(d))
     pivots, c = [], 0
     for i in range(rank):
         while reduced[i, c] == 0:
