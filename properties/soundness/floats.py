@@ -17,6 +17,7 @@ from properties.soundness.case import Answer, NetworkCase
 Array = NDArray[np.float64]
 
 TIE = 1e-10  # relative distance from lambda below which a neuron counts as tied
+NEAR = 2e-5  # neurons of one sign this near (relative) are one: beside v at distance s only s^2/2 is lost, below TIE
 APART = 1e-4  # weights that differ by this part of their largest possible sum are two networks
 SAME = 1e-7  # weights that agree to this part are one network
 
@@ -62,7 +63,7 @@ def ranges(case: NetworkCase, fit: Array) -> tuple[Array, Array] | None:
                 v = v - K @ nnls(K, v)[0]
             if abs(np.linalg.norm(v) - lam) > TIE * max(lam, float(np.linalg.norm(v))):
                 continue
-            if case.model == "relu" and any(s == xi and np.allclose(u, v, rtol=0, atol=1e-8 * lam) for s, u in neurons):
+            if case.model == "relu" and any(s == xi and np.allclose(u, v, rtol=0, atol=NEAR * lam) for s, u in neurons):
                 continue
             neurons.append((xi, v))
             outputs.append(xi * np.maximum(Z @ v, 0.0) if case.model == "relu" else D * (Z @ v))

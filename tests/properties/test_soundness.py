@@ -24,6 +24,7 @@ from properties.soundness.truth import Truth, contradiction, truth_of_network
 from properties.soundness.variants import case_of, elastic_contradiction, logistic_contradiction
 from properties.strategies import PlantedElastic, PlantedLogistic, PlantedReLU, plant_relu
 from properties.strategies.variants import plant_elastic
+from relu_cert.check import IntervalChoice
 from relu_cert.claims import Result, Verdict
 
 BOX = mat([[3, 0], [-3, 0], [0, 4], [0, -4]])
@@ -277,3 +278,24 @@ def test_wrong_shortest_weights_are_seen() -> None:
     other = replace(answer.facts.polytope.min_norm, weights=vec([2, 0, 0, 2]))
     polytope = replace(answer.facts.polytope, min_norm=other)
     assert "shortest" in contradiction(replace(answer, facts=replace(answer.facts, polytope=polytope)), truth)
+
+
+def test_regression_a_neuron_beside_a_kink_is_one_neuron() -> None:
+    """A neuron that misses the border of a cone by 5e-7 loses 1e-13 there: floats see it in two blocks, as two tied
+    neurons, and once doubted that the network is unique. A wrong verdict on far neurons is still doubted."""
+    Z, y = mat([[0, 1], [1, 0], [1, 1], [1, 2], [0, 0]]), vec([-4, -3, 1, 0, 0])
+    answer = ask(NetworkCase("relu", Z, y, Fraction(1393, 985)))
+    assert answer.said["p-unique"] == "PROVED"
+    assert doubt(answer, 0) == ""
+    assert "two networks" in doubt(saying(box_answer(), p_unique="PROVED"), 0)
+
+
+@pytest.mark.parametrize(
+    ("Z", "y"),
+    [([[1], [-1], [1]], [1, 1, 0]), ([[0, 3], [1, 0], [-1, 1]], ["-1/3", 1, 1])],
+    ids=["no neuron is to tie", "a tie in the middle"],
+)
+def test_regression_intervals(Z: list[list[int]], y: list[int | str]) -> None:
+    """Around lambda = 1 the path once ended in a ValueError, and once in a certificate that the checker rejects."""
+    around = IntervalChoice(Fraction(9, 10), Fraction(11, 10))
+    assert objection(ask(NetworkCase("relu", mat(Z), vec(y), Fraction(1)), interval=around)) == ""
