@@ -18,6 +18,7 @@ from scipy.optimize import linprog
 from relu_cert.exact import Vector
 from relu_cert.prove.classes import ClassMap, column, to_fraction
 from relu_cert.prove.definite import floats
+from relu_cert.prove.split import null_space
 
 MOST_ENTRIES = 400_000  # superclasses times entries of a kernel
 
@@ -52,21 +53,9 @@ def mixtures(
 
 def _dependences(kernels: Sequence[fmpq_mat]) -> fmpq_mat | None:
     """A basis of {kappa : sum_s kappa_s B_s B_s' = 0, sum_s kappa_s = 0} as columns; None if it is empty."""
-    size = len(kernels)
-    rows = [(B * B.transpose()).entries() for B in kernels]
-    A = fmpq_mat([[*row, fmpq(1)] for row in rows]).transpose()
-    reduced, rank = A.rref()
-    if rank == size:
-        return None
-    table = reduced.tolist()[:rank]
-    pivots = [next(j for j, x in enumerate(row) if x) for row in table]
-    free = [j for j in range(size) if j not in pivots]
-    entries = [[fmpq(0)] * len(free) for _ in range(size)]
-    for i, j in enumerate(free):
-        entries[j][i] = fmpq(1)
-        for row, pivot in zip(table, pivots, strict=True):
-            entries[pivot][i] = -row[j]
-    return fmpq_mat(entries)
+    rows = [[*(B * B.transpose()).entries(), fmpq(1)] for B in kernels]
+    basis = null_space(fmpq_mat(rows).transpose())
+    return fmpq_mat([kappa.entries() for kappa in basis]).transpose() if basis else None
 
 
 def _idle(outputs: NDArray[np.float64], fit: NDArray[np.float64], K: NDArray[np.float64]) -> list[int] | None:
