@@ -2,8 +2,9 @@
 
 A statement that is true never fails on honest instances, so these alone cannot show that its check would notice. A
 forged instance has one part of its planted truth falsified (a weight, a residual, a row); the check must object, for
-the right reason. `controls/NAME.json` holds those of one claim, each needed to notice some broken line of its check,
-and the broken lines that no instance was found to notice: most of these say something that cannot be false.
+the right reason. `controls/NAME.json` holds those of one claim, each needed to notice some broken line of its check;
+the broken lines that change no answer at all, each with the reason (`equivalent`); and those that no instance was
+found to notice (`unnoticed`).
 """
 
 from __future__ import annotations
@@ -45,8 +46,13 @@ def controls(name: str) -> tuple[Control, ...]:
     return tuple(Control(**stored) for stored in _stored(name)["controls"])
 
 
+def equivalent(name: str) -> dict[str, str]:
+    """The broken lines that cannot change an answer, and why."""
+    return dict(_stored(name).get("equivalent", {}))
+
+
 def unnoticed(name: str) -> tuple[str, ...]:
-    """The broken lines that none of them notices."""
+    """The broken lines that none of them notices, without a reason yet."""
     return tuple(_stored(name)["unnoticed"])
 
 

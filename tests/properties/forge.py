@@ -2,7 +2,8 @@
 
 Instances are drawn, and forged by changing one number, flag or entry; of all these the smallest are kept that tell a
 mutant of the module from the module itself. What no instance tells apart is printed: an equivalent mutant, or a gap.
-Run it when the check of a claim has changed, and read the difference of the file.
+Run it when the check of a claim has changed, and read the difference of the file. Instances already in the file, made
+by hand perhaps, are candidates too; the reasons why broken lines are equivalent are kept as long as the lines are.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from properties.codec import encode
 from properties.model import Claim
 from properties.registry import load
-from tests.properties.controls import FOLDER, Control, answered, checks
+from tests.properties.controls import FOLDER, Control, answered, checks, controls, equivalent
 from tests.properties.mutants import mutants
 
 DRAWN = 60
@@ -121,15 +122,16 @@ class Pool:
     controls: tuple[Control, ...]
 
     @staticmethod
-    def of(claim: Claim) -> Pool:
-        """Drawn and forged instances of every statement on which the claim itself answers."""
+    def of(claim: Claim, old: tuple[Control, ...] = ()) -> Pool:
+        """Drawn and forged instances of every statement, and old ones, on which the claim itself answers."""
         rng = random.Random(1)
         found: dict[str, Control] = {}
         for which, check in checks(claim).items():
             honest = drawn(claim, which)
+            kept = [control.instance for control in old if control.which == which]
             more = [forged(instance, rng) for instance in honest for _ in range(FORGED)]
             more += [forged(forged(instance, rng), rng) for instance in honest for _ in range(FORGED // 2)]
-            for instance in honest + more:
+            for instance in honest + more + kept:
                 try:
                     with limit(SECONDS):
                         answer, why = answered(check, instance)
@@ -152,7 +154,7 @@ def notices(claim: Claim, control: Control) -> bool:
 
 def choose(name: str) -> tuple[list[Control], int, list[str]]:
     """Controls that notice as many mutants as possible; the number of mutants, and those that none notices."""
-    pool = Pool.of(load(name)).controls
+    pool = Pool.of(load(name), controls(name)).controls
     chosen: list[Control] = []
     unnoticed, count = [], 0
     for mutant in mutants(name):
@@ -171,11 +173,14 @@ def choose(name: str) -> tuple[list[Control], int, list[str]]:
     return chosen, count, unnoticed
 
 
-def stored(chosen: list[Control], unnoticed: list[str]) -> str:
-    """The text of a file of controls: one line for each."""
-    first = ",\n".join(map(json.dumps, unnoticed))
+def stored(chosen: list[Control], unnoticed: list[str], reasons: dict[str, str]) -> str:
+    """The text of a file of controls: one line for each control, and for each broken line, with its reason if known."""
+    explained = ",\n".join(
+        f"{json.dumps(x)}: {json.dumps(reasons[x])}" for x in dict.fromkeys(unnoticed) if x in reasons
+    )
+    first = ",\n".join(json.dumps(line) for line in unnoticed if line not in reasons)
     second = ",\n".join(json.dumps(asdict(control), separators=(",", ":")) for control in chosen)
-    return f'{{"unnoticed": [\n{first}\n],\n"controls": [\n{second}\n]}}\n'
+    return f'{{"equivalent": {{\n{explained}\n}},\n"unnoticed": [\n{first}\n],\n"controls": [\n{second}\n]}}\n'
 
 
 def main(names: list[str]) -> None:
@@ -184,10 +189,11 @@ def main(names: list[str]) -> None:
         chosen, count, unnoticed = choose(name)
         FOLDER.mkdir(exist_ok=True)
         path = FOLDER / f"{name}.json"
-        path.write_text(stored(chosen, unnoticed))
+        reasons = equivalent(name)
+        path.write_text(stored(chosen, unnoticed, reasons))
         print(f"{name}: {len(chosen)} controls notice {count - len(unnoticed)} of {count} mutants", flush=True)
         for line in unnoticed:
-            print(f"    {line}", flush=True)
+            print(f"    {line}" + (f"  (equivalent: {reasons[line]})" if line in reasons else ""), flush=True)
 
 
 if __name__ == "__main__":

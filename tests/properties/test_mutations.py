@@ -1,7 +1,8 @@
-"""The checks can fail: every broken line of these claims' check code is noticed by a control.
+"""The checks can fail: every broken line of these claims' check code is noticed by a control, or changes no answer.
 
 `python -m tests.properties.forge NAME` chooses the controls of a claim and prints the broken lines that none notices.
-In the claims named here there is no such line; of the others the file of controls names them.
+In the claims named here every such line is equivalent, for a reason in the file of controls; of the others the file
+names them.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import pytest
 
 from properties.registry import load
-from tests.properties.controls import complaints, controls
+from tests.properties.controls import complaints, controls, equivalent
 from tests.properties.mutants import Mutant, mutants
 
 COMPLETE = [
@@ -43,10 +44,10 @@ def noticed(mutant: Mutant) -> bool:
 
 @pytest.mark.parametrize("name", COMPLETE)
 def test_every_broken_line_is_noticed(name: str) -> None:
-    """No mutant of the check functions survives."""
+    """No mutant of the check functions survives but those that are equivalent, and these do."""
     found = list(mutants(name))
     assert len(found) >= 4
-    assert [mutant.name for mutant in found if not noticed(mutant)] == []
+    assert {mutant.name for mutant in found if not noticed(mutant)} == set(equivalent(name))
 
 
 def test_a_whole_claim_is_no_mutant() -> None:
