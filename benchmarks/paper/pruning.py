@@ -30,6 +30,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.paper import explore
+from benchmarks.paper.command import base_parser, finish, how_often, progress
 from benchmarks.paper.data import (
     CIFAR_PRUNING,
     MNIST_PRUNING,
@@ -42,7 +43,6 @@ from benchmarks.paper.data import (
 )
 from benchmarks.paper.sampled import Sampled, optimum, sampled_program
 from benchmarks.paper.store import Record, Store
-from relu_cert.errors import DataError, ReluCertError
 from relu_cert.exact import Matrix
 from relu_cert.network import ConvexNeuron
 from relu_cert.network.approximate import PruningStep, Strategy, pruning_path
@@ -227,48 +227,38 @@ def write(folder: Path, results: dict[str, list[Record]]) -> str:
 
 def parser() -> argparse.ArgumentParser:
     """The options."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--data", type=Path, required=True, help="the folder with the data sets")
-    options.add_argument("--out", type=Path, required=True, help="the folder for results; a run goes on from them")
-    options.add_argument("--quick", action="store_true", help=f"{', '.join(QUICK)}; one repeat")
-    options.add_argument("--sets", nargs="+", help="data sets (default: all 16)")
+    options = base_parser(__doc__ or "", 16, f"{', '.join(QUICK)}; one repeat")
     options.add_argument("--family", nargs="+", choices=list(FAMILIES), default=list(FAMILIES))
-    options.add_argument("--repeats", type=int, help="default: 5")
     return options
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run what is missing, write the figures, print the table."""
-    options = parser().parse_args(arguments)
+def experiment(options: argparse.Namespace) -> str:
+    """Run what is missing, write the figures; the table."""
     names = options.sets or (QUICK if options.quick else [n for f in options.family for n in FAMILIES[f]])
-    count = options.repeats or (1 if options.quick else 5)
+    count = how_often(options)
     results: dict[str, list[Record]] = {}
-    try:
-        for name in names:
-            patterns, lam = SETTINGS[family(name)]
-            settings = {"experiment": "pruning", "version": 2, "patterns": patterns, "lambda": lam, "penalty": "scnn"}
-            points = read_points(options.data, name)
+    for name in names:
+        patterns, lam = SETTINGS[family(name)]
+        settings = {"experiment": "pruning", "version": 2, "patterns": patterns, "lambda": lam, "penalty": "scnn"}
+        points = read_points(options.data, name)
 
-            def run(k: int, points: Points = points, settings: Record = settings) -> Record:
-                return curves(*two_parts(points, k), k, settings)
+        def run(k: int, points: Points = points, settings: Record = settings) -> Record:
+            return curves(*two_parts(points, k), k, settings)
 
-            for k, record, there in Store(options.out / "pruning", settings).completed(name, count, run):
-                results.setdefault(name, []).append(record)
-                _progress(f"{name} {k + 1}/{count}", record, there)
-    except KeyboardInterrupt:
-        print("interrupted; the same command goes on from here", file=sys.stderr)
-        return 130
-    except ReluCertError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 65 if isinstance(error, DataError) else 64
-    print(write(options.out, results))
-    return 0
+        for k, record, there in Store(options.out / "pruning", settings).completed(name, count, run):
+            results.setdefault(name, []).append(record)
+            progress(f"{name} {k + 1}/{count}", _line(record), there)
+    return write(options.out, results)
 
 
-def _progress(where: str, record: Record, there: bool) -> None:
+def _line(record: Record) -> str:
     text = f"gap {record['relative_gap']:.0e}, {record['start']} neurons, {record['free']} after free pruning"
-    note = " (from disk)" if there else ""
-    print(f"{where}: {text}, {record['seconds']:.0f} s{note}", file=sys.stderr, flush=True)
+    return f"{text}, {record['seconds']:.0f} s"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command."""
+    return finish(experiment, parser().parse_args(arguments))
 
 
 if __name__ == "__main__":

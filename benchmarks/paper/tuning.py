@@ -36,6 +36,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.paper import explore
+from benchmarks.paper.command import base_parser, finish, how_often, progress
 from benchmarks.paper.data import (
     FULL_TABLE,
     SMALL_TABLE,
@@ -50,7 +51,6 @@ from benchmarks.paper.data import (
 )
 from benchmarks.paper.sampled import Optimum, Sampled, optimum, sampled_program
 from benchmarks.paper.store import Record, Store
-from relu_cert.errors import DataError, ReluCertError
 
 COLUMNS = ("min_l2", "ep", "v_mse", "t_mse")
 TITLES = {"min_l2": "Min L2", "ep": "EP", "v_mse": "V-MSE", "t_mse": "T-MSE", "max_diff": "Max Diff"}
@@ -197,14 +197,9 @@ def write(folder: Path, results: dict[str, dict[str, list[Record]]]) -> str:
 
 def parser() -> argparse.ArgumentParser:
     """The options."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--data", type=Path, required=True, help="the folder with the data sets")
-    options.add_argument("--out", type=Path, required=True, help="the folder for results; a run goes on from them")
-    options.add_argument("--quick", action="store_true", help=f"{', '.join(QUICK)}; 15/5/80; one repeat")
-    options.add_argument("--sets", nargs="+", help="data sets (default: all 17)")
+    options = base_parser(__doc__ or "", 17, f"{', '.join(QUICK)}; 15/5/80; one repeat")
     options.add_argument("--small", action="store_true", help="the ten sets of table:tuning-small")
     options.add_argument("--split", choices=[str(s) for s in Split], action="append", help="default: both")
-    options.add_argument("--repeats", type=int, help="default: 5")
     options.add_argument("--patterns", type=int, default=500)
     options.add_argument("--lambda", dest="lam", type=float, default=0.001)
     options.add_argument("--penalty", choices=["scnn", "paper"], default="scnn", help="what lambda means")
@@ -212,12 +207,11 @@ def parser() -> argparse.ArgumentParser:
     return options
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run what is missing, print the tables."""
-    options = parser().parse_args(arguments)
+def experiment(options: argparse.Namespace) -> str:
+    """Run what is missing; the tables."""
     names = options.sets or (QUICK if options.quick else SMALL_TABLE if options.small else FULL_TABLE)
     splits = [Split(s) for s in options.split or ([Split.FITTING] if options.quick else list(Split))]
-    count = options.repeats or (1 if options.quick else 5)
+    count = how_often(options)
     settings = {
         "experiment": "tuning",
         "version": 1,
@@ -227,35 +221,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "penalty": options.penalty,
     }
     results: dict[str, dict[str, list[Record]]] = {}
-    try:
-        for split in splits:
-            store = Store(options.out / f"tuning-{split.replace('/', '-')}", settings)
-            results[split] = {}
-            for name in names:
-                points = read_points(options.data, name)
+    for split in splits:
+        store = Store(options.out / f"tuning-{split.replace('/', '-')}", settings)
+        results[split] = {}
+        for name in names:
+            points = read_points(options.data, name)
 
-                def run(k: int, points: Points = points, split: Split = split) -> Record:
-                    return tune(three_parts(points, split, k), k, settings)
+            def run(k: int, points: Points = points, split: Split = split) -> Record:
+                return tune(three_parts(points, split, k), k, settings)
 
-                for k, record, there in store.completed(name, count, run):
-                    results[split].setdefault(name, []).append(record)
-                    _progress(f"{split} {name} {k + 1}/{count}", record, there)
-    except KeyboardInterrupt:
-        print("interrupted; the same command goes on from here", file=sys.stderr)
-        return 130
-    except ReluCertError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 65 if isinstance(error, DataError) else 64
-    print(write(options.out, results))
-    return 0
+            for k, record, there in store.completed(name, count, run):
+                results[split].setdefault(name, []).append(record)
+                progress(f"{split} {name} {k + 1}/{count}", _line(record), there)
+    return write(options.out, results)
 
 
-def _progress(where: str, record: Record, there: bool) -> None:
-    text = (
+def _line(record: Record) -> str:
+    return (
         f"gap {record['relative_gap']:.0e}, {record['tied_blocks']} tied blocks, {record['neurons']} neurons, "
         f"dimension {record['dimension']}, {record['seconds']:.0f} s"
     )
-    print(f"{where}: {text}{' (from disk)' if there else ''}", file=sys.stderr, flush=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command."""
+    return finish(experiment, parser().parse_args(arguments))
 
 
 if __name__ == "__main__":
