@@ -20,20 +20,19 @@ from properties.claims.conjecture_min_norm_path import SinglePath, alone, side_b
 from properties.claims.cor_relu_continuity import Approach
 from properties.claims.lemma_lagrange_dual import DualPoint
 from properties.claims.prop_one_neuron import minimisers
-from properties.claims.prop_relu_unique import weights as cube_weights
+from properties.claims.prop_relu_unique import Sampled
 from properties.claims.prop_stationary_points import Trained
-from properties.claims.tables import SMALL, impossible, still
+from properties.claims.tables import Reading, found
 from properties.exact.lasso import solve_lasso
-from properties.exact.linalg import Matrix, Vector, add, dependencies, dot, matvec, null_space, scale, transpose, unit
+from properties.exact.linalg import Matrix, Vector, add, dependencies, dot, null_space, scale, transpose, unit
 from properties.exact.patterns import Pattern, gated_problem, patterns, relu_problem
 from properties.exact.polytope import barycentre, least_norm, support
-from properties.exact.problem import CGL, dual_vectors
+from properties.exact.problem import CGL
 from properties.exact.prune import active_dependence, apply_step, printed_step
 from properties.exact.roots import rational_sqrt
 from properties.files import write_text
 from properties.model import Claim
 from properties.strategies import PlantedCGL, PlantedReLU
-from properties.strategies.cube import Cube
 
 FORMAT = "relu_cert refutation"
 OBJECTIVE = "1/2|Xw-y|^2 + lambda*sum|w_b|"
@@ -187,15 +186,13 @@ def _closed_faces(instance: Any) -> Json:
     return {"problem": problem, "w": whole, "open": [bits(p) for p in found.open], "w_open": part}
 
 
-def _cube(instance: Cube) -> Json:
-    problem = instance.problem
-    v = dual_vectors(problem, instance.r)
-    beta = dependencies([matvec(problem.blocks[b].X, v[b]) for b in range(0, len(v), 2)])[0]
-    t = min(abs(a / b) for a, b in zip(instance.alpha, beta, strict=True) if b) / 2
-    points = (cube_weights(instance, alpha) for alpha in (instance.alpha, add(instance.alpha, scale(t, beta))))
-    first, second = (rows(w) for w in points)
-    head = network("relu", instance.Z, problem.y, problem.lam2, instance.patterns)
-    return {"problem": head, "w": first, "other": second}
+def _cube(s: Sampled) -> Json:
+    on = support(s.alpha)
+    beta = dict(zip(on, dependencies([s.q[b] for b in on])[0], strict=True))
+    t = min(s.alpha[b] / abs(x) for b, x in beta.items() if x) / 2
+    moved = tuple(a + t * beta.get(b, Fraction(0)) for b, a in enumerate(s.alpha))
+    head = network("relu", s.Z, s.problem.y, s.lam2, s.patterns)
+    return {"problem": head, "w": rows(s.weights(s.alpha)), "other": rows(s.weights(moved))}
 
 
 def _differentiable(instance: Any) -> Json:
@@ -280,15 +277,8 @@ def _stationary(t: Trained) -> Json:
     return {"Z": rows(t.Z), "y": text(t.y), "lambda": str(t.lam), "W": text(neuron.W), "w2": str(neuron.w2)}
 
 
-def _tables(sentence: str) -> Json:
-    small = [Fraction(d) for d in SMALL.values()]
-    found = {
-        "at least 10 points": str(sum(d >= Fraction(1, 10) for d in small)),
-        "more than 20 points": str(sum(d > Fraction(1, 5) for d in small)),
-        "no variation": " ".join(still()),
-        "test share": str(len(impossible(Fraction(1, 5)))),
-    }
-    return {"sentence": sentence, "tables": found[sentence]}
+def _tables(t: Reading) -> Json:
+    return {"sentence": t.sentence, "tables": found(t, Fraction(1, 5))}
 
 
 WITNESSES: dict[str, Callable[[Any], Json]] = {

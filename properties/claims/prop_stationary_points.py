@@ -9,7 +9,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from properties.exact.linalg import Matrix, Vector, add, dot, mat, scale, solve, vec
+from properties.exact.linalg import Matrix, Vector, add, combine, dot, mat, null_space, scale, solve, vec
 from properties.exact.network import Network, Neuron, clarke_stationary, in_stationary_set, network_fit, on_kink
 from properties.model import Claim, Outcome, Property, Witness, expect, vacuous
 from properties.strategies import positive_rationals, rational_matrix, unit_vector, vector
@@ -33,22 +33,29 @@ class Trained:
 def instances(draw: DrawFn) -> Trained:
     """Stationary networks planted by solving Z'D r = xi v for the residual; sometimes y is disturbed.
 
-    At a kink each zero row is counted as on or off at random, so both kinds of failure can be met.
+    In the plane a row is often added across a neuron. At such a kink it counts with a share s in v: 0 or 1 as one of
+    the patterns has it, 1/2 (stationary, but perhaps no pattern will do), 2 or -1 (a pattern's cone may forgive it).
     """
     d = draw(st.integers(1, 2))
     Z = draw(rational_matrix(draw(st.integers(1, 4)), d))
     lam = draw(positive_rationals())
     directions = [(draw(unit_vector(d)), draw(st.sampled_from([1, -1]))) for _ in range(draw(st.integers(1, 2)))]
+    if d == 2 and draw(st.booleans()):
+        (a, b), _ = directions[0]
+        Z = (*Z, scale(draw(positive_rationals()), (-b, a)))
     rows, target = [], []
     for u, xi in directions:
-        on = [dot(z, u) > 0 or (dot(z, u) == 0 and draw(st.booleans())) for z in Z]
+        at_kink = [Fraction(x) for x in (1, 0, "1/2", 2, -1)]
+        share = [draw(st.sampled_from(at_kink)) if dot(z, u) == 0 else Fraction(dot(z, u) > 0) for z in Z]
         for j in range(d):
-            rows.append(tuple(z[j] if s else Fraction(0) for z, s in zip(Z, on, strict=True)))
+            rows.append(tuple(s * z[j] for z, s in zip(Z, share, strict=True)))
             target.append(xi * lam * u[j])
-    r = solve(rows, tuple(target))
-    assume(r is not None)
-    if r is None:
+    some = solve(rows, tuple(target))
+    assume(some is not None)
+    if some is None:
         raise AssertionError("unreachable: assume raised")
+    free = null_space(rows)
+    r = add(some, combine([Fraction(draw(st.integers(-1, 1))) for _ in free], free, len(Z)))
     sizes = [draw(positive_rationals(2, 2)) for _ in directions]
     net = tuple(Neuron(scale(a, u), xi * a) for (u, xi), a in zip(directions, sizes, strict=True))
     y = add(r, network_fit(Z, net))

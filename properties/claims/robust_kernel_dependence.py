@@ -7,55 +7,64 @@ another.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from properties.exact.linalg import Matrix, Vector, combine, dependencies, dot, matvec, norm2
+from properties.exact.linalg import Matrix, Vector, combine, dependencies, dot, matvec, norm2, zeros
 from properties.exact.patterns import Pattern, patterns, relu_block
-from properties.model import HOLDS, Claim, Outcome, Property, fails, vacuous
+from properties.model import HOLDS, Claim, Outcome, Property, expect, first_failure, vacuous
 from properties.strategies import planted_cube, rational_matrix, vector
 
 LABEL = "robust: kernel dependence"
 STATEMENT = "If sum beta_a X_a X_a' = 0, then sum beta_a q_a = 0 and sum beta_a |v_a|^2 = 0 for every residual."
 
-Instance = tuple[Matrix, tuple[Pattern, ...], Vector]
+
+@dataclass(frozen=True)
+class Dependence:
+    """Data, patterns, coefficients beta of their kernels, and a residual."""
+
+    Z: Matrix
+    patterns: tuple[Pattern, ...]
+    beta: Vector
+    r: Vector
 
 
 @st.composite
-def instances(draw: DrawFn) -> Instance:
-    """Data with all its patterns, or a cube with its eight, and any residual."""
-    if draw(st.booleans()):
+def instances(draw: DrawFn) -> Dependence:
+    """Data with all its patterns or with many strings of bits, or a cube; a dependence of the kernels, any residual."""
+    kind = draw(st.sampled_from(["patterns", "bits", "bits", "cube"]))
+    Z = draw(rational_matrix(draw(st.integers(1, 3)), draw(st.integers(1, 2))))
+    bits = st.tuples(*[st.booleans()] * len(Z))
+    chosen = tuple(draw(st.lists(bits, min_size=7, max_size=7))) if kind == "bits" else patterns(Z).all
+    if kind == "cube":
         cube = draw(planted_cube())
-        return cube.Z, cube.patterns, draw(vector(len(cube.r)))
-    n, d = draw(st.integers(1, 4)), draw(st.integers(1, 2))
-    Z = draw(rational_matrix(n, d))
-    return Z, patterns(Z).all, draw(vector(n))
+        Z, chosen = cube.Z, cube.patterns
+    basis = dependencies([flat_kernel(Z, p) for p in chosen])
+    mixed = combine([Fraction(draw(st.integers(-2, 2))) for _ in basis], basis, len(chosen))
+    beta = mixed if any(mixed) else (*basis, zeros(len(chosen)))[0]
+    return Dependence(Z, chosen, beta, draw(vector(len(Z))))
 
 
 def flat_kernel(Z: Matrix, p: Pattern) -> Vector:
     """(D Z)(D Z)' as one long vector."""
-    return tuple(
-        dot(a, b) if i and j else Fraction(0) for a, i in zip(Z, p, strict=True) for b, j in zip(Z, p, strict=True)
-    )
+    return tuple(i * j * dot(a, b) for a, i in zip(Z, p, strict=True) for b, j in zip(Z, p, strict=True))
 
 
-def check(instance: Instance) -> Outcome:
-    """Every basis dependence of the kernels, for the residual drawn."""
-    Z, chosen, r = instance
-    basis = dependencies([flat_kernel(Z, p) for p in chosen])
-    if not basis:
-        return vacuous("independent kernels")
-    blocks = [relu_block(Z, p, 1) for p in chosen]
-    v = [b.correlation(r) for b in blocks]
+def check(d: Dependence) -> Outcome:
+    """The sums of squared norms and of outputs vanish, for the residual drawn; beta is a dependence of the kernels."""
+    blocks = [relu_block(d.Z, p, 1) for p in d.patterns]
+    v = [b.correlation(d.r) for b in blocks]
     q = [matvec(b.X, vb) for b, vb in zip(blocks, v, strict=True)]
-    for beta in basis:
-        if any(combine(beta, q, len(r))):
-            return fails("the outputs do not cancel")
-        if sum((x * norm2(vb) for x, vb in zip(beta, v, strict=True)), Fraction(0)):
-            return fails("the squared norms do not cancel")
-    return HOLDS
+    kernels = [flat_kernel(d.Z, p) for p in d.patterns]
+    dependent = any(d.beta) and not any(combine(d.beta, kernels, len(kernels[0])))
+    return first_failure(
+        expect(dot(d.beta, [norm2(vb) for vb in v]) == 0, "the squared norms do not cancel"),
+        expect(not any(combine(d.beta, q, len(d.r))), "the outputs do not cancel"),
+        HOLDS if dependent else vacuous("beta is no dependence of the kernels"),
+    )
 
 
 CLAIM = Claim(LABEL, "Dependence of kernels", Property(STATEMENT, instances(), check))

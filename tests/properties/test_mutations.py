@@ -29,7 +29,11 @@ COMPLETE = [
     "prop_minimal_sol_characterization",
     "prop_minimal_solutions",
     "prop_model_fit_continuity",
+    "prop_relu_unique",
     "prop_sol_fn_cgl",
+    "prop_stationary_points",
+    "robust_kernel_dependence",
+    "tables",
 ]
 
 
