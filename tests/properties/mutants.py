@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import ast
 import copy
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_loader
+from itertools import islice
 from pathlib import Path
 from types import ModuleType
 
@@ -105,7 +107,8 @@ def parsed(module: ModuleType) -> tuple[str, ast.Module]:
 def mutants(name: str) -> Iterator[Mutant]:
     """One for every change of every place in the functions that decide."""
     source, tree = parsed(import_module(f"properties.claims.{name}"))
-    wanted = check_code(load(name), tree)
+    wanted, lines = check_code(load(name), tree), source.splitlines()
+    met: Counter[str] = Counter()  # one line can be broken in one way at several places
     for at, function in enumerate(tree.body):
         if not isinstance(function, ast.FunctionDef) or function.name not in wanted:
             continue
@@ -116,12 +119,13 @@ def mutants(name: str) -> Iterator[Mutant]:
             if node in idle:
                 continue
             for number, (what, _) in enumerate(changes(node)):
-                broken = copy.deepcopy(tree)
-                place = list(ast.walk(broken.body[at]))[index]
+                changed = copy.deepcopy(function)
+                place = next(islice(ast.walk(changed), index, None))
                 changes(place)[number][1](place)
-                line = _line(node)
-                text = source.splitlines()[line - 1].strip()
-                yield Mutant(f"[{what}] {text}", ast.fix_missing_locations(broken), name)
+                broken = ast.Module([*tree.body[:at], ast.fix_missing_locations(changed), *tree.body[at + 1 :]], [])
+                title = f"[{what}] {lines[_line(node) - 1].strip()}"
+                met[title] += 1
+                yield Mutant(title if met[title] == 1 else f"{title} ({met[title]})", broken, name)
 
 
 def check_code(claim: Claim, tree: ast.Module) -> set[str]:

@@ -2,10 +2,12 @@
 
 `python -m tests.properties.forge NAME` chooses the controls of a claim and prints the broken lines that none notices.
 In the claims named here every such line is equivalent, for a reason in the file of controls; of the others the file
-names them.
+names them. Some broken lines of each claim are tried here, all of them if RELU_CERT_LONG is in the environment.
 """
 
 from __future__ import annotations
+
+import os
 
 import pytest
 
@@ -36,6 +38,8 @@ COMPLETE = [
     "tables",
 ]
 
+TRIED = 10  # of each claim
+
 
 def noticed(mutant: Mutant) -> bool:
     """A control answers otherwise, or the module cannot even be loaded."""
@@ -51,7 +55,10 @@ def test_every_broken_line_is_noticed(name: str) -> None:
     """No mutant of the check functions survives but those that are equivalent, and these do."""
     found = list(mutants(name))
     assert len(found) >= 4
-    assert {mutant.name for mutant in found if not noticed(mutant)} == set(equivalent(name))
+    assert set(equivalent(name)) <= {mutant.name for mutant in found}
+    tried = found if "RELU_CERT_LONG" in os.environ else found[:: -(-len(found) // TRIED)]
+    survivors = {mutant.name for mutant in tried if not noticed(mutant)}
+    assert survivors == {mutant.name for mutant in tried} & set(equivalent(name))
 
 
 def test_a_whole_claim_is_no_mutant() -> None:
