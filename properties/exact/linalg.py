@@ -186,6 +186,14 @@ def inverse(A: Matrix) -> Matrix | None:
     return tuple(row[n:] for row in reduced)
 
 
+def regular_inverse(A: Matrix) -> Matrix:
+    """A^-1 of a matrix that ought to be regular."""
+    found = inverse(A)
+    if found is None:
+        raise ArithmeticError("the matrix is singular")
+    return found
+
+
 def in_span(b: Vector, vectors: Sequence[Vector]) -> bool:
     """b is a linear combination of the vectors."""
     return solve_columns(vectors, b) is not None

@@ -6,7 +6,7 @@ For the constrained group lasso q_a = X_b v_b and b = yhat, and the polytope is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations
 
@@ -25,6 +25,12 @@ from properties.exact.linalg import (
 def support(alpha: Vector) -> tuple[int, ...]:
     """The indices of the entries that are not zero."""
     return tuple(i for i, a in enumerate(alpha) if a)
+
+
+def subsets(items: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """All subsets, small ones first, in the order of the items."""
+    for size in range(len(items) + 1):
+        yield from combinations(items, size)
 
 
 def vertices(q: Sequence[Vector], b: Vector) -> tuple[Vector, ...]:
@@ -61,15 +67,14 @@ def least_norm(q: Sequence[Vector], b: Vector) -> Vector | None:
     solution of the linear system; so it is the best of the least-norm solutions over all supports that are >= 0.
     """
     best: Vector | None = None
-    for size in range(len(q) + 1):
-        for chosen in combinations(range(len(q)), size):
-            columns = [q[i] for i in chosen]
-            x = least_squares(columns, b)
-            if any(a < 0 for a in x) or combine(x, columns, len(b)) != b:
-                continue
-            alpha = [Fraction(0)] * len(q)
-            for i, a in zip(chosen, x, strict=True):
-                alpha[i] = a
-            if best is None or norm2(alpha) < norm2(best):
-                best = tuple(alpha)
+    for chosen in subsets(range(len(q))):
+        columns = [q[i] for i in chosen]
+        x = least_squares(columns, b)
+        if any(a < 0 for a in x) or combine(x, columns, len(b)) != b:
+            continue
+        alpha = [Fraction(0)] * len(q)
+        for i, a in zip(chosen, x, strict=True):
+            alpha[i] = a
+        if best is None or norm2(alpha) < norm2(best):
+            best = tuple(alpha)
     return best
