@@ -64,7 +64,7 @@ def check_idle_direction(problem: Problem, neuron: Neuron, parts: dict[str, Node
     """A class over a ball: u keeps to the basis, and no multiplier of an idle kink can be off its bound."""
     face, at = neuron.face, parts["u"]
     parts["h"].vector(0)
-    if face is None:
+    if face is None or not face.kinks:
         raise at.reject("a neuron with kinks")
     vectors = problem.Z if problem.model == "relu" else constraints(problem, neuron.key[1])
     u = at.vector(len(vectors[0]))

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from relu_cert.check import DEFAULT_GAP, LambdaChoice, find_facts, network_problem
 from relu_cert.cli.emit import write_file
@@ -22,7 +21,6 @@ from relu_cert.prove.facts import Facts
 from relu_cert.report.explore import Exploration, Labels, Row
 from relu_cert.report.progress import Progress
 
-Floats = NDArray[np.float64]
 ACTIVE = 1e-9  # of the largest weight: what counts as a neuron in the table
 
 
@@ -83,7 +81,7 @@ def explored(
 ) -> tuple[Row, ...]:
     """Min L2, EP, V-MSE and T-MSE."""
     labels = _labels(data, validation, test)
-    (Zv, yv), (Zt, yt) = _arrays(validation), _arrays(test)
+    (Zv, yv), (Zt, yt) = ((part.Z, np.array([float(x) for x in part.y])) for part in (validation, test))
     found = {
         "Min L2": networks.min_norm(),
         "EP": networks.extreme(options.extreme, options.seed),
@@ -138,7 +136,3 @@ def _labels(*sets: Dataset) -> Labels | None:
     """The two values of the targets, if there are exactly two."""
     values: set[Fraction] = {y for data in sets for y in data.y}
     return Labels(float(min(values)), float(max(values))) if len(values) == 2 else None
-
-
-def _arrays(data: Dataset) -> tuple[Floats, Floats]:
-    return np.array([[float(x) for x in z] for z in data.Z]), np.array([float(x) for x in data.y])

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog, nnls
 
 from relu_cert.errors import UsageError
-from relu_cert.exact import Vector
+from relu_cert.exact import Matrix, Vector
+from relu_cert.network.gates import open_gates
 from relu_cert.prove.classes import class_map, column, to_vector
 from relu_cert.prove.definite import floats
 from relu_cert.prove.exact_optimum import tied_neurons
@@ -35,22 +36,23 @@ Extreme = Literal["norm", "random"]
 @dataclass(frozen=True)
 class OptimalNetworks:
     """All optimal networks in floats: {alpha >= 0 : F alpha = g} on neurons with signs xi, dual vectors v (rows) and,
-    for gated ReLU, gates (rows). `vertices` are all minimal networks (rows), or None if they are not listed."""
+    for gated ReLU, exact gates (rows). `vertices` are all minimal networks (rows), or None if they are not listed."""
 
     F: Floats
     g: Floats
     signs: Floats
     v: Floats
-    gates: Floats | None
+    gates: Matrix | None
     vertices: Floats | None
     shortest: Floats | None
 
-    def outputs(self, Z: Floats) -> Floats:
-        """What each neuron says of each row: f = outputs(Z) @ alpha."""
-        heights = Z @ self.v.T
+    def outputs(self, Z: Matrix) -> Floats:
+        """What each neuron says of each row: f = outputs(Z) @ alpha. Gates are decided by the exact rows."""
+        inputs = np.array([[float(x) for x in row] for row in Z])
+        heights = inputs @ self.v.T
         if self.gates is None:
             return np.asarray(np.maximum(heights, 0.0) * self.signs)
-        return np.asarray(np.where(Z @ self.gates.T >= 0.0, heights, 0.0))
+        return np.asarray(np.where(open_gates(inputs, self.gates, lambda k: Z[k]), heights, 0.0))
 
     def min_norm(self) -> Floats:
         """The network of least |w|^2 = lambda^2 |alpha|^2 (eq:min-norm-program): the proved one if there is one."""
@@ -73,11 +75,11 @@ class OptimalNetworks:
             raise UsageError("no vertex of the optimal set was found in floats.")
         return np.asarray(found.x)
 
-    def least_error(self, Z: Floats, y: Floats) -> Floats:
+    def least_error(self, Z: Matrix, y: Floats) -> Floats:
         """The optimal network of least squared error on other data."""
         return self._quadratic(self.outputs(Z), y)
 
-    def slack(self, Z: Floats, y: Floats, alpha: Floats) -> float | None:
+    def slack(self, Z: Matrix, y: Floats, alpha: Floats) -> float | None:
         """How far the mean squared error of alpha can be above the least one: by convexity at most the largest
         grad.(alpha - p) over all vertices p; None if they are not listed."""
         if self.vertices is None:
@@ -128,7 +130,7 @@ def optimal_networks(facts: Facts) -> OptimalNetworks:
     if facts.problem.model == "gated":
         patterns = network.patterns
         number = {"".join("1" if on else "0" for on in row): b for b, row in enumerate(patterns.array())}
-        gates = np.array([[float(x) for x in patterns.witness(number[pattern])] for _, _, pattern in neurons])
+        gates = tuple(tuple(map(Fraction, patterns.witness(number[pattern]))) for _, _, pattern in neurons)
     return OptimalNetworks(
         F / scale[:, None],
         g / scale,

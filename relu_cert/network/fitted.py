@@ -14,13 +14,13 @@ from relu_cert.data.arrays import exact_matrix
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import Matrix, Vector, dot
 from relu_cert.network.formats import write_network
+from relu_cert.network.gates import open_gates
 from relu_cert.network.model import TrainedNetwork
 from relu_cert.network.objective import network_of
 from relu_cert.prove.facts import ExactNeuron, Facts
 
 Floats = NDArray[np.float64]
 _ZERO, _ONE = Fraction(0), Fraction(1)
-NEAR = 1e-9  # a gate this near to its hyperplane, relative to its terms, is decided exactly
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class FittedNetwork:
         return network_of(self.neurons, self._inputs)
 
     def predict(self, X: Any) -> Floats:
-        """f(x) for every row of X, in floats."""
+        """f(x) for every row of X, in floats; gates are decided by the numbers as they are given ("0.1" is 1/10)."""
         rows = np.asarray(X, dtype=np.float64)
         if rows.ndim != 2 or rows.shape[1] != self.features:
             raise DataError(f"X has shape {rows.shape}; expected rows of {self.features} features.")
@@ -72,7 +72,12 @@ class FittedNetwork:
         if self.gates is None:
             signs = np.array([float(neuron.sign) for neuron in self.neurons])
             return np.asarray(np.maximum(heights, 0.0) @ signs, dtype=np.float64)
-        return np.asarray((heights * self._open(inputs, self.gates)).sum(axis=1), dtype=np.float64)
+
+        def exact(k: int) -> Vector:
+            (row,) = exact_matrix(np.asarray(X, dtype=object)[k : k + 1], "X")
+            return (*row, _ONE) if self.bias else row
+
+        return np.asarray((heights * open_gates(inputs, self.gates, exact)).sum(axis=1), dtype=np.float64)
 
     def predict_exactly(self, X: Any) -> Vector:
         """f(x) for every row of X, exactly; X is taken as `certify` takes its data."""
@@ -94,15 +99,6 @@ class FittedNetwork:
             return sum((n.sign * max(_ZERO, dot(n.w, x)) for n in self.neurons), _ZERO)
         pairs = zip(self.neurons, self.gates, strict=True)
         return sum((dot(n.w, x) for n, g in pairs if dot(g, x) >= 0), _ZERO)
-
-    def _open(self, inputs: Floats, gates: Matrix) -> NDArray[np.bool_]:
-        """1(g.x >= 0), with rounding kept out: what is near to zero is decided exactly."""
-        G = _floats(gates, self._inputs)
-        heights = inputs @ G.T
-        found = np.asarray(heights >= 0)
-        for k, i in np.argwhere(np.abs(heights) <= NEAR * (np.abs(inputs) @ np.abs(G).T)):
-            found[k, i] = dot(gates[i], tuple(Fraction(float(x)) for x in inputs[k])) >= 0
-        return found
 
 
 def fitted_network(facts: Facts, *, bias: bool) -> FittedNetwork:

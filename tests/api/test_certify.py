@@ -214,3 +214,13 @@ def test_unknown_names_are_attribute_errors():
     """The lazy module behaves like a module."""
     with pytest.raises(AttributeError, match="no_such_thing"):
         relu_cert.no_such_thing  # noqa: B018
+
+
+def test_a_gate_through_a_data_point_is_decided_by_the_number_given():
+    """0.1 * 3 - 0.3 is not 0 in floats: the texts mean tenths, and the network predicts its certified fit at them."""
+    Z, y = [["0.1", "0.3"], ["-0.1", "-0.3"], ["0.3", "-0.2"]], ["2", "-2", "1"]
+    found = certify(Z, y, lambda_ratio="1/10", model="gated")
+    fit = found.network.predict_exactly(Z)
+    assert fit == found.facts.fit.center
+    assert found.network.predict(Z) == pytest.approx([float(x) for x in fit])
+    assert found.network.predict([[0.1, 0.3]]) == pytest.approx([float(fit[0])])

@@ -78,3 +78,12 @@ def test_refusals(tmp_path: Path) -> None:
     assert (ran.code, "columns" in ran.err) == (65, True)
     ran = explore(tmp_path, "a,b,y\n1,1,4\n", "a,b,y\n1,1,7\n", "--lambda", "1000")
     assert (ran.code, "lambda >= lambda_max" in ran.err) == (64, True)
+
+
+def test_gates_through_data_points_are_decided_exactly(tmp_path: Path) -> None:
+    """The optimal neuron has the pattern 111 of a lower face: its gate passes through the antipodal points, and a float
+    product (0.1 * 3 - 0.3) would close it at one of them. On the training data all errors are those of the fit."""
+    data = "a,b,y\n0.1,0.3,2\n-0.1,-0.3,-2\n0.3,-0.2,1\n"
+    ran = explore(tmp_path, data, data, "--model", "gated", "--lambda-ratio", "1/10", train=data)
+    errors = [one["validation_mse"] for one in ran.json["networks"]]
+    assert errors == pytest.approx([0.0394706] * 4, rel=1e-5)

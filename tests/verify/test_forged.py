@@ -127,3 +127,21 @@ def test_facts_about_no_neuron_are_judged() -> None:
     assert nothing_ties(algebraic_set=in_field, min_norm=shortest)
     with pytest.raises(Rejected, match="number >= 0"):
         nothing_ties(algebraic_set=in_field, min_norm={**shortest, "radius": "-1"})
+
+
+@pytest.mark.parametrize("K", [None, [""], ["0"], ["-1"]], ids=["free", "no constraint", "zero", "slack"])
+def test_a_neuron_without_kinks_leaves_no_face(K: list[str] | None) -> None:
+    """A class without kinks, of a block with or without constraints, is named in `leaving`: rejected, not an error."""
+    open_class = {"block": 0, "kinks": [], "basis": [], "idle": [], "fixed": ""}
+    facts = {
+        "primal": {"neurons": [{"block": 0, "w": "2", "norm": "2"}]},
+        "dual": {"theta": "1", "multipliers": [None]},
+        "value": {"lower": "5/2", "upper": "5/2", "gap": "0"},
+        "optimal_set": {**NO_CLASS, "classes": [open_class], "masses": "2"},
+    }
+    problem = {**NOTHING, "lambda": "1", "y": "3", "K": [K]}
+    assert proved(problem, facts, ("strict-complementarity", "PROVED"))
+    for u in ("", "0", "-1"):
+        leaving = [{"neuron": 0, "u": u, "h": ""}]
+        with pytest.raises(Rejected, match="a neuron with kinks"):
+            proved(problem, {**facts, "faces": {"stable": [], "leaving": leaving}})

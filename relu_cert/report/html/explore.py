@@ -117,7 +117,7 @@ def same_function(found: Exploration) -> bool:
     """Whether the four networks say the same of all validation and test points, up to rounding."""
     weights = np.array([row.weights for row in found.rows])
     for data in (found.validation, found.test):
-        said = found.networks.outputs(floats(data.Z)) @ weights.T
+        said = found.networks.outputs(data.Z) @ weights.T
         if np.ptp(said, axis=1).max(initial=0.0) > ROUNDING * (1.0 + np.abs(said).max(initial=0.0)):
             return False
     return True
@@ -151,7 +151,7 @@ def _errors(found: Exploration) -> Element | None:
 
 
 def _mse(found: Exploration, data: Dataset, vertices: Floats) -> Floats:
-    outputs = found.networks.outputs(floats(data.Z))
+    outputs = found.networks.outputs(data.Z)
     errors: Floats = ((outputs @ vertices.T - floats([data.y])[0][:, None]) ** 2).mean(axis=0)
     return errors
 
@@ -184,12 +184,11 @@ def _view(found: Exploration, row: Row) -> View:
     alpha = np.array(row.weights)
     here = alpha > 1e-9 * alpha.max(initial=0.0)
     slopes = (networks.v * (alpha * networks.signs)[:, None])[here]
-    gates = networks.v if networks.gates is None else networks.gates
-    Z = floats(data.Z)
+    gates = networks.v if networks.gates is None else floats(networks.gates)
     return View(
-        Z,
+        floats(data.Z),
         floats([data.y])[0],
-        np.asarray(networks.outputs(Z) @ alpha),
+        np.asarray(networks.outputs(data.Z) @ alpha),
         floats([found.facts.dual.theta])[0],
         float(found.facts.lam),
         gates[here],
