@@ -1,105 +1,197 @@
-"""The flats that may hold patterns of lower faces: every dependent flat, from the circuits upwards.
+"""The flats that may hold patterns of lower faces: every dependent flat, from the circuits upwards, rank by rank.
 
 A flat X is a set of hyperplanes: all that contain a subspace L_X. A flat with independent directions is acyclic (some u
 is positive on all of it); so only dependent flats can be totally cyclic. Each of them contains a circuit, or a
 hyperplane that has rows on both sides, and is reached from the closure of one of these by covering steps. With an
 integer basis of L_X the flats that cover X are the parallel classes of the normals restricted to L_X.
+
+All flats of one rank are treated at once. Sets of hyperplanes are rows of 64-bit words; integers are int64 where no
+product can overflow, Python integers in object arrays elsewhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from operator import mul
+from itertools import groupby
+from typing import Any
 
-import flint
+import numpy as np
+from numpy.typing import NDArray
 
-from relu_cert.exact import primitive
-from relu_cert.patterns.arrangement import IntVector
+from relu_cert.patterns.witness import small
+from relu_cert.patterns.words import Numbers, Words, distinct, pack, union_by, words_for
 
-Basis = tuple[IntVector, ...]
+Array = NDArray[Any]
+"""Integers: int64, or Python integers."""
+
+CHUNK = 1 << 20  # entries of the largest temporary array
+SAFE = 2**62
+_BIT = np.uint64(1) << np.arange(64, dtype=np.uint64)
 
 
 @dataclass(frozen=True)
-class Flat:
-    """The hyperplanes of a flat (a bit mask) and an integer basis of the subspace that they have in common."""
+class Flats:
+    """Flats of one rank.
 
-    members: int
-    basis: Basis
-
-
-def dependent_flats(
-    normals: Sequence[IntVector], circuits: Iterable[Iterable[int]], two_sided: Iterable[int]
-) -> Iterator[tuple[Flat, tuple[int, ...]]]:
-    """Every dependent flat but the whole space, rank by rank, with the dependent flats that it covers (their masks).
-
-    `circuits` are broken circuits: every broken circuit of at most r - 1 hyperplanes contains one of them.
+    `members`  the hyperplanes of each, one row of words: bit j of word i is hyperplane 64 i + j.
+    `bases`    an integer basis of each L_X: (flats, dimension of L_X, r).
+    `below`    hyperplanes, one row of words each: the union of what is known of the flats that it covers.
     """
-    r = len(normals[0])
-    levels: list[dict[int, tuple[Flat, list[int]]]] = [{} for _ in range(r + 1)]
-    identity: Basis = tuple(tuple(int(i == l) for i in range(r)) for l in range(r))
-    for seed in (*circuits, *((j,) for j in two_sided)):
-        basis = identity
-        for j in seed:
-            basis = restrict(basis, normals[j])
-        rank = r - len(basis)
-        if rank < r:
-            flat = Flat(_vanishing(normals, basis), basis)
-            levels[rank].setdefault(flat.members, (flat, []))
-    for rank in range(1, r):
-        for flat, below in levels[rank].values():
-            yield flat, tuple(below)
-            if rank == r - 1:
-                continue
-            for members, j in covering(normals, flat):
-                above = levels[rank + 1].get(members)
-                if above is None:
-                    above = (Flat(members, restrict(flat.basis, normals[j])), [])
-                    levels[rank + 1][members] = above
-                above[1].append(flat.members)
+
+    members: Words
+    bases: Array
+    below: Words
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    @property
+    def dimension(self) -> int:
+        """The dimension of every L_X."""
+        return int(self.bases.shape[1])
 
 
-def covering(normals: Sequence[IntVector], flat: Flat) -> list[tuple[int, int]]:
-    """The flats of rank one more that contain a flat: the mask of each and one new hyperplane in it."""
-    classes: dict[IntVector, int] = {}
-    first: dict[IntVector, int] = {}
-    for j, z in enumerate(normals):
-        if flat.members >> j & 1:
-            continue
-        key = _direction([sum(map(mul, z, b)) for b in flat.basis])
-        classes[key] = classes.get(key, flat.members) | 1 << j
-        first.setdefault(key, j)
-    return [(members, first[key]) for key, members in classes.items()]
+def seeds(normals: Array, circuits: Sequence[Sequence[int]]) -> list[Flats]:
+    """The closures of independent sets of hyperplanes, each once, by rank: entry k has those of rank k, k < r."""
+    r = normals.shape[1]
+    found = [_none(normals, r - rank) for rank in range(r)]
+    for rank, same_size in groupby(sorted(circuits, key=len), key=len):
+        if rank >= r:
+            break
+        sets = np.array(list(same_size), dtype=np.intp)
+        bases = np.broadcast_to(np.eye(r, dtype=normals.dtype), (len(sets), r, r))
+        for j in range(rank):
+            bases = restrict(bases, normals[sets[:, j]])
+        members = np.concatenate([pack(vanishing(products(normals, part))) for part in _parts(bases, len(normals))])
+        _, first = distinct(members)
+        found[rank] = Flats(members[first], bases[first], np.zeros_like(members[first]))
+    return found
 
 
-def restrict(basis: Basis, z: Sequence[int]) -> Basis:
-    """A basis of {u in span(basis) : z.u = 0}."""
-    values = [sum(map(mul, z, b)) for b in basis]
-    nonzero = [i for i, v in enumerate(values) if v]
-    if not nonzero:
-        return basis
-    p = min(nonzero, key=lambda i: abs(values[i]))
-    v, pivot = values[p], basis[p]
-    return tuple(
-        primitive([v * x - w * y for x, y in zip(b, pivot, strict=True)]) if w else b
-        for i, (b, w) in enumerate(zip(basis, values, strict=True))
-        if i != p
-    )
+def climb(normals: Array, flats: Flats, known: Words, more: Flats) -> Flats:
+    """The flats that cover one of `flats`, and `more` of their rank. `below` is the union of the `known` of those.
+
+    In the order in which they are met: first `more`, then by the flat that is covered and the smallest new hyperplane.
+    """
+    covered, new, members = covering(normals, flats)
+    number, first = distinct(np.concatenate([more.members, members]))
+    below = union_by(number, np.concatenate([more.below, known[covered]]), len(first))
+    step = first[first >= len(more)] - len(more)
+    bases = restrict(flats.bases[covered[step]], normals[new[step]])
+    old = more.bases[first[first < len(more)]]  # first comes ascending
+    return Flats(np.concatenate([more.members, members])[first], np.concatenate([old, bases]), below)
 
 
-def short_basis(basis: Basis) -> Basis:
-    """The same lattice's basis with short vectors (LLL): witnesses stay small."""
-    if len(basis) < 2 or (len(basis) == 2 and max(map(abs, (*basis[0], *basis[1]))) < 8):
-        return basis
-    return tuple(tuple(int(x) for x in row) for row in flint.fmpz_mat([list(b) for b in basis]).lll().tolist())
+def covering(normals: Array, flats: Flats) -> tuple[Numbers, Numbers, Words]:
+    """All pairs of a flat and one that covers it: the number of the flat, the smallest new hyperplane, all members."""
+    found = []
+    start = 0
+    for part in _parts(flats.bases, len(normals)):
+        covered, new, added = parallel_classes(directions(products(normals, part)))
+        covered += start
+        found.append((covered, new, added | flats.members[covered]))
+        start += len(part)
+    if not found:
+        return np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp), flats.members[:0]
+    covered, new, members = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return covered, new, members
 
 
-def _vanishing(normals: Sequence[IntVector], basis: Basis) -> int:
-    """The hyperplanes that contain span(basis)."""
-    return sum(1 << j for j, z in enumerate(normals) if not any(sum(map(mul, z, b)) for b in basis))
+def parallel_classes(V: Array) -> tuple[Numbers, Numbers, Words]:
+    """The classes of equal non-zero vectors V[i, j] among those of one i: i, the smallest j, and all j as words.
+
+    Ordered by i, then j. Vectors are compared by a hash; that equal hashes are equal vectors is checked.
+    """
+    zero = vanishing(V)
+    rng = np.random.default_rng(0)
+    while True:
+        h = _hash(V, rng)
+        h[zero] = np.uint64(2**64 - 1)
+        order = np.argsort(h, axis=1, kind="stable")
+        h = np.take_along_axis(h, order, axis=1)
+        opens = np.ones(h.shape, dtype=np.bool_)
+        opens[:, 1:] = h[:, 1:] != h[:, :-1]
+        i, at = np.nonzero(~opens)
+        if np.array_equal(V[i, order[i, at]], V[i, order[i, at - 1]]):
+            break
+    i, at = np.nonzero(~np.take_along_axis(zero, order, axis=1))
+    j = order[i, at]
+    starts = np.flatnonzero(opens[i, at])
+    words = np.zeros((len(j), words_for(V.shape[1])), dtype=np.uint64)
+    words[np.arange(len(j)), j >> 6] = _BIT[j & 63]
+    members = np.bitwise_or.reduceat(words, starts, axis=0) if len(starts) else words
+    smallest = np.lexsort((j[starts], i[starts]))
+    return i[starts][smallest], j[starts][smallest], members[smallest]
 
 
-def _direction(v: Sequence[int]) -> IntVector:
-    """The same for parallel vectors: primitive, first non-zero entry positive."""
-    p = primitive(v)
-    return p if next(x for x in p if x) > 0 else tuple(-x for x in p)
+def products(normals: Array, bases: Array) -> Array:
+    """The normals on each subspace, in the coordinates of its basis: (subspaces, hyperplanes, dimension)."""
+    N, B = fitting(normals.shape[1], normals, bases)
+    return np.asarray(N @ B.swapaxes(1, 2))
+
+
+def vanishing(V: Array) -> NDArray[np.bool_]:
+    """Which vectors are zero."""
+    return np.asarray((V == 0).all(axis=-1))
+
+
+def directions(V: Array) -> Array:
+    """The same for parallel vectors: primitive, first non-zero entry positive (zero stays zero)."""
+    g = np.gcd.reduce(V, axis=-1, keepdims=True)
+    first = np.take_along_axis(V, (V != 0).argmax(axis=-1)[..., None], axis=-1)
+    g = np.where(first < 0, -g, g)
+    return small_or_same(V // np.where(g == 0, 1, g))
+
+
+def restrict(bases: Array, z: Array) -> Array:
+    """Bases of {u in span(basis) : z.u = 0}; no z may vanish on its subspace."""
+    B, Z = fitting(z.shape[1], bases, z)
+    values = (B * Z[:, None]).sum(axis=2)
+    size = np.abs(values)
+    largest = size.max(initial=0)
+    everyone = np.arange(len(B))
+    p = np.where(size == 0, largest + 1, size).argmin(axis=1)
+    values, B = fitting(2, values, B)
+    pivot, v = B[everyone, p], values[everyone, p]
+    turned = v[:, None, None] * B - values[:, :, None] * pivot[:, None]
+    rest = np.arange(B.shape[1]) != p[:, None]
+    out = turned[rest].reshape(len(B), B.shape[1] - 1, B.shape[2])
+    g = np.gcd.reduce(out, axis=2, keepdims=True)
+    return small_or_same(out // np.where(g == 0, 1, g))
+
+
+def fitting(terms: int, a: Array, b: Array) -> tuple[Array, Array]:
+    """Both as they are where sums of so many products fit int64, else as Python integers."""
+    if object not in (a.dtype, b.dtype) and terms * _largest(a) * _largest(b) < SAFE:
+        return a, b
+    return a.astype(object), b.astype(object)
+
+
+def small_or_same(V: Array) -> Array:
+    """As int64 where every entry fits."""
+    return small(V) if V.dtype == object else V
+
+
+def _largest(a: Array) -> int:
+    return max(int(a.max(initial=0)), -int(a.min(initial=0)))
+
+
+def _hash(V: Array, rng: np.random.Generator) -> Words:
+    """A random linear form of each vector modulo 2^64; of long integers, of what is left modulo a random number."""
+    residues = (V % int(rng.integers(2**61, 2**62))).astype(np.int64) if V.dtype == object else V
+    factors = rng.integers(0, 2**64, size=V.shape[2], dtype=np.uint64) | np.uint64(1)
+    out: Words = (residues.view(np.uint64) * factors).sum(axis=2, dtype=np.uint64)
+    return out
+
+
+def _parts(bases: Array, m: int) -> Iterator[Array]:
+    """The bases, so many at a time that the products with m normals are no large array."""
+    size = max(1, CHUNK // (m * bases.shape[1]))
+    for start in range(0, len(bases), size):
+        yield bases[start : start + size]
+
+
+def _none(normals: Array, dimension: int) -> Flats:
+    empty = np.zeros((0, words_for(len(normals))), dtype=np.uint64)
+    return Flats(empty, np.zeros((0, dimension, normals.shape[1]), dtype=np.int64), empty)

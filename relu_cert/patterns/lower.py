@@ -8,104 +8,164 @@ patterns.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from relu_cert.patterns.arrangement import Hyperplanes, restrict_planes
-from relu_cert.patterns.flats import Basis, dependent_flats, short_basis
+from relu_cert.patterns.arrangement import Hyperplanes
+from relu_cert.patterns.flats import Flats, climb, seeds
 from relu_cert.patterns.model import Group
-from relu_cert.patterns.packing import Packed, pack_masks
+from relu_cert.patterns.packing import pack_masks
+from relu_cert.patterns.witness import Integers, small
+from relu_cert.patterns.words import (
+    ONES,
+    Bytes,
+    Numbers,
+    Words,
+    as_bytes,
+    as_words,
+    covered_by,
+    distinct,
+    pack,
+    symmetric_sums,
+)
 
-MakeGroup = Callable[[Basis, Hyperplanes], Group]
+MakeGroups = Callable[[Words, Integers], Sequence[Group]]
+
+BLOCK = 1 << 20  # pairs of a cell and a flat that are compared at once
+MANY = 4096  # cells: from there on most are ruled out by one byte first
+
+
+def search(
+    planes: Hyperplanes, n: int, first: Group, make_groups: MakeGroups
+) -> tuple[tuple[Group, ...], tuple[int, ...]]:
+    """The groups of all totally cyclic flats but the first, whose cells are those of the whole space, and the covers.
+
+    `make_groups(members, bases)` makes the groups of some flats.
+    """
+    everything = pack_masks([(1 << n) - 1], n)
+    one_sided = (first.bits == everything).all(axis=1)
+    if one_sided.any():
+        return (), (int(one_sided.argmax()),)
+    found = LowerFaces(planes, n, first, make_groups)
+    found.climb()
+    return tuple(found.groups), found.covers()
 
 
 @dataclass
-class _Known:
+class Known:
     """A totally cyclic flat: the number of its group's first pattern, the group, and its patterns that are covers."""
 
     start: int
     group: Group
     covers: list[int] = field(default_factory=list)
 
+    def cover(self, rows: Words) -> NDArray[np.bool_]:
+        """Which sets of rows some pattern of the group is 1 on. What was found becomes a cover: few serve many sets."""
+        found = np.asarray(covered_by(rows, self.words[self.covers]).any(axis=1))
+        todo = np.flatnonzero(~found)
+        if len(self.group) > MANY:
+            for i in todo.tolist():
+                if not found[i] and len(hits := self._hits(rows[i])):
+                    found[todo] |= self._take(hits, rows[todo])
+            return found
+        size = max(1, BLOCK // len(self.group))
+        for start in range(0, len(todo), size):
+            part = todo[start : start + size]
+            table = covered_by(rows[part], self.words)
+            for i, hits in zip(part.tolist(), table, strict=True):
+                if not found[i] and hits.any():
+                    found[part] |= self._take(np.flatnonzero(hits), rows[part])
+        return found
+
+    def _take(self, hits: Numbers, rows: Words) -> NDArray[np.bool_]:
+        """Make a cover of that pattern among some that has most ones. Which sets of rows is it 1 on?"""
+        best = int(hits[self.ones[hits].argmax()])
+        self.covers.append(best)
+        return covered_by(rows, self.words[[best]])[:, 0]
+
+    def _hits(self, rows: Words) -> Numbers:
+        """The patterns that are 1 on a set of rows: first those that are in the byte of it that has most ones."""
+        mask = as_bytes(rows[None])[0]
+        byte = int(ONES[mask].argmax())
+        some = np.flatnonzero((self.columns[byte] & mask[byte]) == mask[byte])
+        return np.asarray(some[((self.words[some] & rows) == rows).all(axis=1)])
+
+    @cached_property
+    def words(self) -> Words:
+        return as_words(self.group.bits)
+
+    @cached_property
+    def columns(self) -> Bytes:
+        return np.ascontiguousarray(as_bytes(self.words).T)
+
+    @cached_property
+    def ones(self) -> NDArray[np.int64]:
+        return np.asarray(ONES[self.group.bits].sum(axis=1, dtype=np.int64))
+
 
 @dataclass
 class LowerFaces:
-    """The search for all totally cyclic flats of an arrangement whose open cells are `first`."""
+    """The search for all totally cyclic flats of an arrangement whose open cells are `first`, none of them all ones."""
 
-    n: int
     planes: Hyperplanes
+    n: int
     first: Group
-    make_group: MakeGroup
+    make_groups: MakeGroups
     groups: list[Group] = field(default_factory=list)
 
-    def search(self) -> tuple[int, ...]:
-        """Fill `groups` with the groups of all totally cyclic flats but the first; returns the covers."""
-        everything = (1 << self.n) - 1
-        if (number := covering(self.first, everything, self.n)) is not None:
-            return (number,)
-        planes = self.planes
-        self.known = {0: _Known(0, self.first)}
+    def __post_init__(self) -> None:
+        self.normals = small(np.array(self.planes.normals, dtype=object))
+        self.rows = pack_masks([a | b for a, b in zip(self.planes.same, self.planes.opposite, strict=True)], self.n)
         self.end = len(self.first)
-        position = {name: j for j, name in enumerate(planes.names)}
-        broken = [[position[k] for k in circuit[1:]] for circuit in self.first.circuits]
-        two_sided = [j for j, mask in enumerate(planes.opposite) if mask]
-        part: dict[int, int] = {}  # flat: its largest totally cyclic part
-        union = 0
-        for flat, below in dependent_flats(planes.normals, broken, two_sided):
-            lower = 0
-            for members in below:
-                lower |= part[members]
-            part[flat.members] = self._settle(flat.members, lower, flat.basis)
-            union |= part[flat.members]
-        self._settle((1 << len(planes)) - 1, union or -1, ())  # no cell of the whole space is 1 everywhere
+        self.known: dict[bytes, Known] = {}
+
+    def climb(self) -> None:
+        """Settle all dependent flats, rank by rank, and then the whole space."""
+        m, r = self.normals.shape
+        position = {name: j for j, name in enumerate(self.planes.names)}
+        broken = [tuple(position[k] for k in circuit[1:]) for circuit in self.first.circuits]
+        lowest = seeds(self.normals, [*broken, *((j,) for j, mask in enumerate(self.planes.opposite) if mask)])
+        nothing = np.zeros_like(lowest[0].members, shape=(1, lowest[0].members.shape[1]))
+        self.known[nothing.tobytes()] = Known(0, self.first)
+        union = nothing
+        flats = lowest[0]
+        parts = flats.members
+        for more in lowest[1:]:
+            flats = climb(self.normals, flats, parts, more)
+            parts = self._settle(flats)
+            union = union | np.bitwise_or.reduce(parts, axis=0, initial=np.uint64(0))
+        everything = pack(np.ones((1, m), dtype=np.bool_))
+        bases = np.zeros((1, 0, r), dtype=np.int64)
+        if union.any():
+            self._settle(Flats(everything, bases, union))
+        else:  # no cell of the whole space is 1 everywhere
+            self._add(everything, bases)
+
+    def covers(self) -> tuple[int, ...]:
+        """The numbers of the patterns that cover all flats."""
         return tuple(sorted(known.start + i for known in self.known.values() for i in known.covers))
 
-    def _settle(self, members: int, lower: int, basis: Basis) -> int:
-        """Cover a flat by a cell of its largest known totally cyclic part, or make it a group. Returns that part."""
-        known = self.known.get(lower)
-        if known is not None and lower != members:
-            number = covering(known.group, self._rows(members), self.n, known.covers)
-            if number is not None:
-                if number not in known.covers:
-                    known.covers.append(number)
-                return lower
-        short = short_basis(basis)
-        group = self.make_group(short, restrict_planes(self.planes, members, short))
-        self.known[members] = _Known(self.end, group, [0])
-        self.end += len(group)
-        self.groups.append(group)
-        return members
+    def _settle(self, flats: Flats) -> Words:
+        """Cover each flat by a cell of its largest known totally cyclic part, or make it a group. Returns that part."""
+        parts = flats.below.copy()
+        cyclic = np.zeros(len(flats), dtype=np.bool_)
+        rows = as_words(symmetric_sums(as_bytes(flats.members), self.rows))
+        number, first = distinct(flats.below)
+        order = np.argsort(number, kind="stable")
+        for same in np.split(order, np.searchsorted(number[order], np.arange(1, len(first)))):
+            known = self.known.get(flats.below[same[:1]].tobytes()) if len(same) else None
+            cyclic[same] = True if known is None else ~known.cover(rows[same])
+        parts[cyclic] = flats.members[cyclic]
+        self._add(flats.members[cyclic], flats.bases[cyclic])
+        return parts
 
-    def _rows(self, members: int) -> int:
-        """The rows of a flat."""
-        planes = self.planes
-        rows = planes.zero
-        for j in range(len(planes)):
-            if members >> j & 1:
-                rows |= planes.same[j] | planes.opposite[j]
-        return rows
-
-
-def covering(group: Group, rows: int, n: int, preferred: list[int] | None = None) -> int | None:
-    """The number, in its group, of a pattern that is 1 on all of `rows`: a preferred one, or the one with most ones."""
-    mask = pack_masks([rows], n)[0]
-    if preferred:
-        hits = np.flatnonzero(((group.bits[preferred] & mask) == mask).all(axis=1))
-        if len(hits):
-            return preferred[int(hits[0])]
-    candidates = group.bits
-    numbers = np.arange(len(candidates)) if len(candidates) < 64 else _filtered(candidates, mask)
-    hits = numbers[((candidates[numbers] & mask) == mask).all(axis=1)]
-    if not len(hits):
-        return None
-    ones = np.unpackbits(candidates[hits], axis=1).sum(axis=1)
-    return int(hits[np.argmax(ones)])
-
-
-def _filtered(bits: Packed, mask: Packed) -> NDArray[np.intp]:
-    """Patterns that agree with the mask in the byte of it that has most ones (a cheap first test)."""
-    byte = int(np.argmax(np.unpackbits(mask[:, None], axis=1).sum(axis=1)))
-    return np.flatnonzero((bits[:, byte] & mask[byte]) == mask[byte])
+    def _add(self, members: Words, bases: Integers) -> None:
+        """Make groups of some flats; the first pattern of each covers it."""
+        for flat, group in zip(members, self.make_groups(members, bases), strict=True):
+            self.known[flat.tobytes()] = Known(self.end, group, [0])
+            self.end += len(group)
+            self.groups.append(group)

@@ -1,0 +1,177 @@
+"""The groups of patterns: the cells on L_F for a totally cyclic flat F, many flats at once on lines and planes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import flint
+import numpy as np
+
+from relu_cert.errors import TooManyPatterns
+from relu_cert.patterns.arrangement import Arrangement, Hyperplanes, restrict_planes
+from relu_cert.patterns.cells import Engine, cells
+from relu_cert.patterns.circuits import cover_bound, minimal
+from relu_cert.patterns.faces import Rows
+from relu_cert.patterns.flats import fitting
+from relu_cert.patterns.model import Group
+from relu_cert.patterns.packing import Packed, both_halves, both_halves_of_masks, pack_masks, rows_of
+from relu_cert.patterns.planar import half_lines, half_planes, line_cells, plane_cells, shorten
+from relu_cert.patterns.predict import Prediction
+from relu_cert.patterns.walk import LimitReached
+from relu_cert.patterns.witness import Integers, small
+from relu_cert.patterns.words import Words, as_bytes
+
+Progress = Callable[[int, int], None]
+
+COMPILE_FROM = {"auto": 60_000, "compiled": 64}  # cells, by Cover's bound: fewer are walked in plain Python
+CHUNK = 1 << 21  # entries of the largest temporary array
+ADVICE = "Use fewer rows or fewer columns, or raise the limit (max_patterns)."
+FOUND = f"The enumeration was stopped when it had found that many. {ADVICE}"
+
+
+@dataclass
+class Groups:
+    """Makes groups of an arrangement, and counts their patterns: TooManyPatterns is raised above a limit."""
+
+    a: Arrangement
+    planes: Hyperplanes
+    expected: Prediction
+    max_patterns: int
+    progress: Progress | None
+    engine: Engine
+    total: int = field(default=0)
+
+    def whole(self) -> Group:
+        """The open cells of the whole space."""
+        basis = np.eye(self.a.rank, dtype=np.int64)
+        return self._group(basis, self.planes, self._compiled([self.planes]))
+
+    def on_flats(self, members: Words, bases: Integers) -> list[Group]:
+        """The cells on some flats of one rank, whose hyperplanes and whose bases of L_F are given."""
+        if bases.shape[1] not in (1, 2):
+            return self._one_by_one(members, bases)
+        made: list[Group] = []
+        size = CHUNK // len(self.planes) ** 2 + 1
+        for start in range(0, len(members), size):
+            part = slice(start, start + size)
+            made += self._planar(members[part], bases[part]) or self._one_by_one(members[part], bases[part])
+        return made
+
+    def _planar(self, members: Words, bases: Integers) -> list[Group]:
+        """The groups on lines, or on planes; none if numbers are too long for that."""
+        bases = shorten(bases)
+        halves = half_lines(self.normals, bases) if bases.shape[1] == 1 else half_planes(self.normals, bases)
+        if halves is None:
+            return []
+        count, positive, W = halves
+        self._count(2 * len(W))
+        W, bases = fitting(bases.shape[1], W, self._scaled(bases))
+        U = sum(W[:, i, None] * np.repeat(bases[:, i], count, axis=0) for i in range(W.shape[1]))
+        return self.rows.groups(members, count, positive, np.asarray(U))
+
+    def _one_by_one(self, members: Words, bases: Integers) -> list[Group]:
+        """The groups on other subspaces."""
+        masks = [int.from_bytes(as_bytes(flat[None]).tobytes(), "little") for flat in members]
+        short = [short_basis(basis) for basis in bases]
+        on_flats = [
+            restrict_planes(self.planes, mask, basis.tolist()) for mask, basis in zip(masks, short, strict=True)
+        ]
+        compiled = self._compiled(on_flats)
+        return [self._group(basis, planes, compiled) for basis, planes in zip(short, on_flats, strict=True)]
+
+    def _group(self, basis: Integers, planes: Hyperplanes, compiled: bool) -> Group:
+        """The cells of the arrangement on the span of `basis`; `planes` are the hyperplanes in its coordinates."""
+        bits, W, circuits = self._cells(planes, compiled)
+        self._count(len(bits))
+        both = self._lift(W, basis)
+        if len(planes):
+            both = _with_negatives(both)
+        return Group(rows_of(planes.zero), bits, both, circuits)
+
+    def _cells(self, planes: Hyperplanes, compiled: bool) -> tuple[Packed, Integers, tuple[tuple[int, ...], ...]]:
+        """Patterns of all cells, integer points of the first half of them, and the circuits that prove their number."""
+        n, m = self.a.n, len(planes)
+        if m == 0:
+            return pack_masks([planes.zero], n), np.zeros((1, 0), dtype=np.int64), ()
+        r = len(planes.normals[0])
+        if r <= 2:
+            masks, points = (line_cells if r == 1 else plane_cells)(planes.normals)
+            W = small(np.array(points, dtype=object))
+            if m <= 64:
+                return both_halves_of_masks(masks, planes, n), W, ()
+            width = (m + 7) // 8
+            raw = np.frombuffer(b"".join(mask.to_bytes(width, "little") for mask in masks), dtype=np.uint8)
+            return both_halves(raw.reshape(len(masks), width), planes, n), W, ()
+        limit = (self.max_patterns - self.total) // 2
+        try:
+            found = cells(planes.normals, compiled=compiled, limit=limit, tick=self._tick if self.progress else None)
+        except LimitReached:
+            raise TooManyPatterns(self.expected.general, self.max_patterns, FOUND) from None
+        names = planes.names
+        circuits = tuple((names[c], *(names[b] for b in bs)) for c, bs in minimal(found.broken, compiled=compiled))
+        return both_halves(found.bits, planes, n, compiled=compiled), found.points, circuits
+
+    def _compiled(self, several: Iterable[Hyperplanes]) -> bool:
+        """Whether the cells of these are enough to load (or to make) compiled code."""
+        if self.engine == "python":
+            return False
+        most = sum(cover_bound(len(planes), len(planes.normals[0])) for planes in several if len(planes))
+        return most > COMPILE_FROM[self.engine]
+
+    def _count(self, patterns: int) -> None:
+        """So many more."""
+        self.total += patterns
+        if self.total > self.max_patterns:
+            raise TooManyPatterns(self.expected.bound, self.max_patterns, FOUND)
+        self._tick(0)
+
+    def _tick(self, half: int) -> None:
+        if self.progress is not None:
+            self.progress(min(self.total + 2 * half, self.expected.bound), self.expected.bound)
+
+    def _lift(self, W: Integers, basis: Integers) -> Integers:
+        """Witnesses on the columns of Z: u = scale * sum_i w_i basis_i, exactly."""
+        B = self._scaled(basis)
+        if len(B) == self.a.rank and np.array_equal(B, np.eye(len(B), dtype=np.int64)):
+            return W
+        W, B = fitting(max(1, len(B)), W, B)
+        U = np.asarray(W @ B)
+        return small(U) if U.dtype == object else U
+
+    def _scaled(self, bases: Integers) -> Integers:
+        """Bases in the coordinates of Z."""
+        B, scale = fitting(1, bases, self.scale)
+        return np.asarray(B * scale)
+
+    @cached_property
+    def scale(self) -> Integers:
+        """The factor of each column."""
+        return small(np.array(self.a.scale, dtype=object))
+
+    @cached_property
+    def normals(self) -> Integers:
+        """The hyperplanes of the whole space."""
+        return small(np.array(self.planes.normals, dtype=object))
+
+    @cached_property
+    def rows(self) -> Rows:
+        """What makes patterns of sides of hyperplanes."""
+        return Rows(self.planes, self.a.n)
+
+
+def short_basis(basis: Integers) -> Integers:
+    """The same lattice's basis with short vectors (LLL): witnesses stay small."""
+    if len(basis) < 2:
+        return basis
+    rows = flint.fmpz_mat(basis.tolist()).lll().tolist()
+    return small(np.array([[int(x) for x in row] for row in rows], dtype=object))
+
+
+def _with_negatives(W: Integers) -> Integers:
+    """W, then -W."""
+    both = np.empty_like(W, shape=(2 * len(W), W.shape[1]))
+    both[: len(W)] = W
+    np.negative(W, out=both[len(W) :])
+    return both
