@@ -35,7 +35,7 @@ from relu_cert.patterns.words import (
 
 MakeGroups = Callable[[Words, Integers], Sequence[Group]]
 
-BLOCK = 1 << 20  # pairs of a cell and a flat that are compared at once
+BLOCK = 1 << 17  # pairs of a cell and a flat that are compared at once
 MANY = 4096  # cells: from there on most are ruled out by one byte first
 
 
@@ -67,32 +67,30 @@ class Known:
         """Which sets of rows some pattern of the group is 1 on. What was found becomes a cover: few serve many sets."""
         found = np.asarray(covered_by(rows, self.words[self.covers]).any(axis=1))
         todo = np.flatnonzero(~found)
-        if len(self.group) > MANY:
-            for i in todo.tolist():
-                if not found[i] and len(hits := self._hits(rows[i])):
-                    found[todo] |= self._take(hits, rows[todo])
-            return found
         size = max(1, BLOCK // len(self.group))
         for start in range(0, len(todo), size):
             part = todo[start : start + size]
-            table = covered_by(rows[part], self.words)
-            for i, hits in zip(part.tolist(), table, strict=True):
-                if not found[i] and hits.any():
-                    found[part] |= self._take(np.flatnonzero(hits), rows[part])
+            candidates = self._candidates(rows[part])
+            found[part] = self._take(candidates, covered_by(rows[part], self.words[candidates]))
         return found
 
-    def _take(self, hits: Numbers, rows: Words) -> NDArray[np.bool_]:
-        """Make a cover of that pattern among some that has most ones. Which sets of rows is it 1 on?"""
-        best = int(hits[self.ones[hits].argmax()])
-        self.covers.append(best)
-        return covered_by(rows, self.words[[best]])[:, 0]
+    def _take(self, candidates: Numbers, table: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Make covers of some candidates until each set that one of them is 1 on has one. Which sets are these?"""
+        covered = np.asarray(table.any(axis=1))
+        left = covered.copy()
+        while left.any():
+            best = int(table[left].sum(axis=0).argmax())
+            self.covers.append(int(candidates[best]))
+            left &= ~table[:, best]
+        return covered
 
-    def _hits(self, rows: Words) -> Numbers:
-        """The patterns that are 1 on a set of rows: first those that are in the byte of it that has most ones."""
-        mask = as_bytes(rows[None])[0]
-        byte = int(ONES[mask].argmax())
-        some = np.flatnonzero((self.columns[byte] & mask[byte]) == mask[byte])
-        return np.asarray(some[((self.words[some] & rows) == rows).all(axis=1)])
+    def _candidates(self, rows: Words) -> Numbers:
+        """The patterns that may be 1 on one of some sets of rows: of many, those that are 1 on what all have in common."""
+        if len(self.group) < MANY:
+            return np.arange(len(self.group))
+        common = as_bytes(np.bitwise_and.reduce(rows, axis=0)[None])[0]
+        byte = int(ONES[common].argmax())
+        return np.flatnonzero((self.columns[byte] & common[byte]) == common[byte])
 
     @cached_property
     def words(self) -> Words:
@@ -101,10 +99,6 @@ class Known:
     @cached_property
     def columns(self) -> Bytes:
         return np.ascontiguousarray(as_bytes(self.words).T)
-
-    @cached_property
-    def ones(self) -> NDArray[np.int64]:
-        return np.asarray(ONES[self.group.bits].sum(axis=1, dtype=np.int64))
 
 
 @dataclass
