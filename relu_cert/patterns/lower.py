@@ -85,7 +85,7 @@ class Known:
         return covered
 
     def _candidates(self, rows: Words) -> Numbers:
-        """The patterns that may be 1 on one of some sets of rows: of many, those that are 1 on what all have in common."""
+        """The patterns that may be 1 on one of some sets of rows; of many, those that are 1 on what all these share."""
         if len(self.group) < MANY:
             return np.arange(len(self.group))
         common = as_bytes(np.bitwise_and.reduce(rows, axis=0)[None])[0]
