@@ -20,9 +20,11 @@ from properties.exact.patterns import Pattern, patterns
 from properties.exact.problem import CGL, Block
 from properties.soundness.case import Answer, Case, DirectCase, NetworkCase
 from properties.soundness.draw import any_direct, any_network, any_variant
+from properties.soundness.held import RELATED, Held
 from properties.strategies import orthogonal, planted_elastic, positive_rationals
 
 POSITION = frozenset({"ggp", "general-position"})
+SHAPE = frozenset({"optimal-set", "minimal"})
 OPPOSITES = {("PROVED", "REFUTED"), ("REFUTED", "PROVED")}
 PYTHAGOREAN = ((3, 4, 5), (4, 3, 5), (5, 12, 13), (8, 15, 17))
 
@@ -235,6 +237,17 @@ def clash(pair: Pair, before: Answer, after: Answer) -> str:
         if (verdict, after.said.get(claim, "UNDECIDED")) in OPPOSITES:
             return f"{pair.relation}: {claim} is {verdict} before and {after.said[claim]} after"
     return _other_shape(pair, before, after)
+
+
+def related(pair: Pair, before: Answer) -> Held:
+    """The claims of the first answer that the second one is compared with."""
+    if pair.rises:
+        return {"optimal": RELATED}
+    claims = set(before.said) - {"patterns-complete", "fit"}
+    if isinstance(pair.before, NetworkCase) and isinstance(pair.after, DirectCase):
+        gated = pair.before.model == "gated"
+        claims &= {"optimal", "p-unique", "convex-unique"} | (POSITION | SHAPE if gated else set())
+    return dict.fromkeys(claims - (set() if pair.position else POSITION), RELATED)
 
 
 def _clash_written_out(pair: Pair, before: Answer, after: Answer) -> str:

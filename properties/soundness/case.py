@@ -46,6 +46,11 @@ class NetworkCase:
     logistic: bool = False
 
     @property
+    def kind(self) -> str:
+        """The kind of problem, for tables."""
+        return _kind(self, self.model if self.chosen is None else f"{self.model}-some")
+
+    @property
     def problem(self) -> Problem:
         """The certifier's problem."""
         if self.chosen is not None:
@@ -96,6 +101,11 @@ class DirectCase:
         return self.convex.lam
 
     @property
+    def kind(self) -> str:
+        """The kind of problem, for tables."""
+        return _kind(self, "direct")
+
+    @property
     def problem(self) -> Problem:
         """The certifier's problem."""
         blocks, columns, start = [], [], 0
@@ -123,6 +133,10 @@ class DirectCase:
 
 
 Case = NetworkCase | DirectCase
+
+
+def _kind(case: Case, plain: str) -> str:
+    return "logistic" if case.logistic else "elastic" if case.delta else plain
 
 
 def _variant(problem: Problem, case: Case) -> Problem:
@@ -157,11 +171,6 @@ class Answer:
     def certificate(self) -> dict[str, Any]:
         """The certificate, a JSON object."""
         return certificate(self.case.source, self.facts, self.results)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What a campaign counts."""
-        return tuple(f"{claim} {verdict}" for claim, verdict in self.said.items())
 
 
 def ask(case: Case, *, interval: IntervalChoice | None = None, derivatives: Derivatives | None = None) -> Answer:

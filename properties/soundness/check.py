@@ -8,30 +8,48 @@ from fractions import Fraction
 
 from properties.exact.roots import rational_sqrt
 from properties.model import HOLDS, Outcome, fails
-from properties.soundness.carry import Pair, clash
+from properties.soundness.carry import Pair, clash, related
 from properties.soundness.case import Answer, Case, DirectCase, NetworkCase, ask, objection
 from properties.soundness.draw import PlantedGated
 from properties.soundness.floats import doubt
+from properties.soundness.held import OPINION, Held, notes, numbers, truths
 from properties.soundness.opinion import disagreement
-from properties.soundness.truth import Truth, contradiction, truth_of_direct, truth_of_network
+from properties.soundness.truth import (
+    Truth,
+    contradiction,
+    held_against,
+    truth_of_direct,
+    truth_of_gated,
+    truth_of_network,
+    truth_of_sampled,
+)
 from properties.soundness.variants import (
     case_of,
     elastic_contradiction,
+    known_of_logistic,
     logistic_contradiction,
-    truth_of_sampled,
 )
 from properties.strategies import PlantedCGL, PlantedElastic, PlantedLogistic, PlantedReLU, PlantedSampled
 from relu_cert.check import Derivatives, IntervalChoice
 
 
-def judged(case: Case, against: Callable[[Answer], str], interval: IntervalChoice | None = None) -> Outcome:
-    """Ask; then the given test, then the checker. A crash is a failure, too."""
+def judged(
+    case: Case, against: Callable[[Answer], str], held: Callable[[Answer], Held], interval: IntervalChoice | None = None
+) -> Outcome:
+    """Ask; then the given test, then the checker. A crash is a failure, too. `held` says for the record what the test
+    holds the claims against."""
     try:
         answer = ask(case, interval=interval, derivatives=Derivatives() if interval is None else None)
         wrong = against(answer) or objection(answer)
+        counted = () if wrong else notes(answer.said, held(answer), case.kind)
     except Exception as error:  # whatever is raised on such small exact data is a bug
         return fails(f"{type(error).__name__}: {error}")
-    return fails(wrong) if wrong else replace(HOLDS, notes=answer.notes)
+    return fails(wrong) if wrong else replace(HOLDS, notes=counted)
+
+
+def _planted(case: Case, truth: Truth) -> Outcome:
+    """The answer against a truth."""
+    return judged(case, lambda answer: contradiction(answer, truth), lambda answer: held_against(answer, truth))
 
 
 def check_planted_relu(planted: PlantedReLU) -> Outcome:
@@ -39,21 +57,19 @@ def check_planted_relu(planted: PlantedReLU) -> Outcome:
     lam = rational_sqrt(planted.lam2)
     if lam is None:
         raise ValueError("lambda is irrational here")
-    truth = truth_of_network(planted)
-    return judged(NetworkCase("relu", planted.Z, planted.y, lam), lambda answer: contradiction(answer, truth))
+    return _planted(NetworkCase("relu", planted.Z, planted.y, lam), truth_of_network(planted))
 
 
 def check_planted_gated(planted: PlantedGated) -> Outcome:
     """The verdicts on a planted gated network."""
     convex = planted.convex
     case = NetworkCase("gated", planted.Z, convex.problem.y, convex.problem.lam)
-    return judged(case, lambda answer: contradiction(answer, truth_of_direct(convex)))
+    return _planted(case, truth_of_gated(convex))
 
 
 def check_planted_direct(planted: PlantedCGL) -> Outcome:
     """The verdicts on a planted constrained group lasso."""
-    truth = truth_of_direct(planted)
-    return judged(DirectCase(planted.problem), lambda answer: contradiction(answer, truth))
+    return _planted(DirectCase(planted.problem), truth_of_direct(planted))
 
 
 def check_interval(planted: PlantedReLU) -> Outcome:
@@ -71,7 +87,7 @@ def check_interval(planted: PlantedReLU) -> Outcome:
             return f"a jump at {jump.lam}, where the network is unique"
         return contradiction(answer, truth)
 
-    return judged(case, against, around)
+    return judged(case, against, lambda answer: held_against(answer, truth), around)
 
 
 def check_pair(pair: Pair) -> Outcome:
@@ -81,31 +97,34 @@ def check_pair(pair: Pair) -> Outcome:
         after = ask(pair.after, derivatives=Derivatives())
         return clash(pair, before, after) or objection(after)
 
-    return judged(pair.before, against)
+    return judged(pair.before, against, lambda answer: related(pair, answer))
 
 
 def check_floats(case: NetworkCase) -> Outcome:
     """Floats have nothing against the answer."""
-    return judged(case, lambda answer: doubt(answer, seed=len(case.y)))
+    held = dict.fromkeys(("optimal", "p-unique") if case.model == "relu" else ("p-unique",), OPINION)
+    return judged(case, lambda answer: doubt(answer, seed=len(case.y)), lambda _: held)
 
 
 def check_planted_elastic(planted: PlantedElastic) -> Outcome:
     """The verdicts on a planted elastic problem."""
-    return judged(case_of(planted), lambda answer: elastic_contradiction(answer, planted))
+    held = numbers(("optimal", "fit")) | truths({"convex-unique": True})
+    return judged(case_of(planted), lambda answer: elastic_contradiction(answer, planted), lambda _: held)
 
 
 def check_planted_sampled(planted: PlantedSampled) -> Outcome:
     """The verdicts on a planted network over some patterns."""
-    truth, gates, p = truth_of_sampled(planted), planted.gates, planted.convex.problem
+    gates, p = planted.gates, planted.convex.problem
     case = NetworkCase(gates.model, gates.Z, p.y, p.lam, gates.chosen)
-    return judged(case, lambda answer: contradiction(answer, truth))
+    return _planted(case, truth_of_sampled(planted))
 
 
 def check_planted_logistic(planted: PlantedLogistic) -> Outcome:
     """The verdicts on a planted logistic problem."""
-    return judged(case_of(planted), lambda answer: logistic_contradiction(answer, planted))
+    held = numbers(("optimal", "fit")) | truths(known_of_logistic(planted))
+    return judged(case_of(planted), lambda answer: logistic_contradiction(answer, planted), lambda _: held)
 
 
 def check_opinion(case: NetworkCase) -> Outcome:
     """The certified interval meets an enclosure of its own."""
-    return judged(case, disagreement)
+    return judged(case, disagreement, lambda _: {"optimal": OPINION})

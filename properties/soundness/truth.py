@@ -10,10 +10,14 @@ from itertools import product
 import networkx as nx
 
 from properties.exact import polytope
-from properties.exact.linalg import Vector, dot, norm2, rank, scale, sub
-from properties.exact.problem import CGL, dual_vectors
-from properties.soundness.case import Answer
-from properties.strategies import PlantedCGL, PlantedReLU
+from properties.exact.linalg import Vector, matvec, norm2, rank, sub
+from properties.exact.patterns import patterns
+from properties.exact.position import general_position
+from properties.exact.problem import CGL, Block, Weights, dual_vectors
+from properties.soundness import faces
+from properties.soundness.case import Answer, NetworkCase
+from properties.soundness.held import Held, numbers, truths, wrong
+from properties.strategies import PlantedCGL, PlantedReLU, PlantedSampled
 from relu_cert.claims.connected import staircase
 
 MOST_SETS = 6  # tied neurons whose sets are all tried for the shortest weights
@@ -22,19 +26,20 @@ MOST_CELLS = 400  # the components of the optimal networks of one width are coun
 
 @dataclass(frozen=True)
 class Truth:
-    """The optimum of an instance: r*, the outputs q of the tied neurons, and the vertices of the optimal weights.
+    """The optimum of an instance: r*, the tied neurons v with their outputs q, and the vertices of the optimal weights.
 
-    `carriers` are how many blocks of the convex program carry each neuron; `tight` the constraints tight at it, each
-    half-space, or hyperplane of the data, once (None: not worked out).
+    `carriers` are the blocks of the convex program that carry each neuron, `problem` is the kind of the problem (one of
+    `held.PROBLEMS`).
     """
 
     convex: CGL
     r: Vector
+    v: Weights
     q: tuple[Vector, ...]
     alpha: Vector
     vertices: tuple[Vector, ...]
-    carriers: tuple[int, ...]
-    tight: tuple[frozenset[Vector], ...] | None = None
+    carriers: tuple[tuple[int, ...], ...]
+    problem: str = "direct"
 
     @property
     def yhat(self) -> Vector:
@@ -59,7 +64,7 @@ class Truth:
     @property
     def convex_unique(self) -> bool:
         """One solution of the convex program: one network, and every neuron of it in one block."""
-        return self.p_unique and all(self.carriers[a] == 1 for a in polytope.support(self.vertices[0]))
+        return self.p_unique and all(len(self.carriers[a]) == 1 for a in polytope.support(self.vertices[0]))
 
     @property
     def all_active(self) -> bool:
@@ -67,19 +72,61 @@ class Truth:
         return self.p_unique and all(self.vertices[0])
 
     @property
-    def licq(self) -> bool | None:
-        """At every neuron that some solution uses the tight constraints are independent."""
-        if self.tight is None:
-            return None
-        used = frozenset().union(*self.supports)
-        return all(rank(list(self.tight[a])) == len(self.tight[a]) for a in used if self.tight[a])
+    def used(self) -> tuple[int, ...]:
+        """The neurons of some solution."""
+        return tuple(sorted(frozenset().union(*self.supports)))
+
+    def _blocks(self, a: int) -> list[Block]:
+        return [self.convex.blocks[b] for b in self.carriers[a]]
+
+    @cached_property
+    def licq(self) -> bool:
+        """At every neuron that some solution uses the tight constraints are independent, in each of its blocks. In a
+        network over all patterns every hyperplane of the data counts once."""
+        lines = self.problem == "relu"
+        return all(
+            faces.independent(faces.tight(block, self.v[a]), lines) for a in self.used for block in self._blocks(a)
+        )
+
+    @cached_property
+    def strict(self) -> bool:
+        """Every neuron that some solution uses loses at first order wherever it leaves its face, into any block."""
+        return all(faces.strict(block, self.r, self.v[a]) for a in self.used for block in self._blocks(a))
 
     @property
     def smooth(self) -> bool | None:
-        """Differentiable in lambda and y: never without E = A, and with it where no constraint is tight."""
+        """Differentiable in lambda and y: never without E = A, and with it where strict complementarity holds."""
         if not self.all_active:
             return False
-        return True if self.tight is not None and not any(self.tight) else None
+        return True if self.strict else None
+
+    @cached_property
+    def slopes(self) -> faces.Slopes | None:
+        """The derivatives, where they are known to exist and there is a neuron."""
+        if not self.smooth or not self.v:
+            return None
+        neurons = [(self._blocks(a)[0], v) for a, v in enumerate(self.v)]
+        return faces.slopes(neurons, self.vertices[0], self.r, self.convex.lam)
+
+    @cached_property
+    def known(self) -> dict[str, bool]:
+        """The claims that are true, and those that are not."""
+        out = {
+            "p-unique": self.p_unique,
+            "convex-unique": self.convex_unique,
+            "e-equals-a": self.all_active,
+            "licq": self.licq,
+            "strict-complementarity": self.strict,
+        }
+        out |= {} if self.smooth is None else {"sensitivity": self.smooth}
+        out |= {} if self.p_unique else {"continuous": False}  # on every interval around this lambda
+        if not self.problem.startswith("relu"):
+            blocks = [block.X for block in self.convex.blocks]
+            columns = [tuple((x,) for x in column) for column in self.convex.columns]
+            for claim, of in (("ggp", blocks), ("general-position", columns)):
+                holds = general_position(of)
+                out |= {} if holds is None else {claim: holds}
+        return out
 
     @cached_property
     def supports(self) -> tuple[frozenset[int], ...]:
@@ -124,28 +171,39 @@ class Truth:
         return int(nx.number_connected_components(graph))
 
 
+def truth_at(convex: CGL, r: Vector, problem: str) -> Truth:
+    """The truth about a problem whose optimal residual is r. Blocks of a ReLU network that carry the same neuron (the
+    same sign, the same v) are one."""
+    found: dict[tuple[int, Vector], list[int]] = {}
+    v = dual_vectors(convex, r)
+    for b, u in enumerate(v):
+        if norm2(u) == convex.lam2:
+            key = ((-1) ** b, u) if problem.startswith("relu") else (b, ())
+            found.setdefault(key, []).append(b)
+    carriers = tuple(map(tuple, found.values()))
+    q = tuple(matvec(convex.blocks[blocks[0]].X, v[blocks[0]]) for blocks in carriers)
+    vertices = polytope.vertices(q, sub(convex.y, r))
+    return Truth(convex, r, tuple(v[b[0]] for b in carriers), q, vertices[0], vertices, carriers, problem)
+
+
 def truth_of_network(planted: PlantedReLU) -> Truth:
     """The truth about a planted ReLU network."""
-    carriers = tuple(len(blocks) for blocks in planted.carriers)
-    tight = tuple(
-        frozenset(scale(1 / _lead(z), z) for z in planted.Z if any(z) and not dot(z, v)) for _, v in planted.neurons
-    )
-    return Truth(planted.problem, planted.r, planted.q, planted.alpha, planted.vertices, carriers, tight)
+    return truth_at(planted.problem, planted.r, "relu")
+
+
+def truth_of_gated(planted: PlantedCGL) -> Truth:
+    """The truth about a planted gated network."""
+    return truth_at(planted.problem, planted.r, "gated")
 
 
 def truth_of_direct(planted: PlantedCGL) -> Truth:
-    """The truth about a planted constrained group lasso (gated networks are one)."""
-    E = planted.E
-    vertices = tuple(tuple(alpha[b] for b in E) for alpha in planted.vertices)
-    q, alpha = tuple(planted.q[b] for b in E), tuple(planted.alpha[b] for b in E)
-    cones = {b: [k for k in planted.problem.blocks[b].K if any(k) and not dot(k, planted.v[b])] for b in E}
-    tight = tuple(frozenset(scale(1 / abs(_lead(k)), k) for k in cones[b]) for b in E)
-    return Truth(planted.problem, planted.r, q, alpha, vertices, (1,) * len(E), tight)
+    """The truth about a planted constrained group lasso."""
+    return truth_at(planted.problem, planted.r, "direct")
 
 
-def _lead(a: Vector) -> Fraction:
-    """The first entry that is not 0."""
-    return next(x for x in a if x)
+def truth_of_sampled(planted: PlantedSampled) -> Truth:
+    """The truth about a network over some patterns."""
+    return truth_at(planted.convex.problem, planted.convex.r, f"{planted.gates.model}-some")
 
 
 def contradiction(answer: Answer, truth: Truth) -> str:
@@ -158,16 +216,49 @@ def contradiction(answer: Answer, truth: Truth) -> str:
         return f"p* = {truth.value} is not in [{float(value.lower)}, {float(value.upper)}]"
     if norm2(sub(fit.center, truth.yhat)) > fit.radius_squared:
         return "the fit is not in its ball"
-    known = {"p-unique": truth.p_unique, "convex-unique": truth.convex_unique, "e-equals-a": truth.all_active}
-    known |= {} if truth.licq is None else {"licq": truth.licq}
-    for claim, holds in known.items():
-        if said.get(claim) == ("REFUTED" if holds else "PROVED"):
-            return f"{claim} is {said[claim]}, but it {'holds' if holds else 'does not hold'}"
-    if said.get("sensitivity") == ("REFUTED" if truth.smooth else "PROVED") and truth.smooth is not None:
-        return f"sensitivity is {said['sensitivity']}, but the conditions say otherwise"
-    if not truth.p_unique and "PROVED" in (said.get("ggp"), said.get("continuous")):
-        return "the solution is not unique, but ggp or continuous is PROVED"
-    return _wrong_shortest(answer, truth) or _wrong_polytope(answer, truth)
+    if not truth.p_unique and said.get("ggp") == "PROVED":
+        return "the solution is not unique, but ggp is PROVED"
+    return (
+        wrong(said, truth.known)
+        or _wrong_patterns(answer)
+        or _wrong_shortest(answer, truth)
+        or _wrong_polytope(answer, truth)
+        or _wrong_slopes(answer, truth)
+    )
+
+
+def held_against(answer: Answer, truth: Truth) -> Held:
+    """What the claims of an answer are held against."""
+    known = ["optimal", "fit", "patterns-complete"]
+    known += ["min-norm"] if truth.shortest is not None else []
+    known += ["optimal-set", "minimal"]
+    known += ["connected"] if truth.components(max(1, min(map(len, truth.supports)))) is not None else []
+    return numbers(known) | truths(truth.known)
+
+
+def _wrong_patterns(answer: Answer) -> str:
+    """Where the patterns are others than those of the enumeration by cocircuits."""
+    network, case = answer.facts.problem.network, answer.case
+    if network is None or not isinstance(case, NetworkCase):
+        return ""
+    ours, theirs = patterns(case.Z), network.patterns
+    if {tuple(map(bool, row)) for row in theirs.array()} != set(ours.all):
+        return f"there are {len(ours.all)} patterns, not these {len(theirs)}"
+    if theirs.open_cells != len(ours.open):
+        return f"there are {len(ours.open)} open cells, not {theirs.open_cells}"
+    return ""
+
+
+def _wrong_slopes(answer: Answer, truth: Truth) -> str:
+    """Where the derivatives are others."""
+    found, slopes = answer.facts.derivatives, truth.slopes
+    if found is None or slopes is None:
+        return ""
+    if norm2(sub(found.r_lam, slopes.r_lam)) > found.radius**2:
+        return f"dr/dlambda is {slopes.r_lam}, not within {float(found.radius)} of {found.r_lam}"
+    if found.freedom is not None and abs(found.freedom - slopes.freedom) > len(truth.r) * found.radius:
+        return f"there are {slopes.freedom} degrees of freedom, not {float(found.freedom)}"
+    return ""
 
 
 def _wrong_shortest(answer: Answer, truth: Truth) -> str:
@@ -196,8 +287,10 @@ def _wrong_polytope(answer: Answer, truth: Truth) -> str:
         return f"the optimal set has {truth.edges} edges, not {len(found.edges)}"
     if found.tied != len(truth.q):
         return f"{len(truth.q)} neurons are tied at lambda, not {found.tied}"
-    if len(found.used) != len(frozenset().union(*truth.supports)):
-        return f"{len(found.used)} neurons are used by some solution: wrong"
+    if len(found.used) != len(truth.used):
+        return f"{len(truth.used)} neurons are used by some solution, not {len(found.used)}"
+    if not found.bits and sorted(map(sorted, found.points)) != sorted(map(sorted, truth.vertices)):
+        return f"the vertices are {truth.vertices}, not {found.points}"
     if answer.said.get("connected") != "PROVED":
         return ""
     for step in staircase(found):

@@ -8,8 +8,8 @@ from properties.exact import enclose
 from properties.exact.linalg import norm2, sub
 from properties.exact.problem import dual_vectors
 from properties.soundness.case import Answer, Case, DirectCase, NetworkCase
-from properties.soundness.truth import Truth
-from properties.strategies.variants import Gates, PlantedElastic, PlantedLogistic, PlantedSampled
+from properties.soundness.held import wrong
+from properties.strategies.variants import Gates, PlantedElastic, PlantedLogistic
 
 
 def case_of(planted: PlantedElastic | PlantedLogistic) -> Case:
@@ -38,11 +38,9 @@ def elastic_contradiction(answer: Answer, planted: PlantedElastic) -> str:
     return ""
 
 
-def truth_of_sampled(planted: PlantedSampled) -> Truth:
-    """The truth about a network over some patterns."""
-    carriers = tuple(map(len, planted.neurons))
-    convex = planted.convex
-    return Truth(convex.problem, convex.r, planted.q, planted.alpha, planted.vertices, carriers)
+def known_of_logistic(planted: PlantedLogistic) -> dict[str, bool]:
+    """The claims about a logistic problem that are true, and those that are not."""
+    return {"p-unique": planted.unique, "convex-unique": planted.convex_unique}
 
 
 def logistic_contradiction(answer: Answer, planted: PlantedLogistic) -> str:
@@ -57,11 +55,7 @@ def logistic_contradiction(answer: Answer, planted: PlantedLogistic) -> str:
         return f"p* = {float(low)} is not in [{float(facts.value.lower)}, {float(facts.value.upper)}]"
     if _distance(answer, planted) > facts.fit.radius_squared:
         return "the probabilities are not in their ball"
-    known = {"p-unique": planted.unique, "convex-unique": planted.convex_unique}
-    for claim, holds in known.items():
-        if answer.said.get(claim) == ("REFUTED" if holds else "PROVED"):
-            return f"{claim} is {answer.said[claim]}, but it {'holds' if holds else 'does not hold'}"
-    return ""
+    return wrong(answer.said, known_of_logistic(planted))
 
 
 def _distance(answer: Answer, planted: PlantedLogistic) -> Fraction:
