@@ -154,6 +154,9 @@ class _Silent:
         return
 
 
+SILENT = _Silent()
+
+
 @dataclass(frozen=True)
 class Answer:
     """What the certifier said, and the raw bytes it spoke of."""
@@ -176,19 +179,19 @@ class Answer:
 def ask(case: Case, *, interval: IntervalChoice | None = None, derivatives: Derivatives | None = None) -> Answer:
     """The certifier's answer to the case; with an interval also about every lambda of that."""
     choice = LambdaChoice(value=case.lam)
-    facts = find_facts(case.problem, choice, DEFAULT_GAP, _Silent(), interval, derivatives)
+    facts = find_facts(case.problem, choice, DEFAULT_GAP, SILENT, interval, derivatives)
     return Answer(case, facts, verdicts(facts))
 
 
-def objection(answer: Answer) -> str:
-    """What is wrong between the answer and the checker: "" if nothing.
+def objection(answer: Answer, network: bytes | None = None) -> str:
+    """What is wrong between the answer and the checker: "" if nothing. `network`: the file of the network given.
 
     The certificate must be accepted with the raw data, and rejected with any one decided verdict turned round. For a
     claim that is UNDECIDED the checker must not accept both other verdicts.
     """
     tree = answer.certificate
     try:
-        check(dumps(tree).encode(), answer.case.raw)
+        check(dumps(tree).encode(), answer.case.raw, network=network)
     except VerifyError as error:
         return f"the checker does not accept the certificate: {error}"
     accepts = _judge(tree)

@@ -13,6 +13,9 @@ from properties.soundness.case import Answer, Case, DirectCase, NetworkCase, ask
 from properties.soundness.draw import PlantedGated
 from properties.soundness.floats import doubt
 from properties.soundness.held import OPINION, Held, notes, numbers, truths
+from properties.soundness.network_carry import NetworkPair, network_clash, network_related
+from properties.soundness.network_truth import held_of, network_contradiction, truth_of
+from properties.soundness.networks import Question, ask_network
 from properties.soundness.opinion import disagreement
 from properties.soundness.truth import (
     Truth,
@@ -128,3 +131,26 @@ def check_planted_logistic(planted: PlantedLogistic) -> Outcome:
 def check_opinion(case: NetworkCase) -> Outcome:
     """The certified interval meets an enclosure of its own."""
     return judged(case, disagreement, lambda _: {"optimal": OPINION})
+
+
+def check_planted_network(question: Question) -> Outcome:
+    """The verdicts on a given network."""
+    try:
+        truth, answer = truth_of(question), ask_network(question)
+        wrong = network_contradiction(answer, truth) or objection(answer, question.file)
+    except Exception as error:  # whatever is raised on such small exact data is a bug
+        return fails(f"{type(error).__name__}: {error}")
+    return fails(wrong) if wrong else replace(HOLDS, notes=notes(answer.said, held_of(truth), "relu"))
+
+
+def check_network_pair(pair: NetworkPair) -> Outcome:
+    """Both answers on a given network are accepted by the checker, and do not contradict each other."""
+    try:
+        before, after = ask_network(pair.before), ask_network(pair.after)
+        wrong = network_clash(pair, before, after) or objection(before, pair.before.file)
+        wrong = wrong or objection(after, pair.after.file)
+    except Exception as error:  # whatever is raised on such small exact data is a bug
+        return fails(f"{type(error).__name__}: {error}")
+    return (
+        fails(wrong) if wrong else replace(HOLDS, notes=notes(before.said, network_related(pair, before.said), "relu"))
+    )

@@ -96,8 +96,8 @@ def print_coverage(result: Result, console: Console) -> None:
         kinds.add_row(claim, *(_letters(known, problem) for problem in PROBLEMS))
     console.print(counts)
     console.print(kinds)
-    words = "T known to be true, F known to be false, N numbers known, R related answer, O another opinion; -s over some patterns"
-    console.print(Text(f"Decided (undecided) while held against that; below: {words}."))
+    words = "T known to be true, F known to be false, N numbers known, R related answer, O another opinion"
+    console.print(Text(f"Decided (undecided) while held against that; below: {words}; -s over some patterns."))
     for claim, verdicts in blind(found, claims).items():
         console.print(Text(f"{claim}: nothing could have contradicted {' and '.join(verdicts)}."))
 
