@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from properties.exact import enclose
-from properties.exact.linalg import Matrix, Vector, matmul, matvec, scale, transpose
+from properties.exact.linalg import matmul, scale, transpose
 from properties.exact.patterns import Pattern, patterns
-from properties.exact.problem import CGL, Block
+from properties.exact.problem import CGL
 from properties.soundness.case import Answer, Case, DirectCase, NetworkCase
-from properties.soundness.draw import any_direct, any_network, any_variant
+from properties.soundness.draw import any_network, any_variant
 from properties.soundness.held import RELATED, Held
 from properties.strategies import orthogonal, planted_elastic, positive_rationals
 
@@ -28,14 +28,12 @@ SHAPE = frozenset({"optimal-set", "minimal"})
 OPPOSITES = {("PROVED", "REFUTED"), ("REFUTED", "PROVED")}
 PYTHAGOREAN = ((3, 4, 5), (4, 3, 5), (5, 12, 13), (8, 15, 17))
 
-DIRECT = ("scale", "permute", "rotate rows", "rotate blocks", "repeat constraints", "zero block")
-
 
 @dataclass(frozen=True)
 class Pair:
     """Two cases with p*(after) = factor p*(before) + shift + logs log 2. `position`: general position carries over.
 
-    With `rises` all that is known is p*(after) >= p*(before).
+    With `rises` all that is known is p*(after) >= p*(before); with `value` verdicts do not carry over.
     """
 
     relation: str
@@ -46,6 +44,7 @@ class Pair:
     position: bool = False
     logs: int = 0
     rises: bool = False
+    value: bool = False
 
 
 def _scaled(draw: DrawFn, case: NetworkCase) -> Pair:
@@ -108,6 +107,13 @@ def _split_row(draw: DrawFn, case: NetworkCase) -> Pair:
     return Pair("split row", case, replace(case, Z=Z, y=y, chosen=chosen))
 
 
+def _twice(draw: DrawFn, case: NetworkCase) -> Pair:
+    """All points twice, lambda and delta twice: the same problem, p* -> 2 p*."""
+    chosen = _bits(case, lambda pattern: (*pattern, *pattern))
+    after = replace(case, Z=case.Z * 2, y=case.y * 2, lam=2 * case.lam, chosen=chosen, delta=2 * case.delta)
+    return Pair("points twice", case, after, Fraction(2))
+
+
 def _written_out(draw: DrawFn, case: NetworkCase) -> Pair:
     """The convex program as a direct problem: another way through solver, proofs and checker."""
     return Pair("written out", case, case.written_out, position=case.model == "gated")
@@ -122,6 +128,7 @@ CHANGES: dict[str, Change] = {
     "zero row": _zero_row,
     "zero column": _zero_column,
     "split row": _split_row,
+    "points twice": _twice,
 }
 
 
@@ -184,41 +191,6 @@ def written_out_pairs(draw: DrawFn) -> Pair:
     return _written_out(draw, draw(any_network(max_n=4, max_d=2)))
 
 
-def _mapped(case: DirectCase, blocks: tuple[Block, ...], y: Vector, lam: Fraction) -> DirectCase:
-    return DirectCase(CGL(blocks, y, lam * lam))
-
-
-@st.composite
-def direct_pairs(draw: DrawFn) -> Pair:
-    """A direct problem and a changed one."""
-    case = draw(any_direct())
-    p, lam = case.convex, case.lam
-    name = draw(st.sampled_from(DIRECT))
-    if name == "scale":
-        a, b = draw(positive_rationals(5, 3)), draw(positive_rationals(5, 3))
-        blocks = tuple(Block(tuple(scale(a, x) for x in c.X), c.K) for c in p.blocks)
-        return Pair(name, case, _mapped(case, blocks, scale(b, p.y), a * b * lam), b * b, position=True)
-    if name == "permute":
-        blocks = tuple(draw(st.permutations(p.blocks)))
-        return Pair(name, case, _mapped(case, blocks, p.y, lam), position=True)
-    if name == "rotate rows":
-        Q = draw(orthogonal(p.n))
-        blocks = tuple(Block(matmul(Q, c.X), c.K) for c in p.blocks)
-        return Pair(name, case, _mapped(case, blocks, matvec(Q, p.y), lam), position=True)
-    if name == "rotate blocks":
-        rotated = []
-        for c in p.blocks:
-            R: Matrix = draw(orthogonal(c.size))
-            rotated.append(Block(matmul(c.X, transpose(R)), tuple(matvec(R, k) for k in c.K)))
-        return Pair(name, case, _mapped(case, tuple(rotated), p.y, lam))
-    if name == "repeat constraints":
-        s = draw(positive_rationals())
-        blocks = tuple(Block(c.X, (*c.K, *(scale(s, k) for k in c.K), (Fraction(0),) * c.size)) for c in p.blocks)
-        return Pair(name, case, _mapped(case, blocks, p.y, lam), position=True)
-    zero = Block(((Fraction(0),),) * p.n)
-    return Pair(name, case, _mapped(case, (*p.blocks, zero), p.y, lam))
-
-
 def clash(pair: Pair, before: Answer, after: Answer) -> str:
     """Where two answers cannot both be right; "" if nowhere."""
     a, b = before.facts.value, after.facts.value
@@ -229,6 +201,8 @@ def clash(pair: Pair, before: Answer, after: Answer) -> str:
     high = pair.factor * a.upper + pair.shift + pair.logs * log2[1]
     if low > b.upper or high < b.lower:
         return f"{pair.relation}: [{float(low)}, {float(high)}] and [{float(b.lower)}, {float(b.upper)}] do not meet"
+    if pair.value:
+        return ""
     if isinstance(pair.before, NetworkCase) and isinstance(pair.after, DirectCase):
         return _clash_written_out(pair, before, after)
     for claim, verdict in before.said.items():
@@ -241,7 +215,7 @@ def clash(pair: Pair, before: Answer, after: Answer) -> str:
 
 def related(pair: Pair, before: Answer) -> Held:
     """The claims of the first answer that the second one is compared with."""
-    if pair.rises:
+    if pair.rises or pair.value:
         return {"optimal": RELATED}
     claims = set(before.said) - {"patterns-complete", "fit"}
     if isinstance(pair.before, NetworkCase) and isinstance(pair.after, DirectCase):

@@ -9,14 +9,25 @@ from fractions import Fraction
 from properties.exact.roots import rational_sqrt
 from properties.model import HOLDS, Outcome, fails
 from properties.soundness.carry import Pair, clash, related
+from properties.soundness.carry_interval import IntervalPair, interval_clash, interval_related
 from properties.soundness.case import Answer, Case, DirectCase, NetworkCase, ask, objection
 from properties.soundness.draw import PlantedGated
 from properties.soundness.floats import doubt
 from properties.soundness.held import OPINION, Held, notes, numbers, truths
+from properties.soundness.held import wrong as first_wrong
 from properties.soundness.network_carry import NetworkPair, network_clash, network_related
 from properties.soundness.network_truth import held_of, network_contradiction, truth_of
 from properties.soundness.networks import Question, ask_network
+from properties.soundness.one_neuron import Feature, ask_one_neuron, one_neuron_contradiction
 from properties.soundness.opinion import disagreement
+from properties.soundness.paths import (
+    LassoPath,
+    PlantedJump,
+    ask_path,
+    held_of_path,
+    path_contradiction,
+    truth_of_path,
+)
 from properties.soundness.truth import (
     Truth,
     contradiction,
@@ -154,3 +165,48 @@ def check_network_pair(pair: NetworkPair) -> Outcome:
     return (
         fails(wrong) if wrong else replace(HOLDS, notes=notes(before.said, network_related(pair, before.said), "relu"))
     )
+
+
+def check_planted_path(question: LassoPath) -> Outcome:
+    """The verdicts on an interval, its breakpoints and its samples."""
+    try:
+        truth, answer = truth_of_path(question), ask_path(question.case, question.lo, question.hi)
+        wrong = path_contradiction(answer, truth) or objection(answer)
+        counted = notes(answer.said, held_of_path(truth), question.case.kind)
+    except Exception as error:  # whatever is raised on such small exact data is a bug
+        return fails(f"{type(error).__name__}: {error}")
+    return fails(wrong) if wrong else replace(HOLDS, notes=counted)
+
+
+def check_planted_jump(planted: PlantedJump) -> Outcome:
+    """The verdicts on an interval that holds the only jump, or does not."""
+    choice = IntervalChoice(planted.lo, planted.hi)
+
+    def against(answer: Answer) -> str:
+        jump = answer.facts.jump
+        if jump is not None and jump.lam != planted.at:
+            return f"a jump at {jump.lam}, where the network is unique"
+        return first_wrong(answer.said, planted.known)
+
+    return judged(planted.case, against, lambda _: truths(planted.known), choice)
+
+
+def check_one_neuron(at: Feature) -> Outcome:
+    """The path of one neuron on one feature."""
+    try:
+        answer = ask_one_neuron(at)
+        wrong = one_neuron_contradiction(answer, at) or objection(answer)
+    except Exception as error:  # whatever is raised on such small exact data is a bug
+        return fails(f"{type(error).__name__}: {error}")
+    held = numbers(("one-neuron", "patterns-complete"))
+    return fails(wrong) if wrong else replace(HOLDS, notes=notes(answer.said, held, "relu"))
+
+
+def check_interval_pair(pair: IntervalPair) -> Outcome:
+    """Both answers on an interval are accepted by the checker, and do not contradict each other."""
+
+    def against(before: Answer) -> str:
+        after = ask(pair.after, interval=IntervalChoice(pair.after_lo, pair.after_hi))
+        return interval_clash(pair, before, after) or objection(after)
+
+    return judged(pair.before, against, lambda answer: interval_related(answer.said), IntervalChoice(pair.lo, pair.hi))

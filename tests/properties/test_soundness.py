@@ -27,6 +27,7 @@ from properties.strategies.variants import plant_elastic
 from relu_cert.check import IntervalChoice
 from relu_cert.claims import Result, Verdict
 
+EXAMPLES = {"interval": 8, "carried_network": 8, "carried_interval": 8, "planted_path": 6, "planted_jump": 3}  # slow
 BOX = mat([[3, 0], [-3, 0], [0, 4], [0, -4]])
 
 
@@ -51,8 +52,8 @@ def saying(answer: Answer, **said: str) -> Answer:
 
 @pytest.mark.parametrize("name", registry.soundness_names())
 def test_no_wrong_verdict(name: str) -> None:
-    """About 250 derandomised instances in all; the long run is `python -m properties soundness`."""
-    found = search(registry.load(name).printed, 8 if name == "soundness.interval" else 20)
+    """About 300 derandomised instances in all; the long run is `python -m properties soundness`."""
+    found = search(registry.load(name).printed, EXAMPLES.get(name.removeprefix("soundness."), 20))
     assert not found.failed, f"{found.why}: {found.failure}"
     assert found.notes, "no verdict was counted"
 
@@ -118,6 +119,18 @@ def test_clash_of_answers_is_seen() -> None:
     assert before.facts.polytope is not None
     other = replace(before, facts=replace(before.facts, polytope=replace(before.facts.polytope, edges=())))
     assert "dimension" in clash(Pair("same", case, case), before, other)
+
+
+def test_doubled_problems_carry_over() -> None:
+    """All points twice with 2 lambda: 2 p*; a block twice: the same p*, and other verdicts are not compared."""
+    case = DirectCase(problem([[1, 2]], [1, 1], [4], 1))
+    before = ask(case)
+    block = case.convex.blocks[1]
+    after = ask(replace(case, convex=replace(case.convex, blocks=(*case.convex.blocks, block))))
+    assert (before.said["p-unique"], after.said["p-unique"]) == ("PROVED", "REFUTED")
+    assert clash(Pair("block twice", case, case, value=True), before, after) == ""
+    assert "p-unique" in clash(Pair("same", case, case), before, after)
+    assert "do not meet" in clash(Pair("points twice", case, case, Fraction(2), value=True), before, after)
 
 
 def test_floats_doubt_wrong_uniqueness() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from properties.model import Claim, Property
-from properties.soundness.carry import direct_pairs
+from properties.soundness.carry_direct import direct_pairs
 from properties.soundness.check import check_pair
 
 CLAIM = Claim(
