@@ -38,6 +38,7 @@ from relu_cert.settle import propose
 from relu_cert.solve import prepare
 
 PATHS = ("continuous", "set-continuous", "min-norm-continuous")
+SHORT = (Fraction(255, 256), Fraction(257, 256))
 
 
 @dataclass(frozen=True)
@@ -175,19 +176,31 @@ def held_of_path(truth: PathTruth) -> Held:
 
 @st.composite
 def intervals(draw: DrawFn, around: Fraction) -> tuple[Fraction, Fraction]:
-    """An interval that holds the number, ends at it, or does not."""
-    parts = [(Fraction(1, 2), Fraction(3, 2)), (Fraction(9, 10), Fraction(11, 10)), (Fraction(1), Fraction(3, 2))]
+    """An interval that holds the number, or does not."""
+    parts = [(Fraction(1, 2), Fraction(3, 2)), (Fraction(9, 10), Fraction(11, 10))]
     low, high = draw(st.sampled_from([*parts, (Fraction(1, 3), Fraction(9, 10)), (Fraction(101, 100), Fraction(5, 4))]))
     return low * around, high * around
 
 
 @st.composite
+def near(draw: DrawFn, jump: Fraction) -> tuple[Fraction, Fraction]:
+    """A short interval that holds the jump, one that ends there, or a longer one beside it."""
+    beside = [(Fraction(1, 2), Fraction(9, 10)), (Fraction(101, 100), Fraction(5, 4))]
+    low, high = draw(st.sampled_from([SHORT, SHORT, (Fraction(1), SHORT[1]), *beside]))
+    return low * jump, high * jump
+
+
+@st.composite
 def lasso_paths(draw: DrawFn) -> LassoPath:
-    """A lasso with or without signs, or a network on one feature. Where the optimal weights are not unique the
-    certifier bisects for seconds: there are fewer of these."""
+    """A lasso with or without signs, or a network on one feature. Where the optimal weights are not unique the interval
+    is a short one: a long one takes the certifier seconds."""
     found = draw(any_lasso_path())
-    assume(draw(st.integers(0, 7)) == 0 or truth_of_path(found).known["continuous"])
-    return found
+    truth = truth_of_path(found)
+    several = [t.convex.lam for t in (*truth.inside, *truth.at_ends) if not t.p_unique]
+    if not several:
+        return found
+    at = draw(st.sampled_from(several))
+    return replace(found, lo=SHORT[0] * at, hi=SHORT[1] * at)
 
 
 @st.composite
@@ -230,7 +243,7 @@ def group_jumps(draw: DrawFn) -> PlantedJump:
     block = Block(matmul(matmul(Q, X), transpose(R)))
     column = Block(tuple((t,) for t in matvec(Q, scale(1 / lam, q))))
     blocks = (block, column) if draw(st.booleans()) else (column, block)
-    lo, hi = draw(intervals(lam))
+    lo, hi = draw(near(lam))
     return PlantedJump(DirectCase(CGL(blocks, matvec(Q, y), lam * lam)), lam, lo, hi)
 
 
@@ -254,6 +267,6 @@ def gated_jumps(draw: DrawFn) -> PlantedJump:
     sign, Q = Fraction(draw(st.sampled_from([1, -1]))), draw(orthogonal(2))
     order = draw(st.permutations(range(3)))
     rows = matmul(tuple(Z[k] for k in order), transpose(Q))
-    lo, hi = draw(intervals(lam))
+    lo, hi = draw(near(lam))
     case = NetworkCase("gated", rows, tuple(sign * y[k] for k in order), lam)
     return PlantedJump(case, lam, lo, hi)
