@@ -22,17 +22,17 @@ Instance = tuple[PlantedCGL, Vector, Choice]
 @st.composite
 def instances(draw: DrawFn) -> Instance:
     """A solution to prune and the way in which dependences are chosen."""
-    crowded = planted_cgl(max_n=3, min_active=3, min_weight=1)
+    crowded = planted_cgl(max_n=draw(st.integers(2, 3)), min_active=3, min_weight=1)
     planted, alpha = draw(with_solution(crowded))
-    if draw(st.booleans()):
+    if draw(st.integers(0, 3)):
         alpha = barycentre(planted.vertices)
     mix = tuple(draw(st.lists(st.integers(-2, 2), min_size=1, max_size=3)))
     return planted, alpha, Choice(mix, draw(st.booleans()))
 
 
 def verdict(instance: Instance, run: Run) -> Outcome:
-    """Every iterate is a solution with smaller support than the last, and the end is minimal."""
-    planted, alpha, _ = instance
+    """Every iterate is a solution with smaller support than the last (so the walk stops), and the end is minimal."""
+    planted = instance[0]
     if len(run.iterates) == 1:
         return vacuous("nothing to prune")
     for before, after in zip(run.iterates, run.iterates[1:], strict=False):
@@ -43,8 +43,6 @@ def verdict(instance: Instance, run: Run) -> Outcome:
                 " and an iterate comes back: it loops for ever" if len(set(run.iterates)) < len(run.iterates) else ""
             )
             return fails(f"a step from {_show(before)} to {_show(after)} prunes nothing{again}")
-    if not run.stopped:
-        return fails(f"still running after {len(alpha) + 1} steps")
     return expect(run.iterates[-1] in planted.vertices, "the end is not minimal")
 
 

@@ -34,7 +34,7 @@ def instances(draw: DrawFn) -> Outputs:
 
 
 def step(instance: Outputs, beta_j: int, rule: Callable[[Vector], Fraction]) -> Outcome:
-    """One step of the algorithm on the outputs."""
+    """One step of the algorithm on the outputs. Since |t| = 1/max |beta_i|, every factor 1 - t beta_i has a root."""
     q, j = instance
     others = [qi for i, qi in enumerate(q) if i != j]
     if not in_span(q[j], others):
@@ -45,8 +45,6 @@ def step(instance: Outputs, beta_j: int, rule: Callable[[Vector], Fraction]) -> 
         return vacuous("beta = 0")
     factors = apply_step((Fraction(1),) * len(q), beta, rule(beta))
     before, after = (total(v, len(q[0])) for v in (q, tuple(scale(f, qi) for f, qi in zip(factors, q, strict=True))))
-    if any(f < 0 for f in factors):
-        return fails(f"the factor {min(factors)} has no square root")
     if all(factors):
         return fails("nothing is pruned")
     show = ["(" + ", ".join(map(str, x)) + ")" for x in (before, after)]

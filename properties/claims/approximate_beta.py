@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from properties.exact.linalg import Vector, in_span, independent, least_squares, scale, vec
-from properties.exact.polytope import support
+from properties.exact.polytope import barycentre, support
 from properties.exact.problem import is_optimal, problem
 from properties.exact.prune import apply_step, signed_step
 from properties.model import Claim, Outcome, Property, Witness, expect, first_failure, vacuous
@@ -24,7 +24,9 @@ Instance = tuple[PlantedCGL, Vector, int]
 @st.composite
 def instances(draw: DrawFn) -> Instance:
     """A solution and one of its active blocks (or block 0 if it has none)."""
-    planted, alpha = draw(with_solution(planted_cgl(max_n=3, min_active=2, min_weight=1)))
+    planted, alpha = draw(with_solution(planted_cgl(max_n=draw(st.integers(2, 3)), min_active=3, min_weight=1)))
+    if draw(st.integers(0, 3)):
+        alpha = barycentre(planted.vertices)
     return planted, alpha, draw(st.sampled_from(support(alpha) or (0,)))
 
 

@@ -69,8 +69,8 @@ def check(c: Counted) -> Outcome:
         return vacuous("Z = 0")
     bound = CONSTANT * r * Fraction(n, r) ** r
     return first_failure(
-        counts_are_right(c),
         expect(c.patterns <= bound, f"{c.patterns} patterns, r = {r}, n = {n}: C r (n/r)^r = {bound}"),
+        counts_are_right(c),
     )
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from itertools import combinations, product
 from math import factorial
 
@@ -38,7 +39,7 @@ SHARPER = (
     "They have m! #{u : |u| = m} isolated points and as many other components as the graph of the vertices with "
     "|u| < m, joined where |u + v| <= m; one component for m >= min(m* + M*, rank + 1)."
 )
-MOST_CELLS = 300
+MOST_CELLS = 256
 
 Word = tuple[int, ...]
 Count = tuple[int, int]  # isolated points, other components
@@ -74,19 +75,18 @@ def configuration(planted: PlantedReLU | PlantedCGL) -> Configuration:
 
 def by_cells(c: Configuration, m: int) -> Count:
     """From all cells of width m."""
-    carries = {
-        chosen: feasible([c.q[a] for a in chosen], c.yhat) is not None
-        for size in range(m + 1)
-        for chosen in map(frozenset, combinations(range(len(c.q)), size))
-    }
-    words = [word for word in product(range(len(c.q)), repeat=m) if carries[frozenset(word)]]
+
+    @cache
+    def carries(chosen: frozenset[int]) -> bool:
+        return feasible([c.q[a] for a in chosen], c.yhat) is not None
+
+    cells = {word: corners(c, word) for word in product(range(len(c.q)), repeat=m)}
     graph: nx.Graph[Word] = nx.Graph()
-    graph.add_nodes_from(words)
-    for i, word in enumerate(words):
-        for other in words[:i]:
-            if carries[frozenset(a for a, b in zip(word, other, strict=True) if a == b)]:
-                graph.add_edge(word, other)
-    parts = [len(set().union(*(corners(c, word) for word in part))) for part in nx.connected_components(graph)]
+    graph.add_nodes_from(cells)  # a word without corners has no cell: it touches no other and counts nowhere
+    for word, other in combinations(graph, 2):
+        if carries(frozenset(a for a, b in zip(word, other, strict=True) if a == b)):
+            graph.add_edge(word, other)
+    parts = [len(set().union(*(cells[word] for word in part))) for part in nx.connected_components(graph)]
     return sum(size == 1 for size in parts), sum(size > 1 for size in parts)
 
 
@@ -108,8 +108,7 @@ def by_vertices(supports: Sequence[frozenset[int]], m: int) -> Count:
 
 def widths(c: Configuration) -> range:
     """All widths up to the one from which on the set is connected, as far as the cells can be listed."""
-    last = max(m for m in range(len(c.yhat) + 3) if len(c.q) ** m <= MOST_CELLS)
-    return range(min(last, len(c.yhat) + 1) + 1)
+    return range(1 + max(m for m in range(len(c.yhat) + 2) if len(c.q) ** m <= MOST_CELLS))
 
 
 def climbed(planted: PlantedReLU | PlantedCGL) -> Staircase:
@@ -128,7 +127,7 @@ def check(s: Staircase) -> Outcome:
     """The printed steps."""
     c = configuration(s.planted)
     if not any(c.yhat):
-        return vacuous("only the zero network")
+        return first_failure(vacuous("only the zero network"), steps_are_right(s))
     sizes = sorted(map(len, c.supports))
     least, largest = sizes[0], sizes[-1]
     connected = min(least + largest, len(c.yhat) + 1)
@@ -149,7 +148,7 @@ def check_formula(s: Staircase) -> Outcome:
     """The formula and the sharper last step, width by width."""
     c = configuration(s.planted)
     if not any(c.yhat):
-        return vacuous("only the zero network")
+        return first_failure(vacuous("only the zero network"), steps_are_right(s))
     supports = c.supports
     sizes = sorted(map(len, supports))
     connected = min(sizes[0] + sizes[-1], rank(c.q) + 1)

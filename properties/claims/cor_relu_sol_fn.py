@@ -13,7 +13,6 @@ from properties.exact.linalg import norm2, scale, sub
 from properties.exact.network import Network, merge, network_fit, network_objective
 from properties.exact.polytope import barycentre, support
 from properties.exact.problem import dual_feasible, dual_value, positive_ratio
-from properties.exact.roots import RootSum
 from properties.model import Claim, Outcome, Property, Slip, Witness, expect, first_failure
 from properties.strategies import PlantedReLU
 from properties.strategies.networks import PlantedNetwork, any_network, optimal_network, planted_network, split
@@ -64,11 +63,9 @@ def check(instance: tuple[PlantedNetwork, Network]) -> Outcome:
 
 
 def _formula_identities(data: PlantedNetwork) -> bool:
-    """sqrt(alpha/lambda) sqrt(alpha lambda) = alpha and |W|^2 = alpha lambda = w2^2, for every neuron."""
+    """W |w2| = alpha v and |W|^2 = alpha lambda = w2^2 for every neuron, and their outputs add up to the fit."""
     lam, planted = data.lam, data.planted
     for alpha, (_, v), i in zip(planted.alpha, planted.neurons, data.net, strict=True):
-        if RootSum.sqrt(alpha / lam * (alpha * lam)).as_fraction() != alpha:
-            return False
         if i.image != scale(alpha, v) or norm2(i.W) != alpha * lam or i.w2**2 != alpha * lam:
             return False
     return not any(sub(network_fit(planted.Z, data.net), planted.yhat))

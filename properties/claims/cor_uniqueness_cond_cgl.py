@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from properties.exact.linalg import Vector, independent, matvec, scale, sub, total
+from properties.exact.linalg import independent, matvec, rank, sub, total
 from properties.exact.problem import Weights, is_optimal
 from properties.model import HOLDS, Claim, Outcome, Property, fails, vacuous
 from properties.strategies import PlantedCGL, planted_cgl, with_candidate
 
 LABEL = "cor:uniqueness-cond-cgl"
 STATEMENT = "Solutions differ by z with z_b = alpha_b v_b on E and X z = 0; if only z = 0 does that, w is unique."
-
-
-def on_line(z: Vector, v: Vector) -> bool:
-    """z = alpha v for some real alpha."""
-    k = next((i for i, x in enumerate(v) if x), None)
-    return not any(z) if k is None else z == scale(z[k] / v[k], v)
 
 
 def check(instance: tuple[PlantedCGL, Weights]) -> Outcome:
@@ -25,7 +19,7 @@ def check(instance: tuple[PlantedCGL, Weights]) -> Outcome:
     z = tuple(sub(a, b) for a, b in zip(w, planted.w, strict=True))
     if independent([planted.q[b] for b in planted.E]) and any(any(zb) for zb in z):
         return fails("N_lambda = {0}, yet there are two solutions")
-    if any(any(zb) and (b not in planted.E or not on_line(zb, planted.v[b])) for b, zb in enumerate(z)):
+    if any(any(zb) and (b not in planted.E or rank([zb, planted.v[b]]) > 1) for b, zb in enumerate(z)):
         return fails("the difference of two solutions leaves the lines of v on E")
     if any(total((matvec(b.X, zb) for b, zb in zip(planted.problem.blocks, z, strict=True)), planted.problem.n)):
         return fails("the difference of two solutions is not in the null space of X")

@@ -6,12 +6,15 @@ all b.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import islice
+
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from properties.exact.linalg import Vector, dependencies, in_span, matvec, rank, total, transpose
 from properties.exact.problem import CGL, Weights
-from properties.model import HOLDS, Claim, Outcome, Property, expect, fails, vacuous
+from properties.model import HOLDS, Claim, Outcome, Property, expect, first_failure, vacuous
 from properties.strategies import PlantedCGL, planted_cgl, vector
 
 LABEL = "def:group-dependence"
@@ -45,30 +48,45 @@ def check(planted: PlantedCGL) -> Outcome:
     return vacuous("group dependence, and one solution") if planted.unique else HOLDS
 
 
+@dataclass(frozen=True)
+class Choice:
+    """A problem, vectors z_b, a part D of the blocks, and whether the ranges are said to be independent."""
+
+    planted: PlantedCGL
+    z: Weights
+    D: tuple[int, ...]
+    independent: bool
+
+
 @st.composite
-def choices(draw: DrawFn) -> tuple[PlantedCGL, Weights, tuple[int, ...]]:
-    """Blocks, vectors z_b, and a part D of the blocks."""
-    planted = draw(planted_cgl(max_active=3, max_inactive=1, max_n=5))
+def choices(draw: DrawFn) -> Choice:
+    """Blocks, of which half have independent ranges, any vectors and any part."""
+    crowded = planted_cgl(max_active=3, max_inactive=1, max_n=5)
+    planted = draw(st.one_of(crowded, planted_cgl(max_active=2, max_inactive=0, max_n=5, max_size=2)))
     z = tuple(draw(vector(b.size, 2)) for b in planted.problem.blocks)
     D = draw(st.lists(st.integers(0, len(z) - 1), min_size=1, max_size=len(z), unique=True))
-    return planted, z, tuple(sorted(D))
+    return Choice(planted, z, tuple(sorted(D)), independent_ranges(planted.problem))
 
 
-def check_equivalent(instance: tuple[PlantedCGL, Weights, tuple[int, ...]]) -> Outcome:
-    """Independent ranges respect every choice; dependent ranges have a choice that is not respected."""
-    planted, z, D = instance
-    p = planted.problem
-    if independent_ranges(p):
-        return expect(respects(p, z, frozenset(D)), "independent ranges, but the definition is violated")
-    for null in dependencies(p.columns):
-        start, bad = 0, []
-        for b in p.blocks:
-            bad.append(null[start : start + b.size])
-            start += b.size
-        if any(any(x) for x in outputs(p, tuple(bad))):
-            everything = frozenset(range(len(bad)))
-            return expect(not respects(p, tuple(bad), everything), "dependent ranges, but the definition holds")
-    return fails("the ranges are dependent, but no null vector shows it")
+def in_blocks(p: CGL, x: Vector) -> Weights:
+    """A vector of all weights, block by block."""
+    entries = iter(x)
+    return tuple(tuple(islice(entries, b.size)) for b in p.blocks)
+
+
+def check_equivalent(choice: Choice) -> Outcome:
+    """Independent ranges respect every choice; dependent ranges have one that is not respected: a null vector of X.
+
+    If X_b z_b = 0 for all b held for a basis of the null space, it would hold for all its vectors.
+    """
+    p = choice.planted.problem
+    everything = frozenset(range(len(p.blocks)))
+    respected = all(respects(p, in_blocks(p, x), everything) for x in dependencies(p.columns))
+    found = respected, independent_ranges(p)
+    return first_failure(
+        expect(respects(p, choice.z, frozenset(choice.D)) or not choice.independent, "the definition is violated"),
+        expect({*found} == {choice.independent}, f"(respected, independent) = {found}, not {choice.independent}"),
+    )
 
 
 CLAIM = Claim(

@@ -1,7 +1,8 @@
 """lemma:bounded-solutions-cgl: no solution has a larger sum of group norms than a least-squares solution.
 
-On problems with blocks of size one, exactly, at two values of lambda; the least-squares solution there is any
-solution of the constrained problem at lambda = 0, which includes the one of least l2 norm.
+On problems with blocks of size one, exactly, at two values of lambda and in the limit lambda -> 0. The bound is the
+least sum of group norms of all least-squares solutions of the constrained problem, attained at a vertex of {a >= 0 :
+sum a_j x_j = yhat(0)} on the signed columns: that of the solution of least l2 norm cannot be smaller.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from fractions import Fraction
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from properties.exact.lasso import right_limit, solve_lasso
-from properties.exact.linalg import norm2
-from properties.exact.problem import Weights, group_norm, is_optimal, residual
+from properties.exact.lasso import right_limit, signed_columns, solve_lasso
+from properties.exact.polytope import vertices
+from properties.exact.problem import Weights, fit, group_norm, is_optimal
 from properties.model import Claim, Outcome, Property, expect, first_failure
 from properties.strategies import PlantedCGL, planted_lasso, positive_rationals
 
@@ -32,14 +33,14 @@ def check(instance: tuple[PlantedCGL, Fraction, Weights, Weights]) -> Outcome:
     """Solutions at lambda0, at another lambda, and in the limit lambda -> 0, against least squares."""
     planted, lam, w, small = instance
     p = planted.problem
-    zero = solve_lasso(p.at(Fraction(0)))
-    bound = group_norm(zero)
+    yhat = fit(p, solve_lasso(p.at(Fraction(0))))
+    bound = min(sum(a) for a in vertices(signed_columns(p).columns, yhat))
     return first_failure(
         expect(group_norm(planted.w) <= bound, "the planted solution exceeds the bound"),
         expect(group_norm(w) <= bound, "a solution at another lambda exceeds the bound"),
         expect(group_norm(small) <= bound, "the limit lambda -> 0 exceeds the bound"),
         expect(is_optimal(p.at(lam), w), "this is no solution at the other lambda"),
-        expect(norm2(residual(p, small)) == norm2(residual(p, zero)), "the limit is not a least-squares solution"),
+        expect(fit(p, small) == yhat, "the limit is not a least-squares solution"),
     )
 
 

@@ -57,28 +57,34 @@ def check(point: DualPoint) -> Outcome:
     return expect(best >= value, f"dual value {value} exceeds p* = {best.as_fraction()}")
 
 
-@st.composite
-def free_points(draw: DrawFn) -> DualPoint:
-    """Any theta, and rho of any sign."""
-    planted = draw(planted_cgl())
-    rho = tuple(draw(vector(len(b.K), 2)) for b in planted.problem.blocks)
-    return DualPoint(planted, draw(vector(planted.problem.n)), rho)
-
-
-@st.composite
-def feasible_points(draw: DrawFn) -> DualPoint:
-    """rho >= 0 from the regression for theta, both scaled down until |eta_b| <= lambda."""
-    planted = draw(planted_cgl())
-    theta = draw(st.one_of(vector(planted.problem.n), st.just(planted.r)))
-    rho = tuple(nnls(b.K, b.correlation(theta)) for b in planted.problem.blocks)
-    excess = max(norm2(e) for e in eta(DualPoint(planted, theta, rho))) / planted.problem.lam2
+def shrunk(point: DualPoint) -> DualPoint:
+    """theta and rho scaled down until |eta_b| <= lambda; with equality where the factor is rational."""
+    excess = max(norm2(e) for e in eta(point)) / point.planted.problem.lam2
     factor = Fraction(1)
     while excess * factor**2 > 1:
         factor /= 2
     exact = rational_sqrt(excess)
     if exact is not None and exact > 1:
         factor = 1 / exact
-    return DualPoint(planted, scale(factor, theta), tuple(scale(factor, x) for x in rho))
+    return DualPoint(point.planted, scale(factor, point.theta), tuple(scale(factor, x) for x in point.rho))
+
+
+@st.composite
+def free_points(draw: DrawFn) -> DualPoint:
+    """Any theta, and rho of any sign; most are scaled down until they are feasible."""
+    planted = draw(planted_cgl())
+    rho = tuple(draw(vector(len(b.K), 2)) for b in planted.problem.blocks)
+    point = DualPoint(planted, draw(vector(planted.problem.n)), rho)
+    return shrunk(point) if draw(st.integers(0, 3)) else point
+
+
+@st.composite
+def feasible_points(draw: DrawFn) -> DualPoint:
+    """rho >= 0 from the regression for theta, both scaled down until they are feasible."""
+    planted = draw(planted_cgl())
+    theta = draw(st.one_of(vector(planted.problem.n), st.just(planted.r)))
+    rho = tuple(nnls(b.K, b.correlation(theta)) for b in planted.problem.blocks)
+    return shrunk(DualPoint(planted, theta, rho))
 
 
 def check_repaired(point: DualPoint) -> Outcome:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from properties.exact.cone import feasible
-from properties.exact.linalg import scale
 from properties.exact.polytope import barycentre, support
 from properties.exact.problem import is_optimal
 from properties.model import Claim, Outcome, Property, expect, first_failure
@@ -17,13 +16,12 @@ def reachable(planted: PlantedCGL, b: int) -> bool:
     """Some solution has alpha_b > 0, decided without vertices.
 
     From the planted alpha, alpha_b can be raised iff some direction d has d_b > 0, sum d_a q_a = 0 and d_a >= 0 where
-    alpha_a = 0: iff -q_b is in the cone of the outputs and of the negative outputs of the active blocks.
+    alpha_a = 0: iff -q_b is in the cone of the outputs and of the negative outputs of the active blocks (of which b
+    may be one).
     """
-    if planted.alpha[b] > 0:
-        return True
-    columns = [planted.q[a] for a in planted.E]
-    columns += [scale(-1, planted.q[a]) for a in planted.E if planted.alpha[a] > 0]
-    return feasible(columns, scale(-1, planted.q[b])) is not None
+    minus = [tuple(-x for x in q) for q in planted.q]
+    columns = [planted.q[a] for a in planted.E] + [minus[a] for a in planted.E if planted.alpha[a] > 0]
+    return feasible(columns, minus[b]) is not None
 
 
 def check(planted: PlantedCGL) -> Outcome:

@@ -7,17 +7,23 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
 from properties.claims.alg_pruning_solutions import Instance, instances
 from properties.claims.def_group_dependence import independent_ranges
 from properties.claims.prop_minimal_sol_characterization import WITHOUT
-from properties.exact.linalg import rank, vec
+from properties.exact.linalg import Vector, combine, rank, vec
 from properties.exact.polytope import support
 from properties.exact.prune import Choice, prune, signed_step
-from properties.model import Claim, Outcome, Property, Slip, Witness, expect, vacuous
+from properties.model import Claim, Outcome, Property, Slip, Witness, expect, first_failure, vacuous
+from properties.strategies import PlantedCGL
 
 LABEL = "lemma:pruning-span"
 STATEMENT = "Under group dependence every pruning step preserves span{X_b w_b}."
-SINGLE = "A pruning step that removes exactly one block preserves span{X_b w_b}."
+SINGLE = "A pruning step that removes exactly one block preserves span{X_b w_b} and, as every step does, the fit."
+
+Step = tuple[PlantedCGL, Vector, Vector]  # the weights before and after
 
 
 def spans(instance: Instance) -> list[tuple[int, int, int]]:
@@ -43,19 +49,33 @@ def check(instance: Instance) -> Outcome:
     return conclusion(instance)
 
 
-def check_single(instance: Instance) -> Outcome:
-    """Steps that prune one block."""
-    single = [step for step in spans(instance) if step[0] == 1]
-    if not single:
-        return vacuous("no step prunes exactly one block")
-    return expect(all(before == after for _, before, after in single), f"a dimension is lost: {single}")
+@st.composite
+def steps(draw: DrawFn) -> Step:
+    """One step of a run."""
+    planted, alpha, choice = draw(instances())
+    iterates = prune(alpha, planted.q, signed_step, choice).iterates
+    return planted, *draw(st.sampled_from([*pairwise(iterates)] or [(alpha, alpha)]))
+
+
+def check_single(step: Step) -> Outcome:
+    """A step that prunes one block: the span and the fit before and after."""
+    planted, *ends = step
+    on = [support(alpha) for alpha in ends]
+    if len({*on[0]} - {*on[1]}) != 1:
+        return vacuous("the step does not prune exactly one block")
+    before, after = (rank([planted.q[b] for b in part]) for part in on)
+    fits = [combine(alpha, planted.q, planted.problem.n) for alpha in ends]
+    return first_failure(
+        expect(before == after, f"the dimension changes from {before} to {after}"),
+        expect(fits[0] == fits[1], "the step changes the fit"),
+    )
 
 
 CLAIM = Claim(
     LABEL,
     "Pruning and the span",
     Property(STATEMENT, instances(), check),
-    repaired=Property(SINGLE, instances(), check_single),
+    repaired=Property(SINGLE, steps(), check_single),
     slips=(
         Slip(
             "the conclusion holds without group dependence",

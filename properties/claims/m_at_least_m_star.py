@@ -39,13 +39,20 @@ def check(instance: tuple[PlantedReLU, Vector]) -> Outcome:
     return expect(width <= planted.m_star, f"m* = {planted.m_star}, but this solution has {width} neurons")
 
 
-def check_active(instance: PlantedNetwork) -> Outcome:
+def with_m_star(network: PlantedNetwork) -> tuple[PlantedNetwork, int]:
+    """The network with m*."""
+    return network, network.planted.m_star
+
+
+def check_active(instance: tuple[PlantedNetwork, int]) -> Outcome:
     """The planted solution's network has the optimal objective, and m* <= n + 1."""
-    planted = instance.planted
-    value = network_objective(planted.Z, planted.y, instance.lam, instance.net)
+    network, m_star = instance
+    planted = network.planted
+    value = network_objective(planted.Z, planted.y, network.lam, network.net)
     return first_failure(
+        expect(m_star <= len(planted.y) + 1, f"m* = {m_star} > n + 1"),
+        expect(m_star == planted.m_star, f"m* = {planted.m_star}, not {m_star}"),
         expect(value == dual_value(planted.problem, planted.r), "the mapped network is not optimal"),
-        expect(planted.m_star <= len(planted.y) + 1, "m* > n + 1"),
     )
 
 
@@ -54,5 +61,5 @@ CLAIM = Claim(
     "Width and the convex program",
     Property(STATEMENT, with_weights(), check),
     witnesses=(Witness(BOX.name, (BOX.instance, barycentre(BOX.instance.vertices))),),
-    repaired=Property(ACTIVE, planted_network(), check_active),
+    repaired=Property(ACTIVE, planted_network().map(with_m_star), check_active),
 )

@@ -52,10 +52,14 @@ def network_fit(Z: Matrix, net: Iterable[Neuron]) -> Vector:
     return total((scale(i.w2, output(Z, i.W)) for i in net), len(Z))
 
 
+def penalty(net: Iterable[Neuron]) -> Fraction:
+    """R(W_1, w_2) = sum_i |W_i|^2 + w2_i^2"""
+    return sum((norm2(i.W) + i.w2**2 for i in net), Fraction(0))
+
+
 def network_objective(Z: Matrix, y: Vector, lam: Fraction, net: Network) -> Fraction:
     """The non-convex objective, exactly."""
-    penalty = sum((norm2(i.W) + i.w2**2 for i in net), Fraction(0))
-    return norm2(sub(network_fit(Z, net), y)) / 2 + lam * penalty / 2
+    return norm2(sub(network_fit(Z, net), y)) / 2 + lam * penalty(net) / 2
 
 
 def merge(net: Network) -> tuple[tuple[int, Vector], ...]:

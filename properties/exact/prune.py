@@ -68,10 +68,9 @@ def active_dependence(alpha: Vector, q: Sequence[Vector], choice: Choice) -> Vec
 
 @dataclass(frozen=True)
 class Run:
-    """What the algorithm did: all its iterates, and whether it stopped by itself."""
+    """What the algorithm did: all its iterates."""
 
     iterates: tuple[Vector, ...]
-    stopped: bool
 
 
 def prune(alpha: Vector, q: Sequence[Vector], step: Step, choice: Choice) -> Run:
@@ -80,6 +79,6 @@ def prune(alpha: Vector, q: Sequence[Vector], step: Step, choice: Choice) -> Run
     for _ in range(len(alpha) + 1):
         beta = active_dependence(iterates[-1], q, choice)
         if beta is None:
-            return Run(tuple(iterates), True)
+            return Run(tuple(iterates))
         iterates.append(apply_step(iterates[-1], beta, step(beta)))
-    return Run(tuple(iterates), False)
+    return Run(tuple(iterates))
