@@ -32,7 +32,7 @@ def noticed(mutant: Mutant) -> bool:
 def test_every_broken_line_is_noticed(name: str) -> None:
     """No mutant of the check functions survives but those that are equivalent, and these do."""
     found = list(mutants(name))
-    assert len(found) >= 4
+    assert len(found) >= 2
     assert set(equivalent(name)) <= {mutant.name for mutant in found}
     tried = found if "RELU_CERT_LONG" in os.environ else found[:: -(-len(found) // TRIED)]
     survivors = {mutant.name for mutant in tried if not noticed(mutant)}
@@ -41,7 +41,7 @@ def test_every_broken_line_is_noticed(name: str) -> None:
 
 def test_most_claims_are_complete() -> None:
     """Few files of controls name a broken line without a reason."""
-    assert len(COMPLETE) >= 21
+    assert len(COMPLETE) >= 36
 
 
 def test_a_whole_claim_is_no_mutant() -> None:
