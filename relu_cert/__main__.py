@@ -2,7 +2,17 @@
 
 import sys
 
-from relu_cert.cli import main
+
+def run() -> int:
+    """Run one command; Ctrl-C while it is still being loaded ends it as cleanly as later."""
+    try:
+        from relu_cert.cli import main
+
+        return main()
+    except KeyboardInterrupt:
+        print("\ninterrupted; nothing was written", file=sys.stderr)
+        return 130
+
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run())

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import Any
 from relu_cert.claims.model import Result
 from relu_cert.data.model import Source
 from relu_cert.exact import Matrix, Vector
+from relu_cert.files import whole
 from relu_cert.path.breakpoints import Breakpoint
 from relu_cert.path.curve import Curve, Sample
 from relu_cert.path.derivatives import Derivatives
@@ -67,15 +66,8 @@ def dumps(content: dict[str, Any]) -> str:
 
 def write_text(path: Path, text: str) -> None:
     """Write the file whole or not at all: an interruption leaves no half-written file."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with whole(path) as stream:
+        stream.write(text.encode())
 
 
 def number(x: Fraction | int) -> str:

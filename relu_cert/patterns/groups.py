@@ -27,7 +27,7 @@ Progress = Callable[[int, int], None]
 
 COMPILE_FROM = {"auto": 60_000, "compiled": 64}  # cells, by Cover's bound: fewer are walked in plain Python
 CHUNK = 1 << 21  # entries of the largest temporary array
-ADVICE = "Use fewer rows or fewer columns, or raise the limit (max_patterns)."
+ADVICE = "Use fewer rows or fewer columns, or raise the limit (--max-patterns, in Python max_patterns)."
 FOUND = f"The enumeration was stopped when it had found that many. {ADVICE}"
 
 
@@ -129,7 +129,8 @@ class Groups:
 
     def _tick(self, half: int) -> None:
         if self.progress is not None:
-            self.progress(min(self.total + 2 * half, self.expected.bound), self.expected.bound)
+            done = self.total + 2 * half
+            self.progress(done, self.expected.general if done <= self.expected.general else self.expected.bound)
 
     def _lift(self, W: Integers, basis: Integers) -> Integers:
         """Witnesses on the columns of Z: u = scale * sum_i w_i basis_i, exactly."""

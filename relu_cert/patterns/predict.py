@@ -22,7 +22,8 @@ class Prediction:
     `classes`  m, the number of different hyperplanes.
     `cells`    Cover's bound 2 sum_{k < r} C(m-1, k) on the open cells, reached in general position.
     `bound`    an upper bound on all patterns, lower faces included.
-    `general`  the number of patterns if the different hyperplanes are in general position (at most).
+    `general`  the number of patterns if the different hyperplanes are in general position (at most): then only the
+               two-sided ones, with rows on both sides, meet in totally cyclic flats, and the whole space is one.
     `exact`    `cells` and `bound` are known to be the exact numbers.
     """
 
@@ -39,9 +40,9 @@ class Prediction:
     def text(self) -> str:
         """One sentence."""
         if self.exact:
-            return f"exactly {self.bound:,} patterns, {self.cells:,} of them open cells"
+            return f"exactly {counted(self.bound, 'pattern')}, {self.cells:,} of open cells"
         if self.bound == self.cells:
-            return f"at most {self.bound:,} patterns, all open cells (that many in general position)"
+            return f"at most {self.bound:,} patterns, all of open cells (that many in general position)"
         return (
             f"at most {self.cells:,} open cells; {self.general:,} patterns in general position, "
             f"at most {self.bound:,} in any case"
@@ -58,7 +59,8 @@ def predict_arrangement(a: Arrangement, planes: Hyperplanes) -> Prediction:
     """The same from an arrangement.
 
     Lower faces add nothing if some u is positive on all rows (a column of one sign is one). Otherwise the sets
-    {k : z_k.u >= 0} of q different directions shatter at most r points: at most sum_{k <= r} C(q, k) of them.
+    {k : z_k.u >= 0} of q different directions shatter at most r points: at most sum_{k <= r} C(q, k) of them. And
+    there are at most C(m, k) flats of rank k, each with at most as many cells as m - k hyperplanes of rank r - k have.
     """
     m, r = len(planes), a.rank
     cells = cover_bound(m, r)
@@ -67,9 +69,19 @@ def predict_arrangement(a: Arrangement, planes: Hyperplanes) -> Prediction:
     two_sided = sum(1 for mask in planes.opposite if mask)
     if r == 1:
         return Prediction(a.n, a.d, r, m, cells, cells + 1, cells + 1, exact=True)
-    bound = sum(comb(m + two_sided, k) for k in range(r + 1))
-    general = cells + 1 if not two_sided else bound
+    bound = min(sum(comb(m + two_sided, k) for k in range(r + 1)), _faces(m, m, r))
+    general = min(_faces(two_sided, m, r), bound)
     return Prediction(a.n, a.d, r, m, cells, bound, general, exact=False)
+
+
+def _faces(t: int, m: int, r: int) -> int:
+    """Faces of m hyperplanes of rank r in general position that lie on t of them and on no other, or are the origin."""
+    return 1 + sum(comb(t, k) * cover_bound(m - k, r - k) for k in range(r))
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things: 1 pattern, 1,882 patterns."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def one_sided(planes: Hyperplanes) -> bool:

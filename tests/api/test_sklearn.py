@@ -65,7 +65,7 @@ def test_labels_become_minus_one_and_one():
 def test_large_data_are_refused_with_the_numbers():
     """Too many patterns: a clear error with both numbers, at once."""
     rng = np.random.default_rng(0)
-    with pytest.raises(TooManyPatterns, match="activation patterns predicted, over the limit of 100000"):
+    with pytest.raises(TooManyPatterns, match="activation patterns predicted, over the limit of 100,000"):
         ReLUCertRegressor().fit(rng.standard_normal((300, 8)), rng.standard_normal(300))
 
 

@@ -1,7 +1,14 @@
 """python -m relu_cert patterns"""
 
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from relu_cert import examples
@@ -43,3 +50,157 @@ def test_the_prediction_is_printed_before_the_count():
     ran = run("patterns", "three.csv")
     assert ran.out.index("predicted") < ran.out.index("found")
     assert "6 patterns" in ran.out
+
+
+def grid(name: str = "grid.csv") -> str:
+    """{-1,0,1}^3, targets 0."""
+    rows = [f"{a},{b},{c},0" for a in (-1, 0, 1) for b in (-1, 0, 1) for c in (-1, 0, 1)]
+    Path(name).write_text("\n".join(rows) + "\n")
+    return name
+
+
+def gaussian(n: int, d: int, name: str = "large.csv") -> str:
+    """Integers in general position, most likely."""
+    rng = random.Random(n)
+    Path(name).write_text(
+        "\n".join(",".join(str(rng.randint(-999, 999)) for _ in range(d + 1)) for _ in range(n)) + "\n"
+    )
+    return name
+
+
+@pytest.mark.parametrize(
+    ("rows", "total", "lower"),
+    [
+        ("1,2,3", 2, 0),
+        ("5,1", 2, 0),
+        ("1,0\n-2,1\n3,1\n0,1", 3, 1),
+        ("0,0,1\n0,0,2", 1, 0),
+        ("1,2,0\n2,4,0\n-1,-2,0\n0,0,0", 3, 1),
+        ("1e200,1,0\n-1e200,2,1\n3e150,1e151,1\n1e-200,5,1", 8, 0),
+        ("1e4000,1,0\n-1e4000,2,1\n3,1,1", 6, 0),
+    ],
+    ids=["one row", "one row, one column", "one column", "zero matrix", "all rows parallel", "1e200", "1e4000"],
+)
+def test_small_and_extreme_data(rows, total, lower):
+    """Counts of the smallest, the most degenerate and the largest numbers; one is written in the singular."""
+    Path("data.csv").write_text(rows + "\n")
+    found = run("patterns", "data.csv", "--json", "--out", "p.npz").json
+    assert (found["total"], found["lower"]) == (total, lower)
+    assert len(load_npz("p.npz")) == total
+    text = run("patterns", "data.csv").out
+    assert not re.search(r"\b1 (rows|patterns|hyperplanes|features|covers|circuits)\b", text)
+
+
+@pytest.mark.parametrize(
+    "data", [grid, lambda: gaussian(9, 5), lambda: gaussian(60, 2)], ids=["grid", "9 x 5", "60 x 2"]
+)
+def test_text_fits_into_eighty_columns(data):
+    """Every line, and numbers are grouped alike in prediction and count."""
+    ran = run("patterns", data())
+    assert ran.code == 0
+    assert max(map(len, ran.out.splitlines())) <= 80
+    assert [line.split()[0] for line in ran.out.splitlines() if not line.startswith(" ")][1:] == [
+        "predicted:",
+        "found:",
+        "proof:",
+    ]
+
+
+def test_json_has_what_the_text_has():
+    """Counts, the prediction in all its parts, and the size of the proof."""
+    found = run("patterns", grid(), "--json").json
+    assert (found["total"], found["open"], found["rank"]) == (291, 96, 3)
+    assert found["open"] <= found["predicted"]["open"]
+    assert found["total"] <= found["predicted"]["bound"]
+    assert found["covers"] == 39
+    assert found["flats"] == 39
+
+
+def test_refusal_has_the_number_and_the_way_out():
+    """A hundred rows in eight dimensions: refused with the predicted number before anything is enumerated."""
+    ran = run("patterns", gaussian(100, 8), "--out", "p.npz")
+    assert ran.code == 66
+    assert "32,166,020,241" in ran.out
+    assert "up to 32,166,020,241 activation patterns predicted, over the limit of 1,000,000" in ran.err
+    assert "--max-patterns" in ran.err
+    assert not Path("p.npz").exists()
+
+
+def test_the_limit_can_be_raised():
+    """The number of patterns itself is enough."""
+    assert run("patterns", grid(), "--max-patterns", "290").code == 66
+    assert run("patterns", grid(), "--max-patterns", "291").code == 0
+
+
+@pytest.mark.parametrize(
+    ("target", "reason"),
+    [
+        ("folder", "Is a directory"),
+        ("missing/p.npz", "No such file or directory"),
+        ("", "--out needs the name of a file"),
+        ("grid.csv", "grid.csv is the data file"),
+    ],
+    ids=["a folder", "no such folder", "no name", "the data"],
+)
+def test_a_bad_target_is_refused_before_the_work(monkeypatch, target, reason):
+    """Nothing is enumerated, nothing is written, nothing is lost."""
+    Path("folder").mkdir()
+    data = Path(grid()).read_text()
+    monkeypatch.setattr("relu_cert.cli.patterns.enumerate_patterns", lambda *_, **__: pytest.fail("enumerated"))
+    ran = run("patterns", "grid.csv", "--out", target)
+    assert ran.code == 64
+    assert reason in ran.err
+    assert sorted(p.name for p in Path().iterdir()) == ["folder", "grid.csv"]
+    assert Path("grid.csv").read_text() == data
+
+
+@pytest.mark.parametrize(
+    ("failure", "code", "said"),
+    [
+        (OSError(28, "No space left on device"), 64, "cannot write p.npz: No space left on device"),
+        (KeyboardInterrupt(), 130, "interrupted; nothing was written"),
+    ],
+    ids=["disk full", "ctrl-c"],
+)
+def test_a_failure_while_writing_leaves_no_file(monkeypatch, failure, code, said):
+    """A full disk, and Ctrl-C while the file is written: no part of it stays, and an older file is as it was."""
+    grid()
+    Path("p.npz").write_bytes(b"older")
+
+    def fail(stream, **_):
+        stream.write(b"PK half of a file")
+        raise failure
+
+    monkeypatch.setattr(np, "savez_compressed", fail)
+    ran = run("patterns", "grid.csv", "--out", "p.npz")
+    assert ran.code == code
+    assert said in ran.err
+    assert sorted(p.name for p in Path().iterdir()) == ["grid.csv", "p.npz"]
+    assert Path("p.npz").read_bytes() == b"older"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_an_interrupt_from_outside_ends_it():
+    """SIGINT, while it loads or while it works: exit code 130, one line, no traceback, no file."""
+    gaussian(60, 8)
+    command = [
+        sys.executable,
+        "-m",
+        "relu_cert",
+        "patterns",
+        "large.csv",
+        "--max-patterns",
+        str(10**12),
+        "--out",
+        "p.npz",
+    ]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "PYTHONUNBUFFERED": "1"}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith("n = 60 rows")
+    assert process.stdout.readline().startswith("predicted:")
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=100)
+    assert process.returncode == 130
+    assert said.strip() == "interrupted; nothing was written"
+    assert [p.name for p in Path().iterdir()] == ["large.csv"]

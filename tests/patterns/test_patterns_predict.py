@@ -50,3 +50,14 @@ def test_sampling_never_refuses_what_is_small():
     assert not surely_more(planes.normals, instances.cover(60, 6))
     braid = hyperplanes(arrangement(matrix(instances.braid(8))).rows)
     assert not surely_more(braid.normals, 8 * 7 * 6 * 5 * 4 * 3 * 2)
+
+
+@pytest.mark.parametrize(("m", "twice", "d"), [(7, 3, 3), (6, 6, 4), (9, 1, 2), (5, 4, 5)])
+def test_two_sided_rows_in_general_position(m, twice, d):
+    """Rows on both sides of some hyperplanes: the number in general position is met, and is no longer the bound."""
+    rows = [[k**i for i in range(d)] for k in range(-(m // 2), m - m // 2)]
+    Z = matrix([*rows, *([-x for x in row] for row in rows[:twice])])
+    prediction, found = predict(Z), enumerate_patterns(Z)
+    assert found.open_cells == prediction.cells
+    assert len(found) in (prediction.general, prediction.general - 1)  # all ones: a pattern of its own, or not
+    assert prediction.general <= prediction.bound

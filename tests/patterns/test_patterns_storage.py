@@ -33,7 +33,9 @@ def same(a: PatternSet, b: PatternSet) -> bool:
         instances.cube(3),
         [[0, 0]],
         [[1, 1, 1], [1 + Fraction(1, 10**30), 1, 1], [1, 1 + Fraction(1, 10**30), 1], [1, -1, 0], [1, 1, 2]],
+        [[10**3000, 1, 5], [7, 10**2500, 1], [3, 1, -(10**2700)], [1, 10**1500, 10**900], [-1, 0, 10**1200]],
     ],
+    ids=["ternary", "cube", "zero", "long", "over 4300 digits"],
 )
 def test_round_trip(rows, tmp_path):
     """Groups, flats, circuits, covers, bits, and witnesses of any size."""
@@ -41,6 +43,18 @@ def test_round_trip(rows, tmp_path):
     save_npz(tmp_path / "patterns.npz", found)
     assert same(load_npz(tmp_path / "patterns.npz"), found)
     assert [path.name for path in tmp_path.iterdir()] == ["patterns.npz"]
+
+
+def test_few_long_witnesses_cost_little(tmp_path):
+    """One witness of thousands of digits does not make all others as wide in the file."""
+    tiny = Fraction(1, 10**2000)
+    rows = [[1, k, k * k, k**3] for k in range(16)]
+    found = enumerate_patterns(matrix([*rows, [1, tiny, tiny, tiny]]))
+    save_npz(tmp_path / "patterns.npz", found)
+    with np.load(tmp_path / "patterns.npz") as file:
+        assert file["witnesses"].dtype == np.int64
+        assert 0 < len(file["long"]) < len(found)
+    assert same(load_npz(tmp_path / "patterns.npz"), found)
 
 
 def test_other_files_are_refused(tmp_path):

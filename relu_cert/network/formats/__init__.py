@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 from relu_cert.data.messages import file_name
 from relu_cert.data.raw import digest, read_bytes
 from relu_cert.errors import UsageError
+from relu_cert.files import whole
 from relu_cert.network.formats import json_text, npz, onnx_file, safetensors_file, torch_file
 from relu_cert.network.formats.arrays import rounded
 from relu_cert.network.formats.estimators import from_scnn, from_sklearn
@@ -68,15 +68,8 @@ def _format(path: str | os.PathLike[str]) -> _Format:
 
 def _write_bytes(path: Path, raw: bytes, name: str) -> None:
     try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(raw)
-            Path(temporary).chmod(0o644)
-            Path(temporary).replace(path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        with whole(path) as stream:
+            stream.write(raw)
     except OSError as error:
         raise UsageError(f"{name}: cannot be written ({error.strerror}); choose another place.") from None
 
