@@ -12,6 +12,7 @@ import pytest
 from properties import registry
 from properties.cli import main
 from properties.exact.linalg import mat, vec
+from properties.exact.patterns import patterns
 from properties.exact.problem import Block, problem
 from properties.model import Answer as Reply
 from properties.run import search
@@ -24,7 +25,7 @@ from properties.soundness.truth import Truth, contradiction, truth_of_network
 from properties.soundness.variants import case_of, elastic_contradiction, logistic_contradiction
 from properties.strategies import PlantedElastic, PlantedLogistic, PlantedReLU, plant_relu
 from properties.strategies.variants import plant_elastic
-from relu_cert.check import IntervalChoice
+from relu_cert.check import Derivatives, IntervalChoice
 from relu_cert.claims import Result, Verdict
 
 EXAMPLES = {"interval": 8, "carried_network": 8, "carried_interval": 8, "planted_path": 6, "planted_jump": 3}  # slow
@@ -119,6 +120,19 @@ def test_clash_of_answers_is_seen() -> None:
     assert before.facts.polytope is not None
     other = replace(before, facts=replace(before.facts, polytope=replace(before.facts.polytope, edges=())))
     assert "dimension" in clash(Pair("same", case, case), before, other)
+
+
+def test_antipodal_rows_are_one_hyperplane_or_two_half_spaces() -> None:
+    """LICQ at v = (-1, 0): one hyperplane over all of D_Z, u_2 >= 0 and -u_2 >= 0 in the block 1101; both are right."""
+    case = NetworkCase("relu", mat([[0, 1], [0, -1], [2, 0], [-2, 0]]), vec([0, 0, 0, 1]), Fraction(1))
+    listed = replace(case, chosen=patterns(case.Z).all)
+    before, after = ask(case, derivatives=Derivatives()), ask(listed, derivatives=Derivatives())
+    assert (before.said["licq"], after.said["licq"]) == ("PROVED", "REFUTED")
+    pair = Pair("every pattern", case, listed, position=True)
+    assert clash(pair, before, after) == ""
+    assert "licq" in clash(pair, saying(before, licq="REFUTED"), saying(after, licq="PROVED"))
+    general = replace(case, Z=mat([[0, 1], [1, -1], [2, 0], [-2, 1]]))
+    assert "licq" in clash(replace(pair, before=general), before, after)
 
 
 def test_doubled_problems_carry_over() -> None:
