@@ -10,7 +10,7 @@ from typing import Any
 
 from relu_cert.claims.model import Result
 from relu_cert.data.model import Source
-from relu_cert.exact import Matrix, Vector
+from relu_cert.exact import Matrix, Vector, rational
 from relu_cert.files import whole
 from relu_cert.path.breakpoints import Breakpoint
 from relu_cert.path.curve import Curve, Sample
@@ -72,12 +72,12 @@ def write_text(path: Path, text: str) -> None:
 
 def number(x: Fraction | int) -> str:
     """p or p/q in lowest terms."""
-    return str(x)
+    return rational(x)
 
 
 def vector(entries: Iterable[Fraction | int]) -> str:
     """Numbers with one space between them."""
-    return " ".join(map(str, entries))
+    return " ".join(map(rational, entries))
 
 
 def matrix(rows: Matrix) -> list[str]:

@@ -7,11 +7,13 @@ stages that need speed turn them into scaled integers (`scaled_rows`) or flint m
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from math import gcd, isqrt, lcm
 
 Vector = tuple[Fraction, ...]
 Matrix = tuple[Vector, ...]
+_STR_BITS = 14_000  # `str` refuses integers of more than 4,300 digits
 
 
 def vector(entries: Iterable[Fraction | int | str]) -> Vector:
@@ -65,3 +67,11 @@ def sqrt_lower(x: Fraction, bits: int = 128) -> Fraction:
     if x == 0:
         return Fraction(0)
     return x / sqrt_upper(x, bits)
+
+
+def rational(x: Fraction | int) -> str:
+    """The text p or p/q, in lowest terms, of any length."""
+    if max(x.numerator.bit_length(), x.denominator.bit_length()) < _STR_BITS:
+        return str(x)
+    p = f"{Decimal(x.numerator):f}"
+    return p if x.denominator == 1 else f"{p}/{Decimal(x.denominator):f}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+from relu_cert.certificate import listed_patterns
 from relu_cert.claims import Result
 from relu_cert.data.model import Dataset
 from relu_cert.patterns.predict import predict
@@ -34,8 +35,9 @@ class Distance:
 def distance(some: Facts, whole: Facts) -> Distance:
     """An exact interval for the difference of the two optimal values.
 
-    It is at least 0 where every block is one of the whole problem, or a part of one: always for ReLU, whose blocks are
-    neurons whatever their pattern is; for gated ReLU where all patterns are in D_Z.
+    It is at least 0 where every block is one of the whole problem, or a part of one: always for ReLU without an l2
+    penalty, whose blocks are neurons whatever their pattern is; else where all patterns are in D_Z. (With the penalty a
+    neuron gains by being split over blocks, and patterns outside D_Z are more of them.)
     """
     a: Value = some.value
     b: Value = whole.value
@@ -52,9 +54,10 @@ def too_many(data: Dataset, limit: int) -> str:
 
 
 def _is_part(some: Problem, whole: Problem) -> bool:
-    if some.kind == "relu":
+    if some.kind == "relu" and not some.delta:
         return True
-    if some.sampled is None or whole.network is None:
+    patterns = listed_patterns(whole)
+    if some.sampled is None or patterns is None:
         return False
-    listed = {"".join("01"[bit] for bit in on) for on in whole.network.patterns.array().tolist()}
+    listed = {"".join("01"[bit] for bit in on) for on in patterns.array().tolist()}
     return set(some.sampled.patterns) <= listed

@@ -1,7 +1,7 @@
-"""python -m verify FILE [--data RAW] [--network NET] [--quiet] [--json] [--max-bytes N]
+"""python -m verify FILE [--data RAW] [--network NET] [--quiet] [--json] [--max-bytes N] [--max-seconds N]
 
-Exit codes: 0 accepted, 1 rejected, 2 declined, 64 usage, 65 the data cannot be read. The exit code tells even where
-nobody reads the output (a closed pipe).
+Exit codes: 0 accepted, 1 rejected, 2 declined, 64 usage, 65 the data cannot be read, 130 interrupted. The exit code
+tells even where nobody reads the output (a closed pipe).
 """
 
 from __future__ import annotations
@@ -9,14 +9,23 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import NoReturn
 
 from verify import BadData, Declined, Limits, Line, Usage, VerifyError, check
 from verify.refutations.statements import REFUTABLE
+
+MAX_SECONDS = 3600
+INTERRUPTED = 130
+
+
+class TooLong(Exception):
+    """The time is over. Not a VerifyError: nobody but `main` may catch it."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -36,6 +45,7 @@ def parser() -> Parser:
     p.add_argument("--quiet", action="store_true", help="print nothing; the exit code tells")
     p.add_argument("--json", action="store_true", help="print one JSON object")
     p.add_argument("--max-bytes", metavar="N", type=int, default=Limits.size, help="decline larger files")
+    p.add_argument("--max-seconds", metavar="N", type=int, default=MAX_SECONDS, help="decline what takes longer")
     return p
 
 
@@ -53,12 +63,34 @@ def read(path: str, limit: int, missing: type[VerifyError], large: type[VerifyEr
 
 def run(arguments: argparse.Namespace) -> list[Line]:
     """Check what the command line names."""
-    if arguments.max_bytes < 0:
-        raise Usage("--max-bytes", "a number of bytes", str(arguments.max_bytes))
+    if not 0 <= arguments.max_bytes < 2**32:
+        raise Usage("--max-bytes", "a number of bytes below 2^32", str(arguments.max_bytes))
+    if not 0 < arguments.max_seconds < 2**31:
+        raise Usage("--max-seconds", "a number of seconds from 1 to 2^31", str(arguments.max_seconds))
     limits = replace(Limits(), size=arguments.max_bytes)
-    data = read(arguments.data, limits.size, BadData, BadData) if arguments.data is not None else None
-    network = read(arguments.network, limits.size, BadData, BadData) if arguments.network is not None else None
-    return check(read(arguments.file, limits.size, Usage, Declined), data, limits, network)
+    with at_most(arguments.max_seconds):
+        data = read(arguments.data, limits.size, BadData, BadData) if arguments.data is not None else None
+        network = read(arguments.network, limits.size, BadData, BadData) if arguments.network is not None else None
+        return check(read(arguments.file, limits.size, Usage, Declined), data, limits, network)
+
+
+@contextmanager
+def at_most(seconds: int) -> Iterator[None]:
+    """Decline what takes longer (where the system has an alarm clock): small files can ask for years of arithmetic."""
+
+    def over(*_: object) -> NoReturn:
+        raise TooLong
+
+    if not hasattr(signal, "SIGALRM"):
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, over)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def say(text: str, arguments: argparse.Namespace | None) -> None:
@@ -82,9 +114,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         arguments = parser().parse_args(argv)
         lines = run(arguments)
-    except MemoryError:
+    except KeyboardInterrupt:
+        code, report = INTERRUPTED, {"result": "interrupted", "claims": []}
+        say("interrupted  nothing is said about the certificate", arguments)
+    except (MemoryError, TooLong) as error:
         code, report = Declined.exit_code, {"result": Declined.outcome, "claims": []}
-        say("declined  file: expected less work than memory allows, found more", arguments)
+        what = "time (--max-seconds)" if isinstance(error, TooLong) else "memory"
+        say(f"declined  file: expected less work than {what} allows, found more", arguments)
     except VerifyError as error:
         code, report = error.exit_code, {"result": error.outcome, "claims": []}
         report["error"] = {"place": error.place, "expected": error.expected, "found": error.found}

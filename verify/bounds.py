@@ -8,10 +8,12 @@ from math import ceil, isqrt
 
 from flint import fmpq, fmpq_mat, fmpz_mat
 
+from verify.errors import bounded
 from verify.text import Vector
 
 ROOT_BITS = 128
 LONG_BITS = 512
+MOST_ENTRIES = 2**26
 
 
 def root_above(x: Fraction) -> Fraction:
@@ -50,6 +52,7 @@ def vector(A: fmpq_mat) -> Vector:
 
 def identity(n: int) -> fmpq_mat:
     """The unit matrix."""
+    bounded(n * n, MOST_ENTRIES, "entries of a matrix", "certificate")
     return fmpq_mat(n, n, [int(i == j) for i in range(n) for j in range(n)])
 
 

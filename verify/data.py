@@ -54,8 +54,8 @@ def read_input(node: Node, problem: Problem) -> Input:
     if bias and any(row[-1] != 1 for row in problem.Z):
         raise fields["bias"].reject("a last column of ones in Z when bias is true", "another last column")
     delimiter = fields["delimiter"].text()
-    if len(delimiter) != 1 or delimiter in '\r\n"':
-        raise fields["delimiter"].reject("one character, not a quote or a line end")
+    if len(delimiter) != 1 or delimiter in '\r\n\0"+-./' or delimiter.isalnum():
+        raise fields["delimiter"].reject("one character that is no quote, no line end and no part of a number")
     numbers = fields["numbers"].text("decimal", "binary64")
     target = fields["target"].index(problem.d - bias + 1)
     return Input(digest, kind, numbers, bias, target, delimiter, fields["header"].flag())

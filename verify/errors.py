@@ -39,3 +39,9 @@ class BadData(VerifyError):
 
     outcome = "data"
     exit_code = 65
+
+
+def bounded(amount: int, limit: int, what: str, place: str) -> None:
+    """Decline what needs more memory than a small file should ask for."""
+    if amount > limit:
+        raise Declined(place, f"at most {limit} {what}", str(amount))

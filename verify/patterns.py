@@ -12,11 +12,13 @@ from math import gcd
 from flint import fmpz_mat
 
 from verify.count import count_sets
+from verify.errors import bounded
 from verify.problem import Problem, cleared
 from verify.signs import Signs
 from verify.text import Node, bit_text, describe, describe_indices
 
 Rows = list[list[int]]
+MOST_BITS = 2**34  # in all patterns, and in all sets of parallel rows
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ class Restricted:
 
 def check_patterns(problem: Problem, node: Node) -> Patterns:
     """Reject unless the fact `patterns` lists D_Z exactly."""
+    bounded(problem.n**2, MOST_BITS, "pairs of rows", node.place)
     Z = [primitive(cleared(row)[0]) for row in problem.Z]
     fields = node.record("columns", "groups", "covers")
     columns = fields["columns"].ascending(problem.d)
@@ -75,6 +78,7 @@ def check_group(space: Restricted, node: Node, signs: Signs, listed: dict[int, i
         raise fields["flat"].reject(f"a flat, here {rows_text(space.flat)}", rows_text(flat))
     circuits = [check_circuit(space, circuit) for circuit in fields["circuits"].array()]
     witnesses = fields["witnesses"]
+    bounded((len(listed) + witnesses.length()) * len(space.rows), MOST_BITS, "bits of patterns", witnesses.place)
     check_count(space, circuits, witnesses)
     for k, u in enumerate(witnesses.integer_vectors(signs.columns)):
         pattern, zeros = signs.of(u)

@@ -10,11 +10,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
 
+from verify.errors import bounded
 from verify.text import Matrix, Node, Vector
 
 OBJECTIVE = "1/2|Xw-y|^2 + lambda*sum|w_b|"
 ELASTIC = "1/2|Xw-y|^2 + lambda*sum|w_b| + delta/2*sum|w_b|^2"
 LOGISTIC = "sum log(1+exp(-y_k*(Xw)_k)) + lambda*sum|w_b|"
+MOST_WRITTEN_OUT = 2**26  # numbers in the blocks of a network
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,7 @@ class Problem:
     def written_out(self, masks: Sequence[int]) -> Problem:
         """A network over these patterns as a direct problem: X_b = xi D Z, K_b = -Z'(2D - I); gated: D Z, no cone."""
         signs = (1, -1) if self.model == "relu" else (1,)
+        bounded(len(masks) * len(signs) * self.n * self.d, MOST_WRITTEN_OUT, "numbers in blocks", "certificate.problem")
         pairs = tuple((xi, D) for D in masks for xi in signs)
         zero, minus = (Fraction(0),) * self.d, tuple(tuple(-z for z in row) for row in self.Z)
         rows = []
@@ -125,7 +128,8 @@ def read_cone(node: Node, size: int) -> Matrix | None:
 
 def dot(u: Iterable[Fraction], v: Iterable[Fraction]) -> Fraction:
     """u.v"""
-    return sum((a * b for a, b in zip(u, v, strict=True)), Fraction(0))
+    (a, p), (b, q) = cleared(u), cleared(v)
+    return Fraction(sum(x * y for x, y in zip(a, b, strict=True)), p * q)
 
 
 def square(u: Vector) -> Fraction:

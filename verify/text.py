@@ -19,11 +19,14 @@ NUMBER = re.compile(r"(-?(?:0|[1-9][0-9]*))(?:/([1-9][0-9]*))?")
 INTEGERS = re.compile(r"(?:(?:-?[1-9][0-9]*|0)(?: (?:-?[1-9][0-9]*|0))*)?")
 # A whole string, also one that never ends (then up to the end of the text), or a bracket.
 STRUCTURE = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[{]|[\]}]', re.DOTALL)
+# An escape that stands for a printable ASCII character: what the limits count must not be hidden.
+HIDDEN = re.compile(rb"\\u00(?:[2-6]|7[0-9a-eA-E])")
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What is declined unread: `values` counts commas and opening brackets, so that memory stays bounded."""
+    """What is declined unread. `values` counts commas and opening brackets; there may be twice as many spaces, which
+    stand between numbers. So memory stays bounded."""
 
     size: int = 256 * 2**20
     depth: int = 16
@@ -146,10 +149,10 @@ class Node:
     def vector(self, length: int | None = None) -> Vector:
         """A vector: canonical numbers with one space between them."""
         text = self.text()
-        vector = tuple(map(self._number, text.split(" "))) if text else ()
-        if length is not None and len(vector) != length:
-            raise self.reject(f"{length} numbers", f"{len(vector)} in {describe(text)}")
-        return vector
+        numbers = text.split(" ") if text else []
+        if length not in (None, len(numbers)):
+            raise self.reject(f"{length} numbers", f"{len(numbers)} in {describe(text)}")
+        return tuple(map(self._number, numbers))
 
     def matrix(self) -> Matrix:
         """An array of vectors of one length."""
@@ -206,6 +209,8 @@ def within_limits(raw: bytes, limits: Limits, over: Callable[[str, str], Excepti
     values = raw.count(b",") + raw.count(b"[") + raw.count(b"{")
     if values > limits.values:
         raise over(f"at most {limits.values} commas and opening brackets", str(values))
+    if (spaces := raw.count(b" ")) > 2 * limits.values:
+        raise over(f"at most {2 * limits.values} spaces", str(spaces))
     if run := re.search(rb"(?<![0-9])[0-9]{%d}" % (limits.digits + 1), raw):
         raise over(f"at most {limits.digits} digits a number", f"more at byte {run.start()}")
     depth = 0
@@ -227,6 +232,8 @@ def load(raw: bytes, limits: Limits) -> Node:
         raise Rejected("file", "UTF-8 text", f"a wrong byte at {error.start}") from None
     if text.startswith("\ufeff"):
         raise Rejected("file", "JSON without a byte order mark", "a byte order mark")
+    if hidden := HIDDEN.search(raw):
+        raise Rejected("file", "ASCII characters written as themselves", f"an escape at byte {hidden.start()}")
     decoder = json.JSONDecoder(
         object_pairs_hook=_distinct, parse_int=_small, parse_float=_no_float, parse_constant=_no_float
     )

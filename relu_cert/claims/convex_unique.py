@@ -13,7 +13,7 @@ from relu_cert.claims.p_unique import algebraic_evidence
 from relu_cert.exact import Vector, sqrt_upper
 from relu_cert.prove.algebraic.model import Numbers
 from relu_cert.prove.facts import Facts, NeuronClass, OptimalSet
-from relu_cert.report.text import scientific
+from relu_cert.report.text import at_most
 
 NAME = "convex-unique"
 STATEMENT = "The solution of the convex program is unique."
@@ -28,7 +28,7 @@ def decide(facts: Facts) -> Result:
     """Unique iff the network is, and every active neuron lies in exactly one block; always where delta > 0."""
     if facts.problem.delta:
         radius = sqrt_upper(facts.fit.radius_squared / facts.problem.delta)
-        detail = f"delta > 0: strongly convex; the solution is within {scientific(radius)} of the one found."
+        detail = f"delta > 0: strongly convex; the solution is within {at_most(radius)} of the one found."
         return Result(NAME, Verdict.PROVED, "strong convexity", detail)
     if facts.lam**2 >= facts.lambda_max.squared:
         return Result(NAME, Verdict.PROVED, "zero", "lambda >= lambda_max: zero is the only solution.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from relu_cert.claims.model import Result, Verdict
 from relu_cert.exact import sqrt_upper
 from relu_cert.prove.facts import Facts
-from relu_cert.report.text import scientific
+from relu_cert.report.text import at_most
 
 NAME = "fit"
 STATEMENT = "The fit of all optimal networks is one and the same, and lies in the ball."
@@ -23,7 +23,7 @@ def decide(facts: Facts) -> Result:
     """
     radius = sqrt_upper(facts.fit.radius_squared)
     if facts.problem.loss == "logistic":
-        detail = f"one fit for all optimal networks; its probabilities are within {scientific(radius)} of those found."
+        detail = f"one fit for all optimal networks; its probabilities are within {at_most(radius)} of those found."
         return Result(NAME, Verdict.PROVED, "strict convexity", detail)
-    detail = "known exactly." if radius == 0 else f"within {scientific(radius)} of the fit of the network found."
+    detail = "known exactly." if radius == 0 else f"within {at_most(radius)} of the fit of the network found."
     return Result(NAME, Verdict.PROVED, "strong convexity", f"one fit for all optimal networks, {detail}")

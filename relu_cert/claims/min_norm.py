@@ -11,7 +11,7 @@ from relu_cert.claims.model import Result, Verdict
 from relu_cert.claims.optimal_set import counted, nouns
 from relu_cert.exact import norm_squared
 from relu_cert.prove.facts import Facts
-from relu_cert.report.text import decimal, scientific, short
+from relu_cert.report.text import at_most, decimal, short
 
 NAME = "min-norm"
 STATEMENT = "The optimal weights of least norm are known, exactly or within the radius."
@@ -32,7 +32,7 @@ def decide(facts: Facts) -> Result:
         return Result(NAME, Verdict.UNDECIDED, "", f"{open_part}.")
     squared = facts.lam**2 * norm_squared(found.weights)
     size = short(squared, 20) if not found.radius else decimal(squared, 10)
-    within = "exactly" if not found.radius else f"weights within {scientific(found.radius)}"
+    within = "exactly" if not found.radius else f"weights within {at_most(found.radius)}"
     group = "group" if nouns(facts)[0] == "groups" else "neuron"
     active = counted(sum(map(bool, found.weights)), group, f"{group}s")
     how = "exact" if not found.radius else "enclosed"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from relu_cert.claims.model import Result, Verdict
 from relu_cert.prove.facts import Facts
-from relu_cert.report.text import scientific
+from relu_cert.report.text import at_most, scientific
 
 NAME = "optimal"
 STATEMENT = "The network found is globally optimal up to the relative gap."
@@ -32,7 +32,7 @@ def decide(facts: Facts) -> Result:
         detail = "primal and dual value are equal."
     else:
         over = "over all patterns" if facts.problem.sampled is None else f"over {_patterns(facts)}"
-        detail = f"relative gap at most {scientific(value.relative_gap)}, {over}."
+        detail = f"relative gap at most {at_most(value.relative_gap)}, {over}."
     return Result(NAME, Verdict.PROVED, "duality", detail + _candidate(facts))
 
 

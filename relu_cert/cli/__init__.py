@@ -1,8 +1,8 @@
 """The command line. Results go to stdout, progress and errors to stderr.
 
 Exit codes: 0 a report was made; 1 a required claim is REFUTED; 2 a required claim is UNDECIDED; 64 usage;
-65 data; 66 too many patterns; 70 the checker rejected our own certificate; 130 interrupted; 141 nobody reads the output
-any more (a closed pipe: then no exit code speaks of a claim).
+65 data; 66 too many patterns; 70 a bug, or the checker rejected our own certificate; 130 interrupted; 141 nobody reads
+the output any more (a closed pipe: then no exit code speaks of a claim).
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -61,6 +62,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_PIPE
+    except Exception:  # an exit code of 1 would say that a claim is refuted
+        traceback.print_exc()
+        print("relu_cert: this is a bug, please report it with the data. No verdict is given.", file=sys.stderr)
+        return EXIT_INTERNAL
 
 
 def _fail(error: Exception, code: int) -> int:

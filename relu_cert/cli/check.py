@@ -169,7 +169,7 @@ def _names(text: str | None, default: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _refuse_for_json(options: argparse.Namespace) -> None:
-    for name in ("target", "bias", "delimiter", "model"):
+    for name in ("target", "bias", "delimiter", "numbers", "model"):
         if getattr(options, name) is not None:
             raise UsageError(f"--{name} is for CSV data; a problem in JSON has no such thing.")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from relu_cert.certificate import write_text
-from relu_cert.errors import ReluCertError, UsageError
+from relu_cert.errors import DataError, ReluCertError, UsageError
 
 
 def stem(path: Path) -> str:
@@ -24,11 +24,16 @@ def write_file(path: Path, text: str, option: str) -> None:
 
 def recheck(text: str) -> None:
     """Nothing is reported that the independent checker does not accept."""
-    from verify import VerifyError
+    from verify import Declined, VerifyError
     from verify import check as accept
 
     try:
         accept(text.encode())
+    except Declined as error:
+        raise DataError(
+            f"the certificate would be too large for the independent checker ({error}); write the data with fewer "
+            "digits, or take less of it. No verdict is given."
+        ) from None
     except VerifyError as error:
         raise ReluCertError(
             f"the independent checker does not accept our own certificate ({error}); this is a bug, "

@@ -111,7 +111,7 @@ def _other(options: argparse.Namespace, data: Dataset, path: str) -> Dataset:
     """Data of the same columns, read in the same way."""
     other = read_csv(
         Path(path),
-        numbers=options.numbers,
+        numbers=options.numbers or "decimal",
         target=options.target,
         bias=data.source.bias,
         delimiter=options.delimiter,

@@ -24,7 +24,6 @@ def add_data_options(command: argparse.ArgumentParser) -> None:
     data.add_argument(
         "--numbers",
         choices=("decimal", "binary64"),
-        default="decimal",
         help="read 0.1 as 1/10 (decimal, the default) or as the nearest double",
     )
     data.add_argument("--delimiter", metavar="CHAR", help="the field separator (default: a comma; 'tab' is understood)")
@@ -67,7 +66,7 @@ def read_data(options: argparse.Namespace, example: examples.Example | None) -> 
     bias = options.bias if options.bias is not None else (example.bias if example else False)
     return read_csv(
         input_path(options, example),
-        numbers=options.numbers,
+        numbers=options.numbers or "decimal",
         target=options.target,
         bias=bias,
         delimiter=options.delimiter,

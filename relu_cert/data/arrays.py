@@ -26,7 +26,7 @@ from relu_cert.data.model import Dataset
 from relu_cert.data.numbers import NumberError, is_value, parse_number
 from relu_cert.data.read import read_csv_bytes
 from relu_cert.errors import DataError
-from relu_cert.exact import Matrix, Vector
+from relu_cert.exact import Matrix, Vector, rational
 
 
 def dataset_from_arrays(
@@ -55,7 +55,7 @@ def canonical_csv(Z: Matrix, y: Vector, names: Sequence[str], target: str) -> by
     stream = io.StringIO(newline="")
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(header)
-    writer.writerows([*map(str, row), str(t)] for row, t in zip(Z, y, strict=True))
+    writer.writerows([*map(rational, row), rational(t)] for row, t in zip(Z, y, strict=True))
     return stream.getvalue().encode()
 
 

@@ -14,7 +14,6 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -23,7 +22,7 @@ from relu_cert.data.model import Source
 from relu_cert.data.numbers import NumberError, parse_number
 from relu_cert.data.raw import decode, digest, read_bytes
 from relu_cert.errors import DataError
-from relu_cert.exact import Matrix, Vector
+from relu_cert.exact import Matrix, Vector, rational
 from relu_cert.problem.model import Block, Problem
 
 _REQUIRED = ("X", "groups", "y")
@@ -237,8 +236,7 @@ def _written(x: Fraction) -> int | str:
     """A small integer as itself, everything else as a string (other programs would round large integers)."""
     if x.denominator == 1 and abs(x) < _MAX_SAFE:
         return x.numerator
-    p = f"{Decimal(x.numerator):f}"
-    return p if x.denominator == 1 else f"{p}/{Decimal(x.denominator):f}"
+    return rational(x)
 
 
 def _lines(entries: list[Any]) -> str:

@@ -21,7 +21,7 @@ from relu_cert.network.examine import Comparison, Distance, distance
 from relu_cert.network.model import alive
 from relu_cert.prove.facts import Value
 from relu_cert.report.outcome import claims_table
-from relu_cert.report.text import decimal, rational, scientific, short
+from relu_cert.report.text import at_most, decimal, rational, scientific, short
 
 FORMAT = "relu_cert network report"
 VERSION = 1
@@ -166,4 +166,4 @@ def _shown(interval: Interval) -> str:
 
 def _proved(value: Value) -> str:
     gap: Fraction = value.relative_gap
-    return "exactly" if gap == 0 else f"proved to a relative {scientific(gap)}"
+    return "exactly" if gap == 0 else f"proved to a relative {at_most(gap)}"

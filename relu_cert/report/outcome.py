@@ -21,7 +21,7 @@ from relu_cert.exact import sqrt_upper
 from relu_cert.prove.facts import ExactNeuron, Facts
 from relu_cert.report.derivatives import derivatives_json
 from relu_cert.report.optimal_set import optimal_set_json
-from relu_cert.report.text import decimal, rational, scientific, short
+from relu_cert.report.text import at_least, at_most, decimal, rational, short
 from relu_cert.whole import Whole, distance
 
 FORMAT = "relu_cert report"
@@ -134,9 +134,7 @@ class Outcome:
         if value.lower == value.upper:
             lines.append(f"p*           {short(value.upper, 40)}, exactly")
         else:
-            lines.append(
-                f"p*           {decimal(value.upper, 15)}, proved to a relative {scientific(value.relative_gap)}"
-            )
+            lines.append(f"p*           {decimal(value.upper, 15)}, proved to a relative {at_most(value.relative_gap)}")
         return [*lines, *self._beside(), ""]
 
     def _patterns(self) -> dict[str, int | None] | None:
@@ -165,9 +163,10 @@ class Outcome:
         if self.whole.facts is None:
             return [f"global       not compared: {self.whole.reason}"]
         value, away = self.whole.facts.value, distance(self.facts, self.whole.facts)
-        shown = decimal(away.upper, 12) if away.lower else f"0 to {scientific(away.upper)}, proved"
-        if away.lower:
-            shown += f", proved to {scientific(away.upper - away.lower)}"
+        if away.lower > 0 or away.upper < 0:
+            shown = f"{decimal(away.upper, 12)}, proved to {at_most(away.upper - away.lower)}"
+        else:
+            shown = f"{at_least(away.lower)} to {at_most(away.upper)}, proved"
         return [
             f"global       {decimal(value.upper, 15)} over all patterns ({self.whole.certificate_path})",
             f"distance     {shown}",

@@ -17,7 +17,7 @@ from relu_cert.path.breakpoints import Breakpoint
 from relu_cert.path.curve import CurveNeuron, Sample
 from relu_cert.path.model import Cover
 from relu_cert.prove.facts import LambdaMax
-from relu_cert.report.text import decimal, rational, scientific
+from relu_cert.report.text import at_most, decimal, rational
 
 FORMAT, VERSION = "relu_cert path", 1
 SHOWN = 40
@@ -156,7 +156,7 @@ def _about(x: Fraction) -> str:
 
 
 def _told(one: Breakpoint) -> str:
-    width = scientific((one.hi - one.lo) / one.hi)
+    width = at_most((one.hi - one.lo) / one.hi)
     what = {"enters": "a neuron enters", "leaves": "a neuron leaves", "turns": "a neuron changes its face"}[one.kind]
     return f"{what}: {one.above} -> {one.below} (proved to a relative {width})"
 

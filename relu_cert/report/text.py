@@ -1,25 +1,35 @@
-"""Numbers as text. Rounding here is for the eye only; whatever decides is exact."""
+"""Numbers as text. Rounding is for the eye only, whatever decides is exact; bounds are rounded to the safe side."""
 
 from __future__ import annotations
 
-from decimal import Decimal
+from collections.abc import Callable
 from fractions import Fraction
-from math import floor
+from math import ceil, floor
+
+from relu_cert.exact import rational as rational  # handed on: the exact text
 
 
-def rational(x: Fraction) -> str:
-    """p or p/q in lowest terms, of any length (`str` alone refuses more than 4,300 digits)."""
-    p = f"{Decimal(x.numerator):f}"
-    return p if x.denominator == 1 else f"{p}/{Decimal(x.denominator):f}"
+def at_most(x: Fraction) -> str:
+    """An upper bound of x: two significant digits, rounded up."""
+    return scientific(x, rounded=floor if x < 0 else ceil)
 
 
-def scientific(x: Fraction, digits: int = 2) -> str:
+def at_least(x: Fraction) -> str:
+    """A lower bound of x: two significant digits, rounded down."""
+    return scientific(x, rounded=ceil if x < 0 else floor)
+
+
+def _nearest(x: Fraction) -> int:
+    return floor(x + Fraction(1, 2))
+
+
+def scientific(x: Fraction, digits: int = 2, rounded: Callable[[Fraction], int] = _nearest) -> str:
     """About x, to a few significant digits, also where x is far outside the range of floats: "3.1e-120"."""
     if x == 0:
         return "0"
     sign, size = ("-" if x < 0 else ""), abs(x)
     exponent = _decimal_exponent(size)
-    mantissa = floor(size * Fraction(10) ** (digits - 1 - exponent) + Fraction(1, 2))
+    mantissa = rounded(size * Fraction(10) ** (digits - 1 - exponent))
     if mantissa >= 10**digits:
         mantissa, exponent = mantissa // 10, exponent + 1
     text = str(mantissa)

@@ -171,6 +171,7 @@ def test_a_direct_problem_refuses_options_for_csv():
     ran = run("check", "p.json", "--lambda", "1", "--bias")
     assert ran.code == 64
     assert "--bias is for CSV data" in ran.err
+    assert "--numbers is for CSV data" in run("check", "p.json", "--lambda", "1", "--numbers", "binary64").err
 
 
 def test_targets_that_are_all_zero():
@@ -215,6 +216,36 @@ def test_numbers_beyond_doubles_are_refused_with_a_sentence():
     ran = run("check", csv("a,y\n1e400,1\n2,3\n"))
     assert ran.code == 65
     assert "beyond the range of doubles" in ran.err
+
+
+def test_numbers_of_thousands_of_digits_are_written_out():
+    """Python's own text of integers ends at 4,300 digits; certificates and reports do not."""
+    text = f"0.{'3' * 5000},1,2\n1,-1,1\n"
+    ran = run("check", csv(text), "--lambda", "1/10", "--claims", "optimal,fit", "--json")
+    assert ran.code == 0, ran.err
+    recheck(Path(ran.json["certificate"]).read_bytes(), text.encode())
+
+
+def test_numbers_too_long_for_the_checker_are_no_bug():
+    """A proof with numbers over the checker's limit is not reported; the fault is the data's length, exit code 65."""
+    ran = run("check", csv(f"0.{'3' * 9000},1,2\n1,-1,1\n"), "--lambda", "1/10", "--claims", "optimal", "--l2", "1")
+    assert ran.code == 65
+    assert "too large for the independent checker" in ran.err
+    assert "fewer digits" in ran.err
+    assert not Path("data.cert.json").exists()
+
+
+def test_a_bug_does_not_end_like_a_refutation(monkeypatch):
+    """An unexpected error is told with its traceback and exit code 70; 1 would say that a claim is REFUTED."""
+
+    def broken(*_args, **_options):
+        raise ArithmeticError("a bug")
+
+    monkeypatch.setattr("relu_cert.cli.check.find_facts", broken)
+    ran = run("check", "--example", "xor", "--require", "p-unique")
+    assert ran.code == 70
+    assert "ArithmeticError: a bug" in ran.err
+    assert "please report it" in ran.err
 
 
 def test_squares_beyond_doubles_are_refused_with_a_sentence():

@@ -53,6 +53,20 @@ def test_the_distance_of_a_hand_made_problem_is_exact() -> None:
     assert verdicts(Path(ran.json["global"]["certificate"]).read_bytes(), TENT)["patterns-complete"] == "PROVED"
 
 
+def test_with_an_l2_penalty_patterns_outside_D_Z_can_be_better_than_all_of_D_Z() -> None:
+    """Z = (e1, e1, e2), y = (0, 0, 5), lambda = delta = 1: the neuron e2 lies in two blocks of D_Z and, with 101 and
+    011, in two more. Split over k blocks it costs (5 - s)^2/2 + s + s^2/(2k): p* = 25/2 - 8k/(k + 1) is 61/10 over
+    these four and 43/6 over D_Z. Their difference is negative, and the report says so."""
+    data, gates = written("d.csv", b"1,0,0\n1,0,0\n0,1,5\n"), written("g.csv", b"111\n001\n101\n011\n")
+    ran = run("check", data, "--gates", gates, "--lambda", "1", "--l2", "1", "--json")
+    away = {end: Fraction(x) for end, x in ran.json["global"]["distance"].items()}
+    assert away["lower"] <= Fraction(61, 10) - Fraction(43, 6) <= away["upper"] < 0
+    inside = written("i.csv", b"111\n001\n")
+    ran = run("check", data, "--gates", inside, "--lambda", "1", "--l2", "1", "--json")
+    away = {end: Fraction(x) for end, x in ran.json["global"]["distance"].items()}
+    assert away["lower"] == 0 <= away["upper"]
+
+
 def test_the_report_says_that_optimality_is_for_these_patterns_only() -> None:
     """The line of `optimal` and the head say so; where D_Z is too large, the report says that it was not compared."""
     ran = run("check", written("d.csv", TENT), "--patterns", "1", "--seed", "3", "--max-patterns", "1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -69,7 +70,17 @@ def test_declined_is_2(files: tuple[str, str], capsys: pytest.CaptureFixture[str
 
 
 @pytest.mark.parametrize(
-    "arguments", [[], ["a", "b"], ["a", "--tolerance", "1"], ["a", "--max-bytes", "x"], ["a", "--max-bytes", "-1"]]
+    "arguments",
+    [
+        [],
+        ["a", "b"],
+        ["a", "--tolerance", "1"],
+        ["a", "--max-bytes", "x"],
+        ["a", "--max-bytes", "-1"],
+        ["a", "--max-bytes", "9" * 30],
+        ["a", "--max-seconds", "0"],
+        ["a", "--max-seconds", "9" * 30],
+    ],
 )
 def test_wrong_command_lines_are_64(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     """What cannot be understood is a usage error, not a rejection."""
@@ -124,6 +135,39 @@ def test_too_little_memory_is_2(
     monkeypatch.setattr("verify.__main__.check", exhausted)
     assert main([files[0]]) == 2
     assert capsys.readouterr().out.startswith("declined")
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no alarm clock")
+def test_too_little_time_is_2(
+    files: tuple[str, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When the time is over, the certificate was not found wrong: declined. The alarm is off afterwards."""
+    before = signal.getsignal(signal.SIGALRM)
+
+    def rings(*_: object) -> None:
+        assert signal.alarm(7) in range(3500, 3601)  # what was left of the hour
+        signal.raise_signal(signal.SIGALRM)
+
+    monkeypatch.setattr("verify.__main__.check", rings)
+    assert main([files[0]]) == 2
+    assert (
+        capsys.readouterr().out == "declined  file: expected less work than time (--max-seconds) allows, found more\n"
+    )
+    assert signal.alarm(0) == 0
+    assert signal.getsignal(signal.SIGALRM) == before
+
+
+def test_an_interruption_is_130(
+    files: tuple[str, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C says nothing about the certificate, and shows no traceback."""
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("verify.__main__.check", interrupted)
+    assert main([files[0]]) == 130
+    assert capsys.readouterr().out == "interrupted  nothing is said about the certificate\n"
 
 
 @pytest.mark.parametrize("flags", [[], ["-O"], ["-OO"]])

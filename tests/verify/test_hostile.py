@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import verify
 from tests.verify.cases import accepted
 from tests.verify.wrong import changed
+from verify.bounds import identity
 from verify.text import integer, show
 
 ONE_ROW = accepted("one row")
@@ -28,6 +29,7 @@ DECLINED = {
     "a fraction of a million digits": (b'{"version": 0.' + b"9" * MILLION + b"}", "20000 digits"),
     "seventeen million zeros": (b"[" + b"0," * 17 * MILLION + b"0]", "16000000 commas"),
     "seventeen million empty arrays": (b"[" * 17 * MILLION, "16000000 commas"),
+    "thirty-three million numbers": (b'["' + b"0 " * 33 * MILLION + b'"]', "32000000 spaces"),
     "another version": (changed(ONE_ROW, {"version": 2}), "certificate.version: expected version 1, found 2"),
 }
 REJECTED = {
@@ -40,6 +42,8 @@ REJECTED = {
     "quotes only": b'"' * MILLION,
     "a key with a lone surrogate": b'{"\\ud800": 1}',
     "a value with a lone surrogate": ONE_ROW.text.replace(b'"PROVED"', b'"\\udfff"'),
+    "a number of a million digits behind escapes": ONE_ROW.text.replace(b'"9/2"', b'"' + b"\\u0039" * MILLION + b'"'),
+    "a million numbers behind escapes": ONE_ROW.text.replace(b'"9/2"', b'"' + b"0\\u0020" * MILLION + b'"'),
     "a NUL in a number": ONE_ROW.text.replace(b'"9/2"', b'"9/2\\u0000"'),
     "a long key": b'{"' + b"k" * MILLION + b'": 1}',
     "many keys": b"{" + b", ".join(b'"k%d": 0' % k for k in range(10**5)) + b"}",
@@ -109,6 +113,39 @@ def test_a_count_that_explodes_is_cut_short() -> None:
     changes["input.target"] = n
     with pytest.raises(verify.Rejected, match="more than 2, found 2"):
         verify.check(changed(ONE_ROW, changes))
+
+
+@pytest.mark.parametrize(
+    ("rows", "witnesses", "message"),
+    [(2**5 + 1, 2, r"facts\.patterns: expected at most 1024 pairs of rows"), (2**5, 2**5 + 1, "1024 bits of patterns")],
+    ids=["many rows", "many witnesses"],
+)
+def test_patterns_of_too_many_bits_are_declined(
+    rows: int, witnesses: int, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sets of rows are bit masks: n^2 bits for the parallel ones, n for each pattern, counted before they are made.
+    (The limit itself, two gigabytes, is too large for a test.)"""
+    monkeypatch.setattr("verify.patterns.MOST_BITS", 2**10)
+    group = {"flat": [], "circuits": [], "witnesses": ["1"] * witnesses}
+    facts = {"patterns": {"columns": [0], "groups": [group], "covers": [0]}}
+    changes = {"problem.Z": ["1"] * rows, "problem.y": " ".join("0" * rows), "input.target": 1}
+    with pytest.raises(verify.Declined, match=message):
+        verify.check(changed(ONE_ROW, changes | {"facts": facts, "claims": []}))
+
+
+def test_blocks_of_too_many_numbers_are_declined() -> None:
+    """A network over some patterns is written out: 64 x 1024 numbers for each of 1026 blocks, from 200 kilobytes."""
+    n, d = 64, 1024
+    patterns = [f"{k:064b}" for k in range(513)]
+    changes = {"problem.Z": [" ".join("0" * d)] * n, "problem.y": " ".join("0" * n), "problem.patterns": patterns}
+    with pytest.raises(verify.Declined, match="67108864 numbers in blocks"):
+        verify.check(changed(ONE_ROW, changes | {"input.target": d, "facts": {}, "claims": []}))
+
+
+def test_a_large_unit_matrix_is_declined() -> None:
+    """n^2 numbers from n bytes: not for n = 8193."""
+    with pytest.raises(verify.Declined, match="67108864 entries of a matrix"):
+        identity(2**13 + 1)
 
 
 def test_a_gzip_bomb_is_not_unpacked() -> None:

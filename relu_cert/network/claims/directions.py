@@ -7,7 +7,7 @@ from fractions import Fraction
 from relu_cert.claims.model import Result, Verdict
 from relu_cert.network.claims.words import have, some_of
 from relu_cert.network.examine import Comparison
-from relu_cert.report.text import scientific
+from relu_cert.report.text import at_least, at_most, scientific
 
 NAME = "network-directions"
 STATEMENT = "All its neurons have directions that optimal networks can have."
@@ -24,16 +24,17 @@ def decide(comparison: Comparison, gap: Fraction) -> Result:
         return Result(NAME, Verdict.PROVED, "equality", detail)
     far = max(one.upper for one in found)
     if not wrong:
-        known = f"all are within {scientific(far)} of optimal ones" if far < 2 else "the optimal ones are not known"
+        known = f"all are within {at_most(far)} of optimal ones" if far < 2 else "the optimal ones are not known"
         detail = f"none of the {m} directions is excluded; {known}, equality is not settled."
         return Result(NAME, Verdict.UNDECIDED, "", detail)
     also = f", {right} {have(right)} one exactly" if right else ""
     off = [one for one in found if one.lower > 0]
-    low, high = scientific(min(one.lower for one in off)), scientific(max(one.upper for one in off))
-    spread = f"{high} off" if low == high else f"from {low} to {high} off"
+    low, high = min(one.lower for one in off), max(one.upper for one in off)
+    about = scientific(high)
+    spread = f"{about} off" if scientific(low) == about else f"from {at_least(low)} to {at_most(high)} off"
     facts = comparison.facts
     if facts.optimal_set is None and facts.exact_set is None and facts.algebraic is None:
-        spread = f"at least {low} off"
+        spread = f"at least {at_least(low)} off"
     who = f"{some_of(wrong, m)} {have(wrong)}"
     they = "it is" if wrong == 1 else "they are"
     detail = f"{who} a direction that no optimal network has{also}; {they} {spread}."

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from relu_cert.claims.model import Result, Verdict
 from relu_cert.network.examine import Comparison, distance
-from relu_cert.report.text import scientific, short
+from relu_cert.report.text import at_most, short
 
 NAME = "network-objective"
 STATEMENT = "Its objective is an exact rational, at most so far above the global optimum."
@@ -17,7 +17,7 @@ def decide(comparison: Comparison, gap: Fraction) -> Result:
     del gap
     found = comparison.examination
     away = distance(found, comparison.facts.value).trained.upper
-    over = "equal to the global optimum" if away == 0 else f"at most {scientific(away)} above the global optimum"
+    over = "equal to the global optimum" if away == 0 else f"at most {at_most(away)} above the global optimum"
     J = short(found.J)
     exact = f"J is about {J[1:]}, an exact rational" if J.startswith("~") else f"J = {J}"
     return Result(NAME, Verdict.PROVED, "duality", f"{exact}; {over}.")

@@ -7,7 +7,7 @@ from fractions import Fraction
 from relu_cert.claims.model import Result, Verdict
 from relu_cert.network.examine import Comparison, distance
 from relu_cert.prove.facts import Value
-from relu_cert.report.text import scientific
+from relu_cert.report.text import at_least, at_most, scientific
 
 NAME = "network-optimal"
 STATEMENT = "It is globally optimal up to the relative gap."
@@ -23,10 +23,10 @@ def against(claim: str, comparison: Comparison, value: Value, gap: Fraction, whe
     found = comparison.examination
     away = distance(found, value)
     upper, lower = away.trained.upper, away.trained.lower
-    relative = scientific(away.relative(found.J))
-    bounds = f"at most {scientific(upper)} above the optimum {where} (relative {relative})"
+    relative = at_most(away.relative(found.J))
+    bounds = f"at most {at_most(upper)} above the optimum {where} (relative {relative})"
     if upper <= gap * found.J:
         return Result(claim, Verdict.PROVED, "duality", f"{bounds}.")
     if found.J - value.upper > gap * found.J:
-        return Result(claim, Verdict.REFUTED, "better point", f"{bounds}, at least {scientific(lower)}.")
+        return Result(claim, Verdict.REFUTED, "better point", f"{bounds}, at least {at_least(lower)}.")
     return Result(claim, Verdict.UNDECIDED, "", f"{bounds}; more than the {scientific(gap)} asked for.")

@@ -8,7 +8,7 @@ from relu_cert.claims.model import Result, Verdict
 from relu_cert.exact import sqrt_lower, sqrt_upper
 from relu_cert.network.examine import NEAR, Comparison
 from relu_cert.network.objective import Interval
-from relu_cert.report.text import scientific
+from relu_cert.report.text import at_least, at_most, scientific
 
 NAME = "network-stationary"
 STATEMENT = "It is a Clarke stationary point of its objective."
@@ -32,11 +32,12 @@ def decide(comparison: Comparison, gap: Fraction) -> Result:
                 detail += f"; {norm} if the {more} rows within {scientific(NEAR)} of a kink count as kinks"
             return Result(NAME, Verdict.REFUTED, "subdifferential", f"{detail}.")
         case None:
-            most = scientific(sqrt_upper(squared.upper))
+            most = at_most(sqrt_upper(squared.upper))
             return Result(NAME, Verdict.UNDECIDED, "", f"too many activation cells at its{at[1:]}; at most {most}.")
 
 
 def _norm(squared: Interval) -> str:
     """The norm, or its two bounds where the enclosure shows."""
-    low, high = scientific(sqrt_lower(squared.lower)), scientific(sqrt_upper(squared.upper))
-    return high if low == high else f"between {low} and {high}"
+    low, high = sqrt_lower(squared.lower), sqrt_upper(squared.upper)
+    about = scientific(high)
+    return about if scientific(low) == about else f"between {at_least(low)} and {at_most(high)}"

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
+from relu_cert.exact import rational
 from relu_cert.prove.ggp.model import (
     GGP,
     Answer,
@@ -63,4 +64,4 @@ def _win(win: Win) -> dict[str, Any]:
 
 
 def _vector(entries: Iterable[Fraction | int]) -> str:
-    return " ".join(map(str, entries))
+    return " ".join(map(rational, entries))

@@ -30,7 +30,7 @@ from relu_cert.report.html.sphere import sphere_figure
 from relu_cert.report.html.view import view
 from relu_cert.report.html.weights import dual_figure, fan_figure
 from relu_cert.report.outcome import Outcome
-from relu_cert.report.text import decimal, rational, scientific, short
+from relu_cert.report.text import at_most, decimal, rational, short
 from relu_cert.whole import distance
 
 SYMBOLS = {Verdict.PROVED: "✓", Verdict.REFUTED: "✗", Verdict.UNDECIDED: "?"}
@@ -87,7 +87,7 @@ def _head(outcome: Outcome) -> list[Element]:
     exact = root * root == largest
     shown = [
         ("optimal value p*", decimal(value.upper, 10), "exactly" if value.lower == value.upper else "proved"),
-        ("relative gap", scientific(value.relative_gap) if value.relative_gap else "0", "an upper bound"),
+        ("relative gap", at_most(value.relative_gap) if value.relative_gap else "0", "an upper bound"),
         (
             "width",
             str(len(facts.primal.neurons)),
@@ -115,7 +115,7 @@ def _pattern_card(outcome: Outcome) -> list[tuple[str, str, str]]:
     if whole is not None and whole.facts is not None:
         away = distance(outcome.facts, whole.facts)
         bound = "at most, over all patterns" if away.lower <= 0 else "proved, over all patterns"
-        found.append(("above the global optimum", scientific(max(away.upper, Fraction(0))), bound))
+        found.append(("above the global optimum", at_most(max(away.upper, Fraction(0))), bound))
     return found
 
 

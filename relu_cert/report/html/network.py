@@ -22,7 +22,7 @@ from relu_cert.report.html.page import Section, cards, count, figure, figures, f
 from relu_cert.report.html.plane import plane_figure
 from relu_cert.report.html.view import view
 from relu_cert.report.network import NetworkOutcome
-from relu_cert.report.text import decimal, rational, scientific, short
+from relu_cert.report.text import at_most, decimal, rational, scientific, short
 
 MOST_NEURONS = 60
 DECADES = 12  # what is nearer to the optimum than so many powers of ten below the farthest has no bar
@@ -53,7 +53,7 @@ def _head(outcome: NetworkOutcome) -> list[Element]:
     shown = [
         ("objective as trained", decimal(found.J, 10), "exact"),
         ("optimal value p*", decimal(best.upper, 10), "over all patterns"),
-        ("above the optimum", scientific(max(found.J - best.lower, Fraction(0))), "at most"),
+        ("above the optimum", at_most(max(found.J - best.lower, Fraction(0))), "at most"),
         ("λ", short(found.lam, 14), str(outcome.conversion.convention)),
     ]
     return [

@@ -6,7 +6,7 @@ from relu_cert.claims.model import Verdict
 from relu_cert.report.html.markup import e, fragment
 from relu_cert.report.html.page import count
 from relu_cert.report.outcome import Outcome
-from relu_cert.report.text import decimal, scientific, short
+from relu_cert.report.text import at_most, decimal, short
 
 COLOURS = {Verdict.PROVED: "#1a9850", Verdict.REFUTED: "#d73027", Verdict.UNDECIDED: "#b8860b"}
 
@@ -15,7 +15,7 @@ def notebook_table(outcome: Outcome) -> str:
     """A fragment of HTML with its styles on its own elements; it takes the notebook's colours for text and paper."""
     facts = outcome.facts
     value = facts.value
-    gap = "exactly" if value.lower == value.upper else f"proved to a relative {scientific(value.relative_gap)}"
+    gap = "exactly" if value.lower == value.upper else f"proved to a relative {at_most(value.relative_gap)}"
     found = count(len(facts.primal.neurons), "active group" if facts.problem.kind == "cgl" else "neuron")
     head = f"p* = {decimal(value.upper, 12)}, {gap}; λ = {short(facts.lam)}; {found}"
     rows = [

@@ -23,7 +23,7 @@ from relu_cert.report.html.path_figures import Axis, angles_figure, objective_fi
 from relu_cert.report.html.tracks import levels, stretches, tracks
 from relu_cert.report.html.view import drawable
 from relu_cert.report.path import PathReport
-from relu_cert.report.text import decimal, rational, scientific
+from relu_cert.report.text import at_most, decimal, rational, scientific
 
 MOST_LISTED = 200
 EVENTS = {"enters": "a neuron enters", "leaves": "a neuron leaves", "turns": "a neuron changes its face"}
@@ -128,7 +128,7 @@ def _radius(report: PathReport) -> list[Element]:
     if not known:
         return []
     which = "Every point" if len(known) == len(report.samples) else f"{len(known):,} of {len(report.samples):,} points"
-    text = f"{which} of the lines, in size and direction, is proved to be within {scientific(max(known))} of the truth."
+    text = f"{which} of the lines, in size and direction, is proved to be within {at_most(max(known))} of the truth."
     return [e("p", text, cls="note")]
 
 

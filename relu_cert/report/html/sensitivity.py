@@ -11,7 +11,7 @@ from relu_cert.report.html.frame import WIDTH, drawing
 from relu_cert.report.html.markup import e
 from relu_cert.report.html.page import Section, cards, figure, figures
 from relu_cert.report.html.view import Floats, floats
-from relu_cert.report.text import decimal, scientific
+from relu_cert.report.text import at_most, decimal
 
 MOST_ROWS = 60
 
@@ -22,7 +22,7 @@ def sensitivity_section(facts: Facts) -> Section | None:
     if found is None:
         return None
     n, freedom = facts.problem.n, found.freedom
-    within = f"each within {scientific(found.radius)}" if found.radius else "exact"
+    within = f"each within {at_most(found.radius)}" if found.radius else "exact"
     shown = [("degrees of freedom", "–" if freedom is None else decimal(freedom, 8), f"of {n}: the trace of dfit/dy")]
     if found.sure is not None:
         noise, value, _ = found.sure

@@ -1,0 +1,48 @@
+"""Numbers in reports: what is called a bound is one."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from relu_cert.report.text import at_least, at_most, rational, scientific
+
+NUMBERS = st.fractions().filter(bool) | st.builds(
+    lambda x, e: x * Fraction(10) ** e, st.fractions(-1, 1).filter(bool), st.integers(-400, 400)
+)
+
+
+@settings(derandomize=True, max_examples=300, deadline=None)
+@given(NUMBERS)
+def test_bounds_are_rounded_to_the_safe_side(x: Fraction) -> None:
+    """ "At most" is at least x, "at least" is at most x, and both are within a tenth of it."""
+    low, high = Fraction(at_least(x)), Fraction(at_most(x))
+    assert low <= x <= high
+    assert high - low <= abs(x) / 10
+
+
+@pytest.mark.parametrize(
+    ("x", "low", "near", "high"),
+    [
+        ("104/100", "1.0", "1.0", "1.1"),
+        ("-104/100", "-1.1", "-1.0", "-1.0"),
+        ("996/100000", "9.9e-3", "1.0e-2", "1.0e-2"),
+        ("3", "3.0", "3.0", "3.0"),
+        ("0", "0", "0", "0"),
+    ],
+)
+def test_known_bounds(x: str, low: str, near: str, high: str) -> None:
+    """1.04e-45 is not "at most 1.0e-45"."""
+    number = Fraction(x)
+    assert (at_least(number), scientific(number), at_most(number)) == (low, near, high)
+
+
+@pytest.mark.parametrize("digits", [1, 4299, 4300, 4301, 20_000])
+def test_exact_text_of_any_length(digits: int) -> None:
+    """p/q to the last digit, also beyond what `str` writes."""
+    x = Fraction(10**digits - 1, 10**digits)
+    assert rational(-x) == f"-{'9' * digits}/1{'0' * digits}"
+    assert rational(10**digits) == "1" + "0" * digits
