@@ -11,7 +11,8 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from properties.model import HOLDS, Claim, Outcome, Property, Witness, expect, fails
+from properties.exact.linalg import Vector, norm2, sub
+from properties.model import HOLDS, Claim, Outcome, Property, Witness, expect, first_failure, vacuous
 
 LABEL = "prop:one-neuron"
 STATEMENT = "The solution is lambda/100^2 - 0.01 above lambda = 99/9.99 and 0.1 - lambda/100 below it."
@@ -21,31 +22,32 @@ PRINTED_JUMP = Fraction(9900, 999)
 JUMP = Fraction(100, 11)
 
 
-def value(v: Fraction, gamma: int, lam: Fraction) -> Fraction:
-    """The objective with second-layer sign gamma."""
-    return sum(
-        ((gamma * max(x * v, Fraction(0)) - y) ** 2 for x, y in zip(X, Y, strict=True)), Fraction(0)
-    ) / 2 + lam * abs(v)
+def fit(v: Fraction) -> Vector:
+    """((x_k v)_+)"""
+    return tuple(max(x * v, Fraction(0)) for x in X)
+
+
+def value(v: Fraction, lam: Fraction) -> Fraction:
+    """The objective with second-layer sign +1 (sign -1 is never better than zero since y > 0)."""
+    return norm2(sub(fit(v), Y)) / 2 + lam * abs(v)
 
 
 def minimisers(lam: Fraction) -> tuple[Fraction, ...]:
-    """All global minimisers v (sign +1; sign -1 is never better than zero since y > 0)."""
-    candidates = {Fraction(0)}
-    for x, y in zip(X, Y, strict=True):
-        # on the half line where x v > 0 only this point is on: (|x| |v| - y)|x| + lam = 0
-        size = (abs(x) * y - lam) / x**2
-        if size > 0:
-            candidates.add(size if x > 0 else -size)
-    best = min(value(v, 1, lam) for v in candidates)
-    return tuple(sorted(v for v in candidates if value(v, 1, lam) == best))
+    """All global minimisers: zero, or stationary where one point alone is on, (|x| |v| - y)|x| + lam = 0."""
+    candidates = {Fraction(0), *((y - lam / abs(x)) / x for x, y in zip(X, Y, strict=True))}
+    best = min(value(v, lam) for v in candidates)
+    return tuple(sorted(v for v in candidates if value(v, lam) == best))
 
 
 def printed(lam: Fraction) -> tuple[Fraction, ...]:
     """The printed solution function."""
     low, high = lam / 100**2 - Fraction(1, 100), Fraction(1, 10) - lam / 100
-    if lam == PRINTED_JUMP:
-        return tuple(sorted((low, high)))
-    return (low,) if lam > PRINTED_JUMP else (high,)
+    return (low,) * (lam >= PRINTED_JUMP) + (high,) * (lam <= PRINTED_JUMP)
+
+
+def repaired(lam: Fraction) -> tuple[Fraction, ...]:
+    """The solution function."""
+    return ((lam - 100) / 10**4,) * (lam >= JUMP) + (10 - lam,) * (lam <= JUMP)
 
 
 def check(lam: Fraction) -> Outcome:
@@ -58,22 +60,20 @@ def _show(vs: tuple[Fraction, ...]) -> str:
     return ", ".join(map(str, vs))
 
 
-def check_repaired(lam: Fraction) -> Outcome:
-    """The repaired solution function at lam, and the jump at 100/11 approached from lam's side."""
-    expected = {(lam - 100) / 10**4} if lam >= JUMP else set()
-    if lam <= JUMP:
-        expected.add(10 - lam)
-    if set(minimisers(lam)) != expected:
-        return fails(f"minimisers {_show(minimisers(lam))} at lambda = {lam}")
-    if minimisers(JUMP) != (Fraction(-1, 110), Fraction(10, 11)):
-        return fails(f"at 100/11 the minimisers are {_show(minimisers(JUMP))}")
-    # between lam and the jump nothing happens: the solution is affine in lambda there, so its limit is exact
-    limit = Fraction(10, 11) if lam < JUMP else Fraction(-1, 110)
-    missed = next(v for v in minimisers(JUMP) if v != limit)
-    near = minimisers(lam + (JUMP - lam) * Fraction(999, 1000))
-    if lam != JUMP and not all(abs(v - limit) < abs(v - missed) for v in near):
-        return fails("the other minimiser at 100/11 is approached too")
-    return HOLDS
+def check_repaired(lams: tuple[Fraction, Fraction, Fraction]) -> Outcome:
+    """The repaired solution function below, at and above the jump: two solutions there, fits more than 10/11 apart."""
+    below, at, above = lams
+    outcomes = [
+        expect(minimisers(lam) == repaired(lam), f"minimisers {_show(minimisers(lam))} at lambda = {lam}")
+        for lam in lams
+    ]
+    apart = [norm2(sub(fit(u), fit(v))) for u in minimisers(below) for v in minimisers(above)]
+    return first_failure(
+        *outcomes,
+        expect(len(minimisers(at)) == 2, "one solution at the jump"),
+        expect(min(apart) > Fraction(10, 11) ** 2, "the fit does not jump"),
+        HOLDS if list(lams) == sorted(set(lams)) else vacuous("not below, at and above the jump"),
+    )
 
 
 def lambdas() -> st.SearchStrategy[Fraction]:
@@ -82,10 +82,16 @@ def lambdas() -> st.SearchStrategy[Fraction]:
     return st.one_of(near, st.builds(Fraction, st.integers(1, 99), st.just(1)), st.just(JUMP))
 
 
+def both_sides() -> st.SearchStrategy[tuple[Fraction, Fraction, Fraction]]:
+    """0 < below < 100/11 < above < 100."""
+    share = st.fractions(Fraction(1, 100), Fraction(199, 200), max_denominator=200)
+    return st.tuples(share.map(lambda t: JUMP * t), st.just(JUMP), share.map(lambda t: JUMP + (100 - JUMP) * t))
+
+
 CLAIM = Claim(
     LABEL,
     "One neuron",
     Property(STATEMENT, lambdas(), check),
     witnesses=(Witness("lambda = 19/2", Fraction(19, 2)), Witness("lambda = 9", Fraction(9))),
-    repaired=Property(REPAIRED, lambdas(), check_repaired),
+    repaired=Property(REPAIRED, both_sides(), check_repaired),
 )
