@@ -10,8 +10,12 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import pairwise
 
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
 from properties.exact.lasso import left_limit, right_limit
-from properties.exact.problem import is_optimal
+from properties.exact.linalg import Vector
+from properties.exact.problem import Weights, is_optimal
 from properties.model import HOLDS, Claim, Outcome, Property, Slip, Witness, expect, fails, first_failure
 from properties.strategies import PlantedCGL, planted_lasso
 
@@ -19,31 +23,31 @@ LABEL = "prop:map-continuity-cgl (closed)"
 STATEMENT = "W* is closed for lambda > 0, and where the solution is unique on an interval it is continuous there."
 
 
-def check(planted: PlantedCGL) -> Outcome:
-    """Both limits at the planted lambda are solutions; where the solution is unique they are it."""
+@st.composite
+def with_limits(draw: DrawFn) -> tuple[PlantedCGL, Weights, Weights]:
+    """A lasso with the limits of its path from below and from above."""
+    planted = draw(planted_lasso())
     p = planted.problem
-    left, right = left_limit(p, p.lam), right_limit(p, p.lam)
-    outcomes = [
+    return planted, left_limit(p, p.lam), right_limit(p, p.lam)
+
+
+def check(instance: tuple[PlantedCGL, Weights, Weights]) -> Outcome:
+    """Both limits at the planted lambda are solutions; where the solution is unique they are it."""
+    planted, left, right = instance
+    p = planted.problem
+    return first_failure(
         expect(is_optimal(p, left), "the limit from below is not a solution"),
         expect(is_optimal(p, right), "the limit from above is not a solution"),
-    ]
-    if planted.unique:
-        outcomes.append(expect(left == right == planted.w, "the path jumps where the solution is unique"))
-    return first_failure(*outcomes)
+        expect(not planted.unique or left == right == planted.w, "the path jumps where the solution is unique"),
+        expect((left, right) == (left_limit(p, p.lam), right_limit(p, p.lam)), "these are not the limits"),
+    )
 
 
-def singleton_map(x: Fraction) -> Fraction:
-    """T(x) = {1/x} for x != 0, T(0) = {0}."""
-    return 1 / x if x else Fraction(0)
-
-
-def closed_implies_open(steps: int) -> Outcome:
-    """For the singleton map T: no sequence T(1/k) converges, so T is closed at 0; does T(1/k) tend to T(0)?"""
-    values = [singleton_map(Fraction(1, k)) for k in range(1, steps)]
-    leaves_every_bound = all(b - a >= 1 for a, b in pairwise(values))
-    if leaves_every_bound and singleton_map(Fraction(0)) == 0:
+def closed_implies_open(values: Vector) -> Outcome:
+    """If T(1), T(1/2), ... grow by 1 or more they leave every bound: T is closed at 0 whatever T(0), and not open."""
+    if all(b - a >= 1 for a, b in pairwise(values)):
         return fails(
-            f"T(1/{steps - 1}) = {values[-1]}: the values leave every bound, so T is closed, but not open at 0"
+            f"T(1/{len(values)}) = {values[-1]}: the values leave every bound, so T is closed, but not open at 0"
         )
     return HOLDS
 
@@ -51,12 +55,12 @@ def closed_implies_open(steps: int) -> Outcome:
 CLAIM = Claim(
     LABEL,
     "The solution map is closed",
-    Property(STATEMENT, planted_lasso(), check),
+    Property(STATEMENT, with_limits(), check),
     slips=(
         Slip(
             "singleton maps are open iff they are closed (no bound assumed)",
             closed_implies_open,
-            Witness("T(x) = {1/x}, T(0) = {0}", 50),
+            Witness("T(x) = {1/x}, T(0) = {0}", tuple(Fraction(k) for k in range(1, 50))),
         ),
     ),
 )

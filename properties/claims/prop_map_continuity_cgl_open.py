@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
 from properties.exact.lasso import signed_columns, solve_lasso
-from properties.exact.linalg import Vector, dependencies, dot, matvec, norm2, rank, transpose
-from properties.exact.problem import CGL, problem
-from properties.exact.roots import RootSum
-from properties.model import Claim, Outcome, Property, Witness, expect, fails, vacuous
-from properties.strategies import planted_lasso
+from properties.exact.linalg import dependencies, dot, rank, scale
+from properties.exact.problem import CGL, Block, Weights, group_norm, is_optimal, problem, residual
+from properties.model import HOLDS, Claim, Outcome, Property, Witness, expect, fails, first_failure, vacuous
+from properties.strategies import nonzero_vector, planted_lasso
 
 LABEL = "prop:map-continuity-cgl (open)"
 STATEMENT = "W* is open on [0, infinity) only if X has full column rank."
@@ -30,38 +33,64 @@ def check(p: CGL) -> Outcome:
     return vacuous("rank deficient, and the map is not a constant singleton")
 
 
-def _group_norm(w: Vector) -> RootSum:
-    return sum((RootSum.sqrt(norm2((x,))) for x in w), RootSum())
+@dataclass(frozen=True)
+class Far:
+    """A problem, one of its solutions, and two least-squares solutions, the second far out."""
+
+    problem: CGL
+    near: Weights
+    base: Weights
+    far: Weights
 
 
-def check_free(p: CGL) -> Outcome:
-    """An exact solution at 0 that is farther out than every solution at lambda > 0 can be.
+@st.composite
+def far_points(draw: DrawFn) -> Far:
+    """A lasso with dependent columns (the first is repeated if need be), and a step along a dependence."""
+    p = draw(planted_lasso(constrained=False)).problem
+    if not dependencies(p.columns):
+        p = CGL((*p.blocks, p.blocks[0]), p.y, p.lam2)
+    z = dependencies(p.columns)[0]
+    base = solve_lasso(p.at(Fraction(0)))
+    step = (2 * sum((abs(wb[0]) for wb in base), Fraction(0)) + 1) / max(abs(t) for t in z)
+    far = tuple((wb[0] + step * t,) for wb, t in zip(base, z, strict=True))
+    return Far(p, solve_lasso(p), base, far)
+
+
+@st.composite
+def opposed(draw: DrawFn) -> CGL:
+    """w >= 0, and every column has x.y <= 0, most of them strictly."""
+    y = draw(nonzero_vector(draw(st.integers(1, 3))))
+    columns = [draw(nonzero_vector(len(y))) for _ in range(draw(st.integers(1, 5)))]
+    signed = [scale(-1, x) if dot(x, y) > 0 else x for x in columns]
+    minus = (Fraction(-1),)
+    return CGL(tuple(Block(tuple((e,) for e in x), (minus,)) for x in signed), y, Fraction(1))
+
+
+def least_squares(p: CGL, w: Weights) -> bool:
+    """X'(y - Xw) = 0"""
+    return not any(any(b.correlation(residual(p, w))) for b in p.blocks)
+
+
+def check_free(f: Far) -> Outcome:
+    """A solution at 0 that is farther out than every solution at lambda > 0 can be, so that none tends to it.
 
     Every solution at lambda > 0 has group norm at most that of any least-squares solution
-    (lemma:bounded-solutions-cgl).
+    (lemma:bounded-solutions-cgl): the one here has.
     """
-    null = dependencies(p.columns)
-    if not null or any(b.K for b in p.blocks):
-        return vacuous("full column rank, or constraints")
-    base = tuple(wb[0] for wb in solve_lasso(p.at(Fraction(0))))
-    bound = sum((abs(x) for x in base), Fraction(0))
-    z = null[0]
-    far = tuple(x + (2 * bound + 1) / max(abs(t) for t in z) * t for x, t in zip(base, z, strict=True))
-    X = transpose(p.columns)
-    if matvec(transpose(X), tuple(a - b for a, b in zip(matvec(X, far), p.y, strict=True))) != (Fraction(0),) * len(
-        far
-    ):
-        return fails("the far point is not a least-squares solution")
-    near = sum((abs(wb[0]) for wb in solve_lasso(p)), Fraction(0))
-    if near > bound:
-        return fails("a solution at lambda > 0 has a larger group norm than a least-squares solution")
-    return expect(_group_norm(far) > bound, "the far point is within the bound")
+    p = f.problem
+    return first_failure(
+        expect(group_norm(f.near) <= group_norm(f.base), "a solution at lambda > 0 has a larger group norm"),
+        expect(group_norm(f.base) < group_norm(f.far), "the far point is within the bound"),
+        expect(least_squares(p, f.base) and least_squares(p, f.far), "this is no least-squares solution"),
+        expect(is_optimal(p, f.near), "this is no solution at lambda > 0"),
+        vacuous("constraints") if any(b.K for b in p.blocks) else HOLDS,
+    )
 
 
 CLAIM = Claim(
     LABEL,
     "Openness and column rank",
-    Property(STATEMENT, planted_lasso().map(lambda planted: planted.problem), check),
+    Property(STATEMENT, st.one_of(opposed(), planted_lasso().map(lambda planted: planted.problem)), check),
     witnesses=(Witness("X = [1 1], w >= 0, y = -1", problem([[1, 1]], [1, 1], [-1], 1, [[[-1]], [[-1]]])),),
-    repaired=Property(REPAIRED, planted_lasso(constrained=False).map(lambda planted: planted.problem), check_free),
+    repaired=Property(REPAIRED, far_points(), check_free),
 )

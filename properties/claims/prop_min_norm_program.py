@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from properties.exact.linalg import dot, norm2, vec
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+from properties.exact.linalg import Vector, dot, norm2, vec
 from properties.exact.polytope import least_norm
 from properties.exact.problem import Weights, is_optimal, problem
-from properties.model import Claim, Outcome, Property, Slip, Witness, expect, fails, first_failure
+from properties.model import Claim, Outcome, Property, Slip, Witness, expect, first_failure
 from properties.strategies import PlantedCGL, planted_cgl
 
 LABEL = "prop:min-norm-program"
@@ -25,20 +28,26 @@ def flat(w: Weights) -> tuple[Fraction, ...]:
     return tuple(x for wb in w for x in wb)
 
 
-def check(planted: PlantedCGL) -> Outcome:
-    """The least-norm alpha on S gives a solution that is the projection of 0 onto the optimal set."""
-    alpha = least_norm([planted.q[b] for b in planted.S], planted.yhat)
+@st.composite
+def programs(draw: DrawFn) -> tuple[PlantedCGL, Vector]:
+    """A problem, and the solution alpha of the program on E."""
+    planted = draw(planted_cgl())
+    alpha = least_norm([planted.q[b] for b in planted.E], planted.yhat)
     if alpha is None:
-        return fails("the program has no feasible point")
-    full = [Fraction(0)] * len(planted.v)
-    for b, a in zip(planted.S, alpha, strict=True):
-        full[b] = a
-    w = planted.weights(tuple(full))
-    x = flat(w)
-    nearest = all(dot(x, flat(planted.weights(v))) >= dot(x, x) for v in planted.vertices)
+        raise ArithmeticError("the planted weights are feasible")
+    return planted, planted.embed(alpha)
+
+
+def check(instance: tuple[PlantedCGL, Vector]) -> Outcome:
+    """The least-norm alpha on S gives a solution that is the projection of 0 onto the optimal set."""
+    planted, alpha = instance
+    w = planted.weights(alpha)
+    nearest = all(dot(flat(w), flat(planted.weights(v))) >= norm2(flat(w)) for v in planted.vertices)
+    best = least_norm([planted.q[b] for b in planted.S], planted.yhat)
     return first_failure(
         expect(nearest, "some vertex is nearer to zero in the program's direction"),
         expect(is_optimal(planted.problem, w), "the program's point is not a solution"),
+        expect(best == tuple(alpha[b] for b in planted.S), "this is not the program's point"),
     )
 
 
@@ -64,7 +73,7 @@ _ONE = problem([[1]], [1], [4], 4)
 CLAIM = Claim(
     LABEL,
     "The min-norm program",
-    Property(STATEMENT, planted_cgl(), check),
+    Property(STATEMENT, programs(), check),
     repaired=Property(NORM, planted_cgl(), check_norm),
     slips=(
         Slip(

@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
 
-from properties.claims.prop_min_norm_interp import Moved, X, Y, blocks_of, moved
-from properties.exact.linalg import in_span, independent, matmul, matvec, scale, vec
-from properties.exact.problem import CGL, Block, active, is_optimal, residual
+from properties.claims.prop_min_norm_interp import X, Y, blocks_of
+from properties.exact.linalg import in_span, independent, matmul, matvec, norm2, scale, transpose, vec
+from properties.exact.problem import CGL, Block, Weights, active, dual_vectors, is_optimal, residual
 from properties.model import Claim, Outcome, Property, expect, first_failure
+from properties.strategies import orthogonal, positive_rationals
 
 LABEL = "prop:row-ce"
 STATEMENT = "K = 0: for some X, y and lambda > 0 the min-norm solution's active part is not in Row(X_A)."
 W = vec(["7/25", "21/100", "11/100"])
 
 
-def check(instance: Moved) -> Outcome:
-    """The moved instance: optimal, unique, both blocks active, outside the row space."""
-    rows = matmul(instance.rotation, X)
+@st.composite
+def moved(draw: DrawFn) -> tuple[CGL, Weights]:
+    """The printed instance in rotated rows, y and lambda scaled, and its solution."""
+    rotation, s = draw(orthogonal(2)), draw(positive_rationals())
+    rows = matmul(rotation, X)
     blocks = (Block(tuple(r[:2] for r in rows)), Block(tuple(r[2:] for r in rows)))
-    y = scale(instance.s, matvec(instance.rotation, Y))
-    p = CGL(blocks, y, instance.s**2 * Fraction(1))
-    w = blocks_of(scale(instance.s, W))
-    outputs = [matvec(b.X, b.correlation(residual(p, w))) for b in blocks]
+    return CGL(blocks, scale(s, matvec(rotation, Y)), s**2), blocks_of(scale(s, W))
+
+
+def check(instance: tuple[CGL, Weights]) -> Outcome:
+    """K = 0; optimal, unique, and the active part is outside the row space of the active blocks."""
+    p, w = instance
+    v = dual_vectors(p, residual(p, w))
+    outputs = [matvec(b.X, vb) for b, vb in zip(p.blocks, v, strict=True) if norm2(vb) == p.lam2]
+    on = active(w)
+    columns = [c for b in on for c in transpose(p.blocks[b].X)]
     return first_failure(
+        expect(not any(b.K for b in p.blocks), "there are constraints"),
         expect(is_optimal(p, w), "not a solution"),
-        expect(active(w) == (0, 1) and independent(outputs), "not the only solution on both blocks"),
-        expect(not in_span((*w[0], *w[1]), rows), "the solution is in the row space"),
+        expect(independent(outputs), "not the only solution"),
+        expect(not in_span(tuple(x for b in on for x in w[b]), transpose(columns)), "the solution is in the row space"),
     )
 
 
