@@ -5,9 +5,11 @@ Equality needs a nondegenerate polytope of weights: then every minimal network h
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hypothesis import strategies as st
 
-from properties.exact.linalg import mat, rank, vec
+from properties.exact.linalg import Vector, mat, rank, vec
 from properties.exact.polytope import barycentre, dimension, support
 from properties.model import Claim, Outcome, Property, Witness, expect, first_failure
 from properties.strategies import PlantedReLU, plant_relu, planted_box, planted_relu
@@ -16,29 +18,31 @@ LABEL = "m* = dim span"
 STATEMENT = "m* is the dimension of span{(Z W_i)_+} of an optimal network (the largest such span is used here)."
 NONDEGENERATE = "m* <= dim span always; all minimal networks have dim span neurons iff the polytope is nondegenerate."
 
+Listed = tuple[PlantedReLU, tuple[Vector, ...]]
 
-def spans(planted: PlantedReLU) -> tuple[int, tuple[int, ...]]:
+
+def spans(q: Sequence[Vector], networks: Sequence[Vector]) -> tuple[int, tuple[int, ...]]:
     """dim span of the outputs of a network in the relative interior, and the widths of the minimal networks."""
-    middle = barycentre(planted.vertices)
-    return rank([planted.q[i] for i in support(middle)]), tuple(len(support(a)) for a in planted.vertices)
+    return rank([q[i] for i in support(barycentre(networks))]), tuple(len(support(alpha)) for alpha in networks)
 
 
 def check(planted: PlantedReLU) -> Outcome:
     """m* against the span."""
-    span, widths = spans(planted)
+    span, widths = spans(planted.q, planted.vertices)
     return expect(min(widths) == span, f"m* = {min(widths)}, dim span = {span}")
 
 
-def check_nondegenerate(planted: PlantedReLU) -> Outcome:
-    """Nondegenerate: at every vertex exactly dim P of the weights in use vanish."""
-    span, widths = spans(planted)
-    used = len(support(barycentre(planted.vertices)))
-    simple = all(used - width == dimension(planted.vertices) for width in widths)
+def check_nondegenerate(instance: Listed) -> Outcome:
+    """Nondegenerate: at every minimal network exactly dim P of the weights in use vanish."""
+    planted, networks = instance
+    span, widths = spans(planted.q, networks)
+    used = len(support(barycentre(networks)))
+    simple = all(used - width == dimension(networks) for width in widths)
+    full = all(width == span for width in widths)
     return first_failure(
         expect(min(widths) <= span, f"m* = {min(widths)} exceeds dim span = {span}"),
-        expect(
-            simple == all(width == span for width in widths), f"nondegenerate: {simple}; widths {widths}, span {span}"
-        ),
+        expect(simple == full, f"nondegenerate: {simple}; widths {widths}, span {span}"),
+        expect(networks == planted.vertices, "these are not the minimal networks"),
     )
 
 
@@ -58,10 +62,15 @@ def instances() -> st.SearchStrategy[PlantedReLU]:
     return st.one_of(planted_box(), planted_relu())
 
 
+def with_networks() -> st.SearchStrategy[Listed]:
+    """With all minimal networks."""
+    return instances().map(lambda planted: (planted, planted.vertices))
+
+
 CLAIM = Claim(
     LABEL,
     "Minimal width and the span",
     Property(STATEMENT, instances(), check),
     witnesses=(BOX,),
-    repaired=Property(NONDEGENERATE, instances(), check_nondegenerate),
+    repaired=Property(NONDEGENERATE, with_networks(), check_nondegenerate),
 )

@@ -1,15 +1,20 @@
 """prop:cgl-alternate: the optimal set on the equicorrelation set, with the constraints written out.
 
-Printed, for a dual optimal rho (here: zero wherever zero is dual optimal, as the least-norm dual has it, else from
-the non-negative regression). Stronger: with the canonical v, E may replace S for any K with no further constraint.
+Printed, for any dual optimal rho. Stronger: with the canonical v, E may replace S for any K with no further constraint.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from fractions import Fraction
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
 from properties.exact.cone import in_cone, nnls
-from properties.exact.linalg import Vector, combine, dot, is_zero, norm2, sub
+from properties.exact.linalg import Vector, combine, dot, is_zero, norm2, scale, sub
 from properties.exact.problem import Weights, fit, is_optimal, positive_ratio
-from properties.model import Claim, Outcome, Property, expect
+from properties.model import HOLDS, Claim, Outcome, Property, expect, first_failure, vacuous
 from properties.strategies import PlantedCGL, planted_cgl, with_candidate
 
 LABEL = "prop:cgl-alternate"
@@ -17,27 +22,56 @@ STATEMENT = "The optimal set is {w : w_b = alpha_b v_b on E, 0 off E, Xw = yhat,
 CANONICAL = "With v_b = Proj(c_b), E may replace S for any K: the constraints K'w <= 0, <rho, K'w> = 0 are implied."
 
 
-def sparse_dual(planted: PlantedCGL, b: int) -> Vector:
-    """A dual optimal rho_b: zero if b is in no solution's support and |c_b| <= lambda, else the regression's."""
-    block = planted.problem.blocks[b]
-    c = block.correlation(planted.r)
-    if b not in planted.S and norm2(c) <= planted.problem.lam2:
-        return (c[0] * 0,) * len(block.K)
-    return nnls(block.K, c)
+@dataclass(frozen=True)
+class Point:
+    """A problem, a point that may or may not be optimal, and multipliers rho of all blocks."""
+
+    planted: PlantedCGL
+    w: Weights
+    rho: Weights
+
+    def v(self, b: int) -> Vector:
+        """c_b - K_b rho_b"""
+        block = self.planted.problem.blocks[b]
+        return sub(block.correlation(self.planted.r), combine(self.rho[b], block.K, block.size))
 
 
-def in_printed(planted: PlantedCGL, w: Weights) -> bool:
-    """w is in the printed set, with the dual above."""
-    for b, wb in enumerate(w):
+@st.composite
+def points(draw: DrawFn) -> Point:
+    """Where a block is in no solution, rho_b is often zero (the least-norm dual) or another multiple of nnls."""
+    planted, w = draw(with_candidate(planted_cgl()))
+    rho: list[Vector] = []
+    for b, block in enumerate(planted.problem.blocks):
+        c = block.correlation(planted.r)
+        canonical = nnls(block.K, c)
+        other = scale(draw(st.sampled_from([Fraction(0), Fraction(1, 2), Fraction(2)])), canonical)
+        allowed = norm2(sub(c, combine(other, block.K, block.size))) <= planted.problem.lam2
+        rho.append(other if b not in planted.S and allowed else canonical)
+    return Point(planted, w, tuple(rho))
+
+
+def dual_optimal(p: Point) -> bool:
+    """rho >= 0, |v_b| <= lambda, and v_b = lambda w_b/|w_b| where a solution is active (slackness follows)."""
+    return all(
+        min(p.rho[b], default=0) >= 0
+        and norm2(p.v(b)) <= p.planted.problem.lam2
+        and (b not in p.planted.S or p.v(b) == p.planted.v[b])
+        for b in range(len(p.rho))
+    )
+
+
+def in_printed(p: Point) -> bool:
+    """w is in the printed set."""
+    problem = p.planted.problem
+    for b, wb in enumerate(p.w):
         if is_zero(wb):
             continue
-        block, rho = planted.problem.blocks[b], sparse_dual(planted, b)
-        v = sub(block.correlation(planted.r), combine(rho, block.K, block.size))
-        if norm2(v) != planted.problem.lam2 or positive_ratio(wb, v) is None or not in_cone(block.K, wb):
+        block, v = problem.blocks[b], p.v(b)
+        if norm2(v) != problem.lam2 or positive_ratio(wb, v) is None or not in_cone(block.K, wb):
             return False
-        if any(x * dot(k, wb) for x, k in zip(rho, block.K, strict=True)):
+        if any(x * dot(k, wb) for x, k in zip(p.rho[b], block.K, strict=True)):
             return False
-    return fit(planted.problem, w) == planted.yhat
+    return fit(problem, p.w) == p.planted.yhat
 
 
 def in_canonical(planted: PlantedCGL, w: Weights) -> bool:
@@ -48,10 +82,12 @@ def in_canonical(planted: PlantedCGL, w: Weights) -> bool:
     return rays and fit(planted.problem, w) == planted.yhat
 
 
-def check(instance: tuple[PlantedCGL, Weights]) -> Outcome:
+def check(p: Point) -> Outcome:
     """The printed set and the optimality conditions agree on the point."""
-    planted, w = instance
-    return expect(is_optimal(planted.problem, w) == in_printed(planted, w), "printed set and KKT disagree")
+    return first_failure(
+        expect(is_optimal(p.planted.problem, p.w) == in_printed(p), "printed set and KKT disagree"),
+        HOLDS if dual_optimal(p) else vacuous("rho is not dual optimal"),
+    )
 
 
 def check_canonical(instance: tuple[PlantedCGL, Weights]) -> Outcome:
@@ -63,6 +99,6 @@ def check_canonical(instance: tuple[PlantedCGL, Weights]) -> Outcome:
 CLAIM = Claim(
     LABEL,
     "The optimal set, explicitly",
-    Property(STATEMENT, with_candidate(planted_cgl()), check),
+    Property(STATEMENT, points(), check),
     repaired=Property(CANONICAL, with_candidate(planted_cgl()), check_canonical),
 )

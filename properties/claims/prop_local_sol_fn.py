@@ -6,14 +6,15 @@ in dual numbers, and the first-order part must vanish.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from properties.claims.lemma_second_order_stationary import hessian
 from properties.exact.cone import nnls
 from properties.exact.dual import Dual, dual_dot, lift
-from properties.exact.linalg import Matrix, Vector, dot, eye, inverse, matvec, scale, transpose, vec, zeros
+from properties.exact.linalg import Matrix, Vector, dot, inverse, matvec, scale, transpose, unit, vec, zeros
 from properties.exact.problem import problem
-from properties.model import HOLDS, Claim, Outcome, Property, Witness, fails
+from properties.model import HOLDS, Claim, Outcome, Property, Slip, Witness, fails, vacuous
 from properties.strategies import PlantedCGL, planted_smooth
 
 LABEL = "prop:local-sol-fn"
@@ -36,8 +37,8 @@ def constraint_columns(planted: PlantedCGL) -> list[Vector]:
     return out
 
 
-def matrix_D(planted: PlantedCGL, factor: Fraction) -> Matrix:
-    """[[X'X + factor M, K], [diag(rho) K', diag(K'w)]]"""
+def matrix_D(planted: PlantedCGL, factor: Fraction, corner: Sequence[Vector]) -> Matrix:
+    """[[X'X + factor M, K], [diag(rho) corner, diag(K'w)]]"""
     H = hessian(planted, planted.alpha, factor)
     K, rho = constraint_columns(planted), multipliers(planted)
     w = tuple(x for wb in planted.w for x in wb)
@@ -46,7 +47,7 @@ def matrix_D(planted: PlantedCGL, factor: Fraction) -> Matrix:
     for j, k in enumerate(K):
         diagonal = [Fraction(0)] * len(K)
         diagonal[j] = dot(k, w)
-        bottom.append((*scale(rho[j], k), *diagonal))
+        bottom.append((*scale(rho[j], corner[j]), *diagonal))
     return (*top, *bottom)
 
 
@@ -76,37 +77,45 @@ def first_order_defect(planted: PlantedCGL, change: Vector, dy: Vector, dlam: Fr
     return ""
 
 
-def check_with(planted: PlantedCGL, factor: Fraction) -> Outcome:
+def check_with(planted: PlantedCGL, D: Matrix) -> Outcome:
     """All partial derivatives from D, put into the optimality conditions."""
-    D_inverse = inverse(matrix_D(planted, factor))
+    D_inverse = inverse(D)
     if D_inverse is None:
         return fails("D is singular")
     p = planted.problem
     pad = zeros(len(multipliers(planted)))
-    X = transpose(p.columns)
-    for k in range(p.n):
-        dy = eye(p.n)[k]
-        if why := first_order_defect(planted, matvec(D_inverse, (*X[k], *pad)), dy, Fraction(0)):
-            shown = "(" + ", ".join(map(str, matvec(D_inverse, (*X[k], *pad)))) + ")"
-            return fails(f"dw/dy_{k + 1} = {shown}: {why}")
     u = tuple(x / p.lam for v in planted.v for x in v)
     change = matvec(D_inverse, (*scale(-1, u), *pad))
     if why := first_order_defect(planted, change, zeros(p.n), Fraction(1)):
         return fails(f"dw/dlambda: {why}")
+    X = transpose(p.columns)
+    for k in range(p.n):
+        change = matvec(D_inverse, (*X[k], *pad))
+        if why := first_order_defect(planted, change, unit(p.n, k), Fraction(0)):
+            return fails(f"dw/dy_{k + 1} = ({', '.join(map(str, change))}): {why}")
     return HOLDS
 
 
 def check(planted: PlantedCGL) -> Outcome:
     """D with M(w), as printed."""
-    return check_with(planted, Fraction(1))
+    return check_with(planted, matrix_D(planted, Fraction(1), constraint_columns(planted)))
 
 
 def check_repaired(planted: PlantedCGL) -> Outcome:
     """D with lambda M(w)."""
-    return check_with(planted, planted.problem.lam)
+    return check_with(planted, matrix_D(planted, planted.problem.lam, constraint_columns(planted)))
+
+
+def check_corner(planted: PlantedCGL) -> Outcome:
+    """D with lambda M(w), and diag(rho) K in the corner."""
+    K = constraint_columns(planted)
+    if len(K) != len(planted.problem.columns):
+        return vacuous("K is not square")
+    return check_with(planted, matrix_D(planted, planted.problem.lam, transpose(K)))
 
 
 _P = problem([[1, 0], [0, 1]], [2], [6, 8], 25)
+_SQUARE = problem([[1, 0], [0, 1]], [2], [1, 2], 1, [[[1, 0], [1, -1]]])
 
 CLAIM = Claim(
     LABEL,
@@ -114,4 +123,14 @@ CLAIM = Claim(
     Property(STATEMENT, planted_smooth(), check),
     witnesses=(Witness("X = I2, y = (6, 8), lambda = 5", PlantedCGL(_P, vec([3, 4]), (vec([3, 4]),), vec([1]))),),
     repaired=Property(REPAIRED, planted_smooth(), check_repaired),
+    slips=(
+        Slip(
+            "the corner rho (.) K of D, as an element-wise product of the columns of K",
+            check_corner,
+            Witness(
+                "X = I2, y = (1, 2), lambda = 1, K = ((1, 1), (0, -1))",
+                PlantedCGL(_SQUARE, vec([1, 1]), (vec([0, 1]),), vec([1])),
+            ),
+        ),
+    ),
 )

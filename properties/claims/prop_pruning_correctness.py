@@ -7,11 +7,12 @@ need at most l - k steps.
 from __future__ import annotations
 
 from properties.claims.alg_pruning_solutions import CLAIM as ALGORITHM
-from properties.claims.alg_pruning_solutions import Instance, check_signed, check_with, instances
-from properties.exact.linalg import rank
+from properties.claims.alg_pruning_solutions import Instance, check_with, instances, verdict
+from properties.exact.linalg import Vector, rank
 from properties.exact.polytope import support
-from properties.exact.prune import printed_step, prune, signed_step
+from properties.exact.prune import Choice, Run, printed_step, prune, signed_step
 from properties.model import Claim, Outcome, Property, expect, first_failure
+from properties.strategies import PlantedCGL
 
 LABEL = "prop:pruning-correctness"
 STATEMENT = "alg:pruning-solutions, as printed, returns a minimal solution after at most l steps."
@@ -23,12 +24,24 @@ def check(instance: Instance) -> Outcome:
     return check_with(printed_step, instance)
 
 
-def check_steps(instance: Instance) -> Outcome:
-    """The repaired algorithm and its number of steps."""
+Walk = tuple[PlantedCGL, Vector, Choice, tuple[Vector, ...]]
+
+
+def walked(instance: Instance) -> Walk:
+    """With the iterates of the repaired algorithm."""
     planted, alpha, choice = instance
-    steps = len(prune(alpha, planted.q, signed_step, choice).iterates) - 1
+    return planted, alpha, choice, prune(alpha, planted.q, signed_step, choice).iterates
+
+
+def check_steps(walk: Walk) -> Outcome:
+    """The repaired algorithm and its number of steps."""
+    planted, alpha, choice, iterates = walk
     most = len(support(alpha)) - rank([planted.q[b] for b in support(alpha)])
-    return first_failure(expect(steps <= most, f"{steps} steps, more than {most}"), check_signed(instance))
+    return first_failure(
+        expect(len(iterates) <= most + 1, f"{len(iterates) - 1} steps, more than {most}"),
+        verdict((planted, alpha, choice), Run(iterates, True)),
+        expect(walk == walked((planted, alpha, choice)), "this is not the algorithm's walk"),
+    )
 
 
 CLAIM = Claim(
@@ -36,5 +49,5 @@ CLAIM = Claim(
     "Correctness of pruning",
     Property(STATEMENT, instances(), check),
     witnesses=ALGORITHM.witnesses,
-    repaired=Property(SIGNED, instances(), check_steps),
+    repaired=Property(SIGNED, instances().map(walked), check_steps),
 )

@@ -15,7 +15,7 @@ from hypothesis.strategies import SearchStrategy
 
 from properties.exact.linalg import dependencies, vec
 from properties.exact.problem import problem
-from properties.model import Claim, Outcome, Property, Witness, expect, fails, vacuous
+from properties.model import Claim, Outcome, Property, Witness, expect, fails, first_failure, vacuous
 from properties.strategies import PlantedCGL, planted_cgl
 
 LABEL = "prop:unique-sol"
@@ -34,12 +34,6 @@ def circuit(planted: PlantedCGL) -> tuple[int, ...] | None:
     return None
 
 
-def violates(planted: PlantedCGL, chosen: tuple[int, ...]) -> bool:
-    """The unit vectors v_b/lambda on these blocks are affinely dependent: coefficients all non-zero with sum zero."""
-    basis = dependencies([planted.q[b] for b in chosen])
-    return len(basis) == 1 and all(basis[0]) and sum(basis[0]) == 0 and len(chosen) > 1
-
-
 def columns(planted: PlantedCGL, chosen: tuple[int, ...]) -> int:
     """|E| as the paper's notation has it: the number of columns."""
     return sum(planted.problem.blocks[b].size for b in chosen)
@@ -56,17 +50,27 @@ def check(planted: PlantedCGL) -> Outcome:
     return vacuous("two solutions, and GGP can be violated within n + 1 columns")
 
 
-def check_blocks(planted: PlantedCGL) -> Outcome:
-    """Not unique: then a circuit of outputs violates GGP on at most n + 1 blocks."""
+def check_blocks(instance: tuple[PlantedCGL, tuple[int, ...]]) -> Outcome:
+    """Not unique: then a circuit of outputs violates GGP on at most n + 1 blocks.
+
+    With |v_b| = lambda the X_b v_b/lambda are outputs of unit vectors; coefficients that are all non-zero, of sum zero,
+    put each of them into the affine hull of the others.
+    """
+    planted, chosen = instance
     if planted.unique:
         return vacuous("one solution")
-    chosen = circuit(planted)
-    if chosen is None:
-        return fails("two solutions with independent outputs")
-    return expect(
-        violates(planted, chosen) and len(chosen) <= planted.problem.n + 1,
-        f"the dependent outputs of blocks {chosen} do not violate GGP on at most n + 1 blocks",
+    basis = dependencies([planted.q[b] for b in chosen])
+    return first_failure(
+        expect(len(chosen) <= planted.problem.n + 1, f"{len(chosen)} blocks are more than n + 1"),
+        expect(set(chosen) <= set(planted.E), "a block with |v_b| < lambda"),
+        expect(len(basis) == 1 and all(basis[0]), "the outputs are no circuit"),
+        expect(not any(map(sum, basis)), "the coefficients have another sum than zero"),
     )
+
+
+def with_circuit() -> SearchStrategy[tuple[PlantedCGL, tuple[int, ...]]]:
+    """With a smallest set of blocks whose outputs are dependent (none if there is no such set)."""
+    return group_lasso().map(lambda planted: (planted, circuit(planted) or ()))
 
 
 def group_lasso() -> SearchStrategy[PlantedCGL]:
@@ -85,5 +89,5 @@ CLAIM = Claim(
     "Group general position",
     Property(STATEMENT, group_lasso(), check),
     witnesses=(WITNESS,),
-    repaired=Property(BLOCKS, group_lasso(), check_blocks),
+    repaired=Property(BLOCKS, with_circuit(), check_blocks),
 )
