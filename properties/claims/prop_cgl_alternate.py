@@ -53,7 +53,7 @@ def points(draw: DrawFn) -> Point:
 def dual_optimal(p: Point) -> bool:
     """rho >= 0, |v_b| <= lambda, and v_b = lambda w_b/|w_b| where a solution is active (slackness follows)."""
     return all(
-        min(p.rho[b], default=0) >= 0
+        all(x >= 0 for x in p.rho[b])
         and norm2(p.v(b)) <= p.planted.problem.lam2
         and (b not in p.planted.S or p.v(b) == p.planted.v[b])
         for b in range(len(p.rho))
