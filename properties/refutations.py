@@ -196,8 +196,8 @@ def _cube(s: Sampled) -> Json:
 
 
 def _differentiable(instance: Any) -> Json:
-    planted, k = instance
-    p, step = planted.problem, Fraction(1)
+    planted, k, step = instance
+    p = planted.problem
     e = unit(p.n, k)
     above, below = (rows(solve_lasso(CGL(p.blocks, add(p.y, scale(t, e)), p.lam2))) for t in (step, -step))
     out = {"problem": direct(p), "w": rows(planted.w), "k": k, "step": str(step)}

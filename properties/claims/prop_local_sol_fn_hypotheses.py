@@ -22,11 +22,17 @@ STATEMENT = "LICQ on A and SCS on E (both empty for K = 0) make the minimal solu
 REPAIRED = "If moreover E = A (and the outputs are independent) both one-sided derivatives are the formula's."
 
 
+Moved = tuple[PlantedCGL, int, Fraction]
+
+
 @st.composite
-def instances(draw: DrawFn, lassos: st.SearchStrategy[PlantedCGL]) -> tuple[PlantedCGL, int]:
-    """A lasso and a row k of y to be moved."""
+def instances(draw: DrawFn, lassos: st.SearchStrategy[PlantedCGL]) -> Moved:
+    """A lasso, a row k of y to be moved, and a step t so short that the path is linear up to it on both sides."""
     planted = draw(lassos)
-    return planted, draw(st.integers(0, planted.problem.n - 1))
+    k, t = draw(st.integers(0, planted.problem.n - 1)), Fraction(1)
+    while any(one_sided(planted.problem, scale(s, unit(planted.problem.n, k)), t) is None for s in (1, -1)):
+        t /= 2
+    return planted, k, t
 
 
 def in_use() -> st.SearchStrategy[PlantedCGL]:
@@ -36,17 +42,17 @@ def in_use() -> st.SearchStrategy[PlantedCGL]:
     )
 
 
-def one_sided(p: CGL, direction: Vector) -> Vector:
-    """lim (w(y + t d) - w(y))/t as t decreases to 0, exactly: halve t until the quotient's piece starts at w(y)."""
-    start = tuple(wb[0] for wb in solve_lasso(p))
-    t = Fraction(1)
-    while True:
-        far, near = (
-            tuple(wb[0] for wb in solve_lasso(CGL(p.blocks, add(p.y, scale(s, direction)), p.lam2))) for s in (t, t / 2)
-        )
-        if sub(scale(2, near), far) == start:
-            return scale(1 / t, sub(far, start))
-        t /= 2
+def one_sided(p: CGL, direction: Vector, t: Fraction) -> Vector | None:
+    """lim (w(y + s d) - w(y))/s as s decreases to 0: the quotient at t, if the path is linear up to t.
+
+    It is if w at t/2 is the mean of w at 0 and at t, and no weight changes sign: an active block has c_b = +-lambda at
+    t/2, so at both ends, so all the way; the others are zero all the way.
+    """
+    start, near, far = (
+        tuple(wb[0] for wb in solve_lasso(CGL(p.blocks, add(p.y, scale(s, direction)), p.lam2))) for s in (0, t / 2, t)
+    )
+    linear = add(start, far) == scale(2, near) and all(a * b >= 0 for a, b in zip(start, far, strict=True))
+    return scale(1 / t, sub(far, start)) if linear else None
 
 
 def formula(planted: PlantedCGL, dy: Vector) -> Vector:
@@ -56,23 +62,26 @@ def formula(planted: PlantedCGL, dy: Vector) -> Vector:
     return tuple(change.get(i, Fraction(0)) for i in range(len(planted.alpha)))
 
 
-def check(instance: tuple[PlantedCGL, int]) -> Outcome:
+def check(instance: Moved) -> Outcome:
     """Unique solution: both one-sided derivatives against the formula."""
-    planted, k = instance
+    planted, k, t = instance
     if not planted.unique:
         return vacuous("the solution is not unique")
     e = unit(planted.problem.n, k)
     expected = formula(planted, e)
-    right, left = one_sided(planted.problem, e), scale(-1, one_sided(planted.problem, scale(-1, e)))
+    right, minus = one_sided(planted.problem, e, t), one_sided(planted.problem, scale(-1, e), t)
+    if right is None or minus is None:
+        return vacuous("the path is not linear up to t")
+    left = scale(-1, minus)
     show = ["(" + ", ".join(map(str, x)) + ")" for x in (left, right, expected)]
     return expect(
         left == right == expected, f"dw/dy_{k + 1} is {show[0]} from below and {show[1]} from above; formula {show[2]}"
     )
 
 
-def check_repaired(instance: tuple[PlantedCGL, int]) -> Outcome:
+def check_repaired(instance: Moved) -> Outcome:
     """The same where E = A."""
-    planted, _ = instance
+    planted = instance[0]
     if planted.E != support(planted.alpha):
         return vacuous("E is larger than A")
     return check(instance)
@@ -87,7 +96,7 @@ CLAIM = Claim(
     witnesses=(
         Witness(
             "X = I2, y = (2, 1), lambda = 1, blocks of size one",
-            (PlantedCGL(_P, vec([1, 1]), (vec([1]), vec([1])), vec([1, 0])), 1),
+            (PlantedCGL(_P, vec([1, 1]), (vec([1]), vec([1])), vec([1, 0])), 1, Fraction(1)),
         ),
     ),
     repaired=Property(REPAIRED, instances(in_use()), check_repaired),

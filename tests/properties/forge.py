@@ -39,17 +39,17 @@ class _Slow(BaseException):
 
 @contextmanager
 def limit(seconds: int) -> Iterator[None]:
-    """Raise _Slow after so many seconds."""
+    """Raise _Slow after so many seconds of processor time."""
 
     def stop(*_: object) -> None:
         raise _Slow
 
-    signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
+    signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
     try:
         yield
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
 
 def drawn(claim: Claim, which: str) -> list[Any]:
