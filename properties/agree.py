@@ -1,21 +1,38 @@
 """Where the certifier computes the same thing, both must agree on every instance.
 
-Each agreement is a Property: the certifier's answer against the independent one of `properties.exact`.
+Each agreement is a Property: the certifier's answer against the independent one of `properties.exact`, on the
+instances of the claims that say the same. The certifier's verdicts on whole problems are compared in
+`properties.soundness`.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import combinations
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from properties.exact.linalg import Matrix, Vector
+from properties.claims.connected import Staircase, configuration
+from properties.claims.connected import instances as staircases
+from properties.exact.linalg import Matrix, Vector, norm2, rank
 from properties.exact.patterns import pattern_of, patterns, relu_problem
-from properties.model import Outcome, Property, expect, first_failure
-from properties.strategies import rational_matrix, vector
+from properties.exact.polytope import dimension, least_norm, support, vertices
+from properties.exact.problem import dual_vectors
+from properties.model import Outcome, Property, expect, first_failure, vacuous
+from properties.soundness.case import DirectCase
+from properties.strategies import PlantedCGL, PlantedReLU, planted_box, planted_cgl, rational_matrix, vector
+from relu_cert.claims.connected import staircase
 from relu_cert.patterns import PatternSet, enumerate_patterns
 from relu_cert.problem import relu
+from relu_cert.prove.lambda_max import lambda_max
+from relu_cert.prove.polytope.model import Polytope
+from relu_cert.prove.polytope.shortest import shortest
+from relu_cert.prove.polytope.system import exact_system
+from relu_cert.prove.polytope.walk import exact_start, walk
+
+Planted = PlantedCGL | PlantedReLU
+MOST_BASES = 5000
 
 
 @st.composite
@@ -67,7 +84,64 @@ def check_blocks(instance: tuple[Matrix, Vector]) -> Outcome:
     return expect(same and theirs.y == y, "the blocks of the convex program differ")
 
 
+def listed(planted: Planted) -> Polytope:
+    """The certifier's list of the polytope of optimal weights, with the shortest ones."""
+    c = configuration(planted)
+    system = exact_system(c.q, c.yhat)
+    first = tuple(sorted(support(vertices(c.q, c.yhat)[0])))
+    found = walk(system, exact_start(system, first), MOST_BASES)
+    points = list(found.points.values())
+    weights = tuple(tuple(point.get(a, Fraction(0)) for a in range(len(c.q))) for point in points)
+    used = sorted({a for on in found.points for a in on})
+    ranked = system.rank(used) if used else 0
+    nearest = shortest(system, points)
+    return Polytope(0, found.tilt, found.bases, tuple(found.points), weights, found.edges, nearest, len(c.q), ranked)
+
+
+def check_polytope(planted: Planted) -> Outcome:
+    """The same vertices, as many edges, the same dimension, m*, M* and shortest weights."""
+    c = configuration(planted)
+    if not any(c.yhat):
+        return vacuous("only the zero network")
+    found, ours = listed(planted), vertices(c.q, c.yhat)
+    pairs = combinations([frozenset(support(alpha)) for alpha in ours], 2)
+    edges = sum(rank([c.q[a] for a in u | v]) == len(u | v) - 1 for u, v in pairs)
+    widths = sorted(len(support(alpha)) for alpha in ours)
+    least = None if found.min_norm is None else least_norm(c.q, c.yhat)
+    return first_failure(
+        expect(sorted(found.points) == sorted(ours), f"vertices {found.points} by the certifier, {ours} here"),
+        expect(len(found.edges) == edges, f"{len(found.edges)} edges by the certifier, {edges} here"),
+        expect(found.dimension == dimension(ours), "the dimensions differ"),
+        expect((found.m_star, found.M_star) == (widths[0], widths[-1]), "m* or M* differ"),
+        expect(found.min_norm is None or found.min_norm.weights == least, "the shortest weights differ"),
+    )
+
+
+def check_staircase(s: Staircase) -> Outcome:
+    """The same steps: nothing below m*, one component from the last step on."""
+    if not any(configuration(s.planted).yhat):
+        return vacuous("only the zero network")
+    steps = staircase(listed(s.planted))
+    told = {step.width: (step.isolated, step.others) for step in steps}
+    theirs = tuple(told.get(m, (0, int(m > steps[-1].width))) for m in range(len(s.steps)))
+    return expect(theirs == s.steps, f"steps {theirs} by the certifier, {s.steps} here")
+
+
+def check_lambda_max(planted: PlantedCGL) -> Outcome:
+    """The same lambda_max^2, for a problem that is given block by block."""
+    theirs = lambda_max(DirectCase(planted.problem).problem, None).squared
+    ours = max(norm2(v) for v in dual_vectors(planted.problem, planted.problem.y))
+    return expect(theirs == ours, f"lambda_max^2 = {theirs} by the certifier, {ours} here")
+
+
 PATTERNS = Property("The certifier's D_Z is the set found by composing cocircuits.", data(), check_patterns)
 BLOCKS = Property(
     "The certifier's convex program has the blocks of eq:convex-relu-mlp.", data_with_targets(), check_blocks
 )
+POLYTOPES = Property(
+    "The certifier's walk lists the optimal set: its vertices and edges, and its shortest point.",
+    st.one_of(planted_cgl(min_active=2, min_weight=1), planted_box(max_d=2)),
+    check_polytope,
+)
+STAIRCASES = Property("The certifier's staircase is the one counted from all cells.", staircases(), check_staircase)
+LAMBDA_MAX = Property("The certifier's lambda_max is that of the projections.", planted_cgl(), check_lambda_max)

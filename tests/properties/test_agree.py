@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
+
 import pytest
 
-from properties.agree import BLOCKS, PATTERNS, check_patterns
+from properties.agree import BLOCKS, LAMBDA_MAX, PATTERNS, POLYTOPES, STAIRCASES, check_patterns
+from properties.claims.connected import CLAIM as CONNECTED
 from properties.exact.linalg import mat
 from properties.model import Answer, Property
 from properties.run import search
 
+AGREE = {
+    "patterns": (PATTERNS, 60),
+    "blocks": (BLOCKS, 60),
+    "polytopes": (POLYTOPES, 60),
+    "staircases": (STAIRCASES, 20),
+    "lambda_max": (LAMBDA_MAX, 60),
+}
 
-@pytest.mark.parametrize("prop", [PATTERNS, BLOCKS], ids=["patterns", "blocks"])
-def test_certifier_and_exact_tools_agree(prop: Property) -> None:
+
+@pytest.mark.parametrize(("prop", "examples"), AGREE.values(), ids=AGREE)
+def test_certifier_and_exact_tools_agree(prop: Property, examples: int) -> None:
     """No instance of the strategy on which they differ."""
-    found = search(prop, 60)
+    found = search(prop, examples)
     assert not found.failed, found.why
-    assert found.instances >= 30
+    assert found.instances >= examples // 2
 
 
 def test_disagreement_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,3 +41,15 @@ def test_disagreement_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(agree, "patterns", short)
     assert check_patterns(mat([[1, 0], [0, 1]])).answer is Answer.FAILS
+
+
+def test_another_staircase_or_polytope_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If a width has one component more, or the shortest weights are others, the comparison fails."""
+    from properties import agree
+
+    s = CONNECTED.slips[0].witness.instance
+    assert agree.check_staircase(s).answer is Answer.HOLDS
+    assert agree.check_staircase(replace(s, steps=((0, 1), *s.steps[1:]))).answer is Answer.FAILS
+    assert agree.check_polytope(s.planted).answer is Answer.HOLDS
+    monkeypatch.setattr(agree, "least_norm", lambda q, b: (Fraction(1),))
+    assert agree.check_polytope(s.planted).answer is Answer.FAILS
