@@ -3,7 +3,9 @@
 Z = (1, -1)', y = (y1, y2), y1 > y2 > 0, width 2. For lambda in [y2, y1) one neuron is active and the second is free,
 so it may carry a part of the first. For lambda < y2 both are needed: the split network at y2 is not a limit.
 
-An instance holds both optima and which part of the neuron is split off; the check looks at all of it again.
+An instance holds both optima and which part of the neuron is split off; the check looks at all of it again. For any
+data with one feature the convex program is a lasso, whose path has exact limits from both sides: where the network is
+unique up to permutations and splits, these are it.
 """
 
 from __future__ import annotations
@@ -14,10 +16,12 @@ from fractions import Fraction
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
+from properties.exact.lasso import left_limit, right_limit
 from properties.exact.linalg import Vector, mat, scale
-from properties.exact.problem import is_optimal
+from properties.exact.network import Neuron, merge
+from properties.exact.problem import Weights, is_optimal
 from properties.model import HOLDS, Claim, Outcome, Property, Witness, expect, fails, first_failure, vacuous
-from properties.strategies import PlantedReLU, plant_relu, positive_rationals
+from properties.strategies import PlantedReLU, plant_relu, planted_relu, positive_rationals
 
 LABEL = "cor:relu-continuity"
 STATEMENT = "Where the network is p-unique on an interval, its path is continuous up to permutations."
@@ -103,7 +107,40 @@ def check(a: Approach) -> Outcome:
     )
 
 
-def check_repaired(a: Approach) -> Outcome:
+@dataclass(frozen=True)
+class Limits:
+    """Data with one feature, and the limits of the solution of the convex program from both sides of lambda."""
+
+    planted: PlantedReLU
+    below: Weights
+    above: Weights
+
+
+def with_limits(planted: PlantedReLU) -> Limits:
+    """Both limits along an exact path."""
+    p = planted.problem
+    return Limits(planted, left_limit(p, p.lam), right_limit(p, p.lam))
+
+
+def merged(w: Weights) -> tuple[tuple[int, Vector], ...]:
+    """The network of a convex solution, collinear neurons merged. Blocks take turns with their signs."""
+    return merge(tuple(Neuron(wb, Fraction((-1) ** b)) for b, wb in enumerate(w)))
+
+
+def check_limits(a: Limits) -> Outcome:
+    """The network and its limits."""
+    if not a.planted.p_unique:
+        return vacuous("not p-unique")
+    found = {merged(w) for w in (a.below, a.planted.convex.w, a.above)}
+    return expect(len(found) == 1, f"the path jumps at lambda = {a.planted.problem.lam}")
+
+
+def check_repaired(a: Approach | Limits) -> Outcome:
+    """Both limits are the network; and on two points a bound, however far lambda moves."""
+    return check_limits(a) if isinstance(a, Limits) else check_moves(a)
+
+
+def check_moves(a: Approach) -> Outcome:
     """Merged images: none moves by more than lambda does (one that does not tie is zero)."""
     here, near = images(a.here), images(a.near)
     moved = [abs(here.get(key, Fraction(0)) - near.get(key, Fraction(0))) for key in here | near]
@@ -123,5 +160,5 @@ CLAIM = Claim(
             Approach(at(THREE, TWO, TWO), at(THREE, TWO, TWO - Fraction(1, 100)), Fraction(1, 2)),
         ),
     ),
-    repaired=Property(REPAIRED, instances(), check_repaired),
+    repaired=Property(REPAIRED, st.one_of(instances(), planted_relu(max_d=1).map(with_limits)), check_repaired),
 )
