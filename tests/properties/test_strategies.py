@@ -189,13 +189,13 @@ def test_matrices_are_of_their_kind(kind: str) -> None:
 
 def test_duplicate_rows_do_occur() -> None:
     """The duplicate kind gives repeated rows that are not zero."""
-    Z = find(rational_matrix(3, 2, "duplicate"), lambda Z: any(Z[0]) and Z[0] == Z[1])
+    Z = find(rational_matrix(3, 2, "duplicate"), lambda Z: any(Z[0]) and Z[0] == Z[1], settings=quick)
     assert Z[0] == Z[1]
 
 
 def test_instances_that_are_not_unique_shrink_to_two_small_blocks() -> None:
     """The smallest group lasso with two solutions has one row, two blocks of size one, and integers at most 1."""
-    small = settings(max_examples=500, derandomize=True, database=None)
+    small = settings(max_examples=500, derandomize=True, deadline=None, database=None)
     p = find(planted_cgl(max_n=3, max_active=3, max_inactive=1), lambda p: not p.unique, settings=small)
     assert len(p.problem.blocks) == 2
     assert p.problem.n == 1
@@ -207,7 +207,7 @@ def test_constrained_instances_shrink_to_one_constraint() -> None:
     p = find(
         planted_cgl(max_n=3, max_active=3, max_inactive=1),
         lambda p: any(b.correlation(p.r) != v for b, v in zip(p.problem.blocks, p.v, strict=True)),
-        settings=settings(max_examples=500, derandomize=True, database=None),
+        settings=settings(max_examples=500, derandomize=True, deadline=None, database=None),
     )
     assert sum(len(b.K) for b in p.problem.blocks) == 1
     assert len(p.problem.blocks) == 1
