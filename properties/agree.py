@@ -15,7 +15,10 @@ from hypothesis.strategies import DrawFn
 
 from properties.claims.connected import Staircase, configuration
 from properties.claims.connected import instances as staircases
-from properties.exact.linalg import Matrix, Vector, norm2, rank
+from properties.claims.prop_stationary_points import Trained
+from properties.claims.prop_stationary_points import instances as trained
+from properties.exact.linalg import Matrix, Vector, add, combine, norm2, rank, transpose
+from properties.exact.network import clarke_stationary
 from properties.exact.patterns import pattern_of, patterns, relu_problem
 from properties.exact.polytope import dimension, least_norm, support, vertices
 from properties.exact.problem import dual_vectors
@@ -23,9 +26,12 @@ from properties.model import Outcome, Property, expect, first_failure, vacuous
 from properties.soundness.case import DirectCase
 from properties.strategies import PlantedCGL, PlantedReLU, planted_box, planted_cgl, rational_matrix, vector
 from relu_cert.claims.connected import staircase
+from relu_cert.network.model import TrainedNetwork
+from relu_cert.network.stationarity import stationarity
 from relu_cert.patterns import PatternSet, enumerate_patterns
 from relu_cert.problem import relu
 from relu_cert.prove.lambda_max import lambda_max
+from relu_cert.prove.multipliers import project
 from relu_cert.prove.polytope.model import Polytope
 from relu_cert.prove.polytope.shortest import shortest
 from relu_cert.prove.polytope.system import exact_system
@@ -134,6 +140,27 @@ def check_lambda_max(planted: PlantedCGL) -> Outcome:
     return expect(theirs == ours, f"lambda_max^2 = {theirs} by the certifier, {ours} here")
 
 
+def check_projections(planted: PlantedCGL) -> Outcome:
+    """The canonical dual vector of every block with a cone, and multipliers rho >= 0 with v = c - K rho."""
+    outcomes = []
+    for block in planted.problem.blocks:
+        c = block.correlation(planted.r)
+        if block.K:
+            rho, v = project(c, transpose(block.K))
+            outcomes.append(expect(v == block.dual_vector(planted.r), "another projection"))
+            outcomes.append(expect(min(rho) >= 0 and add(v, combine(rho, block.K, block.size)) == c, "another rho"))
+    return first_failure(*outcomes) if outcomes else vacuous("no constraints")
+
+
+def check_stationary(t: Trained) -> Outcome:
+    """Clarke stationary or not, at kinks too; the certifier may leave it open."""
+    trained = TrainedNetwork(tuple(i.W for i in t.net), tuple(i.w2 for i in t.net))
+    theirs, ours = stationarity(trained, t.Z, t.y, t.lam).stationary, clarke_stationary(t.Z, t.y, t.lam, t.net)
+    if theirs is None:
+        return vacuous("the certifier does not say")
+    return expect(theirs == ours, f"Clarke stationary: {theirs} by the certifier, {ours} here")
+
+
 PATTERNS = Property("The certifier's D_Z is the set found by composing cocircuits.", data(), check_patterns)
 BLOCKS = Property(
     "The certifier's convex program has the blocks of eq:convex-relu-mlp.", data_with_targets(), check_blocks
@@ -145,3 +172,7 @@ POLYTOPES = Property(
 )
 STAIRCASES = Property("The certifier's staircase is the one counted from all cells.", staircases(), check_staircase)
 LAMBDA_MAX = Property("The certifier's lambda_max is that of the projections.", planted_cgl(), check_lambda_max)
+PROJECTIONS = Property(
+    "The certifier's projections onto cones are those of the regression.", planted_cgl(), check_projections
+)
+STATIONARY = Property("The certifier's Clarke stationary networks are the ones.", trained(), check_stationary)

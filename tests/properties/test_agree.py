@@ -7,10 +7,22 @@ from fractions import Fraction
 
 import pytest
 
-from properties.agree import BLOCKS, LAMBDA_MAX, PATTERNS, POLYTOPES, STAIRCASES, check_patterns
+from properties.agree import (
+    BLOCKS,
+    LAMBDA_MAX,
+    PATTERNS,
+    POLYTOPES,
+    PROJECTIONS,
+    STAIRCASES,
+    STATIONARY,
+    check_patterns,
+    check_projections,
+    check_stationary,
+)
 from properties.claims.connected import CLAIM as CONNECTED
 from properties.exact.linalg import mat
 from properties.model import Answer, Property
+from properties.registry import load
 from properties.run import search
 
 AGREE = {
@@ -19,6 +31,8 @@ AGREE = {
     "polytopes": (POLYTOPES, 60),
     "staircases": (STAIRCASES, 20),
     "lambda_max": (LAMBDA_MAX, 60),
+    "projections": (PROJECTIONS, 60),
+    "stationary": (STATIONARY, 100),
 }
 
 
@@ -53,3 +67,20 @@ def test_another_staircase_or_polytope_would_be_seen(monkeypatch: pytest.MonkeyP
     assert agree.check_polytope(s.planted).answer is Answer.HOLDS
     monkeypatch.setattr(agree, "least_norm", lambda q, b: (Fraction(1),))
     assert agree.check_polytope(s.planted).answer is Answer.FAILS
+
+
+def test_another_projection_or_stationary_point_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the independent projection is another one, or Clarke stationarity is turned round, the comparison fails."""
+    from properties import agree
+    from properties.exact.linalg import vec
+    from properties.exact.problem import Block, problem
+    from properties.strategies import PlantedCGL
+
+    one = PlantedCGL(problem([[1]], [1], [2], 1, [[[-1]]]), vec([1]), (vec([1]),), vec([1]))
+    t = load("prop_stationary_points").witnesses[1].instance
+    assert check_projections(one).answer is Answer.HOLDS
+    assert check_stationary(t).answer is Answer.HOLDS
+    monkeypatch.setattr(Block, "dual_vector", lambda *_: vec([0]))
+    monkeypatch.setattr(agree, "clarke_stationary", lambda *_: False)
+    assert check_projections(one).answer is Answer.FAILS
+    assert check_stationary(t).answer is Answer.FAILS
