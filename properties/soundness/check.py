@@ -24,6 +24,7 @@ from properties.soundness.paths import (
     LassoPath,
     PlantedJump,
     ask_path,
+    at_lambda,
     held_of_path,
     path_contradiction,
     truth_of_path,
@@ -210,3 +211,8 @@ def check_interval_pair(pair: IntervalPair) -> Outcome:
         return interval_clash(pair, before, after) or objection(after)
 
     return judged(pair.before, against, lambda answer: interval_related(answer.said), IntervalChoice(pair.lo, pair.hi))
+
+
+def check_one_feature(question: LassoPath) -> Outcome:
+    """The verdicts at the upper end of the interval, above lambda_max or below it."""
+    return _planted(at_lambda(question.case, question.hi), question.truth(question.hi))

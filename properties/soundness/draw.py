@@ -20,6 +20,8 @@ from properties.strategies import (
     planted_antipodal,
     planted_box,
     planted_cgl,
+    planted_corner,
+    planted_edge,
     planted_kink,
     planted_lasso,
     planted_relu,
@@ -54,6 +56,7 @@ def planted_networks() -> SearchStrategy[PlantedReLU]:
         planted_antipodal(max_n=6),
         planted_box(),
         planted_kink(),
+        planted_edge(),
     )
     return drawn.filter(lambda planted: is_rational(planted) and len(planted.neurons) <= MOST_TIED)
 
@@ -66,11 +69,14 @@ def planted_intervals() -> SearchStrategy[PlantedReLU]:
 
 @st.composite
 def planted_gated(draw: DrawFn) -> PlantedGated:
-    """Z and r first: v_D = Z'D r, lambda the largest |v_D|, y = sum alpha D Z v + r. Some draws have Z'r = 0."""
+    """Z and r first: v_D = Z'D r, lambda the largest |v_D|, y = sum alpha D Z v + r. Some draws have Z'r = 0, in some
+    points are interpolated, r_k = 0, and patterns that differ there tie."""
     n, d = draw(st.integers(1, 5)), draw(st.integers(1, 2))
     Z = draw(rational_matrix(n, d))
-    r = draw(vector(n))
-    if draw(st.integers(0, 3)) == 0:
+    r, kind = draw(vector(n)), draw(st.integers(0, 3))
+    if kind == 1:
+        r = tuple(x * draw(st.integers(0, 1)) for x in r)
+    if kind == 0:
         basis = null_space(transpose(Z))
         r = combine([Fraction(draw(st.integers(-2, 2))) for _ in basis], basis, n)
     free = gated_problem(Z, patterns(Z).all, r, Fraction(1))
@@ -88,8 +94,14 @@ def planted_gated(draw: DrawFn) -> PlantedGated:
 
 
 def planted_direct() -> SearchStrategy[PlantedCGL]:
-    """Planted problems with and without cones, with blocks of one column, and with every constraint tight."""
-    drawn = st.one_of(planted_cgl(), planted_lasso(), planted_cgl(constrained=False), planted_cgl(tight=True, max_n=6))
+    """Planted problems with and without cones, with blocks of one column, with every constraint tight, or many."""
+    drawn = st.one_of(
+        planted_cgl(),
+        planted_lasso(),
+        planted_cgl(constrained=False),
+        planted_cgl(tight=True, max_n=6),
+        planted_corner(),
+    )
     return drawn.filter(lambda planted: len(planted.E) <= MOST_TIED)
 
 

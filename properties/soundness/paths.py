@@ -75,6 +75,11 @@ class PlantedJump:
         return dict.fromkeys(PATHS, not self.lo <= self.at <= self.hi)
 
 
+def at_lambda(case: Case, lam: Fraction) -> Case:
+    """The case with another lambda."""
+    return replace(case, lam=lam) if isinstance(case, NetworkCase) else replace(case, convex=case.convex.at(lam))
+
+
 def ask_path(case: Case, lo: Fraction, hi: Fraction) -> Answer:
     """The certifier's answer about an interval, by the way of `python -m relu_cert path`."""
     problem = case.problem
@@ -85,9 +90,7 @@ def ask_path(case: Case, lo: Fraction, hi: Fraction) -> Answer:
     facts = optimum(problem, LambdaChoice(value=hi), DEFAULT_GAP, SILENT)
     jump = None if found.complete else find_jump(problem, floats, largest, facts, found)
     facts = replace(facts, path=found, curve=curve(problem, found, enclosed), jump=jump)
-    # the certificate is about the problem at hi
-    asked = replace(case, lam=hi) if isinstance(case, NetworkCase) else replace(case, convex=case.convex.at(hi))
-    return Answer(asked, facts, verdicts(facts, PATH_CLAIMS))
+    return Answer(at_lambda(case, hi), facts, verdicts(facts, PATH_CLAIMS))
 
 
 @dataclass(frozen=True)

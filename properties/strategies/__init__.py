@@ -8,9 +8,10 @@ True
 
 Numbers and vectors: `rationals`, `positive_rationals`, `vector`, `nonzero_vector`, `unit_vector`, `orthogonal`.
 Matrices: `rational_matrix` with `kind` one of `KINDS` (general, low rank, duplicate, antipodal, grid, one-hot, bias).
-Planted instances: `planted_cgl`, `planted_lasso`, `planted_smooth` (sensitivity), `planted_relu`, `planted_box`,
-`planted_antipodal`, `planted_kink`, `planted_cube`. Of the variants: `planted_elastic`, `planted_elastic_network`,
-`planted_sampled`, `planted_logistic`, `planted_logistic_network`, and `gates` for networks over some patterns.
+Planted instances: `planted_cgl`, `planted_lasso`, `planted_smooth` (sensitivity), `planted_corner`, `planted_relu`,
+`planted_box`, `planted_antipodal`, `planted_kink`, `planted_edge`, `planted_cube`. Of the variants: `planted_elastic`,
+`planted_elastic_network`, `planted_sampled`, `planted_logistic`, `planted_logistic_network`, and `gates` for networks
+over some patterns.
 `candidate` and `feasible_weights` draw points to be judged; `with_candidate`, `with_feasible` and `with_solution`
 pair a planted problem with one.
 """
@@ -20,6 +21,7 @@ from properties.strategies.cgl import (
     candidate,
     feasible_weights,
     planted_cgl,
+    planted_corner,
     planted_lasso,
     planted_smooth,
     with_candidate,
@@ -42,6 +44,7 @@ from properties.strategies.relu import (
     plant_relu,
     planted_antipodal,
     planted_box,
+    planted_edge,
     planted_kink,
     planted_relu,
 )
@@ -76,7 +79,9 @@ __all__ = [
     "planted_antipodal",
     "planted_box",
     "planted_cgl",
+    "planted_corner",
     "planted_cube",
+    "planted_edge",
     "planted_elastic",
     "planted_elastic_network",
     "planted_kink",

@@ -30,6 +30,7 @@ from properties.exact.linalg import (
     independent,
     matvec,
     norm2,
+    null_space,
     scale,
     sub,
     total,
@@ -136,6 +137,12 @@ def _cone(draw: DrawFn, v: Vector, count: int, tight: bool) -> tuple[tuple[Vecto
 def planted_block(draw: DrawFn, r: Vector, v: Vector, p: Vector, count: int, tight: bool) -> Block:
     """X_b and K_b with X_b' r = v + K rho and, where v is not zero, X_b v = |v|^2 r/|r|^2 + p."""
     K, rho = draw(_cone(v, count, tight))
+    return draw(block_in_cone(r, v, p, K, rho))
+
+
+@st.composite
+def block_in_cone(draw: DrawFn, r: Vector, v: Vector, p: Vector, K: tuple[Vector, ...], rho: Vector) -> Block:
+    """The same for given constraints and multipliers."""
     c = add(v, combine(rho, K, len(v)))
     s = norm2(v)
     columns = []
@@ -200,6 +207,30 @@ def planted_cgl(
 def planted_lasso(*, constrained: bool = True) -> SearchStrategy[PlantedCGL]:
     """All blocks of size one: exact solutions are known at every lambda (`properties.exact.lasso`)."""
     return planted_cgl(max_size=1, max_n=3, max_active=4, constrained=constrained)
+
+
+@st.composite
+def planted_corner(draw: DrawFn) -> PlantedCGL:
+    """Neurons where several constraints are tight: often dependent (no LICQ), often without a multiplier (no strict
+    complementarity). One or two blocks with weight, one perhaps without."""
+    n = draw(st.integers(1, 3))
+    r, lam = draw(nonzero_vector(n)), draw(positive_rationals())
+    blocks, vs, alphas = [], [], []
+    for _ in range(draw(st.integers(1, 3))):
+        size = draw(st.integers(2, 3))
+        v = scale(lam, draw(unit_vector(size)))
+        across = null_space([v])
+        K = tuple(
+            combine([Fraction(draw(small_ints(1))) for _ in across], across, size)
+            for _ in range(draw(st.integers(1, 4)))
+        )
+        rho = tuple(Fraction(draw(st.integers(0, 2))) for _ in K)
+        blocks.append(draw(block_in_cone(r, v, orthogonal_to(r, draw(vector(n, 2))), K, rho)))
+        vs.append(v)
+        alphas.append(Fraction(draw(st.integers(0, 2))))
+    q = [matvec(b.X, v) for b, v in zip(blocks, vs, strict=True)]
+    y = add(r, total((scale(a, qb) for a, qb in zip(alphas, q, strict=True)), n))
+    return PlantedCGL(CGL(tuple(blocks), y, lam * lam), r, tuple(vs), tuple(alphas))
 
 
 @st.composite

@@ -157,3 +157,34 @@ def planted_kink(draw: DrawFn) -> PlantedReLU:
     out = _accept(plant_relu((*start.Z, z), (*start.r, -Fraction(draw(st.integers(1, 2)))), draw(_weights())))
     assume(any(dot(zk, u) == 0 and any(zk) for _, u in out.neurons for zk in out.Z))
     return out
+
+
+LENGTHS: tuple[tuple[int, ...], ...] = ((1, 2, 2), (2, -1, 2), (0, 3, 4), (2, 3, 6), (0, 0, 1), (3, 4), (0, 1))
+
+
+@st.composite
+def edge_data(draw: DrawFn) -> tuple[Matrix, Vector, Vector]:
+    """Z, r and v = r_0 z_0 + sum mu_k z_k with z_k.v = 0, r_k <= mu_k <= 0 for the other rows: a neuron on an edge.
+
+    Three rows orthogonal to v in space are dependent; mu_k = 0 and mu_k = r_k leave the face at no cost.
+    """
+    v = tuple(map(Fraction, draw(st.sampled_from(LENGTHS))))
+    across = null_space([v])
+    rows, r, mu = [], [], []
+    for _ in range(draw(st.integers(1, 4))):
+        z = combine([Fraction(draw(st.integers(-1, 1)), 2) for _ in across], across, len(v))
+        rows.append(z)
+        r.append(-Fraction(draw(st.integers(0, 2))))
+        mu.append(r[-1] * draw(st.sampled_from([Fraction(0), Fraction(1, 2), Fraction(1)])))
+    first = Fraction(draw(st.integers(1, 2)))
+    z_0 = scale(1 / first, sub(v, combine(mu, rows, len(v))))
+    return (z_0, *rows), (first, *r), v
+
+
+@st.composite
+def planted_edge(draw: DrawFn) -> PlantedReLU:
+    """A neuron that vanishes on several data points."""
+    Z, r, v = draw(edge_data())
+    out = _accept(plant_relu(Z, r, draw(_weights())))
+    assume((1, v) in out.neurons)
+    return out

@@ -22,13 +22,14 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from properties.exact import polytope
-from properties.exact.linalg import Matrix, Vector, add, matvec, norm2, scale, total, unit, zeros
+from properties.exact.linalg import Matrix, Vector, add, dot, matvec, norm2, scale, total, unit, zeros
 from properties.exact.patterns import Pattern, gated_problem, patterns, relu_problem
 from properties.exact.problem import CGL, Block, Weights, dual_vectors
 from properties.exact.roots import rational_sqrt
 from properties.strategies.cgl import PlantedCGL, orthogonal_to, planted_block
 from properties.strategies.matrices import rational_matrix
 from properties.strategies.numbers import nonzero_vector, orthogonal, positive_rationals, unit_vector, vector
+from properties.strategies.relu import edge_data
 
 PARTS = (Fraction(1, 2), Fraction(1, 4), Fraction(9, 10), Fraction(99, 100))
 MOST_TIED = 8  # vertices are found by trying all sets of neurons
@@ -174,7 +175,7 @@ class PlantedSampled:
 def planted_sampled(draw: DrawFn, *, max_n: int = 5, max_d: int = 2) -> PlantedSampled:
     """Z, some patterns and r first; lambda is the largest |v_b|, rational.
 
-    In half of the draws Z is a box and r is constant, so that many blocks tie.
+    In half of the draws Z is a box and r is constant, so that many blocks tie; in some a neuron lies on an edge.
     """
     of = draw(gates(max_n=max_n, max_d=max_d, whole=False))
     r = draw(vector(len(of.Z)))
@@ -184,6 +185,13 @@ def planted_sampled(draw: DrawFn, *, max_n: int = 5, max_d: int = 2) -> PlantedS
         order = draw(st.permutations(patterns(Z).all))
         of = Gates(of.model, Z, tuple(order[draw(st.integers(0, 3)) :]))
         r = (Fraction(draw(st.sampled_from([1, -1, 2]))),) * 4
+    elif draw(st.integers(0, 2)) == 0:  # some blocks that carry a neuron on an edge, and perhaps others
+        Z, r, neuron = draw(edge_data())
+        sides = [dot(z, neuron) for z in Z]
+        around = [p for p in patterns(Z).all if all(not s or (s > 0) == on for s, on in zip(sides, p, strict=True))]
+        some = draw(st.lists(st.sampled_from(around), min_size=1, max_size=4, unique=True))
+        more = draw(st.lists(st.sampled_from(patterns(Z).all), max_size=2))
+        of = Gates("relu", Z, tuple(dict.fromkeys((*some, *more))))
     free = of.blocks(r, Fraction(1))
     v = dual_vectors(free, r)
     lam2 = max(norm2(u) for u in v)
