@@ -181,7 +181,7 @@ def planted_sampled(draw: DrawFn, *, max_n: int = 5, max_d: int = 2) -> PlantedS
     r = draw(vector(len(of.Z)))
     if draw(st.booleans()):
         a, b = draw(st.sampled_from([(1, 1), (3, 4), (4, 3)]))
-        Z = tuple((Fraction(x), Fraction(t)) for x, t in ((a, 0), (-a, 0), (0, b), (0, -b)))
+        Z: Matrix = tuple((Fraction(x), Fraction(t)) for x, t in ((a, 0), (-a, 0), (0, b), (0, -b)))
         order = draw(st.permutations(patterns(Z).all))
         of = Gates(of.model, Z, tuple(order[draw(st.integers(0, 3)) :]))
         r = (Fraction(draw(st.sampled_from([1, -1, 2]))),) * 4

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import find, given, settings
 
 from properties.exact import polytope
-from properties.exact.linalg import combine, dot, eye, independent, matmul, norm2, rank, transpose
+from properties.exact.linalg import combine, dot, eye, independent, mat, matmul, norm2, rank, sub, transpose, vec
 from properties.exact.problem import (
     dual_feasible,
     dual_value,
@@ -19,6 +19,7 @@ from properties.exact.problem import (
     residual,
 )
 from properties.exact.roots import RootSum
+from properties.soundness.truth import truth_of_network
 from properties.strategies import (
     KINDS,
     Cube,
@@ -28,10 +29,13 @@ from properties.strategies import (
     PlantedReLU,
     PlantedSampled,
     orthogonal,
+    plant_relu,
     planted_antipodal,
     planted_box,
     planted_cgl,
+    planted_corner,
     planted_cube,
+    planted_edge,
     planted_elastic,
     planted_elastic_network,
     planted_kink,
@@ -98,6 +102,27 @@ def test_planted_smooth_instances_are_smooth(p: PlantedCGL) -> None:
     assert all(dot(k, v) == 0 and any(k) for b, v in zip(p.problem.blocks, p.v, strict=True) for k in b.K)
 
 
+@quick
+@given(planted_corner())
+def test_planted_corners_have_tight_constraints_only(p: PlantedCGL) -> None:
+    """All constraints hold with equality, and the truth is the same."""
+    certify(p)
+    assert all(dot(k, v) == 0 for b, v in zip(p.problem.blocks, p.v, strict=True) for k in b.K)
+
+
+@pytest.mark.parametrize(("pull", "strict"), [(0, False), (-1, True), (-2, False)])
+def test_an_edge_without_licq(pull: int, strict: bool) -> None:
+    """By hand: v = e_3, and e_1, e_2, e_1 + e_2 (a tenth of them) vanish at it: dependent. With r_k = -2 there, the
+    slopes across the rows are -2 and 0, and `pull` is what z_0 leaves to the multipliers: on a bound, or inside."""
+    rows = mat([["1/10", 0, 0], [0, "1/10", 0], ["1/10", "1/10", 0]])
+    z_0 = sub(vec([0, 0, 1]), combine([Fraction(pull)] * 3, rows, 3))
+    planted = plant_relu((z_0, *rows), vec([1, -2, -2, -2]), [1])
+    assert planted is not None
+    assert planted.neurons == ((1, vec([0, 0, 1])),)
+    truth = truth_of_network(planted)
+    assert (truth.licq, truth.strict) == (False, strict)
+
+
 def certify_relu(p: PlantedReLU) -> None:
     """The planted network: optimal over all of D_Z, lambda the largest correlation, neurons carried by blocks."""
     assert p.lam2 == max(norm2(v) for v in p.v)
@@ -109,7 +134,7 @@ def certify_relu(p: PlantedReLU) -> None:
     assert all(norm2(v) == p.lam2 for _, v in p.neurons)
 
 
-@pytest.mark.parametrize("make", [planted_relu, planted_antipodal, planted_box, planted_kink])
+@pytest.mark.parametrize("make", [planted_relu, planted_antipodal, planted_box, planted_kink, planted_edge])
 def test_planted_networks_are_optimal_over_all_patterns(make) -> None:  # type: ignore[no-untyped-def]
     """Every kind of planted network, by KKT and by the duality gap."""
     settings(max_examples=15, derandomize=True, deadline=None, database=None)(given(make())(certify_relu))()
