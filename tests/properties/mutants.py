@@ -2,7 +2,8 @@
 
 A mutant is a claim's module with one place of one function changed: a comparison turned round or made strict, a
 connective, an operation, a condition that is always or never true, a number one larger, a part left out, an answer that
-is always "holds". What draws instances or makes witnesses is left alone.
+is always "holds". What draws instances or makes witnesses is left alone. Of a claim that an exact tool decides (TOOLS)
+the tool is broken, too.
 """
 
 from __future__ import annotations
@@ -10,13 +11,13 @@ from __future__ import annotations
 import ast
 import copy
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_loader
 from itertools import islice
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 
 from properties.model import Claim
 from properties.registry import load
@@ -67,34 +68,50 @@ def _same(x):
 """
 
 
+TOOLS = {"prop_stationary_points": ("properties.exact.network",)}
+
+
 @dataclass(frozen=True)
 class Mutant:
-    """How which line is broken, the broken tree, and the claim's module."""
+    """How which line is broken, the broken tree, the claim's module, and the tool if the line is in one."""
 
     name: str
     tree: ast.Module
     module: str
+    tool: str = ""
 
     def load(self) -> Claim:
         """The broken claim. Its instances keep the classes of the whole module."""
-        return loaded(self.module, self.tree)
+        whole = import_module(f"properties.claims.{self.module}")
+        if not self.tool:
+            return claim_of(executed(whole, self.tree))
+        tool = executed(import_module(self.tool), self.tree)
+        changed = executed(whole, parsed(whole)[1])
+        for key, value in vars(whole).items():
+            if getattr(value, "__module__", None) == self.tool:
+                setattr(changed, key, getattr(tool, key))
+        return claim_of(changed)
 
 
-def loaded(name: str, tree: ast.Module) -> Claim:
-    """The claim of a changed module."""
-    original = import_module(f"properties.claims.{name}")
-    spec = spec_from_loader(original.__name__, loader=None)
+def executed(whole: ModuleType, tree: ast.Module) -> ModuleType:
+    """A module with another tree, and the classes of the whole one."""
+    spec = spec_from_loader(whole.__name__, loader=None)
     if spec is None:
-        raise ImportError(name)
+        raise ImportError(whole.__name__)
     changed = module_from_spec(spec)
     exec(NAMES, changed.__dict__)
-    exec(compile(tree, f"<mutant of {name}>", "exec"), changed.__dict__)
-    for key, value in vars(original).items():
-        if isinstance(value, type) and value.__module__ == original.__name__:
+    exec(compile(tree, f"<mutant of {whole.__name__}>", "exec"), changed.__dict__)
+    for key, value in vars(whole).items():
+        if isinstance(value, type) and value.__module__ == whole.__name__:
             setattr(changed, key, value)
-    claim = changed.__dict__["CLAIM"]
+    return changed
+
+
+def claim_of(module: ModuleType) -> Claim:
+    """The claim of a module."""
+    claim = module.__dict__["CLAIM"]
     if not isinstance(claim, Claim):
-        raise TypeError(f"{name} has no claim")
+        raise TypeError(f"{module.__name__} has no claim")
     return claim
 
 
@@ -105,10 +122,19 @@ def parsed(module: ModuleType) -> tuple[str, ast.Module]:
 
 
 def mutants(name: str) -> Iterator[Mutant]:
-    """One for every change of every place in the functions that decide."""
-    source, tree = parsed(import_module(f"properties.claims.{name}"))
-    wanted, lines = check_code(load(name), tree), source.splitlines()
+    """One for every change of every place in the functions that decide, first in the claim's module, then in tools."""
     met: Counter[str] = Counter()  # one line can be broken in one way at several places
+    whole = import_module(f"properties.claims.{name}")
+    yield from _mutants(name, "", [check.__name__ for check in checks(load(name)).values()], met)
+    for tool in TOOLS.get(name, ()):
+        yield from _mutants(
+            name, tool, [k for k, v in vars(whole).items() if v.__class__ is FunctionType and v.__module__ == tool], met
+        )
+
+
+def _mutants(name: str, tool: str, starts: list[str], met: Counter[str]) -> Iterator[Mutant]:
+    source, tree = parsed(import_module(tool or f"properties.claims.{name}"))
+    wanted, lines = check_code(starts, tree), source.splitlines()
     for at, function in enumerate(tree.body):
         if not isinstance(function, ast.FunctionDef) or function.name not in wanted:
             continue
@@ -125,14 +151,14 @@ def mutants(name: str) -> Iterator[Mutant]:
                 broken = ast.Module([*tree.body[:at], ast.fix_missing_locations(changed), *tree.body[at + 1 :]], [])
                 title = f"[{what}] {lines[_line(node) - 1].strip()}"
                 met[title] += 1
-                yield Mutant(title if met[title] == 1 else f"{title} ({met[title]})", broken, name)
+                yield Mutant(title if met[title] == 1 else f"{title} ({met[title]})", broken, name, tool)
 
 
-def check_code(claim: Claim, tree: ast.Module) -> set[str]:
-    """The names of the functions that the claim's checks are, and call. Others draw instances or make witnesses."""
+def check_code(starts: Iterable[str], tree: ast.Module) -> set[str]:
+    """The names of these functions and of those that they call. Others draw instances or make witnesses."""
     functions = {f.name: f for f in tree.body if isinstance(f, ast.FunctionDef) and not f.decorator_list}
     found: set[str] = set()
-    waiting = [check.__name__ for check in checks(claim).values()]
+    waiting = list(starts)
     while waiting:
         name = waiting.pop()
         if name in functions and name not in found:
