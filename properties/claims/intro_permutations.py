@@ -12,8 +12,8 @@ from hypothesis.strategies import DrawFn
 from properties.exact.linalg import mat, norm2, vec
 from properties.exact.network import network_objective
 from properties.exact.patterns import patterns, relu_problem
-from properties.exact.problem import dual_vectors
-from properties.model import Claim, Outcome, Property, Witness, expect, vacuous
+from properties.exact.problem import dual_value, dual_vectors
+from properties.model import Claim, Outcome, Property, Witness, expect, first_failure, vacuous
 from properties.strategies import rational_matrix, vector
 from properties.strategies.networks import PlantedNetwork, planted_network
 
@@ -44,14 +44,18 @@ def check(instance: Data) -> Outcome:
 
 
 def check_distinct(instance: PlantedNetwork) -> Outcome:
-    """All orderings of the planted network's non-zero neurons are different networks with the same objective."""
+    """All orderings of the planted network's non-zero neurons are different networks with the optimal objective."""
     planted = instance.planted
     net = tuple(i for i in instance.net if i.sign)
     if len(net) > 4:
         return vacuous("more orderings than are listed here")
     orders = set(permutations(net))
     values = {network_objective(planted.Z, planted.y, instance.lam, o) for o in orders}
-    return expect(len(orders) == factorial(len(net)) and len(values) == 1, f"{len(orders)} orderings, {values}")
+    best = dual_value(planted.problem, planted.r)
+    return first_failure(
+        expect(len(orders) == factorial(len(net)), f"{len(orders)} orderings of {len(net)} neurons"),
+        expect(values == {best}, f"objectives {' and '.join(map(str, sorted(values)))}, not {best}"),
+    )
 
 
 CLAIM = Claim(
