@@ -65,14 +65,18 @@ class Known:
 
     def cover(self, rows: Words) -> NDArray[np.bool_]:
         """Which sets of rows some pattern of the group is 1 on. What was found becomes a cover: few serve many sets."""
-        found = np.asarray(covered_by(rows, self.words[self.covers]).any(axis=1))
-        todo = np.flatnonzero(~found)
+        found = np.zeros(len(rows), dtype=np.bool_)
         size = max(1, BLOCK // len(self.group))
-        for start in range(0, len(todo), size):
-            part = todo[start : start + size]
+        left = np.arange(len(rows))
+        while True:
+            served = covered_by(rows[left], self.words[self.covers]).any(axis=1)
+            found[left[served]] = True
+            left = left[~served]
+            if not len(left):
+                return found
+            part, left = left[:size], left[size:]
             candidates = self._candidates(rows[part])
             found[part] = self._take(candidates, covered_by(rows[part], self.words[candidates]))
-        return found
 
     def _take(self, candidates: Numbers, table: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Make covers of some candidates until each set that one of them is 1 on has one. Which sets are these?"""

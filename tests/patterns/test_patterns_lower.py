@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from relu_cert.exact import Matrix, matrix, primitive
-from relu_cert.patterns import PatternSet, enumerate_patterns
+from relu_cert.patterns import PatternSet, enumerate_patterns, lower
 from relu_cert.patterns.flats import covering, directions, parallel_classes, products, restrict, seeds
 from relu_cert.patterns.groups import Groups
 from relu_cert.patterns.planar import half_planes, plane_cells, shorten
@@ -168,6 +168,21 @@ def test_sets_as_words():
     parts = np.packbits(np.eye(70, dtype=np.uint8), axis=1)
     raw = np.packbits(flags, axis=1, bitorder="little")
     assert (np.unpackbits(symmetric_sums(raw, parts), axis=1, count=70).astype(bool) == flags).all()
+
+
+def test_covers_in_small_blocks(monkeypatch):
+    """Flats that are settled a few at a time share covers: none is listed twice, and all are covered."""
+    rng = random.Random(4)
+    base = [[rng.randint(-2, 2) for _ in range(4)] for _ in range(8)]
+    Z = matrix([[rng.choice((-1, 1, 1)) * x for x in rng.choice(base)] for _ in range(10)])
+    whole = enumerate_patterns(Z, engine="python")
+    for block, many in ((1, 1), (40, 4096), (100, 8)):
+        monkeypatch.setattr(lower, "BLOCK", block)
+        monkeypatch.setattr(lower, "MANY", many)
+        found = enumerate_patterns(Z, engine="python")
+        assert len(set(found.covers)) == len(found.covers)
+        assert faces(found) == faces(whole)
+        check(Z, found)
 
 
 def test_limit_counts_lower_faces():

@@ -145,7 +145,7 @@ def loosen(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 FALLBACK: dict[str, Callable[..., object]] = {
-    "verify.patterns.check_circuit": lambda space, node: tuple(node.value),
+    "verify.patterns.check_circuit": lambda space, node, n: tuple(node.value),
 }
 
 

@@ -14,7 +14,8 @@ import verify
 from tests.verify import brute, small
 from tests.verify.cases import patterns_only
 from verify.count import count_sets
-from verify.patterns import bits_of, dependent_flats, mask_of, restrict
+from verify.patterns import bits_of, dependent_flats, mask_of
+from verify.restricted import Subspaces, rank
 from verify.signs import Signs, field_width
 
 INTEGERS = st.one_of(st.integers(-3, 3), st.integers(-300, 300), st.integers(-(2**200), 2**200))
@@ -86,7 +87,7 @@ def test_dependent_flats_are_all_found(rows: list[list[int]]) -> None:
     """From the circuits that make the count exact, closure finds every dependent flat and nothing but flats."""
     Z = brute.mat(rows)
     circuits = [tuple(c) for c in brute.broken_circuits(brute.restricted(Z, []))]
-    found = {frozenset(bits_of(mask)) for mask in dependent_flats(rows, restrict(rows, ()), circuits)}
+    found = {frozenset(bits_of(mask)) for mask in dependent_flats(Subspaces(rows), circuits)}
     everything = frozenset(range(len(rows)))
     assert found == {*brute.dependent_flats(Z), everything}
 
@@ -139,6 +140,31 @@ def test_known_counts() -> None:
 def test_restriction_keeps_span_and_rank() -> None:
     """On L the rows of the flat vanish, and ranks are those of the quotient."""
     rows = [[1, 0, 0], [0, 2, 0], [1, 1, 0], [0, 0, 3], [1, 1, 1], [0, 0, -1]]
-    space = restrict(rows, [0])
-    assert (space.flat, space.rank, sorted(space.classes)) == (1, 2, [1, 3, 4])
-    assert (space.classes[1], space.classes[3], space.antipodal) == (mask_of([1, 2]), mask_of([3, 5]), [3])
+    spaces = Subspaces(rows)
+    assert spaces.antipodal == [3]
+    space = spaces.on(mask_of([0]))
+    assert (space.flat, space.rank, list(space.classes)) == (1, 2, [1, 3, 4])
+    assert (space.classes[1], space.classes[3]) == (mask_of([1, 2]), mask_of([3, 5]))
+
+
+@settings(derandomize=True, max_examples=150, deadline=None)
+@given(FOUR, st.integers(0, 127), st.sampled_from([1, 10**20]))
+def test_subspaces_equal_brute_force(rows: list[list[int]], chosen: int, size: int) -> None:
+    """Step by step, with minors, the rows on a common kernel are parallel, zero and dependent as in plain Fractions.
+
+    Columns are mixed with factors of any size; that changes no dependence.
+    """
+    rows = [[a + size * b, b, c + size * size * (a + d), d] for a, b, c, d in rows]
+    flat = [k for k in range(len(rows)) if chosen >> k & 1]
+    space = Subspaces(rows).on(mask_of(flat))
+    truth = brute.restricted(brute.mat(rows), flat)
+    nonzero = [k for k in range(len(rows)) if any(truth[k])]
+    assert space.flat == mask_of(k for k in range(len(rows)) if k not in nonzero)
+    assert space.rank == brute.rank([truth[k] for k in nonzero])
+    for name, members in space.classes.items():
+        parallel = [k for k in nonzero if brute.rank([truth[name], truth[k]]) == 1]
+        assert members == mask_of(parallel)
+        assert name == min(parallel)
+    assert list(space.classes) == sorted(space.classes)
+    for names in combinations(space.classes, 3):
+        assert rank([space.lines[k] for k in names]) == brute.rank([truth[k] for k in names])
