@@ -37,7 +37,8 @@ DEFAULT_MAX_PATTERNS = 10**6
 DEFAULT_RATIO = Fraction(1, 10)
 _NOTHING = Fraction(0)
 _LARGEST = Fraction(10**300)
-_TOO_LARGE = "the data hold numbers beyond the range of doubles (squares of about 1e300); scale them down."
+_TOO_LARGE = "the data, lambda or delta are beyond the range of doubles (squares of about 1e300); scale them down."
+_TOO_SMALL = "the data, lambda or delta are too small for doubles (squares of about 1e-300); scale them up."
 FINE = Fraction(1, 10**40)  # the relative gap of points at which derivatives are taken
 
 
@@ -143,6 +144,7 @@ def optimum(problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stage
         return zero(problem, lam, largest, gap)
     _in_range(lam)
     if problem.delta:
+        _in_range(problem.delta, lam / problem.delta)
         with stages.stage("prove"):
             return elastic_facts(problem, lam, largest, gap)
     if problem.loss == "logistic":
@@ -175,7 +177,7 @@ def _in_range(*sizes: Fraction) -> None:
         if size * size >= _LARGEST:
             raise DataError(_TOO_LARGE)
         if 0 < size * size * _LARGEST <= 1:
-            raise DataError("the data or lambda are too small for doubles (squares of about 1e-300); scale them up.")
+            raise DataError(_TOO_SMALL)
 
 
 def _with_derivatives(facts: Facts, wanted: Derivatives) -> Facts:

@@ -106,7 +106,7 @@ def run(options: argparse.Namespace) -> int:
         text = outcome.certificate_text()
         if not options.no_verify:
             with stages.stage("verify"):
-                recheck(text)
+                recheck(text, source)
         write_file(target, text, "--certificate")
         if options.html:
             _write_page(Path(options.html), outcome)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from relu_cert.certificate import write_text
+from relu_cert.data.model import Source
+from relu_cert.data.raw import digest, read_bytes
 from relu_cert.errors import DataError, ReluCertError, UsageError
 
 
@@ -22,13 +24,13 @@ def write_file(path: Path, text: str, option: str) -> None:
         raise UsageError(f"cannot write {path}: {error.strerror}; choose another place with {option}.") from None
 
 
-def recheck(text: str) -> None:
-    """Nothing is reported that the independent checker does not accept."""
+def recheck(text: str, source: Source) -> None:
+    """Nothing is reported that the independent checker does not accept, together with the raw data."""
     from verify import Declined, VerifyError
     from verify import check as accept
 
     try:
-        accept(text.encode())
+        accept(text.encode(), _again(source))
     except Declined as error:
         raise DataError(
             f"the certificate would be too large for the independent checker ({error}); write the data with fewer "
@@ -39,3 +41,14 @@ def recheck(text: str) -> None:
             f"the independent checker does not accept our own certificate ({error}); this is a bug, "
             "please report it with the data. No verdict is given."
         ) from None
+
+
+def _again(source: Source) -> bytes | None:
+    """The raw data once more, for the checker's own reader; None where it cannot be read twice (a pipe)."""
+    path = Path(source.path)
+    if not path.is_file():
+        return None
+    raw = read_bytes(path)
+    if digest(raw) != source.sha256:
+        raise DataError(f"{path}: the file was changed while it was at work here; run the command again.")
+    return raw

@@ -87,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
         text = dumps(network_certificate(data.source, comparison, conversion, trained.origin, gap, said))
         if not options.no_verify:
             with stages.stage("verify"):
-                recheck(text)
+                recheck(text, data.source)
         target = Path(options.certificate or f"{stem(Path(options.network))}.network.cert.json")
         write_file(target, text, "--certificate")
         written = []

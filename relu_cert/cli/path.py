@@ -115,7 +115,7 @@ def run(options: argparse.Namespace) -> int:
         text = dumps(certificate(source, facts, results))
         if not options.no_verify:
             with stages.stage("verify"):
-                recheck(text)
+                recheck(text, source)
         write_file(target, text, "--certificate")
         if options.csv:
             write_file(Path(options.csv), report.to_csv(), "--csv")
@@ -152,7 +152,7 @@ def _one_neuron(options: argparse.Namespace, example: Example | None) -> int:
         text = dumps(certificate(data.source, facts, results))
         if not options.no_verify:
             with stages.stage("verify"):
-                recheck(text)
+                recheck(text, data.source)
         write_file(target, text, "--certificate")
     report = OneNeuronReport(path.name, found, target)
     if options.html:

@@ -77,7 +77,7 @@ def compared(
     text = Outcome(data, data.source, whole, results, target).certificate_text()
     if not options.no_verify:
         with stages.stage("verify"):
-            recheck(text)
+            recheck(text, data.source)
     write_file(target, text, "--certificate")
     return Whole(whole, results, target)
 

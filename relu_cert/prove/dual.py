@@ -33,11 +33,13 @@ def feasible_dual(problem: Problem, theta: Vector, q: int, lam: Fraction, propos
 
 
 def shrink(dual: Dual, longest_squared: Fraction, lam: Fraction) -> Dual:
-    """The dual point times a short s <= 1 with s^2 longest^2 <= lambda^2, the largest one of its grid."""
+    """The dual point times a short s, 0 < s <= 1, with s^2 longest^2 <= lambda^2, the largest one of its grid."""
     if longest_squared <= lam * lam:
         return dual
     precision = 16 + max(64, *((2 * abs(x.numerator)).bit_length() for x in dual.theta))
-    s = Fraction(floor(lam / sqrt_upper(longest_squared, precision + 8) * (1 << precision)), 1 << precision)
+    ratio = lam / sqrt_upper(longest_squared, precision + 8)
+    precision += max(0, ratio.denominator.bit_length() - ratio.numerator.bit_length())  # s = 0 would have other pieces
+    s = Fraction(floor(ratio * (1 << precision)), 1 << precision)
     return Dual(scale(s, dual.theta), scale_multipliers(s, dual.multipliers))
 
 

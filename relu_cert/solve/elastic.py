@@ -17,7 +17,6 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
 
 from relu_cert.problem.model import Problem
 from relu_cert.solve.cones import Cones
@@ -54,8 +53,7 @@ def solve_elastic(problem: Problem, lam: float, start: Floats | None = None) -> 
         for factor in 10.0 ** np.arange(np.ceil(np.log10(size / delta)), -1.0, -1.0):
             r = _minimise(blocks, lam, delta * max(factor, 1.0), r)
         at = _evaluate(blocks, lam, delta, r)
-        factored = cho_factor(at.H())
-        return ElasticPoint(r, at.kinks(), lambda x: np.asarray(cho_solve(factored, x), dtype=np.float64))
+        return ElasticPoint(r, at.kinks(), _inverse(at.H()))
 
 
 class _Blocks(Protocol):
@@ -155,6 +153,12 @@ class _At:
         return tuple(tuple(int(k) for k in rest) for rest in self.rests)
 
 
+def _inverse(H: Floats) -> Callable[[Floats], Floats]:
+    """x -> H^{-1} x for a Hessian: no eigenvalue is below 1, whatever rounding says where delta is small."""
+    values, vectors = np.linalg.eigh(H)
+    return lambda x: np.asarray(vectors @ ((vectors.T @ x) / np.maximum(values, 1.0)), dtype=np.float64)
+
+
 def _evaluate(blocks: _Blocks, lam: float, delta: float, r: Floats) -> _At:
     v, rests = blocks.project(r)
     value = 0.5 * float(r @ r) - float(blocks.y @ r)
@@ -174,7 +178,7 @@ def _minimise(blocks: _Blocks, lam: float, delta: float, r: Floats) -> Floats:
     for _ in range(_STEPS):
         if np.linalg.norm(at.gradient) <= small:
             break
-        step = -np.asarray(cho_solve(cho_factor(at.H()), at.gradient), dtype=np.float64)
+        step = -_inverse(at.H())(at.gradient)
         slope = float(at.gradient @ step)
         length = 1.0
         while True:

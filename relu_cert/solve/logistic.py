@@ -20,6 +20,7 @@ from relu_cert.solve.solver import norm, solve
 
 _IDLE = 12  # rounds without half the gap
 _ROUGH = 1e-2  # the gap at the lambdas on the way
+_HOPELESS = 0.99  # a gap that lower lambdas do not close
 _LEAST = 1e-9  # curvatures below this are taken for this
 
 
@@ -41,13 +42,16 @@ class LogisticSolution:
 def solve_logistic(data: FloatProblem, lam: float, tol: float = 1e-13) -> LogisticSolution:
     """The optimal network of the logistic loss at lambda, to a relative gap of `tol` if floats allow it.
 
-    lambda is lowered from lambda_max by tens, each solution the start of the next.
+    lambda is lowered from lambda_max by tens, each solution the start of the next. Far below, where curvatures are
+    beyond doubles, nothing more is learnt, and the last solution is returned; it is feasible, and so is theta, scaled.
     """
     oracle = oracle_of(data)
     largest = oracle.price(0.5 * data.y, 0.0)[0]
     point = _Point((), np.zeros(len(data.y)))
     for power in range(1, int(np.floor(np.log10(max(largest / lam, 1.0)))) + 1):
-        point = _minimise(data, oracle, largest * 0.1**power, point, _ROUGH)[0]
+        point, found = _minimise(data, oracle, largest * 0.1**power, point, _ROUGH)
+        if found.relative_gap > _HOPELESS:
+            return found
     return _minimise(data, oracle, lam, point, tol)[1]
 
 

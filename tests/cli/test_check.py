@@ -235,6 +235,25 @@ def test_numbers_too_long_for_the_checker_are_no_bug():
     assert not Path("data.cert.json").exists()
 
 
+def test_the_checker_reads_the_raw_data_too(monkeypatch):
+    """Before a verdict is printed the checker's own reader has read the file again and compared every number; a file
+    that changes meanwhile is told as such."""
+    from relu_cert.cli import check as command
+
+    name = csv("1,0,2\n0,1,1\n")
+    found = command.find_facts
+
+    def meanwhile(*arguments):
+        csv("1,0,2\n0,1,2\n")
+        return found(*arguments)
+
+    monkeypatch.setattr(command, "find_facts", meanwhile)
+    ran = run("check", name, "--lambda", "1/10", "--claims", "optimal")
+    assert ran.code == 65
+    assert "data.csv: the file was changed" in ran.err
+    assert not Path("data.cert.json").exists()
+
+
 def test_a_bug_does_not_end_like_a_refutation(monkeypatch):
     """An unexpected error is told with its traceback and exit code 70; 1 would say that a claim is REFUTED."""
 

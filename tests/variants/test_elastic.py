@@ -43,6 +43,26 @@ def test_a_hand_made_problem_is_solved_exactly() -> None:
     assert said == {"optimal": "PROVED", "fit": "PROVED", "convex-unique": "PROVED"}
 
 
+@pytest.mark.parametrize("delta", ["1e-16", "1e-30"])
+def test_a_delta_beyond_the_precision_of_floats_is_undecided(delta: str) -> None:
+    """Their Hessian is no longer positive definite; what they propose is poor, but still proved, and p* is inside."""
+    Path("d.csv").write_bytes(b"1,2,1\n-1,1,-1\n2,-1,1\n0,3,-1\n")
+    ran = run("check", "d.csv", "--lambda", "1/10", "--l2", delta, "--json")
+    assert ran.code == 0, ran.err
+    without = run("check", "d.csv", "--lambda", "1/10", "--json").json["value"]  # a tiny delta adds next to nothing
+    assert Fraction(ran.json["value"]["lower"]) <= Fraction(without["lower"]) + Fraction(1, 10**9)
+    assert Fraction(ran.json["value"]["upper"]) >= Fraction(without["lower"])
+
+
+@pytest.mark.parametrize("delta", ["1e-400", "1e400"])
+def test_a_delta_beyond_the_range_of_floats_is_refused(delta: str) -> None:
+    """With a sentence, not with a traceback."""
+    Path("d.csv").write_bytes(CORNER)
+    ran = run("check", "d.csv", "--lambda", "1/10", "--l2", delta)
+    assert ran.code == 65
+    assert "delta" in ran.err
+
+
 def test_a_neuron_on_a_face_is_split_over_its_blocks() -> None:
     """z = (1,0), (0,1), y = (2,0), lambda = delta = 1. The neuron (t, 0) lies in two blocks; (1/3, 0) in each gives
     8/9 + 2/3 + 1/9 = 5/3, while one block alone gives 7/4 at best."""

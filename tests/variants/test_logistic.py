@@ -166,3 +166,14 @@ def test_an_interval_that_is_too_narrow_is_rejected() -> None:
         tree["facts"]["fit"]["radius_squared"] = str((Fraction(value["upper"]) - Fraction(value["lower"])) / 2)
         with pytest.raises(verify.Rejected, match=f"value.{key}: expected {key}"):
             verify.check(json.dumps(tree).encode(), raw)
+
+
+@pytest.mark.parametrize("model", ["relu", "gated"])
+def test_a_lambda_far_below_what_floats_can_reach_is_undecided(model: str) -> None:
+    """At 1e-60 on separable data no float proposes anything good. The dual point is shrunk by 1e-50 and stays other
+    than zero, so that it keeps its pieces and the certificate is accepted; and it ends."""
+    Path("d.csv").write_bytes(b"1,1\n2,1\n-1,-1\n-3,-1\n")
+    ran = run("check", "d.csv", "--loss", "logistic", "--lambda", "1e-60", "--model", model, "--json")
+    assert ran.code == 0, ran.err
+    verdicts = {claim["claim"]: claim["verdict"] for claim in ran.json["claims"]}
+    assert (verdicts["optimal"], verdicts["fit"]) == ("UNDECIDED", "PROVED")
