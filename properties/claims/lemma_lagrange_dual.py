@@ -15,12 +15,15 @@ from properties.exact.cone import nnls
 from properties.exact.linalg import Vector, combine, least_squares, norm2, scale, sub, vec
 from properties.exact.problem import CGL, Weights, objective, problem
 from properties.exact.roots import RootSum, rational_sqrt
-from properties.model import HOLDS, Claim, Outcome, Property, Witness, expect, vacuous
+from properties.model import HOLDS, Claim, Outcome, Property, Witness, expect, first_failure, vacuous
 from properties.strategies import PlantedCGL, planted_cgl, vector
 
 LABEL = "lemma:lagrange-dual"
 STATEMENT = "The printed program (rho free) is a dual of CGL: its value never exceeds p*."
-REPAIRED = "With rho >= 0 it is: weak duality holds for every feasible (eta, rho), and eta = v attains p*."
+REPAIRED = (
+    "With rho >= 0 it is: weak duality holds for every feasible (eta, rho), eta = v attains p*, and where K = 0 no "
+    "other eta does."
+)
 
 
 @dataclass(frozen=True)
@@ -88,16 +91,20 @@ def feasible_points(draw: DrawFn) -> DualPoint:
 
 
 def check_repaired(point: DualPoint) -> Outcome:
-    """Weak duality with rho >= 0, and strong duality at (v, rho*)."""
+    """Weak duality with rho >= 0, strong duality at (v, rho*), and for K = 0 only at eta = c."""
     if any(x < 0 for rho in point.rho for x in rho):
         return vacuous("rho is not >= 0")
     weak = check(point)
     if weak != HOLDS:
         return weak
-    planted = point.planted
-    at_optimum = dual_objective(planted.problem, planted.r)
-    gap = objective(planted.problem, planted.w) - RootSum.rational(at_optimum)
-    return expect(gap.sign() == 0, "eta = v does not attain p*")
+    planted, p = point.planted, point.planted.problem
+    gaps = [objective(p, planted.w) - RootSum.rational(dual_objective(p, x)) for x in (point.theta, planted.r)]
+    attains, attained = (gap.sign() == 0 for gap in gaps)
+    c = tuple(b.correlation(planted.r) for b in p.blocks)
+    return first_failure(
+        expect(not attains or any(b.K for b in p.blocks) or eta(point) == c, "another eta attains p* where K = 0"),
+        expect(attained, "eta = v does not attain p*"),
+    )
 
 
 _P = problem([[1]], [1], [-2], Fraction(1, 4), [[[1]]])
