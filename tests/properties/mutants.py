@@ -68,7 +68,10 @@ def _same(x):
 """
 
 
-TOOLS = {"prop_stationary_points": ("properties.exact.network",)}
+TOOLS = {
+    "prop_min_norm_program": ("properties.exact.polytope",),
+    "prop_stationary_points": ("properties.exact.network",),
+}
 
 
 @dataclass(frozen=True)
@@ -140,7 +143,8 @@ def _mutants(name: str, tool: str, starts: list[str], met: Counter[str]) -> Iter
             continue
         # strict=True guards against slips of ours, not against instances; annotations do nothing
         idle = {k.value for n in ast.walk(function) for k in getattr(n, "keywords", ()) if k.arg == "strict"}
-        idle |= {n for part in (function.args, function.returns) if part for n in ast.walk(part)}
+        hints = [n.annotation for n in ast.walk(function) if isinstance(n, ast.AnnAssign)]
+        idle |= {n for part in (function.args, function.returns, *hints) if part for n in ast.walk(part)}
         for index, node in enumerate(ast.walk(function)):
             if node in idle:
                 continue
