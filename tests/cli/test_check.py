@@ -1,6 +1,7 @@
 """python -m relu_cert check"""
 
 import json
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -39,7 +40,11 @@ def test_the_json_object_has_the_promised_keys():
     found = run("check", "--example", "xor", "--json").json
     assert found["format"] == "relu_cert report"
     assert found["version"] == 1
-    assert set(found["input"]) >= {"path", "sha256", "n", "d", "rank", "numbers", "bias"}
+    assert set(found["input"]) == {"path", "sha256", "n", "d", "rank", "numbers", "bias"}
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    said = readme.split("`check --json` prints one object with the keys ")[1].split(".")[0]
+    assert list(found) == re.findall(r"`(\w+)`", said)
+    assert set(found["value"]) == {"lower", "upper"}
     assert (found["input"]["n"], found["input"]["d"], found["input"]["rank"]) == (4, 3, 3)
     assert found["lambda"] == "1/10"
     assert found["lambda_max_squared"] == "6"
