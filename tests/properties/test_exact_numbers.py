@@ -26,8 +26,8 @@ from properties.run import verify_witnesses
 def test_the_jacobian_of_the_disc() -> None:
     """X = I2, y = (6, 8), lambda = 5: [[17/25, 6/25], [6/25, 41/50]]; as printed [[67/75, 2/25], [2/25, 47/50]]."""
     planted = load("prop_local_sol_fn").witnesses[0].instance
-    assert inverse(prop_local_sol_fn.matrix_D(planted, Fraction(5))) == mat([["17/25", "6/25"], ["6/25", "41/50"]])
-    assert inverse(prop_local_sol_fn.matrix_D(planted, Fraction(1))) == mat([["67/75", "2/25"], ["2/25", "47/50"]])
+    assert inverse(prop_local_sol_fn.matrix_D(planted, Fraction(5), ())) == mat([["17/25", "6/25"], ["6/25", "41/50"]])
+    assert inverse(prop_local_sol_fn.matrix_D(planted, Fraction(1), ())) == mat([["67/75", "2/25"], ["2/25", "47/50"]])
 
 
 def test_the_touching_correlation_of_the_conjecture() -> None:
