@@ -7,8 +7,8 @@ and g within the errors.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -20,7 +20,6 @@ from verify.shortest import Shortest, check_shortest
 from verify.system import MOST_BITS, System, chosen, on_grid, restricted, tableau
 from verify.text import Node, Vector
 
-PLACES = 1024  # bits behind the point where ratios within errors are compared
 Basis = tuple[int, ...]
 Scalar = Any  # fmpq, or a Number of a field: exact numbers that mix with rationals
 Row = list[Scalar]
@@ -118,60 +117,51 @@ def walk(
     errors: list[Fraction] = []
     number: dict[Basis, int] = {}
     numbers: dict[Basis, int] = {}
-    pivots: list[tuple[Basis, Basis]] = []
-    meetings: list[tuple[Basis, Node]] = []
     first = next(iter(bases))
     for basis, entry in bases.items():
         corner = read_corner(system, basis, dict(zip(first, tilt, strict=True)), entry)
-        for entering in sorted(set(range(len(system.names))) - set(basis)):
-            gone, meeting = leaving(corner, entering, entry)
-            other = tuple(sorted({*basis, entering} - {gone}))
-            if other not in bases:
-                names = [system.names[a] for a in other]
-                raise node.reject(f"the basis {names} too, which a pivot leads to", f"{len(bases)} others")
-            pivots.append((basis, other))
-            if meeting is not None:
-                meetings.append((meeting, entry))
         weights: Iterable[Any] = corner.x if isinstance(system, FieldSystem) else map(fraction, corner.x)
         point = {a: x for i, (a, x) in enumerate(zip(basis, weights, strict=True)) if i not in corner.zeros}
         if tuple(point) not in points:
             points[tuple(point)] = point
-            errors.append(fraction(corner.x_error))
+            errors.append(fraction(corner.error))
         numbers[basis] = number.setdefault(tuple(point), len(number))
-    for meeting, entry in meetings:
-        if meeting not in points:
-            names = [system.names[a] for a in meeting]
-            raise entry.reject(f"a vertex {names}, so that ratios are equal which the errors do not tell apart", "none")
-    pairs = {tuple(sorted((numbers[a], numbers[b]))) for a, b in pivots if numbers[a] != numbers[b]}
+    pairs = {
+        tuple(sorted((numbers[a], numbers[b]))) for a, b in pivots(system, bases, node) if numbers[a] != numbers[b]
+    }
     return points, errors, tuple(sorted((i, j) for i, j in pairs))
+
+
+def pivots(system: System, bases: Iterable[Basis], node: Node) -> Iterator[tuple[Basis, Basis]]:
+    """Each basis B with the one that is reached when a class j enters: it consists of classes of B and j. Both are
+    vertices of the tilted polytope, in whose face of the classes B and j, a segment, there are no other two."""
+    ridges: dict[Basis, list[Basis]] = {}
+    for basis in bases:
+        for place in range(len(basis)):
+            ridges.setdefault(basis[:place] + basis[place + 1 :], []).append(basis)
+    for basis in bases:
+        beside = {other for place in range(len(basis)) for other in ridges[basis[:place] + basis[place + 1 :]]} - {
+            basis
+        }
+        missing = set(range(len(system.names))).difference(basis, *beside)
+        if missing:
+            names = [system.names[a] for a in basis], system.names[min(missing)]
+            raise node.reject(f"the basis, too, that is reached from {names[0]} when {names[1]} enters", "none")
+        yield from ((basis, other) for other in beside)
 
 
 @dataclass(frozen=True)
 class Corner:
-    """One basis: F_B^-1 [g | F] in `rows`; x = F_B^-1 g, exactly 0 at the places `zeros`, elsewhere above its error;
-    z = F_B^-1 (the tilt of g), positive at `zeros`; h / left and the columns bound the errors of the rows. `void` are
-    the rows that are silent on all of the basis but `zeros`."""
+    """x = F_B^-1 g of one basis B, each entry within `error`: exactly 0 at the places `zeros`, elsewhere positive."""
 
-    system: System
-    basis: Basis
-    rows: list[Row]
     x: Row
-    x_error: Scalar
-    z: Row
-    z_error: Scalar
-    h: Scalar
-    left: Scalar
+    error: Scalar
     zeros: frozenset[int]
-    void: tuple[int, ...]
-
-    def column(self, a: int) -> tuple[Row, Scalar]:
-        """F_B^-1 F_a and the error of its entries (none for a column of the basis)."""
-        T = [row[1 + a] for row in self.rows]
-        return T, fmpq(0) if a in self.basis or not self.h else self.h * (1 + sum(map(abs, T), fmpq(0))) / self.left
 
 
 def read_corner(system: System, basis: Basis, tilt: dict[int, Fraction], node: Node) -> Corner:
-    """Reject unless the basis is independent, x >= 0, and x + eps z > 0 for small eps > 0, within all errors."""
+    """Reject unless the basis is independent, x >= 0, and x + eps z > 0 for small eps > 0, within all errors, where z =
+    F_B^-1 (the tilt of g)."""
     rows: list[Row] | None
     inverse: list[Row]
     rows, inverse = (field_tableau(system, basis), []) if isinstance(system, FieldSystem) else tableau(system, basis)
@@ -189,94 +179,15 @@ def read_corner(system: System, basis: Basis, tilt: dict[int, Fraction], node: N
     x_error: Scalar = (max(moves, default=zero) + (h * sum(map(abs, x), zero) if h else zero)) / left
     zeros = frozenset(i for i in range(size) if abs(x[i]) <= x_error)
     rest = {a for i, a in enumerate(basis) if i not in zeros}
-    void = tuple(l for l, columns in system.silent.items() if rest <= columns)
+    void = [l for l, columns in system.silent.items() if rest <= columns]  # 0 on the rest, so that x is 0 at `zeros`
     if any(x_i < -x_error for x_i in x) or (not system.exact and len(void) < len(zeros)):
         named = [system.names[a] for a in basis]
         raise node.reject(f"weights of {named} that are positive, or 0 by silent rows", ", ".join(map(str, zeros)))
-    corner = Corner(system, basis, rows, x, x_error, x, zero, h, left, zeros, void)
-    parts = {b: corner.column(b) for b in tilt}
-    z = [sum((parts[b][0][i] * rational(c) for b, c in tilt.items()), zero) for i in range(size)]
-    z_error = sum((parts[b][1] * rational(c) for b, c in tilt.items()), zero)
+    z: Row = [sum((row[1 + b] * rational(c) for b, c in tilt.items()), zero) for row in rows]
+    z_error: Scalar = zero
+    if h:  # of F_B^-1 F_b, b a class of the tilt that is not in B
+        others = ((c, sum((abs(row[1 + b]) for row in rows), zero)) for b, c in tilt.items() if b not in basis)
+        z_error = sum((rational(c) * h * (1 + size_b) / left for c, size_b in others), zero)
     if any(z[i] <= z_error for i in zeros):
         raise node.reject("a tilt that makes the weights positive that are 0")
-    return replace(corner, z=z, z_error=z_error)
-
-
-def leaving(corner: Corner, entering: int, node: Node) -> tuple[int, Basis | None]:
-    """The class that leaves the basis: the ratio of x + eps z to T is least there, for all small eps > 0.
-
-    If the ratios of x may be equal for several classes, then also the support of the point where all of these are 0: if
-    that is a vertex, they are equal.
-    """
-    T, error = corner.column(entering)
-    zeros = corner.zeros
-    still = at_rest(corner, entering)
-    rising = [i for i in range(len(T)) if T[i] > error and i not in still]
-    tied = [i for i in rising if i in zeros]
-    if not rising or (not tied and any(T[l] + error > 0 for l in zeros - still)):
-        raise node.reject(f"a class that certainly leaves when {corner.system.names[entering]} enters")
-    if tied:
-        others = [l for l in zeros - still if T[l] + error > 0]
-        return corner.basis[least(corner, T, error, others, node)], None
-    i = min(rising, key=lambda i: corner.x[i] / T[i])
-    places = set(range(len(T))) - zeros
-    near = [l for l in places if l == i or not surely_less(corner.x, corner.x_error, T, error, i, l)]
-    if len(near) == 1:
-        return corner.basis[i], None
-    kept = [corner.basis[l] for l in places if l not in near] + [corner.basis[l] for l in zeros - still if T[l] < 0]
-    return corner.basis[least(corner, T, error, near, node)], tuple(sorted([*kept, entering]))
-
-
-def at_rest(corner: Corner, entering: int) -> frozenset[int]:
-    """Places among `zeros` where T = F_B^-1 F_entering is exactly 0.
-
-    The void rows of F_B T = F_entering have entries at `zeros` only, and are as many. Where the column that enters is 0
-    in all of them, so is T; and a row in which it is 0 and only one place is neither 0 nor at rest puts that at rest.
-    """
-    system = corner.system
-    if system.exact:
-        return frozenset()
-    quiet = [l for l in corner.void if entering in system.silent[l]]
-    if len(quiet) == len(corner.void):
-        return corner.zeros
-    rest: frozenset[int] = frozenset()
-    while True:
-        left = [[i for i in corner.zeros - rest if corner.basis[i] not in system.silent[l]] for l in quiet]
-        found = [
-            places[0]
-            for l, places in zip(quiet, left, strict=True)
-            if len(places) == 1 and abs(system.F[l, corner.basis[places[0]]]) > rational(system.F_error[l])
-        ]
-        if not found:
-            return rest
-        rest |= set(found)
-
-
-def least(corner: Corner, T: Row, error: Scalar, places: list[int], node: Node) -> int:
-    """The place where z / T is certainly least; T is positive there."""
-    i = min((l for l in places if T[l] > error), key=lambda l: corner.z[l] / T[l])
-    for l in places:
-        if l != i and not surely_less(corner.z, corner.z_error, T, error, i, l):
-            pair = [corner.system.names[corner.basis[i]], corner.system.names[corner.basis[l]]]
-            raise node.reject("ratios that are different, or equal at a vertex", f"those of {pair} within the errors")
-    return i
-
-
-def surely_less(x: Row, x_error: Scalar, T: Row, T_error: Scalar, i: int, l: int) -> bool:
-    """Whether x_i T_l < x_l T_i within the errors: where T_l > 0, the ratio x / T is less at i than at l."""
-    if not (x_error or T_error):
-        return bool(x[i] * T[l] < x[l] * T[i])
-    left = corners(interval(x[i], x_error), interval(T[l], T_error))
-    return max(left) < min(corners(interval(x[l], x_error), interval(T[i], T_error)))
-
-
-def interval(a: fmpq, error: fmpq) -> tuple[int, int]:
-    """Integers around 2^PLACES times all numbers within the error of a: short ones, whatever the length of a."""
-    low = int((a.p << PLACES) // a.q)
-    spread = int(-((-error.p << PLACES) // error.q))
-    return low - spread, low + 1 + spread
-
-
-def corners(a: tuple[int, int], b: tuple[int, int]) -> list[int]:
-    """The products at the ends of two intervals: the others are between them."""
-    return [s * t for s in a for t in b]
+    return Corner(x, x_error, zeros)

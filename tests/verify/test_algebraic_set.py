@@ -259,7 +259,7 @@ def test_the_checkerboard_is_settled_in_a_field() -> None:
     for edit, reason in (
         (put("min_norm", to={"weights": " ".join(["0"] * 12), "radius": "0"}), "min_norm: expected null"),
         (put("bits", to=64), "bits: expected 0"),
-        (drop("bases", -1), "(too, which a pivot leads to|the supports)"),
+        (drop("bases", -1), "(that is reached from|the supports)"),
         (drop("vertices", -1), "vertices: expected the supports"),
         (drop("edges", 0), "edges: expected"),
     ):

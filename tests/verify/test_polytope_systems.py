@@ -17,7 +17,7 @@ from properties.exact.linalg import rank
 from properties.exact.polytope import least_norm, support, vertices
 from verify import VerifyError
 from verify.bounds import rational
-from verify.polytope import check_polytope, leaving, read_corner, walk
+from verify.polytope import check_polytope, read_corner, walk
 from verify.shortest import check_min_norm
 from verify.system import System, on_grid
 from verify.text import Node
@@ -83,24 +83,19 @@ def told(
 
 
 def listed(rng: Random, system: System) -> dict[str, Any]:
-    """The list that the checker itself leads to, from any basis and tilt: all that its pivots reach, with the supports
-    and edges that it sees. Where it rejects a basis the list ends; sometimes bases are left out."""
+    """The list of all bases that the checker takes, for some first basis and tilt, with the supports and edges that it
+    sees; sometimes bases are left out."""
     bits = 0 if system.exact else rng.choice([8, 40, 200])
     short = system if system.exact else on_grid(system, bits)
     first = rng.choice(list(combinations(range(system.total), system.rows)))
     tilt = tuple(Fraction(rng.randint(1, 9)) for _ in first)
     bases = {first: Node(None)}
-    pending = [first]
-    while pending:
-        basis = pending.pop()
+    for basis in combinations(range(system.total), system.rows):
         try:
-            corner = read_corner(short, basis, dict(zip(first, tilt, strict=True)), Node(None))
-            gone = {a: leaving(corner, a, Node(None))[0] for a in range(system.total) if a not in basis}
+            read_corner(short, basis, dict(zip(first, tilt, strict=True)), Node(None))
         except VerifyError:
-            break
-        reached = {tuple(sorted({*basis, a} - {out})) for a, out in gone.items()} - bases.keys()
-        bases |= {other: Node(None) for other in reached}
-        pending += reached
+            continue
+        bases[basis] = Node(None)
     if rng.random() < 0.1:
         bases = {basis: node for basis, node in bases.items() if basis == first or rng.random() < 0.8}
     supports, _, edges = walk(short, tilt, bases, Node(None))
