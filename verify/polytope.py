@@ -185,9 +185,10 @@ def read_corner(system: System, basis: Basis, tilt: dict[int, Fraction], node: N
         raise node.reject(f"weights of {named} that are positive, or 0 by silent rows", ", ".join(map(str, zeros)))
     z: Row = [sum((row[1 + b] * rational(c) for b, c in tilt.items()), zero) for row in rows]
     z_error: Scalar = zero
-    if h:  # of F_B^-1 F_b, b a class of the tilt that is not in B
-        others = ((c, sum((abs(row[1 + b]) for row in rows), zero)) for b, c in tilt.items() if b not in basis)
-        z_error = sum((rational(c) * h * (1 + size_b) / left for c, size_b in others), zero)
+    for b, c in tilt.items():
+        if h and b not in basis:
+            T: Row = [row[1 + b] for row in rows]
+            z_error += rational(c) * h * (1 + sum(map(abs, T), zero)) / left
     if any(z[i] <= z_error for i in zeros):
         raise node.reject("a tilt that makes the weights positive that are 0")
     return Corner(x, x_error, zeros)
