@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from math import gcd, lcm
-from operator import mul, neg
+from operator import attrgetter, mul, neg
 
 import flint
 
-from relu_cert.exact import Matrix, Vector, primitive
+from relu_cert.exact import Matrix, primitive
 
 IntVector = tuple[int, ...]
 
@@ -65,7 +66,7 @@ class Hyperplanes:
 def arrangement(Z: Matrix) -> Arrangement:
     """The integer arrangement of Z. Columns with small entries are preferred: they keep the minors small."""
     n, d = len(Z), len(Z[0]) if Z else 0
-    rows = [_integer_row(row) for row in Z]
+    rows = _integer_rows(Z)
     columns = independent_columns(rows, d)
     if len(columns) < d:
         rows = [primitive([row[c] for c in columns]) for row in rows]
@@ -80,20 +81,27 @@ def arrangement(Z: Matrix) -> Arrangement:
     return Arrangement(n, d, columns, tuple(common // f for f in factors), tuple(rows))
 
 
-def _integer_row(row: Vector) -> IntVector:
-    """The primitive integer row in the direction of a rational one."""
-    ratios = [x.as_integer_ratio() for x in row]
-    q = lcm(*[denominator for _, denominator in ratios])
-    if q == 1:
-        return primitive([numerator for numerator, _ in ratios])
-    return primitive([numerator * (q // denominator) for numerator, denominator in ratios])
+_numerator, _denominator = attrgetter("numerator"), attrgetter("denominator")
+
+
+def _integer_rows(Z: Matrix) -> list[IntVector]:
+    """The primitive integer rows in the directions of rational ones."""
+    entries = list(chain.from_iterable(Z))
+    if set(map(_denominator, entries)) <= {1}:  # all at once
+        numerators = map(_numerator, entries)
+        return [primitive(tuple(islice(numerators, len(row)))) for row in Z]
+    rows = []
+    for row in Z:
+        q = lcm(*map(_denominator, row))
+        rows.append(primitive([x.numerator * (q // x.denominator) for x in row]))
+    return rows
 
 
 def independent_columns(rows: Sequence[Sequence[int]], d: int) -> tuple[int, ...]:
     """A largest set of independent columns, ascending, chosen greedily from the column with the smallest entries."""
     if not rows or not d:
         return ()
-    if flint.fmpz_mat(rows).rank() == d:
+    if flint.fmpz_mat(rows[: 2 * d]).rank() == d or flint.fmpz_mat(rows).rank() == d:  # few rows show it as a rule
         return tuple(range(d))
     columns = list(zip(*rows, strict=True))
     order = sorted(range(d), key=[max(map(abs, column)) for column in columns].__getitem__)
@@ -136,24 +144,30 @@ def restrict_planes(planes: Hyperplanes, members: int, basis: Sequence[IntVector
 
 def hyperplanes(rows: Sequence[Sequence[int]]) -> Hyperplanes:
     """Merge rows that are parallel up to sign. Classes are ordered by their smallest row."""
-    index: dict[IntVector, int] = {}
+    index: dict[IntVector, int] = {}  # by the one of z and -z whose first entry that is not 0 is positive
     normals: list[IntVector] = []
     names: list[int] = []
+    upward: list[bool] = []
     same: list[int] = []
     opposite: list[int] = []
     zero = 0
+    origin = (0,) * len(rows[0]) if rows else ()
     for k, row in enumerate(rows):
         z = primitive(row)
-        if not any(z):
+        up = z > origin
+        key = z if up else tuple(map(neg, z))
+        if (j := index.get(key)) is not None:
+            if up == upward[j]:
+                same[j] |= 1 << k
+            else:
+                opposite[j] |= 1 << k
+        elif z == origin:
             zero |= 1 << k
-        elif (j := index.get(z)) is not None:
-            same[j] |= 1 << k
-        elif (j := index.get(tuple(map(neg, z)))) is not None:
-            opposite[j] |= 1 << k
         else:
-            index[z] = len(names)
+            index[key] = len(names)
             normals.append(z)
             names.append(k)
+            upward.append(up)
             same.append(1 << k)
             opposite.append(0)
     return Hyperplanes(tuple(normals), tuple(names), tuple(same), tuple(opposite), zero)

@@ -8,6 +8,7 @@ of them is needed.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from math import comb
 
 import numpy as np
@@ -59,6 +60,7 @@ def _compiled(broken: Mapping[int, int], size: int) -> Circuits:
     return [(c, tuple(row if row[-1] >= 0 else row[: row.index(-1)])) for c, row in rows]
 
 
+@cache
 def cover_bound(m: int, r: int) -> int:
     """Cover's number of cells of m hyperplanes through 0 in general position: 2 sum_{k < r} C(m-1, k)."""
     return 2 * sum(comb(m - 1, k) for k in range(r)) if m else 1

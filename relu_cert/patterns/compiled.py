@@ -1,9 +1,8 @@
-"""Driving the compiled kernel: what it needs in arrays, chunk by chunk, so that progress and Ctrl-C work."""
+"""Driving the compiled engine: memory for it, what it leaves to exact arithmetic, and returns so that Ctrl-C works."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import isqrt, prod
 from operator import mul
 from typing import Any
@@ -20,52 +19,138 @@ Floats = NDArray[np.float64]
 
 ROOM = 1 << 12  # cells in a chunk
 WORK = 1 << 14  # sets tried in a chunk
-SMALL_ENTRIES = 8  # largest entry of normals that are small
+CHUNKS = 16  # chunks between two returns from the compiled engine
+FIRST_ROOM = 1 << 20  # cells
+LANES = 96  # cells whose points are made at once; never a constant in the compiled code, where loops would be unrolled
 
 
 class OutOfReach(ArithmeticError):
     """Minors outside the range of floats, or too many primes that divide one; the integer walk has no such limits."""
 
 
-@dataclass(frozen=True)
-class Chunk:
-    """Some cells (+ on hyperplane 0): their signs, a float point and a direction for each, and their sets.
+class Search:
+    """The cells (+ on hyperplane 0) of pairwise non-parallel normals of full rank r >= 2; normals[0][base] > 0.
 
-    `cells`   bit j of the little-endian words: the cell is + on hyperplane j (0 as it was oriented).
-    `closures`, `points`   a point of the closed cell, zero on the hyperplanes of the closure, and a direction into it.
-    `kept`    the members of the set, each as hyperplane, column and side (bits 16 up, 1 up, 0), then -1.
-    `broken`  broken circuits that were met: bit mask to the smaller hyperplane spanned.
+    `bits`    one row each: bit j (little-endian in the bytes) says that the cell is on the positive side of normal j.
+              With `flip` the bits of hyperplane 0 are the other way round.
+    `points`  an integer point in each, no coordinate above `reach`; smaller ones if `thorough`.
+    `failed`  the sets of the cells whose point floats did not find or did not prove, by number.
+    `broken`  broken circuits (bit masks) and the smaller hyperplane that each spans.
+
+    Iterating goes on with the search; each item is the number of cells so far. Only that many rows are valid.
     """
 
-    cells: NDArray[np.uint64]
-    closures: NDArray[np.uint64]
-    points: NDArray[np.float64]
-    kept: NDArray[np.int32]
-    broken: dict[int, int]
+    def __init__(
+        self, normals: Sequence[Sequence[int]], base: int, *, flip: bool, thorough: bool, reach: float
+    ) -> None:
+        from relu_cert.patterns import run
 
-    def node(self, i: int, base: int) -> Node:
-        """The no-broken-circuit set of cell i."""
+        m, r = len(normals), len(normals[0])
+        if m >= 1 << 15:
+            raise OutOfReach
+        self.run, self.normals, self.base, self.options = run, normals, base, (flip, thorough, reach)
+        self.most = cover_bound(m, r) // 2
+        height = padded(m)
+        room = max(min(ROOM, self.most), 2 * height) + 2 * height
+        self.sizes = m, r, room, LANES
+        self.slots = min(1 << 14, 1 << self.most.bit_length())
+        floats, integers, words = run.block_sizes(*self.sizes, self.slots)
+        self.floats = aligned(floats)
+        self.integers = np.empty(integers, dtype=np.int64)
+        self.words = np.empty(words, dtype=np.uint64)
+        self.log = np.empty((room, (m + 63) // 64 + 1), dtype=np.uint64)
+        self.lost = np.empty((room, r), dtype=np.int64)
+        capacity = min(self.most, FIRST_ROOM)
+        self.bits = np.empty((capacity, (m + 7) // 8), dtype=np.uint8)
+        self.points = np.empty((capacity, r), dtype=np.int64)
+        self.failed: dict[int, Node] = {}
+        self.broken: dict[int, int] = {}
+        self.exact: _Exact | None = None
+
+    def __iter__(self) -> Iterator[int]:
+        run = self.run
+        m, r, room, lanes = self.sizes
+        try:
+            N = np.array(self.normals, dtype=np.int64)
+        except OverflowError:
+            N = np.empty((0, r), dtype=np.int64)
+            self._large()
+        state = run.START
+        while state != run.DONE:
+            state = run.run(
+                N, m, r, self.base, *self.options, room, lanes, self.slots, min(self.most, 2**62),
+                self.floats, self.integers, self.words, self.bits, self.points, self.lost, self.log,
+                state, WORK, CHUNKS,
+            )  # fmt: skip
+            if state == run.LARGE:
+                N = N[:0]
+                self._large()
+                state = run.START
+            elif state in (run.RESOLVE, run.ORDER):
+                self._settle(state)
+            else:
+                _, logged, _, _, _, total, lost, *_ = self.integers[: run.COUNTS].tolist()
+                if lost:
+                    self.failed.update((row[0], self._node(row[1:])) for row in self.lost[:lost].tolist())
+                if logged:
+                    self.broken.update(_circuits(self.log[:logged], self.normals))
+                self.integers[run.CIRCUITS] = self.integers[run.FAILED] = 0
+                if total + room > len(self.bits) < self.most:
+                    self.bits, self.points = _twice(self.bits), _twice(self.points)
+                yield total
+
+    def _node(self, codes: Sequence[int]) -> Node:
+        """The no-broken-circuit set of a cell: members, each as hyperplane, column and side, then -1."""
         members: list[int] = []
         places: list[int] = []
         signs: list[int] = []
-        for code in self.kept[i].tolist():
+        for code in codes:
             if code < 0:
                 break
             members.append(code >> 16)
             places.append(code >> 1 & (1 << 15) - 1)
             signs.append(1 if code & 1 else -1)
-        free = tuple(l for l in range(self.points.shape[2]) if l != base and l not in places)
+        free = tuple(l for l in range(self.sizes[1]) if l != self.base and l not in places)
         return Node(tuple(members), tuple(signs), free)
 
+    def _large(self) -> None:
+        """Make the first level here: numbers are large. Also decides how they are carried."""
+        run, (m, r, *_) = self.run, self.sizes
+        bound = hadamard(self.normals, r)
+        # all minors and products of two of them must be in the range of floats: 2^-1022 to 2^1023
+        if bound.bit_length() + 2 * r > 940:
+            raise OutOfReach
+        rounding = bound.bit_length() < 480
+        X, E, _, F, _, Z, scale, _ = run.floats_of.py_func(self.floats, *self.sizes)
+        counts, I, *_ = run.integers_of.py_func(self.integers, *self.sizes)
+        M, _, _, seen, _ = run.words_of.py_func(self.words, *self.sizes, self.slots)
+        run.clear.py_func(X, E, F, I, M, seen, counts, m, r, self.base)
+        exponents = first_level(self.normals, self.base, rounding, X, E, Z, scale)
+        F[:, 0] = X[0, self.base, 0], E[0, self.base, 0]
+        _, thorough, _ = self.options
+        counts[run.MODE] = run.ROUNDED if rounding else run.SCALED
+        counts[run.ROUNDS], counts[run.COARSEST] = (1, -3) if thorough else (0, 0)
+        self.exact = _Exact(self.normals, self.base, bound, exponents, rounding)
 
-def _room(size: int, words: int, r: int) -> tuple[NDArray[Any], ...]:
-    """Room for the cells, closures, points and sets of a chunk."""
-    return (
-        np.empty((size, words), dtype=np.uint64),
-        np.empty((size, words), dtype=np.uint64),
-        np.empty((size, 2, r)),
-        np.empty((size, r - 1), dtype=np.int32),
-    )
+    def _settle(self, state: int) -> None:
+        """Do what the kernel leaves to residues."""
+        run, (m, r, *_) = self.run, self.sizes
+        if self.exact is None:
+            exponents = np.zeros(m + r, dtype=np.int64)
+            self.exact = _Exact(self.normals, self.base, hadamard(self.normals, r), exponents, True)
+        X, E, S, F, *_ = run.floats_of.py_func(self.floats, *self.sizes)
+        counts, I, J, *_ = run.integers_of.py_func(self.integers, *self.sizes)
+        if state == run.RESOLVE:
+            self.exact.resolve(X, E, I, int(counts[run.LEVEL]) + 1)
+        else:
+            self.exact.order(X, E, F, I, S, J, counts)
+
+
+def _twice(array: NDArray[Any]) -> NDArray[Any]:
+    """The same rows with room for as many more."""
+    larger = np.empty((2 * len(array), array.shape[1]), dtype=array.dtype)
+    larger[: len(array)] = array
+    return larger
 
 
 def hadamard(rows: Sequence[Sequence[int]], r: int) -> int:
@@ -93,54 +178,6 @@ def primes_needed(bound: int) -> int:
     return (2 * bound).bit_length() // 30 + 2
 
 
-def compiled_walk(normals: Sequence[Sequence[int]], base: int) -> Iterator[Chunk]:
-    """The walk of `walk.walk` for rank r >= 2, in chunks. `normals[0][base]` must be positive.
-
-    The arrays of a chunk are overwritten by the next one.
-    """
-    from relu_cert.patterns import kernel
-
-    m, r = len(normals), len(normals[0])
-    levels, words, height = r + 1, (m + 63) // 64, padded(m)
-    bound = hadamard(normals, r)
-    # all minors and products of two of them must be in the range of floats: 2^-1022 to 2^1023
-    rounding = bound.bit_length() < 480
-    mode = kernel.INTEGERS if bound < 2**25 else kernel.ROUNDED if rounding else kernel.SCALED
-    if bound.bit_length() + 2 * r > 940 or m >= 1 << 15:
-        raise OutOfReach
-    X, E, S, exponents = first_level(normals, base, rounding, bound)
-    F = np.zeros((2, levels))
-    F[:, 0] = X[0, base, 0], E[0, base, 0]
-    I = np.zeros((5, levels, levels), dtype=np.int64)
-    I[0, 2, 0] = m - 1
-    I[3, :, :r] = 1
-    I[3, :, base] = 0
-    M = np.zeros((4, max(levels, 3), words), dtype=np.uint64)
-    M[0, 0] = np.frombuffer(((1 << 64 * words) - (1 << m)).to_bytes(8 * words, "little"), dtype=np.uint64)
-    J = np.zeros((2, m), dtype=np.int64)
-    most = cover_bound(m, r) // 2
-    room = max(min(ROOM, most), 2 * height) + 2 * height
-    cells, closures, points, kept = _room(room, words, r)
-    log = np.empty((room, words + 1), dtype=np.uint64)
-    counts = np.array([0, 0, -1, m, 0])
-    seen = np.zeros((min(1 << 14, 1 << most.bit_length()), words), dtype=np.uint64)
-    exact = _Exact(normals, base, bound, exponents, rounding)
-    state = kernel.START
-    while state != kernel.DONE:
-        state = kernel.advance(
-            X, E, F, I, M, S, J, height, base, mode, cells, closures, points, kept, log, counts, seen, state, WORK
-        )  # fmt: skip
-        if state == kernel.RESOLVE:
-            exact.resolve(X, E, I, int(counts[2]) + 1)
-        elif state == kernel.ORDER:
-            exact.order(X, E, F, I, S, J, counts)
-        else:
-            n, logged = counts[:2].tolist()
-            broken = _circuits(log[:logged], normals)
-            yield Chunk(cells[:n], closures[:n], points[:n], kept[:n], broken)
-            counts[:2] = 0
-
-
 def _circuits(log: NDArray[np.uint64], normals: Sequence[Sequence[int]]) -> dict[int, int]:
     """Logged broken circuits (bit masks) and the hyperplane that each spans."""
     masks: list[int] = log[:, 0].tolist()
@@ -148,7 +185,7 @@ def _circuits(log: NDArray[np.uint64], normals: Sequence[Sequence[int]]) -> dict
         masks = [mask | word << 64 * w for mask, word in zip(masks, log[:, w].tolist(), strict=True)]
     last: list[int] = log[:, -1].tolist()
     found = dict(zip(masks, last, strict=True))
-    if last and max(last) >> 32:
+    if max(last) >> 32:
         for mask in [mask for mask, spanned in found.items() if spanned >> 32]:
             spanned = found.pop(mask) - (1 << 32)
             found[_needed(mask, spanned, normals)] = spanned
@@ -219,66 +256,38 @@ def padded(m: int) -> int:
 
 
 def first_level(
-    normals: Sequence[Sequence[int]], base: int, rounding: bool, bound: int
-) -> tuple[Floats, Floats, Floats, NDArray[np.int64]]:
-    """Tableau and errors with level 0 filled in: z_0 in the place of the coordinate `base`, coordinates as extra rows.
+    normals: Sequence[Sequence[int]],
+    base: int,
+    rounding: bool,
+    X: Floats,
+    E: Floats,
+    Z: Floats,
+    scale: Floats,
+) -> NDArray[np.int64]:
+    """Fill in level 0 of the tableau and its errors, the normals Z and 1/|z_j|_1, as `run.level_zero` does.
 
-    X_jl = z_jl p - z_j,base z_0l with p = z_0,base; column base stays. Unless integers are kept, row j is divided by
-    2^exponents[j], about the square root of its size: then minors are neither too large nor too small. With these
-    comes scratch for the kernel and the exponents. No minor is above `bound`.
+    Unless integers are kept, row j is divided by 2^exponents[j], about the square root of its size: then minors are
+    neither too large nor too small. Returns the exponents. Entries of Z are correctly rounded.
     """
     m, r = len(normals), len(normals[0])
-    shape, size = (r + 1, r, padded(m) + padded(r)), (r + 1) * r
-    space = aligned((2 * size + 5, shape[2]))
-    X, E, S = space[:size].reshape(shape), space[size : 2 * size].reshape(shape), space[2 * size :]
     first, p = normals[0], normals[0][base]
-    if rounding and (bound < 2**25 or max(max(*z, -min(z)) for z in normals) < 2**25):  # the same, at once
-        N = np.array(normals, dtype=np.int64)
-        X[0, :, :m] = (N * p - N[:, base, None] * N[0]).T
-        X[0, base, :m] = N[:, base]
-        start, each = padded(m), np.arange(r)
-        X[0, each, start + each] = p
-        X[0, :, start + base] = -N[0]
-        X[0, base, start + base] = 1
-        return X, E, S, np.zeros(m + r, dtype=np.int64)
     rows = [*(list(z) for z in normals), *([int(i == l) for i in range(r)] for l in range(r))]
     exponents = [0 if rounding else max(map(abs, row)).bit_length() // 2 for row in rows]
     place = [*range(m), *range(padded(m), padded(m) + r)]
+    Z[:] = 0.0
     for row, exponent, j in zip(rows, exponents, place, strict=True):
         for l in range(r):
             x = row[l] if l == base else row[l] * p - row[base] * first[l]
             X[0, l, j] = x / (1 << (exponent + (exponents[0] if l != base else 0)))
             E[0, l, j] = 0.0 if abs(x) < 2**53 else abs(X[0, l, j]) * 2.0**-52
-    return X, E, S, np.array(exponents, dtype=np.int64)
+        if j < m:
+            Z[:r, j] = [x / (1 << exponent) for x in row]
+            scale[j] = (1 << exponent) / sum(map(abs, row))
+    return np.array(exponents, dtype=np.int64)
 
 
-class Finish:
-    """Integer points for the cells of chunks, with proved signs; smaller ones if `thorough`. Z are the normals."""
-
-    def __init__(self, Z: Floats, reach: float, thorough: bool) -> None:
-        from relu_cert.patterns import finish
-
-        m, self.r = Z.shape
-        R, words, lanes = finish.padded_rank(self.r), (m + 63) // 64, finish.LANES
-        columns = np.zeros((R, m))
-        columns[: self.r] = Z.T
-        self.kernel = finish.finish
-        self.data = columns, 1 / np.abs(Z).sum(axis=1)
-        self.space = aligned((3 * R + 2 * m + 9, lanes)), np.zeros((2, words, lanes), dtype=np.uint64)
-        # where all numbers are small, points are near small integers as they come, and centering gains little
-        effort = (0, 0) if not thorough else (1, -3) if np.abs(Z).max() > SMALL_ENTRIES else (0, -2)
-        self.effort = np.zeros((3, lanes), dtype=np.int64), *effort, reach
-
-    def __call__(self, chunk: Chunk, W: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Write the points into W; says where their signs are proved."""
-        good = np.zeros(len(W), dtype=np.bool_)
-        self.kernel(*self.data, chunk.cells, chunk.closures, chunk.points, W, good, *self.space, *self.effort)
-        return good
-
-
-def aligned(shape: tuple[int, ...]) -> Floats:
-    """Zeros that start at a multiple of 64 bytes, so that no vector lies across two lines of the cache."""
-    size = prod(shape)
-    raw = np.zeros(size + 8)
+def aligned(size: int) -> Floats:
+    """Room for floats that starts at a multiple of 64 bytes, so that no vector lies across two lines of the cache."""
+    raw = np.empty(size + 8)
     start = -raw.ctypes.data % 64 // 8
-    return raw[start : start + size].reshape(shape)
+    return raw[start : start + size]

@@ -1,28 +1,19 @@
 """Compiled: from float points to small integer points whose signs are proved (see `witness.py`), many cells at a time.
 
 Arrays end with the lane, the cell in its block, so that every inner loop is over numbers that lie side by side. The
-normals come as columns Z (R x m), with zero rows so that R is 3 a + 4 b with a < 4 (see `padded_rank`).
+normals come as columns Z (R x m), with zero rows so that R is 3 a + 4 b with a < 4 (see `padded_rank` in `run.py`).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from relu_cert.patterns.jit import compile_, compile_fused, propose_
+from relu_cert.patterns.jit import compile_, compile_call, compile_fused, propose_
 
-LANES = 96  # never a constant in the compiled code: short loops of known length are written out, one by one
 COARSEST, FINEST = -8, 1
 POWERS = 2.0 ** np.arange(COARSEST, FINEST + 1)
 SMALL = 64
 DIVISOR = np.gcd.outer(np.arange(SMALL), np.arange(SMALL)).astype(np.uint8)
-
-
-def padded_rank(r: int) -> int:
-    """The least R >= r with 3 ((-R) mod 4) <= R: sums of R products, by threes and then by fours."""
-    R = r
-    while 3 * (-R % 4) > R:
-        R += 1
-    return R
 
 
 @compile_fused
@@ -232,11 +223,15 @@ def without_divisor(w):  # type: ignore[no-untyped-def]
 
 
 @compile_
-def load(cells, closures, points, start, word, U, V):  # type: ignore[no-untyped-def]
+def load(cells, closures, points, count, start, word, U, V):  # type: ignore[no-untyped-def]
     """A block of cells into lanes; the last cell is repeated where there are too few."""
     N = U.shape[1]
+    for l in range(points.shape[2], len(U)):
+        for i in range(N):
+            U[l, i] = 0.0
+            V[l, i] = 0.0
     for i in range(N):
-        n = min(start + i, len(cells) - 1)
+        n = min(start + i, count - 1)
         for w in range(cells.shape[1]):
             word[0, w, i] = cells[n, w]
             word[1, w, i] = closures[n, w]
@@ -245,9 +240,11 @@ def load(cells, closures, points, start, word, U, V):  # type: ignore[no-untyped
             V[l, i] = points[n, 1, l]
 
 
-@compile_
-def finish(Z, scale, cells, closures, points, W, good, space, word, range_, rounds, coarsest, reach):  # type: ignore[no-untyped-def]
-    """W[n] = a small integer point of cell n, with good[n] if its signs are proved.
+@compile_call
+def finish(  # type: ignore[no-untyped-def]
+    Z, scale, cells, closures, points, count, W, at, good, space, word, range_, rounds, coarsest, reach
+):
+    """W[at + n] = a small integer point of cell n < count, with good[n] = 1 if its signs are proved.
 
     scale_j = 1 / |z_j|_1. points[n] is a point of the closed cell, zero on the hyperplanes in closures[n] only, and a
     direction that leads into the cell. More rounds of centering make smaller numbers; so does a search for the coarsest
@@ -262,13 +259,13 @@ def finish(Z, scale, cells, closures, points, W, good, space, word, range_, roun
     a, b, lanes = space[3 * R : 3 * R + m], space[3 * R + m : 3 * R + 2 * m], space[3 * R + 2 * m :]
     top, enough, level, bad, found = lanes[6], lanes[7], lanes[4], lanes[5], lanes[8]
     low, middle, high = range_[0], range_[1], range_[2]
-    for start in range(0, len(cells), N):
-        load(cells, closures, points, start, word, U, V)
+    for start in range(0, count, N):
+        load(cells, closures, points, count, start, word, U, V)
         step(Z, word[1], U, V, a, b, lanes)
         for _ in range(rounds):
             center(Z, U, V, a, b, lanes)
         fineness(U, a, b, scale, lanes, top, enough)
-        here = min(N, len(cells) - start)
+        here = min(N, count - start)
         for i in range(N):
             low[i] = coarsest
             high[i] = FINEST if 0.0 < enough[i] < reach else COARSEST - 1
@@ -286,11 +283,11 @@ def finish(Z, scale, cells, closures, points, W, good, space, word, range_, roun
                 for i in range(N):
                     w[i] = g[i] if bad[i] == 0.0 else w[i]
         for i in range(here):
-            good[start + i] = found[i] > 0.0
-            if good[start + i]:
+            good[start + i] = 1 if found[i] > 0.0 else 0
+            if found[i] > 0.0:
                 for l in range(r):
-                    W[start + i, l] = np.int64(best[l, i])
+                    W[at + start + i, l] = np.int64(best[l, i])
         if coarsest < 0:
             for n in range(start, start + here):
                 if good[n]:
-                    without_divisor(W[n])
+                    without_divisor(W[at + n])

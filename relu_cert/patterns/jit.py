@@ -10,16 +10,26 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+from numba.core import options
+
+
+def uncounted(options: object = options) -> dict[str, Any]:
+    """The option that takes the counting of references out of functions that allocate nothing, where numba has it.
+
+    It is not a public one. Without it views of arrays are counted, which takes time; nothing else changes.
+    """
+    return {"_nrt": False} if hasattr(getattr(options, "DefaultOptions", None), "_nrt") else {}
+
 
 _OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
-_BARE: dict[str, Any] = {
-    **_OPTIONS,
-    "_nrt": False,  # no allocation, so views are not counted, which costs much time
-    "forceinline": True,  # passing arrays costs more than most of these functions do
-}
+_CALLED: dict[str, Any] = {**_OPTIONS, **uncounted()}
+_BARE: dict[str, Any] = {**_CALLED, "forceinline": True}  # passing arrays costs more than most of these functions do
 
 compile_ = njit(**_BARE)
 """Strict floating point: for whatever decides or proves a sign."""
+
+compile_call = njit(**_CALLED)
+"""The same for functions that are long, or called from Python."""
 
 compile_allocating = njit(**_OPTIONS)
 """The same for functions that make arrays."""

@@ -7,7 +7,7 @@ The state of the walk lives in arrays, so that the kernel can return after some 
 
     X, E   (levels, r, m + r)   tableau and error bounds by level; after the hyperplanes come the coordinates themselves
     F      (2, levels)          determinant and its error bound by level
-    I      (6, levels, levels)  I[0, 0] members, I[0, 1] their columns, I[0, 2] next hyperplane to try by level,
+    I      (5, levels, levels)  I[0, 0] members, I[0, 1] their columns, I[0, 2] next hyperplane to try by level,
                                 I[1] signs T, I[2] the columns that decided them, I[3] free coordinates, by level;
                                 I[4, 0] signs of a leaf
     M      (4, levels, words)   bit masks: M[0] closure by level, M[1] and M[2] followers of each member with its sign
@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from relu_cert.patterns.jit import clear_bits, compile_, copy_bits, lowest, set_bit
+from relu_cert.patterns.jit import clear_bits, compile_, compile_call, copy_bits, lowest, set_bit
 from relu_cert.patterns.points import least_beyond, member_size, overrule, usual_size, write_on_line, write_point
 from relu_cert.patterns.tableau import (
     compare_points,
@@ -309,7 +309,7 @@ def add(X, E, I, M, F, k, e, base, mode, log, counts, seen):  # type: ignore[no-
     return GO_ON
 
 
-@compile_
+@compile_call
 def advance(  # type: ignore[no-untyped-def]
     X, E, F, I, M, S, J, m, base, mode, cells, closures, points, kept, log, counts, seen, resume, work
 ):

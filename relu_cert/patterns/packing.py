@@ -37,7 +37,9 @@ def both_halves(half: Packed, planes: Hyperplanes, n: int, *, compiled: bool = F
     if len(planes) == n and not any(planes.opposite):  # each row is a hyperplane of its own
         out = np.empty((2 * len(half), half.shape[1]), dtype=np.uint8)
         _reverse(half.reshape(-1), out.reshape(-1)[: half.size], compiled)
-        np.bitwise_xor(out[: len(half)], pack_masks([(1 << n) - 1], n), out=out[len(half) :])
+        others = np.invert(out[: len(half)], out=out[len(half) :])
+        if n % 8:  # bits that belong to no row
+            others[:, -1] &= 255 << -n % 8 & 255
         return out
     toggles = pack_masks([a | b for a, b in zip(planes.same, planes.opposite, strict=True)], n)
     start, nonzero = pack_masks([_negative(planes), ((1 << n) - 1) & ~planes.zero], n)

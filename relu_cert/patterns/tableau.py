@@ -160,21 +160,22 @@ def compare_points(low, high, e, upto, level):  # type: ignore[no-untyped-def]
 
 @compile_
 def sort_keys(keys, index, count):  # type: ignore[no-untyped-def]
-    """Shell sort of keys; index goes along."""
-    gap = 1
-    while gap < count // 3:
-        gap = 3 * gap + 1
-    while gap >= 1:
-        for i in range(gap, count):
+    """Shell sort of keys; index goes along. (Unsigned numbers: they are never taken for places from the end.)"""
+    one, three, n = np.uint64(1), np.uint64(3), np.uint64(count)
+    gap = one
+    while gap < n // three:
+        gap = three * gap + one
+    while gap >= one:
+        for i in range(gap, n):
             key, j = keys[i], index[i]
-            at = i
+            at = np.uint64(i)
             while at >= gap and keys[at - gap] > key:
                 keys[at] = keys[at - gap]
                 index[at] = index[at - gap]
                 at -= gap
             keys[at] = key
             index[at] = j
-        gap //= 3
+        gap //= three
 
 
 @compile_

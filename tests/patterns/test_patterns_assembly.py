@@ -6,16 +6,19 @@ import random
 
 import numpy as np
 import pytest
+from numba import njit
 
 from relu_cert.exact import matrix
 from relu_cert.patterns import cells as cells_module
+from relu_cert.patterns import compiled as compiled_module
 from relu_cert.patterns.arrangement import arrangement, hyperplanes
 from relu_cert.patterns.cells import cells
 from relu_cert.patterns.circuits import minimal
-from relu_cert.patterns.compiled import Chunk, Finish
-from relu_cert.patterns.jit import lowest
+from relu_cert.patterns.finish import finish
+from relu_cert.patterns.jit import lowest, uncounted
 from relu_cert.patterns.packing import both_halves
-from relu_cert.patterns.witness import REACH, float_rows
+from relu_cert.patterns.tableau import pivot_integers
+from relu_cert.patterns.witness import REACH
 from tests.patterns import instances
 
 
@@ -82,12 +85,47 @@ def test_floats_propose_points(monkeypatch, rows):
 
 def test_wrong_signs_are_not_proved():
     """A point is accepted for the cell that it lies in and refused for a cell that differs in one sign."""
-    normals = [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, -1)]
-    finish = Finish(float_rows(normals), REACH, False)
-    points = np.array([[[3.0, 2.0, 1.0], [0.0, 0.0, 0.0]]] * 3)
+    normals = np.array([(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, -1)])
+    m, r, lanes = *normals.shape, 8
+    Z, scale = np.ascontiguousarray(normals.T, dtype=np.float64), 1 / np.abs(normals).sum(axis=1)
     masks = np.array([[0b1111], [0b0111], [0b1110]], dtype=np.uint64)
-    chunk = Chunk(masks, np.zeros_like(masks), points, np.zeros((3, 2), dtype=np.int32), {})
-    W = np.zeros((3, 3), dtype=np.int64)
-    good = finish(chunk, W)
-    assert good.tolist() == [True, False, False]
-    assert (W[0] @ np.array(normals).T > 0).all()
+    points = np.array([[[3.0, 2.0, 1.0], [0.0, 0.0, 0.0]]] * 3)
+    W, good = np.zeros((4, r), dtype=np.int64), np.zeros(3, dtype=np.int64)
+    space, words = np.zeros((3 * r + 2 * m + 9, lanes)), np.zeros((2, 1, lanes), dtype=np.uint64)
+    ranges = np.zeros((3, lanes), dtype=np.int64)
+    finish(Z, scale, masks, np.zeros_like(masks), points, 3, W, 1, good, space, words, ranges, 0, 0, REACH)
+    assert good.tolist() == [1, 0, 0]
+    assert (W[1] @ normals.T > 0).all()
+    assert not W[0].any()
+
+
+@pytest.mark.parametrize("size", [30, 2**30, 2**70])
+def test_little_room(monkeypatch, size):
+    """Memory that is made larger again and again, and many returns from the engine, change nothing."""
+    rng = random.Random(size)
+    normals = hyperplanes(
+        arrangement(matrix([[rng.randint(-size, size) for _ in range(4)] for _ in range(24)])).rows
+    ).normals
+    plenty = cells(normals, compiled=True)
+    for name, value in (("FIRST_ROOM", 300), ("ROOM", 64), ("WORK", 5), ("CHUNKS", 1)):
+        monkeypatch.setattr(compiled_module, name, value)
+    little = cells(normals, compiled=True)
+    assert (little.bits == plenty.bits).all()
+    assert little.broken == plenty.broken
+    values = little.points.astype(object) @ np.array(normals, dtype=object).T
+    bits = np.unpackbits(little.bits, axis=1, count=len(normals), bitorder="little").astype(bool)
+    assert (values != 0).all()
+    assert ((values > 0) == bits).all()
+
+
+def test_private_option_is_not_needed():
+    """Where numba has lost its private option, functions are compiled without it, and do the same."""
+    assert uncounted(object()) == {}
+    rows = np.array([[3.0, 0.0, -2.0, 5.0], [1.0, 4.0, 0.0, -1.0]])
+    X = np.zeros((2, 2, 2, 4))
+    X[:, 0] = rows
+    counted = njit(error_model="numpy", **uncounted(object()))(pivot_integers.py_func)
+    for pivot, tableau in ((pivot_integers, X[0]), (counted, X[1])):
+        pivot(tableau, 0, 0, 3, 1.0)
+    assert (X[0] == X[1]).all()
+    assert X[0, 1, 1].tolist() == [8.0, 20.0, -2.0, 0.0]
