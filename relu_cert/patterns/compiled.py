@@ -245,9 +245,22 @@ class _Exact:
         from relu_cert.patterns import residues
 
         level, count = int(counts[2]) + 1, -int(counts[4])
+        separate(X[level], E[level], int(np.flatnonzero(I[3, level])[0]), self.base, S[0, :count], J[:, :count])
         if not residues.order_exactly(X, E, F, I, S, J, level, self.base, count, *self._arguments()):
             raise OutOfReach
         counts[4] = count
+
+
+def separate(X: Floats, E: Floats, c: int, base: int, keys: Floats, J: NDArray[np.int64]) -> None:
+    """J[1, i] = 1 only where points i, i + 1, ... of a line are all proved to be beyond all points before i.
+
+    Points are b/y in the order of floats. One with a large error may lie before many others, not only before the last.
+    """
+    y, ye, be = X[c, J[0]], E[c, J[0]], E[base, J[0]]
+    error = (be + np.abs(keys) * ye) * (1.0 + 1e-9) / (np.abs(y) - ye) + 2.0**-51 * np.abs(keys)
+    reach = np.maximum.accumulate(keys + error)
+    least = np.minimum.accumulate((keys - error)[::-1])[::-1]
+    J[1, 1:] = least[1:] > reach[:-1]
 
 
 def padded(m: int) -> int:
