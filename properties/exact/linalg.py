@@ -33,13 +33,22 @@ def mat(rows: Iterable[Iterable[Number]]) -> Matrix:
 
 
 def dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
-    """a.b"""
-    return sum((x * y for x, y in zip(a, b, strict=True)), Fraction(0))
+    """a.b (one fraction is made at the end: integers are added, over a common denominator)"""
+    n, d = 0, 1
+    for x, y in zip(a, b, strict=True):
+        p = x.numerator * y.numerator
+        if p:
+            q = x.denominator * y.denominator
+            if q == d:
+                n += p
+            else:
+                n, d = n * q + p * d, d * q
+    return Fraction(n, d)
 
 
 def norm2(a: Sequence[Fraction]) -> Fraction:
     """|a|^2"""
-    return sum((x * x for x in a), Fraction(0))
+    return dot(a, a)
 
 
 def add(a: Vector, b: Vector) -> Vector:
@@ -103,7 +112,10 @@ def matmul(A: Matrix, B: Matrix) -> Matrix:
 
 def combine(coefficients: Sequence[Fraction], vectors: Sequence[Vector], n: int) -> Vector:
     """The linear combination of vectors of length n."""
-    return total((scale(a, v) for a, v in zip(coefficients, vectors, strict=True) if a), n)
+    used = [(a, v) for a, v in zip(coefficients, vectors, strict=True) if a]
+    if not used:
+        return zeros(n)
+    return tuple(dot([a for a, _ in used], entries) for entries in zip(*(v for _, v in used), strict=True))
 
 
 def _to_flint(rows: Sequence[Vector]) -> Any:
@@ -175,6 +187,17 @@ def solve_columns(columns: Sequence[Vector], b: Vector) -> Vector | None:
     if not columns:
         return () if is_zero(b) else None
     return solve(transpose(columns), b)
+
+
+def solve_square(columns: Sequence[Vector], b: Vector) -> Vector | None:
+    """The x with sum_i x_i columns_i = b for as many columns as entries, or None if the columns are dependent."""
+    if not columns:
+        return ()
+    try:
+        x = _to_flint(columns).transpose().solve(_to_flint([(e,) for e in b]))
+    except ZeroDivisionError:
+        return None
+    return tuple(_fraction(x[i, 0]) for i in range(len(b)))
 
 
 def inverse(A: Matrix) -> Matrix | None:

@@ -16,9 +16,11 @@ from properties.exact.linalg import (
     least_squares,
     norm2,
     rank,
+    rref,
     scale,
-    solve_columns,
+    solve_square,
     total,
+    transpose,
 )
 
 
@@ -34,19 +36,25 @@ def subsets(items: Sequence[int]) -> Iterator[tuple[int, ...]]:
 
 
 def vertices(q: Sequence[Vector], b: Vector) -> tuple[Vector, ...]:
-    """All vertices, sorted: the feasible points whose positive columns are independent."""
+    """All vertices, sorted: the non-negative solutions on all bases of the columns, each once."""
+    rows, pivots = rref(transpose([*q, b])) if q else ((), ())
+    if len(q) in pivots or (not q and any(b)):
+        return ()
+    columns, right = transpose(rows)[:-1] if rows else (), tuple(row[-1] for row in rows)
     found = set()
-    for size in range(min(rank(q), len(q)) + 1):
-        for basis in combinations(range(len(q)), size):
-            columns = [q[i] for i in basis]
-            x = solve_columns(columns, b)
-            if x is None or any(a <= 0 for a in x) or rank(columns) < size:
-                continue
-            alpha = [Fraction(0)] * len(q)
-            for i, a in zip(basis, x, strict=True):
-                alpha[i] = a
-            found.add(tuple(alpha))
+    for basis in combinations([i for i, column in enumerate(columns) if any(column)], len(rows)):
+        x = solve_square([columns[i] for i in basis], right)
+        if x is not None and all(a >= 0 for a in x):
+            found.add(_on(basis, x, len(q)))
     return tuple(sorted(found))
+
+
+def _on(chosen: Sequence[int], x: Vector, n: int) -> Vector:
+    """The vector of length n with entries x at the chosen indices."""
+    out = [Fraction(0)] * n
+    for i, a in zip(chosen, x, strict=True):
+        out[i] = a
+    return tuple(out)
 
 
 def barycentre(points: Sequence[Vector]) -> Vector:
@@ -72,9 +80,7 @@ def least_norm(q: Sequence[Vector], b: Vector) -> Vector | None:
         x = least_squares(columns, b)
         if any(a < 0 for a in x) or combine(x, columns, len(b)) != b:
             continue
-        alpha = [Fraction(0)] * len(q)
-        for i, a in zip(chosen, x, strict=True):
-            alpha[i] = a
+        alpha = _on(chosen, x, len(q))
         if best is None or norm2(alpha) < norm2(best):
-            best = tuple(alpha)
+            best = alpha
     return best

@@ -12,6 +12,7 @@ With y = sum alpha_b X_b v_b + r, any alpha >= 0 is a solution and everything ab
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -21,22 +22,14 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from properties.exact import polytope
 from properties.exact.cone import project
-from properties.exact.linalg import (
-    Matrix,
-    Vector,
-    add,
-    combine,
-    dot,
-    independent,
-    matvec,
-    norm2,
-    null_space,
-    scale,
-    sub,
-    total,
-)
+from properties.exact.linalg import Vector, add, combine, independent, matvec, norm2, null_space, scale, sub
 from properties.exact.problem import CGL, Block, Weights
-from properties.strategies.numbers import nonzero_vector, positive_rationals, small_ints, unit_vector, vector
+from properties.strategies.numbers import points, positive_rationals, rationals, several, vector
+from properties.strategies.sketch import Sketch, first, fitted, fitted_in_cone, output, sketches
+
+WEIGHTS = tuple(Fraction(w) for w in ("0", "1", "2", "1/2", "1", "3", "3/2", "1"))
+POSITIVE = tuple(w for w in WEIGHTS if w)
+SHORT = tuple(Fraction(w) for w in ("1/2", "0", "4/5"))
 
 
 @dataclass(frozen=True)
@@ -111,50 +104,25 @@ class PlantedCGL:
         return self.weights(self.alpha)
 
 
-def orthogonal_to(r: Vector, g: Vector) -> Vector:
-    """g without its part along r."""
-    return sub(g, scale(dot(g, r) / norm2(r), r))
-
-
-@st.composite
-def _cone(draw: DrawFn, v: Vector, count: int, tight: bool) -> tuple[tuple[Vector, ...], Vector]:
-    """Columns k with k.v <= 0 and multipliers rho >= 0 that are zero where k.v < 0."""
-    columns, rho = [], []
-    s = norm2(v)
-    for _ in range(count):
-        k = draw(vector(len(v), 2))
-        if s and (tight or draw(st.booleans())):
-            k = sub(k, scale(dot(k, v) / s, v))
-        if dot(k, v) > 0:
-            k = scale(-1, k)
-        columns.append(k)
-        multiplier = Fraction(draw(st.integers(1 if tight else 0, 2)))
-        rho.append(multiplier if dot(k, v) == 0 else Fraction(0))
-    return tuple(columns), tuple(rho)
-
-
-@st.composite
-def planted_block(draw: DrawFn, r: Vector, v: Vector, p: Vector, count: int, tight: bool) -> Block:
-    """X_b and K_b with X_b' r = v + K rho and, where v is not zero, X_b v = |v|^2 r/|r|^2 + p."""
-    K, rho = draw(_cone(v, count, tight))
-    return draw(block_in_cone(r, v, p, K, rho))
-
-
-@st.composite
-def block_in_cone(draw: DrawFn, r: Vector, v: Vector, p: Vector, K: tuple[Vector, ...], rho: Vector) -> Block:
-    """The same for given constraints and multipliers."""
-    c = add(v, combine(rho, K, len(v)))
-    s = norm2(v)
-    columns = []
-    free = [orthogonal_to(r, draw(vector(len(r), 2))) if len(v) > 1 else (Fraction(0),) * len(r) for _ in v]
-    drift = combine(v, free, len(r))
-    for j, cj in enumerate(c):
-        column = scale(cj / norm2(r), r)
-        if s:  # N = p v'/|v|^2 + G (I - v v'/|v|^2)
-            column = add(column, scale(v[j] / s, sub(p, drift)))
-        columns.append(add(column, free[j]))
-    X: Matrix = tuple(zip(*columns, strict=True))
-    return Block(X, K)
+def plant_cgl(
+    r: Vector, lam: Fraction, active: Sequence[Sketch], inactive: Sequence[Sketch] = (), *, tight: bool = False
+) -> PlantedCGL:
+    """The problem with residual r and these candidates; the weight of an inactive sketch is |v_b| / lambda."""
+    blocks, vs, alphas = [], [], []
+    before: list[tuple[Fraction, Vector]] = []
+    for sketch in active:
+        v, p = scale(lam, sketch.direction), output(sketch, r, before)
+        before.append((sketch.weight, p))
+        blocks.append(fitted(sketch, r, v, p, tight))
+        vs.append(v)
+        alphas.append(sketch.weight)
+    for sketch in inactive:
+        vs.append(scale(lam * sketch.weight, sketch.direction))
+        blocks.append(fitted(sketch, r, vs[-1], output(sketch, r)))
+        alphas.append(Fraction(0))
+    q = [matvec(b.X, v) for b, v in zip(blocks, vs, strict=True)]
+    y = add(r, combine(alphas, q, len(r)))
+    return PlantedCGL(CGL(tuple(blocks), y, lam * lam), r, tuple(vs), tuple(alphas))
 
 
 @st.composite
@@ -177,31 +145,16 @@ def planted_cgl(
     positive multiplier. `residual` prescribes r (not zero). `min_active` candidates of weight `min_weight` or more in
     few rows make the solution not unique.
     """
-    n = draw(st.integers(1, max_n)) if residual is None else len(residual)
-    r = residual or draw(nonzero_vector(n))
+    most = max_n if residual is None else len(residual)
+    weights = tuple(w for w in WEIGHTS if w >= min_weight)
+    columns = 2 if constrained else 0
+    active = sketches(most, weights, max_size=max_size, columns=columns)
+    inactive = sketches(most, SHORT, max_size=max_size, columns=columns)
+    n = draw(st.integers(1, max_n)) if residual is None else most
+    r = residual or first(n, draw(vector(most)))
     lam = draw(positive_rationals())
-    blocks, vs, alphas = [], [], []
-    ps: list[Vector] = []
-    for _ in range(draw(st.integers(min_active, max_active))):
-        size = draw(st.integers(1, max_size))
-        v = scale(lam, draw(unit_vector(size)))
-        old = draw(st.integers(0, 2)) if len(ps) > 1 else 0
-        p = scale(Fraction(1, 2), add(ps[-1], ps[-2])) if old == 2 else orthogonal_to(r, draw(vector(n, 2)))
-        ps.append(p)
-        count = draw(st.integers(0, 2)) if constrained else 0
-        blocks.append(draw(planted_block(r, v, p, count, tight)))
-        vs.append(v)
-        alphas.append(Fraction(draw(st.integers(min_weight, 3)), draw(st.integers(1, 2))))
-    for _ in range(draw(st.integers(0, max_inactive))):
-        size = draw(st.integers(1, max_size))
-        v = scale(lam * draw(st.sampled_from([Fraction(1, 2), Fraction(0), Fraction(4, 5)])), draw(unit_vector(size)))
-        count = draw(st.integers(0, 2)) if constrained else 0
-        blocks.append(draw(planted_block(r, v, orthogonal_to(r, draw(vector(n, 2))), count, False)))
-        vs.append(v)
-        alphas.append(Fraction(0))
-    q = [matvec(b.X, v) for b, v in zip(blocks, vs, strict=True)]
-    y = add(r, total((scale(a, qb) for a, qb in zip(alphas, q, strict=True)), n))
-    return PlantedCGL(CGL(tuple(blocks), y, lam * lam), r, tuple(vs), tuple(alphas))
+    candidates = draw(several(active, min_active, max_active))
+    return plant_cgl(r, lam, candidates, draw(several(inactive, 0, max_inactive)), tight=tight)
 
 
 def planted_lasso(*, constrained: bool = True) -> SearchStrategy[PlantedCGL]:
@@ -214,22 +167,20 @@ def planted_corner(draw: DrawFn) -> PlantedCGL:
     """Neurons where several constraints are tight: often dependent (no LICQ), often without a multiplier (no strict
     complementarity). One or two blocks with weight, one perhaps without."""
     n = draw(st.integers(1, 3))
-    r, lam = draw(nonzero_vector(n)), draw(positive_rationals())
+    r, lam = first(n, draw(vector(3))), draw(positive_rationals())
+    flat = sketches(3, tuple(map(Fraction, range(3))), min_size=2, columns=0, places=("new",))
+    tight = several(st.tuples(points(2, 1), st.integers(0, 2)), 1, 4)
     blocks, vs, alphas = [], [], []
-    for _ in range(draw(st.integers(1, 3))):
-        size = draw(st.integers(2, 3))
-        v = scale(lam, draw(unit_vector(size)))
+    for sketch, constraints in draw(several(st.tuples(flat, tight), 1, 3)):
+        v = scale(lam, sketch.direction)
         across = null_space([v])
-        K = tuple(
-            combine([Fraction(draw(small_ints(1))) for _ in across], across, size)
-            for _ in range(draw(st.integers(1, 4)))
-        )
-        rho = tuple(Fraction(draw(st.integers(0, 2))) for _ in K)
-        blocks.append(draw(block_in_cone(r, v, orthogonal_to(r, draw(vector(n, 2))), K, rho)))
+        K = tuple(combine(c[: len(across)], across, len(v)) for c, _ in constraints)
+        rho = tuple(Fraction(multiplier) for _, multiplier in constraints)
+        blocks.append(fitted_in_cone(sketch, r, v, output(sketch, r), K, rho))
         vs.append(v)
-        alphas.append(Fraction(draw(st.integers(0, 2))))
+        alphas.append(sketch.weight)
     q = [matvec(b.X, v) for b, v in zip(blocks, vs, strict=True)]
-    y = add(r, total((scale(a, qb) for a, qb in zip(alphas, q, strict=True)), n))
+    y = add(r, combine(alphas, q, n))
     return PlantedCGL(CGL(tuple(blocks), y, lam * lam), r, tuple(vs), tuple(alphas))
 
 
@@ -241,24 +192,19 @@ def planted_smooth(draw: DrawFn, *, constrained: bool = True) -> PlantedCGL:
     A block whose output depends on the earlier ones is left out.
     """
     n = draw(st.integers(2, 4))
-    r = draw(nonzero_vector(n))
-    lam = draw(positive_rationals())
-    blocks: list[Block] = []
-    vs: list[Vector] = []
-    q: list[Vector] = []
-    alphas: list[Fraction] = []
-    for _ in range(draw(st.integers(1, 2))):
-        kinks = draw(st.integers(0, 1)) if constrained else 0
-        v = scale(lam, draw(unit_vector(2 + kinks)))
-        block = draw(planted_block(r, v, orthogonal_to(r, draw(vector(n, 2))), kinks, True))
-        output = matvec(block.X, v)
-        if independent([*q, output]):
-            blocks.append(Block(block.X, tuple(k for k in block.K if any(k))))
-            vs.append(v)
-            q.append(output)
-            alphas.append(draw(positive_rationals(3, 2)))
-    y = add(r, total((scale(a, qb) for a, qb in zip(alphas, q, strict=True)), n))
-    return PlantedCGL(CGL(tuple(blocks), y, lam * lam), r, tuple(vs), tuple(alphas))
+    r = first(n, draw(vector(4)))
+    flat = sketches(4, POSITIVE, min_size=2, max_size=2, columns=0, places=("new",))
+    bent = sketches(4, POSITIVE, min_size=3, max_size=3, columns=1, places=("new",))
+    drawn = several(st.one_of(flat, bent) if constrained else flat, 1, 2)
+    whole = plant_cgl(r, draw(positive_rationals()), draw(drawn), tight=True)
+    kept: list[int] = []
+    for b in range(len(whole.v)):
+        if independent([whole.q[k] for k in (*kept, b)]):
+            kept.append(b)
+    blocks = tuple(Block(b.X, tuple(k for k in b.K if any(k))) for b in whole.problem.blocks)
+    y = add(r, combine([whole.alpha[b] for b in kept], [whole.q[b] for b in kept], n))
+    part = CGL(blocks, y, whole.problem.lam2).restrict(kept)
+    return PlantedCGL(part, r, tuple(whole.v[b] for b in kept), tuple(whole.alpha[b] for b in kept))
 
 
 @st.composite
@@ -277,14 +223,14 @@ def candidate(draw: DrawFn, planted: PlantedCGL) -> Weights:
         return draw(feasible_weights(planted.problem))
     if kind == "rays":
         size = len(planted.E)
-        alpha = planted.embed(tuple(Fraction(draw(st.integers(0, 3)), draw(st.integers(1, 2))) for _ in range(size)))
+        alpha = planted.embed(draw(st.tuples(*[st.sampled_from(WEIGHTS)] * size)))
         return planted.weights(alpha)
     corners = [draw(st.sampled_from(planted.vertices)) for _ in range(draw(st.integers(1, 3)))]
     w = planted.weights(polytope.barycentre(corners))
     if kind == "mixture":
         return w
     b = draw(st.integers(0, len(w) - 1))
-    moved = tuple(x + Fraction(draw(small_ints(1)), 2) for x in w[b])
+    moved = tuple(x + draw(rationals(1, 1)) / 2 for x in w[b])
     return tuple(moved if i == b else wb for i, wb in enumerate(w))
 
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property, lru_cache
+from itertools import cycle, islice
 
 from hypothesis import assume
 from hypothesis import strategies as st
-from hypothesis.strategies import DrawFn
+from hypothesis.strategies import DrawFn, SearchStrategy
 
 from properties.exact import polytope
-from properties.exact.linalg import Matrix, Vector, add, combine, dot, norm2, null_space, scale, sub, transpose
+from properties.exact.linalg import Matrix, Vector, add, combine, dot, norm2, null_space, scale, sub, transpose, unit
 from properties.exact.network import output
 from properties.exact.patterns import patterns, relu_problem
 from properties.exact.problem import CGL, Weights, dual_vectors
@@ -50,7 +51,7 @@ class PlantedReLU:
     @cached_property
     def v(self) -> Weights:
         """The canonical dual vector of every block."""
-        return dual_vectors(self.problem, self.r)
+        return _dual_vectors(self.Z, self.r)
 
     @cached_property
     def carriers(self) -> tuple[tuple[int, ...], ...]:
@@ -91,10 +92,15 @@ class PlantedReLU:
         return min(len(polytope.support(alpha)) for alpha in self.vertices)
 
 
+@lru_cache(maxsize=256)
+def _dual_vectors(Z: Matrix, r: Vector) -> Weights:
+    """Of every block over D_Z; neither y nor lambda matters."""
+    return dual_vectors(relu_problem(Z, patterns(Z).all, r, Fraction(1)), r)
+
+
 def plant_relu(Z: Matrix, r: Vector, weights: Sequence[int | Fraction]) -> PlantedReLU | None:
     """The instance with residual r, its neurons weighted in turn by `weights`; None if no neuron could be active."""
-    problem = relu_problem(Z, patterns(Z).all, r, Fraction(1))
-    v = dual_vectors(problem, r)
+    v = _dual_vectors(Z, r)
     lam2 = max(norm2(vb) for vb in v)
     if lam2 == 0:
         return None
@@ -111,27 +117,48 @@ def _accept(planted: PlantedReLU | None) -> PlantedReLU:
     return planted
 
 
-def _weights() -> st.SearchStrategy[list[int]]:
-    return st.lists(st.integers(0, 3), min_size=1, max_size=5)
+@cache
+def _weights() -> SearchStrategy[tuple[int, ...]]:
+    """All one, or some of them zero and some larger."""
+    return st.one_of(st.just((1,)), st.tuples(*[st.sampled_from([1, 0, 2, 3, 1, 2])] * 4))
+
+
+@cache
+def _residuals(most: int) -> SearchStrategy[Vector]:
+    """Any integers, or few different ones, so that neurons tie."""
+    constant = st.sampled_from([(Fraction(1),) * most, (Fraction(-1),) * most])
+    return st.one_of(vector(most, 1), constant, vector(most))
 
 
 @st.composite
 def planted_relu(draw: DrawFn, *, max_n: int = 4, max_d: int = 2) -> PlantedReLU:
-    """Any small data set of any kind of matrix with any integer residual."""
+    """Any small data set of any kind of matrix with any integer residual; one in six has its rows on the axes."""
     n, d = draw(st.integers(1, max_n)), draw(st.integers(1, max_d))
+    if draw(st.integers(0, 5)) == 3:
+        return _accept(plant_relu(*_crossed(max(n, min(2 * d, max_n)), d, draw(vector(d, 2))), draw(_weights())))
     Z = draw(rational_matrix(n, d))
-    return _accept(plant_relu(Z, draw(vector(n)), draw(_weights())))
+    return _accept(plant_relu(Z, draw(_residuals(max_n))[:n], draw(_weights())))
 
 
 @st.composite
 def planted_antipodal(draw: DrawFn, *, max_n: int = 5, max_d: int = 2) -> PlantedReLU:
-    """Z'r = 0: optimal neurons come in pairs v, -v of one sign."""
+    """Z'r = 0: optimal neurons come in pairs v, -v of one sign. Where the rows lie on the axes, 2^d neurons tie."""
     d = draw(st.integers(1, max_d))
     n = draw(st.integers(d + 1, max_n))
+    coefficients, weights = draw(vector(max_n, 2)), draw(_weights())
+    if draw(st.booleans()):
+        return _accept(plant_relu(*_crossed(max(n, min(2 * d, max_n)), d, coefficients), weights))
     Z = draw(rational_matrix(n, d, draw(st.sampled_from(["general", "antipodal", "bias"]))))
     basis = null_space(transpose(Z))
-    r = combine([Fraction(draw(st.integers(-2, 2))) for _ in basis], basis, n)
-    return _accept(plant_relu(Z, r, draw(_weights())))
+    return _accept(plant_relu(Z, combine(coefficients[: len(basis)], basis, n), weights))
+
+
+def _crossed(n: int, d: int, lengths: Vector) -> tuple[Matrix, Vector]:
+    """Rows s e_1, -s e_1, t e_2, -t e_2, ... and from the beginning again; r = 1, but 0 on a row without a partner."""
+    turns = [(k, sign) for k in range(d) for sign in (1, -1)]
+    rows = [scale(sign * (1 + abs(lengths[k])), unit(d, k)) for k, sign in islice(cycle(turns), n)]
+    paired = n - n % 2
+    return tuple(rows), tuple(Fraction(int(i < paired)) for i in range(n))
 
 
 @st.composite

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 
 from hypothesis import assume
 from hypothesis import strategies as st
@@ -26,12 +26,14 @@ from properties.exact.linalg import Matrix, Vector, add, dot, matvec, norm2, sca
 from properties.exact.patterns import Pattern, gated_problem, patterns, relu_problem
 from properties.exact.problem import CGL, Block, Weights, dual_vectors
 from properties.exact.roots import rational_sqrt
-from properties.strategies.cgl import PlantedCGL, orthogonal_to, planted_block
+from properties.strategies.cgl import PlantedCGL
 from properties.strategies.matrices import rational_matrix
-from properties.strategies.numbers import nonzero_vector, orthogonal, positive_rationals, unit_vector, vector
+from properties.strategies.numbers import orthogonal, positive_rationals, several, vector
 from properties.strategies.relu import edge_data
+from properties.strategies.sketch import Sketch, first, fitted, output, sketches
 
 PARTS = (Fraction(1, 2), Fraction(1, 4), Fraction(9, 10), Fraction(99, 100))
+LENGTHS = (Fraction(2), Fraction(3, 2), Fraction(1), Fraction(1, 2), Fraction(9))
 MOST_TIED = 8  # vertices are found by trying all sets of neurons
 
 
@@ -99,13 +101,11 @@ def plant_elastic(
 def planted_elastic(draw: DrawFn, *, max_n: int = 4, max_blocks: int = 5) -> PlantedElastic:
     """A direct problem with cones; dual vectors shorter than lambda, as long, and longer."""
     n = draw(st.integers(1, max_n))
-    r, lam, delta = draw(nonzero_vector(n)), draw(positive_rationals()), draw(positive_rationals(3, 4))
+    r, lam, delta = first(n, draw(vector(max_n))), draw(positive_rationals()), draw(positive_rationals(3, 4))
     blocks = []
-    for _ in range(draw(st.integers(1, max_blocks))):
-        length = lam * draw(st.sampled_from([Fraction(2), Fraction(3, 2), Fraction(1), Fraction(1, 2), Fraction(9)]))
-        v = scale(length, draw(unit_vector(draw(st.integers(1, 3)))))
-        p = orthogonal_to(r, draw(vector(n, 2)))
-        blocks.append(draw(planted_block(r, v, p, draw(st.integers(0, 2)), draw(st.booleans()))))
+    for sketch, tight in draw(several(st.tuples(sketches(max_n, LENGTHS), st.booleans()), 1, max_blocks)):
+        v = scale(lam * sketch.weight, sketch.direction)
+        blocks.append(fitted(sketch, r, v, output(sketch, r), tight))
     return plant_elastic(tuple(blocks), r, lam, delta)
 
 
@@ -249,35 +249,57 @@ def chances() -> SearchStrategy[Fraction]:
     return st.sampled_from([Fraction(1, 4), Fraction(1, 3), Fraction(2, 5), Fraction(1, 10), Fraction(1, 2)])
 
 
+@dataclass(frozen=True)
+class _Part:
+    """Rows of their own: labels, the chance a, and blocks that tie with weight, tie without, or do not tie."""
+
+    labels: Vector
+    chance: Fraction
+    weighted: tuple[Sketch, ...]
+    idle: tuple[Sketch, ...]
+    short: tuple[Sketch, ...]
+
+
+@cache
+def _parts() -> SearchStrategy[_Part]:
+    sketch = sketches(3, (Fraction(1),), max_size=2, columns=1, places=("new",))
+    label = st.sampled_from([Fraction(1), Fraction(-1)])
+    some = several(sketch, 0, 1)
+    return st.builds(
+        _Part,
+        several(label, 1, 3),
+        chances(),
+        several(sketch, 1, 3),
+        some,
+        some,
+    )
+
+
 @st.composite
 def planted_logistic(draw: DrawFn) -> PlantedLogistic:
     """A direct problem in one or two parts with rows of their own; sum_b p_b = 0 over the weighted blocks of a part."""
     lam = draw(positive_rationals())
-    sizes = draw(st.lists(st.integers(1, 3), min_size=1, max_size=2))
-    n, start = sum(sizes), 0
+    parts = draw(several(_parts(), 1, 2))
+    n, start = sum(len(part.labels) for part in parts), 0
     blocks: list[Block] = []
     q: list[Vector] = []
-    labels: list[Fraction] = []
-    a: list[Fraction] = []
-    for size in sizes:
-        y = tuple(Fraction(draw(st.sampled_from([1, -1]))) for _ in range(size))
-        chance = draw(chances())
-        ps = [orthogonal_to(y, draw(vector(size, 2))) for _ in range(draw(st.integers(0, 2)))]
-        balance = scale(-1, total(ps, size))
-        idle = [orthogonal_to(y, draw(vector(size, 2))) for _ in range(draw(st.integers(0, 1)))]
-        for p, ties in [(p, True) for p in (*ps, balance, *idle)] + [(balance, False)] * draw(st.integers(0, 1)):
-            length = lam / chance * (1 if ties else Fraction(1, 2))
-            v = scale(length, draw(unit_vector(draw(st.integers(1, 2)))))
-            inner = draw(planted_block(y, v, p, draw(st.integers(0, 1)), False))
-            width = (Fraction(0),) * len(v)
-            X = (*[width] * start, *inner.X, *[width] * (n - start - size))
+    for part in parts:
+        y = part.labels
+        outputs = [output(sketch, y) for sketch in part.weighted[1:]]
+        balance = scale(-1, total(outputs, len(y)))
+        ties = [*zip(part.weighted, (balance, *outputs), strict=True), *((s, output(s, y)) for s in part.idle)]
+        for sketch, p, length in [(s, p, 1) for s, p in ties] + [(s, balance, Fraction(1, 2)) for s in part.short]:
+            v = scale(length * lam / part.chance, sketch.direction)
+            inner = fitted(sketch, y, v, p)
+            width = zeros(len(v))
+            X = (*[width] * start, *inner.X, *[width] * (n - start - len(y)))
             blocks.append(Block(X, inner.K))
-            if ties:
+            if length == 1:
                 q.append(matvec(X, v))
-        labels += y
-        a += [chance] * size
-        start += size
-    return PlantedLogistic(CGL(tuple(blocks), tuple(labels), lam * lam), tuple(a), tuple(q), (1,) * len(q))
+        start += len(y)
+    labels = tuple(y for part in parts for y in part.labels)
+    a = tuple(part.chance for part in parts for _ in part.labels)
+    return PlantedLogistic(CGL(tuple(blocks), labels, lam * lam), a, tuple(q), (1,) * len(q))
 
 
 @st.composite
