@@ -2,7 +2,8 @@
 
 A statement's instances are drawn in batches, each from its own seed. A finished batch is one small file in the state
 folder, so a campaign that is interrupted goes on where it stopped; with more `examples` a finished one is extended.
-An instance that refutes a statement is shrunk and stored as a file that replays.
+An instance that refutes a statement is shrunk and stored as a file that replays. A batch says which code drew and
+checked it: batches of other code are kept and counted, and run again if asked for.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from properties.codec import encode
 from properties.files import write_text
 from properties.model import Claim, Property
 from properties.run import digest, search
+from properties.version import code_version
 from relu_cert.errors import DataError, UsageError
 
 STATE = ".relu_cert_campaign"
@@ -75,6 +77,12 @@ class Batch:
     seconds: float
     failure: dict[str, Any] | None
     notes: dict[str, int] = field(default_factory=dict)
+    code: str = ""
+
+    @property
+    def current(self) -> bool:
+        """The code that drew and checked it is the code that is here."""
+        return self.code == code_version(self.module)
 
     @property
     def exhausted(self) -> bool:
@@ -98,12 +106,13 @@ class Line:
 
 @dataclass(frozen=True)
 class Result:
-    """The summary: all lines, the files of failing instances, batches done now and before."""
+    """The summary: all lines, the files of failing instances, batches done now, before, and by other code."""
 
     lines: tuple[Line, ...]
     failures: tuple[str, ...]
     done: int
     resumed: int
+    older: int = 0
 
 
 def statements(claim: Claim) -> dict[str, Property]:
@@ -159,6 +168,7 @@ def run_batch(task: Task) -> Batch:
         round(monotonic() - start, 3),
         failure,
         dict(found.notes),
+        code_version(task.module),
     )
 
 
@@ -170,8 +180,19 @@ def read_batches(state: Path) -> dict[str, Batch]:
             stored = json.loads(path.read_text())
             stored["digests"], stored["vacuous"] = tuple(stored["digests"]), tuple(stored["vacuous"])
             out[path.name] = Batch(**stored)
-        except (ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError) as error:
             raise DataError(f"{path} is not a finished batch ({error}). Remove it and run again.") from error
+    return out
+
+
+def _spent(done: Iterable[Batch]) -> set[tuple[str, str]]:
+    """The statements without further instances: a batch found few, or the second found only those of the first."""
+    known = {(b.module, b.which, b.number): b for b in done}
+    out = {(b.module, b.which) for b in known.values() if b.exhausted}
+    for (module, which, number), first in known.items():
+        second = known.get((module, which, 1))
+        if number == 0 and second is not None and set(second.digests) <= set(first.digests) and not second.failure:
+            out.add((module, which))
     return out
 
 
@@ -180,32 +201,39 @@ def _prepare(plan: Plan, state: Path) -> None:
     path = state / "campaign.json"
     ours = {"seed": plan.seed, "batch": plan.batch}
     if path.exists():
-        theirs = json.loads(path.read_text())
+        try:
+            theirs = json.loads(path.read_text())
+        except (OSError, ValueError) as error:
+            raise DataError(f"{path} is damaged ({error}). It should say {json.dumps(ours)}: mend it.") from error
         if theirs != ours:
             raise UsageError(f"{state} holds a campaign with {theirs}, not {ours}. Use another --state")
     else:
         write_text(path, json.dumps(ours))
 
 
-def run(plan: Plan, state: Path, jobs: int = 1, dask: str | None = None, quiet: bool = False) -> Result:
-    """Run what is missing of the plan, keep every finished batch, and sum up all of it."""
+def run(
+    plan: Plan, state: Path, jobs: int = 1, dask: str | None = None, quiet: bool = False, again: bool = False
+) -> Result:
+    """Run what is missing of the plan, keep every finished batch, and sum up all of it.
+
+    `again` runs batches of other code once more.
+    """
     _prepare(plan, state)
-    done = read_batches(state)
+    done = {name: batch for name, batch in read_batches(state).items() if batch.current or not again}
     resumed = len(done)
-    spent = {(b.module, b.which) for b in done.values() if b.exhausted}
+    spent = _spent(done.values())
     everything = list(tasks(plan))
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True, disable=quiet) as progress:
         bar = progress.add_task("batches", total=len(everything))
-        rounds = [[t for t in everything if t.number == 0], [t for t in everything if t.number > 0]]
-        for turn in rounds:
+        for turn in ([t for t in everything if min(t.number, 2) == k] for k in range(3)):
             missing = [t for t in turn if t.name not in done and (t.module, t.which) not in spent]
             progress.update(bar, advance=len(turn) - len(missing))
             for task_name, batch in _execute(missing, jobs, dask):
                 done[task_name] = batch
                 _store(state, task_name, batch)
                 progress.update(bar, advance=1, description=batch.module)
-            spent |= {(b.module, b.which) for b in done.values() if b.exhausted}
+            spent = _spent(done.values())
     return _summarise(plan, state, done, resumed)
 
 
@@ -275,7 +303,7 @@ def _summarise(plan: Plan, state: Path, done: dict[str, Batch], resumed: int) ->
             notes = dict(sum((Counter(b.notes) for b in mine), Counter()))
             lines.append(Line(claim.label, which, len(met - empty), len(empty), len(mine), seconds, failures, notes))
     files = tuple(sorted(str(p) for p in (state / "failures").glob("*.json")))
-    return Result(tuple(lines), files, len(done), resumed)
+    return Result(tuple(lines), files, len(done), resumed, sum(not b.current for b in done.values()))
 
 
 def print_summary(result: Result, console: Console) -> None:
@@ -297,5 +325,7 @@ def print_summary(result: Result, console: Console) -> None:
             f"Batches: {result.done}, {result.resumed} of them from before. Failing instances: {len(result.failures)}."
         )
     )
+    if result.older:
+        console.print(Text(f"{result.older} of the batches are of other code: --again runs them once more."))
     for path in result.failures:
         console.print(Text(f"replay with: python -m properties replay {path}", style="bold red"))

@@ -20,7 +20,7 @@ from rich.text import Text
 
 from properties import campaign, ledger, registry
 from properties.codec import decode
-from properties.files import write_text
+from properties.files import check_writable, write_text
 from properties.hunt import hunt
 from properties.hunt_networks import MODELS
 from properties.model import Answer, Claim
@@ -129,6 +129,7 @@ def _long(long: argparse.ArgumentParser, command: str) -> None:
     long.add_argument("--jobs", type=_count, default=1, help="processes on this machine (default 1)")
     long.add_argument("--dask", metavar="ADDRESS", help="run on this dask scheduler instead")
     long.add_argument("--state", metavar="DIR", default=state, help=f"default {state}")
+    long.add_argument("--again", action="store_true", help="run finished batches once more if the code is another now")
     long.add_argument("--batch", type=_count, default=campaign.BATCH, help="instances per task (default %(default)s)")
 
 
@@ -165,6 +166,8 @@ def _ledger(options: argparse.Namespace) -> int:
         for path in write_refutations(claims, Path(options.refutations)):
             print(path)
         return 0
+    if options.html:
+        check_writable(Path(options.html))
     with Progress(console=Console(stderr=True), transient=True, disable=options.quiet) as progress:
         task = progress.add_task("claims", total=len(claims))
         for claim in claims.values():
@@ -180,19 +183,21 @@ def _ledger(options: argparse.Namespace) -> int:
     return 1 if any(e.problems for e in entries) else 0
 
 
+def _run_long(options: argparse.Namespace, names: tuple[str, ...]) -> campaign.Result:
+    plan = campaign.Plan(names, options.examples, options.batch, options.seed or 0)
+    how = {"jobs": options.jobs, "dask": options.dask, "quiet": options.quiet, "again": options.again}
+    return campaign.run(plan, Path(options.state), **how)
+
+
 def _campaign(options: argparse.Namespace) -> int:
-    plan = campaign.Plan(
-        claims=tuple(chosen(options.only)), examples=options.examples, batch=options.batch, seed=options.seed or 0
-    )
-    result = campaign.run(plan, Path(options.state), jobs=options.jobs, dask=options.dask, quiet=options.quiet)
+    result = _run_long(options, tuple(chosen(options.only)))
     campaign.print_summary(result, _console())
     return 1 if result.failures else 0
 
 
 def _soundness(options: argparse.Namespace) -> int:
     names = {name: registry.load(name) for name in registry.soundness_names()}
-    plan = campaign.Plan(tuple(chosen(options.only, names)), options.examples, options.batch, options.seed or 0)
-    result = campaign.run(plan, Path(options.state), jobs=options.jobs, dask=options.dask, quiet=options.quiet)
+    result = _run_long(options, tuple(chosen(options.only, names)))
     if options.json:
         print(json.dumps(soundness.as_json(result), indent=1))
     else:
@@ -222,7 +227,10 @@ def _replay(path: Path) -> int:
     if module not in (*registry.module_names(), *registry.soundness_names()):
         raise DataError(f"{path}: no claim module is called {module!r}")
     prop = campaign.property_of(registry.load(module), which)
-    outcome = prop.check(instance)
+    try:
+        outcome = prop.check(instance)
+    except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError) as error:
+        raise DataError(f"{path}: the instance does not fit the statement ({type(error).__name__}: {error})") from error
     print(f"{stored.get('label', module)}, {which}: {prop.statement}")
     _Console(width=WIDTH).print(Text(f"{outcome.answer.value}{': ' + outcome.why if outcome.why else ''}"))
     return 1 if outcome.answer is Answer.FAILS else 0

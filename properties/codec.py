@@ -40,17 +40,27 @@ def decode(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     if set(value) == {"q"}:
-        return Fraction(value["q"])
-    if set(value) == {"type", "fields"}:
-        return _class(value["type"])(**{k: decode(v) for k, v in value["fields"].items()})
+        return _fraction(value["q"])
+    if set(value) == {"type", "fields"} and isinstance(value["fields"], dict):
+        return _class(str(value["type"]))(**{k: decode(v) for k, v in value["fields"].items()})
     raise DataError(f"expected a number or a named value, found keys {sorted(value)}")
+
+
+def _fraction(text: Any) -> Fraction:
+    try:
+        return Fraction(text) if isinstance(text, str) else Fraction("")
+    except (ValueError, ZeroDivisionError) as error:
+        raise DataError(f"expected a rational number such as '-3/4', found {text!r}") from error
 
 
 def _class(name: str) -> type:
     module, _, qualname = name.partition(":")
     if not module.startswith("properties."):
         raise DataError(f"the type {name!r} does not belong to properties")
-    found = getattr(import_module(module), qualname, None)
+    try:
+        found = getattr(import_module(module), qualname, None)
+    except ImportError as error:
+        raise DataError(f"the type {name!r} is unknown") from error
     if not isinstance(found, type) or not is_dataclass(found):
         raise DataError(f"the type {name!r} is unknown")
     return found

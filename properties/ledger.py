@@ -14,6 +14,8 @@ from rich.text import Text
 from properties.codec import encode
 from properties.run import Entry, Judgement, Verdict
 
+FORMAT = "relu_cert ledger"
+VERSION = 1
 ORDER: tuple[Verdict, ...] = ("holds", "refuted", "vacuous")
 INDENT = 2
 COLOURS = {"holds": "green", "refuted": "red", "vacuous": "yellow"}
@@ -26,7 +28,9 @@ TITLES = {
 
 def grouped(entries: Sequence[Entry]) -> dict[Verdict, list[Entry]]:
     """Entries by the verdict on the printed statement, each group by label."""
-    return {v: sorted((e for e in entries if e.printed.verdict == v), key=lambda e: e.claim.label) for v in ORDER}
+    return {
+        v: sorted((e for e in entries if e.printed.verdict == v), key=lambda e: e.claim.label.casefold()) for v in ORDER
+    }
 
 
 def summary(entries: Sequence[Entry]) -> str:
@@ -100,8 +104,10 @@ def evidence(e: Entry) -> list[str]:
 
 
 def as_json(entries: Sequence[Entry], examples: int, seed: int | None) -> dict[str, Any]:
-    """Everything that the ledger knows, exact instances included."""
+    """Everything that the ledger knows, exact instances included. Keys are added, never renamed, within a version."""
     return {
+        "format": FORMAT,
+        "version": VERSION,
         "examples": examples,
         "seed": seed,
         "summary": summary(entries),

@@ -8,6 +8,7 @@ True
 
 Numbers and vectors: `rationals`, `positive_rationals`, `vector`, `nonzero_vector`, `unit_vector`, `orthogonal`.
 Matrices: `rational_matrix` with `kind` one of `KINDS` (general, low rank, duplicate, antipodal, grid, one-hot, bias).
+`several` draws a few of anything so that each can be dropped; `points` draws rational points, the simplest first.
 Planted instances: `planted_cgl`, `planted_lasso`, `planted_smooth` (sensitivity), `planted_corner`, `planted_relu`,
 `planted_box`, `planted_antipodal`, `planted_kink`, `planted_edge`, `planted_cube`. Of the variants: `planted_elastic`,
 `planted_elastic_network`, `planted_sampled`, `planted_logistic`, `planted_logistic_network`, and `gates` for networks
@@ -20,6 +21,7 @@ from properties.strategies.cgl import (
     PlantedCGL,
     candidate,
     feasible_weights,
+    plant_cgl,
     planted_cgl,
     planted_corner,
     planted_lasso,
@@ -33,8 +35,10 @@ from properties.strategies.matrices import KINDS, rational_matrix
 from properties.strategies.numbers import (
     nonzero_vector,
     orthogonal,
+    points,
     positive_rationals,
     rationals,
+    several,
     small_ints,
     unit_vector,
     vector,
@@ -48,6 +52,7 @@ from properties.strategies.relu import (
     planted_kink,
     planted_relu,
 )
+from properties.strategies.sketch import Sketch, sketches
 from properties.strategies.variants import (
     Gates,
     PlantedElastic,
@@ -70,11 +75,13 @@ __all__ = [
     "PlantedLogistic",
     "PlantedReLU",
     "PlantedSampled",
+    "Sketch",
     "candidate",
     "feasible_weights",
     "gates",
     "nonzero_vector",
     "orthogonal",
+    "plant_cgl",
     "plant_relu",
     "planted_antipodal",
     "planted_box",
@@ -91,9 +98,12 @@ __all__ = [
     "planted_relu",
     "planted_sampled",
     "planted_smooth",
+    "points",
     "positive_rationals",
     "rational_matrix",
     "rationals",
+    "several",
+    "sketches",
     "small_ints",
     "unit_vector",
     "vector",

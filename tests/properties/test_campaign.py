@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from properties import campaign, cli, registry
 from properties.campaign import Plan, read_batches, run, run_batch, tasks
 from properties.model import HOLDS, Claim, Outcome, Property, Witness, fails
+from properties.version import CERTIFIER, code_version
 from relu_cert.errors import DataError, UsageError
 
 PLAN = Plan(claims=("lemma_pruning_paths_equiv", "prop_one_neuron"), examples=30, batch=10, seed=3)
@@ -97,6 +98,76 @@ def test_a_damaged_batch_is_named(tmp_path: Path) -> None:
         run(PLAN, tmp_path, quiet=True)
 
 
+def test_a_damaged_campaign_file_is_named(tmp_path: Path) -> None:
+    """The file that remembers seed and batch size: what is wrong with it is one sentence."""
+    (tmp_path / "campaign.json").write_text('{"seed": 3, ')
+    with pytest.raises(DataError, match=r"campaign\.json is damaged"):
+        run(PLAN, tmp_path, quiet=True)
+
+
+def test_batches_of_other_code_are_counted_and_run_again_if_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A batch carries the fingerprint of its code; the summary says how many are of other code, --again renews them."""
+    command = ["campaign", "--only", "prop:one-neuron", "--examples", "20", "--batch", "10", "--quiet"]
+    command += ["--state", str(tmp_path)]
+    with monkeypatch.context() as before:
+        before.setattr(campaign, "code_version", lambda module: "before")
+        assert cli.main(command) == 0
+    assert "other code" not in capsys.readouterr().out
+    assert cli.main(command) == 0
+    assert "2 of the batches are of other code" in capsys.readouterr().out
+    assert cli.main([*command, "--again"]) == 0
+    assert "Batches: 2, 0 of them from before." in " ".join(capsys.readouterr().out.split())
+    assert {b.code for b in read_batches(tmp_path).values()} == {campaign.code_version("prop_one_neuron")}
+
+
+def test_the_fingerprint_of_the_code_is_that_of_the_claim() -> None:
+    """Two claims have two fingerprints; a soundness statement's covers the certifier and the checker."""
+    assert code_version("prop_one_neuron") != code_version("tables")
+    assert len(code_version("soundness.planted_relu")) == 12
+    assert {"relu_cert", "verify"} <= set(CERTIFIER)
+
+
+def test_a_batch_that_brings_nothing_new_is_the_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fifteen instances in batches of twenty: the second finds only those of the first, and there is no third."""
+    few = Claim("test:few", "Few", Property("Small.", st.integers(0, 14), lambda x: HOLDS))
+    monkeypatch.setattr(registry, "load", lambda name: few)
+    result = run(Plan(("test_few",), 100, 20), tmp_path, quiet=True)
+    assert result.done == 2
+    assert result.lines[0].instances == 15
+
+
+def test_a_full_disk_leaves_no_half_written_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error names the file and the reason; finished batches stay, and the run goes on when there is room."""
+    run(Plan(PLAN.claims, 10, 10, 3), tmp_path, quiet=True)
+    kept = sorted(tmp_path.iterdir())
+
+    def full(path: Path, target: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as disk:
+        disk.setattr(Path, "replace", full)
+        with pytest.raises(DataError, match="No space left"):
+            run(PLAN, tmp_path, quiet=True)
+    assert sorted(tmp_path.iterdir()) == kept
+    assert run(PLAN, tmp_path, quiet=True).resumed == 2
+
+
+def test_two_campaigns_may_share_a_folder(tmp_path: Path) -> None:
+    """Two processes at the same time: both end at the result of one, and no file is half-written."""
+    command = [sys.executable, "-m", "properties", "campaign", "--only", "prop:one-neuron", "--examples", "60"]
+    command += ["--batch", "10", "--state", str(tmp_path / "both"), "--quiet"]
+    root = Path(campaign.__file__).parents[1]
+    both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root) for _ in range(2)]
+    told = [process.communicate()[0] for process in both]
+    assert [process.returncode for process in both] == [0, 0]
+    alone = run(Plan(("prop_one_neuron",), 60, 10), tmp_path / "alone", quiet=True)
+    assert all(f"Distinct exact instances: {alone.lines[0].instances}," in text for text in told)
+    mine = {name: batch.digests for name, batch in read_batches(tmp_path / "alone").items()}
+    assert {name: batch.digests for name, batch in read_batches(tmp_path / "both").items()} == mine
+
+
 def test_few_instances_are_not_drawn_again_and_again(tmp_path: Path) -> None:
     """A statement about four instances is exhausted by its first batch."""
     result = run(Plan(("tables",), 60, 20), tmp_path, quiet=True)
@@ -155,6 +226,11 @@ def test_replay_says_when_an_instance_no_longer_fails(
         '{"module": "tables", "which": "printed", "instance": 0.5}',
         '{"module": "tables", "which": "printed", "instance": {"type": "os:stat_result", "fields": {}}}',
         '{"module": "tables", "which": "neither", "instance": 1}',
+        '{"module": "tables", "which": "printed", "instance": {"q": "1/0"}}',
+        '{"module": "tables", "which": "printed", "instance": {"q": 3}}',
+        '{"module": "tables", "which": "printed", "instance": {"type": "properties.nowhere:X", "fields": {}}}',
+        '{"module": "tables", "which": "printed", "instance": {"type": "properties.model:Witness", "fields": []}}',
+        '{"module": "lemma_unique_cgl", "which": "printed", "instance": 7}',
     ],
 )
 def test_replay_refuses_what_is_not_a_stored_instance(

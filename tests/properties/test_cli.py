@@ -51,6 +51,7 @@ def test_json_holds_the_exact_witnesses(capsys: pytest.CaptureFixture[str]) -> N
     """The JSON ledger's witness is the claim's instance, and still refutes."""
     assert cli.main([*FAST, "--json"]) == 0
     ledger = json.loads(capsys.readouterr().out)
+    assert (ledger["format"], ledger["version"]) == ("relu_cert ledger", 1)
     entry = next(c for c in ledger["claims"] if c["label"] == "prop:one-neuron")
     assert entry["printed"]["verdict"] == "refuted"
     assert entry["repaired"]["verdict"] == "holds"
@@ -83,6 +84,19 @@ def test_the_page_is_self_contained_and_escaped(tmp_path: Path, monkeypatch: pyt
     assert "<b>1</b>" not in page
     assert "http" not in page
     assert list(target.parent.iterdir()) == [target]
+
+
+@pytest.mark.parametrize("name", ["", "file/ledger.html"], ids=["folder", "below-a-file"])
+def test_a_page_that_cannot_be_written_is_refused_before_the_run(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 65 and one sentence at once, not after a minute of claims."""
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(cli, "run_claim", lambda *rest: pytest.fail("the claims were run"))
+    assert cli.main(["--html", str(tmp_path / name), "--quiet"]) == 65
+    errors = capsys.readouterr().err
+    assert "cannot be written" in errors
+    assert len(errors.strip().splitlines()) == 1
 
 
 def test_a_repaired_claim_that_fails_is_an_error(
@@ -125,6 +139,8 @@ def test_a_refutation_that_is_news_is_an_error(
         (["--examples", "0"], "at least 1"),
         (["--examples", "many"], "at least 1"),
         (["--nonsense"], "--help"),
+        (["--seed", "x"], "--seed"),
+        (["campaign", "--seed", "1/2"], "--seed"),
         (["campaign", "--jobs", "-1"], "at least 1"),
     ],
 )

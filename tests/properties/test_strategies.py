@@ -218,28 +218,6 @@ def test_duplicate_rows_do_occur() -> None:
     assert Z[0] == Z[1]
 
 
-def test_instances_that_are_not_unique_shrink_to_two_small_blocks() -> None:
-    """The smallest group lasso with two solutions has one row, two blocks of size one, and integers at most 1."""
-    small = settings(max_examples=500, derandomize=True, deadline=None, database=None)
-    p = find(planted_cgl(max_n=3, max_active=3, max_inactive=1), lambda p: not p.unique, settings=small)
-    assert len(p.problem.blocks) == 2
-    assert p.problem.n == 1
-    assert all(abs(x) <= 1 for b in p.problem.blocks for row in b.X for x in row)
-
-
-def test_constrained_instances_shrink_to_one_constraint() -> None:
-    """A multiplier that is needed shrinks to one block with one column in its cone, few rows, entries at most 1."""
-    p = find(
-        planted_cgl(max_n=3, max_active=3, max_inactive=1),
-        lambda p: any(b.correlation(p.r) != v for b, v in zip(p.problem.blocks, p.v, strict=True)),
-        settings=settings(max_examples=500, derandomize=True, deadline=None, database=None),
-    )
-    assert sum(len(b.K) for b in p.problem.blocks) == 1
-    assert len(p.problem.blocks) == 1
-    assert p.problem.n <= 2
-    assert all(abs(x) <= 1 for b in p.problem.blocks for row in b.X for x in row)
-
-
 @pytest.mark.parametrize("make", [planted_elastic, planted_elastic_network])
 def test_planted_elastic_problems_have_no_gap(make) -> None:  # type: ignore[no-untyped-def]
     """w is feasible, its residual is r, and D(r) = y.r - |r|^2/2 - sum (|v_b| - lambda)_+^2 / (2 delta) is P(w)."""
@@ -288,11 +266,3 @@ def test_planted_logistic_problems_are_optimal(make) -> None:  # type: ignore[no
                 assert len({a for a, x in zip(p.a, q, strict=True) if x}) == 1 or not weight
 
     settings(max_examples=25, derandomize=True, deadline=None, database=None)(given(make())(certify_logistic))()
-
-
-def test_elastic_problems_shrink_to_one_number() -> None:
-    """The smallest elastic problem with a weight has one row and one block of size one; lambda = delta = 1."""
-    small = settings(max_examples=200, derandomize=True, database=None)
-    p = find(planted_elastic(max_n=2, max_blocks=2), lambda p: any(map(any, p.w)), settings=small)
-    assert (p.problem.n, len(p.problem.blocks), p.problem.lam, p.delta) == (1, 1, 1, 1)
-    assert p.problem.blocks[0].size == 1

@@ -1,0 +1,24 @@
+"""Which code reached a result: a fingerprint of the source that a statement's answer rests on."""
+
+from __future__ import annotations
+
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+TOOLS = ("properties/exact", "properties/strategies", "properties/model.py", "properties/run.py")
+CERTIFIER = ("properties/exact", "properties/strategies", "properties/soundness", "relu_cert", "verify")
+
+
+@cache
+def code_version(module: str) -> str:
+    """The fingerprint for a claim's module: the claim, the exact tools, the strategies; or all that soundness asks."""
+    places = CERTIFIER if module.startswith("soundness.") else (*TOOLS, f"properties/claims/{module}.py")
+    found = blake2b(digest_size=6)
+    for place in places:
+        path = ROOT / place
+        for source in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
+            if source.exists():
+                found.update(source.relative_to(ROOT).as_posix().encode() + b"\0" + source.read_bytes())
+    return found.hexdigest()
