@@ -67,7 +67,7 @@ def points(n: int, bound: int, denominator: int = 1) -> SearchStrategy[Vector]:
     ranked = product(range(len(entries)), repeat=n)
     order = sorted(ranked, key=lambda x: (sum(x), max(x, default=0), tuple(-k for k in x)))
     listed = [tuple(entries[k] for k in x) for x in order]
-    return st.integers(0, len(listed) - 1).map(listed.__getitem__)
+    return st.integers(0, len(listed) - 1).map(lambda k: listed[k])
 
 
 def _by_simplicity(bound: int, denominator: int) -> list[Fraction]:
