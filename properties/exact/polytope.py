@@ -21,6 +21,7 @@ from properties.exact.linalg import (
     solve_square,
     total,
     transpose,
+    zeros,
 )
 
 
@@ -37,15 +38,18 @@ def subsets(items: Sequence[int]) -> Iterator[tuple[int, ...]]:
 
 def vertices(q: Sequence[Vector], b: Vector) -> tuple[Vector, ...]:
     """All vertices, sorted: the non-negative solutions on all bases of the columns, each once."""
-    rows, pivots = rref(transpose([*q, b])) if q else ((), ())
-    if len(q) in pivots or (not q and any(b)):
+    used = [i for i, column in enumerate(q) if any(column)]
+    if not used:
+        return () if any(b) else (zeros(len(q)),)
+    rows, pivots = rref(transpose([*(q[i] for i in used), b]))
+    if len(used) in pivots:
         return ()
-    columns, right = transpose(rows)[:-1] if rows else (), tuple(row[-1] for row in rows)
+    *columns, right = transpose(rows)
     found = set()
-    for basis in combinations([i for i, column in enumerate(columns) if any(column)], len(rows)):
-        x = solve_square([columns[i] for i in basis], right)
+    for basis in combinations(range(len(used)), len(rows)):
+        x = solve_square([columns[k] for k in basis], right)
         if x is not None and all(a >= 0 for a in x):
-            found.add(_on(basis, x, len(q)))
+            found.add(_on([used[k] for k in basis], x, len(q)))
     return tuple(sorted(found))
 
 
