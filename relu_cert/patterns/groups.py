@@ -45,12 +45,13 @@ class Groups:
 
     def whole(self) -> Group:
         """The open cells of the whole space."""
-        basis = np.eye(self.a.rank, dtype=np.int64)
-        return self._group(basis, self.planes, self._compiled([self.planes]))
+        return self._group(self.whole_space, self.planes, self._compiled([self.planes]))
 
     def on_flats(self, members: Words, bases: Integers) -> list[Group]:
         """The cells on some flats of one rank, whose hyperplanes and whose bases of L_F are given."""
-        if bases.shape[1] not in (1, 2):
+        if bases.shape[1] == 0:
+            return [self._origin() for _ in members]
+        if bases.shape[1] > 2:
             return self._one_by_one(members, bases)
         made: list[Group] = []
         size = CHUNK // len(self.planes) ** 2 + 1
@@ -58,6 +59,14 @@ class Groups:
             part = slice(start, start + size)
             made += self._planar(members[part], bases[part]) or self._one_by_one(members[part], bases[part])
         return made
+
+    def _origin(self) -> Group:
+        """The one cell on {0}: every row is zero there."""
+        everything = (1 << self.a.n) - 1
+        self._count(1)
+        return Group(
+            rows_of(everything), pack_masks([everything], self.a.n), np.zeros((1, self.a.rank), dtype=np.int64), ()
+        )
 
     def _planar(self, members: Words, bases: Integers) -> list[Group]:
         """The groups on lines, or on planes; none if numbers are too long for that."""
@@ -134,9 +143,9 @@ class Groups:
 
     def _lift(self, W: Integers, basis: Integers) -> Integers:
         """Witnesses on the columns of Z: u = scale * sum_i w_i basis_i, exactly."""
-        B = self._scaled(basis)
-        if len(B) == self.a.rank and np.array_equal(B, np.eye(len(B), dtype=np.int64)):
+        if basis is self.whole_space and all(factor == 1 for factor in self.a.scale):
             return W
+        B = self._scaled(basis)
         W, B = fitting(max(1, len(B)), W, B)
         U = np.asarray(W @ B)
         return small(U) if U.dtype == object else U
@@ -145,6 +154,11 @@ class Groups:
         """Bases in the coordinates of Z."""
         B, scale = fitting(1, bases, self.scale)
         return np.asarray(B * scale)
+
+    @cached_property
+    def whole_space(self) -> Integers:
+        """The unit vectors."""
+        return np.eye(self.a.rank, dtype=np.int64)
 
     @cached_property
     def scale(self) -> Integers:

@@ -116,17 +116,28 @@ class LowerFaces:
     groups: list[Group] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.normals = small(np.array(self.planes.normals, dtype=object))
-        self.rows = pack_masks([a | b for a, b in zip(self.planes.same, self.planes.opposite, strict=True)], self.n)
         self.end = len(self.first)
         self.known: dict[bytes, Known] = {}
 
+    @cached_property
+    def normals(self) -> Integers:
+        return small(np.array(self.planes.normals, dtype=object))
+
+    @cached_property
+    def rows(self) -> Bytes:
+        """The rows of each hyperplane, packed."""
+        return pack_masks([a | b for a, b in zip(self.planes.same, self.planes.opposite, strict=True)], self.n)
+
     def climb(self) -> None:
         """Settle all dependent flats, rank by rank, and then the whole space."""
-        m, r = self.normals.shape
-        position = {name: j for j, name in enumerate(self.planes.names)}
-        broken = [tuple(position[k] for k in circuit[1:]) for circuit in self.first.circuits]
-        lowest = seeds(self.normals, [*broken, *((j,) for j, mask in enumerate(self.planes.opposite) if mask)])
+        m, r = len(self.planes.normals), len(self.planes.normals[0])
+        everything = pack(np.ones((1, m), dtype=np.bool_))
+        bases = np.zeros((1, 0, r), dtype=np.int64)
+        dependent = self._dependent()
+        if not dependent:
+            self._add(everything, bases)
+            return
+        lowest = seeds(self.normals, dependent)
         nothing = np.zeros_like(lowest[0].members, shape=(1, lowest[0].members.shape[1]))
         self.known[nothing.tobytes()] = Known(0, self.first)
         union = nothing
@@ -136,12 +147,18 @@ class LowerFaces:
             flats = climb(self.normals, flats, parts, more)
             parts = self._settle(flats)
             union = union | np.bitwise_or.reduce(parts, axis=0, initial=np.uint64(0))
-        everything = pack(np.ones((1, m), dtype=np.bool_))
-        bases = np.zeros((1, 0, r), dtype=np.int64)
         if union.any():
             self._settle(Flats(everything, bases, union))
         else:  # no cell of the whole space is 1 everywhere
             self._add(everything, bases)
+
+    def _dependent(self) -> list[tuple[int, ...]]:
+        """What the lowest dependent flats hold: broken circuits, and hyperplanes with rows on both sides."""
+        if not self.first.circuits and not any(self.planes.opposite):
+            return []
+        position = {name: j for j, name in enumerate(self.planes.names)}
+        broken = [tuple(position[k] for k in circuit[1:]) for circuit in self.first.circuits]
+        return [*broken, *((j,) for j, mask in enumerate(self.planes.opposite) if mask)]
 
     def covers(self) -> tuple[int, ...]:
         """The numbers of the patterns that cover all flats."""
