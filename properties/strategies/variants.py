@@ -323,7 +323,8 @@ def planted_logistic_network(draw: DrawFn) -> PlantedLogistic:
         a = (chance * (2 if minus == 4 else 1),) * plus + (chance,) * minus
         sides = [zeros(plus) + (Fraction(-1),) * minus] if minus else []
         sides += [(Fraction(1),) * plus + zeros(minus)] if plus else []
-        q, carriers = tuple(sides), (2 if plus and minus else 1,) * len(sides)
+        q = tuple(sides)
+        carriers = ((2**plus,) if minus else ()) + ((2**minus,) if plus else ())  # on or off where it vanishes
         lam = chance * c * (2 if 4 in (plus, minus) else 1)
     empty = draw(st.integers(0, 1))
     Z = tuple(scale(c, z) for z in frame) + (zeros(n),) * empty
