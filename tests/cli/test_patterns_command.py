@@ -180,6 +180,7 @@ def test_a_failure_while_writing_leaves_no_file(monkeypatch, failure, code, said
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_from_outside_ends_it():
     """SIGINT, while it loads or while it works: exit code 130, one line, no traceback, no file."""
     gaussian(60, 8)
@@ -196,11 +197,14 @@ def test_an_interrupt_from_outside_ends_it():
     ]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "PYTHONUNBUFFERED": "1"}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
-    assert process.stdout is not None
-    assert process.stdout.readline().startswith("n = 60 rows")
-    assert process.stdout.readline().startswith("predicted:")
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=100)
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("n = 60 rows")
+        assert process.stdout.readline().startswith("predicted:")
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=100)
+    finally:
+        process.kill()
     assert process.returncode == 130
     assert said.strip() == "interrupted; nothing was written"
     assert [p.name for p in Path().iterdir()] == ["large.csv"]

@@ -281,6 +281,7 @@ def test_a_dask_worker_that_dies_loses_nothing(tmp_path: Path, monkeypatch: pyte
     assert [(x.instances, x.vacuous) for x in far.lines] == [(x.instances, x.vacuous) for x in near.lines]
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_in_two_processes_keeps_what_is_done(tmp_path: Path) -> None:
     """A real interrupt of the whole group: exit code 130, one sentence, no half-written file; the next run goes on."""
     pytest.importorskip("joblib")
