@@ -31,6 +31,7 @@ ONSET = tuple(Fraction(1, 2**k) for k in (10, 12, 13, 14, 15, 16, 18, 20, 24, 32
 POINT = Fraction(1, 2**44)  # the half width of a still piece that stands for a point
 NARROW = Fraction(1, 2**26)  # nothing smaller is tried
 DOUBTFUL = Fraction(1, 2**7)  # from here on a point is settled before what is around it is bisected
+TRIES = 2000  # after so many, what is refused and doubtful is a gap: no interval is worth hours
 LOOKED_AT = 16  # gaps, at most, at which a second look is taken
 TOLD = 100  # parts in which progress is told
 CLOSE = Fraction(1, 2**26)  # how near floats look for the lambda at which s becomes orthogonal to more, relative
@@ -81,7 +82,7 @@ class _Search:
     last: Branch | None = None
     lifts: dict[Fraction, Matrix] = field(default_factory=dict)
     known: dict[Fraction, bool] = field(default_factory=dict)
-    failures: int = 0
+    tried: int = 0
 
     def all(self) -> None:
         """From large lambda to small, in chunks about as wide as the pieces that were found last."""
@@ -98,6 +99,7 @@ class _Search:
 
     def settle(self, a: Fraction, b: Fraction) -> None:
         """[a, b] in pieces, or a gap."""
+        self.tried += 1
         reason = ""
         taus: list[tuple[Branch, float]] = []
         try:
@@ -118,9 +120,7 @@ class _Search:
                 self.settle(cut[1], b)
             return
         middle = _short((a + b) / 2)
-        if b - a <= NARROW * a or (
-            b - a <= DOUBTFUL * a and not (self.settled(a) or self.settled(middle) or self.settled(b))
-        ):
+        if b - a <= NARROW * a or (b - a <= DOUBTFUL * a and not self.promising(a, middle, b)):
             self.gaps.append(Gap(1 / b, 1 / a, reason or "the piece is too narrow"))
             return
         self.settle(a, middle)
@@ -138,6 +138,10 @@ class _Search:
             return build(self.problem, self.floats, 1 / b, 1 / a, through(self.floats, point, near.h, _degree(near)))
         except Unsettled:
             return piece
+
+    def promising(self, *etas: Fraction) -> bool:
+        """Whether one of these is settled, and there has been little work so far."""
+        return self.tried <= TRIES and any(self.settled(eta) for eta in etas)
 
     def settled(self, eta: Fraction) -> bool:
         """Whether a still piece, as narrow as they come, settles this eta."""

@@ -1,0 +1,33 @@
+"""The work at an interval of lambdas is bounded, whatever is refused."""
+
+from __future__ import annotations
+
+from fractions import Fraction as F
+
+import pytest
+
+from relu_cert.path import cover as module
+from relu_cert.path.branch import Branch
+from relu_cert.path.model import Piece
+from relu_cert.prove.candidates import Unsettled
+from tests.path.cases import example, facts_on
+
+
+def test_an_interval_whose_points_are_settled_and_whose_pieces_are_not_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a bound it would be bisected some 10^7 times. What was not settled is a gap: nothing is left out."""
+    tried = []
+    built = module._Search.built
+
+    def points_only(search: module._Search, a: F, b: F, near: Branch) -> Piece:
+        tried.append((a, b))
+        if b - a > 4 * module.POINT * a:
+            raise Unsettled("no piece")
+        return built(search, a, b, near)
+
+    monkeypatch.setattr(module._Search, "built", points_only)
+    monkeypatch.setattr(module, "TRIES", 40)
+    found = facts_on(example("xor"), F(1, 10), F(1, 10), F(1, 9)).path
+    assert found is not None
+    assert not found.pieces
+    assert [(gap.lo, gap.hi) for gap in found.gaps] == [(F(1, 10), F(1, 9))]
+    assert 40 < len(tried) < 400
