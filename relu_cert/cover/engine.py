@@ -1,0 +1,1087 @@
+"""Branch and bound over cones, compiled: a tree whose leaves prove t.(Zu)_+ <= lambda |u| for all u (GLOBAL bound).
+
+    f1(u) = c0.u + sum over the convex lines of (w.u)_+,      f2(u) = sum over the concave lines of (w.u)_+
+
+A leaf cone(g_1, ..., g_d) is proved by a = c + (a point of the zonotope of f2), |c| <= lambda, with a.g_i >= f1(g_i) for
+every generator: f1 is sublinear, so f1(u) <= a.u <= lambda |u| + f2(u) on the whole cone. The point of the zonotope is a
+convex combination of gradients of f2 (atoms), found by pairwise Frank-Wolfe steps with a true line search. A cone that
+is not proved is bisected on the edge with the most kink mass; where few convex lines cross it, it is split by the sign
+of one of them; at a ray that the data fix (all its rows are tight) it is split into a star.
+
+Generators are integers from the start, so that what is written is exact. Values of crossing lines at the generators are
+carried along: a new generator's values are the same combination as the generator itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relu_cert.cover.codes import ATOMS, NEURON, OFFSET, RAY, RULE, SIGN, STAR, STEP, TURNED, WEIGHT
+from relu_cert.cover.small import compile_, coordinates, kink_mass, positive_sum, project
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Bytes = NDArray[np.uint8]
+
+DONE, GO_ON, FULL, STUCK, VIOLATED = range(5)
+STEPS = 30  # Frank-Wolfe steps at a node
+FEW = 3  # at most so many convex lines cross: split by sign
+MOST_SIGNS = 8
+CROSSING = 1e-13
+TOUCHES = 2.0**-24  # a row through a ray is switched on only well above the ray's plane
+MOST_BITS = 40
+ROOM = 4096  # bytes that one node may write at the most
+
+
+class Side(NamedTuple):
+    """One sign xi in floats, lambda = 1, in orthonormal coordinates of the row space; and the integers behind it.
+
+    `lines` are the primitive rows of the convex lines, `light` the concave rows in 30 bits (signs at atoms), `frame`
+    the orthonormal rows that take integer vectors to coordinates. `bound` is what |c| may be.
+    """
+
+    P: Floats
+    N: Floats
+    c0: Floats
+    lines: Integers
+    light: Integers
+    lengths: Floats
+    frame: Floats
+    bound: float
+    exact_bits: int
+
+
+class Ties(NamedTuple):
+    """Where the bound is attained: concave pieces (`a` the gradient of f1, `side` the sign of every convex line), and
+    rays (unit vectors, which lines pass through them). `names` and `ray_names` are their numbers in the evidence."""
+
+    a: Floats
+    side: NDArray[np.int8]
+    names: Integers
+    ray: Floats
+    ray_P: Bytes
+    ray_N: Bytes
+    ray_names: Integers
+
+
+class Stack(NamedTuple):
+    """The open nodes of a depth-first walk, one level each, and the counters of the walk."""
+
+    VP: Floats
+    VN: Floats
+    IP: NDArray[np.int32]
+    IN: NDArray[np.int32]
+    n_P: Integers
+    n_N: Integers
+    lin: Floats
+    low: Floats
+    G: Floats
+    g: Integers
+    size: Floats
+    unit: Integers
+    bits: Integers
+    depth: Integers
+    ray: Integers
+    signs: Integers
+    n_signs: Integers
+    count: Integers  # top, nodes, leaves, deepest, longest
+    at: Floats  # where the walk got stuck or found a violation
+
+
+class Tape(NamedTuple):
+    """What is written: codes in the order of the walk, multipliers of bisections, data of leaves, rows of sign splits;
+    `used` says how much of each."""
+
+    codes: Bytes
+    multipliers: Bytes
+    data: Bytes
+    rows: NDArray[np.uint16]
+    used: Integers
+
+
+TOP, NODES, LEAVES, DEEPEST, LONGEST = range(5)
+
+
+def empty_stack(side: Side, most_depth: int) -> Stack:
+    """Room for a walk."""
+    d, D = side.frame.shape
+    S, n_P, n_N = most_depth + 3 * d + 12, max(len(side.P), 1), max(len(side.N), 1)
+    return Stack(
+        VP=np.empty((S, d, n_P)),
+        VN=np.empty((S, d, n_N)),
+        IP=np.zeros((S, n_P), np.int32),
+        IN=np.zeros((S, n_N), np.int32),
+        n_P=np.zeros(S, np.int64),
+        n_N=np.zeros(S, np.int64),
+        lin=np.zeros((S, d)),
+        low=np.zeros((S, d)),
+        G=np.zeros((S, d, d)),
+        g=np.zeros((S, d, D), np.int64),
+        size=np.zeros((S, d)),
+        unit=np.zeros((S, d, D), np.int64),
+        bits=np.zeros((S, d), np.int64),
+        depth=np.zeros(S, np.int64),
+        ray=np.full((S, d), -1, np.int64),
+        signs=np.zeros((S, MOST_SIGNS), np.int64),
+        n_signs=np.zeros(S, np.int64),
+        count=np.zeros(5, np.int64),
+        at=np.zeros(d),
+    )
+
+
+def empty_tape(room: int = 1 << 16) -> Tape:
+    """An empty tape."""
+    return Tape(
+        np.zeros(room, np.uint8),
+        np.zeros(room, np.uint8),
+        np.zeros(8 * room + ROOM, np.uint8),
+        np.zeros(room, np.uint16),
+        np.zeros(4, np.int64),
+    )
+
+
+def longer(tape: Tape) -> Tape:
+    """The same tape with twice the room."""
+
+    def twice(a: NDArray[Any]) -> NDArray[Any]:
+        return np.concatenate([a, np.zeros_like(a)])
+
+    return Tape(twice(tape.codes), twice(tape.multipliers), twice(tape.data), twice(tape.rows), tape.used)
+
+
+@compile_
+def bit_length(g, D):  # type: ignore[no-untyped-def]
+    """The bits of the longest entry."""
+    m = 0
+    for l in range(D):
+        m = max(m, abs(g[l]))
+    b = 0
+    while m > 0:
+        m >>= 1
+        b += 1
+    return b
+
+
+@compile_
+def integer_unit(g, u, D):  # type: ignore[no-untyped-def]
+    """An integer vector of length about 2^30 along g, by the checker's own rule."""
+    e = 29 - bit_length(g, D)
+    s = 0
+    for l in range(D):
+        u[l] = g[l] << e if e >= 0 else g[l] >> (-e)
+        s += u[l] * u[l]
+    r = np.int64(np.sqrt(float(s)))
+    while r * r > s:
+        r -= 1
+    while (r + 1) * (r + 1) <= s:
+        r += 1
+    for l in range(D):
+        u[l] = (u[l] << 30) // r
+
+
+@compile_
+def atom(V, rows, n, d, D, q, U, light, p, W):  # type: ignore[no-untyped-def]
+    """W_i = sum of V_ik over the crossing concave rows that are on at p = sum (STEP q_i + OFFSET) U_i."""
+    m = 0
+    for l in range(D):
+        v = 0
+        for i in range(d):
+            v += (STEP * q[i] + OFFSET) * U[i, l]
+        p[l] = v
+        m = max(m, abs(v))
+    k = 0
+    while (m >> k) >= (1 << 28):
+        k += 1
+    for l in range(D):
+        p[l] >>= k
+    for i in range(d):
+        W[i] = 0.0
+    for k in range(n):
+        v = 0
+        for l in range(D):
+            v += p[l] * light[rows[k], l]
+        if v > 0:
+            for i in range(d):
+                W[i] += V[i, k]
+
+
+@compile_
+def quantised(t, d, q, tq, levels):  # type: ignore[no-untyped-def]
+    """q_i = t_i as a byte, relative to the largest, and tq its value."""
+    m = 0.0
+    for i in range(d):
+        m = max(m, t[i])
+    for i in range(d):
+        q[i] = int(t[i] / m * levels + 0.5) if m > 0.0 else 0
+        tq[i] = q[i]
+
+
+@compile_
+def slack(M, b, W, t, d, bound):  # type: ignore[no-untyped-def]
+    """min_i bound c.g_i - (b_i - W_i) for c the unit vector along sum t_i g_i (c = 0 where t = 0)."""
+    v = 0.0
+    none = True
+    for i in range(d):
+        if t[i] != 0.0:
+            none = False
+    s = 1e300
+    if none:
+        for i in range(d):
+            s = min(s, W[i] - b[i])
+        return s
+    for i in range(d):
+        for j in range(d):
+            v += M[i, j] * t[j] * t[i]
+    v = np.sqrt(max(v, 1e-300))
+    for i in range(d):
+        c = 0.0
+        for j in range(d):
+            c += M[i, j] * t[j]
+        s = min(s, bound * c / v - (b[i] - W[i]))
+    return s
+
+
+@compile_
+def weights(share, n, out):  # type: ignore[no-untyped-def]
+    """Shares in WEIGHT-ths that add up to WEIGHT; the largest takes what rounding leaves."""
+    total = 0
+    largest = 0
+    for a in range(n):
+        out[a] = int(share[a] * WEIGHT + 0.5)
+        total += out[a]
+        if out[a] > out[largest]:
+            largest = a
+    out[largest] += WEIGHT - total
+    return out[largest] > 0
+
+
+@compile_
+def write_atoms(data, n, points, share, count, d):  # type: ignore[no-untyped-def]
+    """Number of atoms, then for each its weight (but the last) and d bytes."""
+    used = 0
+    for a in range(count):
+        if share[a] > 0:
+            used += 1
+    data[n] = used
+    n += 1
+    seen = 0
+    for a in range(count):
+        if share[a] > 0:
+            seen += 1
+            if seen < used:
+                data[n] = share[a]
+                n += 1
+            for i in range(d):
+                data[n] = points[a, i]
+                n += 1
+    return n
+
+
+@compile_
+def child(Vs, rows, n, d, mix, Vd, rows_d, lin, place, zero):  # type: ignore[no-untyped-def]
+    """The crossing lines of a child, in which generator `place` is sum mix_l g_l. Lines that cross no more and are on
+    are added to lin. Vs may be Vd."""
+    new = np.zeros(n)
+    lowest = np.empty(n)
+    highest = np.empty(n)
+    for l in range(d):
+        if mix[l] != 0.0:
+            for k in range(n):
+                new[k] += mix[l] * Vs[l, k]
+    if zero > 0.0:
+        for k in range(n):
+            if abs(new[k]) < zero:
+                new[k] = 0.0
+    for k in range(n):
+        lowest[k] = new[k]
+        highest[k] = new[k]
+    for l in range(d):
+        if l != place:
+            for k in range(n):
+                lowest[k] = min(lowest[k], Vs[l, k])
+                highest[k] = max(highest[k], Vs[l, k])
+    m = 0
+    for k in range(n):
+        if lowest[k] < -CROSSING and highest[k] > CROSSING:
+            for l in range(d):
+                Vd[l, m] = new[k] if l == place else Vs[l, k]
+            rows_d[m] = rows[k]
+            m += 1
+        elif highest[k] > CROSSING:
+            for l in range(d):
+                lin[l] += new[k] if l == place else Vs[l, k]
+    return m
+
+
+@compile_
+def start(side, stack, cone):  # type: ignore[no-untyped-def]
+    """Put a root cone (integer generators) on the stack."""
+    d, D = side.frame.shape
+    for i in range(d):
+        s = 0.0
+        for l in range(D):
+            stack.g[0, i, l] = cone[i, l]
+            s += float(cone[i, l]) ** 2
+        stack.size[0, i] = np.sqrt(s)
+        stack.bits[0, i] = bit_length(cone[i], D)
+        stack.ray[0, i] = -1
+        integer_unit(stack.g[0, i], stack.unit[0, i], D)
+        for j in range(d):
+            s = 0.0
+            for l in range(D):
+                s += side.frame[j, l] * cone[i, l]
+            stack.G[0, i, j] = s / stack.size[0, i]
+    for i in range(d):
+        s = 0.0
+        for l in range(d):
+            s += side.c0[l] * stack.G[0, i, l]
+        stack.lin[0, i] = s
+        stack.low[0, i] = 0.0
+    x = np.empty(d)
+    for concave in range(2):
+        Z = side.N if concave else side.P
+        m = 0
+        for k in range(Z.shape[0]):
+            lowest = 1e300
+            highest = -1e300
+            for i in range(d):
+                s = 0.0
+                for l in range(d):
+                    s += Z[k, l] * stack.G[0, i, l]
+                x[i] = s
+                lowest = min(lowest, s)
+                highest = max(highest, s)
+            if lowest < -CROSSING and highest > CROSSING:
+                for i in range(d):
+                    if concave:
+                        stack.VN[0, i, m] = x[i]
+                    else:
+                        stack.VP[0, i, m] = x[i]
+                if concave:
+                    stack.IN[0, m] = k
+                else:
+                    stack.IP[0, m] = k
+                m += 1
+            elif highest > CROSSING:
+                for i in range(d):
+                    if concave:
+                        stack.low[0, i] += x[i]
+                    else:
+                        stack.lin[0, i] += x[i]
+        if concave:
+            stack.n_N[0] = m
+        else:
+            stack.n_P[0] = m
+    stack.depth[0] = 0
+    stack.n_signs[0] = 0
+    stack.count[TOP] = 1
+
+
+@compile_
+def copy_level(stack, source, target, d, D):  # type: ignore[no-untyped-def]
+    """Everything of a level but its lines."""
+    for i in range(d):
+        stack.lin[target, i] = stack.lin[source, i]
+        stack.low[target, i] = stack.low[source, i]
+        stack.size[target, i] = stack.size[source, i]
+        stack.bits[target, i] = stack.bits[source, i]
+        stack.ray[target, i] = stack.ray[source, i]
+        for l in range(D):
+            stack.g[target, i, l] = stack.g[source, i, l]
+            stack.unit[target, i, l] = stack.unit[source, i, l]
+        for j in range(d):
+            stack.G[target, i, j] = stack.G[source, i, j]
+    for k in range(MOST_SIGNS):
+        stack.signs[target, k] = stack.signs[source, k]
+    stack.n_signs[target] = stack.n_signs[source]
+    stack.depth[target] = stack.depth[source]
+
+
+@compile_
+def in_piece(side, ties, stack, cur, a, d, D):  # type: ignore[no-untyped-def]
+    """Whether the node lies in the closed concave piece of a tie: every convex line has the tie's sign at every
+    generator, exactly, or was split to that side."""
+    longest = 0
+    for i in range(d):
+        if stack.ray[cur, i] >= 0:
+            return False
+        longest = max(longest, stack.bits[cur, i])
+    if longest > side.exact_bits:
+        return False
+    for k in range(side.lines.shape[0]):
+        split = False
+        for s in range(stack.n_signs[cur]):
+            row = stack.signs[cur, s]
+            if row >> 1 == k:
+                split = True
+                if (1 if row & 1 else -1) != ties.side[a, k]:
+                    return False
+        if split:
+            continue
+        for i in range(d):
+            v = 0
+            for l in range(D):
+                v += side.lines[k, l] * stack.g[cur, i, l]
+            if v * ties.side[a, k] < 0:
+                return False
+    return True
+
+
+@compile_
+def star_leaf(side, ties, stack, tape, cur, tip, M, f1, room):  # type: ignore[no-untyped-def]
+    """Prove a cone with a ray u as generator: c = kappa u, and atoms on the concave rows through u only."""
+    r, t, W, W2, dW, q, tq, shares, points, whole, AT, y = room
+    d = M.shape[0]
+    n_N = stack.n_N[cur]
+    V = stack.VN[cur]
+    name = stack.ray[cur, tip]
+    margin = 1.0
+    for i in range(d):
+        if i != tip:
+            margin = min(margin, 1.0 - M[tip, i] ** 2)
+            if M[tip, i] < 0.0:
+                return False
+    margin = 1e-5 * np.sqrt(max(margin, 1e-20))
+    for i in range(d):
+        w = f1[i] - stack.low[cur, i] - M[tip, i]
+        for k in range(n_N):
+            if ties.ray_N[name, stack.IN[cur, k]] == 0 and V[tip, k] > 0.0:
+                w -= V[i, k]
+        r[i] = w
+        t[i] = 1.0
+    t[tip] = 0.0
+    count = 0
+    for _ in range(STEPS):
+        quantised(t, d, q, tq, 255.0)
+        size = 0.0
+        for i in range(d):
+            for j in range(d):
+                size += tq[i] * tq[j] * M[i, j]
+        size = np.sqrt(size)
+        for k in range(n_N):
+            w = 0.0
+            for i in range(d):
+                if i != tip:
+                    w += tq[i] * V[i, k]
+            y[k] = w - TOUCHES * side.lengths[stack.IN[cur, k]] * size
+        for i in range(d):
+            w = 0.0
+            if i != tip:
+                for k in range(n_N):
+                    if ties.ray_N[name, stack.IN[cur, k]] == 1 and y[k] > 0.0:
+                        w += V[i, k]
+            W2[i] = w
+        if count == 0:
+            for i in range(d):
+                W[i] = W2[i]
+                AT[0, i] = W2[i]
+                points[0, i] = q[i]
+            count = 1
+            shares[0] = 1.0
+        else:
+            p = 0.0
+            for i in range(d):
+                if i != tip:
+                    p += tq[i] * (r[i] + margin - W2[i])
+            if p > 0.0:
+                return False
+            away = -1
+            lowest = 1e300
+            for a in range(count):
+                if shares[a] > 0.0:
+                    w = 0.0
+                    for i in range(d):
+                        w += AT[a, i] * tq[i]
+                    if w < lowest:
+                        lowest = w
+                        away = a
+            for i in range(d):
+                dW[i] = W2[i] - AT[away, i]
+            high = shares[away]
+            low = 0.0
+            gamma = high
+            for step in range(10):
+                gamma = 0.5 * (low + high) if step > 0 else high
+                w = 0.0
+                for i in range(d):
+                    if i != tip:
+                        w += dW[i] * max(r[i] + 2.0 * margin - W[i] - gamma * dW[i], 0.0)
+                if step == 0 and w >= 0.0:
+                    break
+                if w > 0.0:
+                    low = gamma
+                else:
+                    high = gamma
+            for i in range(d):
+                W[i] += gamma * dW[i]
+            shares[away] -= gamma
+            place = away
+            if shares[away] > 1e-12:
+                place = count
+                count += 1
+            for i in range(d):
+                AT[place, i] = W2[i]
+                points[place, i] = q[i]
+            shares[place] = gamma
+        weights(shares, count, whole)
+        good = True
+        left = 0.0
+        for i in range(d):
+            if i != tip:
+                w = 0.0
+                for a in range(count):
+                    w += whole[a] * AT[a, i]
+                if w / WEIGHT < r[i] + margin:
+                    good = False
+                t[i] = max(r[i] + 2.0 * margin - W[i], 0.0)
+                left += t[i]
+        t[tip] = 0.0
+        if good:
+            n = tape.used[2]
+            tape.codes[tape.used[0]] = RAY
+            tape.used[0] += 1
+            tape.data[n] = ties.ray_names[name]
+            tape.used[2] = write_atoms(tape.data, n + 1, points, whole, count, d)
+            return True
+        if left <= 0.0:
+            return False
+    return False
+
+
+@compile_
+def strict_leaf(side, stack, tape, cur, M, b, best, room, delta):  # type: ignore[no-untyped-def]
+    """Prove a cone strictly, and write the leaf; `best` is where the bound is largest, for branching."""
+    r, t, W, W2, dW, q, tq, shares, points, whole, AT, t2, A, x, free, index, p, Wq = room
+    d, D = side.frame.shape
+    V = stack.VN[cur]
+    rows = stack.IN[cur]
+    n_N = stack.n_N[cur]
+    bound = side.bound
+    for i in range(d):
+        t[i] = 1.0
+        q[i] = 1
+        best[i] = 1.0
+    atom(V, rows, n_N, d, D, q, stack.unit[cur], side.light, p, W)
+    if slack(M, b, W, t, d, bound) >= delta:
+        tape.codes[tape.used[0]] = RULE
+        tape.used[0] += 1
+        return True
+    count = 1
+    shares[0] = 1.0
+    highest = -1e300
+    for i in range(d):
+        AT[0, i] = W[i]
+        points[0, i] = 1
+    for _ in range(STEPS):
+        for i in range(d):
+            r[i] = b[i] - W[i]
+        square = project(M, r, d, t, A, x, free, index)
+        if square <= 1e-300:
+            for i in range(d):
+                t[i] = 0.0
+        quantised(t, d, q, tq, 255.0)
+        if slack(M, b, W, tq, d, bound) >= delta and weights(shares, count, whole):
+            for i in range(d):
+                s = 0.0
+                for a in range(count):
+                    s += whole[a] * AT[a, i]
+                Wq[i] = s / WEIGHT
+                r[i] = b[i] - Wq[i]
+            if project(M, r, d, t2, A, x, free, index) <= 1e-300:
+                for i in range(d):
+                    t2[i] = 0.0
+            found = False
+            for level in range(3):
+                quantised(t2, d, index, x, 3.0 if level == 0 else (15.0 if level == 1 else 255.0))
+                if slack(M, b, Wq, x, d, bound) >= delta:
+                    found = True
+                    break
+            if found:
+                n = tape.used[2]
+                barycentre = True
+                for a in range(count):
+                    if whole[a] > 0:
+                        for i in range(d):
+                            if points[a, i] != 1:
+                                barycentre = False
+                tape.codes[tape.used[0]] = TURNED if barycentre else ATOMS
+                tape.used[0] += 1
+                if not barycentre:
+                    n = write_atoms(tape.data, n, points, whole, count, d)
+                for i in range(d):
+                    tape.data[n + i] = index[i]
+                tape.used[2] = n + d
+                return True
+        if square <= 1e-300:
+            return False
+        size = 0.0
+        for i in range(d):
+            for j in range(d):
+                size += tq[i] * tq[j] * M[i, j]
+        size = np.sqrt(size)
+        atom(V, rows, n_N, d, D, q, stack.unit[cur], side.light, p, W2)
+        value = 0.0
+        for i in range(d):
+            value += (b[i] - W2[i]) * tq[i]
+        value /= size
+        if value > highest:
+            highest = value
+            for i in range(d):
+                best[i] = tq[i]
+        if value > bound * (1.0 - 1.01 * delta) or n_N == 0:
+            return False
+        away = -1
+        lowest = 1e300
+        for a in range(count):
+            if shares[a] > 0.0:
+                s = 0.0
+                for i in range(d):
+                    s += AT[a, i] * tq[i]
+                if s < lowest:
+                    lowest = s
+                    away = a
+        slope = 0.0
+        gain = 0.0
+        for i in range(d):
+            dW[i] = W2[i] - AT[away, i]
+            slope += dW[i] * t[i]
+            gain += (W2[i] - W[i]) * tq[i]
+        if gain <= 1e-13 * bound * size:
+            return False
+        high = shares[away]
+        low = 0.0
+        slope_low = slope
+        gamma = high
+        for i in range(d):
+            r[i] = b[i] - W[i] - high * dW[i]
+        project(M, r, d, t2, A, x, free, index)
+        slope_high = 0.0
+        for i in range(d):
+            slope_high += dW[i] * t2[i]
+        if slope_high < 0.0:
+            for _ in range(6):
+                part = min(max(slope_low / (slope_low - slope_high), 0.1), 0.9)
+                gamma = low + part * (high - low)
+                for i in range(d):
+                    r[i] = b[i] - W[i] - gamma * dW[i]
+                project(M, r, d, t2, A, x, free, index)
+                s = 0.0
+                for i in range(d):
+                    s += dW[i] * t2[i]
+                if abs(s) < 0.05 * slope:
+                    break
+                if s > 0.0:
+                    low = gamma
+                    slope_low = s
+                else:
+                    high = gamma
+                    slope_high = s
+        for i in range(d):
+            W[i] += gamma * dW[i]
+        shares[away] -= gamma
+        place = -1
+        for a in range(count):
+            s = 0.0
+            for i in range(d):
+                s += abs(AT[a, i] - W2[i])
+            if s < 1e-13 * bound:
+                place = a
+                break
+        if place < 0:
+            if shares[away] <= 1e-15:
+                place = away
+            else:
+                place = count
+                count += 1
+            shares[place] = 0.0
+            for i in range(d):
+                AT[place, i] = W2[i]
+                points[place, i] = q[i]
+        shares[place] += gamma
+    return False
+
+
+@compile_
+def value_at(stack, cur, t, d, M):  # type: ignore[no-untyped-def]
+    """(f1 - f2)(u) / |u| at u = sum t_i g_i."""
+    s = 0.0
+    size = 0.0
+    for i in range(d):
+        s += (stack.lin[cur, i] - stack.low[cur, i]) * t[i]
+        for j in range(d):
+            size += t[i] * t[j] * M[i, j]
+    for k in range(stack.n_P[cur]):
+        v = 0.0
+        for i in range(d):
+            v += t[i] * stack.VP[cur, i, k]
+        s += max(v, 0.0)
+    for k in range(stack.n_N[cur]):
+        v = 0.0
+        for i in range(d):
+            v += t[i] * stack.VN[cur, i, k]
+        s -= max(v, 0.0)
+    return s / np.sqrt(max(size, 1e-300))
+
+
+@compile_
+def star_split(side, ties, stack, tape, cur, found, A, mix):  # type: ignore[no-untyped-def]
+    """Split at a ray inside the cone, once all convex lines that cross the cone pass through it."""
+    d, D = side.frame.shape
+    hit = -1
+    for a in range(ties.ray.shape[0]):
+        through = True
+        for k in range(stack.n_P[cur]):
+            if ties.ray_P[a, stack.IP[cur, k]] == 0:
+                through = False
+                break
+        if not through or not coordinates(stack.G[cur], ties.ray[a], d, found, A):
+            continue
+        inside = True
+        for i in range(d):
+            if found[i] < -1e-11:
+                inside = False
+        if inside:
+            hit = a
+            break
+    if hit < 0:
+        return False
+    mask = 0
+    for i in range(d):
+        mix[i] = found[i] if found[i] > 1e-11 else 0.0
+        if mix[i] > 0.0:
+            mask |= 1 << i
+    n = tape.used[2]
+    tape.codes[tape.used[0]] = STAR
+    tape.used[0] += 1
+    tape.data[n] = ties.ray_names[hit]
+    tape.data[n + 1] = mask & 255
+    tape.data[n + 2] = mask >> 8 & 255
+    tape.data[n + 3] = mask >> 16
+    tape.used[2] = n + 4
+    new_lin = 0.0
+    new_low = 0.0
+    for i in range(d):
+        new_lin += mix[i] * stack.lin[cur, i]
+        new_low += mix[i] * stack.low[cur, i]
+    first = -1
+    level = cur
+    for place in range(d - 1, -1, -1):
+        if mix[place] > 0.0:
+            first = place
+    for place in range(d + 1):
+        at = first if place == d else place
+        if place < d and (mix[place] == 0.0 or place == first):
+            continue
+        target = cur if place == d else level + 1
+        if target != cur:
+            level = target
+            copy_level(stack, cur, target, d, D)
+        stack.lin[target, at] = new_lin
+        stack.low[target, at] = new_low
+        zero = 1e-10
+        stack.n_P[target] = child(
+            stack.VP[cur], stack.IP[cur], stack.n_P[cur], d, mix, stack.VP[target], stack.IP[target],
+            stack.lin[target], at, zero,
+        )  # fmt: skip
+        stack.n_N[target] = child(
+            stack.VN[cur], stack.IN[cur], stack.n_N[cur], d, mix, stack.VN[target], stack.IN[target],
+            stack.low[target], at, zero,
+        )  # fmt: skip
+        for j in range(d):
+            stack.G[target, at, j] = ties.ray[hit, j]
+        stack.size[target, at] = 1.0
+        stack.ray[target, at] = hit
+        stack.depth[target] += 1
+    stack.count[TOP] = level + 1
+    return True
+
+
+@compile_
+def sign_split(side, stack, tape, cur, t, d):  # type: ignore[no-untyped-def]
+    """Split by the sign of the convex line that costs most at t."""
+    D = side.frame.shape[1]
+    n = stack.n_P[cur]
+    worst = 0.0
+    row = -1
+    for k in range(n):
+        v = 0.0
+        mass = 0.0
+        for i in range(d):
+            v += t[i] * stack.VP[cur, i, k]
+            mass += t[i] * max(stack.VP[cur, i, k], 0.0)
+        mass -= max(v, 0.0)
+        if mass > worst:
+            worst = mass
+            row = k
+    if row < 0 or stack.n_signs[cur] >= MOST_SIGNS:
+        return False
+    line = stack.IP[cur, row]
+    tape.codes[tape.used[0]] = SIGN
+    tape.used[0] += 1
+    tape.rows[tape.used[3]] = line
+    tape.used[3] += 1
+    new = cur + 1
+    stack.depth[cur] += 1
+    stack.signs[cur, stack.n_signs[cur]] = 2 * line
+    stack.n_signs[cur] += 1
+    copy_level(stack, cur, new, d, D)
+    stack.signs[cur, stack.n_signs[cur] - 1] = 2 * line + 1
+    stack.IP[cur, row] = stack.IP[cur, n - 1]
+    for i in range(d):
+        stack.lin[cur, i] += stack.VP[cur, i, row]
+        stack.VP[cur, i, row] = stack.VP[cur, i, n - 1]
+        for k in range(n - 1):
+            stack.VP[new, i, k] = stack.VP[cur, i, k]
+        for k in range(stack.n_N[cur]):
+            stack.VN[new, i, k] = stack.VN[cur, i, k]
+    for k in range(n - 1):
+        stack.IP[new, k] = stack.IP[cur, k]
+    for k in range(stack.n_N[cur]):
+        stack.IN[new, k] = stack.IN[cur, k]
+    stack.n_P[cur] = n - 1
+    stack.n_P[new] = n - 1
+    stack.n_N[new] = stack.n_N[cur]
+    stack.count[TOP] += 1
+    return True
+
+
+@compile_
+def choose_edge(stack, cur, M, t, tip, d):  # type: ignore[no-untyped-def]
+    """The edge to bisect: the most kink mass, weighted by where the bound is largest; away from a ray, the widest as
+    seen from the ray."""
+    best = -1.0
+    first = 0
+    second = 1
+    n = stack.n_P[cur]
+    for pass_ in range(2):
+        for i in range(d):
+            for j in range(i + 1, d):
+                if tip >= 0:
+                    if i == tip or j == tip:
+                        continue
+                    a = max(1.0 - M[i, tip] ** 2, 1e-30)
+                    b = max(1.0 - M[j, tip] ** 2, 1e-30)
+                    s = 1.0 - (M[i, j] - M[i, tip] * M[j, tip]) / np.sqrt(a * b)
+                elif n == 0 or pass_ == 1:
+                    s = 1.0 - M[i, j]
+                else:
+                    s = kink_mass(stack.VP[cur, i], stack.VP[cur, j], n) * np.sqrt(t[i] * t[j])
+                if s > best:
+                    best = s
+                    first = i
+                    second = j
+        if best > 0.0:
+            break
+        best = -3.0
+    return first, second
+
+
+@compile_
+def bisect(side, stack, tape, cur, first, second, tip, M, mix):  # type: ignore[no-untyped-def]
+    """Replace one end of the edge, then the other, by m g_i + g_j with the m that balances their lengths."""
+    d, D = side.frame.shape
+    number = 0
+    for i in range(first):
+        number += d - 1 - i
+    number += second - first - 1
+    a = stack.size[cur, first]
+    b = stack.size[cur, second]
+    if tip >= 0:
+        a *= np.sqrt(max(1.0 - M[first, tip] ** 2, 1e-30))
+        b *= np.sqrt(max(1.0 - M[second, tip] ** 2, 1e-30))
+    ratio = np.log2(a / b)
+    best = 1e300
+    byte = 0
+    p = 1
+    q = 1
+    for swap in range(2):
+        for k in range(70):
+            m = ((2 + (k & 1)) << (k >> 1)) >> 1
+            off = abs(ratio - np.log2(m)) if swap else abs(ratio + np.log2(m))
+            if off < best - 1e-9:
+                best = off
+                byte = swap * 128 + k
+                p = 1 if swap else m
+                q = m if swap else 1
+    tape.codes[tape.used[0]] = number
+    tape.used[0] += 1
+    tape.multipliers[tape.used[1]] = byte
+    tape.used[1] += 1
+    new = cur + 1
+    copy_level(stack, cur, new, d, D)
+    divisor = 0
+    for l in range(D):
+        v = stack.g[cur, first, l] * p + stack.g[cur, second, l] * q
+        stack.g[new, second, l] = v
+        u = abs(v)
+        while u:
+            u, divisor = divisor % u, u
+    size = 0.0
+    for l in range(D):
+        stack.g[new, second, l] //= divisor
+        size += float(stack.g[new, second, l]) ** 2
+    size = np.sqrt(size)
+    for l in range(d):
+        mix[l] = 0.0
+    mix[first] = stack.size[cur, first] * p / divisor / size
+    mix[second] = stack.size[cur, second] * q / divisor / size
+    new_lin = mix[first] * stack.lin[cur, first] + mix[second] * stack.lin[cur, second]
+    new_low = mix[first] * stack.low[cur, first] + mix[second] * stack.low[cur, second]
+    stack.lin[new, second] = new_lin
+    stack.low[new, second] = new_low
+    stack.n_P[new] = child(
+        stack.VP[cur], stack.IP[cur], stack.n_P[cur], d, mix, stack.VP[new], stack.IP[new], stack.lin[new], second, 0.0
+    )
+    stack.n_N[new] = child(
+        stack.VN[cur], stack.IN[cur], stack.n_N[cur], d, mix, stack.VN[new], stack.IN[new], stack.low[new], second, 0.0
+    )
+    stack.lin[cur, first] = new_lin
+    stack.low[cur, first] = new_low
+    stack.n_P[cur] = child(
+        stack.VP[cur], stack.IP[cur], stack.n_P[cur], d, mix, stack.VP[cur], stack.IP[cur], stack.lin[cur], first, 0.0
+    )
+    stack.n_N[cur] = child(
+        stack.VN[cur], stack.IN[cur], stack.n_N[cur], d, mix, stack.VN[cur], stack.IN[cur], stack.low[cur], first, 0.0
+    )
+    integer_unit(stack.g[new, second], stack.unit[new, second], D)
+    stack.bits[new, second] = bit_length(stack.g[new, second], D)
+    for j in range(d):
+        s = 0.0
+        for l in range(D):
+            s += side.frame[j, l] * stack.g[new, second, l]
+        stack.G[new, second, j] = s / size
+        stack.G[cur, first, j] = s / size
+    for l in range(D):
+        stack.g[cur, first, l] = stack.g[new, second, l]
+        stack.unit[cur, first, l] = stack.unit[new, second, l]
+    stack.size[new, second] = size
+    stack.size[cur, first] = size
+    stack.bits[cur, first] = stack.bits[new, second]
+    stack.ray[new, second] = -1
+    stack.ray[cur, first] = -1
+    stack.depth[new] += 1
+    stack.depth[cur] += 1
+    stack.count[TOP] += 1
+
+
+@compile_
+def walk(side, ties, stack, tape, budget, most_depth, delta, violation):  # type: ignore[no-untyped-def]
+    """Go on with the walk for at most `budget` nodes. DONE, GO_ON, FULL (the tape), STUCK (too deep, or too many bits)
+    or VIOLATED (the value at `at` exceeds `violation`)."""
+    d, D = side.frame.shape
+    M = np.zeros((d, d))
+    f1 = np.empty(d)
+    b = np.empty(d)
+    best = np.empty(d)
+    mix = np.zeros(d)
+    found = np.empty(d)
+    wide = np.empty((d, d + 1))
+    q = np.zeros(d, np.int64)
+    index = np.zeros(d, np.int64)
+    free = np.zeros(d, np.int64)
+    shares = np.empty(STEPS + 3)
+    points = np.zeros((STEPS + 3, d), np.int64)
+    whole = np.zeros(STEPS + 3, np.int64)
+    AT = np.empty((STEPS + 3, d))
+    y = np.empty(max(side.N.shape[0], 1))
+    p = np.zeros(D, np.int64)
+    r = np.empty(d)
+    t = np.empty(d)
+    W = np.empty(d)
+    W2 = np.empty(d)
+    dW = np.empty(d)
+    tq = np.empty(d)
+    star_room = (r, t, W, W2, dW, q, tq, shares, points, whole, AT, y)
+    room = (
+        r, t, W, W2, dW, q, tq, shares, points, whole, AT, np.empty(d), np.empty((d, d)), np.empty(d), free, index, p,
+        np.empty(d),
+    )  # fmt: skip
+    for _ in range(budget):
+        if stack.count[TOP] == 0:
+            return DONE
+        used = tape.used
+        if (
+            used[0] + 2 > tape.codes.shape[0]
+            or used[1] + 2 > tape.multipliers.shape[0]
+            or used[2] + ROOM > tape.data.shape[0]
+            or used[3] + 2 > tape.rows.shape[0]
+        ):
+            return FULL
+        cur = stack.count[TOP] - 1
+        stack.count[NODES] += 1
+        stack.count[DEEPEST] = max(stack.count[DEEPEST], stack.depth[cur])
+        longest = 0
+        rays = 0
+        tip = -1
+        for i in range(d):
+            f1[i] = stack.lin[cur, i] + positive_sum(stack.VP[cur, i], stack.n_P[cur])
+            b[i] = f1[i] - stack.low[cur, i]
+            if stack.ray[cur, i] >= 0:
+                rays += 1
+                tip = i
+            else:
+                longest = max(longest, stack.bits[cur, i])
+            for j in range(i, d):
+                s = 0.0
+                for l in range(d):
+                    s += stack.G[cur, i, l] * stack.G[cur, j, l]
+                M[i, j] = s
+                M[j, i] = s
+        stack.count[LONGEST] = max(stack.count[LONGEST], longest)
+        hit = -1
+        for a in range(ties.a.shape[0]):
+            inside = True
+            for i in range(d):
+                s = 0.0
+                for l in range(d):
+                    s += ties.a[a, l] * stack.G[cur, i, l]
+                if s < f1[i] - 1e-12:
+                    inside = False
+                    break
+            if inside and in_piece(side, ties, stack, cur, a, d, D):
+                hit = a
+                break
+        if hit >= 0:
+            tape.codes[used[0]] = NEURON
+            tape.data[used[2]] = ties.names[hit]
+            used[0] += 1
+            used[2] += 1
+            stack.count[LEAVES] += 1
+            stack.count[TOP] -= 1
+            continue
+        for i in range(d):
+            best[i] = 1.0
+        if rays == 1:
+            proved = star_leaf(side, ties, stack, tape, cur, tip, M, f1, star_room)
+        elif rays == 0:
+            proved = strict_leaf(side, stack, tape, cur, M, b, best, room, delta)
+        else:
+            proved = False
+        if proved:
+            stack.count[LEAVES] += 1
+            stack.count[TOP] -= 1
+            continue
+        if rays == 0 and value_at(stack, cur, best, d, M) > violation:
+            for j in range(d):
+                s = 0.0
+                for i in range(d):
+                    s += best[i] * stack.G[cur, i, j]
+                stack.at[j] = s
+            return VIOLATED
+        if stack.depth[cur] >= most_depth or longest > MOST_BITS or rays > 1:
+            for j in range(d):
+                s = 0.0
+                for i in range(d):
+                    s += best[i] * stack.G[cur, i, j]
+                stack.at[j] = s
+            return STUCK
+        if rays == 0 and star_split(side, ties, stack, tape, cur, found, wide, mix):
+            continue
+        if rays == 0 and 0 < stack.n_P[cur] <= FEW and sign_split(side, stack, tape, cur, best, d):
+            continue
+        first, second = choose_edge(stack, cur, M, best, tip, d)
+        bisect(side, stack, tape, cur, first, second, tip, M, mix)
+    return DONE if stack.count[TOP] == 0 else GO_ON

@@ -1,0 +1,217 @@
+"""The dual constraint of one sign in integers: rows on one line are merged.
+
+    xi theta.(Zu)_+  =  c0.u + sum_c w_c (p_c.u)_+
+
+Lines (hyperplanes of parallel rows, both orientations) are in the order of their smallest rows; p_c is the primitive
+integer vector along that row, z_k = a_k p_c. With the slopes s_c+ = sum of a_k xi theta_k over a_k > 0 and s_c- over
+a_k < 0: w_c = s_c+ - s_c- and c0 = sum_c s_c- p_c. A line is convex if w_c > 0, concave if w_c < 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import gcd, isqrt, lcm
+
+import numpy as np
+
+from relu_cert.cover.engine import Floats, Integers, Side
+from relu_cert.exact import Matrix, Vector, scaled_rows
+
+Row = tuple[int, ...]
+MOST_COARSE_BITS = 44
+LIGHT_BITS = 29  # of the concave rows in which signs at atoms are taken; points have 28, sums of up to 32 terms 62
+POINT_BITS = 28
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The lines of the data: z_k = (multiple_k / scale) p of its line; line -1 for a row of zeros."""
+
+    rows: tuple[Row, ...]
+    line: tuple[int, ...]
+    multiple: tuple[int, ...]
+    scale: int
+
+    @property
+    def D(self) -> int:
+        """The number of columns."""
+        return len(self.rows[0]) if self.rows else 0
+
+    @cached_property
+    def matrix(self) -> Integers:
+        """The lines as an array (of Python integers where they are long)."""
+        longest = max((abs(x) for p in self.rows for x in p), default=0)
+        return np.array(self.rows, dtype=np.int64 if longest < 2**62 else object).reshape(len(self.rows), -1)
+
+
+def lines_of(Z: Matrix) -> Lines:
+    """The lines of the rows of Z."""
+    N, scale = scaled_rows(Z)
+    names: dict[Row, int] = {}
+    rows: list[Row] = []
+    line, multiple = [], []
+    for z in N:
+        g = gcd(*z)
+        if not g:
+            line.append(-1)
+            multiple.append(0)
+            continue
+        p = tuple(x // g for x in z)
+        opposite = tuple(-x for x in p)
+        if opposite in names:
+            p, g = opposite, -g
+        elif p not in names:
+            names[p] = len(rows)
+            rows.append(p)
+        line.append(names[p])
+        multiple.append(g)
+    return Lines(tuple(rows), tuple(line), tuple(multiple), scale)
+
+
+@dataclass(frozen=True)
+class Weights:
+    """w and c0 of one sign, in units of 1 / unit; `left` are the slopes s_c-."""
+
+    lines: Lines
+    w: tuple[int, ...]
+    left: tuple[int, ...]
+    unit: int
+
+    @cached_property
+    def c0(self) -> Row:
+        """sum_c s_c- p_c"""
+        total = [0] * self.lines.D
+        for s, p in zip(self.left, self.lines.rows, strict=True):
+            if s:
+                total = [a + s * x for a, x in zip(total, p, strict=True)]
+        return tuple(total)
+
+    @cached_property
+    def convex(self) -> tuple[int, ...]:
+        """The convex lines."""
+        return tuple(c for c, w in enumerate(self.w) if w > 0)
+
+    @cached_property
+    def concave(self) -> tuple[int, ...]:
+        """The concave lines."""
+        return tuple(c for c, w in enumerate(self.w) if w < 0)
+
+
+def weights_of(lines: Lines, theta: Vector, xi: int) -> Weights:
+    """The weights of the lines at theta, for one sign."""
+    (T,), q = scaled_rows([theta])
+    w, left = [0] * len(lines.rows), [0] * len(lines.rows)
+    for c, a, t in zip(lines.line, lines.multiple, T, strict=True):
+        if c >= 0:
+            w[c] += abs(a) * xi * t
+            if a < 0:
+                left[c] += a * xi * t
+    return Weights(lines, tuple(w), tuple(left), lines.scale * q)
+
+
+@dataclass(frozen=True)
+class Coarse:
+    """The same in short integers, in units of lambda / 2^bits: rows W_c = floor(w_c p_c), and what |c| may be.
+
+    Every row is off by less than ceil(sqrt(D)); `bound` = 2^bits - (rows + 1) ceil(sqrt(D)) - margin makes up for it.
+    """
+
+    P: Integers
+    N: Integers
+    c0: Row
+    bits: int
+    bound: int
+    margin: int
+
+
+def coarse_bits(weights: Weights, lam: Fraction) -> int:
+    """At most MOST_COARSE_BITS, and so few that the sum of all entries stays below 2^53."""
+    total = sum(abs(w) * sum(map(abs, p)) for w, p in zip(weights.w, weights.lines.rows, strict=True))
+    total += sum(map(abs, weights.c0))
+    return min(MOST_COARSE_BITS, 53 - (total * lam.denominator // (weights.unit * lam.numerator) + 1).bit_length())
+
+
+def coarse(weights: Weights, lam: Fraction, margin: int) -> Coarse:
+    """The coarse rows for lambda."""
+    bits = coarse_bits(weights, lam)
+    D = weights.lines.D
+    times, over = lam.denominator << max(bits, 0), weights.unit * lam.numerator << max(-bits, 0)
+
+    def floored(v: list[int]) -> list[int]:
+        return [x * times // over for x in v]
+
+    rows = weights.lines.rows
+    P = [floored([weights.w[c] * x for x in rows[c]]) for c in weights.convex]
+    N = [floored([-weights.w[c] * x for x in rows[c]]) for c in weights.concave]
+    root = isqrt(D - 1) + 1 if D else 0
+    bound = (1 << max(bits, 0)) - (len(P) + len(N) + 1) * root - margin
+    array = [np.array(A, dtype=np.int64).reshape(-1, D) for A in (P, N)]
+    return Coarse(array[0], array[1], tuple(floored(list(weights.c0))), bits, bound, margin)
+
+
+def margin_for(Z: Matrix, lam: Fraction, radius_squared: Fraction, bits: int) -> int:
+    """At least 2^bits |Z|_F R / lambda: with it strict leaves hold for every residual within R of theta."""
+    size = sum((x * x for z in Z for x in z), Fraction(0))
+    x = size * radius_squared / (lam * lam) * 4 ** max(bits, 0)
+    return isqrt(x.numerator // x.denominator + 1) + 1
+
+
+def light(N: Integers) -> Integers:
+    """Each row shifted down until its entries are below 2^LIGHT_BITS."""
+    out = N.copy()
+    for row in out:
+        longest = int(np.abs(row).max(initial=0))
+        row >>= max(longest.bit_length() - LIGHT_BITS, 0)
+    return out
+
+
+def side_of(weights: Weights, rows: Coarse, frame: Floats) -> Side:
+    """One sign for the engine."""
+    one = 2.0 ** max(rows.bits, 0)
+    P = np.ascontiguousarray(rows.P / one @ frame.T)
+    N = np.ascontiguousarray(rows.N / one @ frame.T)
+    c0 = np.ascontiguousarray(np.array(rows.c0, dtype=np.float64) / one @ frame.T)
+    D = frame.shape[1]
+    chosen = [weights.lines.rows[c] for c in weights.convex]
+    longest = max((abs(x) for p in chosen for x in p), default=0).bit_length()
+    exact_bits = 62 - longest - D.bit_length()
+    lines = np.array(chosen if exact_bits >= 0 else [[0] * D] * len(chosen), dtype=np.int64).reshape(-1, D)
+    lengths = np.sqrt((N * N).sum(axis=1))
+    return Side(P, N, c0, lines, light(rows.N), lengths, np.ascontiguousarray(frame), rows.bound / one, exact_bits)
+
+
+def row_space(lines: Lines) -> tuple[Row, ...]:
+    """Short integer vectors that span the lines, near the principal axes of the data where that works."""
+    from flint import fmpz_mat
+
+    reduced, _, rank = fmpz_mat([list(p) for p in lines.rows]).rref()
+    basis = [[int(x) for x in row] for row in reduced.tolist()[:rank]]
+    basis = [[x // gcd(*row) for x in row] for row in basis]
+    E = np.array(basis, dtype=np.float64)
+    sizes = np.zeros(len(lines.rows))
+    for c, a in zip(lines.line, lines.multiple, strict=True):
+        if c >= 0:
+            sizes[c] += float(a) ** 2
+    axes = np.linalg.svd(np.sqrt(sizes)[:, None] * np.array(lines.rows, dtype=np.float64), full_matrices=False)[2][:rank]
+    chosen = []
+    for axis in axes @ np.linalg.pinv(E):
+        short = np.round(axis / np.abs(axis).max() * 31).astype(int).tolist()
+        v = [sum(a * row[l] for a, row in zip(short, basis, strict=True)) for l in range(lines.D)]
+        g = gcd(*v) or 1
+        chosen.append([x // g for x in v])
+    if fmpz_mat(chosen).rank() < rank or max(abs(x) for v in chosen for x in v) >= 2**20:
+        chosen = basis
+    return tuple(tuple(v) for v in chosen)
+
+
+def frame_of(basis: tuple[Row, ...]) -> Floats:
+    """Orthonormal rows that span the row space."""
+    q = np.linalg.qr(np.array(basis, dtype=np.float64).T)[0]
+    return np.ascontiguousarray(q.T)
+
+
+def common(vectors: list[Vector]) -> int:
+    """The least common denominator."""
+    return lcm(*(x.denominator for v in vectors for x in v)) if vectors else 1

@@ -1,0 +1,238 @@
+"""A network in floats without a list of patterns: column generation over directions.
+
+Local ascent of xi theta.(Zu)_+ / |u| from many starts proposes neurons, a non-negative lasso weighs them, Newton's
+method on a smoothed network moves them. What local ascent misses is for the cover to find.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from relu_cert.cover.engine import Floats
+
+Signs = Floats
+SMOOTH = (1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
+COARSE_SMOOTH = (1e-2, 1e-3, 1e-4)
+STARTS = 200
+NEAR = 1e-7  # neurons with such a difference of directions are one
+
+
+@dataclass(frozen=True)
+class Trained:
+    """Neurons xi_i (Z v_i)_+ (rows of V), the residual and the objective."""
+
+    V: Floats
+    xi: Signs
+    residual: Floats
+    objective: float
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Task:
+    """Z in orthonormal coordinates of its row space, y and lambda."""
+
+    Z: Floats
+    y: Floats
+    lam: float
+
+
+def objective(task: Task, V: Floats, xi: Signs) -> tuple[float, Floats]:
+    """1/2 |fit - y|^2 + lambda sum |v|, and the residual."""
+    r = task.y - np.maximum(task.Z @ V.T, 0.0) @ xi
+    return 0.5 * float(r @ r) + task.lam * float(np.linalg.norm(V, axis=1).sum()), r
+
+
+def ascend(Z: Floats, t: Floats, U: Floats, steps: int = 60) -> tuple[Floats, Floats]:
+    """Local maxima of t.(Zu)_+ on the unit sphere, from every row of U at once."""
+    U = U / np.linalg.norm(U, axis=1, keepdims=True)
+    best, at = np.full(len(U), -np.inf), U.copy()
+    step = np.ones(len(U))
+    for _ in range(steps):
+        heights = U @ Z.T
+        value = np.maximum(heights, 0.0) @ t
+        better = value > best
+        at[better], best[better] = U[better], value[better]
+        step *= np.where(better, 1.1, 0.6)
+        gradient = ((at @ Z.T > 0.0) * t) @ Z
+        gradient /= np.maximum(np.linalg.norm(gradient, axis=1, keepdims=True), 1e-300)
+        U = at + step[:, None] * gradient
+        U /= np.linalg.norm(U, axis=1, keepdims=True)
+    return at, best
+
+
+def largest(Z: Floats, t: Floats, rng: np.random.Generator) -> tuple[float, Floats]:
+    """About max of t.(Zu)_+ over unit u, and where."""
+    U = np.vstack([rng.standard_normal((STARTS, Z.shape[1])), Z[:200], -Z[:200]])
+    at, best = ascend(Z, t, U[np.linalg.norm(U, axis=1) > 1e-12])
+    i = int(best.argmax())
+    return float(best[i]), at[i]
+
+
+def weigh(A: Floats, y: Floats, lam: float, most: int = 2000) -> Floats:
+    """alpha >= 0 with the least 1/2 |A alpha - y|^2 + lambda sum alpha, by an active set."""
+    Q, c = A.T @ A, A.T @ y - lam
+    alpha = np.zeros(A.shape[1])
+    on = np.zeros(A.shape[1], dtype=bool)
+    for _ in range(most):
+        while on.any():
+            index = np.flatnonzero(on)
+            z = np.linalg.lstsq(Q[np.ix_(index, index)], c[index], rcond=1e-13)[0]
+            if (z > 0.0).all():
+                alpha[:] = 0.0
+                alpha[index] = z
+                break
+            now, negative = alpha[index], z <= 0.0
+            part = float(np.min(now[negative] / np.maximum(now[negative] - z[negative], 1e-300)))
+            now = now + part * (z - now)
+            now[np.flatnonzero(negative)[int(now[negative].argmin())]] = 0.0
+            now[negative & (now <= 1e-14)] = 0.0
+            alpha[:] = 0.0
+            alpha[index] = np.maximum(now, 0.0)
+            on = alpha > 0.0
+        gradient = np.where(on, -1.0, c - Q @ alpha)
+        j = int(gradient.argmax())
+        if gradient[j] <= 1e-13 * max(1.0, float(np.abs(c).max())):
+            break
+        on[j] = True
+    return alpha
+
+
+def newton(task: Task, V: Floats, xi: Signs, smooth: list[float], most: int) -> tuple[Floats, Signs]:
+    """Newton's method on the neurons, (s)_+ smoothed as (s + sqrt(s^2 + mu^2)) / 2, mu from large to small."""
+    Z, y, lam = task.Z, task.y, task.lam
+    for mu in smooth:
+        damping = 1e-10
+        for _ in range(most):
+            n, m, d = len(y), len(V), Z.shape[1]
+            s = Z @ V.T
+            root = np.sqrt(s * s + mu * mu)
+            slope, bend = 0.5 * (1.0 + s / root), 0.5 * mu * mu / root**3
+            r = y - 0.5 * (s + root) @ xi
+            size = np.sqrt((V * V).sum(axis=1) + 1e-300)
+            now = 0.5 * float(r @ r) + lam * float(size.sum())
+            J = ((slope * xi)[:, :, None] * Z[:, None, :]).reshape(n, m * d)
+            gradient = -(J.T @ r) + lam * (V / size[:, None]).ravel()
+            H = J.T @ J
+            for i in range(m):
+                u = V[i] / size[i]
+                weight = np.maximum(-r * xi[i] * bend[:, i], 0.0)
+                block = (Z * weight[:, None]).T @ Z + lam / size[i] * (np.eye(d) - np.outer(u, u))
+                H[i * d : (i + 1) * d, i * d : (i + 1) * d] += block
+            moved, step, damping = _line_search(task, V, xi, mu, now, gradient, H, damping)
+            if moved is None:
+                break
+            V = moved
+            decrease = -float(gradient @ step)
+            size = np.linalg.norm(V, axis=1)
+            kept = size >= 1e-7 * size.max()
+            V, xi = V[kept], xi[kept]
+            if decrease < 1e-15 * now and kept.all():
+                break
+    return V, xi
+
+
+def _line_search(
+    task: Task, V: Floats, xi: Signs, mu: float, now: float, gradient: Floats, H: Floats, damping: float
+) -> tuple[Floats | None, Floats, float]:
+    """A damped Newton step that decreases the smoothed objective; None where there is none."""
+    trace = float(np.trace(H)) / len(H)
+    step = np.zeros(len(H))
+    for _ in range(12):
+        step = -np.linalg.solve(H + damping * trace * np.eye(len(H)), gradient)
+        part = 1.0
+        while part > 1e-3:
+            moved = V + part * step.reshape(V.shape)
+            s = task.Z @ moved.T
+            r = task.y - 0.5 * (s + np.sqrt(s * s + mu * mu)) @ xi
+            value = 0.5 * float(r @ r) + task.lam * float(np.linalg.norm(moved, axis=1).sum())
+            if value <= now + 1e-4 * part * float(gradient @ step) + 1e-14 * abs(now):
+                return moved, step, max(damping * 0.3, 1e-13)
+            part *= 0.5
+        damping = max(damping * 10.0, 1e-8)
+    return None, step, damping
+
+
+def merged(V: Floats, xi: Signs) -> tuple[Floats, Signs]:
+    """Neurons of one direction and sign are one."""
+    V, xi = V.copy(), xi.copy()
+    U = V / np.linalg.norm(V, axis=1, keepdims=True)
+    kept = np.ones(len(V), dtype=bool)
+    for i in range(len(V)):
+        for j in range(i + 1, len(V)):
+            if kept[i] and kept[j] and xi[i] == xi[j] and U[i] @ U[j] > 1.0 - NEAR:
+                V[i] += V[j]
+                kept[j] = False
+    return V[kept], xi[kept]
+
+
+def _violators(task: Task, r: Floats, V: Floats, xi: Signs, rng: np.random.Generator) -> tuple[Floats, Signs, float]:
+    """Local maxima above lambda, and by how much, relatively."""
+    found, signs, worst = [], [], 0.0
+    for sign in (1.0, -1.0):
+        n, d = task.Z.shape
+        rows = (sign * r[:, None] * task.Z)[rng.permutation(n)[:100]]
+        U = np.vstack([rng.standard_normal((STARTS, d)), V[xi == sign], rows])
+        at, best = ascend(task.Z, sign * r, U[np.linalg.norm(U, axis=1) > 1e-12])
+        worst = max(worst, float(best.max()) / task.lam - 1.0)
+        chosen: list[Floats] = []
+        for i in np.argsort(-best):
+            if best[i] <= task.lam * (1.0 + 1e-7) or len(chosen) >= 15:
+                break
+            if all(at[i] @ u < 1.0 - 1e-3 for u in chosen):
+                chosen.append(at[i])
+        found += chosen
+        signs += [sign] * len(chosen)
+    return np.array(found).reshape(-1, task.Z.shape[1]), np.array(signs), worst
+
+
+def train(
+    task: Task,
+    V: Floats | None = None,
+    xi: Signs | None = None,
+    rounds: int = 30,
+    told: Callable[[int, float], None] = lambda neurons, value: None,
+) -> Trained:
+    """A network that no local ascent improves, from given neurons or from none."""
+    rng = np.random.default_rng(1)
+    d = task.Z.shape[1]
+    V = np.zeros((0, d)) if V is None else V
+    xi = np.zeros(0) if xi is None else xi
+    for _ in range(rounds):
+        value, r = objective(task, V, xi)
+        told(len(V), value)
+        U, signs, worst = _violators(task, r, V, xi, rng)
+        if not len(U) or worst < 1e-7:
+            break
+        directions = np.vstack([V / np.linalg.norm(V, axis=1, keepdims=True), U]) if len(V) else U
+        signs = np.concatenate([xi, signs])
+        alpha = weigh(np.maximum(task.Z @ directions.T, 0.0) * signs, task.y, task.lam)
+        used = alpha > 1e-10 * max(float(alpha.max(initial=0.0)), 1e-300)
+        if not used.any():
+            break
+        V, xi = directions[used] * alpha[used, None], signs[used]
+        V, xi = moved(task, V, xi, far=worst > 1e-2)
+        V, xi = merged(V, xi)
+    if len(V):
+        size = float(np.linalg.norm(V, axis=1).max())
+        V, xi = newton(task, V, xi, [10.0**-e * size for e in range(6, 11)], 40)
+        lengths = np.linalg.norm(V, axis=1)
+        V, xi = V[lengths > 1e-7 * lengths.max()], xi[lengths > 1e-7 * lengths.max()]
+        V, xi = merged(V, xi)
+    value, r = objective(task, V, xi)
+    return Trained(V, xi, r, value)
+
+
+def moved(task: Task, V: Floats, xi: Signs, *, far: bool) -> tuple[Floats, Signs]:
+    """The neurons after Newton's method, if that helps."""
+    size = float(np.linalg.norm(V, axis=1).max())
+    before = objective(task, V, xi)[0]
+    ladders = [COARSE_SMOOTH, COARSE_SMOOTH[2:]] if far else [SMOOTH, SMOOTH[2:], SMOOTH[4:]]
+    for ladder in ladders:
+        V2, xi2 = newton(task, V, xi, [mu * size for mu in ladder], 12 if far else 25)
+        if len(V2) and objective(task, V2, xi2)[0] < before:
+            return V2, xi2
+    return V, xi

@@ -1,0 +1,1 @@
+"""Dual feasibility without a list of patterns: a tree of cones, and one vector for each leaf (FORMAT.md, `cover`)."""

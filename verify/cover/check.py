@@ -1,0 +1,71 @@
+"""The rule: theta is dual feasible, xi theta.(Zu)_+ <= lambda |u| for all u and xi = +-1, by a cover."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from flint import fmpz_mat
+from numpy.typing import NDArray
+
+from verify.cover.lines import Lines, Weights, coarse, lines_of, weights_of
+from verify.cover.strict import check_strict
+from verify.cover.ties import Tie, check_special, in_piece, integers, read_tie
+from verify.cover.tree import NEURON, Leaves, walk
+from verify.problem import Problem
+from verify.text import Node, Vector
+
+SIGNS = {"+": 1, "-": -1}
+MOST_DIRECTIONS, MOST_TIES = 12, 255
+
+
+@dataclass(frozen=True)
+class Cover:
+    """A proved cover. Strict leaves hold for every residual r with |Z|_F |r - theta| <= slack[xi] lambda."""
+
+    lines: Lines
+    weights: dict[int, Weights]
+    ties: tuple[Tie, ...]
+    leaves: dict[int, Leaves]
+    slack: dict[int, Fraction]
+
+    def inside(self, xi: int, number: int, side: NDArray[np.int64], lines: Sequence[int]) -> bool:
+        """Whether on all leaves of this neuron these lines have the given sides."""
+        leaves = self.leaves[xi]
+        return all(
+            in_piece([leaves.vertices[g] for g in leaf.cone], leaf, self.weights[xi], side, lines)
+            for leaf in leaves.special
+            if leaf.code == NEURON and leaf.number == number
+        )
+
+
+def check_cover(problem: Problem, theta: Vector, lam: Fraction, node: Node) -> Cover:
+    """Reject unless xi theta.(Zu)_+ <= lambda |u| for all u and both signs."""
+    fields = node.record("basis", "ties", "margin", "+", "-")
+    lines = lines_of(problem)
+    basis = [integers(row, problem.d) for row in fields["basis"].array()]
+    if len(basis) > MOST_DIRECTIONS:
+        raise fields["basis"].reject(f"at most {MOST_DIRECTIONS} vectors", str(len(basis)))
+    if rank(basis) != len(basis) or rank([*basis, *lines.rows]) != len(basis):
+        raise fields["basis"].reject("independent vectors that span the rows")
+    margin = fields["margin"].index(2**40)
+    weights = {xi: weights_of(lines, theta, xi) for xi in SIGNS.values()}
+    ties = tuple(read_tie(weights, lam, entry) for entry in fields["ties"].array())
+    if len(ties) > MOST_TIES:
+        raise fields["ties"].reject(f"at most {MOST_TIES}", str(len(ties)))
+    leaves, slack = {}, {}
+    for sign, xi in SIGNS.items():
+        rows = coarse(weights[xi], lam, margin, node)
+        rays = {i: tie.u for i, tie in enumerate(ties) if tie.ray and tie.xi == xi}
+        leaves[xi] = walk(fields[sign], basis, len(weights[xi].convex), rays)
+        slack[xi] = Fraction(margin, 1 << rows.bits)
+        check_strict(leaves[xi], rows, fields[sign])
+        check_special(leaves[xi], weights[xi], ties, lam, slack[xi], fields[sign])
+    return Cover(lines, weights, ties, leaves, slack)
+
+
+def rank(rows: Sequence[Sequence[int]]) -> int:
+    """The rank of integer rows."""
+    return int(fmpz_mat([list(row) for row in rows]).rank()) if rows else 0

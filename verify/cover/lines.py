@@ -1,0 +1,134 @@
+"""xi theta.(Zu)_+ = c0.u + sum_c w_c (p_c.u)_+ over the lines of the data, exactly and in short integers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import gcd, isqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verify.problem import Problem, cleared
+from verify.text import Node, Vector
+
+Row = tuple[int, ...]
+Integers = NDArray[np.int64]
+MOST_BITS = 44
+
+
+@dataclass(frozen=True)
+class Lines:
+    """z_k = (multiple_k / scale) p_c, c = line_k, p_c primitive; -1 for rows of zeros. Lines in order of first rows."""
+
+    rows: tuple[Row, ...]
+    line: tuple[int, ...]
+    multiple: tuple[int, ...]
+    scale: int
+    d: int
+
+    @cached_property
+    def array(self) -> NDArray[np.object_]:
+        """The p_c as Python integers."""
+        return np.array(self.rows, dtype=object).reshape(len(self.rows), self.d)
+
+
+def lines_of(problem: Problem) -> Lines:
+    """The lines of Z."""
+    entries, scale = cleared(x for z in problem.Z for x in z)
+    names: dict[Row, int] = {}
+    line, multiple = [], []
+    for k in range(problem.n):
+        z = entries[k * problem.d : (k + 1) * problem.d]
+        g = gcd(*z)
+        if g == 0:
+            line.append(-1)
+            multiple.append(0)
+            continue
+        p = tuple(x // g for x in z)
+        opposite = tuple(-x for x in p)
+        if opposite in names:
+            p, g = opposite, -g
+        line.append(names.setdefault(p, len(names)))
+        multiple.append(g)
+    return Lines(tuple(names), tuple(line), tuple(multiple), scale, problem.d)
+
+
+@dataclass(frozen=True)
+class Weights:
+    """w_c and c0 = sum_c s_c- p_c, all times `unit`."""
+
+    lines: Lines
+    w: tuple[int, ...]
+    left: tuple[int, ...]
+    unit: int
+
+    @cached_property
+    def c0(self) -> list[int]:
+        """c0 times unit."""
+        return [sum(s * p[l] for s, p in zip(self.left, self.lines.rows, strict=True)) for l in range(self.lines.d)]
+
+    @cached_property
+    def convex(self) -> list[int]:
+        """The lines with w_c > 0."""
+        return [c for c, w in enumerate(self.w) if w > 0]
+
+    @cached_property
+    def concave(self) -> list[int]:
+        """The lines with w_c < 0."""
+        return [c for c, w in enumerate(self.w) if w < 0]
+
+    @cached_property
+    def convex_lines(self) -> NDArray[np.object_]:
+        """p_c of the convex lines."""
+        return self.lines.array[self.convex]
+
+
+def weights_of(lines: Lines, theta: Vector, xi: int) -> Weights:
+    """s_c+ is the sum of a_k xi theta_k over a_k > 0, s_c- that over a_k < 0, w_c = s_c+ - s_c-."""
+    T, q = cleared(theta)
+    w, left = [0] * len(lines.rows), [0] * len(lines.rows)
+    for c, a, t in zip(lines.line, lines.multiple, T, strict=True):
+        if c >= 0:
+            w[c] += abs(a) * xi * t
+            left[c] += min(a, 0) * xi * t
+    return Weights(lines, tuple(w), tuple(left), lines.scale * q)
+
+
+@dataclass(frozen=True)
+class Coarse:
+    """Rows floor(|w_c| p_c 2^bits / lambda), and the length that c may have: whatever the rounding did, and for every
+    residual r with |Z|_F |r - theta| <= margin lambda / 2^bits, a bound by `bound` is one by lambda (strictly)."""
+
+    P: Integers
+    N: Integers
+    c0: list[int]
+    bits: int
+    bound: int
+
+
+def coarse(weights: Weights, lam: Fraction, margin: int, node: Node) -> Coarse:
+    """As many bits as keep the sum of all entries below 2^53, at most MOST_BITS."""
+    rows = weights.lines.rows
+    total = sum(abs(w) * sum(map(abs, p)) for w, p in zip(weights.w, rows, strict=True)) + sum(map(abs, weights.c0))
+    times, over = lam.denominator, weights.unit * lam.numerator
+    bits = min(MOST_BITS, 53 - (total * times // over + 1).bit_length())
+    bound = (1 << max(bits, 0)) - (len(weights.convex) + len(weights.concave) + 1) * root_above(len(weights.c0)) - margin
+    if bits < 0 or bound <= 0:
+        raise node.reject("a lambda and a margin for which short integers are precise enough", f"{bits} bits")
+
+    def floored(v: Sequence[int]) -> list[int]:
+        return [(x * times << bits) // over for x in v]
+
+    P = [floored([weights.w[c] * x for x in rows[c]]) for c in weights.convex]
+    N = [floored([-weights.w[c] * x for x in rows[c]]) for c in weights.concave]
+    d = weights.lines.d
+    arrays = [np.array(A, dtype=np.int64).reshape(-1, d) for A in (P, N)]
+    return Coarse(arrays[0], arrays[1], floored(weights.c0), bits, bound)
+
+
+def root_above(n: int) -> int:
+    """The least integer >= sqrt(n)."""
+    return isqrt(n - 1) + 1 if n else 0

@@ -1,0 +1,158 @@
+"""Strict leaves: |c| <= bound and a = c + (a point of the zonotope of f2) with a.g_i >= f1(g_i) at every generator.
+
+All in 64-bit integers, in limbs whose sums are bounded; cones with long generators in Python's. A leaf's c and its atoms
+are derived: any choice of them is sound, so that shifts and roundings on the way are harmless. Where a convex line was
+split, it counts on its side as a linear term, or not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verify.cover.lines import Coarse, Integers, Row
+from verify.cover.tree import WEIGHT, Leaves
+from verify.errors import Declined
+from verify.text import Node
+
+SHORT = 36  # bits of generators that go through 64-bit integers
+ROW_LIMB, LEAF_LIMB = 18, 21
+LIGHT_BITS, POINT_BITS, UNIT_BITS = 29, 28, 30
+MOST_COLUMNS, MOST_LINES = 16, 2**14
+BATCH = 2048
+
+
+def check_strict(leaves: Leaves, rows: Coarse, node: Node) -> None:
+    """Reject unless every strict leaf holds."""
+    d = len(rows.c0)
+    if d > MOST_COLUMNS or len(rows.P) + len(rows.N) > MOST_LINES:
+        raise Declined(node.place, f"at most {MOST_COLUMNS} columns and {MOST_LINES} lines", "more")
+    if not leaves.cones:
+        return
+    cones = np.array(leaves.cones, dtype=np.int64)
+    short = np.array([max(map(abs, g)).bit_length() <= SHORT for g in leaves.vertices])
+    G = np.array([g if s else (0,) * d for g, s in zip(leaves.vertices, short, strict=True)], dtype=np.int64)
+    U = np.array([unit(g) for g in leaves.vertices], dtype=np.int64)
+    a = WEIGHT * directions(leaves, U, cones, rows.bound) + zonotope(leaves, U, cones, rows.N)
+    f1 = values(rows, G)
+    for v in np.flatnonzero(~short):
+        f1[v] = value(rows, leaves.vertices[v])
+    right = f1[cones]
+    for leaf, signs in leaves.signs.items():
+        for i, g in enumerate(leaves.cones[leaf]):
+            for k, side in signs:
+                h = dot(rows.P[k].tolist(), leaves.vertices[g])
+                right[leaf, i] += min(h, 0) if side else -max(h, 0)
+    plain = short[cones].all(axis=1)
+    good = np.zeros(len(cones), dtype=bool)
+    for at in range(0, len(cones), BATCH):
+        part = slice(at, at + BATCH)
+        good[part] = dominates(a[part], G[cones[part]], right[part])
+    for leaf in np.flatnonzero(~plain):
+        at_g = [dot(a[leaf].tolist(), leaves.vertices[g]) for g in leaves.cones[leaf]]
+        good[leaf] = all(x >= WEIGHT * y for x, y in zip(at_g, right[leaf], strict=True))
+    if not good.all():
+        bad = int(np.flatnonzero(~good)[0])
+        raise node.reject("a.g >= f1(g) at the generators of every strict leaf", f"less at leaf {bad} of {len(good)}")
+
+
+def value(rows: Coarse, g: Row) -> int:
+    """f1(g) of one vertex, in Python's integers."""
+    return dot(rows.c0, g) + sum(max(dot(w, g), 0) for w in rows.P.tolist())
+
+
+def dot(a: Sequence[int], b: Sequence[int]) -> int:
+    """a.b"""
+    return sum(x * y for x, y in zip(a, b, strict=True))
+
+
+def unit(g: Row) -> list[int]:
+    """A vector of length about 2^30 along g (a proposal: nothing rests on its length or direction)."""
+    e = UNIT_BITS - 1 - max(map(abs, g)).bit_length()
+    u = [x << e if e >= 0 else x >> -e for x in g]
+    size = isqrt(sum(x * x for x in u))
+    return [(x << UNIT_BITS) // size for x in u]
+
+
+def shifted(A: Integers, bits: int) -> Integers:
+    """Each row shifted down until its entries are below 2^bits."""
+    longest = np.abs(A).max(axis=1, initial=0)
+    shift = np.zeros(len(A), dtype=np.int64)
+    for step in (32, 16, 8, 4, 2, 1):
+        shift = np.where(longest >> shift >= 1 << (bits - 1 + step), shift + step, shift)
+    shift = np.where(longest >> shift >= 1 << bits, shift + 1, shift)
+    return A >> shift[:, None]
+
+
+def zonotope(leaves: Leaves, U: Integers, cones: Integers, N: Integers) -> Integers:
+    """WEIGHT times a point of the zonotope of f2: weighted sums of the rows that are on at the atoms' points."""
+    W = np.zeros((len(cones), U.shape[1]), dtype=np.int64)
+    if not len(N):
+        return W
+    light = shifted(N, LIGHT_BITS).T
+    leaf = np.array(leaves.atom_leaf)
+    weight = np.array(leaves.atom_weight, dtype=np.int64)
+    point = np.frombuffer(b"".join(leaves.atom_point), dtype=np.uint8).reshape(len(leaf), -1).astype(np.int64)
+    for at in range(0, len(leaf), BATCH):
+        part = slice(at, at + BATCH)
+        p = shifted(((16 * point[part] + 1)[:, :, None] * U[cones[leaf[part]]]).sum(axis=1), POINT_BITS)
+        on = (p @ light > 0).astype(np.int64)
+        np.add.at(W, leaf[part], (on @ N) * weight[part, None])
+    return W
+
+
+def directions(leaves: Leaves, U: Integers, cones: Integers, bound: int) -> Integers:
+    """c, at most `bound` long: bound times the direction that the turn names, rounded towards 0."""
+    turn = np.frombuffer(b"".join(leaves.turns), dtype=np.uint8).reshape(len(cones), -1).astype(np.int64)
+    v = np.concatenate(
+        [
+            shifted((turn[at : at + BATCH, :, None] * U[cones[at : at + BATCH]]).sum(axis=1), LIGHT_BITS)
+            for at in range(0, len(cones), BATCH)
+        ]
+    )
+    square = (v * v).sum(axis=1)
+    size = np.array([isqrt(s) + 1 for s in square.tolist()], dtype=np.int64)  # > |v|
+    high, size = bound >> 13, size[:, None]
+    whole, rest = np.divmod(np.abs(v) * high, size)
+    return ((whole << 13) + (rest << 13) // size) * np.sign(v)
+
+
+def limbs(A: NDArray[Any], bits: int) -> list[NDArray[Any]]:
+    """A = l_0 + l_1 2^bits + l_2 4^bits with 0 <= l_0, l_1 < 2^bits."""
+    mask = (1 << bits) - 1
+    return [A & mask, A >> bits & mask, A >> 2 * bits]
+
+
+def carried(parts: list[Integers], bits: int) -> list[Integers]:
+    """The same number with proper limbs."""
+    low, mid, high = parts
+    mid = mid + (low >> bits)
+    return [low & ((1 << bits) - 1), mid & ((1 << bits) - 1), high + (mid >> bits)]
+
+
+def values(rows: Coarse, G: Integers) -> NDArray[np.object_]:
+    """f1(g) of every vertex. The entries of all rows add up to less than 2^53, and |g| < 2^36 each."""
+    found: list[int] = []
+    P, c0 = limbs(rows.P, ROW_LIMB), rows.c0
+    for at in range(0, len(G), BATCH):
+        T = G[at : at + BATCH].T
+        parts = carried([l @ T for l in P], ROW_LIMB)
+        on = parts[2] >= 0
+        low, mid, high = (np.where(on, part, 0).sum(axis=0).tolist() for part in parts)
+        linear = (np.array(c0, dtype=object) @ T.astype(object)).tolist()
+        for l, m, h, c in zip(low, mid, high, linear, strict=True):
+            found.append(l + (m << ROW_LIMB) + (h << 2 * ROW_LIMB) + c)
+    return np.array(found, dtype=object)
+
+
+def dominates(a: Integers, g: Integers, f1: NDArray[np.object_]) -> NDArray[np.bool_]:
+    """Whether a.g_i >= WEIGHT f1_i for all i: |a| < 2^62, |g| < 2^36, at most 16 columns, |f1| < 2^90."""
+    left = carried([(l[:, None, :] * g).sum(axis=2) for l in limbs(a, LEAF_LIMB)], LEAF_LIMB)
+    f1 = np.where(abs(f1) < 1 << 90, f1, 1 << 90)  # of long generators, which are judged elsewhere
+    right = [part.astype(np.int64) for part in limbs(WEIGHT * f1, LEAF_LIMB)]
+    low, mid, high = (x - y for x, y in zip(left, right, strict=True))
+    return np.asarray(((high > 0) | ((high == 0) & ((mid > 0) | ((mid == 0) & (low >= 0))))).all(axis=1))

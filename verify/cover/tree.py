@@ -1,0 +1,220 @@
+"""The tree of cones, read and walked: every point of the row space lies in a leaf.
+
+The roots are the 2^d sign cones of a basis. A bisection replaces g_i, then g_j, by p = m g_i + g_j; a star replaces, one
+at a time, each g_i with x_i > 0 by a ray u = sum x_i g_i, x >= 0: cone(g) is the union of such children, because a point
+sum tau_i g_i loses the generator with the least tau_i / x_i. A sign split has both closed sides of a line.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import lzma
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import gcd
+
+from flint import fmpq_mat, fmpz_mat
+
+from verify.cover.lines import Row
+from verify.errors import Declined
+from verify.text import Node
+
+RULE, TURNED, ATOMS, NEURON, RAY, SIGN, STAR = 200, 201, 202, 203, 204, 210, 211
+WEIGHT = 256
+MOST_BYTES = 2**28
+Signs = tuple[tuple[int, int], ...]  # (a convex line, by its number among these; 1: p.u >= 0, 0: p.u <= 0)
+Atom = tuple[int, bytes]
+
+
+@dataclass(frozen=True)
+class Special:
+    """A leaf that rests on a listed neuron or ray: its generators, its sign constraints, the number, atoms."""
+
+    cone: tuple[int, ...]
+    signs: Signs
+    code: int
+    number: int
+    atoms: tuple[Atom, ...] = ()
+
+
+@dataclass
+class Leaves:
+    """All leaves of one sign. Strict ones are kept as columns: generators, direction of c, atoms (leaf, weight, q)."""
+
+    vertices: list[Row] = field(default_factory=list)
+    cones: list[tuple[int, ...]] = field(default_factory=list)
+    turns: list[bytes] = field(default_factory=list)
+    atom_leaf: list[int] = field(default_factory=list)
+    atom_weight: list[int] = field(default_factory=list)
+    atom_point: list[bytes] = field(default_factory=list)
+    signs: dict[int, Signs] = field(default_factory=dict)
+    special: list[Special] = field(default_factory=list)
+
+
+def stream(node: Node) -> bytes:
+    """base64 of an xz stream."""
+    try:
+        packed = base64.b64decode(node.text(), validate=True)
+        reader = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=2**27)
+        raw = reader.decompress(packed, MOST_BYTES + 1)
+    except (binascii.Error, ValueError, lzma.LZMAError, EOFError) as error:
+        raise node.reject("base64 of an xz stream", str(error)) from None
+    if len(raw) > MOST_BYTES:
+        raise Declined(node.place, f"at most {MOST_BYTES} bytes", "more")
+    if not reader.eof or reader.unused_data:
+        raise node.reject("one whole xz stream", "more, or less")
+    return raw
+
+
+class Reader:
+    """The four streams of one sign, read from their beginnings; they must be used up."""
+
+    def __init__(self, node: Node, d: int) -> None:
+        names = ("codes", "multipliers", "data", "rows")
+        fields = node.record(*names)
+        self.node, self.d = node, d
+        self.codes, self.multipliers, self.data, rows = (stream(fields[name]) for name in names)
+        if len(rows) % 2:
+            raise fields["rows"].reject("two bytes a row")
+        self.rows = [rows[i] | rows[i + 1] << 8 for i in range(0, len(rows), 2)]
+        self.at = [0, 0, 0, 0]
+
+    def code(self) -> int:
+        """The next code."""
+        return self._next(0, self.codes)
+
+    def multiplier(self) -> tuple[int, int]:
+        """(m, 1) or (1, m), m = 2^s or 3 2^s."""
+        k = self._next(1, self.multipliers)
+        m = (2 + (k & 1) << (k >> 1 & 63)) >> 1
+        return (1, m) if k >> 7 else (m, 1)
+
+    def row(self) -> int:
+        """The next row of a sign split."""
+        return self._next(3, self.rows)
+
+    def byte(self) -> int:
+        """The next byte of data."""
+        return self._next(2, self.data)
+
+    def point(self) -> bytes:
+        """The next d bytes of data."""
+        at = self.at[2]
+        if at + self.d > len(self.data):
+            raise self.node.reject("data for every leaf", "too little")
+        self.at[2] = at + self.d
+        return self.data[at : at + self.d]
+
+    def atoms(self) -> list[Atom]:
+        """Atoms: their number, then weight (but for the last) and point of each; weights add up to WEIGHT."""
+        count, left, found = self.byte(), WEIGHT, []
+        for a in range(count):
+            weight = left if a == count - 1 else self.byte()
+            left -= weight
+            if weight <= 0 or left < 0:
+                raise self.node.reject(f"weights > 0 that add up to {WEIGHT}")
+            found.append((weight, self.point()))
+        if left:
+            raise self.node.reject(f"weights > 0 that add up to {WEIGHT}")
+        return found
+
+    def end(self) -> None:
+        """Reject what was not read."""
+        if self.at != [len(s) for s in (self.codes, self.multipliers, self.data, self.rows)]:
+            raise self.node.reject("streams that are used up", f"{self.at} used")
+
+    def _next(self, s: int, values: Sequence[int]) -> int:
+        at = self.at[s]
+        if at >= len(values):
+            raise self.node.reject("an entry for every node", "too few")
+        self.at[s] = at + 1
+        return values[at]
+
+
+def walk(node: Node, basis: Sequence[Row], lines: int, rays: dict[int, Row]) -> Leaves:
+    """Walk the tree of one sign, depth first; `lines` is the number of convex lines, `rays` are those of this sign."""
+    d = len(basis)
+    reader = Reader(node, d)
+    edges = [(i, j) for i in range(d) for j in range(i + 1, d)]
+    leaves, ids, middles = Leaves(), {}, {}
+    ones = bytes([1]) * d
+
+    def number(g: Row) -> int:
+        if g not in ids:
+            ids[g] = len(leaves.vertices)
+            leaves.vertices.append(g)
+        return ids[g]
+
+    for mask in range(1 << d):
+        root = tuple(number(g if mask >> i & 1 else tuple(-x for x in g)) for i, g in enumerate(basis))
+        stack: list[tuple[tuple[int, ...], Signs]] = [(root, ())]
+        while stack:
+            cone, signs = stack.pop()
+            code = reader.code()
+            if code < len(edges):
+                i, j = edges[code]
+                key = (cone[i], cone[j], *reader.multiplier())
+                if key not in middles:
+                    middles[key] = number(middle(leaves.vertices[cone[i]], leaves.vertices[cone[j]], *key[2:], node))
+                new = middles[key]
+                stack.append(((*cone[:i], new, *cone[i + 1 :]), signs))
+                stack.append(((*cone[:j], new, *cone[j + 1 :]), signs))
+            elif code in (RULE, TURNED, ATOMS):
+                leaf = len(leaves.cones)
+                leaves.cones.append(cone)
+                for weight, point in reader.atoms() if code == ATOMS else ((WEIGHT, ones),):
+                    leaves.atom_leaf.append(leaf)
+                    leaves.atom_weight.append(weight)
+                    leaves.atom_point.append(point)
+                leaves.turns.append(ones if code == RULE else reader.point())
+                if signs:
+                    leaves.signs[leaf] = signs
+            elif code == NEURON:
+                leaves.special.append(Special(cone, signs, code, reader.byte()))
+            elif code == RAY:
+                leaves.special.append(Special(cone, signs, code, reader.byte(), tuple(reader.atoms())))
+            elif code == SIGN:
+                row = reader.row()
+                if row >= lines or any(row == other for other, _ in signs):
+                    raise node.reject("a convex line that was not split before", f"number {row}")
+                stack.append((cone, (*signs, (row, 1))))
+                stack.append((cone, (*signs, (row, 0))))
+            elif code == STAR:
+                ray = reader.byte()
+                chosen = reader.byte() | reader.byte() << 8 | reader.byte() << 16
+                if ray not in rays:
+                    raise node.reject("a ray of this sign", f"number {ray}")
+                tip = number(rays[ray])
+                check_star([leaves.vertices[g] for g in cone], rays[ray], chosen, node)
+                for i in range(d):
+                    if chosen >> i & 1:
+                        stack.append(((*cone[:i], tip, *cone[i + 1 :]), signs))
+            else:
+                raise node.reject("a code of a node", str(code))
+    reader.end()
+    return leaves
+
+
+def middle(a: Row, b: Row, p: int, q: int, node: Node) -> Row:
+    """p a + q b, primitive."""
+    g = [p * x + q * y for x, y in zip(a, b, strict=True)]
+    divisor = gcd(*g)
+    if divisor == 0:
+        raise node.reject("generators that are not opposite")
+    return tuple(x // divisor for x in g)
+
+
+def check_star(generators: Sequence[Row], u: Row, chosen: int, node: Node) -> None:
+    """Reject unless u = sum x_i g_i != 0 with x >= 0, and every i with x_i > 0 is chosen."""
+    G = fmpq_mat(fmpz_mat([list(g) for g in generators]))
+    goal = fmpq_mat(fmpz_mat([list(u)])).transpose()
+    try:
+        x = (G * G.transpose()).solve(G * goal)
+    except ZeroDivisionError:
+        raise node.reject("independent generators at a star") from None
+    weights = x.entries()
+    if G.transpose() * x != goal or not any(w > 0 for w in weights):
+        raise node.reject("a ray in the span of the cone, not zero")
+    if any(w < 0 or (w > 0 and not chosen >> i & 1) for i, w in enumerate(weights)):
+        raise node.reject("a ray inside the cone, and a child for every generator that it uses")
