@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import base64
 import lzma
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
+from typing import Protocol
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from relu_cert.cover.engine import (
     TOP,
     VIOLATED,
     Floats,
+    Integers,
     Side,
     Tape,
     empty_stack,
@@ -30,10 +32,11 @@ from relu_cert.cover.engine import (
     walk,
 )
 from relu_cert.cover.engine import Ties as EngineTies
-from relu_cert.cover.lines import Row, Weights, coarse, coarse_bits, margin_for, side_of, weights_of
+from relu_cert.cover.lines import Weights, coarse, coarse_bits, margin_for, side_of, weights_of
+from relu_cert.cover.model import Cover, Row, Streams, Tie
 from relu_cert.cover.refine import Data
-from relu_cert.cover.ties import SAME, Tie, Untied, engine_ties, longest_squared, near_direction, tie_at, value
-from relu_cert.exact import Matrix, Vector, sqrt_upper
+from relu_cert.cover.ties import SAME, Untied, engine_ties, longest_squared, tie_at, unit, value
+from relu_cert.exact import Vector
 
 THETA_BITS = 220
 DELTA = 4e-8
@@ -41,45 +44,12 @@ DEPTH = 160
 CHUNK = 20_000
 
 
-@dataclass(frozen=True)
-class Streams:
-    """The bytes of one sign's tree."""
-
-    codes: bytes
-    multipliers: bytes
-    data: bytes
-    rows: bytes
-    nodes: int
-    leaves: int
-
-
-@dataclass(frozen=True)
-class Cover:
-    """Evidence that theta is dual feasible."""
-
-    basis: tuple[Row, ...]
-    ties: tuple[Tie, ...]
-    margin: int
-    plus: Streams
-    minus: Streams
-
-    @property
-    def nodes(self) -> int:
-        """Nodes of both trees."""
-        return self.plus.nodes + self.minus.nodes
-
-    @property
-    def leaves(self) -> int:
-        """Leaves of both trees."""
-        return self.plus.leaves + self.minus.leaves
-
-
-@dataclass(frozen=True)
 class Missed(Exception):
     """The walk found a direction at which the constraint fails: a neuron is missing."""
 
-    xi: int
-    u: Floats
+    def __init__(self, xi: int, u: Floats) -> None:
+        super().__init__("a neuron is missing")
+        self.xi, self.u = xi, u
 
 
 class Exhausted(Exception):
@@ -94,7 +64,26 @@ class Stuck(Exception):
         self.xi, self.u = xi, u
 
 
-def roots(basis: Sequence[Row]) -> list[np.ndarray]:
+@dataclass(frozen=True)
+class Task:
+    """One root cone of one sign."""
+
+    xi: int
+    side: Side
+    ties: EngineTies
+    cone: Integers
+
+
+@dataclass(frozen=True)
+class Done:
+    """What became of a task: its bytes; or why there are none (the code of the engine) and where."""
+
+    code: int
+    streams: Streams
+    at: Floats
+
+
+def roots(basis: Sequence[Row]) -> list[Integers]:
     """The sign cones of the basis, in order."""
     return [
         np.array([[x if m >> i & 1 else -x for x in g] for i, g in enumerate(basis)], dtype=np.int64)
@@ -102,32 +91,16 @@ def roots(basis: Sequence[Row]) -> list[np.ndarray]:
     ]
 
 
-def tree(
-    side: Side,
-    ties: EngineTies,
-    basis: Sequence[Row],
-    xi: int,
-    go_on: Callable[[int, int], bool],
-    violation: float = np.inf,
-) -> Streams:
-    """The tree of one sign. `go_on(nodes, open)` is asked after every chunk."""
-    stack, tape = empty_stack(side, DEPTH), empty_tape()
-    for number, cone in enumerate(roots(basis)):
-        start(side, stack, cone)
-        while True:
-            code = walk(side, ties, stack, tape, CHUNK, DEPTH, DELTA, violation)
-            if code == FULL:
-                tape = longer(tape)
-                continue
-            if code == DONE:
-                break
-            if code == STUCK:
-                raise Stuck(xi, side.frame.T @ stack.at)
-            if code == VIOLATED:
-                raise Missed(xi, side.frame.T @ stack.at)
-            if code == GO_ON and not go_on(int(stack.count[NODES]), int(stack.count[TOP]) + (1 << len(basis)) - 1 - number):
-                raise Exhausted
-    return streams(tape, int(stack.count[NODES]), int(stack.count[LEAVES]))
+def grow(task: Task, nodes: int, violation: float, go_on: Callable[[int, int], bool] = lambda nodes, open: True) -> Done:
+    """The tree of one root cone; `go_on(nodes, open cones)` is asked after every chunk."""
+    stack, tape = empty_stack(task.side, DEPTH), empty_tape()
+    start(task.side, stack, task.cone)
+    while True:
+        code = walk(task.side, task.ties, stack, tape, CHUNK, DEPTH, DELTA, violation)
+        if code == FULL:
+            tape = longer(tape)
+        elif code != GO_ON or stack.count[NODES] > nodes or not go_on(int(stack.count[NODES]), int(stack.count[TOP])):
+            return Done(code, streams(tape, int(stack.count[NODES]), int(stack.count[LEAVES])), task.side.frame.T @ stack.at)
 
 
 def streams(tape: Tape, nodes: int, leaves: int) -> Streams:
@@ -137,31 +110,89 @@ def streams(tape: Tape, nodes: int, leaves: int) -> Streams:
     return Streams(tape.codes[:c].tobytes(), tape.multipliers[:m].tobytes(), tape.data[:x].tobytes(), rows, nodes, leaves)
 
 
+def joined(parts: Sequence[Streams]) -> Streams:
+    """The trees of all root cones, one after the other."""
+    names = ("codes", "multipliers", "data", "rows")
+    joint = [b"".join(getattr(part, name) for part in parts) for name in names]
+    return Streams(*joint, sum(part.nodes for part in parts), sum(part.leaves for part in parts))
+
+
+def tree(
+    side: Side,
+    ties: EngineTies,
+    basis: Sequence[Row],
+    xi: int,
+    pool: Pool,
+    violation: float = np.inf,
+) -> Streams:
+    """The tree of one sign; Missed, Stuck or Exhausted if there is none. The same whatever the pool is."""
+    parts = []
+    for done in pool.run([Task(xi, side, ties, cone) for cone in roots(basis)], violation):
+        if done.code == STUCK:
+            raise Stuck(xi, done.at)
+        if done.code == VIOLATED:
+            raise Missed(xi, done.at)
+        if done.code != DONE:
+            raise Exhausted
+        parts.append(done.streams)
+    return joined(parts)
+
+
+class Pool(Protocol):
+    """Where tasks are done: here, in other processes, on other machines. Results come in the order of the tasks."""
+
+    def run(self, tasks: Sequence[Task], violation: float) -> Iterator[Done]:
+        """Do the tasks."""
+
+
 def packed(raw: bytes) -> str:
     """base64 of an xz stream."""
     return base64.b64encode(lzma.compress(raw, preset=6)).decode()
 
 
-def rounded(residual: Sequence[Fraction], tau: Fraction, bits: int) -> Vector:
-    """floor(tau r_k 2^bits) / 2^bits"""
-    return tuple(Fraction(floor(tau * r * (1 << bits)), 1 << bits) for r in residual)
+def rounded(residual: Sequence[Fraction], bits: int) -> Vector:
+    """floor(r_k 2^bits) / 2^bits"""
+    return tuple(Fraction(floor(r * (1 << bits)), 1 << bits) for r in residual)
 
 
-def shrunk(data: Data, residual: Sequence[Fraction], ties: Sequence[Tie], bits: int) -> tuple[Vector, Fraction]:
-    """theta = tau r, rounded, with the largest simple tau <= 1 for which every tie is at most lambda; and tau."""
-    tau = Fraction(1)
-    for _ in range(8):
-        theta = rounded(residual, tau, bits)
-        weights = {xi: weights_of(data.lines, theta, xi) for xi in (1, -1)}
-        longest = max((longest_squared(data, weights[t.xi], t) for t in ties), default=Fraction(0))
-        if longest <= data.lam**2:
-            return theta, tau
-        excess = sqrt_upper(longest, 2 * bits) / data.lam - 1
-        k = 0
-        while excess * 2 * (1 << (k + 1)) < 1 and k < bits:
-            k += 1
-        tau *= 1 - Fraction(1, 1 << max(k, 1))
+def part_of(longest: Fraction, lam: Fraction, bits: int) -> Fraction:
+    """The largest tau = 1 - 2^-k or 1 with tau^2 longest <= lambda^2, where `longest` is a square of about lambda^2."""
+    if longest <= lam * lam:
+        return Fraction(1)
+    for k in range(bits, 0, -1):
+        tau = 1 - Fraction(1, 1 << k)
+        if tau * tau * longest <= lam * lam:
+            return tau
     raise Untied("theta cannot be shrunk until the ties hold")
+
+
+def dual_cover(
+    data: Data,
+    frame: Floats,
+    theta: Vector,
+    lam: Fraction,
+    ties: Sequence[Tie],
+    radius_squared: Fraction,
+    pool: Pool,
+    violation: float = np.inf,
+) -> Cover:
+    """The cover that proves theta dual feasible for lambda; its strict leaves hold for all residuals of the ball."""
+    found = {}
+    margins = []
+    weights = {xi: weights_of(data.lines, theta, xi) for xi in (1, -1)}
+    for xi, here in weights.items():
+        bits = coarse_bits(here, lam)
+        if bits < 8:
+            raise Untied("lambda is too small for short integers")
+        margins.append(margin_for(data.Z_squared, lam, radius_squared, bits))
+    margin = max(margins)
+    for xi, here in weights.items():
+        rows = coarse(here, lam, margin)
+        if rows.bound <= 0:
+            raise Untied("the ball of residuals is too wide")
+        side = side_of(here, rows, frame)
+        found[xi] = tree(side, engine_ties(ties, here, side, xi), data.basis, xi, pool, violation)
+    return Cover(data.basis, tuple(ties), margin, found[1], found[-1])
 
 
 def certificate(cover: Cover) -> dict[str, object]:
@@ -193,6 +224,6 @@ def known_ties(data: Data, weights: dict[int, Weights], directions: Sequence[tup
         for xi, v in ((own, u), (own, tuple(-x for x in u)), (-own, u), (-own, tuple(-x for x in u))):
             if abs(value(weights[xi], v) / float(data.lam) - 1.0) < SAME:
                 tie = tie_at(data, weights[xi], xi, v)
-                if not any(t.xi == xi and np.abs(t.unit - tie.unit).max() < SAME for t in found):
+                if not any(t.xi == xi and np.abs(unit(t.u) - unit(tie.u)).max() < SAME for t in found):
                     found.append(tie)
     return found

@@ -12,14 +12,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import gcd, isqrt, lcm
+from math import gcd, isqrt
 
 import numpy as np
 
 from relu_cert.cover.engine import Floats, Integers, Side
+from relu_cert.cover.model import Row
 from relu_cert.exact import Matrix, Vector, scaled_rows
 
-Row = tuple[int, ...]
 MOST_COARSE_BITS = 44
 LIGHT_BITS = 29  # of the concave rows in which signs at atoms are taken; points have 28, sums of up to 32 terms 62
 POINT_BITS = 28
@@ -137,7 +137,7 @@ def coarse(weights: Weights, lam: Fraction, margin: int) -> Coarse:
     """The coarse rows for lambda."""
     bits = coarse_bits(weights, lam)
     D = weights.lines.D
-    times, over = lam.denominator << max(bits, 0), weights.unit * lam.numerator << max(-bits, 0)
+    times, over = lam.denominator << bits, weights.unit * lam.numerator
 
     def floored(v: list[int]) -> list[int]:
         return [x * times // over for x in v]
@@ -146,15 +146,14 @@ def coarse(weights: Weights, lam: Fraction, margin: int) -> Coarse:
     P = [floored([weights.w[c] * x for x in rows[c]]) for c in weights.convex]
     N = [floored([-weights.w[c] * x for x in rows[c]]) for c in weights.concave]
     root = isqrt(D - 1) + 1 if D else 0
-    bound = (1 << max(bits, 0)) - (len(P) + len(N) + 1) * root - margin
+    bound = (1 << bits) - (len(P) + len(N) + 1) * root - margin
     array = [np.array(A, dtype=np.int64).reshape(-1, D) for A in (P, N)]
     return Coarse(array[0], array[1], tuple(floored(list(weights.c0))), bits, bound, margin)
 
 
-def margin_for(Z: Matrix, lam: Fraction, radius_squared: Fraction, bits: int) -> int:
-    """At least 2^bits |Z|_F R / lambda: with it strict leaves hold for every residual within R of theta."""
-    size = sum((x * x for z in Z for x in z), Fraction(0))
-    x = size * radius_squared / (lam * lam) * 4 ** max(bits, 0)
+def margin_for(Z_squared: Fraction, lam: Fraction, radius_squared: Fraction, bits: int) -> int:
+    """More than 2^bits |Z|_F R / lambda: with it strict leaves hold for every residual within R of theta."""
+    x = Z_squared * radius_squared / (lam * lam) * 4**bits
     return isqrt(x.numerator // x.denominator + 1) + 1
 
 
@@ -169,7 +168,7 @@ def light(N: Integers) -> Integers:
 
 def side_of(weights: Weights, rows: Coarse, frame: Floats) -> Side:
     """One sign for the engine."""
-    one = 2.0 ** max(rows.bits, 0)
+    one = 2.0**rows.bits
     P = np.ascontiguousarray(rows.P / one @ frame.T)
     N = np.ascontiguousarray(rows.N / one @ frame.T)
     c0 = np.ascontiguousarray(np.array(rows.c0, dtype=np.float64) / one @ frame.T)
@@ -210,8 +209,3 @@ def frame_of(basis: tuple[Row, ...]) -> Floats:
     """Orthonormal rows that span the row space."""
     q = np.linalg.qr(np.array(basis, dtype=np.float64).T)[0]
     return np.ascontiguousarray(q.T)
-
-
-def common(vectors: list[Vector]) -> int:
-    """The least common denominator."""
-    return lcm(*(x.denominator for v in vectors for x in v)) if vectors else 1

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from math import gcd, isqrt
 
 import numpy as np
@@ -17,7 +18,8 @@ from flint import fmpz_mat
 from scipy.optimize import lsq_linear
 
 from relu_cert.cover.engine import Floats
-from relu_cert.cover.lines import Lines, Row
+from relu_cert.cover.lines import Lines
+from relu_cert.cover.model import Row
 from relu_cert.exact import Matrix, Vector, scaled_rows
 
 BITS = 300
@@ -66,10 +68,15 @@ class Data:
     lines: Lines
     basis: tuple[Row, ...]
 
-    @property
+    @cached_property
     def floats(self) -> Floats:
         """The rows in floats."""
         return np.array([[x / self.scale for x in z] for z in self.N])
+
+    @cached_property
+    def Z_squared(self) -> Fraction:
+        """|Z|_F^2"""
+        return Fraction(sum(x * x for z in self.N for x in z), self.scale**2)
 
 
 def data_of(Z: Matrix, y: Vector, lam: Fraction, lines: Lines, basis: tuple[Row, ...]) -> Data:

@@ -8,9 +8,7 @@ piece: it is a ray if its lines fix it (they have rank d - 1).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from math import gcd, isqrt
 
 import numpy as np
@@ -18,7 +16,8 @@ from scipy.optimize import lsq_linear
 
 from relu_cert.cover.engine import Floats, Side
 from relu_cert.cover.engine import Ties as EngineTies
-from relu_cert.cover.lines import Row, Weights
+from relu_cert.cover.lines import Weights
+from relu_cert.cover.model import Row, Tie
 from relu_cert.cover.refine import Data, closed, face_basis, float_lines
 
 NEAR = 1e-9  # a direction whose value is this near (relative) to lambda is treated as a tie: a proposal
@@ -31,20 +30,10 @@ class Untied(Exception):
     """A tie that is neither inside a concave piece nor a ray fixed by the data."""
 
 
-@dataclass(frozen=True)
-class Tie:
-    """A direction u of one sign, and the shares of its concave kinks; a ray has none. `side`: sign of p_c.u."""
-
-    xi: int
-    u: Row
-    side: tuple[int, ...]
-    shares: tuple[Fraction, ...] | None
-
-    @cached_property
-    def unit(self) -> Floats:
-        """u / |u| in floats."""
-        size = isqrt(sum(x * x for x in self.u) << 600)
-        return np.array([(x << 300) / size for x in self.u])
+def unit(u: Row) -> Floats:
+    """u / |u| in floats."""
+    size = isqrt(sum(x * x for x in u) << 600)
+    return np.array([(x << 300) / size for x in u])
 
 
 def heights(weights: Weights, u: Row) -> list[int]:
@@ -86,8 +75,7 @@ def shortened(data: Data, weights: Weights, u: Row, side: tuple[int, ...], kinks
     """A vector of fewer digits with the same sides."""
     basis = face_basis(data, kinks)
     B = np.array([[float(x) for x in b] for b in basis]).T
-    size = isqrt(sum(x * x for x in u) << 600)
-    at = np.linalg.lstsq(B, np.array([(x << 300) / size for x in u]), rcond=None)[0]
+    at = np.linalg.lstsq(B, unit(u), rcond=None)[0]
     at = at / np.abs(at).max()
     for bits in (12, 20, 30, SHORT_BITS):
         weights_of_basis = [round(float(x) * 2**bits) for x in at]
@@ -200,7 +188,7 @@ def engine_ties(ties: Sequence[Tie], weights: Weights, side: Side, xi: int) -> E
         a=np.ascontiguousarray(a),
         side=sides,
         names=np.array([i for i, _ in pieces], dtype=np.int64),
-        ray=np.ascontiguousarray(np.array([side.frame @ t.unit for _, t in rays]).reshape(-1, d)),
+        ray=np.ascontiguousarray(np.array([side.frame @ unit(t.u) for _, t in rays]).reshape(-1, d)),
         ray_P=through(convex),
         ray_N=through(concave),
         ray_names=np.array([i for i, _ in rays], dtype=np.int64),

@@ -1,0 +1,84 @@
+"""The evidence of a cover: what `build` makes and the certificate carries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+Row = tuple[int, ...]
+Tell = Callable[["Moment"], None]
+
+
+@dataclass(frozen=True)
+class Tie:
+    """A direction u of one sign, and the shares of its concave kinks; a ray has none. `side`: the sign of p_c.u."""
+
+    xi: int
+    u: Row
+    side: tuple[int, ...]
+    shares: tuple[Fraction, ...] | None
+
+    @property
+    def is_ray(self) -> bool:
+        """Whether the data fix the direction."""
+        return self.shares is None
+
+
+@dataclass(frozen=True)
+class Streams:
+    """The bytes of one sign's tree."""
+
+    codes: bytes
+    multipliers: bytes
+    data: bytes
+    rows: bytes
+    nodes: int
+    leaves: int
+
+
+@dataclass(frozen=True)
+class Cover:
+    """Evidence that theta is dual feasible: xi theta.(Zu)_+ <= lambda |u| for all u and both signs.
+
+    `tau` and `bits`, if not None: theta_k = tau floor(r_k 2^bits) / 2^bits, r the residual of the network.
+    """
+
+    basis: tuple[Row, ...]
+    ties: tuple[Tie, ...]
+    margin: int
+    plus: Streams
+    minus: Streams
+    tau: Fraction | None = None
+    bits: int = 0
+
+    @property
+    def nodes(self) -> int:
+        """Nodes of both trees."""
+        return self.plus.nodes + self.minus.nodes
+
+    @property
+    def leaves(self) -> int:
+        """Leaves of both trees."""
+        return self.plus.leaves + self.minus.leaves
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long the cover may take: seconds (None: no limit) and nodes, and over how many processes."""
+
+    seconds: float | None = None
+    nodes: int = 50_000_000
+    jobs: int = 1
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One line of the log."""
+
+    stage: str
+    neurons: int = 0
+    objective: float | None = None
+    bound: float | None = None
+    nodes: int = 0
+    open: int = 0

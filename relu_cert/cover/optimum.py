@@ -1,0 +1,242 @@
+"""The global optimum without a list: train, refine, prove; what the cover finds missing goes back to the training.
+
+Where the exact finish succeeds, theta has many digits and the gap is tiny. Where it does not (no time, a tie of a kind
+that is not known), theta is scaled down until a smaller tree proves it: a proved gap all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from time import monotonic
+
+import numpy as np
+
+from relu_cert.cover.build import (
+    THETA_BITS,
+    Exhausted,
+    Missed,
+    Stuck,
+    dual_cover,
+    known_ties,
+    part_of,
+    rounded,
+)
+from relu_cert.cover.engine import Floats
+from relu_cert.cover.lines import Weights, frame_of, lines_of, row_space, weights_of
+from relu_cert.cover.model import Cover, Limits, Moment, Tell, Tie
+from relu_cert.cover.pool import Cluster, Pools, Processes, Serial
+from relu_cert.cover.refine import BITS, Data, Unrefined, data_of, refine
+from relu_cert.cover.ties import Untied, longest_squared, near_direction, tie_at, value
+from relu_cert.cover.train import Task, Trained, ascend, largest, train
+from relu_cert.exact import Matrix, Vector, sqrt_upper
+from relu_cert.solve.threads import one_thread
+
+ATTEMPTS = 25
+MOST_TIES = 250
+LOOSE = (3, 5, 7, 9, 12, 15, 18, 21)  # theta times 1 - 2^-k: the steps of a proof without an exact finish
+TINY = Fraction(1, 10**40)  # a tie above lambda by more than this (relative) is a missing neuron
+FACES = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The data in the forms that the stages need."""
+
+    Z: Matrix
+    y: Vector
+    data: Data
+    frame: Floats
+
+    @property
+    def task(self) -> Task:
+        """The problem in floats, in coordinates of the row space."""
+        y = np.array([float(x) for x in self.y])
+        return Task(self.data.floats @ self.frame.T, y, float(self.data.lam))
+
+
+@dataclass(frozen=True)
+class Found:
+    """A network (sign, weights), a dual point and its cover. `reason`: why the finish is not exact (empty if it is)."""
+
+    neurons: tuple[tuple[int, Vector], ...]
+    theta: Vector
+    cover: Cover
+    reason: str = ""
+
+
+def setting(Z: Matrix, y: Vector) -> Setting:
+    """The data, prepared (lambda is set later)."""
+    lines = lines_of(Z)
+    basis = row_space(lines)
+    return Setting(Z, y, data_of(Z, y, Fraction(1), lines, basis), frame_of(basis))
+
+
+class Prover:
+    """One run: the clock, the log, the best that was proved so far."""
+
+    def __init__(self, given: Setting, lam: Fraction, limits: Limits, tell: Tell, dask: str | None = None) -> None:
+        self.given = replace(given, data=replace(given.data, lam=lam))
+        self.data, self.frame = self.given.data, self.given.frame
+        self.limits, self.tell, self.dask = limits, tell, dask
+        self.begin = monotonic()
+        self.trained: Trained | None = None
+        self.best: Found | None = None
+        self.bound: float | None = None
+
+    def run(self) -> Found:
+        """The best proof that the limits allow."""
+        with one_thread():
+            return self._run()
+
+    def _run(self) -> Found:
+        reason = ""
+        V, xi = None, None
+        for _ in range(ATTEMPTS):
+            self.trained = train(self.given.task, V, xi, told=self._trained)
+            try:
+                return self._exact(self.trained)
+            except Missed as missed:
+                V, xi = self._with(self.trained, missed)
+                reason = "neurons kept being found"
+            except Exhausted:
+                reason = "the limit of time or nodes was reached"
+                break
+            except (Unrefined, Untied) as why:
+                reason = str(why)
+                break
+        return self._loose(reason)
+
+    def _exact(self, trained: Trained) -> Found:
+        """The exact finish."""
+        data = self.data
+        if not len(trained.V):
+            base, neurons, directions = self.given.y, (), []
+        else:
+            exact, r, _ = refine(data, [float(x) for x in trained.xi], trained.V @ self.frame)
+            unit = data.scale * data.y_scale << BITS
+            base = rounded([Fraction(x, unit) for x in r], THETA_BITS)
+            neurons = tuple((one.xi, one.v) for one in exact)
+            directions = [(one.xi, one.numerators) for one in exact]
+        weights = {xi: weights_of(data.lines, base, xi) for xi in (1, -1)}
+        ties = known_ties(data, weights, directions)
+        while True:
+            self._no_excess(weights, ties)
+            longest = max((longest_squared(data, weights[t.xi], t) for t in ties), default=Fraction(0))
+            tau = part_of(longest, data.lam, THETA_BITS)
+            theta = tuple(tau * x for x in base)
+            radius = 2 * (self._upper(neurons) - lower_bound(self.given.y, theta))
+            try:
+                cover = dual_cover(
+                    data, self.frame, theta, data.lam, ties, max(radius, Fraction(0)), self._pool("prove"), 1.0 + 1e-7
+                )
+                return Found(neurons, theta, replace(cover, tau=tau, bits=THETA_BITS))
+            except Stuck as stuck:
+                if len(ties) >= MOST_TIES:
+                    raise Untied("there are too many ties") from None
+                ties.append(self._new_tie(weights, ties, stuck))
+
+    def _no_excess(self, weights: dict[int, Weights], ties: Sequence[Tie]) -> None:
+        """A tie that is truly above lambda is a neuron that is missing."""
+        for tie in ties:
+            if longest_squared(self.data, weights[tie.xi], tie) > self.data.lam**2 * (1 + TINY):
+                raise Missed(tie.xi, np.array([float(x) for x in tie.u]) / max(abs(float(x)) for x in tie.u))
+
+    def _new_tie(self, weights: dict[int, Weights], ties: Sequence[Tie], stuck: Stuck) -> Tie:
+        """The tie near the direction at which the walk got stuck."""
+        here, lam = weights[stuck.xi], float(self.data.lam)
+        for tolerance in FACES:
+            try:
+                u = near_direction(self.data, here, stuck.u, tolerance)
+                if abs(value(here, u) / lam - 1.0) > 1e-9:
+                    continue
+                tie = tie_at(self.data, here, stuck.xi, u)
+            except Untied:
+                continue
+            if any(t.xi == tie.xi and t.side == tie.side for t in ties):
+                continue
+            return tie
+        raise Untied("a tie is neither inside a concave piece nor on a ray that the data fix")
+
+    def _loose(self, reason: str) -> Found:
+        """A proof with theta scaled down, as little as time allows."""
+        trained = self.trained
+        if trained is None:
+            raise ValueError("the network is trained first")
+        neurons = tuple(
+            (int(xi), tuple(Fraction(float(x)) for x in v))
+            for xi, v in zip(trained.xi, trained.V @ self.frame, strict=True)
+        )
+        base = rounded(self._residual(neurons), THETA_BITS)
+        best: Found | None = None
+        for k in LOOSE:
+            tau = 1 - Fraction(1, 1 << k)
+            theta = tuple(tau * x for x in base)
+            try:
+                cover = dual_cover(self.data, self.frame, theta, self.data.lam, (), Fraction(0), self._pool("bound"))
+            except (Exhausted, Stuck, Missed, Untied):
+                if best is not None:
+                    break
+                continue
+            best = Found(neurons, theta, replace(cover, tau=tau, bits=THETA_BITS), reason)
+            self.bound = float(lower_bound(self.given.y, theta))
+            self.tell(Moment("bound", len(neurons), trained.objective, self.bound, cover.nodes))
+        if best is None:
+            raise Exhausted(reason)
+        return best
+
+    def _with(self, trained: Trained, missed: Missed) -> tuple[Floats, Floats]:
+        """The network with the missing neuron, tiny."""
+        u = (self.frame @ missed.u)[None, :]
+        at, _ = ascend(self.given.task.Z, missed.xi * trained.residual, u, 30)
+        size = float(np.linalg.norm(trained.V, axis=1).max(initial=1e-6))
+        return np.vstack([trained.V, 1e-6 * size * at]), np.append(trained.xi, float(missed.xi))
+
+    def _residual(self, neurons: Sequence[tuple[int, Vector]]) -> Vector:
+        return residual_of(self.given.Z, self.given.y, neurons)
+
+    def _upper(self, neurons: Sequence[tuple[int, Vector]]) -> Fraction:
+        r = self._residual(neurons)
+        norms = sum((sqrt_upper(sum((x * x for x in w), Fraction(0)), 400) for _, w in neurons), Fraction(0))
+        return sum((x * x for x in r), Fraction(0)) / 2 + self.data.lam * norms
+
+    def _pool(self, stage: str) -> Pools:
+        def told(nodes: int, open_cones: int) -> None:
+            trained = self.trained
+            neurons, objective = (len(trained.V), trained.objective) if trained is not None else (0, None)
+            self.tell(Moment(stage, neurons, objective, self.bound, nodes, open_cones))
+
+        deadline = None if self.limits.seconds is None else self.begin + self.limits.seconds
+        if self.dask is not None:
+            return Cluster(self.dask, self.limits, deadline, told)
+        return (Processes if self.limits.jobs > 1 else Serial)(self.limits, deadline, told)
+
+    def _trained(self, neurons: int, objective: float) -> None:
+        self.tell(Moment("train", neurons, objective))
+
+
+def residual_of(Z: Matrix, y: Vector, neurons: Sequence[tuple[int, Vector]]) -> Vector:
+    """y - sum xi (Zw)_+"""
+    r = list(y)
+    for xi, w in neurons:
+        for k, z in enumerate(Z):
+            height = sum((a * b for a, b in zip(z, w, strict=True)), Fraction(0))
+            if height > 0:
+                r[k] -= xi * height
+    return tuple(r)
+
+
+def lower_bound(y: Vector, theta: Vector) -> Fraction:
+    """D(theta) = y.theta - 1/2 |theta|^2"""
+    return sum((a * b - b * b / 2 for a, b in zip(y, theta, strict=True)), Fraction(0))
+
+
+def about_lambda_max(given: Setting) -> tuple[int, Floats, float]:
+    """The sign and direction at which lambda_max seems to be attained, and about its value."""
+    task = given.task
+    rng = np.random.default_rng(0)
+    with one_thread():
+        found = [(xi, *largest(task.Z, xi * task.y, rng)) for xi in (1, -1)]
+    xi, top, u = max(found, key=lambda one: one[1])
+    return xi, given.frame.T @ u, top

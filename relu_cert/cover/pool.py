@@ -1,0 +1,97 @@
+"""Where the root cones of a tree are done: one after the other here, in processes of this machine, or with dask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any
+
+from relu_cert.cover.build import Done, Task, grow
+from relu_cert.cover.engine import DONE
+from relu_cert.cover.model import Limits
+
+
+@dataclass
+class Serial:
+    """One after the other, with a look at the clock and at the nodes, and a word to whoever listens."""
+
+    limits: Limits
+    deadline: float | None = None
+    told: Callable[[int, int], None] = lambda nodes, open: None
+    nodes: int = field(default=0)
+
+    def run(self, tasks: Sequence[Task], violation: float) -> Iterator[Done]:
+        """Do the tasks until one fails."""
+        for number, task in enumerate(tasks):
+            before = self.nodes
+
+            def go_on(nodes: int, open_cones: int, before: int = before, left: int = len(tasks) - 1 - number) -> bool:
+                self.told(before + nodes, open_cones + left)
+                return before + nodes < self.limits.nodes and (self.deadline is None or monotonic() < self.deadline)
+
+            done = grow(task, self.limits.nodes, violation, go_on)
+            self.nodes += done.streams.nodes
+            yield done
+            if done.code != DONE:
+                return
+
+
+@dataclass
+class Processes:
+    """In several processes of this machine (joblib)."""
+
+    limits: Limits
+    deadline: float | None = None
+    told: Callable[[int, int], None] = lambda nodes, open: None
+    nodes: int = field(default=0)
+
+    def run(self, tasks: Sequence[Task], violation: float) -> Iterator[Done]:
+        """Do all tasks; the first one in order that failed decides."""
+        from joblib import Parallel, delayed
+
+        left = None if self.deadline is None else max(self.deadline - monotonic(), 0.0)
+        work = Parallel(n_jobs=self.limits.jobs, return_as="generator")
+        results = work(delayed(timed)(task, self.limits.nodes, violation, left) for task in tasks)
+        for number, done in enumerate(results):
+            self.nodes += done.streams.nodes
+            self.told(self.nodes, len(tasks) - 1 - number)
+            yield done
+
+
+@dataclass
+class Cluster:
+    """On the workers of a dask cluster; what a lost worker had is done again by another."""
+
+    address: str
+    limits: Limits
+    deadline: float | None = None
+    told: Callable[[int, int], None] = lambda nodes, open: None
+    nodes: int = field(default=0)
+
+    def run(self, tasks: Sequence[Task], violation: float) -> Iterator[Done]:
+        """Do all tasks; the first one in order that failed decides."""
+        from dask.distributed import Client
+
+        left = None if self.deadline is None else max(self.deadline - monotonic(), 0.0)
+        with Client(self.address) as client:
+            futures: list[Any] = [
+                client.submit(timed, client.scatter(task), self.limits.nodes, violation, left, pure=False, retries=3)
+                for task in tasks
+            ]
+            for number, future in enumerate(futures):
+                done: Done = future.result()
+                self.nodes += done.streams.nodes
+                self.told(self.nodes, len(tasks) - 1 - number)
+                yield done
+
+
+def timed(task: Task, nodes: int, violation: float, seconds: float | None) -> Done:
+    """One task in another process, for at most so many seconds."""
+    end = None if seconds is None else monotonic() + seconds
+    return grow(task, nodes, violation, lambda *_: end is None or monotonic() < end)
+
+
+Pools = Serial | Processes | Cluster
+
+
