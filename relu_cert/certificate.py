@@ -243,7 +243,7 @@ def _derivatives(found: Derivatives) -> dict[str, Any]:
 def listed_patterns(problem: Problem) -> PatternSet | None:
     """D_Z, where the blocks of the problem are all of its patterns."""
     if problem.network is not None:
-        return problem.network.patterns
+        return problem.network.all
     return None if problem.sampled is None else problem.sampled.all
 
 

@@ -23,7 +23,7 @@ def decide(facts: Facts) -> Result:
     """One network with every tied neuron in it, or a tied neuron that some optimal network leaves out."""
     if facts.lam**2 > facts.lambda_max.squared:
         return Result(NAME, Verdict.PROVED, "zero", "lambda > lambda_max: no neuron ties, and none is active.")
-    if facts.lam**2 == facts.lambda_max.squared:
+    if facts.lam**2 == facts.lambda_max.squared and facts.lambda_max.exact:
         detail = "lambda = lambda_max: a neuron ties, and the only optimal network is zero."
         return Result(NAME, Verdict.REFUTED, "zero", detail)
     known = conditions(facts)

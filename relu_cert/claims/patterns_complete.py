@@ -19,7 +19,7 @@ def _listed(facts: Facts) -> PatternSet | None:
     """D_Z, where the blocks are all of its patterns."""
     problem = facts.problem
     if problem.network is not None:
-        return problem.network.patterns
+        return problem.network.all
     return problem.sampled.all if problem.sampled is not None else None
 
 

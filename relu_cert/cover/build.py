@@ -32,7 +32,7 @@ from relu_cert.cover.engine import (
     walk,
 )
 from relu_cert.cover.engine import Ties as EngineTies
-from relu_cert.cover.lines import Weights, coarse, coarse_bits, margin_for, side_of, weights_of
+from relu_cert.cover.lines import Weights, coarse, coarse_bits, lower_root, margin_for, side_of, weights_of
 from relu_cert.cover.model import Cover, Row, Streams, Tie
 from relu_cert.cover.refine import Data
 from relu_cert.cover.ties import SAME, Untied, engine_ties, longest_squared, tie_at, unit, value
@@ -170,13 +170,14 @@ def dual_cover(
     data: Data,
     frame: Floats,
     theta: Vector,
-    lam: Fraction,
+    squared: Fraction,
     ties: Sequence[Tie],
     radius_squared: Fraction,
     pool: Pool,
     violation: float = np.inf,
 ) -> Cover:
-    """The cover that proves theta dual feasible for lambda; its strict leaves hold for all residuals of the ball."""
+    """The cover that proves theta dual feasible for lambda^2; its strict leaves hold for all residuals of the ball."""
+    lam = lower_root(squared)
     found = {}
     margins = []
     weights = {xi: weights_of(data.lines, theta, xi) for xi in (1, -1)}

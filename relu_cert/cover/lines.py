@@ -166,6 +166,12 @@ def light(N: Integers) -> Integers:
     return out
 
 
+def lower_root(squared: Fraction) -> Fraction:
+    """A rational at most sqrt(squared), by the checker's own rule; exact where that is rational."""
+    p, q = squared.numerator, squared.denominator
+    return Fraction(isqrt(p * q << 192), q << 96)
+
+
 def side_of(weights: Weights, rows: Coarse, frame: Floats) -> Side:
     """One sign for the engine."""
     one = 2.0**rows.bits

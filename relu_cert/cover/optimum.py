@@ -31,6 +31,7 @@ from relu_cert.cover.refine import BITS, Data, Unrefined, data_of, refine
 from relu_cert.cover.ties import Untied, longest_squared, near_direction, tie_at, value
 from relu_cert.cover.train import Task, Trained, ascend, largest, train
 from relu_cert.exact import Matrix, Vector, sqrt_upper
+from relu_cert.prove.lifts import orthogonal_part
 from relu_cert.solve.threads import one_thread
 
 ATTEMPTS = 25
@@ -129,13 +130,27 @@ class Prover:
             radius = 2 * (self._upper(neurons) - lower_bound(self.given.y, theta))
             try:
                 cover = dual_cover(
-                    data, self.frame, theta, data.lam, ties, max(radius, Fraction(0)), self._pool("prove"), 1.0 + 1e-7
+                    data, self.frame, theta, data.lam**2, ties, max(radius, Fraction(0)), self._pool("prove"), 1.0 + 1e-7
                 )
                 return Found(neurons, theta, replace(cover, tau=tau, bits=THETA_BITS))
             except Stuck as stuck:
                 if len(ties) >= MOST_TIES:
                     raise Untied("there are too many ties") from None
                 ties.append(self._new_tie(weights, ties, stuck))
+
+    def moved(self, found: Found, lift: Matrix) -> Found:
+        """The same network with a dual point that is orthogonal to the lift, proved again."""
+        with one_thread():
+            data = self.data
+            base = orthogonal_part(found.theta, lift)
+            weights = {xi: weights_of(data.lines, base, xi) for xi in (1, -1)}
+            ties = [tie_at(data, weights[t.xi], t.xi, t.u) if t.is_ray else t for t in found.cover.ties]
+            longest = max((longest_squared(data, weights[t.xi], t) for t in ties), default=Fraction(0))
+            tau = part_of(longest, data.lam, THETA_BITS)
+            theta = tuple(tau * x for x in base)
+            radius = max(2 * (self._upper(found.neurons) - lower_bound(self.given.y, theta)), Fraction(0))
+            pool = self._pool("prove")
+            return Found(found.neurons, theta, dual_cover(data, self.frame, theta, data.lam**2, ties, radius, pool))
 
     def _no_excess(self, weights: dict[int, Weights], ties: Sequence[Tie]) -> None:
         """A tie that is truly above lambda is a neuron that is missing."""
@@ -174,7 +189,7 @@ class Prover:
             tau = 1 - Fraction(1, 1 << k)
             theta = tuple(tau * x for x in base)
             try:
-                cover = dual_cover(self.data, self.frame, theta, self.data.lam, (), Fraction(0), self._pool("bound"))
+                cover = dual_cover(self.data, self.frame, theta, self.data.lam**2, (), Fraction(0), self._pool("bound"))
             except (Exhausted, Stuck, Missed, Untied):
                 if best is not None:
                     break

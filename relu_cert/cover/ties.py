@@ -41,11 +41,21 @@ def heights(weights: Weights, u: Row) -> list[int]:
     return [int(h) for h in weights.lines.matrix.astype(object) @ np.array(u, dtype=object)]
 
 
-def value(weights: Weights, u: Row) -> float:
-    """xi theta.(Zu)_+ / |u| in floats, from exact integers."""
+def top(weights: Weights, u: Row) -> Fraction:
+    """xi theta.(Zu)_+"""
     total = sum(a * b for a, b in zip(weights.c0, u, strict=True))
     total += sum(w * h for w, h in zip(weights.w, heights(weights, u), strict=True) if h > 0)
-    return float(Fraction(total, weights.unit) / Fraction(isqrt(sum(x * x for x in u) << 200), 1 << 100))
+    return Fraction(total, weights.unit)
+
+
+def value(weights: Weights, u: Row) -> float:
+    """xi theta.(Zu)_+ / |u| in floats, from exact integers."""
+    return float(top(weights, u) / Fraction(isqrt(sum(x * x for x in u) << 200), 1 << 100))
+
+
+def value_squared(weights: Weights, u: Row) -> Fraction:
+    """(xi theta.(Zu)_+ / |u|)^2, 0 where that is negative."""
+    return max(top(weights, u), Fraction(0)) ** 2 / sum(x * x for x in u)
 
 
 def dual_vector(weights: Weights, side: Sequence[int]) -> list[int]:
@@ -129,10 +139,7 @@ def shares_of(data: Data, weights: Weights, u: Row, side: Sequence[int]) -> tupl
 def longest_squared(data: Data, weights: Weights, tie: Tie) -> Fraction:
     """|v|^2 of a neuron, kappa^2 of a ray."""
     if tie.shares is None:
-        h = heights(weights, tie.u)
-        top = sum(a * b for a, b in zip(weights.c0, tie.u, strict=True))
-        top += sum(w * x for w, x in zip(weights.w, h, strict=True) if x > 0)
-        return Fraction(top * top, weights.unit**2 * sum(x * x for x in tie.u))
+        return value_squared(weights, tie.u)
     v = [Fraction(x, weights.unit) for x in dual_vector(weights, tie.side)]
     tight = [c for c in weights.concave if tie.side[c] == 0]
     for c, s in zip(tight, tie.shares, strict=True):

@@ -17,6 +17,11 @@ def relu(Z: Matrix, y: Vector, patterns: PatternSet) -> Problem:
     return Problem("relu", y, NetworkBlocks(network, gated=False), network)
 
 
+def unlisted_relu(Z: Matrix, y: Vector) -> Problem:
+    """The same without a list of the patterns: every network of every width."""
+    return Problem("relu", y, (), Network(Z, None))
+
+
 def gated(Z: Matrix, y: Vector, patterns: PatternSet) -> Problem:
     """The same for a gated ReLU network with all patterns of Z as its gates (eq:convex-gated-relu-mlp)."""
     network = _network(Z, y, patterns)

@@ -35,10 +35,20 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """What a network model is built from: the data and all its activation patterns. Equal only to itself."""
+    """What a network model is built from: the data and all its activation patterns. Equal only to itself.
+
+    `all` is None where the patterns are not listed: a ReLU problem whose proofs rest on a cover.
+    """
 
     Z: Matrix
-    patterns: PatternSet
+    all: PatternSet | None
+
+    @property
+    def patterns(self) -> PatternSet:
+        """All patterns, where they are listed."""
+        if self.all is None:
+            raise ValueError("the patterns of this network are not listed")
+        return self.all
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +100,11 @@ class Problem:
     sampled: Sampled | None = None
     delta: Fraction = _ZERO
     loss: Loss = "squares"
+
+    @property
+    def unlisted(self) -> bool:
+        """Whether this is a ReLU network whose patterns are not listed."""
+        return self.network is not None and self.network.all is None
 
     @property
     def plain(self) -> bool:

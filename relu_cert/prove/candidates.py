@@ -39,11 +39,23 @@ def find_candidates(problem: Problem, lam: Fraction, dual: Dual, ball: Ball) -> 
         return Candidates(_direct(problem, lam, dual, ball), PieceMultipliers((), ()))
     if problem.model == "gated":
         return Candidates(_gated(problem.network, lam, ball), PieceMultipliers((), ()))
+    if problem.unlisted:
+        return Candidates(_covered(problem, dual, ball), PieceMultipliers((), ()))
     if not isinstance(dual.multipliers, PieceMultipliers):
         raise ValueError("a ReLU dual point has multipliers for its pieces")
     plus = _relu(problem, 1, dual.multipliers.plus, lam, ball)
     minus = _relu(problem, -1, dual.multipliers.minus, lam, ball)
     return Candidates((*plus[0], *minus[0]), PieceMultipliers(tuple(plus[1]), tuple(minus[1])))
+
+
+def _covered(problem: Problem, dual: Dual, ball: Ball) -> tuple[NeuronClass, ...]:
+    """The classes of a cover's ties."""
+    from relu_cert.cover.classes import cover_classes
+    from relu_cert.cover.model import Cover
+
+    if not isinstance(dual.multipliers, Cover):
+        raise ValueError("where patterns are not listed a cover proves the dual point")
+    return cover_classes(problem, dual.multipliers, ball)
 
 
 def frobenius_squared(X: Matrix) -> Fraction:

@@ -32,7 +32,7 @@ def exact_face(Z: Matrix, xi: Sign, t: Vector, best: Shortest) -> NeuronClass:
         if right < mu < left:
             inside.append(c)
         share[c] = (left - mu) / (left - right) if right != left else Fraction(0)
-    return _neuron(Z, xi, [h > 0 for h in heights], kinks, inside, share)
+    return neuron_on_face(Z, xi, [h > 0 for h in heights], kinks, inside, share)
 
 
 def near_face(Z: Matrix, xi: Sign, t: Vector, best: Shortest) -> NeuronClass:
@@ -50,13 +50,14 @@ def near_face(Z: Matrix, xi: Sign, t: Vector, best: Shortest) -> NeuronClass:
     on = [h > 0 and k not in rows_at_kinks for k, h in enumerate(heights)]
     share = _central_shares(Z, t, on, {c: slopes(classes[c], t) for c in kinks})
     inside = [c for c in kinks if 0 < share.get(c, Fraction(0)) < 1]
-    return _neuron(Z, xi, on, kinks, inside, {c: share.get(c, Fraction(0)) for c in kinks})
+    return neuron_on_face(Z, xi, on, kinks, inside, {c: share.get(c, Fraction(0)) for c in kinks})
 
 
-def _neuron(
+def neuron_on_face(
     Z: Matrix, xi: Sign, on: Sequence[bool], kinks: Sequence[int], inside: list[int], share: dict[int, Fraction]
 ) -> NeuronClass:
-    basis = _independent(Z, inside)
+    """The class on this face; `share` of each kink, those `inside` strictly between 0 and 1."""
+    basis = independent_rows(Z, inside)
     idle = tuple(c for c in kinks if c not in inside and not spans([Z[i] for i in basis], [Z[c]]))
     fixed = tuple(share[c] for c in kinks if c not in basis and c not in idle)
     return NeuronClass(xi, bit_string(on), None, tuple(kinks), basis, idle, fixed)
@@ -70,7 +71,7 @@ def _central_shares(
     if not kinks:
         return {}
     start = combine(Z, [t_k if o else Fraction(0) for t_k, o in zip(t, on, strict=True)])
-    basis = _independent(Z, kinks)
+    basis = independent_rows(Z, kinks)
     inner = to_vector(projector([Z[c] for c in basis], len(start)) * column(start))
     goal = [a - b for a, b in zip(inner, start, strict=True)]  # = sum mu_c z_c
     A = np.array([[float((kink_slopes[c][0] - kink_slopes[c][1]) * x) for x in Z[c]] for c in kinks]).T
@@ -92,7 +93,7 @@ def _central_shares(
     return {c: Fraction(float(f)).limit_denominator(SHORT) for c, f in zip(kinks, result.x, strict=False)}
 
 
-def _independent(Z: Matrix, rows: list[int]) -> tuple[int, ...]:
+def independent_rows(Z: Matrix, rows: list[int]) -> tuple[int, ...]:
     """A greedy basis of the span of the rows, by their numbers."""
     chosen: list[int] = []
     for k in rows:

@@ -15,9 +15,11 @@ from relu_cert.prove.ggp.model import GGP
 from relu_cert.prove.polytope.model import MinNorm, Polytope, Shortest
 
 if TYPE_CHECKING:
+    from relu_cert.cover.model import Cover
     from relu_cert.path.curve import Curve
     from relu_cert.path.derivatives import Derivatives
-    from relu_cert.path.model import Cover, Jump
+    from relu_cert.path.model import Cover as PathCover
+    from relu_cert.path.model import Jump
     from relu_cert.path.one_neuron import NeuronPath
     from relu_cert.path.tied_faces import Faces
     from relu_cert.prove.algebraic.model import AlgebraicSet
@@ -52,7 +54,7 @@ class BlockMultipliers:
     rho: tuple[Vector | None, ...]
 
 
-Multipliers = PieceMultipliers | BlockMultipliers | None  # None: gated ReLU, nothing to say
+Multipliers = "PieceMultipliers | BlockMultipliers | Cover | None"  # None: gated ReLU, nothing to say
 
 
 @dataclass(frozen=True)
@@ -130,11 +132,18 @@ class Attained:
 
 @dataclass(frozen=True)
 class LambdaMax:
-    """lambda_max^2, exactly: the multipliers show that it is no larger, `attained` that it is no smaller."""
+    """lambda_max^2: the multipliers show that it is no larger than `squared`, `attained` that it is no smaller. With a
+    cover it may be that it is only enclosed: then `least` is the square that is attained, a tiny bit smaller."""
 
     squared: Fraction
     multipliers: Multipliers
     attained: Attained
+    least: Fraction | None = None
+
+    @property
+    def exact(self) -> bool:
+        """Whether `squared` is lambda_max^2 itself."""
+        return self.least is None
 
 
 @dataclass(frozen=True)
@@ -147,6 +156,7 @@ class NeuronClass:
     `basis` are independent kinks. `idle` kinks are orthogonal to v whatever the residual, and their multiplier is 0.
     The others are spanned by the basis, and `fixed` says what their multipliers are: mu_c = l_c + fixed_c (p_c - l_c)
     with 0 <= fixed_c <= 1 (ReLU; p_c and l_c are the slopes on both sides), rho_k = fixed_k >= 0 (direct).
+    `ray`: the kinks leave one direction only, and a cover shows that it is the maximiser near it, without multipliers.
     """
 
     sign: Sign = 1
@@ -156,6 +166,7 @@ class NeuronClass:
     basis: tuple[int, ...] = ()
     idle: tuple[int, ...] = ()
     fixed: Vector = ()
+    ray: bool = False
 
 
 @dataclass(frozen=True)
@@ -243,7 +254,7 @@ class Facts:
     unlisted: str = ""  # why there is no polytope
     shortest: Shortest | None = None  # the shortest weights, where there is no polytope
     ggp: GGP | None = None  # gated and direct problems
-    path: Cover | None = None  # an interval of lambdas, if one was asked for
+    path: PathCover | None = None  # an interval of lambdas, if one was asked for
     curve: Curve | None = None  # breakpoints and samples of that path
     jump: Jump | None = None  # a lambda of the interval at which the minimum-norm path jumps
     one_neuron: NeuronPath | None = None  # the path of the network with a single neuron, on one feature

@@ -47,7 +47,7 @@ def optimal_set(facts: Facts, lift: Matrix = ()) -> OptimalSet:
     ball = Ball(facts.dual.theta, facts.fit.radius_squared)
     candidates = find_candidates(problem, lam, facts.dual, ball)
     maps = [class_map(problem, neuron) for neuron in candidates.classes]
-    Pi = projector(lift, problem.n)
+    Pi = projector(lift, problem.n) if lift else None
     groups = superclasses(maps, Pi)
     outputs = _outputs(problem, maps, ball)
     firsts = [group[0] for group in groups]
@@ -55,6 +55,9 @@ def optimal_set(facts: Facts, lift: Matrix = ()) -> OptimalSet:
     try:
         sigma, masses, error = _masses(problem, ball, Pi, columns(outputs.Q, firsts), outputs.error)
     except Unsettled:
+        if problem.unlisted:  # n x n matrices
+            raise
+        Pi = projector(lift, problem.n)
         found = mixtures(maps, groups, Pi, outputs.Q, [y - t for y, t in zip(problem.y, ball.center, strict=True)])
         if found is None:
             raise
@@ -95,13 +98,18 @@ def neuron_key(sampled: Sampled, neuron: NeuronClass) -> tuple[int, tuple[int, .
     return sampled.sign(block), neuron.kinks, signs
 
 
-def superclasses(maps: Sequence[ClassMap], Pi: fmpq_mat) -> tuple[tuple[int, ...], ...]:
+def projected(Pi: fmpq_mat | None, A: fmpq_mat) -> fmpq_mat:
+    """Pi A; None is the unit matrix."""
+    return A if Pi is None else Pi * A
+
+
+def superclasses(maps: Sequence[ClassMap], Pi: fmpq_mat | None) -> tuple[tuple[int, ...], ...]:
     """Classes with equal Pi G Pi, exactly. Products with one integer vector tell most of them apart."""
-    n = Pi.nrows()
-    probe = Pi * fmpq_mat([[fmpq((k * k * 7919 + k * 104729 + 1) % 1009 - 504)] for k in range(n)])
+    n = maps[0].X.nrows() if maps else 0
+    probe = projected(Pi, fmpq_mat([[fmpq((k * k * 7919 + k * 104729 + 1) % 1009 - 504)] for k in range(n)]))
     found: dict[tuple[fmpq, ...], list[tuple[fmpq_mat, list[int]]]] = {}
     for a, one in enumerate(maps):
-        B = Pi * one.B()
+        B = projected(Pi, one.B())
         alike = found.setdefault(tuple((B * (B.transpose() * probe)).entries()), [])
         members = next((group for other, group in alike if other * other.transpose() == B * B.transpose()), None)
         if members is None:
@@ -126,11 +134,11 @@ def largest_squared(problem: Problem) -> Fraction:
 
 
 def _masses(
-    problem: Problem, ball: Ball, Pi: fmpq_mat, Q: fmpq_mat, error: Fraction
+    problem: Problem, ball: Ball, Pi: fmpq_mat | None, Q: fmpq_mat, error: Fraction
 ) -> tuple[Fraction, Vector, Fraction]:
     """sigma, the masses and their error: Pi Q* A = Pi (y - r*) with |Q* - Q| <= sqrt(k) error, |r* - theta| <= R."""
-    A = Pi * Q
-    fitted = Pi * column([y_k - t_k for y_k, t_k in zip(problem.y, ball.center, strict=True)])
+    A = projected(Pi, Q)
+    fitted = projected(Pi, column([y_k - t_k for y_k, t_k in zip(problem.y, ball.center, strict=True)]))
     epsilon = error * sqrt_upper(Fraction(Q.ncols()), 64)
     sigma = singular_guess(A)
     if sigma <= epsilon or not smallest_singular_above(A, sigma):

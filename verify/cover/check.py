@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isqrt
 
 import numpy as np
 from flint import fmpz_mat
@@ -41,8 +42,9 @@ class Cover:
         )
 
 
-def check_cover(problem: Problem, theta: Vector, lam: Fraction, node: Node) -> Cover:
-    """Reject unless xi theta.(Zu)_+ <= lambda |u| for all u and both signs."""
+def check_cover(problem: Problem, theta: Vector, squared: Fraction, node: Node) -> Cover:
+    """Reject unless (xi theta.(Zu)_+)_+^2 <= squared |u|^2 for all u and both signs."""
+    lam = Fraction(isqrt(squared.numerator * squared.denominator << 192), squared.denominator << 96)  # <= the root
     fields = node.record("basis", "ties", "margin", "+", "-")
     lines = lines_of(problem)
     basis = [integers(row, problem.d) for row in fields["basis"].array()]
@@ -52,7 +54,7 @@ def check_cover(problem: Problem, theta: Vector, lam: Fraction, node: Node) -> C
         raise fields["basis"].reject("independent vectors that span the rows")
     margin = fields["margin"].index(2**40)
     weights = {xi: weights_of(lines, theta, xi) for xi in SIGNS.values()}
-    ties = tuple(read_tie(weights, lam, entry) for entry in fields["ties"].array())
+    ties = tuple(read_tie(weights, squared, entry) for entry in fields["ties"].array())
     if len(ties) > MOST_TIES:
         raise fields["ties"].reject(f"at most {MOST_TIES}", str(len(ties)))
     leaves, slack = {}, {}

@@ -32,7 +32,7 @@ class Tie:
     ray: bool
 
 
-def read_tie(weights: dict[int, Weights], lam: Fraction, node: Node) -> Tie:
+def read_tie(weights: dict[int, Weights], squared: Fraction, node: Node) -> Tie:
     """Reject unless |v| <= lambda, or kappa <= lambda."""
     fields = node.record("sign", "u", optional=("shares",))
     xi = 1 if fields["sign"].text("+", "-") == "+" else -1
@@ -42,7 +42,7 @@ def read_tie(weights: dict[int, Weights], lam: Fraction, node: Node) -> Tie:
     side = np.array([(h > 0) - (h < 0) for h in heights.tolist()], dtype=np.int64)
     if "shares" not in fields:
         top = dot(here.c0, u) + sum(w * h for w, h in zip(here.w, heights.tolist(), strict=True) if h > 0)
-        if top > 0 and top**2 * lam.denominator**2 > (here.unit * lam.numerator) ** 2 * dot(u, u):
+        if top > 0 and Fraction(top, here.unit) ** 2 > squared * dot(u, u):
             raise node.reject("xi theta.(Zu)_+ <= lambda |u| at the ray")
         return Tie(xi, u, side, ray=True)
     if any(side[c] == 0 for c in here.convex):
@@ -55,8 +55,8 @@ def read_tie(weights: dict[int, Weights], lam: Fraction, node: Node) -> Tie:
     v = [x * q for x in here.c0]
     for c, factor in [*((c, q) for c in range(len(side)) if side[c] > 0), *zip(tight, s, strict=True)]:
         v = [x + factor * here.w[c] * p for x, p in zip(v, here.lines.rows[c], strict=True)]
-    if dot(v, v) * lam.denominator**2 > (q * here.unit * lam.numerator) ** 2:
-        raise node.reject("|v| <= lambda", f"|v|^2 = {show(Fraction(dot(v, v), (q * here.unit) ** 2))}")
+    if (length := Fraction(dot(v, v), (q * here.unit) ** 2)) > squared:
+        raise node.reject(f"|v|^2 <= {show(squared)}", show(length))
     return Tie(xi, u, side, ray=False)
 
 

@@ -1,0 +1,156 @@
+"""The facts about a ReLU network whose patterns are not listed: lambda_max, the optimum and the optimal set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from relu_cert.cover.build import Exhausted, Missed, Stuck, dual_cover
+from relu_cert.cover.lines import weights_of
+from relu_cert.cover.model import Cover, Limits, Tell, Tie
+from relu_cert.cover.optimum import FACES, Found, Prover, Setting, about_lambda_max
+from relu_cert.cover.pool import Serial
+from relu_cert.cover.ties import Untied, longest_squared, near_direction, tie_at, value_squared
+from relu_cert.exact import Vector, sqrt_upper
+from relu_cert.problem.model import Problem
+from relu_cert.prove.candidates import Unsettled
+from relu_cert.prove.facts import Attained, Dual, Facts, LambdaMax
+from relu_cert.prove.lifts import orthogonal_part, proposed_lifts
+from relu_cert.prove.optimal_set import optimal_set
+from relu_cert.prove.polytope.listing import list_polytope, shortest_weights
+from relu_cert.prove.polytope.model import Polytope
+from relu_cert.prove.value import fit, primal, relu_neuron, value
+from relu_cert.solve.threads import one_thread
+
+NORM_BITS = 300
+
+
+def prove_lambda_max(given: Setting, limits: Limits) -> LambdaMax:
+    """lambda_max^2, or a square a tiny bit above it, by a cover for theta = y."""
+    xi, u, _ = about_lambda_max(given)
+    with one_thread():
+        for _ in range(8):
+            try:
+                return _lambda_max_at(given, limits, xi, u)
+            except Missed as missed:
+                xi, u = missed.xi, missed.u
+            except (Exhausted, Untied):
+                break
+    row = tuple(round(float(x) / float(np.abs(u).max()) * 10**6) for x in u)
+    least = value_squared(weights_of(given.data.lines, given.y, xi), row)
+    return LambdaMax(_trivial_bound(given), None, Attained(xi, tuple(map(Fraction, row))), least)
+
+
+def _trivial_bound(given: Setting) -> Fraction:
+    """(sum_k |y_k| |z_k|)^2 or more: |xi y.(Zu)_+| <= sum |y_k| |z_k| |u|."""
+    norms = (sqrt_upper(sum((x * x for x in z), Fraction(0)), 64) for z in given.Z)
+    return sum((abs(y) * size for y, size in zip(given.y, norms, strict=True)), Fraction(0)) ** 2
+
+
+def _lambda_max_at(given: Setting, limits: Limits, xi: int, u: np.ndarray) -> LambdaMax:
+    """The proof that nothing is above the maximum near u."""
+    sides = {sign: weights_of(given.data.lines, given.y, sign) for sign in (1, -1)}
+    best: tuple[Fraction, tuple[int, ...]] | None = None
+    for tolerance in FACES:
+        try:
+            at = near_direction(given.data, sides[xi], u, tolerance)
+        except Untied:
+            continue
+        here = value_squared(sides[xi], at)
+        if best is None or here > best[0]:
+            best = here, at
+    if best is None or not best[0]:
+        raise Untied("no direction is near")
+    least, at = best
+    data = replace(given.data, lam=sqrt_upper(least, 256))
+    ties = [tie_at(data, sides[xi], xi, at)]
+    while True:
+        squared = max(least, *(longest_squared(data, sides[t.xi], t) for t in ties))
+        try:
+            cover = dual_cover(data, given.frame, given.y, squared, ties, Fraction(0), Serial(limits), 1.0 + 1e-9)
+            exact = None if squared == least else least
+            return LambdaMax(squared, cover, Attained(xi, tuple(map(Fraction, at))), exact)
+        except Stuck as stuck:
+            if len(ties) > 60:
+                raise Untied("there are too many ties") from None
+            ties.append(_another(data, sides, stuck, ties))
+
+
+def _another(data, sides, stuck: Stuck, ties: Sequence[Tie]) -> Tie:  # type: ignore[no-untyped-def]
+    for tolerance in FACES:
+        try:
+            at = near_direction(data, sides[stuck.xi], stuck.u, tolerance)
+            tie = tie_at(data, sides[stuck.xi], stuck.xi, at)
+        except Untied:
+            continue
+        if not any(t.xi == tie.xi and t.side == tie.side for t in ties):
+            return tie
+    raise Untied("a tie that is not known")
+
+
+def zero_facts(problem: Problem, lam: Fraction, largest: LambdaMax, gap: Fraction) -> Facts:
+    """lambda >= lambda_max: zero is the solution, and theta = y proves it."""
+    point = primal(problem, ())
+    dual = Dual(problem.y, largest.multipliers)
+    bounds = value(problem, lam, point, dual, gap)
+    return Facts(problem, lam, largest, point, dual, bounds, fit(point, bounds))
+
+
+def optimum_facts(
+    problem: Problem,
+    given: Setting,
+    lam: Fraction,
+    largest: LambdaMax,
+    gap: Fraction,
+    limits: Limits,
+    tell: Tell,
+    dask: str | None = None,
+) -> Facts:
+    """The facts at lambda < lambda_max, with the optimal set where the finish is exact."""
+    prover = Prover(given, lam, limits, tell, dask)
+    found = prover.run()
+    facts = _facts(problem, lam, largest, gap, found)
+    if found.reason:
+        return replace(facts, unsettled=found.reason)
+    reason = ""
+    for lift in proposed_lifts(problem, np.array([float(x) for x in found.theta])):
+        try:
+            tried = facts if not lift else _facts(problem, lam, largest, gap, prover.moved(found, lift))
+            return _listed(replace(tried, optimal_set=optimal_set(tried, lift)))
+        except (Unsettled, Untied, Exhausted, Stuck, Missed) as why:
+            reason = reason or str(why)
+    return replace(facts, unsettled=reason)
+
+
+def _facts(problem: Problem, lam: Fraction, largest: LambdaMax, gap: Fraction, found: Found) -> Facts:
+    if problem.network is None:
+        raise ValueError("a cover is about a network")
+    Z = problem.network.Z
+    point = primal(problem, [relu_neuron(Z, xi, w, NORM_BITS) for xi, w in found.neurons])
+    dual = Dual(found.theta, found.cover)
+    bounds = value(problem, lam, point, dual, gap)
+    return Facts(problem, lam, largest, point, dual, bounds, fit(point, bounds))
+
+
+def _listed(facts: Facts) -> Facts:
+    """The facts with the vertices of the optimal set."""
+    found = list_polytope(facts)
+    if isinstance(found, Polytope):
+        return replace(facts, polytope=found)
+    return replace(facts, unlisted=found.reason, shortest=shortest_weights(facts))
+
+
+def cover_of(dual: Dual) -> Cover | None:
+    """The cover that proves the dual point, if one does."""
+    return dual.multipliers if isinstance(dual.multipliers, Cover) else None
+
+
+def theta_is_derived(dual: Dual) -> bool:
+    """Whether theta follows from the network, by tau and bits of its cover."""
+    cover = cover_of(dual)
+    return cover is not None and cover.tau is not None
+
+
