@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -14,11 +14,11 @@ from relu_cert.cover.model import Cover, Limits, Tell, Tie
 from relu_cert.cover.optimum import FACES, Found, Prover, Setting, about_lambda_max
 from relu_cert.cover.pool import Serial
 from relu_cert.cover.ties import Untied, longest_squared, near_direction, tie_at, value_squared
-from relu_cert.exact import Vector, sqrt_upper
+from relu_cert.exact import Matrix, Vector, sqrt_upper
 from relu_cert.problem.model import Problem
 from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.facts import Attained, Dual, Facts, LambdaMax
-from relu_cert.prove.lifts import orthogonal_part, proposed_lifts
+from relu_cert.prove.lifts import SEEMS_ZERO, independent, orthogonal_rows
 from relu_cert.prove.optimal_set import optimal_set
 from relu_cert.prove.polytope.listing import list_polytope, shortest_weights
 from relu_cert.prove.polytope.model import Polytope
@@ -116,13 +116,22 @@ def optimum_facts(
     if found.reason:
         return replace(facts, unsettled=found.reason)
     reason = ""
-    for lift in proposed_lifts(problem, np.array([float(x) for x in found.theta])):
+    for lift in _lifts(problem, found.theta):
         try:
             tried = facts if not lift else _facts(problem, lam, largest, gap, prover.moved(found, lift))
             return _listed(replace(tried, optimal_set=optimal_set(tried, lift)))
         except (Unsettled, Untied, Exhausted, Stuck, Missed) as why:
             reason = reason or str(why)
     return replace(facts, unsettled=reason)
+
+
+def _lifts(problem: Problem, theta: Vector) -> Iterator[Matrix]:
+    """The plain proof first; then the subspaces to which theta seems to be orthogonal."""
+    yield ()
+    fitted, ranges = orthogonal_rows(problem, np.array([float(x) for x in theta]), SEEMS_ZERO)
+    for proposal in (fitted, ranges, (*fitted, *ranges)):
+        if basis := independent(proposal):
+            yield basis
 
 
 def _facts(problem: Problem, lam: Fraction, largest: LambdaMax, gap: Fraction, found: Found) -> Facts:
