@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from verify.claims import CLAIMS, REFUTATIONS
+from verify.claims import CLAIMS, VERDICTS, judged
 from verify.data import compare, read_input
 from verify.errors import Declined, Usage
-from verify.facts import Facts, check_facts
-from verify.network.file import compare_file
-from verify.problem import Problem, read_problem
-from verify.refutations.check import check_refutation, is_refutation
-from verify.text import Limits, Node, describe, load
+from verify.facts import NETWORK
+from verify.problem import read_problem
+from verify.rules import check_facts
+from verify.text import Limits, describe, load
 
 FORMAT = "relu_cert certificate"
+REFUTATION = "relu_cert refutation"
 VERSION = 1
 DEFAULT = Limits()
 
@@ -32,7 +32,9 @@ def check(
 ) -> list[Line]:
     """The claims of a certificate, all proved; Rejected or Declined otherwise, BadData if `data` cannot be read."""
     top = load(certificate, limits)
-    if is_refutation(top):
+    if isinstance(top.value, dict) and top.value.get("format") == REFUTATION:
+        from verify.refutations.check import check_refutation
+
         if data is not None or network is not None:
             raise Usage("--data", "no raw data: a refutation holds its own instance", "a file")
         label, contradiction = check_refutation(certificate, top)
@@ -53,24 +55,15 @@ def check(
         compare(data, input_, problem, limits)
     facts = check_facts(problem, fields["facts"])
     if network is not None:
-        compare_file(facts.network, network, limits)
+        from verify.network.file import compare_file
+
+        compare_file(facts.get(NETWORK), network, limits)
     lines: list[Line] = []
     for node in fields["claims"].array():
         parts = node.record("claim", "verdict")
         claim = parts["claim"].text(*CLAIMS)
         if any(line.claim == claim for line in lines):
             raise node.reject("each claim once", f"{claim} again")
-        verdict = parts["verdict"].text("PROVED", "REFUTED", "UNDECIDED")
+        verdict = parts["verdict"].text(*VERDICTS)
         lines.append(Line(claim, verdict, judged(problem, facts, claim, verdict, node)))
     return lines
-
-
-def judged(problem: Problem, facts: Facts, claim: str, verdict: str, node: Node) -> str:
-    """In words what the facts prove about the claim; rejected if they do not prove the verdict."""
-    if verdict == "UNDECIDED":
-        return "nothing is claimed"
-    if verdict == "PROVED":
-        return CLAIMS[claim](problem, facts, node)
-    if claim not in REFUTATIONS:
-        raise Node(verdict, node, "verdict").reject(f"PROVED or UNDECIDED, because nothing can refute {claim}")
-    return REFUTATIONS[claim](problem, facts, node)

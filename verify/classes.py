@@ -13,8 +13,7 @@ from flint import fmpq_mat
 
 from verify.bounds import column, dual_basis, identity, matrix, root_above, vector
 from verify.patterns import Patterns, mask_of
-from verify.primal import FIRST, SIGNS
-from verify.problem import Problem, dot, square, transposed
+from verify.problem import FIRST, SIGNS, Problem, dot, square, transposed
 from verify.text import Matrix, Node, Vector, show
 
 

@@ -11,8 +11,7 @@ from verify.bounds import column, dual_basis, identity, matrix, rational, root_a
 from verify.classes import Ball, Class, Face, frobenius, on_rows, read_face
 from verify.patterns import Patterns, mask_of
 from verify.polynomials import Polynomial, add, at_least, at_most, length_squared, rows
-from verify.primal import FIRST, SIGNS
-from verify.problem import square
+from verify.problem import FIRST, SIGNS, square
 from verify.text import Node, show
 
 

@@ -11,8 +11,7 @@ from flint import fmpz_mat
 
 from verify.classes import Ball, Class, frobenius
 from verify.patterns import Patterns, mask_of
-from verify.primal import SIGNS
-from verify.problem import cleared, square, times, transposed
+from verify.problem import SIGNS, cleared, square, times, transposed
 from verify.text import Node, Vector, bit_text, show
 
 BATCH = 4096

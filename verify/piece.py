@@ -11,10 +11,10 @@ from flint import fmpq_mat
 from verify.bounds import column, fraction, matrix, rational, root_above, vector
 from verify.classes import Ball, Class
 from verify.moving import read_moving
-from verify.path import Frame, tube
 from verify.patterns import Patterns
 from verify.polynomials import at_least, at_most
 from verify.problem import Problem, square
+from verify.rules.path import Frame, tube
 from verify.text import Node, Vector, show
 
 

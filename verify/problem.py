@@ -16,6 +16,8 @@ from verify.text import Matrix, Node, Vector
 OBJECTIVE = "1/2|Xw-y|^2 + lambda*sum|w_b|"
 ELASTIC = "1/2|Xw-y|^2 + lambda*sum|w_b| + delta/2*sum|w_b|^2"
 LOGISTIC = "sum log(1+exp(-y_k*(Xw)_k)) + lambda*sum|w_b|"
+SIGNS = {"+": 1, "-": -1}
+FIRST = {"relu": "sign", "gated": "pattern", "cgl": "block"}  # what a neuron is named by
 MOST_WRITTEN_OUT = 2**26  # numbers in the blocks of a network
 
 

@@ -25,9 +25,9 @@ from relu_cert.problem import gated, over_patterns, relu, written_out
 from relu_cert.problem.model import Block, Problem
 from relu_cert.prove.facts import Facts
 from verify import Limits, VerifyError, check
-from verify.certificate import judged
-from verify.facts import check_facts
+from verify.claims import judged
 from verify.problem import read_problem
+from verify.rules import check_facts
 from verify.text import load
 
 OPPOSITE = {"PROVED": "REFUTED", "REFUTED": "PROVED"}

@@ -20,8 +20,8 @@ from relu_cert.cli import main
 from relu_cert.path.one_neuron import one_neuron_path
 from tests.verify.mutate import mutants
 from verify import VerifyError, check
-from verify.one_neuron import OneNeuron, check_one_neuron
 from verify.problem import Problem
+from verify.rules.one_neuron import OneNeuron, check_one_neuron
 from verify.text import Node
 
 F = Fraction

@@ -19,7 +19,7 @@ from relu_cert.problem import gated, over_patterns, relu
 from tests.cli.run import run
 from tests.variants.mutants import false_survivors, plain
 from tests.variants.stated import certified, optimal_value, random_data
-from verify.logistic import ONE, entropy_of, exp_of_minus, log_of, loss_of
+from verify.rules.logistic.value import ONE, entropy_of, exp_of_minus, log_of, loss_of
 
 POSITIVE = st.fractions(min_value=Fraction(1, 10**30), max_value=10**6)
 

@@ -22,9 +22,10 @@ from relu_cert.solve import prepare, solve
 from tests.path.cases import facts_on, network
 from tests.verify.mutate import mutants
 from verify import Limits, VerifyError, check
-from verify.curve import Curve, check_curve
-from verify.facts import check_facts
+from verify.facts import LAMBDA_MAX, PATTERNS
 from verify.problem import read_problem
+from verify.rules import check_facts
+from verify.rules.curve import Curve, check_curve
 from verify.text import Node, load
 
 F = Fraction
@@ -53,7 +54,7 @@ def text_of(name: str) -> str:
 
 
 @cache
-def ground(name: str) -> tuple[Any, Any, Any, Node]:
+def ground(name: str) -> tuple[Any, Any, Any, list[Node]]:
     """What a curve rests on in this certificate, checked."""
     content = json.loads(text_of(name))
     fields = load(json.dumps(content).encode(), Limits()).record(*content)
@@ -61,7 +62,8 @@ def ground(name: str) -> tuple[Any, Any, Any, Node]:
     given = fields["facts"].record(*content["facts"])
     earlier = {key: value for key, value in content["facts"].items() if key in ("patterns", "lambda_max")}
     known = check_facts(problem, Node(earlier))
-    return problem, known.patterns, known.lambda_max_squared, given["path"]
+    pieces = given["path"].record("lo", "hi", "pieces")["pieces"].array()
+    return problem, known.get(PATTERNS), known.get(LAMBDA_MAX), pieces
 
 
 def judge(name: str, fact: Any) -> Curve:

@@ -15,10 +15,10 @@ from relu_cert.prove.ggp.model import GGP
 from relu_cert.prove.ggp.record import ggp_record
 from tests.verify.mutate import mutants
 from verify.errors import Declined, Rejected
-from verify.ggp import check_ggp
 from verify.patterns import Patterns
 from verify.problem import Problem
 from verify.roots import can_vanish, sign_of_sum
+from verify.rules.ggp import check_ggp
 from verify.text import Node
 
 F = Fraction

@@ -125,7 +125,7 @@ def test_patterns_of_too_many_bits_are_declined(
 ) -> None:
     """Sets of rows are bit masks: n^2 bits for the parallel ones, n for each pattern, counted before they are made.
     (The limit itself, two gigabytes, is too large for a test.)"""
-    monkeypatch.setattr("verify.patterns.MOST_BITS", 2**10)
+    monkeypatch.setattr("verify.rules.patterns.MOST_BITS", 2**10)
     group = {"flat": [], "circuits": [], "witnesses": ["1"] * witnesses}
     facts = {"patterns": {"columns": [0], "groups": [group], "covers": [0]}}
     changes = {"problem.Z": ["1"] * rows, "problem.y": " ".join("0" * rows), "input.target": 1}

@@ -8,7 +8,6 @@ import json
 import os
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 from functools import cache, partial
 from pathlib import Path
@@ -20,14 +19,16 @@ import verify
 from tests.verify.given import CASES, falsehoods, given
 from tests.verify.mutate import mutants
 from verify.bounds import matrix
-from verify.certificate import judged
-from verify.facts import Facts, check_facts
+from verify.claims import judged
+from verify.facts import NETWORK, Facts
 from verify.field import read_field
-from verify.network.check import Ground, check_network
+from verify.network.check import check_network
 from verify.network.directions import apart
 from verify.network.optimum import Known, enclosure
 from verify.network.weights_set import WeightSet
 from verify.problem import Problem, read_problem
+from verify.rules import check_facts
+from verify.rules.network import ground_of
 from verify.system import System
 from verify.text import Limits, Node, load
 
@@ -91,19 +92,13 @@ def ground(name: str) -> tuple[Problem, Facts]:
 def accepted(name: str, text: str) -> bool:
     """Whether the text of a fact, {"network": ...}, and all verdicts of the case on it are accepted."""
     problem, facts = ground(name)
-    rest = Ground(
-        facts.patterns,
-        facts.lambda_max_squared is not None and problem.lam**2 >= facts.lambda_max_squared,
-        facts.theta,
-        facts.value,
-        facts.optimal_set,
-        facts.polytope,
-    )
     try:
-        found = check_network(problem, rest, load(text.encode(), Limits()).record("network")["network"])
+        found = check_network(
+            problem, ground_of(problem, facts), load(text.encode(), Limits()).record("network")["network"]
+        )
         for claim in given(name).tree["claims"]:
             if claim["claim"].startswith("network-"):
-                judged(problem, replace(facts, network=found), claim["claim"], claim["verdict"], Node(None))
+                judged(problem, facts.plus(NETWORK, found), claim["claim"], claim["verdict"], Node(None))
     except (verify.Rejected, verify.Declined):
         return False
     return True

@@ -14,8 +14,9 @@ import verify
 from tests.verify import brute, small
 from tests.verify.cases import patterns_only
 from verify.count import count_sets
-from verify.patterns import bits_of, dependent_flats, mask_of
+from verify.patterns import bits_of, mask_of
 from verify.restricted import Subspaces, rank
+from verify.rules.patterns import dependent_flats
 from verify.signs import Signs, field_width
 
 INTEGERS = st.one_of(st.integers(-3, 3), st.integers(-300, 300), st.integers(-(2**200), 2**200))

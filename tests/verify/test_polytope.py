@@ -21,8 +21,8 @@ from relu_cert.prove.facts import Facts
 from tests.prove.test_polytope_planted import settled
 from tests.verify.mutate import mutants
 from verify import Rejected, VerifyError, check
-from verify.claims.connected import staircase
-from verify.polytope import Polytope, check_polytope
+from verify.claims.polytope import staircase
+from verify.rules.polytope import Polytope, check_polytope
 from verify.system import System, exact_system
 from verify.text import Limits, Node, load
 
@@ -262,10 +262,10 @@ def test_the_claims_need_the_fact(claim: str) -> None:
 
 def test_connected_is_about_relu_networks() -> None:
     """Nothing is said about gated networks or direct problems."""
-    from verify.claims.connected import connected
-    from verify.facts import Facts as Checked
+    from verify.claims import judged
+    from verify.facts import LAMBDA_MAX, proved
     from verify.problem import Problem
 
     problem = Problem("gated", Fraction(1), (vec(1),), vec(1))
     with pytest.raises(Rejected, match="ReLU"):
-        connected(problem, Checked(), Node({}))
+        judged(problem, proved(LAMBDA_MAX, Fraction(0)), "connected", "PROVED", Node({}))

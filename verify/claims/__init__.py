@@ -1,87 +1,71 @@
-"""The claims that this checker knows: one file each, one function that says in words what is proved, or rejects."""
+"""The claims, in tables of rows: each row is a way to prove or to refute one. A table is loaded for its claims only."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from pkgutil import resolve_name
+from typing import Any
 
-from verify.claims import network
-from verify.claims.breakpoints import breakpoints
-from verify.claims.connected import connected
-from verify.claims.continuous import continuous, not_continuous
-from verify.claims.convex_unique import convex_unique, not_convex_unique
-from verify.claims.curve import curve
-from verify.claims.e_equals_a import e_equals_a, not_e_equals_a
-from verify.claims.fit import fit
-from verify.claims.general_position import general_position, not_general_position
-from verify.claims.ggp import ggp, not_ggp
-from verify.claims.licq import licq, not_licq
-from verify.claims.min_norm import min_norm
-from verify.claims.min_norm_continuous import min_norm_continuous, not_min_norm_continuous
-from verify.claims.minimal import minimal
-from verify.claims.one_neuron import one_neuron
-from verify.claims.optimal import optimal
-from verify.claims.optimal_set import optimal_set
-from verify.claims.p_unique import not_p_unique, p_unique
-from verify.claims.patterns_complete import patterns_complete
-from verify.claims.sensitivity import not_sensitivity, sensitivity
-from verify.claims.set_continuous import not_set_continuous, set_continuous
-from verify.claims.strict_complementarity import not_strict_complementarity, strict_complementarity
-from verify.facts import Facts
+from verify.errors import Rejected
+from verify.facts import Fact, Facts
 from verify.problem import Problem
 from verify.text import Node
 
-Judge = Callable[[Problem, Facts, Node], str]
+PROVED, REFUTED, UNDECIDED = VERDICTS = ("PROVED", "REFUTED", "UNDECIDED")
+TABLES = {
+    "optimum": ("patterns-complete", "optimal", "fit"),
+    "unique": ("p-unique", "convex-unique"),
+    "polytope": ("optimal-set", "minimal", "connected", "min-norm"),
+    "position": ("ggp", "general-position"),
+    "paths": ("continuous", "set-continuous", "min-norm-continuous", "breakpoints", "curve", "one-neuron"),
+    "neurons": ("e-equals-a", "licq", "strict-complementarity", "sensitivity"),
+    "network": (
+        *("network-objective", "network-optimal", "network-own-optimal", "network-stationary", "network-balanced"),
+        *("network-merged", "network-independent", "network-prune", "network-directions", "network-nearest"),
+    ),
+}
+CLAIMS = tuple(claim for claims in TABLES.values() for claim in claims)
+Says = Callable[[Problem, Facts, Node], str]
 
-CLAIMS: dict[str, Judge] = {
-    "patterns-complete": patterns_complete,
-    "optimal": optimal,
-    "fit": fit,
-    "p-unique": p_unique,
-    "convex-unique": convex_unique,
-    "optimal-set": optimal_set,
-    "minimal": minimal,
-    "connected": connected,
-    "min-norm": min_norm,
-    "ggp": ggp,
-    "general-position": general_position,
-    "continuous": continuous,
-    "set-continuous": set_continuous,
-    "min-norm-continuous": min_norm_continuous,
-    "breakpoints": breakpoints,
-    "curve": curve,
-    "one-neuron": one_neuron,
-    "e-equals-a": e_equals_a,
-    "licq": licq,
-    "strict-complementarity": strict_complementarity,
-    "sensitivity": sensitivity,
-    "network-objective": network.objective,
-    "network-optimal": network.optimal,
-    "network-own-optimal": network.own_optimal,
-    "network-stationary": network.stationary,
-    "network-balanced": network.balanced,
-    "network-merged": network.merged,
-    "network-independent": network.independent,
-    "network-prune": network.prune,
-    "network-directions": network.directions,
-    "network-nearest": network.nearest,
-}
-REFUTATIONS: dict[str, Judge] = {
-    "p-unique": not_p_unique,
-    "convex-unique": not_convex_unique,
-    "ggp": not_ggp,
-    "general-position": not_general_position,
-    "continuous": not_continuous,
-    "set-continuous": not_set_continuous,
-    "min-norm-continuous": not_min_norm_continuous,
-    "e-equals-a": not_e_equals_a,
-    "licq": not_licq,
-    "strict-complementarity": not_strict_complementarity,
-    "sensitivity": not_sensitivity,
-    "network-optimal": network.not_optimal,
-    "network-own-optimal": network.not_own_optimal,
-    "network-stationary": network.not_stationary,
-    "network-balanced": network.not_balanced,
-    "network-merged": network.not_merged,
-    "network-independent": network.dependent,
-    "network-directions": network.not_directions,
-}
+
+@dataclass(frozen=True)
+class Row:
+    """A way to the verdict, on the ground of the facts of `rests`: `says` in words what they prove, or rejects."""
+
+    claim: str
+    verdict: str
+    rests: tuple[Fact[Any], ...]
+    says: Says
+
+
+def require(holds: bool, expected: str, found: str, node: Node) -> None:
+    """Reject unless it holds."""
+    if not holds:
+        raise node.reject(expected, found)
+
+
+def rows(claim: str, verdict: str) -> list[Row]:
+    """The ways to this verdict."""
+    table = next(table for table, claims in TABLES.items() if claim in claims)
+    found: tuple[Row, ...] = resolve_name(f"verify.claims.{table}:TABLE")
+    return [row for row in found if (row.claim, row.verdict) == (claim, verdict)]
+
+
+def judged(problem: Problem, facts: Facts, claim: str, verdict: str, node: Node) -> str:
+    """In words what the facts prove about the claim; rejected if they do not prove the verdict."""
+    if verdict == UNDECIDED:
+        return "nothing is claimed"
+    ways = rows(claim, verdict)
+    if not ways:
+        raise Node(verdict, node, "verdict").reject(f"PROVED or UNDECIDED, because nothing can refute {claim}")
+    missing = [[fact.name for fact in row.rests if fact not in facts] for row in ways]
+    one_of = " or ".join(dict.fromkeys(names[0] for names in missing if names))
+    reason = node.reject(f"the fact {one_of}, which this rests on", "none")
+    for row, names in zip(ways, missing, strict=True):
+        if not names:
+            try:
+                return row.says(problem, facts.only(row.rests), node)
+            except Rejected as error:
+                reason = error
+    raise reason

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from verify.bounds import root_above
-from verify.facts import Facts, needed
+from verify.claims import PROVED, REFUTED, Row
+from verify.facts import NETWORK, VALUE, Facts, needed
 from verify.network.check import Network
 from verify.problem import Problem
 from verify.text import Node, show
@@ -11,19 +12,19 @@ from verify.text import Node, show
 
 def found(facts: Facts, node: Node) -> Network:
     """The fact `network`."""
-    return needed(facts.network, "network", node)
+    return facts[NETWORK]
 
 
 def objective(problem: Problem, facts: Facts, node: Node) -> str:
     """PROVED: J exactly, and how far it is above the global optimum at most."""
-    network, value = found(facts, node), needed(facts.value, "value", node)
+    network, value = found(facts, node), facts[VALUE]
     J = network.weights.objective
     return f"J = {show(J)}, at most {show(J - value.lower)} above the global optimum for lambda = {show(problem.lam)}"
 
 
 def optimal(problem: Problem, facts: Facts, node: Node) -> str:
     """PROVED: J - p* <= J - lower <= gap J."""
-    network, value = found(facts, node), needed(facts.value, "value", node)
+    network, value = found(facts, node), facts[VALUE]
     J = network.weights.objective
     if J - value.lower > network.gap * J:
         raise node.reject(f"J - lower <= gap * J = {show(network.gap * J)}", show(J - value.lower))
@@ -34,7 +35,7 @@ def optimal(problem: Problem, facts: Facts, node: Node) -> str:
 
 def not_optimal(problem: Problem, facts: Facts, node: Node) -> str:
     """REFUTED: J - p* >= J - upper > gap J."""
-    network, value = found(facts, node), needed(facts.value, "value", node)
+    network, value = found(facts, node), facts[VALUE]
     J = network.weights.objective
     if J - value.upper <= network.gap * J:
         raise node.reject(f"J - upper > gap * J = {show(network.gap * J)}", show(J - value.upper))
@@ -164,3 +165,24 @@ def nearest(problem: Problem, facts: Facts, node: Node) -> str:
     return (
         f"an optimal network is within {show(at.upper)} of the merged network, and none is nearer than {show(at.lower)}"
     )
+
+
+TABLE = (
+    Row("network-objective", PROVED, (NETWORK, VALUE), objective),
+    Row("network-optimal", PROVED, (NETWORK, VALUE), optimal),
+    Row("network-optimal", REFUTED, (NETWORK, VALUE), not_optimal),
+    Row("network-own-optimal", PROVED, (NETWORK,), own_optimal),
+    Row("network-own-optimal", REFUTED, (NETWORK,), not_own_optimal),
+    Row("network-stationary", PROVED, (NETWORK,), stationary),
+    Row("network-stationary", REFUTED, (NETWORK,), not_stationary),
+    Row("network-balanced", PROVED, (NETWORK,), balanced),
+    Row("network-balanced", REFUTED, (NETWORK,), not_balanced),
+    Row("network-merged", PROVED, (NETWORK,), merged),
+    Row("network-merged", REFUTED, (NETWORK,), not_merged),
+    Row("network-independent", PROVED, (NETWORK,), independent),
+    Row("network-independent", REFUTED, (NETWORK,), dependent),
+    Row("network-prune", PROVED, (NETWORK,), prune),
+    Row("network-directions", PROVED, (NETWORK,), directions),
+    Row("network-directions", REFUTED, (NETWORK,), not_directions),
+    Row("network-nearest", PROVED, (NETWORK,), nearest),
+)

@@ -14,12 +14,12 @@ from verify.network.outputs import Outputs, Pruned, check_outputs, check_pruned
 from verify.network.own import Own, check_own
 from verify.network.stationary import Stationary, check_stationary
 from verify.network.weights import Weights, check_objectives, read_weights
-from verify.optimal_set import OptimalSet
 from verify.patterns import Patterns
-from verify.polytope import Polytope
 from verify.problem import Problem
+from verify.rules.polytope import Polytope
+from verify.rules.value import Value
+from verify.solutions import OptimalSet
 from verify.text import Node, Vector, show
-from verify.value import Value
 
 REQUIRED = ("file", "penalty", "W1", "w2", "gap", "objective", "balanced", "merged", "outputs", "stationary")
 OPTIONAL = ("near", "own", "pruned", "directions", "nearest")

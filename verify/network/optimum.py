@@ -12,11 +12,11 @@ from verify.field import Number
 from verify.field_system import FieldSystem
 from verify.network.weights_set import WeightSet
 from verify.neurons import Neuron
-from verify.optimal_set import OptimalSet
-from verify.polytope import Polytope
 from verify.problem import Problem, dot, square
+from verify.rules.polytope import Polytope
+from verify.rules.value import Value
+from verify.solutions import OptimalSet
 from verify.text import Vector
-from verify.value import Value
 
 
 @dataclass(frozen=True)

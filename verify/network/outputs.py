@@ -9,8 +9,7 @@ from math import lcm
 
 from verify.bounds import matrix
 from verify.network.weights import Neuron, Weights, neuron_of, norms, residual
-from verify.primal import SIGNS
-from verify.problem import Problem, dot, square
+from verify.problem import SIGNS, Problem, dot, square
 from verify.roots import sign_of_sum
 from verify.text import Node, show
 

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 from verify.multipliers import check_direct
 from verify.network.weights import Weights
-from verify.primal import check_primal
 from verify.problem import Problem, dot, square
+from verify.rules.primal import check_primal
 from verify.text import Node
 
 

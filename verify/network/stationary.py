@@ -12,8 +12,8 @@ from fractions import Fraction
 from verify.network.weights import Weights
 from verify.patterns import Patterns, mask_of
 from verify.problem import Problem, dot, square, times
+from verify.rules.value import equal
 from verify.text import Node, Vector, show
-from verify.value import equal
 
 MOST_CELLS = 1 << 16  # around one neuron; beyond, its lower bound is 0
 

@@ -12,8 +12,8 @@ from fractions import Fraction
 from verify.bounds import root_above
 from verify.patterns import mask_of
 from verify.problem import Problem, square, times
+from verify.rules.value import equal
 from verify.text import Matrix, Node, Vector, show
-from verify.value import equal
 
 
 @dataclass(frozen=True)

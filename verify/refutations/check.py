@@ -11,11 +11,6 @@ VERSION = 1
 TINY = Limits(size=2**17, depth=8, digits=200, values=4000)
 
 
-def is_refutation(top: Node) -> bool:
-    """Whether the file says that it is a refutation."""
-    return isinstance(top.value, dict) and top.value.get("format") == FORMAT
-
-
 def check_refutation(raw: bytes, top: Node) -> tuple[str, str]:
     """The label and, in words, what contradicts its printed statement; rejected if nothing does."""
     within_limits(raw, TINY, lambda expected, found: Declined("file", f"a refutation of {expected}", found))

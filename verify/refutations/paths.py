@@ -6,10 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from verify.classes import Ball
-from verify.exact_set import Tied
-from verify.jump import Beside, check_beside, kernel
-from verify.primal import SIGNS
-from verify.problem import dot, square, times
+from verify.problem import SIGNS, dot, square, times
 from verify.refutations.core import (
     ZERO,
     Optimum,
@@ -24,6 +21,8 @@ from verify.refutations.core import (
     scaled,
     solve,
 )
+from verify.rules.exact_set import Tied
+from verify.rules.jump import Beside, check_beside, kernel
 from verify.text import Matrix, Node, Vector
 
 

@@ -1,0 +1,110 @@
+"""How the optimal networks move with lambda."""
+
+from __future__ import annotations
+
+from verify.claims import PROVED, REFUTED, Row, require
+from verify.claims.unique import WHAT, several
+from verify.facts import CURVE, JUMP, ONE_NEURON, PATH, SET, Facts
+from verify.problem import Problem
+from verify.text import Node, show
+
+OPEN = "a jump, a piece where the network is not unique, or such a lambda in the interval"
+
+
+def continuous(problem: Problem, facts: Facts, node: Node) -> str:
+    """Unique on every piece, and so continuous: the optimal sets are bounded and their graph is closed."""
+    path, what = facts[PATH], f"the optimal {WHAT[problem.model]}"
+    set_continuous(problem, facts, node)
+    found = "lifted pieces on which it need not be"
+    require(path.unique, "pieces on which the network is unique", found, node)
+    moves = f"{what} is unique, and it moves continuously (pieces: {len(path.pieces)})"
+    return f"for every lambda in [{show(path.lo)}, {show(path.hi)}] {moves}"
+
+
+def set_continuous(problem: Problem, facts: Facts, node: Node) -> str:
+    """On every piece, plain or lifted, the set of optimal networks is; the pieces are closed and cover the interval."""
+    path, what = facts[PATH], f"the set of optimal {WHAT[problem.model]}s"
+    require(path.complete, "pieces that cover the interval, at least up to lambda_max", "a hole", node)
+    moves = f"{what} moves continuously (pieces: {len(path.pieces)})"
+    return f"for every lambda in [{show(path.lo)}, {show(path.hi)}] {moves}"
+
+
+def min_norm_continuous(problem: Problem, facts: Facts, node: Node) -> str:
+    """The set is convex and compact, and so its only shortest point moves continuously, too."""
+    return f"{set_continuous(problem, facts, node)}; and so does its point of least norm"
+
+
+def jumps(problem: Problem, facts: Facts, node: Node) -> str:
+    """At some lambda inside, a network is optimal to which those beside it do not tend."""
+    jump = facts[JUMP]
+    return (
+        f"at lambda = {show(jump.lam)}, in [{show(jump.lo)}, {show(jump.hi)}], a {WHAT[problem.model]} is optimal that "
+        "is no limit of optimal ones from one side"
+    )
+
+
+def min_norm_jumps(problem: Problem, facts: Facts, node: Node) -> str:
+    """At some lambda inside, shorter weights are optimal than those to which the only ones beside it tend."""
+    jump = facts[JUMP]
+    here, beside = jump.lam**2 * jump.shorter, jump.lam**2 * jump.limit
+    return (
+        f"the minimum-norm path jumps at lambda = {show(jump.lam)}, in [{show(jump.lo)}, {show(jump.hi)}]: |w|^2 is at "
+        f"most {show(here)} there and tends to {show(beside)} from one side"
+    )
+
+
+def several_on_a_piece(problem: Problem, facts: Facts, node: Node) -> str:
+    """On a piece the network is not unique."""
+    path, part = facts[PATH], facts[PATH].several
+    if part is None:
+        raise node.reject(OPEN, "none")
+    return (
+        f"for every lambda in [{show(part.lo)}, {show(part.hi)}], a part of [{show(path.lo)}, {show(path.hi)}], "
+        f"the {WHAT[problem.model]}s that are optimal form a set of dimension {part.dimension} or more"
+    )
+
+
+def several_here(problem: Problem, facts: Facts, node: Node) -> str:
+    """At the problem's own lambda it is not."""
+    path = facts[PATH]
+    require(path.lo <= problem.lam <= path.hi, OPEN, "none", node)
+    here = f"at lambda = {show(problem.lam)}, in [{show(path.lo)}, {show(path.hi)}]"
+    return f"{here}, {several(problem, facts, node)}"
+
+
+def breakpoints(problem: Problem, facts: Facts, node: Node) -> str:
+    """Unique networks on each interval, and other active neurons, or other faces, at its two ends."""
+    found = facts[CURVE]
+    return (
+        f"{found.breakpoints} intervals of relative width 10^-12, in each of which the active neurons or their faces "
+        f"change; {found.branches} pieces on which no neuron enters or leaves"
+    )
+
+
+def curve(problem: Problem, facts: Facts, node: Node) -> str:
+    """Every sample lies in the tube of its piece, and each of its neurons is proved active."""
+    found = facts[CURVE]
+    return f"{found.samples} lambdas with the objective and all neurons, widths {found.narrowest} to {found.widest}"
+
+
+def one_neuron(problem: Problem, facts: Facts, node: Node) -> str:
+    """A single neuron on a single feature: zero from the top on; below, each branch is optimal between its jumps."""
+    found = facts[ONE_NEURON]
+    count = max(found.branches - 1, 0)
+    said = f"one neuron is zero for lambda >= {show(found.top)}; below, {found.branches} branches with {count} jumps"
+    return f"{said}, and the neuron of the other sign is as good at every lambda" if found.twins else said
+
+
+TABLE = (
+    Row("continuous", PROVED, (PATH,), continuous),
+    Row("continuous", REFUTED, (JUMP,), jumps),
+    Row("continuous", REFUTED, (PATH,), several_on_a_piece),
+    Row("continuous", REFUTED, (PATH, SET), several_here),
+    Row("set-continuous", PROVED, (PATH,), set_continuous),
+    Row("set-continuous", REFUTED, (JUMP,), jumps),
+    Row("min-norm-continuous", PROVED, (PATH,), min_norm_continuous),
+    Row("min-norm-continuous", REFUTED, (JUMP,), min_norm_jumps),
+    Row("breakpoints", PROVED, (CURVE,), breakpoints),
+    Row("curve", PROVED, (CURVE,), curve),
+    Row("one-neuron", PROVED, (ONE_NEURON,), one_neuron),
+)

@@ -1,0 +1,209 @@
+"""Breakpoints and samples of a path, on the ground of its pieces (FORMAT.md: `curve`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+
+from verify.bounds import column, root_above
+from verify.classes import Ball, Class, read_class
+from verify.facts import CURVE, LAMBDA_MAX, PATH, PATTERNS, Facts, proved
+from verify.moving import read_moving
+from verify.patterns import Patterns, mask_of
+from verify.piece import Piece, missing, read_piece, squares
+from verify.polynomials import at_least, at_most, length_squared
+from verify.problem import Problem, dot, square
+from verify.rules import Rule
+from verify.superclasses import length
+from verify.text import Node, Vector, show
+
+NARROW = 10**12
+Neurons = frozenset[tuple[tuple[int, int], tuple[int, ...]]]  # (the sign and D, pattern or block), and the kinks
+Pieces = Callable[[int], Piece]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """So many breakpoints, branches and samples were checked; the samples have widths from `narrowest` to `widest`."""
+
+    breakpoints: int
+    branches: int
+    samples: int
+    narrowest: int
+    widest: int
+
+
+def check_curve(
+    problem: Problem, patterns: Patterns | None, largest_squared: Fraction | None, listed: list[Node], node: Node
+) -> Curve:
+    """Reject unless every breakpoint and every sample is proved. `listed` are the pieces of the path, all proved."""
+    fields = node.record("breakpoints", "branches", "samples")
+
+    @cache
+    def piece(i: int) -> Piece:
+        return read_piece(problem, patterns, listed[i])
+
+    before: Fraction | None = None
+    for entry in fields["breakpoints"].array():
+        lo, hi = check_breakpoint(problem, patterns, largest_squared, piece, len(listed), entry)
+        if before is not None and hi > before:
+            raise entry.reject("an interval below the one before it", f"it ends at {show(hi)}, above {show(before)}")
+        before = lo
+    for entry in fields["branches"].array():
+        check_branch(piece, len(listed), entry)
+    widths = [check_sample(problem, patterns, piece, len(listed), entry) for entry in fields["samples"].array()]
+    number, branches = (len(fields[key].array()) for key in ("breakpoints", "branches"))
+    return Curve(number, branches, len(widths), min(widths, default=0), max(widths, default=0))
+
+
+def check_breakpoint(
+    problem: Problem,
+    patterns: Patterns | None,
+    largest_squared: Fraction | None,
+    piece: Pieces,
+    count: int,
+    node: Node,
+) -> tuple[Fraction, Fraction]:
+    """Reject unless the active neurons, or their faces, differ at the two ends of an interval with one network each;
+    the ends."""
+    fields = node.record("lo", "hi", "below", "above")
+    lo, hi = fields["lo"].number(), fields["hi"].number()
+    if not (0 < lo < hi and (hi - lo) * NARROW <= lo):
+        raise node.reject("0 < lo < hi <= lo (1 + 10^-12)", f"{show(lo)} and {show(hi)}")
+    i, below = read_end(problem, patterns, piece, count, lo, fields["below"])
+    above: Neurons = frozenset()
+    if fields["above"].value is None:
+        if largest_squared is None or hi**2 < largest_squared or piece(i).hi ** 2 < largest_squared:
+            raise fields["above"].reject("an end, or hi >= lambda_max and a piece that reaches lambda_max")
+    else:
+        j, above = read_end(problem, patterns, piece, count, hi, fields["above"])
+        if piece(j).lo > piece(i).hi:
+            raise fields["above"].reject("pieces without a hole between them")
+    if above == below:
+        raise node.reject("other neurons, or other faces, at the two ends", "the same")
+    return lo, hi
+
+
+def read_end(
+    problem: Problem, patterns: Patterns | None, pieces: Pieces, count: int, lam: Fraction, node: Node
+) -> tuple[int, Neurons]:
+    """The number of the piece, and the active neurons at lambda with the faces that they have there, exactly."""
+    fields = node.record("piece", "s", "weights", "classes")
+    number = fields["piece"].index(count)
+    point = read_point(problem, patterns, pieces(number), lam, fields)
+    strict = Ball(pieces(number).ball.problem, point.s, point.R**2)
+    found = [read_class(strict, patterns, point.entries[a]) for a in point.active]
+    return number, frozenset((class_.key, class_.kinks) for class_ in found)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point s within R of s(eta) and weights within `error` of the true ones; the classes in `active` have weight,
+    and the others have none."""
+
+    s: Vector
+    R: Fraction
+    error: Fraction
+    active: list[int]
+    entries: list[Node]
+
+
+def read_point(
+    problem: Problem, patterns: Patterns | None, piece: Piece, lam: Fraction, fields: dict[str, Node]
+) -> Point:
+    """Reject unless s is dual feasible, in the tube, and every class is proved active or out."""
+    s = fields["s"].vector(problem.n)
+    if (off := length(column(s) - piece.near(lam, fields["s"]))) > piece.R:
+        raise fields["s"].reject(f"a point within {show(piece.R)} of the piece's path", show(off))
+    alpha = fields["weights"].vector(len(piece.classes))
+    if any(x < 0 for x in alpha):
+        raise fields["weights"].reject("weights >= 0")
+    at = Ball(piece.ball.problem, s, Fraction(0))
+    own = fields["classes"].value is None
+    entries = piece.entries if own else fields["classes"].array(len(piece.classes))
+    classes = [read_moving(at, patterns, column(s), entry) for entry in entries]
+    for class_, known, entry in zip(classes, piece.classes, entries, strict=True):
+        same_region(piece.ball, class_, known, entry)
+    sizes = squares(classes, column(s))
+    if any(size > 1 for size in sizes):
+        raise fields["s"].reject("|v| <= 1 for all classes", f"|v|^2 = {show(max(sizes))}")
+    missed = length(missing(problem, lam, column(s), alpha, classes))
+    R = root_above(missed**2 + sum((x * (1 - size) for x, size in zip(alpha, sizes, strict=True)), Fraction(0)))
+    error = piece.weight_error(missed, R, alpha)
+    active = [a for a, x in enumerate(alpha) if x > error]
+    for a, class_ in enumerate(classes):
+        if a not in active:
+            require_out(class_, sizes[a], alpha[a], R, fields["weights"])
+    return Point(s, R, error, active, entries)
+
+
+def same_region(ball: Ball, class_: Class, known: Class, node: Node) -> None:
+    """The class at the point is the maximiser of the region of the piece's class.
+
+    relu: on the rows of P' that belong to none of its kinks it fixes the signs that the known class fixes.
+    """
+    if ball.problem.model != "relu":
+        if class_.key != known.key:
+            raise node.reject("the class of the piece", "another one")
+        return
+    xi = known.key[0]
+    fixed = mask_of(
+        k
+        for k, (t, z) in enumerate(zip(ball.theta, ball.problem.Z, strict=True))
+        if any(z) and not (xi * t < 0 and t * t > ball.R_squared)
+    )
+    rows = fixed & ~class_.zeros
+    if class_.key[0] != xi or rows & known.zeros or (class_.key[1] ^ known.key[1]) & rows:
+        raise node.reject("a class in the region of the piece's class", "one that fixes other signs")
+
+
+def require_out(class_: Class, size: Fraction, weight: Fraction, R: Fraction, node: Node) -> None:
+    """Reject unless the weight is listed as 0, and |v| + |X| R < 1: then it is 0."""
+    room = 1 - root_above(class_.bound) * R
+    if weight:
+        raise node.reject("a weight that is proved positive, or 0", show(weight))
+    if room <= 0 or size >= room**2:
+        raise node.reject(f"a neuron that is not tied: |v|^2 < {show(max(room, Fraction(0)) ** 2)}", show(size))
+
+
+def check_branch(pieces: Pieces, count: int, node: Node) -> None:
+    """Reject unless the same classes, those listed, are active on the whole of a smooth piece."""
+    fields = node.record("piece", "active")
+    piece = pieces(fields["piece"].index(count))
+    if piece.still:
+        raise fields["piece"].reject("a smooth piece", "a still one")
+    active = fields["active"].ascending(len(piece.classes))
+    error = piece.weight_error(piece.R, piece.R, tuple(at_most(row) for row in piece.alpha))
+    for a, (class_, row) in enumerate(zip(piece.classes, piece.alpha, strict=True)):
+        if a in active:
+            if at_least(row) <= error:
+                raise fields["active"].reject(f"a weight above {show(error)} on the piece for class {a}")
+        else:
+            longest = at_most(length_squared(class_.B.transpose() * piece.S))
+            require_out(class_, longest, Fraction(0), piece.R, fields["active"])
+
+
+def check_sample(problem: Problem, patterns: Patterns | None, pieces: Pieces, count: int, node: Node) -> int:
+    """Reject unless objective, weights and directions at a lambda are within their bounds; the width."""
+    fields = node.record("piece", "lambda", "s", "weights", "classes", "lower", "upper", "radius")
+    piece, lam = pieces(fields["piece"].index(count)), fields["lambda"].number()
+    point = read_point(problem, patterns, piece, lam, fields)
+    value = lam * dot(problem.y, point.s) - lam**2 * square(point.s) / 2
+    if fields["lower"].number() > value:
+        raise fields["lower"].reject(f"a bound <= {show(value)}")
+    if fields["upper"].number() < value + (lam * point.R) ** 2 / 2:
+        raise fields["upper"].reject(f"a bound >= {show(value + (lam * point.R) ** 2 / 2)}")
+    turned = max((root_above(class_.bound) * point.R for class_ in piece.classes), default=Fraction(0))
+    if fields["radius"].number() < max(lam * point.error, turned):
+        raise fields["radius"].reject(f"a radius >= {show(max(lam * point.error, turned))}")
+    return len(point.active)
+
+
+def check(problem: Problem, facts: Facts, node: Node) -> Facts:
+    """The curve on the ground of the path."""
+    return proved(CURVE, check_curve(problem, facts.get(PATTERNS), facts.get(LAMBDA_MAX), facts[PATH].pieces, node))
+
+
+RULE = Rule((CURVE,), check, rests=(PATH,), may=(PATTERNS, LAMBDA_MAX))

@@ -1,0 +1,1 @@
+"""The rules that are others where delta > 0."""

@@ -1,0 +1,36 @@
+"""The ball that holds the fit of every solution."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from verify.facts import FIT, PRIMAL, VALUE, Facts, proved
+from verify.problem import Problem
+from verify.rules import Rule, everywhere
+from verify.rules.value import equal
+from verify.text import Node, show
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Every solution has the same fit, at most sqrt(radius_squared) from the center."""
+
+    radius_squared: Fraction
+
+
+def check_fit(problem: Problem, facts: Facts, node: Node) -> Facts:
+    """Reject unless the center is the fit of `primal` and radius_squared = 2 (upper - lower), or a quarter of that with
+    the logistic loss, where it is the probabilities 1/(1 + exp(-fit_k)) that are this near to each other."""
+    fields = node.record("center", "radius_squared")
+    primal, value = facts[PRIMAL], facts[VALUE]
+    center = fields["center"].vector(len(primal.fit))
+    for k, (stated, derived) in enumerate(zip(center, primal.fit, strict=True)):
+        if stated != derived:
+            raise fields["center"].reject(f"the fit {show(derived)} at row {k}", show(stated))
+    radius_squared = (value.upper - value.lower) * (Fraction(1, 2) if problem.logistic else 2)
+    equal(fields["radius_squared"], f"{'1/2' if problem.logistic else '2'} (upper - lower)", radius_squared)
+    return proved(FIT, Fit(radius_squared))
+
+
+RULE = Rule((FIT,), check_fit, rests=(PRIMAL, VALUE), applies=everywhere)

@@ -1,0 +1,1 @@
+"""The rules that are others with the logistic loss."""

@@ -1,0 +1,79 @@
+"""A feasible point: neurons or blocks, their fit, and upper bounds of their norms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from verify.facts import PATTERNS, PRIMAL, proved
+from verify.problem import FIRST, SIGNS, Problem, square, times
+from verify.rules import Rule, everywhere
+from verify.text import Node, Vector, show
+
+if TYPE_CHECKING:
+    from verify.patterns import Patterns
+
+
+@dataclass(frozen=True)
+class Primal:
+    """The fit Xw of a feasible point, its number of neurons, sum_b norm_b >= sum_b |w_b|, and sum_b |w_b|^2."""
+
+    fit: Vector
+    neurons: int
+    penalty: Fraction
+    squares: Fraction
+
+
+def check_primal(problem: Problem, patterns: Patterns | None, node: Node) -> Primal:
+    """Reject unless every neuron lies in its cone and has norm >= |w|."""
+    first = FIRST[problem.model]
+    fit = [Fraction(0)] * problem.n
+    penalty = squares = Fraction(0)
+    blocks: set[int] = set()
+    neurons = node.record("neurons")["neurons"].array()
+    for neuron in neurons:
+        fields = neuron.record(first, "w", "norm")
+        output, w = neuron_output(problem, patterns, fields[first], fields["w"])
+        if not any(w):
+            raise fields["w"].reject("a vector other than zero")
+        norm = fields["norm"].number()
+        if norm < 0 or norm**2 < square(w):
+            raise fields["norm"].reject(f"norm >= |w|, |w|^2 = {show(square(w))}", show(norm))
+        if problem.model == "cgl":
+            if fields["block"].value in blocks:
+                raise fields["block"].reject("each block at most once")
+            blocks.add(fields["block"].value)
+        fit = [a + b for a, b in zip(fit, output, strict=True)]
+        penalty += norm
+        squares += square(w)
+    return Primal(tuple(fit), len(neurons), penalty, squares)
+
+
+def neuron_output(problem: Problem, patterns: Patterns | None, first: Node, vector: Node) -> tuple[Vector, Vector]:
+    """X_b w and w for w in C_b: relu xi (Zw)_+, gated D Z w with D in D_Z, direct X_b w with K_b'w <= 0."""
+    if problem.model == "relu":
+        xi = SIGNS[first.text("+", "-")]
+        w = vector.vector(problem.d)
+        return tuple(xi * max(x, Fraction(0)) for x in times(problem.Z, w)), w
+    if problem.model == "gated":
+        mask = first.pattern(problem.n)
+        if patterns is None or mask not in patterns:
+            raise first.reject("a pattern in D_Z, by the fact patterns")
+        w = vector.vector(problem.d)
+        Zw = times(problem.Z, w)
+        return tuple(x if mask >> k & 1 else Fraction(0) for k, x in enumerate(Zw)), w
+    b = first.index(len(problem.groups))
+    w = vector.vector(len(problem.groups[b]))
+    for j, K_j in enumerate(zip(*(problem.K[b] or ()), strict=True)):
+        if (slack := sum((k * x for k, x in zip(K_j, w, strict=True)), Fraction(0))) > 0:
+            raise vector.reject(f"K_j.w <= 0 for the constraint {j} of block {b}", show(slack))
+    return times(problem.block(b), w), w
+
+
+RULE = Rule(
+    (PRIMAL,),
+    lambda problem, facts, node: proved(PRIMAL, check_primal(problem, facts.get(PATTERNS), node)),
+    may=(PATTERNS,),
+    applies=everywhere,
+)

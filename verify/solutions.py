@@ -1,0 +1,83 @@
+"""What is known of the set of all solutions, whichever rule proves it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from verify.facts import DUAL, MULTIPLIERS, NEURONS, SET, VALUE, Facts, proved
+from verify.neurons import Neuron
+from verify.problem import Problem
+from verify.rules import Rule
+from verify.system import System
+
+if TYPE_CHECKING:
+    from verify.field import Number
+    from verify.text import Node
+
+
+@dataclass(frozen=True)
+class OptimalSet:
+    """The polytope {alpha >= 0 : sum_a alpha_a q_a = fit}, `dimension` its own, with a weight for each of `classes`.
+
+    `kinked` of the classes vanish on some row (relu) or constraint (direct problems), and of these `bends` are proved
+    to have positive weight in a solution. If `exact`, the fact is `exact_set`: the dimension is 0 or at least 1, and
+    only neurons with positive weight count as kinked. `neurons` says what is known of each class, or tied neuron; where
+    the solution is unique, all weights are within `weight_error`. `system` are the equations of the polytope.
+    `in_field`: v of each tied neuron in a field of algebraic numbers (`algebraic_set`).
+
+    A ReLU network over some patterns (`problem.blocks`): blocks with the same B = X P have the same neuron v = B'r, and
+    no other two have. `classes` and `dimension` count neurons, and kinked are those that lie in two of the blocks.
+    """
+
+    classes: int
+    dimension: int
+    kinked: int
+    bends: int
+    system: System
+    exact: bool = False
+    neurons: tuple[Neuron, ...] = ()
+    weight_error: Fraction = Fraction(0)
+    in_field: Sequence[Sequence[Number]] = ()
+
+    def used_by(self, used: Collection[int]) -> OptimalSet:
+        """The same where the neurons that some solution uses are known: those of all vertices (`exact_set`)."""
+        if not self.exact:
+            return self
+        return replace(self, neurons=tuple(replace(one, active=a in used) for a, one in enumerate(self.neurons)))
+
+    @property
+    def support(self) -> tuple[int, ...] | None:
+        """The neurons of the only solution of an exact set; None if there are more."""
+        if not self.exact or self.dimension:
+            return None
+        return tuple(a for a, neuron in enumerate(self.neurons) if neuron.active)
+
+    @property
+    def all_active(self) -> bool:
+        """One solution, and every neuron that may tie is in it: E = A."""
+        return not self.dimension and all(neuron.active for neuron in self.neurons)
+
+    @property
+    def some_idle(self) -> bool:
+        """Some solution leaves out a neuron that ties: a vertex of a polytope that is no point does."""
+        return bool(self.dimension) or any(neuron.active is False for neuron in self.neurons)
+
+
+def set_rule(check: Callable[[Problem, Facts, Node], OptimalSet], *after: str) -> Rule:
+    """A rule that proves the set and what is known of its neurons."""
+
+    def both(problem: Problem, facts: Facts, node: Node) -> Facts:
+        found = check(problem, facts, node)
+        return proved(SET, found).plus(NEURONS, found)
+
+    return Rule((SET, NEURONS), both, rests=(DUAL, MULTIPLIERS, VALUE), listed=True, after=after)
+
+
+def weights(problem: Problem, found: OptimalSet, node: Node) -> System:
+    """The equations of the weights of all solutions, one weight for each neuron."""
+    if problem.blocks and found.bends and not found.exact:
+        raise node.reject("neurons that lie in one block each", f"{found.bends} in several, with a weight in each")
+    return found.system
