@@ -53,7 +53,7 @@ def check(
         compare(data, input_, problem, limits)
     facts = check_facts(problem, fields["facts"])
     if network is not None:
-        compare_file(facts.network, network, limits)
+        compare_file(facts.network, network, limits, input_.bias)
     lines: list[Line] = []
     for node in fields["claims"].array():
         parts = node.record("claim", "verdict")

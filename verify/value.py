@@ -35,8 +35,8 @@ def check_value(problem: Problem, primal: Primal, theta: Vector, cost: Fraction,
     """Reject unless `lower` and `upper` are exactly what the two points give (logistic: no better than that)."""
     fields = node.record("lower", "upper", "gap")
     gap = fields["gap"].number()
-    if gap < 0:
-        raise fields["gap"].reject("a gap >= 0")
+    if not 0 <= gap < 1:
+        raise fields["gap"].reject("a gap from 0 to less than 1: every point is optimal up to 1")
     if problem.logistic:
         lower, upper = check_logistic(problem, primal, theta, fields["lower"], fields["upper"])
         return Value(lower, upper, gap)
