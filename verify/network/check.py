@@ -41,13 +41,10 @@ class Ground:
 class Network:
     """What is proved about the given network; None for a part that the certificate does not have.
 
-    `sha256`: of its file, empty for none; `origin`: what the file was converted from, as the producer says.
-    `rank`: of the outputs. `pair`: two neurons that can be merged on the data.
+    `sha256`: of its file, empty for none. `rank`: of the outputs. `pair`: two neurons that can be merged on the data.
     """
 
     sha256: str
-    origin: str
-    penalty: str
     weights: Weights
     gap: Fraction
     rank: int
@@ -68,7 +65,7 @@ def check_network(problem: Problem, ground: Ground, node: Node) -> Network:
         raise file["sha256"].reject("64 lower-case hexadecimal digits, or nothing for a network without a file")
     if re.fullmatch(r"([a-z]{1,16} [0-9a-f]{64})?", origin) is None:
         raise file["origin"].reject("a format and 64 lower-case hexadecimal digits, or nothing")
-    penalty = check_penalty(problem, fields["penalty"])
+    check_penalty(problem, fields["penalty"])
     weights = read_weights(problem, fields["W1"], fields["w2"], fields["b2"])
     gap = fields["gap"].number()
     if not 0 <= gap < 1:
@@ -79,7 +76,7 @@ def check_network(problem: Problem, ground: Ground, node: Node) -> Network:
     pruned = check_pruned(problem, weights, fields["pruned"]) if "pruned" in fields else None
     beside = compared(problem, ground, weights, fields)
     parts = (rank(problem, weights.neurons), mergeable(weights), stationary, own, pruned, *beside)
-    return Network(digest, origin, penalty, weights, gap, *parts)
+    return Network(digest, weights, gap, *parts)
 
 
 def compared(
@@ -103,7 +100,7 @@ def compared(
     return directions, nearest
 
 
-def check_penalty(problem: Problem, node: Node) -> str:
+def check_penalty(problem: Problem, node: Node) -> None:
     """Reject unless lambda is what the convention's number means on n data points in batches of B."""
     fields = node.record("convention", "value", "batch")
     n = problem.n
@@ -115,4 +112,3 @@ def check_penalty(problem: Problem, node: Node) -> str:
     expected = problem.lam / factor.get(convention, Fraction(1, 2))
     if (value := fields["value"].number()) != expected:
         raise fields["value"].reject(f"{show(expected)}, so that lambda is {show(problem.lam)}", show(value))
-    return f"{convention} {show(value)}{'' if batch == n else f' in batches of {batch}'}"
