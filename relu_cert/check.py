@@ -110,6 +110,8 @@ def find_facts(
 ) -> Facts:
     """Solve the problem, prove what was found, differentiate and follow the path where that was asked for, and look at
     general position where that is a question."""
+    if gap >= 1:
+        raise UsageError(f"the gap must be less than 1, not {gap}: every network is optimal up to a relative gap of 1.")
     if interval is not None and not problem.plain:
         raise UsageError("the path (--interval, continuous) is for least squares without --l2.")
     facts = optimum(problem, choice, gap, stages)

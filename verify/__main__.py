@@ -1,7 +1,8 @@
-"""python -m verify FILE [--data RAW] [--network NET] [--quiet] [--json] [--max-bytes N] [--max-seconds N]
+"""python -m verify FILE [--data RAW] [--network NET] [--expect KEY=VALUE]... [--quiet] [--json] [--max-bytes N]
+[--max-seconds N] [--max-memory MB]
 
-Exit codes: 0 accepted, 1 rejected, 2 declined, 64 usage, 65 the data cannot be read, 130 interrupted. The exit code
-tells even where nobody reads the output (a closed pipe).
+Exit codes: 0 accepted, 1 rejected, 2 declined, 64 usage, 65 the data cannot be read, 70 an error of the checker, 130
+interrupted. The exit code tells even where nobody reads the output (a closed pipe).
 """
 
 from __future__ import annotations
@@ -9,23 +10,23 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import signal
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from verify import BadData, Declined, Limits, Line, Usage, VerifyError, check
-from verify.claims import CLAIMS
+from verify.certificate import expect
+from verify.certificate import read as check
+from verify.child import Over, limited
+from verify.errors import BadData, Declined, Usage, VerifyError
+from verify.text import Limits
 
 MAX_SECONDS = 3600
+MAX_MEGABYTES = 4096
 INTERRUPTED = 130
-
-
-class TooLong(Exception):
-    """The time is over. Not a VerifyError: nobody but `main` may catch it."""
+DATA = ("data", "sha256", "kind", "numbers", "bias", "target", "delimiter", "header", "n", "d")
+LONGEST = 400  # characters of one value of the statement
 
 
 class Parser(argparse.ArgumentParser):
@@ -41,11 +42,20 @@ def parser() -> Parser:
     p = Parser(prog="python -m verify", description="Check a certificate in exact arithmetic.", allow_abbrev=False)
     p.add_argument("file", metavar="FILE", help="the certificate")
     p.add_argument("--data", metavar="RAW", help="the raw data: hashed, read again and compared, number by number")
-    p.add_argument("--network", metavar="NET", help="the network's file: hashed, and its weights compared")
+    p.add_argument("--network", metavar="NET", help="the network's file, .json or .npz: hashed, its weights compared")
+    p.add_argument(
+        "--expect",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="reject a certificate that states something else: lambda, model, gap, sha256, patterns, claim=NAME, "
+        "claim=NAME:REFUTED, and every other key of the statement that --json prints",
+    )
     p.add_argument("--quiet", action="store_true", help="print nothing; the exit code tells")
     p.add_argument("--json", action="store_true", help="print one JSON object")
     p.add_argument("--max-bytes", metavar="N", type=int, default=Limits.size, help="decline larger files")
     p.add_argument("--max-seconds", metavar="N", type=int, default=MAX_SECONDS, help="decline what takes longer")
+    p.add_argument("--max-memory", metavar="MB", type=int, default=MAX_MEGABYTES, help="decline what needs more")
     return p
 
 
@@ -61,84 +71,98 @@ def read(path: str, limit: int, missing: type[VerifyError], large: type[VerifyEr
     return raw
 
 
-def run(arguments: argparse.Namespace) -> list[Line]:
-    """Check what the command line names."""
-    if not 0 <= arguments.max_bytes < 2**32:
-        raise Usage("--max-bytes", "a number of bytes below 2^32", str(arguments.max_bytes))
-    if not 0 < arguments.max_seconds < 2**31:
-        raise Usage("--max-seconds", "a number of seconds from 1 to 2^31", str(arguments.max_seconds))
+def run(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Check what the command line names: the exit code, and what --json prints."""
     limits = replace(Limits(), size=arguments.max_bytes)
-    with at_most(arguments.max_seconds):
+    try:
         data = read(arguments.data, limits.size, BadData, BadData) if arguments.data is not None else None
         network = read(arguments.network, limits.size, BadData, BadData) if arguments.network is not None else None
-        return check(read(arguments.file, limits.size, Usage, Declined), data, limits, network)
+        report = check(read(arguments.file, limits.size, Usage, Declined), data, limits, network)
+        for pair in arguments.expect:
+            expect(report, *pair.split("=", 1))
+    except VerifyError as error:
+        return failed(error)
+    except KeyboardInterrupt:
+        return {"code": INTERRUPTED, "result": "interrupted", "claims": []}
+    claims = [asdict(line) for line in report.lines]
+    return {"code": 0, "result": "accepted", "statement": report.statement, "claims": claims}
 
 
-@contextmanager
-def at_most(seconds: int) -> Iterator[None]:
-    """Decline what takes longer (where the system has an alarm clock): small files can ask for years of arithmetic."""
+def failed(error: VerifyError) -> dict[str, Any]:
+    """The same where nothing is accepted."""
+    told = {"place": error.place, "expected": error.expected, "found": error.found}
+    return {"code": error.exit_code, "result": error.outcome, "claims": [], "error": told}
 
-    def over(*_: object) -> NoReturn:
-        raise TooLong
 
-    if not hasattr(signal, "SIGALRM"):
-        yield
-        return
-    before = signal.signal(signal.SIGALRM, over)
-    signal.alarm(seconds)
+def within(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The same, in a child process of limited time and memory."""
+    for name, most in (("max_bytes", 2**32), ("max_seconds", 2**31), ("max_memory", 2**31)):
+        if not 0 < getattr(arguments, name) < most:
+            raise Usage(f"--{name.replace('_', '-')}", f"a number from 1 to {most}", str(getattr(arguments, name)))
+    for pair in arguments.expect:
+        if "=" not in pair:
+            raise Usage("--expect", "KEY=VALUE", pair)
     try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        return limited(lambda: run(arguments), arguments.max_seconds, arguments.max_memory << 20)
+    except Over as limit:
+        raise Declined("file", f"less work than {limit} allows", "more") from None
 
 
-def say(text: str, arguments: argparse.Namespace | None) -> None:
-    """A line for a reader, unless --quiet."""
-    if arguments is None or not (arguments.quiet or arguments.json):
-        put(text.encode("ascii", "backslashreplace").decode())
+def told(report: dict[str, Any], quiet: bool) -> None:
+    """The report in words: first what is stated, then what is proved."""
+    if "error" in report:
+        error = report["error"]
+        say(f"{report['result']}  {error['place']}: expected {error['expected']}, found {error['found']}", quiet)
+    if report["result"] == "interrupted":
+        say("interrupted  nothing is said about the certificate", quiet)
+    if "failure" in report:
+        say(f"error  of the checker; nothing is said about the certificate\n{report['failure']}", quiet)
+    for name, part in grouped(report.get("statement", {})).items():
+        say(f"statement {name}: {'; '.join(part)}", quiet)
+    width = max([17, *(len(line["claim"]) for line in report["claims"])])
+    for line in report["claims"]:
+        under = f" [{line['under']}]" if line["under"] else ""
+        say(f"accepted  {line['claim']:<{width}}  {line['verdict']:<9}  {line['proved']}{under}", quiet)
+    if report["result"] == "accepted" and not report["claims"]:
+        say("accepted  (no claim)", quiet)
+    if report.get("statement", {}).get("data") == "not compared":
+        say("note      Z and y are the certificate's own; --data RAW compares them with the raw data", quiet)
 
 
-def put(text: str) -> None:
-    """Print a line; where the reader has gone, this and all others go nowhere."""
+def grouped(statement: dict[str, str]) -> dict[str, list[str]]:
+    """The statement in few lines: the data, the problem, and the network that was given."""
+    groups: dict[str, list[str]] = {}
+    for key, value in statement.items():
+        name = "data" if key in DATA else "network" if key.startswith("network") else "problem"
+        text = ascii(value)[1:-1] if len(value) <= LONGEST else f"{value[:LONGEST]!a}... ({len(value)} characters)"
+        shown = {"true": key, "false": f"no {key}"}.get(value, f"{key} {text}")
+        groups.setdefault(name, []).append(text if key in ("data", "network", "refuted") else shown)
+    return groups
+
+
+def say(text: str, quiet: bool) -> None:
+    """Print a line, unless nobody wants to read; where the reader has gone, this and all others go nowhere."""
     try:
-        print(text, flush=True)
+        if not quiet:
+            print(text.encode("ascii", "backslashreplace").decode(), flush=True)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
-    arguments = None
-    report: dict[str, object]
+    arguments = argparse.Namespace(quiet=False, json=False)
     try:
         arguments = parser().parse_args(argv)
-        lines = run(arguments)
+        report = within(arguments)
     except KeyboardInterrupt:
-        code, report = INTERRUPTED, {"result": "interrupted", "claims": []}
-        say("interrupted  nothing is said about the certificate", arguments)
-    except (MemoryError, TooLong) as error:
-        code, report = Declined.exit_code, {"result": Declined.outcome, "claims": []}
-        what = "time (--max-seconds)" if isinstance(error, TooLong) else "memory"
-        say(f"declined  file: expected less work than {what} allows, found more", arguments)
+        report = {"code": INTERRUPTED, "result": "interrupted", "claims": []}
     except VerifyError as error:
-        code, report = error.exit_code, {"result": error.outcome, "claims": []}
-        report["error"] = {"place": error.place, "expected": error.expected, "found": error.found}
-        say(f"{error.outcome}  {error}", arguments)
-    else:
-        code, report = 0, {"result": "accepted", "claims": [asdict(line) for line in lines]}
-        width = max([17, *(len(line.claim) for line in lines)])
-        for line in lines:
-            say(f"accepted  {line.claim:<{width}}  {line.verdict:<9}  {line.proved}", arguments)
-        if not lines:
-            say("accepted  (no claim)", arguments)
-        if arguments.data is None and all(line.claim in CLAIMS for line in lines):
-            say(
-                "note      Z and y are the certificate's own; --data RAW compares them with the raw data",
-                arguments,
-            )
-    if arguments is not None and arguments.json and not arguments.quiet:
-        put(json.dumps(report))
+        report = failed(error)
+    code = int(report.pop("code"))
+    told(report, arguments.quiet or arguments.json)
+    if arguments.json:
+        say(json.dumps(report), arguments.quiet)
     return code
 
 

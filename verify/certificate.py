@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from functools import reduce
 
 from verify.claims import CLAIMS, VERDICTS, judged
-from verify.data import compare, read_input
-from verify.errors import Declined, Usage
+from verify.data import compare, number, read_input
+from verify.errors import Declined, Rejected, Usage
 from verify.facts import NETWORK
-from verify.problem import read_problem
+from verify.problem import Problem, read_problem
 from verify.rules import check_facts
-from verify.text import Limits, describe, load
+from verify.text import Limits, Node, describe, load, show
 
 FORMAT = "relu_cert certificate"
 REFUTATION = "relu_cert refutation"
@@ -20,25 +22,42 @@ DEFAULT = Limits()
 
 @dataclass(frozen=True)
 class Line:
-    """One accepted claim: its verdict, and in words what is proved."""
+    """One accepted claim: its verdict, in words what is proved, and about what: `under` names what is not the plain
+    problem of the data, and is empty if nothing is."""
 
     claim: str
     verdict: str
     proved: str
+    under: str = ""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a certificate states, key by key, and its claims, all proved."""
+
+    statement: dict[str, str]
+    lines: list[Line]
 
 
 def check(
     certificate: bytes, data: bytes | None = None, limits: Limits = DEFAULT, network: bytes | None = None
 ) -> list[Line]:
     """The claims of a certificate, all proved; Rejected or Declined otherwise, BadData if `data` cannot be read."""
+    return read(certificate, data, limits, network).lines
+
+
+def read(
+    certificate: bytes, data: bytes | None = None, limits: Limits = DEFAULT, network: bytes | None = None
+) -> Report:
+    """The same with the statement."""
     top = load(certificate, limits)
     if isinstance(top.value, dict) and top.value.get("format") == REFUTATION:
-        from verify.refutations.check import check_refutation
+        from verify.refutations.check import REFUTABLE, check_refutation
 
         if data is not None or network is not None:
             raise Usage("--data", "no raw data: a refutation holds its own instance", "a file")
         label, contradiction = check_refutation(certificate, top)
-        return [Line(label, "REFUTED", contradiction)]
+        return Report({"refuted": REFUTABLE[label].statement}, [Line(label, "REFUTED", contradiction)])
     if isinstance(top.value, dict) and top.value.get("format") == FORMAT:
         version = top.value.get("version")
         if type(version) is int and version != VERSION:
@@ -57,7 +76,7 @@ def check(
     if network is not None:
         from verify.network.file import compare_file
 
-        compare_file(facts.get(NETWORK), network, limits)
+        compare_file(facts.get(NETWORK), network, limits, input_.bias)
     lines: list[Line] = []
     for node in fields["claims"].array():
         parts = node.record("claim", "verdict")
@@ -65,5 +84,59 @@ def check(
         if any(line.claim == claim for line in lines):
             raise node.reject("each claim once", f"{claim} again")
         verdict = parts["verdict"].text(*VERDICTS)
-        lines.append(Line(claim, verdict, judged(problem, facts, claim, verdict, node)))
-    return lines
+        lines.append(Line(claim, verdict, judged(problem, facts, claim, verdict, node), under(problem)))
+    return Report(statement(top, problem, data is not None, network is not None), lines)
+
+
+# What the certificate has chosen, beside its data: the names under which it is printed and expected, and the places.
+CHOSEN = {
+    **{key: ("problem", key) for key in ("model", "objective", "lambda", "delta")},
+    **{"gap": ("facts", "value", "gap"), "lo": ("facts", "path", "lo"), "hi": ("facts", "path", "hi")},
+    **{f"jump-{key}": ("facts", "jump", key) for key in ("lo", "hi")},
+    **{f"network-{key}": ("facts", "network", "file", key) for key in ("sha256", "origin")},
+    **{f"network-{key}": ("facts", "network", "penalty", key) for key in ("convention", "value", "batch")},
+    "network-gap": ("facts", "network", "gap"),
+}
+NUMBERS = ("lambda", "delta", "gap", "lo", "hi", "jump-lo", "jump-hi", "network-value", "network-gap")
+
+
+def statement(top: Node, problem: Problem, data: bool, network: bool) -> dict[str, str]:
+    """What the claims are about, for a reader and for --expect, as it is written; and what was compared."""
+    said = {"data": "compared" if data else "not compared"}
+    said |= {key: value if isinstance(value, str) else json.dumps(value) for key, value in top.value["input"].items()}
+    said |= {"n": str(problem.n), "d": str(problem.d)}
+    if problem.model != "cgl":
+        said["patterns"] = "all" if problem.patterns is None else str(len(problem.patterns))
+    for key, path in CHOSEN.items():
+        value = reduce(lambda at, name: at.get(name) if isinstance(at, dict) else None, path, top.value)
+        if value is not None:
+            said[key] = str(value)
+    if "network-sha256" in said:
+        said["network"] = "compared" if network else "not compared"
+    return said
+
+
+def under(problem: Problem) -> str:
+    """What a claim's truth needs besides the data and lambda."""
+    parts = ["gated networks"] if problem.model == "gated" else []
+    if problem.patterns is not None:
+        parts.append(f"over the {len(problem.patterns)} listed pattern{'s' * (len(problem.patterns) > 1)} only")
+    if problem.delta:
+        parts.append(f"with delta = {show(problem.delta)}")
+    if problem.logistic:
+        parts.append("for the logistic loss")
+    return ", ".join(parts)
+
+
+def expect(report: Report, key: str, value: str) -> None:
+    """Reject unless the certificate states this: a key of its statement, or claim=NAME or claim=NAME:VERDICT."""
+    if key == "claim":
+        name, _, verdict = value.partition(":")
+        found = next((line.verdict for line in report.lines if line.claim == name), "no such claim")
+        value = verdict or "PROVED"
+    elif (found := report.statement.get(key, "")) == "":
+        raise Usage("--expect", f"one of the keys claim, {', '.join(report.statement)}", key)
+    if found != value and not (
+        key in NUMBERS and number(value, "decimal", "--expect") == number(found, "decimal", key)
+    ):
+        raise Rejected(f"--expect {key}", value, found)

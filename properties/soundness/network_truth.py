@@ -178,7 +178,7 @@ def _length(weights: Iterator[Vector]) -> RootSum:
 def _wrong_nearest(answer: NetworkAnswer, truth: NetworkTruth) -> str:
     """The merged network is as good as the given one, and as far from some optimal network as is said: at most as far
     as from those that are tried, and exactly so where there is one only."""
-    q, merged, found = truth.question, answer.comparison.examination.on_data.neurons, answer.comparison.closest
+    q, merged, found = truth.question, answer.comparison.examination.cells.neurons, answer.comparison.closest
     if total((scale(n.sign, output(q.Z, n.w)) for n in merged), len(q.y)) != total(truth.outputs, len(q.y)):
         return "the merged network has another fit"
     if found is None:

@@ -23,4 +23,6 @@ def decide(facts: Facts) -> Result:
         f"{len(found.breakpoints)} breakpoints, with other active neurons, or other faces, on their two sides; on "
         f"{len(found.branches)} smooth pieces no neuron enters or leaves."
     )
+    if not found.breakpoints:
+        return Result(NAME, Verdict.UNDECIDED, "", "no breakpoint is listed, so that there is nothing to prove.")
     return Result(NAME, Verdict.PROVED, "pieces", detail)

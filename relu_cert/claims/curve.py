@@ -22,10 +22,10 @@ def decide(facts: Facts) -> Result:
         raise ValueError("no curve was asked for")
     radii = [one.radius for one in found.samples if one.radius is not None]
     widths = [len(one.neurons) for one in found.samples]
-    detail = "no lambda of a smooth piece is listed."
-    if radii:
-        detail = (
-            f"{len(radii)} lambdas, widths {min(widths)} to {max(widths)}; weights and directions within "
-            f"{at_most(max(radii))}."
-        )
+    if not radii:
+        return Result(NAME, Verdict.UNDECIDED, "", "no lambda of a smooth piece is listed.")
+    detail = (
+        f"{len(radii)} lambdas, widths {min(widths)} to {max(widths)}; weights and directions within "
+        f"{at_most(max(radii))}."
+    )
     return Result(NAME, Verdict.PROVED, "pieces", detail)

@@ -17,7 +17,7 @@ from relu_cert.network import Conversion, Penalty, convert, fold, network_of, pe
 from relu_cert.network.compare import own_problem
 from relu_cert.network.examine import compare, examine
 from relu_cert.network.formats import ENDINGS
-from relu_cert.network.record import network_certificate
+from relu_cert.network.record import network_certificate, readable_copy
 from relu_cert.network.verdicts import network_verdicts
 from relu_cert.report.network import NetworkOutcome
 from relu_cert.report.progress import Progress
@@ -91,6 +91,9 @@ def run(options: argparse.Namespace) -> int:
         target = Path(options.certificate or f"{stem(Path(options.network))}.network.cert.json")
         write_file(target, text, "--certificate")
         written = []
+        if (copy := readable_copy(network, trained.origin)) is not None:
+            written.append(("checkable", target.with_name(f"{stem(Path(options.network))}.network.json")))
+            write_file(written[0][1], copy.decode(), "--certificate")
         if options.pruned:
             write_network(network_of(found.pruned.neurons, data.d), options.pruned)
             written.append(("pruned", Path(options.pruned)))

@@ -1,9 +1,9 @@
 """Biases as weights: the program that is proved about has none.
 
 The first layer's bias is the weight of a column of ones: W1_i.x + b1_i = (W1_i, b1_i).(x, 1). The output bias has no
-variable of its own in the convex program. It is refused unless it is zero, or folded on request
-(`output_bias="neuron"`) into one more neuron on the column of ones, b2 = sign(b2) s (|b2|/s * 1)_+, which is the same
-function everywhere. That neuron is penalised like any other, by lambda |b2| once it is balanced.
+variable of its own in the convex program. It is refused unless it is zero, or taken on request (`output_bias="neuron"`)
+for one more neuron on the column of ones, b2 = sign(b2) s (s * 1)_+ with s^2 = |b2|, which is the same function
+everywhere. That neuron is balanced, so that it costs lambda |b2|; the folded network keeps b2, which says all of it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ _ZERO = Fraction(0)
 
 
 def fold(network: TrainedNetwork, d: int, *, ones: bool, output_bias: OutputBias = "refuse") -> TrainedNetwork:
-    """The same function on data of d features, without biases; `ones`: the last feature is the constant 1."""
+    """The same function on data of d features, without b1; `ones`: the last feature is the constant 1, on which b2 is a
+    neuron."""
     folded = _fold_first(network, d, ones)
     if folded.b2 == 0:
         return folded
@@ -34,9 +35,7 @@ def fold(network: TrainedNetwork, d: int, *, ones: bool, output_bias: OutputBias
         )
     if not ones:
         raise UsageError("an output bias becomes a neuron on the column of ones; read the data with --bias.")
-    s = square_root(abs(folded.b2))
-    neuron = (*(_ZERO,) * (d - 1), abs(folded.b2) / s)
-    return replace(folded, W1=(*folded.W1, neuron), w2=(*folded.w2, s if folded.b2 > 0 else -s), b2=_ZERO)
+    return folded
 
 
 def square_root(x: Fraction) -> Fraction:

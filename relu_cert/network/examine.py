@@ -10,7 +10,7 @@ from relu_cert.network.closest import Closest, closest
 from relu_cert.network.compare import never_optimal
 from relu_cert.network.directions import direction_bounds
 from relu_cert.network.match import Matching, match
-from relu_cert.network.merge import Merged, merge_collinear, merge_on_data
+from relu_cert.network.merge import Merged, merge_cells, merge_collinear, merge_on_data
 from relu_cert.network.model import TrainedNetwork
 from relu_cert.network.objective import ConvexNeuron, Interval, convex_form, convex_objective, objective
 from relu_cert.network.optimum import known_optimum
@@ -25,11 +25,12 @@ NEAR = Fraction(1, 2**30)  # rows this near to a kink count as kinks in `near_st
 
 @dataclass(frozen=True)
 class Examination:
-    """A network without biases on data Z, y at lambda.
+    """A folded network on data Z, y at lambda.
 
     `J` is its objective, `P` the one it has when its neurons are balanced; `near_stationarity` counts rows within NEAR
-    of a kink as kinks; `collinear` and `on_data` are its merges; `rank` is the dimension of its outputs' span; `pruned`
-    is what is left of `on_data` after optimal pruning, at the objective `pruned_P`.
+    of a kink as kinks; `collinear` and `on_data` are its merges, `cells` the merges of one cell of the data, which no
+    order changes; `rank` is the dimension of its outputs' span; `pruned` is what is left of `on_data` after optimal
+    pruning, at the objective `pruned_P`.
     """
 
     network: TrainedNetwork
@@ -42,6 +43,7 @@ class Examination:
     near_stationarity: Stationarity
     collinear: Merged
     on_data: Merged
+    cells: Merged
     rank: int
     pruned: Pruned
     pruned_P: Interval
@@ -51,8 +53,8 @@ class Examination:
 class Comparison:
     """The network against the optimum over all patterns, over its own (None: not asked), and neuron by neuron.
 
-    `excluded` says which neurons are proved to be in no optimal network; `nearest` matches the network, merged on the
-    data, with the optimal network that was found. `directions` encloses the distance of every neuron's direction from
+    `excluded` says which neurons are proved to be in no optimal network; `nearest` matches the network, its cells
+    merged, with the optimal network that was found. `directions` encloses the distance of every neuron's direction from
     the optimal ones; `closest` is the nearest of all optimal networks (None: they are not known).
     """
 
@@ -93,6 +95,7 @@ def examine(network: TrainedNetwork, Z: Matrix, y: Vector, lam: Fraction) -> Exa
         near_stationarity=stationarity(network, Z, y, lam, NEAR),
         collinear=merge_collinear(neurons),
         on_data=on_data,
+        cells=merge_cells(neurons, Z),
         rank=output_rank(neurons, Z),
         pruned=pruned,
         pruned_P=convex_objective(pruned.neurons, Z, y, lam),
@@ -108,9 +111,9 @@ def compare(examination: Examination, facts: Facts, own: Facts | None) -> Compar
         facts,
         own,
         never_optimal(facts, examination.neurons),
-        match(examination.on_data.neurons, best),
+        match(examination.cells.neurons, best),
         direction_bounds(facts, optimum, examination.neurons),
-        None if optimum is None else closest(optimum, examination.lam, examination.on_data.neurons),
+        None if optimum is None else closest(optimum, examination.lam, examination.cells.neurons),
     )
 
 

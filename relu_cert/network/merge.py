@@ -65,6 +65,14 @@ def merge_on_data(neurons: Sequence[ConvexNeuron], Z: Matrix) -> Merged:
     return Merged(joined.neurons, tuple(named[0]), tuple(named[1]))
 
 
+def merge_cells(neurons: Sequence[ConvexNeuron], Z: Matrix) -> Merged:
+    """One neuron for every sign and sign vector on the data: the same fit, P no higher, whatever the order is."""
+    groups: dict[tuple[int, tuple[int, ...]], list[int]] = {}
+    for i, (neuron, heights) in enumerate(zip(neurons, products([n.w for n in neurons], Z), strict=True)):
+        groups.setdefault((neuron.sign, tuple(map(_sign, heights))), []).append(i)
+    return _merged(neurons, list(groups.values()))
+
+
 def direction(w: Vector) -> Vector:
     """w divided by the size of its first entry that is not zero: equal for two vectors iff w = c w', c > 0."""
     size = next(abs(x) for x in w if x)

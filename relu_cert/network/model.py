@@ -52,11 +52,6 @@ class TrainedNetwork:
         """The number of inputs."""
         return len(self.W1[0])
 
-    @property
-    def has_biases(self) -> bool:
-        """Whether a bias is not zero."""
-        return self.b2 != 0 or any(self.b1 or ())
-
     def __call__(self, Z: Sequence[Sequence[Fraction]]) -> Vector:
         """f(z) for every row z of Z, exactly."""
         b1 = self.b1 or (_ZERO,) * self.m
@@ -67,8 +62,9 @@ class TrainedNetwork:
 
 
 def alive(network: TrainedNetwork) -> list[int]:
-    """The numbers in W1 of the neurons that are not zero, in the order of the convex form."""
-    return [i for i, (w, v) in enumerate(zip(network.W1, network.w2, strict=True)) if v and any(w)]
+    """The numbers of the neurons that are not zero, in the order of the convex form; the output bias comes last."""
+    numbers = [i for i, (w, v) in enumerate(zip(network.W1, network.w2, strict=True)) if v and any(w)]
+    return [*numbers, network.m] if network.b2 else numbers
 
 
 def without_origin(network: TrainedNetwork) -> TrainedNetwork:

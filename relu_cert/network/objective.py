@@ -1,10 +1,11 @@
 """The exact objective of a network, in its own weights and as a point of the convex program.
 
-    J = 1/2 |f(Z) - y|^2 + lambda/2 (|W1|^2 + |w2|^2)                           rational
+    J = 1/2 |f(Z) - y|^2 + lambda/2 (|W1|^2 + |w2|^2) + lambda |b2|             rational
     P = 1/2 |f(Z) - y|^2 + lambda sum_i |w_i|,     w_i = |w2_i| W1_i            enclosed (square roots)
 
 P <= J, because |w2| |W1| <= (|w2|^2 + |W1|^2)/2, with equality iff |W1_i| = |w2_i| for all i (lemma:scaling-unique). P
-is what J becomes when every neuron is balanced, which changes no prediction.
+is what J becomes when every neuron is balanced, which changes no prediction. An output bias b2 is the balanced neuron
+sign(b2), |b2| e on the column of ones (`relu_cert.network.biases`).
 """
 
 from __future__ import annotations
@@ -74,8 +75,8 @@ def _ceiling(x: Fraction, bits: int) -> Fraction:
 
 
 def bias_free(network: TrainedNetwork) -> TrainedNetwork:
-    """The network itself; ValueError where it still has biases (fold them first)."""
-    if network.has_biases:
+    """The network itself; ValueError where its first layer still has biases (fold them first)."""
+    if any(network.b1 or ()):
         raise ValueError("the network has biases; fold them into the data's column of ones first")
     return network
 
@@ -88,12 +89,13 @@ def residual(network: TrainedNetwork, Z: Matrix, y: Vector) -> Vector:
 def objective(network: TrainedNetwork, Z: Matrix, y: Vector, lam: Fraction) -> Fraction:
     """J, exactly."""
     weights = sum((norm_squared(w) for w in network.W1), norm_squared(network.w2))
-    return HALF * norm_squared(residual(network, Z, y)) + HALF * lam * weights
+    return HALF * norm_squared(residual(network, Z, y)) + HALF * lam * (weights + 2 * abs(network.b2))
 
 
 def convex_form(network: TrainedNetwork) -> tuple[ConvexNeuron, ...]:
-    """The neurons xi_i = sign(w2_i), w_i = |w2_i| W1_i that are not zero, in order."""
-    pairs = zip(bias_free(network).W1, network.w2, strict=True)
+    """The neurons xi_i = sign(w2_i), w_i = |w2_i| W1_i that are not zero, in order, and the output bias."""
+    ones = (*(_ZERO,) * (network.d - 1), Fraction(1))
+    pairs = zip((*bias_free(network).W1, ones), (*network.w2, network.b2), strict=True)
     return tuple(ConvexNeuron(1 if v > 0 else -1, tuple(abs(v) * x for x in w)) for w, v in pairs if v and any(w))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -13,16 +14,17 @@ from relu_cert.claims.model import Result
 from relu_cert.data.model import Source
 from relu_cert.exact import Matrix
 from relu_cert.network.closest import Closest
-from relu_cert.network.examine import NEAR, Comparison, Examination
-from relu_cert.network.linear import express
-from relu_cert.network.model import Origin, alive
-from relu_cert.network.objective import Interval, outputs
+from relu_cert.network.examine import Comparison, Examination
+from relu_cert.network.formats import json_text
+from relu_cert.network.model import Origin, TrainedNetwork
+from relu_cert.network.objective import Interval
 from relu_cert.network.penalty import Conversion
 from relu_cert.network.stationarity import NeuronStationarity, Stationarity
 from relu_cert.patterns.model import PatternSet
 from relu_cert.prove.facts import BlockMultipliers, Facts
 from relu_cert.report.text import rational
 
+READABLE = ("json", "npz")  # what the checker reads, too
 MOST_DIGITS = 19_000  # the checker declines longer numbers
 
 
@@ -44,8 +46,12 @@ def network_record(comparison: Comparison, conversion: Conversion, origin: Origi
     """The fact."""
     found = comparison.examination
     patterns = _patterns(comparison.facts)
+    copy = readable_copy(found.network, origin)
     content: dict[str, Any] = {
-        "file": {"sha256": origin.sha256, "format": origin.format},
+        "file": {
+            "sha256": origin.sha256 if copy is None else sha256(copy).hexdigest(),
+            "origin": "" if copy is None else f"{origin.format} {origin.sha256}",
+        },
         "penalty": {
             "convention": str(conversion.convention),
             "value": rational(conversion.value),
@@ -53,18 +59,11 @@ def network_record(comparison: Comparison, conversion: Conversion, origin: Origi
         },
         "W1": _matrix(found.network.W1),
         "w2": _vector(found.network.w2),
+        "b2": rational(found.network.b2),
         "gap": rational(gap),
         "objective": rational(found.J),
-        "balanced": _interval(_wider(found.P)),
-        "merged": {
-            "collinear": _numbered(found, found.collinear.merges),
-            "on_data": _numbered(found, found.on_data.merges),
-        },
-        "outputs": {"rank": found.rank, "null": _null(found, comparison.facts)},
-        "stationary": _stationary(patterns, found.stationarity, Fraction(0)),
+        "stationary": _stationary(patterns, found.stationarity),
     }
-    if _kinks(found.near_stationarity) > _kinks(found.stationarity):
-        content["near"] = _stationary(patterns, found.near_stationarity, NEAR)
     if comparison.own is not None:
         content["own"] = _own(comparison.own)
     if prunable(found):
@@ -75,44 +74,19 @@ def network_record(comparison: Comparison, conversion: Conversion, origin: Origi
     return content
 
 
+def readable_copy(network: TrainedNetwork, origin: Origin) -> bytes | None:
+    """The folded network as JSON, for the checker, which does not read the file it is from; None where it does."""
+    return json_text.write(network, "") if origin.sha256 and origin.format not in READABLE else None
+
+
 def prunable(found: Examination) -> bool:
     """Whether the pruned network has numbers that are short enough for a certificate."""
     return all(_short_enough(x) for neuron in found.pruned.neurons for x in neuron.w)
 
 
-def _numbered(found: Examination, groups: Iterable[Sequence[int]]) -> list[list[int]]:
-    numbers = alive(found.network)
-    return [[numbers[i] for i in group] for group in groups]
-
-
-def _null(found: Examination, facts: Facts) -> str:
-    """A dependence of the outputs, with 0 for the neurons that are zero; empty if there is none, or none of few digits:
-    the first output that the independent ones before it span."""
-    network = facts.problem.network
-    if found.rank == len(found.neurons) or network is None:
-        return ""
-    q = outputs(found.neurons, network.Z)
-    basis: list[int] = []
-    for j, q_j in enumerate(q):
-        gamma = express([q[i] for i in basis], q_j)
-        if gamma is None:
-            basis.append(j)
-            continue
-        beta = dict(zip(basis, (-g for g in gamma), strict=True)) | {j: Fraction(1)}
-        if not all(map(_short_enough, beta.values())):
-            return ""
-        place = {number: i for i, number in enumerate(alive(found.network))}
-        return _vector(beta.get(place.get(i, -1), Fraction(0)) for i in range(found.network.m))
-    return ""
-
-
-def _stationary(patterns: PatternSet, found: Stationarity, tolerance: Fraction) -> dict[str, Any]:
+def _stationary(patterns: PatternSet, found: Stationarity) -> list[list[list[Any]]]:
     cells = patterns.array()[: patterns.open_cells]
-    return {
-        "tolerance": rational(tolerance),
-        "cells": [_cells(cells, neuron) for neuron in found.neurons],
-        **_interval(found.distance_squared),
-    }
+    return [_cells(cells, neuron) for neuron in found.neurons]
 
 
 def _cells(cells: np.ndarray[Any, np.dtype[np.bool_]], neuron: NeuronStationarity) -> list[list[Any]]:
@@ -148,22 +122,10 @@ def _nearest(found: Closest) -> dict[str, Any]:
     }
 
 
-def _wider(interval: Interval) -> Interval:
-    """Ends a little farther apart than our square roots leave them, unless they are exact."""
-    if interval.lower == interval.upper:
-        return interval
-    spare = Fraction(1, 2**100)
-    return Interval(interval.lower * (1 - spare), interval.upper * (1 + spare))
-
-
 def _patterns(facts: Facts) -> PatternSet:
     if facts.problem.network is None:
         raise ValueError("a ReLU network is compared with the ReLU problem")
     return facts.problem.network.patterns
-
-
-def _kinks(found: Stationarity) -> int:
-    return sum(len(neuron.kinks) for neuron in found.neurons)
 
 
 def _short_enough(x: Fraction) -> bool:

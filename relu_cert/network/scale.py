@@ -34,7 +34,7 @@ class NeuronScale:
 
 
 def scales(network: TrainedNetwork, lam: Fraction) -> tuple[NeuronScale, ...]:
-    """The scale of every neuron. The excesses sum to J - P."""
+    """The scale of every neuron of W1 (an output bias is balanced). The excesses sum to J - P."""
     found = []
     for w, v in zip(bias_free(network).W1, network.w2, strict=True):
         a, b = norm_squared(w), v * v

@@ -56,14 +56,15 @@ class NeuronStationarity:
 
 @dataclass(frozen=True)
 class Stationarity:
-    """The squared distance of zero from the Clarke subdifferential, with its parts."""
+    """The squared distance of zero from the Clarke subdifferential: the neurons of W1, and the output bias."""
 
     neurons: tuple[NeuronStationarity, ...]
+    bias: Fraction = _ZERO
 
     @property
     def distance_squared(self) -> Interval:
         """The sum over the neurons."""
-        return sum((neuron.distance_squared for neuron in self.neurons), Interval(_ZERO, _ZERO))
+        return sum((neuron.distance_squared for neuron in self.neurons), Interval(self.bias, self.bias))
 
     @property
     def stationary(self) -> bool | None:
@@ -86,7 +87,15 @@ def stationarity(
         kinks = tuple(k for k, a in enumerate(inner) if v and any(pulls[k]) and a * a <= size * lengths[k])
         first, cells = _first(w, v, inner, kinks, Z, pulls, lam)
         found.append(NeuronStationarity(first, second, kinks, cells))
-    return Stationarity(tuple(found))
+    return Stationarity(tuple(found), _of_bias(network.b2, r, _sum(pulls, range(len(Z))), lam))
+
+
+def _of_bias(b2: Fraction, r: Vector, pull: Vector, lam: Fraction) -> Fraction:
+    """The squared gradient in the neuron sqrt|b2| e, sign(b2) sqrt|b2| on the column of ones: |b2| times the squares of
+    lambda - xi sum r and of lambda e - xi Z'r."""
+    xi = 1 if b2 > 0 else -1
+    first = norm_squared((*pull[:-1], lam - xi * pull[-1]))
+    return abs(b2) * (first + (lam - xi * sum(r, _ZERO)) ** 2)
 
 
 def _first(

@@ -123,7 +123,8 @@ class NetworkOutcome:
         for what, path in self.written:
             console.print(f"{what:<12} {path}", markup=False, soft_wrap=True)
         console.print(f"certificate  {self.certificate_path}", markup=False, soft_wrap=True)
-        files = f"--data {self.data.source.path} --network {self.trained.origin.path}"
+        network = dict(self.written).get("checkable", self.trained.origin.path)
+        files = f"--data {self.data.source.path} --network {network}"
         command = f"python -m verify {self.certificate_path} {files}"
         console.print(f"re-check it  {command}", markup=False, soft_wrap=True)
         return stream.getvalue()
@@ -151,7 +152,7 @@ class NetworkOutcome:
             yield f"             {decimal(own.value.upper, 12)} over the network's own, {_proved(own.value)}"
         if self.comparison.closest is not None:
             return  # the claim network-nearest says it
-        nearest, merged = self.comparison.nearest, len(found.on_data.neurons)
+        nearest, merged = self.comparison.nearest, len(found.cells.neurons)
         apart = scientific(sqrt_upper(nearest.distance_squared))
         yield f"nearest      {len(nearest.pairs)} of its {merged} merged neurons pair with optimal ones, {apart} apart"
 

@@ -20,10 +20,10 @@ def test_the_function_is_kept(b2: F) -> None:
     """On the column of ones, the folded network is the same function, output bias and all."""
     network = TrainedNetwork(W1, W2, B1, b2)
     folded = fold(network, 3, ones=True, output_bias="neuron")
-    assert not folded.has_biases
     assert folded.b1 is None
+    assert folded.b2 == b2
     assert folded(ONES) == network(Z)
-    assert folded.m == network.m + (b2 != 0)
+    assert folded.m == network.m
 
 
 def test_the_output_bias_costs_its_size() -> None:

@@ -15,6 +15,7 @@ from relu_cert.cli import network as command
 from relu_cert.errors import UsageError
 from relu_cert.network import read_network
 from relu_cert.network.claims import STATEMENTS
+from verify import Rejected
 from verify import check as recheck
 
 
@@ -118,3 +119,15 @@ def test_an_output_bias_is_refused_or_folded(net: str, capsys: pytest.CaptureFix
     text = " ".join(capsys.readouterr().out.split())
     assert "sklearn penalises no bias" in text
     assert "|b1|^2 + 2|b2| <= 0.5, which is this network's." in text
+
+
+def test_a_file_that_the_checker_does_not_read(net: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The network of a file of another kind is written in JSON, too; that copy is what the checker is given."""
+    layers = {"0.weight": np.array([[1.0, -1.0], [-1.0, 1.0]]), "2.weight": np.ones((1, 2)), "2.bias": np.array([0.25])}
+    np.savez("layers.npz", **layers)
+    assert run("layers.npz", "--example", "xor", "--output-bias", "neuron", "--quiet", "--no-own") == 0
+    assert "--network layers.network.json" in capsys.readouterr().out
+    text, copy = Path("layers.network.cert.json").read_bytes(), Path("layers.network.json").read_bytes()
+    assert recheck(text, examples.path("xor").read_bytes(), network=copy)
+    with pytest.raises(Rejected, match="the hash of the network given"):
+        recheck(text, network=Path("layers.npz").read_bytes())

@@ -17,7 +17,10 @@ from relu_cert.network import (
     network_of,
     objective,
 )
+from relu_cert.network.biases import square_root
+from relu_cert.network.model import alive
 from relu_cert.network.objective import fit, residual
+from relu_cert.network.stationarity import stationarity
 
 Z = ((F(1), F(0)), (F(0), F(1)), (F(1), F(-1)))
 Y = (F(2), F(-1), F(1))
@@ -50,9 +53,24 @@ def test_floats_are_what_they_are() -> None:
 
 
 def test_biases_must_be_folded_first() -> None:
-    """The objective is defined without biases only."""
+    """The objective is defined without biases of the first layer only."""
     with pytest.raises(ValueError, match="fold them"):
-        objective(TrainedNetwork(((F(1), F(0)),), (F(1),), None, F(1)), Z, Y, F(1))
+        objective(TrainedNetwork(((F(1), F(0)),), (F(1),), (F(1),)), Z, Y, F(1))
+
+
+@pytest.mark.parametrize("b2", [F(9, 4), F(-4)])
+def test_an_output_bias_is_a_balanced_neuron(b2: F) -> None:
+    """Where sqrt|b2| is rational, the network with b2 has the objectives and the stationarity of the one in which it
+    is written out as the neuron sqrt|b2| e on the column of ones."""
+    ones = tuple((*z[:-1], F(1)) for z in Z)
+    root = square_root(abs(b2))
+    short = TrainedNetwork(((F(1), F(-1, 2)),), (F(3),), None, b2)
+    long = TrainedNetwork((*short.W1, (F(0), root)), (*short.w2, root if b2 > 0 else -root))
+    assert objective(short, ones, Y, F(1, 3)) == objective(long, ones, Y, F(1, 3))
+    assert convex_form(short) == convex_form(long)
+    distances = [stationarity(net, ones, Y, F(1, 3)).distance_squared for net in (short, long)]
+    assert distances[0] == distances[1]
+    assert alive(short) == alive(long)
 
 
 @settings(derandomize=True, max_examples=100, deadline=None)

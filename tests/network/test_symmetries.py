@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction as F
+from random import Random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relu_cert.network import ConvexNeuron, TrainedNetwork, convex_form, convex_objective, objective
-from relu_cert.network.merge import merge_collinear, merge_on_data
+from relu_cert.network.merge import merge_cells, merge_collinear, merge_on_data
 from relu_cert.network.objective import fit
 from relu_cert.network.roots import root_sum_sign
 from relu_cert.network.scale import scales
@@ -98,3 +99,15 @@ def test_merging_keeps_the_fit_and_never_raises_the_penalty(parts: list[ConvexNe
     assert root_sum_sign([*before, *((F(-1), m.norm_squared) for m in on_data.neurons)]) >= 0
     assert len(on_data.neurons) <= len(everywhere.neurons)
     assert merge_on_data(on_data.neurons, Z).merges == ()
+
+
+@settings(derandomize=True, max_examples=100, deadline=None)
+@given(st.lists(neurons, max_size=7), st.randoms(use_true_random=False))
+def test_merged_cells_do_not_depend_on_the_order(parts: list[ConvexNeuron], random: Random) -> None:
+    """The same fit, no higher penalty, and the same neurons however the network is written."""
+    found = merge_cells(parts, Z)
+    assert fit(found.neurons, Z) == fit(parts, Z)
+    sides = [(F(1), p.norm_squared) for p in parts] + [(F(-1), m.norm_squared) for m in found.neurons]
+    assert root_sum_sign(sides) >= 0
+    other = random.sample(parts, len(parts))
+    assert sorted((n.sign, n.w) for n in merge_cells(other, Z).neurons) == sorted((n.sign, n.w) for n in found.neurons)

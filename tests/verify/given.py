@@ -55,6 +55,12 @@ class Planted:
     solved: bool = False
     listed: bool = True
     gap: str = "1/1000"
+    b2: str = "0"
+
+    @property
+    def bias(self) -> bool:
+        """Whether the data has a column of ones, for an output bias."""
+        return self.b2 != "0"
 
 
 BOX = "x,z,y\n3,0,10\n-3,0,10\n0,4,17\n0,-4,17\n"
@@ -94,6 +100,10 @@ CASES: dict[str, Planted] = {
         ["7/8", "1/2", "-1/2", "-1/4"],
         solved=True,
     ),
+    "with an output bias": Planted(
+        "x,y\n1,3\n-1,2\n2,1\n", "1/2", [[1, "1/2"], [-1, 1], [-1, "1/2"]], [1, "1/2", -1], b2="3/4"
+    ),
+    "with a negative output bias": Planted("x,y\n1,-3\n-1,-2\n2,-1\n", "1/5", [[1, 0]], [-1], b2="-2"),
     "balanced kinks, not settled elsewhere": Planted(
         "x,z,y\n1,1,1\n1,-1,1\n-1,1,-1\n2,1,1\n", "1/3", [[1, 1], [1, -1], ["1/8", 0]], [1, -1, "1/8"]
     ),
@@ -136,9 +146,9 @@ def solved(planted: Planted, raw: bytes) -> Planted:
 
 def certified(planted: Planted, raw: bytes) -> str:
     """The text of the certificate."""
-    data = read_csv_bytes(raw, "data.csv")
+    data = read_csv_bytes(raw, "data.csv", bias=planted.bias)
     lam, gap = Fraction(planted.lam), Fraction(planted.gap)
-    network = TrainedNetwork(mat(planted.W1), vec(*planted.w2))
+    network = TrainedNetwork(mat(planted.W1), vec(*planted.w2), b2=Fraction(planted.b2))
     facts = find_facts(network_problem(data, "relu", QUIET), LambdaChoice(value=lam), Fraction(1, 10**9), QUIET)
     if not planted.listed:
         facts = replace(facts, polytope=None, unlisted="the vertices are left out")
@@ -162,16 +172,18 @@ class Network:
     lam: Fraction
     W1: tuple[Vec, ...]
     w2: Vec
+    b2: Fraction = ZERO
 
     def neurons(self) -> dict[int, tuple[int, Vec]]:
         """(xi, w) by number, those that are not zero."""
-        rows = enumerate(zip(self.W1, self.w2, strict=True))
+        ones = (*(ZERO,) * (len(self.W1[0]) - 1), Fraction(1))
+        rows = enumerate(zip((*self.W1, ones), (*self.w2, self.b2), strict=True))
         return {i: (1 if v > 0 else -1, tuple(abs(v) * x for x in w)) for i, (w, v) in rows if v and any(w)}
 
     def residual(self) -> Vec:
         """y - f(Z)"""
         f = [sum((v * max(ZERO, dot(w, z)) for w, v in zip(self.W1, self.w2, strict=True)), ZERO) for z in self.Z]
-        return tuple(a - b for a, b in zip(self.y, f, strict=True))
+        return tuple(a - b - self.b2 for a, b in zip(self.y, f, strict=True))
 
 
 def numbers(text: str) -> Vec:
@@ -183,7 +195,8 @@ def stated(tree: dict[str, Any]) -> Network:
     """The network of a certificate."""
     problem, network = tree["problem"], tree["facts"]["network"]
     Z, W1 = (tuple(map(numbers, rows)) for rows in (problem["Z"], network["W1"]))
-    return Network(Z, numbers(problem["y"]), Fraction(problem["lambda"]), W1, numbers(network["w2"]))
+    b2 = Fraction(network["b2"])
+    return Network(Z, numbers(problem["y"]), Fraction(problem["lambda"]), W1, numbers(network["w2"]), b2)
 
 
 @cache
@@ -206,26 +219,36 @@ def output(Z: Sequence[Vec], xi: int, w: Vec) -> Vec:
 def falsehoods(tree: dict[str, Any], planted: Planted) -> Iterator[str]:
     """Everything that is said of the network and is not true."""
     fact, network = tree["facts"]["network"], stated(tree)
-    neurons, r = network.neurons(), network.residual()
-    weights = sum((dot(w, w) for w in network.W1), dot(network.w2, network.w2))
-    J = dot(r, r) / 2 + network.lam * weights / 2
-    P = number(dot(r, r) / 2) + number(network.lam) * sum((root(dot(w, w)) for _, w in neurons.values()), mpf(0))
+    neurons = network.neurons()
+    J = objective(network)
     if Fraction(fact["objective"]) != J:
         yield "objective"
-    if not between(fact["balanced"], P):
-        yield "balanced"
+    if network.b2 and any(z[-1] != 1 for z in network.Z):
+        yield "b2"
     n, penalty = len(network.Z), fact["penalty"]
     factor = {"paper": 1, "scnn": n, "sklearn": Fraction(n, penalty["batch"] or n), "pytorch": Fraction(n, 2)}
     if Fraction(penalty["value"]) * factor.get(penalty["convention"], Fraction(1, 2)) != network.lam:
         yield "penalty"
-    yield from false_merges(network, neurons, fact["merged"])
-    yield from false_outputs(network, neurons, fact)
-    for name in ("stationary", "near"):
-        if name in fact and not between_exactly(fact[name], stationarity(network, Fraction(fact[name]["tolerance"]))):
-            yield name
+    yield from false_pruned(network, neurons, fact)
     if planted.neurons is not None:
         yield from false_comparisons(network, neurons, fact, planted)
     yield from false_claims(tree, network, J, planted)
+
+
+def objective(network: Network) -> Fraction:
+    """J, in which the output bias is a balanced neuron: its two squares are 2|b2| together."""
+    r, rows = network.residual(), network.W1
+    return (
+        dot(r, r) / 2
+        + network.lam * sum((dot(w, w) for w in rows), dot(network.w2, network.w2)) / 2
+        + (network.lam * abs(network.b2))
+    )
+
+
+def balanced_objective(network: Network) -> mpf:
+    """P, to 60 digits."""
+    r, neurons = network.residual(), network.neurons().values()
+    return number(dot(r, r) / 2) + number(network.lam) * sum((root(dot(w, w)) for _, w in neurons), mpf(0))
 
 
 def between(bounds: dict[str, str], x: mpf) -> bool:
@@ -233,59 +256,17 @@ def between(bounds: dict[str, str], x: mpf) -> bool:
     return bool(number(bounds["lower"]) <= x + SLACK and x <= number(bounds["upper"]) + SLACK)
 
 
-def between_exactly(bounds: dict[str, str], x: Fraction) -> bool:
-    """lower <= x <= upper."""
-    return Fraction(bounds["lower"]) <= x <= Fraction(bounds["upper"])
+def merged(network: Network) -> list[tuple[int, Vec]]:
+    """The merged network, in the order of the first neurons: one for each sign and sign vector on the data."""
+    sums: dict[tuple[int, tuple[int, ...]], Vec] = {}
+    for xi, w in network.neurons().values():
+        key = (xi, tuple((dot(z, w) > 0) - (dot(z, w) < 0) for z in network.Z))
+        sums[key] = tuple(a + b for a, b in zip(sums.get(key, (ZERO,) * len(w)), w, strict=True))
+    return [(xi, w) for (xi, _), w in sums.items() if any(w)]
 
 
-def parallel(a: Vec, b: Vec) -> bool:
-    """a = c b, c > 0"""
-    return rank([a, b]) == 1 and dot(a, b) > 0
-
-
-def false_merges(network: Network, neurons: dict[int, tuple[int, Vec]], fact: dict[str, Any]) -> Iterator[str]:
-    """Groups that are not all collinear ones, or do not do what their sum does."""
-    pairs = {
-        frozenset((i, j))
-        for (i, a), (j, b) in combinations(neurons.items(), 2)
-        if a[0] == b[0] and parallel(a[1], b[1])
-    }
-    listed = {frozenset(pair) for group in fact["collinear"] for pair in combinations(group, 2)}
-    if pairs != listed:
-        yield "collinear"
-    everyone = [i for group in fact["on_data"] for i in group]
-    if len(set(everyone)) < len(everyone):
-        yield "on_data overlaps"
-    for group in fact["on_data"]:
-        if len({neurons[i][0] for i in group}) > 1 or len(group) < 2:
-            yield "on_data signs"
-        xi = neurons[group[0]][0]
-        parts = [output(network.Z, *neurons[i]) for i in group]
-        whole = output(network.Z, xi, tuple(sum(c, ZERO) for c in zip(*(neurons[i][1] for i in group), strict=True)))
-        if tuple(sum(c, ZERO) for c in zip(*parts, strict=True)) != whole:
-            yield "on_data"
-
-
-def merged(network: Network, fact: dict[str, Any]) -> list[tuple[int, Vec]]:
-    """The merged network, in the order of the first neurons."""
-    neurons = network.neurons()
-    for group in fact["on_data"]:
-        total = tuple(sum(c, ZERO) for c in zip(*(neurons[i][1] for i in group), strict=True))
-        xi = neurons[group[0]][0]
-        for i in group[1:]:
-            del neurons[i]
-        neurons[group[0]] = (xi, total)
-    return [(xi, w) for xi, w in neurons.values() if any(w)]
-
-
-def false_outputs(network: Network, neurons: dict[int, tuple[int, Vec]], fact: dict[str, Any]) -> Iterator[str]:
-    """Rank, dependence and pruned network."""
-    q = {i: output(network.Z, *neuron) for i, neuron in neurons.items()}
-    if fact["outputs"]["rank"] != rank(list(q.values())):
-        yield "rank"
-    beta = numbers(fact["outputs"]["null"])
-    if beta and (not any(beta) or any(dot([beta[i] for i in q], column) for column in zip(*q.values(), strict=True))):
-        yield "null"
+def false_pruned(network: Network, neurons: dict[int, tuple[int, Vec]], fact: dict[str, Any]) -> Iterator[str]:
+    """The pruned network."""
     if "pruned" not in fact:
         return
     left = [(1 if one["sign"] == "+" else -1, numbers(one["w"])) for one in fact["pruned"]]
@@ -299,17 +280,17 @@ def false_outputs(network: Network, neurons: dict[int, tuple[int, Vec]], fact: d
 
 
 @cache
-def stationarity(network: Network, tolerance: Fraction) -> Fraction:
-    """The squared distance of 0 from the Clarke subdifferential: all corners, and all faces of their hull."""
-    r, total = network.residual(), ZERO
+def stationarity(network: Network) -> Fraction:
+    """The squared distance of 0 from the Clarke subdifferential: all corners, and all faces of their hull. With an
+    output bias b2 = xi c^2 the gradients in c e and xi c are c times rationals."""
+    r = network.residual()
+    *flat, last = (dot(r, column) for column in zip(*network.Z, strict=True))
+    up = network.lam - last if network.b2 > 0 else network.lam + last  # the last column is that of ones
+    total = abs(network.b2) * (2 * up**2 + dot(flat, flat))
     for w, v in zip(network.W1, network.w2, strict=True):
         total += (network.lam * v - dot(r, [max(ZERO, dot(z, w)) for z in network.Z])) ** 2
         pulls = [tuple(v * r_k * x for x in z) for r_k, z in zip(r, network.Z, strict=True)]
-        bent = [
-            k
-            for k, z in enumerate(network.Z)
-            if any(pulls[k]) and dot(z, w) ** 2 <= tolerance**2 * dot(z, z) * dot(w, w)
-        ]
+        bent = [k for k, z in enumerate(network.Z) if any(pulls[k]) and dot(z, w) == 0]
         on = [k for k, z in enumerate(network.Z) if dot(z, w) > 0 and k not in bent]
         cells = [()] if not bent else open_cells(tuple(network.Z[k] for k in bent))
         corners = set()
@@ -351,7 +332,7 @@ def false_comparisons(
             yield "directions"
     if "directions" in fact and len(fact["directions"]) != len(neurons):
         yield "directions"
-    left = tuple(merged(network, fact["merged"]))
+    left = tuple(merged(network))
     if "nearest" in fact and not between(fact["nearest"], nearest(left, known, planted.vertices)):
         yield "nearest"
 
@@ -407,7 +388,7 @@ def false_claims(tree: dict[str, Any], network: Network, J: Fraction, planted: P
     if "own" in tree["facts"]["network"] and not own_bounds(network, tree["facts"]["network"]["own"], best_own):
         yield "own"
     truth: dict[str, bool | None] = {
-        "network-stationary": stationarity(network, ZERO) == 0,
+        "network-stationary": stationarity(network) == 0,
         "network-balanced": all(dot(w, w) == v * v for w, v in zip(network.W1, network.w2, strict=True)),
         "network-merged": not any(
             a[0] == b[0] and all(dot(z, a[1]) * dot(z, b[1]) >= 0 for z in network.Z)

@@ -288,7 +288,7 @@ class Truth:
     def value(self) -> bool:
         """Exactly the bounds."""
         fact = self.facts["value"]
-        return self.bounds() == (Fraction(fact["lower"]), Fraction(fact["upper"])) and Fraction(fact["gap"]) >= 0
+        return self.bounds() == (Fraction(fact["lower"]), Fraction(fact["upper"])) and 0 <= Fraction(fact["gap"]) < 1
 
     def fit(self) -> bool:
         """Exactly the ball."""

@@ -172,11 +172,11 @@ def certificate(problem: dict[str, Any], facts: dict[str, Any], raw: bytes, **cs
 
 
 def value_and_fit(y: Vec, lam: Fraction, fit: Vec, penalty: Fraction, theta: Vec) -> dict[str, Any]:
-    """The facts `value` and `fit`; the gap asked for is the one reached, doubled."""
+    """The facts `value` and `fit`; the gap asked for is half way from the one reached to 1."""
     r = tuple(a - b for a, b in zip(fit, y, strict=True))
     upper = dot(r, r) / 2 + lam * penalty
     lower = dot(y, theta) - dot(theta, theta) / 2
-    gap = 2 * (upper - lower) / upper if upper else Fraction(0)
+    gap = (2 * upper - lower) / (2 * upper) if upper > lower else Fraction(0)
     return {
         "value": {"lower": word(lower), "upper": word(upper), "gap": word(gap)},
         "fit": {"center": words(fit), "radius_squared": word(2 * (upper - lower))},

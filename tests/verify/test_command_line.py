@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
-import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from flint import fmpz_mat
 
 from tests.verify.cases import accepted
 from tests.verify.wrong import changed
 from verify.__main__ import main
 
 CASE = accepted("xor, planted")
+OBJECTIVE = "1/2|Xw-y|^2 + lambda*sum|w_b|"
 ROOT = Path(__file__).parents[2]
 
 
@@ -28,9 +32,11 @@ def files(tmp_path: Path) -> tuple[str, str]:
 
 
 def test_accepted_is_0_with_one_line_a_claim(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    """One line for each claim: accepted, the claim, the verdict, and in words what is proved."""
+    """First the statement, then one line for each claim: accepted, the claim, the verdict, in words what is proved."""
     assert main([files[0], "--data", files[1]]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    first, second, *lines = capsys.readouterr().out.splitlines()
+    assert first.startswith("statement data: compared; sha256 c61fb2b0d") and "; n 4; d 2" in first
+    assert second == f"statement problem: patterns all; model relu; objective {OBJECTIVE}; lambda 6; gap 0"
     assert [line.split()[:3] for line in lines] == [
         ["accepted", "patterns-complete", "PROVED"],
         ["accepted", "optimal", "PROVED"],
@@ -42,7 +48,9 @@ def test_accepted_is_0_with_one_line_a_claim(files: tuple[str, str], capsys: pyt
 def test_without_data_a_note_says_so(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     """Nobody takes the certificate's own numbers for the file's."""
     assert main([files[0]]) == 0
-    assert capsys.readouterr().out.splitlines()[-1].startswith("note      Z and y are the certificate's own")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1].startswith("note      Z and y are the certificate's own")
+    assert lines[0].startswith("statement data: not compared; ")
 
 
 def test_rejected_is_1(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -80,6 +88,8 @@ def test_declined_is_2(files: tuple[str, str], capsys: pytest.CaptureFixture[str
         ["a", "--max-bytes", "9" * 30],
         ["a", "--max-seconds", "0"],
         ["a", "--max-seconds", "9" * 30],
+        ["a", "--max-memory", "0"],
+        ["a", "--expect", "lambda"],
     ],
 )
 def test_wrong_command_lines_are_64(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -116,7 +126,8 @@ def test_json_is_one_object(files: tuple[str, str], capsys: pytest.CaptureFixtur
     assert main([files[0], "--data", files[1], "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["result"] == "accepted"
-    assert [sorted(claim) for claim in report["claims"]] == [["claim", "proved", "verdict"]] * 3
+    assert [sorted(claim) for claim in report["claims"]] == [["claim", "proved", "under", "verdict"]] * 3
+    assert report["statement"].items() >= {"data": "compared", "n": "4", "lambda": "6", "patterns": "all"}.items()
     Path(files[0]).write_bytes(b"{}")
     assert main([files[0], "--json"]) == 1
     report = json.loads(capsys.readouterr().out)
@@ -124,37 +135,109 @@ def test_json_is_one_object(files: tuple[str, str], capsys: pytest.CaptureFixtur
     assert report["error"] == {"place": "certificate", "expected": "the key format", "found": "only nothing"}
 
 
-def test_too_little_memory_is_2(
+def forever(*_: object) -> None:
+    """One call of a C library that takes hours and that no signal handler interrupts."""
+    fmpz_mat(500, 500, [i * i * i % 1009 for i in range(500 * 500)]).charpoly()
+
+
+def everything(*_: object) -> None:
+    """Ten gigabytes."""
+    bytearray(10 << 30)
+
+
+def everything_in_c(*_: object) -> None:
+    """Ten gigabytes, asked for by a C library that gives up when there are none."""
+    fmpz_mat(40_000, 40_000)
+
+
+def a_bug(*_: object) -> None:
+    """An error that nobody expects."""
+    raise ZeroDivisionError
+
+
+@pytest.mark.parametrize(
+    ("work", "what"),
+    [(forever, "time (--max-seconds)"), (everything, "memory (--max-memory)"), (everything_in_c, "memory")],
+)
+def test_too_much_time_or_memory_is_2(
+    work: Callable[..., None],
+    what: str,
+    files: tuple[str, str],
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What is over a limit of the operating system was not found wrong: declined, with a sentence and nothing else."""
+    monkeypatch.setattr("verify.__main__.check", work)
+    start = time.monotonic()
+    assert main([files[0], "--max-seconds", "2", "--max-memory", "6000"]) == 2
+    assert time.monotonic() - start < 10
+    told = capfd.readouterr()
+    assert told.out.startswith(f"declined  file: expected less work than {what}")
+    assert (told.out.count("\n"), told.err) == (1, "")
+
+
+def test_an_error_of_the_checker_is_70(
     files: tuple[str, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A certificate that needs more memory than there is was not found wrong: declined."""
-
-    def exhausted(*_: object) -> None:
-        raise MemoryError
-
-    monkeypatch.setattr("verify.__main__.check", exhausted)
-    assert main([files[0]]) == 2
-    assert capsys.readouterr().out.startswith("declined")
+    """An error of the checker is neither acceptance nor rejection, and it is told."""
+    monkeypatch.setattr("verify.__main__.check", a_bug)
+    assert main([files[0]]) == 70
+    assert "ZeroDivisionError" in capsys.readouterr().out
+    assert main([files[0], "--json"]) == 70
+    assert json.loads(capsys.readouterr().out)["result"] == "error"
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no alarm clock")
-def test_too_little_time_is_2(
-    files: tuple[str, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("pair", "code", "message"),
+    [
+        ("lambda=6", 0, "accepted"),
+        ("lambda=12/2", 0, "accepted"),
+        ("lambda=9.99", 1, "rejected  --expect lambda: expected 9.99, found 6"),
+        ("model=gated", 1, "rejected  --expect model: expected gated, found relu"),
+        ("patterns=all", 0, "accepted"),
+        ("gap=1e-9", 1, "rejected  --expect gap"),
+        ("claim=optimal", 0, "accepted"),
+        ("claim=optimal:REFUTED", 1, "rejected  --expect claim: expected REFUTED, found PROVED"),
+        ("claim=p-unique", 1, "rejected  --expect claim: expected PROVED, found no such claim"),
+        ("sha256=0", 1, "rejected  --expect sha256"),
+        ("target=0", 1, "rejected  --expect target: expected 0, found 2"),
+        ("delta=1", 64, "usage  --expect: expected one of the keys claim, data"),
+        ("lambda", 64, "usage  --expect: expected KEY=VALUE"),
+        ("lambda=x", 1, "rejected  --expect: expected a number, found 'x'"),
+    ],
+)
+def test_what_is_expected(
+    pair: str, code: int, message: str, files: tuple[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """When the time is over, the certificate was not found wrong: declined. The alarm is off afterwards."""
-    before = signal.getsignal(signal.SIGALRM)
+    """A certificate that is right and says something else is rejected; numbers are compared as numbers."""
+    assert main([files[0], "--expect", "d=2", "--expect", pair]) == code
+    assert message in capsys.readouterr().out
 
-    def rings(*_: object) -> None:
-        assert signal.alarm(7) in range(3500, 3601)  # what was left of the hour
-        signal.raise_signal(signal.SIGALRM)
 
-    monkeypatch.setattr("verify.__main__.check", rings)
-    assert main([files[0]]) == 2
-    assert (
-        capsys.readouterr().out == "declined  file: expected less work than time (--max-seconds) allows, found more\n"
-    )
-    assert signal.alarm(0) == 0
-    assert signal.getsignal(signal.SIGALRM) == before
+def test_lines_carry_what_their_truth_needs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Over the single pattern 0000 everything is zero and nine claims are true: every line says over what."""
+    tree = json.loads(CASE.text)
+    tree["problem"]["patterns"] = ["0000"]
+    zero = " ".join("0" * 4)
+    half = Fraction(sum(int(x) ** 2 for x in tree["problem"]["y"].split()), 2)
+    tree["facts"] = {
+        "lambda_max": {"squared": "0", "multipliers": [zero, zero], "attained": {"block": 0, "u": "0 0"}},
+        "primal": {"neurons": []},
+        "dual": {"theta": tree["problem"]["y"], "multipliers": [zero, zero]},
+        "value": {"lower": str(half), "upper": str(half), "gap": "0"},
+    }
+    tree["claims"] = [{"claim": claim, "verdict": "PROVED"} for claim in ("optimal", "p-unique", "minimal", "licq")]
+    tree["end"] = tree.pop("end")
+    path = tmp_path / "few.json"
+    path.write_text(json.dumps(tree))
+    assert main([str(path)]) == 0
+    _, problem, *lines = capsys.readouterr().out.splitlines()
+    assert "patterns 1;" in problem
+    assert all(line.endswith("[over the 1 listed pattern only]") for line in lines[:-1]) and len(lines) == 5
+    assert main([str(path), "--expect", "patterns=all"]) == 1
+    assert main([str(path), "--json"]) == 0
+    report = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert {line["under"] for line in report["claims"]} == {"over the 1 listed pattern only"}
 
 
 def test_an_interruption_is_130(

@@ -21,7 +21,7 @@ from relu_cert.settle import Question, settle
 from relu_cert.solve import prepare, solve
 from tests.path.cases import facts_on, network
 from tests.verify.mutate import mutants
-from verify import Limits, VerifyError, check
+from verify import Limits, Rejected, VerifyError, check
 from verify.facts import LAMBDA_MAX, PATTERNS
 from verify.problem import read_problem
 from verify.rules import check_facts
@@ -103,6 +103,21 @@ def test_the_certificate_is_accepted(name: str) -> None:
     assert f"{len(facts.curve.breakpoints)} intervals" in lines["breakpoints"].proved
     smooth = [piece for piece in facts.path.pieces if len(piece.s) > 1]
     assert len(facts.curve.samples) == 5 * len(smooth)
+
+
+@pytest.mark.parametrize(("part", "claim"), [("breakpoints", "breakpoints"), ("samples", "curve")])
+def test_empty_lists_prove_nothing(part: str, claim: str) -> None:
+    """What is said of every entry of an empty list is not PROVED, by checker and producer alike."""
+    tree = json.loads(text_of("relu"))
+    tree["facts"]["curve"][part] = []
+    with pytest.raises(Rejected, match="at least one"):
+        check(json.dumps(tree).encode())
+    tree["claims"] = [one for one in tree["claims"] if one["claim"] != claim]
+    assert check(json.dumps(tree).encode())
+    facts = facts_of("relu")
+    assert facts.curve is not None
+    (result,) = decide(replace(facts, curve=replace(facts.curve, **{part: ()})), (claim,))
+    assert str(result.verdict) == "UNDECIDED"
 
 
 def point(content: dict[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from relu_cert.path.conditions import conditions
 from relu_cert.problem import over_patterns
 from tests.variants.stated import certified
 from verify import Rejected, check
-from verify.network.merged import check_merged
+from verify.network.merged import mergeable, merged
 from verify.network.weights import read_weights
 from verify.problem import Problem
 from verify.text import Node
@@ -82,15 +82,15 @@ def test_the_producer_reads_licq_off_all_blocks(order: tuple[str, str]) -> None:
     assert [(one.active, one.independent) for one in found.neurons] == [(True, False)]
 
 
-def test_a_neuron_merged_in_two_groups() -> None:
-    """Groups are disjoint, also in their first neuron, whose place the sum of its group has taken."""
-    problem = Problem("relu", Fraction(1), ((Fraction(1),),), (Fraction(1),))
-    weights = read_weights(problem, Node(["1", "2", "3"]), Node("1 1 1"))
-    for groups in ([[0, 1], [0, 2]], [[1, 2], [0, 1]]):
-        with pytest.raises(Rejected, match="in no other group"):
-            check_merged(problem, weights, Node({"collinear": [[0, 1, 2]], "on_data": groups}))
-    found = check_merged(problem, weights, Node({"collinear": [[0, 1, 2]], "on_data": [[0, 1, 2]]}))
-    assert [neuron.w for neuron in found.neurons] == [(Fraction(6),)]
+def test_the_merged_network_by_hand() -> None:
+    """Neurons of one sign and one cell are summed, in the place of the first; what adds up to nothing is left out."""
+    rows = ((Fraction(1), Fraction(0)),)
+    problem = Problem("relu", Fraction(1), rows, (Fraction(1),))
+    W1 = ["1 0", "0 1", "2 5", "0 -1", "3 1", "-1 0"]
+    weights = read_weights(problem, Node(W1), Node("1 1 1 1 -1 1"), Node("0"))
+    found = merged(problem, weights)
+    assert [(one.number, one.sign, one.w) for one in found] == [(0, 1, (3, 5)), (4, -1, (3, 1)), (5, 1, (-1, 0))]
+    assert mergeable(weights) == (0, 1)
 
 
 NOTHING = {"model": "cgl", "objective": NETWORK["objective"], "lambda": "2", "X": ["1"], "groups": [[0]], "K": [None]}

@@ -171,15 +171,16 @@ def test_no_raw_data() -> None:
 
 
 def test_command_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`properties --refutations` writes files that `verify` accepts by name, in one line, without a note on data."""
+    """`properties --refutations` writes files that `verify` accepts by name, after what it refutes, without a note."""
     assert properties_main(["--refutations", str(tmp_path), "--only", "prop:unique-sol", "--quiet"]) == 0
     (path,) = map(Path, capsys.readouterr().out.split())
     assert path.name == "prop_unique_sol.refutation.json"
     assert json.loads(path.read_text()) == FILES[path.name]
     assert verify_main([str(path)]) == 0
-    assert capsys.readouterr().out == (
-        "accepted  prop:unique-sol    REFUTED    two solutions; any two blocks have at least 4 > n + 1 = 3 columns\n"
-    )
+    assert capsys.readouterr().out.splitlines() == [
+        f"statement problem: {REFUTABLE['prop:unique-sol'].statement}",
+        "accepted  prop:unique-sol    REFUTED    two solutions; any two blocks have at least 4 > n + 1 = 3 columns",
+    ]
     path.write_text(path.read_text().replace('"6 8"', '"6 7"'))
     assert verify_main([str(path)]) == 1
     assert capsys.readouterr().out.startswith("rejected  certificate.witness.w: expected an optimal point")

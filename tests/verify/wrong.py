@@ -447,7 +447,13 @@ WRONG: list[tuple[str, str, dict[str, Any], str]] = [
         {"facts.value.upper": "49"},
         r"value\.upper: expected 1/2\|fit - y\|\^2 \+ lambda sum norm = 50",
     ),
-    ("xor, planted", "a negative gap", {"facts.value.gap": "-1"}, "a gap >= 0"),
+    ("xor, planted", "a negative gap", {"facts.value.gap": "-1"}, "a gap from 0 to less than 1"),
+    (
+        "xor, planted",
+        "a gap up to which everything is optimal",
+        {"facts.value.gap": "1"},
+        "a gap from 0 to less than 1",
+    ),
     (
         "xor, planted",
         "another center",

@@ -6,6 +6,7 @@ from verify.bounds import root_above
 from verify.claims import PROVED, REFUTED, Row
 from verify.facts import NETWORK, VALUE, Facts, needed
 from verify.network.check import Network
+from verify.network.weights import balanced as balanced_objective
 from verify.problem import Problem
 from verify.text import Node, show
 
@@ -90,8 +91,8 @@ def not_balanced(problem: Problem, facts: Facts, node: Node) -> str:
     wrong = unbalanced(network)
     if not wrong:
         raise node.reject("a neuron with |W1_i| != |w2_i|", "none")
-    J = network.weights.objective
-    gain = f"from {show(max(J - network.P_upper, J * 0))} to {show(J - network.P_lower)}"
+    J, (below, above) = network.weights.objective, balanced_objective(problem, network.weights)
+    gain = f"from {show(max(J - above, J * 0))} to {show(J - below)}"
     return f"{len(wrong)} of {len(network.weights.W1)} neurons have the wrong scale; balancing them gains {gain}"
 
 
@@ -103,35 +104,32 @@ def unbalanced(network: Network) -> list[int]:
 
 def merged(problem: Problem, facts: Facts, node: Node) -> str:
     """PROVED: no two neurons of one sign lie in one cone of the data."""
-    network = found(facts, node)
-    if not network.merged.apart:
-        raise node.reject("no two neurons of one sign in one cone of the data", "two")
+    if (pair := found(facts, node).pair) is not None:
+        raise node.reject("no two neurons of one sign in one cone of the data", f"{pair[0]} and {pair[1]}")
     return "no two neurons can be merged, not even on the data alone"
 
 
 def not_merged(problem: Problem, facts: Facts, node: Node) -> str:
-    """REFUTED: a group of neurons that is one."""
-    network = found(facts, node)
-    if not network.merged.on_data:
-        raise node.reject("a group of neurons that can be merged", "none")
-    sizes = f"{len(network.weights.neurons)} neurons merge into {len(network.merged.neurons)} at no higher objective"
-    return f"{sizes}; groups of collinear neurons: {len(network.merged.collinear)}"
+    """REFUTED: two neurons that are one."""
+    if (pair := found(facts, node).pair) is None:
+        raise node.reject("two neurons of one sign in one cone of the data", "none")
+    return f"the neurons {pair[0]} and {pair[1]} are one on the data, at no higher objective"
 
 
 def independent(problem: Problem, facts: Facts, node: Node) -> str:
     """PROVED: the outputs of the neurons that are not zero are linearly independent."""
-    outputs = found(facts, node).outputs
-    if outputs.rank < outputs.neurons:
-        raise node.reject(f"rank {outputs.neurons}", str(outputs.rank))
-    return f"the outputs of the {outputs.neurons} neurons are linearly independent"
+    network, m = found(facts, node), len(found(facts, node).weights.neurons)
+    if network.rank < m:
+        raise node.reject(f"rank {m}", str(network.rank))
+    return f"the outputs of the {m} neurons are linearly independent"
 
 
 def dependent(problem: Problem, facts: Facts, node: Node) -> str:
     """REFUTED: they are dependent."""
-    outputs = found(facts, node).outputs
-    if outputs.rank == outputs.neurons:
-        raise node.reject(f"a rank below {outputs.neurons}", str(outputs.rank))
-    return f"the outputs of {outputs.neurons} neurons have rank {outputs.rank}"
+    network, m = found(facts, node), len(found(facts, node).weights.neurons)
+    if network.rank == m:
+        raise node.reject(f"a rank below {m}", str(network.rank))
+    return f"the outputs of {m} neurons have rank {network.rank}"
 
 
 def prune(problem: Problem, facts: Facts, node: Node) -> str:

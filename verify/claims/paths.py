@@ -75,6 +75,7 @@ def several_here(problem: Problem, facts: Facts, node: Node) -> str:
 def breakpoints(problem: Problem, facts: Facts, node: Node) -> str:
     """Unique networks on each interval, and other active neurons, or other faces, at its two ends."""
     found = facts[CURVE]
+    require(bool(found.breakpoints), "a curve with at least one breakpoint", "none", node)
     return (
         f"{found.breakpoints} intervals of relative width 10^-12, in each of which the active neurons or their faces "
         f"change; {found.branches} pieces on which no neuron enters or leaves"
@@ -84,6 +85,7 @@ def breakpoints(problem: Problem, facts: Facts, node: Node) -> str:
 def curve(problem: Problem, facts: Facts, node: Node) -> str:
     """Every sample lies in the tube of its piece, and each of its neurons is proved active."""
     found = facts[CURVE]
+    require(bool(found.samples), "a curve with at least one lambda", "none", node)
     return f"{found.samples} lambdas with the objective and all neurons, widths {found.narrowest} to {found.widest}"
 
 

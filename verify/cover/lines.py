@@ -115,7 +115,9 @@ def coarse(weights: Weights, lam: Fraction, margin: int, node: Node) -> Coarse:
     total = sum(abs(w) * sum(map(abs, p)) for w, p in zip(weights.w, rows, strict=True)) + sum(map(abs, weights.c0))
     times, over = lam.denominator, weights.unit * lam.numerator
     bits = min(MOST_BITS, 53 - (total * times // over + 1).bit_length())
-    bound = (1 << max(bits, 0)) - (len(weights.convex) + len(weights.concave) + 1) * root_above(len(weights.c0)) - margin
+    bound = (
+        (1 << max(bits, 0)) - (len(weights.convex) + len(weights.concave) + 1) * root_above(len(weights.c0)) - margin
+    )
     if bits < 0 or bound <= 0:
         raise node.reject("a lambda and a margin for which short integers are precise enough", f"{bits} bits")
 

@@ -15,7 +15,9 @@ from verify.cover.tree import RAY, WEIGHT, Leaves, Special
 from verify.problem import cleared
 from verify.text import Node, show
 
-TOUCHES = 48  # a row through a ray is on at a point p where (w.p)^2 2^48 > |w|^2 |p|^2 and w.p > 0: a choice, not a claim
+TOUCHES = (
+    48  # a row through a ray is on at a point p where (w.p)^2 2^48 > |w|^2 |p|^2 and w.p > 0: a choice, not a claim
+)
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,9 @@ def integers(node: Node, length: int) -> Row:
     return tuple(x.numerator for x in found)
 
 
-def check_special(leaves: Leaves, weights: Weights, ties: Sequence[Tie], lam: Fraction, part: Fraction, node: Node) -> None:
+def check_special(
+    leaves: Leaves, weights: Weights, ties: Sequence[Tie], lam: Fraction, part: Fraction, node: Node
+) -> None:
     """Reject unless every leaf that names a neuron or a ray rests on it; `part` is margin / 2^bits."""
     for leaf in leaves.special:
         tie = ties[leaf.number] if leaf.number < len(ties) else None

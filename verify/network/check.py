@@ -7,22 +7,22 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from verify.network.directions import Directions, check_directions
-from verify.network.merged import Merged, check_merged
+from verify.network.merged import mergeable, merged
 from verify.network.nearest import Nearest, check_nearest
 from verify.network.optimum import around, find_optimum
-from verify.network.outputs import Outputs, Pruned, check_outputs, check_pruned
+from verify.network.outputs import Pruned, check_pruned, rank
 from verify.network.own import Own, check_own
 from verify.network.stationary import Stationary, check_stationary
-from verify.network.weights import Weights, check_objectives, read_weights
+from verify.network.weights import Weights, read_weights
 from verify.patterns import Patterns
 from verify.problem import Problem
 from verify.rules.polytope import Polytope
-from verify.rules.value import Value
+from verify.rules.value import Value, equal
 from verify.solutions import OptimalSet
 from verify.text import Node, Vector, show
 
-REQUIRED = ("file", "penalty", "W1", "w2", "gap", "objective", "balanced", "merged", "outputs", "stationary")
-OPTIONAL = ("near", "own", "pruned", "directions", "nearest")
+REQUIRED = ("file", "penalty", "W1", "w2", "b2", "gap", "objective", "stationary")
+OPTIONAL = ("own", "pruned", "directions", "nearest")
 
 
 @dataclass(frozen=True)
@@ -39,18 +39,17 @@ class Ground:
 
 @dataclass(frozen=True)
 class Network:
-    """What is proved about the given network; None for a part that the certificate does not have."""
+    """What is proved about the given network; None for a part that the certificate does not have.
+
+    `sha256`: of its file, empty for none. `rank`: of the outputs. `pair`: two neurons that can be merged on the data.
+    """
 
     sha256: str
-    format: str
     weights: Weights
     gap: Fraction
-    P_lower: Fraction
-    P_upper: Fraction
-    merged: Merged
-    outputs: Outputs
+    rank: int
+    pair: tuple[int, int] | None
     stationary: Stationary
-    near: Stationary | None
     own: Own | None
     pruned: Pruned | None
     directions: Directions | None
@@ -60,32 +59,28 @@ class Network:
 def check_network(problem: Problem, ground: Ground, node: Node) -> Network:
     """Reject unless everything that is said of the network holds."""
     fields = node.record(*REQUIRED, optional=OPTIONAL)
-    file = fields["file"].record("sha256", "format")
-    digest = file["sha256"].text()
+    file = fields["file"].record("sha256", "origin")
+    digest, origin = file["sha256"].text(), file["origin"].text()
     if re.fullmatch(r"([0-9a-f]{64})?", digest) is None:
         raise file["sha256"].reject("64 lower-case hexadecimal digits, or nothing for a network without a file")
-    kind = file["format"].text()
+    if re.fullmatch(r"([a-z]{1,16} [0-9a-f]{64})?", origin) is None:
+        raise file["origin"].reject("a format and 64 lower-case hexadecimal digits, or nothing")
     check_penalty(problem, fields["penalty"])
-    weights = read_weights(problem, fields["W1"], fields["w2"])
+    weights = read_weights(problem, fields["W1"], fields["w2"], fields["b2"])
     gap = fields["gap"].number()
-    if gap < 0:
-        raise fields["gap"].reject("a gap >= 0")
-    lower, upper = check_objectives(problem, weights, fields["objective"], fields["balanced"])
-    merged = check_merged(problem, weights, fields["merged"])
-    outputs = check_outputs(problem, weights, fields["outputs"])
+    if not 0 <= gap < 1:
+        raise fields["gap"].reject("a gap from 0 to less than 1: every network is optimal up to 1")
+    equal(fields["objective"], "J = 1/2|f - y|^2 + lambda/2 (|W1|^2 + |w2|^2) + lambda |b2|", weights.objective)
     stationary = check_stationary(problem, ground.patterns, weights, fields["stationary"])
-    if stationary.tolerance:
-        raise fields["stationary"].reject("the tolerance 0", show(stationary.tolerance))
-    near = check_stationary(problem, ground.patterns, weights, fields["near"]) if "near" in fields else None
     own = check_own(problem, weights, fields["own"]) if "own" in fields else None
     pruned = check_pruned(problem, weights, fields["pruned"]) if "pruned" in fields else None
-    beside = compared(problem, ground, weights, merged, fields)
-    parts = (merged, outputs, stationary, near, own, pruned, *beside)
-    return Network(digest, kind, weights, gap, lower, upper, *parts)
+    beside = compared(problem, ground, weights, fields)
+    parts = (rank(problem, weights.neurons), mergeable(weights), stationary, own, pruned, *beside)
+    return Network(digest, weights, gap, *parts)
 
 
 def compared(
-    problem: Problem, ground: Ground, weights: Weights, merged: Merged, fields: dict[str, Node]
+    problem: Problem, ground: Ground, weights: Weights, fields: dict[str, Node]
 ) -> tuple[Directions | None, Nearest | None]:
     """The parts that set the network beside the optimal ones."""
     directions = nearest = None
@@ -101,7 +96,7 @@ def compared(
         elif optimum is None:
             raise fields[name].reject("the facts optimal_set or exact_set and polytope, which this rests on", "none")
         else:
-            nearest = check_nearest(problem, optimum, merged.neurons, fields[name])
+            nearest = check_nearest(problem, optimum, merged(problem, weights), fields[name])
     return directions, nearest
 
 

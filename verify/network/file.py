@@ -1,104 +1,180 @@
-"""The file that a network was read from, given again: its bytes are hashed, and its weights compared where they can be
-read: JSON, numpy archives and safetensors.
+"""The file of a network, given again: hashed, read again and compared, weight by weight. JSON and numpy archives only.
+
+What cannot be read is never compared by its hash alone: the certificate states the hash, but what is proved is about
+its weights, and only these can be compared with the file's.
 """
 
 from __future__ import annotations
 
+import io
+import json
 import re
-from collections.abc import Iterator
+import struct
+import zipfile
+import zlib
+from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
+from math import prod
+from typing import Any
 
-from verify.errors import Rejected, Usage, VerifyError
-from verify.network.arrays import READERS, Array, read_arrays
+from verify.data import number
+from verify.errors import BadData, Rejected, Usage
 from verify.network.check import Network
-from verify.text import Limits, Matrix, Vector
+from verify.text import Limits, Matrix, Vector, describe, within_limits
 
 PLACE = "certificate.facts.network"
-Layers = tuple[Array, Vector, Vector, Fraction]  # W1, b1 (none: empty), w2, b2
+NAMES = ("W1", "b1", "w2", "b2")
+STATED = {"format": "relu_cert network", "version": "1"}
+FLOATS = {"f2": (5, 10), "f4": (8, 23), "f8": (11, 52)}  # bits of the exponent and of the fraction
+# What numpy writes before the numbers: the text of a dictionary.
+HEADER = re.compile(
+    rb"\{'descr': '([<>|])([fiu][1248])', 'fortran_order': (False|True), "
+    rb"'shape': \(((?:[0-9]{1,9}, ?)*(?:[0-9]{1,9})?)\), \} *\n"
+)
+LONGEST_HEADER = 256
+# What Python's readers of zip files and JSON raise for bytes that are none.
+DAMAGED = (
+    *(ValueError, TypeError, LookupError, ArithmeticError, RuntimeError, EOFError, OSError),
+    *(zipfile.BadZipFile, zlib.error, struct.error),
+)
 
 
-def compare_file(network: Network | None, raw: bytes, limits: Limits) -> bool:
-    """Reject unless the file has the hash that the certificate states, and these weights. Whether they were read."""
+@dataclass(frozen=True)
+class Array:
+    """Numbers in the order of rows."""
+
+    shape: tuple[int, ...]
+    entries: Vector
+
+
+def compare_file(network: Network | None, raw: bytes, limits: Limits, bias: bool) -> None:
+    """Reject unless the file has the hash that the certificate states, and exactly the weights that it speaks of."""
     if network is None:
         raise Usage("--network", "a certificate with the fact network", "none")
     if (digest := sha256(raw).hexdigest()) != network.sha256:
         found = network.sha256 or "no file"
         raise Rejected(f"{PLACE}.file.sha256", f"{digest} (the hash of the network given)", found)
-    arrays = read_arrays(raw, network.format, limits)
-    if arrays is None:
-        if (kind := readable(raw, limits)) is not None:
-            raise Rejected(
-                f"{PLACE}.file.format", f"{kind}: the network given can be read and compared", network.format
-            )
-        return False
-    if not any(same(network.weights.W1, network.weights.w2, layers) for layers in readings(arrays)):
-        raise Rejected(PLACE, f"the weights of the {network.format} file given", "others")
-    return True
+    weights = network.weights
+    most = 8 * (len(weights.W1) * len(weights.W1[0]) + len(weights.w2) + 1)
+    try:
+        arrays = read_npz(raw, most) if raw[:2] == b"PK" else read_json(raw, limits)
+        found_weights = folded(arrays, len(weights.W1[0]), bias)
+    except DAMAGED as error:
+        expected = "W1, w2 and perhaps b1, b2 as JSON or a numpy archive"
+        raise Rejected("network file", expected, describe(str(error))) from None
+    if found_weights != (weights.W1, weights.w2, weights.b2):
+        raise Rejected(PLACE, "the weights of the file given", "others")
 
 
-def readable(raw: bytes, limits: Limits) -> str | None:
-    """The kind of file that these bytes are, if the checker can read a network from them."""
-    for kind in READERS:
-        try:
-            arrays = read_arrays(raw, kind, limits)
-        except VerifyError:
-            continue
-        if arrays is not None and any(True for _ in readings(arrays)):
-            return kind
-    return None
+def folded(arrays: dict[str, Array], width: int, bias: bool) -> tuple[Matrix, Vector, Fraction]:
+    """W1 on the columns of Z, w2 and b2: the first layer's biases are the weights of the column of ones, which the data
+    must have been given; b2 stands for itself."""
+    if not {"W1", "w2"} <= arrays.keys() <= set(NAMES):
+        raise ValueError(f"the arrays {', '.join(arrays)[:60]}")
+    W1, w2, b1, b2 = arrays["W1"], arrays["w2"], arrays.get("b1"), arrays.get("b2")
+    m, d = W1.shape if len(W1.shape) == 2 else (0, 0)
+    if not m or not d or w2.shape not in ((m,), (1, m), (m, 1)):
+        raise ValueError(f"shapes {W1.shape} and {w2.shape}")
+    if (b1 and b1.shape not in ((m,), (1, m), (m, 1))) or (b2 and b2.shape not in ((), (1,), (1, 1))):
+        raise ValueError("biases of other shapes")
+    rows = tuple(W1.entries[i * d : (i + 1) * d] for i in range(m))
+    first = b1.entries if b1 else (Fraction(0),) * m
+    if width == d + 1 and bias:
+        rows = tuple((*row, b) for row, b in zip(rows, first, strict=True))
+    elif width != d or any(first):
+        raise ValueError(f"{d} inputs{' and biases' if any(first) else ''} on {width} columns without one for biases")
+    return rows, w2.entries, b2.entries[0] if b2 else Fraction(0)
 
 
-def readings(arrays: dict[str, Array]) -> Iterator[Layers]:
-    """The two layers of the file: W1, b1, w2, b2, or the weights and biases of two linear layers, m x d and 1 x m, and
-    nothing else. Where both orders fit (one input, one neuron), the numbers in the layers' names decide."""
-    none = Array((0,), ())
-    if "W1" in arrays and "w2" in arrays:
-        if arrays.keys() <= {"W1", "b1", "w2", "b2"}:
-            yield from layers(arrays["W1"], arrays.get("b1", none), arrays["w2"], arrays.get("b2", none))
-        return
-    names = [name.removesuffix("weight") for name in arrays if name == "weight" or name.endswith(".weight")]
-    if len(names) != 2 or not arrays.keys() <= {name + part for name in names for part in ("weight", "bias")}:
-        return
-    orders = [(a, b) for a, b in (names, names[::-1]) if follows(arrays[f"{a}weight"], arrays[f"{b}weight"])]
-    for first, second in orders:
-        if len(orders) == 1 or numbers(first) < numbers(second):
-            b1, b2 = (arrays.get(f"{name}bias", none) for name in (first, second))
-            yield from layers(arrays[f"{first}weight"], b1, arrays[f"{second}weight"], b2)
+def read_npz(raw: bytes, most: int) -> dict[str, Array]:
+    """A zip file of .npy members, stored or deflated, of at most so many bytes of numbers in all."""
+    with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+        members = archive.infolist()
+        names = [member.filename.removesuffix(".npy") for member in members]
+        if len(set(names)) < len(names) or not set(names) <= set(NAMES):
+            raise ValueError(f"{len(names)} members, other than {', '.join(NAMES)}, each once")
+        if sum(member.file_size for member in members) > most + LONGEST_HEADER * len(NAMES):
+            raise ValueError("more numbers than the certificate has weights")
+        if any(member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for member in members):
+            raise ValueError("a member that is neither stored nor deflated")
+        return {name: read_npy(unpacked(archive, member)) for name, member in zip(names, members, strict=True)}
 
 
-def follows(first: Array, second: Array) -> bool:
-    """Whether the outputs of the first layer are the inputs of the second, which has one output."""
-    return len(first.shape) == 2 and second.shape == (1, first.shape[0])
+def unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    """The bytes of a member, no more than it says."""
+    with archive.open(member) as stream:
+        return stream.read(member.file_size + 1)
 
 
-def numbers(name: str) -> list[int]:
-    """The numbers in a layer's name."""
-    return [int(digits) for digits in re.findall("[0-9]+", name)]
+def read_npy(raw: bytes) -> Array:
+    """A header and the numbers."""
+    header = HEADER.fullmatch(raw, 10, end := 10 + int.from_bytes(raw[8:10], "little"))
+    if raw[:8] != b"\x93NUMPY\x01\x00" or header is None:
+        raise ValueError("a member that is not as numpy.savez writes it")
+    shape = tuple(map(int, re.findall(rb"[0-9]+", header[4])))
+    entries = decoded(raw[end:], header[2].decode(), prod(shape), header[1] == b">")
+    if header[3] == b"True" and len(shape) == 2:
+        rows, columns = shape
+        entries = tuple(entries[i + rows * j] for i in range(rows) for j in range(columns))
+    return Array(shape, entries)
 
 
-def layers(W1: Array, b1: Array, w2: Array, b2: Array) -> Iterator[Layers]:
-    """The layers, if their shapes fit: W1 is m x d, w2 has m entries, b1 none or m, b2 at most one."""
-    m = W1.shape[0] if len(W1.shape) == 2 else 0
-    if m and len(w2.entries) == m and len(b1.entries) in (0, m) and len(b2.entries) <= 1:
-        yield W1, b1.entries, w2.entries, b2.entries[0] if b2.entries else Fraction(0)
+def decoded(raw: bytes, kind: str, count: int, big: bool) -> Vector:
+    """So many numbers of one kind: f and i or u with their size in bytes."""
+    size = int(kind[1])
+    if len(raw) != size * count or (kind[0] == "f" and kind not in FLOATS):
+        raise ValueError(f"{count} numbers of kind {kind} in {len(raw)} bytes")
+    words = [int.from_bytes(raw[k : k + size], "big" if big else "little") for k in range(0, len(raw), size)]
+    if kind[0] == "f":
+        return tuple(from_bits(word, *FLOATS[kind]) for word in words)
+    top = 1 << (8 * size - 1)
+    return tuple(Fraction(word - 2 * top if kind[0] == "i" and word >= top else word) for word in words)
 
 
-def same(W1: Matrix, w2: Vector, found: Layers) -> bool:
-    """Whether these are the weights of the file after folding its biases: b1 is the last column, or zero; b2, unless it
-    is zero, is one more neuron (0, ..., 0, c), s with c > 0 and c s = b2 on the column of ones."""
-    first, b1, second, b2 = found
-    m, d = first.shape
-    rows = [first.entries[i * d : (i + 1) * d] for i in range(m)]
-    width = len(W1[0])
-    if width == d + 1:
-        zero = (Fraction(0),) * m
-        rows = [(*row, b) for row, b in zip(rows, b1 or zero, strict=True)]
-    elif width != d or any(b1):
-        return False
-    if b2:
-        if len(W1) != m + 1 or width == d or any(W1[m][:-1]) or W1[m][-1] <= 0 or W1[m][-1] * w2[m] != b2:
-            return False
-    elif len(W1) != m:
-        return False
-    return list(W1[:m]) == rows and w2[:m] == second
+def from_bits(word: int, exponent_bits: int, fraction_bits: int) -> Fraction:
+    """An IEEE 754 number: (-1)^s 2^(e - bias) 1.f, subnormals 2^(1 - bias) 0.f."""
+    f = word & ((1 << fraction_bits) - 1)
+    e = word >> fraction_bits & ((1 << exponent_bits) - 1)
+    if e == (1 << exponent_bits) - 1:
+        raise ValueError("a number that is not finite")
+    bias = (1 << (exponent_bits - 1)) - 1 + fraction_bits
+    size = Fraction(f + (1 << fraction_bits) if e else f) * Fraction(2) ** (max(e, 1) - bias)
+    return -size if word >> (exponent_bits + fraction_bits) else size
+
+
+class Real(str):
+    """A JSON number with a fraction or an exponent, as it was written."""
+
+
+class Whole(str):
+    """A JSON integer, as it was written."""
+
+
+def read_json(raw: bytes, limits: Limits) -> dict[str, Array]:
+    """W1, w2 and perhaps b1, b2: integers and strings are exact, other numbers are the nearest doubles."""
+    within_limits(raw, limits, lambda expected, found: BadData("network file", expected, found))
+    top = json.loads(raw.decode("utf-8-sig"), parse_int=Whole, parse_float=Real, object_pairs_hook=once)
+    if not isinstance(top, dict) or any(top.pop(key, value) != value for key, value in STATED.items()):
+        raise ValueError("no object with W1 and w2, or of another format or version")
+    return {name: nested(value) for name, value in top.items() if value is not None or name not in NAMES}
+
+
+def nested(value: Any) -> Array:
+    """A number, an array of numbers or an array of rows."""
+    if isinstance(value, str):
+        return Array((), (number(value.strip(), "binary64" if isinstance(value, Real) else "decimal", "network file"),))
+    if not isinstance(value, list):
+        raise TypeError("a number is a JSON number or a string")
+    parts = [nested(entry) for entry in value]
+    inner = {part.shape for part in parts}
+    if len(inner) > 1:
+        raise ValueError("rows of different lengths")
+    return Array((len(parts), *(inner.pop() if inner else ())), tuple(x for part in parts for x in part.entries))
+
+
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object without a key twice."""
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError("a key twice")
+    return dict(pairs)

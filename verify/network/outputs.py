@@ -4,22 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from math import lcm
 
 from verify.bounds import matrix
 from verify.network.weights import Neuron, Weights, neuron_of, norms, residual
-from verify.problem import SIGNS, Problem, dot, square
+from verify.problem import SIGNS, Problem, square
 from verify.roots import sign_of_sum
 from verify.text import Node, show
-
-
-@dataclass(frozen=True)
-class Outputs:
-    """The rank of the outputs of the neurons; `neurons` are how many there are."""
-
-    rank: int
-    neurons: int
 
 
 @dataclass(frozen=True)
@@ -28,28 +19,6 @@ class Pruned:
 
     neurons: int
     better: bool
-    lower: Fraction
-    upper: Fraction
-
-
-def check_outputs(problem: Problem, weights: Weights, node: Node) -> Outputs:
-    """Reject unless the rank is right and `null`, if it is there, is a dependence: sum_i beta_i q_i = 0."""
-    fields = node.record("rank", "null")
-    found = rank(problem, weights.neurons)
-    if fields["rank"].index(problem.n + 1) != found:
-        raise fields["rank"].reject(f"the rank {found} of the outputs")
-    beta = fields["null"].vector()
-    if not beta:
-        return Outputs(found, len(weights.neurons))
-    if len(beta) != len(weights.W1) or not any(b for b in beta if b):
-        raise fields["null"].reject(f"an empty vector, or {len(weights.W1)} numbers that are not all zero")
-    for i, b in enumerate(beta):
-        if b and weights.neuron(i) is None:
-            raise fields["null"].reject(f"0 for the neuron {i}, which is zero", show(b))
-    for k in range(problem.n):
-        if off := dot((beta[a.number] for a in weights.neurons), (a.q[k] for a in weights.neurons)):
-            raise fields["null"].reject(f"sum beta_i q_i = 0 at row {k}", show(off))
-    return Outputs(found, len(weights.neurons))
 
 
 def check_pruned(problem: Problem, weights: Weights, node: Node) -> Pruned:
@@ -69,8 +38,7 @@ def check_pruned(problem: Problem, weights: Weights, node: Node) -> Pruned:
     change = compared(neurons, weights.neurons)
     if change > 0:
         raise node.reject("a sum of norms that is no larger than that of the network", "a larger one")
-    lower, upper = (square(weights.residual) / 2 + problem.lam * x for x in norms(tuple(neurons)))
-    return Pruned(len(neurons), change < 0, lower, upper)
+    return Pruned(len(neurons), change < 0)
 
 
 def rank(problem: Problem, neurons: Sequence[Neuron]) -> int:

@@ -11,8 +11,7 @@ from fractions import Fraction
 
 from verify.network.weights import Weights
 from verify.patterns import Patterns, mask_of
-from verify.problem import Problem, dot, square, times
-from verify.rules.value import equal
+from verify.problem import Problem, dot, square, times, transposed
 from verify.text import Node, Vector, show
 
 MOST_CELLS = 1 << 16  # around one neuron; beyond, its lower bound is 0
@@ -20,33 +19,33 @@ MOST_CELLS = 1 << 16  # around one neuron; beyond, its lower bound is 0
 
 @dataclass(frozen=True)
 class Stationary:
-    """lower <= (squared distance of 0 from the subdifferential) <= upper; rows within `tolerance` count as kinks."""
+    """lower <= (squared distance of 0 from the subdifferential) <= upper."""
 
-    tolerance: Fraction
     kinks: int
     lower: Fraction
     upper: Fraction
 
 
 def check_stationary(problem: Problem, patterns: Patterns | None, weights: Weights, node: Node) -> Stationary:
-    """Reject unless the cells and their weights give the upper bound exactly and the lower one at least."""
-    fields = node.record("tolerance", "cells", "lower", "upper")
-    tolerance = fields["tolerance"].number()
-    if tolerance < 0:
-        raise fields["tolerance"].reject("a number >= 0")
-    lower = upper = Fraction(0)
+    """What the cells around each neuron, and their weights, prove."""
+    lower = upper = of_bias(problem, weights)
     kinks = 0
-    for i, entry in enumerate(fields["cells"].array(len(weights.W1))):
+    for i, entry in enumerate(node.array(len(weights.W1))):
         second = problem.lam * weights.w2[i] - raised(problem, weights, i)
-        bent = kinks_of(problem, weights, i, tolerance)
+        bent = kinks_of(problem, weights, i)
         kinks += len(bent)
         below, above = nearest(problem, patterns, weights, i, bent, entry)
         lower, upper = lower + below + second**2, upper + above + second**2
-    stated = fields["lower"].number()
-    if not 0 <= stated <= lower:
-        raise fields["lower"].reject(f"a number from 0 to {show(lower)}, the sum of the neurons' bounds", show(stated))
-    equal(fields["upper"], "the sum of the squared lengths of the neurons", upper)
-    return Stationary(tolerance, kinks, stated, upper)
+    return Stationary(kinks, lower, upper)
+
+
+def of_bias(problem: Problem, weights: Weights) -> Fraction:
+    """The squared gradient in the neuron sqrt|b2| e, sign(b2) sqrt|b2|, which is above 0 on all rows: |b2| times the
+    squares of lambda - xi sum r and of lambda e - xi Z'r."""
+    xi, lam = (1 if weights.b2 > 0 else -1), problem.lam
+    *others, last = (xi * x for x in transposed(problem.Z, weights.residual))
+    second = lam - xi * sum(weights.residual, Fraction(0))
+    return abs(weights.b2) * (second**2 + (lam - last) ** 2 + square(tuple(others)))
 
 
 def raised(problem: Problem, weights: Weights, i: int) -> Fraction:
@@ -55,13 +54,10 @@ def raised(problem: Problem, weights: Weights, i: int) -> Fraction:
     return sum((r_k * h for r_k, h in zip(weights.residual, heights, strict=True) if h > 0), Fraction(0))
 
 
-def kinks_of(problem: Problem, weights: Weights, i: int, tolerance: Fraction) -> list[int]:
-    """The rows with |z_k.W1_i| <= tolerance |z_k||W1_i| where a step of D_k changes the gradient: w2_i r_k z_k != 0."""
-    if not weights.w2[i]:
-        return []
+def kinks_of(problem: Problem, weights: Weights, i: int) -> list[int]:
+    """The rows with z_k.W1_i = 0 where a step of D_k changes the gradient: w2_i r_k z_k != 0."""
     w, r = weights.W1[i], weights.residual
-    reach = tolerance**2 * square(w)
-    return [k for k, z in enumerate(problem.Z) if r[k] and any(z) and dot(z, w) ** 2 <= reach * square(z)]
+    return [k for k, z in enumerate(problem.Z) if weights.w2[i] and r[k] and any(z) and not dot(z, w)]
 
 
 def nearest(

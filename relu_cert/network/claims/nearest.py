@@ -25,6 +25,6 @@ def decide(comparison: Comparison, gap: Fraction) -> Result:
         return Result(NAME, Verdict.PROVED, "equality", "merged, the network is an optimal one, exactly.")
     about = scientific(high)
     far = f"{about} away" if scientific(low) == about else f"between {at_least(low)} and {at_most(high)} away"
-    left = len(comparison.examination.on_data.neurons)
+    left = len(comparison.examination.cells.neurons)
     pairs = f"; {len(found.pairs)} of its {neurons(left)}, merged, {have(len(found.pairs))} a partner" if left else ""
     return Result(NAME, Verdict.PROVED, "assignment", f"the nearest optimal network is {far}{pairs}.")

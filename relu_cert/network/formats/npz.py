@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 import zlib
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,7 +19,7 @@ _DAMAGED = (zipfile.BadZipFile, zlib.error, ValueError, OSError, EOFError, Looku
 
 
 def read(raw: bytes, name: str, origin: Origin) -> TrainedNetwork:
-    """The network of an .npz archive (its arrays may also be named as in a PyTorch state dict)."""
+    """The network of an .npz archive; its arrays may also be named as in a PyTorch state dict, the format `layers`."""
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             size = sum(member.file_size for member in archive.infolist())
@@ -32,7 +33,8 @@ def read(raw: bytes, name: str, origin: Origin) -> TrainedNetwork:
     except _DAMAGED as error:
         why = "it holds Python objects, which are never unpickled" if "allow_pickle" in str(error) else "it is damaged"
         raise DataError(f"{name}: not a readable .npz archive: {why}; save W1 and w2 with numpy.savez.") from None
-    return from_named(name, origin, arrays)
+    named = origin if "W1" in arrays else replace(origin, format="layers")
+    return from_named(name, named, arrays)
 
 
 def write(network: TrainedNetwork, name: str) -> bytes:

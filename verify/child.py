@@ -1,0 +1,84 @@
+"""Work in a child process that the operating system stops when it takes too much time or memory."""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import os
+import select
+import signal
+import time
+import traceback
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, NoReturn
+
+Work = Callable[[], dict[str, Any]]
+
+
+class Over(Exception):
+    """The child was stopped; its text says by which limit."""
+
+
+def limited(work: Work, seconds: int, memory: int) -> dict[str, Any]:
+    """What `work` returns; Over if it takes more. Where the system has no fork there is no limit."""
+    if not hasattr(os, "fork"):
+        return work()
+    reader, writer = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # other threads of the caller do not take part
+        child = os.fork()
+    if not child:
+        carry_out(work, writer, seconds, memory)
+    os.close(writer)
+    try:
+        answer = received(reader, time.monotonic() + seconds)
+    finally:
+        os.close(reader)
+        with suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+        status = os.waitpid(child, 0)[1]
+    if not answer:
+        timed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU
+        raise Over("time (--max-seconds)" if timed else "memory (--max-memory)")
+    found: dict[str, Any] = json.loads(answer)
+    return found
+
+
+def received(reader: int, deadline: float) -> bytes:
+    """All that the child says before the deadline; Over if it is not done by then."""
+    answer = b""
+    while left := max(deadline - time.monotonic(), 0):
+        if select.select([reader], [], [], left)[0]:
+            part = os.read(reader, 1 << 16)
+            if not part:
+                return answer
+            answer += part
+    raise Over("time (--max-seconds)")
+
+
+def carry_out(work: Work, writer: int, seconds: int, memory: int) -> NoReturn:
+    """The child: its limits, its work, its answer. What the C libraries say when they run out of memory is not told."""
+    code = 1
+    faulthandler.disable()
+    try:
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (memory if most < 0 else min(memory, most), most))
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds + 1, seconds + 1))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        for stream in (1, 2):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
+        answer = json.dumps(work()).encode()
+        with os.fdopen(writer, "wb") as pipe:
+            pipe.write(answer)
+        code = 0
+    except MemoryError:
+        pass
+    except BaseException:
+        with os.fdopen(writer, "w") as pipe:
+            json.dump({"code": 70, "result": "error", "claims": [], "failure": traceback.format_exc()}, pipe)
+    finally:
+        os._exit(code)
