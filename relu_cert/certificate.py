@@ -129,9 +129,9 @@ def _problem(problem: Problem, lam: Fraction) -> dict[str, Any]:
 def _facts(facts: Facts) -> dict[str, Any]:
     listed, value = listed_patterns(facts.problem), facts.value
     head = {} if listed is None else {"patterns": _patterns(listed)}
-    tail: dict[str, Any] = (
-        {} if facts.optimal_set is None else {"optimal_set": _optimal_set(facts.problem, facts.optimal_set)}
-    )
+    tail: dict[str, Any] = {}
+    if facts.optimal_set is not None:
+        tail["cover_set" if facts.problem.unlisted else "optimal_set"] = _optimal_set(facts.problem, facts.optimal_set)
     if facts.exact_set is not None:
         exact = facts.exact_set
         tail["exact_set"] = {"solutions": matrix(exact.solutions), "farkas": vector(exact.farkas)}
@@ -155,21 +155,35 @@ def _facts(facts: Facts) -> dict[str, Any]:
         tail["one_neuron"] = one_neuron_record(facts.one_neuron)
     if facts.path is not None and facts.jump is not None:
         tail["jump"] = {"lo": number(facts.path.lo), "hi": number(facts.path.hi)} | _jump(facts.jump)
-    return (
-        head
-        | {
-            "lambda_max": {
-                "squared": number(facts.lambda_max.squared),
-                "multipliers": _multipliers(facts.lambda_max.multipliers),
-                "attained": _attained(facts.problem, facts.lambda_max.attained),
-            },
-            "primal": {"neurons": [_neuron(facts.problem, neuron) for neuron in facts.primal.neurons]},
-            "dual": _dual(facts.problem, facts.dual),
-            "value": {"lower": number(value.lower), "upper": number(value.upper), "gap": number(value.gap)},
-            "fit": {"center": vector(facts.fit.center), "radius_squared": number(facts.fit.radius_squared)},
+    primal = {"neurons": [_neuron(facts.problem, neuron) for neuron in facts.primal.neurons]}
+    bounds = {"lower": number(value.lower), "upper": number(value.upper), "gap": number(value.gap)}
+    center = None if facts.problem.unlisted else vector(facts.fit.center)
+    common = {
+        "primal": primal,
+        "value": bounds,
+        "fit": {"center": center, "radius_squared": number(facts.fit.radius_squared)},
+    }
+    return head | _proofs(facts) | common | tail
+
+
+def _proofs(facts: Facts) -> dict[str, Any]:
+    """lambda_max and the dual point, by multipliers or by covers."""
+    largest, dual = facts.lambda_max, facts.dual
+    attained = _attained(facts.problem, largest.attained)
+    if not facts.problem.unlisted:
+        multipliers = _multipliers(largest.multipliers)
+        found = {"squared": number(largest.squared), "multipliers": multipliers, "attained": attained}
+        return {"lambda_max": found, "dual": _dual(facts.problem, dual)}
+    from relu_cert.cover.record import cover_record, theta_record
+
+    proofs = {}
+    if largest.exact:
+        proofs["cover_lambda_max"] = {
+            "squared": number(largest.squared),
+            "proof": cover_record(largest.multipliers),
+            "attained": attained,
         }
-        | tail
-    )
+    return proofs | {"cover": {"theta": theta_record(dual), "proof": cover_record(dual.multipliers)}}
 
 
 def one_neuron_record(path: NeuronPath) -> dict[str, Any]:
@@ -274,13 +288,16 @@ def _optimal_set(problem: Problem, found: OptimalSet) -> dict[str, Any]:
     return {
         "lift": matrix(found.lift),
         "classes": [_class(problem, neuron) for neuron in found.classes],
-        "out": _multipliers(found.out) if problem.model == "relu" else None,
         "sigma": number(found.sigma),
         "masses": vector(found.masses),
         "split": vector(found.split),
         "tau": number(found.tau),
         "forced": vector(found.forced),
-    } | ({"mixed": [[a, vector(beta)] for a, beta in found.mixed]} if found.mixed else {})
+    } | _outs(problem, found) | ({"mixed": [[a, vector(beta)] for a, beta in found.mixed]} if found.mixed else {})
+
+
+def _outs(problem: Problem, found: OptimalSet) -> dict[str, Any]:
+    return {} if problem.unlisted else {"out": _multipliers(found.out) if problem.model == "relu" else None}
 
 
 def _algebraic_set(problem: Problem, found: AlgebraicSet) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from relu_cert.claims import NAMES, Result, decide
+from relu_cert.cover.model import Limits
 from relu_cert.data.model import Dataset
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import sqrt_lower
@@ -21,7 +22,8 @@ from relu_cert.path.jumps import find_jump
 from relu_cert.path.sensitivity import differentiable, sensitivity
 from relu_cert.path.tied_faces import faces
 from relu_cert.patterns import enumerate_patterns
-from relu_cert.problem import gated, relu
+from relu_cert.patterns.predict import predict
+from relu_cert.problem import gated, relu, unlisted_relu
 from relu_cert.problem.model import Model, Problem
 from relu_cert.prove.elastic import elastic_facts
 from relu_cert.prove.facts import Facts, LambdaMax
@@ -34,11 +36,13 @@ from relu_cert.solve import FloatProblem, prepare, solve
 
 DEFAULT_GAP = Fraction(1, 10**9)
 DEFAULT_MAX_PATTERNS = 10**6
+MANY_PATTERNS = 20_000  # beyond, a cover is faster than the list
 DEFAULT_RATIO = Fraction(1, 10)
 _NOTHING = Fraction(0)
 _LARGEST = Fraction(10**300)
 _TOO_LARGE = "the data, lambda or delta are beyond the range of doubles (squares of about 1e300); scale them down."
 _TOO_SMALL = "the data, lambda or delta are too small for doubles (squares of about 1e-300); scale them up."
+NO_LIMITS = Limits()
 FINE = Fraction(1, 10**40)  # the relative gap of points at which derivatives are taken
 
 
@@ -93,8 +97,13 @@ class Derivatives:
     sigma: Fraction | None = None
 
 
-def network_problem(data: Dataset, model: Model, stages: Stages, max_patterns: int = DEFAULT_MAX_PATTERNS) -> Problem:
-    """All patterns of the data, and the ReLU or gated ReLU problem over them."""
+def network_problem(
+    data: Dataset, model: Model, stages: Stages, max_patterns: int = DEFAULT_MAX_PATTERNS, *, listed: bool = True
+) -> Problem:
+    """The ReLU or gated ReLU problem over all patterns of the data; a ReLU problem with many of them need not list
+    them, unless the list itself is wanted."""
+    if model == "relu" and not listed and predict(data.Z).bound > MANY_PATTERNS:
+        return unlisted_relu(data.Z, data.y)
     with stages.stage("patterns"):
         patterns = enumerate_patterns(data.Z, max_patterns=max_patterns, progress=stages.advance)
     return (gated if model == "gated" else relu)(data.Z, data.y, patterns)
@@ -107,6 +116,7 @@ def find_facts(
     stages: Stages,
     interval: IntervalChoice | None = None,
     derivatives: Derivatives | None = None,
+    limits: Limits = NO_LIMITS,
 ) -> Facts:
     """Solve the problem, prove what was found, differentiate and follow the path where that was asked for, and look at
     general position where that is a question."""
@@ -114,7 +124,7 @@ def find_facts(
         raise UsageError(f"the gap must be less than 1, not {gap}: every network is optimal up to a relative gap of 1.")
     if interval is not None and not problem.plain:
         raise UsageError("the path (--interval, continuous) is for least squares without --l2.")
-    facts = optimum(problem, choice, gap, stages)
+    facts = optimum(problem, choice, gap, stages, limits)
     if not problem.plain:
         return facts
     if derivatives is not None:
@@ -133,8 +143,12 @@ def find_facts(
         return replace(facts, ggp=position_facts(problem))
 
 
-def optimum(problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stages) -> Facts:
+def optimum(
+    problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stages, limits: Limits = NO_LIMITS
+) -> Facts:
     """The facts about the optimum at lambda."""
+    if problem.unlisted:
+        return _covered_optimum(problem, choice, gap, stages, limits)
     with stages.stage("lambda_max"):
         floats = _prepared(problem)
         largest = lambda_max(problem, propose(floats, np.array([float(x) for x in problem.y]), 0.0))
@@ -159,6 +173,24 @@ def optimum(problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stage
             solution = solve(floats, float(lam), tol=0.0)
     with stages.stage("prove"):
         return settle(Question(problem, floats, lam, largest, gap), solution)
+
+
+def _covered_optimum(problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stages, limits: Limits) -> Facts:
+    """The same where the patterns are not listed: by covers."""
+    from relu_cert.cover.facts import optimum_facts, prove_lambda_max, zero_facts
+    from relu_cert.cover.optimum import setting
+
+    network = problem.network
+    if network is None:
+        raise ValueError("a cover is about a network")
+    with stages.stage("lambda_max"):
+        given = setting(network.Z, problem.y)
+        largest = prove_lambda_max(given, limits)
+        lam = choice.resolve(largest if largest.least is None else replace(largest, squared=largest.least))
+    with stages.stage("prove"):
+        if lam * lam >= largest.squared:
+            return zero_facts(problem, given, lam, largest, gap)
+        return optimum_facts(problem, given, lam, largest, gap, limits, lambda moment: None)
 
 
 def _prepared(problem: Problem) -> FloatProblem:

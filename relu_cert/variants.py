@@ -43,12 +43,15 @@ def drawn(Z: Matrix, count: int, seed: int) -> Gates:
     return found
 
 
-def network_variant(data: Dataset, model: NetworkModel, variant: Variant, stages: Stages, max_patterns: int) -> Problem:
-    """The problem of a network in that variant."""
+def network_variant(
+    data: Dataset, model: NetworkModel, variant: Variant, stages: Stages, max_patterns: int, *, listed: bool = True
+) -> Problem:
+    """The problem of a network in that variant. Not `listed`: the patterns need not be, where a cover will do."""
     gates = variant.gates
     if gates is not None:
         return varied(over_patterns(data.Z, data.y, tuple(gates), model, gates=tuple(gates.values())), variant)
-    problem = network_problem(data, model, stages, max_patterns)
+    plain = not variant.delta and variant.loss == "squares"
+    problem = network_problem(data, model, stages, max_patterns, listed=listed or not plain)
     if variant.delta:
         if problem.network is not None and len(problem.network.patterns) > MOST_WRITTEN_OUT:
             raise UsageError(

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:  # for the reader of types alone: to know the name of a fact is not to load what proves it
+    from verify.cover.check import Cover
     from verify.network.check import Network
     from verify.patterns import Patterns
     from verify.rules.curve import Curve
@@ -38,6 +39,7 @@ LAMBDA_MAX: Fact[Fraction] = Fact("lambda_max")  # its square
 PRIMAL: Fact[Primal] = Fact("primal")
 DUAL: Fact[Dual] = Fact("dual")
 MULTIPLIERS: Fact[Node] = Fact("dual with multipliers")  # those that prove the point of `dual` feasible, block by block
+COVER: Fact[Cover] = Fact("cover")  # that which proves the point of `dual` feasible without a list of patterns
 VALUE: Fact[Value] = Fact("value")
 FIT: Fact[Fit] = Fact("fit")
 SET: Fact[OptimalSet] = Fact("optimal_set, exact_set or algebraic_set")

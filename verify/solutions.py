@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from verify.facts import DUAL, MULTIPLIERS, NEURONS, SET, VALUE, Facts, proved
+from verify.facts import DUAL, MULTIPLIERS, NEURONS, SET, VALUE, Fact, Facts, proved
 from verify.neurons import Neuron
 from verify.problem import Problem
 from verify.rules import Rule
@@ -66,14 +66,16 @@ class OptimalSet:
         return bool(self.dimension) or any(neuron.active is False for neuron in self.neurons)
 
 
-def set_rule(check: Callable[[Problem, Facts, Node], OptimalSet], *after: str) -> Rule:
-    """A rule that proves the set and what is known of its neurons."""
+def set_rule(
+    check: Callable[[Problem, Facts, Node], OptimalSet], *after: str, by: Fact[Any] = MULTIPLIERS
+) -> Rule:
+    """A rule that proves the set and what is known of its neurons, on the ground of what proves the dual point."""
 
     def both(problem: Problem, facts: Facts, node: Node) -> Facts:
         found = check(problem, facts, node)
         return proved(SET, found).plus(NEURONS, found)
 
-    return Rule((SET, NEURONS), both, rests=(DUAL, MULTIPLIERS, VALUE), listed=True, after=after)
+    return Rule((SET, NEURONS), both, rests=(DUAL, by, VALUE), listed=by is MULTIPLIERS, after=after)
 
 
 def weights(problem: Problem, found: OptimalSet, node: Node) -> System:

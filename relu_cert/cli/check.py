@@ -97,7 +97,9 @@ def run(options: argparse.Namespace) -> int:
             source = data.source
             model: NetworkModel = "gated" if "gated" in (options.model, _own_model(options, example)) else "relu"
             variant = chosen_variant(options, data)
-            problem = network_variant(data, model, variant, stages, options.max_patterns)
+            named = (*_names(options.claims, ()), *_names(options.require, ()))
+            wanted = asked.interval is not None or "patterns-complete" in named
+            problem = network_variant(data, model, variant, stages, options.max_patterns, listed=wanted)
         facts = find_facts(problem, asked.choice, asked.gap, stages, asked.interval, asked.derivatives)
         results = verdicts(facts, asked.claims)
         target = Path(options.certificate) if options.certificate else Path(f"{stem(path)}.cert.json")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import lzma
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -145,11 +143,6 @@ class Pool(Protocol):
         """Do the tasks."""
 
 
-def packed(raw: bytes) -> str:
-    """base64 of an xz stream."""
-    return base64.b64encode(lzma.compress(raw, preset=6)).decode()
-
-
 def rounded(residual: Sequence[Fraction], bits: int) -> Vector:
     """floor(r_k 2^bits) / 2^bits"""
     return tuple(Fraction(floor(r * (1 << bits)), 1 << bits) for r in residual)
@@ -194,28 +187,6 @@ def dual_cover(
         side = side_of(here, rows, frame)
         found[xi] = tree(side, engine_ties(ties, here, side, xi), data.basis, xi, pool, violation)
     return Cover(data.basis, tuple(ties), margin, found[1], found[-1])
-
-
-def certificate(cover: Cover) -> dict[str, object]:
-    """The evidence as it is written."""
-
-    def numbers(v: Sequence[int | Fraction]) -> str:
-        return " ".join(map(str, v))
-
-    def side(s: Streams) -> dict[str, str]:
-        return {name: packed(getattr(s, name)) for name in ("codes", "multipliers", "data", "rows")}
-
-    ties = [
-        {"sign": "+" if t.xi > 0 else "-", "u": numbers(t.u), **({} if t.shares is None else {"shares": numbers(t.shares)})}
-        for t in cover.ties
-    ]
-    return {
-        "basis": [numbers(g) for g in cover.basis],
-        "ties": ties,
-        "margin": cover.margin,
-        "+": side(cover.plus),
-        "-": side(cover.minus),
-    }
 
 
 def known_ties(data: Data, weights: dict[int, Weights], directions: Sequence[tuple[int, Row]]) -> list[Tie]:

@@ -51,7 +51,8 @@ def _class(problem: Problem, lines: Lines, first: dict[int, int], tie: Tie, ball
     kinks = sorted(first[c] for c in tight)
     if tie.shares is None:
         basis = independent_rows(Z, kinks)
-        return NeuronClass(tie.xi, bit_string(on), None, tuple(kinks), basis, ray=True)
+        fixed = (Fraction(0),) * (len(kinks) - len(basis))
+        return NeuronClass(tie.xi, bit_string(on), None, tuple(kinks), basis, fixed=fixed, ray=True)
     concave = dict(zip([first[c] for c in tight], tie.shares, strict=True))
     inside = [c for c in kinks if 0 < concave[c] < 1]
     share = {c: s.limit_denominator(SHORT) for c, s in concave.items()}

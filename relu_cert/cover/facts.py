@@ -9,11 +9,12 @@ from fractions import Fraction
 import numpy as np
 
 from relu_cert.cover.build import Exhausted, Missed, Stuck, dual_cover
-from relu_cert.cover.lines import weights_of
+from relu_cert.cover.lines import Weights, weights_of
 from relu_cert.cover.model import Cover, Limits, Tell, Tie
 from relu_cert.cover.optimum import FACES, Found, Prover, Setting, about_lambda_max
 from relu_cert.cover.pool import Serial
-from relu_cert.cover.ties import Untied, longest_squared, near_direction, tie_at, value_squared
+from relu_cert.cover.refine import Data
+from relu_cert.cover.ties import Untied, exact_shares, longest_squared, near_direction, tie_at, value_squared
 from relu_cert.exact import Matrix, Vector, sqrt_upper
 from relu_cert.problem.model import Problem
 from relu_cert.prove.candidates import Unsettled
@@ -66,7 +67,7 @@ def _lambda_max_at(given: Setting, limits: Limits, xi: int, u: np.ndarray) -> La
         raise Untied("no direction is near")
     least, at = best
     data = replace(given.data, lam=sqrt_upper(least, 256))
-    ties = [tie_at(data, sides[xi], xi, at)]
+    ties = [exact_shares(data, sides[xi], tie_at(data, sides[xi], xi, at))]
     while True:
         squared = max(least, *(longest_squared(data, sides[t.xi], t) for t in ties))
         try:
@@ -79,11 +80,12 @@ def _lambda_max_at(given: Setting, limits: Limits, xi: int, u: np.ndarray) -> La
             ties.append(_another(data, sides, stuck, ties))
 
 
-def _another(data, sides, stuck: Stuck, ties: Sequence[Tie]) -> Tie:  # type: ignore[no-untyped-def]
+def _another(data: Data, sides: dict[int, Weights], stuck: Stuck, ties: Sequence[Tie]) -> Tie:
+    """The tie near the direction at which the walk got stuck."""
     for tolerance in FACES:
         try:
             at = near_direction(data, sides[stuck.xi], stuck.u, tolerance)
-            tie = tie_at(data, sides[stuck.xi], stuck.xi, at)
+            tie = exact_shares(data, sides[stuck.xi], tie_at(data, sides[stuck.xi], stuck.xi, at))
         except Untied:
             continue
         if not any(t.xi == tie.xi and t.side == tie.side for t in ties):
@@ -91,10 +93,13 @@ def _another(data, sides, stuck: Stuck, ties: Sequence[Tie]) -> Tie:  # type: ig
     raise Untied("a tie that is not known")
 
 
-def zero_facts(problem: Problem, lam: Fraction, largest: LambdaMax, gap: Fraction) -> Facts:
+def zero_facts(problem: Problem, given: Setting, lam: Fraction, largest: LambdaMax, gap: Fraction) -> Facts:
     """lambda >= lambda_max: zero is the solution, and theta = y proves it."""
     point = primal(problem, ())
-    dual = Dual(problem.y, largest.multipliers)
+    ties = largest.multipliers.ties if isinstance(largest.multipliers, Cover) else ()
+    with one_thread():
+        cover = dual_cover(given.data, given.frame, given.y, lam * lam, ties, Fraction(0), Serial(Limits()))
+    dual = Dual(problem.y, cover)
     bounds = value(problem, lam, point, dual, gap)
     return Facts(problem, lam, largest, point, dual, bounds, fit(point, bounds))
 
@@ -150,16 +155,3 @@ def _listed(facts: Facts) -> Facts:
     if isinstance(found, Polytope):
         return replace(facts, polytope=found)
     return replace(facts, unlisted=found.reason, shortest=shortest_weights(facts))
-
-
-def cover_of(dual: Dual) -> Cover | None:
-    """The cover that proves the dual point, if one does."""
-    return dual.multipliers if isinstance(dual.multipliers, Cover) else None
-
-
-def theta_is_derived(dual: Dual) -> bool:
-    """Whether theta follows from the network, by tau and bits of its cover."""
-    cover = cover_of(dual)
-    return cover is not None and cover.tau is not None
-
-

@@ -29,12 +29,13 @@ from relu_cert.cover.model import Cover, Limits, Moment, Tell, Tie
 from relu_cert.cover.pool import Cluster, Pools, Processes, Serial
 from relu_cert.cover.refine import BITS, Data, Unrefined, data_of, refine
 from relu_cert.cover.ties import Untied, longest_squared, near_direction, tie_at, value
-from relu_cert.cover.train import Task, Trained, ascend, largest, train
+from relu_cert.cover.train import Task, Trained, ascend, largest, train, weigh
 from relu_cert.exact import Matrix, Vector, sqrt_upper
 from relu_cert.prove.lifts import orthogonal_part
 from relu_cert.solve.threads import one_thread
 
-ATTEMPTS = 25
+ATTEMPTS = 60
+TRAINED = 1e-4  # violations above this (relative) are worth training again
 MOST_TIES = 250
 LOOSE = (3, 5, 7, 9, 12, 15, 18, 21)  # theta times 1 - 2^-k: the steps of a proof without an exact finish
 TINY = Fraction(1, 10**40)  # a tie above lambda by more than this (relative) is a missing neuron
@@ -85,6 +86,7 @@ class Prover:
         self.trained: Trained | None = None
         self.best: Found | None = None
         self.bound: float | None = None
+        self.extra: list[tuple[int, Floats]] = []  # directions of neurons that the training does not see: tiny weights
 
     def run(self) -> Found:
         """The best proof that the limits allow."""
@@ -95,12 +97,13 @@ class Prover:
         reason = ""
         V, xi = None, None
         for _ in range(ATTEMPTS):
-            self.trained = train(self.given.task, V, xi, told=self._trained)
+            if V is not None or self.trained is None:
+                self.trained = train(self.given.task, V, xi, told=self._trained)
             try:
                 return self._exact(self.trained)
             except Missed as missed:
-                V, xi = self._with(self.trained, missed)
                 reason = "neurons kept being found"
+                V, xi = self._with(self.trained, missed)
             except Exhausted:
                 reason = "the limit of time or nodes was reached"
                 break
@@ -115,7 +118,7 @@ class Prover:
         if not len(trained.V):
             base, neurons, directions = self.given.y, (), []
         else:
-            exact, r, _ = refine(data, [float(x) for x in trained.xi], trained.V @ self.frame)
+            exact, r, _ = refine(data, *self._start(trained))
             unit = data.scale * data.y_scale << BITS
             base = rounded([Fraction(x, unit) for x in r], THETA_BITS)
             neurons = tuple((one.xi, one.v) for one in exact)
@@ -201,12 +204,30 @@ class Prover:
             raise Exhausted(reason)
         return best
 
-    def _with(self, trained: Trained, missed: Missed) -> tuple[Floats, Floats]:
-        """The network with the missing neuron, tiny."""
-        u = (self.frame @ missed.u)[None, :]
-        at, _ = ascend(self.given.task.Z, missed.xi * trained.residual, u, 30)
+    def _with(self, trained: Trained, missed: Missed) -> tuple[Floats | None, Floats | None]:
+        """The network with the missing neuron, to be trained again; or nothing, where its weight will be so small that
+        floats cannot find it: it is then kept aside for the refinement."""
+        task = self.given.task
+        at, best = ascend(task.Z, missed.xi * trained.residual, (self.frame @ missed.u)[None, :], 80, 1e-3)
+        if float(best[0]) < task.lam * (1.0 + TRAINED):
+            self.extra.append((missed.xi, self.frame.T @ at[0]))
+            return None, None
+        self.extra = []
         size = float(np.linalg.norm(trained.V, axis=1).max(initial=1e-6))
         return np.vstack([trained.V, 1e-6 * size * at]), np.append(trained.xi, float(missed.xi))
+
+    def _start(self, trained: Trained) -> tuple[list[float], Floats]:
+        """Signs and neurons from which to refine: the trained ones, and those kept aside with the weights that a lasso
+        gives them."""
+        V = trained.V @ self.frame
+        if not self.extra:
+            return [float(x) for x in trained.xi], V
+        task = self.given.task
+        U = np.vstack([V / np.linalg.norm(V, axis=1, keepdims=True), *(u / np.linalg.norm(u) for _, u in self.extra)])
+        xi = np.concatenate([trained.xi, [float(x) for x, _ in self.extra]])
+        alpha = weigh(np.maximum(task.Z @ (self.frame @ U.T), 0.0) * xi, task.y, task.lam)
+        alpha = np.maximum(alpha, 1e-8 * alpha.max())
+        return [float(x) for x in xi], U * alpha[:, None]
 
     def _residual(self, neurons: Sequence[tuple[int, Vector]]) -> Vector:
         return residual_of(self.given.Z, self.given.y, neurons)

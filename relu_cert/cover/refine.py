@@ -275,6 +275,12 @@ def _settled(data: Data, faces: list[Face], bits: int) -> tuple[list[Exact], Row
         newton = _Newton(data, faces, bits)
         error = newton.run()
         vectors = newton.vectors()
+        kept = [f for f, v in zip(faces, vectors, strict=True) if sum(float(a) * b for a, b in zip(v, f.v, strict=True)) > 0]
+        if len(kept) < len(faces):  # what turns round wants weight 0
+            if not kept:
+                raise Unrefined("no neuron keeps its direction")
+            faces = kept
+            continue
         r = newton.residual(vectors)
         unit = data.scale * data.y_scale << bits
         residual = np.array([float(Fraction(int(x), unit)) for x in r])

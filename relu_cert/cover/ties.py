@@ -8,10 +8,12 @@ piece: it is a ray if its lines fix it (they have rank d - 1).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import gcd, isqrt
 
 import numpy as np
+from flint import fmpq, fmpq_mat, fmpz_mat
 from scipy.optimize import lsq_linear
 
 from relu_cert.cover.engine import Floats, Side
@@ -136,6 +138,32 @@ def shares_of(data: Data, weights: Weights, u: Row, side: Sequence[int]) -> tupl
     return tuple(Fraction(min(max(s, 0), grid), grid) for s in found)
 
 
+def exact_shares(data: Data, weights: Weights, tie: Tie) -> Tie:
+    """The tie with shares for which v is exactly the projection of the gradient on its face, if they are in [0, 1]."""
+    tight = [c for c in weights.concave if tie.side[c] == 0]
+    if tie.shares is None or not tight:
+        return tie
+    v = dual_vector(weights, tie.side)
+    B = fmpq_mat(fmpz_mat([list(b) for b in face_basis(data, [c for c, s in enumerate(tie.side) if s == 0])]))
+    column = fmpq_mat(fmpz_mat([[x] for x in v]))
+    goal = B.transpose() * (B * B.transpose()).solve(B * column) - column  # sum of share w p, times unit
+    rows = [fmpq_mat(fmpz_mat([[weights.w[c] * p for p in weights.lines.rows[c]]])) for c in tight]
+    chosen: list[int] = []
+    shares = [fmpq(s.numerator, s.denominator) for s in (x.limit_denominator(10**6) for x in tie.shares)]
+    for i in sorted(range(len(tight)), key=lambda i: abs(float(tie.shares[i]) - 0.5) if tie.shares else 0.0):
+        stacked = fmpq_mat([rows[j].entries() for j in [*chosen, i]])
+        if stacked.rank() == len(chosen) + 1:
+            chosen.append(i)
+    for i in range(len(tight)):
+        if i not in chosen:
+            goal -= shares[i] * rows[i].transpose()
+    A = fmpq_mat([rows[j].entries() for j in chosen])
+    for i, s in zip(chosen, (A * A.transpose()).solve(A * goal).entries(), strict=True):
+        shares[i] = s
+    exact = tuple(Fraction(int(s.p), int(s.q)) for s in shares)
+    return replace(tie, shares=exact) if all(0 <= s <= 1 for s in exact) else tie
+
+
 def longest_squared(data: Data, weights: Weights, tie: Tie) -> Fraction:
     """|v|^2 of a neuron, kappa^2 of a ray."""
     if tie.shares is None:
@@ -163,8 +191,6 @@ def near_direction(data: Data, weights: Weights, u: Floats, tolerance: float) ->
 
 def projection(basis: Sequence[Row], v: Sequence[int]) -> Row:
     """The projection of v on the span of the basis, as integers."""
-    from flint import fmpq_mat, fmpz_mat
-
     B = fmpz_mat([list(b) for b in basis])
     right = fmpq_mat(B * fmpz_mat([[x] for x in v]))
     weights = fmpq_mat(B * B.transpose()).solve(right)

@@ -46,11 +46,11 @@ def objective(task: Task, V: Floats, xi: Signs) -> tuple[float, Floats]:
     return 0.5 * float(r @ r) + task.lam * float(np.linalg.norm(V, axis=1).sum()), r
 
 
-def ascend(Z: Floats, t: Floats, U: Floats, steps: int = 60) -> tuple[Floats, Floats]:
-    """Local maxima of t.(Zu)_+ on the unit sphere, from every row of U at once."""
+def ascend(Z: Floats, t: Floats, U: Floats, steps: int = 60, first: float = 1.0) -> tuple[Floats, Floats]:
+    """Local maxima of t.(Zu)_+ on the unit sphere, from every row of U at once; `first` is the first step."""
     U = U / np.linalg.norm(U, axis=1, keepdims=True)
     best, at = np.full(len(U), -np.inf), U.copy()
-    step = np.ones(len(U))
+    step = np.full(len(U), first)
     for _ in range(steps):
         heights = U @ Z.T
         value = np.maximum(heights, 0.0) @ t

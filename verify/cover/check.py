@@ -31,6 +31,7 @@ class Cover:
     ties: tuple[Tie, ...]
     leaves: dict[int, Leaves]
     slack: dict[int, Fraction]
+    dimensions: int
 
     def inside(self, xi: int, number: int, side: NDArray[np.int64], lines: Sequence[int]) -> bool:
         """Whether on all leaves of this neuron these lines have the given sides."""
@@ -65,7 +66,7 @@ def check_cover(problem: Problem, theta: Vector, squared: Fraction, node: Node) 
         slack[xi] = Fraction(margin, 1 << rows.bits)
         check_strict(leaves[xi], rows, fields[sign])
         check_special(leaves[xi], weights[xi], ties, lam, slack[xi], fields[sign])
-    return Cover(lines, weights, ties, leaves, slack)
+    return Cover(lines, weights, ties, leaves, slack, len(basis))
 
 
 def rank(rows: Sequence[Sequence[int]]) -> int:

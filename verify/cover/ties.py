@@ -43,8 +43,7 @@ def read_tie(weights: dict[int, Weights], squared: Fraction, node: Node) -> Tie:
     heights = here.lines.array @ np.array(u, dtype=object)
     side = np.array([(h > 0) - (h < 0) for h in heights.tolist()], dtype=np.int64)
     if "shares" not in fields:
-        top = dot(here.c0, u) + sum(w * h for w, h in zip(here.w, heights.tolist(), strict=True) if h > 0)
-        if top > 0 and Fraction(top, here.unit) ** 2 > squared * dot(u, u):
+        if (top := here.at(u)) > 0 and top**2 > squared * dot(u, u):
             raise node.reject("xi theta.(Zu)_+ <= lambda |u| at the ray")
         return Tie(xi, u, side, ray=True)
     if any(side[c] == 0 for c in here.convex):

@@ -24,7 +24,7 @@ def check_fit(problem: Problem, facts: Facts, node: Node) -> Facts:
     the logistic loss, where it is the probabilities 1/(1 + exp(-fit_k)) that are this near to each other."""
     fields = node.record("center", "radius_squared")
     primal, value = facts[PRIMAL], facts[VALUE]
-    center = fields["center"].vector(len(primal.fit))
+    center = primal.fit if fields["center"].value is None else fields["center"].vector(len(primal.fit))
     for k, (stated, derived) in enumerate(zip(center, primal.fit, strict=True)):
         if stated != derived:
             raise fields["center"].reject(f"the fit {show(derived)} at row {k}", show(stated))

@@ -5,76 +5,23 @@ FORMAT.md has the argument. Everything is said of every residual in the ball |r 
 
 from __future__ import annotations
 
-from collections import Counter
-from fractions import Fraction
-
-from verify.bounds import column, identity, root_above, stretches
 from verify.classes import Ball, read_class
 from verify.facts import DUAL, MULTIPLIERS, PATTERNS, VALUE, Facts
-from verify.neurons import of_class
+from verify.masses import KEYS, check_set
 from verify.outs import check_outs
-from verify.problem import Problem, square
+from verify.problem import Problem
 from verify.solutions import OptimalSet, set_rule
-from verify.split import check_split
-from verify.superclasses import Candidates, length, read_lift, read_mixed, side_by_side
-from verify.system import System
-from verify.text import Node, Vector, show
+from verify.text import Node
 
 
 def check_optimal_set(problem: Problem, facts: Facts, node: Node) -> OptimalSet:
     """Reject unless the fact holds."""
-    fields = node.record("lift", "classes", "out", "sigma", "masses", "split", "tau", "forced", optional=("mixed",))
+    fields = node.record(*KEYS, "out", optional=("mixed",))
     patterns, value = facts.get(PATTERNS), facts[VALUE]
     ball = Ball(problem, facts[DUAL].theta, 2 * (value.upper - value.lower))
     classes = [read_class(ball, patterns, entry) for entry in fields["classes"].array()]
     check_outs(ball, patterns, classes, facts[MULTIPLIERS], fields["out"])
-    found = read_lift(ball, classes, fields["lift"])
-    if "mixed" in fields:
-        found = read_mixed(found, fields["mixed"])
-    masses, delta = check_masses(found, fields)
-    if found.lift or len(found.members) < len(classes):
-        split = check_split(found, masses, delta, fields)
-        neurons = tuple(of_class(problem, c, a in split.active, split.weights[a]) for a, c in enumerate(classes))
-        if problem.blocks:
-            carried = Counter(tuple(classes[a].B.entries()) for a in split.active)
-            shared = sum(count > 1 for count in carried.values())
-            dimension = split.dimension - len(split.active) + len(carried)
-            return OptimalSet(
-                len(carried), dimension, shared, shared, split.system, neurons=neurons, weight_error=split.off
-            )
-        kinked = sum(bool(classes[a].kinks) for a in split.active)
-        return OptimalSet(
-            len(split.active), split.dimension, kinked, kinked, split.system, neurons=neurons, weight_error=split.off
-        )
-    if fields["split"].vector(0) or fields["forced"].vector(0) or fields["tau"].number():
-        raise fields["tau"].reject('"0", because no mass is split')
-    if problem.blocks:
-        kinked = bends = 0  # different kernels, different neurons: each lies in one of the blocks
-    else:
-        kinked = sum(bool(a.kinks) for a in classes)
-        bends = sum(bool(a.kinks) and mass > delta for a, mass in zip(classes, masses, strict=True))
-    k = len(classes)
-    zero = (Fraction(0),) * k
-    system = System(identity(k), masses, zero, (delta,) * k, tuple(range(k)), k, {}, exact=False)
-    neurons = tuple(of_class(problem, a, mass > delta or None, mass) for a, mass in zip(classes, masses, strict=True))
-    return OptimalSet(k, 0, kinked, bends, system, neurons=neurons, weight_error=delta)
-
-
-def check_masses(found: Candidates, fields: dict[str, Node]) -> tuple[Vector, Fraction]:
-    """The masses, and delta: the true ones, the same in all lifted solutions, are within delta of them."""
-    ball, S = found.ball, len(found.members)
-    R = root_above(ball.R_squared)
-    A = side_by_side([found.Pi * found.outputs[group[0]] for group in found.members], ball.problem.n)
-    eps = root_above(Fraction(S)) * found.moved
-    sigma = fields["sigma"].number()
-    if sigma <= eps:
-        raise fields["sigma"].reject(f"sigma > {show(eps)}, what the ball can change", show(sigma))
-    if not stretches(A, sigma):
-        raise fields["sigma"].reject("|A x| >= sigma |x| for all x", show(sigma))
-    masses = fields["masses"].vector(S)
-    fit = column(y_k - t_k for y_k, t_k in zip(ball.problem.y, ball.theta, strict=True))
-    missed = length(A * column(masses) - found.Pi * fit)
-    return masses, (missed + R + eps * root_above(square(masses))) / (sigma - eps)
+    return check_set(ball, classes, fields)
 
 
 RULE = set_rule(check_optimal_set)

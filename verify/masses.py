@@ -1,0 +1,74 @@
+"""From the classes of an optimal set to the set itself: masses of superclasses, a point strictly inside, its dimension.
+
+FORMAT.md has the argument. Everything is said of every residual in the ball |r - theta| <= R.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+
+from verify.bounds import column, identity, root_above, stretches
+from verify.classes import Ball, Class
+from verify.neurons import of_class
+from verify.problem import square
+from verify.solutions import OptimalSet
+from verify.split import check_split
+from verify.superclasses import Candidates, length, read_lift, read_mixed, side_by_side
+from verify.system import System
+from verify.text import Node, Vector, show
+
+KEYS = ("lift", "classes", "sigma", "masses", "split", "tau", "forced")
+
+
+def check_set(ball: Ball, classes: Sequence[Class], fields: dict[str, Node]) -> OptimalSet:
+    """The set over these classes, which are all neurons that can be active; rejected unless its evidence holds."""
+    problem = ball.problem
+    found = read_lift(ball, classes, fields["lift"])
+    if "mixed" in fields:
+        found = read_mixed(found, fields["mixed"])
+    masses, delta = check_masses(found, fields)
+    if found.lift or len(found.members) < len(classes):
+        split = check_split(found, masses, delta, fields)
+        neurons = tuple(of_class(problem, c, a in split.active, split.weights[a]) for a, c in enumerate(classes))
+        if problem.blocks:
+            carried = Counter(tuple(classes[a].B.entries()) for a in split.active)
+            shared = sum(count > 1 for count in carried.values())
+            dimension = split.dimension - len(split.active) + len(carried)
+            return OptimalSet(
+                len(carried), dimension, shared, shared, split.system, neurons=neurons, weight_error=split.off
+            )
+        kinked = sum(bool(classes[a].kinks) for a in split.active)
+        return OptimalSet(
+            len(split.active), split.dimension, kinked, kinked, split.system, neurons=neurons, weight_error=split.off
+        )
+    if fields["split"].vector(0) or fields["forced"].vector(0) or fields["tau"].number():
+        raise fields["tau"].reject('"0", because no mass is split')
+    if problem.blocks:
+        kinked = bends = 0  # different kernels, different neurons: each lies in one of the blocks
+    else:
+        kinked = sum(bool(a.kinks) for a in classes)
+        bends = sum(bool(a.kinks) and mass > delta for a, mass in zip(classes, masses, strict=True))
+    k = len(classes)
+    zero = (Fraction(0),) * k
+    system = System(identity(k), masses, zero, (delta,) * k, tuple(range(k)), k, {}, exact=False)
+    neurons = tuple(of_class(problem, a, mass > delta or None, mass) for a, mass in zip(classes, masses, strict=True))
+    return OptimalSet(k, 0, kinked, bends, system, neurons=neurons, weight_error=delta)
+
+
+def check_masses(found: Candidates, fields: dict[str, Node]) -> tuple[Vector, Fraction]:
+    """The masses, and delta: the true ones, the same in all lifted solutions, are within delta of them."""
+    ball, S = found.ball, len(found.members)
+    R = root_above(ball.R_squared)
+    A = side_by_side([found.Pi * found.outputs[group[0]] for group in found.members], ball.problem.n)
+    eps = root_above(Fraction(S)) * found.moved
+    sigma = fields["sigma"].number()
+    if sigma <= eps:
+        raise fields["sigma"].reject(f"sigma > {show(eps)}, what the ball can change", show(sigma))
+    if not stretches(A, sigma):
+        raise fields["sigma"].reject("|A x| >= sigma |x| for all x", show(sigma))
+    masses = fields["masses"].vector(S)
+    fit = column(y_k - t_k for y_k, t_k in zip(ball.problem.y, ball.theta, strict=True))
+    missed = length(A * column(masses) - found.Pi * fit)
+    return masses, (missed + R + eps * root_above(square(masses))) / (sigma - eps)

@@ -1,0 +1,42 @@
+"""A dual feasible point, by a cover: xi theta.(Zu)_+ <= lambda |u| for all u, whatever the patterns are."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from verify.cover.check import check_cover
+from verify.facts import COVER, DUAL, PRIMAL, Facts, needed, proved
+from verify.problem import Problem
+from verify.rules import Rule
+from verify.rules.value import Dual
+from verify.text import Node, Vector
+
+MOST_BITS = 4096
+
+
+def check(problem: Problem, facts: Facts, node: Node) -> Facts:
+    """Reject unless the cover proves theta dual feasible."""
+    fields = node.record("theta", "proof")
+    theta = read_theta(problem, facts, fields["theta"])
+    if problem.logistic and not all(0 <= y_k * t_k <= 1 for y_k, t_k in zip(problem.y, theta, strict=True)):
+        raise fields["theta"].reject("0 <= y_k theta_k <= 1 for every row")
+    return proved(DUAL, Dual(theta)).plus(COVER, check_cover(problem, theta, problem.lam**2, fields["proof"]))
+
+
+def read_theta(problem: Problem, facts: Facts, node: Node) -> Vector:
+    """A vector; or tau floor(r_k 2^bits) / 2^bits with r the residual of `primal`."""
+    if not isinstance(node.value, dict):
+        return node.vector(problem.n)
+    fields = node.record("tau", "bits")
+    tau, bits = fields["tau"].number(), fields["bits"].index(MOST_BITS)
+    fit = needed(facts.get(PRIMAL), "primal", node).fit
+    residual = (y_k - f_k for y_k, f_k in zip(problem.y, fit, strict=True))
+    return tuple(tau * Fraction((r.numerator << bits) // r.denominator, 1 << bits) for r in residual)
+
+
+def applies(problem: Problem) -> bool:
+    """ReLU networks over all patterns, with delta = 0."""
+    return problem.model == "relu" and problem.patterns is None and not problem.delta
+
+
+RULE = Rule((DUAL, COVER), check, may=(PRIMAL,), applies=applies)

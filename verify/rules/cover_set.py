@@ -1,0 +1,86 @@
+"""The set of all optimal networks over a cover: every leaf is out, or lies in the region of the class of its tie."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from verify.bounds import root_above
+from verify.classes import Ball, Class, on_rows, read_class, read_face
+from verify.cover.check import Cover
+from verify.cover.ties import Tie
+from verify.facts import COVER, DUAL, VALUE, Facts
+from verify.masses import KEYS, check_set
+from verify.patterns import mask_of
+from verify.problem import SIGNS, Problem
+from verify.solutions import OptimalSet, set_rule
+from verify.text import Node
+
+
+def check(problem: Problem, facts: Facts, node: Node) -> OptimalSet:
+    """Reject unless the fact holds: a class for each tie of the cover, in their order."""
+    fields = node.record(*KEYS, optional=("mixed",))
+    value, cover = facts[VALUE], facts[COVER]
+    ball = Ball(problem, facts[DUAL].theta, 2 * (value.upper - value.lower))
+    moved = root_above(ball.zeta_squared * ball.R_squared)
+    for xi, slack in cover.slack.items():
+        if moved >= slack * problem.lam:
+            raise node.reject("a cover whose margin holds for the whole ball of residuals", f"too small for {xi:+}")
+    entries = fields["classes"].array(len(cover.ties))
+    classes = [checked(ball, cover, i, tie, entry) for i, (tie, entry) in enumerate(zip(cover.ties, entries, strict=True))]
+    if len({a.key for a in classes}) != len(classes):
+        raise fields["classes"].reject("no two classes of the same sign and pattern", "two")
+    return check_set(ball, classes, fields)
+
+
+def checked(ball: Ball, cover: Cover, number: int, tie: Tie, node: Node) -> Class:
+    """The class of a tie; all leaves that name the tie lie in its region, for every residual of the ball."""
+    if tie.ray:
+        return ray_class(ball, cover, tie, node)
+    found = read_class(ball, None, node)
+    xi, D = found.key
+    side = np.zeros(len(cover.lines.rows), dtype=np.int64)
+    for k, (c, a) in enumerate(zip(cover.lines.line, cover.lines.multiple, strict=True)):
+        if c >= 0 and not found.zeros >> k & 1:
+            side[c] = (1 if D >> k & 1 else -1) * (1 if a > 0 else -1)
+    doubtful = [c for c in range(len(side)) if side[c] and not surely_concave(ball, cover, xi, c)]
+    if xi != tie.xi or not cover.inside(xi, number, side, doubtful):
+        raise node.reject(f"a class whose region holds all leaves of tie {number}")
+    return found
+
+
+def surely_concave(ball: Ball, cover: Cover, xi: int, c: int) -> bool:
+    """w_c < 0 for every residual of the ball."""
+    lines = cover.lines
+    w = Fraction(cover.weights[xi].w[c], cover.weights[xi].unit)
+    size = sum(a * a for line, a in zip(lines.line, lines.multiple, strict=True) if line == c)
+    return w < 0 and w * w > Fraction(size, lines.scale**2) * ball.R_squared
+
+
+def ray_class(ball: Ball, cover: Cover, tie: Tie, node: Node) -> Class:
+    """A ray: its kinks are all lines through it, and leave no other direction; the maximiser stays on it."""
+    fields = node.record("sign", "pattern", "kinks", "basis", "idle", "fixed")
+    problem = ball.problem
+    face = read_face(problem.Z, problem.d, ball.planes, fields)
+    first: dict[int, int] = {}
+    for k, c in enumerate(cover.lines.line):
+        first.setdefault(c, k)
+    tight = sorted(first[c] for c in range(len(cover.lines.rows)) if tie.side[c] == 0)
+    rows = zip(cover.lines.line, cover.lines.multiple, strict=True)
+    D = mask_of(k for k, (c, a) in enumerate(rows) if c >= 0 and a * tie.side[c] > 0)
+    nonzero = mask_of(k for k, c in enumerate(cover.lines.line) if c >= 0)
+    if SIGNS[fields["sign"].text("+", "-")] != tie.xi or fields["pattern"].pattern(problem.n) & nonzero != D:
+        raise node.reject("the sign and the pattern of the ray")
+    if list(face.kinks) != tight or face.idle or any(face.loose.values()):
+        raise fields["kinks"].reject("all lines through the ray, none of them idle, shares 0")
+    if len(face.basis) != cover.dimensions - 1:
+        raise fields["basis"].reject(f"{cover.dimensions - 1} lines that fix the ray", str(len(face.basis)))
+    height = cover.weights[tie.xi].at(tie.u)
+    if height <= 0 or height**2 <= ball.zeta_squared * ball.R_squared * sum(x * x for x in tie.u):
+        raise node.reject("a ray on which xi r.(Zu)_+ > 0 for every residual of the ball")
+    zeros = mask_of(k for c in face.kinks for k in ball.planes[c].a)
+    return Class((tie.xi, D), face.kinks, zeros, on_rows(ball.Z, D) * face.P, ball.zeta_squared, face)
+
+
+RULE = set_rule(check, by=COVER)
