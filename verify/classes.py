@@ -4,7 +4,7 @@ every residual r of the ball |r - theta| <= R. FORMAT.md has the inequalities.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -15,6 +15,8 @@ from verify.bounds import column, dual_basis, identity, matrix, root_above, vect
 from verify.patterns import Patterns, mask_of
 from verify.problem import FIRST, SIGNS, Problem, dot, square, transposed
 from verify.text import Matrix, Node, Vector, show
+
+NO_SIDES: Mapping[int, int] = {}
 
 
 @dataclass(frozen=True)
@@ -101,8 +103,8 @@ class Face:
     W: Matrix
 
 
-def read_class(ball: Ball, patterns: Patterns | None, node: Node) -> Class:
-    """Reject unless the face is stable over the ball."""
+def read_class(ball: Ball, patterns: Patterns | None, node: Node, sides: Mapping[int, int] = NO_SIDES) -> Class:
+    """Reject unless the face is stable over the ball; `sides`: of convex hyperplanes, on which they are looked at."""
     problem = ball.problem
     if problem.model == "gated":
         pattern = node.record("pattern")["pattern"]
@@ -112,11 +114,12 @@ def read_class(ball: Ball, patterns: Patterns | None, node: Node) -> Class:
         return Class((0, mask), (), 0, on_rows(ball.Z, mask), ball.zeta_squared)
     first = FIRST[problem.model]
     fields = node.record(first, *(("pattern",) if first == "sign" else ()), "kinks", "basis", "idle", "fixed")
-    return read_relu(ball, fields) if first == "sign" else read_direct(ball, fields)
+    return read_relu(ball, fields, sides) if first == "sign" else read_direct(ball, fields)
 
 
-def read_relu(ball: Ball, fields: dict[str, Node]) -> Class:
-    """v = P sum_D t_k z_k with v.z_k > 0 on D, < 0 off D and the kinks, and p_c <= mu_c <= l_c on the kinks."""
+def read_relu(ball: Ball, fields: dict[str, Node], sides: Mapping[int, int]) -> Class:
+    """v = P sum_D t_k z_k with v.z_k > 0 on D, < 0 off D and the kinks, and p_c <= mu_c <= l_c on the kinks; where only
+    one side of a kink is looked at, p_c <= mu_c (side 1) or mu_c <= l_c (side -1) is enough."""
     Z, n, R_squared = ball.problem.Z, ball.problem.n, ball.R_squared
     xi = SIGNS[fields["sign"].text("+", "-")]
     t = tuple(xi * x for x in ball.theta)
@@ -136,15 +139,18 @@ def read_relu(ball: Ball, fields: dict[str, Node]) -> Class:
     c_0 = vector(c_D)
     for c, part in face.loose.items():
         p, l = ball.planes[c].slopes(t)
-        positive(l - p, sum(ball.planes[c].squares()) * R_squared, fields["kinks"], c)
-        if not 0 <= part <= 1:
-            raise fields["fixed"].reject(f"a part between 0 and 1 for row {c}", show(part))
+        side = sides.get(c, 0)
+        positive(p - l if side else l - p, sum(ball.planes[c].squares()) * R_squared, fields["kinks"], c)
+        if not {0: 0 <= part <= 1, 1: part >= 1, -1: part <= 0}[side]:
+            raise fields["fixed"].reject(f"a part between 0 and 1 for row {c}, or beyond its side", show(part))
         c_0 = tuple(x + (l + part * (p - l)) * z for x, z in zip(c_0, Z[c], strict=True))
     for c, W_c in zip(face.basis, face.W, strict=True):
         p, l = ball.planes[c].slopes(t)
         moved = 2 * (square(W_c) * ball.zeta_squared + sum(ball.planes[c].squares())) * R_squared
-        positive(-dot(W_c, c_0) - p, moved, fields["basis"], c)
-        positive(l + dot(W_c, c_0), moved, fields["basis"], c)
+        if sides.get(c, 0) >= 0:
+            positive(-dot(W_c, c_0) - p, moved, fields["basis"], c)
+        if sides.get(c, 0) <= 0:
+            positive(l + dot(W_c, c_0), moved, fields["basis"], c)
     return Class((xi, D), face.kinks, zeros, B, ball.zeta_squared, face)
 
 

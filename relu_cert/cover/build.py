@@ -30,10 +30,10 @@ from relu_cert.cover.engine import (
     walk,
 )
 from relu_cert.cover.engine import Ties as EngineTies
-from relu_cert.cover.lines import Weights, coarse, coarse_bits, lower_root, margin_for, side_of, weights_of
+from relu_cert.cover.lines import Weights, coarse, coarse_bits, doubtful, lower_root, margin_for, side_of, weights_of
 from relu_cert.cover.model import Cover, Row, Streams, Tie
 from relu_cert.cover.refine import Data
-from relu_cert.cover.ties import SAME, Untied, engine_ties, longest_squared, tie_at, unit, value
+from relu_cert.cover.ties import SAME, Untied, engine_ties, longest_squared, ties_at, unit, value
 from relu_cert.exact import Vector
 
 THETA_BITS = 220
@@ -184,8 +184,9 @@ def dual_cover(
         rows = coarse(here, lam, margin)
         if rows.bound <= 0:
             raise Untied("the ball of residuals is too wide")
-        side = side_of(here, rows, frame)
-        found[xi] = tree(side, engine_ties(ties, here, side, xi), data.basis, xi, pool, violation)
+        doubts = doubtful(here, radius_squared)
+        side = side_of(here, rows, frame, doubts)
+        found[xi] = tree(side, engine_ties(ties, here, side, xi, doubts), data.basis, xi, pool, violation)
     return Cover(data.basis, tuple(ties), margin, found[1], found[-1])
 
 
@@ -195,7 +196,6 @@ def known_ties(data: Data, weights: dict[int, Weights], directions: Sequence[tup
     for own, u in directions:
         for xi, v in ((own, u), (own, tuple(-x for x in u)), (-own, u), (-own, tuple(-x for x in u))):
             if abs(value(weights[xi], v) / float(data.lam) - 1.0) < SAME:
-                tie = tie_at(data, weights[xi], xi, v)
-                if not any(t.xi == xi and np.abs(unit(t.u) - unit(tie.u)).max() < SAME for t in found):
-                    found.append(tie)
+                if not any(t.xi == xi and np.abs(unit(t.u) - unit(v)).max() < SAME for t in found):
+                    found += ties_at(data, weights[xi], xi, v)
     return found

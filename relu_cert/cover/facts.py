@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
 from relu_cert.cover.build import Exhausted, Missed, Stuck, dual_cover
-from relu_cert.cover.lines import Weights, weights_of
-from relu_cert.cover.model import Cover, Limits, Tell, Tie
-from relu_cert.cover.optimum import FACES, Found, Prover, Setting, about_lambda_max
+from relu_cert.cover.lines import weights_of
+from relu_cert.cover.model import Cover, Limits, Tell
+from relu_cert.cover.optimum import FACES, Found, Prover, Setting, about_lambda_max, nearby
 from relu_cert.cover.pool import Serial
-from relu_cert.cover.refine import Data
-from relu_cert.cover.ties import Untied, exact_shares, longest_squared, near_direction, tie_at, value_squared
+from relu_cert.cover.ties import Untied, exact_shares, longest_squared, near_direction, ties_at, value_squared
 from relu_cert.exact import Matrix, Vector, sqrt_upper
 from relu_cert.problem.model import Problem
 from relu_cert.prove.candidates import Unsettled
@@ -67,7 +66,7 @@ def _lambda_max_at(given: Setting, limits: Limits, xi: int, u: np.ndarray) -> La
         raise Untied("no direction is near")
     least, at = best
     data = replace(given.data, lam=sqrt_upper(least, 256))
-    ties = [exact_shares(data, sides[xi], tie_at(data, sides[xi], xi, at))]
+    ties = [exact_shares(data, sides[xi], tie) for tie in ties_at(data, sides[xi], xi, at)]
     while True:
         squared = max(least, *(longest_squared(data, sides[t.xi], t) for t in ties))
         try:
@@ -77,20 +76,10 @@ def _lambda_max_at(given: Setting, limits: Limits, xi: int, u: np.ndarray) -> La
         except Stuck as stuck:
             if len(ties) > 60:
                 raise Untied("there are too many ties") from None
-            ties.append(_another(data, sides, stuck, ties))
-
-
-def _another(data: Data, sides: dict[int, Weights], stuck: Stuck, ties: Sequence[Tie]) -> Tie:
-    """The tie near the direction at which the walk got stuck."""
-    for tolerance in FACES:
-        try:
-            at = near_direction(data, sides[stuck.xi], stuck.u, tolerance)
-            tie = exact_shares(data, sides[stuck.xi], tie_at(data, sides[stuck.xi], stuck.xi, at))
-        except Untied:
-            continue
-        if not any(t.xi == tie.xi and t.side == tie.side for t in ties):
-            return tie
-    raise Untied("a tie that is not known")
+            more = nearby(data, sides[stuck.xi], ties, stuck)
+            if more is None:
+                raise Untied("a tie that is not known") from None
+            ties += [exact_shares(data, sides[stuck.xi], tie) for tie in more]
 
 
 def zero_facts(problem: Problem, given: Setting, lam: Fraction, largest: LambdaMax, gap: Fraction) -> Facts:

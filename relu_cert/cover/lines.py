@@ -172,14 +172,25 @@ def lower_root(squared: Fraction) -> Fraction:
     return Fraction(isqrt(p * q << 192), q << 96)
 
 
-def side_of(weights: Weights, rows: Coarse, frame: Floats) -> Side:
-    """One sign for the engine."""
+def doubtful(weights: Weights, radius_squared: Fraction) -> list[int]:
+    """The lines that are not convex at theta, but may be for some residual of the ball."""
+    lines = weights.lines
+    size = [0] * len(lines.rows)
+    for c, a in zip(lines.line, lines.multiple, strict=True):
+        if c >= 0:
+            size[c] += a * a
+    limit = radius_squared * Fraction(weights.unit, lines.scale) ** 2
+    return [c for c, w in enumerate(weights.w) if w <= 0 and w * w <= size[c] * limit]
+
+
+def side_of(weights: Weights, rows: Coarse, frame: Floats, doubts: list[int]) -> Side:
+    """One sign for the engine; the sides of the doubtful lines are fixed in concave pieces as those of convex ones."""
     one = 2.0**rows.bits
     P = np.ascontiguousarray(rows.P / one @ frame.T)
     N = np.ascontiguousarray(rows.N / one @ frame.T)
     c0 = np.ascontiguousarray(np.array(rows.c0, dtype=np.float64) / one @ frame.T)
     D = frame.shape[1]
-    chosen = [weights.lines.rows[c] for c in weights.convex]
+    chosen = [weights.lines.rows[c] for c in (*weights.convex, *doubts)]
     longest = max((abs(x) for p in chosen for x in p), default=0).bit_length()
     exact_bits = 62 - longest - D.bit_length()
     lines = np.array(chosen if exact_bits >= 0 else [[0] * D] * len(chosen), dtype=np.int64).reshape(-1, D)

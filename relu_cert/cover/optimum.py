@@ -28,7 +28,7 @@ from relu_cert.cover.lines import Weights, frame_of, lines_of, row_space, weight
 from relu_cert.cover.model import Cover, Limits, Moment, Tell, Tie
 from relu_cert.cover.pool import Cluster, Pools, Processes, Serial
 from relu_cert.cover.refine import BITS, Data, Unrefined, data_of, refine
-from relu_cert.cover.ties import Untied, longest_squared, near_direction, tie_at, value
+from relu_cert.cover.ties import Untied, longest_squared, near_direction, ties_at, value
 from relu_cert.cover.train import Task, Trained, ascend, largest, train, weigh
 from relu_cert.exact import Matrix, Vector, sqrt_upper
 from relu_cert.prove.lifts import orthogonal_part
@@ -95,15 +95,13 @@ class Prover:
 
     def _run(self) -> Found:
         reason = ""
-        V, xi = None, None
+        self.trained = train(self.given.task, told=self._trained)
         for _ in range(ATTEMPTS):
-            if V is not None or self.trained is None:
-                self.trained = train(self.given.task, V, xi, told=self._trained)
             try:
                 return self._exact(self.trained)
             except Missed as missed:
                 reason = "neurons kept being found"
-                V, xi = self._with(self.trained, missed)
+                self._with(self.trained, missed)
             except Exhausted:
                 reason = "the limit of time or nodes was reached"
                 break
@@ -139,7 +137,7 @@ class Prover:
             except Stuck as stuck:
                 if len(ties) >= MOST_TIES:
                     raise Untied("there are too many ties") from None
-                ties.append(self._new_tie(weights, ties, stuck))
+                ties += self._new_ties(weights, ties, stuck)
 
     def moved(self, found: Found, lift: Matrix) -> Found:
         """The same network with a dual point that is orthogonal to the lift, proved again."""
@@ -147,7 +145,7 @@ class Prover:
             data = self.data
             base = orthogonal_part(found.theta, lift)
             weights = {xi: weights_of(data.lines, base, xi) for xi in (1, -1)}
-            ties = [tie_at(data, weights[t.xi], t.xi, t.u) if t.is_ray else t for t in found.cover.ties]
+            ties = list(found.cover.ties)
             longest = max((longest_squared(data, weights[t.xi], t) for t in ties), default=Fraction(0))
             tau = part_of(longest, data.lam, THETA_BITS)
             theta = tuple(tau * x for x in base)
@@ -161,21 +159,12 @@ class Prover:
             if longest_squared(self.data, weights[tie.xi], tie) > self.data.lam**2 * (1 + TINY):
                 raise Missed(tie.xi, np.array([float(x) for x in tie.u]) / max(abs(float(x)) for x in tie.u))
 
-    def _new_tie(self, weights: dict[int, Weights], ties: Sequence[Tie], stuck: Stuck) -> Tie:
-        """The tie near the direction at which the walk got stuck."""
-        here, lam = weights[stuck.xi], float(self.data.lam)
-        for tolerance in FACES:
-            try:
-                u = near_direction(self.data, here, stuck.u, tolerance)
-                if abs(value(here, u) / lam - 1.0) > 1e-9:
-                    continue
-                tie = tie_at(self.data, here, stuck.xi, u)
-            except Untied:
-                continue
-            if any(t.xi == tie.xi and t.side == tie.side for t in ties):
-                continue
-            return tie
-        raise Untied("a tie is neither inside a concave piece nor on a ray that the data fix")
+    def _new_ties(self, weights: dict[int, Weights], ties: Sequence[Tie], stuck: Stuck) -> list[Tie]:
+        """The ties near the direction at which the walk got stuck."""
+        found = nearby(self.data, weights[stuck.xi], ties, stuck)
+        if found is None:
+            raise Untied("a tie is neither inside a concave piece nor on a ray that the data fix")
+        return found
 
     def _loose(self, reason: str) -> Found:
         """A proof with theta scaled down, as little as time allows."""
@@ -204,17 +193,18 @@ class Prover:
             raise Exhausted(reason)
         return best
 
-    def _with(self, trained: Trained, missed: Missed) -> tuple[Floats | None, Floats | None]:
-        """The network with the missing neuron, to be trained again; or nothing, where its weight will be so small that
-        floats cannot find it: it is then kept aside for the refinement."""
+    def _with(self, trained: Trained, missed: Missed) -> None:
+        """Train again with the missing neuron; where its weight is so small that floats do not find it, it is kept
+        aside for the refinement."""
         task = self.given.task
         at, best = ascend(task.Z, missed.xi * trained.residual, (self.frame @ missed.u)[None, :], 80, 1e-3)
-        if float(best[0]) < task.lam * (1.0 + TRAINED):
-            self.extra.append((missed.xi, self.frame.T @ at[0]))
-            return None, None
-        self.extra = []
         size = float(np.linalg.norm(trained.V, axis=1).max(initial=1e-6))
-        return np.vstack([trained.V, 1e-6 * size * at]), np.append(trained.xi, float(missed.xi))
+        V, xi = np.vstack([trained.V, 1e-6 * size * at]), np.append(trained.xi, float(missed.xi))
+        again = train(task, V, xi, told=self._trained)
+        if float(best[0]) > task.lam * (1.0 + TRAINED) or again.objective < trained.objective * (1.0 - 1e-11):
+            self.trained, self.extra = again, []
+        else:
+            self.extra.append((missed.xi, self.frame.T @ at[0]))
 
     def _start(self, trained: Trained) -> tuple[list[float], Floats]:
         """Signs and neurons from which to refine: the trained ones, and those kept aside with the weights that a lasso
@@ -250,6 +240,22 @@ class Prover:
 
     def _trained(self, neurons: int, objective: float) -> None:
         self.tell(Moment("train", neurons, objective))
+
+
+def nearby(data: Data, weights: Weights, ties: Sequence[Tie], stuck: Stuck) -> list[Tie] | None:
+    """Ties near the direction at which a walk got stuck, if there are any that are new."""
+    for tolerance in FACES:
+        try:
+            u = near_direction(data, weights, stuck.u, tolerance)
+            if abs(value(weights, u) / float(data.lam) - 1.0) > 1e-9:
+                continue
+            found = ties_at(data, weights, stuck.xi, u)
+        except Untied:
+            continue
+        new = [t for t in found if not any(o.xi == t.xi and o.side == t.side for o in ties)]
+        if new:
+            return new
+    return None
 
 
 def residual_of(Z: Matrix, y: Vector, neurons: Sequence[tuple[int, Vector]]) -> Vector:

@@ -7,9 +7,10 @@ piece: it is a ray if its lines fix it (they have rank d - 1).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from math import gcd, isqrt
 
 import numpy as np
@@ -26,6 +27,8 @@ NEAR = 1e-9  # a direction whose value is this near (relative) to lambda is trea
 SAME = 1e-9
 SHARE_BITS = 240
 SHORT_BITS = 48
+FEW_SIDES = 2  # convex lines through a ray with which its pieces are told apart
+MOST_SIDES = 4
 
 
 class Untied(Exception):
@@ -69,18 +72,27 @@ def dual_vector(weights: Weights, side: Sequence[int]) -> list[int]:
     return v
 
 
-def tie_at(data: Data, weights: Weights, xi: int, u: Row) -> Tie:
-    """The tie in the direction of an exact vector u."""
-    h = heights(weights, u)
-    side = tuple((x > 0) - (x < 0) for x in h)
+def ties_at(data: Data, weights: Weights, xi: int, u: Row) -> list[Tie]:
+    """The ties in the direction of an exact vector u: one, or one for each side of the convex lines through it."""
+    side = tuple((x > 0) - (x < 0) for x in heights(weights, u))
     kinks = [c for c, s in enumerate(side) if s == 0]
-    if any(weights.w[c] > 0 for c in kinks):
-        basis = face_basis(data, kinks)
-        if len(basis) != 1:
-            raise Untied("a tie lies on a convex line, and its lines do not fix it")
+    convex = [c for c in kinks if weights.w[c] > 0]
+    basis = face_basis(data, kinks)
+    if len(basis) == 1 and len(convex) > FEW_SIDES:
         ray = basis[0] if sum(a * b for a, b in zip(basis[0], u, strict=True)) > 0 else tuple(-x for x in basis[0])
-        return Tie(xi, ray, side, None)
-    return Tie(xi, shortened(data, weights, u, side, kinks), side, shares_of(data, weights, u, side))
+        return [Tie(xi, ray, side, None)]
+    if len(convex) > MOST_SIDES:
+        raise Untied("a tie lies on many convex lines, and its lines do not fix it")
+    short = shortened(data, weights, u, side, kinks)
+    found = []
+    for signs in product((1, -1), repeat=len(convex)):
+        chosen = dict(zip(convex, signs, strict=True))
+        shares = shares_of(data, weights, u, side, chosen)
+        if shares is not None:
+            found.append(Tie(xi, short, tuple(chosen.get(c, s) for c, s in enumerate(side)), shares))
+    if not found:
+        raise Untied("a tie has no multipliers")
+    return found
 
 
 def shortened(data: Data, weights: Weights, u: Row, side: tuple[int, ...], kinks: list[int]) -> Row:
@@ -101,9 +113,12 @@ def shortened(data: Data, weights: Weights, u: Row, side: tuple[int, ...], kinks
     return u
 
 
-def shares_of(data: Data, weights: Weights, u: Row, side: Sequence[int]) -> tuple[Fraction, ...]:
-    """Shares in [0, 1] of the concave kinks with c0 + sum_on + sum share w p = lambda u/|u|, to many digits."""
-    tight = [c for c in weights.concave if side[c] == 0]
+def shares_of(
+    data: Data, weights: Weights, u: Row, side: Sequence[int], chosen: Mapping[int, int]
+) -> tuple[Fraction, ...] | None:
+    """Shares of the lines through u with c0 + sum_on + sum share w p = lambda u/|u|, to many digits: in [0, 1] for
+    concave lines, at least 1 or at most 0 for convex ones on their chosen sides. None where there are none."""
+    tight = [c for c, w in enumerate(weights.w) if w and side[c] == 0]
     if not tight:
         return ()
     lam = data.lam
@@ -117,11 +132,16 @@ def shares_of(data: Data, weights: Weights, u: Row, side: Sequence[int]) -> tupl
     columns = np.array([[float(Fraction(weights.w[c] * p, weights.unit)) for p in weights.lines.rows[c]] for c in tight])
     A = columns.T / scale
     b = np.array([float(Fraction(x, one)) for x in goal]) / scale
+    lowest = np.array([{0: 0.0, 1: 1.0, -1: -np.inf}[chosen.get(c, 0)] for c in tight])
+    highest = np.array([{0: 1.0, 1: np.inf, -1: 0.0}[chosen.get(c, 0)] for c in tight])
     share = np.linalg.lstsq(A, b, rcond=1e-12)[0]
     units = columns / np.linalg.norm(columns, axis=1, keepdims=True)
-    if np.linalg.matrix_rank(units, tol=1e-9) < len(tight) or share.min() < 0.0 or share.max() > 1.0:
-        share = lsq_linear(A, b, (0.0, 1.0), tol=1e-15).x
-    free = (share > 1e-12) & (share < 1.0 - 1e-12)
+    dependent = np.linalg.matrix_rank(units, tol=1e-9) < len(tight)
+    if dependent or (share < lowest).any() or (share > highest).any():
+        share = lsq_linear(A, b, (lowest, highest), tol=1e-15).x
+        if float(np.abs(A @ share - b).max()) > 1e-8:
+            return None
+    free = (share > lowest + 1e-12) & (share < highest - 1e-12)
     grid = 1 << SHARE_BITS
     found = [int(Fraction(float(s)) * grid) if f else round(s) * grid for s, f in zip(share, free, strict=True)]
     for _ in range(40):
@@ -135,13 +155,24 @@ def shares_of(data: Data, weights: Weights, u: Row, side: Sequence[int]) -> tupl
         step = np.linalg.lstsq(A[:, free], rest, rcond=1e-12)[0]
         for i, x in zip(np.flatnonzero(free), step, strict=True):
             found[i] += int(x)
-    return tuple(Fraction(min(max(s, 0), grid), grid) for s in found)
+    bounds = [{0: (0, grid), 1: (grid, None), -1: (None, 0)}[chosen.get(c, 0)] for c in tight]
+    return tuple(Fraction(_clip(s, *both), grid) for s, both in zip(found, bounds, strict=True))
+
+
+def _clip(s: int, low: int | None, high: int | None) -> int:
+    s = s if low is None else max(s, low)
+    return s if high is None else min(s, high)
+
+
+def tight_lines(weights: Weights, tie: Tie) -> list[int]:
+    """The lines with weight that pass through u."""
+    return [c for c, (w, h) in enumerate(zip(weights.w, heights(weights, tie.u), strict=True)) if w and not h]
 
 
 def exact_shares(data: Data, weights: Weights, tie: Tie) -> Tie:
     """The tie with shares for which v is exactly the projection of the gradient on its face, if they are in [0, 1]."""
-    tight = [c for c in weights.concave if tie.side[c] == 0]
-    if tie.shares is None or not tight:
+    tight = tight_lines(weights, tie)
+    if tie.shares is None or not tight or any(weights.w[c] > 0 for c in tight):
         return tie
     v = dual_vector(weights, tie.side)
     B = fmpq_mat(fmpz_mat([list(b) for b in face_basis(data, [c for c, s in enumerate(tie.side) if s == 0])]))
@@ -168,8 +199,9 @@ def longest_squared(data: Data, weights: Weights, tie: Tie) -> Fraction:
     """|v|^2 of a neuron, kappa^2 of a ray."""
     if tie.shares is None:
         return value_squared(weights, tie.u)
-    v = [Fraction(x, weights.unit) for x in dual_vector(weights, tie.side)]
-    tight = [c for c in weights.concave if tie.side[c] == 0]
+    tight = tight_lines(weights, tie)
+    side = [0 if c in tight else s for c, s in enumerate(tie.side)]
+    v = [Fraction(x, weights.unit) for x in dual_vector(weights, side)]
     for c, s in zip(tight, tie.shares, strict=True):
         v = [x + s * Fraction(weights.w[c] * p, weights.unit) for x, p in zip(v, weights.lines.rows[c], strict=True)]
     return sum((x * x for x in v), Fraction(0))
@@ -203,15 +235,17 @@ def projection(basis: Sequence[Row], v: Sequence[int]) -> Row:
     return tuple(x // g for x in numerators)
 
 
-def engine_ties(ties: Sequence[Tie], weights: Weights, side: Side, xi: int) -> EngineTies:
+def engine_ties(ties: Sequence[Tie], weights: Weights, side: Side, xi: int, doubts: Sequence[int]) -> EngineTies:
     """The ties of one sign for the engine."""
     d = len(side.frame)
     here = [(i, t) for i, t in enumerate(ties) if t.xi == xi]
     pieces = [(i, t) for i, t in here if t.shares is not None]
     rays = [(i, t) for i, t in here if t.shares is None]
     convex, concave = list(weights.convex), list(weights.concave)
-    sides = np.array([[t.side[c] for c in convex] for _, t in pieces], dtype=np.int8).reshape(len(pieces), len(convex))
-    a = np.array([side.c0 + side.P[np.flatnonzero(s > 0)].sum(axis=0) for s in sides]).reshape(-1, d)
+    fixed = [*convex, *doubts]
+    sides = np.array([[t.side[c] for c in fixed] for _, t in pieces], dtype=np.int8).reshape(len(pieces), len(fixed))
+    on = sides[:, : len(convex)] > 0
+    a = np.array([side.c0 + side.P[np.flatnonzero(s)].sum(axis=0) for s in on]).reshape(-1, d)
 
     def through(lines: list[int]) -> np.ndarray:
         found = [[t.side[c] == 0 for c in lines] for _, t in rays]

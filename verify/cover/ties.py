@@ -22,10 +22,10 @@ TOUCHES = (
 
 @dataclass(frozen=True)
 class Tie:
-    """A direction u. `side`: the sign of p_c.u for every line.
+    """A direction u, and a side (1, -1, or 0: any) of every line.
 
-    A neuron (no convex line has side 0): on the u' with the same sides of the convex lines, xi theta.(Zu')_+ <= v.u'
-    with |v| <= lambda. A ray: kappa = xi theta.(Zu)_+ / |u| <= lambda.
+    A neuron: wherever the convex lines have these sides, xi theta.(Zu')_+ <= v.u' with |v| <= lambda. A ray: all lines
+    through u have side 0, and kappa = xi theta.(Zu)_+ / |u| <= lambda.
     """
 
     xi: int
@@ -35,7 +35,7 @@ class Tie:
 
 
 def read_tie(weights: dict[int, Weights], squared: Fraction, node: Node) -> Tie:
-    """Reject unless |v| <= lambda, or kappa <= lambda."""
+    """Reject unless |v|^2 <= squared, or kappa^2 <= squared."""
     fields = node.record("sign", "u", optional=("shares",))
     xi = 1 if fields["sign"].text("+", "-") == "+" else -1
     here = weights[xi]
@@ -46,15 +46,17 @@ def read_tie(weights: dict[int, Weights], squared: Fraction, node: Node) -> Tie:
         if (top := here.at(u)) > 0 and top**2 > squared * dot(u, u):
             raise node.reject("xi theta.(Zu)_+ <= lambda |u| at the ray")
         return Tie(xi, u, side, ray=True)
-    if any(side[c] == 0 for c in here.convex):
-        raise fields["u"].reject("a direction that lies on no convex line")
-    tight = [c for c in here.concave if side[c] == 0]
+    on = np.flatnonzero(side > 0).tolist()
+    tight = [c for c, w in enumerate(here.w) if w and not side[c]]
     shares = fields["shares"].vector(len(tight))
-    if not all(0 <= s <= 1 for s in shares):
-        raise fields["shares"].reject("shares between 0 and 1")
+    for c, share in zip(tight, shares, strict=True):
+        if here.w[c] > 0:
+            side[c] = 1 if share >= 1 else -1
+        if 0 < share < 1 if here.w[c] > 0 else not 0 <= share <= 1:
+            raise fields["shares"].reject("shares in [0, 1] of concave lines, outside (0, 1) of convex ones")
     s, q = cleared(shares)
     v = [x * q for x in here.c0]
-    for c, factor in [*((c, q) for c in range(len(side)) if side[c] > 0), *zip(tight, s, strict=True)]:
+    for c, factor in [*((c, q) for c in on), *zip(tight, s, strict=True)]:
         v = [x + factor * here.w[c] * p for x, p in zip(v, here.lines.rows[c], strict=True)]
     if (length := Fraction(dot(v, v), (q * here.unit) ** 2)) > squared:
         raise node.reject(f"|v|^2 <= {show(squared)}", show(length))

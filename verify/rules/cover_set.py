@@ -19,7 +19,7 @@ from verify.text import Node
 
 
 def check(problem: Problem, facts: Facts, node: Node) -> OptimalSet:
-    """Reject unless the fact holds: a class for each tie of the cover, in their order."""
+    """Reject unless the fact holds: a class for each tie of the cover, in their order; equal ones are one class."""
     fields = node.record(*KEYS, optional=("mixed",))
     value, cover = facts[VALUE], facts[COVER]
     ball = Ball(problem, facts[DUAL].theta, 2 * (value.upper - value.lower))
@@ -27,20 +27,23 @@ def check(problem: Problem, facts: Facts, node: Node) -> OptimalSet:
     for xi, slack in cover.slack.items():
         if moved >= slack * problem.lam:
             raise node.reject("a cover whose margin holds for the whole ball of residuals", f"too small for {xi:+}")
-    entries = fields["classes"].array(len(cover.ties))
-    classes = [checked(ball, cover, i, tie, entry) for i, (tie, entry) in enumerate(zip(cover.ties, entries, strict=True))]
-    if len({a.key for a in classes}) != len(classes):
-        raise fields["classes"].reject("no two classes of the same sign and pattern", "two")
-    return check_set(ball, classes, fields)
+    classes: dict[tuple[int, int], Class] = {}
+    for i, (tie, entry) in enumerate(zip(cover.ties, fields["classes"].array(len(cover.ties)), strict=True)):
+        found = checked(ball, cover, i, tie, entry)
+        if classes.setdefault(found.key, found).B != found.B:
+            raise entry.reject("the same v as the class before it with this sign and pattern")
+    return check_set(ball, list(classes.values()), fields)
 
 
 def checked(ball: Ball, cover: Cover, number: int, tie: Tie, node: Node) -> Class:
     """The class of a tie; all leaves that name the tie lie in its region, for every residual of the ball."""
     if tie.ray:
         return ray_class(ball, cover, tie, node)
-    found = read_class(ball, None, node)
+    first = names(cover)
+    sides = {first[c]: int(tie.side[c]) for c in cover.weights[tie.xi].convex if not cover.lines.array[c] @ tie.u}
+    found = read_class(ball, None, node, sides)
     xi, D = found.key
-    side = np.zeros(len(cover.lines.rows), dtype=np.int64)
+    side = np.array([sides.get(first[c], 0) for c in range(len(cover.lines.rows))], dtype=np.int64)
     for k, (c, a) in enumerate(zip(cover.lines.line, cover.lines.multiple, strict=True)):
         if c >= 0 and not found.zeros >> k & 1:
             side[c] = (1 if D >> k & 1 else -1) * (1 if a > 0 else -1)
@@ -48,6 +51,14 @@ def checked(ball: Ball, cover: Cover, number: int, tie: Tie, node: Node) -> Clas
     if xi != tie.xi or not cover.inside(xi, number, side, doubtful):
         raise node.reject(f"a class whose region holds all leaves of tie {number}")
     return found
+
+
+def names(cover: Cover) -> dict[int, int]:
+    """The first row of every line."""
+    first: dict[int, int] = {}
+    for k, c in enumerate(cover.lines.line):
+        first.setdefault(c, k)
+    return first
 
 
 def surely_concave(ball: Ball, cover: Cover, xi: int, c: int) -> bool:
@@ -63,9 +74,7 @@ def ray_class(ball: Ball, cover: Cover, tie: Tie, node: Node) -> Class:
     fields = node.record("sign", "pattern", "kinks", "basis", "idle", "fixed")
     problem = ball.problem
     face = read_face(problem.Z, problem.d, ball.planes, fields)
-    first: dict[int, int] = {}
-    for k, c in enumerate(cover.lines.line):
-        first.setdefault(c, k)
+    first = names(cover)
     tight = sorted(first[c] for c in range(len(cover.lines.rows)) if tie.side[c] == 0)
     rows = zip(cover.lines.line, cover.lines.multiple, strict=True)
     D = mask_of(k for k, (c, a) in enumerate(rows) if c >= 0 and a * tie.side[c] > 0)
