@@ -118,10 +118,19 @@ def float_lines(lines: Lines) -> Floats:
 
 
 def proposed_face(data: Data, units: Floats, xi: int, v: Floats, tolerance: float) -> Face:
-    """The face whose kinks are the lines that v nearly lies on."""
+    """The face whose kinks are the lines that v nearly lies on: the nearest first, as long as a direction is left."""
     heights = units @ v / np.linalg.norm(v)
-    kinks = frozenset(np.flatnonzero(np.abs(heights) < tolerance).tolist())
-    kinks = closed(data, kinks, face_basis(data, sorted(kinks)))
+    near = np.flatnonzero(np.abs(heights) < tolerance)
+    kinks = frozenset(near.tolist())
+    basis = face_basis(data, sorted(kinks))
+    if not basis:
+        chosen: list[int] = []
+        for c in near[np.argsort(np.abs(heights[near]))].tolist():
+            if face_basis(data, [*chosen, c]):
+                chosen.append(c)
+        kinks = frozenset(chosen)
+        basis = face_basis(data, chosen)
+    kinks = closed(data, kinks, basis)
     side = tuple(0 if c in kinks else (1 if h > 0 else -1) for c, h in enumerate(heights))
     return Face(xi, kinks, side, v)
 

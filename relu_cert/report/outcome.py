@@ -118,6 +118,8 @@ class Outcome:
         model = "gated ReLU" if problem.kind == "gated" else "ReLU"
         if listed:
             lines.append(f"model        two layers, {model}, all {len(listed)} activation patterns")
+        elif problem.unlisted:
+            lines.append(f"model        two layers, {model}, networks of any width (patterns not listed)")
         elif sampled:
             lines.append(f"model        two layers, {model}, only {len(sampled.patterns)} activation patterns")
         else:
