@@ -287,7 +287,7 @@ def _group(group: Group) -> dict[str, Any]:
 def _optimal_set(problem: Problem, found: OptimalSet) -> dict[str, Any]:
     return {
         "lift": matrix(found.lift),
-        "classes": [_class(problem, neuron) for neuron in found.classes],
+        "classes": [_class(problem, one) for one in (found.out if isinstance(found.out, tuple) else found.classes)],
         "sigma": number(found.sigma),
         "masses": vector(found.masses),
         "split": vector(found.split),
@@ -297,7 +297,9 @@ def _optimal_set(problem: Problem, found: OptimalSet) -> dict[str, Any]:
 
 
 def _outs(problem: Problem, found: OptimalSet) -> dict[str, Any]:
-    return {} if problem.unlisted else {"out": _multipliers(found.out) if problem.model == "relu" else None}
+    if isinstance(found.out, tuple):
+        return {}
+    return {"out": _multipliers(found.out) if problem.model == "relu" else None}
 
 
 def _algebraic_set(problem: Problem, found: AlgebraicSet) -> dict[str, Any]:

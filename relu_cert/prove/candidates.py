@@ -26,7 +26,7 @@ class Candidates:
     """All classes that may be active, and the multipliers that prove finer pieces out (ReLU)."""
 
     classes: tuple[NeuronClass, ...]
-    out: PieceMultipliers
+    out: PieceMultipliers | tuple[NeuronClass, ...]
 
 
 class Unsettled(Exception):
@@ -40,7 +40,8 @@ def find_candidates(problem: Problem, lam: Fraction, dual: Dual, ball: Ball) -> 
     if problem.model == "gated":
         return Candidates(_gated(problem.network, lam, ball), PieceMultipliers((), ()))
     if problem.unlisted:
-        return Candidates(_covered(problem, dual, ball), PieceMultipliers((), ()))
+        found = _covered(problem, dual, ball)
+        return Candidates(tuple({one.key: one for one in reversed(found)}.values())[::-1], found)
     if not isinstance(dual.multipliers, PieceMultipliers):
         raise ValueError("a ReLU dual point has multipliers for its pieces")
     plus = _relu(problem, 1, dual.multipliers.plus, lam, ball)

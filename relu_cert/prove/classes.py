@@ -170,9 +170,11 @@ def _stable_relu(Z: Matrix, neuron: NeuronClass, ball: Ball) -> bool:
             return False
     loose = loose_kinks(neuron)
     weights = {k: t[k] for k in on}
+    sides = dict(neuron.sides)
     for c, f in zip(loose, neuron.fixed, strict=True):
         right, left = kink_slopes[c]
-        if not (0 <= f <= 1 and right < left and (left - right) ** 2 > size2[c] * R2):
+        within = {0: 0 <= f <= 1 and right < left, 1: f >= 1 and left < right, -1: f <= 0 and left < right}
+        if not (within[sides.get(c, 0)] and (left - right) ** 2 > size2[c] * R2):
             return False
         weights[c] = left + f * (right - left)
     start = combine(Z, [weights.get(k, Fraction(0)) for k in range(len(Z))])
@@ -189,7 +191,9 @@ def _stable_relu(Z: Matrix, neuron: NeuronClass, ball: Ball) -> bool:
     for mu, w, c in zip(m, W, neuron.basis, strict=True):
         right, left = kink_slopes[c]
         move2 = 2 * (norm_squared(w) * zeta2 + size2[c]) * R2
-        if not (right < mu < left and (mu - right) ** 2 > move2 and (left - mu) ** 2 > move2):
+        above = mu > right and (mu - right) ** 2 > move2
+        below = mu < left and (left - mu) ** 2 > move2
+        if not {0: above and below, 1: above, -1: below}[sides.get(c, 0)]:
             return False
     return True
 

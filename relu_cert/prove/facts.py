@@ -157,6 +157,7 @@ class NeuronClass:
     The others are spanned by the basis, and `fixed` says what their multipliers are: mu_c = l_c + fixed_c (p_c - l_c)
     with 0 <= fixed_c <= 1 (ReLU; p_c and l_c are the slopes on both sides), rho_k = fixed_k >= 0 (direct).
     `ray`: the kinks leave one direction only, and a cover shows that it is the maximiser near it, without multipliers.
+    `sides`: kinks that are convex, each with the side (1, -1) on which it is looked at: there fixed_c >= 1 or <= 0.
     """
 
     sign: Sign = 1
@@ -167,6 +168,12 @@ class NeuronClass:
     idle: tuple[int, ...] = ()
     fixed: Vector = ()
     ray: bool = False
+    sides: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def key(self) -> tuple[Sign, str | None, int | None]:
+        """What tells classes apart."""
+        return self.sign, self.pattern, self.block
 
 
 @dataclass(frozen=True)
@@ -174,7 +181,8 @@ class OptimalSet:
     """The optimal set of one problem, proved.
 
     `lift`     basis of L as rows (empty: L = {0})
-    `classes`  all classes that may be active; `out` proves the other fine pieces out (ReLU)
+    `classes`  all classes that may be active; `out` proves the other fine pieces out (ReLU), or has, over a cover, the
+               class of every tie (several ties may be of one class)
     `groups`   the superclasses: tuples of class numbers, each class in one of them, but for the mixed ones
     `mixed`    classes whose kernel is a mixture of those of the superclasses, sum_s beta_s G_s with sum beta_s = 1,
                exactly (on residuals orthogonal to L): pairs of a class and its beta
@@ -191,7 +199,7 @@ class OptimalSet:
 
     lift: Matrix
     classes: tuple[NeuronClass, ...]
-    out: PieceMultipliers
+    out: PieceMultipliers | tuple[NeuronClass, ...]
     groups: tuple[tuple[int, ...], ...]
     sigma: Fraction
     masses: Vector
