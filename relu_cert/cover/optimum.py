@@ -30,7 +30,7 @@ from relu_cert.cover.pool import Cluster, Pools, Processes, Serial
 from relu_cert.cover.refine import BITS, Data, Unrefined, data_of, refine
 from relu_cert.cover.ties import Untied, longest_squared, near_direction, ties_at, value
 from relu_cert.cover.train import Task, Trained, ascend, largest, train, weigh
-from relu_cert.exact import Matrix, Vector, sqrt_upper
+from relu_cert.exact import Matrix, Vector, scaled_rows, sqrt_upper
 from relu_cert.prove.lifts import orthogonal_part
 from relu_cert.solve.threads import one_thread
 
@@ -114,11 +114,12 @@ class Prover:
         """The exact finish."""
         data = self.data
         if not len(trained.V):
-            base, neurons, directions = self.given.y, (), []
+            base, neurons, directions, residual = self.given.y, (), [], self.given.y
         else:
             exact, r, _ = refine(data, *self._start(trained))
             unit = data.scale * data.y_scale << BITS
-            base = rounded([Fraction(x, unit) for x in r], THETA_BITS)
+            residual = tuple(Fraction(x, unit) for x in r)
+            base = rounded(residual, THETA_BITS)
             neurons = tuple((one.xi, one.v) for one in exact)
             directions = [(one.xi, one.numerators) for one in exact]
         weights = {xi: weights_of(data.lines, base, xi) for xi in (1, -1)}
@@ -128,7 +129,7 @@ class Prover:
             longest = max((longest_squared(data, weights[t.xi], t) for t in ties), default=Fraction(0))
             tau = part_of(longest, data.lam, THETA_BITS)
             theta = tuple(tau * x for x in base)
-            radius = 2 * (self._upper(neurons) - lower_bound(self.given.y, theta))
+            radius = 2 * (self._upper(neurons, residual) - lower_bound(self.given.y, theta))
             try:
                 cover = dual_cover(
                     data, self.frame, theta, data.lam**2, ties, max(radius, Fraction(0)), self._pool("prove"), 1.0 + 1e-7
@@ -149,7 +150,8 @@ class Prover:
             longest = max((longest_squared(data, weights[t.xi], t) for t in ties), default=Fraction(0))
             tau = part_of(longest, data.lam, THETA_BITS)
             theta = tuple(tau * x for x in base)
-            radius = max(2 * (self._upper(found.neurons) - lower_bound(self.given.y, theta)), Fraction(0))
+            upper = self._upper(found.neurons, self._residual(found.neurons))
+            radius = max(2 * (upper - lower_bound(self.given.y, theta)), Fraction(0))
             pool = self._pool("prove")
             return Found(found.neurons, theta, dual_cover(data, self.frame, theta, data.lam**2, ties, radius, pool))
 
@@ -222,10 +224,9 @@ class Prover:
     def _residual(self, neurons: Sequence[tuple[int, Vector]]) -> Vector:
         return residual_of(self.given.Z, self.given.y, neurons)
 
-    def _upper(self, neurons: Sequence[tuple[int, Vector]]) -> Fraction:
-        r = self._residual(neurons)
+    def _upper(self, neurons: Sequence[tuple[int, Vector]], r: Vector) -> Fraction:
         norms = sum((sqrt_upper(sum((x * x for x in w), Fraction(0)), 400) for _, w in neurons), Fraction(0))
-        return sum((x * x for x in r), Fraction(0)) / 2 + self.data.lam * norms
+        return squares(r) / 2 + self.data.lam * norms
 
     def _pool(self, stage: str) -> Pools:
         def told(nodes: int, open_cones: int) -> None:
@@ -260,18 +261,27 @@ def nearby(data: Data, weights: Weights, ties: Sequence[Tie], stuck: Stuck) -> l
 
 def residual_of(Z: Matrix, y: Vector, neurons: Sequence[tuple[int, Vector]]) -> Vector:
     """y - sum xi (Zw)_+"""
+    N, q = scaled_rows(Z)
     r = list(y)
     for xi, w in neurons:
-        for k, z in enumerate(Z):
-            height = sum((a * b for a, b in zip(z, w, strict=True)), Fraction(0))
-            if height > 0:
-                r[k] -= xi * height
+        (u,), p = scaled_rows([w])
+        for k, z in enumerate(N):
+            if (height := sum(a * b for a, b in zip(z, u, strict=True))) > 0:
+                r[k] -= Fraction(xi * height, p * q)
     return tuple(r)
 
 
 def lower_bound(y: Vector, theta: Vector) -> Fraction:
     """D(theta) = y.theta - 1/2 |theta|^2"""
-    return sum((a * b - b * b / 2 for a, b in zip(y, theta, strict=True)), Fraction(0))
+    (T,), q = scaled_rows([theta])
+    (Y,), p = scaled_rows([y])
+    return Fraction(sum(a * b for a, b in zip(Y, T, strict=True)), p * q) - squares(theta) / 2
+
+
+def squares(v: Vector) -> Fraction:
+    """|v|^2"""
+    (p,), q = scaled_rows([v])
+    return Fraction(sum(x * x for x in p), q * q)
 
 
 def about_lambda_max(given: Setting) -> tuple[int, Floats, float]:

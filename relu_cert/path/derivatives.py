@@ -57,7 +57,8 @@ class Derivatives:
 class _Linear:
     """The system at theta, and how far the true one can be from it (as the checker bounds it)."""
 
-    M: fmpq_mat
+    B: tuple[fmpq_mat, ...]
+    alpha: Vector
     Q: fmpq_mat
     g: Vector
     R: Fraction
@@ -65,10 +66,17 @@ class _Linear:
     mu: Fraction
     sigma: Fraction
 
+    def times(self, x: fmpq_mat) -> fmpq_mat:
+        """M x, M = I + sum_a alpha_a B_a B_a'."""
+        product = x
+        for b, weight in zip(self.B, self.alpha, strict=True):
+            product += b * (b.transpose() * x) * to_fmpq(weight)
+        return product
+
     def distance(self, dr: fmpq_mat, da: fmpq_mat, dy: fmpq_mat, dlam: Fraction) -> Fraction:
         size, total = sqrt_upper(norm_squared(self.g), 128), sum(self.g, Fraction(0))
         moved = sum((g_a * abs(x) for g_a, x in zip(self.g, to_vector(da), strict=True)), Fraction(0))
-        first = _length(self.M * dr + self.Q * da - dy) + self.error * total * _length(dr) + self.R * moved
+        first = _length(self.times(dr) + self.Q * da - dy) + self.error * total * _length(dr) + self.R * moved
         second = _length(self.Q.transpose() * dr - column([dlam] * len(self.g))) + self.R * size * _length(dr)
         ratio = sqrt_upper(self.mu, 128) / self.sigma
         return max(first + ratio * second, ratio * first + ratio**2 * second)
@@ -108,7 +116,8 @@ def _exact(
 ) -> Derivatives:
     """Where r* and alpha are known exactly: [[M, Q], [Q', 0]] solved over the rationals, radius 0."""
     n, k = facts.problem.n, len(system.g)
-    M, Q = system.M.tolist(), system.Q.tolist()
+    unit = fmpq_mat([[fmpq(int(i == j)) for j in range(n)] for i in range(n)])
+    M, Q = system.times(unit).tolist(), system.Q.tolist()
     rows = [[*M[i], *Q[i]] for i in range(n)]
     rows += [[*(Q[i][a] for i in range(n)), *[fmpq(0)] * k] for a in range(k)]
     right = [[fmpq(int(i == j)) for j in range(n)] + [fmpq(0)] for i in range(n)]
@@ -134,9 +143,6 @@ def _system(facts: Facts) -> tuple[_Linear, Fraction] | None:
     problem = facts.problem
     B = [class_map(problem, neuron).B() for neuron in classes]
     g = tuple(norm_squared(to_vector(b)) for b in B)
-    M = fmpq_mat([[fmpq(int(i == j)) for j in range(problem.n)] for i in range(problem.n)])
-    for b, weight in zip(B, alpha, strict=True):
-        M += b * b.transpose() * to_fmpq(weight)
     theta = column(facts.dual.theta)
     outputs = [to_vector(b * (b.transpose() * theta)) for b in B]
     Q = fmpq_mat([[to_fmpq(x) for x in row] for row in zip(*outputs, strict=True)])
@@ -145,7 +151,7 @@ def _system(facts: Facts) -> tuple[_Linear, Fraction] | None:
     sigma, moved = singular_guess(Q), R * sqrt_upper(norm_squared(g), 128)
     if sigma <= moved or not smallest_singular_above(Q, sigma):
         return None
-    return _Linear(M, Q, g, R, error, mu, sigma - moved), sigma
+    return _Linear(tuple(B), tuple(alpha), Q, g, R, error, mu, sigma - moved), sigma
 
 
 def _length(A: fmpq_mat) -> Fraction:

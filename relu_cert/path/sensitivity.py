@@ -30,6 +30,7 @@ from relu_cert.prove.classes import ClassMap, class_map, constraints, to_fmpq
 from relu_cert.prove.facts import Facts
 from relu_cert.refine.faces import orthogonal_basis
 
+MOST_SQUARE = 60  # rows up to which n x n derivatives by y are taken, and compared in two forms
 BITS = 400
 
 
@@ -107,13 +108,12 @@ def sensitivity(facts: Facts, sigma: Fraction | None = None) -> Sensitivity:
         r = arb_mat([[_ball(x, R)] for x in facts.dual.theta])
         alpha = [_ball(x, error) for x in masses]
         lam = arb(to_fmpq(facts.lam))
-        kernel = _kernel_form(maps, signs, r, alpha, lam)
         bases = [
             _even(fmpq_mat(orthogonal_basis([constraints(problem, n)[k] for k in n.basis], one.X.ncols())))
             for n, one in zip(classes, maps, strict=True)
         ]
-        matrix = _matrix_form(maps, signs, bases, r, alpha, lam)
-        freedom = sum((1 - kernel.dr_dy[i, i] for i in range(problem.n)), arb(0))
+        matrix, freedom = _matrix_form(maps, signs, bases, r, alpha, lam, by_y=problem.n <= MOST_SQUARE)
+        kernel = _kernel_form(maps, signs, r, alpha, lam) if problem.n <= MOST_SQUARE else matrix
         sure = None
         if sigma is not None:
             noise = arb(to_fmpq(sigma * sigma))
@@ -166,14 +166,18 @@ def _matrix_form(
     r: arb_mat,
     alpha: Sequence[arb],
     lam: arb,
-) -> Jacobians:
-    """The same by D, from the weights w_a = alpha_a B_a'r alone; alpha_a = |w_a| / lambda."""
+    *,
+    by_y: bool,
+) -> tuple[Jacobians, arb]:
+    """The same by D, from the weights w_a = alpha_a B_a'r alone; alpha_a = |w_a| / lambda. And the degrees of freedom,
+    n - trace dr/dy; without `by_y` the n x n derivatives by y are left out."""
     N = [arb_mat(basis) for basis in bases]
     X = [arb_mat(one.X) * sign for one, sign in zip(maps, signs, strict=True)]
     w = [arb_mat(one.B()).transpose() * sign * r * a for one, sign, a in zip(maps, signs, alpha, strict=True)]
     sizes = [basis.ncols() for basis in N]
     reduced = _beside([X_a * N_a for X_a, N_a in zip(X, N, strict=True)], r.nrows())
-    D = reduced.transpose() * reduced
+    gram = reduced.transpose() * reduced
+    D = arb_mat(gram)
     units, lengths, at = [], [], 0
     for N_a, w_a, size in zip(N, w, sizes, strict=True):
         length = sum((x * x for x in w_a.entries()), arb(0)).sqrt()
@@ -186,8 +190,11 @@ def _matrix_form(
         lengths.append(length)
         at += size
     inverse = D.inv()
-    du_dlam, du_dy = -(inverse * _below(units)), inverse * reduced.transpose()
-    dr_dlam, dr_dy = -(reduced * du_dlam), _identity(r.nrows()) - reduced * du_dy
+    spread = inverse * gram
+    freedom = sum((spread[i, i] for i in range(spread.nrows())), arb(0))
+    du_dlam = -(inverse * _below(units))
+    du_dy = inverse * reduced.transpose() if by_y else arb_mat(inverse.nrows(), 0)
+    dr_dlam, dr_dy = -(reduced * du_dlam), _identity(r.nrows()) - reduced * du_dy if by_y else arb_mat(0, 0)
     dw_dlam, dw_dy, dalpha_dlam, dalpha_dy, at = [], [], [], [], 0
     for N_a, unit, length, size in zip(N, units, lengths, sizes, strict=True):
         along_lam, along_y = _rows(du_dlam, at, size), _rows(du_dy, at, size)
@@ -196,7 +203,8 @@ def _matrix_form(
         dalpha_dlam.append(unit.transpose() * along_lam * (1 / lam) - arb_mat([[length / lam**2]]))
         dalpha_dy.append(unit.transpose() * along_y * (1 / lam))
         at += size
-    return Jacobians(dr_dlam, dr_dy, _below(dalpha_dlam), _below(dalpha_dy), _below(dw_dlam), _below(dw_dy))
+    jacobians = Jacobians(dr_dlam, dr_dy, _below(dalpha_dlam), _below(dalpha_dy), _below(dw_dlam), _below(dw_dy))
+    return jacobians, freedom
 
 
 def _identity(n: int) -> arb_mat:
@@ -204,15 +212,18 @@ def _identity(n: int) -> arb_mat:
 
 
 def _beside(columns: Sequence[arb_mat], n: int) -> arb_mat:
-    return arb_mat([[x for A in columns for x in A.tolist()[i]] for i in range(n)])
+    rows = zip(*(A.tolist() for A in columns), strict=True)
+    return arb_mat([[x for part in row for x in part] for row in rows]) if columns else arb_mat(n, 0)
 
 
 def _below(parts: Sequence[arb_mat]) -> arb_mat:
+    if not parts or not parts[0].ncols():
+        return arb_mat(sum(A.nrows() for A in parts), 0)
     return arb_mat([row for A in parts for row in A.tolist()])
 
 
 def _rows(A: arb_mat, at: int, size: int) -> arb_mat:
-    return arb_mat(A.tolist()[at : at + size])
+    return arb_mat(A.tolist()[at : at + size]) if A.ncols() else arb_mat(size, 0)
 
 
 def _row(A: arb_mat, i: int) -> arb_mat:

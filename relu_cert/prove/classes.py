@@ -20,10 +20,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from flint import fmpq, fmpq_mat
 
-from relu_cert.exact import Matrix, Vector, dot, norm_squared
+from relu_cert.exact import Matrix, Vector, dot, norm_squared, scaled_rows
 from relu_cert.problem.hyperplanes import parallel_classes as parallel_classes
 from relu_cert.problem.model import Problem
 from relu_cert.prove.facts import NeuronClass
@@ -154,9 +155,14 @@ def slopes(rows: dict[int, Fraction], t: Vector) -> tuple[Fraction, Fraction]:
     return right, left
 
 
+@lru_cache(maxsize=8)
+def _frobenius(Z: Matrix) -> Fraction:
+    return sum((norm_squared(z) for z in Z), Fraction(0))
+
+
 def _stable_relu(Z: Matrix, neuron: NeuronClass, ball: Ball) -> bool:
     t = ball.center if neuron.sign > 0 else tuple(-x for x in ball.center)
-    R2, zeta2 = ball.radius_squared, sum((norm_squared(z) for z in Z), Fraction(0))
+    R2, zeta2 = ball.radius_squared, _frobenius(Z)
     classes = parallel_classes(Z)
     if any(c not in classes for c in neuron.kinks):
         return False
@@ -180,13 +186,16 @@ def _stable_relu(Z: Matrix, neuron: NeuronClass, ball: Ball) -> bool:
     start = combine(Z, [weights.get(k, Fraction(0)) for k in range(len(Z))])
     m, W = _multipliers([Z[c] for c in neuron.basis], start)
     v = combine([start, *(Z[c] for c in neuron.basis)], [Fraction(1), *m])
-    for k, z in enumerate(Z):
+    N, q = scaled_rows(Z)
+    (u,), p = scaled_rows([v])
+    room = zeta2 * R2 * p * p  # height^2 > |z|^2 Zeta^2 R^2, times (p q)^2
+    for k, z in enumerate(N):
         if k in kinks or not any(z):
             if k in on:
                 return False
             continue
-        height = dot(z, v) if k in on else -dot(z, v)
-        if not (height > 0 and height**2 > norm_squared(z) * zeta2 * R2):
+        height = sum(a * b for a, b in zip(z, u, strict=True)) * (1 if k in on else -1)
+        if not (height > 0 and height**2 > sum(a * a for a in z) * room):
             return False
     for mu, w, c in zip(m, W, neuron.basis, strict=True):
         right, left = kink_slopes[c]

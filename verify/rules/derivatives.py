@@ -6,6 +6,7 @@ bounds.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -32,13 +33,14 @@ class Derivatives:
 
 @dataclass(frozen=True)
 class Linear:
-    """The system at theta and about alpha, and what the true one can differ by.
+    """The system at theta and about alpha, M = I + sum_a alpha_a B_a B_a', and what the true one can differ by.
 
     `size` = (sum_a g_a^2)^(1/2) and `total` = sum_a g_a with g_a = |B_a|_F^2 >= |G_a|, `mu` >= |M|, `sigma` a lower
     bound on the stretch of the true Q.
     """
 
-    M: fmpq_mat
+    B: Sequence[fmpq_mat]
+    alpha: Sequence[Fraction]
     Q: fmpq_mat
     g: Vector
     R: Fraction
@@ -50,7 +52,10 @@ class Linear:
         """How far (dr, da) can be from the solution for the right side (dy, dlam, ..., dlam)."""
         size, total = root_above(square(self.g)), sum(self.g, Fraction(0))
         moved = sum((g_a * abs(x) for g_a, x in zip(self.g, vector(da), strict=True)), Fraction(0))
-        first = length(self.M * dr + self.Q * da - dy) + self.error * total * length(dr) + self.R * moved
+        product = dr
+        for b, weight in zip(self.B, self.alpha, strict=True):
+            product += b * (b.transpose() * dr) * rational(weight)  # M dr
+        first = length(product + self.Q * da - dy) + self.error * total * length(dr) + self.R * moved
         right = column([dlam] * len(self.g))
         second = length(self.Q.transpose() * dr - right) + self.R * size * length(dr)
         ratio = root_above(self.mu) / self.sigma
@@ -101,9 +106,6 @@ def read_system(problem: Problem, theta: Vector, R: Fraction, found: OptimalSet,
     alpha = [sum((found.neurons[a].weight for a in group), Fraction(0)) for group in merged.values()]
     error = found.weight_error * max(map(len, merged.values()), default=0)
     g = tuple(square(vector(b)) for b in B)
-    M = identity(problem.n)
-    for b, weight in zip(B, alpha, strict=True):
-        M += b * b.transpose() * rational(weight)
     Q = side_by_side([b * (b.transpose() * column(theta)) for b in B], problem.n)
     mu = 1 + sum((g_a * (abs(weight) + error) for g_a, weight in zip(g, alpha, strict=True)), Fraction(0))
     sigma, moved = node.number(), R * root_above(square(g))
@@ -111,7 +113,7 @@ def read_system(problem: Problem, theta: Vector, R: Fraction, found: OptimalSet,
         raise node.reject(f"sigma > {show(moved)}, what the ball can change", show(sigma))
     if not stretches(Q, sigma):
         raise node.reject("|Q x| >= sigma |x| for all x", show(sigma))
-    return Linear(M, Q, g, R, error, mu, sigma - moved), len(B)
+    return Linear(B, alpha, Q, g, R, error, mu, sigma - moved), len(B)
 
 
 def check_sure(
