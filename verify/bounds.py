@@ -13,7 +13,7 @@ from verify.text import Vector
 
 ROOT_BITS = 128
 LONG_BITS = 512
-MOST_ENTRIES = 2**26
+MOST_ENTRIES = 2**24
 
 
 def root_above(x: Fraction) -> Fraction:
