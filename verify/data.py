@@ -68,7 +68,8 @@ def compare(raw: bytes, input_: Input, problem: Problem, limits: Limits) -> None
     if digest != input_.sha256:
         raise Rejected("certificate.input.sha256", f"{digest} (the hash of the data given)", input_.sha256)
     if input_.kind == "json":
-        X, y, groups, K = read_direct(raw, limits)
+        cones = sum(len(K_b) * len(K_b[0]) for K_b in problem.K if K_b)
+        X, y, groups, K = read_direct(raw, limits, (problem.n + 2) * (problem.d + 2) + cones)
         for name, read, stated in (("groups", groups, problem.groups), ("K", K, problem.K)):
             if read != stated:
                 raise Rejected(f"certificate.problem.{name}", f"the {name} of the data given", "others")
@@ -181,10 +182,12 @@ def nearest_double(x: Fraction, place: str) -> Fraction:
 
 
 def read_direct(
-    raw: bytes, limits: Limits
+    raw: bytes, limits: Limits, numbers: int = 2**20
 ) -> tuple[Matrix, Vector, tuple[tuple[int, ...], ...], tuple[Matrix | None, ...]]:
-    """X, y, groups and K of a direct problem: JSON with integers or strings for numbers."""
+    """X, y, groups and K of a direct problem: JSON with integers or strings for numbers, about so many."""
     content = unzipped(raw, limits)
+    if content.count(b",") > 2 * numbers + SPARE:
+        raise Rejected("data", f"at most {numbers} numbers", "more")
     within_limits(content, limits, lambda expected, found: BadData("data", expected, found))
     try:
         top = json.loads(content.decode("utf-8-sig"), parse_int=Literal, parse_float=_refuse, parse_constant=_refuse,
