@@ -321,7 +321,7 @@ def test_a_packed_table_is_counted_before_it_is_split(text: bytes) -> None:
     raw = gzip.compress(text * 5_000_000)
     assert len(raw) < 100_000
     changes = {"input.sha256": sha256(raw).hexdigest()}
-    with pytest.raises(verify.Rejected, match="more than [0-9]+ fields"):
+    with pytest.raises(verify.Rejected, match=r"more than [0-9]+ fields"):
         verify.check(changed(ONE_ROW, changes), raw)
 
 
