@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import reduce
 
 from verify.claims import CLAIMS, REFUTATIONS
-from verify.data import compare, number, read_input
-from verify.errors import Declined, Rejected, Usage
+from verify.data import compare, read_input
+from verify.errors import Declined, Usage
 from verify.facts import Facts, check_facts
 from verify.network.file import compare_file
 from verify.problem import Problem, read_problem
@@ -94,7 +94,6 @@ CHOSEN = {
     **{f"network-{key}": ("facts", "network", "penalty", key) for key in ("convention", "value", "batch")},
     "network-gap": ("facts", "network", "gap"),
 }
-NUMBERS = ("lambda", "delta", "gap", "lo", "hi", "jump-lo", "jump-hi", "network-value", "network-gap")
 
 
 def statement(top: Node, problem: Problem, data: bool, network: bool) -> dict[str, str]:
@@ -123,20 +122,6 @@ def under(problem: Problem) -> str:
     if problem.logistic:
         parts.append("for the logistic loss")
     return ", ".join(parts)
-
-
-def expect(report: Report, key: str, value: str) -> None:
-    """Reject unless the certificate states this: a key of its statement, or claim=NAME or claim=NAME:VERDICT."""
-    if key == "claim":
-        name, _, verdict = value.partition(":")
-        found = next((line.verdict for line in report.lines if line.claim == name), "no such claim")
-        value = verdict or "PROVED"
-    elif (found := report.statement.get(key, "")) == "":
-        raise Usage("--expect", f"one of the keys claim, {', '.join(report.statement)}", key)
-    if found != value and not (
-        key in NUMBERS and number(value, "decimal", "--expect") == number(found, "decimal", key)
-    ):
-        raise Rejected(f"--expect {key}", value, found)
 
 
 def judged(problem: Problem, facts: Facts, claim: str, verdict: str, node: Node) -> str:

@@ -24,7 +24,7 @@ DECIMAL = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+))?")
 QUOTIENT = re.compile(r"([+-]?)([0-9]+)/([0-9]+)")
 NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity|na)", re.IGNORECASE)
 MAX_EXPONENT = 5000
-SPARE = 100_000  # blank lines at the end of the data, and delimiters in quotes
+SPARE = 1000  # blank lines at the end of the data, and delimiters in quotes
 
 
 @dataclass(frozen=True)
