@@ -16,16 +16,18 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from verify.certificate import expect
+from verify.certificate import Report
 from verify.certificate import read as check
 from verify.child import Over, limited
-from verify.errors import BadData, Declined, Usage, VerifyError
+from verify.data import number
+from verify.errors import BadData, Declined, Rejected, Usage, VerifyError
 from verify.text import Limits
 
 MAX_SECONDS = 3600
 MAX_MEGABYTES = 4096
 INTERRUPTED = 130
 DATA = ("data", "sha256", "kind", "numbers", "bias", "target", "delimiter", "header", "n", "d")
+NUMBERS = ("lambda", "delta", "gap", "lo", "hi", "jump-lo", "jump-hi", "network-value", "network-gap")
 LONGEST = 400  # characters of one value of the statement
 
 
@@ -86,6 +88,20 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         return {"code": INTERRUPTED, "result": "interrupted", "claims": []}
     claims = [asdict(line) for line in report.lines]
     return {"code": 0, "result": "accepted", "statement": report.statement, "claims": claims}
+
+
+def expect(report: Report, key: str, value: str) -> None:
+    """Reject unless the certificate states this: a key of its statement, or claim=NAME or claim=NAME:VERDICT."""
+    if key == "claim":
+        name, _, verdict = value.partition(":")
+        found = next((line.verdict for line in report.lines if line.claim == name), "no such claim")
+        value = verdict or "PROVED"
+    elif (found := report.statement.get(key, "")) == "":
+        raise Usage("--expect", f"one of the keys claim, {', '.join(report.statement)}", key)
+    if found != value and not (
+        key in NUMBERS and number(value, "decimal", "--expect") == number(found, "decimal", key)
+    ):
+        raise Rejected(f"--expect {key}", value, found)
 
 
 def failed(error: VerifyError) -> dict[str, Any]:

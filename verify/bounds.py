@@ -13,7 +13,8 @@ from verify.text import Vector
 
 ROOT_BITS = 128
 LONG_BITS = 512
-MOST_ENTRIES = 2**26
+MOST_ENTRIES = 2**24
+MOST_ROOTS = 512
 
 
 def root_above(x: Fraction) -> Fraction:
@@ -75,6 +76,7 @@ def stretches(A: fmpq_mat, sigma: Fraction) -> bool:
     size = A.ncols()
     if size == 0:
         return True
+    bounded(size, MOST_ROOTS, "eigenvalues of a matrix", "certificate")
     M, denominator = (A.transpose() * A - identity(size) * rational(sigma**2)).numer_denom()
     if sigma > 0 and denominator.bit_length() > LONG_BITS:
         shift = ROOT_BITS + (2 * size * ceil(1 / sigma**2)).bit_length()

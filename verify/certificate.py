@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import reduce
 
 from verify.claims import CLAIMS, VERDICTS, judged
-from verify.data import compare, number, read_input
-from verify.errors import Declined, Rejected, Usage
+from verify.data import compare, read_input
+from verify.errors import Declined, Usage
 from verify.facts import NETWORK
 from verify.problem import Problem, read_problem
 from verify.rules import check_facts
@@ -97,7 +97,6 @@ CHOSEN = {
     **{f"network-{key}": ("facts", "network", "penalty", key) for key in ("convention", "value", "batch")},
     "network-gap": ("facts", "network", "gap"),
 }
-NUMBERS = ("lambda", "delta", "gap", "lo", "hi", "jump-lo", "jump-hi", "network-value", "network-gap")
 
 
 def statement(top: Node, problem: Problem, data: bool, network: bool) -> dict[str, str]:
@@ -126,17 +125,3 @@ def under(problem: Problem) -> str:
     if problem.logistic:
         parts.append("for the logistic loss")
     return ", ".join(parts)
-
-
-def expect(report: Report, key: str, value: str) -> None:
-    """Reject unless the certificate states this: a key of its statement, or claim=NAME or claim=NAME:VERDICT."""
-    if key == "claim":
-        name, _, verdict = value.partition(":")
-        found = next((line.verdict for line in report.lines if line.claim == name), "no such claim")
-        value = verdict or "PROVED"
-    elif (found := report.statement.get(key, "")) == "":
-        raise Usage("--expect", f"one of the keys claim, {', '.join(report.statement)}", key)
-    if found != value and not (
-        key in NUMBERS and number(value, "decimal", "--expect") == number(found, "decimal", key)
-    ):
-        raise Rejected(f"--expect {key}", value, found)

@@ -24,6 +24,7 @@ DECIMAL = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+))?")
 QUOTIENT = re.compile(r"([+-]?)([0-9]+)/([0-9]+)")
 NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity|na)", re.IGNORECASE)
 MAX_EXPONENT = 5000
+SPARE = 1000  # blank lines at the end of the data, and delimiters in quotes
 
 
 @dataclass(frozen=True)
@@ -67,13 +68,14 @@ def compare(raw: bytes, input_: Input, problem: Problem, limits: Limits) -> None
     if digest != input_.sha256:
         raise Rejected("certificate.input.sha256", f"{digest} (the hash of the data given)", input_.sha256)
     if input_.kind == "json":
-        X, y, groups, K = read_direct(raw, limits)
+        cones = sum(len(K_b) * len(K_b[0]) for K_b in problem.K if K_b)
+        X, y, groups, K = read_direct(raw, limits, (problem.n + 2) * (problem.d + 2) + cones)
         for name, read, stated in (("groups", groups, problem.groups), ("K", K, problem.K)):
             if read != stated:
                 raise Rejected(f"certificate.problem.{name}", f"the {name} of the data given", "others")
         same("X", X, problem.Z)
     else:
-        X, y, header = read_table(raw, input_, limits)
+        X, y, header = read_table(raw, input_, limits, (problem.n + 2) * (problem.d + 2))
         if header != input_.header:
             raise Rejected("certificate.input.header", str(header).lower(), str(input_.header).lower())
         same("Z", X, problem.Z)
@@ -92,10 +94,12 @@ def same(name: str, read: Matrix, stated: Matrix) -> None:
                 raise Rejected(f"{place} row {i} column {j}", f"{show(a)} as in the data given", show(b))
 
 
-def read_table(raw: bytes, input_: Input, limits: Limits) -> tuple[Matrix, Vector, bool]:
-    """Z with its bias column, y, and whether there was a header."""
+def read_table(raw: bytes, input_: Input, limits: Limits, fields: int = 2**20) -> tuple[Matrix, Vector, bool]:
+    """Z with its bias column, y, and whether there was a header. There are about so many fields, and some blanks."""
     try:
         text = unzipped(raw, limits).decode("utf-8-sig")
+        if sum(map(text.count, (input_.delimiter, "\n", "\r"))) > 2 * fields + SPARE:
+            raise ValueError(f"more than {fields} fields")
         records = list(csv.reader(io.StringIO(text, newline=""), delimiter=input_.delimiter, strict=True))
     except (UnicodeDecodeError, csv.Error, TypeError, ValueError) as error:
         raise Rejected("data", f"UTF-8 text in fields separated by {input_.delimiter!r}", str(error)) from None
@@ -178,10 +182,12 @@ def nearest_double(x: Fraction, place: str) -> Fraction:
 
 
 def read_direct(
-    raw: bytes, limits: Limits
+    raw: bytes, limits: Limits, numbers: int = 2**20
 ) -> tuple[Matrix, Vector, tuple[tuple[int, ...], ...], tuple[Matrix | None, ...]]:
-    """X, y, groups and K of a direct problem: JSON with integers or strings for numbers."""
+    """X, y, groups and K of a direct problem: JSON with integers or strings for numbers, about so many."""
     content = unzipped(raw, limits)
+    if content.count(b",") > 2 * numbers + SPARE:
+        raise Rejected("data", f"at most {numbers} numbers", "more")
     within_limits(content, limits, lambda expected, found: BadData("data", expected, found))
     try:
         top = json.loads(content.decode("utf-8-sig"), parse_int=Literal, parse_float=_refuse, parse_constant=_refuse,

@@ -61,7 +61,7 @@ def check_masses(found: Candidates, fields: dict[str, Node]) -> tuple[Vector, Fr
     """The masses, and delta: the true ones, the same in all lifted solutions, are within delta of them."""
     ball, S = found.ball, len(found.members)
     R = root_above(ball.R_squared)
-    A = side_by_side([found.Pi * found.outputs[group[0]] for group in found.members], ball.problem.n)
+    A = side_by_side([found.across(found.outputs[group[0]]) for group in found.members], ball.problem.n)
     eps = root_above(Fraction(S)) * found.moved
     sigma = fields["sigma"].number()
     if sigma <= eps:
@@ -70,5 +70,5 @@ def check_masses(found: Candidates, fields: dict[str, Node]) -> tuple[Vector, Fr
         raise fields["sigma"].reject("|A x| >= sigma |x| for all x", show(sigma))
     masses = fields["masses"].vector(S)
     fit = column(y_k - t_k for y_k, t_k in zip(ball.problem.y, ball.theta, strict=True))
-    missed = length(A * column(masses) - found.Pi * fit)
+    missed = length(A * column(masses) - found.across(fit))
     return masses, (missed + R + eps * root_above(square(masses))) / (sigma - eps)

@@ -10,11 +10,12 @@ from functools import cached_property
 
 from flint import fmpq_mat
 
-from verify.bounds import column, dual_basis, identity, matrix, root_above
+from verify.bounds import column, dual_basis, matrix, root_above
 from verify.classes import Ball, Class
 from verify.patterns import mask_of
 from verify.polynomials import at_most, rows
 from verify.problem import dot, square
+from verify.superclasses import same_kernels, without
 from verify.text import Matrix, Node, Vector, show
 
 Groups = Sequence[Sequence[int]]
@@ -58,22 +59,9 @@ def superclasses(moving: Moving, lift: Matrix, node: Node) -> Groups:
     if problem.model == "cgl" and any(problem.K[a.key[1]] is not None for a in classes):
         raise node.reject("no lift where a class has constraints")
     L = matrix(lift, problem.n)
-    W = dual_basis(L)
-    if W is None:
+    if (W := dual_basis(L)) is None:
         raise node.reject("independent rows")
-    Pi = identity(problem.n) - L.transpose() * W
-    kernels: list[fmpq_mat] = []
-    groups: list[list[int]] = []
-    for a, class_ in enumerate(classes):
-        seen = Pi * class_.B
-        kernel = seen * seen.transpose()
-        place = next((s for s, known in enumerate(kernels) if known == kernel), None)
-        if place is None:
-            kernels.append(kernel)
-            groups.append([a])
-        else:
-            groups[place].append(a)
-    return groups
+    return same_kernels([without(L, W, class_.B) for class_ in classes])
 
 
 def antipodal(moving: Moving, lift: Matrix) -> Groups:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
-from flint import fmpq_mat
+from flint import fmpq, fmpq_mat
 
-from verify.bounds import column, dual_basis, identity, matrix, rational, root_above, vector
+from verify.bounds import column, dual_basis, matrix, rational, root_above, vector
 from verify.classes import Ball, Class
 from verify.problem import dot, square
 from verify.text import Matrix, Node, Vector, show
@@ -17,37 +17,28 @@ from verify.text import Matrix, Node, Vector, show
 
 @dataclass(frozen=True)
 class Candidates:
-    """The classes, and L by its basis `lift`; Pi is the projector on the complement of L."""
+    """The classes, and L by its basis `lift`; W is the dual basis."""
 
     ball: Ball
     classes: Sequence[Class]
     lift: Matrix
-    Pi: fmpq_mat
+    W: fmpq_mat
     mixed: Mapping[int, Vector] = field(default_factory=dict)
 
-    def kernel(self, a: int) -> fmpq_mat:
-        """Pi G Pi = (Pi B)(Pi B)' of a class."""
-        B = self.classes[a].B
-        seen = self.Pi * B if self.lift else B
-        return seen * seen.transpose()
+    @cached_property
+    def seen(self) -> list[fmpq_mat]:
+        """Pi B of each class, Pi the projector on the complement of L; (Pi B)(Pi B)' = Pi G Pi is its kernel."""
+        return [self.across(a.B) for a in self.classes]
+
+    def across(self, columns: fmpq_mat) -> fmpq_mat:
+        """Pi times a matrix."""
+        return without(matrix(self.lift, self.ball.problem.n), self.W, columns) if self.lift else columns
 
     @cached_property
     def members(self) -> list[list[int]]:
-        """The superclasses: classes that are not mixed with the same matrix Pi G Pi, in the order of their first."""
-        kernels: list[fmpq_mat] = []
-        members: list[list[int]] = []
-        for a in range(len(self.classes)):
-            if a in self.mixed:
-                continue
-            kernel = self.kernel(a)
-            for known, group in zip(kernels, members, strict=True):
-                if known == kernel:
-                    group.append(a)
-                    break
-            else:
-                kernels.append(kernel)
-                members.append([a])
-        return members
+        """The superclasses: classes that are not mixed with the same kernel, in the order of their first."""
+        pure = [a for a in range(len(self.classes)) if a not in self.mixed]
+        return [[pure[i] for i in group] for group in same_kernels([self.seen[a] for a in pure])]
 
     @cached_property
     def outputs(self) -> list[fmpq_mat]:
@@ -74,14 +65,12 @@ def read_mixed(found: Candidates, node: Node) -> Candidates:
             raise number.reject("classes in ascending order")
         mixed[a] = beta.vector()
     mixing = replace(found, mixed=mixed)
-    firsts = [mixing.kernel(group[0]) for group in mixing.members]
+    firsts = [mixing.seen[group[0]] for group in mixing.members]
     for entry, (a, shares) in zip(entries, mixed.items(), strict=True):
         if len(shares) != len(firsts) or sum(shares) != 1:
             raise entry.reject(f"{len(firsts)} numbers that add up to 1")
-        total = found.kernel(a)
-        for share, kernel in zip(shares, firsts, strict=True):
-            total -= rational(share) * kernel
-        if any(total.entries()):
+        terms = list(zip((fmpq(-1), *map(rational, shares)), (mixing.seen[a], *firsts), strict=True))
+        if sum(p * q * product(S, T) for p, S in terms for q, T in terms):
             raise entry.reject("the mixture of the superclasses that is the kernel of the class", "another matrix")
     return mixing
 
@@ -90,14 +79,36 @@ def read_lift(ball: Ball, classes: Sequence[Class], node: Node) -> Candidates:
     """The basis of L has independent rows, each orthogonal to theta."""
     n = ball.problem.n
     rows = tuple(row.vector(n) for row in node.array())
-    basis = matrix(rows, n)
-    W = dual_basis(basis)
-    if W is None:
+    if (W := dual_basis(matrix(rows, n))) is None:
         raise node.reject("independent rows")
     for k, row in enumerate(rows):
         if off := dot(row, ball.theta):
             raise node.item(k).reject("a row orthogonal to theta", f"row.theta = {show(off)}")
-    return Candidates(ball, classes, rows, identity(n) - basis.transpose() * W)
+    return Candidates(ball, classes, rows, W)
+
+
+def without(basis: fmpq_mat, W: fmpq_mat, columns: fmpq_mat) -> fmpq_mat:
+    """The columns less their projection on the span of the basis rows, of which W is the dual basis."""
+    return columns - basis.transpose() * (W * columns)
+
+
+def product(S: fmpq_mat, T: fmpq_mat) -> fmpq:
+    """The product <SS', TT'> of kernels: the sum of the squares of S'T."""
+    return sum((x * x for x in (S.transpose() * T).entries()), fmpq(0))
+
+
+def same_kernels(seen: Sequence[fmpq_mat]) -> list[list[int]]:
+    """The places with the same SS', in the order of their first: |SS' - TT'|^2 = <SS', SS'> - 2 <SS', TT'> + <TT', TT'>
+    is 0 iff all three are the same."""
+    sizes = [product(S, S) for S in seen]
+    groups: list[list[int]] = []
+    for a, (S, size) in enumerate(zip(seen, sizes, strict=True)):
+        alike = (group for group in groups if sizes[group[0]] == size == product(S, seen[group[0]]))
+        if (group := next(alike, None)) is None:
+            groups.append([a])
+        else:
+            group.append(a)
+    return groups
 
 
 def side_by_side(columns: Sequence[fmpq_mat], n: int) -> fmpq_mat:

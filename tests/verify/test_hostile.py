@@ -5,17 +5,19 @@ from __future__ import annotations
 import gzip
 import json
 import tracemalloc
+from fractions import Fraction
 from hashlib import sha256
 from typing import Any
 
 import pytest
+from flint import fmpq_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import verify
 from tests.verify.cases import accepted
 from tests.verify.wrong import changed
-from verify.bounds import identity
+from verify.bounds import identity, stretches
 from verify.text import integer, show
 
 ONE_ROW = accepted("one row")
@@ -143,9 +145,15 @@ def test_blocks_of_too_many_numbers_are_declined() -> None:
 
 
 def test_a_large_unit_matrix_is_declined() -> None:
-    """n^2 numbers from n bytes: not for n = 8193."""
-    with pytest.raises(verify.Declined, match="67108864 entries of a matrix"):
-        identity(2**13 + 1)
+    """n^2 numbers from n bytes: not for n = 4097."""
+    with pytest.raises(verify.Declined, match="16777216 entries of a matrix"):
+        identity(2**12 + 1)
+
+
+def test_a_large_characteristic_polynomial_is_declined() -> None:
+    """Its time grows with the fourth power of the size: not for 513 columns."""
+    with pytest.raises(verify.Declined, match="512 eigenvalues"):
+        stretches(fmpq_mat(1, 513), Fraction(1))
 
 
 def test_a_gzip_bomb_is_not_unpacked() -> None:
@@ -270,3 +278,61 @@ def test_show_is_short_and_true() -> None:
         words = show(x)
         assert words.startswith("about 9.9999")
         assert int(words.split("e")[1]) == exponent - 1
+
+
+NOTHING = {"model": "cgl", "objective": "1/2|Xw-y|^2 + lambda*sum|w_b|", "groups": [[0]], "K": [None]}
+
+
+def test_an_empty_lift_of_many_rows() -> None:
+    """No matrix of n x n numbers is made where nothing is lifted: 72 KB are checked in a few megabytes."""
+    n = 8000
+    y = " ".join(["1"] * n)
+    nothing = {
+        "lift": [],
+        "classes": [],
+        "out": None,
+        "sigma": "1",
+        "masses": "",
+        "split": "",
+        "tau": "0",
+        "forced": "",
+    }
+    tree = {
+        **{"format": "relu_cert certificate", "version": 1, "input": {"sha256": "0" * 64, "kind": "json"}},
+        "problem": {**NOTHING, "lambda": str(2 * n), "X": ["1"] * n, "y": y},
+        "facts": {
+            "primal": {"neurons": []},
+            "dual": {"theta": y, "multipliers": [None]},
+            "value": {"lower": str(n // 2), "upper": str(n // 2), "gap": "0"},
+            "optimal_set": nothing,
+        },
+        **{"claims": [{"claim": "p-unique", "verdict": "PROVED"}], "end": "relu_cert certificate"},
+    }
+    text = json.dumps(tree).encode()
+    tracemalloc.start()
+    assert verify.check(text)
+    assert tracemalloc.get_traced_memory()[1] < 50 * 2**20
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("text", [b"1,1\n", b"\n", b"1,", b"\r\n"])
+def test_a_packed_table_is_counted_before_it_is_split(text: bytes) -> None:
+    """A small gzip file of many more fields than the certificate has numbers is rejected unread."""
+    raw = gzip.compress(text * 5_000_000)
+    assert len(raw) < 100_000
+    changes = {"input.sha256": sha256(raw).hexdigest()}
+    with pytest.raises(verify.Rejected, match=r"more than [0-9]+ fields"):
+        verify.check(changed(ONE_ROW, changes), raw)
+
+
+def test_packed_numbers_are_counted_before_they_are_parsed() -> None:
+    """The same for a direct problem."""
+    raw = gzip.compress(b'{"X": [[1]], "y": [' + b"1," * 5_000_000 + b'1], "groups": [[0]]}')
+    tree = {
+        **{"format": "relu_cert certificate", "version": 1},
+        "input": {"sha256": sha256(raw).hexdigest(), "kind": "json"},
+        "problem": {**NOTHING, "lambda": "1", "X": ["1"], "y": "1"},
+        **{"facts": {}, "claims": [], "end": "relu_cert certificate"},
+    }
+    with pytest.raises(verify.Rejected, match="data: expected at most 9 numbers"):
+        verify.check(json.dumps(tree).encode(), raw)

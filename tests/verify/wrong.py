@@ -628,6 +628,7 @@ TABLES = [
     ("data that is not UTF-8", b"x,z,y\n2,-1,\xff\n", "UTF-8 text in fields"),
     ("an open quote", b'x,z,y\n2,-1,"-3\n', "UTF-8 text in fields"),
     ("a number after a quote", b'x,z,y\n2,-1,"-"3\n', "UTF-8 text in fields"),
+    ("many blank lines", b"x,z,y\n2,-1,-3\n" + b"\n" * 1100, "more than [0-9]+ fields"),
     ("another row", b"x,z,y\n2,-1,-3\n1,1,1\n", "2 x 2 numbers as in the data given, found 1 x 2"),
 ]
 DIRECT = [
@@ -642,6 +643,11 @@ DIRECT = [
         "a problem with ragged rows",
         b'{"X": [[1], [1, 2], []], "groups": [[3, 1], [4, 0], [2]], "K": [[[0], [1]], null, [[-1]]], "y": []}',
         r"problem\.X: expected 3 x 0/1/2 numbers as in the data given, found 3 x 5",
+    ),
+    (
+        "a problem of many numbers",
+        b'{"X": [[1]], "groups": [[0]], "y": [' + b"1, " * 2000 + b"1]}",
+        "at most .* numbers",
     ),
     ("a problem without y", b'{"X": [[1]], "groups": [[0]]}', "the key 'y'"),
     ("a problem with another key", b'{"X": [[1]], "groups": [[0]], "y": [1], "Z": 1}', "only the keys X, groups, K, y"),
