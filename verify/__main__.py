@@ -1,4 +1,5 @@
 """python -m verify FILE [--data RAW] [--network NET] [--quiet] [--json] [--max-bytes N] [--max-seconds N]
+python -m verify --trusted CLAIM
 
 Exit codes: 0 accepted, 1 rejected, 2 declined, 64 usage, 65 the data cannot be read, 130 interrupted. The exit code
 tells even where nobody reads the output (a closed pipe).
@@ -36,12 +37,27 @@ class Parser(argparse.ArgumentParser):
         raise Usage("command line", self.format_usage().strip(), message)
 
 
+class Trusted(argparse.Action):
+    """--trusted CLAIM: the rules, files and libraries that a verdict on the claim rests on."""
+
+    def __call__(self, p: argparse.ArgumentParser, space: object, claim: object, option: str | None = None) -> None:
+        """Print and exit, as --help does."""
+        from verify.trusted import told
+
+        if claim not in CLAIMS:
+            p.error(f"no claim {claim!r}")
+        for line in told(str(claim)):
+            put(line)
+        p.exit()
+
+
 def parser() -> Parser:
     """The command line."""
     p = Parser(prog="python -m verify", description="Check a certificate in exact arithmetic.", allow_abbrev=False)
     p.add_argument("file", metavar="FILE", help="the certificate")
     p.add_argument("--data", metavar="RAW", help="the raw data: hashed, read again and compared, number by number")
     p.add_argument("--network", metavar="NET", help="the network's file: hashed, and its weights compared")
+    p.add_argument("--trusted", metavar="CLAIM", action=Trusted, help="print what a verdict rests on, and exit")
     p.add_argument("--quiet", action="store_true", help="print nothing; the exit code tells")
     p.add_argument("--json", action="store_true", help="print one JSON object")
     p.add_argument("--max-bytes", metavar="N", type=int, default=Limits.size, help="decline larger files")

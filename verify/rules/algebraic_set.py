@@ -11,14 +11,15 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from operator import and_
 
-from verify.classes import Ball, frobenius
+from verify.classes import Ball
 from verify.facts import DUAL, MULTIPLIERS, PATTERNS, Facts
 from verify.field import Field, Number, product, read_field, read_numbers
 from verify.field_system import field_system, reduce
+from verify.multipliers import gated_rows
 from verify.neurons import Neuron, are_independent, constraints
-from verify.outs import gated_rows, lengths, read_entries
-from verify.patterns import Patterns, mask_of
-from verify.problem import SIGNS, Problem, square, times, transposed
+from verify.outs import is_out, lengths, not_out
+from verify.patterns import Patterns
+from verify.problem import SIGNS, Problem
 from verify.solutions import OptimalSet, set_rule
 from verify.text import Matrix, Node, show
 
@@ -129,10 +130,8 @@ def tied_neurons(
 def relu(optimum: Optimum, patterns: Patterns, xi: int, bounds: Node, node: Node) -> Iterator[Tied]:
     """Every piece that its multiplier of `dual` does not prove out has exactly one entry, and no other piece has."""
     ball, n = optimum.ball, optimum.ball.problem.n
-    P = mask_of(k for k in range(n) if xi * ball.theta[k] > 0)
     t = [xi * x for x in optimum.r]
-    stated = lengths(ball, read_entries(tuple(xi * x for x in ball.theta), bounds.array()))
-    needed = {base & P for base, length in stated if length >= ball.out_below}
+    P, needed = not_out(ball, xi, bounds)
     seen: list[Numbers] = []
     columns = tuple(zip(*ball.problem.Z, strict=True))
     for entry in node.array():
@@ -165,7 +164,7 @@ def gated(optimum: Optimum, patterns: Patterns, node: Node) -> Iterator[Tied]:
     """Every pattern D is out at theta, or |Z'D r| <= lambda."""
     ball = optimum.ball
     columns = tuple(zip(*ball.problem.Z, strict=True))
-    for mask, length in lengths(ball, gated_rows(ball, patterns)):
+    for mask, length in lengths(ball.problem, gated_rows(patterns, ball.theta)):
         if length < ball.out_below:
             continue
         v = optimum.through(columns, [x if mask >> k & 1 else optimum.zero for k, x in enumerate(optimum.r)])
@@ -186,7 +185,7 @@ def direct(optimum: Optimum, bounds: Node, node: Node) -> Iterator[Tied]:
         entries[b] = rho_node
     for b, bound in enumerate(bounds.array(len(problem.groups))):
         X, K = problem.block(b), problem.K[b]
-        if b not in entries and is_out(ball, X, K, bound):
+        if b not in entries and is_out(ball, b, bound):
             continue
         v = optimum.through(tuple(zip(*X, strict=True)), optimum.r)
         slopes: Numbers = []
@@ -202,16 +201,6 @@ def direct(optimum: Optimum, bounds: Node, node: Node) -> Iterator[Tied]:
             if any(s > 0 for s in slopes) or (rho and product(rho, slopes, optimum.zero)):
                 raise node.reject(f"K_b'v <= 0 and rho.(K_b'v) = 0 where |v| = lambda, for block {b}")
             yield Tied((0, b), v, optimum.through(X, v))
-
-
-def is_out(ball: Ball, X: Matrix, K: Matrix | None, bound: Node) -> bool:
-    """Whether |X_b'theta - K_b rho| + |X_b| R < lambda, with the rho of `dual` or with none."""
-    c = transposed(X, ball.theta)
-    length = square(c)
-    if bound.value is not None and K is not None:
-        pushed = times(K, bound.vector(len(K[0])))
-        length = min(length, square(tuple(c_j - x for c_j, x in zip(c, pushed, strict=True))))
-    return length < ball.threshold(frobenius(X))
 
 
 def reaches(optimum: Optimum, v: Numbers, node: Node) -> bool:

@@ -6,16 +6,17 @@ The sum is over the tied neurons v_a, |v_a| = lambda. One solution with a Farkas
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from flint import fmpq_mat
 
 from verify.bounds import rational
 from verify.classes import Ball
 from verify.facts import DUAL, MULTIPLIERS, PATTERNS, VALUE, Facts
+from verify.multipliers import Row, gated_rows, positive_rows, products, pushed, read_entries
 from verify.neurons import Neuron, independent_in, of_tied
-from verify.outs import gated_rows, products, read_entries
 from verify.patterns import Patterns
 from verify.problem import SIGNS, Problem, dot, square, times, transposed
 from verify.solutions import OptimalSet, set_rule
@@ -83,7 +84,7 @@ def tied_neurons(ball: Ball, patterns: Patterns | None, multipliers: Node, node:
     elif patterns is None:
         raise node.reject("the fact patterns, which this rests on", "none")
     elif problem.model == "gated":
-        for mask, v in products(ball, gated_rows(ball, patterns)):
+        for mask, v in vectors(problem, gated_rows(patterns, ball.theta)):
             if square(v) == problem.lam**2:
                 Zv = times(problem.Z, v)
                 yield Tied((0, mask), v, tuple(x if mask >> k & 1 else x * 0 for k, x in enumerate(Zv)))
@@ -93,7 +94,8 @@ def tied_neurons(ball: Ball, patterns: Patterns | None, multipliers: Node, node:
         for sign, xi in SIGNS.items():
             side = sides[sign]
             t = tuple(xi * x for x in ball.theta)
-            for number, (base, v) in enumerate(products(ball, read_entries(t, side.array()))):
+            rows = read_entries(t, positive_rows(t), side.array())
+            for number, (base, v) in enumerate(vectors(problem, rows)):
                 if square(v) < problem.lam**2 or (xi, v) in seen:
                     continue
                 seen.add((xi, v))
@@ -102,6 +104,12 @@ def tied_neurons(ball: Ball, patterns: Patterns | None, multipliers: Node, node:
                     found = f"{show(reached)}, though |v| = lambda"
                     raise side.item(number).reject(f"t.(Zv)_+ = lambda^2 = {show(problem.lam**2)}", found)
                 yield Tied((xi, base), v, tuple(xi * x for x in positive))
+
+
+def vectors(problem: Problem, rows: Iterable[Row]) -> Iterator[tuple[int, Vector]]:
+    """The base and Z'm of every row."""
+    for base, p, q in products(problem, rows):
+        yield base, tuple(Fraction(x, q) for x in p)
 
 
 def on_a_row(problem: Problem, v: Vector) -> bool:
@@ -119,14 +127,10 @@ def tied_blocks(ball: Ball, multipliers: Node) -> Iterator[Tied]:
     problem = ball.problem
     for b, entry in enumerate(multipliers.array(len(problem.groups))):
         X, K = problem.block(b), problem.K[b]
-        v = transposed(X, ball.theta)
-        rho: Vector = ()
-        if entry.value is not None and K is not None:
-            rho = entry.vector(len(K[0]))
-            v = tuple(x - push for x, push in zip(v, times(K, rho), strict=True))
+        v = pushed(problem, ball.theta, b, entry)
         if square(v) == problem.lam**2:
             slopes = transposed(K, v) if K is not None else ()
-            if any(s > 0 for s in slopes) or (rho and dot(rho, slopes)):
+            if any(s > 0 for s in slopes) or (entry.value is not None and dot(entry.vector(len(slopes)), slopes)):
                 raise entry.reject("K_b'v <= 0 and rho.(K_b'v) = 0 where |v| = lambda")
             yield Tied((0, b), v, times(X, v))
 
