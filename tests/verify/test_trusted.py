@@ -31,11 +31,11 @@ LIST = {"patterns", "dual", "primal", "value"}
 FIGURES = {  # lines that a verdict rests on at most
     ("optimal", frozenset(LIST)): 1_650,
     ("p-unique", frozenset({"patterns", "lambda_max"})): 1_657,
-    ("p-unique", frozenset({*LIST, "optimal_set"})): 2_672,
-    ("p-unique", frozenset({*LIST, "exact_set"})): 2_440,
-    ("p-unique", frozenset({*LIST, "algebraic_set"})): 2_892,
+    ("p-unique", frozenset({*LIST, "optimal_set"})): 2_641,
+    ("p-unique", frozenset({*LIST, "exact_set"})): 2_505,
+    ("p-unique", frozenset({*LIST, "algebraic_set"})): 2_977,
 }
-WHOLE = 9_383
+WHOLE = 9_267
 LOADED = """
 import json, sys
 before = set(sys.modules)
