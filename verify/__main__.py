@@ -1,5 +1,6 @@
 """python -m verify FILE [--data RAW] [--network NET] [--expect KEY=VALUE]... [--quiet] [--json] [--max-bytes N]
 [--max-seconds N] [--max-memory MB]
+python -m verify --trusted CLAIM
 
 Exit codes: 0 accepted, 1 rejected, 2 declined, 64 usage, 65 the data cannot be read, 70 an error of the checker, 130
 interrupted. The exit code tells even where nobody reads the output (a closed pipe).
@@ -19,6 +20,7 @@ from typing import Any, NoReturn
 from verify.certificate import Report
 from verify.certificate import read as check
 from verify.child import Over, limited
+from verify.claims import CLAIMS
 from verify.data import number
 from verify.errors import BadData, Declined, Rejected, Usage, VerifyError
 from verify.text import Limits
@@ -39,6 +41,20 @@ class Parser(argparse.ArgumentParser):
         raise Usage("command line", self.format_usage().strip(), message)
 
 
+class Trusted(argparse.Action):
+    """--trusted CLAIM: the rules, files and libraries that a verdict on the claim rests on."""
+
+    def __call__(self, p: argparse.ArgumentParser, space: object, claim: object, option: str | None = None) -> None:
+        """Print and exit, as --help does."""
+        from verify.trusted import told
+
+        if claim not in CLAIMS:
+            p.error(f"no claim {claim!r}")
+        for line in told(str(claim)):
+            say(line, quiet=False)
+        p.exit()
+
+
 def parser() -> Parser:
     """The command line."""
     p = Parser(prog="python -m verify", description="Check a certificate in exact arithmetic.", allow_abbrev=False)
@@ -53,6 +69,7 @@ def parser() -> Parser:
         help="reject a certificate that states something else: lambda, model, gap, sha256, patterns, claim=NAME, "
         "claim=NAME:REFUTED, and every other key of the statement that --json prints",
     )
+    p.add_argument("--trusted", metavar="CLAIM", action=Trusted, help="print what a verdict rests on, and exit")
     p.add_argument("--quiet", action="store_true", help="print nothing; the exit code tells")
     p.add_argument("--json", action="store_true", help="print one JSON object")
     p.add_argument("--max-bytes", metavar="N", type=int, default=Limits.size, help="decline larger files")

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import reduce
 
 from verify.claims import CLAIMS, VERDICTS, judged
-from verify.data import compare, read_input
 from verify.errors import Declined, Usage
 from verify.facts import NETWORK
+from verify.input import read_input
 from verify.problem import Problem, read_problem
 from verify.rules import check_facts
 from verify.text import Limits, Node, describe, load, show
@@ -71,6 +71,8 @@ def read(
     problem = read_problem(fields["problem"])
     input_ = read_input(fields["input"], problem)
     if data is not None:
+        from verify.data import compare
+
         compare(data, input_, problem, limits)
     facts = check_facts(problem, fields["facts"])
     if network is not None:

@@ -11,55 +11,20 @@ import io
 import json
 import re
 import zlib
-from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
 from typing import Any
 
 from verify.errors import BadData, Rejected
+from verify.input import Input
 from verify.problem import Problem
-from verify.text import Limits, Matrix, Node, Vector, describe, integer, show, within_limits
+from verify.text import Limits, Matrix, Vector, describe, integer, show, within_limits
 
 DECIMAL = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+))?")
 QUOTIENT = re.compile(r"([+-]?)([0-9]+)/([0-9]+)")
 NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity|na)", re.IGNORECASE)
 MAX_EXPONENT = 5000
 SPARE = 1000  # blank lines at the end of the data, and delimiters in quotes
-
-
-@dataclass(frozen=True)
-class Input:
-    """How the raw file was read. The last five are for CSV only."""
-
-    sha256: str
-    kind: str
-    numbers: str = "decimal"
-    bias: bool = False
-    target: int = 0
-    delimiter: str = ","
-    header: bool = False
-
-
-def read_input(node: Node, problem: Problem) -> Input:
-    """The `input` of a certificate, as far as it can be judged without the raw file."""
-    kind = "json" if problem.model == "cgl" else "csv"
-    csv_keys = ("numbers", "bias", "target", "delimiter", "header") if kind == "csv" else ()
-    fields = node.record("sha256", "kind", *csv_keys)
-    digest = fields["sha256"].text()
-    if re.fullmatch(r"[0-9a-f]{64}", digest) is None:
-        raise fields["sha256"].reject("64 lower-case hexadecimal digits")
-    fields["kind"].text(kind)
-    if kind == "json":
-        return Input(digest, kind)
-    bias = fields["bias"].flag()
-    if bias and any(row[-1] != 1 for row in problem.Z):
-        raise fields["bias"].reject("a last column of ones in Z when bias is true", "another last column")
-    delimiter = fields["delimiter"].text()
-    if len(delimiter) != 1 or delimiter in '\r\n\0"+-./' or delimiter.isalnum():
-        raise fields["delimiter"].reject("one character that is no quote, no line end and no part of a number")
-    numbers = fields["numbers"].text("decimal", "binary64")
-    target = fields["target"].index(problem.d - bias + 1)
-    return Input(digest, kind, numbers, bias, target, delimiter, fields["header"].flag())
 
 
 def compare(raw: bytes, input_: Input, problem: Problem, limits: Limits) -> None:

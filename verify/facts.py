@@ -76,9 +76,6 @@ class Facts:
             raise LookupError(f"the fact {fact.name} is not there")
         return found
 
-    def __contains__(self, fact: Fact[Any]) -> bool:
-        return self.get(fact) is not None
-
     def plus(self, fact: Fact[T], what: T) -> Facts:
         """These and one more."""
         return Facts({**self.proved, fact: what}, self.declared)

@@ -10,7 +10,7 @@ from fractions import Fraction
 from verify.bounds import column, dual_basis, matrix, root_above
 from verify.classes import Class
 from verify.onset import Moving, check_onset, heights, superclasses, total
-from verify.polynomials import Polynomial, at_least, at_most
+from verify.polynomials import Polynomial, at_least, at_most, rows
 from verify.problem import dot, square
 from verify.text import Matrix, Node, show
 
@@ -107,10 +107,11 @@ def is_void(moving: Moving, l: Sequence[Fraction], forced: set[int]) -> bool:
 def check_inverse(moving: Moving, W: Matrix, classes: Sequence[Class], node: Node) -> Fraction:
     """The largest row sum of |W Q - I| for all s within R of the path; rejected unless it is below 1."""
     beta = Fraction(0)
+    along = [rows(matrix(W, moving.ball.problem.n) * (a.B * (a.B.transpose() * moving.S))) for a in classes]
     for i, W_i in enumerate(W):
-        row = moving.R * root_above(square(W_i)) * sum((a.bound for a in classes), Fraction(0))
-        for j, class_ in enumerate(classes):
-            entry = heights(moving, W_i, class_)
+        row = moving.R * root_above(square(W_i)) * total(a.bound for a in classes)
+        for j, entries in enumerate(along):
+            entry = entries[i]
             entry[0] -= i == j
             row += max(at_most(entry), -at_least(entry))
         if row >= 1:

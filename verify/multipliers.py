@@ -15,10 +15,10 @@ from flint import fmpz_mat
 
 from verify.errors import Rejected
 from verify.patterns import Patterns, mask_of
-from verify.problem import Problem, cleared, square, times, transposed
+from verify.problem import SIGNS, Problem, cleared, square, times, transposed
 from verify.text import Node, Vector, bit_text, show
 
-Row = tuple[list[int], int]  # integers p and q > 0: the vector m = p / q
+Row = tuple[int, list[int], int]  # a base, and integers p and q > 0: the vector m = p / q
 BITS = bytes.maketrans(b"01", b"\0\1")
 BATCH_BITS = 2**28
 
@@ -37,9 +37,9 @@ def check_multipliers(
         check_norms(problem, gated_rows(patterns, theta), squared, f"{node.place} for pattern ")
     else:
         sides = node.record("+", "-")
-        for xi, side in ((1, sides["+"]), (-1, sides["-"])):
+        for sign, xi in SIGNS.items():
             t = tuple(xi * x for x in theta)
-            check_norms(problem, piece_rows(patterns, t, side), squared, f"{side.place} entry ")
+            check_norms(problem, piece_rows(patterns, t, sides[sign]), squared, f"{sides[sign].place} entry ")
 
 
 def check_direct(problem: Problem, theta: Vector, squared: Fraction, node: Node) -> None:
@@ -68,42 +68,61 @@ def gated_rows(patterns: Patterns, theta: Vector) -> Iterator[Row]:
     """m = D theta for every pattern D."""
     p, q = cleared(theta)
     for mask in patterns.masks:
-        yield on_bits(bit_text(mask, len(p)), p), q
+        yield mask, on_bits(bit_text(mask, len(p)), p), q
+
+
+def positive_rows(t: Vector) -> int:
+    """P = {k : t_k > 0}"""
+    return mask_of(k for k, t_k in enumerate(t) if t_k > 0)
 
 
 def piece_rows(patterns: Patterns, t: Vector, node: Node) -> Iterator[Row]:
-    """The m of every piece: the restriction of the open cells to P = {k : t_k > 0}. Each piece has exactly one."""
+    """The m of every piece: the restriction of the open cells to P. Each piece has exactly one."""
+    P = positive_rows(t)
+    pieces = {mask & P for mask in patterns.masks[: patterns.open_cells]}
+    entries = node.array()
+    for row, entry in zip(read_entries(t, P, entries), entries, strict=True):
+        if row[0] & P not in pieces:
+            raise entry.item(0).reject("a piece of the open cells that has no entry yet")
+        pieces.remove(row[0] & P)
+        yield row
+    if pieces:
+        raise node.reject("an entry for every piece", f"none for {piece_text(min(pieces), P, len(t))}")
+
+
+def piece_text(piece: int, P: int, n: int) -> str:
+    """A piece for a message: * for the rows that are not in P."""
+    return "".join(c if P >> k & 1 else "*" for k, c in enumerate(bit_text(piece, n)))
+
+
+def read_entries(t: Vector, P: int, entries: Iterable[Node]) -> Iterator[Row]:
+    """[base, rows, values]: m_k = t_k where base_k is 1 and 0 elsewhere, then the value for k in rows.
+
+    Reject unless t_k (s)_+ <= m_k s: for s >= 0 or s <= 0, as base_k is 1 or 0, where k is in P; for every s elsewhere.
+    """
     n = len(t)
     p, q = cleared(t)
-    P = mask_of(k for k in range(n) if t[k] > 0)
-    pieces = {mask & P for mask in patterns.masks[: patterns.open_cells]}
-    for entry in node.array():
+    for entry in entries:
         base_node, rows_node, values_node = entry.array(3)
         base = base_node.pattern(n)
-        if base & P not in pieces:
-            raise base_node.reject("a piece of the open cells that has no entry yet")
-        pieces.remove(base & P)
         rows = rows_node.ascending(n)
         values = values_node.vector(len(rows))
         scale = lcm(q, *(m_k.denominator for m_k in values))
         m = on_bits(base_node.value, p if scale == q else [p_k * (scale // q) for p_k in p])
         for k, m_k in zip(rows, values, strict=True):
-            if not allowed(m_k, t[k], bool(base >> k & 1)):
-                sign = f">= {show(t[k])}" if base >> k & 1 else "<= 0"
-                rule = sign if t[k] > 0 else f"in [{show(t[k])}, 0]"
+            on = bool(base >> k & 1) if P >> k & 1 else None
+            if not allowed(m_k, t[k], on):
+                rule = f"in [{show(t[k])}, 0]" if on is None else f">= {show(t[k])}" if on else "<= 0"
                 raise values_node.reject(f"a value for row {k} that is {rule}", show(m_k))
             m[k] = m_k.numerator * (scale // m_k.denominator)
-        yield m, scale
-    if pieces:
-        missing = "".join(c if P >> k & 1 else "*" for k, c in enumerate(bit_text(min(pieces), n)))
-        raise node.reject("an entry for every piece", f"none for {missing}")
+        yield base, m, scale
 
 
-def allowed(m_k: Fraction, t_k: Fraction, on: bool) -> bool:
-    """Whether t_k (s)_+ <= m_k s for every s; if t_k > 0 the piece fixes the sign of s, >= 0 (on) or <= 0."""
-    if t_k > 0:
-        return m_k >= t_k if on else m_k <= 0
-    return t_k <= m_k <= 0
+def allowed(m_k: Fraction, t_k: Fraction, on: bool | None) -> bool:
+    """Whether t_k (s)_+ <= m_k s for every s >= 0 (on), every s <= 0 (not on), or every s (None)."""
+    if on is None:
+        return t_k <= m_k <= 0
+    return m_k >= t_k if on else m_k <= 0
 
 
 def on_bits(pattern: str, p: list[int]) -> list[int]:
@@ -112,18 +131,21 @@ def on_bits(pattern: str, p: list[int]) -> list[int]:
 
 
 def check_norms(problem: Problem, rows: Iterable[Row], squared: Fraction, place: str) -> None:
-    """Reject unless |Z'm|^2 <= squared for every row m, by products of integer matrices."""
+    """Reject unless |Z'm|^2 <= squared for every row m."""
+    for number, (_, p, q) in enumerate(products(problem, rows)):
+        length = sum(x**2 for x in p)
+        if length * squared.denominator > squared.numerator * q**2:
+            raise Rejected(f"{place}{number}", f"|Z'm|^2 <= {show(squared)}", show(Fraction(length, q**2)))
+
+
+def products(problem: Problem, rows: Iterable[Row]) -> Iterator[Row]:
+    """The base of every row, and Z'm, by products of integer matrices."""
     entries, scale = cleared(z for row in problem.Z for z in row)
     Z = fmpz_mat(problem.n, problem.d, entries)
-    number = 0
     for batch in batches(rows, problem.n):
-        products = (fmpz_mat([p for p, _ in batch]) * Z).tolist()
-        for (_, q), product in zip(batch, products, strict=True):
-            length = sum(int(x) ** 2 for x in product)
-            if length * squared.denominator > squared.numerator * (q * scale) ** 2:
-                found = show(Fraction(length, (q * scale) ** 2))
-                raise Rejected(f"{place}{number}", f"|Z'm|^2 <= {show(squared)}", found)
-            number += 1
+        Zm = (fmpz_mat([p for _, p, _ in batch]) * Z).tolist()
+        for (base, _, q), p in zip(batch, Zm, strict=True):
+            yield base, [int(x) for x in p], q * scale
 
 
 def batches(rows: Iterable[Row], n: int) -> Iterator[list[Row]]:
@@ -132,7 +154,7 @@ def batches(rows: Iterable[Row], n: int) -> Iterator[list[Row]]:
     bits = 0
     for row in rows:
         batch.append(row)
-        bits += n * (64 + row[1].bit_length())
+        bits += n * (64 + row[2].bit_length())
         if bits > BATCH_BITS:
             yield batch
             batch, bits = [], 0

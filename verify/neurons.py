@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
 from flint import fmpq_mat
 
 from verify.bounds import matrix
-from verify.classes import Ball, Class, Face, on_rows
-from verify.patterns import mask_of
-from verify.problem import Problem, dot
+from verify.classes import Ball, Class, Face
+from verify.problem import Problem
 from verify.text import Matrix, Vector
 
 
@@ -56,13 +55,6 @@ def are_independent(vectors: Iterable[Vector]) -> bool:
     return bool(matrix(directions, len(next(iter(directions)))).rank() == len(directions))
 
 
-def independent_in(problem: Problem, blocks: Iterable[int], v: Vector) -> bool:
-    """Whether the constraints tight at v are independent in each of these blocks, which all carry the neuron: antipodal
-    rows on which v vanishes are one half-space in one block and a line in another."""
-    tight = ([K_k for K_k in constraints(problem, b) if not dot(K_k, v)] for b in blocks)
-    return all(are_independent(vectors) for vectors in tight)
-
-
 def of_class(problem: Problem, a: Class, active: bool | None, weight: Fraction) -> Neuron:
     """A neuron whose face is stable over the ball; an idle kink with a multiplier on its bound leaves `strict` open."""
     if a.face is None:
@@ -79,26 +71,3 @@ def one_sided(problem: Problem, face: Face) -> tuple[int, ...]:
         return face.idle
     planes = Ball(problem, (), Fraction(0)).planes
     return tuple(c for c in face.idle if not planes[c].squares()[1])
-
-
-def of_tied(
-    problem: Problem, key: tuple[int, int], v: Vector, q: Vector, weights: Sequence[Fraction], *, one: bool
-) -> Neuron:
-    """A neuron that ties exactly, with its weights in the solutions that are known, all of them if there is `one`."""
-    active = True if any(weights) else False if one else None
-    weight = weights[0] if one else Fraction(0)
-    if problem.model == "gated":
-        B = on_rows(matrix(problem.Z, problem.d), key[1])
-        return Neuron(key, active, independent=True, strict=True, B=B, weight=weight, v=v, q=q)
-    vectors = problem.Z if problem.model == "relu" else constraints(problem, key[1])
-    tight = [a for a in vectors if any(a) and not dot(a, v)]
-    if problem.model == "relu":
-        planes = Ball(problem, (), Fraction(0)).planes
-        independent = are_independent(problem.Z[c] for c in planes if not dot(problem.Z[c], v))
-        D = mask_of(k for k, z in enumerate(problem.Z) if dot(z, v) > 0)
-        B = on_rows(matrix(problem.Z, problem.d), D)
-    else:
-        independent = are_independent(tight)
-        B = matrix(problem.block(key[1]), len(v))
-    free = not tight
-    return Neuron(key, active, independent, free or None, B if free else None, weight, v=v, q=q)

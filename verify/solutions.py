@@ -26,7 +26,7 @@ class OptimalSet:
     to have positive weight in a solution. If `exact`, the fact is `exact_set`: the dimension is 0 or at least 1, and
     only neurons with positive weight count as kinked. `neurons` says what is known of each class, or tied neuron; where
     the solution is unique, all weights are within `weight_error`. `system` are the equations of the polytope.
-    `in_field`: v of each tied neuron in a field of algebraic numbers (`algebraic_set`).
+    `in_field`: v of each tied neuron, exactly.
 
     A ReLU network over some patterns (`problem.blocks`): blocks with the same B = X P have the same neuron v = B'r, and
     no other two have. `classes` and `dimension` count neurons, and kinked are those that lie in two of the blocks.

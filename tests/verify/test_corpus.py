@@ -108,7 +108,7 @@ CHECKS = (
     "verify.multipliers.allowed",
     "verify.rules.lambda_max.check_gated",
     "verify.rules.value.equal",
-    "verify.certificate.compare",
+    "verify.data.compare",
     "verify.data.same",
 )
 
@@ -153,6 +153,7 @@ MODULES = (
     "claims/__init__",
     "claims/optimum",
     "data",
+    "input",
     "facts",
     "multipliers",
     "problem",

@@ -22,7 +22,7 @@ from relu_cert.solve import prepare, solve
 from tests.path.cases import facts_on, network
 from tests.verify.mutate import mutants
 from verify import Limits, Rejected, VerifyError, check
-from verify.facts import LAMBDA_MAX, PATTERNS
+from verify.facts import LAMBDA_MAX, PATH, PATTERNS
 from verify.problem import read_problem
 from verify.rules import check_facts
 from verify.rules.curve import Curve, check_curve
@@ -54,16 +54,14 @@ def text_of(name: str) -> str:
 
 
 @cache
-def ground(name: str) -> tuple[Any, Any, Any, list[Node]]:
+def ground(name: str) -> tuple[Any, Any, Any, Any]:
     """What a curve rests on in this certificate, checked."""
     content = json.loads(text_of(name))
     fields = load(json.dumps(content).encode(), Limits()).record(*content)
     problem = read_problem(fields["problem"])
-    given = fields["facts"].record(*content["facts"])
-    earlier = {key: value for key, value in content["facts"].items() if key in ("patterns", "lambda_max")}
+    earlier = {key: value for key, value in content["facts"].items() if key in ("patterns", "lambda_max", "path")}
     known = check_facts(problem, Node(earlier))
-    pieces = given["path"].record("lo", "hi", "pieces")["pieces"].array()
-    return problem, known.get(PATTERNS), known.get(LAMBDA_MAX), pieces
+    return problem, known.get(PATTERNS), known.get(LAMBDA_MAX), known[PATH].pieces
 
 
 def judge(name: str, fact: Any) -> Curve:

@@ -59,7 +59,7 @@ def judged(problem: Problem, facts: Facts, claim: str, verdict: str, node: Node)
     ways = rows(claim, verdict)
     if not ways:
         raise Node(verdict, node, "verdict").reject(f"PROVED or UNDECIDED, because nothing can refute {claim}")
-    missing = [[fact.name for fact in row.rests if fact not in facts] for row in ways]
+    missing = [[fact.name for fact in row.rests if facts.get(fact) is None] for row in ways]
     one_of = " or ".join(dict.fromkeys(names[0] for names in missing if names))
     reason = node.reject(f"the fact {one_of}, which this rests on", "none")
     for row, names in zip(ways, missing, strict=True):

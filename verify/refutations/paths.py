@@ -21,9 +21,9 @@ from verify.refutations.core import (
     scaled,
     solve,
 )
-from verify.rules.exact_set import Tied
 from verify.rules.jump import Beside, check_beside, kernel
 from verify.text import Matrix, Node, Vector
+from verify.ties import Tied
 
 
 def affine(one: Optimum, other: Optimum, node: Node) -> None:

@@ -52,10 +52,6 @@ class Rule:
         """All that it may ask for."""
         return {*self.rests, *((PATTERNS,) if self.listed else ()), *self.may, *self.sharpens}
 
-    def needs(self, problem: Problem) -> tuple[Fact[Any], ...]:
-        """What must be there for such a problem."""
-        return (*self.rests, PATTERNS) if self.listed and problem.model != "cgl" else self.rests
-
     def follows(self, name: str, other: Rule) -> bool:
         """Whether it comes after the other rule, of this name."""
         sharpened = self.uses.difference(self.sharpens) & set(other.sharpens)
@@ -66,9 +62,7 @@ def load(name: str, problem: Problem) -> Rule:
     """The rule of this name for such a problem."""
     folder = "elastic" if problem.delta else "logistic" if problem.logistic else ""
     place = f"{folder}." if name in FILES[folder] and folder else ""
-    rule = resolve_name(f"verify.rules.{place}{name}:RULE")
-    if not isinstance(rule, Rule):
-        raise TypeError(f"verify.rules.{place}{name} has no rule")
+    rule: Rule = resolve_name(f"verify.rules.{place}{name}:RULE")
     return rule
 
 

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
 
-from verify.bounds import column, root_above
+from flint import fmpq_mat
+
+from verify.bounds import column, rational, root_above, vector
 from verify.classes import Ball, Class, read_class
 from verify.facts import CURVE, LAMBDA_MAX, PATH, PATTERNS, Facts, proved
 from verify.moving import read_moving
 from verify.patterns import Patterns, mask_of
-from verify.piece import Piece, missing, read_piece, squares
 from verify.polynomials import at_least, at_most, length_squared
 from verify.problem import Problem, dot, square
 from verify.rules import Rule
+from verify.rules.path import Piece
 from verify.superclasses import length
 from verify.text import Node, Vector, show
 
 NARROW = 10**12
 Neurons = frozenset[tuple[tuple[int, int], tuple[int, ...]]]  # (the sign and D, pattern or block), and the kinks
-Pieces = Callable[[int], Piece]
 
 
 @dataclass(frozen=True)
@@ -36,35 +35,25 @@ class Curve:
 
 
 def check_curve(
-    problem: Problem, patterns: Patterns | None, largest_squared: Fraction | None, listed: list[Node], node: Node
+    problem: Problem, patterns: Patterns | None, largest_squared: Fraction | None, pieces: list[Piece], node: Node
 ) -> Curve:
-    """Reject unless every breakpoint and every sample is proved. `listed` are the pieces of the path, all proved."""
+    """Reject unless every breakpoint and every sample is proved. The pieces are those of the path."""
     fields = node.record("breakpoints", "branches", "samples")
-
-    @cache
-    def piece(i: int) -> Piece:
-        return read_piece(problem, patterns, listed[i])
-
     before: Fraction | None = None
     for entry in fields["breakpoints"].array():
-        lo, hi = check_breakpoint(problem, patterns, largest_squared, piece, len(listed), entry)
+        lo, hi = check_breakpoint(problem, patterns, largest_squared, pieces, entry)
         if before is not None and hi > before:
             raise entry.reject("an interval below the one before it", f"it ends at {show(hi)}, above {show(before)}")
         before = lo
     for entry in fields["branches"].array():
-        check_branch(piece, len(listed), entry)
-    widths = [check_sample(problem, patterns, piece, len(listed), entry) for entry in fields["samples"].array()]
+        check_branch(pieces, entry)
+    widths = [check_sample(problem, patterns, pieces, entry) for entry in fields["samples"].array()]
     number, branches = (len(fields[key].array()) for key in ("breakpoints", "branches"))
     return Curve(number, branches, len(widths), min(widths, default=0), max(widths, default=0))
 
 
 def check_breakpoint(
-    problem: Problem,
-    patterns: Patterns | None,
-    largest_squared: Fraction | None,
-    piece: Pieces,
-    count: int,
-    node: Node,
+    problem: Problem, patterns: Patterns | None, largest_squared: Fraction | None, pieces: list[Piece], node: Node
 ) -> tuple[Fraction, Fraction]:
     """Reject unless the active neurons, or their faces, differ at the two ends of an interval with one network each;
     the ends."""
@@ -72,30 +61,38 @@ def check_breakpoint(
     lo, hi = fields["lo"].number(), fields["hi"].number()
     if not (0 < lo < hi and (hi - lo) * NARROW <= lo):
         raise node.reject("0 < lo < hi <= lo (1 + 10^-12)", f"{show(lo)} and {show(hi)}")
-    i, below = read_end(problem, patterns, piece, count, lo, fields["below"])
+    piece, below = read_end(problem, patterns, pieces, lo, fields["below"])
     above: Neurons = frozenset()
     if fields["above"].value is None:
-        if largest_squared is None or hi**2 < largest_squared or piece(i).hi ** 2 < largest_squared:
+        if largest_squared is None or hi**2 < largest_squared or piece.hi**2 < largest_squared:
             raise fields["above"].reject("an end, or hi >= lambda_max and a piece that reaches lambda_max")
     else:
-        j, above = read_end(problem, patterns, piece, count, hi, fields["above"])
-        if piece(j).lo > piece(i).hi:
+        beyond, above = read_end(problem, patterns, pieces, hi, fields["above"])
+        if beyond.lo > piece.hi:
             raise fields["above"].reject("pieces without a hole between them")
     if above == below:
         raise node.reject("other neurons, or other faces, at the two ends", "the same")
     return lo, hi
 
 
+def named(pieces: list[Piece], node: Node) -> Piece:
+    """The piece of this number, on which the network is unique."""
+    piece = pieces[node.index(len(pieces))]
+    if piece.lifted:
+        raise node.reject("a piece on which the network is unique", "a lifted one")
+    return piece
+
+
 def read_end(
-    problem: Problem, patterns: Patterns | None, pieces: Pieces, count: int, lam: Fraction, node: Node
-) -> tuple[int, Neurons]:
-    """The number of the piece, and the active neurons at lambda with the faces that they have there, exactly."""
+    problem: Problem, patterns: Patterns | None, pieces: list[Piece], lam: Fraction, node: Node
+) -> tuple[Piece, Neurons]:
+    """The piece, and the active neurons at lambda with the faces that they have there, exactly."""
     fields = node.record("piece", "s", "weights", "classes")
-    number = fields["piece"].index(count)
-    point = read_point(problem, patterns, pieces(number), lam, fields)
-    strict = Ball(pieces(number).ball.problem, point.s, point.R**2)
+    piece = named(pieces, fields["piece"])
+    point = read_point(problem, patterns, piece, lam, fields)
+    strict = Ball(piece.ball.problem, point.s, point.R**2)
     found = [read_class(strict, patterns, point.entries[a]) for a in point.active]
-    return number, frozenset((class_.key, class_.kinks) for class_ in found)
+    return piece, frozenset((class_.key, class_.kinks) for class_ in found)
 
 
 @dataclass(frozen=True)
@@ -168,10 +165,10 @@ def require_out(class_: Class, size: Fraction, weight: Fraction, R: Fraction, no
         raise node.reject(f"a neuron that is not tied: |v|^2 < {show(max(room, Fraction(0)) ** 2)}", show(size))
 
 
-def check_branch(pieces: Pieces, count: int, node: Node) -> None:
+def check_branch(pieces: list[Piece], node: Node) -> None:
     """Reject unless the same classes, those listed, are active on the whole of a smooth piece."""
     fields = node.record("piece", "active")
-    piece = pieces(fields["piece"].index(count))
+    piece = named(pieces, fields["piece"])
     if piece.still:
         raise fields["piece"].reject("a smooth piece", "a still one")
     active = fields["active"].ascending(len(piece.classes))
@@ -185,10 +182,10 @@ def check_branch(pieces: Pieces, count: int, node: Node) -> None:
             require_out(class_, longest, Fraction(0), piece.R, fields["active"])
 
 
-def check_sample(problem: Problem, patterns: Patterns | None, pieces: Pieces, count: int, node: Node) -> int:
+def check_sample(problem: Problem, patterns: Patterns | None, pieces: list[Piece], node: Node) -> int:
     """Reject unless objective, weights and directions at a lambda are within their bounds; the width."""
     fields = node.record("piece", "lambda", "s", "weights", "classes", "lower", "upper", "radius")
-    piece, lam = pieces(fields["piece"].index(count)), fields["lambda"].number()
+    piece, lam = named(pieces, fields["piece"]), fields["lambda"].number()
     point = read_point(problem, patterns, piece, lam, fields)
     value = lam * dot(problem.y, point.s) - lam**2 * square(point.s) / 2
     if fields["lower"].number() > value:
@@ -199,6 +196,19 @@ def check_sample(problem: Problem, patterns: Patterns | None, pieces: Pieces, co
     if fields["radius"].number() < max(lam * point.error, turned):
         raise fields["radius"].reject(f"a radius >= {show(max(lam * point.error, turned))}")
     return len(point.active)
+
+
+def missing(problem: Problem, lam: Fraction, s: fmpq_mat, alpha: Vector, classes: list[Class]) -> fmpq_mat:
+    """E = eta y - s - sum alpha_a G_a s"""
+    E = column(problem.y) * rational(1 / lam) - s
+    for a, x in zip(classes, alpha, strict=True):
+        E -= a.B * (a.B.transpose() * s) * rational(x)
+    return E
+
+
+def squares(classes: list[Class], s: fmpq_mat) -> list[Fraction]:
+    """|v_a|^2 at s."""
+    return [square(vector(a.B.transpose() * s)) for a in classes]
 
 
 def check(problem: Problem, facts: Facts, node: Node) -> Facts:

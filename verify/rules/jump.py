@@ -17,8 +17,8 @@ from verify.multipliers import check_multipliers
 from verify.patterns import mask_of
 from verify.problem import SIGNS, Problem, dot, square
 from verify.rules import Rule
-from verify.rules.exact_set import Tied, on_a_row, read_solution, tied_neurons
 from verify.text import Node, Vector, show
+from verify.ties import Optimum, Tied, read_solution, tied_neurons
 
 MOST_ORDER = 8
 
@@ -48,8 +48,9 @@ def check_jump(problem: Problem, facts: Facts, node: Node) -> Facts:
     theta = fields["theta"].vector(problem.n)
     check_multipliers(here, patterns, theta, lam**2, fields["multipliers"])
     ball = Ball(here, theta, Fraction(0))
-    tied = list(tied_neurons(ball, patterns, fields["multipliers"], node))
-    limit, shorter = read_solution(ball, tied, fields["limit"]), read_solution(ball, tied, fields["shorter"])
+    optimum = Optimum(ball, theta, fields["multipliers"])
+    tied = tied_neurons(optimum, patterns, node)
+    limit, shorter = (tuple(read_solution(optimum, tied, fields[key])) for key in ("limit", "shorter"))
     if square(shorter) >= square(limit):
         raise fields["shorter"].reject(f"weights of squared length below {show(square(limit))}", show(square(shorter)))
     kernels = [kernel(ball, a, node) for a in tied]
@@ -73,7 +74,7 @@ def kernel(ball: Ball, tied: Tied, node: Node) -> fmpq_mat:
     elif problem.model == "gated":
         B = on_rows(ball.Z, tied.key[1])
     else:
-        if on_a_row(problem, tied.v):
+        if any(any(z) and not dot(z, tied.v) for z in problem.Z):
             raise node.reject("tied neurons that are zero on no data point", "one that is")
         B = on_rows(ball.Z, mask_of(k for k, z in enumerate(problem.Z) if dot(z, tied.v) > 0))
     return B * B.transpose()

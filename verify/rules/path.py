@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 from flint import fmpq_mat
 
-from verify.bounds import fraction, matrix, rational, root_above
+from verify.bounds import column, fraction, matrix, rational, root_above
 from verify.classes import Ball, Class
 from verify.facts import LAMBDA_MAX, PATH, PATTERNS, Facts, proved
-from verify.lifted import Set, check_lifted
+from verify.lifted import Set, check_inverse, check_lifted
 from verify.moving import check_concave, read_aside, read_moving
 from verify.multipliers import check_multipliers
 from verify.onset import Moving
@@ -41,28 +42,75 @@ class Several:
 
 
 @dataclass(frozen=True)
-class Path:
-    """On the pieces in [lo, hi] the optimal networks move continuously.
-
-    `pieces` are those of the fact. `complete`: they are the whole interval. `unique`: the network is unique on all of
-    them. `several`: a piece, or its part in [lo, hi], where it is not.
-    """
-
-    lo: Fraction
-    hi: Fraction
-    pieces: list[Node]
-    complete: bool
-    unique: bool
-    several: Several | None
-
-
-@dataclass(frozen=True)
 class Frame:
     """eta = center + h tau on one piece."""
 
     problem: Problem
     center: Fraction
     h: Fraction
+
+
+@dataclass(frozen=True)
+class Piece:
+    """lo <= lambda <= hi; |s(eta) - s(tau)| <= R, and W Q = I up to row sums `beta` < 1 for the true outputs Q.
+
+    `ball` has its radius around s_0, for lambda = 1; `longest` is the largest |W_i|; `entries` are those of `classes`;
+    `found` is what the set of optimal networks is. `lifted` pieces have no W.
+    """
+
+    lo: Fraction
+    hi: Fraction
+    frame: Frame
+    ball: Ball
+    S: fmpq_mat
+    alpha: list[Vector]
+    classes: list[Class]
+    R: Fraction
+    entries: list[Node]
+    found: Set
+    lifted: bool
+    longest: Fraction = Fraction(0)
+    beta: Fraction = Fraction(0)
+
+    @cached_property
+    def still(self) -> bool:
+        """Whether s(tau) = s_0."""
+        return bool(self.S.ncols() == 1)
+
+    def powers(self, lam: Fraction, node: Node) -> Vector:
+        """1, tau, tau^2, ... at lambda."""
+        if not self.lo <= lam <= self.hi:
+            raise node.reject(f"a lambda of the piece, from {show(self.lo)} to {show(self.hi)}", show(lam))
+        tau = (1 / lam - self.frame.center) / self.frame.h if self.frame.h else Fraction(0)
+        return tuple(tau**j for j in range(self.S.ncols()))
+
+    def near(self, lam: Fraction, node: Node) -> fmpq_mat:
+        """s(tau) at lambda, as a column."""
+        return self.S * column(self.powers(lam, node))
+
+    def weight_error(self, missed: Fraction, R: Fraction, alpha: Vector) -> Fraction:
+        """How far weights can be from the true ones, if they miss eta y - s by `missed` at a point within R of s(eta).
+
+        (I + Delta)(alpha* - alpha) = W (eta y - s* - sum alpha_a q_a*), |Delta| <= beta, row sums.
+        """
+        moved = R * (1 + sum((a.bound * abs(x) for a, x in zip(self.classes, alpha, strict=True)), Fraction(0)))
+        return self.longest * (missed + moved) / (1 - self.beta)
+
+
+@dataclass(frozen=True)
+class Path:
+    """On the pieces in [lo, hi] the optimal networks move continuously.
+
+    `complete`: the pieces are the whole interval. `unique`: the network is unique on all of
+    them. `several`: a piece, or its part in [lo, hi], where it is not.
+    """
+
+    lo: Fraction
+    hi: Fraction
+    pieces: list[Piece]
+    complete: bool
+    unique: bool
+    several: Several | None
 
 
 def check_path(problem: Problem, facts: Facts, node: Node) -> Path:
@@ -73,20 +121,20 @@ def check_path(problem: Problem, facts: Facts, node: Node) -> Path:
         raise node.reject("0 < lo < hi", f"lo = {show(lo)}, hi = {show(hi)}")
     largest_squared = facts.get(LAMBDA_MAX)
     reached, complete, unique, several = lo, True, True, None
-    pieces = fields["pieces"].array()
-    for entry in pieces:
-        low, high, found = check_piece(problem, facts.get(PATTERNS), entry)
-        complete = complete and low <= reached
-        unique = unique and found.unique
-        reached = max(reached, high)
-        if found.dimension > 0 and max(low, lo) <= min(high, hi):
-            several = several or Several(max(low, lo), min(high, hi), found.dimension)
+    pieces = [check_piece(problem, facts.get(PATTERNS), entry) for entry in fields["pieces"].array()]
+    for piece in pieces:
+        complete = complete and piece.lo <= reached
+        unique = unique and piece.found.unique
+        reached = max(reached, piece.hi)
+        low, high = max(piece.lo, lo), min(piece.hi, hi)
+        if piece.found.dimension > 0 and low <= high:
+            several = several or Several(low, high, piece.found.dimension)
     end = reached >= hi or (largest_squared is not None and reached**2 >= largest_squared)
     return Path(lo, hi, pieces, complete and end, unique, several)
 
 
-def check_piece(problem: Problem, patterns: Patterns | None, node: Node) -> tuple[Fraction, Fraction, Set]:
-    """Reject unless the optimal networks move continuously on the piece; its ends, and what the set of them is."""
+def check_piece(problem: Problem, patterns: Patterns | None, node: Node) -> Piece:
+    """Reject unless the optimal networks move continuously on the piece."""
     names = ("lo", "hi", "s", "classes", "aside", "weights", "multipliers", "out", "inverse", "radius")
     fields = node.record(*names, optional=("lifted",))
     lo, hi = fields["lo"].number(), fields["hi"].number()
@@ -112,11 +160,13 @@ def check_piece(problem: Problem, patterns: Patterns | None, node: Node) -> tupl
         check_concave(ball, S, class_, R, entry)
     aside = [read_aside(ball, patterns, S, R, entry) for entry in fields["aside"].array()]
     check_outs(ball, patterns, [*classes, *aside], fields["multipliers"], fields["out"])
+    moving = Moving(ball, S, classes, alpha, R, miss)
+    known = Piece(lo, hi, frame, ball, S, alpha, classes, R, fields["classes"].array(), Set(0, unique=True), False)
     if "lifted" in fields:
-        moving = Moving(ball, S, classes, alpha, R, miss)
-        return lo, hi, check_lifted(moving, fields["inverse"], fields["lifted"])
-    check_independent(S, classes, R, fields["inverse"])
-    return lo, hi, Set(0, unique=True)
+        return replace(known, found=check_lifted(moving, fields["inverse"], fields["lifted"]), lifted=True)
+    W = tuple(row.vector(problem.n) for row in fields["inverse"].array(len(classes)))
+    beta = check_inverse(moving, W, classes, fields["inverse"])
+    return replace(known, longest=max((root_above(square(row)) for row in W), default=Fraction(0)), beta=beta)
 
 
 def tube(
@@ -146,24 +196,6 @@ def tube(
         return rho, rho, R + frame.h * root_above(square(frame.problem.y))
     moved = fmpq_mat([row[1:] for row in S.tolist()])
     return R, R + root_above(max(at_most(length_squared(moved)), Fraction(0))), R
-
-
-def check_independent(S: fmpq_mat, classes: Sequence[Class], R: Fraction, node: Node) -> None:
-    """Reject unless the row sums of |W Q(s) - I| are below 1 for all s within R of the path, Q the outputs."""
-    n, count = S.nrows(), len(classes)
-    inverse = [row.vector(n) for row in node.array(count)]
-    if not classes:
-        return
-    W = matrix(inverse, n)
-    products = [(W * (a.B * (a.B.transpose() * S))).tolist() for a in classes]
-    for i, W_i in enumerate(inverse):
-        total = root_above(square(W_i)) * R * sum((a.bound for a in classes), Fraction(0))
-        for a, product in enumerate(products):
-            entry = [fraction(x) for x in product[i]]
-            entry[0] -= i == a
-            total += max(at_most(entry), -at_least(entry))
-        if total >= 1:
-            raise node.item(i).reject("a row of W Q - I with a sum below 1", f"up to {show(total)}")
 
 
 RULE = Rule(

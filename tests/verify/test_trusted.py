@@ -1,0 +1,179 @@
+"""What a verdict rests on: as little code as the rules declare, and nothing else is loaded."""
+
+from __future__ import annotations
+
+import copy
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import verify
+from tests.verify import sets
+from tests.verify.cases import accepted
+from verify.__main__ import main
+from verify.claims import CLAIMS, REFUTED, TABLES, rows
+from verify.facts import DUAL, VALUE, Facts, proved
+from verify.problem import Problem
+from verify.rules import FILES, NAMES, Rule, check_facts, extended, load, ordered
+from verify.rules.value import Dual, Value
+from verify.text import Node
+from verify.trusted import KINDS, closure, grounds, ways
+
+ROOT = Path(verify.__file__).parent
+LIST = {"patterns", "dual", "primal", "value"}
+FIGURES = {  # lines that a verdict rests on at most
+    ("optimal", frozenset(LIST)): 1_650,
+    ("p-unique", frozenset({"patterns", "lambda_max"})): 1_657,
+    ("p-unique", frozenset({*LIST, "optimal_set"})): 2_641,
+    ("p-unique", frozenset({*LIST, "exact_set"})): 2_505,
+    ("p-unique", frozenset({*LIST, "algebraic_set"})): 2_977,
+}
+WHOLE = 9_267
+LOADED = """
+import json, sys
+before = set(sys.modules)
+import verify
+verify.check(sys.stdin.buffer.read())
+names = [name for name, module in sys.modules.items() if name not in before and hasattr(module, "__file__")]
+own = [name for name in names if name.partition(".")[0] == "verify"]
+others = {name.partition(".")[0] for name in names} - {"verify"} - sys.stdlib_module_names
+print(json.dumps([sorted(sys.modules[name].__file__ for name in own), sorted(others)]))
+"""
+
+
+@pytest.mark.parametrize(("claim", "ground"), FIGURES)
+def test_figures(claim: str, ground: frozenset[str]) -> None:
+    """A verdict rests on few lines, and on python-flint alone."""
+    assert ground in ways(claim, "relu")
+    files, libraries = closure(claim, ground)
+    assert sum(files.values()) <= FIGURES[claim, ground], files
+    assert libraries == ["flint"]
+
+
+def test_the_whole_checker_does_not_grow() -> None:
+    """All of it together."""
+    assert sum(len(path.read_text().splitlines()) for path in ROOT.rglob("*.py")) <= WHOLE
+
+
+CASES: dict[str, Callable[[], Any]] = {
+    "xor": lambda: json.loads(accepted("xor, planted").text),
+    "a set": lambda: copy.deepcopy(sets.planted_set("line, R = 0").certificate),
+    "an exact set": lambda: copy.deepcopy(sets.exact_set("line").certificate),
+}
+RESTING = [
+    *[("xor", "optimal", LIST), ("xor", "patterns-complete", {"patterns"}), ("xor", "fit", {*LIST, "fit"})],
+    *[("a set", "p-unique", {*LIST, "optimal_set"}), ("an exact set", "p-unique", {*LIST, "exact_set"})],
+]
+
+
+@pytest.mark.parametrize(("name", "claim", "ground"), RESTING)
+def test_nothing_else_is_loaded(name: str, claim: str, ground: set[str]) -> None:
+    """What is printed is what a fresh interpreter has loaded when it accepts such a certificate, file by file."""
+    tree = CASES[name]()
+    tree["facts"] = {key: fact for key, fact in tree["facts"].items() if key in ground}
+    tree["claims"] = [one for one in tree["claims"] if one["claim"] == claim]
+    assert tree["claims"]
+    assert tree["facts"].keys() == ground
+    assert "PROVED" in ways(claim, "relu")[frozenset(ground)]
+    command = [sys.executable, "-c", LOADED]
+    run = subprocess.run(command, input=json.dumps(tree).encode(), capture_output=True, check=True, cwd=ROOT.parent)
+    files, libraries = closure(claim, ground)
+    assert json.loads(run.stdout) == [sorted(str(ROOT.parent / path) for path in files), libraries]
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_every_claim_has_a_way(claim: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """For every claim something is printed: rules, files with their lines, the sum, libraries."""
+    assert any(ways(claim, model) for model in KINDS)
+    with pytest.raises(SystemExit) as ended:
+        main(["--trusted", claim])
+    assert not ended.value.code
+    told = capsys.readouterr().out.splitlines()
+    assert told[0].startswith(f"{claim} PROVED ")
+    listed = [int(line.split()[0]) for line in told[1:] if line.endswith(".py")]
+    sums = [int(line.split()[0]) for line in told if " lines in " in line]
+    assert sum(listed) == sum(sums)
+
+
+def test_unknown_claims() -> None:
+    """They are wrong usage."""
+    assert main(["--trusted", "truth"]) == verify.Usage.exit_code
+
+
+def test_tables_hold_their_claims() -> None:
+    """Each row stands in the table of its claim, every claim can be proved, and the facts of a row differ."""
+    for table, claims in TABLES.items():
+        for claim in claims:
+            assert rows(claim, "PROVED"), (table, claim)
+            for row in (*rows(claim, "PROVED"), *rows(claim, REFUTED)):
+                assert len(set(row.rests)) == len(row.rests)
+
+
+RELU = Problem("relu", Fraction(1), ((Fraction(1),),), (Fraction(1),))
+VARIANTS = {
+    "plain": RELU,
+    "elastic": replace(RELU, delta=Fraction(1)),
+    "logistic": replace(RELU, logistic=True),
+}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_all_rules_have_an_order(variant: str) -> None:
+    """However many facts are there: each after those that it rests on, and those that tell more after the others."""
+    rules = {name: load(name, VARIANTS[variant]) for name in NAMES}
+    order = list(ordered(rules))
+    assert sorted(order) == sorted(NAMES)
+    for name, rule in rules.items():
+        for other, earlier in rules.items():
+            if {*rule.rests, *rule.may} & {*earlier.proves} and other != name:
+                assert order.index(other) < order.index(name), (other, name)
+    assert order.index("optimal_set") < order.index("exact_set") < order.index("algebraic_set")
+    assert order.index("algebraic_set") < order.index("polytope") < order.index("faces")
+    assert order.index("polytope") < order.index("min_norm")
+
+
+def test_rules_of_variants_are_rules() -> None:
+    """Each rule of delta > 0 and of the logistic loss takes the place of one of the same name."""
+    for folder in ("elastic", "logistic"):
+        assert FILES[folder]
+        assert set(NAMES) >= FILES[folder]
+        for name in FILES[folder]:
+            assert load(name, VARIANTS[folder]) is not load(name, RELU)
+    for key in ("elastic", "logistic", "elastic.dual", "__init__"):
+        with pytest.raises(verify.Rejected, match="unknown key"):
+            check_facts(RELU, Node({key: {}}))
+
+
+def test_what_is_not_declared_is_not_seen() -> None:
+    """A rule that asks for, or says, more than it declares is an error of the checker, and no verdict."""
+    facts = Facts().plus(VALUE, some_value(0)).only((DUAL,))
+    with pytest.raises(LookupError, match="not declared"):
+        facts.get(VALUE)
+    with pytest.raises(LookupError, match="not there"):
+        facts[DUAL]
+    silent = Rule((), lambda problem, facts, node: proved(VALUE, some_value(0)))
+    with pytest.raises(LookupError, match="does not declare"):
+        extended(Facts(), silent, RELU, Node({}))
+
+
+def test_another_rule_of_the_same_fact() -> None:
+    """A fact may be proved by one of several rules: what rests on it asks for the fact, not for the rule."""
+    theta = (Fraction(0),)
+    other = Rule((DUAL,), lambda problem, facts, node: proved(DUAL, Dual(theta)))
+    rules = {"other": other, "primal": load("primal", RELU), "value": load("value", RELU)}
+    assert list(ordered(dict(reversed(rules.items()))))[-1] == "value"
+    assert grounds((VALUE,), rules, "relu") == {frozenset(rules)}
+    both = {**rules, "dual": load("dual", RELU), "patterns": load("patterns", RELU)}
+    assert grounds((VALUE,), both, "relu") == {frozenset(rules), frozenset(LIST)}
+
+
+def some_value(x: int) -> Value:
+    """Some value."""
+    return Value(Fraction(x), Fraction(x), Fraction(0))

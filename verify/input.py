@@ -1,0 +1,44 @@
+"""How the raw data was read, as the certificate says; `data` reads it again."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from verify.problem import Problem
+from verify.text import Node
+
+
+@dataclass(frozen=True)
+class Input:
+    """How the raw file was read. The last five are for CSV only."""
+
+    sha256: str
+    kind: str
+    numbers: str = "decimal"
+    bias: bool = False
+    target: int = 0
+    delimiter: str = ","
+    header: bool = False
+
+
+def read_input(node: Node, problem: Problem) -> Input:
+    """The `input` of a certificate, as far as it can be judged without the raw file."""
+    kind = "json" if problem.model == "cgl" else "csv"
+    csv_keys = ("numbers", "bias", "target", "delimiter", "header") if kind == "csv" else ()
+    fields = node.record("sha256", "kind", *csv_keys)
+    digest = fields["sha256"].text()
+    if re.fullmatch(r"[0-9a-f]{64}", digest) is None:
+        raise fields["sha256"].reject("64 lower-case hexadecimal digits")
+    fields["kind"].text(kind)
+    if kind == "json":
+        return Input(digest, kind)
+    bias = fields["bias"].flag()
+    if bias and any(row[-1] != 1 for row in problem.Z):
+        raise fields["bias"].reject("a last column of ones in Z when bias is true", "another last column")
+    delimiter = fields["delimiter"].text()
+    if len(delimiter) != 1 or delimiter in '\r\n\0"+-./' or delimiter.isalnum():
+        raise fields["delimiter"].reject("one character that is no quote, no line end and no part of a number")
+    numbers = fields["numbers"].text("decimal", "binary64")
+    target = fields["target"].index(problem.d - bias + 1)
+    return Input(digest, kind, numbers, bias, target, delimiter, fields["header"].flag())

@@ -1,0 +1,235 @@
+"""The tied neurons where r* is known exactly, and all solutions: {alpha >= 0 : sum alpha_a q_a = y - r*}.
+
+Numbers are rational (`exact_set`, `jump`) or real algebraic (`algebraic_set`). One solution with a Farkas vector, or
+two solutions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from verify.bounds import matrix
+from verify.classes import Ball, on_rows
+from verify.multipliers import gated_rows, positive_rows, products, read_entries
+from verify.neurons import Neuron, are_independent, constraints
+from verify.patterns import Patterns, mask_of
+from verify.problem import SIGNS, dot, times
+from verify.solutions import OptimalSet
+from verify.system import System, exact_system
+from verify.text import Matrix, Node, show
+
+Number = Any  # a Fraction, or a number of a field: exact, and ordered
+Numbers = Sequence[Number]
+
+
+@dataclass(frozen=True)
+class Tied:
+    """A neuron that can be active: its key, v and output q; `others`: the blocks of a network over some patterns that
+    carry it besides that of the key."""
+
+    key: tuple[int, int]
+    v: Numbers
+    q: Numbers
+    others: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """r* = r, in rational numbers: r is theta of `dual`, which has these `bounds`. A ball around theta holds r."""
+
+    ball: Ball
+    r: Numbers
+    bounds: Node
+
+    @property
+    def zero(self) -> Number:
+        """0"""
+        return Fraction(0)
+
+    def dot(self, u: Numbers, v: Numbers) -> Number:
+        """u.v"""
+        return dot(u, v)
+
+    def through(self, A: Matrix, v: Numbers) -> Numbers:
+        """A v for a rational matrix."""
+        return times(A, tuple(v))
+
+    def read(self, node: Node, length: int) -> Numbers:
+        """So many numbers."""
+        return node.vector(length)
+
+    def rank(self, vectors: Sequence[Numbers]) -> int:
+        """dim span"""
+        return int(matrix(vectors, self.ball.problem.n).rank())
+
+    def system(self, outputs: Sequence[Numbers], fit: Numbers) -> System:
+        """The equations of the weights."""
+        return exact_system([tuple(q) for q in outputs], tuple(fit))
+
+    def pieces(self, sign: str, xi: int) -> Iterator[tuple[Node, int, Numbers]]:
+        """ReLU: the base and v = Z'm of the pieces that are not out, each with the entry of its multiplier."""
+        problem, t = self.ball.problem, tuple(xi * x for x in self.ball.theta)
+        entries = self.bounds.record("+", "-")[sign].array()
+        found = products(problem, read_entries(t, positive_rows(t), entries))
+        for entry, (base, p, q) in zip(entries, found, strict=True):
+            if sum(x**2 for x in p) >= (problem.lam * q) ** 2:
+                yield entry, base, tuple(Fraction(x, q) for x in p)
+
+    def blocks(self) -> Iterator[tuple[int, Node, Numbers]]:
+        """Direct problems: the multipliers of the blocks that are not out, each with its entry."""
+        problem = self.ball.problem
+        for b, entry in enumerate(self.bounds.array(len(problem.groups))):
+            K = problem.K[b]
+            yield b, entry, entry.vector(len(K[0])) if entry.value is not None and K is not None else ()
+
+    def known(self, neuron: Neuron, tied: Tied, weight: Number) -> Neuron:
+        """The neuron with its output and weight; where nothing is tight, with B: v = B'r for all residuals near r."""
+        problem, v = self.ball.problem, tuple(tied.v)
+        if problem.model == "cgl":
+            B = matrix(problem.block(tied.key[1]), len(v))
+        else:
+            D = mask_of(k for k, z in enumerate(problem.Z) if dot(z, v) > 0)
+            B = on_rows(self.ball.Z, D if problem.model == "relu" else tied.key[1])
+        blocks = 1 + len(tied.others)
+        return replace(neuron, B=B if neuron.strict else None, weight=weight, v=v, q=tuple(tied.q), blocks=blocks)
+
+
+def check_solutions(optimum: Optimum, patterns: Patterns | None, node: Node, fields: dict[str, Node]) -> OptimalSet:
+    """Reject unless the solutions are some, and the only one if there is one."""
+    problem = optimum.ball.problem
+    tied = tied_neurons(optimum, patterns, node)
+    solutions = [read_solution(optimum, tied, entry) for entry in fields["solutions"].array()]
+    if len(solutions) not in (1, 2) or (len(solutions) == 2 and list(solutions[0]) == list(solutions[1])):
+        raise fields["solutions"].reject("one solution, or two that are different")
+    one = len(solutions) == 1
+    if one:
+        check_farkas(optimum, tied, solutions[0], fields["farkas"])
+    else:
+        optimum.read(fields["farkas"], 0)
+    neurons = []
+    for a, weights in zip(tied, zip(*solutions, strict=True), strict=True):
+        neuron = neuron_of(optimum, a, True if any(weights) else False if one else None)
+        neurons.append(optimum.known(neuron, a, weights[0] if one else optimum.zero))
+    bends = sum(neuron.active is True and in_two_blocks(optimum, a) for a, neuron in zip(tied, neurons, strict=True))
+    fit = [y_k - r_k for y_k, r_k in zip(problem.y, optimum.r, strict=True)]
+    system = optimum.system([a.q for a in tied], fit)
+    vectors = [a.v for a in tied]
+    return OptimalSet(len(tied), len(solutions) - 1, bends, bends, system, True, tuple(neurons), in_field=vectors)
+
+
+def in_two_blocks(optimum: Optimum, a: Tied) -> bool:
+    """Of a ReLU network: over all patterns, whether the neuron is zero on a row other than zero."""
+    problem = optimum.ball.problem
+    return bool(a.others) or (
+        problem.model == "relu" and not all(optimum.through(tuple(z for z in problem.Z if any(z)), a.v))
+    )
+
+
+def neuron_of(optimum: Optimum, a: Tied, active: bool | None) -> Neuron:
+    """What is known of a tied neuron: its face is not read, unless nothing is tight at it."""
+    problem = optimum.ball.problem
+    cones: list[Matrix] = []
+    if problem.model == "relu":
+        cones = [tuple(problem.Z[c] for c in optimum.ball.planes)]
+    elif problem.model == "cgl":
+        cones = [tuple(K_k for K_k in constraints(problem, b) if any(K_k)) for b in (a.key[1], *a.others)]
+    tight = [[z for z, s in zip(cone, optimum.through(cone, a.v), strict=True) if not s] for cone in cones]
+    return Neuron(a.key, active, all(map(are_independent, tight)), strict=None if any(tight) else True)
+
+
+def tied_neurons(optimum: Optimum, patterns: Patterns | None, node: Node) -> list[Tied]:
+    """All (xi, v) with |v| = lambda, each once, in the order of the format."""
+    problem = optimum.ball.problem
+    if problem.model == "cgl":
+        found = [a for b, entry, rho in optimum.blocks() for a in direct(optimum, b, entry, rho)]
+        return merged(problem.blocks, found) if problem.blocks else found
+    if patterns is None:
+        raise node.reject("the fact patterns, which this rests on", "none")
+    if problem.model == "gated":
+        return list(gated(optimum, patterns, node))
+    return [a for sign, xi in SIGNS.items() for a in relu(optimum, sign, xi)]
+
+
+def merged(blocks: Sequence[tuple[int, int]], found: Sequence[Tied]) -> list[Tied]:
+    """A ReLU neuron that lies in several of the blocks is one neuron."""
+    keys = [(blocks[a.key[1]][0], list(a.v)) for a in found]
+    places = [keys.index(key) for key in keys]  # of the first block that carries the neuron
+    others = {
+        i: tuple(found[j].key[1] for j, place in enumerate(places) if place == i != j) for i in sorted(set(places))
+    }
+    return [replace(found[i], others=rest) for i, rest in others.items()]
+
+
+def relu(optimum: Optimum, sign: str, xi: int) -> Iterator[Tied]:
+    """t.(Zv)_+ = lambda^2 where |v| = lambda: the neuron of the piece attains its bound."""
+    problem, t = optimum.ball.problem, [xi * x for x in optimum.r]
+    seen: list[Numbers] = []
+    for entry, base, v in optimum.pieces(sign, xi):
+        if not reaches(optimum, v, entry) or v in seen:
+            continue
+        seen.append(v)
+        positive = [x if x > 0 else optimum.zero for x in optimum.through(problem.Z, v)]
+        if optimum.dot(positive, t) != problem.lam**2:
+            raise entry.reject(f"t.(Zv)_+ = lambda^2 = {show(problem.lam**2)}", "another number, though |v| = lambda")
+        yield Tied((xi, base), v, [xi * x for x in positive])
+
+
+def gated(optimum: Optimum, patterns: Patterns, node: Node) -> Iterator[Tied]:
+    """Every pattern D is out at theta, or |Z'D r| <= lambda."""
+    ball, problem = optimum.ball, optimum.ball.problem
+    columns = tuple(zip(*problem.Z, strict=True))
+    for mask, p, q in products(problem, gated_rows(patterns, ball.theta)):
+        if sum(x**2 for x in p) < ball.out_below * q**2:
+            continue
+        v = optimum.through(columns, [x if mask >> k & 1 else optimum.zero for k, x in enumerate(optimum.r)])
+        if reaches(optimum, v, node):
+            outputs = optimum.through(problem.Z, v)
+            yield Tied((0, mask), v, [x if mask >> k & 1 else optimum.zero for k, x in enumerate(outputs)])
+
+
+def direct(optimum: Optimum, b: int, entry: Node, rho: Numbers) -> Iterator[Tied]:
+    """v = X_b'r - K_b rho, the projection of X_b'r on C_b, where |v| = lambda."""
+    problem = optimum.ball.problem
+    X, K = problem.block(b), problem.K[b]
+    v = optimum.through(tuple(zip(*X, strict=True)), optimum.r)
+    if K is not None and rho:
+        v = [x - push for x, push in zip(v, optimum.through(K, rho), strict=True)]
+    if reaches(optimum, v, entry):
+        slopes = optimum.through(tuple(zip(*K, strict=True)), v) if K is not None else ()
+        if any(s > 0 for s in slopes) or (rho and optimum.dot(rho, slopes)):
+            raise entry.reject(f"K_b'v <= 0 and rho.(K_b'v) = 0 where |v| = lambda, for block {b}")
+        yield Tied((0, b), v, optimum.through(X, v))
+
+
+def reaches(optimum: Optimum, v: Numbers, node: Node) -> bool:
+    """Whether |v| = lambda; rejected if it is more."""
+    over = optimum.dot(v, v) - optimum.ball.problem.lam**2
+    if over > 0:
+        raise node.reject(f"|v|^2 <= lambda^2 = {show(optimum.ball.problem.lam**2)}", "more")
+    return not over
+
+
+def read_solution(optimum: Optimum, tied: Sequence[Tied], node: Node) -> Numbers:
+    """alpha >= 0 with sum alpha_a q_a = y - r."""
+    alpha = optimum.read(node, len(tied))
+    if any(x < 0 for x in alpha):
+        raise node.reject("weights >= 0")
+    for k, (y_k, r_k) in enumerate(zip(optimum.ball.problem.y, optimum.r, strict=True)):
+        if optimum.dot(alpha, [a.q[k] for a in tied]) != y_k - r_k:
+            raise node.reject(f"the fit y - r at row {k}")
+    return alpha
+
+
+def check_farkas(optimum: Optimum, tied: Sequence[Tied], alpha: Numbers, node: Node) -> None:
+    """h.q_a = 0 where alpha_a > 0, h.q_a > 0 elsewhere, and the outputs with alpha_a > 0 are independent."""
+    h = optimum.read(node, optimum.ball.problem.n)
+    for number, (a, weight) in enumerate(zip(tied, alpha, strict=True)):
+        s = optimum.dot(h, a.q)
+        if s < 0 or bool(s) == bool(weight):
+            raise node.reject(f"h.q {'= 0' if weight else '> 0'} for the tied neuron {number}")
+    support = [a.q for a, weight in zip(tied, alpha, strict=True) if weight]
+    if support and optimum.rank(support) < len(support):
+        raise node.reject("independent outputs of the active neurons", f"{len(support)} that are dependent")
