@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from verify.facts import FIT, PRIMAL, VALUE, Facts, proved
+from verify.facts import COVER, FIT, PRIMAL, VALUE, Facts, proved
 from verify.problem import Problem
 from verify.rules import Rule, everywhere
 from verify.rules.value import equal
@@ -20,11 +20,12 @@ class Fit:
 
 
 def check_fit(problem: Problem, facts: Facts, node: Node) -> Facts:
-    """Reject unless the center is the fit of `primal` and radius_squared = 2 (upper - lower), or a quarter of that with
+    """Reject unless the center is the fit of `primal` (over a cover null: not repeated) and radius_squared = 2 (upper - lower), or a quarter of that with
     the logistic loss, where it is the probabilities 1/(1 + exp(-fit_k)) that are this near to each other."""
     fields = node.record("center", "radius_squared")
     primal, value = facts[PRIMAL], facts[VALUE]
-    center = primal.fit if fields["center"].value is None else fields["center"].vector(len(primal.fit))
+    same = fields["center"].value is None and COVER in facts
+    center = primal.fit if same else fields["center"].vector(len(primal.fit))
     for k, (stated, derived) in enumerate(zip(center, primal.fit, strict=True)):
         if stated != derived:
             raise fields["center"].reject(f"the fit {show(derived)} at row {k}", show(stated))
@@ -33,4 +34,4 @@ def check_fit(problem: Problem, facts: Facts, node: Node) -> Facts:
     return proved(FIT, Fit(radius_squared))
 
 
-RULE = Rule((FIT,), check_fit, rests=(PRIMAL, VALUE), applies=everywhere)
+RULE = Rule((FIT,), check_fit, rests=(PRIMAL, VALUE), may=(COVER,), applies=everywhere)
