@@ -24,10 +24,11 @@ from properties.files import check_writable, write_text
 from properties.hunt import hunt
 from properties.hunt_networks import MODELS
 from properties.model import Answer, Claim
-from properties.refutations import write_refutations
+from properties.refutations import refutations, write_refutations
 from properties.run import Entry, run_claim
 from properties.soundness import summary as soundness
 from relu_cert.errors import DataError, ReluCertError, UsageError
+from relu_cert.files import Place, decide_places
 
 DEFAULT_EXAMPLES = 50
 WIDTH = 80
@@ -96,6 +97,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--refutations", metavar="DIR", help="write every refutation as a file that `verify` accepts, and end"
     )
+    parser.add_argument("--force", action="store_true", help="replace files that were not written here")
     sub = parser.add_subparsers(metavar="{campaign,soundness,hunt,replay}", parser_class=_Parser)
     _long(sub.add_parser("campaign", help="a long run in parallel that resumes after an interruption"), "campaign")
     sound = sub.add_parser("soundness", help="the certifier against planted truth, metamorphic relations and floats")
@@ -163,11 +165,15 @@ def _ledger(options: argparse.Namespace) -> int:
     entries: list[Entry] = []
     claims = chosen(options.only)
     if options.refutations:
-        for path in write_refutations(claims, Path(options.refutations)):
+        folder = Path(options.refutations)
+        there = [Place("--refutations", folder / name) for name in refutations(claims) if (folder / name).exists()]
+        decide_places((), there, force=options.force)
+        for path in write_refutations(claims, folder):
             print(path)
         return 0
     if options.html:
         check_writable(Path(options.html))
+        decide_places((), [Place("--html", Path(options.html))], force=options.force)
     with Progress(console=Console(stderr=True), transient=True, disable=options.quiet) as progress:
         task = progress.add_task("claims", total=len(claims))
         for claim in claims.values():

@@ -10,10 +10,10 @@ from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 
-from relu_cert.certificate import write_text
 from relu_cert.claims import Result
-from relu_cert.errors import ReluCertError, UsageError
+from relu_cert.errors import ReluCertError
 from relu_cert.exact import Vector
+from relu_cert.files import Place, write_files
 from relu_cert.network.fitted import FittedNetwork, fitted_network
 from relu_cert.prove.facts import Facts, Value
 from relu_cert.report.outcome import Outcome
@@ -135,12 +135,16 @@ class Certified:
         if self.whole is not None:
             self.whole.recheck()
 
-    def save(self, path: str | os.PathLike[str], *, data: str | os.PathLike[str] | None = None) -> None:
+    def save(
+        self, path: str | os.PathLike[str], *, data: str | os.PathLike[str] | None = None, force: bool = False
+    ) -> None:
         """Write the certificate, and with `data` also the file that it speaks of: CSV (see relu_cert.data.arrays), or
-        JSON for a group lasso."""
-        _write(Path(path), self.certificate)
+        JSON for a group lasso. A file that is there, and that relu_cert did not write, is replaced with `force` only.
+        """
+        files = [(Place("path", Path(path)), self.certificate)]
         if data is not None:
-            _write(Path(data), self.raw.decode())
+            files.append((Place("data", Path(data)), self.raw.decode()))
+        write_files(files, force=force)
 
     def html(self, *, certificate: str | None = None, data: str | None = None) -> str:
         """The report as one self-contained HTML page; the names are those under which you save the two files."""
@@ -161,10 +165,3 @@ class Certified:
     def __repr__(self) -> str:
         said = ", ".join(f"{name}: {result.verdict}" for name, result in self.claims.items())
         return f"<Certified p* = {float(self.value.upper):.6g}, width {len(self.facts.primal.neurons)}; {said}>"
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        write_text(path, text)
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}; choose another place.") from None

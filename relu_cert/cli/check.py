@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from relu_cert.check import DEFAULT_GAP, Derivatives, IntervalChoice, LambdaChoice, find_facts, verdicts
 from relu_cert.claims import NAMES, SENSITIVITY, Result, Verdict
-from relu_cert.cli.emit import recheck, stem, write_file
+from relu_cert.cli.emit import decide, recheck, stem, write_file
 from relu_cert.cli.options import (
     add_data_options,
     add_output_options,
@@ -20,7 +20,7 @@ from relu_cert.cli.options import (
     positive,
     read_data,
 )
-from relu_cert.cli.variants import add_variant_options, chosen_variant, compared, refuse_for_json
+from relu_cert.cli.variants import add_variant_options, beside, chosen_variant, compared, refuse_for_json
 from relu_cert.errors import UsageError
 from relu_cert.problem import read_problem_json
 from relu_cert.report.outcome import Outcome
@@ -85,6 +85,13 @@ def run(options: argparse.Namespace) -> int:
     example = chosen_example(options)
     asked = _asked(options, example)
     path = input_path(options, example)
+    target = Path(options.certificate) if options.certificate else Path(f"{stem(path)}.cert.json")
+    some = options.patterns is not None or options.gates is not None
+    decide(
+        options,
+        {"the data": path, "the file of the gates": options.gates},
+        {"--certificate": target, "--html": options.html, "the second certificate": beside(target) if some else None},
+    )
     with Progress(quiet=options.quiet) as stages:
         data = None
         if path.suffix == ".json" or path.name.endswith(".json.gz"):
@@ -100,7 +107,6 @@ def run(options: argparse.Namespace) -> int:
             problem = network_variant(data, model, variant, stages, options.max_patterns)
         facts = find_facts(problem, asked.choice, asked.gap, stages, asked.interval, asked.derivatives)
         results = verdicts(facts, asked.claims)
-        target = Path(options.certificate) if options.certificate else Path(f"{stem(path)}.cert.json")
         whole = None if data is None else compared(options, data, model, variant, facts, target, stages)
         outcome = Outcome(data, source, facts, results, target, whole)
         text = outcome.certificate_text()

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from relu_cert.check import DEFAULT_GAP, LambdaChoice, find_facts, network_problem
-from relu_cert.cli.emit import write_file
-from relu_cert.cli.options import add_data_options, add_output_options, chosen_example, positive, read_data
+from relu_cert.cli.emit import decide, write_file
+from relu_cert.cli.options import add_data_options, add_output_options, chosen_example, input_path, positive, read_data
 from relu_cert.data import read_csv
 from relu_cert.data.model import Dataset
 from relu_cert.errors import DataError, UsageError
@@ -54,6 +54,15 @@ def add_parser(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Solve, prove the optimal set, search it, print."""
     example = chosen_example(options)
+    decide(
+        options,
+        {
+            "the data": input_path(options, example),
+            "the validation data": options.validation,
+            "the test data": options.test,
+        },
+        {"--html": options.html},
+    )
     data = read_data(options, example)
     validation, test = (_other(options, data, path) for path in (options.validation, options.test))
     with Progress(quiet=options.quiet) as stages:

@@ -10,8 +10,8 @@ from typing import Any
 
 from relu_cert.certificate import dumps
 from relu_cert.check import DEFAULT_GAP, LambdaChoice, find_facts, network_problem, verdicts
-from relu_cert.cli.emit import recheck, stem, write_file
-from relu_cert.cli.options import add_data_options, add_output_options, chosen_example, positive, read_data
+from relu_cert.cli.emit import decide, recheck, require_ending, stem, write_file
+from relu_cert.cli.options import add_data_options, add_output_options, chosen_example, input_path, positive, read_data
 from relu_cert.errors import UsageError
 from relu_cert.network import Conversion, Penalty, convert, fold, network_of, penalty, read_network, write_network
 from relu_cert.network.compare import own_problem
@@ -68,6 +68,19 @@ def add_parser(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Read, solve, compare, write, verify, report."""
     example = chosen_example(options)
+    target = Path(options.certificate or f"{stem(Path(options.network))}.network.cert.json")
+    require_ending("--pruned", options.pruned)
+    require_ending("--optimal", options.optimal)
+    decide(
+        options,
+        {"the data": input_path(options, example), "the network": options.network},
+        {
+            "--certificate": target,
+            "--pruned": options.pruned,
+            "--optimal": options.optimal,
+            "--html": options.html,
+        },
+    )
     data = read_data(options, example)
     trained = read_network(options.network)
     network = fold(trained, data.d, ones=data.source.bias, output_bias=options.output_bias)
@@ -88,7 +101,6 @@ def run(options: argparse.Namespace) -> int:
         if not options.no_verify:
             with stages.stage("verify"):
                 recheck(text, data.source)
-        target = Path(options.certificate or f"{stem(Path(options.network))}.network.cert.json")
         write_file(target, text, "--certificate")
         written = []
         if options.pruned:

@@ -41,6 +41,7 @@ def add_output_options(command: argparse.ArgumentParser) -> None:
     output = command.add_argument_group("output")
     output.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     output.add_argument("--quiet", action="store_true", help="no progress on stderr")
+    output.add_argument("--force", action="store_true", help="replace files that relu_cert did not write")
 
 
 def chosen_example(options: argparse.Namespace) -> examples.Example | None:

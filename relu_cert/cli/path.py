@@ -13,7 +13,7 @@ import numpy as np
 
 from relu_cert.certificate import certificate, dumps
 from relu_cert.check import DEFAULT_GAP, LambdaChoice, network_problem, optimum, verdicts
-from relu_cert.cli.emit import recheck, stem, write_file
+from relu_cert.cli.emit import decide, recheck, stem, write_file
 from relu_cert.cli.options import (
     add_data_options,
     add_output_options,
@@ -63,7 +63,9 @@ def add_parser(commands: Any) -> None:
     problem.add_argument("--no-breakpoints", action="store_true", help="do not enclose the breakpoints")
     add_output_options(command)
     command.add_argument("--csv", metavar="FILE", help="also write the curve as a table")
-    command.add_argument("--plot", metavar="FILE.svg", help="also draw it: weights and width against log lambda")
+    command.add_argument(
+        "--plot", metavar="FILE.svg", help="also write the picture of the page: weights and width against log lambda"
+    )
     command.add_argument("--html", metavar="FILE", help="also write the report as one self-contained HTML page")
     command.add_argument(
         "--certificate", metavar="FILE", help="where to write the certificate (default: NAME.path.json in this folder)"
@@ -81,6 +83,7 @@ def run(options: argparse.Namespace) -> int:
     if options.plot and Path(options.plot).suffix != ".svg":
         raise UsageError(f"--plot draws SVG; the file must end in .svg, not {Path(options.plot).name!r}.")
     path = input_path(options, example)
+    target = _decided(options, path)
     data = None
     with Progress(quiet=options.quiet) as stages:
         if path.suffix == ".json" or path.name.endswith(".json.gz"):
@@ -110,7 +113,6 @@ def run(options: argparse.Namespace) -> int:
         jump = None if found.complete else find_jump(problem, floats, largest, facts, found)
         facts = replace(facts, path=found, curve=drawn, jump=jump)
         results = verdicts(facts, PATH_CLAIMS)
-        target = Path(options.certificate) if options.certificate else Path(f"{stem(path)}.path.json")
         report = PathReport(path.name, largest, found, kept, len(enclosed) - len(kept), drawn.all, results, target)
         text = dumps(certificate(source, facts, results))
         if not options.no_verify:
@@ -120,15 +122,29 @@ def run(options: argparse.Namespace) -> int:
         if options.csv:
             write_file(Path(options.csv), report.to_csv(), "--csv")
         if options.plot:
-            write_file(Path(options.plot), report.to_svg(), "--plot")
+            _draw(Path(options.plot), report)
         if options.html:
             from relu_cert.report.html.path import path_page
 
             write_file(Path(options.html), path_page(report, problem, str(path), data), "--html")
+    return _printed(options, report)
+
+
+def _printed(options: argparse.Namespace, report: PathReport | OneNeuronReport) -> int:
     print(
         json.dumps(report.to_json(), indent=1) if options.json else report.to_text(), end="\n" if options.json else ""
     )
     return 0
+
+
+def _draw(path: Path, report: PathReport) -> None:
+    """The first picture of the page as a file of its own."""
+    from relu_cert.report.html.path import path_svg
+
+    picture = path_svg(report)
+    if picture is None:
+        raise UsageError(f"--plot {path}: the numbers of the interval are too far from 1 to be drawn.")
+    write_file(path, picture, "--plot")
 
 
 def _one_neuron(options: argparse.Namespace, example: Example | None) -> int:
@@ -139,11 +155,11 @@ def _one_neuron(options: argparse.Namespace, example: Example | None) -> int:
     path = input_path(options, example)
     if path.name.removesuffix(".gz").endswith(".json"):
         raise UsageError("--one-neuron takes CSV data.")
+    target = _decided(options, path)
     data = read_data(options, example)
     if len(data.Z[0]) != 1:
         raise UsageError(f"--one-neuron is for data with one feature; {path.name} has {len(data.Z[0])}.")
     found = one_neuron_path([row[0] for row in data.Z], data.y)
-    target = Path(options.certificate) if options.certificate else Path(f"{stem(path)}.path.json")
     with Progress(quiet=options.quiet) as stages:
         problem = network_problem(data, "relu", stages, options.max_patterns)
         facts = optimum(problem, LambdaChoice(value=found.top or Fraction(1)), DEFAULT_GAP, stages)
@@ -159,10 +175,15 @@ def _one_neuron(options: argparse.Namespace, example: Example | None) -> int:
         from relu_cert.report.html.one_neuron import one_neuron_page
 
         write_file(Path(options.html), one_neuron_page(report, data, results), "--html")
-    print(
-        json.dumps(report.to_json(), indent=1) if options.json else report.to_text(), end="\n" if options.json else ""
-    )
-    return 0
+    return _printed(options, report)
+
+
+def _decided(options: argparse.Namespace, path: Path) -> Path:
+    """Where the certificate goes, once it is known that everything can be written."""
+    target = Path(options.certificate) if options.certificate else Path(f"{stem(path)}.path.json")
+    outputs = {"--certificate": target, "--html": options.html, "--csv": options.csv, "--plot": options.plot}
+    decide(options, {"the data": path}, outputs)
+    return target
 
 
 def _ratios(options: argparse.Namespace) -> tuple[Fraction, Fraction]:

@@ -8,10 +8,10 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+from relu_cert.cli.emit import decide
 from relu_cert.cli.options import add_data_options, add_output_options, chosen_example, input_path, read_data
 from relu_cert.data.model import Dataset
-from relu_cert.errors import UsageError
-from relu_cert.files import ensure_writable
+from relu_cert.files import refusal
 from relu_cert.patterns import PatternSet, Prediction, enumerate_patterns, predict, save_npz
 from relu_cert.patterns.predict import counted
 from relu_cert.report.progress import Progress
@@ -35,7 +35,8 @@ def add_parser(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Predict, enumerate, print, save."""
     example = chosen_example(options)
-    out = None if options.out is None else _target(options.out, input_path(options, example))
+    decide(options, {"the data": input_path(options, example)}, {"--out": options.out})
+    out = None if options.out is None else Path(options.out)
     data = read_data(options, example)
     prediction = predict(data.Z)
     if not options.json:
@@ -107,26 +108,8 @@ def _wrapped(label: str, text: str) -> list[str]:
     return textwrap.wrap(text, WIDTH, initial_indent=f"{label:11}", subsequent_indent=" " * 11)
 
 
-def _target(name: str, source: Path) -> Path:
-    """Where to write; refused before the enumeration if that cannot be, or would overwrite the data."""
-    if not name:
-        raise UsageError("--out needs the name of a file.")
-    path = Path(name)
-    if path.exists() and source.exists() and path.samefile(source):
-        raise UsageError(f"{name} is the data file; choose another place with --out.")
-    try:
-        ensure_writable(path)
-    except OSError as error:
-        raise _refused(name, error) from None
-    return path
-
-
 def _save(path: Path, patterns: PatternSet) -> None:
     try:
         save_npz(path, patterns)
     except OSError as error:
-        raise _refused(str(path), error) from None
-
-
-def _refused(name: str, error: OSError) -> UsageError:
-    return UsageError(f"cannot write {name}: {error.strerror or error}; choose another place with --out.")
+        raise refusal(path, "--out", error) from None

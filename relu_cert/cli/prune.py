@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from relu_cert.check import DEFAULT_GAP, LambdaChoice, find_facts, network_problem
-from relu_cert.cli.emit import write_file
-from relu_cert.cli.options import add_data_options, add_output_options, chosen_example, positive, read_data
+from relu_cert.cli.emit import decide, require_ending, write_file
+from relu_cert.cli.options import add_data_options, add_output_options, chosen_example, input_path, positive, read_data
 from relu_cert.data.model import Dataset
 from relu_cert.errors import UsageError
 from relu_cert.network import ConvexNeuron, convex_form, fold, network_of, read_network, write_network
@@ -54,6 +54,12 @@ def add_parser(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Read, solve, prune, print, write."""
     example = chosen_example(options)
+    require_ending("--out", options.out)
+    decide(
+        options,
+        {"the data": input_path(options, example), "the network": options.network},
+        {"--out": options.out, "--html": options.html},
+    )
     data = read_data(options, example)
     lam = positive(options.lam, "lambda") if options.lam is not None else (example.lam if example else None)
     if lam is None:

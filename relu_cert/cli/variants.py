@@ -57,6 +57,11 @@ def refuse_for_json(options: argparse.Namespace) -> None:
             raise UsageError(f"--{name} is for CSV data; a problem in JSON has its own blocks.")
 
 
+def beside(path: Path) -> Path:
+    """Where the certificate over all patterns goes, beside the one over some of them."""
+    return path.with_name(f"{stem(path).removesuffix('.cert')}.all-patterns.cert.json")
+
+
 def compared(
     options: argparse.Namespace,
     data: Dataset,
@@ -73,7 +78,7 @@ def compared(
     if isinstance(whole, str):
         return Whole(reason=whole)
     results = verdicts(whole)
-    target = path.with_name(f"{stem(path).removesuffix('.cert')}.all-patterns.cert.json")
+    target = beside(path)
     text = Outcome(data, data.source, whole, results, target).certificate_text()
     if not options.no_verify:
         with stages.stage("verify"):

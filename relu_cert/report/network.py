@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import io
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from textwrap import fill
 from typing import Any
-
-from rich.console import Console
 
 from relu_cert.claims.model import Result
 from relu_cert.data.model import Dataset
@@ -21,6 +16,7 @@ from relu_cert.network.examine import Comparison, Distance, distance
 from relu_cert.network.model import alive
 from relu_cert.prove.facts import Value
 from relu_cert.report.outcome import claims_table
+from relu_cert.report.terminal import rendered, wrapped
 from relu_cert.report.text import at_most, decimal, rational, scientific, short
 
 FORMAT = "relu_cert network report"
@@ -109,24 +105,19 @@ class NetworkOutcome:
         }
 
     def to_text(self) -> str:
-        """The report for a terminal of 80 columns."""
-        stream = io.StringIO()
-        colour = sys.stdout.isatty()
-        console = Console(
-            file=stream, width=80, force_terminal=colour, no_color=None if colour else True, highlight=False
-        )
-        for line in self._head():
-            console.print(fill(line, 80, subsequent_indent=" " * 13), markup=False)
-        console.print()
-        console.print(claims_table(self.results))
-        console.print()
-        for what, path in self.written:
-            console.print(f"{what:<12} {path}", markup=False, soft_wrap=True)
-        console.print(f"certificate  {self.certificate_path}", markup=False, soft_wrap=True)
+        """The report for a terminal."""
         files = f"--data {self.data.source.path} --network {self.trained.origin.path}"
-        command = f"python -m verify {self.certificate_path} {files}"
-        console.print(f"re-check it  {command}", markup=False, soft_wrap=True)
-        return stream.getvalue()
+        return rendered(
+            [
+                *(wrapped(line, 13) for line in self._head()),
+                "",
+                claims_table(self.results),
+                "",
+                *(f"{what:<12} {path}" for what, path in self.written),
+                f"certificate  {self.certificate_path}",
+                f"re-check it  python -m verify {self.certificate_path} {files}",
+            ]
+        )
 
     def _against(self, value: Value) -> dict[str, Any]:
         away: Distance = distance(self.comparison.examination, value)

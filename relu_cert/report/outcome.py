@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import io
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -21,6 +18,7 @@ from relu_cert.exact import sqrt_upper
 from relu_cert.prove.facts import ExactNeuron, Facts
 from relu_cert.report.derivatives import derivatives_json
 from relu_cert.report.optimal_set import optimal_set_json
+from relu_cert.report.terminal import rendered, wrapped
 from relu_cert.report.text import at_least, at_most, decimal, rational, short
 from relu_cert.whole import Whole, distance
 
@@ -83,22 +81,18 @@ class Outcome:
         }
 
     def to_text(self) -> str:
-        """The report for a terminal of 80 columns."""
-        stream = io.StringIO()
-        colour = sys.stdout.isatty()
-        console = Console(
-            file=stream, width=80, force_terminal=colour, no_color=None if colour else True, highlight=False
+        """The report for a terminal."""
+        return rendered(
+            [
+                *(wrapped(line, 13) for line in self._head()),
+                claims_table(self.results),
+                "",
+                *self._network(),
+                "",
+                f"certificate  {self.certificate_path}",
+                f"re-check it  {self._verify_command()}",
+            ]
         )
-        for line in self._head():
-            console.print(line, markup=False)
-        console.print(claims_table(self.results))
-        console.print()
-        for line in self._network():
-            console.print(line, markup=False, soft_wrap=True)
-        console.print()
-        console.print(f"certificate  {self.certificate_path}", markup=False, soft_wrap=True)
-        console.print(f"re-check it  {self._verify_command()}", markup=False, soft_wrap=True)
-        return "".join(line.rstrip() + "\n" for line in stream.getvalue().splitlines())
 
     @property
     def features(self) -> int:

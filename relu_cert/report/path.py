@@ -1,4 +1,4 @@
-"""The path as text, JSON, CSV and a plot. A gap in the proof is drawn as a gap."""
+"""The path as text, JSON and CSV."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import csv
 import io
 from dataclasses import dataclass
 from fractions import Fraction
-from html import escape
-from math import log, log10
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +19,6 @@ from relu_cert.report.text import at_most, decimal, rational
 
 FORMAT, VERSION = "relu_cert path", 1
 SHOWN = 40
-INKS = ("#1b6ca8", "#c8553d", "#2e8b57", "#8e44ad", "#b8860b", "#16828a", "#a83279", "#555555")
 
 
 @dataclass(frozen=True)
@@ -122,10 +119,6 @@ class PathReport:
                 table.writerow([*head, i, n.sign, repr(n.weight), *padded])
         return stream.getvalue()
 
-    def to_svg(self) -> str:
-        """Weights and width against log lambda; breakpoints as thin lines, gaps as grey bands without curves."""
-        return _Plot(self).svg()
-
 
 def _sets(cover: Cover) -> str:
     """How many pieces have a set of optimal networks that need not be a point."""
@@ -168,115 +161,3 @@ def _neuron(n: CurveNeuron) -> dict[str, Any]:
     if n.block is not None:
         content["block"] = n.block
     return content
-
-
-class _Plot:
-    """One drawing of fixed size."""
-
-    left, right, top, bottom, split = 60.0, 780.0, 30.0, 460.0, 320.0
-
-    def __init__(self, report: PathReport) -> None:
-        self.report = report
-        top = min(float(report.cover.hi), 1.02 * float(sqrt_upper(report.largest.squared)))
-        self.lo, self.hi = float(report.cover.lo), max(top, 1.0001 * float(report.cover.lo))
-        weights = [n.weight * n.sign for s in report.samples for n in s.neurons]
-        self.high = max([*weights, 0.0]) or 1.0
-        self.low = min([*weights, 0.0])
-        self.widest = max((len(s.neurons) for s in report.samples), default=1) or 1
-
-    def x(self, lam: float) -> float:
-        """Where lambda is."""
-        share = log(max(lam, self.lo) / self.lo) / log(self.hi / self.lo)
-        return self.left + (self.right - self.left) * min(share, 1.0)
-
-    def y(self, weight: float) -> float:
-        """Where a signed weight is."""
-        return self.split - 20 - (self.split - 20 - self.top) * (weight - self.low) / (self.high - self.low)
-
-    def step(self, width: int) -> float:
-        """Where a width is."""
-        return self.bottom - (self.bottom - self.split - 10) * width / self.widest
-
-    def svg(self) -> str:
-        """The drawing."""
-        parts = [
-            '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 800 500" font-family="sans-serif" font-size="11">',
-            f"<title>{escape(self.report.name)}: the path of the optimal network</title>",
-            '<rect width="800" height="500" fill="white"/>',
-            *self.bands(),
-            *self.axes(),
-            *self.curves(),
-            "</svg>",
-        ]
-        return "\n".join(parts) + "\n"
-
-    def bands(self) -> list[str]:
-        """Sets of optimal networks, gaps and breakpoints."""
-        parts = []
-        for lo, hi, dimension in _stretches(self.report.cover):
-            a, b = self.x(float(lo)), self.x(float(hi))
-            parts.append(
-                f'<rect class="set" x="{a:.2f}" y="{self.top}" width="{max(b - a, 0.5):.2f}" '
-                f'height="{self.bottom - self.top}" fill="#e6dcf2">'
-                f"<title>a set of dimension {_dimension(dimension)}</title></rect>"
-            )
-        for gap in self.report.cover.gaps:
-            a, b = self.x(float(gap.lo)), self.x(float(gap.hi))
-            parts.append(
-                f'<rect class="gap" x="{a:.2f}" y="{self.top}" width="{max(b - a, 0.5):.2f}" '
-                f'height="{self.bottom - self.top}" fill="#ddd"/>'
-            )
-        for one in self.report.breakpoints:
-            x = self.x(float(one.hi))
-            parts.append(
-                f'<line class="breakpoint" x1="{x:.2f}" x2="{x:.2f}" y1="{self.top}" y2="{self.bottom}" stroke="#bbb" '
-                f'stroke-dasharray="2 3"><title>{escape(_told(one))} at {decimal(one.hi, 13)}</title></line>'
-            )
-        return parts
-
-    def axes(self) -> list[str]:
-        """Frames, ticks at powers of ten and at their double and five fold."""
-        parts = [
-            f'<rect x="{self.left}" y="{self.top}" width="{self.right - self.left}" '
-            f'height="{self.split - 10 - self.top}" fill="none" stroke="#444"/>',
-            f'<rect x="{self.left}" y="{self.split}" width="{self.right - self.left}" '
-            f'height="{self.bottom - self.split}" fill="none" stroke="#444"/>',
-            f'<text x="{self.left}" y="{self.top - 8}">sign times weight |w| of each neuron</text>',
-            f'<text x="{self.left + 6}" y="{self.split + 14}">width</text>',
-            f'<text x="{self.right}" y="{self.bottom + 34}" text-anchor="end">lambda (log)</text>',
-            f'<text x="{self.left - 6}" y="{self.y(self.high) + 4:.1f}" text-anchor="end">{self.high:.3g}</text>',
-            f'<text x="{self.left - 6}" y="{self.y(0.0) + 4:.1f}" text-anchor="end">0</text>',
-            f'<text x="{self.left - 6}" y="{self.step(self.widest) + 4:.1f}" text-anchor="end">{self.widest}</text>',
-        ]
-        for power in range(int(log10(self.lo)) - 2, int(log10(self.hi)) + 3):
-            for digit in (1, 2, 5):
-                lam = digit * 10.0**power
-                if self.lo <= lam <= self.hi:
-                    x = self.x(lam)
-                    parts.append(
-                        f'<line x1="{x:.2f}" x2="{x:.2f}" y1="{self.bottom}" y2="{self.bottom + 4}" stroke="#444"/>'
-                        f'<text x="{x:.2f}" y="{self.bottom + 16}" text-anchor="middle">{lam:g}</text>'
-                    )
-        return parts
-
-    def curves(self) -> list[str]:
-        """A line for each neuron of each piece, and one for its width."""
-        parts = []
-        inks: dict[tuple[int, str | None, int | None], str] = {}
-        pieces: dict[int, list[Sample]] = {}
-        for sample in self.report.samples:
-            pieces.setdefault(sample.piece, []).append(sample)
-        for group in pieces.values():
-            for i, neuron in enumerate(group[0].neurons):
-                key = (neuron.sign, neuron.pattern, neuron.block)
-                ink = inks.setdefault(key, INKS[len(inks) % len(INKS)])
-                points = " ".join(
-                    f"{self.x(float(s.lam)):.2f},{self.y(s.neurons[i].sign * s.neurons[i].weight):.2f}" for s in group
-                )
-                parts.append(f'<polyline points="{points}" fill="none" stroke="{ink}" stroke-width="1.4"/>')
-            y = self.step(len(group[0].neurons))
-            a, b = self.x(float(group[0].lam)), self.x(float(group[-1].lam))
-            parts.append(
-                f'<line x1="{a:.2f}" x2="{b:.2f}" y1="{y:.2f}" y2="{y:.2f}" stroke="#222" stroke-width="1.6"/>'
-            )
-        return parts
