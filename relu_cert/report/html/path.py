@@ -144,7 +144,7 @@ def path_svg(report: PathReport) -> str | None:
 
 
 def _drawn(report: PathReport, names: Sequence[str]) -> Element | None:
-    return figures(*_pictures_of(report, names))
+    return figures(*_pictures_of(report, names)) if report.samples else None
 
 
 def _pictures_of(report: PathReport, names: Sequence[str]) -> list[Element | None]:
