@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from relu_cert.certificate import write_text
+from relu_cert.checker import accepted
 from relu_cert.data.model import Source
 from relu_cert.data.raw import digest, read_bytes
-from relu_cert.errors import DataError, ReluCertError, UsageError
+from relu_cert.errors import DataError, UsageError
 from relu_cert.files import Place, decide_places, refusal
 from relu_cert.network.formats import ENDINGS
 
@@ -51,21 +52,7 @@ def write_file(path: Path, text: str, option: str) -> None:
 
 def recheck(text: str, source: Source) -> None:
     """Nothing is reported that the independent checker does not accept, together with the raw data."""
-    from verify import Declined, VerifyError
-    from verify import check as accept
-
-    try:
-        accept(text.encode(), _again(source))
-    except Declined as error:
-        raise DataError(
-            f"the certificate would be too large for the independent checker ({error}); write the data with fewer "
-            "digits, or take less of it. No verdict is given."
-        ) from None
-    except VerifyError as error:
-        raise ReluCertError(
-            f"the independent checker does not accept our own certificate ({error}); this is a bug, "
-            "please report it with the data. No verdict is given."
-        ) from None
+    accepted(text, _again(source))
 
 
 def _again(source: Source) -> bytes | None:

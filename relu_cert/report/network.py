@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from relu_cert.checker import command
 from relu_cert.claims.model import Result
 from relu_cert.data.model import Dataset
 from relu_cert.exact import sqrt_upper
@@ -115,7 +116,7 @@ class NetworkOutcome:
                 "",
                 *(f"{what:<12} {path}" for what, path in self.written),
                 f"certificate  {self.certificate_path}",
-                f"re-check it  python -m verify {self.certificate_path} {files}",
+                f"re-check it  {command()} {self.certificate_path} {files}",
             ]
         )
 

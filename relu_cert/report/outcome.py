@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from relu_cert.certificate import certificate, dumps, listed_patterns
+from relu_cert.checker import command
 from relu_cert.claims.model import Result, Verdict
 from relu_cert.data.model import Dataset, Source
 from relu_cert.exact import sqrt_upper
@@ -184,7 +185,7 @@ class Outcome:
         return lines
 
     def _verify_command(self) -> str:
-        return f"python -m verify {self.certificate_path} --data {self.source.path}"
+        return f"{command()} {self.certificate_path} --data {self.source.path}"
 
 
 def _split(neuron: ExactNeuron) -> tuple[Fraction, tuple[Fraction, ...]]:
