@@ -15,6 +15,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
+from shutil import get_terminal_size
+from textwrap import wrap
 from typing import NoReturn
 
 from verify import BadData, Declined, Limits, Line, Usage, VerifyError, check
@@ -94,9 +96,13 @@ def at_most(seconds: int) -> Iterator[None]:
 
 
 def say(text: str, arguments: argparse.Namespace | None) -> None:
-    """A line for a reader, unless --quiet."""
+    """A line for a reader, unless --quiet; on a terminal it is wrapped, and what follows is indented."""
     if arguments is None or not (arguments.quiet or arguments.json):
-        put(text.encode("ascii", "backslashreplace").decode())
+        plain = text.encode("ascii", "backslashreplace").decode()
+        wide = get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else 0
+        if 40 <= wide < len(plain):
+            plain = "\n".join(wrap(plain, wide, subsequent_indent=" " * 10, break_on_hyphens=False))
+        put(plain)
 
 
 def put(text: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from types import ModuleType
 
 from relu_cert.claims import (
@@ -61,10 +62,18 @@ SENSITIVITY: tuple[str, ...] = tuple(c.NAME for c in (e_equals_a, licq, strict_c
 def decide(facts: Facts, names: Sequence[str] = NAMES) -> tuple[Result, ...]:
     """The verdicts of the named claims, in the order of the list."""
     return tuple(
-        claim.decide(facts)
+        _qualified(facts, claim.decide(facts))
         for claim in CLAIMS
         if claim.NAME in names and (facts.problem.plain or claim in _variant(facts)) and claim.applies(facts)
     )
+
+
+def _qualified(facts: Facts, result: Result) -> Result:
+    """Where only some patterns are looked at, every line says so."""
+    sampled = facts.problem.sampled
+    if sampled is None or sampled.all is not None or "these patterns only" in result.detail:
+        return result
+    return replace(result, detail=f"{result.detail.removesuffix('.')}; for these patterns only.")
 
 
 def _variant(facts: Facts) -> tuple[ModuleType, ...]:

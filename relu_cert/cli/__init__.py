@@ -7,47 +7,20 @@ full disk); 130 interrupted; 141 nobody reads the output any more (a closed pipe
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import errno
 import os
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from importlib import import_module
 
-from relu_cert import __version__
-from relu_cert.cli import check, explore, network, path, patterns, prune
+from relu_cert.cli.arguments import parser
 from relu_cert.errors import DataError, ReluCertError, TooManyPatterns, UsageError
 
 EXIT_USAGE, EXIT_DATA, EXIT_PATTERNS = 64, 65, 66
 EXIT_INTERNAL, EXIT_OUTPUT, EXIT_INTERRUPTED, EXIT_PIPE = 70, 74, 130, 141
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
-
-
-class _Parser(argparse.ArgumentParser):
-    """argparse with our exit code for usage errors."""
-
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message} (see {self.prog} --help)")
-
-    def _print_message(self, message: str, file: Any = None) -> None:
-        """As argparse has it, but a text that cannot be written is told like any other."""
-        if message and file is not None:
-            file.write(message)
-
-
-def parser() -> argparse.ArgumentParser:
-    """The parser of the whole command line; every command has a module of its own."""
-    top = _Parser(
-        prog="python -m relu_cert",
-        description="Train a two-layer ReLU network to its global optimum, and prove what was found.",
-    )
-    top.add_argument("--version", action="version", version=f"relu_cert {__version__}")
-    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for module in (check, patterns, network, prune, explore, path):
-        module.add_parser(commands)
-    return top
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -80,7 +53,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     """Run the command; what it printed is out when this ends, also the text of --help."""
     try:
         options = parser().parse_args(arguments)
-        code: int = options.run(options)
+        code: int = import_module(options.module).run(options)
     except SystemExit as stop:
         code = stop.code if isinstance(stop.code, int) else 0
     if sys.stdout is not None:

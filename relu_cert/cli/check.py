@@ -13,14 +13,13 @@ from relu_cert.check import DEFAULT_GAP, Derivatives, IntervalChoice, LambdaChoi
 from relu_cert.claims import NAMES, SENSITIVITY, Result, Verdict
 from relu_cert.cli.emit import decide, recheck, stem, write_file
 from relu_cert.cli.options import (
-    add_data_options,
-    add_output_options,
     chosen_example,
     input_path,
+    is_problem,
     positive,
     read_data,
 )
-from relu_cert.cli.variants import add_variant_options, beside, chosen_variant, compared, refuse_for_json
+from relu_cert.cli.variants import beside, chosen_variant, compared, refuse_for_json
 from relu_cert.errors import UsageError
 from relu_cert.problem import read_problem_json
 from relu_cert.report.outcome import Outcome
@@ -32,40 +31,6 @@ if TYPE_CHECKING:
 
 EXIT_REFUTED, EXIT_UNDECIDED = 1, 2
 PATH_CLAIMS = ("continuous", "set-continuous", "min-norm-continuous")
-
-
-def add_parser(commands: Any) -> None:
-    """The options of check."""
-    command = commands.add_parser(
-        "check",
-        help="solve to global optimality and prove it",
-        description="Train the network to its global optimum over all activation patterns, prove what was found, and "
-        "write a certificate that `python -m verify` re-checks.",
-    )
-    add_data_options(command)
-    problem = command.add_argument_group("problem")
-    problem.add_argument("--model", choices=("relu", "gated"), help="ReLU (default) or gated ReLU")
-    problem.add_argument("--lambda", dest="lam", metavar="L", help="the regularisation, a rational: 1/10, 0.1, 1e-1")
-    problem.add_argument("--lambda-ratio", metavar="R", help="lambda as a part of lambda_max (default: 1/10)")
-    problem.add_argument("--gap", metavar="G", help="the relative duality gap to prove (default: 1e-9)")
-    problem.add_argument(
-        "--interval",
-        metavar="LO,HI",
-        help="also prove the path for LO <= lambda <= HI, rationals (--claims continuous: from lambda/2 to 2 lambda)",
-    )
-    problem.add_argument("--noise", metavar="SIGMA", help="the noise of the targets: sensitivity with SURE")
-    problem.add_argument("--claims", metavar="A,B", help=f"decide only these claims: {', '.join(NAMES)}")
-    problem.add_argument(
-        "--require", metavar="A,B", help="exit with 1 if one of these claims is REFUTED, with 2 if one is UNDECIDED"
-    )
-    add_variant_options(command)
-    add_output_options(command)
-    command.add_argument(
-        "--certificate", metavar="FILE", help="where to write the certificate (default: NAME.cert.json in this folder)"
-    )
-    command.add_argument("--html", metavar="FILE", help="also write the report as one self-contained HTML page")
-    command.add_argument("--no-verify", action="store_true", help="do not re-check the certificate before reporting")
-    command.set_defaults(run=run)
 
 
 @dataclass(frozen=True)
@@ -94,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
     )
     with Progress(quiet=options.quiet) as stages:
         data = None
-        if path.suffix == ".json" or path.name.endswith(".json.gz"):
+        if is_problem(path):
             _refuse_for_json(options)
             refuse_for_json(options)
             problem, source = read_problem_json(path)

@@ -9,7 +9,7 @@ from pathlib import Path
 from relu_cert.certificate import write_text
 from relu_cert.checker import accepted
 from relu_cert.data.model import Source
-from relu_cert.data.raw import digest, read_bytes
+from relu_cert.data.raw import STANDARD_INPUT, digest, read_bytes
 from relu_cert.errors import DataError, UsageError
 from relu_cert.files import Place, decide_places, refusal
 from relu_cert.network.formats import ENDINGS
@@ -17,7 +17,7 @@ from relu_cert.network.formats import ENDINGS
 
 def stem(path: Path) -> str:
     """The file's name without its endings, for files that are named after it."""
-    name = path.name.removesuffix(".gz")
+    name = "stdin" if str(path) == STANDARD_INPUT else path.name.removesuffix(".gz")
     return name.rsplit(".", 1)[0] or "relu_cert"
 
 
@@ -58,7 +58,7 @@ def recheck(text: str, source: Source) -> None:
 def _again(source: Source) -> bytes | None:
     """The raw data once more, for the checker's own reader; None where it cannot be read twice (a pipe)."""
     path = Path(source.path)
-    if not path.is_file():
+    if source.path != STANDARD_INPUT and not path.is_file():
         return None
     raw = read_bytes(path)
     if digest(raw) != source.sha256:

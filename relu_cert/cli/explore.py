@@ -6,13 +6,12 @@ import argparse
 import json
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from relu_cert.check import DEFAULT_GAP, LambdaChoice, find_facts, network_problem
 from relu_cert.cli.emit import decide, write_file
-from relu_cert.cli.options import add_data_options, add_output_options, chosen_example, input_path, positive, read_data
+from relu_cert.cli.options import chosen_example, input_path, positive, read_data
 from relu_cert.data import read_csv
 from relu_cert.data.model import Dataset
 from relu_cert.errors import DataError, UsageError
@@ -22,33 +21,6 @@ from relu_cert.report.explore import Exploration, Labels, Row
 from relu_cert.report.progress import Progress
 
 ACTIVE = 1e-9  # of the largest weight: what counts as a neuron in the table
-
-
-def add_parser(commands: Any) -> None:
-    """The options of explore."""
-    command = commands.add_parser(
-        "explore",
-        help="compare optimal networks on other data",
-        description="All optimal networks fit the training data equally. Which of them is the shortest, an extreme "
-        "one, the best on validation data, the best on test data; and how much they differ there.",
-    )
-    add_data_options(command)
-    problem = command.add_argument_group("problem")
-    problem.add_argument("--validation", metavar="FILE", required=True, help="a CSV file of the same columns")
-    problem.add_argument("--test", metavar="FILE", required=True, help="a CSV file of the same columns")
-    problem.add_argument("--model", choices=("relu", "gated"), default="relu", help="ReLU (default) or gated ReLU")
-    problem.add_argument("--lambda", dest="lam", metavar="L", help="the regularisation, a rational: 1/10, 0.1, 1e-1")
-    problem.add_argument("--lambda-ratio", metavar="R", help="lambda as a part of lambda_max (default: 1/10)")
-    problem.add_argument(
-        "--extreme",
-        choices=("norm", "random"),
-        default="norm",
-        help="EP: the vertex of the largest norm (default), or of a random linear functional",
-    )
-    problem.add_argument("--seed", type=int, default=0, metavar="S", help="for --extreme random")
-    add_output_options(command)
-    command.add_argument("--html", metavar="FILE", help="also write the report as one self-contained HTML page")
-    command.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

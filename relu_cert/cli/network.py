@@ -6,17 +6,15 @@ import argparse
 import json
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 from relu_cert.certificate import dumps
 from relu_cert.check import DEFAULT_GAP, LambdaChoice, find_facts, network_problem, verdicts
 from relu_cert.cli.emit import decide, recheck, require_ending, stem, write_file
-from relu_cert.cli.options import add_data_options, add_output_options, chosen_example, input_path, positive, read_data
+from relu_cert.cli.options import chosen_example, input_path, positive, read_data
 from relu_cert.errors import UsageError
 from relu_cert.network import Conversion, Penalty, convert, fold, network_of, penalty, read_network, write_network
 from relu_cert.network.compare import own_problem
 from relu_cert.network.examine import compare, examine
-from relu_cert.network.formats import ENDINGS
 from relu_cert.network.record import network_certificate
 from relu_cert.network.verdicts import network_verdicts
 from relu_cert.report.network import NetworkOutcome
@@ -24,45 +22,6 @@ from relu_cert.report.progress import Progress
 
 DEFAULT_NETWORK_GAP = Fraction(1, 1000)
 CERTIFIED = ("patterns-complete", "optimal", "fit", "p-unique", "optimal-set")
-
-
-def add_parser(commands: Any) -> None:
-    """The options of network."""
-    command = commands.add_parser(
-        "network",
-        help="prove how far a trained network is from the global optimum",
-        description="Read a trained two-layer ReLU network, floats as the exact numbers they are, and prove how far it "
-        "is from the global optimum and from stationarity, and what of it can be merged or pruned.",
-    )
-    command.add_argument("network", metavar="NET", help=f"the network: {', '.join(ENDINGS)}")
-    add_data_options(command)
-    problem = command.add_argument_group("problem")
-    problem.add_argument("--lambda", dest="lam", metavar="L", help="the regularisation it was trained with, a rational")
-    problem.add_argument(
-        "--penalty", metavar="NAME", default="paper", help=f"whose lambda L is: {', '.join(Penalty)} (default: paper)"
-    )
-    problem.add_argument("--batch-size", type=int, metavar="B", help="the batch size (sklearn divides alpha by it)")
-    problem.add_argument(
-        "--output-bias",
-        choices=("refuse", "neuron"),
-        default="refuse",
-        help="what to do with an output bias: refuse it, or make it a neuron on the column of ones",
-    )
-    problem.add_argument(
-        "--gap", metavar="G", help="the relative gap up to which it is called optimal (default: 1/1000)"
-    )
-    problem.add_argument(
-        "--no-own", action="store_true", help="do not solve the program over the network's own patterns"
-    )
-    add_output_options(command)
-    command.add_argument("--pruned", metavar="FILE", help="write the merged, pruned and balanced network")
-    command.add_argument("--optimal", metavar="FILE", help="write the optimal network that was found")
-    command.add_argument(
-        "--certificate", metavar="FILE", help="where to write the certificate (default: NET.network.cert.json)"
-    )
-    command.add_argument("--html", metavar="FILE", help="also write the report as one self-contained HTML page")
-    command.add_argument("--no-verify", action="store_true", help="do not re-check the certificate before reporting")
-    command.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -109,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
         if options.optimal:
             write_network(network_of(facts.primal.neurons, data.d), options.optimal)
             written.append(("optimal", Path(options.optimal)))
-    outcome = NetworkOutcome(trained, data, conversion, comparison, results, target, tuple(written))
+    outcome = NetworkOutcome(trained, data, conversion, comparison, results, target, tuple(written), gap)
     if options.html:
         from relu_cert.report.html.network import network_page
 

@@ -7,7 +7,7 @@ import json
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,10 +15,9 @@ from relu_cert.certificate import certificate, dumps
 from relu_cert.check import DEFAULT_GAP, LambdaChoice, network_problem, optimum, verdicts
 from relu_cert.cli.emit import decide, recheck, stem, write_file
 from relu_cert.cli.options import (
-    add_data_options,
-    add_output_options,
     chosen_example,
     input_path,
+    is_problem,
     positive,
     read_data,
 )
@@ -42,38 +41,6 @@ if TYPE_CHECKING:
 PATH_CLAIMS = ("patterns-complete", "continuous", "set-continuous", "min-norm-continuous", "breakpoints", "curve")
 
 
-def add_parser(commands: Any) -> None:
-    """The options of path."""
-    command = commands.add_parser(
-        "path",
-        help="the optimal network as lambda changes",
-        description="Prove the optimal network unique on an interval of lambdas, piece by piece, and enclose the "
-        "breakpoints at which neurons enter or leave. What could not be proved is listed, and drawn, as a gap.",
-    )
-    add_data_options(command)
-    problem = command.add_argument_group("problem")
-    problem.add_argument("--model", choices=("relu", "gated"), help="ReLU (default) or gated ReLU")
-    problem.add_argument("--from", dest="low", metavar="R", default="1/100", help="part of lambda_max (default: 1/100)")
-    problem.add_argument("--to", dest="high", metavar="R", default="1", help="part of lambda_max (default: 1)")
-    problem.add_argument(
-        "--one-neuron",
-        action="store_true",
-        help="instead: a network of one neuron on one feature, its exact path for all lambda, with its jumps",
-    )
-    problem.add_argument("--no-breakpoints", action="store_true", help="do not enclose the breakpoints")
-    add_output_options(command)
-    command.add_argument("--csv", metavar="FILE", help="also write the curve as a table")
-    command.add_argument(
-        "--plot", metavar="FILE.svg", help="also write the picture of the page: weights and width against log lambda"
-    )
-    command.add_argument("--html", metavar="FILE", help="also write the report as one self-contained HTML page")
-    command.add_argument(
-        "--certificate", metavar="FILE", help="where to write the certificate (default: NAME.path.json in this folder)"
-    )
-    command.add_argument("--no-verify", action="store_true", help="do not re-check the certificate before reporting")
-    command.set_defaults(run=run)
-
-
 def run(options: argparse.Namespace) -> int:
     """Read, cover, enclose, write, report."""
     example = chosen_example(options)
@@ -86,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
     target = _decided(options, path)
     data = None
     with Progress(quiet=options.quiet) as stages:
-        if path.suffix == ".json" or path.name.endswith(".json.gz"):
+        if is_problem(path):
             problem, source = read_problem_json(path)
         else:
             model = options.model or (example.model if example and example.model != "cgl" else "relu")
@@ -153,7 +120,7 @@ def _one_neuron(options: argparse.Namespace, example: Example | None) -> int:
         if getattr(options, name) is not None:
             raise UsageError(f"--{name} does not go with --one-neuron.")
     path = input_path(options, example)
-    if path.name.removesuffix(".gz").endswith(".json"):
+    if is_problem(path):
         raise UsageError("--one-neuron takes CSV data.")
     target = _decided(options, path)
     data = read_data(options, example)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from relu_cert.cli.emit import decide
-from relu_cert.cli.options import add_data_options, add_output_options, chosen_example, input_path, read_data
+from relu_cert.cli.options import chosen_example, input_path, read_data
 from relu_cert.data.model import Dataset
 from relu_cert.files import refusal
 from relu_cert.patterns import PatternSet, Prediction, enumerate_patterns, predict, save_npz
@@ -17,19 +17,6 @@ from relu_cert.patterns.predict import counted
 from relu_cert.report.progress import Progress
 
 WIDTH = 80
-
-
-def add_parser(commands: Any) -> None:
-    """The options of patterns."""
-    command = commands.add_parser(
-        "patterns",
-        help="enumerate every activation pattern exactly",
-        description="Enumerate D_Z = {1(Zu >= 0)} exactly, each pattern with a rational witness u.",
-    )
-    add_data_options(command)
-    add_output_options(command)
-    command.add_argument("--out", metavar="FILE.npz", help="write the packed patterns with their witnesses")
-    command.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -6,49 +6,18 @@ import argparse
 import json
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 from relu_cert.check import DEFAULT_GAP, LambdaChoice, find_facts, network_problem
 from relu_cert.cli.emit import decide, require_ending, write_file
-from relu_cert.cli.options import add_data_options, add_output_options, chosen_example, input_path, positive, read_data
+from relu_cert.cli.options import chosen_example, input_path, positive, read_data
 from relu_cert.data.model import Dataset
 from relu_cert.errors import UsageError
 from relu_cert.network import ConvexNeuron, convex_form, fold, network_of, read_network, write_network
 from relu_cert.network.approximate import PruningStep, Strategy, pruning_path
-from relu_cert.network.formats import ENDINGS
 from relu_cert.network.merge import merge_on_data
 from relu_cert.network.prune import prune_best
 from relu_cert.report.progress import Progress
 from relu_cert.report.prune import Pruning
-
-
-def add_parser(commands: Any) -> None:
-    """The options of prune."""
-    command = commands.add_parser(
-        "prune",
-        help="prune the optimal network, or a given one",
-        description="Prune exactly, at no cost, until the neurons' outputs are independent; then one neuron at a time, "
-        "at the least cost in fit. Starts from the optimal network, or from a trained one.",
-    )
-    add_data_options(command)
-    problem = command.add_argument_group("problem")
-    problem.add_argument("--network", metavar="NET", help=f"a trained network to start from: {', '.join(ENDINGS)}")
-    problem.add_argument("--lambda", dest="lam", metavar="L", help="the regularisation, a rational")
-    problem.add_argument(
-        "--strategy",
-        choices=tuple(Strategy),
-        default=Strategy.RESIDUAL,
-        help="how the next neuron is chosen once pruning costs (default: residual, the smallest loss of fit)",
-    )
-    problem.add_argument("--drop", action="store_true", help="drop the chosen neuron and leave the others as they are")
-    problem.add_argument("--seed", type=int, default=0, metavar="S", help="for --strategy random")
-    add_output_options(command)
-    command.add_argument("--out", metavar="FILE", help=f"write the pruned network: {', '.join(ENDINGS)}")
-    command.add_argument(
-        "--width", type=int, metavar="K", help="the width to write (default: where pruning is still free)"
-    )
-    command.add_argument("--html", metavar="FILE", help="also write the report as one self-contained HTML page")
-    command.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from relu_cert.data.model import Dataset
 from relu_cert.network.explore import Extreme, OptimalNetworks
 from relu_cert.prove.facts import Facts
+from relu_cert.report.terminal import wrapped
 
 Floats = NDArray[np.float64]
 
@@ -67,6 +68,17 @@ class Exploration:
         return "test accuracy" if self.rows[0].accuracy is not None else "test MSE"
 
     @property
+    def headline(self) -> str:
+        """What was found, in a sentence."""
+        found = self.facts.polytope
+        if found is not None and found.dimension == 0:
+            return "There is only one best network, proved: nothing is to be chosen on other data."
+        return (
+            "The best networks fit the training data equally; on the test data those compared here differ by "
+            f"{self.difference:.3g} in {self.measure.removeprefix('test ')}."
+        )
+
+    @property
     def set_text(self) -> str:
         """What is proved about the optimal set."""
         found = self.facts.polytope
@@ -83,7 +95,8 @@ class Exploration:
 
     def to_text(self) -> str:
         """The table; the errors are floats."""
-        lines = [f"optimal set  {self.set_text}", f"EP           {self.extreme_text}", ""]
+        lines = [wrapped(self.headline), ""]
+        lines += [f"optimal set  {self.set_text}", f"EP           {self.extreme_text}", ""]
         lines.append(f"{'network':<8}  {'width':>5}  {'|w|^2':>12}  {'V-MSE':>12}  {'T-MSE':>12}  {'accuracy':>8}")
         for row in self.rows:
             accuracy = "-" if row.accuracy is None else f"{row.accuracy:.3f}"

@@ -16,9 +16,10 @@ from relu_cert.network import Conversion, Interval, TrainedNetwork
 from relu_cert.network.examine import Comparison, Distance, distance
 from relu_cert.network.model import alive
 from relu_cert.prove.facts import Value
+from relu_cert.report.headline import of_network
 from relu_cert.report.outcome import claims_table
 from relu_cert.report.terminal import rendered, wrapped
-from relu_cert.report.text import at_most, decimal, rational, scientific, short
+from relu_cert.report.text import at_most, count, decimal, rational, scientific, short
 
 FORMAT = "relu_cert network report"
 VERSION = 1
@@ -35,6 +36,12 @@ class NetworkOutcome:
     results: tuple[Result, ...]
     certificate_path: Path
     written: tuple[tuple[str, Path], ...] = ()
+    gap: Fraction = Fraction(1, 1000)  # what still counts as optimal
+
+    @property
+    def headline(self) -> str:
+        """What was found, in a sentence."""
+        return of_network(self.comparison.facts.value, self.comparison.examination.J, self.gap)
 
     def to_json(self) -> dict[str, Any]:
         """The object of `network --json`."""
@@ -110,6 +117,8 @@ class NetworkOutcome:
         files = f"--data {self.data.source.path} --network {self.trained.origin.path}"
         return rendered(
             [
+                wrapped(self.headline),
+                "",
                 *(wrapped(line, 13) for line in self._head()),
                 "",
                 claims_table(self.results),
@@ -131,9 +140,10 @@ class NetworkOutcome:
     def _head(self) -> Iterator[str]:
         found, facts = self.comparison.examination, self.comparison.facts
         name = Path(self.trained.origin.path).name or self.trained.origin.format
-        yield f"{name}: {self.trained.m} neurons, {self.trained.d} inputs"
+        yield f"{name}: {count(self.trained.m, 'neuron')}, {count(self.trained.d, 'input')}"
         bias = ", the last one the bias" if self.data.source.bias else ""
-        yield f"data         {Path(self.data.source.path).name}: n = {self.data.n} points, d = {self.data.d}{bias}"
+        points = f"n = {count(self.data.n, 'point')}, d = {self.data.d}{bias}"
+        yield f"data         {Path(self.data.source.path).name}: {points}"
         yield f"penalty      {self.conversion.text}"
         if text := self.conversion.bias_text(self.trained):
             yield f"biases       {text}"

@@ -15,12 +15,15 @@ from relu_cert.certificate import certificate, dumps, listed_patterns
 from relu_cert.checker import command
 from relu_cert.claims.model import Result, Verdict
 from relu_cert.data.model import Dataset, Source
+from relu_cert.data.raw import STANDARD_INPUT
 from relu_cert.exact import sqrt_upper
+from relu_cert.problem.model import Problem
 from relu_cert.prove.facts import ExactNeuron, Facts
 from relu_cert.report.derivatives import derivatives_json
+from relu_cert.report.headline import of_check
 from relu_cert.report.optimal_set import optimal_set_json
 from relu_cert.report.terminal import rendered, wrapped
-from relu_cert.report.text import at_least, at_most, decimal, rational, short
+from relu_cert.report.text import at_least, at_most, count, decimal, rational, short, with_decimal
 from relu_cert.whole import Whole, distance
 
 FORMAT = "relu_cert report"
@@ -39,6 +42,11 @@ class Outcome:
     results: tuple[Result, ...]
     certificate_path: Path
     whole: Whole | None = None  # beside a network over some patterns
+
+    @property
+    def headline(self) -> str:
+        """What was found, in a sentence."""
+        return of_check(self.facts, self.results)
 
     def certificate_text(self) -> str:
         """The certificate file."""
@@ -85,10 +93,12 @@ class Outcome:
         """The report for a terminal."""
         return rendered(
             [
+                wrapped(self.headline),
+                "",
                 *(wrapped(line, 13) for line in self._head()),
                 claims_table(self.results),
                 "",
-                *self._network(),
+                *(wrapped(line, 4) for line in self._network()),
                 "",
                 f"certificate  {self.certificate_path}",
                 f"re-check it  {self._verify_command()}",
@@ -109,14 +119,16 @@ class Outcome:
         facts, problem = self.facts, self.facts.problem
         listed, sampled = listed_patterns(problem), problem.sampled
         bias = ", the last one the bias" if self.source.bias else ""
-        lines = [f"{Path(self.source.path).name}: n = {problem.n} points, d = {self.features} features{bias}"]
+        size = f"n = {count(problem.n, 'point')}, d = {count(self.features, 'feature')}{bias}"
+        name = "standard input" if self.source.path == STANDARD_INPUT else Path(self.source.path).name
+        lines = [f"{name}: {size}"]
         model = "gated ReLU" if problem.kind == "gated" else "ReLU"
         if listed:
-            lines.append(f"model        two layers, {model}, all {len(listed)} activation patterns")
+            lines.append(f"model        two layers, {model}, all {count(len(listed), 'activation pattern')}")
         elif sampled:
-            lines.append(f"model        two layers, {model}, only {len(sampled.patterns)} activation patterns")
+            lines.append(f"model        two layers, {model}, only {count(len(sampled.patterns), 'activation pattern')}")
         else:
-            lines.append(f"model        constrained group lasso, {len(problem.blocks)} groups")
+            lines.append(f"model        {_lasso(problem)}, {count(len(problem.blocks), 'group')}")
         if problem.loss == "logistic":
             lines.append("loss         logistic, sum log(1 + exp(-y f))")
         if problem.delta:
@@ -124,12 +136,14 @@ class Outcome:
         largest = facts.lambda_max.squared
         root = sqrt_upper(largest)
         shown = short(root, 40) if root * root == largest else f"sqrt({short(largest, 40)}) = {decimal(root, 6)}..."
-        lines.append(f"lambda       {short(facts.lam)}   (lambda_max = {shown})")
+        lines.append(f"lambda       {with_decimal(facts.lam)}   (lambda_max = {shown})")
         value = facts.value
+        only = "" if sampled is None or listed else ", over these patterns only"
         if value.lower == value.upper:
-            lines.append(f"p*           {short(value.upper, 40)}, exactly")
+            lines.append(f"p*           {with_decimal(value.upper)}, exactly{only}")
         else:
-            lines.append(f"p*           {decimal(value.upper, 15)}, proved to a relative {at_most(value.relative_gap)}")
+            gap = at_most(value.relative_gap)
+            lines.append(f"p*           {decimal(value.upper, 15)}, proved to a relative {gap}{only}")
         return [*lines, *self._beside(), ""]
 
     def _patterns(self) -> dict[str, int | None] | None:
@@ -172,9 +186,10 @@ class Outcome:
         if not neurons:
             return ["the zero network"]
         if self.facts.problem.kind == "cgl":
-            lines = [f"a solution with {len(neurons)} active groups: w_b"]
+            lines = [f"a solution with {count(len(neurons), 'active group')}: w_b"]
         else:
-            lines = [f"a network of width {len(neurons)}: sum of sign * weight * (direction . x)_+"]
+            only = "" if listed_patterns(self.facts.problem) else ", over these patterns only"
+            lines = [f"a network of width {len(neurons)}{only}: sum of sign * weight * (direction . x)_+"]
         for neuron in neurons[:SHOWN_NEURONS]:
             weight, direction = _split(neuron)
             direct = self.facts.problem.kind == "cgl"
@@ -185,7 +200,12 @@ class Outcome:
         return lines
 
     def _verify_command(self) -> str:
-        return f"{command()} {self.certificate_path} --data {self.source.path}"
+        data = "FILE" if self.source.path == STANDARD_INPUT else self.source.path
+        return f"{command()} {self.certificate_path} --data {data}"
+
+
+def _lasso(problem: Problem) -> str:
+    return "group lasso" if all(block.K is None for block in problem.blocks) else "constrained group lasso"
 
 
 def _split(neuron: ExactNeuron) -> tuple[Fraction, tuple[Fraction, ...]]:

@@ -9,13 +9,18 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from rich.console import RenderableType
+
 from relu_cert.claims.model import Result
 from relu_cert.exact import sqrt_upper
 from relu_cert.path.breakpoints import Breakpoint
 from relu_cert.path.curve import CurveNeuron, Sample
 from relu_cert.path.model import Cover
 from relu_cert.prove.facts import LambdaMax
-from relu_cert.report.text import at_most, decimal, rational
+from relu_cert.report.headline import of_path
+from relu_cert.report.outcome import claims_table
+from relu_cert.report.terminal import rendered, wrapped
+from relu_cert.report.text import at_most, count, decimal, rational
 
 FORMAT, VERSION = "relu_cert path", 1
 SHOWN = 40
@@ -34,32 +39,42 @@ class PathReport:
     results: tuple[Result, ...] = ()
     certificate: Path | None = None
 
+    @property
+    def headline(self) -> str:
+        """What was found, in a sentence."""
+        return of_path(self.cover, len(self.breakpoints), self.results)
+
     def to_text(self) -> str:
-        """A few lines: the interval, the pieces, each breakpoint, each gap."""
+        """The interval, the pieces, each breakpoint, each gap, the verdicts."""
         cover, root = self.cover, sqrt_upper(self.largest.squared)
+        unique = count(sum(p.unique for p in cover.pieces), "piece")
+        enclosed = f"{count(len(self.breakpoints), 'breakpoint')}, enclosed to a relative width of 1e-12"
         lines = [
-            f"{self.name}: the optimal network for {_about(cover.lo)} <= lambda <= {_about(cover.hi)} "
-            f"(lambda_max = {decimal(root, 8)})",
-            f"unique, proved, on {sum(p.unique for p in cover.pieces)} pieces; {_sets(cover)}{len(cover.gaps)} gaps; "
-            f"{len(self.breakpoints)} breakpoints, each in an interval of relative width 1e-12",
+            wrapped(self.headline),
+            "",
+            wrapped(
+                f"{self.name}: the optimal network for {_about(cover.lo)} <= lambda <= {_about(cover.hi)} "
+                f"(lambda_max = {decimal(root, 8)})"
+            ),
+            wrapped(f"unique, proved, on {unique}; {_sets(cover)}{count(len(cover.gaps), 'gap')}; {enclosed}"),
             "",
         ]
-        lines += [f"  {decimal(one.hi, 16):<20} {_told(one)}" for one in self.breakpoints[:SHOWN]]
+        lines += [wrapped(f"  {decimal(one.hi, 16):<20} {_told(one)}", 23) for one in self.breakpoints[:SHOWN]]
         if len(self.breakpoints) > SHOWN:
             lines.append(f"  ... and {len(self.breakpoints) - SHOWN} more (all with --json)")
         if self.lost:
-            lines.append(f"  {self.lost} events have ends that were not settled")
+            lines.append(f"  {count(self.lost, 'event')} with ends that were not settled")
         lines += [
-            f"  set  [{_about(lo)}, {_about(hi)}]: a set of dimension {_dimension(k)}"
+            wrapped(f"  set  [{_about(lo)}, {_about(hi)}]: a set of dimension {_dimension(k)}", 7)
             for lo, hi, k in _stretches(cover)[:SHOWN]
         ]
-        lines += [f"  gap  [{_about(g.lo)}, {_about(g.hi)}]: {g.reason}" for g in cover.gaps[:SHOWN]]
+        lines += [wrapped(f"  gap  [{_about(g.lo)}, {_about(g.hi)}]: {g.reason}", 7) for g in cover.gaps[:SHOWN]]
+        parts: list[RenderableType] = [*lines]
         if self.results:
-            wide = max(len(result.claim) for result in self.results)
-            lines += ["", *(f"{r.verdict:<9} {r.claim:<{wide}}  {r.detail}" for r in self.results)]
+            parts += ["", claims_table(self.results)]
         if self.certificate is not None:
-            lines += ["", f"certificate  {self.certificate}"]
-        return "\n".join(lines) + "\n"
+            parts += ["", f"certificate  {self.certificate}"]
+        return rendered(parts)
 
     def to_json(self) -> dict[str, Any]:
         """One object; exact numbers as rationals, what is only near the truth as JSON numbers."""
@@ -123,7 +138,7 @@ class PathReport:
 def _sets(cover: Cover) -> str:
     """How many pieces have a set of optimal networks that need not be a point."""
     several = [piece for piece in cover.pieces if not piece.unique]
-    return f"a set that moves continuously on {len(several)} pieces; " if several else ""
+    return f"a set that moves continuously on {count(len(several), 'piece')}; " if several else ""
 
 
 def _dimension(k: int) -> str:

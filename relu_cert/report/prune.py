@@ -10,6 +10,8 @@ from typing import Any
 from relu_cert.data.model import Dataset
 from relu_cert.network.approximate import PruningStep, Strategy
 from relu_cert.network.objective import ConvexNeuron
+from relu_cert.report.terminal import wrapped
+from relu_cert.report.text import count
 
 
 @dataclass(frozen=True)
@@ -31,10 +33,21 @@ class Pruning:
     written: str | None = None
     others: Mapping[Strategy, tuple[PruningStep, ...]] = field(default_factory=dict)
 
+    @property
+    def headline(self) -> str:
+        """What was found, in a sentence."""
+        gone = len(self.start) - len(self.free)
+        whose = "the best network" if self.network is None else "this network"
+        if not gone:
+            return f"None of the {count(len(self.start), 'neuron')} of {whose} can be removed for free; exact."
+        return f"Of the {count(len(self.start), 'neuron')} of {whose}, {gone} can be removed without any loss; exact."
+
     def to_text(self) -> str:
         """A line for each width."""
         lines = [
-            f"{len(self.start)} neurons, {len(self.free)} after pruning that costs nothing (exact); "
+            wrapped(self.headline),
+            "",
+            f"{count(len(self.start), 'neuron')}, {len(self.free)} after pruning that costs nothing (exact); "
             f"then by {self.strategy}",
             f"{'width':>5}  {'objective':>14}  {'1/2|f - y|^2':>14}",
             *(f"{step.width:>5}  {step.objective:>14.8g}  {step.loss:>14.8g}" for step in self.steps),

@@ -45,7 +45,8 @@ def rendered(parts: Iterable[RenderableType]) -> str:
 
 def wrapped(text: str, indent: int = 0) -> str:
     """The text broken at the terminal's width; later lines are indented."""
-    return "\n".join(wrap(text, columns(), subsequent_indent=" " * indent, break_on_hyphens=False)) or text
+    lines = wrap(text, columns(), subsequent_indent=" " * indent, break_on_hyphens=False, break_long_words=False)
+    return "\n".join(lines)
 
 
 def _terminal() -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from fractions import Fraction as F
 from pathlib import Path
@@ -11,16 +10,14 @@ import numpy as np
 import pytest
 
 from relu_cert.cli import prune as command
+from relu_cert.cli.arguments import parser
 from relu_cert.errors import UsageError
 from relu_cert.network import read_network
 
 
 def run(*arguments: str) -> int:
     """The command with these arguments."""
-    top = argparse.ArgumentParser()
-    command.add_parser(top.add_subparsers())
-    options = top.parse_args(["prune", *arguments, "--quiet"])
-    code: int = options.run(options)
+    code: int = command.run(parser().parse_args(["prune", *arguments, "--quiet"]))
     return code
 
 

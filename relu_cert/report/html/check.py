@@ -97,6 +97,7 @@ def _head(outcome: Outcome) -> list[Element]:
     ]
     shown += _pattern_card(outcome)
     return [
+        e("p", outcome.headline, cls="headline"),
         e("p", f"{text}{_variant(problem)}; what is known about it is proved.", cls="lead"),
         cards(shown),
     ]

@@ -28,4 +28,12 @@ def notebook_table(outcome: Outcome) -> str:
         for r in outcome.results
     ]
     table = e("table", e("tbody", rows), style="border-collapse:collapse;margin:0")
-    return fragment(e("div", e("p", head, style="margin:0 0 .4em"), table, style="max-width:60em"))
+    return fragment(
+        e(
+            "div",
+            e("p", e("strong", outcome.headline), style="margin:0 0 .4em"),
+            e("p", head, style="margin:0 0 .4em"),
+            table,
+            style="max-width:60em",
+        )
+    )

@@ -66,7 +66,7 @@ def _head(report: PathReport, problem: Problem) -> list[Element]:
         ("breakpoints", str(len(report.breakpoints)), "each to a relative 1e-12"),
         ("width", f"{min(widths)} to {max(widths)}" if widths else "–", "where the network is unique"),
     ]
-    return [e("p", text, cls="lead"), cards(shown)]
+    return [e("p", report.headline, cls="headline"), e("p", text, cls="lead"), cards(shown)]
 
 
 def _verdicts(report: PathReport) -> Element:
