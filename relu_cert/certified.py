@@ -9,19 +9,23 @@ from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from relu_cert.checker import accepted
 from relu_cert.claims import Result
 from relu_cert.exact import Vector
 from relu_cert.files import Place, write_files
 from relu_cert.network.fitted import FittedNetwork, fitted_network
+from relu_cert.path.derivatives import Derivatives
 from relu_cert.prove.facts import Facts, Value
+from relu_cert.report.optimal_set import OptimalSetView, optimal_set_view
 from relu_cert.report.outcome import Outcome
+from relu_cert.report.shown import Shown
 from relu_cert.whole import Distance, distance
 
 
-@dataclass(frozen=True)
-class Certified:
+@dataclass(frozen=True, repr=False)
+class Certified(Shown):
     """What `certify` found: a network, the verdicts about it, and the certificate that proves them.
 
     >>> from relu_cert import certify
@@ -81,6 +85,32 @@ class Certified:
     def value(self) -> Value:
         """The optimal value p*, enclosed: lower <= p* <= upper."""
         return self.facts.value
+
+    @property
+    def headline(self) -> str:
+        """What was found, in a sentence."""
+        return self.outcome.headline
+
+    @cached_property
+    def optimal_set(self) -> OptimalSetView | None:
+        """All optimal networks: the tied neurons E, the vertices and edges of the polytope of their weights; None
+        where they are not listed (the claim "optimal-set" says why).
+
+        >>> from relu_cert import certify_group_lasso
+        >>> found = certify_group_lasso([[1, 1]], [[0], [1]], [3], lam=1).optimal_set
+        >>> found
+        <OptimalSet: dimension 1, 2 vertices, 2 tied neurons, m* = 1, M* = 1>
+        >>> found.alphas
+        array([[0., 2.],
+               [2., 0.]])
+        """
+        return optimal_set_view(self.facts)
+
+    @property
+    def derivatives(self) -> Derivatives | None:
+        """The derivatives by lambda and y, with their proved radius; None where there are none, or where the claim
+        "sensitivity" was not asked for."""
+        return self.facts.derivatives
 
     @cached_property
     def network(self) -> FittedNetwork:
@@ -146,14 +176,15 @@ class Certified:
         path = self.outcome.certificate_path if certificate is None else Path(certificate)
         return check_page(replace(self.outcome, source=source, certificate_path=path))
 
-    def _repr_html_(self) -> str:
-        from relu_cert.report.html.notebook import notebook_table
-
-        return notebook_table(self.outcome)
-
-    def __str__(self) -> str:
+    def to_text(self) -> str:
+        """The report of `check`."""
         return self.outcome.to_text()
 
-    def __repr__(self) -> str:
-        said = ", ".join(f"{name}: {result.verdict}" for name, result in self.claims.items())
-        return f"<Certified p* = {float(self.value.upper):.6g}, width {len(self.facts.primal.neurons)}; {said}>"
+    def to_json(self) -> dict[str, Any]:
+        """The object of `check --json`."""
+        return self.outcome.to_json()
+
+    def _repr_html_(self) -> str:
+        from relu_cert.report.html.notebook import notebook_check
+
+        return notebook_check(self.outcome, self.html())

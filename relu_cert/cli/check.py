@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from relu_cert.check import DEFAULT_GAP, Derivatives, IntervalChoice, LambdaChoice, find_facts, verdicts
-from relu_cert.claims import NAMES, SENSITIVITY, Result, Verdict
+from relu_cert.claims import NAMES, SENSITIVITY, Result, Verdict, require_applicable
 from relu_cert.cli.emit import decide, recheck, stem, write_file
 from relu_cert.cli.options import (
     chosen_example,
@@ -40,6 +40,7 @@ class _Asked:
     choice: LambdaChoice
     gap: Any
     claims: tuple[str, ...]
+    named: tuple[str, ...]  # those that were asked for by name
     required: tuple[str, ...]
     interval: IntervalChoice | None
     derivatives: Derivatives | None
@@ -70,6 +71,7 @@ def run(options: argparse.Namespace) -> int:
             model: NetworkModel = "gated" if "gated" in (options.model, _own_model(options, example)) else "relu"
             variant = chosen_variant(options, data)
             problem = network_variant(data, model, variant, stages, options.max_patterns)
+        require_applicable(asked.named, problem)
         facts = find_facts(problem, asked.choice, asked.gap, stages, asked.interval, asked.derivatives)
         results = verdicts(facts, asked.claims)
         whole = None if data is None else compared(options, data, model, variant, facts, target, stages)
@@ -103,8 +105,10 @@ def _asked(options: argparse.Namespace, example: Example | None) -> _Asked:
     elif example is not None and example.lam is not None:
         choice = LambdaChoice(value=example.lam)
     gap = DEFAULT_GAP if options.gap is None else positive(options.gap, "the gap")
-    claims, required = _names(options.claims, NAMES), _names(options.require, ())
-    return _Asked(choice, gap, claims, required, _interval(options), _derivatives(options))
+    required = _names(options.require, ())
+    claims = (*_names(options.claims, NAMES), *required)
+    named = (*_names(options.claims, ()), *required)
+    return _Asked(choice, gap, claims, named, required, _interval(options), _derivatives(options))
 
 
 def _derivatives(options: argparse.Namespace) -> Derivatives | None:

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from relu_cert.certificate import certificate, dumps
-from relu_cert.check import DEFAULT_GAP, LambdaChoice, network_problem, optimum, verdicts
+from relu_cert.check import network_problem
 from relu_cert.cli.emit import decide, recheck, stem, write_file
 from relu_cert.cli.options import (
     chosen_example,
@@ -22,23 +18,14 @@ from relu_cert.cli.options import (
     read_data,
 )
 from relu_cert.errors import UsageError
-from relu_cert.path.breakpoints import Breakpoint, breakpoints
-from relu_cert.path.cover import cover
-from relu_cert.path.curve import curve
-from relu_cert.path.jumps import find_jump
-from relu_cert.path.one_neuron import one_neuron_path
 from relu_cert.problem import read_problem_json
-from relu_cert.prove.lambda_max import lambda_max
 from relu_cert.report.one_neuron import OneNeuronReport
 from relu_cert.report.path import PathReport
 from relu_cert.report.progress import Progress
-from relu_cert.settle import propose
-from relu_cert.solve import prepare
+from relu_cert.work import follow, follow_one_neuron
 
 if TYPE_CHECKING:
     from relu_cert.examples import Example
-
-PATH_CLAIMS = ("patterns-complete", "continuous", "set-continuous", "min-norm-continuous", "breakpoints", "curve")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -60,28 +47,8 @@ def run(options: argparse.Namespace) -> int:
             data = read_data(options, example)
             source = data.source
             problem = network_problem(data, model, stages, options.max_patterns)
-        with stages.stage("lambda_max"):
-            floats = prepare(problem)
-            largest = lambda_max(problem, propose(floats, np.array([float(x) for x in problem.y]), 0.0))
-            lo, hi = (LambdaChoice(ratio=ratio).resolve(largest) for ratio in (low, high))
-        with stages.stage("path"):
-            found = cover(problem, floats, largest, lo, hi, stages.advance)
-        enclosed: list[Breakpoint | None] = []
-        if not options.no_breakpoints:
-            with stages.stage("breakpoints"):
-                total = sum(1 for piece in found.pieces if len(piece.s) == 1)
-                for one in breakpoints(problem, floats, largest, found):
-                    enclosed.append(one)
-                    stages.advance(len(enclosed), total)
-        with stages.stage("curve"):
-            kept = tuple(one for one in enclosed if one is not None)
-            drawn = curve(problem, found, kept)
-        facts = optimum(problem, LambdaChoice(value=hi), DEFAULT_GAP, stages)
-        jump = None if found.complete else find_jump(problem, floats, largest, facts, found)
-        facts = replace(facts, path=found, curve=drawn, jump=jump)
-        results = verdicts(facts, PATH_CLAIMS)
-        report = PathReport(path.name, largest, found, kept, len(enclosed) - len(kept), drawn.all, results, target)
-        text = dumps(certificate(source, facts, results))
+        found = follow(problem, source, (low, high), stages, enclose=not options.no_breakpoints, target=target)
+        report, text = found.report, found.text
         if not options.no_verify:
             with stages.stage("verify"):
                 recheck(text, source)
@@ -124,20 +91,14 @@ def _one_neuron(options: argparse.Namespace, example: Example | None) -> int:
         raise UsageError("--one-neuron takes CSV data.")
     target = _decided(options, path)
     data = read_data(options, example)
-    if len(data.Z[0]) != 1:
-        raise UsageError(f"--one-neuron is for data with one feature; {path.name} has {len(data.Z[0])}.")
-    found = one_neuron_path([row[0] for row in data.Z], data.y)
     with Progress(quiet=options.quiet) as stages:
-        problem = network_problem(data, "relu", stages, options.max_patterns)
-        facts = optimum(problem, LambdaChoice(value=found.top or Fraction(1)), DEFAULT_GAP, stages)
-        facts = replace(facts, one_neuron=found)
-        results = verdicts(facts, ("patterns-complete", "one-neuron"))
-        text = dumps(certificate(data.source, facts, results))
+        found = follow_one_neuron(data, stages, options.max_patterns)
+        text, results = found.text, found.results
         if not options.no_verify:
             with stages.stage("verify"):
                 recheck(text, data.source)
         write_file(target, text, "--certificate")
-    report = OneNeuronReport(path.name, found, target)
+    report = OneNeuronReport(path.name, found.path, target)
     if options.html:
         from relu_cert.report.html.one_neuron import one_neuron_page
 

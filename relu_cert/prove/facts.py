@@ -224,7 +224,7 @@ class ExactSet:
     kinks: tuple[bool, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Facts:
     """All that was proved about one problem at one lambda."""
 
@@ -250,6 +250,11 @@ class Facts:
     asked_sensitivity: bool = False
     faces: Faces | None = None  # how tied neurons sit on their faces, where the optimal set does not say it
     derivatives: Derivatives | None = None  # where they were asked for and exist
+
+    def __repr__(self) -> str:
+        return (
+            f"<Facts about a {self.problem.kind} problem of {self.problem.n} points at lambda = {float(self.lam):.6g}>"
+        )
 
     @property
     def min_norm(self) -> MinNorm | None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from relu_cert.data.model import Dataset
 from relu_cert.network.explore import Extreme, OptimalNetworks
 from relu_cert.prove.facts import Facts
+from relu_cert.report.shown import Shown
 from relu_cert.report.terminal import wrapped
 
 Floats = NDArray[np.float64]
@@ -43,8 +44,8 @@ class Labels:
         return float(np.mean((predicted >= middle) == (y >= middle)))
 
 
-@dataclass(frozen=True)
-class Exploration:
+@dataclass(frozen=True, repr=False)
+class Exploration(Shown):
     """The proved set of all optimal networks, and the four that were picked in it; their errors are floats."""
 
     facts: Facts
@@ -103,6 +104,12 @@ class Exploration:
             errors = f"{row.validation:>12.6g}  {row.test:>12.6g}"
             lines.append(f"{row.name:<8}  {row.width:>5}  {row.squared_norm:>12.6g}  {errors}  {accuracy:>8}")
         return "\n".join([*lines, f"Max Diff  {self.difference:.6g} in {self.measure}"])
+
+    def html(self) -> str:
+        """The page of `explore`."""
+        from relu_cert.report.html.explore import explore_page
+
+        return explore_page(self)
 
     def to_json(self) -> dict[str, Any]:
         """One object."""

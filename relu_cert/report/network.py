@@ -12,7 +12,7 @@ from relu_cert.checker import command
 from relu_cert.claims.model import Result
 from relu_cert.data.model import Dataset
 from relu_cert.exact import sqrt_upper
-from relu_cert.network import Conversion, Interval, TrainedNetwork
+from relu_cert.network import Conversion, Interval, TrainedNetwork, network_of
 from relu_cert.network.examine import Comparison, Distance, distance
 from relu_cert.network.model import alive
 from relu_cert.prove.facts import Value
@@ -42,6 +42,16 @@ class NetworkOutcome:
     def headline(self) -> str:
         """What was found, in a sentence."""
         return of_network(self.comparison.facts.value, self.comparison.examination.J, self.gap)
+
+    @property
+    def pruned(self) -> TrainedNetwork:
+        """The given network, merged, pruned and balanced: the same fit, no higher objective."""
+        return network_of(self.comparison.examination.pruned.neurons, self.data.d)
+
+    @property
+    def optimal(self) -> TrainedNetwork:
+        """The optimal network that was found."""
+        return network_of(self.comparison.facts.primal.neurons, self.data.d)
 
     def to_json(self) -> dict[str, Any]:
         """The object of `network --json`."""
