@@ -136,7 +136,12 @@ def _long(long: argparse.ArgumentParser, command: str) -> None:
 
 
 def _common(parser: argparse.ArgumentParser, examples: int) -> None:
-    parser.add_argument("--only", metavar="LABEL", action="append", help="this claim only (may be repeated)")
+    parser.add_argument(
+        "--only",
+        metavar="LABEL|FILE.py",
+        action="append",
+        help="this claim only, or those of a file FILE.py of your own (may be repeated)",
+    )
     parser.add_argument(
         "--examples", type=_count, default=examples, help="instances per statement (default %(default)s)"
     )
@@ -150,8 +155,11 @@ def chosen(only: Sequence[str] | None, claims: dict[str, Claim] | None = None) -
     if not only:
         return claims
     labels = {claim.label: name for name, claim in claims.items()}
-    out = {}
+    out: dict[str, Claim] = {}
     for text in only:
+        if registry.is_file(text):
+            out |= registry.from_file(text)
+            continue
         name = labels.get(text, text)
         if name not in claims:
             near = get_close_matches(text, [*labels, *claims], n=3, cutoff=0.4)
@@ -230,7 +238,7 @@ def _replay(path: Path) -> int:
         module, which, instance = stored["module"], stored["which"], decode(stored["instance"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(f"{path}: expected a stored failing instance ({error})") from error
-    if module not in (*registry.module_names(), *registry.soundness_names()):
+    if module not in (*registry.module_names(), *registry.soundness_names()) and not registry.is_file(module):
         raise DataError(f"{path}: no claim module is called {module!r}")
     prop = campaign.property_of(registry.load(module), which)
     try:
