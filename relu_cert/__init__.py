@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         certify,
         certify_group_lasso,
         certify_network,
+        certify_solution,
         explore,
         group_lasso_path,
         one_neuron,
@@ -32,12 +33,15 @@ if TYPE_CHECKING:
     from relu_cert.report.explore import Exploration
     from relu_cert.report.prune import Pruning
     from relu_cert.results import CertifiedNetwork, CertifiedOneNeuron, CertifiedPath, Patterns
+    from relu_cert.solution import CertifiedGroupLasso, CertifiedSolution
 
 _HOMES = {
     "Certified": "relu_cert.certified",
+    "CertifiedGroupLasso": "relu_cert.solution",
     "CertifiedNetwork": "relu_cert.results",
     "CertifiedOneNeuron": "relu_cert.results",
     "CertifiedPath": "relu_cert.results",
+    "CertifiedSolution": "relu_cert.solution",
     "DataError": "relu_cert.errors",
     "Exploration": "relu_cert.report.explore",
     "FittedNetwork": "relu_cert.network.fitted",
@@ -51,6 +55,7 @@ _HOMES = {
     "certify": "relu_cert.api",
     "certify_group_lasso": "relu_cert.api",
     "certify_network": "relu_cert.api",
+    "certify_solution": "relu_cert.api",
     "explore": "relu_cert.api",
     "group_lasso_path": "relu_cert.api",
     "one_neuron": "relu_cert.api",
@@ -61,9 +66,11 @@ _HOMES = {
 
 __all__ = [
     "Certified",
+    "CertifiedGroupLasso",
     "CertifiedNetwork",
     "CertifiedOneNeuron",
     "CertifiedPath",
+    "CertifiedSolution",
     "DataError",
     "Exploration",
     "FittedNetwork",
@@ -77,6 +84,7 @@ __all__ = [
     "certify",
     "certify_group_lasso",
     "certify_network",
+    "certify_solution",
     "explore",
     "group_lasso_path",
     "one_neuron",

@@ -31,12 +31,13 @@ from relu_cert.check import (
     verdicts,
 )
 from relu_cert.claims import NAMES, SENSITIVITY, require_applicable
-from relu_cert.data.arrays import dataset_from_arrays, exact_matrix, exact_number, exact_vector
+from relu_cert.data.arrays import dataset_from_arrays, exact_matrix, exact_number
 from relu_cert.data.model import Dataset, Source
 from relu_cert.data.numbers import NumberError
 from relu_cert.data.raw import digest
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import Matrix
+from relu_cert.lasso import given_coefficients, lasso
 from relu_cert.network.approximate import Strategy
 from relu_cert.network.biases import OutputBias
 from relu_cert.network.explore import Extreme
@@ -45,9 +46,7 @@ from relu_cert.network.penalty import convert
 from relu_cert.network.penalty import penalty as named_penalty
 from relu_cert.patterns import enumerate_patterns, predict
 from relu_cert.patterns.sample import gate_patterns, read_gate_file
-from relu_cert.problem import Loss, problem_from_json
-from relu_cert.problem.direct import problem_text
-from relu_cert.problem.model import Problem
+from relu_cert.problem import Loss
 from relu_cert.report.explore import Exploration
 from relu_cert.report.one_neuron import OneNeuronReport
 from relu_cert.report.outcome import Outcome
@@ -55,15 +54,19 @@ from relu_cert.report.patterns import after, before, content
 from relu_cert.report.progress import Progress
 from relu_cert.report.prune import Pruning
 from relu_cert.results import CertifiedNetwork, CertifiedOneNeuron, CertifiedPath, Patterns
+from relu_cert.solution import DEFAULT_GAP as SOLUTION_GAP
+from relu_cert.solution import CertifiedGroupLasso, CertifiedSolution, certified_optimum, judged
 from relu_cert.variants import Gates, Variant, drawn, network_variant, over_all, varied
 from relu_cert.whole import Whole
 from relu_cert.work import NETWORK_GAP, compared, examined, follow, follow_one_neuron, pruned
 
 __all__ = [
     "Certified",
+    "CertifiedGroupLasso",
     "CertifiedNetwork",
     "CertifiedOneNeuron",
     "CertifiedPath",
+    "CertifiedSolution",
     "Exploration",
     "Number",
     "Patterns",
@@ -71,6 +74,7 @@ __all__ = [
     "certify",
     "certify_group_lasso",
     "certify_network",
+    "certify_solution",
     "explore",
     "group_lasso_path",
     "one_neuron",
@@ -80,8 +84,9 @@ __all__ = [
 ]
 
 Number = Fraction | int | float | str
-Groups = Sequence[Sequence[int]]
+Groups = int | Sequence[Any]
 PATH_CLAIMS = ("continuous", "set-continuous", "min-norm-continuous")
+POSITION = ("ggp", "general-position")
 
 
 def certify(
@@ -190,6 +195,9 @@ def certify_group_lasso(
     lam: Number | None = None,
     *,
     K: Sequence[Any] | None = None,
+    weights: Any = None,
+    intercept: bool = False,
+    average: bool = False,
     lambda_ratio: Number | None = None,
     gap: Number = DEFAULT_GAP,
     interval: tuple[Number, Number] | None = None,
@@ -199,13 +207,20 @@ def certify_group_lasso(
     claims: Sequence[str] | None = None,
     verify: bool = True,
     progress: bool = False,
-) -> Certified:
-    """Solve a constrained group lasso that is given directly, and prove what was found.
+) -> CertifiedGroupLasso:
+    """Solve a lasso or a (constrained) group lasso, and prove what was found.
 
-    minimise 1/2 |Xw - y|^2 + lambda sum_b |w_b|   subject to   K_b' w_b <= 0
+    minimise 1/2 |y - Xw - b 1|^2 + lambda sum_g omega_g |w_g|   subject to   K_g' w_g <= 0
 
-    `groups` are the columns of X in each block b, a partition. `K` has for each group None (w_b is free) or a matrix
-    with a row for each of its columns, whose columns are the constraints. The rest is as for `certify`.
+    `groups`     the size of all groups (1: the lasso), a label for each column, or lists of columns
+    `K`          for each group None (w_g is free), or a matrix with a row for each of its columns, whose columns are
+                 the constraints
+    `weights`    omega: "sqrt" (of the group's size), or a positive number for each group; 1 by default
+    `intercept`  there is a free intercept b
+    `average`    the loss is divided by n, as in scikit-learn, celer and skglm; lambda is then theirs
+
+    The rest is as for `certify`. General position (`ggp`, `general-position`) is decided if it is asked for by name.
+    The certificate speaks of the plain problem, without weights, intercept and average: see `relu_cert.lasso`.
 
     >>> found = certify_group_lasso([[0, 1, 1], [1, 1, 1]], [[0, 1], [2]], [2, 1], lam=1, interval=("1/2", 2))
     >>> found.value.lower == found.value.upper == Fraction(3, 2)
@@ -217,16 +232,64 @@ def certify_group_lasso(
 
     >>> dict(certify_group_lasso([[1, 0], [0, 1]], [[0], [1]], [3, -2], 1, K=[[[-1]], [[-1]]]).weights)
     {0: (Fraction(2, 1),)}
+
+    The lasso as scikit-learn writes it, with an intercept:
+
+    >>> found = certify_group_lasso([[0], [1], [2]], 1, [1, 2, 4], "1/10", intercept=True, average=True)
+    >>> found.coef_, round(found.intercept_, 6)
+    (array([1.35]), 0.983333)
     """
     asked = _Asked.read(lam, lambda_ratio, gap, interval, noise, claims)
-    problem, raw = _group_lasso(X, groups, y, K)
+    given = lasso(X, groups, y, K=K, weights=weights, intercept=intercept, average=average)
+    problem, raw = given.plain()
     problem = varied(problem, Variant(None, _delta(l2), _loss(loss)))
+    choice = asked.choice if asked.choice.value is None else LambdaChoice(value=given.lam(asked.choice.value))
     source = Source("problem.json", digest(raw), "json")
     require_applicable(asked.named, problem)
+    wanted = tuple(name for name in asked.claims if name in asked.named or name not in POSITION)
     with Progress(quiet=not progress) as stages:
-        facts = find_facts(problem, asked.choice, asked.gap, stages, asked.interval, asked.derivatives)
-        outcome = Outcome(None, source, facts, verdicts(facts, asked.claims), Path("problem.cert.json"))
-        found = Certified(outcome, raw)
+        position = any(name in POSITION for name in wanted)
+        facts = find_facts(problem, choice, asked.gap, stages, asked.interval, asked.derivatives, position=position)
+        outcome = Outcome(None, source, facts, verdicts(facts, wanted), Path("problem.cert.json"), None, given)
+        found = CertifiedGroupLasso(outcome, raw, given)
+        if verify:
+            with stages.stage("verify"):
+                found.recheck()
+    return found
+
+
+def certify_solution(
+    X: Any,
+    groups: Groups,
+    y: Any,
+    lam: Number,
+    w: Any,
+    *,
+    K: Sequence[Any] | None = None,
+    weights: Any = None,
+    intercept: bool | Number = False,
+    average: bool = False,
+    gap: Number = SOLUTION_GAP,
+    verify: bool = True,
+    progress: bool = False,
+) -> CertifiedSolution:
+    """Prove how far coefficients `w` that some solver computed are from optimal, and whether the solution is unique.
+
+    `w` is an array, or a fitted model with `coef_`; its floats are taken as the exact numbers they are. `intercept` may
+    be the number that the solver found (True: its best value is taken). `gap` is the relative gap up to which they are
+    called optimal. The rest is as for `certify_group_lasso`.
+
+    >>> certify_solution([[1, 0], [0, 2]], 1, [3, 4], 1, [2, 1.75])
+    <CertifiedSolution: These coefficients are optimal up to a relative 0; the solution is unique; proved.>
+    """
+    free = intercept is not False
+    given = lasso(X, groups, y, K=K, weights=weights, intercept=free, average=average)
+    at = None if isinstance(intercept, bool) else exact_number(intercept)
+    coefficients = given_coefficients(w, given.d)
+    with Progress(quiet=not progress) as stages:
+        choice = LambdaChoice(value=given.lam(_positive(lam, "lam")))
+        optimum = certified_optimum(given, choice, DEFAULT_GAP, stages)
+        found = judged(given, optimum, coefficients, at, _positive(gap, "gap"))
         if verify:
             with stages.stage("verify"):
                 found.recheck()
@@ -332,7 +395,7 @@ def group_lasso_path(
     >>> [(one.kind, round(float(one.hi), 9)) for one in found.breakpoints]
     [('enters', 2.0)]
     """
-    problem, raw = _group_lasso(X, groups, y, K)
+    problem, raw = lasso(X, groups, y, K=K).plain()
     source = Source("problem.json", digest(raw), "json")
     with Progress(quiet=not progress) as stages:
         found = follow(problem, source, _ratios(low, high), stages, enclose=breakpoints)
@@ -473,14 +536,6 @@ def _ratios(low: Number, high: Number) -> tuple[Fraction, Fraction]:
     if lo >= hi:
         raise UsageError(f"low must be below high; {low} is not below {high}.")
     return lo, hi
-
-
-def _group_lasso(X: Any, groups: Groups, y: Any, K: Sequence[Any] | None) -> tuple[Problem, bytes]:
-    """The problem, and the bytes of its file."""
-    rows = exact_matrix(X, "X")
-    cones = None if K is None else [None if one is None else exact_matrix(one, f"K[{b}]") for b, one in enumerate(K)]
-    text = problem_text(rows, [[int(j) for j in group] for group in groups], exact_vector(y, "y"), cones)
-    return problem_from_json(text), text.encode()
 
 
 @dataclass(frozen=True)

@@ -107,9 +107,11 @@ def find_facts(
     stages: Stages,
     interval: IntervalChoice | None = None,
     derivatives: Derivatives | None = None,
+    *,
+    position: bool = True,
 ) -> Facts:
     """Solve the problem, prove what was found, differentiate and follow the path where that was asked for, and look at
-    general position where that is a question."""
+    general position where that is a question (for a group lasso: unless `position` is False)."""
     if interval is not None and not problem.plain:
         raise UsageError("the path (--interval, continuous) is for least squares without --l2.")
     facts = optimum(problem, choice, gap, stages)
@@ -125,7 +127,7 @@ def find_facts(
             found = cover(problem, floats, facts.lambda_max, lo, hi, stages.advance)
             jump = None if found.complete else find_jump(problem, floats, facts.lambda_max, facts, found)
             facts = replace(facts, path=found, jump=jump)
-    if problem.kind == "relu":
+    if problem.kind == "relu" or (problem.kind == "cgl" and not position):
         return facts
     with stages.stage("general position"):
         return replace(facts, ggp=position_facts(problem))

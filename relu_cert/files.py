@@ -149,6 +149,7 @@ _MARKS = tuple(
         rb'\A<!(?i:doctype)[^>]*>.*<meta name="generator" content="relu_cert ',
         rb"\A<svg [^>]*>\s*<metadata>relu_cert</metadata>",
         rb"\Alambda,objective,width,neuron,",
+        rb'\A\{\n "X": \[\n  \[',  # the plain problem of a group lasso
         rb"\APK\x03\x04.{26}format\.npy.*shape\.npy.*columns\.npy",
     )
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -256,6 +257,16 @@ NETWORK_CLAIMS: tuple[ClaimWord, ...] = (
     ),
 )
 
+SOLUTION_CLAIMS: tuple[ClaimWord, ...] = (
+    ClaimWord(
+        "solution-optimal",
+        "The given coefficients have an objective that is at most a relative gap above the best possible one.",
+        "Solvers stop by tolerances of their own; this says what was reached, whatever they report.",
+        "eq:dual-program",
+        _DUALITY,
+    ),
+)
+
 WORDS: tuple[Word, ...] = (
     Word("A", "The neurons (groups) that are in use, that is, have a weight other than zero, in a given solution."),
     Word(
@@ -307,9 +318,36 @@ WORDS: tuple[Word, ...] = (
 NAMES: tuple[str, ...] = tuple(claim.name for claim in CLAIMS)
 
 
+_OF_GROUPS = tuple(
+    (re.compile(pattern), words)
+    for pattern, words in (
+        (
+            r"every neuron that can be active lies in one block only",
+            "the outputs of all groups that can be active are independent",
+        ),
+        (r"one optimal network, and each of its neurons lies in one block", "one solution, exactly"),
+        (r",? over all patterns\b", ""),
+        (r"\bthe zero network\b", "zero"),
+        (r"\ban optimal network\b", "a solution"),
+        (r"\boptimal (?:ReLU )?network(s?)\b", r"solution\1"),
+        (r"\bof width (\d+)", r"with \1 active"),
+        (r"\bof widths (\d+) and (\d+)", r"with \1 and \2 active groups"),
+        (r"\bnetwork(s?)\b", r"solution\1"),
+        (r"\bneuron(s?)\b", r"group\1"),
+    )
+)
+
+
+def of_groups(text: str) -> str:
+    """A sentence about networks and neurons as one about solutions and groups: for the lasso and the group lasso."""
+    for pattern, words in _OF_GROUPS:
+        text = pattern.sub(words, text)
+    return text
+
+
 def all_words() -> Mapping[str, ClaimWord | Word]:
     """Every claim and word by its name."""
-    entries: tuple[ClaimWord | Word, ...] = (*CLAIMS, *NETWORK_CLAIMS, *WORDS)
+    entries: tuple[ClaimWord | Word, ...] = (*CLAIMS, *NETWORK_CLAIMS, *SOLUTION_CLAIMS, *WORDS)
     return {entry.name: entry for entry in entries}
 
 

@@ -33,6 +33,7 @@ from relu_cert.claims.model import Result, Verdict
 from relu_cert.errors import UsageError
 from relu_cert.problem.model import Problem
 from relu_cert.prove.facts import Facts
+from relu_cert.words import of_groups
 
 CLAIMS: tuple[ModuleType, ...] = (
     patterns_complete,
@@ -94,7 +95,9 @@ def _inapplicable(claim: ModuleType, problem: Problem) -> str:
 
 
 def _qualified(facts: Facts, result: Result) -> Result:
-    """Where only some patterns are looked at, every line says so."""
+    """Where only some patterns are looked at, every line says so; a group lasso has groups, not neurons."""
+    if facts.problem.kind == "cgl":
+        return replace(result, detail=of_groups(result.detail))
     sampled = facts.problem.sampled
     if sampled is None or sampled.all is not None or "these patterns only" in result.detail:
         return result

@@ -42,7 +42,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"relu_cert {__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for add in (_check, _path, _network, _prune, _explore, _patterns, _explain):
+    for add in (_check, _path, _network, _solution, _prune, _explore, _patterns, _explain):
         add(commands)
     return top
 
@@ -101,6 +101,7 @@ def _check(commands: Any) -> None:
         "--require", metavar="A,B", help="exit with 1 if one of these claims is REFUTED, with 2 if one is UNDECIDED"
     )
     _variants(command)
+    _lasso(command)
     _output(command, html=True, certificate="NAME.cert.json")
 
 
@@ -163,6 +164,26 @@ def _network(commands: Any) -> None:
     output = _output(command, html=True, certificate="NET.network.cert.json")
     output.add_argument("--pruned", metavar="FILE", help="write the merged, pruned and balanced network")
     output.add_argument("--optimal", metavar="FILE", help="write the optimal network that was found")
+
+
+def _solution(commands: Any) -> None:
+    command = _command(
+        commands,
+        "solution",
+        "prove how far coefficients of a lasso or group lasso are from optimal",
+        "Read coefficients that some solver computed, floats as the exact numbers they are, and prove how far their "
+        "objective is from the optimum, and whether the solution is unique. Minimised is 1/2 |y - Xw - b|^2 + lambda "
+        "sum omega_g |w_g|, or with --average the same with 1/(2n).",
+        "coef.csv problem.json --lambda 1/10",
+        "coef.npy data.csv --groups 5 --weights sqrt --intercept --average --lambda 0.05",
+    )
+    command.add_argument("coefficients", metavar="W", help="the coefficients: numbers in a text, a JSON array, or .npy")
+    _data(command, "X and y as CSV (the last column is y), or a problem as .json with the keys X, groups, y, ...")
+    problem = command.add_argument_group("problem")
+    problem.add_argument("--lambda", dest="lam", metavar="L", help=LAMBDA)
+    problem.add_argument("--gap", metavar="G", help="the relative gap that counts as optimal (default: 1e-6)")
+    _lasso(command)
+    _output(command, certificate="W.solution.cert.json")
 
 
 def _prune(commands: Any) -> None:
@@ -272,6 +293,17 @@ def _data(command: argparse.ArgumentParser, what: str = "a CSV file, plain or .g
         default=DEFAULT_MAX_PATTERNS,
         help=f"refuse data with more activation patterns (default: {DEFAULT_MAX_PATTERNS})",
     )
+
+
+def _lasso(command: argparse.ArgumentParser) -> None:
+    """A group lasso on the columns of a CSV file."""
+    group = command.add_argument_group("lasso and group lasso")
+    group.add_argument(
+        "--groups", metavar="G", help="the size of all groups (1: the lasso), or a label for each column"
+    )
+    group.add_argument("--weights", metavar="O", help="sqrt (of the group's size), or a number for each group")
+    group.add_argument("--intercept", action="store_true", help="with a free intercept")
+    group.add_argument("--average", action="store_true", help="the loss is divided by n, as in scikit-learn")
 
 
 def _variants(command: argparse.ArgumentParser) -> None:

@@ -16,11 +16,15 @@ from relu_cert.cli.options import (
     chosen_example,
     input_path,
     is_problem,
+    lasso_of,
     positive,
     read_data,
 )
 from relu_cert.cli.variants import beside, chosen_variant, compared, refuse_for_json
-from relu_cert.errors import UsageError
+from relu_cert.data.model import Source
+from relu_cert.data.raw import digest
+from relu_cert.errors import DataError, UsageError
+from relu_cert.lasso import Lasso, read_lasso
 from relu_cert.problem import read_problem_json
 from relu_cert.report.outcome import Outcome
 from relu_cert.report.progress import Progress
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
     from relu_cert.examples import Example
 
 EXIT_REFUTED, EXIT_UNDECIDED = 1, 2
+POSITION = ("ggp", "general-position")
 PATH_CLAIMS = ("continuous", "set-continuous", "min-norm-continuous")
 
 
@@ -52,17 +57,30 @@ def run(options: argparse.Namespace) -> int:
     asked = _asked(options, example)
     path = input_path(options, example)
     target = Path(options.certificate) if options.certificate else Path(f"{stem(path)}.cert.json")
+    given = _given_lasso(options, example, path)
+    plain_at = target.with_name(f"{stem(target).removesuffix('.cert')}.problem.json")
     some = options.patterns is not None or options.gates is not None
     decide(
         options,
         {"the data": path, "the file of the gates": options.gates},
-        {"--certificate": target, "--html": options.html, "the second certificate": beside(target) if some else None},
+        {
+            "--certificate": target,
+            "--html": options.html,
+            "--certificate (over all patterns)": beside(target) if some else None,
+            "--certificate (for the plain problem)": None if given is None else plain_at,
+        },
     )
     with Progress(quiet=options.quiet) as stages:
         data = None
-        if is_problem(path):
-            _refuse_for_json(options)
-            refuse_for_json(options)
+        raw = None
+        choice = asked.choice
+        if given is not None:
+            problem, raw = given.plain()
+            source = Source(str(plain_at), digest(raw), "json")
+            problem = varied(problem, chosen_variant(options, None))
+            if choice.value is not None:
+                choice = LambdaChoice(value=given.lam(choice.value))
+        elif is_problem(path):
             problem, source = read_problem_json(path)
             problem = varied(problem, chosen_variant(options, None))
         else:
@@ -72,14 +90,17 @@ def run(options: argparse.Namespace) -> int:
             variant = chosen_variant(options, data)
             problem = network_variant(data, model, variant, stages, options.max_patterns)
         require_applicable(asked.named, problem)
-        facts = find_facts(problem, asked.choice, asked.gap, stages, asked.interval, asked.derivatives)
+        position = any(name in POSITION for name in asked.named)
+        facts = find_facts(problem, choice, asked.gap, stages, asked.interval, asked.derivatives, position=position)
         results = verdicts(facts, asked.claims)
         whole = None if data is None else compared(options, data, model, variant, facts, target, stages)
-        outcome = Outcome(data, source, facts, results, target, whole)
+        outcome = Outcome(data, source, facts, results, target, whole, given)
         text = outcome.certificate_text()
         if not options.no_verify:
             with stages.stage("verify"):
-                recheck(text, source)
+                recheck(text, source, raw)
+        if raw is not None:
+            write_file(plain_at, raw.decode(), "--certificate")
         write_file(target, text, "--certificate")
         if options.html:
             _write_page(Path(options.html), outcome)
@@ -87,6 +108,30 @@ def run(options: argparse.Namespace) -> int:
         json.dumps(outcome.to_json(), indent=2) if options.json else outcome.to_text(), end="\n" if options.json else ""
     )
     return _exit_code(results, asked.required)
+
+
+def _given_lasso(options: argparse.Namespace, example: Example | None, path: Path) -> Lasso | None:
+    """A group lasso that is not written in the plain form: CSV with --groups, or JSON with decimals, weights, ..."""
+    if is_problem(path):
+        _refuse_for_json(options)
+        refuse_for_json(options)
+        try:
+            read_problem_json(path)
+        except DataError as strict:
+            try:
+                return read_lasso(path)
+            except DataError:
+                raise strict from None
+        return None
+    if options.groups is None:
+        if options.weights is not None or options.intercept or options.average:
+            raise UsageError("--weights, --intercept and --average are for a group lasso; say --groups G, too.")
+        return None
+    if options.model is not None or options.patterns is not None or options.gates is not None:
+        raise UsageError(
+            "--groups makes a group lasso of the columns; --model, --patterns and --gates are for networks."
+        )
+    return lasso_of(options, read_data(options, example))
 
 
 def _own_model(options: argparse.Namespace, example: Example | None) -> str:
@@ -144,7 +189,7 @@ def _names(text: str | None, default: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _refuse_for_json(options: argparse.Namespace) -> None:
-    for name in ("target", "bias", "delimiter", "numbers", "model"):
+    for name in ("target", "bias", "delimiter", "numbers", "model", "groups", "weights"):
         if getattr(options, name) is not None:
             raise UsageError(f"--{name} is for CSV data; a problem in JSON has no such thing.")
 

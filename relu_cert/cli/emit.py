@@ -50,9 +50,9 @@ def write_file(path: Path, text: str, option: str) -> None:
         raise refusal(path, option, error) from None
 
 
-def recheck(text: str, source: Source) -> None:
+def recheck(text: str, source: Source, raw: bytes | None = None) -> None:
     """Nothing is reported that the independent checker does not accept, together with the raw data."""
-    accepted(text, _again(source))
+    accepted(text, _again(source) if raw is None else raw)
 
 
 def _again(source: Source) -> bytes | None:

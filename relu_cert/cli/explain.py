@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from relu_cert.report.terminal import wrapped
-from relu_cert.words import CLAIMS, NETWORK_CLAIMS, WORDS, ClaimWord, Word, looked_up
+from relu_cert.words import CLAIMS, NETWORK_CLAIMS, SOLUTION_CLAIMS, WORDS, ClaimWord, Word, looked_up
 
 
 def run(options: argparse.Namespace) -> int:
@@ -29,7 +29,12 @@ def told(entry: ClaimWord | Word) -> str:
 
 def listed() -> str:
     """Every name, by kind."""
-    kinds = (("claims", CLAIMS), ("claims about a given network", NETWORK_CLAIMS), ("words", WORDS))
+    kinds = (
+        ("claims", CLAIMS),
+        ("claims about a given network", NETWORK_CLAIMS),
+        ("claims about given coefficients", SOLUTION_CLAIMS),
+        ("words", WORDS),
+    )
     parts = []
     for kind, entries in kinds:
         names = ", ".join(entry.name for entry in entries)

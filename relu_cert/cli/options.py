@@ -12,6 +12,7 @@ from relu_cert.data.model import Dataset
 from relu_cert.data.numbers import NumberError, parse_number
 from relu_cert.data.raw import STANDARD_INPUT, read_bytes
 from relu_cert.errors import UsageError
+from relu_cert.lasso import Lasso, lasso
 
 
 def chosen_example(options: argparse.Namespace) -> examples.Example | None:
@@ -48,6 +49,19 @@ def read_data(options: argparse.Namespace, example: examples.Example | None) -> 
         target=options.target,
         bias=bias,
         delimiter=options.delimiter,
+    )
+
+
+def lasso_of(options: argparse.Namespace, data: Dataset) -> Lasso:
+    """The group lasso of the columns of a data set."""
+    groups = options.groups or "1"
+    return lasso(
+        data.Z,
+        int(groups) if groups.isdecimal() else groups,
+        data.y,
+        weights=options.weights,
+        intercept=options.intercept,
+        average=options.average,
     )
 
 

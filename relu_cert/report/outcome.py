@@ -17,6 +17,7 @@ from relu_cert.claims.model import Result, Verdict
 from relu_cert.data.model import Dataset, Source
 from relu_cert.data.raw import STANDARD_INPUT
 from relu_cert.exact import sqrt_upper
+from relu_cert.lasso import Lasso
 from relu_cert.problem.model import Problem
 from relu_cert.prove.facts import ExactNeuron, Facts
 from relu_cert.report.derivatives import derivatives_json
@@ -30,6 +31,7 @@ FORMAT = "relu_cert report"
 VERSION = 1
 COLOURS = {Verdict.PROVED: "green", Verdict.REFUTED: "red", Verdict.UNDECIDED: "yellow"}
 SHOWN_NEURONS = 12
+SHOWN_GROUPS = 24
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,7 @@ class Outcome:
     results: tuple[Result, ...]
     certificate_path: Path
     whole: Whole | None = None  # beside a network over some patterns
+    lasso: Lasso | None = None  # the group lasso as it was given, where that is not the plain problem
 
     @property
     def headline(self) -> str:
@@ -119,7 +122,8 @@ class Outcome:
         facts, problem = self.facts, self.facts.problem
         listed, sampled = listed_patterns(problem), problem.sampled
         bias = ", the last one the bias" if self.source.bias else ""
-        size = f"n = {count(problem.n, 'point')}, d = {count(self.features, 'feature')}{bias}"
+        noun = "column" if problem.kind == "cgl" else "feature"
+        size = f"n = {count(problem.n, 'point')}, d = {count(self.features, noun)}{bias}"
         name = "standard input" if self.source.path == STANDARD_INPUT else Path(self.source.path).name
         lines = [f"{name}: {size}"]
         model = "gated ReLU" if problem.kind == "gated" else "ReLU"
@@ -144,7 +148,22 @@ class Outcome:
         else:
             gap = at_most(value.relative_gap)
             lines.append(f"p*           {decimal(value.upper, 15)}, proved to a relative {gap}{only}")
-        return [*lines, *self._beside(), ""]
+        return [*lines, *self._as_given(), *self._beside(), ""]
+
+    def _as_given(self) -> list[str]:
+        """What the problem was before it became the plain one that the certificate is about."""
+        if self.lasso is None or self.lasso.is_plain:
+            return []
+        parts = [
+            "the loss divided by n" if self.lasso.average else "",
+            "a free intercept" if self.lasso.intercept else "",
+            "weights of the groups" if self.lasso.weights is not None else "",
+        ]
+        objective = decimal(self.lasso.objective(self.facts.value.upper), 12)
+        return [
+            f"as given     {', '.join(filter(None, parts))}: the optimum is {objective}. lambda and p* above, and "
+            "the certificate, are about the plain problem without these."
+        ]
 
     def _patterns(self) -> dict[str, int | None] | None:
         """How many patterns the problem has; `open` is known where they are all of D_Z."""
@@ -184,19 +203,39 @@ class Outcome:
     def _network(self) -> list[str]:
         neurons = self.facts.primal.neurons
         if not neurons:
-            return ["the zero network"]
+            return ["all coefficients are 0" if self.facts.problem.kind == "cgl" else "the zero network"]
         if self.facts.problem.kind == "cgl":
-            lines = [f"a solution with {count(len(neurons), 'active group')}: w_b"]
-        else:
-            only = "" if listed_patterns(self.facts.problem) else ", over these patterns only"
-            lines = [f"a network of width {len(neurons)}{only}: sum of sign * weight * (direction . x)_+"]
+            return self._coefficients()
+        only = "" if listed_patterns(self.facts.problem) else ", over these patterns only"
+        lines = [f"a network of width {len(neurons)}{only}: sum of sign * weight * (direction . x)_+"]
         for neuron in neurons[:SHOWN_NEURONS]:
             weight, direction = _split(neuron)
-            direct = self.facts.problem.kind == "cgl"
-            head = f"block {neuron.block}" if direct else ("+" if neuron.sign > 0 else "-")
+            head = "+" if neuron.sign > 0 else "-"
             lines.append(f"  {head} {decimal(weight, 8):<14} ({', '.join(decimal(x, 6) for x in direction)})")
         if len(neurons) > SHOWN_NEURONS:
             lines.append(f"  ... and {len(neurons) - SHOWN_NEURONS} more (all with --json)")
+        return lines
+
+    def _coefficients(self) -> list[str]:
+        """The coefficients of the groups that are not zero."""
+        active = sorted(self.facts.primal.neurons, key=lambda neuron: neuron.block or 0)
+        total = len(self.facts.problem.blocks)
+        rest = f"; the other {total - len(active)} are 0" if total > len(active) else ""
+        lines = [f"coefficients of {count(len(active), 'group')}{rest}"]
+        columns = self.facts.problem.columns
+        for neuron in active[:SHOWN_GROUPS]:
+            w = neuron.w
+            if self.lasso is not None and self.lasso.weights is not None and neuron.block is not None:
+                w = tuple(x / self.lasso.weights[neuron.block] for x in w)
+            where = columns[neuron.block] if columns and neuron.block is not None else ()
+            named = f"column {where[0]}" if len(where) == 1 else f"columns {', '.join(map(str, where[:4]))}"
+            more = ", ..." if len(neuron.w) > 4 else ""
+            lines.append(f"  group {neuron.block:<4} {', '.join(decimal(x, 8) for x in w[:4])}{more}   ({named}{more})")
+        if len(active) > SHOWN_GROUPS:
+            lines.append(f"  ... and {len(active) - SHOWN_GROUPS} more (all with --json)")
+        if self.lasso is not None and self.lasso.intercept:
+            every = self.lasso.from_plain((n.block, n.w) for n in active if n.block is not None)
+            lines.append(f"  intercept  {decimal(self.lasso.best_intercept(every), 8)}")
         return lines
 
     def _verify_command(self) -> str:
