@@ -60,7 +60,7 @@ class Task:
     @property
     def name(self) -> str:
         """The batch's file name in the state folder."""
-        return f"{self.module}.{self.which}.{self.number:06d}.json"
+        return f"{registry.short_name(self.module)}.{self.which}.{self.number:06d}.json"
 
 
 @dataclass(frozen=True)
@@ -240,7 +240,7 @@ def run(
 def _store(state: Path, name: str, batch: Batch) -> None:
     if batch.failure is not None:
         write_text(
-            state / "failures" / f"{batch.module}.{batch.which}.{batch.failure['digest']}.json",
+            state / "failures" / f"{registry.short_name(batch.module)}.{batch.which}.{batch.failure['digest']}.json",
             json.dumps(batch.failure, indent=1),
         )
     write_text(state / name, json.dumps(asdict(batch)))

@@ -24,10 +24,11 @@ from properties.files import check_writable, write_text
 from properties.hunt import hunt
 from properties.hunt_networks import MODELS
 from properties.model import Answer, Claim
-from properties.refutations import write_refutations
+from properties.refutations import refutations, write_refutations
 from properties.run import Entry, run_claim
 from properties.soundness import summary as soundness
 from relu_cert.errors import DataError, ReluCertError, UsageError
+from relu_cert.files import Place, decide_places
 
 DEFAULT_EXAMPLES = 50
 WIDTH = 80
@@ -96,6 +97,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--refutations", metavar="DIR", help="write every refutation as a file that `verify` accepts, and end"
     )
+    parser.add_argument("--force", action="store_true", help="replace files that were not written here")
     sub = parser.add_subparsers(metavar="{campaign,soundness,hunt,replay}", parser_class=_Parser)
     _long(sub.add_parser("campaign", help="a long run in parallel that resumes after an interruption"), "campaign")
     sound = sub.add_parser("soundness", help="the certifier against planted truth, metamorphic relations and floats")
@@ -134,7 +136,12 @@ def _long(long: argparse.ArgumentParser, command: str) -> None:
 
 
 def _common(parser: argparse.ArgumentParser, examples: int) -> None:
-    parser.add_argument("--only", metavar="LABEL", action="append", help="this claim only (may be repeated)")
+    parser.add_argument(
+        "--only",
+        metavar="LABEL|FILE.py",
+        action="append",
+        help="this claim only, or those of a file FILE.py of your own (may be repeated)",
+    )
     parser.add_argument(
         "--examples", type=_count, default=examples, help="instances per statement (default %(default)s)"
     )
@@ -148,8 +155,11 @@ def chosen(only: Sequence[str] | None, claims: dict[str, Claim] | None = None) -
     if not only:
         return claims
     labels = {claim.label: name for name, claim in claims.items()}
-    out = {}
+    out: dict[str, Claim] = {}
     for text in only:
+        if registry.is_file(text):
+            out |= registry.from_file(text)
+            continue
         name = labels.get(text, text)
         if name not in claims:
             near = get_close_matches(text, [*labels, *claims], n=3, cutoff=0.4)
@@ -163,11 +173,15 @@ def _ledger(options: argparse.Namespace) -> int:
     entries: list[Entry] = []
     claims = chosen(options.only)
     if options.refutations:
-        for path in write_refutations(claims, Path(options.refutations)):
+        folder = Path(options.refutations)
+        there = [Place("--refutations", folder / name) for name in refutations(claims) if (folder / name).exists()]
+        decide_places((), there, force=options.force)
+        for path in write_refutations(claims, folder):
             print(path)
         return 0
     if options.html:
         check_writable(Path(options.html))
+        decide_places((), [Place("--html", Path(options.html))], force=options.force)
     with Progress(console=Console(stderr=True), transient=True, disable=options.quiet) as progress:
         task = progress.add_task("claims", total=len(claims))
         for claim in claims.values():
@@ -224,7 +238,7 @@ def _replay(path: Path) -> int:
         module, which, instance = stored["module"], stored["which"], decode(stored["instance"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(f"{path}: expected a stored failing instance ({error})") from error
-    if module not in (*registry.module_names(), *registry.soundness_names()):
+    if module not in (*registry.module_names(), *registry.soundness_names()) and not registry.is_file(module):
         raise DataError(f"{path}: no claim module is called {module!r}")
     prop = campaign.property_of(registry.load(module), which)
     try:

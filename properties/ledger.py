@@ -13,6 +13,7 @@ from rich.text import Text
 
 from properties.codec import encode
 from properties.run import Entry, Judgement, Verdict
+from relu_cert import __version__
 
 FORMAT = "relu_cert ledger"
 VERSION = 1
@@ -166,6 +167,7 @@ def as_html(entries: Sequence[Entry], examples: int, seed: int | None) -> str:
     """One self-contained page; every text is escaped."""
     parts = [
         "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>",
+        f'<meta name="generator" content="relu_cert {__version__}">',
         f"<title>The paper's claims, checked</title><style>{STYLE}</style>",
         "<h1>The paper's claims, checked on exact instances</h1>",
         f"<p>{escape(summary(entries))} At most {examples} instances per statement, "

@@ -14,16 +14,39 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from relu_cert.api import certify, certify_group_lasso
+    from relu_cert.api import (
+        certify,
+        certify_group_lasso,
+        certify_network,
+        certify_solution,
+        explore,
+        group_lasso_path,
+        one_neuron,
+        path,
+        patterns,
+        prune,
+    )
     from relu_cert.certified import Certified
     from relu_cert.claims.model import Result, Verdict
     from relu_cert.errors import DataError, ReluCertError, TooManyPatterns, UsageError
     from relu_cert.network.fitted import FittedNetwork
+    from relu_cert.report.explore import Exploration
+    from relu_cert.report.prune import Pruning
+    from relu_cert.results import CertifiedNetwork, CertifiedOneNeuron, CertifiedPath, Patterns
+    from relu_cert.solution import CertifiedGroupLasso, CertifiedSolution
 
 _HOMES = {
     "Certified": "relu_cert.certified",
+    "CertifiedGroupLasso": "relu_cert.solution",
+    "CertifiedNetwork": "relu_cert.results",
+    "CertifiedOneNeuron": "relu_cert.results",
+    "CertifiedPath": "relu_cert.results",
+    "CertifiedSolution": "relu_cert.solution",
     "DataError": "relu_cert.errors",
+    "Exploration": "relu_cert.report.explore",
     "FittedNetwork": "relu_cert.network.fitted",
+    "Patterns": "relu_cert.results",
+    "Pruning": "relu_cert.report.prune",
     "ReluCertError": "relu_cert.errors",
     "Result": "relu_cert.claims.model",
     "TooManyPatterns": "relu_cert.errors",
@@ -31,12 +54,28 @@ _HOMES = {
     "Verdict": "relu_cert.claims.model",
     "certify": "relu_cert.api",
     "certify_group_lasso": "relu_cert.api",
+    "certify_network": "relu_cert.api",
+    "certify_solution": "relu_cert.api",
+    "explore": "relu_cert.api",
+    "group_lasso_path": "relu_cert.api",
+    "one_neuron": "relu_cert.api",
+    "path": "relu_cert.api",
+    "patterns": "relu_cert.api",
+    "prune": "relu_cert.api",
 }
 
 __all__ = [
     "Certified",
+    "CertifiedGroupLasso",
+    "CertifiedNetwork",
+    "CertifiedOneNeuron",
+    "CertifiedPath",
+    "CertifiedSolution",
     "DataError",
+    "Exploration",
     "FittedNetwork",
+    "Patterns",
+    "Pruning",
     "ReluCertError",
     "Result",
     "TooManyPatterns",
@@ -44,6 +83,14 @@ __all__ = [
     "Verdict",
     "certify",
     "certify_group_lasso",
+    "certify_network",
+    "certify_solution",
+    "explore",
+    "group_lasso_path",
+    "one_neuron",
+    "path",
+    "patterns",
+    "prune",
 ]
 
 

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from relu_cert.certified import Certified
 from relu_cert.check import (
@@ -27,27 +27,66 @@ from relu_cert.check import (
     IntervalChoice,
     LambdaChoice,
     find_facts,
+    network_problem,
     verdicts,
 )
-from relu_cert.claims import NAMES, SENSITIVITY
-from relu_cert.data.arrays import dataset_from_arrays, exact_matrix, exact_number, exact_vector
-from relu_cert.data.model import Source
+from relu_cert.claims import NAMES, SENSITIVITY, require_applicable
+from relu_cert.data.arrays import dataset_from_arrays, exact_matrix, exact_number
+from relu_cert.data.model import Dataset, Source
 from relu_cert.data.numbers import NumberError
 from relu_cert.data.raw import digest
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import Matrix
+from relu_cert.lasso import given_coefficients, lasso
+from relu_cert.network.approximate import Strategy
+from relu_cert.network.biases import OutputBias
+from relu_cert.network.explore import Extreme
+from relu_cert.network.given import given_network
+from relu_cert.network.penalty import convert
+from relu_cert.network.penalty import penalty as named_penalty
+from relu_cert.patterns import enumerate_patterns, predict
 from relu_cert.patterns.sample import gate_patterns, read_gate_file
-from relu_cert.problem import Loss, problem_from_json
-from relu_cert.problem.direct import problem_text
+from relu_cert.problem import Loss
+from relu_cert.report.explore import Exploration
+from relu_cert.report.one_neuron import OneNeuronReport
 from relu_cert.report.outcome import Outcome
+from relu_cert.report.patterns import after, before, content
 from relu_cert.report.progress import Progress
+from relu_cert.report.prune import Pruning
+from relu_cert.results import CertifiedNetwork, CertifiedOneNeuron, CertifiedPath, Patterns
+from relu_cert.solution import DEFAULT_GAP as SOLUTION_GAP
+from relu_cert.solution import CertifiedGroupLasso, CertifiedSolution, certified_optimum, judged
 from relu_cert.variants import Gates, Variant, drawn, network_variant, over_all, varied
 from relu_cert.whole import Whole
+from relu_cert.work import NETWORK_GAP, compared, examined, follow, follow_one_neuron, pruned
 
-__all__ = ["Certified", "Number", "certify", "certify_group_lasso"]
+__all__ = [
+    "Certified",
+    "CertifiedGroupLasso",
+    "CertifiedNetwork",
+    "CertifiedOneNeuron",
+    "CertifiedPath",
+    "CertifiedSolution",
+    "Exploration",
+    "Number",
+    "Patterns",
+    "Pruning",
+    "certify",
+    "certify_group_lasso",
+    "certify_network",
+    "certify_solution",
+    "explore",
+    "group_lasso_path",
+    "one_neuron",
+    "path",
+    "patterns",
+    "prune",
+]
 
 Number = Fraction | int | float | str
+Groups = int | Sequence[Any]
 PATH_CLAIMS = ("continuous", "set-continuous", "min-norm-continuous")
+POSITION = ("ggp", "general-position")
 
 
 def certify(
@@ -135,6 +174,7 @@ def certify(
     path = Path("data.cert.json")
     with Progress(quiet=not progress) as stages:
         problem = network_variant(data, model, variant, stages, max_patterns)
+        require_applicable(asked.named, problem)
         facts = find_facts(problem, asked.choice, asked.gap, stages, asked.interval, asked.derivatives)
         whole = None
         if variant.gates is not None:
@@ -150,11 +190,14 @@ def certify(
 
 def certify_group_lasso(
     X: Any,
-    groups: Sequence[Sequence[int]],
+    groups: Groups,
     y: Any,
     lam: Number | None = None,
     *,
     K: Sequence[Any] | None = None,
+    weights: Any = None,
+    intercept: bool = False,
+    average: bool = False,
     lambda_ratio: Number | None = None,
     gap: Number = DEFAULT_GAP,
     interval: tuple[Number, Number] | None = None,
@@ -164,13 +207,20 @@ def certify_group_lasso(
     claims: Sequence[str] | None = None,
     verify: bool = True,
     progress: bool = False,
-) -> Certified:
-    """Solve a constrained group lasso that is given directly, and prove what was found.
+) -> CertifiedGroupLasso:
+    """Solve a lasso or a (constrained) group lasso, and prove what was found.
 
-    minimise 1/2 |Xw - y|^2 + lambda sum_b |w_b|   subject to   K_b' w_b <= 0
+    minimise 1/2 |y - Xw - b 1|^2 + lambda sum_g omega_g |w_g|   subject to   K_g' w_g <= 0
 
-    `groups` are the columns of X in each block b, a partition. `K` has for each group None (w_b is free) or a matrix
-    with a row for each of its columns, whose columns are the constraints. The rest is as for `certify`.
+    `groups`     the size of all groups (1: the lasso), a label for each column, or lists of columns
+    `K`          for each group None (w_g is free), or a matrix with a row for each of its columns, whose columns are
+                 the constraints
+    `weights`    omega: "sqrt" (of the group's size), or a positive number for each group; 1 by default
+    `intercept`  there is a free intercept b
+    `average`    the loss is divided by n, as in scikit-learn, celer and skglm; lambda is then theirs
+
+    The rest is as for `certify`. General position (`ggp`, `general-position`) is decided if it is asked for by name.
+    The certificate speaks of the plain problem, without weights, intercept and average: see `relu_cert.lasso`.
 
     >>> found = certify_group_lasso([[0, 1, 1], [1, 1, 1]], [[0, 1], [2]], [2, 1], lam=1, interval=("1/2", 2))
     >>> found.value.lower == found.value.upper == Fraction(3, 2)
@@ -182,22 +232,310 @@ def certify_group_lasso(
 
     >>> dict(certify_group_lasso([[1, 0], [0, 1]], [[0], [1]], [3, -2], 1, K=[[[-1]], [[-1]]]).weights)
     {0: (Fraction(2, 1),)}
+
+    The lasso as scikit-learn writes it, with an intercept:
+
+    >>> found = certify_group_lasso([[0], [1], [2]], 1, [1, 2, 4], "1/10", intercept=True, average=True)
+    >>> found.coef_, round(found.intercept_, 6)
+    (array([1.35]), 0.983333)
     """
     asked = _Asked.read(lam, lambda_ratio, gap, interval, noise, claims)
-    rows = exact_matrix(X, "X")
-    cones = None if K is None else [None if one is None else exact_matrix(one, f"K[{b}]") for b, one in enumerate(K)]
-    text = problem_text(rows, [[int(j) for j in group] for group in groups], exact_vector(y, "y"), cones)
-    problem = varied(problem_from_json(text), Variant(None, _delta(l2), _loss(loss)))
-    raw = text.encode()
+    given = lasso(X, groups, y, K=K, weights=weights, intercept=intercept, average=average)
+    problem, raw = given.plain()
+    problem = varied(problem, Variant(None, _delta(l2), _loss(loss)))
+    choice = asked.choice if asked.choice.value is None else LambdaChoice(value=given.lam(asked.choice.value))
     source = Source("problem.json", digest(raw), "json")
+    require_applicable(asked.named, problem)
+    wanted = tuple(name for name in asked.claims if name in asked.named or name not in POSITION)
     with Progress(quiet=not progress) as stages:
-        facts = find_facts(problem, asked.choice, asked.gap, stages, asked.interval, asked.derivatives)
-        outcome = Outcome(None, source, facts, verdicts(facts, asked.claims), Path("problem.cert.json"))
-        found = Certified(outcome, raw)
+        position = any(name in POSITION for name in wanted)
+        facts = find_facts(problem, choice, asked.gap, stages, asked.interval, asked.derivatives, position=position)
+        outcome = Outcome(None, source, facts, verdicts(facts, wanted), Path("problem.cert.json"), None, given)
+        found = CertifiedGroupLasso(outcome, raw, given)
         if verify:
             with stages.stage("verify"):
                 found.recheck()
     return found
+
+
+def certify_solution(
+    X: Any,
+    groups: Groups,
+    y: Any,
+    lam: Number,
+    w: Any,
+    *,
+    K: Sequence[Any] | None = None,
+    weights: Any = None,
+    intercept: bool | Number = False,
+    average: bool = False,
+    gap: Number = SOLUTION_GAP,
+    verify: bool = True,
+    progress: bool = False,
+) -> CertifiedSolution:
+    """Prove how far coefficients `w` that some solver computed are from optimal, and whether the solution is unique.
+
+    `w` is an array, or a fitted model with `coef_`; its floats are taken as the exact numbers they are. `intercept` may
+    be the number that the solver found (True: its best value is taken). `gap` is the relative gap up to which they are
+    called optimal. The rest is as for `certify_group_lasso`.
+
+    >>> certify_solution([[1, 0], [0, 2]], 1, [3, 4], 1, [2, 1.75])
+    <CertifiedSolution: These coefficients are optimal up to a relative 0; the solution is unique; proved.>
+    """
+    free = intercept is not False
+    given = lasso(X, groups, y, K=K, weights=weights, intercept=free, average=average)
+    at = None if isinstance(intercept, bool) else exact_number(intercept)
+    coefficients = given_coefficients(w, given.d)
+    with Progress(quiet=not progress) as stages:
+        choice = LambdaChoice(value=given.lam(_positive(lam, "lam")))
+        optimum = certified_optimum(given, choice, DEFAULT_GAP, stages)
+        found = judged(given, optimum, coefficients, at, _positive(gap, "gap"))
+        if verify:
+            with stages.stage("verify"):
+                found.recheck()
+    return found
+
+
+def certify_network(
+    network: Any,
+    Z: Any,
+    y: Any,
+    lam: Number,
+    *,
+    penalty: str = "paper",
+    batch_size: int | None = None,
+    bias: bool = False,
+    output_bias: OutputBias = "refuse",
+    gap: Number = NETWORK_GAP,
+    own: bool = True,
+    names: Sequence[str] | None = None,
+    target: str = "y",
+    max_patterns: int = DEFAULT_MAX_PATTERNS,
+    verify: bool = True,
+    progress: bool = False,
+) -> CertifiedNetwork:
+    """Prove how far a network that somebody trained on Z and y is from the global optimum.
+
+    `network`      arrays (W1, w2), (W1, b1, w2) or (W1, b1, w2, b2), or a dict of them; a torch Module or its state
+                   dict (two linear layers with a ReLU between them); a fitted MLPRegressor; a file; a network of
+                   relu_cert
+    `lam`          what it was trained with, in the convention `penalty`: "paper", "pytorch" (weight_decay with the mean
+                   of squares), "pytorch-sum", "sklearn" (alpha; see `batch_size`), "scnn"
+    `bias`         append a column of ones to Z; the network's first-layer biases belong to it
+    `output_bias`  "refuse", or "neuron": make an output bias a neuron on the column of ones
+    `gap`          the relative gap up to which the network is called optimal
+    `own`          also solve the program over the network's own patterns
+
+    >>> found = certify_network(([[1], [-1]], [1, 1]), [[1], [2], [-1]], [1, 3, 2], lam="1/2")
+    >>> print(found.claims["network-optimal"].verdict, found.claims["network-merged"].verdict)
+    REFUTED PROVED
+    """
+    data, raw = dataset_from_arrays(Z, y, bias=bias, names=names, target=target)
+    conversion = convert(named_penalty(penalty), _positive(lam, "lam"), data.n, batch=batch_size)
+    with Progress(quiet=not progress) as stages:
+        outcome, text = examined(
+            given_network(network),
+            data,
+            conversion,
+            stages,
+            gap=_positive(gap, "gap"),
+            own=own,
+            output_bias=output_bias,
+            max_patterns=max_patterns,
+        )
+        return _rechecked(CertifiedNetwork(outcome, text, raw), verify, stages)
+
+
+def path(
+    Z: Any,
+    y: Any,
+    *,
+    low: Number = Fraction(1, 100),
+    high: Number = 1,
+    model: Literal["relu", "gated"] = "relu",
+    bias: bool = False,
+    breakpoints: bool = True,
+    names: Sequence[str] | None = None,
+    target: str = "y",
+    max_patterns: int = DEFAULT_MAX_PATTERNS,
+    verify: bool = True,
+    progress: bool = False,
+) -> CertifiedPath:
+    """Prove the optimal network unique as lambda goes from `low` to `high`, parts of lambda_max, piece by piece.
+
+    >>> found = path([[1], [2], [-1]], [1, 3, 2], low="1/10")
+    >>> found.headline
+    'For every lambda from 0.7 to 7 the best network is unique and moves without a jump; its make-up changes at 1 \
+value of lambda; proved.'
+    >>> [(one.kind, round(float(one.hi), 9)) for one in found.breakpoints]
+    [('enters', 2.0)]
+    """
+    data, raw = dataset_from_arrays(Z, y, bias=bias, names=names, target=target)
+    with Progress(quiet=not progress) as stages:
+        problem = network_problem(data, model, stages, max_patterns)
+        found = follow(problem, data.source, _ratios(low, high), stages, enclose=breakpoints)
+        return _rechecked(CertifiedPath(found.report, problem, found.text, raw, data), verify, stages)
+
+
+def group_lasso_path(
+    X: Any,
+    groups: Groups,
+    y: Any,
+    *,
+    low: Number = Fraction(1, 100),
+    high: Number = 1,
+    K: Sequence[Any] | None = None,
+    breakpoints: bool = True,
+    verify: bool = True,
+    progress: bool = False,
+) -> CertifiedPath:
+    """The same for a group lasso that is given directly.
+
+    >>> found = group_lasso_path([[1, 0], [0, 1]], [[0], [1]], [3, 2], low="1/10")
+    >>> [(one.kind, round(float(one.hi), 9)) for one in found.breakpoints]
+    [('enters', 2.0)]
+    """
+    problem, raw = lasso(X, groups, y, K=K).plain()
+    source = Source("problem.json", digest(raw), "json")
+    with Progress(quiet=not progress) as stages:
+        found = follow(problem, source, _ratios(low, high), stages, enclose=breakpoints)
+        return _rechecked(CertifiedPath(found.report, problem, found.text, raw), verify, stages)
+
+
+def one_neuron(x: Any, y: Any, *, verify: bool = True, progress: bool = False) -> CertifiedOneNeuron:
+    """The best network of one neuron on one feature, for every lambda, with all its jumps (prop:one-neuron).
+
+    >>> one_neuron([[-100], [1]], [1, 10])
+    <CertifiedOneNeuron: The best network of one neuron jumps at 1 value of lambda; proved.>
+    """
+    data, raw = dataset_from_arrays(x, y)
+    with Progress(quiet=not progress) as stages:
+        found = follow_one_neuron(data, stages)
+        report = OneNeuronReport("data.csv", found.path, Path("data.path.json"))
+        return _rechecked(CertifiedOneNeuron(report, found.results, found.text, raw, data), verify, stages)
+
+
+def prune(
+    Z: Any,
+    y: Any,
+    lam: Number,
+    *,
+    network: Any = None,
+    strategy: str = "residual",
+    correct: bool = True,
+    seed: int = 0,
+    bias: bool = False,
+    max_patterns: int = DEFAULT_MAX_PATTERNS,
+    progress: bool = False,
+) -> Pruning:
+    """Prune the optimal network, or a given one: exactly while that is free, then at the least cost in fit.
+
+    `strategy` chooses the next neuron once pruning costs: "residual", "magnitude", "gradient" or "random" (`seed`).
+    Without `correct` the other neurons stay as they are. The result has `steps` (width, objective, loss) and
+    `network_of_width`.
+
+    >>> found = prune([[1], [2], [-1]], [1, 3, 2], 1, network=([[1], [1]], [1, 1]))
+    >>> found
+    <Pruning: Of the 2 neurons of this network, 1 can be removed without any loss; exact.>
+    >>> found.network_of_width().m
+    1
+    """
+    if strategy not in tuple(Strategy):
+        raise UsageError(f"there is no strategy {strategy!r}; there are {', '.join(Strategy)}.")
+    data, _ = dataset_from_arrays(Z, y, bias=bias)
+    with Progress(quiet=not progress) as stages:
+        return pruned(
+            data,
+            _positive(lam, "lam"),
+            stages,
+            trained=None if network is None else given_network(network),
+            strategy=Strategy(strategy),
+            correct=correct,
+            seed=seed,
+            max_patterns=max_patterns,
+        )
+
+
+def explore(
+    Z: Any,
+    y: Any,
+    validation: tuple[Any, Any],
+    test: tuple[Any, Any],
+    lam: Number | None = None,
+    *,
+    lambda_ratio: Number | None = None,
+    model: Literal["relu", "gated"] = "relu",
+    extreme: Extreme = "norm",
+    seed: int = 0,
+    bias: bool = False,
+    max_patterns: int = DEFAULT_MAX_PATTERNS,
+    progress: bool = False,
+) -> Exploration:
+    """Optimal networks that differ off the training data: the shortest, an extreme one, the best on (Z, y) pairs.
+
+    >>> data = [[1], [2], [-1]], [1, 3, 2]
+    >>> explore(*data, validation=data, test=data, lam=1)
+    <Exploration: There is only one best network, proved: nothing is to be chosen on other data.>
+    """
+    data, _ = dataset_from_arrays(Z, y, bias=bias)
+    first, second = (_other(*pair, data) for pair in (("validation", validation), ("test", test)))
+    with Progress(quiet=not progress) as stages:
+        return compared(
+            data,
+            first,
+            second,
+            _choice(lam, lambda_ratio),
+            stages,
+            model=model,
+            extreme=extreme,
+            seed=seed,
+            max_patterns=max_patterns,
+        )
+
+
+def patterns(
+    Z: Any, *, bias: bool = False, max_patterns: int = DEFAULT_MAX_PATTERNS, progress: bool = False
+) -> Patterns:
+    """Every activation pattern of the rows of Z, each with a rational witness; none is missing.
+
+    >>> len(patterns([[0, 0], [0, 1], [1, 0], [1, 1]], bias=True))
+    14
+    """
+    rows = exact_matrix(Z, "Z")
+    data, _ = dataset_from_arrays(Z, [0] * len(rows), bias=bias)
+    expected = predict(data.Z)
+    with Progress(quiet=not progress) as stages, stages.stage("patterns"):
+        found = enumerate_patterns(data.Z, max_patterns=max_patterns, progress=stages.advance)
+    text = "\n".join([*before(expected), *after(found)])
+    return Patterns(found, content(data, expected, found, None), text)
+
+
+def _other(what: str, pair: tuple[Any, Any], data: Dataset) -> Dataset:
+    """Data of the same columns."""
+    if isinstance(pair, str) or len(pair) != 2:
+        raise UsageError(f"{what} takes a pair (Z, y).")
+    other, _ = dataset_from_arrays(*pair, bias=data.source.bias)
+    if other.d != data.d:
+        raise DataError(f"the {what} data have {other.d} columns (the bias counts), the training data {data.d}.")
+    return other
+
+
+_Found = TypeVar("_Found", CertifiedNetwork, CertifiedPath, CertifiedOneNeuron)
+
+
+def _rechecked(found: _Found, verify: bool, stages: Progress) -> _Found:
+    """Nothing is returned that the independent checker does not accept, unless that is not wanted."""
+    if verify:
+        with stages.stage("verify"):
+            found.recheck()
+    return found
+
+
+def _ratios(low: Number, high: Number) -> tuple[Fraction, Fraction]:
+    lo, hi = _positive(low, "low"), _positive(high, "high")
+    if lo >= hi:
+        raise UsageError(f"low must be below high; {low} is not below {high}.")
+    return lo, hi
 
 
 @dataclass(frozen=True)
@@ -207,6 +545,7 @@ class _Asked:
     choice: LambdaChoice
     gap: Fraction
     claims: tuple[str, ...]
+    named: tuple[str, ...]  # those that were asked for by name
     interval: IntervalChoice | None
     derivatives: Derivatives | None
 
@@ -229,9 +568,7 @@ class _Asked:
         derivatives = Derivatives() if any(name in SENSITIVITY for name in wanted) else None
         if noise is not None:
             derivatives = Derivatives(_positive(noise, "noise"))
-        return cls(
-            _choice(lam, ratio), _positive(gap, "gap"), named if claims is not None else NAMES, along, derivatives
-        )
+        return cls(_choice(lam, ratio), _positive(gap, "gap"), wanted, named, along, derivatives)
 
 
 def _choice(lam: Number | None, ratio: Number | None) -> LambdaChoice:
@@ -302,7 +639,7 @@ def _bits(text: str, i: int, n: int) -> str:
 
 
 def _claims(names: Sequence[str]) -> tuple[str, ...]:
-    asked = (names,) if isinstance(names, str) else tuple(names)
+    asked = tuple(name.strip() for name in names.split(",")) if isinstance(names, str) else tuple(names)
     for name in asked:
         if name not in NAMES:
             raise UsageError(f"there is no claim {name!r}; there are {', '.join(NAMES)}.")

@@ -9,19 +9,23 @@ from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
-from relu_cert.certificate import write_text
+from relu_cert.checker import accepted
 from relu_cert.claims import Result
-from relu_cert.errors import ReluCertError, UsageError
 from relu_cert.exact import Vector
+from relu_cert.files import Place, write_files
 from relu_cert.network.fitted import FittedNetwork, fitted_network
+from relu_cert.path.derivatives import Derivatives
 from relu_cert.prove.facts import Facts, Value
+from relu_cert.report.optimal_set import OptimalSetView, optimal_set_view
 from relu_cert.report.outcome import Outcome
+from relu_cert.report.shown import Shown
 from relu_cert.whole import Distance, distance
 
 
-@dataclass(frozen=True)
-class Certified:
+@dataclass(frozen=True, repr=False)
+class Certified(Shown):
     """What `certify` found: a network, the verdicts about it, and the certificate that proves them.
 
     >>> from relu_cert import certify
@@ -82,6 +86,32 @@ class Certified:
         """The optimal value p*, enclosed: lower <= p* <= upper."""
         return self.facts.value
 
+    @property
+    def headline(self) -> str:
+        """What was found, in a sentence."""
+        return self.outcome.headline
+
+    @cached_property
+    def optimal_set(self) -> OptimalSetView | None:
+        """All optimal networks: the tied neurons E, the vertices and edges of the polytope of their weights; None
+        where they are not listed (the claim "optimal-set" says why).
+
+        >>> from relu_cert import certify_group_lasso
+        >>> found = certify_group_lasso([[1, 1]], [[0], [1]], [3], lam=1).optimal_set
+        >>> found
+        <OptimalSet: dimension 1, 2 vertices, 2 tied neurons, m* = 1, M* = 1>
+        >>> found.alphas
+        array([[0., 2.],
+               [2., 0.]])
+        """
+        return optimal_set_view(self.facts)
+
+    @property
+    def derivatives(self) -> Derivatives | None:
+        """The derivatives by lambda and y, with their proved radius; None where there are none, or where the claim
+        "sensitivity" was not asked for."""
+        return self.facts.derivatives
+
     @cached_property
     def network(self) -> FittedNetwork:
         """The network that was found, to predict with; UsageError for a group lasso, which has `weights` only."""
@@ -123,24 +153,20 @@ class Certified:
 
     def recheck(self) -> None:
         """Give data and certificate to the independent checker; ReluCertError if it does not accept them."""
-        from verify import VerifyError, check
-
-        try:
-            check(self.certificate.encode(), self.raw)
-        except VerifyError as error:
-            raise ReluCertError(
-                f"the independent checker does not accept our own certificate ({error}); this is a bug, please report "
-                "it with the data. No verdict is given."
-            ) from None
+        accepted(self.certificate, self.raw)
         if self.whole is not None:
             self.whole.recheck()
 
-    def save(self, path: str | os.PathLike[str], *, data: str | os.PathLike[str] | None = None) -> None:
+    def save(
+        self, path: str | os.PathLike[str], *, data: str | os.PathLike[str] | None = None, force: bool = False
+    ) -> None:
         """Write the certificate, and with `data` also the file that it speaks of: CSV (see relu_cert.data.arrays), or
-        JSON for a group lasso."""
-        _write(Path(path), self.certificate)
+        JSON for a group lasso. A file that is there, and that relu_cert did not write, is replaced with `force` only.
+        """
+        files = [(Place("path", Path(path)), self.certificate)]
         if data is not None:
-            _write(Path(data), self.raw.decode())
+            files.append((Place("data", Path(data)), self.raw.decode()))
+        write_files(files, force=force)
 
     def html(self, *, certificate: str | None = None, data: str | None = None) -> str:
         """The report as one self-contained HTML page; the names are those under which you save the two files."""
@@ -150,21 +176,15 @@ class Certified:
         path = self.outcome.certificate_path if certificate is None else Path(certificate)
         return check_page(replace(self.outcome, source=source, certificate_path=path))
 
-    def _repr_html_(self) -> str:
-        from relu_cert.report.html.notebook import notebook_table
-
-        return notebook_table(self.outcome)
-
-    def __str__(self) -> str:
+    def to_text(self) -> str:
+        """The report of `check`."""
         return self.outcome.to_text()
 
-    def __repr__(self) -> str:
-        said = ", ".join(f"{name}: {result.verdict}" for name, result in self.claims.items())
-        return f"<Certified p* = {float(self.value.upper):.6g}, width {len(self.facts.primal.neurons)}; {said}>"
+    def to_json(self) -> dict[str, Any]:
+        """The object of `check --json`."""
+        return self.outcome.to_json()
 
+    def _repr_html_(self) -> str:
+        from relu_cert.report.html.notebook import notebook_check
 
-def _write(path: Path, text: str) -> None:
-    try:
-        write_text(path, text)
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}; choose another place.") from None
+        return notebook_check(self.outcome, self.html())

@@ -117,9 +117,11 @@ def find_facts(
     interval: IntervalChoice | None = None,
     derivatives: Derivatives | None = None,
     limits: Limits = NO_LIMITS,
+    *,
+    position: bool = True,
 ) -> Facts:
     """Solve the problem, prove what was found, differentiate and follow the path where that was asked for, and look at
-    general position where that is a question."""
+    general position where that is a question (for a group lasso: unless `position` is False)."""
     if gap >= 1:
         raise UsageError(f"the gap must be less than 1, not {gap}: every network is optimal up to a relative gap of 1.")
     if interval is not None and not problem.plain:
@@ -137,7 +139,7 @@ def find_facts(
             found = cover(problem, floats, facts.lambda_max, lo, hi, stages.advance)
             jump = None if found.complete else find_jump(problem, floats, facts.lambda_max, facts, found)
             facts = replace(facts, path=found, jump=jump)
-    if problem.kind == "relu":
+    if problem.kind == "relu" or (problem.kind == "cgl" and not position):
         return facts
     with stages.stage("general position"):
         return replace(facts, ggp=position_facts(problem))

@@ -7,11 +7,11 @@ class ReluCertError(Exception):
     """Base of all errors that are shown to a user as one sentence, without a traceback."""
 
 
-class UsageError(ReluCertError):
-    """The command line asks for something that cannot be done (exit code 64)."""
+class UsageError(ReluCertError, ValueError):
+    """The command line, or an argument, asks for something that cannot be done (exit code 64)."""
 
 
-class DataError(ReluCertError):
+class DataError(ReluCertError, ValueError):
     """An input file cannot be read as exact data (exit code 65)."""
 
 

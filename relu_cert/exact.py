@@ -27,8 +27,20 @@ def matrix(rows: Iterable[Iterable[Fraction | int | str]]) -> Matrix:
 
 
 def dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
-    """a.b"""
-    return sum((x * y for x, y in zip(a, b, strict=True)), Fraction(0))
+    """a.b, reduced to lowest terms once, at the end."""
+    p, q = 0, 1
+    for x, y in zip(a, b, strict=True):
+        top = x.numerator * y.numerator
+        if not top:
+            continue
+        bottom = x.denominator * y.denominator
+        if bottom == q:
+            p += top
+            continue
+        common = gcd(q, bottom)
+        p = p * (bottom // common) + top * (q // common)
+        q = q // common * bottom
+    return Fraction(p, q)
 
 
 def norm_squared(a: Sequence[Fraction]) -> Fraction:

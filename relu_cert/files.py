@@ -1,14 +1,18 @@
-"""Files that appear complete or not at all."""
+"""Files that appear complete or not at all, and never in the place of something that is the user's."""
 
 from __future__ import annotations
 
 import errno
 import os
+import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
+
+from relu_cert.errors import UsageError
 
 
 @contextmanager
@@ -47,3 +51,105 @@ def _special(target: Path) -> bool:
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
     return target.exists() and not target.is_file()
+
+
+@dataclass(frozen=True)
+class Place:
+    """A file that is read or written: what it is to the user (the data, an option), and where."""
+
+    what: str
+    path: Path
+
+
+def decide_places(
+    inputs: Sequence[Place], outputs: Sequence[Place], *, force: bool = False, say: str = "--force"
+) -> None:
+    """UsageError unless every output can be written and takes nothing from the user; to be asked before long work.
+
+    No output may be an input or another output, under whatever name. A file that is there already must be one that
+    relu_cert wrote, or `force` replaces it (`say` is how the user asks for that). Devices and pipes hold nothing that
+    could be lost.
+    """
+    taken: list[Place] = []
+    for output in outputs:
+        for other in inputs:
+            if _same(output.path, other.path):
+                raise UsageError(
+                    f"{output.what} would overwrite {output.path}, which is {other.what}; choose another place."
+                )
+        for other in taken:
+            if _same(output.path, other.path):
+                raise UsageError(
+                    f"{other.what} and {output.what} name the same file, {output.path}; give each a place of its own."
+                )
+        taken.append(output)
+        _decide(output, force, say)
+
+
+def _decide(output: Place, force: bool, say: str) -> None:
+    """UsageError unless this file can be written, and may be."""
+    try:
+        ensure_writable(output.path)
+        foreign = output.path.is_file() and not written_here(output.path)
+    except OSError as error:
+        raise refusal(output.path, output.what, error) from None
+    if foreign and not force:
+        raise UsageError(
+            f"{output.path} exists, and relu_cert did not write it; choose another place with {output.what}, or "
+            f"replace it with {say}."
+        )
+
+
+def write_files(files: Sequence[tuple[Place, str]], *, force: bool = False) -> None:
+    """Write texts whole, or raise UsageError and write none; a file that has its content already is left alone."""
+    wanted = [(place, text.encode()) for place, text in files]
+    decide_places((), [place for place, raw in wanted if not _holds(place.path, raw)], force=force, say="force=True")
+    for place, raw in wanted:
+        try:
+            if not _holds(place.path, raw):
+                with whole(place.path) as stream:
+                    stream.write(raw)
+        except OSError as error:
+            raise refusal(place.path, place.what, error) from None
+
+
+def _holds(path: Path, raw: bytes) -> bool:
+    return path.is_file() and path.read_bytes() == raw
+
+
+def refusal(path: Path, what: str, error: OSError) -> UsageError:
+    """That a file cannot be written, and what to do."""
+    return UsageError(f"cannot write {path}: {error.strerror or error}; choose another place with {what}.")
+
+
+def written_here(path: Path) -> bool:
+    """Whether a file shows the mark of a report, a certificate, a page, a table or a pattern set of relu_cert.
+
+    Networks have no such mark: others write them, too.
+    """
+    with path.open("rb") as stream:
+        head = stream.read(4096)
+    return not head or any(mark.search(head) for mark in _MARKS)
+
+
+def _same(a: Path, b: Path) -> bool:
+    """Whether two names lead to one file: by links of either kind, or because both would create it."""
+    try:
+        if a.exists() and b.exists():
+            return a.samefile(b) and not _special(a.resolve())
+        return a.resolve() == b.resolve()
+    except OSError:
+        return False
+
+
+_MARKS = tuple(
+    re.compile(mark, re.DOTALL)
+    for mark in (
+        rb'\A\s*\{\s*"format":\s*"relu_cert (?!network")',  # certificates and reports
+        rb'\A<!(?i:doctype)[^>]*>.*<meta name="generator" content="relu_cert ',
+        rb"\A<svg [^>]*>\s*<metadata>relu_cert</metadata>",
+        rb"\Alambda,objective,width,neuron,",
+        rb'\A\{\n "X": \[\n  \[',  # the plain problem of a group lasso
+        rb"\APK\x03\x04.{26}format\.npy.*shape\.npy.*columns\.npy",
+    )
+)

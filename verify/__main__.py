@@ -15,6 +15,8 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from shutil import get_terminal_size
+from textwrap import wrap
 from typing import Any, NoReturn
 
 from verify.certificate import Report
@@ -174,10 +176,15 @@ def grouped(statement: dict[str, str]) -> dict[str, list[str]]:
 
 
 def say(text: str, quiet: bool) -> None:
-    """Print a line, unless nobody wants to read; where the reader has gone, this and all others go nowhere."""
+    """Print a line, unless nobody wants to read, wrapped on a terminal; where the reader has gone, this and all others
+    go nowhere."""
+    plain = text.encode("ascii", "backslashreplace").decode()
+    wide = get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else 0
+    if 40 <= wide < len(plain):
+        plain = "\n".join(wrap(plain, wide, subsequent_indent=" " * 10, break_on_hyphens=False))
     try:
         if not quiet:
-            print(text.encode("ascii", "backslashreplace").decode(), flush=True)
+            print(plain, flush=True)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

@@ -19,6 +19,7 @@ from fractions import Fraction
 from properties.exact.cone import in_cone, project
 from properties.exact.linalg import Matrix, Vector, dot, is_zero, matvec, norm2, scale, sub, total, transpose
 from properties.exact.roots import RootSum, rational_sqrt
+from properties.hook import register
 
 Weights = tuple[Vector, ...]
 
@@ -174,3 +175,6 @@ def positive_ratio(a: Vector, b: Vector) -> Fraction | None:
 def active(w: Weights) -> tuple[int, ...]:
     """A(w): the blocks that are not zero."""
     return tuple(b for b, wb in enumerate(w) if any(wb))
+
+
+register()

@@ -27,7 +27,6 @@ from properties.soundness.held import Held, numbers, truths, wrong
 from properties.soundness.truth import Truth, truth_at
 from properties.strategies import orthogonal, planted_lasso, positive_rationals, rational_matrix, vector
 from relu_cert.check import DEFAULT_GAP, LambdaChoice, optimum, verdicts
-from relu_cert.cli.path import PATH_CLAIMS
 from relu_cert.path.breakpoints import breakpoints
 from relu_cert.path.cover import cover
 from relu_cert.path.curve import curve
@@ -36,6 +35,7 @@ from relu_cert.path.model import Piece
 from relu_cert.prove.lambda_max import lambda_max
 from relu_cert.settle import propose
 from relu_cert.solve import prepare
+from relu_cert.work import PATH_CLAIMS
 
 PATHS = ("continuous", "set-continuous", "min-norm-continuous")
 SHORT = (Fraction(255, 256), Fraction(257, 256))

@@ -17,6 +17,7 @@ over some patterns.
 pair a planted problem with one.
 """
 
+from properties.hook import register
 from properties.strategies.cgl import (
     PlantedCGL,
     candidate,
@@ -111,3 +112,5 @@ __all__ = [
     "with_feasible",
     "with_solution",
 ]
+
+register()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from types import ModuleType
 
 from relu_cert.claims import (
@@ -29,7 +30,10 @@ from relu_cert.claims import (
     strict_complementarity,
 )
 from relu_cert.claims.model import Result, Verdict
+from relu_cert.errors import UsageError
+from relu_cert.problem.model import Problem
 from relu_cert.prove.facts import Facts
+from relu_cert.words import of_groups
 
 CLAIMS: tuple[ModuleType, ...] = (
     patterns_complete,
@@ -61,16 +65,49 @@ SENSITIVITY: tuple[str, ...] = tuple(c.NAME for c in (e_equals_a, licq, strict_c
 def decide(facts: Facts, names: Sequence[str] = NAMES) -> tuple[Result, ...]:
     """The verdicts of the named claims, in the order of the list."""
     return tuple(
-        claim.decide(facts)
+        _qualified(facts, claim.decide(facts))
         for claim in CLAIMS
-        if claim.NAME in names and (facts.problem.plain or claim in _variant(facts)) and claim.applies(facts)
+        if claim.NAME in names and (facts.problem.plain or claim in _variant(facts.problem)) and claim.applies(facts)
     )
 
 
-def _variant(facts: Facts) -> tuple[ModuleType, ...]:
+def require_applicable(names: Sequence[str], problem: Problem) -> None:
+    """UsageError if one of the claims that were asked for by name says nothing about such a problem."""
+    for claim in CLAIMS:
+        if claim.NAME in names and (reason := _inapplicable(claim, problem)):
+            raise UsageError(f"the claim {claim.NAME} does not apply here: {reason}.")
+
+
+def _inapplicable(claim: ModuleType, problem: Problem) -> str:
+    """Why `check` cannot decide the claim for the problem, whatever its solution is; empty if it can."""
+    if claim in (breakpoints, curve):
+        return "it is about a path; ask for it with `path`"
+    if claim is one_neuron:
+        return "it is about networks of one neuron; ask for it with `path --one-neuron`"
+    if not problem.plain and claim not in _variant(problem):
+        return "it is for least squares without an l2 penalty"
+    if claim in (ggp, general_position) and problem.kind == "relu":
+        return "it is about gated networks and group lassos; for ReLU networks ask for p-unique"
+    if claim is connected and problem.model != "relu":
+        return "it is about ReLU networks over all patterns"
+    everything = problem.network is not None or (problem.sampled is not None and problem.sampled.all is not None)
+    return "it is about networks over all patterns" if claim is patterns_complete and not everything else ""
+
+
+def _qualified(facts: Facts, result: Result) -> Result:
+    """Where only some patterns are looked at, every line says so; a group lasso has groups, not neurons."""
+    if facts.problem.kind == "cgl":
+        return replace(result, detail=of_groups(result.detail))
+    sampled = facts.problem.sampled
+    if sampled is None or sampled.all is not None or "these patterns only" in result.detail:
+        return result
+    return replace(result, detail=f"{result.detail.removesuffix('.')}; for these patterns only.")
+
+
+def _variant(problem: Problem) -> tuple[ModuleType, ...]:
     """The claims about the elastic variant and the logistic loss. With delta > 0 a split neuron has another value."""
     common = (patterns_complete, optimal, fit, convex_unique)
-    return common if facts.problem.delta else (*common, p_unique)
+    return common if problem.delta else (*common, p_unique)
 
 
-__all__ = ["CLAIMS", "NAMES", "SENSITIVITY", "Result", "Verdict", "decide"]
+__all__ = ["CLAIMS", "NAMES", "SENSITIVITY", "Result", "Verdict", "decide", "require_applicable"]

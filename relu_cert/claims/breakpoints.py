@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from relu_cert.claims.model import Result, Verdict
 from relu_cert.prove.facts import Facts
+from relu_cert.report.text import count
 
 NAME = "breakpoints"
 STATEMENT = "In every listed interval of relative width 1e-12 the active neurons, or their faces, change."
@@ -20,8 +21,8 @@ def decide(facts: Facts) -> Result:
     if found is None:
         raise ValueError("no curve was asked for")
     detail = (
-        f"{len(found.breakpoints)} breakpoints, with other active neurons, or other faces, on their two sides; on "
-        f"{len(found.branches)} smooth pieces no neuron enters or leaves."
+        f"{count(len(found.breakpoints), 'breakpoint')}, with other active neurons, or other faces, on both sides; on "
+        f"{count(len(found.branches), 'smooth piece')} no neuron enters or leaves."
     )
     if not found.breakpoints:
         return Result(NAME, Verdict.UNDECIDED, "", "no breakpoint is listed, so that there is nothing to prove.")

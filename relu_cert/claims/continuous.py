@@ -16,7 +16,7 @@ from relu_cert.claims.model import Result, Verdict
 from relu_cert.exact import norm_squared
 from relu_cert.path.model import Cover, Gap
 from relu_cert.prove.facts import Facts
-from relu_cert.report.text import decimal, scientific, short
+from relu_cert.report.text import count, decimal, scientific, short
 
 NAME = "continuous"
 STATEMENT = "On the whole interval of lambdas the optimal network is unique, and so it moves continuously."
@@ -38,15 +38,17 @@ def decide(facts: Facts) -> Result:
         if not found.pieces:
             detail = f"lambda >= lambda_max on {where}: the zero network is the only solution."
             return Result(NAME, Verdict.PROVED, "zero", detail)
-        detail = f"unique for every lambda in {where}, in {len(found.pieces)} pieces; {_lipschitz(facts, found)}."
+        detail = (
+            f"unique for every lambda in {where}, in {count(len(found.pieces), 'piece')}; {_lipschitz(facts, found)}."
+        )
         return Result(NAME, Verdict.PROVED, "pieces", detail)
     if facts.jump is not None:
         detail = f"at lambda = {short(facts.jump.lam)} there are optimal networks that no nearby ones tend to."
         return Result(NAME, Verdict.REFUTED, "exact jump", detail)
     if (piece := found.several) is not None:
         lo, hi = max(piece.lo, found.lo), min(piece.hi, found.hi)
-        detail = f"not unique: for {short(lo)} <= lambda <= {short(hi)} the optimal networks form a set of dimension "
-        return Result(NAME, Verdict.REFUTED, "lifted pieces", f"{detail}{piece.dimension}.")
+        detail = f"for {short(lo, 10)} <= lambda <= {short(hi, 10)} the optimal networks form a set of dimension "
+        return Result(NAME, Verdict.REFUTED, "lifted pieces", f"not unique: {detail}{piece.dimension}.")
     if found.lo <= facts.lam <= found.hi and p_unique.decide(facts).verdict is Verdict.REFUTED:
         detail = f"not unique at lambda = {short(facts.lam)}, which lies in {where}."
         return Result(NAME, Verdict.REFUTED, "not unique at lambda", detail)
@@ -55,14 +57,14 @@ def decide(facts: Facts) -> Result:
 
 def interval(found: Cover) -> str:
     """[lo, hi]"""
-    return f"[{short(found.lo)}, {short(found.hi)}]"
+    return f"[{short(found.lo, 10)}, {short(found.hi, 10)}]"
 
 
 def open_parts(found: Cover) -> str:
     """What is not settled."""
     if not found.gaps:
-        count = sum(1 for piece in found.pieces if not piece.unique)
-        return f"the set of optimal networks moves continuously; whether it is one network is open on {count} pieces."
+        several = count(sum(1 for piece in found.pieces if not piece.unique), "piece")
+        return f"the set of optimal networks moves continuously; whether it is one network is open on {several}."
     open_part = sum((gap.hi - gap.lo for gap in found.gaps), Fraction(0)) / (found.hi - found.lo)
     listed = "; ".join(_gap(gap) for gap in found.gaps[:SHOWN_GAPS])
     more = f"; and {len(found.gaps) - SHOWN_GAPS} more" if len(found.gaps) > SHOWN_GAPS else ""
@@ -81,7 +83,7 @@ def lipschitz_value(facts: Facts, lo: Fraction) -> Fraction:
 
 def _lipschitz(facts: Facts, found: Cover) -> str:
     fit, value = lipschitz_fit_squared(facts, found.lo), lipschitz_value(facts, found.lo)
-    return f"Lipschitz: fit sqrt({short(fit)}), p* {short(value)}"
+    return f"Lipschitz: fit sqrt({short(fit, 12)}), p* {short(value, 12)}"
 
 
 def _gap(gap: Gap) -> str:

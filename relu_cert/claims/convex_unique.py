@@ -13,7 +13,7 @@ from relu_cert.claims.p_unique import algebraic_evidence
 from relu_cert.exact import Vector, sqrt_upper
 from relu_cert.prove.algebraic.model import Numbers
 from relu_cert.prove.facts import Facts, NeuronClass, OptimalSet
-from relu_cert.report.text import at_most
+from relu_cert.report.text import at_most, count
 
 NAME = "convex-unique"
 STATEMENT = "The solution of the convex program is unique."
@@ -41,7 +41,8 @@ def decide(facts: Facts) -> Result:
     if found is None:
         return Result(NAME, Verdict.UNDECIDED, "", f"{facts.unsettled}.")
     if found.dimension > found.network_dimension == 0:
-        detail = f"{found.repeated} neurons lie on the face between two patterns; both blocks carry them."
+        lie = f"{count(found.repeated, 'neuron')} {'lies' if found.repeated == 1 else 'lie'}"
+        detail = f"{lie} on the face between two patterns; both blocks carry {'it' if found.repeated == 1 else 'them'}."
         return Result(NAME, Verdict.REFUTED, "kink", detail)
     if found.dimension > 0:
         detail = f"the optimal set has dimension {found.dimension} even between neurons."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from relu_cert.claims.model import Result, Verdict
 from relu_cert.prove.facts import Facts
-from relu_cert.report.text import at_most
+from relu_cert.report.text import at_most, count
 
 NAME = "curve"
 STATEMENT = "At every listed lambda the objective, the width, the weights and the directions are within their bounds."
@@ -25,7 +25,7 @@ def decide(facts: Facts) -> Result:
     if not radii:
         return Result(NAME, Verdict.UNDECIDED, "", "no lambda of a smooth piece is listed.")
     detail = (
-        f"{len(radii)} lambdas, widths {min(widths)} to {max(widths)}; weights and directions within "
+        f"{count(len(radii), 'lambda')}, widths {min(widths)} to {max(widths)}; weights and directions within "
         f"{at_most(max(radii))}."
     )
     return Result(NAME, Verdict.PROVED, "pieces", detail)

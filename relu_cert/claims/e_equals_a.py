@@ -9,6 +9,7 @@ from __future__ import annotations
 from relu_cert.claims.model import Result, Verdict
 from relu_cert.path.conditions import conditions
 from relu_cert.prove.facts import Facts
+from relu_cert.report.text import count
 
 NAME = "e-equals-a"
 STATEMENT = "Every optimal network uses every neuron that ties at lambda: E = A."
@@ -31,7 +32,12 @@ def decide(facts: Facts) -> Result:
         return Result(NAME, Verdict.UNDECIDED, "", f"{facts.unsettled or 'the optimal set is not settled'}.")
     total = len(known.neurons)
     if known.all_active:
-        return Result(NAME, Verdict.PROVED, "optimal set", f"{total} neurons tie, and all of them have weight.")
+        return Result(
+            NAME,
+            Verdict.PROVED,
+            "optimal set",
+            f"{count(total, 'neuron')} {'ties' if total == 1 else 'tie'}, and all of them have weight.",
+        )
     if not known.unique:
         detail = "there are several optimal networks, and the minimal ones leave tied neurons out."
         return Result(NAME, Verdict.REFUTED, "optimal set", detail)
@@ -39,5 +45,5 @@ def decide(facts: Facts) -> Result:
     if idle:
         return Result(NAME, Verdict.REFUTED, "optimal set", f"{idle} of {total} tied neurons have weight 0.")
     open_ = sum(1 for one in known.neurons if one.active is None)
-    detail = f"{open_} of {total} neurons that may tie have no weight that is proved positive."
+    detail = f"{open_} of {count(total, 'neuron')} that may tie have no weight that is proved positive."
     return Result(NAME, Verdict.UNDECIDED, "", detail)

@@ -16,7 +16,7 @@ STATEMENT = "The columns of X are in general position."
 
 def applies(facts: Facts) -> bool:
     """Gated and direct problems, as group general position."""
-    return facts.problem.kind != "relu"
+    return facts.ggp is not None
 
 
 def decide(facts: Facts) -> Result:

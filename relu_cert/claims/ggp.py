@@ -13,7 +13,7 @@ _SHOWN = 6
 
 def applies(facts: Facts) -> bool:
     """Gated and direct problems. The blocks of a ReLU network come with their negatives, and always tie."""
-    return facts.problem.kind != "relu"
+    return facts.ggp is not None
 
 
 def decide(facts: Facts) -> Result:

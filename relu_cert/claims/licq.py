@@ -9,6 +9,7 @@ from __future__ import annotations
 from relu_cert.claims.model import Result, Verdict
 from relu_cert.path.conditions import conditions
 from relu_cert.prove.facts import Facts
+from relu_cert.report.text import count
 
 NAME = "licq"
 STATEMENT = "At every neuron of an optimal network the tight constraints are linearly independent (LICQ)."
@@ -30,6 +31,7 @@ def decide(facts: Facts) -> Result:
     if not wrong:
         return Result(NAME, Verdict.PROVED, "faces", "independent at every neuron that can be active.")
     if any(one.active for one in wrong):
-        detail = f"dependent at {len(wrong)} of {len(known.neurons)} neurons: more constraints meet there than needed."
+        where = f"{len(wrong)} of {count(len(known.neurons), 'neuron')}"
+        detail = f"dependent at {where}: more constraints meet there than needed."
         return Result(NAME, Verdict.REFUTED, "faces", detail)
-    return Result(NAME, Verdict.UNDECIDED, "", f"dependent at {len(wrong)} neurons that may not be active.")
+    return Result(NAME, Verdict.UNDECIDED, "", f"dependent at {count(len(wrong), 'neuron')} that may not be active.")

@@ -24,7 +24,9 @@ def decide(facts: Facts) -> Result:
     found = facts.polytope
     neurons, network, _ = nouns(facts)
     shape = _shape(found) if found.dimension else f"one {network}"
-    detail = f"E: {found.tied} {neurons} tied at lambda, S: {len(found.used)} can be active; {shape}."
+    detail = (
+        f"E: {counted(found.tied, neurons[:-1], neurons)} tied at lambda, S: {len(found.used)} can be active; {shape}."
+    )
     return Result(NAME, Verdict.PROVED, evidence(found), detail)
 
 

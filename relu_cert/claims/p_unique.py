@@ -8,6 +8,7 @@ from relu_cert.claims.model import Result, Verdict
 from relu_cert.exact import Vector
 from relu_cert.prove.algebraic.model import AlgebraicSet, Numbers
 from relu_cert.prove.facts import Facts, OptimalSet
+from relu_cert.report.text import count as how_many
 
 NAME = "p-unique"
 STATEMENT = "The optimal network is unique, up to permuting and splitting its neurons."
@@ -32,10 +33,11 @@ def decide(facts: Facts) -> Result:
     count = len(found.active)
     if found.network_dimension == 0:
         count -= found.repeated
-        detail = f"{count} neuron{'s' if count > 1 else ''} can be active; their outputs are independent."
+        detail = f"{how_many(count, 'neuron')} can be active; their outputs are independent."
         return Result(NAME, Verdict.PROVED, "independence", detail)
     evidence, reason = _dependence(found)
-    detail = f"a polytope of dimension {found.network_dimension} of optimal weights on {count} neurons: {reason}."
+    where = f"optimal weights on {how_many(count, 'neuron')}"
+    detail = f"a polytope of dimension {found.network_dimension} of {where}: {reason}."
     return Result(NAME, Verdict.REFUTED, evidence, detail)
 
 
@@ -57,10 +59,12 @@ def _exact(solutions: Sequence[Vector | Numbers], evidence: str) -> Result:
     """The verdict where the optimum is known exactly."""
     tied = len(solutions[0])
     if len(solutions) == 1:
-        detail = f"of {tied} neurons tied at lambda only {_active(solutions[0])} can be active, in one way."
+        detail = f"of {how_many(tied, 'neuron')} tied at lambda only {_active(solutions[0])} can be active, in one way."
         return Result(NAME, Verdict.PROVED, evidence, detail)
     first, second = (_active(alpha) for alpha in solutions)
-    detail = f"two different optimal networks, exactly: of widths {first} and {second} on {tied} tied neurons."
+    detail = (
+        f"two different optimal networks, exactly: of widths {first} and {second} on {how_many(tied, 'tied neuron')}."
+    )
     return Result(NAME, Verdict.REFUTED, evidence, detail)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from relu_cert.claims.model import Result, Verdict
 from relu_cert.patterns.model import PatternSet
 from relu_cert.prove.facts import Facts
+from relu_cert.report.text import count
 
 NAME = "patterns-complete"
 STATEMENT = "The listed activation patterns are exactly D_Z."
@@ -31,11 +32,11 @@ def decide(facts: Facts) -> Result:
     circuits = sum(len(g.circuits) for g in patterns.groups)
     lower = len(patterns) - patterns.open_cells
     faces = f" and {lower} of lower faces" if lower else ""
-    by = f"{circuits} circuits" if circuits else "Cover's bound"
+    by = count(circuits, "circuit") if circuits else "Cover's bound"
     return Result(
         NAME,
         Verdict.PROVED,
         "witnesses and count",
-        f"{len(patterns)} patterns: {patterns.open_cells} open cells{faces}, each with a witness; "
+        f"{count(len(patterns), 'pattern')}: {count(patterns.open_cells, 'open cell')}{faces}, each with a witness; "
         f"none is missing by {by}.",
     )

@@ -11,7 +11,7 @@ from __future__ import annotations
 from relu_cert.claims.continuous import interval, open_parts
 from relu_cert.claims.model import Result, Verdict
 from relu_cert.prove.facts import Facts
-from relu_cert.report.text import short
+from relu_cert.report.text import count, short
 
 NAME = "set-continuous"
 STATEMENT = "On the whole interval of lambdas the set of optimal networks moves continuously."
@@ -31,7 +31,7 @@ def decide(facts: Facts) -> Result:
         if not found.pieces:
             return Result(NAME, Verdict.PROVED, "zero", "lambda >= lambda_max: zero is the only solution.")
         where, lifted = interval(found), [piece for piece in found.pieces if piece.lifted is not None]
-        detail = f"for every lambda in {where}, in {len(found.pieces)} pieces"
+        detail = f"for every lambda in {where}, in {count(len(found.pieces), 'piece')}"
         if found.unique:
             return Result(NAME, Verdict.PROVED, "pieces", f"{detail}: the network is unique.")
         largest = max(piece.dimension for piece in lifted)

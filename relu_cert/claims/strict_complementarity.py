@@ -9,6 +9,7 @@ from __future__ import annotations
 from relu_cert.claims.model import Result, Verdict
 from relu_cert.path.conditions import conditions
 from relu_cert.prove.facts import Facts
+from relu_cert.report.text import count
 
 NAME = "strict-complementarity"
 STATEMENT = "Every neuron of an optimal network loses at first order when it leaves its face (strict complementarity)."
@@ -31,6 +32,6 @@ def decide(facts: Facts) -> Result:
         return Result(NAME, Verdict.PROVED, "faces", "multipliers strictly inside at every neuron that can be active.")
     free = sum(1 for one in open_ if one.active and one.strict is False)
     if free:
-        detail = f"{free} of {len(known.neurons)} neurons can leave their face at no cost at first order."
+        detail = f"{free} of {count(len(known.neurons), 'neuron')} can leave their face at no cost at first order."
         return Result(NAME, Verdict.REFUTED, "faces", detail)
-    return Result(NAME, Verdict.UNDECIDED, "", f"the multipliers at {len(open_)} neurons are not settled.")
+    return Result(NAME, Verdict.UNDECIDED, "", f"the multipliers at {count(len(open_), 'neuron')} are not settled.")

@@ -1,53 +1,32 @@
 """The command line. Results go to stdout, progress and errors to stderr.
 
 Exit codes: 0 a report was made; 1 a required claim is REFUTED; 2 a required claim is UNDECIDED; 64 usage;
-65 data; 66 too many patterns; 70 a bug, or the checker rejected our own certificate; 130 interrupted; 141 nobody reads
-the output any more (a closed pipe: then no exit code speaks of a claim).
+65 data; 66 too many patterns; 70 a bug, or the checker rejected our own certificate; 74 the output cannot be written (a
+full disk); 130 interrupted; 141 nobody reads the output any more (a closed pipe: then no exit code speaks of a claim).
 """
 
 from __future__ import annotations
 
-import argparse
+import contextlib
+import errno
 import os
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import NoReturn
+from importlib import import_module
 
-from relu_cert import __version__
-from relu_cert.cli import check, explore, network, path, patterns, prune
+from relu_cert.cli.arguments import parser
 from relu_cert.errors import DataError, ReluCertError, TooManyPatterns, UsageError
 
-EXIT_USAGE, EXIT_DATA, EXIT_PATTERNS, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_PIPE = 64, 65, 66, 70, 130, 141
-
-
-class _Parser(argparse.ArgumentParser):
-    """argparse with our exit code for usage errors."""
-
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message} (see {self.prog} --help)")
-
-
-def parser() -> argparse.ArgumentParser:
-    """The parser of the whole command line; every command has a module of its own."""
-    top = _Parser(
-        prog="python -m relu_cert",
-        description="Train a two-layer ReLU network to its global optimum, and prove what was found.",
-    )
-    top.add_argument("--version", action="version", version=f"relu_cert {__version__}")
-    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for module in (check, patterns, network, prune, explore, path):
-        module.add_parser(commands)
-    return top
+EXIT_USAGE, EXIT_DATA, EXIT_PATTERNS = 64, 65, 66
+EXIT_INTERNAL, EXIT_OUTPUT, EXIT_INTERRUPTED, EXIT_PIPE = 70, 74, 130, 141
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     try:
-        options = parser().parse_args(arguments)
-        code: int = options.run(options)
-        sys.stdout.flush()
-        return code
+        return _run(arguments)
     except UsageError as error:
         return _fail(error, EXIT_USAGE)
     except DataError as error:
@@ -57,17 +36,44 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ReluCertError as error:
         return _fail(error, EXIT_INTERNAL)
     except KeyboardInterrupt:
-        print("\ninterrupted; nothing was written", file=sys.stderr)
+        _say("\ninterrupted; nothing was written")
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence()
         return EXIT_PIPE
-    except Exception:  # an exit code of 1 would say that a claim is refuted
-        traceback.print_exc()
-        print("relu_cert: this is a bug, please report it with the data. No verdict is given.", file=sys.stderr)
-        return EXIT_INTERNAL
+    except Exception as error:  # an exit code of 1 would say that a claim is refuted
+        if isinstance(error, OSError) and error.errno in NO_ROOM:
+            _silence()
+            return _fail(f"cannot write the output: {error.strerror}; make room, or send it elsewhere.", EXIT_OUTPUT)
+        _say(traceback.format_exc().rstrip())
+        return _fail("this is a bug, please report it with the data. No verdict is given.", EXIT_INTERNAL)
 
 
-def _fail(error: Exception, code: int) -> int:
-    print(f"relu_cert: {error}", file=sys.stderr)
+def _run(arguments: Sequence[str] | None) -> int:
+    """Run the command; what it printed is out when this ends, also the text of --help."""
+    try:
+        options = parser().parse_args(arguments)
+        code: int = import_module(options.module).run(options)
+    except SystemExit as stop:
+        code = stop.code if isinstance(stop.code, int) else 0
+    if sys.stdout is not None:
+        sys.stdout.flush()
     return code
+
+
+def _silence() -> None:
+    """Nothing more can be said on stdout: what is left in its buffer goes nowhere."""
+    with contextlib.suppress(OSError, ValueError):  # a stream without a file, as in a notebook
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _fail(error: Exception | str, code: int) -> int:
+    _say(f"relu_cert: {error}")
+    return code
+
+
+def _say(text: str) -> None:
+    """A sentence for whoever still reads stderr."""
+    with contextlib.suppress(OSError):
+        if sys.stderr is not None:
+            print(text, file=sys.stderr, flush=True)

@@ -10,18 +10,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from relu_cert.check import DEFAULT_GAP, Derivatives, IntervalChoice, LambdaChoice, find_facts, verdicts
-from relu_cert.claims import NAMES, SENSITIVITY, Result, Verdict
-from relu_cert.cli.emit import recheck, stem, write_file
+from relu_cert.claims import NAMES, SENSITIVITY, Result, Verdict, require_applicable
+from relu_cert.cli.emit import decide, recheck, stem, write_file
 from relu_cert.cli.options import (
-    add_data_options,
-    add_output_options,
     chosen_example,
     input_path,
+    is_problem,
+    lasso_of,
     positive,
     read_data,
 )
-from relu_cert.cli.variants import add_variant_options, chosen_variant, compared, refuse_for_json
-from relu_cert.errors import UsageError
+from relu_cert.cli.variants import beside, chosen_variant, compared, refuse_for_json
+from relu_cert.data.model import Source
+from relu_cert.data.raw import digest
+from relu_cert.errors import DataError, UsageError
+from relu_cert.lasso import Lasso, read_lasso
 from relu_cert.problem import read_problem_json
 from relu_cert.report.outcome import Outcome
 from relu_cert.report.progress import Progress
@@ -31,41 +34,8 @@ if TYPE_CHECKING:
     from relu_cert.examples import Example
 
 EXIT_REFUTED, EXIT_UNDECIDED = 1, 2
+POSITION = ("ggp", "general-position")
 PATH_CLAIMS = ("continuous", "set-continuous", "min-norm-continuous")
-
-
-def add_parser(commands: Any) -> None:
-    """The options of check."""
-    command = commands.add_parser(
-        "check",
-        help="solve to global optimality and prove it",
-        description="Train the network to its global optimum over all activation patterns, prove what was found, and "
-        "write a certificate that `python -m verify` re-checks.",
-    )
-    add_data_options(command)
-    problem = command.add_argument_group("problem")
-    problem.add_argument("--model", choices=("relu", "gated"), help="ReLU (default) or gated ReLU")
-    problem.add_argument("--lambda", dest="lam", metavar="L", help="the regularisation, a rational: 1/10, 0.1, 1e-1")
-    problem.add_argument("--lambda-ratio", metavar="R", help="lambda as a part of lambda_max (default: 1/10)")
-    problem.add_argument("--gap", metavar="G", help="the relative duality gap to prove (default: 1e-9)")
-    problem.add_argument(
-        "--interval",
-        metavar="LO,HI",
-        help="also prove the path for LO <= lambda <= HI, rationals (--claims continuous: from lambda/2 to 2 lambda)",
-    )
-    problem.add_argument("--noise", metavar="SIGMA", help="the noise of the targets: sensitivity with SURE")
-    problem.add_argument("--claims", metavar="A,B", help=f"decide only these claims: {', '.join(NAMES)}")
-    problem.add_argument(
-        "--require", metavar="A,B", help="exit with 1 if one of these claims is REFUTED, with 2 if one is UNDECIDED"
-    )
-    add_variant_options(command)
-    add_output_options(command)
-    command.add_argument(
-        "--certificate", metavar="FILE", help="where to write the certificate (default: NAME.cert.json in this folder)"
-    )
-    command.add_argument("--html", metavar="FILE", help="also write the report as one self-contained HTML page")
-    command.add_argument("--no-verify", action="store_true", help="do not re-check the certificate before reporting")
-    command.set_defaults(run=run)
 
 
 @dataclass(frozen=True)
@@ -75,6 +45,7 @@ class _Asked:
     choice: LambdaChoice
     gap: Any
     claims: tuple[str, ...]
+    named: tuple[str, ...]  # those that were asked for by name
     required: tuple[str, ...]
     interval: IntervalChoice | None
     derivatives: Derivatives | None
@@ -85,11 +56,31 @@ def run(options: argparse.Namespace) -> int:
     example = chosen_example(options)
     asked = _asked(options, example)
     path = input_path(options, example)
+    target = Path(options.certificate) if options.certificate else Path(f"{stem(path)}.cert.json")
+    given = _given_lasso(options, example, path)
+    plain_at = target.with_name(f"{stem(target).removesuffix('.cert')}.problem.json")
+    some = options.patterns is not None or options.gates is not None
+    decide(
+        options,
+        {"the data": path, "the file of the gates": options.gates},
+        {
+            "--certificate": target,
+            "--html": options.html,
+            "--certificate (over all patterns)": beside(target) if some else None,
+            "--certificate (for the plain problem)": None if given is None else plain_at,
+        },
+    )
     with Progress(quiet=options.quiet) as stages:
         data = None
-        if path.suffix == ".json" or path.name.endswith(".json.gz"):
-            _refuse_for_json(options)
-            refuse_for_json(options)
+        raw = None
+        choice = asked.choice
+        if given is not None:
+            problem, raw = given.plain()
+            source = Source(str(plain_at), digest(raw), "json")
+            problem = varied(problem, chosen_variant(options, None))
+            if choice.value is not None:
+                choice = LambdaChoice(value=given.lam(choice.value))
+        elif is_problem(path):
             problem, source = read_problem_json(path)
             problem = varied(problem, chosen_variant(options, None))
         else:
@@ -97,18 +88,20 @@ def run(options: argparse.Namespace) -> int:
             source = data.source
             model: NetworkModel = "gated" if "gated" in (options.model, _own_model(options, example)) else "relu"
             variant = chosen_variant(options, data)
-            named = (*_names(options.claims, ()), *_names(options.require, ()))
-            wanted = asked.interval is not None or "patterns-complete" in named
+            wanted = asked.interval is not None or "patterns-complete" in asked.named
             problem = network_variant(data, model, variant, stages, options.max_patterns, listed=wanted)
-        facts = find_facts(problem, asked.choice, asked.gap, stages, asked.interval, asked.derivatives)
+        require_applicable(asked.named, problem)
+        position = any(name in POSITION for name in asked.named)
+        facts = find_facts(problem, choice, asked.gap, stages, asked.interval, asked.derivatives, position=position)
         results = verdicts(facts, asked.claims)
-        target = Path(options.certificate) if options.certificate else Path(f"{stem(path)}.cert.json")
         whole = None if data is None else compared(options, data, model, variant, facts, target, stages)
-        outcome = Outcome(data, source, facts, results, target, whole)
+        outcome = Outcome(data, source, facts, results, target, whole, given)
         text = outcome.certificate_text()
         if not options.no_verify:
             with stages.stage("verify"):
-                recheck(text, source)
+                recheck(text, source, raw)
+        if raw is not None:
+            write_file(plain_at, raw.decode(), "--certificate")
         write_file(target, text, "--certificate")
         if options.html:
             _write_page(Path(options.html), outcome)
@@ -116,6 +109,30 @@ def run(options: argparse.Namespace) -> int:
         json.dumps(outcome.to_json(), indent=2) if options.json else outcome.to_text(), end="\n" if options.json else ""
     )
     return _exit_code(results, asked.required)
+
+
+def _given_lasso(options: argparse.Namespace, example: Example | None, path: Path) -> Lasso | None:
+    """A group lasso that is not written in the plain form: CSV with --groups, or JSON with decimals, weights, ..."""
+    if is_problem(path):
+        _refuse_for_json(options)
+        refuse_for_json(options)
+        try:
+            read_problem_json(path)
+        except DataError as strict:
+            try:
+                return read_lasso(path)
+            except DataError:
+                raise strict from None
+        return None
+    if options.groups is None:
+        if options.weights is not None or options.intercept or options.average:
+            raise UsageError("--weights, --intercept and --average are for a group lasso; say --groups G, too.")
+        return None
+    if options.model is not None or options.patterns is not None or options.gates is not None:
+        raise UsageError(
+            "--groups makes a group lasso of the columns; --model, --patterns and --gates are for networks."
+        )
+    return lasso_of(options, read_data(options, example))
 
 
 def _own_model(options: argparse.Namespace, example: Example | None) -> str:
@@ -134,8 +151,10 @@ def _asked(options: argparse.Namespace, example: Example | None) -> _Asked:
     elif example is not None and example.lam is not None:
         choice = LambdaChoice(value=example.lam)
     gap = DEFAULT_GAP if options.gap is None else positive(options.gap, "the gap")
-    claims, required = _names(options.claims, NAMES), _names(options.require, ())
-    return _Asked(choice, gap, claims, required, _interval(options), _derivatives(options))
+    required = _names(options.require, ())
+    claims = (*_names(options.claims, NAMES), *required)
+    named = (*_names(options.claims, ()), *required)
+    return _Asked(choice, gap, claims, named, required, _interval(options), _derivatives(options))
 
 
 def _derivatives(options: argparse.Namespace) -> Derivatives | None:
@@ -171,7 +190,7 @@ def _names(text: str | None, default: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _refuse_for_json(options: argparse.Namespace) -> None:
-    for name in ("target", "bias", "delimiter", "numbers", "model"):
+    for name in ("target", "bias", "delimiter", "numbers", "model", "groups", "weights"):
         if getattr(options, name) is not None:
             raise UsageError(f"--{name} is for CSV data; a problem in JSON has no such thing.")
 

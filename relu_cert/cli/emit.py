@@ -1,19 +1,45 @@
-"""What every command does with its results: re-check the certificate, write files whole or not at all."""
+"""What every command does with its results: decide where they go, re-check the certificate, write files whole."""
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Mapping
 from pathlib import Path
 
 from relu_cert.certificate import write_text
+from relu_cert.checker import accepted
 from relu_cert.data.model import Source
-from relu_cert.data.raw import digest, read_bytes
-from relu_cert.errors import DataError, ReluCertError, UsageError
+from relu_cert.data.raw import STANDARD_INPUT, digest, read_bytes
+from relu_cert.errors import DataError, UsageError
+from relu_cert.files import Place, decide_places, refusal
+from relu_cert.network.formats import ENDINGS
 
 
 def stem(path: Path) -> str:
     """The file's name without its endings, for files that are named after it."""
-    name = path.name.removesuffix(".gz")
+    name = "stdin" if str(path) == STANDARD_INPUT else path.name.removesuffix(".gz")
     return name.rsplit(".", 1)[0] or "relu_cert"
+
+
+def decide(options: argparse.Namespace, inputs: Mapping[str, object], outputs: Mapping[str, object]) -> None:
+    """Before any work: every output can be written, and takes nothing from the user. Names that are None are left out.
+
+    `inputs` say what each file is ("the data"), `outputs` which option names it.
+    """
+    for what, name in outputs.items():
+        if name == "":
+            raise UsageError(f"{what} needs the name of a file.")
+    read, written = (
+        [Place(what, Path(str(name))) for what, name in files.items() if name is not None]
+        for files in (inputs, outputs)
+    )
+    decide_places(read, written, force=options.force)
+
+
+def require_ending(option: str, name: str | None) -> None:
+    """UsageError if a network is to be written into a file whose ending no format has."""
+    if name and Path(name).suffix.lower() not in ENDINGS:
+        raise UsageError(f"{option} {name}: unknown kind of network file; the endings are {', '.join(ENDINGS)}.")
 
 
 def write_file(path: Path, text: str, option: str) -> None:
@@ -21,32 +47,18 @@ def write_file(path: Path, text: str, option: str) -> None:
     try:
         write_text(path, text)
     except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}; choose another place with {option}.") from None
+        raise refusal(path, option, error) from None
 
 
-def recheck(text: str, source: Source) -> None:
+def recheck(text: str, source: Source, raw: bytes | None = None) -> None:
     """Nothing is reported that the independent checker does not accept, together with the raw data."""
-    from verify import Declined, VerifyError
-    from verify import check as accept
-
-    try:
-        accept(text.encode(), _again(source))
-    except Declined as error:
-        raise DataError(
-            f"the certificate would be too large for the independent checker ({error}); write the data with fewer "
-            "digits, or take less of it. No verdict is given."
-        ) from None
-    except VerifyError as error:
-        raise ReluCertError(
-            f"the independent checker does not accept our own certificate ({error}); this is a bug, "
-            "please report it with the data. No verdict is given."
-        ) from None
+    accepted(text, _again(source) if raw is None else raw)
 
 
 def _again(source: Source) -> bytes | None:
     """The raw data once more, for the checker's own reader; None where it cannot be read twice (a pipe)."""
     path = Path(source.path)
-    if not path.is_file():
+    if source.path != STANDARD_INPUT and not path.is_file():
         return None
     raw = read_bytes(path)
     if digest(raw) != source.sha256:

@@ -4,107 +4,48 @@ from __future__ import annotations
 
 import argparse
 import json
-from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-from relu_cert.check import DEFAULT_GAP, LambdaChoice, find_facts, network_problem
-from relu_cert.cli.emit import write_file
-from relu_cert.cli.options import add_data_options, add_output_options, chosen_example, positive, read_data
+from relu_cert.check import LambdaChoice
+from relu_cert.cli.emit import decide, write_file
+from relu_cert.cli.options import chosen_example, input_path, positive, read_data
 from relu_cert.data import read_csv
 from relu_cert.data.model import Dataset
 from relu_cert.errors import DataError, UsageError
-from relu_cert.network.explore import OptimalNetworks, optimal_networks
-from relu_cert.prove.facts import Facts
-from relu_cert.report.explore import Exploration, Labels, Row
 from relu_cert.report.progress import Progress
-
-ACTIVE = 1e-9  # of the largest weight: what counts as a neuron in the table
-
-
-def add_parser(commands: Any) -> None:
-    """The options of explore."""
-    command = commands.add_parser(
-        "explore",
-        help="compare optimal networks on other data",
-        description="All optimal networks fit the training data equally. Which of them is the shortest, an extreme "
-        "one, the best on validation data, the best on test data; and how much they differ there.",
-    )
-    add_data_options(command)
-    problem = command.add_argument_group("problem")
-    problem.add_argument("--validation", metavar="FILE", required=True, help="a CSV file of the same columns")
-    problem.add_argument("--test", metavar="FILE", required=True, help="a CSV file of the same columns")
-    problem.add_argument("--model", choices=("relu", "gated"), default="relu", help="ReLU (default) or gated ReLU")
-    problem.add_argument("--lambda", dest="lam", metavar="L", help="the regularisation, a rational: 1/10, 0.1, 1e-1")
-    problem.add_argument("--lambda-ratio", metavar="R", help="lambda as a part of lambda_max (default: 1/10)")
-    problem.add_argument(
-        "--extreme",
-        choices=("norm", "random"),
-        default="norm",
-        help="EP: the vertex of the largest norm (default), or of a random linear functional",
-    )
-    problem.add_argument("--seed", type=int, default=0, metavar="S", help="for --extreme random")
-    add_output_options(command)
-    command.add_argument("--html", metavar="FILE", help="also write the report as one self-contained HTML page")
-    command.set_defaults(run=run)
+from relu_cert.work import compared
 
 
 def run(options: argparse.Namespace) -> int:
     """Solve, prove the optimal set, search it, print."""
     example = chosen_example(options)
+    decide(
+        options,
+        {
+            "the data": input_path(options, example),
+            "the validation data": options.validation,
+            "the test data": options.test,
+        },
+        {"--html": options.html},
+    )
     data = read_data(options, example)
     validation, test = (_other(options, data, path) for path in (options.validation, options.test))
     with Progress(quiet=options.quiet) as stages:
-        problem = network_problem(data, options.model, stages, options.max_patterns)
-        facts = find_facts(problem, _choice(options), DEFAULT_GAP, stages)
-        with stages.stage("explore"):
-            networks = optimal_networks(facts)
-            rows = explored(options, facts, networks, data, validation, test)
-        found = Exploration(facts, networks, rows, data, validation, test, options.extreme, options.seed)
+        found = compared(
+            data,
+            validation,
+            test,
+            _choice(options),
+            stages,
+            model=options.model,
+            extreme=options.extreme,
+            seed=options.seed,
+            max_patterns=options.max_patterns,
+        )
         if options.html:
-            from relu_cert.report.html.explore import explore_page
-
-            write_file(Path(options.html), explore_page(found), "--html")
+            write_file(Path(options.html), found.html(), "--html")
     print(json.dumps(found.to_json(), indent=2) if options.json else found.to_text())
     return 0
-
-
-def explored(
-    options: argparse.Namespace,
-    facts: Facts,
-    networks: OptimalNetworks,
-    data: Dataset,
-    validation: Dataset,
-    test: Dataset,
-) -> tuple[Row, ...]:
-    """Min L2, EP, V-MSE and T-MSE."""
-    labels = _labels(data, validation, test)
-    (Zv, yv), (Zt, yt) = ((part.Z, np.array([float(x) for x in part.y])) for part in (validation, test))
-    found = {
-        "Min L2": networks.min_norm(),
-        "EP": networks.extreme(options.extreme, options.seed),
-        "V-MSE": networks.least_error(Zv, yv),
-        "T-MSE": networks.least_error(Zt, yt),
-    }
-    slacks = {"V-MSE": (Zv, yv), "T-MSE": (Zt, yt)}
-    rows = []
-    for name, alpha in found.items():
-        on_test = networks.outputs(Zt) @ alpha
-        rows.append(
-            Row(
-                name,
-                int((alpha > ACTIVE * alpha.max(initial=0.0)).sum()),
-                float(facts.lam) ** 2 * float(alpha @ alpha),
-                float(np.mean((networks.outputs(Zv) @ alpha - yv) ** 2)),
-                float(np.mean((on_test - yt) ** 2)),
-                None if labels is None else labels.accuracy(on_test, yt),
-                networks.slack(*slacks[name], alpha) if name in slacks else None,
-                tuple(float(a) for a in alpha),
-            )
-        )
-    return tuple(rows)
 
 
 def _other(options: argparse.Namespace, data: Dataset, path: str) -> Dataset:
@@ -130,9 +71,3 @@ def _choice(options: argparse.Namespace) -> LambdaChoice:
         return LambdaChoice(value=positive(options.lam, "lambda"))
     ratio = options.lambda_ratio
     return LambdaChoice(ratio=None if ratio is None else positive(ratio, "the ratio to lambda_max"))
-
-
-def _labels(*sets: Dataset) -> Labels | None:
-    """The two values of the targets, if there are exactly two."""
-    values: set[Fraction] = {y for data in sets for y in data.y}
-    return Labels(float(min(values)), float(max(values))) if len(values) == 2 else None

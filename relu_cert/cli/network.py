@@ -4,103 +4,68 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
-from relu_cert.certificate import dumps
-from relu_cert.check import DEFAULT_GAP, LambdaChoice, find_facts, network_problem, verdicts
-from relu_cert.cli.emit import recheck, stem, write_file
-from relu_cert.cli.options import add_data_options, add_output_options, chosen_example, positive, read_data
+from relu_cert.cli.emit import decide, recheck, require_ending, stem, write_file
+from relu_cert.cli.options import chosen_example, input_path, positive, read_data
 from relu_cert.errors import UsageError
-from relu_cert.network import Conversion, Penalty, convert, fold, network_of, penalty, read_network, write_network
-from relu_cert.network.compare import own_problem
-from relu_cert.network.examine import compare, examine
-from relu_cert.network.formats import ENDINGS
-from relu_cert.network.record import network_certificate, readable_copy
-from relu_cert.network.verdicts import network_verdicts
-from relu_cert.report.network import NetworkOutcome
+from relu_cert.network import Conversion, Penalty, convert, penalty, read_network, write_network
+from relu_cert.network.record import readable_copy
 from relu_cert.report.progress import Progress
-
-DEFAULT_NETWORK_GAP = Fraction(1, 1000)
-CERTIFIED = ("patterns-complete", "optimal", "fit", "p-unique", "optimal-set")
-
-
-def add_parser(commands: Any) -> None:
-    """The options of network."""
-    command = commands.add_parser(
-        "network",
-        help="prove how far a trained network is from the global optimum",
-        description="Read a trained two-layer ReLU network, floats as the exact numbers they are, and prove how far it "
-        "is from the global optimum and from stationarity, and what of it can be merged or pruned.",
-    )
-    command.add_argument("network", metavar="NET", help=f"the network: {', '.join(ENDINGS)}")
-    add_data_options(command)
-    problem = command.add_argument_group("problem")
-    problem.add_argument("--lambda", dest="lam", metavar="L", help="the regularisation it was trained with, a rational")
-    problem.add_argument(
-        "--penalty", metavar="NAME", default="paper", help=f"whose lambda L is: {', '.join(Penalty)} (default: paper)"
-    )
-    problem.add_argument("--batch-size", type=int, metavar="B", help="the batch size (sklearn divides alpha by it)")
-    problem.add_argument(
-        "--output-bias",
-        choices=("refuse", "neuron"),
-        default="refuse",
-        help="what to do with an output bias: refuse it, or make it a neuron on the column of ones",
-    )
-    problem.add_argument(
-        "--gap", metavar="G", help="the relative gap up to which it is called optimal (default: 1/1000)"
-    )
-    problem.add_argument(
-        "--no-own", action="store_true", help="do not solve the program over the network's own patterns"
-    )
-    add_output_options(command)
-    command.add_argument("--pruned", metavar="FILE", help="write the merged, pruned and balanced network")
-    command.add_argument("--optimal", metavar="FILE", help="write the optimal network that was found")
-    command.add_argument(
-        "--certificate", metavar="FILE", help="where to write the certificate (default: NET.network.cert.json)"
-    )
-    command.add_argument("--html", metavar="FILE", help="also write the report as one self-contained HTML page")
-    command.add_argument("--no-verify", action="store_true", help="do not re-check the certificate before reporting")
-    command.set_defaults(run=run)
+from relu_cert.work import NETWORK_GAP, examined
 
 
 def run(options: argparse.Namespace) -> int:
     """Read, solve, compare, write, verify, report."""
     example = chosen_example(options)
+    target = Path(options.certificate or f"{stem(Path(options.network))}.network.cert.json")
+    require_ending("--pruned", options.pruned)
+    require_ending("--optimal", options.optimal)
+    copy = target.with_name(f"{stem(Path(options.network))}.network.json")
+    decide(
+        options,
+        {"the data": input_path(options, example), "the network": options.network},
+        {
+            "--certificate": target,
+            "the checkable copy": None if Path(options.network).suffix in (".json", ".npz") else copy,
+            "--pruned": options.pruned,
+            "--optimal": options.optimal,
+            "--html": options.html,
+        },
+    )
     data = read_data(options, example)
     trained = read_network(options.network)
-    network = fold(trained, data.d, ones=data.source.bias, output_bias=options.output_bias)
     conversion = _conversion(options, example.lam if example else None, data.n)
-    gap = DEFAULT_NETWORK_GAP if options.gap is None else positive(options.gap, "the gap")
-    choice = LambdaChoice(value=conversion.lam)
+    gap = NETWORK_GAP if options.gap is None else positive(options.gap, "the gap")
     with Progress(quiet=options.quiet) as stages:
-        with stages.stage("examine"):
-            found = examine(network, data.Z, data.y, conversion.lam)
-        facts = find_facts(network_problem(data, "relu", stages, options.max_patterns), choice, DEFAULT_GAP, stages)
-        own = None
-        if found.neurons and not options.no_own:
-            own = find_facts(own_problem(found.neurons, data.Z, data.y), choice, DEFAULT_GAP, stages)
-        comparison = compare(found, facts, own)
-        results = network_verdicts(comparison, gap)
-        said = (*verdicts(facts, CERTIFIED), *results)
-        text = dumps(network_certificate(data.source, comparison, conversion, trained.origin, gap, said))
+        outcome, text = examined(
+            trained,
+            data,
+            conversion,
+            stages,
+            gap=gap,
+            own=not options.no_own,
+            output_bias=options.output_bias,
+            max_patterns=options.max_patterns,
+            target=target,
+        )
         if not options.no_verify:
             with stages.stage("verify"):
                 recheck(text, data.source)
-        target = Path(options.certificate or f"{stem(Path(options.network))}.network.cert.json")
         write_file(target, text, "--certificate")
         written = []
-        if (copy := readable_copy(network, trained.origin)) is not None:
-            written.append(("checkable", target.with_name(f"{stem(Path(options.network))}.network.json")))
-            write_file(written[0][1], copy.decode(), "--certificate")
+        if (text_copy := readable_copy(outcome.comparison.examination.network, trained.origin)) is not None:
+            written.append(("checkable", copy))
+            write_file(copy, text_copy.decode(), "--certificate")
         if options.pruned:
-            write_network(network_of(found.pruned.neurons, data.d), options.pruned)
+            write_network(outcome.pruned, options.pruned)
             written.append(("pruned", Path(options.pruned)))
         if options.optimal:
-            write_network(network_of(facts.primal.neurons, data.d), options.optimal)
+            write_network(outcome.optimal, options.optimal)
             written.append(("optimal", Path(options.optimal)))
-    outcome = NetworkOutcome(trained, data, conversion, comparison, results, target, tuple(written))
+    outcome = replace(outcome, written=tuple(written))
     if options.html:
         from relu_cert.report.html.network import network_page
 

@@ -7,40 +7,12 @@ from fractions import Fraction
 from pathlib import Path
 
 from relu_cert import examples
-from relu_cert.check import DEFAULT_MAX_PATTERNS
 from relu_cert.data import read_csv
 from relu_cert.data.model import Dataset
 from relu_cert.data.numbers import NumberError, parse_number
+from relu_cert.data.raw import STANDARD_INPUT, read_bytes
 from relu_cert.errors import UsageError
-
-
-def add_data_options(command: argparse.ArgumentParser) -> None:
-    """What to read, and how."""
-    data = command.add_argument_group("data")
-    data.add_argument("file", nargs="?", help="a CSV file, plain or .gz (check also takes a problem as .json)")
-    data.add_argument("--example", metavar="NAME", help=f"a bundled example: {', '.join(examples.names())}")
-    data.add_argument("--target", metavar="NAME|INDEX", help="the column to predict (default: the last one)")
-    data.add_argument("--bias", action="store_true", default=None, help="append a column of ones")
-    data.add_argument(
-        "--numbers",
-        choices=("decimal", "binary64"),
-        help="read 0.1 as 1/10 (decimal, the default) or as the nearest double",
-    )
-    data.add_argument("--delimiter", metavar="CHAR", help="the field separator (default: a comma; 'tab' is understood)")
-    data.add_argument(
-        "--max-patterns",
-        type=int,
-        metavar="N",
-        default=DEFAULT_MAX_PATTERNS,
-        help=f"refuse data with more activation patterns (default: {DEFAULT_MAX_PATTERNS})",
-    )
-
-
-def add_output_options(command: argparse.ArgumentParser) -> None:
-    """How to tell."""
-    output = command.add_argument_group("output")
-    output.add_argument("--json", action="store_true", help="print one JSON object instead of text")
-    output.add_argument("--quiet", action="store_true", help="no progress on stderr")
+from relu_cert.lasso import Lasso, lasso
 
 
 def chosen_example(options: argparse.Namespace) -> examples.Example | None:
@@ -59,6 +31,13 @@ def input_path(options: argparse.Namespace, example: examples.Example | None) ->
     return examples.path(example.name) if example else Path(options.file)
 
 
+def is_problem(path: Path) -> bool:
+    """Whether the file is a problem in JSON, by its ending; standard input by its first character."""
+    if str(path) == STANDARD_INPUT:
+        return read_bytes(path).lstrip()[:1] == b"{"
+    return path.name.removesuffix(".gz").endswith(".json")
+
+
 def read_data(options: argparse.Namespace, example: examples.Example | None) -> Dataset:
     """The data set that the options name."""
     if options.max_patterns < 1:
@@ -70,6 +49,19 @@ def read_data(options: argparse.Namespace, example: examples.Example | None) -> 
         target=options.target,
         bias=bias,
         delimiter=options.delimiter,
+    )
+
+
+def lasso_of(options: argparse.Namespace, data: Dataset) -> Lasso:
+    """The group lasso of the columns of a data set."""
+    groups = options.groups or "1"
+    return lasso(
+        data.Z,
+        int(groups) if groups.isdecimal() else groups,
+        data.y,
+        weights=options.weights,
+        intercept=options.intercept,
+        average=options.average,
     )
 
 

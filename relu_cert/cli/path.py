@@ -4,72 +4,28 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from relu_cert.certificate import certificate, dumps
-from relu_cert.check import DEFAULT_GAP, LambdaChoice, network_problem, optimum, verdicts
-from relu_cert.cli.emit import recheck, stem, write_file
+from relu_cert.check import network_problem
+from relu_cert.cli.emit import decide, recheck, stem, write_file
 from relu_cert.cli.options import (
-    add_data_options,
-    add_output_options,
     chosen_example,
     input_path,
+    is_problem,
     positive,
     read_data,
 )
 from relu_cert.errors import UsageError
-from relu_cert.path.breakpoints import Breakpoint, breakpoints
-from relu_cert.path.cover import cover
-from relu_cert.path.curve import curve
-from relu_cert.path.jumps import find_jump
-from relu_cert.path.one_neuron import one_neuron_path
 from relu_cert.problem import read_problem_json
-from relu_cert.prove.lambda_max import lambda_max
 from relu_cert.report.one_neuron import OneNeuronReport
 from relu_cert.report.path import PathReport
 from relu_cert.report.progress import Progress
-from relu_cert.settle import propose
-from relu_cert.solve import prepare
+from relu_cert.work import follow, follow_one_neuron
 
 if TYPE_CHECKING:
     from relu_cert.examples import Example
-
-PATH_CLAIMS = ("patterns-complete", "continuous", "set-continuous", "min-norm-continuous", "breakpoints", "curve")
-
-
-def add_parser(commands: Any) -> None:
-    """The options of path."""
-    command = commands.add_parser(
-        "path",
-        help="the optimal network as lambda changes",
-        description="Prove the optimal network unique on an interval of lambdas, piece by piece, and enclose the "
-        "breakpoints at which neurons enter or leave. What could not be proved is listed, and drawn, as a gap.",
-    )
-    add_data_options(command)
-    problem = command.add_argument_group("problem")
-    problem.add_argument("--model", choices=("relu", "gated"), help="ReLU (default) or gated ReLU")
-    problem.add_argument("--from", dest="low", metavar="R", default="1/100", help="part of lambda_max (default: 1/100)")
-    problem.add_argument("--to", dest="high", metavar="R", default="1", help="part of lambda_max (default: 1)")
-    problem.add_argument(
-        "--one-neuron",
-        action="store_true",
-        help="instead: a network of one neuron on one feature, its exact path for all lambda, with its jumps",
-    )
-    problem.add_argument("--no-breakpoints", action="store_true", help="do not enclose the breakpoints")
-    add_output_options(command)
-    command.add_argument("--csv", metavar="FILE", help="also write the curve as a table")
-    command.add_argument("--plot", metavar="FILE.svg", help="also draw it: weights and width against log lambda")
-    command.add_argument("--html", metavar="FILE", help="also write the report as one self-contained HTML page")
-    command.add_argument(
-        "--certificate", metavar="FILE", help="where to write the certificate (default: NAME.path.json in this folder)"
-    )
-    command.add_argument("--no-verify", action="store_true", help="do not re-check the certificate before reporting")
-    command.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -81,38 +37,18 @@ def run(options: argparse.Namespace) -> int:
     if options.plot and Path(options.plot).suffix != ".svg":
         raise UsageError(f"--plot draws SVG; the file must end in .svg, not {Path(options.plot).name!r}.")
     path = input_path(options, example)
+    target = _decided(options, path)
     data = None
     with Progress(quiet=options.quiet) as stages:
-        if path.suffix == ".json" or path.name.endswith(".json.gz"):
+        if is_problem(path):
             problem, source = read_problem_json(path)
         else:
             model = options.model or (example.model if example and example.model != "cgl" else "relu")
             data = read_data(options, example)
             source = data.source
             problem = network_problem(data, model, stages, options.max_patterns)
-        with stages.stage("lambda_max"):
-            floats = prepare(problem)
-            largest = lambda_max(problem, propose(floats, np.array([float(x) for x in problem.y]), 0.0))
-            lo, hi = (LambdaChoice(ratio=ratio).resolve(largest) for ratio in (low, high))
-        with stages.stage("path"):
-            found = cover(problem, floats, largest, lo, hi, stages.advance)
-        enclosed: list[Breakpoint | None] = []
-        if not options.no_breakpoints:
-            with stages.stage("breakpoints"):
-                total = sum(1 for piece in found.pieces if len(piece.s) == 1)
-                for one in breakpoints(problem, floats, largest, found):
-                    enclosed.append(one)
-                    stages.advance(len(enclosed), total)
-        with stages.stage("curve"):
-            kept = tuple(one for one in enclosed if one is not None)
-            drawn = curve(problem, found, kept)
-        facts = optimum(problem, LambdaChoice(value=hi), DEFAULT_GAP, stages)
-        jump = None if found.complete else find_jump(problem, floats, largest, facts, found)
-        facts = replace(facts, path=found, curve=drawn, jump=jump)
-        results = verdicts(facts, PATH_CLAIMS)
-        target = Path(options.certificate) if options.certificate else Path(f"{stem(path)}.path.json")
-        report = PathReport(path.name, largest, found, kept, len(enclosed) - len(kept), drawn.all, results, target)
-        text = dumps(certificate(source, facts, results))
+        found = follow(problem, source, (low, high), stages, enclose=not options.no_breakpoints, target=target)
+        report, text = found.report, found.text
         if not options.no_verify:
             with stages.stage("verify"):
                 recheck(text, source)
@@ -120,15 +56,29 @@ def run(options: argparse.Namespace) -> int:
         if options.csv:
             write_file(Path(options.csv), report.to_csv(), "--csv")
         if options.plot:
-            write_file(Path(options.plot), report.to_svg(), "--plot")
+            _draw(Path(options.plot), report)
         if options.html:
             from relu_cert.report.html.path import path_page
 
             write_file(Path(options.html), path_page(report, problem, str(path), data), "--html")
+    return _printed(options, report)
+
+
+def _printed(options: argparse.Namespace, report: PathReport | OneNeuronReport) -> int:
     print(
         json.dumps(report.to_json(), indent=1) if options.json else report.to_text(), end="\n" if options.json else ""
     )
     return 0
+
+
+def _draw(path: Path, report: PathReport) -> None:
+    """The first picture of the page as a file of its own."""
+    from relu_cert.report.html.path import path_svg
+
+    picture = path_svg(report)
+    if picture is None:
+        raise UsageError(f"--plot {path}: the numbers of the interval are too far from 1 to be drawn.")
+    write_file(path, picture, "--plot")
 
 
 def _one_neuron(options: argparse.Namespace, example: Example | None) -> int:
@@ -137,32 +87,31 @@ def _one_neuron(options: argparse.Namespace, example: Example | None) -> int:
         if getattr(options, name) is not None:
             raise UsageError(f"--{name} does not go with --one-neuron.")
     path = input_path(options, example)
-    if path.name.removesuffix(".gz").endswith(".json"):
+    if is_problem(path):
         raise UsageError("--one-neuron takes CSV data.")
+    target = _decided(options, path)
     data = read_data(options, example)
-    if len(data.Z[0]) != 1:
-        raise UsageError(f"--one-neuron is for data with one feature; {path.name} has {len(data.Z[0])}.")
-    found = one_neuron_path([row[0] for row in data.Z], data.y)
-    target = Path(options.certificate) if options.certificate else Path(f"{stem(path)}.path.json")
     with Progress(quiet=options.quiet) as stages:
-        problem = network_problem(data, "relu", stages, options.max_patterns)
-        facts = optimum(problem, LambdaChoice(value=found.top or Fraction(1)), DEFAULT_GAP, stages)
-        facts = replace(facts, one_neuron=found)
-        results = verdicts(facts, ("patterns-complete", "one-neuron"))
-        text = dumps(certificate(data.source, facts, results))
+        found = follow_one_neuron(data, stages, options.max_patterns)
+        text, results = found.text, found.results
         if not options.no_verify:
             with stages.stage("verify"):
                 recheck(text, data.source)
         write_file(target, text, "--certificate")
-    report = OneNeuronReport(path.name, found, target)
+    report = OneNeuronReport(path.name, found.path, target)
     if options.html:
         from relu_cert.report.html.one_neuron import one_neuron_page
 
         write_file(Path(options.html), one_neuron_page(report, data, results), "--html")
-    print(
-        json.dumps(report.to_json(), indent=1) if options.json else report.to_text(), end="\n" if options.json else ""
-    )
-    return 0
+    return _printed(options, report)
+
+
+def _decided(options: argparse.Namespace, path: Path) -> Path:
+    """Where the certificate goes, once it is known that everything can be written."""
+    target = Path(options.certificate) if options.certificate else Path(f"{stem(path)}.path.json")
+    outputs = {"--certificate": target, "--html": options.html, "--csv": options.csv, "--plot": options.plot}
+    decide(options, {"the data": path}, outputs)
+    return target
 
 
 def _ratios(options: argparse.Namespace) -> tuple[Fraction, Fraction]:

@@ -4,38 +4,21 @@ from __future__ import annotations
 
 import argparse
 import json
-import textwrap
 from pathlib import Path
-from typing import Any
 
-from relu_cert.cli.options import add_data_options, add_output_options, chosen_example, input_path, read_data
-from relu_cert.data.model import Dataset
-from relu_cert.errors import UsageError
-from relu_cert.files import ensure_writable
-from relu_cert.patterns import PatternSet, Prediction, enumerate_patterns, predict, save_npz
-from relu_cert.patterns.predict import counted
+from relu_cert.cli.emit import decide
+from relu_cert.cli.options import chosen_example, input_path, read_data
+from relu_cert.files import refusal
+from relu_cert.patterns import PatternSet, enumerate_patterns, predict, save_npz
+from relu_cert.report.patterns import after, before, content
 from relu_cert.report.progress import Progress
-
-WIDTH = 80
-
-
-def add_parser(commands: Any) -> None:
-    """The options of patterns."""
-    command = commands.add_parser(
-        "patterns",
-        help="enumerate every activation pattern exactly",
-        description="Enumerate D_Z = {1(Zu >= 0)} exactly, each pattern with a rational witness u.",
-    )
-    add_data_options(command)
-    add_output_options(command)
-    command.add_argument("--out", metavar="FILE.npz", help="write the packed patterns with their witnesses")
-    command.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Predict, enumerate, print, save."""
     example = chosen_example(options)
-    out = None if options.out is None else _target(options.out, input_path(options, example))
+    decide(options, {"the data": input_path(options, example)}, {"--out": options.out})
+    out = None if options.out is None else Path(options.out)
     data = read_data(options, example)
     prediction = predict(data.Z)
     if not options.json:
@@ -57,76 +40,8 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def before(prediction: Prediction) -> list[str]:
-    """What is known before the enumeration, as lines of text."""
-    size = ", ".join(
-        [
-            f"n = {counted(prediction.n, 'row')}",
-            f"d = {counted(prediction.d, 'feature')}",
-            f"rank {prediction.rank}",
-            counted(prediction.classes, "hyperplane"),
-        ]
-    )
-    return [size, *_wrapped("predicted:", prediction.text)]
-
-
-def after(patterns: PatternSet) -> list[str]:
-    """What was found, and what proves that it is all, as lines of text."""
-    lower = len(patterns) - patterns.open_cells
-    found = f"{counted(len(patterns), 'pattern')}, {patterns.open_cells:,} of open cells, {lower:,} of lower faces only"
-    circuits, covers = sum(len(group.circuits) for group in patterns.groups), len(patterns.covers)
-    proof = f"{counted(circuits, 'circuit')} and {counted(covers, 'cover')} show that none is missing"
-    return [*_wrapped("found:", found), *_wrapped("proof:", proof)]
-
-
-def content(data: Dataset, prediction: Prediction, patterns: PatternSet, out: str | None) -> dict[str, Any]:
-    """The same for --json."""
-    return {
-        "n": patterns.n,
-        "d": patterns.d,
-        "rank": patterns.rank,
-        "total": len(patterns),
-        "open": patterns.open_cells,
-        "lower": len(patterns) - patterns.open_cells,
-        "flats": len(patterns.groups) - 1,
-        "circuits": sum(len(group.circuits) for group in patterns.groups),
-        "covers": len(patterns.covers),
-        "predicted": {
-            "bound": prediction.bound,
-            "exact": prediction.exact,
-            "hyperplanes": prediction.classes,
-            "open": prediction.cells,
-            "general": prediction.general,
-        },
-        "input": {"path": data.source.path, "sha256": data.source.sha256, "numbers": data.source.numbers},
-        "out": out,
-    }
-
-
-def _wrapped(label: str, text: str) -> list[str]:
-    return textwrap.wrap(text, WIDTH, initial_indent=f"{label:11}", subsequent_indent=" " * 11)
-
-
-def _target(name: str, source: Path) -> Path:
-    """Where to write; refused before the enumeration if that cannot be, or would overwrite the data."""
-    if not name:
-        raise UsageError("--out needs the name of a file.")
-    path = Path(name)
-    if path.exists() and source.exists() and path.samefile(source):
-        raise UsageError(f"{name} is the data file; choose another place with --out.")
-    try:
-        ensure_writable(path)
-    except OSError as error:
-        raise _refused(name, error) from None
-    return path
-
-
 def _save(path: Path, patterns: PatternSet) -> None:
     try:
         save_npz(path, patterns)
     except OSError as error:
-        raise _refused(str(path), error) from None
-
-
-def _refused(name: str, error: OSError) -> UsageError:
-    return UsageError(f"cannot write {name}: {error.strerror or error}; choose another place with --out.")
+        raise refusal(path, "--out", error) from None

@@ -19,29 +19,6 @@ from relu_cert.variants import Gates, NetworkModel, Variant, drawn, over_all
 from relu_cert.whole import Whole
 
 
-def add_variant_options(command: argparse.ArgumentParser) -> None:
-    """Which problem it is."""
-    group = command.add_argument_group("variants of the problem")
-    group.add_argument(
-        "--patterns",
-        type=int,
-        metavar="N",
-        help="only N activation patterns, those of random Gaussian gates; the optimum is then for these patterns only, "
-        "and its distance from the global one is proved where all patterns can be listed",
-    )
-    group.add_argument("--seed", type=int, metavar="S", help="the seed of the random gates (default: 0)")
-    group.add_argument(
-        "--gates", metavar="FILE", help="only the patterns of these gate vectors (CSV), or these patterns"
-    )
-    group.add_argument("--l2", metavar="DELTA", help="add DELTA/2 times the sum of |w_b|^2, a rational > 0")
-    group.add_argument(
-        "--loss",
-        choices=("squares", "logistic"),
-        default="squares",
-        help="half the sum of squares (default), or sum log(1 + exp(-y f)) for labels y in {-1, 1}",
-    )
-
-
 def chosen_variant(options: argparse.Namespace, data: Dataset | None) -> Variant:
     """The variant that the options name; only a data set has patterns."""
     if options.l2 is not None and options.loss == "logistic":
@@ -55,6 +32,11 @@ def refuse_for_json(options: argparse.Namespace) -> None:
     for name in ("patterns", "gates", "seed"):
         if getattr(options, name) is not None:
             raise UsageError(f"--{name} is for CSV data; a problem in JSON has its own blocks.")
+
+
+def beside(path: Path) -> Path:
+    """Where the certificate over all patterns goes, beside the one over some of them."""
+    return path.with_name(f"{stem(path).removesuffix('.cert')}.all-patterns.cert.json")
 
 
 def compared(
@@ -73,7 +55,7 @@ def compared(
     if isinstance(whole, str):
         return Whole(reason=whole)
     results = verdicts(whole)
-    target = path.with_name(f"{stem(path).removesuffix('.cert')}.all-patterns.cert.json")
+    target = beside(path)
     text = Outcome(data, data.source, whole, results, target).certificate_text()
     if not options.no_verify:
         with stages.stage("verify"):

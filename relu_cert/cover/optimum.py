@@ -25,7 +25,7 @@ from relu_cert.cover.build import (
 )
 from relu_cert.cover.engine import Floats
 from relu_cert.cover.lines import Weights, frame_of, lines_of, row_space, weights_of
-from relu_cert.cover.model import Cover, Limits, Moment, Tell, Tie
+from relu_cert.cover.model import Cover, Limits, Moment, Row, Tell, Tie
 from relu_cert.cover.pool import Cluster, Pools, Processes, Serial
 from relu_cert.cover.refine import BITS, Data, Unrefined, data_of, refine
 from relu_cert.cover.ties import Untied, longest_squared, near_direction, ties_at, value
@@ -113,9 +113,10 @@ class Prover:
     def _exact(self, trained: Trained) -> Found:
         """The exact finish."""
         data = self.data
-        if not len(trained.V):
-            base, neurons, directions, residual = self.given.y, (), [], self.given.y
-        else:
+        residual = base = self.given.y
+        neurons: tuple[tuple[int, Vector], ...] = ()
+        directions: list[tuple[int, Row]] = []
+        if len(trained.V):
             exact, r, _ = refine(data, *self._start(trained))
             unit = data.scale * data.y_scale << BITS
             residual = tuple(Fraction(x, unit) for x in r)

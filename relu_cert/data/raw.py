@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import sys
 import zlib
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from relu_cert.errors import DataError
 MAX_BYTES = 16 * 2**20
 """The largest file that is read, and the largest text that a compressed file may hold."""
 
+STANDARD_INPUT = "-"
 _GZIP = b"\x1f\x8b"
 _KNOWN = {
     b"PK\x03\x04": "a spreadsheet or a zip archive",
@@ -37,6 +40,8 @@ def digest(raw: bytes) -> str:
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """The bytes of a file of at most MAX_BYTES; DataError says why it cannot be read."""
     name = file_name(os.fspath(path))
+    if os.fspath(path) == STANDARD_INPUT:
+        return _standard_input()
     try:
         with Path(path).open("rb") as file:
             raw = file.read(MAX_BYTES + 1)
@@ -52,6 +57,17 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
     if len(raw) > MAX_BYTES:
         limit = MAX_BYTES // 2**20
         raise DataError(f"{name}: larger than {limit} MiB; exact proofs are for small data, take fewer rows.")
+    return raw
+
+
+@cache
+def _standard_input() -> bytes:
+    """What was piped in. It can be read once only, and the checker wants it, too."""
+    if sys.stdin is None or sys.stdin.isatty():
+        raise DataError("-: standard input is a terminal; pipe a file into it, or name one.")
+    raw = sys.stdin.buffer.read(MAX_BYTES + 1)
+    if len(raw) > MAX_BYTES:
+        raise DataError(f"-: more than {MAX_BYTES // 2**20} MiB on standard input; exact proofs are for small data.")
     return raw
 
 

@@ -7,10 +7,13 @@ from difflib import get_close_matches
 from fractions import Fraction
 from importlib import resources
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from relu_cert.data.messages import shown
 from relu_cert.errors import UsageError
-from relu_cert.problem.model import Model
+
+if TYPE_CHECKING:
+    from relu_cert.problem.model import Model
 
 __all__ = ["Example", "describe", "names", "path"]
 

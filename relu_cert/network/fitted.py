@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FittedNetwork:
     """A two-layer network with exact weights.
 
@@ -37,6 +37,11 @@ class FittedNetwork:
     gates: Matrix | None
     features: int
     bias: bool
+
+    def __repr__(self) -> str:
+        kind = "ReLU" if self.gates is None else "gated ReLU"
+        inputs = f"{self.features} features{' and a bias' * self.bias}"
+        return f"<FittedNetwork: {kind}, width {self.width}, {inputs}>"
 
     @property
     def width(self) -> int:

@@ -101,8 +101,9 @@ def start(problem: Problem, floats: FloatProblem, near: Branch) -> Start:
     if longest_squared > 1:
         raise Unsettled("the middle of the piece is not dual feasible")
     rho = _guess(s, near, sharp.excess)
-    found, out = candidates(problem, s[0], at_s_0, rho)
-    return Start(s, sharp.alpha, at_s_0, rho, found, out, [class_map(problem, one.neuron) for one in found])
+    found = candidates(problem, s[0], at_s_0, rho)
+    maps = [class_map(problem, one.neuron) for one in found.near]
+    return Start(s, sharp.alpha, found.multipliers, rho, found.near, found.out, maps)
 
 
 def build(problem: Problem, floats: FloatProblem, lo: Fraction, hi: Fraction, near: Branch) -> Piece:

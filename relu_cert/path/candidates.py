@@ -19,7 +19,7 @@ from relu_cert.prove.candidates import (
 )
 from relu_cert.prove.classes import spans
 from relu_cert.prove.faces import exact_face
-from relu_cert.prove.facts import Multipliers, NeuronClass, PieceMultiplier, PieceMultipliers, Sign
+from relu_cert.prove.facts import BlockMultipliers, Multipliers, NeuronClass, PieceMultiplier, PieceMultipliers, Sign
 from relu_cert.prove.multipliers import gated_lengths_squared, project
 from relu_cert.prove.pieces import Bits, bit_string
 from relu_cert.prove.projection import Shortest
@@ -36,28 +36,37 @@ class Candidate:
     aside: tuple[Aside | NeuronClass, ...]
 
 
-Found = tuple[list[Candidate], PieceMultipliers]
+@dataclass(frozen=True)
+class Found:
+    """The candidates, the multipliers at s_0 that show the other blocks to be out, and those of fine pieces."""
+
+    near: list[Candidate]
+    multipliers: Multipliers
+    out: PieceMultipliers = NOTHING
 
 
 def candidates(problem: Problem, s_0: Vector, multipliers: Multipliers, rho: Fraction) -> Found:
     """The classes over the ball |s - s_0| <= rho for lambda = 1, with the faces that they have at s_0."""
     if problem.network is None:
-        return _direct(problem, s_0, rho), NOTHING
+        return _direct(problem, s_0, multipliers, rho)
     if problem.model == "gated":
         limit = out_threshold_squared(ONE, frobenius_squared(problem.network.Z), rho**2)
         lengths = gated_lengths_squared(problem.network.Z, problem.network.patterns, s_0)
         patterns = problem.network.patterns
         near = [b for b, length in enumerate(lengths) if length >= limit]
-        return [_alone(NeuronClass(pattern=bit_string(patterns.pattern(b)))) for b in near], NOTHING
+        return Found([_alone(NeuronClass(pattern=bit_string(patterns.pattern(b)))) for b in near], multipliers)
     if not isinstance(multipliers, PieceMultipliers):
         raise ValueError("a ReLU problem has multipliers for its pieces")
     plus = _relu(problem.network, 1, multipliers.plus, s_0, rho)
     minus = _relu(problem.network, -1, multipliers.minus, tuple(-x for x in s_0), rho)
-    return [*plus[0], *minus[0]], PieceMultipliers(tuple(plus[1]), tuple(minus[1]))
+    return Found([*plus[0], *minus[0]], multipliers, PieceMultipliers(tuple(plus[1]), tuple(minus[1])))
 
 
-def _direct(problem: Problem, s_0: Vector, rho: Fraction) -> list[Candidate]:
-    found = []
+def _direct(problem: Problem, s_0: Vector, known: Multipliers, rho: Fraction) -> Found:
+    """A block with a cone that only its projection shows to be out gets the multiplier of that projection."""
+    if not isinstance(known, BlockMultipliers):
+        raise ValueError("a direct problem has multipliers for its blocks")
+    found, written = [], list(known.rho)
     for b, block in enumerate(problem.blocks):
         c = tuple(dot(column, s_0) for column in zip(*block.X, strict=True))
         limit = out_threshold_squared(ONE, frobenius_squared(block.X), rho**2)
@@ -67,6 +76,7 @@ def _direct(problem: Problem, s_0: Vector, rho: Fraction) -> list[Candidate]:
             found.append(_alone(NeuronClass(block=b)))
             continue
         multipliers, v = project(c, block.K)
+        written[b] = multipliers
         if norm_squared(v) < limit:
             continue
         columns = list(zip(*block.K, strict=True))
@@ -76,7 +86,7 @@ def _direct(problem: Problem, s_0: Vector, rho: Fraction) -> list[Candidate]:
         idle = tuple(j for j in kinks if j not in basis and not spans(chosen, [columns[j]]))
         fixed = tuple(multipliers[j] for j in kinks if j not in basis and j not in idle)
         found.append(_alone(NeuronClass(block=b, kinks=kinks, basis=basis, idle=idle, fixed=fixed)))
-    return found
+    return Found(found, BlockMultipliers(tuple(written)))
 
 
 def _relu(

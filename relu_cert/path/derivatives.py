@@ -15,7 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+import numpy as np
 from flint import arb, arb_mat, fmpq, fmpq_mat
+from numpy.typing import NDArray
 
 from relu_cert.exact import Matrix, Vector, norm_squared, sqrt_upper
 from relu_cert.path.conditions import active_classes
@@ -28,8 +30,10 @@ from relu_cert.prove.grid import binary_grid, from_grid, to_grid
 MOST_ROWS = 40  # the derivatives by y are n x n numbers
 SPARE_BITS = 12
 
+Floats = NDArray[np.float64]
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Derivatives:
     """Every entry is within `radius` of the true derivative. `alpha_y` and `r_y` are empty where n is large.
 
@@ -51,6 +55,20 @@ class Derivatives:
         if not self.r_y:
             return None
         return len(self.r_y) - sum((row[i] for i, row in enumerate(self.r_y)), Fraction(0))
+
+    @property
+    def fit_by_lambda(self) -> Floats:
+        """d fit / d lambda in floats: the fit is y - r."""
+        return -np.array([float(x) for x in self.r_lam])
+
+    @property
+    def fit_by_y(self) -> Floats | None:
+        """d fit / d y in floats, n x n; None where n is large."""
+        return np.eye(len(self.r_y)) - np.array([[float(x) for x in row] for row in self.r_y]) if self.r_y else None
+
+    def __repr__(self) -> str:
+        freedom = "" if self.freedom is None else f", {float(self.freedom):.6g} degrees of freedom"
+        return f"<Derivatives of {len(self.alpha_lam)} weights and {len(self.r_lam)} residuals{freedom}>"
 
 
 @dataclass(frozen=True)

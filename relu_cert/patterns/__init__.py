@@ -1,5 +1,6 @@
 """Every activation pattern of a data set, exactly, with what proves that none is missing."""
 
+from relu_cert.callable import make_callable
 from relu_cert.patterns.cells import Engine
 from relu_cert.patterns.enumerate import enumerate_patterns
 from relu_cert.patterns.model import Group, PatternSet
@@ -16,3 +17,5 @@ __all__ = [
     "predict",
     "save_npz",
 ]
+
+make_callable(__name__)

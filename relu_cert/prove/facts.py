@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from relu_cert.cover.model import Cover
 from relu_cert.exact import Matrix, Vector
 from relu_cert.problem.model import Problem
 from relu_cert.prove.ggp.model import GGP
 from relu_cert.prove.polytope.model import MinNorm, Polytope, Shortest
 
 if TYPE_CHECKING:
-    from relu_cert.cover.model import Cover
     from relu_cert.path.curve import Curve
     from relu_cert.path.derivatives import Derivatives
     from relu_cert.path.model import Cover as PathCover
@@ -54,7 +54,7 @@ class BlockMultipliers:
     rho: tuple[Vector | None, ...]
 
 
-Multipliers = "PieceMultipliers | BlockMultipliers | Cover | None"  # None: gated ReLU, nothing to say
+Multipliers = PieceMultipliers | BlockMultipliers | Cover | None  # None: gated ReLU, nothing to say
 
 
 @dataclass(frozen=True)
@@ -243,7 +243,7 @@ class ExactSet:
     kinks: tuple[bool, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Facts:
     """All that was proved about one problem at one lambda."""
 
@@ -269,6 +269,11 @@ class Facts:
     asked_sensitivity: bool = False
     faces: Faces | None = None  # how tied neurons sit on their faces, where the optimal set does not say it
     derivatives: Derivatives | None = None  # where they were asked for and exist
+
+    def __repr__(self) -> str:
+        return (
+            f"<Facts about a {self.problem.kind} problem of {self.problem.n} points at lambda = {float(self.lam):.6g}>"
+        )
 
     @property
     def min_norm(self) -> MinNorm | None:

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from relu_cert.data.model import Dataset
 from relu_cert.network.explore import Extreme, OptimalNetworks
 from relu_cert.prove.facts import Facts
+from relu_cert.report.shown import Shown
+from relu_cert.report.terminal import wrapped
 
 Floats = NDArray[np.float64]
 
@@ -42,8 +44,8 @@ class Labels:
         return float(np.mean((predicted >= middle) == (y >= middle)))
 
 
-@dataclass(frozen=True)
-class Exploration:
+@dataclass(frozen=True, repr=False)
+class Exploration(Shown):
     """The proved set of all optimal networks, and the four that were picked in it; their errors are floats."""
 
     facts: Facts
@@ -67,6 +69,17 @@ class Exploration:
         return "test accuracy" if self.rows[0].accuracy is not None else "test MSE"
 
     @property
+    def headline(self) -> str:
+        """What was found, in a sentence."""
+        found = self.facts.polytope
+        if found is not None and found.dimension == 0:
+            return "There is only one best network, proved: nothing is to be chosen on other data."
+        return (
+            "The best networks fit the training data equally; on the test data those compared here differ by "
+            f"{self.difference:.3g} in {self.measure.removeprefix('test ')}."
+        )
+
+    @property
     def set_text(self) -> str:
         """What is proved about the optimal set."""
         found = self.facts.polytope
@@ -83,13 +96,20 @@ class Exploration:
 
     def to_text(self) -> str:
         """The table; the errors are floats."""
-        lines = [f"optimal set  {self.set_text}", f"EP           {self.extreme_text}", ""]
+        lines = [wrapped(self.headline), ""]
+        lines += [f"optimal set  {self.set_text}", f"EP           {self.extreme_text}", ""]
         lines.append(f"{'network':<8}  {'width':>5}  {'|w|^2':>12}  {'V-MSE':>12}  {'T-MSE':>12}  {'accuracy':>8}")
         for row in self.rows:
             accuracy = "-" if row.accuracy is None else f"{row.accuracy:.3f}"
             errors = f"{row.validation:>12.6g}  {row.test:>12.6g}"
             lines.append(f"{row.name:<8}  {row.width:>5}  {row.squared_norm:>12.6g}  {errors}  {accuracy:>8}")
         return "\n".join([*lines, f"Max Diff  {self.difference:.6g} in {self.measure}"])
+
+    def html(self) -> str:
+        """The page of `explore`."""
+        from relu_cert.report.html.explore import explore_page
+
+        return explore_page(self)
 
     def to_json(self) -> dict[str, Any]:
         """One object."""

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import io
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from textwrap import fill
 from typing import Any
 
-from rich.console import Console
-
+from relu_cert.checker import command
 from relu_cert.claims.model import Result
 from relu_cert.data.model import Dataset
 from relu_cert.exact import sqrt_upper
-from relu_cert.network import Conversion, Interval, TrainedNetwork
+from relu_cert.network import Conversion, Interval, TrainedNetwork, network_of
 from relu_cert.network.examine import Comparison, Distance, distance
 from relu_cert.network.model import alive
 from relu_cert.prove.facts import Value
+from relu_cert.report.headline import of_network
 from relu_cert.report.outcome import claims_table
-from relu_cert.report.text import at_most, decimal, rational, scientific, short
+from relu_cert.report.terminal import rendered, wrapped
+from relu_cert.report.text import at_most, count, decimal, rational, scientific, short
 
 FORMAT = "relu_cert network report"
 VERSION = 1
@@ -38,6 +36,22 @@ class NetworkOutcome:
     results: tuple[Result, ...]
     certificate_path: Path
     written: tuple[tuple[str, Path], ...] = ()
+    gap: Fraction = Fraction(1, 1000)  # what still counts as optimal
+
+    @property
+    def headline(self) -> str:
+        """What was found, in a sentence."""
+        return of_network(self.comparison.facts.value, self.comparison.examination.J, self.gap)
+
+    @property
+    def pruned(self) -> TrainedNetwork:
+        """The given network, merged, pruned and balanced: the same fit, no higher objective."""
+        return network_of(self.comparison.examination.pruned.neurons, self.data.d)
+
+    @property
+    def optimal(self) -> TrainedNetwork:
+        """The optimal network that was found."""
+        return network_of(self.comparison.facts.primal.neurons, self.data.d)
 
     def to_json(self) -> dict[str, Any]:
         """The object of `network --json`."""
@@ -109,25 +123,22 @@ class NetworkOutcome:
         }
 
     def to_text(self) -> str:
-        """The report for a terminal of 80 columns."""
-        stream = io.StringIO()
-        colour = sys.stdout.isatty()
-        console = Console(
-            file=stream, width=80, force_terminal=colour, no_color=None if colour else True, highlight=False
-        )
-        for line in self._head():
-            console.print(fill(line, 80, subsequent_indent=" " * 13), markup=False)
-        console.print()
-        console.print(claims_table(self.results))
-        console.print()
-        for what, path in self.written:
-            console.print(f"{what:<12} {path}", markup=False, soft_wrap=True)
-        console.print(f"certificate  {self.certificate_path}", markup=False, soft_wrap=True)
+        """The report for a terminal."""
         network = dict(self.written).get("checkable", self.trained.origin.path)
         files = f"--data {self.data.source.path} --network {network}"
-        command = f"python -m verify {self.certificate_path} {files}"
-        console.print(f"re-check it  {command}", markup=False, soft_wrap=True)
-        return stream.getvalue()
+        return rendered(
+            [
+                wrapped(self.headline),
+                "",
+                *(wrapped(line, 13) for line in self._head()),
+                "",
+                claims_table(self.results),
+                "",
+                *(f"{what:<12} {path}" for what, path in self.written),
+                f"certificate  {self.certificate_path}",
+                f"re-check it  {command()} {self.certificate_path} {files}",
+            ]
+        )
 
     def _against(self, value: Value) -> dict[str, Any]:
         away: Distance = distance(self.comparison.examination, value)
@@ -140,9 +151,10 @@ class NetworkOutcome:
     def _head(self) -> Iterator[str]:
         found, facts = self.comparison.examination, self.comparison.facts
         name = Path(self.trained.origin.path).name or self.trained.origin.format
-        yield f"{name}: {self.trained.m} neurons, {self.trained.d} inputs"
+        yield f"{name}: {count(self.trained.m, 'neuron')}, {count(self.trained.d, 'input')}"
         bias = ", the last one the bias" if self.data.source.bias else ""
-        yield f"data         {Path(self.data.source.path).name}: n = {self.data.n} points, d = {self.data.d}{bias}"
+        points = f"n = {count(self.data.n, 'point')}, d = {self.data.d}{bias}"
+        yield f"data         {Path(self.data.source.path).name}: {points}"
         yield f"penalty      {self.conversion.text}"
         if text := self.conversion.bias_text(self.trained):
             yield f"biases       {text}"

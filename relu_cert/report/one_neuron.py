@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from relu_cert.path.one_neuron import NeuronBranch, NeuronJump, NeuronPath
+from relu_cert.report.headline import of_one_neuron
+from relu_cert.report.terminal import wrapped
 from relu_cert.report.text import decimal, rational
 
 FORMAT, VERSION = "relu_cert one neuron", 1
@@ -21,9 +23,16 @@ class OneNeuronReport:
     path: NeuronPath
     certificate: Path
 
+    @property
+    def headline(self) -> str:
+        """What was found, in a sentence."""
+        return of_one_neuron(self.path)
+
     def to_text(self) -> str:
         """From large lambda to small: each branch, each jump with both minimisers at it."""
         lines = [
+            wrapped(self.headline),
+            "",
             f"{self.name}: one neuron v with one feature, exactly; minimise over v and gamma = +-1",
             "  1/2 sum_k (gamma (x_k v)_+ - y_k)^2 + lambda |v|",
             "",

@@ -1,104 +1,196 @@
-"""The optimal set as JSON: E with its dual vectors as maps of the residual, S, the polytope, the staircase."""
+"""The optimal set as an object and as JSON: E with its dual vectors as maps of the residual, S, polytope, staircase."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from relu_cert.claims.connected import applies, staircase
-from relu_cert.exact import sqrt_upper
+import numpy as np
+from numpy.typing import NDArray
+
+from relu_cert.claims.connected import Step, applies, staircase
+from relu_cert.exact import Matrix, Vector, sqrt_upper
 from relu_cert.prove.algebraic.model import AlgebraicTied
 from relu_cert.prove.candidates import frobenius_squared
 from relu_cert.prove.classes import class_map, column, to_fraction, to_vector
 from relu_cert.prove.exact_optimum import tied_neurons
 from relu_cert.prove.facts import Facts, NeuronClass
-from relu_cert.report.text import rational
+from relu_cert.prove.polytope.model import Polytope
+from relu_cert.report.text import count, rational
 
 TOLD_BITS = 64
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, repr=False)
+class TiedNeuron:
+    """A neuron of E: |v| = lambda; the true v is within `radius` of the one given, and it is map r* exactly, r* the
+    optimal residual (None where r* is known exactly, and then so is v). `block` for group lassos, else the pattern."""
+
+    v: Vector
+    radius: Fraction
+    map: Matrix | None
+    sign: int = 1
+    pattern: str | None = None
+    block: int | None = None
+
+    @property
+    def direction(self) -> Floats:
+        """v in floats, of length one."""
+        v = np.array([float(x) for x in self.v])
+        return v / (float(np.linalg.norm(v)) or 1.0)
+
+    def __repr__(self) -> str:
+        name = f"group {self.block}" if self.block is not None else f"sign {self.sign:+d}"
+        return f"<TiedNeuron: {name}, v = ({', '.join(f'{float(x):.4g}' for x in self.v)})>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object of --json."""
+        named = {"block": self.block} if self.block is not None else {"sign": self.sign, "pattern": self.pattern}
+        rows = None if self.map is None else [[rational(x) for x in row] for row in self.map]
+        return named | {"v": [rational(x) for x in self.v], "radius": rational(self.radius), "map": rows}
+
+
+@dataclass(frozen=True, repr=False)
+class OptimalSetView:
+    """The set of all optimal networks: w_a = alpha_a v_a over the tied neurons a, alpha in a polytope.
+
+    `points` are the vertices: one row of weights alpha each, one column for each of `neurons`; exact, or (with `bits`,
+    or where they are irrational) about right. `supports` are the neurons that a vertex uses, exactly.
+    """
+
+    polytope: Polytope
+    neurons: tuple[TiedNeuron, ...]
+    staircase: tuple[Step, ...] | None
+
+    @property
+    def dimension(self) -> int:
+        """0: there is one optimal network."""
+        return self.polytope.dimension
+
+    @property
+    def m_star(self) -> int:
+        """The least width of an optimal network."""
+        return self.polytope.m_star
+
+    @property
+    def M_star(self) -> int:
+        """The largest width of a minimal one."""
+        return self.polytope.M_star
+
+    @property
+    def S(self) -> tuple[int, ...]:
+        """The neurons of E that some optimal network uses."""
+        return self.polytope.used
+
+    @property
+    def supports(self) -> tuple[tuple[int, ...], ...]:
+        """The neurons of every vertex."""
+        return self.polytope.vertices
+
+    @property
+    def points(self) -> Matrix:
+        """The weights alpha of every vertex."""
+        return self.polytope.points
+
+    @property
+    def edges(self) -> tuple[tuple[int, int], ...]:
+        """Pairs of numbers of vertices."""
+        return self.polytope.edges
+
+    @property
+    def alphas(self) -> Floats:
+        """`points` in floats: vertices x neurons."""
+        rows = [[float(x) for x in row] for row in self.points]
+        return np.array(rows).reshape(len(rows), len(self.neurons))
+
+    @property
+    def directions(self) -> list[Floats]:
+        """The unit directions of the neurons, in floats."""
+        return [neuron.direction for neuron in self.neurons]
+
+    def __repr__(self) -> str:
+        vertices = f"{len(self.supports)} {'vertex' if len(self.supports) == 1 else 'vertices'}"
+        tied = f"{count(len(self.neurons), 'tied neuron')}, m* = {self.m_star}, M* = {self.M_star}"
+        return f"<OptimalSet: dimension {self.dimension}, {vertices}, {tied}>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object of --json. `weights` of a vertex are alpha, one for each neuron of the support."""
+        found = self.polytope
+        return {
+            "dimension": found.dimension,
+            "nondegenerate": found.nondegenerate,
+            "m_star": found.m_star,
+            "M_star": found.M_star,
+            "rank": found.rank,
+            "bits": found.bits,
+            "neurons": [neuron.to_dict() for neuron in self.neurons],
+            "S": list(found.used),
+            "vertices": [
+                {"support": list(support), "weights": [rational(point[a]) for a in support]}
+                for support, point in zip(found.vertices, found.points, strict=True)
+            ],
+            "edges": [list(edge) for edge in found.edges],
+            "min_norm": None
+            if found.min_norm is None
+            else {
+                "weights": [rational(x) for x in found.min_norm.weights],
+                "radius": rational(found.min_norm.radius),
+            },
+            "staircase": None
+            if self.staircase is None
+            else [{"width": step.width, "isolated": step.isolated, "others": step.others} for step in self.staircase],
+        }
+
+
+def optimal_set_view(facts: Facts) -> OptimalSetView | None:
+    """What is proved about the set of all optimal networks; None where it is not listed."""
+    if facts.polytope is None:
+        return None
+    steps = tuple(staircase(facts.polytope)) if applies(facts) else None
+    return OptimalSetView(facts.polytope, tuple(_neurons(facts)), steps)
 
 
 def optimal_set_json(facts: Facts) -> dict[str, Any] | None:
-    """What is proved about the set of all optimal networks; None where it is not listed.
-
-    `neurons` are E, numbered from 0: those with |v| = lambda. The true v is within `radius` of the one given, and it is
-    map r* exactly, r* the optimal residual; `map` is null where r* is known exactly, and then so is v (rounded if it is
-    irrational). `weights` of a vertex are alpha, exact or (with `bits`, or if irrational) about right, one for each
-    neuron of the support: w = alpha v.
-    """
-    found = facts.polytope
-    if found is None:
-        return None
-    return {
-        "dimension": found.dimension,
-        "nondegenerate": found.nondegenerate,
-        "m_star": found.m_star,
-        "M_star": found.M_star,
-        "rank": found.rank,
-        "bits": found.bits,
-        "neurons": _neurons(facts),
-        "S": list(found.used),
-        "vertices": [
-            {"support": list(support), "weights": [rational(point[a]) for a in support]}
-            for support, point in zip(found.vertices, found.points, strict=True)
-        ],
-        "edges": [list(edge) for edge in found.edges],
-        "min_norm": None
-        if found.min_norm is None
-        else {
-            "weights": [rational(x) for x in found.min_norm.weights],
-            "radius": rational(found.min_norm.radius),
-        },
-        "staircase": [
-            {"width": step.width, "isolated": step.isolated, "others": step.others} for step in staircase(found)
-        ]
-        if applies(facts)
-        else None,
-    }
+    """The same as JSON; `neurons` are E, numbered from 0."""
+    view = optimal_set_view(facts)
+    return None if view is None else view.to_dict()
 
 
-def _neurons(facts: Facts) -> list[dict[str, Any]]:
+def _neurons(facts: Facts) -> list[TiedNeuron]:
     if facts.algebraic is not None:
         return [_algebraic(one) for one in facts.algebraic.tied]
     return _exact_neurons(facts) if facts.exact_set is not None else _enclosed_neurons(facts)
 
 
-def _algebraic(one: AlgebraicTied) -> dict[str, Any]:
+def _algebraic(one: AlgebraicTied) -> TiedNeuron:
     """v is known exactly, as a vector over the field of the certificate; here it is rounded."""
-    return _named(one.sign, one.pattern, one.block) | {
-        "v": [rational(x.rounded(TOLD_BITS)) for x in one.v],
-        "radius": rational(sqrt_upper(Fraction(len(one.v), 1 << 2 * TOLD_BITS), 16)),
-        "map": None,
-    }
+    v = tuple(x.rounded(TOLD_BITS) for x in one.v)
+    radius = sqrt_upper(Fraction(len(one.v), 1 << 2 * TOLD_BITS), 16)
+    return TiedNeuron(v, radius, None, one.sign, one.pattern, one.block)
 
 
-def _exact_neurons(facts: Facts) -> list[dict[str, Any]]:
+def _exact_neurons(facts: Facts) -> list[TiedNeuron]:
     tied = tied_neurons(facts.problem, facts.dual, facts.lam)
     return [
-        _named(one.neuron.sign, one.neuron.pattern, one.neuron.block)
-        | {"v": [rational(x) for x in one.v], "radius": "0", "map": None}
+        TiedNeuron(tuple(one.v), Fraction(0), None, one.neuron.sign, one.neuron.pattern, one.neuron.block)
         for one in tied
     ]
 
 
-def _enclosed_neurons(facts: Facts) -> list[dict[str, Any]]:
+def _enclosed_neurons(facts: Facts) -> list[TiedNeuron]:
     if facts.optimal_set is None:
         raise ValueError("a listed polytope belongs to an optimal set")
     return [_enclosed(facts, neuron) for neuron in facts.optimal_set.classes]
 
 
-def _enclosed(facts: Facts, neuron: NeuronClass) -> dict[str, Any]:
+def _enclosed(facts: Facts, neuron: NeuronClass) -> TiedNeuron:
     """v = xi P X'r*, and |v - xi P X'theta| <= |X|_F R."""
     one = class_map(facts.problem, neuron)
     sign = Fraction(neuron.sign)
-    rows = [[sign * to_fraction(x) for x in row] for row in (one.P * one.X.transpose()).tolist()]
-    v = to_vector(one.P * (one.X.transpose() * column(facts.dual.theta)))
+    rows = tuple(tuple(sign * to_fraction(x) for x in row) for row in (one.P * one.X.transpose()).tolist())
+    v = tuple(sign * x for x in to_vector(one.P * (one.X.transpose() * column(facts.dual.theta))))
     squared = frobenius_squared(tuple(tuple(to_fraction(x) for x in row) for row in one.X.tolist()))
-    return _named(neuron.sign, neuron.pattern, neuron.block) | {
-        "v": [rational(sign * x) for x in v],
-        "radius": rational(sqrt_upper(squared * facts.fit.radius_squared, 32)),
-        "map": [[rational(x) for x in row] for row in rows],
-    }
-
-
-def _named(sign: int, pattern: str | None, block: int | None) -> dict[str, Any]:
-    return {"block": block} if block is not None else {"sign": sign, "pattern": pattern}
+    radius = sqrt_upper(squared * facts.fit.radius_squared, 32)
+    return TiedNeuron(v, radius, rows, neuron.sign, neuron.pattern, neuron.block)

@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
-import io
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from relu_cert.certificate import certificate, dumps, listed_patterns
+from relu_cert.checker import command
 from relu_cert.claims.model import Result, Verdict
 from relu_cert.data.model import Dataset, Source
+from relu_cert.data.raw import STANDARD_INPUT
 from relu_cert.exact import sqrt_upper
+from relu_cert.lasso import Lasso
+from relu_cert.problem.model import Problem
 from relu_cert.prove.facts import ExactNeuron, Facts
 from relu_cert.report.derivatives import derivatives_json
+from relu_cert.report.headline import of_check
 from relu_cert.report.optimal_set import optimal_set_json
-from relu_cert.report.text import at_least, at_most, decimal, rational, short
+from relu_cert.report.terminal import rendered, wrapped
+from relu_cert.report.text import at_least, at_most, count, decimal, rational, short, with_decimal
 from relu_cert.whole import Whole, distance
 
 FORMAT = "relu_cert report"
 VERSION = 1
 COLOURS = {Verdict.PROVED: "green", Verdict.REFUTED: "red", Verdict.UNDECIDED: "yellow"}
 SHOWN_NEURONS = 12
+SHOWN_GROUPS = 24
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,12 @@ class Outcome:
     results: tuple[Result, ...]
     certificate_path: Path
     whole: Whole | None = None  # beside a network over some patterns
+    lasso: Lasso | None = None  # the group lasso as it was given, where that is not the plain problem
+
+    @property
+    def headline(self) -> str:
+        """What was found, in a sentence."""
+        return of_check(self.facts, self.results)
 
     def certificate_text(self) -> str:
         """The certificate file."""
@@ -83,22 +93,20 @@ class Outcome:
         }
 
     def to_text(self) -> str:
-        """The report for a terminal of 80 columns."""
-        stream = io.StringIO()
-        colour = sys.stdout.isatty()
-        console = Console(
-            file=stream, width=80, force_terminal=colour, no_color=None if colour else True, highlight=False
+        """The report for a terminal."""
+        return rendered(
+            [
+                wrapped(self.headline),
+                "",
+                *(wrapped(line, 13) for line in self._head()),
+                claims_table(self.results),
+                "",
+                *(wrapped(line, 4) for line in self._network()),
+                "",
+                f"certificate  {self.certificate_path}",
+                f"re-check it  {self._verify_command()}",
+            ]
         )
-        for line in self._head():
-            console.print(line, markup=False)
-        console.print(claims_table(self.results))
-        console.print()
-        for line in self._network():
-            console.print(line, markup=False, soft_wrap=True)
-        console.print()
-        console.print(f"certificate  {self.certificate_path}", markup=False, soft_wrap=True)
-        console.print(f"re-check it  {self._verify_command()}", markup=False, soft_wrap=True)
-        return "".join(line.rstrip() + "\n" for line in stream.getvalue().splitlines())
 
     @property
     def features(self) -> int:
@@ -114,16 +122,19 @@ class Outcome:
         facts, problem = self.facts, self.facts.problem
         listed, sampled = listed_patterns(problem), problem.sampled
         bias = ", the last one the bias" if self.source.bias else ""
-        lines = [f"{Path(self.source.path).name}: n = {problem.n} points, d = {self.features} features{bias}"]
+        noun = "column" if problem.kind == "cgl" else "feature"
+        size = f"n = {count(problem.n, 'point')}, d = {count(self.features, noun)}{bias}"
+        name = "standard input" if self.source.path == STANDARD_INPUT else Path(self.source.path).name
+        lines = [f"{name}: {size}"]
         model = "gated ReLU" if problem.kind == "gated" else "ReLU"
         if listed:
-            lines.append(f"model        two layers, {model}, all {len(listed)} activation patterns")
+            lines.append(f"model        two layers, {model}, all {count(len(listed), 'activation pattern')}")
         elif problem.unlisted:
             lines.append(f"model        two layers, {model}, networks of any width (patterns not listed)")
         elif sampled:
-            lines.append(f"model        two layers, {model}, only {len(sampled.patterns)} activation patterns")
+            lines.append(f"model        two layers, {model}, only {count(len(sampled.patterns), 'activation pattern')}")
         else:
-            lines.append(f"model        constrained group lasso, {len(problem.blocks)} groups")
+            lines.append(f"model        {_lasso(problem)}, {count(len(problem.blocks), 'group')}")
         if problem.loss == "logistic":
             lines.append("loss         logistic, sum log(1 + exp(-y f))")
         if problem.delta:
@@ -131,13 +142,30 @@ class Outcome:
         largest = facts.lambda_max.squared
         root = sqrt_upper(largest)
         shown = short(root, 40) if root * root == largest else f"sqrt({short(largest, 40)}) = {decimal(root, 6)}..."
-        lines.append(f"lambda       {short(facts.lam)}   (lambda_max = {shown})")
+        lines.append(f"lambda       {with_decimal(facts.lam)}   (lambda_max = {shown})")
         value = facts.value
+        only = "" if sampled is None or listed else ", over these patterns only"
         if value.lower == value.upper:
-            lines.append(f"p*           {short(value.upper, 40)}, exactly")
+            lines.append(f"p*           {with_decimal(value.upper)}, exactly{only}")
         else:
-            lines.append(f"p*           {decimal(value.upper, 15)}, proved to a relative {at_most(value.relative_gap)}")
-        return [*lines, *self._beside(), ""]
+            gap = at_most(value.relative_gap)
+            lines.append(f"p*           {decimal(value.upper, 15)}, proved to a relative {gap}{only}")
+        return [*lines, *self._as_given(), *self._beside(), ""]
+
+    def _as_given(self) -> list[str]:
+        """What the problem was before it became the plain one that the certificate is about."""
+        if self.lasso is None or self.lasso.is_plain:
+            return []
+        parts = [
+            "the loss divided by n" if self.lasso.average else "",
+            "a free intercept" if self.lasso.intercept else "",
+            "weights of the groups" if self.lasso.weights is not None else "",
+        ]
+        objective = decimal(self.lasso.objective(self.facts.value.upper), 12)
+        return [
+            f"as given     {', '.join(filter(None, parts))}: the optimum is {objective}. lambda and p* above, and "
+            "the certificate, are about the plain problem without these."
+        ]
 
     def _patterns(self) -> dict[str, int | None] | None:
         """How many patterns the problem has; `open` is known where they are all of D_Z."""
@@ -177,22 +205,48 @@ class Outcome:
     def _network(self) -> list[str]:
         neurons = self.facts.primal.neurons
         if not neurons:
-            return ["the zero network"]
+            return ["all coefficients are 0" if self.facts.problem.kind == "cgl" else "the zero network"]
         if self.facts.problem.kind == "cgl":
-            lines = [f"a solution with {len(neurons)} active groups: w_b"]
-        else:
-            lines = [f"a network of width {len(neurons)}: sum of sign * weight * (direction . x)_+"]
+            return self._coefficients()
+        only = "" if listed_patterns(self.facts.problem) else ", over these patterns only"
+        lines = [f"a network of width {len(neurons)}{only}: sum of sign * weight * (direction . x)_+"]
         for neuron in neurons[:SHOWN_NEURONS]:
             weight, direction = _split(neuron)
-            direct = self.facts.problem.kind == "cgl"
-            head = f"block {neuron.block}" if direct else ("+" if neuron.sign > 0 else "-")
+            head = "+" if neuron.sign > 0 else "-"
             lines.append(f"  {head} {decimal(weight, 8):<14} ({', '.join(decimal(x, 6) for x in direction)})")
         if len(neurons) > SHOWN_NEURONS:
             lines.append(f"  ... and {len(neurons) - SHOWN_NEURONS} more (all with --json)")
         return lines
 
+    def _coefficients(self) -> list[str]:
+        """The coefficients of the groups that are not zero."""
+        active = sorted(self.facts.primal.neurons, key=lambda neuron: neuron.block or 0)
+        total = len(self.facts.problem.blocks)
+        rest = f"; the other {total - len(active)} are 0" if total > len(active) else ""
+        lines = [f"coefficients of {count(len(active), 'group')}{rest}"]
+        columns = self.facts.problem.columns
+        for neuron in active[:SHOWN_GROUPS]:
+            w = neuron.w
+            if self.lasso is not None and self.lasso.weights is not None and neuron.block is not None:
+                w = tuple(x / self.lasso.weights[neuron.block] for x in w)
+            where = columns[neuron.block] if columns and neuron.block is not None else ()
+            named = f"column {where[0]}" if len(where) == 1 else f"columns {', '.join(map(str, where[:4]))}"
+            more = ", ..." if len(neuron.w) > 4 else ""
+            lines.append(f"  group {neuron.block:<4} {', '.join(decimal(x, 8) for x in w[:4])}{more}   ({named}{more})")
+        if len(active) > SHOWN_GROUPS:
+            lines.append(f"  ... and {len(active) - SHOWN_GROUPS} more (all with --json)")
+        if self.lasso is not None and self.lasso.intercept:
+            every = self.lasso.from_plain((n.block, n.w) for n in active if n.block is not None)
+            lines.append(f"  intercept  {decimal(self.lasso.best_intercept(every), 8)}")
+        return lines
+
     def _verify_command(self) -> str:
-        return f"python -m verify {self.certificate_path} --data {self.source.path}"
+        data = "FILE" if self.source.path == STANDARD_INPUT else self.source.path
+        return f"{command()} {self.certificate_path} --data {data}"
+
+
+def _lasso(problem: Problem) -> str:
+    return "group lasso" if all(block.K is None for block in problem.blocks) else "constrained group lasso"
 
 
 def _split(neuron: ExactNeuron) -> tuple[Fraction, tuple[Fraction, ...]]:

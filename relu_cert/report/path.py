@@ -1,4 +1,4 @@
-"""The path as text, JSON, CSV and a plot. A gap in the proof is drawn as a gap."""
+"""The path as text, JSON and CSV."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import csv
 import io
 from dataclasses import dataclass
 from fractions import Fraction
-from html import escape
-from math import log, log10
 from pathlib import Path
 from typing import Any
+
+from rich.console import RenderableType
 
 from relu_cert.claims.model import Result
 from relu_cert.exact import sqrt_upper
@@ -17,11 +17,13 @@ from relu_cert.path.breakpoints import Breakpoint
 from relu_cert.path.curve import CurveNeuron, Sample
 from relu_cert.path.model import Cover
 from relu_cert.prove.facts import LambdaMax
-from relu_cert.report.text import at_most, decimal, rational
+from relu_cert.report.headline import of_path
+from relu_cert.report.outcome import claims_table
+from relu_cert.report.terminal import rendered, wrapped
+from relu_cert.report.text import at_most, count, decimal, rational
 
 FORMAT, VERSION = "relu_cert path", 1
 SHOWN = 40
-INKS = ("#1b6ca8", "#c8553d", "#2e8b57", "#8e44ad", "#b8860b", "#16828a", "#a83279", "#555555")
 
 
 @dataclass(frozen=True)
@@ -37,32 +39,42 @@ class PathReport:
     results: tuple[Result, ...] = ()
     certificate: Path | None = None
 
+    @property
+    def headline(self) -> str:
+        """What was found, in a sentence."""
+        return of_path(self.cover, len(self.breakpoints), self.results)
+
     def to_text(self) -> str:
-        """A few lines: the interval, the pieces, each breakpoint, each gap."""
+        """The interval, the pieces, each breakpoint, each gap, the verdicts."""
         cover, root = self.cover, sqrt_upper(self.largest.squared)
+        unique = count(sum(p.unique for p in cover.pieces), "piece")
+        enclosed = f"{count(len(self.breakpoints), 'breakpoint')}, enclosed to a relative width of 1e-12"
         lines = [
-            f"{self.name}: the optimal network for {_about(cover.lo)} <= lambda <= {_about(cover.hi)} "
-            f"(lambda_max = {decimal(root, 8)})",
-            f"unique, proved, on {sum(p.unique for p in cover.pieces)} pieces; {_sets(cover)}{len(cover.gaps)} gaps; "
-            f"{len(self.breakpoints)} breakpoints, each in an interval of relative width 1e-12",
+            wrapped(self.headline),
+            "",
+            wrapped(
+                f"{self.name}: the optimal network for {_about(cover.lo)} <= lambda <= {_about(cover.hi)} "
+                f"(lambda_max = {decimal(root, 8)})"
+            ),
+            wrapped(f"unique, proved, on {unique}; {_sets(cover)}{count(len(cover.gaps), 'gap')}; {enclosed}"),
             "",
         ]
-        lines += [f"  {decimal(one.hi, 16):<20} {_told(one)}" for one in self.breakpoints[:SHOWN]]
+        lines += [wrapped(f"  {decimal(one.hi, 16):<20} {_told(one)}", 23) for one in self.breakpoints[:SHOWN]]
         if len(self.breakpoints) > SHOWN:
             lines.append(f"  ... and {len(self.breakpoints) - SHOWN} more (all with --json)")
         if self.lost:
-            lines.append(f"  {self.lost} events have ends that were not settled")
+            lines.append(f"  {count(self.lost, 'event')} with ends that were not settled")
         lines += [
-            f"  set  [{_about(lo)}, {_about(hi)}]: a set of dimension {_dimension(k)}"
+            wrapped(f"  set  [{_about(lo)}, {_about(hi)}]: a set of dimension {_dimension(k)}", 7)
             for lo, hi, k in _stretches(cover)[:SHOWN]
         ]
-        lines += [f"  gap  [{_about(g.lo)}, {_about(g.hi)}]: {g.reason}" for g in cover.gaps[:SHOWN]]
+        lines += [wrapped(f"  gap  [{_about(g.lo)}, {_about(g.hi)}]: {g.reason}", 7) for g in cover.gaps[:SHOWN]]
+        parts: list[RenderableType] = [*lines]
         if self.results:
-            wide = max(len(result.claim) for result in self.results)
-            lines += ["", *(f"{r.verdict:<9} {r.claim:<{wide}}  {r.detail}" for r in self.results)]
+            parts += ["", claims_table(self.results)]
         if self.certificate is not None:
-            lines += ["", f"certificate  {self.certificate}"]
-        return "\n".join(lines) + "\n"
+            parts += ["", f"certificate  {self.certificate}"]
+        return rendered(parts)
 
     def to_json(self) -> dict[str, Any]:
         """One object; exact numbers as rationals, what is only near the truth as JSON numbers."""
@@ -122,15 +134,11 @@ class PathReport:
                 table.writerow([*head, i, n.sign, repr(n.weight), *padded])
         return stream.getvalue()
 
-    def to_svg(self) -> str:
-        """Weights and width against log lambda; breakpoints as thin lines, gaps as grey bands without curves."""
-        return _Plot(self).svg()
-
 
 def _sets(cover: Cover) -> str:
     """How many pieces have a set of optimal networks that need not be a point."""
     several = [piece for piece in cover.pieces if not piece.unique]
-    return f"a set that moves continuously on {len(several)} pieces; " if several else ""
+    return f"a set that moves continuously on {count(len(several), 'piece')}; " if several else ""
 
 
 def _dimension(k: int) -> str:
@@ -168,115 +176,3 @@ def _neuron(n: CurveNeuron) -> dict[str, Any]:
     if n.block is not None:
         content["block"] = n.block
     return content
-
-
-class _Plot:
-    """One drawing of fixed size."""
-
-    left, right, top, bottom, split = 60.0, 780.0, 30.0, 460.0, 320.0
-
-    def __init__(self, report: PathReport) -> None:
-        self.report = report
-        top = min(float(report.cover.hi), 1.02 * float(sqrt_upper(report.largest.squared)))
-        self.lo, self.hi = float(report.cover.lo), max(top, 1.0001 * float(report.cover.lo))
-        weights = [n.weight * n.sign for s in report.samples for n in s.neurons]
-        self.high = max([*weights, 0.0]) or 1.0
-        self.low = min([*weights, 0.0])
-        self.widest = max((len(s.neurons) for s in report.samples), default=1) or 1
-
-    def x(self, lam: float) -> float:
-        """Where lambda is."""
-        share = log(max(lam, self.lo) / self.lo) / log(self.hi / self.lo)
-        return self.left + (self.right - self.left) * min(share, 1.0)
-
-    def y(self, weight: float) -> float:
-        """Where a signed weight is."""
-        return self.split - 20 - (self.split - 20 - self.top) * (weight - self.low) / (self.high - self.low)
-
-    def step(self, width: int) -> float:
-        """Where a width is."""
-        return self.bottom - (self.bottom - self.split - 10) * width / self.widest
-
-    def svg(self) -> str:
-        """The drawing."""
-        parts = [
-            '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 800 500" font-family="sans-serif" font-size="11">',
-            f"<title>{escape(self.report.name)}: the path of the optimal network</title>",
-            '<rect width="800" height="500" fill="white"/>',
-            *self.bands(),
-            *self.axes(),
-            *self.curves(),
-            "</svg>",
-        ]
-        return "\n".join(parts) + "\n"
-
-    def bands(self) -> list[str]:
-        """Sets of optimal networks, gaps and breakpoints."""
-        parts = []
-        for lo, hi, dimension in _stretches(self.report.cover):
-            a, b = self.x(float(lo)), self.x(float(hi))
-            parts.append(
-                f'<rect class="set" x="{a:.2f}" y="{self.top}" width="{max(b - a, 0.5):.2f}" '
-                f'height="{self.bottom - self.top}" fill="#e6dcf2">'
-                f"<title>a set of dimension {_dimension(dimension)}</title></rect>"
-            )
-        for gap in self.report.cover.gaps:
-            a, b = self.x(float(gap.lo)), self.x(float(gap.hi))
-            parts.append(
-                f'<rect class="gap" x="{a:.2f}" y="{self.top}" width="{max(b - a, 0.5):.2f}" '
-                f'height="{self.bottom - self.top}" fill="#ddd"/>'
-            )
-        for one in self.report.breakpoints:
-            x = self.x(float(one.hi))
-            parts.append(
-                f'<line class="breakpoint" x1="{x:.2f}" x2="{x:.2f}" y1="{self.top}" y2="{self.bottom}" stroke="#bbb" '
-                f'stroke-dasharray="2 3"><title>{escape(_told(one))} at {decimal(one.hi, 13)}</title></line>'
-            )
-        return parts
-
-    def axes(self) -> list[str]:
-        """Frames, ticks at powers of ten and at their double and five fold."""
-        parts = [
-            f'<rect x="{self.left}" y="{self.top}" width="{self.right - self.left}" '
-            f'height="{self.split - 10 - self.top}" fill="none" stroke="#444"/>',
-            f'<rect x="{self.left}" y="{self.split}" width="{self.right - self.left}" '
-            f'height="{self.bottom - self.split}" fill="none" stroke="#444"/>',
-            f'<text x="{self.left}" y="{self.top - 8}">sign times weight |w| of each neuron</text>',
-            f'<text x="{self.left + 6}" y="{self.split + 14}">width</text>',
-            f'<text x="{self.right}" y="{self.bottom + 34}" text-anchor="end">lambda (log)</text>',
-            f'<text x="{self.left - 6}" y="{self.y(self.high) + 4:.1f}" text-anchor="end">{self.high:.3g}</text>',
-            f'<text x="{self.left - 6}" y="{self.y(0.0) + 4:.1f}" text-anchor="end">0</text>',
-            f'<text x="{self.left - 6}" y="{self.step(self.widest) + 4:.1f}" text-anchor="end">{self.widest}</text>',
-        ]
-        for power in range(int(log10(self.lo)) - 2, int(log10(self.hi)) + 3):
-            for digit in (1, 2, 5):
-                lam = digit * 10.0**power
-                if self.lo <= lam <= self.hi:
-                    x = self.x(lam)
-                    parts.append(
-                        f'<line x1="{x:.2f}" x2="{x:.2f}" y1="{self.bottom}" y2="{self.bottom + 4}" stroke="#444"/>'
-                        f'<text x="{x:.2f}" y="{self.bottom + 16}" text-anchor="middle">{lam:g}</text>'
-                    )
-        return parts
-
-    def curves(self) -> list[str]:
-        """A line for each neuron of each piece, and one for its width."""
-        parts = []
-        inks: dict[tuple[int, str | None, int | None], str] = {}
-        pieces: dict[int, list[Sample]] = {}
-        for sample in self.report.samples:
-            pieces.setdefault(sample.piece, []).append(sample)
-        for group in pieces.values():
-            for i, neuron in enumerate(group[0].neurons):
-                key = (neuron.sign, neuron.pattern, neuron.block)
-                ink = inks.setdefault(key, INKS[len(inks) % len(INKS)])
-                points = " ".join(
-                    f"{self.x(float(s.lam)):.2f},{self.y(s.neurons[i].sign * s.neurons[i].weight):.2f}" for s in group
-                )
-                parts.append(f'<polyline points="{points}" fill="none" stroke="{ink}" stroke-width="1.4"/>')
-            y = self.step(len(group[0].neurons))
-            a, b = self.x(float(group[0].lam)), self.x(float(group[-1].lam))
-            parts.append(
-                f'<line x1="{a:.2f}" x2="{b:.2f}" y1="{y:.2f}" y2="{y:.2f}" stroke="#222" stroke-width="1.6"/>'
-            )
-        return parts

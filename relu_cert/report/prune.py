@@ -8,12 +8,17 @@ from fractions import Fraction
 from typing import Any
 
 from relu_cert.data.model import Dataset
+from relu_cert.errors import UsageError
 from relu_cert.network.approximate import PruningStep, Strategy
-from relu_cert.network.objective import ConvexNeuron
+from relu_cert.network.model import TrainedNetwork
+from relu_cert.network.objective import ConvexNeuron, network_of
+from relu_cert.report.shown import Shown
+from relu_cert.report.terminal import wrapped
+from relu_cert.report.text import count
 
 
-@dataclass(frozen=True)
-class Pruning:
+@dataclass(frozen=True, repr=False)
+class Pruning(Shown):
     """The way down from a network: free and exact to `free`, then in floats to the zero network.
 
     `network` is the file of a given network; None: the optimal one. `others` are the ways of the other strategies from
@@ -31,15 +36,41 @@ class Pruning:
     written: str | None = None
     others: Mapping[Strategy, tuple[PruningStep, ...]] = field(default_factory=dict)
 
+    @property
+    def headline(self) -> str:
+        """What was found, in a sentence."""
+        gone = len(self.start) - len(self.free)
+        whose = "the best network" if self.network is None else "this network"
+        if not gone:
+            return f"None of the {count(len(self.start), 'neuron')} of {whose} can be removed for free; exact."
+        return f"Of the {count(len(self.start), 'neuron')} of {whose}, {gone} can be removed without any loss; exact."
+
     def to_text(self) -> str:
         """A line for each width."""
         lines = [
-            f"{len(self.start)} neurons, {len(self.free)} after pruning that costs nothing (exact); "
+            wrapped(self.headline),
+            "",
+            f"{count(len(self.start), 'neuron')}, {len(self.free)} after pruning that costs nothing (exact); "
             f"then by {self.strategy}",
             f"{'width':>5}  {'objective':>14}  {'1/2|f - y|^2':>14}",
             *(f"{step.width:>5}  {step.objective:>14.8g}  {step.loss:>14.8g}" for step in self.steps),
         ]
         return "\n".join([*lines, *([f"written: {self.written}"] if self.written else [])])
+
+    def html(self) -> str:
+        """The page of `prune`."""
+        from relu_cert.report.html.prune import prune_page
+
+        return prune_page(self)
+
+    def network_of_width(self, width: int | None = None) -> TrainedNetwork:
+        """The pruned network of that width; by default the narrowest one that costs nothing, with exact weights."""
+        wanted = len(self.free) if width is None else width
+        found = [step for step in self.steps if step.width == wanted]
+        if not found:
+            there = ", ".join(str(step.width) for step in self.steps)
+            raise UsageError(f"there is no pruned network of width {wanted}; there are widths {there}.")
+        return network_of(self.free if wanted == len(self.free) else found[0].neurons(), self.data.d)
 
     def to_json(self) -> dict[str, Any]:
         """One object."""

@@ -51,6 +51,31 @@ def decimal(x: Fraction, digits: int = 10) -> str:
     return ("-" if x < 0 else "") + str(whole) + ("." + tail if tail else "")
 
 
+def count(number: int, noun: str) -> str:
+    """A number with its noun: "1 point", "2,000 points"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def percent(x: Fraction) -> str:
+    """About 100 x, as a percentage of two or three digits: "0.12 %", "12.3 %", "240 %"."""
+    return f"{decimal(100 * x, 3) if x < 10 else decimal(100 * x, 2)} %"
+
+
+def percent_at_most(x: Fraction) -> str:
+    """An upper bound of 100 x: "0.1 %", "1.2e-13 %"."""
+    bound = at_most(100 * x)
+    return f"{decimal(Fraction(bound)) if x >= Fraction(1, 10**6) else bound} %"
+
+
+def with_decimal(x: Fraction, longest: int = 40) -> str:
+    """x as a decimal, and the exact number behind it: "0.1 = 1/10", "~0.333333333333 = 1/3", "2"."""
+    shown, exact = decimal(x, 12), rational(x)
+    if shown == exact:
+        return shown
+    sign = "" if Fraction(shown) == x else "~"
+    return f"{sign}{shown}" if len(exact) > longest else f"{sign}{shown} = {exact}"
+
+
 def short(x: Fraction, width: int = 24) -> str:
     """The exact text where it is short, else about the number, marked as such."""
     text = rational(x)

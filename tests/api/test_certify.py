@@ -154,7 +154,7 @@ def test_a_certificate_that_the_checker_rejects_is_never_returned(monkeypatch):
 def test_the_reports(xor):
     """str is the terminal's report, repr one line, the notebook's form a balanced fragment, html a whole page."""
     assert "PROVED" in str(xor) and "a network of width 3" in str(xor)
-    assert repr(xor).startswith("<Certified p* = 0.253412, width 3; ") and "\n" not in repr(xor)
+    assert repr(xor).startswith("<Certified: The best network is unique") and "\n" not in repr(xor)
     short = Page(xor._repr_html_())
     assert all(name in short.prose for name in xor.claims) and not {"html", "style"} & {tag for tag, _ in short.tags}
     page = Page(xor.html(certificate="x.cert.json", data="x.csv"))

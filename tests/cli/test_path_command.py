@@ -77,17 +77,18 @@ def test_the_certificate_has_the_curve(run: tuple[Path, int]) -> None:
 
 
 def test_table_and_plot(run: tuple[Path, int]) -> None:
-    """The table has a line for each neuron of each sample, the drawing a curve for each neuron of each piece and a mark
-    for each breakpoint."""
+    """The table has a line for each neuron of each sample, the drawing a curve for each neuron and a mark for each
+    breakpoint, and it brings its colours with it."""
     folder = run[0]
     found = json.loads((folder / "out.json").read_text())
     with (folder / "curve.csv").open(newline="") as stream:
         lines = list(csv.DictReader(stream))
     assert len(lines) == sum(max(len(s["neurons"]), 1) for s in found["curve"])
     root = ElementTree.parse(folder / "curve.svg").getroot()
-    marks = [element for element in root.iter() if element.get("class") == "breakpoint"]
-    assert len(marks) == len(found["breakpoints"])
-    assert sum(1 for element in root.iter() if element.tag.endswith("polyline")) >= len(marks)
+    kinds = [element.get("class", "") for element in root.iter()]
+    assert kinds.count("event") == len(found["breakpoints"])
+    assert sum(kind.startswith("neuron ") for kind in kinds) >= max(len(s["neurons"]) for s in found["curve"])
+    assert "--ink" in root.find("{*}style").text
 
 
 @pytest.mark.parametrize(
@@ -109,4 +110,4 @@ def test_gaps_are_drawn_as_gaps(
     arguments = ["path", "--example", "twins", "--from", "1/5", "--to", "9/10", "--no-breakpoints", "--quiet"]
     assert main([*arguments, "--plot", str(plot)]) == 0
     assert "gap" in capsys.readouterr().out
-    assert any(element.get("class") == "gap" for element in ElementTree.parse(plot).getroot().iter())
+    assert any("of-gap" in element.get("class", "") for element in ElementTree.parse(plot).getroot().iter())

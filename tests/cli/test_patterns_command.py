@@ -138,7 +138,7 @@ def test_the_limit_can_be_raised():
         ("folder", "Is a directory"),
         ("missing/p.npz", "No such file or directory"),
         ("", "--out needs the name of a file"),
-        ("grid.csv", "grid.csv is the data file"),
+        ("grid.csv", "overwrite grid.csv, which is the data"),
     ],
     ids=["a folder", "no such folder", "no name", "the data"],
 )
@@ -172,7 +172,7 @@ def test_a_failure_while_writing_leaves_no_file(monkeypatch, failure, code, said
         raise failure
 
     monkeypatch.setattr(np, "savez_compressed", fail)
-    ran = run("patterns", "grid.csv", "--out", "p.npz")
+    ran = run("patterns", "grid.csv", "--out", "p.npz", "--force")
     assert ran.code == code
     assert said in ran.err
     assert sorted(p.name for p in Path().iterdir()) == ["grid.csv", "p.npz"]

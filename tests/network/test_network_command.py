@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from fractions import Fraction as F
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 
 from relu_cert import examples
 from relu_cert.cli import network as command
+from relu_cert.cli.arguments import parser
 from relu_cert.errors import UsageError
 from relu_cert.network import read_network
 from relu_cert.network.claims import STATEMENTS
@@ -21,10 +21,7 @@ from verify import check as recheck
 
 def run(*arguments: str) -> int:
     """The command with these arguments."""
-    top = argparse.ArgumentParser()
-    command.add_parser(top.add_subparsers())
-    options = top.parse_args(["network", *arguments])
-    code: int = options.run(options)
+    code: int = command.run(parser().parse_args(["network", *arguments]))
     return code
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from fractions import Fraction as F
 from pathlib import Path
@@ -11,16 +10,14 @@ import numpy as np
 import pytest
 
 from relu_cert.cli import prune as command
+from relu_cert.cli.arguments import parser
 from relu_cert.errors import UsageError
 from relu_cert.network import read_network
 
 
 def run(*arguments: str) -> int:
     """The command with these arguments."""
-    top = argparse.ArgumentParser()
-    command.add_parser(top.add_subparsers())
-    options = top.parse_args(["prune", *arguments, "--quiet"])
-    code: int = options.run(options)
+    code: int = command.run(parser().parse_args(["prune", *arguments, "--quiet"]))
     return code
 
 
@@ -48,7 +45,7 @@ def test_the_optimal_network(net: str, capsys: pytest.CaptureFixture[str]) -> No
     """Without a network the optimal one is pruned; the objective of each width is printed and never falls."""
     assert run("--example", "xor", "--out", "one.npz", "--width", "1") == 0
     text = capsys.readouterr().out
-    rows = [line.split() for line in text.splitlines()[2:-1]]
+    rows = [line.split() for line in text.splitlines()[4:-1]]
     assert [int(row[0]) for row in rows] == [3, 2, 1, 0]
     assert [float(row[1]) for row in rows] == sorted(float(row[1]) for row in rows)
     assert read_network("one.npz").m == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from fractions import Fraction
 
@@ -10,6 +11,7 @@ import pytest
 
 from relu_cert.claims.continuous import lipschitz_fit_squared, lipschitz_value
 from relu_cert.claims.model import Verdict
+from relu_cert.problem import problem_from_json
 from relu_cert.problem.model import Problem
 from relu_cert.prove.facts import Facts
 from relu_cert.solve import prepare, solve
@@ -139,3 +141,26 @@ def test_pieces_whose_middle_ties_exactly(
     written as it is, and the certificate is accepted."""
     facts = facts_on(network(Z, y), lo, lo, hi)
     assert {line.verdict for line in check(certificate_text(facts).encode())} == {"PROVED"}
+
+
+def test_a_block_that_its_projection_shows_to_be_out_has_that_multiplier() -> None:
+    """Once such a block was called out while the multiplier in the certificate was null, and the checker refused."""
+    stated = {"X": [["1", "1/2"], ["-2", "-4"]], "groups": [[0], [1]], "K": [None, [["-1"]]], "y": ["1", "0"]}
+    found = facts_on(problem_from_json(json.dumps(stated)), F(1, 2), F(1, 3), F(9, 10))
+    assert found.path is not None and not found.path.gaps
+    check(certificate_text(found).encode())
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_paths_with_cones_are_accepted(seed: int) -> None:
+    """Group lassos whose weights have signs, and others that have not: whatever is proved, the checker accepts it."""
+    draw = random.Random(seed)
+    X = [[str(draw.randint(-4, 4)) for _ in range(3)] for _ in range(3)]
+    stated = {
+        "X": X,
+        "groups": [[0], [1, 2]],
+        "K": [[["-1"]], draw.choice([None, [["-1"], ["1"]]])],
+        "y": ["3", "-2", "1"],
+    }
+    found = facts_on(problem_from_json(json.dumps(stated)), F(1), F(1, 2), F(3))
+    check(certificate_text(found).encode())

@@ -189,3 +189,21 @@ def test_a_closed_pipe_ends_quietly(arguments: list[str], tmp_path: Path) -> Non
     assert process.wait() == (64 if module == "verify" else 141)
     assert "Traceback" not in errors
     assert "BrokenPipe" not in errors
+
+
+def test_files_of_the_user_stay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A page or a refutation replaces one written here, and nothing else unless --force is given."""
+    page, folder = tmp_path / "notes.html", tmp_path / "refuted"
+    few = ["--only", "prop:one-neuron", "--examples", "2", "--quiet"]
+    page.write_text("my notes")
+    assert cli.main([*few, "--html", str(page)]) == 64
+    assert "did not write it" in capsys.readouterr().err
+    assert page.read_text() == "my notes"
+    assert cli.main([*few, "--html", str(page), "--force"]) == 0
+    assert cli.main([*few, "--html", str(page)]) == 0
+    assert cli.main([*few, "--refutations", str(folder)]) == 0
+    assert cli.main([*few, "--refutations", str(folder)]) == 0
+    written = next(folder.iterdir())
+    written.write_text("my notes")
+    assert cli.main([*few, "--refutations", str(folder)]) == 64
+    assert written.read_text() == "my notes"

@@ -70,7 +70,7 @@ def test_with_an_l2_penalty_patterns_outside_D_Z_can_be_better_than_all_of_D_Z()
 def test_the_report_says_that_optimality_is_for_these_patterns_only() -> None:
     """The line of `optimal` and the head say so; where D_Z is too large, the report says that it was not compared."""
     ran = run("check", written("d.csv", TENT), "--patterns", "1", "--seed", "3", "--max-patterns", "1")
-    assert "only 1 activation patterns" in ran.out
+    assert "only 1 activation pattern\n" in ran.out
     text = " ".join(ran.out.split())
     assert "Optimal for these patterns only: a candidate for a stationary point." in text
     assert "global not compared: D_Z may have up to" in text

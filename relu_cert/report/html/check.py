@@ -32,6 +32,7 @@ from relu_cert.report.html.weights import dual_figure, fan_figure
 from relu_cert.report.outcome import Outcome
 from relu_cert.report.text import at_most, decimal, rational, short
 from relu_cert.whole import distance
+from relu_cert.words import of_groups
 
 SYMBOLS = {Verdict.PROVED: "✓", Verdict.REFUTED: "✗", Verdict.UNDECIDED: "?"}
 MOST_EXACT = 60  # neurons, rows and the like that are listed in full
@@ -41,7 +42,7 @@ MOST_DIGITS = 400
 def check_page(outcome: Outcome) -> str:
     """The report of one run of check, as one HTML page."""
     sections = [
-        Section("verdicts", "Verdicts", (verdict_table(outcome.results),)),
+        Section("verdicts", "Verdicts", (verdict_table(outcome.results, _statements(outcome)),)),
         _network(outcome),
         _proof(outcome),
         _optimal_set(outcome),
@@ -52,6 +53,12 @@ def check_page(outcome: Outcome) -> str:
     ]
     name = Path(outcome.source.path).name
     return page(name, _head(outcome), [section for section in sections if section is not None and section.body])
+
+
+def _statements(outcome: Outcome) -> dict[str, str]:
+    """What the claims say, in words that fit the problem."""
+    said = {claim.NAME: claim.STATEMENT for claim in CLAIMS}
+    return {name: of_groups(text) for name, text in said.items()} if outcome.facts.problem.kind == "cgl" else said
 
 
 def verdict_table(results: Sequence[Result], statements: Mapping[str, str] | None = None) -> Element:
@@ -97,6 +104,7 @@ def _head(outcome: Outcome) -> list[Element]:
     ]
     shown += _pattern_card(outcome)
     return [
+        e("p", outcome.headline, cls="headline"),
         e("p", f"{text}{_variant(problem)}; what is known about it is proved.", cls="lead"),
         cards(shown),
     ]

@@ -75,7 +75,7 @@ def _head(found: Exploration) -> list[Element]:
         ("minimal networks", "–" if listed is None else f"{len(listed.vertices):,}", "the vertices"),
         ("Max Diff", f"{found.difference:.4g}", f"in {found.measure}"),
     ]
-    return [e("p", text, cls="lead"), cards(shown)]
+    return [e("p", found.headline, cls="headline"), e("p", text, cls="lead"), cards(shown)]
 
 
 def _networks(found: Exploration) -> tuple[Element, ...]:

@@ -57,6 +57,7 @@ def _head(outcome: NetworkOutcome) -> list[Element]:
         ("λ", short(found.lam, 14), str(outcome.conversion.convention)),
     ]
     return [
+        e("p", outcome.headline, cls="headline"),
         e("p", text, cls="lead"),
         cards(shown),
         e("p", outcome.conversion.text, cls="note"),

@@ -1,23 +1,40 @@
-"""The short form of a report, for a notebook: verdicts and value in a box that styles nothing but itself."""
+"""The short form of a report, for a notebook: the sentence, the verdicts or the text, and the pictures of the page."""
 
 from __future__ import annotations
 
-from relu_cert.claims.model import Verdict
+import re
+from base64 import b64encode
+from collections.abc import Sequence
+from html import unescape
+from xml.etree.ElementTree import Element
+
+from relu_cert.claims.model import Result, Verdict
 from relu_cert.report.html.markup import e, fragment
-from relu_cert.report.html.page import count
+from relu_cert.report.html.page import count, style
 from relu_cert.report.outcome import Outcome
 from relu_cert.report.text import at_most, decimal, short
 
 COLOURS = {Verdict.PROVED: "#1a9850", Verdict.REFUTED: "#d73027", Verdict.UNDECIDED: "#b8860b"}
+CLOSE = "margin:0 0 .4em"
+MOST_PICTURES = 6
 
 
-def notebook_table(outcome: Outcome) -> str:
-    """A fragment of HTML with its styles on its own elements; it takes the notebook's colours for text and paper."""
-    facts = outcome.facts
-    value = facts.value
+def notebook(headline: str, text: str, page: str) -> str:
+    """The sentence, the report as the terminal has it, and the pictures of a page."""
+    return _box(headline, [e("pre", text.partition("\n\n")[2], style="white-space:pre-wrap"), *pictures(page)])
+
+
+def notebook_check(outcome: Outcome, page: str) -> str:
+    """The same with the verdicts as a table."""
+    facts, value = outcome.facts, outcome.facts.value
     gap = "exactly" if value.lower == value.upper else f"proved to a relative {at_most(value.relative_gap)}"
     found = count(len(facts.primal.neurons), "active group" if facts.problem.kind == "cgl" else "neuron")
     head = f"p* = {decimal(value.upper, 12)}, {gap}; λ = {short(facts.lam)}; {found}"
+    return _box(outcome.headline, [e("p", head, style=CLOSE), verdict_table(outcome.results), *pictures(page)])
+
+
+def verdict_table(results: Sequence[Result]) -> Element:
+    """A table with its styles on its own elements; it takes the notebook's colours for text and paper."""
     rows = [
         e(
             "tr",
@@ -25,7 +42,24 @@ def notebook_table(outcome: Outcome) -> str:
             e("td", r.claim, style="text-align:left"),
             e("td", r.detail, style="text-align:left;white-space:normal"),
         )
-        for r in outcome.results
+        for r in results
     ]
-    table = e("table", e("tbody", rows), style="border-collapse:collapse;margin:0")
-    return fragment(e("div", e("p", head, style="margin:0 0 .4em"), table, style="max-width:60em"))
+    return e("table", e("tbody", rows), style="border-collapse:collapse;margin:0")
+
+
+def pictures(page: str) -> list[Element]:
+    """The pictures of a page, each an image that brings its own style, so that nothing leaks into the notebook."""
+    found = re.findall(r"<figure[^>]*>(<svg .*?</svg>).*?<figcaption>(.*?)</figcaption></figure>", page, re.DOTALL)
+    shown = []
+    for svg, caption in found[:MOST_PICTURES]:
+        head, _, body = svg.partition(">")
+        text = f"{head}><style>{style()}</style>{body}"
+        source = f"data:image/svg+xml;base64,{b64encode(text.encode()).decode()}"
+        words = unescape(re.sub("<[^>]*>", "", caption))
+        image = e("img", src=source, alt=words, style="max-width:100%;width:36em;background:#fdfdfb")
+        shown.append(e("figure", image, e("figcaption", words, style="font-size:90%"), style="margin:.8em 0"))
+    return shown
+
+
+def _box(headline: str, body: Sequence[Element]) -> str:
+    return fragment(e("div", e("p", e("strong", headline), style=CLOSE), list(body), style="max-width:60em"))

@@ -10,6 +10,7 @@ from xml.etree.ElementTree import Element
 from relu_cert.claims.model import Result
 from relu_cert.data.model import Dataset
 from relu_cert.path.one_neuron import NeuronBranch, NeuronPath
+from relu_cert.report.headline import of_one_neuron
 from relu_cert.report.html.check import verdict_table
 from relu_cert.report.html.commands import verify_section
 from relu_cert.report.html.frame import WIDTH, Frame, Point, drawing, padded
@@ -50,7 +51,7 @@ def _head(found: NeuronPath, data: Dataset) -> list[Element]:
         ("branches", str(len(found.branches)), "each linear in λ"),
         ("jumps", str(jumps), "the path is not continuous" if jumps else "the path is continuous"),
     ]
-    return [e("p", text, cls="lead"), cards(shown)]
+    return [e("p", of_one_neuron(found), cls="headline"), e("p", text, cls="lead"), cards(shown)]
 
 
 def weight_figure(found: NeuronPath) -> Element:

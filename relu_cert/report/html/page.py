@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element
 
 from relu_cert import __version__
 from relu_cert.report.html.markup import document, e
+from relu_cert.report.text import count as count
 
 ROUNDED = "Numbers are rounded for the eye; the exact ones are behind the folds and in the certificate."
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -52,11 +53,6 @@ def page(title: str, head: Sequence[Element], sections: Sequence[Section]) -> st
 def style() -> str:
     """The style sheet."""
     return resources.files(__package__).joinpath("style.css").read_text(encoding="utf-8")
-
-
-def count(number: int, noun: str) -> str:
-    """A number with its noun: "1 point", "2,000 points"."""
-    return f"{number:,} {noun}" + ("s" if number != 1 else "")
 
 
 def cards(rows: Sequence[tuple[str, str, str]]) -> Element:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import log10
 from shlex import quote
-from xml.etree.ElementTree import Element
+from xml.etree.ElementTree import Element, tostring
 
 from relu_cert.claims.model import Verdict
 from relu_cert.data.model import Dataset
@@ -18,7 +18,7 @@ from relu_cert.prove.facts import LambdaMax
 from relu_cert.report.html.check import verdict_rows, verdict_table
 from relu_cert.report.html.commands import certificate_name, data_arguments, verify_section
 from relu_cert.report.html.markup import e
-from relu_cert.report.html.page import Section, cards, count, figures, fold, page, table
+from relu_cert.report.html.page import Section, cards, count, figures, fold, page, style, table
 from relu_cert.report.html.path_figures import Axis, angles_figure, objective_figure, path_figure
 from relu_cert.report.html.tracks import levels, stretches, tracks
 from relu_cert.report.html.view import drawable
@@ -66,7 +66,7 @@ def _head(report: PathReport, problem: Problem) -> list[Element]:
         ("breakpoints", str(len(report.breakpoints)), "each to a relative 1e-12"),
         ("width", f"{min(widths)} to {max(widths)}" if widths else "–", "where the network is unique"),
     ]
-    return [e("p", text, cls="lead"), cards(shown)]
+    return [e("p", report.headline, cls="headline"), e("p", text, cls="lead"), cards(shown)]
 
 
 def _verdicts(report: PathReport) -> Element:
@@ -132,20 +132,35 @@ def _radius(report: PathReport) -> list[Element]:
     return [e("p", text, cls="note")]
 
 
+def path_svg(report: PathReport) -> str | None:
+    """The first picture of the page as a file of its own; None where nothing can be drawn."""
+    drawn = _pictures_of(report, ())
+    if not drawn or drawn[0] is None:
+        return None
+    svg = drawn[0][0]
+    svg.insert(0, e("metadata", "relu_cert"))
+    svg.insert(1, e("style", style()))
+    return tostring(svg, encoding="unicode") + "\n"
+
+
 def _drawn(report: PathReport, names: Sequence[str]) -> Element | None:
-    """The pictures; None where there is nothing to draw, or numbers are far outside the range of floats."""
+    return figures(*_pictures_of(report, names)) if report.samples else None
+
+
+def _pictures_of(report: PathReport, names: Sequence[str]) -> list[Element | None]:
+    """The pictures; none where there is nothing to draw, or numbers are far outside the range of floats."""
     cover = report.cover
     root = sqrt_upper(report.largest.squared)
     try:
         ends = [drawable(cover.lo), drawable(cover.hi), drawable(root)]
         found, steps = tracks(report.samples, cover), levels(report.samples, cover)
     except (OverflowError, ValueError):
-        return None
-    if not steps or min(ends) <= 0.0:
-        return None
+        return []
+    if min(ends) <= 0.0 or not (steps or cover.gaps):
+        return []
     top = max(min(ends[1], 1.3 * ends[2]), 1.001 * ends[0])
     axis = Axis(log10(ends[0]), log10(top), stretches(cover, report.largest), report.breakpoints)
-    return figures(path_figure(axis, found, steps), objective_figure(axis, steps), angles_figure(axis, found, names))
+    return [path_figure(axis, found, steps), objective_figure(axis, steps), angles_figure(axis, found, names)]
 
 
 def _breakpoints(report: PathReport) -> tuple[Element, ...]:

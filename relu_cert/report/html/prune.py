@@ -80,7 +80,7 @@ def _head(found: Pruning) -> list[Element]:
         ("λ", short(found.lam, 14), ""),
         ("then by", str(found.strategy), WORDS[found.strategy]),
     ]
-    return [e("p", text, cls="lead"), cards(shown)]
+    return [e("p", found.headline, cls="headline"), e("p", text, cls="lead"), cards(shown)]
 
 
 def _verdicts(found: Pruning) -> Element:

@@ -1,0 +1,64 @@
+"""python -m relu_cert solution: prove how far given coefficients of a lasso or group lasso are from optimal."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from relu_cert.check import DEFAULT_GAP as OPTIMUM_GAP
+from relu_cert.check import LambdaChoice
+from relu_cert.cli.emit import decide, stem, write_file
+from relu_cert.cli.options import chosen_example, input_path, is_problem, lasso_of, positive, read_data
+from relu_cert.errors import UsageError
+from relu_cert.lasso import Lasso, read_coefficients, read_lasso
+from relu_cert.report.progress import Progress
+from relu_cert.solution import DEFAULT_GAP, certified_optimum, judged
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read, solve, compare, verify, write, report."""
+    example = chosen_example(options)
+    path = input_path(options, example)
+    target = Path(options.certificate or f"{stem(Path(options.coefficients))}.solution.cert.json")
+    optimum_at = target.with_name(f"{stem(target).removesuffix('.cert')}.optimum.cert.json")
+    problem_at = target.with_name(f"{stem(target).removesuffix('.cert')}.problem.json")
+    decide(
+        options,
+        {"the problem": path, "the file of the coefficients": options.coefficients},
+        {
+            "--certificate": target,
+            "--certificate (for the optimum)": optimum_at,
+            "--certificate (for the plain problem)": problem_at,
+        },
+    )
+    given = _given(options, path)
+    if options.lam is None:
+        raise UsageError("say with --lambda what the coefficients were computed with.")
+    lam = positive(options.lam, "lambda")
+    gap = DEFAULT_GAP if options.gap is None else positive(options.gap, "the gap")
+    w = read_coefficients(options.coefficients, given.d)
+    with Progress(quiet=options.quiet) as stages:
+        optimum = certified_optimum(given, LambdaChoice(value=given.lam(lam)), OPTIMUM_GAP, stages)
+        found = judged(given, optimum, w, None, gap)
+        if not options.no_verify:
+            with stages.stage("verify"):
+                found.recheck()
+        write_file(target, found.certificate, "--certificate")
+        write_file(optimum_at, optimum.certificate, "--certificate")
+        write_file(problem_at, optimum.raw.decode(), "--certificate")
+    if options.json:
+        print(json.dumps(found.to_json() | {"certificate": str(target)}, indent=2))
+        return 0
+    print(found.to_text())
+    print(f"certificate  {target}, {optimum_at}, about {problem_at}")
+    return 0
+
+
+def _given(options: argparse.Namespace, path: Path) -> Lasso:
+    if is_problem(path):
+        for name in ("groups", "weights"):
+            if getattr(options, name) is not None:
+                raise UsageError(f"--{name} is for CSV data; a problem in JSON has a key {name!r}.")
+        return read_lasso(path)
+    return lasso_of(options, read_data(options, None))

@@ -1,0 +1,146 @@
+"""The first line of every report: one sentence for somebody who has not read the paper.
+
+It says no more than the verdicts and the facts behind them do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from math import log
+
+from relu_cert.claims.model import Result, Verdict
+from relu_cert.path.model import Cover
+from relu_cert.path.one_neuron import NeuronPath
+from relu_cert.problem.model import Problem
+from relu_cert.prove.facts import Facts, Value
+from relu_cert.report.text import at_most, count, decimal, percent, percent_at_most
+
+Said = Mapping[str, Verdict]
+
+
+def of_check(facts: Facts, results: Sequence[Result]) -> str:
+    """What `check` found, in a sentence."""
+    said: Said = {result.claim: result.verdict for result in results}
+    within = _over(facts.problem)
+    sentence = _solution(facts, said) if facts.problem.kind == "cgl" else _network(facts, said)
+    if sentence is None:
+        return _tally(results)
+    return f"{within}{sentence[0].lower() if within else sentence[0]}{sentence[1:]}"
+
+
+def of_network(value: Value, objective: Fraction, gap: Fraction) -> str:
+    """What `network` found: how much better any network could be; `gap` is what still counts as optimal."""
+    if value.upper <= 0 or objective <= 0:
+        return "The best possible objective is 0."
+    most = (objective - value.lower) / value.lower if value.lower > 0 else None
+    least = (objective - value.upper) / value.upper
+    if most is not None and most <= gap:
+        return f"This network is as good as optimal: at most {percent_at_most(most)} above the best objective; proved."
+    if least > 0 and most is not None:
+        return f"This network is not the best: its objective is {percent(least)} above the best possible one; proved."
+    return f"The objective of this network is at most {at_most(objective - value.lower)} above the best; proved."
+
+
+def of_path(cover: Cover, events: int, results: Sequence[Result]) -> str:
+    """What `path` found."""
+    said: Said = {result.claim: result.verdict for result in results}
+    where = f"from {decimal(cover.lo, 6)} to {decimal(cover.hi, 6)}"
+    if cover.complete and cover.unique:
+        change = f"; its make-up changes at {count(events, 'value')} of lambda" if events else ""
+        return f"For every lambda {where} the best network is unique and moves without a jump{change}; proved."
+    if said.get("set-continuous") is Verdict.REFUTED:
+        return f"For lambda {where} there is a jump: the set of best networks does not move continuously; proved."
+    if cover.complete:
+        return (
+            f"For every lambda {where} the set of best networks moves continuously; on part of the way there is more "
+            "than one of them; proved."
+        )
+    total = log(cover.hi) - log(cover.lo)
+    open_ = sum(log(gap.hi) - log(gap.lo) for gap in cover.gaps)
+    share = max(0, int(1000 * (1 - open_ / total))) / 10
+    left = f"{count(len(cover.gaps), 'gap')} {'is' if len(cover.gaps) == 1 else 'are'} left"
+    return f"The best networks are followed on {share:g} % of the way (in log lambda) {where}, proved; {left}."
+
+
+def of_one_neuron(path: NeuronPath) -> str:
+    """What `path --one-neuron` found."""
+    if not path.jumps:
+        return "The best network of one neuron moves without a jump as lambda changes; proved."
+    return f"The best network of one neuron jumps at {count(len(path.jumps), 'value')} of lambda; proved."
+
+
+def _over(problem: Problem) -> str:
+    """The beginning of the sentence where only some patterns are looked at."""
+    if problem.sampled is None or problem.sampled.all is not None:
+        return ""
+    return f"Over these {count(len(problem.sampled.patterns), 'activation pattern')} only, "
+
+
+def _network(facts: Facts, said: Said) -> str | None:
+    if _zero(facts):
+        return "The best network is the zero network, because lambda is so large; proved."
+    unique = said.get("p-unique")
+    if unique is Verdict.PROVED:
+        width = _width(facts)
+        has = "" if width is None else f"; it has {count(width, 'neuron')}"
+        return f"The best network is unique (up to the order and splitting of neurons){has}; proved."
+    if unique is Verdict.REFUTED:
+        return f"There is more than one best network{_several(facts, 'neuron')}; proved."
+    neurons = count(len(facts.primal.neurons), "neuron")
+    return _found(facts, said, f"The network found, with {neurons},", unique)
+
+
+def _solution(facts: Facts, said: Said) -> str | None:
+    total = count(len(facts.problem.blocks), "group")
+    if _zero(facts):
+        return f"The solution is zero in all {total}, because lambda is so large; proved."
+    unique = said.get("convex-unique", said.get("p-unique"))
+    if unique is Verdict.PROVED:
+        width = _width(facts)
+        has = "" if width is None else f"; {width} of {total} {'is' if width == 1 else 'are'} active"
+        return f"The solution is unique{has}; proved."
+    if unique is Verdict.REFUTED:
+        return f"There is more than one solution{_several(facts, 'group')}; proved."
+    active = f"{len(facts.primal.neurons)} of {total} active"
+    return _found(facts, said, f"The solution found, with {active},", unique)
+
+
+def _found(facts: Facts, said: Said, what: str, unique: Verdict | None) -> str | None:
+    """Where uniqueness is not settled, or was not asked for."""
+    rest = "" if unique is None else "; whether it is the only one is not settled"
+    if said.get("optimal") is Verdict.PROVED:
+        return f"{what} is the best there is, up to a relative {at_most(facts.value.gap)}; proved{rest}."
+    if said.get("optimal") is Verdict.UNDECIDED:
+        gap = at_most(facts.value.relative_gap)
+        return f"{what} is at most a relative {gap} from the best; that is proved, more was asked for{rest}."
+    return None
+
+
+def _zero(facts: Facts) -> bool:
+    return facts.lam**2 >= facts.lambda_max.squared
+
+
+def _width(facts: Facts) -> int | None:
+    """How many neurons the only optimal network has, where that is proved."""
+    found = facts.polytope
+    if found is not None:
+        return found.m_star if found.m_star == found.M_star else None
+    exact = facts.exact_set or facts.algebraic
+    return sum(1 for x in exact.solutions[0] if x) if exact is not None else None
+
+
+def _several(facts: Facts, noun: str) -> str:
+    """What is known about many optima."""
+    found = facts.polytope
+    if found is None:
+        return ""
+    part = f"the narrowest {'has' if found.m_star == 1 else 'have'} {count(found.m_star, noun)}"
+    return f": they form a set of dimension {found.dimension}, and {part}"
+
+
+def _tally(results: Sequence[Result]) -> str:
+    """The verdicts, counted: where nothing was asked that a sentence could be about."""
+    counts = [(sum(r.verdict is verdict for r in results), str(verdict)) for verdict in Verdict]
+    told = ", ".join(f"{number} {word}" for number, word in counts if number)
+    return f"Of {count(len(results), 'claim')}: {told}." if results else "No claim was asked for that applies here."

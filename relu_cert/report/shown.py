@@ -1,0 +1,41 @@
+"""How results show themselves in Python: a short repr, the report as str, the object of --json, HTML for notebooks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Shown:
+    """A result with a headline, a text and a JSON object. Its dataclass has repr=False: the repr is the headline."""
+
+    @property
+    def headline(self) -> str:
+        """What was found, in a sentence."""
+        raise NotImplementedError
+
+    def to_text(self) -> str:
+        """The report as the command prints it."""
+        raise NotImplementedError
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that the command prints with --json."""
+        raise NotImplementedError
+
+    def html(self) -> str:
+        """The report as one self-contained HTML page, the same as the command's --html."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object that the command prints with --json."""
+        return self.to_json()
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.headline}>"
+
+    def _repr_html_(self) -> str:
+        from relu_cert.report.html.notebook import notebook
+
+        return notebook(self.headline, self.to_text(), self.html())

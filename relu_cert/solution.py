@@ -1,0 +1,316 @@
+"""Given coefficients of a lasso or a group lasso: how far they are from optimal, and whether the solution is unique.
+
+Two certificates prove it. One has the given coefficients as its point: the dual point of the other one bounds every
+objective from below, so it proves a relative gap for them. The other one is about the optimum itself.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from math import ceil
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relu_cert.certificate import certificate, dumps
+from relu_cert.certified import Certified
+from relu_cert.check import LambdaChoice, Stages, find_facts, verdicts
+from relu_cert.checker import accepted
+from relu_cert.claims.model import Result, Verdict
+from relu_cert.data.model import Source
+from relu_cert.data.raw import digest
+from relu_cert.errors import DataError
+from relu_cert.exact import Vector, dot, norm_squared, sqrt_lower
+from relu_cert.files import Place, write_files
+from relu_cert.lasso import Lasso
+from relu_cert.network.objective import Interval
+from relu_cert.prove.facts import Facts
+from relu_cert.prove.value import HALF, block_neuron, fit, primal, value
+from relu_cert.report.outcome import Outcome, claims_table
+from relu_cert.report.shown import Shown
+from relu_cert.report.terminal import rendered, wrapped
+from relu_cert.report.text import at_least, at_most, count, decimal, percent, rational, with_decimal
+
+FORMAT, VERSION = "relu_cert solution", 1
+DEFAULT_GAP = Fraction(1, 10**6)
+OF_THE_OPTIMUM = ("optimal", "fit", "p-unique", "convex-unique")
+BITS = 128
+SHOWN = 20
+NAME = "solution-optimal"
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, repr=False)
+class CertifiedGroupLasso(Certified):
+    """What `certify_group_lasso` found: as `Certified`, with the coefficients in the scale that they were asked in."""
+
+    lasso: Lasso | None = None
+
+    @cached_property
+    def coefficients(self) -> Vector:
+        """All coefficients, exactly, one for each column of X."""
+        if self.lasso is None:
+            raise DataError("the problem as it was given is not known.")
+        return self.lasso.from_plain((n.block, n.w) for n in self.facts.primal.neurons if n.block is not None)
+
+    @property
+    def coef_(self) -> Floats:
+        """The same in floats."""
+        return np.array([float(x) for x in self.coefficients])
+
+    @property
+    def intercept_(self) -> float:
+        """mean(y - Xw), or 0 where there is no intercept."""
+        return 0.0 if self.lasso is None else float(self.lasso.best_intercept(self.coefficients))
+
+    @property
+    def objective(self) -> Interval:
+        """The optimal objective in the units of the problem as it was given, enclosed."""
+        if self.lasso is None:
+            return Interval(self.value.lower, self.value.upper)
+        return Interval(self.lasso.objective(self.value.lower), self.lasso.objective(self.value.upper))
+
+
+@dataclass(frozen=True, repr=False)
+class CertifiedSolution(Shown):
+    """What `certify_solution` found about given coefficients.
+
+    >>> from relu_cert import certify_solution
+    >>> found = certify_solution([[1, 0], [0, 2]], 1, [3, 4], 1, [2, "1.7"])
+    >>> found
+    <CertifiedSolution: These coefficients are not optimal: their objective is 0.0948 % above the best one; the \
+solution is unique; proved.>
+    >>> found.optimum.coef_
+    array([2.  , 1.75])
+    """
+
+    lasso: Lasso
+    optimum: CertifiedGroupLasso
+    given: Vector
+    intercept: Fraction
+    facts: Facts  # the given coefficients beside the dual point of the optimum
+    certificate: str
+    gap: Fraction
+
+    @property
+    def objective(self) -> Interval:
+        """The objective of the given coefficients, enclosed (norms are square roots)."""
+        lower, upper = self._plain_objective
+        return Interval(self.lasso.objective(lower), self.lasso.objective(upper))
+
+    @property
+    def distance(self) -> Interval:
+        """How far that is above the optimum."""
+        best, (lower, upper) = self.optimum.value, self._plain_objective
+        least, most = lower - best.upper, upper - max(best.lower, self.facts.value.lower)
+        return Interval(self.lasso.objective(max(least, Fraction(0))), self.lasso.objective(most))
+
+    @property
+    def relative_gap(self) -> Fraction:
+        """(objective - lower bound) / objective, an upper bound."""
+        _, upper = self._plain_objective
+        return (upper - max(self.optimum.value.lower, self.facts.value.lower)) / upper if upper else Fraction(0)
+
+    @cached_property
+    def result(self) -> Result:
+        """The verdict about the given coefficients."""
+        shown = at_most(self.relative_gap)
+        if self.relative_gap <= self.gap:
+            detail = f"relative gap at most {shown}, within the {at_most(self.gap)} asked for."
+            return Result(NAME, Verdict.PROVED, "duality", detail)
+        least = self.distance.lower
+        if least > self.gap * self.objective.upper:
+            return Result(
+                NAME, Verdict.REFUTED, "duality", f"the objective is at least {at_least(least)} above the best."
+            )
+        return Result(
+            NAME, Verdict.UNDECIDED, "", f"the relative gap is at most {shown}, above the {at_most(self.gap)}."
+        )
+
+    @property
+    def claims(self) -> Mapping[str, Result]:
+        """The verdict about the coefficients, then those about the optimum."""
+        return MappingProxyType({NAME: self.result} | dict(self.optimum.claims))
+
+    @property
+    def unique(self) -> Verdict:
+        """Whether the solution is unique."""
+        return self.optimum.claims["convex-unique"].verdict
+
+    @property
+    def headline(self) -> str:
+        """What was found, in a sentence."""
+        said = {
+            Verdict.PROVED: f"are optimal up to a relative {at_most(self.relative_gap)}",
+            Verdict.REFUTED: f"are not optimal: their objective is {self._above} above the best one",
+            Verdict.UNDECIDED: f"are within a relative {at_most(self.relative_gap)} of optimal",
+        }[self.result.verdict]
+        unique = {
+            Verdict.PROVED: "; the solution is unique; proved.",
+            Verdict.REFUTED: "; there are other solutions; proved.",
+            Verdict.UNDECIDED: "; proved. Whether the solution is unique is not settled.",
+        }[self.unique]
+        return f"These coefficients {said}{unique}"
+
+    @property
+    def _above(self) -> str:
+        best = self.optimum.value.upper
+        return percent(self._plain_objective[0] / best - 1) if best else at_least(self.distance.lower)
+
+    @cached_property
+    def _plain_objective(self) -> tuple[Fraction, Fraction]:
+        """Of the plain problem, with what a given intercept costs."""
+        away = self.lasso.best_intercept(self.given) - self.intercept if self.lasso.intercept else Fraction(0)
+        extra = HALF * self.lasso.n * away * away
+        problem, lam = self.facts.problem, self.facts.lam
+        residual = [a - b for a, b in zip(self.facts.primal.fit, problem.y, strict=True)]
+        norms = sum((sqrt_lower(norm_squared(n.w), BITS) for n in self.facts.primal.neurons), Fraction(0))
+        return HALF * norm_squared(residual) + lam * norms + extra, self.facts.value.upper + extra
+
+    def recheck(self) -> None:
+        """Give both certificates to the independent checker; ReluCertError if it does not accept them."""
+        accepted(self.certificate, self.optimum.raw)
+        self.optimum.recheck()
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        optimum: str | os.PathLike[str] | None = None,
+        data: str | os.PathLike[str] | None = None,
+        force: bool = False,
+    ) -> None:
+        """Write the certificate about the coefficients, and if they are named, that of the optimum and the file of the
+        plain problem, which both speak of."""
+        files = [(Place("path", Path(path)), self.certificate)]
+        if optimum is not None:
+            files.append((Place("optimum", Path(optimum)), self.optimum.certificate))
+        if data is not None:
+            files.append((Place("data", Path(data)), self.optimum.raw.decode()))
+        write_files(files, force=force)
+
+    def rows(self) -> list[tuple[int, str, str, str]]:
+        """For every group in use, in the given or the optimal coefficients: both, and how far apart they are."""
+        best, found = self.optimum.coefficients, []
+        for b, group in enumerate(self.lasso.groups):
+            ours, theirs = [best[j] for j in group], [self.given[j] for j in group]
+            if any(ours) or any(theirs):
+                away = max(abs(x - t) for x, t in zip(ours, theirs, strict=True))
+                found.append((b, _shown(theirs), _shown(ours), at_most(away)))
+        return found
+
+    def to_text(self) -> str:
+        """The report of `solution`."""
+        lasso, rows = self.lasso, self.rows()
+        wide = max([5, *(len(given) for _, given, _, _ in rows[:SHOWN])])
+        more = max([7, *(len(best) for _, _, best, _ in rows[:SHOWN])])
+        table = [f"{'group':>5}  {'given':<{wide}}  {'optimal':<{more}}  largest difference"]
+        table += [f"{b:>5}  {given:<{wide}}  {best:<{more}}  {away}" for b, given, best, away in rows[:SHOWN]]
+        if len(rows) > SHOWN:
+            table.append(f"  ... and {len(rows) - SHOWN} more (all with --json)")
+        results = [self.result, *(r for r in self.optimum.outcome.results if r.claim != "fit")]
+        return rendered(
+            [
+                wrapped(self.headline),
+                "",
+                wrapped(f"{count(lasso.n, 'row')}, {count(lasso.d, 'column')} in {count(len(lasso.groups), 'group')}"),
+                wrapped(f"objective    {decimal(self.objective.upper, 15)}", 13),
+                wrapped(
+                    f"optimum      {decimal(self.optimum.objective.upper, 15)}, proved to a relative "
+                    f"{at_most(self.optimum.value.relative_gap)}",
+                    13,
+                ),
+                wrapped(f"distance     {at_least(self.distance.lower)} to {at_most(self.distance.upper)}, proved", 13),
+                wrapped(f"lambda       {with_decimal(self.facts.lam)} for the plain problem", 13),
+                "",
+                claims_table(results),
+                "",
+                *table,
+            ]
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The object of `solution --json`."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "n": self.lasso.n,
+            "columns": self.lasso.d,
+            "groups": [list(group) for group in self.lasso.groups],
+            "lambda": rational(self.facts.lam / (self.lasso.n if self.lasso.average else 1)),
+            "objective": _interval(self.objective),
+            "optimum": _interval(self.optimum.objective),
+            "distance": _interval(self.distance),
+            "relative_gap": rational(self.relative_gap),
+            "claims": [
+                {"claim": r.claim, "verdict": str(r.verdict), "evidence": r.evidence, "detail": r.detail}
+                for r in self.claims.values()
+            ],
+            "given": [rational(x) for x in self.given],
+            "optimal": [rational(x) for x in self.optimum.coefficients],
+            "intercept": rational(self.lasso.best_intercept(self.optimum.coefficients)),
+        }
+
+    def html(self) -> str:
+        """The page of the optimum."""
+        return self.optimum.html()
+
+
+def certified_optimum(
+    lasso: Lasso, choice: LambdaChoice, gap: Fraction, stages: Stages, claims: tuple[str, ...] = OF_THE_OPTIMUM
+) -> CertifiedGroupLasso:
+    """The optimum of the plain problem, with its coefficients in the scale that was given."""
+    problem, raw = lasso.plain()
+    facts = find_facts(problem, choice, gap, stages)
+    source = Source("problem.json", digest(raw), "json")
+    outcome = Outcome(None, source, facts, verdicts(facts, claims), Path("problem.cert.json"))
+    return CertifiedGroupLasso(outcome, raw, lasso)
+
+
+def judged(
+    lasso: Lasso,
+    optimum: CertifiedGroupLasso,
+    w: Vector,
+    intercept: Fraction | None,
+    gap: Fraction = DEFAULT_GAP,
+) -> CertifiedSolution:
+    """The given coefficients beside the optimum; without an intercept its best value is taken."""
+    best = optimum.facts
+    blocks = lasso.to_plain(w)
+    for b, (block, entries) in enumerate(zip(best.problem.blocks, blocks, strict=True)):
+        if block.K is not None and any(dot(column, entries) > 0 for column in zip(*block.K, strict=True)):
+            raise DataError(f"the coefficients of group {b} do not obey its constraints: K'w <= 0 fails.")
+    neurons = [block_neuron(None, b, entries, BITS) for b, entries in enumerate(blocks) if any(entries)]
+    point = primal(best.problem, neurons)
+    bounds = value(best.problem, best.lam, point, best.dual, gap)
+    shown = bounds.relative_gap if bounds.upper else Fraction(0)
+    bounds = replace(bounds, gap=max(_rounded_up(shown), Fraction(1, 10**300)))
+    facts = Facts(best.problem, best.lam, best.lambda_max, point, best.dual, bounds, fit(point, bounds))
+    text = dumps(certificate(optimum.outcome.source, facts, verdicts(facts, ("optimal",))))
+    at = lasso.best_intercept(w) if intercept is None else intercept
+    return CertifiedSolution(lasso, optimum, w, at, facts, text, gap)
+
+
+def _rounded_up(x: Fraction) -> Fraction:
+    """x to two digits, upwards."""
+    if x <= 0:
+        return Fraction(0)
+    unit = Fraction(10) ** (len(str(x.numerator)) - len(str(x.denominator)) - 2)
+    return ceil(x / unit) * unit
+
+
+def _shown(entries: list[Fraction]) -> str:
+    few = ", ".join(decimal(x, 6) for x in entries[:4])
+    return f"({few}{', ...' if len(entries) > 4 else ''})" if len(entries) > 1 else few
+
+
+def _interval(interval: Interval) -> dict[str, str]:
+    return {"lower": rational(interval.lower), "upper": rational(interval.upper)}

@@ -1,0 +1,239 @@
+"""What the commands do, once their data are read: the command line and the Python interface share it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+
+from relu_cert.certificate import certificate, dumps
+from relu_cert.check import (
+    DEFAULT_GAP,
+    DEFAULT_MAX_PATTERNS,
+    LambdaChoice,
+    Stages,
+    find_facts,
+    network_problem,
+    optimum,
+    verdicts,
+)
+from relu_cert.claims.model import Result
+from relu_cert.data.model import Dataset, Source
+from relu_cert.errors import UsageError
+from relu_cert.network import Conversion, ConvexNeuron, TrainedNetwork, convex_form, fold
+from relu_cert.network.approximate import Strategy, pruning_path
+from relu_cert.network.biases import OutputBias
+from relu_cert.network.compare import own_problem
+from relu_cert.network.examine import compare, examine
+from relu_cert.network.explore import Extreme, OptimalNetworks, optimal_networks
+from relu_cert.network.merge import merge_on_data
+from relu_cert.network.prune import prune_best
+from relu_cert.network.record import network_certificate
+from relu_cert.network.verdicts import network_verdicts
+from relu_cert.path.breakpoints import Breakpoint, breakpoints
+from relu_cert.path.cover import cover
+from relu_cert.path.curve import curve
+from relu_cert.path.jumps import find_jump
+from relu_cert.path.one_neuron import NeuronPath, one_neuron_path
+from relu_cert.problem.model import Model, Problem
+from relu_cert.prove.facts import Facts
+from relu_cert.prove.lambda_max import lambda_max
+from relu_cert.report.explore import Exploration, Labels, Row
+from relu_cert.report.network import NetworkOutcome
+from relu_cert.report.path import PathReport
+from relu_cert.report.prune import Pruning
+from relu_cert.settle import propose
+from relu_cert.solve import prepare
+
+NETWORK_GAP = Fraction(1, 1000)
+BESIDE_A_NETWORK = ("patterns-complete", "optimal", "fit", "p-unique", "optimal-set")
+PATH_CLAIMS = ("patterns-complete", "continuous", "set-continuous", "min-norm-continuous", "breakpoints", "curve")
+ACTIVE = 1e-9  # of the largest weight: what counts as a neuron in the table of explore
+
+
+@dataclass(frozen=True)
+class Followed:
+    """A path: its report, the facts behind it, and the text of its certificate."""
+
+    report: PathReport
+    problem: Problem
+    text: str
+
+
+def follow(
+    problem: Problem,
+    source: Source,
+    ratios: tuple[Fraction, Fraction],
+    stages: Stages,
+    *,
+    enclose: bool = True,
+    target: Path | None = None,
+) -> Followed:
+    """The path between two parts of lambda_max; without `enclose` no breakpoints are enclosed."""
+    with stages.stage("lambda_max"):
+        floats = prepare(problem)
+        largest = lambda_max(problem, propose(floats, np.array([float(x) for x in problem.y]), 0.0))
+        lo, hi = (LambdaChoice(ratio=ratio).resolve(largest) for ratio in ratios)
+    with stages.stage("path"):
+        found = cover(problem, floats, largest, lo, hi, stages.advance)
+    enclosed: list[Breakpoint | None] = []
+    if enclose:
+        with stages.stage("breakpoints"):
+            total = sum(1 for piece in found.pieces if len(piece.s) == 1)
+            for one in breakpoints(problem, floats, largest, found):
+                enclosed.append(one)
+                stages.advance(len(enclosed), total)
+    with stages.stage("curve"):
+        kept = tuple(one for one in enclosed if one is not None)
+        drawn = curve(problem, found, kept)
+    facts = optimum(problem, LambdaChoice(value=hi), DEFAULT_GAP, stages)
+    jump = None if found.complete else find_jump(problem, floats, largest, facts, found)
+    facts = replace(facts, path=found, curve=drawn, jump=jump)
+    results = verdicts(facts, PATH_CLAIMS)
+    name, lost = Path(source.path).name, len(enclosed) - len(kept)
+    report = PathReport(name, largest, found, kept, lost, drawn.all, results, target)
+    return Followed(report, problem, dumps(certificate(source, facts, results)))
+
+
+@dataclass(frozen=True)
+class FollowedNeuron:
+    """The path of one neuron, its verdicts, and the text of its certificate."""
+
+    path: NeuronPath
+    results: tuple[Result, ...]
+    text: str
+
+
+def follow_one_neuron(data: Dataset, stages: Stages, max_patterns: int = DEFAULT_MAX_PATTERNS) -> FollowedNeuron:
+    """The exact path of a single neuron on a single feature (prop:one-neuron)."""
+    if len(data.Z[0]) != 1:
+        name = Path(data.source.path).name
+        raise UsageError(f"one neuron is for data with one feature; {name} has {len(data.Z[0])}.")
+    found = one_neuron_path([row[0] for row in data.Z], data.y)
+    problem = network_problem(data, "relu", stages, max_patterns)
+    facts = optimum(problem, LambdaChoice(value=found.top or Fraction(1)), DEFAULT_GAP, stages)
+    facts = replace(facts, one_neuron=found)
+    results = verdicts(facts, ("patterns-complete", "one-neuron"))
+    return FollowedNeuron(found, results, dumps(certificate(data.source, facts, results)))
+
+
+def examined(
+    trained: TrainedNetwork,
+    data: Dataset,
+    conversion: Conversion,
+    stages: Stages,
+    *,
+    gap: Fraction = NETWORK_GAP,
+    own: bool = True,
+    output_bias: OutputBias = "refuse",
+    max_patterns: int = DEFAULT_MAX_PATTERNS,
+    target: Path = Path("network.cert.json"),
+) -> tuple[NetworkOutcome, str]:
+    """What a trained network is worth, and the text of the certificate; `own`: also over its own patterns."""
+    network = fold(trained, data.d, ones=data.source.bias, output_bias=output_bias)
+    choice = LambdaChoice(value=conversion.lam)
+    with stages.stage("examine"):
+        found = examine(network, data.Z, data.y, conversion.lam)
+    facts = find_facts(network_problem(data, "relu", stages, max_patterns), choice, DEFAULT_GAP, stages)
+    among = None
+    if found.neurons and own:
+        among = find_facts(own_problem(found.neurons, data.Z, data.y), choice, DEFAULT_GAP, stages)
+    comparison = compare(found, facts, among)
+    results = network_verdicts(comparison, gap)
+    said = (*verdicts(facts, BESIDE_A_NETWORK), *results)
+    text = dumps(network_certificate(data.source, comparison, conversion, trained.origin, gap, said))
+    return NetworkOutcome(trained, data, conversion, comparison, results, target, gap=gap), text
+
+
+def pruned(
+    data: Dataset,
+    lam: Fraction,
+    stages: Stages,
+    *,
+    trained: TrainedNetwork | None = None,
+    strategy: Strategy = Strategy.RESIDUAL,
+    correct: bool = True,
+    seed: int = 0,
+    max_patterns: int = DEFAULT_MAX_PATTERNS,
+    every: bool = True,
+) -> Pruning:
+    """The way down from a trained network, or from the optimal one; with `every`, by the other strategies, too."""
+    if trained is not None:
+        start = convex_form(fold(trained, data.d, ones=data.source.bias))
+    else:
+        facts = find_facts(
+            network_problem(data, "relu", stages, max_patterns), LambdaChoice(value=lam), DEFAULT_GAP, stages
+        )
+        start = tuple(ConvexNeuron(neuron.sign, neuron.w) for neuron in facts.primal.neurons)
+    with stages.stage("prune"):
+        free = prune_best(merge_on_data(start, data.Z).neurons, data.Z).neurons
+        ways = {
+            one: tuple(pruning_path(free, data.Z, data.y, lam, one, correct=correct, seed=seed))
+            for one in Strategy
+            if every or one is strategy
+        }
+    given = None if trained is None else trained.origin.path or trained.origin.format
+    return Pruning(
+        data, lam, given, strategy, correct, start, free, ways[strategy], None,
+        {one: steps for one, steps in ways.items() if one is not strategy},
+    )  # fmt: skip
+
+
+def compared(
+    data: Dataset,
+    validation: Dataset,
+    test: Dataset,
+    choice: LambdaChoice,
+    stages: Stages,
+    *,
+    model: Model = "relu",
+    extreme: Extreme = "norm",
+    seed: int = 0,
+    max_patterns: int = DEFAULT_MAX_PATTERNS,
+) -> Exploration:
+    """Optimal networks that differ off the training data: the shortest, an extreme one, the best on other data."""
+    facts = find_facts(network_problem(data, model, stages, max_patterns), choice, DEFAULT_GAP, stages)
+    with stages.stage("explore"):
+        networks = optimal_networks(facts)
+        rows = _rows(facts, networks, (data, validation, test), extreme, seed)
+    return Exploration(facts, networks, rows, data, validation, test, extreme, seed)
+
+
+def _rows(
+    facts: Facts, networks: OptimalNetworks, sets: Sequence[Dataset], extreme: Extreme, seed: int
+) -> tuple[Row, ...]:
+    """Min L2, EP, V-MSE and T-MSE."""
+    labels = _labels(sets)
+    (Zv, yv), (Zt, yt) = ((part.Z, np.array([float(x) for x in part.y])) for part in sets[1:])
+    found = {
+        "Min L2": networks.min_norm(),
+        "EP": networks.extreme(extreme, seed),
+        "V-MSE": networks.least_error(Zv, yv),
+        "T-MSE": networks.least_error(Zt, yt),
+    }
+    slacks = {"V-MSE": (Zv, yv), "T-MSE": (Zt, yt)}
+    rows = []
+    for name, alpha in found.items():
+        on_test = networks.outputs(Zt) @ alpha
+        rows.append(
+            Row(
+                name,
+                int((alpha > ACTIVE * alpha.max(initial=0.0)).sum()),
+                float(facts.lam) ** 2 * float(alpha @ alpha),
+                float(np.mean((networks.outputs(Zv) @ alpha - yv) ** 2)),
+                float(np.mean((on_test - yt) ** 2)),
+                None if labels is None else labels.accuracy(on_test, yt),
+                networks.slack(*slacks[name], alpha) if name in slacks else None,
+                tuple(float(a) for a in alpha),
+            )
+        )
+    return tuple(rows)
+
+
+def _labels(sets: Sequence[Dataset]) -> Labels | None:
+    """The two values of the targets, if there are exactly two."""
+    values: set[Fraction] = {y for data in sets for y in data.y}
+    return Labels(float(min(values)), float(max(values))) if len(values) == 2 else None
