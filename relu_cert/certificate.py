@@ -285,15 +285,19 @@ def _group(group: Group) -> dict[str, Any]:
 
 
 def _optimal_set(problem: Problem, found: OptimalSet) -> dict[str, Any]:
-    return {
-        "lift": matrix(found.lift),
-        "classes": [_class(problem, one) for one in (found.out if isinstance(found.out, tuple) else found.classes)],
-        "sigma": number(found.sigma),
-        "masses": vector(found.masses),
-        "split": vector(found.split),
-        "tau": number(found.tau),
-        "forced": vector(found.forced),
-    } | _outs(problem, found) | ({"mixed": [[a, vector(beta)] for a, beta in found.mixed]} if found.mixed else {})
+    return (
+        {
+            "lift": matrix(found.lift),
+            "classes": [_class(problem, one) for one in (found.out if isinstance(found.out, tuple) else found.classes)],
+            "sigma": number(found.sigma),
+            "masses": vector(found.masses),
+            "split": vector(found.split),
+            "tau": number(found.tau),
+            "forced": vector(found.forced),
+        }
+        | _outs(problem, found)
+        | ({"mixed": [[a, vector(beta)] for a, beta in found.mixed]} if found.mixed else {})
+    )
 
 
 def _outs(problem: Problem, found: OptimalSet) -> dict[str, Any]:

@@ -145,9 +145,7 @@ def find_facts(
         return replace(facts, ggp=position_facts(problem))
 
 
-def optimum(
-    problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stages, limits: Limits = NO_LIMITS
-) -> Facts:
+def optimum(problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stages, limits: Limits = NO_LIMITS) -> Facts:
     """The facts about the optimum at lambda."""
     if problem.unlisted:
         return _covered_optimum(problem, choice, gap, stages, limits)

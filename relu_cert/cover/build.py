@@ -33,7 +33,7 @@ from relu_cert.cover.engine import Ties as EngineTies
 from relu_cert.cover.lines import Weights, coarse, coarse_bits, doubtful, lower_root, margin_for, side_of, weights_of
 from relu_cert.cover.model import Cover, Row, Streams, Tie
 from relu_cert.cover.refine import Data
-from relu_cert.cover.ties import SAME, Untied, engine_ties, longest_squared, ties_at, unit, value
+from relu_cert.cover.ties import SAME, Untied, engine_ties, ties_at, unit, value
 from relu_cert.exact import Vector
 
 THETA_BITS = 220
@@ -89,7 +89,9 @@ def roots(basis: Sequence[Row]) -> list[Integers]:
     ]
 
 
-def grow(task: Task, nodes: int, violation: float, go_on: Callable[[int, int], bool] = lambda nodes, open: True) -> Done:
+def grow(
+    task: Task, nodes: int, violation: float, go_on: Callable[[int, int], bool] = lambda nodes, open: True
+) -> Done:
     """The tree of one root cone; `go_on(nodes, open cones)` is asked after every chunk."""
     stack, tape = empty_stack(task.side, DEPTH), empty_tape()
     start(task.side, stack, task.cone)
@@ -97,22 +99,33 @@ def grow(task: Task, nodes: int, violation: float, go_on: Callable[[int, int], b
         code = walk(task.side, task.ties, stack, tape, CHUNK, DEPTH, DELTA, violation)
         if code == FULL:
             tape = longer(tape)
-        elif code != GO_ON or stack.count[NODES] > nodes or not go_on(int(stack.count[NODES]), int(stack.count[TOP])):
-            return Done(code, streams(tape, int(stack.count[NODES]), int(stack.count[LEAVES])), task.side.frame.T @ stack.at)
+        elif (
+            code != GO_ON or stack.counts[NODES] > nodes or not go_on(int(stack.counts[NODES]), int(stack.counts[TOP]))
+        ):
+            return Done(
+                code, streams(tape, int(stack.counts[NODES]), int(stack.counts[LEAVES])), task.side.frame.T @ stack.at
+            )
 
 
 def streams(tape: Tape, nodes: int, leaves: int) -> Streams:
     """What was written."""
     c, m, x, r = (int(n) for n in tape.used)
     rows = tape.rows[:r].astype("<u2").tobytes()
-    return Streams(tape.codes[:c].tobytes(), tape.multipliers[:m].tobytes(), tape.data[:x].tobytes(), rows, nodes, leaves)
+    return Streams(
+        tape.codes[:c].tobytes(), tape.multipliers[:m].tobytes(), tape.data[:x].tobytes(), rows, nodes, leaves
+    )
 
 
 def joined(parts: Sequence[Streams]) -> Streams:
     """The trees of all root cones, one after the other."""
-    names = ("codes", "multipliers", "data", "rows")
-    joint = [b"".join(getattr(part, name) for part in parts) for name in names]
-    return Streams(*joint, sum(part.nodes for part in parts), sum(part.leaves for part in parts))
+    return Streams(
+        b"".join(part.codes for part in parts),
+        b"".join(part.multipliers for part in parts),
+        b"".join(part.data for part in parts),
+        b"".join(part.rows for part in parts),
+        sum(part.nodes for part in parts),
+        sum(part.leaves for part in parts),
+    )
 
 
 def tree(
@@ -174,7 +187,7 @@ def dual_cover(
     found = {}
     margins = []
     weights = {xi: weights_of(data.lines, theta, xi) for xi in (1, -1)}
-    for xi, here in weights.items():
+    for here in weights.values():
         bits = coarse_bits(here, lam)
         if bits < 8:
             raise Untied("lambda is too small for short integers")
@@ -195,7 +208,7 @@ def known_ties(data: Data, weights: dict[int, Weights], directions: Sequence[tup
     found: list[Tie] = []
     for own, u in directions:
         for xi, v in ((own, u), (own, tuple(-x for x in u)), (-own, u), (-own, tuple(-x for x in u))):
-            if abs(value(weights[xi], v) / float(data.lam) - 1.0) < SAME:
-                if not any(t.xi == xi and np.abs(unit(t.u) - unit(v)).max() < SAME for t in found):
-                    found += ties_at(data, weights[xi], xi, v)
+            known = any(t.xi == xi and np.abs(unit(t.u) - unit(v)).max() < SAME for t in found)
+            if not known and abs(value(weights[xi], v) / float(data.lam) - 1.0) < SAME:
+                found += ties_at(data, weights[xi], xi, v)
     return found

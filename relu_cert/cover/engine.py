@@ -2,8 +2,8 @@
 
     f1(u) = c0.u + sum over the convex lines of (w.u)_+,      f2(u) = sum over the concave lines of (w.u)_+
 
-A leaf cone(g_1, ..., g_d) is proved by a = c + (a point of the zonotope of f2), |c| <= lambda, with a.g_i >= f1(g_i) for
-every generator: f1 is sublinear, so f1(u) <= a.u <= lambda |u| + f2(u) on the whole cone. The point of the zonotope is a
+A leaf cone(g_1, ..., g_d) is proved by a = c + (a point of the zonotope of f2), |c| <= lambda, with a.g_i >= f1(g_i)
+for every generator: f1 is sublinear, so f1(u) <= a.u <= lambda |u| + f2(u) on the whole cone. That point is a
 convex combination of gradients of f2 (atoms), found by pairwise Frank-Wolfe steps with a true line search. A cone that
 is not proved is bisected on the edge with the most kink mass; where few convex lines cross it, it is split by the sign
 of one of them; at a ray that the data fix (all its rows are tight) it is split into a star.
@@ -87,7 +87,7 @@ class Stack(NamedTuple):
     ray: Integers
     signs: Integers
     n_signs: Integers
-    count: Integers  # top, nodes, leaves, deepest, longest
+    counts: Integers  # top, nodes, leaves, deepest, longest
     at: Floats  # where the walk got stuck or found a violation
 
 
@@ -127,7 +127,7 @@ def empty_stack(side: Side, most_depth: int) -> Stack:
         ray=np.full((S, d), -1, np.int64),
         signs=np.zeros((S, MOST_SIGNS), np.int64),
         n_signs=np.zeros(S, np.int64),
-        count=np.zeros(5, np.int64),
+        counts=np.zeros(5, np.int64),
         at=np.zeros(d),
     )
 
@@ -377,7 +377,7 @@ def start(side, stack, cone):  # type: ignore[no-untyped-def]
             stack.n_P[0] = m
     stack.depth[0] = 0
     stack.n_signs[0] = 0
-    stack.count[TOP] = 1
+    stack.counts[TOP] = 1
 
 
 @compile_
@@ -795,7 +795,7 @@ def star_split(side, ties, stack, tape, cur, found, A, mix):  # type: ignore[no-
         stack.size[target, at] = 1.0
         stack.ray[target, at] = hit
         stack.depth[target] += 1
-    stack.count[TOP] = level + 1
+    stack.counts[TOP] = level + 1
     return True
 
 
@@ -844,7 +844,7 @@ def sign_split(side, stack, tape, cur, t, d):  # type: ignore[no-untyped-def]
     stack.n_P[cur] = n - 1
     stack.n_P[new] = n - 1
     stack.n_N[new] = stack.n_N[cur]
-    stack.count[TOP] += 1
+    stack.counts[TOP] += 1
     return True
 
 
@@ -860,7 +860,7 @@ def choose_edge(stack, cur, M, t, tip, d):  # type: ignore[no-untyped-def]
         for i in range(d):
             for j in range(i + 1, d):
                 if tip >= 0:
-                    if i == tip or j == tip:
+                    if tip in (i, j):
                         continue
                     a = max(1.0 - M[i, tip] ** 2, 1e-30)
                     b = max(1.0 - M[j, tip] ** 2, 1e-30)
@@ -964,7 +964,7 @@ def bisect(side, stack, tape, cur, first, second, tip, M, mix):  # type: ignore[
     stack.ray[cur, first] = -1
     stack.depth[new] += 1
     stack.depth[cur] += 1
-    stack.count[TOP] += 1
+    stack.counts[TOP] += 1
 
 
 @compile_
@@ -1000,7 +1000,7 @@ def walk(side, ties, stack, tape, budget, most_depth, delta, violation):  # type
         np.empty(d),
     )  # fmt: skip
     for _ in range(budget):
-        if stack.count[TOP] == 0:
+        if stack.counts[TOP] == 0:
             return DONE
         used = tape.used
         if (
@@ -1010,9 +1010,9 @@ def walk(side, ties, stack, tape, budget, most_depth, delta, violation):  # type
             or used[3] + 2 > tape.rows.shape[0]
         ):
             return FULL
-        cur = stack.count[TOP] - 1
-        stack.count[NODES] += 1
-        stack.count[DEEPEST] = max(stack.count[DEEPEST], stack.depth[cur])
+        cur = stack.counts[TOP] - 1
+        stack.counts[NODES] += 1
+        stack.counts[DEEPEST] = max(stack.counts[DEEPEST], stack.depth[cur])
         longest = 0
         rays = 0
         tip = -1
@@ -1030,7 +1030,7 @@ def walk(side, ties, stack, tape, budget, most_depth, delta, violation):  # type
                     s += stack.G[cur, i, l] * stack.G[cur, j, l]
                 M[i, j] = s
                 M[j, i] = s
-        stack.count[LONGEST] = max(stack.count[LONGEST], longest)
+        stack.counts[LONGEST] = max(stack.counts[LONGEST], longest)
         hit = -1
         for a in range(ties.a.shape[0]):
             inside = True
@@ -1049,8 +1049,8 @@ def walk(side, ties, stack, tape, budget, most_depth, delta, violation):  # type
             tape.data[used[2]] = ties.names[hit]
             used[0] += 1
             used[2] += 1
-            stack.count[LEAVES] += 1
-            stack.count[TOP] -= 1
+            stack.counts[LEAVES] += 1
+            stack.counts[TOP] -= 1
             continue
         for i in range(d):
             best[i] = 1.0
@@ -1061,8 +1061,8 @@ def walk(side, ties, stack, tape, budget, most_depth, delta, violation):  # type
         else:
             proved = False
         if proved:
-            stack.count[LEAVES] += 1
-            stack.count[TOP] -= 1
+            stack.counts[LEAVES] += 1
+            stack.counts[TOP] -= 1
             continue
         if rays == 0 and value_at(stack, cur, best, d, M) > violation:
             for j in range(d):
@@ -1084,4 +1084,4 @@ def walk(side, ties, stack, tape, budget, most_depth, delta, violation):  # type
             continue
         first, second = choose_edge(stack, cur, M, best, tip, d)
         bisect(side, stack, tape, cur, first, second, tip, M, mix)
-    return DONE if stack.count[TOP] == 0 else GO_ON
+    return DONE if stack.counts[TOP] == 0 else GO_ON

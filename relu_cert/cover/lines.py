@@ -159,11 +159,9 @@ def margin_for(Z_squared: Fraction, lam: Fraction, radius_squared: Fraction, bit
 
 def light(N: Integers) -> Integers:
     """Each row shifted down until its entries are below 2^LIGHT_BITS."""
-    out = N.copy()
-    for row in out:
-        longest = int(np.abs(row).max(initial=0))
-        row >>= max(longest.bit_length() - LIGHT_BITS, 0)
-    return out
+    longest = np.abs(N).max(axis=1, initial=0).tolist()
+    shifts = np.array([max(x.bit_length() - LIGHT_BITS, 0) for x in longest], dtype=np.int64)
+    return N >> shifts[:, None]
 
 
 def lower_root(squared: Fraction) -> Fraction:
@@ -210,7 +208,9 @@ def row_space(lines: Lines) -> tuple[Row, ...]:
     for c, a in zip(lines.line, lines.multiple, strict=True):
         if c >= 0:
             sizes[c] += float(a) ** 2
-    axes = np.linalg.svd(np.sqrt(sizes)[:, None] * np.array(lines.rows, dtype=np.float64), full_matrices=False)[2][:rank]
+    axes = np.linalg.svd(np.sqrt(sizes)[:, None] * np.array(lines.rows, dtype=np.float64), full_matrices=False)[2][
+        :rank
+    ]
     chosen = []
     for axis in axes @ np.linalg.pinv(E):
         short = np.round(axis / np.abs(axis).max() * 31).astype(int).tolist()

@@ -133,7 +133,14 @@ class Prover:
             radius = 2 * (self._upper(neurons, residual) - lower_bound(self.given.y, theta))
             try:
                 cover = dual_cover(
-                    data, self.frame, theta, data.lam**2, ties, max(radius, Fraction(0)), self._pool("prove"), 1.0 + 1e-7
+                    data,
+                    self.frame,
+                    theta,
+                    data.lam**2,
+                    ties,
+                    max(radius, Fraction(0)),
+                    self._pool("prove"),
+                    1.0 + 1e-7,
                 )
                 return Found(neurons, theta, replace(cover, tau=tau, bits=THETA_BITS))
             except Stuck as stuck:

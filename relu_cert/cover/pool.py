@@ -93,5 +93,3 @@ def timed(task: Task, nodes: int, violation: float, seconds: float | None) -> Do
 
 
 Pools = Serial | Processes | Cluster
-
-

@@ -176,9 +176,12 @@ class _Newton:
 
     def run(self, most: int = 60) -> float:
         """Newton steps until the digits are used up; the last gradient, relatively to lambda."""
-        data, lam = self.data, float(self.data.lam)
+        lam = float(self.data.lam)
         J = np.hstack(
-            [f.xi * (on[:, None] * (self.Z @ q)) for f, on, (_, q, _) in zip(self.faces, self.on, self.frames, strict=True)]
+            [
+                f.xi * (on[:, None] * (self.Z @ q))
+                for f, on, (_, q, _) in zip(self.faces, self.on, self.frames, strict=True)
+            ]
         )
         at = np.cumsum([0, *(q.shape[1] for _, q, _ in self.frames)])
         square = J.T @ J
@@ -284,7 +287,9 @@ def _settled(data: Data, faces: list[Face], bits: int) -> tuple[list[Exact], Row
         newton = _Newton(data, faces, bits)
         error = newton.run()
         vectors = newton.vectors()
-        kept = [f for f, v in zip(faces, vectors, strict=True) if sum(float(a) * b for a, b in zip(v, f.v, strict=True)) > 0]
+        kept = [
+            f for f, v in zip(faces, vectors, strict=True) if sum(float(a) * b for a, b in zip(v, f.v, strict=True)) > 0
+        ]
         if len(kept) < len(faces):  # what turns round wants weight 0
             if not kept:
                 raise Unrefined("no neuron keeps its direction")

@@ -129,7 +129,9 @@ def shares_of(
         (weights.unit * lam.numerator * x << 300) // size - a * lam.denominator for x, a in zip(u, v, strict=True)
     ]  # sum of share w p, times one
     scale = float(lam)
-    columns = np.array([[float(Fraction(weights.w[c] * p, weights.unit)) for p in weights.lines.rows[c]] for c in tight])
+    columns = np.array(
+        [[float(Fraction(weights.w[c] * p, weights.unit)) for p in weights.lines.rows[c]] for c in tight]
+    )
     A = columns.T / scale
     b = np.array([float(Fraction(x, one)) for x in goal]) / scale
     lowest = np.array([{0: 0.0, 1: 1.0, -1: -np.inf}[chosen.get(c, 0)] for c in tight])
@@ -146,7 +148,9 @@ def shares_of(
     found = [int(Fraction(float(s)) * grid) if f else round(s) * grid for s, f in zip(share, free, strict=True)]
     for _ in range(40):
         left = [
-            goal[l] * grid - lam.denominator * sum(s * weights.w[c] * weights.lines.rows[c][l] for s, c in zip(found, tight, strict=True))
+            goal[l] * grid
+            - lam.denominator
+            * sum(s * weights.w[c] * weights.lines.rows[c][l] for s, c in zip(found, tight, strict=True))
             for l in range(len(u))
         ]
         rest = np.array([float(Fraction(x, one)) for x in left]) / scale

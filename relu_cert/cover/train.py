@@ -104,6 +104,7 @@ def weigh(A: Floats, y: Floats, lam: float, most: int = 2000) -> Floats:
 def newton(task: Task, V: Floats, xi: Signs, smooth: list[float], most: int) -> tuple[Floats, Signs]:
     """Newton's method on the neurons, (s)_+ smoothed as (s + sqrt(s^2 + mu^2)) / 2, mu from large to small."""
     Z, y, lam = task.Z, task.y, task.lam
+    size: Floats
     for mu in smooth:
         damping = 1e-10
         for _ in range(most):

@@ -186,9 +186,9 @@ def _stable_relu(Z: Matrix, neuron: NeuronClass, ball: Ball) -> bool:
     start = combine(Z, [weights.get(k, Fraction(0)) for k in range(len(Z))])
     m, W = _multipliers([Z[c] for c in neuron.basis], start)
     v = combine([start, *(Z[c] for c in neuron.basis)], [Fraction(1), *m])
-    N, q = scaled_rows(Z)
+    N, _ = scaled_rows(Z)
     (u,), p = scaled_rows([v])
-    room = zeta2 * R2 * p * p  # height^2 > |z|^2 Zeta^2 R^2, times (p q)^2
+    room = zeta2 * R2 * p * p  # height^2 > |z|^2 Zeta^2 R^2, in units in which Z and v are integers
     for k, z in enumerate(N):
         if k in kinks or not any(z):
             if k in on:

@@ -1,6 +1,6 @@
 """Strict leaves: |c| <= bound and a = c + (a point of the zonotope of f2) with a.g_i >= f1(g_i) at every generator.
 
-All in 64-bit integers, in limbs whose sums are bounded; cones with long generators in Python's. A leaf's c and its atoms
+All in 64-bit integers, in limbs whose sums are bounded; cones with long generators in Python's. A leaf's c and atoms
 are derived: any choice of them is sound, so that shifts and roundings on the way are harmless. Where a convex line was
 split, it counts on its side as a linear term, or not at all.
 """
@@ -52,9 +52,9 @@ def check_strict(leaves: Leaves, rows: Coarse, node: Node) -> None:
     for at in range(0, len(cones), BATCH):
         part = slice(at, at + BATCH)
         good[part] = dominates(a[part], G[cones[part]], right[part])
-    for leaf in np.flatnonzero(~plain):
-        at_g = [dot(a[leaf].tolist(), leaves.vertices[g]) for g in leaves.cones[leaf]]
-        good[leaf] = all(x >= WEIGHT * y for x, y in zip(at_g, right[leaf], strict=True))
+    for i in np.flatnonzero(~plain).tolist():
+        at_g = [dot(a[i].tolist(), leaves.vertices[g]) for g in leaves.cones[i]]
+        good[i] = all(x >= WEIGHT * y for x, y in zip(at_g, right[i], strict=True))
     if not good.all():
         bad = int(np.flatnonzero(~good)[0])
         raise node.reject("a.g >= f1(g) at the generators of every strict leaf", f"less at leaf {bad} of {len(good)}")
@@ -118,7 +118,8 @@ def directions(leaves: Leaves, U: Integers, cones: Integers, bound: int) -> Inte
     size = np.array([isqrt(s) + 1 for s in square.tolist()], dtype=np.int64)  # > |v|
     high, size = bound >> 13, size[:, None]
     whole, rest = np.divmod(np.abs(v) * high, size)
-    return ((whole << 13) + (rest << 13) // size) * np.sign(v)
+    found: Integers = ((whole << 13) + (rest << 13) // size) * np.sign(v)
+    return found
 
 
 def limbs(A: NDArray[Any], bits: int) -> list[NDArray[Any]]:

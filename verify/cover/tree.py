@@ -1,8 +1,8 @@
 """The tree of cones, read and walked: every point of the row space lies in a leaf.
 
-The roots are the 2^d sign cones of a basis. A bisection replaces g_i, then g_j, by p = m g_i + g_j; a star replaces, one
-at a time, each g_i with x_i > 0 by a ray u = sum x_i g_i, x >= 0: cone(g) is the union of such children, because a point
-sum tau_i g_i loses the generator with the least tau_i / x_i. A sign split has both closed sides of a line.
+The roots are the 2^d sign cones of a basis. A bisection replaces g_i, then g_j, by p = m g_i + g_j; a star replaces,
+one at a time, each g_i with x_i > 0 by a ray u = sum x_i g_i, x >= 0: cone(g) is the union of such children, because a
+point sum tau_i g_i loses the generator with the least tau_i / x_i. A sign split has both closed sides of a line.
 """
 
 from __future__ import annotations
