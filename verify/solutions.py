@@ -66,9 +66,7 @@ class OptimalSet:
         return bool(self.dimension) or any(neuron.active is False for neuron in self.neurons)
 
 
-def set_rule(
-    check: Callable[[Problem, Facts, Node], OptimalSet], *after: str, by: Fact[Any] = MULTIPLIERS
-) -> Rule:
+def set_rule(check: Callable[[Problem, Facts, Node], OptimalSet], *after: str, by: Fact[Any] = MULTIPLIERS) -> Rule:
     """A rule that proves the set and what is known of its neurons, on the ground of what proves the dual point."""
 
     def both(problem: Problem, facts: Facts, node: Node) -> Facts:

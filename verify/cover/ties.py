@@ -15,9 +15,7 @@ from verify.cover.tree import RAY, WEIGHT, Leaves, Special
 from verify.problem import cleared
 from verify.text import Node, show
 
-TOUCHES = (
-    48  # a row through a ray is on at a point p where (w.p)^2 2^48 > |w|^2 |p|^2 and w.p > 0: a choice, not a claim
-)
+TOUCHES = 48  # a row through a ray is on at p where w.p > 0 and (w.p)^2 2^48 > |w|^2 |p|^2: a choice, not a claim
 
 
 @dataclass(frozen=True)
@@ -92,7 +90,9 @@ def in_piece(
 ) -> bool:
     """Whether these lines have the given sides (0: any) on the whole leaf."""
     split = {weights.convex[k]: 1 if on else -1 for k, on in leaf.signs}
-    heights = weights.lines.array[list(lines)] @ np.array(cone, dtype=object).T if lines else np.zeros((0, 1))
+    if not lines:
+        return True
+    heights = weights.lines.array[list(lines)] @ np.array(cone, dtype=object).T
     for c, row in zip(lines, heights.tolist(), strict=True):
         if c in split:
             if side[c] not in (0, split[c]):

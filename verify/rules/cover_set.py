@@ -32,6 +32,8 @@ def check(problem: Problem, facts: Facts, node: Node) -> OptimalSet:
         found = checked(ball, cover, i, tie, entry)
         if classes.setdefault(found.key, found).B != found.B:
             raise entry.reject("the same v as the class before it with this sign and pattern")
+        if found.face is not None and found.face.idle:  # on this side it may cost nothing to leave the face
+            classes[found.key] = found
     return check_set(ball, list(classes.values()), fields)
 
 
