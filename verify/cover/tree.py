@@ -184,7 +184,7 @@ class Walk:
         key = (cone[i], cone[j], *self.reader.multiplier())
         if key not in self.middles:
             a, b = (self.leaves.vertices[g] for g in key[:2])
-            self.middles[key] = self.number(middle(a, b, *key[2:], self.node))
+            self.middles[key] = self.number(middle(a, b, *key[2:]))
         return self.middles[key], (i, j)
 
     def star(self, cone: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
@@ -225,12 +225,10 @@ def opposite(g: Row) -> Row:
     return tuple(-x for x in g)
 
 
-def middle(a: Row, b: Row, p: int, q: int, node: Node) -> Row:
-    """p a + q b, primitive."""
+def middle(a: Row, b: Row, p: int, q: int) -> Row:
+    """p a + q b, primitive: not zero, because all generators of one root lie in its cone, which holds no line."""
     g = [p * x + q * y for x, y in zip(a, b, strict=True)]
     divisor = gcd(*g)
-    if divisor == 0:
-        raise node.reject("generators that are not opposite")
     return tuple(x // divisor for x in g)
 
 
