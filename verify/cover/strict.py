@@ -34,7 +34,7 @@ def check_strict(leaves: Leaves, rows: Coarse, node: Node) -> None:
     if not leaves.cones or not leaves.vertices:  # no rows but zeros: the only cone is {0}
         return
     cones = np.array(leaves.cones, dtype=np.int64)
-    short = np.array([max(map(abs, g)).bit_length() <= SHORT for g in leaves.vertices])
+    short = np.array([max(map(abs, g)).bit_length() <= SHORT for g in leaves.vertices], dtype=bool)
     G = np.array([g if s else (0,) * d for g, s in zip(leaves.vertices, short, strict=True)], dtype=np.int64)
     U = np.array([unit(g) for g in leaves.vertices], dtype=np.int64)
     a = WEIGHT * directions(leaves, U, cones, rows.bound) + zonotope(leaves, U, cones, rows.N)
@@ -94,7 +94,7 @@ def zonotope(leaves: Leaves, U: Integers, cones: Integers, N: Integers) -> Integ
     if not len(N):
         return W
     light = shifted(N, LIGHT_BITS).T
-    leaf = np.array(leaves.atom_leaf)
+    leaf = np.array(leaves.atom_leaf, dtype=np.int64)
     weight = np.array(leaves.atom_weight, dtype=np.int64)
     point = np.frombuffer(b"".join(leaves.atom_point), dtype=np.uint8).reshape(len(leaf), -1).astype(np.int64)
     for at in range(0, len(leaf), BATCH):

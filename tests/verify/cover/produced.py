@@ -28,7 +28,6 @@ def cube(d: int, seed: int) -> tuple[tuple[tuple[Fraction, ...], ...], tuple[Fra
 
 
 PRODUCED = {
-    "gaussian 6 x 2": (gaussian(6, 2, 1), Fraction(1, 2)),
     "gaussian 6 x 3": (gaussian(6, 3, 2), Fraction(1, 2)),
     "square": (cube(2, 3), Fraction(1, 2)),
     "gaussian 60 x 3": (gaussian(60, 3, 4), Fraction(3)),
