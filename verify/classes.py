@@ -136,7 +136,7 @@ def read_relu(ball: Ball, fields: dict[str, Node], sides: Mapping[int, int]) -> 
             positive(s if D >> k & 1 else -s, square(Z[k]) * ball.zeta_squared * R_squared, fields["pattern"], k)
     for c in face.idle:
         check_idle(ball, t, c, B, fields["idle"])
-    c_0 = vector(c_D)
+    c_0, stretch = vector(c_D), Fraction(1)
     for c, part in face.loose.items():
         p, l = ball.planes[c].slopes(t)
         side = sides.get(c, 0)
@@ -144,9 +144,10 @@ def read_relu(ball: Ball, fields: dict[str, Node], sides: Mapping[int, int]) -> 
         if not {0: 0 <= part <= 1, 1: part >= 1, -1: part <= 0}[side]:
             raise fields["fixed"].reject(f"a part between 0 and 1 for row {c}, or beyond its side", show(part))
         c_0 = tuple(x + (l + part * (p - l)) * z for x, z in zip(c_0, Z[c], strict=True))
+        stretch = max(stretch, part, 1 - part)  # c_0 has part t_k z_k and (1 - part) t_k z_k
     for c, W_c in zip(face.basis, face.W, strict=True):
         p, l = ball.planes[c].slopes(t)
-        moved = 2 * (square(W_c) * ball.zeta_squared + sum(ball.planes[c].squares())) * R_squared
+        moved = 2 * (square(W_c) * ball.zeta_squared * stretch**2 + sum(ball.planes[c].squares())) * R_squared
         if sides.get(c, 0) >= 0:
             positive(-dot(W_c, c_0) - p, moved, fields["basis"], c)
         if sides.get(c, 0) <= 0:

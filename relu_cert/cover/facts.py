@@ -39,7 +39,10 @@ def prove_lambda_max(given: Setting, limits: Limits) -> LambdaMax:
                 xi, u = missed.xi, missed.u
             except (Exhausted, Untied):
                 break
-    row = tuple(round(float(x) / float(np.abs(u).max()) * 10**6) for x in u)
+    longest = float(np.abs(u).max()) or 1.0
+    row = tuple(round(float(x) / longest * 10**6) for x in u)
+    if not any(row):  # no direction is above 0
+        row = (1,) * len(row)
     least = value_squared(weights_of(given.data.lines, given.y, xi), row)
     return LambdaMax(_trivial_bound(given), None, Attained(xi, tuple(map(Fraction, row))), least)
 

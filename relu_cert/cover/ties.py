@@ -221,8 +221,10 @@ def near_direction(data: Data, weights: Weights, u: Floats, tolerance: float) ->
         raise Untied("the lines near a tie meet in 0 only")
     kinks = closed(data, kinks, basis)
     side = [0 if c in kinks else (1 if h > 0 else -1) for c, h in enumerate(at)]
-    v = dual_vector(weights, side)
-    return projection(basis, v)
+    found = projection(basis, dual_vector(weights, side))
+    if not any(found):
+        raise Untied("the gradient vanishes on a face")
+    return found
 
 
 def projection(basis: Sequence[Row], v: Sequence[int]) -> Row:

@@ -41,7 +41,9 @@ def find_candidates(problem: Problem, lam: Fraction, dual: Dual, ball: Ball) -> 
         return Candidates(_gated(problem.network, lam, ball), PieceMultipliers((), ()))
     if problem.unlisted:
         found = _covered(problem, dual, ball)
-        return Candidates(tuple({one.key: one for one in reversed(found)}.values())[::-1], found)
+        distinct = {one.key: one for one in found}
+        distinct |= {one.key: one for one in found if one.idle}  # of the faces of one neuron the one that proves less
+        return Candidates(tuple(distinct.values()), found)
     if not isinstance(dual.multipliers, PieceMultipliers):
         raise ValueError("a ReLU dual point has multipliers for its pieces")
     plus = _relu(problem, 1, dual.multipliers.plus, lam, ball)

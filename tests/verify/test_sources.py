@@ -12,6 +12,8 @@ import verify
 
 SOURCES = sorted(Path(verify.__file__).parent.rglob("*.py"))
 ALLOWED = {*sys.stdlib_module_names, "flint", "sympy", "verify"}
+ARRAYS = {"lines.py", "strict.py"}  # of `cover`: 64-bit integers with proved bounds, and arrays of Python's integers
+MAKE_ARRAYS = {"array", "zeros", "ones", "empty", "full", "frombuffer", "arange"}
 EXACT_MATH = {"ceil", "comb", "floor", "gcd", "isqrt", "lcm", "prod"}
 
 
@@ -27,9 +29,8 @@ def test_there_are_sources() -> None:
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
 def test_imports(path: Path) -> None:
-    """Nothing of the producer: the standard library, exact matrices, and the checker itself; arrays of 64-bit and of
-    Python's integers (numpy) where covers are checked, and nowhere else."""
-    covers = path.parent.name == "cover" or path.name == "cover_set.py"
+    """Nothing of the producer: the standard library, exact matrices, and the checker itself; numpy in `cover` alone."""
+    allowed = ALLOWED | {"numpy"} if path.parent.name == "cover" and path.name in ARRAYS else ALLOWED
     for node in ast.walk(tree_of(path)):
         names = []
         if isinstance(node, ast.Import):
@@ -41,7 +42,7 @@ def test_imports(path: Path) -> None:
             if node.module == "math":
                 assert {alias.name for alias in node.names} <= EXACT_MATH, f"line {node.lineno}"
         for name in names:
-            assert name.partition(".")[0] in ALLOWED | ({"numpy"} if covers else set()), name
+            assert name.partition(".")[0] in allowed, name
             assert name not in ("cmath", "random", "statistics", "importlib"), name
             assert name != "pkgutil" or path.name == "__init__.py", "only the two loops load rules and tables"
 
@@ -56,3 +57,15 @@ def test_no_assert_no_float(path: Path) -> None:
             assert not isinstance(node.value, float | complex), where
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             assert node.func.id not in ("float", "complex", "round", "eval", "exec", "__import__"), where
+
+
+@pytest.mark.parametrize("name", sorted(ARRAYS))
+def test_arrays_hold_integers(name: str) -> None:
+    """Every array is made with its type, of integers (or truths), and nothing is divided but by // and divmod."""
+    for node in ast.walk(tree_of(Path(verify.__file__).parent / "cover" / name)):
+        if isinstance(node, ast.BinOp):
+            assert not isinstance(node.op, ast.Div), f"{name}, line {node.lineno}"
+        if isinstance(node, ast.Call) and ast.unparse(node.func).removeprefix("np.") in MAKE_ARRAYS:
+            types = [ast.unparse(word.value) for word in node.keywords if word.arg == "dtype"]
+            assert types, f"{name}, line {node.lineno}"
+            assert types[0] in ("np.int64", "np.uint8", "object", "bool"), f"{name}, line {node.lineno}"

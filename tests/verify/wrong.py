@@ -15,6 +15,9 @@ from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import over_patterns
 from tests.variants.stated import certified, random_data
 from tests.verify.cases import accepted
+from tests.verify.cover.plant import planted
+from tests.verify.cover.wrong import WRONG as COVERS
+from tests.verify.cover.wrong import logistic
 from tests.verify.small import Case
 
 
@@ -511,7 +514,16 @@ def wrong() -> list[Wrong]:
         Wrong(reason, changed(accepted(name), change), accepted(name).raw, message)
         for name, reason, change, message in WRONG
     ]
-    return corpus + just_below() + no_lower_faces() + shared_neurons() + rejected_text() + unreadable_data()
+    return corpus + covers() + just_below() + no_lower_faces() + shared_neurons() + rejected_text() + unreadable_data()
+
+
+def covers() -> list[Wrong]:
+    """Certificates that rest on a cover."""
+    message = "0 <= y_k theta_k <= 1 for every row"
+    found = [Wrong("a logistic theta beyond the labels", logistic().text, logistic().raw, message)]
+    for name, reason, change, expected in COVERS:
+        found.append(Wrong(reason, changed(planted(name), change), planted(name).raw, expected))
+    return found
 
 
 def just_below() -> list[Wrong]:

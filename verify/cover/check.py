@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
 
-import numpy as np
 from flint import fmpz_mat
-from numpy.typing import NDArray
 
 from verify.cover.lines import Lines, Weights, coarse, lines_of, weights_of
 from verify.cover.strict import check_strict
@@ -33,7 +31,7 @@ class Cover:
     slack: dict[int, Fraction]
     dimensions: int
 
-    def inside(self, xi: int, number: int, side: NDArray[np.int64], lines: Sequence[int]) -> bool:
+    def inside(self, xi: int, number: int, side: Sequence[int], lines: Sequence[int]) -> bool:
         """Whether on all leaves of this neuron these lines have the given sides."""
         leaves = self.leaves[xi]
         return all(

@@ -34,6 +34,12 @@ class Lines:
         """The p_c as Python integers."""
         return np.array(self.rows, dtype=object).reshape(len(self.rows), self.d)
 
+    def heights(self, u: Row, lines: Sequence[int] | None = None) -> list[int]:
+        """p_c.u of all lines, or of some."""
+        rows = self.array if lines is None else self.array[list(lines)]
+        found: list[int] = (rows @ np.array(u, dtype=object)).tolist()
+        return found
+
 
 def lines_of(problem: Problem) -> Lines:
     """The lines of Z."""
@@ -72,8 +78,7 @@ class Weights:
 
     def at(self, u: Row) -> Fraction:
         """xi theta.(Zu)_+"""
-        heights = (self.lines.array @ np.array(u, dtype=object)).tolist()
-        on = sum(w * h for w, h in zip(self.w, heights, strict=True) if h > 0)
+        on = sum(w * h for w, h in zip(self.w, self.lines.heights(u), strict=True) if h > 0)
         return Fraction(on + sum(a * b for a, b in zip(self.c0, u, strict=True)), self.unit)
 
     @cached_property
@@ -85,11 +90,6 @@ class Weights:
     def concave(self) -> list[int]:
         """The lines with w_c < 0."""
         return [c for c, w in enumerate(self.w) if w < 0]
-
-    @cached_property
-    def convex_lines(self) -> NDArray[np.object_]:
-        """p_c of the convex lines."""
-        return self.lines.array[self.convex]
 
 
 def weights_of(lines: Lines, theta: Vector, xi: int) -> Weights:

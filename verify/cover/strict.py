@@ -1,8 +1,8 @@
 """Strict leaves: |c| <= bound and a = c + (a point of the zonotope of f2) with a.g_i >= f1(g_i) at every generator.
 
-All in 64-bit integers, in limbs whose sums are bounded; cones with long generators in Python's. A leaf's c and atoms
-are derived: any choice of them is sound, so that shifts and roundings on the way are harmless. Where a convex line was
-split, it counts on its side as a linear term, or not at all.
+All in 64-bit integers, in limbs whose sums are bounded; cones with long generators in those of Python. The c and the
+atoms of a leaf are derived: any choice of them is sound, so that shifts and roundings on the way are harmless. Where a
+convex line was split, it counts on its side as a linear term, or not at all.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ def check_strict(leaves: Leaves, rows: Coarse, node: Node) -> None:
     d = len(rows.c0)
     if d > MOST_COLUMNS or len(rows.P) + len(rows.N) > MOST_LINES:
         raise Declined(node.place, f"at most {MOST_COLUMNS} columns and {MOST_LINES} lines", "more")
-    if not leaves.cones:
+    if not leaves.cones or not leaves.vertices:  # no rows but zeros: the only cone is {0}
         return
     cones = np.array(leaves.cones, dtype=np.int64)
-    short = np.array([max(map(abs, g)).bit_length() <= SHORT for g in leaves.vertices])
+    short = np.array([max(map(abs, g)).bit_length() <= SHORT for g in leaves.vertices], dtype=bool)
     G = np.array([g if s else (0,) * d for g, s in zip(leaves.vertices, short, strict=True)], dtype=np.int64)
     U = np.array([unit(g) for g in leaves.vertices], dtype=np.int64)
     a = WEIGHT * directions(leaves, U, cones, rows.bound) + zonotope(leaves, U, cones, rows.N)
     f1 = values(rows, G)
-    for v in np.flatnonzero(~short):
+    for v in np.flatnonzero(~short).tolist():
         f1[v] = value(rows, leaves.vertices[v])
     right = f1[cones]
     for leaf, signs in leaves.signs.items():
@@ -52,9 +52,9 @@ def check_strict(leaves: Leaves, rows: Coarse, node: Node) -> None:
     for at in range(0, len(cones), BATCH):
         part = slice(at, at + BATCH)
         good[part] = dominates(a[part], G[cones[part]], right[part])
-    for i in np.flatnonzero(~plain).tolist():
-        at_g = [dot(a[i].tolist(), leaves.vertices[g]) for g in leaves.cones[i]]
-        good[i] = all(x >= WEIGHT * y for x, y in zip(at_g, right[i], strict=True))
+    for leaf in np.flatnonzero(~plain).tolist():
+        at_g = [dot(a[leaf].tolist(), leaves.vertices[g]) for g in leaves.cones[leaf]]
+        good[leaf] = all(x >= WEIGHT * y for x, y in zip(at_g, right[leaf], strict=True))
     if not good.all():
         bad = int(np.flatnonzero(~good)[0])
         raise node.reject("a.g >= f1(g) at the generators of every strict leaf", f"less at leaf {bad} of {len(good)}")
@@ -94,7 +94,7 @@ def zonotope(leaves: Leaves, U: Integers, cones: Integers, N: Integers) -> Integ
     if not len(N):
         return W
     light = shifted(N, LIGHT_BITS).T
-    leaf = np.array(leaves.atom_leaf)
+    leaf = np.array(leaves.atom_leaf, dtype=np.int64)
     weight = np.array(leaves.atom_weight, dtype=np.int64)
     point = np.frombuffer(b"".join(leaves.atom_point), dtype=np.uint8).reshape(len(leaf), -1).astype(np.int64)
     for at in range(0, len(leaf), BATCH):
@@ -108,18 +108,16 @@ def zonotope(leaves: Leaves, U: Integers, cones: Integers, N: Integers) -> Integ
 def directions(leaves: Leaves, U: Integers, cones: Integers, bound: int) -> Integers:
     """c, at most `bound` long: bound times the direction that the turn names, rounded towards 0."""
     turn = np.frombuffer(b"".join(leaves.turns), dtype=np.uint8).reshape(len(cones), -1).astype(np.int64)
-    v = np.concatenate(
-        [
-            shifted((turn[at : at + BATCH, :, None] * U[cones[at : at + BATCH]]).sum(axis=1), LIGHT_BITS)
-            for at in range(0, len(cones), BATCH)
-        ]
-    )
+    v = np.zeros((len(cones), U.shape[1]), dtype=np.int64)
+    for at in range(0, len(cones), BATCH):
+        part = slice(at, at + BATCH)
+        v[part] = shifted((turn[part, :, None] * U[cones[part]]).sum(axis=1), LIGHT_BITS)
     square = (v * v).sum(axis=1)
     size = np.array([isqrt(s) + 1 for s in square.tolist()], dtype=np.int64)  # > |v|
     high, size = bound >> 13, size[:, None]
     whole, rest = np.divmod(np.abs(v) * high, size)
-    found: Integers = ((whole << 13) + (rest << 13) // size) * np.sign(v)
-    return found
+    c: Integers = ((whole << 13) + (rest << 13) // size) * np.sign(v)
+    return c
 
 
 def limbs(A: NDArray[Any], bits: int) -> list[NDArray[Any]]:

@@ -6,18 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-from numpy.typing import NDArray
-
 from verify.cover.lines import Row, Weights
 from verify.cover.strict import dot, unit
 from verify.cover.tree import RAY, WEIGHT, Leaves, Special
 from verify.problem import cleared
 from verify.text import Node, show
 
-TOUCHES = (
-    48  # a row through a ray is on at a point p where (w.p)^2 2^48 > |w|^2 |p|^2 and w.p > 0: a choice, not a claim
-)
+TOUCHES = 48  # a row through a ray is on at p where w.p > 0 and (w.p)^2 2^48 > |w|^2 |p|^2: a choice, not a claim
 
 
 @dataclass(frozen=True)
@@ -30,7 +25,7 @@ class Tie:
 
     xi: int
     u: Row
-    side: NDArray[np.int64]
+    side: tuple[int, ...]
     ray: bool
 
 
@@ -40,13 +35,12 @@ def read_tie(weights: dict[int, Weights], squared: Fraction, node: Node) -> Tie:
     xi = 1 if fields["sign"].text("+", "-") == "+" else -1
     here = weights[xi]
     u = integers(fields["u"], len(here.c0))
-    heights = here.lines.array @ np.array(u, dtype=object)
-    side = np.array([(h > 0) - (h < 0) for h in heights.tolist()], dtype=np.int64)
+    side = [(h > 0) - (h < 0) for h in here.lines.heights(u)]
     if "shares" not in fields:
         if (top := here.at(u)) > 0 and top**2 > squared * dot(u, u):
             raise node.reject("xi theta.(Zu)_+ <= lambda |u| at the ray")
-        return Tie(xi, u, side, ray=True)
-    on = np.flatnonzero(side > 0).tolist()
+        return Tie(xi, u, tuple(side), ray=True)
+    on = [c for c, s in enumerate(side) if s > 0]
     tight = [c for c, w in enumerate(here.w) if w and not side[c]]
     shares = fields["shares"].vector(len(tight))
     for c, share in zip(tight, shares, strict=True):
@@ -60,7 +54,7 @@ def read_tie(weights: dict[int, Weights], squared: Fraction, node: Node) -> Tie:
         v = [x + factor * here.w[c] * p for x, p in zip(v, here.lines.rows[c], strict=True)]
     if (length := Fraction(dot(v, v), (q * here.unit) ** 2)) > squared:
         raise node.reject(f"|v|^2 <= {show(squared)}", show(length))
-    return Tie(xi, u, side, ray=False)
+    return Tie(xi, u, tuple(side), ray=False)
 
 
 def integers(node: Node, length: int) -> Row:
@@ -87,19 +81,13 @@ def check_special(
             raise node.reject(f"a cone on which ray {leaf.number} is the only maximiser", "one that is not proved")
 
 
-def in_piece(
-    cone: Sequence[Row], leaf: Special, weights: Weights, side: NDArray[np.int64], lines: Sequence[int]
-) -> bool:
+def in_piece(cone: Sequence[Row], leaf: Special, weights: Weights, side: Sequence[int], lines: Sequence[int]) -> bool:
     """Whether these lines have the given sides (0: any) on the whole leaf."""
     split = {weights.convex[k]: 1 if on else -1 for k, on in leaf.signs}
-    heights = weights.lines.array[list(lines)] @ np.array(cone, dtype=object).T if lines else np.zeros((0, 1))
-    for c, row in zip(lines, heights.tolist(), strict=True):
-        if c in split:
-            if side[c] not in (0, split[c]):
-                return False
-        elif any(h * side[c] < 0 for h in row):
-            return False
-    return True
+    if any(c in split and side[c] not in (0, split[c]) for c in lines):
+        return False
+    rest = [c for c in lines if c not in split and side[c]]
+    return all(h * side[c] >= 0 for g in cone for c, h in zip(rest, weights.lines.heights(g, rest), strict=True))
 
 
 def ray_leaf(cone: Sequence[Row], leaf: Special, weights: Weights, tie: Tie, lam: Fraction, part: Fraction) -> bool:

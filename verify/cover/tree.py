@@ -25,6 +25,7 @@ WEIGHT = 256
 MOST_BYTES = 2**28
 Signs = tuple[tuple[int, int], ...]  # (a convex line, by its number among these; 1: p.u >= 0, 0: p.u <= 0)
 Atom = tuple[int, bytes]
+Part = tuple[tuple[int, ...], Signs]  # the generators of a cone, and its sides
 
 
 @dataclass(frozen=True)
@@ -132,76 +133,102 @@ class Reader:
         return values[at]
 
 
+class Walk:
+    """The walk over the tree of one sign, depth first."""
+
+    def __init__(self, node: Node, basis: Sequence[Row], lines: int, rays: dict[int, Row]) -> None:
+        self.node, self.d, self.lines, self.rays = node, len(basis), lines, rays
+        self.reader = Reader(node, self.d)
+        self.edges = [(i, j) for i in range(self.d) for j in range(i + 1, self.d)]
+        self.leaves = Leaves()
+        self.ids: dict[Row, int] = {}
+        self.middles: dict[tuple[int, int, int, int], int] = {}
+        self.ones = bytes([1]) * self.d
+
+    def run(self, basis: Sequence[Row]) -> Leaves:
+        """All root cones, one after the other; the streams must be used up."""
+        for mask in range(1 << self.d):
+            root = tuple(self.number(g if mask >> i & 1 else opposite(g)) for i, g in enumerate(basis))
+            stack: list[Part] = [(root, ())]
+            while stack:
+                part = stack.pop()
+                code = self.reader.code()
+                if code < len(self.edges) or code in (SIGN, STAR):
+                    stack += self.children(part, code)
+                else:
+                    self.leaf(part, code)
+        self.reader.end()
+        return self.leaves
+
+    def number(self, g: Row) -> int:
+        """The number of a vertex."""
+        if g not in self.ids:
+            self.ids[g] = len(self.leaves.vertices)
+            self.leaves.vertices.append(g)
+        return self.ids[g]
+
+    def children(self, part: Part, code: int) -> list[Part]:
+        """The parts of an inner node; the last one comes first."""
+        cone, signs = part
+        if code == SIGN:
+            row = self.reader.row()
+            if row >= self.lines or any(row == other for other, _ in signs):
+                raise self.node.reject("a convex line that was not split before", f"number {row}")
+            return [(cone, (*signs, (row, side))) for side in (1, 0)]
+        new, places = self.star(cone) if code == STAR else self.bisection(cone, code)
+        return [((*cone[:i], new, *cone[i + 1 :]), signs) for i in places]
+
+    def bisection(self, cone: tuple[int, ...], code: int) -> tuple[int, tuple[int, ...]]:
+        """The new generator of an edge, and whose place it takes."""
+        i, j = self.edges[code]
+        key = (cone[i], cone[j], *self.reader.multiplier())
+        if key not in self.middles:
+            a, b = (self.leaves.vertices[g] for g in key[:2])
+            self.middles[key] = self.number(middle(a, b, *key[2:]))
+        return self.middles[key], (i, j)
+
+    def star(self, cone: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
+        """The ray of a star, and whose place it takes."""
+        ray = self.reader.byte()
+        chosen = self.reader.byte() | self.reader.byte() << 8 | self.reader.byte() << 16
+        if ray not in self.rays:
+            raise self.node.reject("a ray of this sign", f"number {ray}")
+        check_star([self.leaves.vertices[g] for g in cone], self.rays[ray], chosen, self.node)
+        return self.number(self.rays[ray]), tuple(i for i in range(self.d) if chosen >> i & 1)
+
+    def leaf(self, part: Part, code: int) -> None:
+        """Keep a leaf, with its data."""
+        (cone, signs), leaves, reader = part, self.leaves, self.reader
+        if code in (NEURON, RAY):
+            number = reader.byte()
+            leaves.special.append(Special(cone, signs, code, number, tuple(reader.atoms()) if code == RAY else ()))
+            return
+        if code not in (RULE, TURNED, ATOMS):
+            raise self.node.reject("a code of a node", str(code))
+        for weight, point in reader.atoms() if code == ATOMS else ((WEIGHT, self.ones),):
+            leaves.atom_leaf.append(len(leaves.cones))
+            leaves.atom_weight.append(weight)
+            leaves.atom_point.append(point)
+        if signs:
+            leaves.signs[len(leaves.cones)] = signs
+        leaves.turns.append(self.ones if code == RULE else reader.point())
+        leaves.cones.append(cone)
+
+
 def walk(node: Node, basis: Sequence[Row], lines: int, rays: dict[int, Row]) -> Leaves:
-    """Walk the tree of one sign, depth first; `lines` is the number of convex lines, `rays` are those of this sign."""
-    d = len(basis)
-    reader = Reader(node, d)
-    edges = [(i, j) for i in range(d) for j in range(i + 1, d)]
-    leaves, ids, middles = Leaves(), {}, {}
-    ones = bytes([1]) * d
-
-    def number(g: Row) -> int:
-        if g not in ids:
-            ids[g] = len(leaves.vertices)
-            leaves.vertices.append(g)
-        return ids[g]
-
-    for mask in range(1 << d):
-        root = tuple(number(g if mask >> i & 1 else tuple(-x for x in g)) for i, g in enumerate(basis))
-        stack: list[tuple[tuple[int, ...], Signs]] = [(root, ())]
-        while stack:
-            cone, signs = stack.pop()
-            code = reader.code()
-            if code < len(edges):
-                i, j = edges[code]
-                key = (cone[i], cone[j], *reader.multiplier())
-                if key not in middles:
-                    middles[key] = number(middle(leaves.vertices[cone[i]], leaves.vertices[cone[j]], *key[2:], node))
-                new = middles[key]
-                stack.append(((*cone[:i], new, *cone[i + 1 :]), signs))
-                stack.append(((*cone[:j], new, *cone[j + 1 :]), signs))
-            elif code in (RULE, TURNED, ATOMS):
-                leaf = len(leaves.cones)
-                leaves.cones.append(cone)
-                for weight, point in reader.atoms() if code == ATOMS else ((WEIGHT, ones),):
-                    leaves.atom_leaf.append(leaf)
-                    leaves.atom_weight.append(weight)
-                    leaves.atom_point.append(point)
-                leaves.turns.append(ones if code == RULE else reader.point())
-                if signs:
-                    leaves.signs[leaf] = signs
-            elif code == NEURON:
-                leaves.special.append(Special(cone, signs, code, reader.byte()))
-            elif code == RAY:
-                leaves.special.append(Special(cone, signs, code, reader.byte(), tuple(reader.atoms())))
-            elif code == SIGN:
-                row = reader.row()
-                if row >= lines or any(row == other for other, _ in signs):
-                    raise node.reject("a convex line that was not split before", f"number {row}")
-                stack.append((cone, (*signs, (row, 1))))
-                stack.append((cone, (*signs, (row, 0))))
-            elif code == STAR:
-                ray = reader.byte()
-                chosen = reader.byte() | reader.byte() << 8 | reader.byte() << 16
-                if ray not in rays:
-                    raise node.reject("a ray of this sign", f"number {ray}")
-                tip = number(rays[ray])
-                check_star([leaves.vertices[g] for g in cone], rays[ray], chosen, node)
-                for i in range(d):
-                    if chosen >> i & 1:
-                        stack.append(((*cone[:i], tip, *cone[i + 1 :]), signs))
-            else:
-                raise node.reject("a code of a node", str(code))
-    reader.end()
-    return leaves
+    """All leaves of one sign; `lines` is the number of convex lines, `rays` are those of this sign."""
+    return Walk(node, basis, lines, rays).run(basis)
 
 
-def middle(a: Row, b: Row, p: int, q: int, node: Node) -> Row:
-    """p a + q b, primitive."""
+def opposite(g: Row) -> Row:
+    """-g"""
+    return tuple(-x for x in g)
+
+
+def middle(a: Row, b: Row, p: int, q: int) -> Row:
+    """p a + q b, primitive: not zero, because all generators of one root lie in its cone, which holds no line."""
     g = [p * x + q * y for x, y in zip(a, b, strict=True)]
     divisor = gcd(*g)
-    if divisor == 0:
-        raise node.reject("generators that are not opposite")
     return tuple(x // divisor for x in g)
 
 
@@ -214,7 +241,7 @@ def check_star(generators: Sequence[Row], u: Row, chosen: int, node: Node) -> No
     except ZeroDivisionError:
         raise node.reject("independent generators at a star") from None
     weights = x.entries()
-    if G.transpose() * x != goal or not any(w > 0 for w in weights):
-        raise node.reject("a ray in the span of the cone, not zero")
+    if G.transpose() * x != goal:
+        raise node.reject("a ray in the span of the cone")
     if any(w < 0 or (w > 0 and not chosen >> i & 1) for i, w in enumerate(weights)):
         raise node.reject("a ray inside the cone, and a child for every generator that it uses")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from verify.cover.check import check_cover
-from verify.facts import COVER, DUAL, PRIMAL, Facts, needed, proved
+from verify.facts import COVER, DUAL, MULTIPLIERS, PRIMAL, Facts, needed, proved
 from verify.problem import Problem
 from verify.rules import Rule
 from verify.rules.value import Dual
@@ -17,6 +17,8 @@ MOST_BITS = 4096
 def check(problem: Problem, facts: Facts, node: Node) -> Facts:
     """Reject unless the cover proves theta dual feasible."""
     fields = node.record("theta", "proof")
+    if MULTIPLIERS in facts:
+        raise node.reject("one proof of the dual point, by `dual` or by `cover`", "both")
     theta = read_theta(problem, facts, fields["theta"])
     if problem.logistic and not all(0 <= y_k * t_k <= 1 for y_k, t_k in zip(problem.y, theta, strict=True)):
         raise fields["theta"].reject("0 <= y_k theta_k <= 1 for every row")
@@ -39,4 +41,4 @@ def applies(problem: Problem) -> bool:
     return problem.model == "relu" and problem.patterns is None and not problem.delta
 
 
-RULE = Rule((DUAL, COVER), check, may=(PRIMAL,), applies=applies)
+RULE = Rule((DUAL, COVER), check, may=(PRIMAL, MULTIPLIERS), applies=applies)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
-
 from verify.bounds import root_above
 from verify.classes import Ball, Class, on_rows, read_class, read_face
 from verify.cover.check import Cover
@@ -32,6 +30,8 @@ def check(problem: Problem, facts: Facts, node: Node) -> OptimalSet:
         found = checked(ball, cover, i, tie, entry)
         if classes.setdefault(found.key, found).B != found.B:
             raise entry.reject("the same v as the class before it with this sign and pattern")
+        if found.face is not None and found.face.idle:  # on this side it may cost nothing to leave the face
+            classes[found.key] = found
     return check_set(ball, list(classes.values()), fields)
 
 
@@ -40,10 +40,11 @@ def checked(ball: Ball, cover: Cover, number: int, tie: Tie, node: Node) -> Clas
     if tie.ray:
         return ray_class(ball, cover, tie, node)
     first = names(cover)
-    sides = {first[c]: int(tie.side[c]) for c in cover.weights[tie.xi].convex if not cover.lines.array[c] @ tie.u}
+    heights = cover.lines.heights(tie.u)
+    sides = {first[c]: tie.side[c] for c in cover.weights[tie.xi].convex if not heights[c]}
     found = read_class(ball, None, node, sides)
     xi, D = found.key
-    side = np.array([sides.get(first[c], 0) for c in range(len(cover.lines.rows))], dtype=np.int64)
+    side = [sides.get(first[c], 0) for c in range(len(cover.lines.rows))]
     for k, (c, a) in enumerate(zip(cover.lines.line, cover.lines.multiple, strict=True)):
         if c >= 0 and not found.zeros >> k & 1:
             side[c] = (1 if D >> k & 1 else -1) * (1 if a > 0 else -1)
