@@ -263,3 +263,16 @@ Proof.
   assert (v * v <= 0) by nra. nra.
 Qed.
 
+
+(** feasibility at u, squared *)
+Lemma dual_ok_sq lam rows th u : 0 < lam -> dual_ok lam rows th u ->
+  hsum rows th u * hsum rows th u <= lam * lam * dot u u.
+Proof.
+  intros Hl D. specialize (D (hsum rows th u / lam)).
+  set (h := hsum rows th u) in *.
+  assert (X : 2 * lam * (h / lam * h) <= 2 * lam * (lam / 2 * (dot u u + h / lam * (h / lam))))
+    by (apply Rmult_le_compat_l; lra).
+  replace (2 * lam * (h / lam * h)) with (2 * (h * h)) in X by (field; lra).
+  replace (2 * lam * (lam / 2 * (dot u u + h / lam * (h / lam)))) with (lam * lam * dot u u + h * h)
+    in X by (field; lra). lra.
+Qed.
