@@ -38,6 +38,8 @@ Record cover := Cover {
   c_reps : list (list Z);  c_merge : list (nat * Z);         (* row k is m times representative g *)
   c_theta : list Z;  c_tden : Z;  c_lown : Z;  c_lowd : Z;   (* theta, and the lower bound *)
   c_qnum : Z;  c_qden : Z;  c_lam0 : Z;                      (* the scale of the rounded rows, and lambda0 *)
+  c_basis : list (list Z);  c_null : list (list Z);          (* of the space of the rows, and orthogonal to it *)
+  c_span : list (Z * list Z);                                (* the signed unit vectors in terms of both *)
   c_pos : side;  c_neg : side;
   c_sub : Z -> tree;                                         (* fetches subtrees *)
   c_on : list (list Z) -> list Z -> list bool }.             (* which rows are on at a point: any answer is sound *)
@@ -195,21 +197,29 @@ with check_forest (P : list wrow) (c0 : list Z) (PC : list (list Z)) (cs : list 
   end.
 End Tree.
 
-(** ** One sign: from the cone of all signed unit vectors *)
+(** ** One sign: from the cone of the signed basis of the space of the rows *)
 Definition round (qn qd : Z) (x : Z) : Z := x * qn / qd.
 Definition coarse_row (qn qd : Z) (r : wrow) : list Z := map (fun x => round qn qd (fst r * x)) (snd r).
 Fixpoint units (d : nat) : list (list Z) :=
   match d with O => [] | S d' => [1] :: [-1] :: map (cons 0) (units d') end.
 
-Definition check_side (P N : list wrow) (c0 : list Z) (ln2 ld2 qn qd lam0 : Z)
-    (choose : list (list Z) -> list Z -> list bool) (sb : Z -> tree) (d : nat) (s : side) : option (list cone) :=
+Fixpoint signs_of (G : cone) : cone := match G with [] => [] | g :: G' => g :: map Z.opp g :: signs_of G' end.
+Definition orthogonal (A B : cone) : bool := forallb (fun a => forallb (fun b => dotZ a b =? 0) B) A.
+(** basis and null vectors span everything, are orthogonal, and no row sees a null vector *)
+Definition root_ok (d : nat) (P N : list wrow) (c0 : list Z) (basis null : cone) (span : list (Z * list Z)) : bool :=
+  rebase_ok (map (fun g => (g, 0)) (units d)) span (signs_of basis ++ signs_of null)
+  && forallb (fun b => Nat.leb (length b) d) basis
+  && orthogonal basis null && orthogonal (map snd P) null && orthogonal (map snd N) null && orthogonal [c0] null.
+
+Definition check_side (P N : list wrow) (c0 : list Z) (ln2 ld2 qn qd lam0 : Z) (basis : cone)
+    (choose : list (list Z) -> list Z -> list bool) (sb : Z -> tree) (s : side) : option (list cone) :=
   let PC := map (coarse_row qn qd) P in
   let NC := map (coarse_row qn qd) N in
   let c0C := map (round qn qd) c0 in
   let T := table PC c0C (s_verts s) 1 (PositiveMap.empty gen) in
   let walk := check_tree N NC ln2 ld2 lam0 (choose NC) T in
   let fetched P c0 PC cs G k acc := walk (fun _ _ _ _ _ _ _ => None) P c0 PC cs G (sb k) acc in
-  walk fetched P c0 PC [] (map (fun g => (g, value PC c0C g)) (units d)) (s_tree s) [].
+  walk fetched P c0 PC [] (map (fun g => (g, value PC c0C g)) (signs_of basis)) (s_tree s) [].
 
 (** ** Both signs. An accepted cover returns the cones where neurons of optimal networks may lie, for each sign. *)
 Definition problem_ok (p : problem) : bool :=
@@ -235,11 +245,12 @@ Definition run (p : problem) (c : cover) : option (list cone * list cone) :=
   let ln2 := ln * ln in let ld2 := p_lden p * p_lden p in
   if problem_ok p && bound_ok p th td (c_lown c) (c_lowd c)
      && (0 <? c_qnum c) && (0 <? c_qden c) && (0 <=? c_lam0 c)
-     && ((c_lam0 c + rounding P N (p_dim p)) * c_qden c * p_lden p <=? c_qnum c * ln) then
-    match check_side P N c0 ln2 ld2 (c_qnum c) (c_qden c) (c_lam0 c) (c_on c) (c_sub c) (p_dim p) (c_pos c) with
+     && ((c_lam0 c + rounding P N (p_dim p)) * c_qden c * p_lden p <=? c_qnum c * ln)
+     && root_ok (p_dim p) P N c0 (c_basis c) (c_null c) (c_span c) && orthogonal (p_rows p) (c_null c) then
+    match check_side P N c0 ln2 ld2 (c_qnum c) (c_qden c) (c_lam0 c) (c_basis c) (c_on c) (c_sub c) (c_pos c) with
     | None => None
     | Some A =>
-        match check_side N P (map Z.opp c0) ln2 ld2 (c_qnum c) (c_qden c) (c_lam0 c) (c_on c) (c_sub c) (p_dim p)
+        match check_side N P (map Z.opp c0) ln2 ld2 (c_qnum c) (c_qden c) (c_lam0 c) (c_basis c) (c_on c) (c_sub c)
                          (c_neg c) with
         | None => None
         | Some B => Some (A, B) end

@@ -173,3 +173,98 @@ Proof.
   - apply Forall_app; split; auto. constructor; auto. simpl in F3. nra.
   - intros v. rewrite Hx, !map_app. rewrite !dot_app by (rewrite map_length; auto). simpl. rewrite Hq. ring.
 Qed.
+
+(** ** The space of the rows: u = u' + u'' with u' in the span of a basis, u'' orthogonal to it *)
+Fixpoint real_sum (x : list R) (G : cone) : list R :=
+  match x, G with a :: x', g :: G' =>
+    (fix go (g : list Z) (r : list R) : list R :=
+       match g with [] => r | b :: g' => match r with [] => a * IZR b :: go g' [] | c :: r' => a * IZR b + c :: go g' r' end end)
+    g (real_sum x' G')
+  | _, _ => [] end.
+Lemma real_sum_R v : forall x G, dot v (real_sum x G) = dot x (map (form v) G).
+Proof.
+  induction x as [|a x IH]; intros [|g G]; simpl; try apply dot_nil_r.
+  rewrite <- IH. clear IH. generalize (real_sum x G) as r. unfold form. revert v. clear.
+  induction g as [|b g IH]; intros v r; simpl; [rewrite dot_nil_r; ring|].
+  destruct r as [|c r]; destruct v as [|w v]; simpl; try ring; rewrite IH; [rewrite dot_nil_r|]; ring.
+Qed.
+Lemma real_sum_len d : forall x G, Forall (fun g => (length g <= d)%nat) G -> (length (real_sum x G) <= d)%nat.
+Proof.
+  induction x as [|a x IH]; intros [|g G] F; simpl; try lia.
+  assert (F0 := Forall_inv F). specialize (IH G (Forall_inv_tail F)). revert F0 IH. clear F. generalize (real_sum x G) as r.
+  revert d. clear. induction g as [|b g IH]; intros d r F0 Hr; simpl in *; [auto|].
+  destruct d; [lia|]. destruct r as [|c r]; simpl in *; apply le_n_S; apply IH; simpl; lia.
+Qed.
+Lemma dot_pad k : forall v l, dot v (l ++ repeat 0 k) = dot v l.
+Proof.
+  induction v as [|a v IH]; intros l; [reflexivity|]. destruct l as [|b l]; simpl; [|rewrite IH; auto].
+  clear. revert v a. induction k as [|k IH]; intros [|b v] a; simpl; auto; try ring. rewrite IH. ring.
+Qed.
+
+Lemma orthogonal_signs A B : orthogonal A B = true -> forall a b, In a A -> In b (signs_of B) -> dot (iz a) (iz b) = 0.
+Proof.
+  unfold orthogonal. rewrite forallb_forall. intros O a b Ia Ib. specialize (O a Ia). rewrite forallb_forall in O.
+  induction B as [|g B IH]; simpl in Ib; [tauto|].
+  assert (Z0 : dot (iz a) (iz g) = 0).
+  { specialize (O g (or_introl eq_refl)). apply Z.eqb_eq in O. rewrite <- dotZ_R, O. auto. }
+  destruct Ib as [<-|[<-|Ib]]; auto.
+  - rewrite dot_comm, opp_R, dot_comm, Z0. ring.
+  - apply IH; auto. intros h Ih. apply O. right. auto.
+Qed.
+
+(** u' is the part of u in the space of the rows *)
+Record row_part (basis null : cone) (u u1 : list R) : Prop := RowPart {
+  rp_cone : in_cone (signs_of basis) u1;
+  rp_length : length u1 = length u;
+  rp_sees : forall a, (forall b, In b null -> dot (iz a) (iz b) = 0) -> dot (iz a) u1 = dot (iz a) u;
+  rp_norm : norm u1 <= norm u;
+  rp_all : dot u u <= dot u1 u1 -> forall v, dot v u = dot v u1 }.
+
+Theorem row_part_exists d basis null span u :
+  rebase_ok (map (fun g => (g, 0%Z)) (units d)) span (signs_of basis ++ signs_of null) = true ->
+  forallb (fun b : list Z => Nat.leb (length b) d) basis = true -> orthogonal basis null = true -> length u = d ->
+  exists u1, row_part basis null u u1.
+Proof.
+  intros ER EL EO Lu.
+  assert (I : in_cone (signs_of basis ++ signs_of null) u).
+  { eapply rebase_covers; [exact ER|]. rewrite map_map. simpl. rewrite map_id. apply units_span; auto. }
+  destruct I as (x & Lx & Fx & Hx). rewrite app_length in Lx.
+  set (x1 := firstn (length (signs_of basis)) x). set (x2 := skipn (length (signs_of basis)) x).
+  assert (Ex : x = x1 ++ x2) by (symmetry; apply firstn_skipn).
+  assert (L1 : length x1 = length (signs_of basis)) by (unfold x1; rewrite firstn_length; lia).
+  assert (L2 : length x2 = length (signs_of null)) by (unfold x2; rewrite skipn_length; lia).
+  rewrite Ex in Fx. apply Forall_app in Fx. destruct Fx as [F1 F2].
+  set (s1 := real_sum x1 (signs_of basis)). set (u1 := s1 ++ repeat 0 (d - length s1)). set (u2 := real_sum x2 (signs_of null)).
+  assert (H1 : forall v, dot v u1 = dot x1 (map (form v) (signs_of basis))).
+  { intros v. unfold u1, s1. rewrite dot_pad. apply real_sum_R. }
+  assert (Hu : forall v, dot v u = dot v u1 + dot v u2).
+  { intros v. rewrite H1. unfold u2. rewrite !real_sum_R, Hx, Ex, map_app, dot_app by (rewrite map_length; auto). auto. }
+  assert (Z12 : dot u1 u2 = 0).
+  { unfold u2. rewrite real_sum_R. apply dot_map_zero. intros n In2. unfold form. rewrite dot_comm.
+    rewrite H1. apply dot_map_zero. intros b Ib. unfold form. rewrite dot_comm.
+    clear -EO In2 Ib. revert Ib. unfold orthogonal in EO. induction basis as [|g B IH]; simpl; [tauto|].
+    cbn [forallb] in EO. apply andb_prop in EO. destruct EO as [E1 E2].
+    assert (Og : dot (iz g) (iz n) = 0).
+    { apply (orthogonal_signs [g] null); simpl; auto. unfold orthogonal. simpl. rewrite E1. auto. }
+    intros [<-|[<-|Ib]]; auto. rewrite opp_R, Og. ring. }
+  assert (NN : dot u u = dot u1 u1 + dot u2 u2).
+  { rewrite Hu, (dot_comm u u1), (dot_comm u u2), !Hu, Z12, (dot_comm u2 u1), Z12. ring. }
+  assert (L3 : length u1 = d).
+  { assert (L3 : (length s1 <= d)%nat); [|unfold u1; rewrite app_length, repeat_length; lia].
+    apply real_sum_len. rewrite forallb_forall in EL. clear -EL. induction basis as [|b B IH]; simpl; constructor.
+    + specialize (EL b (or_introl eq_refl)). apply Nat.leb_le; auto.
+    + constructor; [|apply IH; intros; apply EL; simpl; auto].
+      specialize (EL b (or_introl eq_refl)). apply Nat.leb_le in EL. rewrite map_length. auto. }
+  exists u1. constructor.
+  - exists x1. auto.
+  - congruence.
+  - intros a Ha. rewrite Hu. unfold u2. rewrite (real_sum_R (iz a) x2). rewrite dot_map_zero; [ring|].
+    intros n In2. unfold form. assert (O : orthogonal [a] null = true).
+    { unfold orthogonal. cbn [forallb]. rewrite andb_true_r. apply forallb_forall. intros b Ib. apply Z.eqb_eq.
+      apply eq_IZR. rewrite dotZ_R. auto. }
+    apply (orthogonal_signs [a] null O); simpl; auto.
+  - unfold norm. apply sqrt_le_1; try apply dot_self_nonneg. pose proof (dot_self_nonneg u2). lra.
+  - intros Le v. rewrite Hu. pose proof (cauchy v u2) as C. pose proof (dot_self_nonneg u2).
+    replace (dot u2 u2) with 0 in C by lra. nra.
+Qed.
+Definition in_shadow (basis null G : cone) (u : list R) : Prop := exists u1, row_part basis null u u1 /\ in_cone G u1.

@@ -4,6 +4,13 @@ From Relu Require Import Spec Vectors Duality Checker Cones.
 Import ListNotations.
 Open Scope R_scope.
 
+Ltac split_andb E := repeat match type of E with (_ && _)%bool = true =>
+    let E' := fresh E in apply andb_prop in E; destruct E as [E E'] end.
+Ltac to_Prop := repeat match goal with
+    | h : (_ <? _)%Z = true |- _ => apply Z.ltb_lt in h
+    | h : (_ <=? _)%Z = true |- _ => apply Z.leb_le in h
+    | h : Nat.eqb _ _ = true |- _ => apply Nat.eqb_eq in h end.
+
 (** ** Sums over rows, over the reals *)
 Fixpoint wsum (P : list wrow) (u : list R) : R :=
   match P with [] => 0 | (k, z) :: P' => IZR k * relu (dot (iz z) u) + wsum P' u end.
@@ -575,19 +582,22 @@ Qed.
 
 Section Side.
 Variables (P N : list wrow) (c0 : list Z) (ln ld qn qd lam0 : Z).
-Variables (choose : list (list Z) -> list Z -> list bool) (sb : Z -> tree) (d : nat) (s : side).
+Variables (d : nat) (basis null : cone) (span : list (Z * list Z)).
+Variables (choose : list (list Z) -> list Z -> list bool) (sb : Z -> tree) (s : side).
+Hypothesis Hroot : root_ok d P N c0 basis null span = true.
 Hypothesis (NP : nonneg P) (NN : nonneg N).
 Hypothesis (Hln : (0 < ln)%Z) (Hld : (0 < ld)%Z) (Hqn : (0 < qn)%Z) (Hqd : (0 < qd)%Z) (Hlam0 : (0 <= lam0)%Z).
 
 (** the strict radius: kappa (f1 - f2 + c0) <= (lambda0 + rounding) |u| *)
 Definition strict_radius : R := IZR (lam0 + rounding P N d) * (IZR qd / IZR qn).
 
-Theorem side_sound cones u :
-  check_side P N c0 (ln * ln) (ld * ld) qn qd lam0 choose sb d s = Some cones -> length u = d ->
+Lemma side_sound_at cones u :
+  check_side P N c0 (ln * ln) (ld * ld) qn qd lam0 basis choose sb s = Some cones ->
+  length u = d -> in_cone (signs_of basis) u ->
   wsum P u + dot (iz c0) u - wsum N u <= strict_radius * norm u \/
   (wsum P u + dot (iz c0) u - wsum N u <= IZR ln / IZR ld * norm u /\ exists G, In G cones /\ in_cone G u).
 Proof.
-  unfold check_side. intros E Lu.
+  unfold check_side. intros E Lu Iu.
   set (PC := map (coarse_row qn qd) P) in *. set (NC := map (coarse_row qn qd) N) in *.
   set (c0C := map (round qn qd) c0) in *.
   set (T := table PC c0C (s_verts s) 1 (PositiveMap.empty gen)) in *.
@@ -598,7 +608,7 @@ Proof.
   assert (Hkap : 0 < kappa) by (apply Rdiv_lt_0_compat; auto).
   assert (Hsd : 0 <= sd) by (apply IZR_le, Z.sqrt_up_nonneg).
   assert (Hsd2 : INR (length u) <= sd * sd).
-  { unfold sd. rewrite Lu, INR_IZR_INZ, <- mult_IZR. apply IZR_le.
+  { rewrite Lu. unfold sd. rewrite INR_IZR_INZ, <- mult_IZR. apply IZR_le.
     apply Z.sqrt_sqrt_up_spec. apply Zle_0_nat. }
   pose proof (norm_nonneg u) as Hu. assert (He : 0 <= e) by (unfold e; nra).
   assert (HL : 0 <= L) by (left; apply Rdiv_lt_0_compat; auto).
@@ -619,10 +629,10 @@ Proof.
     - rewrite Rmult_1_l. apply CV.
     - unfold M. lia.
     - intros g. simpl. lia. }
-  assert (C0 : cached (value PC c0C) (map (fun g => (g, value PC c0C g)) (units d))).
+  assert (C0 : cached (value PC c0C) (map (fun g => (g, value PC c0C g)) (signs_of basis))).
   { unfold cached. rewrite Forall_map. apply Forall_forall. auto. }
-  assert (I0 : in_cone (map fst (map (fun g => (g, value PC c0C g)) (units d))) u).
-  { rewrite map_map. simpl. rewrite map_id. apply units_span; auto. }
+  assert (I0 : in_cone (map fst (map (fun g => (g, value PC c0C g)) (signs_of basis))) u).
+  { rewrite map_map. simpl. rewrite map_id. exact Iu. }
   assert (R0 : settled u N lam0 kappa e L (wsum P u + dot (iz c0) u) M cones).
   { eapply tree_sound; [exact Hkap|exact He|exact HL|exact Hlam0|exact HL2|exact NN|apply CR|exact HT| |
       |exact S0|exact C0|exact E|exact I0].
@@ -636,6 +646,36 @@ Proof.
   apply Rmult_le_reg_l with kappa; auto. eapply Rle_trans; [exact R0|]. apply Req_le.
   unfold e, M, kappa. rewrite S_INR. field. lra.
 Qed.
+
+Lemma seen_P u u1 W : row_part basis null u u1 -> orthogonal (map snd W) null = true -> wsum W u1 = wsum W u.
+Proof.
+  intros [_ _ S _ _] O. induction W as [|[k z] W IH]; simpl in *; auto. unfold orthogonal in *. cbn [forallb] in O.
+  apply andb_prop in O. destruct O as [O1 O2]. rewrite (IH O2). rewrite S; auto.
+  intros b Ib. rewrite forallb_forall in O1. specialize (O1 b Ib). apply Z.eqb_eq in O1. rewrite <- dotZ_R, O1. auto.
+Qed.
+Theorem side_sound cones u :
+  check_side P N c0 (ln * ln) (ld * ld) qn qd lam0 basis choose sb s = Some cones -> length u = d ->
+  wsum P u + dot (iz c0) u - wsum N u <= strict_radius * norm u \/
+  (wsum P u + dot (iz c0) u - wsum N u <= IZR ln / IZR ld * norm u /\
+   exists G, In G cones /\ in_shadow basis null G u).
+Proof.
+  intros E Lu. assert (RO := Hroot). unfold root_ok in RO. split_andb RO.
+  destruct (row_part_exists d basis null span u RO RO4 RO3 Lu) as (u1 & RP).
+  assert (S0 : dot (iz c0) u1 = dot (iz c0) u).
+  { apply (rp_sees _ _ _ _ RP). intros b Ib. unfold orthogonal in RO0. cbn [forallb] in RO0. rewrite andb_true_r in RO0.
+    rewrite forallb_forall in RO0. specialize (RO0 b Ib). apply Z.eqb_eq in RO0. rewrite <- dotZ_R, RO0. auto. }
+  rewrite <- S0, <- (seen_P u u1 P RP RO2), <- (seen_P u u1 N RP RO1). pose proof (rp_norm _ _ _ _ RP) as HN.
+  assert (hqn := IZR_lt _ _ Hqn). assert (hqd := IZR_lt _ _ Hqd).
+  assert (hln := IZR_lt _ _ Hln). assert (hld := IZR_lt _ _ Hld).
+  assert (0 <= strict_radius).
+  { unfold strict_radius. apply Rmult_le_pos; [|left; apply Rdiv_lt_0_compat; auto]. apply IZR_le.
+    unfold rounding. pose proof (Z.sqrt_up_nonneg (Z.of_nat d)). nia. }
+  assert (0 <= IZR ln / IZR ld) by (left; apply Rdiv_lt_0_compat; auto).
+  destruct (side_sound_at cones u1 E (eq_trans (rp_length _ _ _ _ RP) Lu) (rp_cone _ _ _ _ RP)) as [S1|(S1 & G & IG & IC)].
+  - left. eapply Rle_trans; [exact S1|]. apply Rmult_le_compat_l; auto.
+  - right. split; [eapply Rle_trans; [exact S1|]; apply Rmult_le_compat_l; auto|].
+    exists G. split; auto. exists u1. auto.
+Qed.
 End Side.
 
 (** ** Both signs *)
@@ -645,12 +685,6 @@ Definition lower_of (c : cover) : R := IZR (c_lown c) / IZR (c_lowd c).
 Record problem_facts (p : problem) : Prop := ProblemFacts {
   pf_rden : (0 < p_rden p)%Z; pf_yden : (0 < p_yden p)%Z; pf_lnum : (0 < p_lnum p)%Z; pf_lden : (0 < p_lden p)%Z;
   pf_len : length (p_rows p) = length (p_y p) }.
-Ltac split_andb E := repeat match type of E with (_ && _)%bool = true =>
-    let E' := fresh E in apply andb_prop in E; destruct E as [E E'] end.
-Ltac to_Prop := repeat match goal with
-    | h : (_ <? _)%Z = true |- _ => apply Z.ltb_lt in h
-    | h : (_ <=? _)%Z = true |- _ => apply Z.leb_le in h
-    | h : Nat.eqb _ _ = true |- _ => apply Nat.eqb_eq in h end.
 Lemma problem_ok_facts p : problem_ok p = true -> problem_facts p.
 Proof. unfold problem_ok. intros E. split_andb E. to_Prop. constructor; auto. Qed.
 Lemma lambda_pos p : problem_facts p -> 0 < lambda_of p.
@@ -682,14 +716,16 @@ Definition strict_lambda (p : problem) (c : cover) : R :=
 (** An accepted cover: theta is feasible, xi h <= lambda' |.| off the cones listed, and the bound is that of theta. *)
 Theorem run_sound p c cones_pos cones_neg : run p c = Some (cones_pos, cones_neg) ->
   problem_facts p /\ (0 < c_tden c)%Z /\ (0 < c_lowd c)%Z /\
-  length (rows_of p) = length (theta_of c) /\
+  length (rows_of p) = length (theta_of c) /\ orthogonal (p_rows p) (c_null c) = true /\
   lower_of c <= dot (y_of p) (theta_of c) - / 2 * dot (theta_of c) (theta_of c) /\
   0 <= strict_lambda p c <= lambda_of p /\
   (forall u, length u = p_dim p -> feasible_at (lambda_of p) (rows_of p) (theta_of c) u) /\
   (forall u, length u = p_dim p ->
-     hsum (rows_of p) (theta_of c) u <= strict_lambda p c * norm u \/ exists G, In G cones_pos /\ in_cone G u) /\
+     hsum (rows_of p) (theta_of c) u <= strict_lambda p c * norm u \/
+     exists G, In G cones_pos /\ in_shadow (c_basis c) (c_null c) G u) /\
   (forall u, length u = p_dim p ->
-     - hsum (rows_of p) (theta_of c) u <= strict_lambda p c * norm u \/ exists G, In G cones_neg /\ in_cone G u).
+     - hsum (rows_of p) (theta_of c) u <= strict_lambda p c * norm u \/
+     exists G, In G cones_neg /\ in_shadow (c_basis c) (c_null c) G u).
 Proof.
   unfold run, strict_lambda. intros E. destruct (merge _ _ _ _) as [[cf c0]|] eqn:EM; [|discriminate].
   set (P := pos_part (c_reps c) cf) in *. set (N := pos_part (c_reps c) (map Z.opp cf)) in *.
@@ -697,6 +733,8 @@ Proof.
   destruct (bound_ok p _ _ _ _) eqn:Eb; [|discriminate].
   destruct (0 <? c_qnum c)%Z eqn:Eqn; [|discriminate]. destruct (0 <? c_qden c)%Z eqn:Eqd; [|discriminate].
   destruct (0 <=? c_lam0 c)%Z eqn:El0; [|discriminate]. destruct (_ <=? _)%Z eqn:Er in E; [|discriminate].
+  destruct (root_ok _ _ _ _ _ _ _) eqn:Eroot in E; [|discriminate].
+  destruct (orthogonal _ _) eqn:Eort in E; [|discriminate].
   cbn [andb] in E. to_Prop.
   destruct (check_side P N _ _ _ _ _ _ _ _ _ _) as [A|] eqn:EA; [|discriminate].
   destruct (check_side N P _ _ _ _ _ _ _ _ _ _) as [B|] eqn:EB; [|discriminate]. injection E as <- <-.
@@ -727,18 +765,23 @@ Proof.
   assert (Hrad' : strict_radius N P (c_qnum c) (c_qden c) (c_lam0 c) (p_dim p)
                  = IZR (p_rden p) * IZR (c_tden c) * lam').
   { rewrite <- Hrad. unfold strict_radius, rounding. do 3 f_equal. lia. }
+  assert (Eroot' : root_ok (p_dim p) N P (map Z.opp c0) (c_basis c) (c_null c) (c_span c) = true).
+  { unfold root_ok in *. apply andb_prop in Eroot. destruct Eroot as [R1 R5]. apply andb_prop in R1. destruct R1 as [R1 R4].
+    apply andb_prop in R1. destruct R1 as [R1 R3]. rewrite R1, R3, R4. cbn [andb]. unfold orthogonal in *.
+    cbn [forallb] in *. rewrite andb_true_r in *. rewrite forallb_forall in *. intros b Ib. specialize (R5 b Ib).
+    apply Z.eqb_eq in R5. apply Z.eqb_eq. apply eq_IZR. rewrite dotZ_R, opp_R, <- dotZ_R, R5. simpl. lra. }
   assert (KEY : forall u, length u = p_dim p ->
     (hsum (rows_of p) (theta_of c) u <= lam' * norm u \/
-      (hsum (rows_of p) (theta_of c) u <= lambda_of p * norm u /\ exists G, In G A /\ in_cone G u)) /\
+      (hsum (rows_of p) (theta_of c) u <= lambda_of p * norm u /\ exists G, In G A /\ in_shadow (c_basis c) (c_null c) G u)) /\
     (- hsum (rows_of p) (theta_of c) u <= lam' * norm u \/
-      (- hsum (rows_of p) (theta_of c) u <= lambda_of p * norm u /\ exists G, In G B /\ in_cone G u))).
+      (- hsum (rows_of p) (theta_of c) u <= lambda_of p * norm u /\ exists G, In G B /\ in_shadow (c_basis c) (c_null c) G u))).
   { intros u Lu.
     destruct (merge_R (p_rden p) (c_tden c) u (c_reps c) Hr Ht _ _ _ _ _ EM) as [_ HS].
     rewrite csum_split in HS. fold P N in HS. fold (theta_of c) (rows_of p) in HS.
-    destruct (side_sound P N c0 ln (p_lden p) _ _ _ _ _ _ _ (pos_part_nonneg _ _) (pos_part_nonneg _ _)
+    destruct (side_sound P N c0 ln (p_lden p) _ _ _ _ _ _ _ _ _ _ Eroot (pos_part_nonneg _ _) (pos_part_nonneg _ _)
                 Hln' Hld Eqn Eqd El0 A u EA Lu) as [S1|[S1 S2]];
-    destruct (side_sound N P (map Z.opp c0) ln (p_lden p) _ _ _ _ _ _ _ (pos_part_nonneg _ _) (pos_part_nonneg _ _)
-                Hln' Hld Eqn Eqd El0 B u EB Lu) as [S3|[S3 S4]];
+    destruct (side_sound N P (map Z.opp c0) ln (p_lden p) _ _ _ _ _ _ _ _ _ _ Eroot' (pos_part_nonneg _ _)
+                (pos_part_nonneg _ _) Hln' Hld Eqn Eqd El0 B u EB Lu) as [S3|[S3 S4]];
     rewrite opp_R in S3; rewrite ?Hrad, ?HLeq in S1; rewrite ?Hrad', ?HLeq in S3; rewrite Rmult_assoc in S1, S3;
     (split; [first [left; apply Rmult_le_reg_l with (IZR (p_rden p) * IZR (c_tden c)); [exact HK|lra]
                    |right; split; [apply Rmult_le_reg_l with (IZR (p_rden p) * IZR (c_tden c)); [exact HK|lra]|exact S2]]
@@ -746,7 +789,7 @@ Proof.
                    |right; split; [apply Rmult_le_reg_l with (IZR (p_rden p) * IZR (c_tden c)); [exact HK|lra]|exact S4]]]). }
   assert (W : forall u, lam' * norm u <= lambda_of p * norm u).
   { intros u. apply Rmult_le_compat_r; auto using norm_nonneg. }
-  split; [exact Ep|]. split; [exact Ht|]. split; [exact Hlo|]. split; [exact Hlen|]. split; [exact Hlow|].
+  split; [exact Ep|]. split; [exact Ht|]. split; [exact Hlo|]. split; [exact Hlen|]. split; [exact Eort|]. split; [exact Hlow|].
   split; [split; auto|]. split; [|split].
   - intros u Lu. destruct (KEY u Lu) as [K1 K2]. specialize (W u). unfold feasible_at.
     apply Rabs_le. split; [destruct K2 as [K2|[K2 _]]|destruct K1 as [K1|[K1 _]]]; lra.
@@ -759,7 +802,7 @@ Theorem check_sound p c : check p c = true ->
   forall net, well_formed (p_dim p) net -> lower_of c <= objective p net.
 Proof.
   unfold check. intros E net W. destruct (run p c) as [[A B]|] eqn:ER; [|discriminate].
-  destruct (run_sound _ _ _ _ ER) as (Pf & _ & _ & Lt & Low & _ & Fe & _).
+  destruct (run_sound _ _ _ _ ER) as (Pf & _ & _ & Lt & _ & Low & _ & Fe & _).
   eapply Rle_trans; [exact Low|]. apply weak_duality; auto.
   - unfold rows_of, y_of, ratio. rewrite !map_length. apply pf_len; auto.
   - eapply Forall_impl; [|exact W]. simpl. intros nr Ln. apply feasible_dual_ok; auto.

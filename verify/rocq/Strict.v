@@ -38,13 +38,56 @@ Lemma residual_in_ball p c A B u net : run p c = Some (A, B) -> check_upper p u 
   dot (vsub (resid (rows_of p) (y_of p) net) (theta_of c)) (vsub (resid (rows_of p) (y_of p) net) (theta_of c))
     <= gap2 c u.
 Proof.
-  intros ER EU [W O]. destruct (run_sound _ _ _ _ ER) as (Pf & _ & _ & Lt & Low & _ & Fe & _).
+  intros ER EU [W O]. destruct (run_sound _ _ _ _ ER) as (Pf & _ & _ & Lt & _ & Low & _ & Fe & _).
   destruct (upper_sound _ _ EU) as (Wu & Ju & _). specialize (O _ Wu). unfold objective in Ju.
   assert (Ly : length (rows_of p) = length (y_of p)).
   { unfold rows_of, y_of, ratio. rewrite !map_length. apply pf_len; auto. }
   assert (Df : forall u, length u = p_dim p -> dual_ok (lambda_of p) (rows_of p) (theta_of c) u).
   { intros v Lv. apply feasible_dual_ok; auto. left. apply lambda_pos; auto. }
   pose proof (resid_close _ _ _ _ net (theta_of c) Ly Lt W Df) as RC. unfold gap2. lra.
+Qed.
+
+(** An active neuron has no part that the rows do not see; so it lies in the cone, not only over it. *)
+Lemma active_norm lam rows r d w v : 0 < lam ->
+  (forall u, length u = d -> dual_ok lam rows r u) -> length w = d ->
+  active lam rows r (w, v) -> v <> 0 -> dot w w = v * v /\ hsum rows r w = lam * v.
+Proof.
+  unfold active. simpl. intros Hl D L A Hv.
+  pose proof (D w L) as Dw. pose proof (dual_ok_sq lam rows r w Hl Dw) as S.
+  set (h := hsum rows r w) in *. set (q := dot w w) in *.
+  (* v h = lam/2 (q + v^2), h^2 <= lam^2 q  =>  (q - v^2)^2 <= 0 *)
+  assert (E : (v * h) * (v * h) <= v * v * (lam * lam * q)) by nra.
+  rewrite A in E.
+  assert (E2 : lam * lam * ((q - v * v) * (q - v * v)) <= 0) by nra.
+  assert (E3 : (q - v * v) * (q - v * v) = 0).
+  { pose proof (Rle_0_sqr (q - v * v)) as P. unfold Rsqr in P.
+    assert (PL : 0 < lam * lam) by nra.
+    destruct (Rle_lt_or_eq_dec _ _ P) as [p|p]; auto.
+    pose proof (Rmult_lt_0_compat _ _ PL p). lra. }
+  apply Rmult_integral in E3. assert (Q : q = v * v) by (destruct E3; lra). split; auto.
+  rewrite Q in A. apply Rmult_eq_reg_l with v; auto. lra.
+Qed.
+Lemma hsum_seen rd rows w w1 : (forall z, In z rows -> dot (iz z) w1 = dot (iz z) w) -> forall r,
+  hsum (map (ratio rd) rows) r w1 = hsum (map (ratio rd) rows) r w.
+Proof.
+  intros H. induction rows as [|z rows IH]; intros [|t r]; simpl; auto.
+  rewrite !ratio_dot, (H z) by (simpl; auto). rewrite IH; auto. intros; apply H; simpl; auto.
+Qed.
+Lemma active_in_cone p basis null r G w v : 0 < lambda_of p -> orthogonal (p_rows p) null = true ->
+  (forall u, length u = p_dim p -> dual_ok (lambda_of p) (rows_of p) r u) -> length w = p_dim p ->
+  active (lambda_of p) (rows_of p) r (w, v) -> v <> 0 -> in_shadow basis null G w -> in_cone G w.
+Proof.
+  intros Hl Or D Lw Ac Nv (w1 & RP & (x & Lx & Fx & Hx)).
+  destruct (active_norm _ _ _ _ _ _ Hl D Lw Ac Nv) as [Q H].
+  assert (S : hsum (rows_of p) r w1 = hsum (rows_of p) r w).
+  { apply hsum_seen. intros z Iz. apply (rp_sees _ _ _ _ RP). intros b Ib.
+    unfold orthogonal in Or. rewrite forallb_forall in Or. specialize (Or z Iz). rewrite forallb_forall in Or.
+    specialize (Or b Ib). apply Z.eqb_eq in Or. rewrite <- dotZ_R, Or. auto. }
+  pose proof (dual_ok_sq _ _ _ _ Hl (D w1 (eq_trans (rp_length _ _ _ _ RP) Lw))) as B. rewrite S, H in B.
+  assert (Le : dot w w <= dot w1 w1).
+  { rewrite Q. assert (0 < lambda_of p * lambda_of p) by nra.
+    apply Rmult_le_reg_l with (lambda_of p * lambda_of p); auto. lra. }
+  exists x. repeat split; auto. intros a. rewrite (rp_all _ _ _ _ RP Le a). apply Hx.
 Qed.
 
 (** Every neuron of every optimal network, of any width, lies in a listed cone of its sign, or is zero. *)
@@ -55,7 +98,7 @@ Theorem neurons_in_cones p c s A B : run_strict p c s = Some (A, B) -> forall ne
     (v = 0 -> dot w w = 0).
 Proof.
   unfold run_strict. intros E net O w v I. destruct (strict_ok p c s) eqn:ES; [|discriminate].
-  destruct (run_sound _ _ _ _ E) as (Pf & Ht & Hlo & Lt & Low & (HL0 & HLL) & Fe & KA & KB).
+  destruct (run_sound _ _ _ _ E) as (Pf & Ht & Hlo & Lt & Eort & Low & (HL0 & HLL) & Fe & KA & KB).
   unfold strict_ok in ES. unfold strict_lambda in *.
   assert (Eqn : (0 < c_qnum c)%Z).
   { unfold run in E. destruct (merge _ _ _ _) as [[cf' c0']|]; [|discriminate].
@@ -97,10 +140,12 @@ Proof.
     eapply Rle_trans; [|eapply Rle_trans; [exact ES0|]]; apply Req_le; field; repeat split; lra. }
   assert (Lr : length r = length (theta_of c)) by (unfold r; rewrite resid_len; auto).
   repeat split.
-  - intros Hv. destruct (KA w Lw) as [K|K]; [|exact K]. exfalso.
+  - intros Hv. destruct (KA w Lw) as [K|(G & IG & K)]; [exfalso|].
+    2:{ exists G. split; auto. eapply active_in_cone; eauto. lra. }
     pose proof (one_sided_dual lam' _ w v HL0 ltac:(lra) K) as B1.
     assert (v = 0) by (eapply (no_active (lambda_of p) lam' mu F); eauto). lra.
-  - intros Hv. destruct (KB w Lw) as [K|K]; [|exact K]. exfalso.
+  - intros Hv. destruct (KB w Lw) as [K|(G & IG & K)]; [exfalso|].
+    2:{ exists G. split; auto. eapply active_in_cone; eauto. lra. }
     pose proof (one_sided_dual lam' _ w (- v) HL0 ltac:(lra) K) as B1.
     assert (B' : v * hsum (rows_of p) (theta_of c) w <= lam' / 2 * (dot w w + v * v)) by lra.
     assert (v = 0) by (eapply (no_active (lambda_of p) lam' mu F); eauto). lra.
@@ -109,22 +154,22 @@ Qed.
 
 (** ** Near-optimal networks: the squared weight off the cones is at most 2 (J(net) - lower)/(lambda - lambda') *)
 Definition marked (l : list (bool * neuron)) : network := map snd (filter fst l).
-Definition in_listed (A B : list cone) (nr : neuron) : Prop :=
-  (0 < snd nr /\ exists G, In G A /\ in_cone G (fst nr)) \/
-  (snd nr < 0 /\ exists G, In G B /\ in_cone G (fst nr)).
+Definition in_listed (c : cover) (A B : list cone) (nr : neuron) : Prop :=
+  (0 < snd nr /\ exists G, In G A /\ in_shadow (c_basis c) (c_null c) G (fst nr)) \/
+  (snd nr < 0 /\ exists G, In G B /\ in_shadow (c_basis c) (c_null c) G (fst nr)).
 
 Theorem near_optimal p c A B : run p c = Some (A, B) ->
   forall net, well_formed (p_dim p) net -> exists l : list (bool * neuron),
-    map snd l = net /\ (forall nr, In (false, nr) l -> in_listed A B nr) /\
+    map snd l = net /\ (forall nr, In (false, nr) l -> in_listed c A B nr) /\
     (lambda_of p - strict_lambda p c) / 2 * penalty (marked l) <= objective p net - lower_of c.
 Proof.
-  intros E net W. destruct (run_sound _ _ _ _ E) as (Pf & _ & _ & Lt & Low & (HL0 & HLL) & Fe & KA & KB).
+  intros E net W. destruct (run_sound _ _ _ _ E) as (Pf & _ & _ & Lt & _ & Low & (HL0 & HLL) & Fe & KA & KB).
   assert (Ly : length (rows_of p) = length (y_of p)).
   { unfold rows_of, y_of, ratio. rewrite !map_length. apply pf_len; auto. }
   assert (Hlam := lambda_pos p Pf). set (lam' := strict_lambda p c) in *.
   pose proof (identity net _ _ _ Ly Lt) as ID.
   pose proof (dot_self_nonneg (vsub (resid (rows_of p) (y_of p) net) (theta_of c))) as SQ.
-  assert (M : exists l, map snd l = net /\ (forall nr, In (false, nr) l -> in_listed A B nr) /\
+  assert (M : exists l, map snd l = net /\ (forall nr, In (false, nr) l -> in_listed c A B nr) /\
     (lambda_of p - lam') / 2 * penalty (marked l)
       <= lambda_of p / 2 * penalty net - tout (rows_of p) (theta_of c) net).
   { clear ID SQ. induction net as [|[w v] net IH].
@@ -132,7 +177,7 @@ Proof.
     - assert (Lw := Forall_inv W). simpl in Lw.
       destruct (IH (Forall_inv_tail W)) as (l & El & Il & Bl).
       pose proof (feasible_dual_ok _ _ _ w (Rlt_le _ _ Hlam) (Fe w Lw) v) as Dw. pose proof (dot_self_nonneg w) as Hw.
-      assert (C : in_listed A B (w, v) \/
+      assert (C : in_listed c A B (w, v) \/
                   v * hsum (rows_of p) (theta_of c) w <= lam' / 2 * (dot w w + v * v)).
       { destruct (total_order_T 0 v) as [[hp|h0]|hn].
         - destruct (KA w Lw) as [K|K]; [|left; left; split; auto].

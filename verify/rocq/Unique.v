@@ -91,26 +91,6 @@ Proof.
   apply Rmult_integral in E. destruct E; lra.
 Qed.
 
-Lemma active_norm lam rows r d w v : 0 < lam ->
-  (forall u, length u = d -> dual_ok lam rows r u) -> length w = d ->
-  active lam rows r (w, v) -> v <> 0 -> dot w w = v * v /\ hsum rows r w = lam * v.
-Proof.
-  unfold active. simpl. intros Hl D L A Hv.
-  pose proof (D w L) as Dw. pose proof (dual_ok_sq lam rows r w Hl Dw) as S.
-  set (h := hsum rows r w) in *. set (q := dot w w) in *.
-  (* v h = lam/2 (q+v^2), h^2 <= lam^2 q  =>  (q - v^2)^2 <= 0 *)
-  assert (E : (v * h) * (v * h) <= v * v * (lam * lam * q)) by nra.
-  rewrite A in E.
-  assert (E2 : lam * lam * ((q - v * v) * (q - v * v)) <= 0) by nra.
-  assert (E3 : (q - v * v) * (q - v * v) = 0).
-  { pose proof (Rle_0_sqr (q - v * v)) as P. unfold Rsqr in P.
-    assert (PL : 0 < lam * lam) by nra.
-    destruct (Rle_lt_or_eq_dec _ _ P) as [p|p]; auto.
-    pose proof (Rmult_lt_0_compat _ _ PL p). lra. }
-  apply Rmult_integral in E3. assert (Q : q = v * v) by (destruct E3; lra). split; auto.
-  rewrite Q in A. apply Rmult_eq_reg_l with v; auto. lra.
-Qed.
-
 Lemma parallel lam rows r d xi u1 v1 u2 v2 : 0 < lam -> (xi = 1 \/ xi = -1) ->
   (forall u, length u = d -> dual_ok lam rows r u) -> length u1 = d -> length u2 = d ->
   active lam rows r (u1, v1) -> active lam rows r (u2, v2) -> 0 < xi * v1 -> 0 < xi * v2 ->
