@@ -14,14 +14,14 @@ Open Scope Z_scope.
 Definition wrow : Type := (Z * list Z)%type.
 
 (** The tree. Every node speaks of a cone, given by generators; a generator is a number in the table of vertices. *)
-Inductive tree : Type :=
+Inductive node : Type :=
 | Fine (D : Z) (c s : list Z)
     (* a leaf over the rows themselves: c/D with |c/D| <= lambda, weights s_k/D in [0, 1] on the rows of f2 *)
 | Coarse (D : Z) (c : list Z) (atoms : list (Z * list Z))
     (* a leaf over the rounded rows: |c/D| <= lambda0, weights w_j/D on the rows of f2 that are on at p_j *)
-| Rebase (G' : list positive) (Y : list (Z * list Z)) (ch : tree)
+| Rebase (G' : list positive) (Y : list (Z * list Z)) (ch : node)
     (* other generators: m_i g_i = sum_j y_ij g'_j with y_ij >= 0 < m_i *)
-| Sign (k : nat) (on off : tree)
+| Sign (k : nat) (on off : node)
     (* the sign of row k of f1: z.u >= 0 in one child, z.u <= 0 in the other *)
 | Star (p : positive) (m : Z) (f : forest)
     (* m p = sum_i t_i g_i; a child for each i with t_i > 0, in which p replaces g_i *)
@@ -30,9 +30,9 @@ Inductive tree : Type :=
 with forest : Type :=
 | Nil
 | Skip (f : forest)
-| Child (t : Z) (ch : tree) (f : forest).
+| Child (t : Z) (ch : node) (f : forest).
 
-Record side := Side { s_verts : list (list Z); s_tree : tree }.
+Record side := Side { s_verts : list (list Z); s_tree : node }.
 
 Record cover := Cover {
   c_reps : list (list Z);  c_merge : list (nat * Z);         (* row k is m times representative g *)
@@ -41,7 +41,7 @@ Record cover := Cover {
   c_basis : list (list Z);  c_null : list (list Z);          (* of the space of the rows, and orthogonal to it *)
   c_span : list (Z * list Z);                                (* the signed unit vectors in terms of both *)
   c_pos : side;  c_neg : side;
-  c_sub : Z -> tree;                                         (* fetches subtrees *)
+  c_sub : Z -> node;                                         (* fetches subtrees *)
   c_on : list (list Z) -> list Z -> list bool }.             (* which rows are on at a point: any answer is sound *)
 
 (** ** Sums over rows *)
@@ -161,7 +161,7 @@ Definition coarse_leaf (cs : list signed) (G : list gen) (D : Z) (c : list Z) (a
 Variable sub : list wrow -> list Z -> list (list Z) -> list signed -> list gen -> Z -> list cone -> option (list cone).
 
 Fixpoint check_tree (P : list wrow) (c0 : list Z) (PC : list (list Z)) (cs : list signed) (G : list gen)
-    (t : tree) (acc : list cone) {struct t} : option (list cone) :=
+    (t : node) (acc : list cone) {struct t} : option (list cone) :=
   match t with
   | Fine D c s => if fine_leaf P c0 G D c s then Some (map fst G :: acc) else None
   | Coarse D c atoms => if coarse_leaf cs G D c atoms then Some acc else None
@@ -212,7 +212,7 @@ Definition root_ok (d : nat) (P N : list wrow) (c0 : list Z) (basis null : cone)
   && orthogonal basis null && orthogonal (map snd P) null && orthogonal (map snd N) null && orthogonal [c0] null.
 
 Definition check_side (P N : list wrow) (c0 : list Z) (ln2 ld2 qn qd lam0 : Z) (basis : cone)
-    (choose : list (list Z) -> list Z -> list bool) (sb : Z -> tree) (s : side) : option (list cone) :=
+    (choose : list (list Z) -> list Z -> list bool) (sb : Z -> node) (s : side) : option (list cone) :=
   let PC := map (coarse_row qn qd) P in
   let NC := map (coarse_row qn qd) N in
   let c0C := map (round qn qd) c0 in
@@ -259,5 +259,9 @@ Definition run (p : problem) (c : cover) : option (list cone * list cone) :=
 
 Definition check (p : problem) (c : cover) : bool := match run p c with Some _ => true | None => false end.
 
-(** the plain choice of rows at a point *)
-Definition on_exact (W : list (list Z)) (p : list Z) : list bool := map (fun w => 0 <? dotZ w p) W.
+(** A choice of rows at a point, by the signs of shortened rows (the entries have at most 29 bits). *)
+Definition shorten (bits : Z) (l : list Z) : list Z :=
+  let m := fold_right (fun x m => Z.max (Z.abs x) m) 0 l in
+  let k := Z.max 0 (Z.log2 m + 1 - bits) in map (fun x => Z.shiftr x k) l.
+Definition on_short (W : list (list Z)) : list Z -> list bool :=
+  let S := map (shorten 29) W in fun p => map (fun w => 0 <? dotZ w p) S.

@@ -421,7 +421,7 @@ Hypothesis Hsub_incl : forall P c0 PC cs G k acc acc', sub P c0 PC cs G k acc = 
 Hypothesis Hsub : forall P c0 PC cs G k acc acc', state_ok P c0 PC cs -> cached G ->
   sub P c0 PC cs G k acc = Some acc' -> in_cone (map fst G) u -> settled acc'.
 
-Scheme tree_mut := Induction for tree Sort Prop with forest_mut := Induction for forest Sort Prop.
+Scheme tree_mut := Induction for node Sort Prop with forest_mut := Induction for forest Sort Prop.
 
 Lemma forest_weights_nonneg P c0 PC cs : forall f pre p G acc acc',
   walks P c0 PC cs pre p G f acc = Some acc' -> Forall (Rle 0) (weights f G).
@@ -583,7 +583,7 @@ Qed.
 Section Side.
 Variables (P N : list wrow) (c0 : list Z) (ln ld qn qd lam0 : Z).
 Variables (d : nat) (basis null : cone) (span : list (Z * list Z)).
-Variables (choose : list (list Z) -> list Z -> list bool) (sb : Z -> tree) (s : side).
+Variables (choose : list (list Z) -> list Z -> list bool) (sb : Z -> node) (s : side).
 Hypothesis Hroot : root_ok d P N c0 basis null span = true.
 Hypothesis (NP : nonneg P) (NN : nonneg N).
 Hypothesis (Hln : (0 < ln)%Z) (Hld : (0 < ld)%Z) (Hqn : (0 < qn)%Z) (Hqd : (0 < qd)%Z) (Hlam0 : (0 <= lam0)%Z).

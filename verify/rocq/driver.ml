@@ -4,7 +4,10 @@
 module Int = Z (* zarith's; the extracted file has a module of that name, too *)
 open Checker
 
-let input = if Array.length Sys.argv > 1 && Sys.argv.(1) <> "-" then open_in_bin Sys.argv.(1) else stdin
+let written = Array.length Sys.argv > 1 && Sys.argv.(1) = "--write"
+let input =
+  let last = Array.length Sys.argv - 1 in
+  if last = 0 || Sys.argv.(last) = "--write" then stdin else open_in_bin Sys.argv.(last)
 let buffer = Bytes.create 65536
 let position = ref 0
 let filled = ref 0
@@ -60,12 +63,9 @@ let numbers k = many k number
 let rec nat k = if k = 0 then O else S (nat (k - 1))
 let positive () = let k = small () in if k = 0 then fail "a positive number" "0" else Int.of_int k
 
-let leaves = ref 0
-
 let rec tree d = match token () with
-  | "F" -> incr leaves; let den = number () in let c = numbers d in let k = small () in Fine (den, c, numbers k)
+  | "F" -> let den = number () in let c = numbers d in let k = small () in Fine (den, c, numbers k)
   | "C" ->
-    incr leaves;
     let den = number () in
     let c = numbers d in
     let k = small () in
@@ -78,7 +78,6 @@ let rec tree d = match token () with
     Rebase (g, y, tree d)
   | "N" -> let k = nat (small ()) in let on = tree d in let off = tree d in Sign (k, on, off)
   | "S" -> let p = positive () in let m = number () in Star (p, m, forest d)
-  | "R" -> Ref Int.zero
   | t -> fail "a node" t
 
 and forest d = match token () with
@@ -87,22 +86,30 @@ and forest d = match token () with
   | "t" -> let t = number () in let ch = tree d in let f = forest d in Child (t, ch, f)
   | t -> fail "a child" t
 
+(* bytes in hexadecimal; - for none *)
+let bytes () =
+  let t = token () in
+  if t = "-" then ""
+  else begin
+    if String.length t mod 2 = 1 then fail "pairs of hexadecimal digits" "an odd number of them";
+    String.init (String.length t / 2) (fun i -> Char.chr (int_of_string ("0x" ^ String.sub t (2 * i) 2)))
+  end
+
 (* Which rows are on at p. Any answer is sound; so rows and points are cut to short integers. *)
 let choose rows =
   let short bits l =
     let m = List.fold_left (fun m x -> max m (Int.numbits x)) 0 l in
-    let s = max 0 (m - bits) in
-    Array.of_list (List.map (fun x -> Int.to_int (Int.shift_right x s)) l) in
-  let rows = Array.of_list (List.map (short 30) rows) in
+    let k = max 0 (m - bits) in
+    Array.of_list (List.map (fun x -> Int.to_int (Int.shift_right x k)) l) in
+  let rows = Array.of_list (List.map (short 29) rows) in
   fun p ->
     let p = short 28 p in
     let on = ref [] in
     for k = Array.length rows - 1 downto 0 do
       let row = Array.unsafe_get rows k in
+      let width = if Array.length row < Array.length p then Array.length row else Array.length p in
       let v = ref 0 in
-      for l = 0 to min (Array.length row) (Array.length p) - 1 do
-        v := !v + Array.unsafe_get row l * Array.unsafe_get p l
-      done;
+      for l = 0 to width - 1 do v := !v + (Array.unsafe_get row l * Array.unsafe_get p l) done;
       on := (!v > 0) :: !on
     done;
     !on
@@ -141,18 +148,39 @@ let read_upper d p =
   let ok = check_upper p { u_net = net; u_wden = wden; u_un = un; u_ud = ud } in
   Printf.printf "upper %s %s %s\n%!" (Int.to_string un) (Int.to_string ud) (said ok)
 
-let read_side d =
-  expect "vertices";
-  let k = small () in
-  let verts = many k (fun () -> numbers d) in
-  { s_verts = verts; s_tree = tree d }
+let read_tie d = match token () with
+  | "ray" -> Packed.Ray (Array.of_list (numbers d))
+  | "neuron" ->
+    let den = number () in
+    let c = numbers d in
+    let k = small () in
+    Packed.Neuron (Fine (den, c, numbers k))
+  | t -> fail "a tie" t
+
+(* a table of vertices and a tree, written out or packed; the subtrees that it refers to *)
+let read_side d basis ties lam0 convex concave c0 first = match token () with
+  | "vertices" ->
+    let k = small () in
+    let verts = many k (fun () -> numbers d) in
+    ({ s_verts = verts; s_tree = tree d }, fun _ -> failwith "no such subtree")
+  | "packed" ->
+    let codes = bytes () in
+    let multipliers = bytes () in
+    let data = bytes () in
+    let rows = bytes () in
+    if Int.numbits lam0 > 44 then fail "at most 44 bits" (Int.to_string lam0);
+    let padded = Array.init d (fun l -> match List.nth_opt c0 l with Some x -> x | None -> Int.zero) in
+    let packed, top =
+      Packed.prepare first d basis ties (Int.to_int lam0) convex concave padded { Packed.codes; multipliers; data; rows } in
+    ({ s_verts = Packed.vertices packed; s_tree = top }, fun k -> Packed.subtree packed (k - first))
+  | t -> fail "a side" t
 
 let read_cover d n p =
   expect "lines";
   let r = small () in
   let reps = many r (fun () -> numbers d) in
   let nats = Array.init (r + 1) nat in
-  let merge = many n (fun () ->
+  let lines = many n (fun () ->
     let g = small () in
     if g > r then fail "a line" (string_of_int g);
     let m = number () in
@@ -167,18 +195,33 @@ let read_cover d n p =
   let qnum = number () in
   let qden = number () in
   let lam0 = number () in
-  let pos = read_side d in
-  let neg = read_side d in
-  let c = { c_reps = reps; c_merge = merge; c_theta = theta; c_tden = tden; c_lown = lown; c_lowd = lowd;
-            c_qnum = qnum; c_qden = qden; c_lam0 = lam0; c_pos = pos; c_neg = neg;
-            c_sub = (fun _ -> tree d); c_on = choose } in
+  expect "basis";
+  let b = small () in
+  let basis = many b (fun () -> numbers d) in
+  let k = small () in
+  let null = many k (fun () -> numbers d) in
+  let span = many (2 * d) (fun () -> let m = number () in let y = numbers (2 * (b + k)) in (m, y)) in
+  expect "ties";
+  let ties = Array.of_list (many (small ()) (fun () -> read_tie d)) in
+  let cf, c0 = match merge reps p.p_rows theta lines with Some x -> x | None -> ([], []) in
+  let convex = pos_part reps cf in
+  let concave = pos_part reps (List.map Int.neg cf) in
+  let vectors = Array.of_list (List.map Array.of_list basis) in
+  let roots = 1 lsl b in
+  let pos, sub_pos = read_side d vectors ties lam0 convex concave c0 0 in
+  let neg, sub_neg = read_side d vectors ties lam0 concave convex (List.map Int.neg c0) roots in
+  expect "end";
+  let sub k = let k = Int.to_int k in if k < roots then sub_pos k else sub_neg k in
+  { c_reps = reps; c_merge = lines; c_theta = theta; c_tden = tden; c_lown = lown; c_lowd = lowd;
+    c_qnum = qnum; c_qden = qden; c_lam0 = lam0; c_basis = basis; c_null = null; c_span = span;
+    c_pos = pos; c_neg = neg; c_sub = sub; c_on = choose }
+
+let check_cover p c =
   let result = run p c in
-  let ok = result <> None in
-  if ok then expect "end";
-  Printf.printf "lower %s %s %s\n" (Int.to_string lown) (Int.to_string lowd) (said ok);
-  (match result with
-   | Some (a, b) -> Printf.printf "cones %d %d of %d leaves\n%!" (List.length a) (List.length b) !leaves
-   | None -> ())
+  Printf.printf "lower %s %s %s\n" (Int.to_string c.c_lown) (Int.to_string c.c_lowd) (said (result <> None));
+  match result with
+  | Some (a, b) -> Printf.printf "cones %d %d\n%!" (List.length a) (List.length b)
+  | None -> ()
 
 let () =
   try
@@ -190,9 +233,12 @@ let () =
     let rec sections () = match token () with
       | "" -> ()
       | "upper" -> read_upper d p; sections ()
-      | "cover" -> read_cover d n p; sections ()
+      | "cover" ->
+        let c = read_cover d n p in
+        if written then Written.cover c else check_cover p c;
+        sections ()
       | t -> fail "a section" t in
     sections ()
-  with Failure message | Invalid_argument message ->
+  with Failure message | Invalid_argument message | Sys_error message ->
     Printf.printf "malformed %s\n" message;
     exit 1
