@@ -217,7 +217,7 @@ Record row_part (basis null : cone) (u u1 : list R) : Prop := RowPart {
   rp_cone : in_cone (signs_of basis) u1;
   rp_length : length u1 = length u;
   rp_sees : forall a, (forall b, In b null -> dot (iz a) (iz b) = 0) -> dot (iz a) u1 = dot (iz a) u;
-  rp_norm : norm u1 <= norm u;
+  rp_norm : dot u1 u1 <= dot u u;
   rp_all : dot u u <= dot u1 u1 -> forall v, dot v u = dot v u1 }.
 
 Theorem row_part_exists d basis null span u :
@@ -263,7 +263,7 @@ Proof.
     { unfold orthogonal. cbn [forallb]. rewrite andb_true_r. apply forallb_forall. intros b Ib. apply Z.eqb_eq.
       apply eq_IZR. rewrite dotZ_R. auto. }
     apply (orthogonal_signs [a] null O); simpl; auto.
-  - unfold norm. apply sqrt_le_1; try apply dot_self_nonneg. pose proof (dot_self_nonneg u2). lra.
+  - pose proof (dot_self_nonneg u2). lra.
   - intros Le v. rewrite Hu. pose proof (cauchy v u2) as C. pose proof (dot_self_nonneg u2).
     replace (dot u2 u2) with 0 in C by lra. nra.
 Qed.

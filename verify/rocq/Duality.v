@@ -16,21 +16,26 @@ Fixpoint tout (rows : list (list R)) (th : list R) (net : network) : R :=
   | _, _ => 0 end.
 
 (** Dual feasibility at u, |h(u)| <= lambda |u|, and the form in which it is used. *)
-Definition feasible_at lam rows th u : Prop := Rabs (hsum rows th u) <= lam * norm u.
+Definition feasible_at lam rows th u : Prop := below (hsum rows th u) lam u /\ below (- hsum rows th u) lam u.
 Definition dual_ok lam rows th u : Prop := forall v, v * hsum rows th u <= lam / 2 * (dot u u + v * v).
-Lemma one_sided_dual lam h u v : 0 <= lam -> 0 <= v -> h <= lam * norm u -> v * h <= lam / 2 * (dot u u + v * v).
+Lemma one_sided_dual lam h u v : 0 <= lam -> 0 <= v -> below h lam u -> v * h <= lam / 2 * (dot u u + v * v).
 Proof.
-  intros Hl Hv H. rewrite <- norm_sq. apply Rle_trans with (v * (lam * norm u)).
-  - apply Rmult_le_compat_l; auto.
-  - pose proof (Rle_0_sqr (norm u - v)). unfold Rsqr in *. nra.
+  intros Hl Hv H. pose proof (dot_self_nonneg u) as Hu. destruct (Rle_lt_or_eq_dec _ _ Hv) as [h0|<-]; [|nra].
+  set (U := (dot u u + v * v) / (2 * v)).
+  assert (E : 2 * v * U = dot u u + v * v) by (unfold U; field; lra).
+  assert (HU : 0 <= U) by nra.
+  assert (S : dot u u <= U * U).
+  { apply Rmult_le_reg_l with (4 * (v * v)); [nra|]. replace (4 * (v * v) * (U * U)) with ((2 * v * U) * (2 * v * U)) by ring.
+    rewrite E. pose proof (Rle_0_sqr (dot u u - v * v)) as Sq. unfold Rsqr in Sq. lra. }
+  specialize (H U HU S). replace (lam / 2 * (dot u u + v * v)) with (v * (lam * U)) by (rewrite <- E; field).
+  apply Rmult_le_compat_l; auto.
 Qed.
 Lemma feasible_dual_ok lam rows th u : 0 <= lam -> feasible_at lam rows th u -> dual_ok lam rows th u.
 Proof.
-  intros Hl H v. unfold feasible_at in H.
-  pose proof (Rle_abs (hsum rows th u)). pose proof (Rle_abs (- hsum rows th u)) as B. rewrite Rabs_Ropp in B. destruct (Rle_lt_dec 0 v) as [Hv|Hv].
-  - apply one_sided_dual; lra.
+  intros Hl [H1 H2] v. destruct (Rle_lt_dec 0 v) as [Hv|Hv].
+  - apply one_sided_dual; auto.
   - replace (v * hsum rows th u) with (- v * - hsum rows th u) by ring.
-    replace (v * v) with (- v * - v) by ring. apply one_sided_dual; lra.
+    replace (v * v) with (- v * - v) by ring. apply one_sided_dual; auto. lra.
 Qed.
 
 (** ** Weak duality *)

@@ -83,7 +83,7 @@ Definition form_terms (G E R : Z) (d : nat) (rows : list (list Z)) (th : list Z)
 (** ln/ld bounds sum_k th_k (z_k.u)_+ / |u| *)
 Definition check_leading (G E R ln ld : Z) (d : nat) (rows : list (list Z)) (th : list Z) (k : leading) : bool :=
   let terms := form_terms G E R d rows th k in
-  Nat.eqb (length rows) (length th) && Nat.eqb (length rows) (length (k_p k))
+  (0 <=? k_nu k) && Nat.eqb (length rows) (length th) && Nat.eqb (length rows) (length (k_p k))
   && q_ok R rows (k_q k) && forallb (leader_ok G E) (k_leaders k)
   && forallb (fun x => x <=? 0) (unload (k_leaders k) (loads th (k_p k) (k_q k)))
   && forallb (fun t => Nat.leb (length (snd t)) (S d)) terms
@@ -173,9 +173,9 @@ Qed.
 
 (** ** One sign *)
 Section Sign.
-Variables (G E Q : Z) (d : nat) (rows : list (list Z)) (u : list R).
+Variables (G E Q : Z) (d : nat) (rows : list (list Z)) (u : list R) (U : R).
 Hypothesis (HG : (0 < G)%Z) (HE : (0 < E)%Z) (HR : (0 < Q)%Z) (Lu : length u = d).
-Let U := norm u.
+Hypothesis (U_nonneg : 0 <= U) (U_sq : dot u u <= U * U).
 Let t (z : list Z) : R := dot (iz z) u.
 Let T : list R := map (fun z => Rabs (t z)) rows.
 
@@ -221,9 +221,7 @@ Proof.
 Qed.
 
 (** the four parts of the quadratic form at (U, u) *)
-Lemma U_sq : U * U = dot u u. Proof. apply norm_sq. Qed.
-Lemma U_nonneg : 0 <= U. Proof. apply norm_nonneg. Qed.
-Lemma axes_R nu : squares (map (fun e => (nu, (0 :: e)%Z)) (axes d)) (U :: u) = IZR nu * (U * U).
+Lemma axes_R nu : squares (map (fun e => (nu, (0 :: e)%Z)) (axes d)) (U :: u) = IZR nu * dot u u.
 Proof.
   assert (A : forall (x : list R) (m : list Z -> list Z) (y : list R),
     (forall e, dot (iz (m e)) y = dot (iz e) x) ->
@@ -233,7 +231,7 @@ Proof.
     rewrite (IH (fun e => m (0%Z :: e)) y).
     - ring.
     - intros e. rewrite H. simpl. ring. }
-  rewrite U_sq, <- Lu. apply (A u (cons 0%Z)). intros e. simpl. ring.
+  rewrite <- Lu. apply (A u (cons 0%Z)). intros e. simpl. ring.
 Qed.
 Lemma leaders_R : forall ls, forallb (leader_ok G E) ls = true ->
   2 * IZR G * IZR Q * U * lead_sum ls <=
@@ -285,7 +283,9 @@ Proof.
   apply IZR_le in F, F2, F1. rewrite !mult_IZR, dotZ_R in F1.
   rewrite !mult_IZR. replace (0 * U + t z) with (t z) by ring.
   assert (A : IZR r * Rabs (t z) <= IZR Q * U).
-  { pose proof (cauchy (iz z) u) as C. fold (t z) in C. rewrite <- U_sq in C.
+  { pose proof (cauchy (iz z) u) as C0. fold (t z) in C0.
+    assert (C : t z * t z <= dot (iz z) (iz z) * (U * U)).
+    { eapply Rle_trans; [exact C0|]. apply Rmult_le_compat_l; auto using dot_self_nonneg. }
     assert (X2 : Rabs (t z) * Rabs (t z) = t z * t z) by (rewrite <- Rabs_mult; apply Rabs_right; nra).
     pose proof (Rabs_pos (t z)) as Hy. set (y := Rabs (t z)) in *.
     assert (S2 : (IZR r * y) * (IZR r * y) <= (IZR Q * U) * (IZR Q * U)).
@@ -322,11 +322,12 @@ Proof.
 Qed.
 
 Theorem leading_sound ln ld th k : (0 < ld)%Z -> check_leading G E Q ln ld d rows th k = true ->
-  hsum (map iz rows) (iz th) u <= IZR ln / IZR ld * norm u.
+  hsum (map iz rows) (iz th) u <= IZR ln / IZR ld * U.
 Proof.
   intros Hld C. unfold check_leading in C. split_andb C. to_Prop.
-  rename C into L1. rename C6 into L2. rename C5 into CQ. rename C4 into CL. rename C3 into CU. rename C2 into CT.
-  rename C1 into CB. rename C0 into CP.
+  rename C into CN. rename C7 into L1. rename C6 into L2. rename C5 into CQ. rename C4 into CL. rename C3 into CU.
+  rename C2 into CT. rename C1 into CB. rename C0 into CP. apply IZR_le in CN.
+  assert (CN' : IZR (k_nu k) * dot u u <= IZR (k_nu k) * (U * U)) by (apply Rmult_le_compat_l; auto).
   assert (hG := IZR_lt _ _ HG). assert (hE := IZR_lt _ _ HE). assert (hR := IZR_lt _ _ HR). assert (hld := IZR_lt _ _ Hld).
   pose proof U_nonneg as HU.
   pose proof (psd_sound _ _ _ CP ltac:(lia) (U :: u)) as PS. rewrite (matrix_R _ _ _ CT) in PS. unfold form_terms in PS.
@@ -362,7 +363,7 @@ Proof.
   destruct (Rle_lt_or_eq_dec _ _ HU) as [HU'|HU0].
   - assert (K4 : 4 * GR * h <= (IZR (k_sigma k) + IZR (k_nu k) + GR / IZR E * IZR EE) * U).
     { apply Rmult_le_reg_r with U; auto. lra. }
-    apply IZR_le in CB. rewrite ?mult_IZR, ?plus_IZR, ?mult_IZR, ?plus_IZR in CB. fold U. fold GR in CB.
+    apply IZR_le in CB. rewrite ?mult_IZR, ?plus_IZR, ?mult_IZR, ?plus_IZR in CB. fold GR in CB.
     apply Rmult_le_reg_l with (4 * GR * IZR E * IZR ld); [repeat apply Rmult_lt_0_compat; lra|].
     apply Rle_trans with (IZR E * IZR ld * ((IZR (k_sigma k) + IZR (k_nu k) + GR / IZR E * IZR EE) * U)).
     { replace (4 * GR * IZR E * IZR ld * h) with (IZR E * IZR ld * (4 * GR * h)) by ring.
@@ -372,11 +373,12 @@ Proof.
     replace (4 * GR * IZR E * IZR ld * (IZR ln / IZR ld * U)) with (IZR ln * (4 * GR * IZR E) * U) by (field; lra).
     apply Rmult_le_compat_r; auto.
   - assert (Z0 : forall z, t z = 0).
-    { intros z. pose proof (cauchy (iz z) u) as C. fold (t z) in C. rewrite <- U_sq, <- HU0 in C. nra. }
+    { intros z. pose proof (cauchy (iz z) u) as C. fold (t z) in C. rewrite <- HU0 in U_sq.
+      pose proof (dot_self_nonneg u). replace (dot u u) with 0 in C by lra. nra. }
     assert (H0 : h = 0).
     { unfold h. clear -Z0. revert th. induction rows as [|z l IH]; intros [|a th]; simpl; auto.
       fold (t z). rewrite Z0, relu_0, IH. ring. }
-    fold U. rewrite H0, <- HU0. lra.
+    rewrite H0, <- HU0. lra.
 Qed.
 End Sign.
 
@@ -401,17 +403,19 @@ Proof.
     induction th as [|a th IH]; intros [|z rws]; simpl; try ring.
     fold (ratio (d_tden c) th) (iz th). rewrite (IH rws).
     rewrite ratio_dot, relu_scale by (left; apply Rinv_0_lt_compat; auto). field. lra. }
-  apply (leading_sound _ _ _ _ _ w EG EE ER Lw _ _ _ _ Hld) in Ep, En.
+  assert (Fp : forall U, 0 <= U -> dot w w <= U * U -> _) by
+    (intros U HU Hu; exact (leading_sound _ _ _ _ _ w U EG EE ER Lw HU Hu _ _ _ _ Hld Ep)).
+  assert (Fn : forall U, 0 <= U -> dot w w <= U * U -> _) by
+    (intros U HU Hu; exact (leading_sound _ _ _ _ _ w U EG EE ER Lw HU Hu _ _ _ _ Hld En)).
   assert (Eop : hsum (map iz (p_rows p)) (iz (map Z.opp (d_theta c))) w = - hsum (map iz (p_rows p)) (iz (d_theta c)) w).
   { generalize (map iz (p_rows p)) as rws. generalize (d_theta c) as th. clear.
     induction th as [|a th IH]; intros [|z rws]; simpl; try ring. fold (iz (map Z.opp th)) (iz th).
     rewrite IH, opp_IZR. ring. }
-  rewrite Eop in En. rewrite !mult_IZR in Ep, En. unfold feasible_at. rewrite HS.
   assert (HK : 0 < IZR (p_rden p) * IZR (d_tden c)) by (apply Rmult_lt_0_compat; auto).
   set (K := IZR (p_rden p) * IZR (d_tden c)) in *. set (h := hsum _ (iz (d_theta c)) w) in *.
-  rewrite Rabs_mult, Rabs_right by (apply Rle_ge; left; apply Rinv_0_lt_compat; auto).
-  apply Rmult_le_reg_l with K; auto. rewrite <- Rmult_assoc, Rinv_r, Rmult_1_l by lra.
-  replace (K * (lambda_of p * norm w)) with (IZR (p_lnum p) * IZR (p_rden p) * IZR (d_tden c) / IZR (p_lden p) * norm w)
-    by (unfold K, lambda_of; field; lra).
-  apply Rabs_le. split; lra.
+  assert (HL : forall U, K * (lambda_of p * U) = IZR (p_lnum p * p_rden p * d_tden c) / IZR (p_lden p) * U).
+  { intros U. unfold K, lambda_of. rewrite !mult_IZR. field. lra. }
+  unfold feasible_at. rewrite HS. fold h. split; intros U HU Hu; apply Rmult_le_reg_l with K; auto; rewrite HL.
+  - rewrite <- Rmult_assoc, Rinv_r, Rmult_1_l by lra. apply Fp; auto.
+  - replace (K * - (/ K * h)) with (- h) by (field; lra). rewrite <- Eop. apply Fn; auto.
 Qed.

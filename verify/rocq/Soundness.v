@@ -115,12 +115,12 @@ Theorem leaf_lemma (F : list Z -> R) (f1u f2u D B : R) (a c : list R) (G : cone)
   f1u <= dot x (map F G) ->
   Forall (fun g => D * F g <= dot a (iz g)) G ->
   dot a u <= dot c u + D * f2u ->
-  f1u - f2u <= B * norm u.
+  below (f1u - f2u) B u.
 Proof.
-  intros HD HB Hc Fx Hx H1 HG Ha.
+  intros HD HB Hc Fx Hx H1 HG Ha U HU Hu.
   assert (A : D * dot x (map F G) <= dot a u).
   { rewrite Hx, <- dot_map_scale. apply dot_map_le; auto. }
-  pose proof (dot_le_norm c u (B * D) ltac:(nra) Hc) as C.
+  pose proof (dot_below c u (B * D) ltac:(nra) Hc U HU Hu) as C.
   apply Rmult_le_reg_l with D; auto. nra.
 Qed.
 
@@ -190,15 +190,15 @@ Proof.
     eapply Rle_trans; [apply Rabs_triang|]. rewrite Rabs_mult. specialize (IH u (Forall_inv_tail F)).
     assert (A := Forall_inv F). simpl in A. pose proof (Rabs_pos b). nra.
 Qed.
-Lemma unit_box_norm e u s : Forall (fun a => Rabs a <= 1) e -> 0 <= s -> INR (length u) <= s * s ->
-  Rabs (dot e u) <= s * norm u.
+Lemma unit_box_norm e u s U : Forall (fun a => Rabs a <= 1) e -> 0 <= s -> INR (length u) <= s * s ->
+  0 <= U -> dot u u <= U * U -> Rabs (dot e u) <= s * U.
 Proof.
-  intros F Hs Hl. eapply Rle_trans; [apply dot_unit_box; auto|].
-  assert (N : norm (map Rabs u) = norm u).
-  { unfold norm. f_equal. clear. induction u as [|b u IH]; simpl; auto. rewrite IH. f_equal.
-    rewrite <- Rabs_mult. apply Rabs_right. nra. }
-  rewrite <- N. apply dot_le_norm; auto. eapply Rle_trans; [|exact Hl]. clear.
-  induction u as [|b u IH]; [simpl; lra|]. cbn [length repeat dot]. rewrite S_INR. simpl in IH. lra.
+  intros F Hs Hl HU Hu. eapply Rle_trans; [apply dot_unit_box; auto|].
+  eapply Rle_trans; [apply Rle_abs|]. apply dot_abs_le; auto.
+  - eapply Rle_trans; [|exact Hl]. clear.
+    induction u as [|b u IH]; [simpl; lra|]. cbn [length repeat dot]. rewrite S_INR. simpl in IH. lra.
+  - eapply Rle_trans; [|exact Hu]. apply Req_le. clear. induction u as [|b u IH]; simpl; auto. rewrite IH. f_equal.
+    rewrite <- Rabs_mult. apply Rabs_right. nra.
 Qed.
 Lemma round_error qn qd x : (0 < qd)%Z -> Rabs (IZR qn / IZR qd * IZR x - IZR (round qn qd x)) <= 1.
 Proof.
@@ -229,14 +229,15 @@ Proof. unfold coarse_row. rewrite map_map. reflexivity. Qed.
 Section Point.
 Variables (u : list R) (N : list wrow) (NC : list (list Z)) (ln2 ld2 lam0 : Z) (on : list Z -> list bool).
 Variables (T : PositiveMap.t gen) (base : list Z -> Z).
-Variables (kappa e L H1 : R) (M : nat).
-(** kappa: the scale of the rounded rows; e: their error at u; L: lambda; H1 = f1(u) + c0.u; M: rows and one *)
-Hypothesis (Hk : 0 < kappa) (He : 0 <= e) (HL : 0 <= L) (Hlam0 : (0 <= lam0)%Z).
+Variables (kappa sd L H1 : R) (M : nat).
+(** kappa: the scale of the rounded rows; sd |u|: their error at u; L: lambda; H1 = f1(u) + c0.u; M: rows and one *)
+Hypothesis (Hk : 0 < kappa) (Hsd : 0 <= sd) (HL : 0 <= L) (Hlam0 : (0 <= lam0)%Z).
 Hypothesis HL2 : forall D cc, cc * IZR ld2 <= IZR ln2 * (D * D) -> cc <= (L * D) * (L * D).
 Hypothesis NN : nonneg N.
 
 Definition close (r : wrow) (w : list Z) : Prop :=
-  Rabs (kappa * (IZR (fst r) * dot (iz (snd r)) u) - dot (iz w) u) <= e.
+  forall U, 0 <= U -> dot u u <= U * U ->
+  Rabs (kappa * (IZR (fst r) * dot (iz (snd r)) u) - dot (iz w) u) <= sd * U.
 Hypothesis NNC : Forall2 close N NC.
 
 Definition cached (G : list gen) : Prop := Forall (fun g : gen => snd g = base (fst g)) G.
@@ -246,28 +247,29 @@ Record state_ok (P : list wrow) (c0 : list Z) (PC : list (list Z)) (cs : list si
   so_nonneg : nonneg P;
   so_sum : wsum P u + dot (iz c0) u = H1;
   so_close : Forall2 close P PC;
-  so_coarse : exists c0C j, Rabs (kappa * dot (iz c0) u - dot (iz c0C) u) <= INR j * e /\
+  so_coarse : exists c0C j,
+    (forall U, 0 <= U -> dot u u <= U * U -> Rabs (kappa * dot (iz c0) u - dot (iz c0C) u) <= INR j * (sd * U)) /\
     (j + length P <= M)%nat /\ forall g, (base g + adjust cs g = value PC c0C g)%Z }.
 
 (** what is proved about u: strictly inside, or inside and in one of the cones listed *)
 Definition strictly_inside : Prop :=
-  kappa * (H1 - wsum N u) <= IZR lam0 * norm u + (INR M + INR (length N)) * e.
+  below (kappa * (H1 - wsum N u)) (IZR lam0 + (INR M + INR (length N)) * sd) u.
 Definition settled (acc : list cone) : Prop :=
-  strictly_inside \/ (H1 - wsum N u <= L * norm u /\ exists G, In G acc /\ in_cone G u).
+  strictly_inside \/ (below (H1 - wsum N u) L u /\ exists G, In G acc /\ in_cone G u).
 Lemma settled_incl acc acc' : incl acc acc' -> settled acc -> settled acc'.
 Proof. intros I [S|(S & G & IG & C)]; [left; auto|right; split; eauto]. Qed.
 
-Lemma close_sum P PC : nonneg P -> Forall2 close P PC ->
-  Rabs (kappa * wsum P u - rsum PC u) <= INR (length P) * e.
+Lemma close_sum P PC U : nonneg P -> Forall2 close P PC -> 0 <= U -> dot u u <= U * U ->
+  Rabs (kappa * wsum P u - rsum PC u) <= INR (length P) * (sd * U).
 Proof.
-  intros NP F. induction F as [|[k z] w P PC C _ IH].
+  intros NP F HU Hu. induction F as [|[k z] w P PC C _ IH].
   - simpl. rewrite Rmult_0_r, Rminus_0_r, Rabs_R0. lra.
   - assert (k0 := Forall_inv NP). simpl in k0. specialize (IH (Forall_inv_tail NP)).
-    cbn [length wsum rsum]. rewrite S_INR. unfold close in C. cbn [fst snd] in C.
+    cbn [length wsum rsum]. rewrite S_INR. specialize (C U HU Hu). cbn [fst snd] in C.
     assert (R1 : kappa * (IZR k * relu (dot (iz z) u)) = relu (kappa * (IZR k * dot (iz z) u))).
     { rewrite !relu_scale; auto. lra. }
     assert (C' := C). rewrite Rabs_minus_sym in C'. pose proof (relu_dist _ _ _ C). pose proof (relu_dist _ _ _ C').
-    assert (Hr : Rabs (relu (kappa * (IZR k * dot (iz z) u)) - relu (dot (iz w) u)) <= e) by (apply Rabs_le; lra).
+    assert (Hr : Rabs (relu (kappa * (IZR k * dot (iz z) u)) - relu (dot (iz w) u)) <= sd * U) by (apply Rabs_le; lra).
     replace (kappa * (IZR k * relu (dot (iz z) u) + wsum P u) - (relu (dot (iz w) u) + rsum PC u))
       with ((relu (kappa * (IZR k * dot (iz z) u)) - relu (dot (iz w) u)) + (kappa * wsum P u - rsum PC u))
       by (rewrite <- R1; ring).
@@ -275,7 +277,7 @@ Proof.
 Qed.
 
 Lemma fine_leaf_sound P c0 PC cs G D c s : state_ok P c0 PC cs -> fine_leaf N ln2 ld2 P c0 G D c s = true ->
-  in_cone (map fst G) u -> H1 - wsum N u <= L * norm u.
+  in_cone (map fst G) u -> below (H1 - wsum N u) L u.
 Proof.
   intros S E (x & Lx & Fx & Hx). unfold fine_leaf in E.
   apply andb_prop in E. destruct E as [E EG]. apply andb_prop in E. destruct E as [E Es].
@@ -301,7 +303,7 @@ Proof.
   assert (hD := IZR_lt _ _ ED). assert (h0 := IZR_le _ _ Hlam0).
   apply IZR_le in Ec, Es. rewrite !mult_IZR, dotZ_R in Ec.
   destruct S as [NP SH CP (c0C & j & Cc & Hj & Hv)].
-  assert (A : (rsum PC u + dot (iz c0C) u) - rsum NC u <= IZR lam0 * norm u).
+  assert (A : below ((rsum PC u + dot (iz c0C) u) - rsum NC u) (IZR lam0) u).
   { eapply (leaf_lemma (fun g => IZR (base g + adjust cs g)) _ _ (IZR D) (IZR lam0)
               (iz (combine_atoms NC on atoms c)) (iz c) (map fst G) x u); auto.
     - rewrite (map_ext _ (fun g => rsum PC (iz g) + dot (iz c0C) (iz g))) by (intros; rewrite Hv; apply value_R).
@@ -310,10 +312,10 @@ Proof.
       unfold cached in C. rewrite Forall_forall in C. rewrite (C g I) in EG.
       apply Z.leb_le, IZR_le in EG. rewrite mult_IZR, dotZ_R in EG. exact EG.
     - eapply Rle_trans; [apply atoms_below; auto|]. pose proof (rsum_nonneg NC u). nra. }
-  pose proof (close_sum P PC NP CP) as B1. pose proof (close_sum N NC NN NNC) as B2.
-  unfold strictly_inside. rewrite <- SH.
+  intros U HU Hu. specialize (A U HU Hu). specialize (Cc U HU Hu). rewrite <- SH.
+  pose proof (close_sum P PC U NP CP HU Hu) as B1. pose proof (close_sum N NC U NN NNC HU Hu) as B2.
   assert (HM : INR j + INR (length P) <= INR M) by (rewrite <- plus_INR; apply le_INR; auto).
-  assert (HMe : (INR j + INR (length P)) * e <= INR M * e) by (apply Rmult_le_compat_r; auto).
+  assert (HMe : (INR j + INR (length P)) * (sd * U) <= INR M * (sd * U)) by (apply Rmult_le_compat_r; [nra|auto]).
   pose proof (Rle_abs (kappa * wsum P u - rsum PC u)). pose proof (Rle_abs (kappa * dot (iz c0) u - dot (iz c0C) u)).
   pose proof (Rle_abs (- (kappa * wsum N u - rsum NC u))) as B3. rewrite Rabs_Ropp in B3. lra.
 Qed.
@@ -341,7 +343,7 @@ Qed.
 Lemma nth_close P PC k : Forall2 close P PC -> close (nth k P (0%Z, [])) (nth k PC []).
 Proof.
   intros F. revert k. induction F as [|r w P PC C F IH]; intros [|k]; simpl; auto;
-    unfold close; simpl; rewrite Rmult_0_l, Rmult_0_r, Rminus_0_r, Rabs_R0; auto.
+    unfold close; simpl; intros U HU Hu; rewrite Rmult_0_l, Rmult_0_r, Rminus_0_r, Rabs_R0; nra.
 Qed.
 Lemma drop_length {A} : forall (l : list A) k, (length (drop k l) <= length l)%nat.
 Proof. induction l; intros [|k]; simpl; auto. specialize (IHl k). lia. Qed.
@@ -358,7 +360,8 @@ Proof.
   - rewrite axpy_R, <- SH, (drop_wsum P k), relu_pos by auto. ring.
   - apply drop_close; auto.
   - exists (add (nth k PC []) c0C), (S j). split; [|split].
-    + rewrite axpy_R, add_R, S_INR. pose proof (nth_close _ _ k CP) as C. unfold close in C.
+    + intros U HU Hu. specialize (Cc U HU Hu).
+      rewrite axpy_R, add_R, S_INR. pose proof (nth_close _ _ k CP U HU Hu) as C.
       match goal with |- Rabs ?x <= _ => replace x with
         ((kappa * (IZR (fst (nth k P (0%Z, []))) * dot (iz (snd (nth k P (0%Z, [])))) u) - dot (iz (nth k PC [])) u)
          + (kappa * dot (iz c0) u - dot (iz c0C) u)) by ring end.
@@ -594,14 +597,14 @@ Definition strict_radius : R := IZR (lam0 + rounding P N d) * (IZR qd / IZR qn).
 Lemma side_sound_at cones u :
   check_side P N c0 (ln * ln) (ld * ld) qn qd lam0 basis choose sb s = Some cones ->
   length u = d -> in_cone (signs_of basis) u ->
-  wsum P u + dot (iz c0) u - wsum N u <= strict_radius * norm u \/
-  (wsum P u + dot (iz c0) u - wsum N u <= IZR ln / IZR ld * norm u /\ exists G, In G cones /\ in_cone G u).
+  below (wsum P u + dot (iz c0) u - wsum N u) strict_radius u \/
+  (below (wsum P u + dot (iz c0) u - wsum N u) (IZR ln / IZR ld) u /\ exists G, In G cones /\ in_cone G u).
 Proof.
   unfold check_side. intros E Lu Iu.
   set (PC := map (coarse_row qn qd) P) in *. set (NC := map (coarse_row qn qd) N) in *.
   set (c0C := map (round qn qd) c0) in *.
   set (T := table PC c0C (s_verts s) 1 (PositiveMap.empty gen)) in *.
-  set (kappa := IZR qn / IZR qd). set (sd := IZR (Z.sqrt_up (Z.of_nat d))). set (e := sd * norm u).
+  set (kappa := IZR qn / IZR qd). set (sd := IZR (Z.sqrt_up (Z.of_nat d))).
   set (M := S (length P)). set (L := IZR ln / IZR ld).
   assert (hqn := IZR_lt _ _ Hqn). assert (hqd := IZR_lt _ _ Hqd).
   assert (hln := IZR_lt _ _ Hln). assert (hld := IZR_lt _ _ Hld).
@@ -610,41 +613,41 @@ Proof.
   assert (Hsd2 : INR (length u) <= sd * sd).
   { rewrite Lu. unfold sd. rewrite INR_IZR_INZ, <- mult_IZR. apply IZR_le.
     apply Z.sqrt_sqrt_up_spec. apply Zle_0_nat. }
-  pose proof (norm_nonneg u) as Hu. assert (He : 0 <= e) by (unfold e; nra).
   assert (HL : 0 <= L) by (left; apply Rdiv_lt_0_compat; auto).
-  assert (CV : forall l, Rabs (kappa * dot (iz l) u - dot (iz (map (round qn qd) l)) u) <= e).
-  { intros l. destruct (round_vector qn qd Hqd l) as (er & Fe & Ee). unfold kappa. rewrite Ee.
+  assert (CV : forall l U, 0 <= U -> dot u u <= U * U ->
+    Rabs (kappa * dot (iz l) u - dot (iz (map (round qn qd) l)) u) <= sd * U).
+  { intros l U HU Hu. destruct (round_vector qn qd Hqd l) as (er & Fe & Ee). unfold kappa. rewrite Ee.
     apply unit_box_norm; auto. }
-  assert (CR : forall Q, Forall2 (close u kappa e) Q (map (coarse_row qn qd) Q)).
-  { induction Q as [|r Q IHQ]; simpl; constructor; auto. unfold close.
-    rewrite coarse_row_is_round. specialize (CV (map (Z.mul (fst r)) (snd r))). rewrite scale_R in CV. exact CV. }
+  assert (CR : forall Q, Forall2 (close u kappa sd) Q (map (coarse_row qn qd) Q)).
+  { induction Q as [|r Q IHQ]; simpl; constructor; auto. intros U HU Hu.
+    rewrite coarse_row_is_round. specialize (CV (map (Z.mul (fst r)) (snd r)) U HU Hu). rewrite scale_R in CV. exact CV. }
   assert (HL2 : forall D cc, cc * IZR (ld * ld) <= IZR (ln * ln) * (D * D) -> cc <= (L * D) * (L * D)).
   { intros D cc H. rewrite !mult_IZR in H. unfold L.
     apply Rmult_le_reg_r with (IZR ld * IZR ld); [nra|]. eapply Rle_trans; [exact H|].
     apply Req_le. field. lra. }
   assert (HT : forall k g, PositiveMap.find k T = Some g -> snd g = value PC c0C (fst g)).
   { intros k g. apply table_cached. intros i g' F. rewrite PositiveMap.gempty in F. discriminate. }
-  assert (S0 : state_ok u (value PC c0C) kappa e (wsum P u + dot (iz c0) u) M P c0 PC []).
+  assert (S0 : state_ok u (value PC c0C) kappa sd (wsum P u + dot (iz c0) u) M P c0 PC []).
   { constructor; auto; [apply CR|]. exists c0C, 1%nat. split; [|split].
-    - rewrite Rmult_1_l. apply CV.
+    - intros U HU Hu. rewrite Rmult_1_l. apply CV; auto.
     - unfold M. lia.
     - intros g. simpl. lia. }
   assert (C0 : cached (value PC c0C) (map (fun g => (g, value PC c0C g)) (signs_of basis))).
   { unfold cached. rewrite Forall_map. apply Forall_forall. auto. }
   assert (I0 : in_cone (map fst (map (fun g => (g, value PC c0C g)) (signs_of basis))) u).
   { rewrite map_map. simpl. rewrite map_id. exact Iu. }
-  assert (R0 : settled u N lam0 kappa e L (wsum P u + dot (iz c0) u) M cones).
-  { eapply tree_sound; [exact Hkap|exact He|exact HL|exact Hlam0|exact HL2|exact NN|apply CR|exact HT| |
+  assert (R0 : settled u N lam0 kappa sd L (wsum P u + dot (iz c0) u) M cones).
+  { eapply tree_sound; [exact Hkap|exact Hsd|exact HL|exact Hlam0|exact HL2|exact NN|apply CR|exact HT| |
       |exact S0|exact C0|exact E|exact I0].
     - intros P1 c1 PC1 cs G k acc acc' E1. eapply tree_incl; [|exact E1]. intros; discriminate.
     - intros P1 c1 PC1 cs G k acc acc' S1 C1 E1 I1.
-      eapply tree_sound; [exact Hkap|exact He|exact HL|exact Hlam0|exact HL2|exact NN|apply CR|exact HT| |
+      eapply tree_sound; [exact Hkap|exact Hsd|exact HL|exact Hlam0|exact HL2|exact NN|apply CR|exact HT| |
         |exact S1|exact C1|exact E1|exact I1]; intros; discriminate. }
   destruct R0 as [R0|R0]; [left|right; exact R0].
-  unfold strictly_inside in R0. unfold strict_radius, rounding.
+  intros U HU Hu. specialize (R0 U HU Hu). unfold strict_radius, rounding.
   rewrite plus_IZR, mult_IZR, !plus_IZR, <- !INR_IZR_INZ. fold sd.
   apply Rmult_le_reg_l with kappa; auto. eapply Rle_trans; [exact R0|]. apply Req_le.
-  unfold e, M, kappa. rewrite S_INR. field. lra.
+  unfold M, kappa. rewrite S_INR. field. lra.
 Qed.
 
 Lemma seen_P u u1 W : row_part basis null u u1 -> orthogonal (map snd W) null = true -> wsum W u1 = wsum W u.
@@ -655,8 +658,8 @@ Proof.
 Qed.
 Theorem side_sound cones u :
   check_side P N c0 (ln * ln) (ld * ld) qn qd lam0 basis choose sb s = Some cones -> length u = d ->
-  wsum P u + dot (iz c0) u - wsum N u <= strict_radius * norm u \/
-  (wsum P u + dot (iz c0) u - wsum N u <= IZR ln / IZR ld * norm u /\
+  below (wsum P u + dot (iz c0) u - wsum N u) strict_radius u \/
+  (below (wsum P u + dot (iz c0) u - wsum N u) (IZR ln / IZR ld) u /\
    exists G, In G cones /\ in_shadow basis null G u).
 Proof.
   intros E Lu. assert (RO := Hroot). unfold root_ok in RO. split_andb RO.
@@ -672,8 +675,8 @@ Proof.
     unfold rounding. pose proof (Z.sqrt_up_nonneg (Z.of_nat d)). nia. }
   assert (0 <= IZR ln / IZR ld) by (left; apply Rdiv_lt_0_compat; auto).
   destruct (side_sound_at cones u1 E (eq_trans (rp_length _ _ _ _ RP) Lu) (rp_cone _ _ _ _ RP)) as [S1|(S1 & G & IG & IC)].
-  - left. eapply Rle_trans; [exact S1|]. apply Rmult_le_compat_l; auto.
-  - right. split; [eapply Rle_trans; [exact S1|]; apply Rmult_le_compat_l; auto|].
+  - left. intros U HU Hu. apply S1; lra.
+  - right. split; [intros U HU Hu; apply S1; lra|].
     exists G. split; auto. exists u1. auto.
 Qed.
 End Side.
@@ -721,10 +724,10 @@ Theorem run_sound p c cones_pos cones_neg : run p c = Some (cones_pos, cones_neg
   0 <= strict_lambda p c <= lambda_of p /\
   (forall u, length u = p_dim p -> feasible_at (lambda_of p) (rows_of p) (theta_of c) u) /\
   (forall u, length u = p_dim p ->
-     hsum (rows_of p) (theta_of c) u <= strict_lambda p c * norm u \/
+     below (hsum (rows_of p) (theta_of c) u) (strict_lambda p c) u \/
      exists G, In G cones_pos /\ in_shadow (c_basis c) (c_null c) G u) /\
   (forall u, length u = p_dim p ->
-     - hsum (rows_of p) (theta_of c) u <= strict_lambda p c * norm u \/
+     below (- hsum (rows_of p) (theta_of c) u) (strict_lambda p c) u \/
      exists G, In G cones_neg /\ in_shadow (c_basis c) (c_null c) G u).
 Proof.
   unfold run, strict_lambda. intros E. destruct (merge _ _ _ _) as [[cf c0]|] eqn:EM; [|discriminate].
@@ -771,28 +774,29 @@ Proof.
     cbn [forallb] in *. rewrite andb_true_r in *. rewrite forallb_forall in *. intros b Ib. specialize (R5 b Ib).
     apply Z.eqb_eq in R5. apply Z.eqb_eq. apply eq_IZR. rewrite dotZ_R, opp_R, <- dotZ_R, R5. simpl. lra. }
   assert (KEY : forall u, length u = p_dim p ->
-    (hsum (rows_of p) (theta_of c) u <= lam' * norm u \/
-      (hsum (rows_of p) (theta_of c) u <= lambda_of p * norm u /\ exists G, In G A /\ in_shadow (c_basis c) (c_null c) G u)) /\
-    (- hsum (rows_of p) (theta_of c) u <= lam' * norm u \/
-      (- hsum (rows_of p) (theta_of c) u <= lambda_of p * norm u /\ exists G, In G B /\ in_shadow (c_basis c) (c_null c) G u))).
+    (below (hsum (rows_of p) (theta_of c) u) lam' u \/
+      (below (hsum (rows_of p) (theta_of c) u) (lambda_of p) u /\ exists G, In G A /\ in_shadow (c_basis c) (c_null c) G u)) /\
+    (below (- hsum (rows_of p) (theta_of c) u) lam' u \/
+      (below (- hsum (rows_of p) (theta_of c) u) (lambda_of p) u /\ exists G, In G B /\ in_shadow (c_basis c) (c_null c) G u))).
   { intros u Lu.
     destruct (merge_R (p_rden p) (c_tden c) u (c_reps c) Hr Ht _ _ _ _ _ EM) as [_ HS].
     rewrite csum_split in HS. fold P N in HS. fold (theta_of c) (rows_of p) in HS.
+    assert (UP : forall x b y, below x (IZR (p_rden p) * IZR (c_tden c) * b) u ->
+      x = IZR (p_rden p) * IZR (c_tden c) * y -> below y b u).
+    { intros x b y Hx -> U HU Hu. specialize (Hx U HU Hu).
+      apply Rmult_le_reg_l with (IZR (p_rden p) * IZR (c_tden c)); [exact HK|lra]. }
     destruct (side_sound P N c0 ln (p_lden p) _ _ _ _ _ _ _ _ _ _ Eroot (pos_part_nonneg _ _) (pos_part_nonneg _ _)
                 Hln' Hld Eqn Eqd El0 A u EA Lu) as [S1|[S1 S2]];
     destruct (side_sound N P (map Z.opp c0) ln (p_lden p) _ _ _ _ _ _ _ _ _ _ Eroot' (pos_part_nonneg _ _)
                 (pos_part_nonneg _ _) Hln' Hld Eqn Eqd El0 B u EB Lu) as [S3|[S3 S4]];
-    rewrite opp_R in S3; rewrite ?Hrad, ?HLeq in S1; rewrite ?Hrad', ?HLeq in S3; rewrite Rmult_assoc in S1, S3;
-    (split; [first [left; apply Rmult_le_reg_l with (IZR (p_rden p) * IZR (c_tden c)); [exact HK|lra]
-                   |right; split; [apply Rmult_le_reg_l with (IZR (p_rden p) * IZR (c_tden c)); [exact HK|lra]|exact S2]]
-            |first [left; apply Rmult_le_reg_l with (IZR (p_rden p) * IZR (c_tden c)); [exact HK|lra]
-                   |right; split; [apply Rmult_le_reg_l with (IZR (p_rden p) * IZR (c_tden c)); [exact HK|lra]|exact S4]]]). }
-  assert (W : forall u, lam' * norm u <= lambda_of p * norm u).
-  { intros u. apply Rmult_le_compat_r; auto using norm_nonneg. }
+    rewrite ?Hrad, ?HLeq in S1; rewrite ?Hrad', ?HLeq in S3;
+    (split; [first [left; apply (UP _ _ _ S1); lra|right; split; [apply (UP _ _ _ S1); lra|exact S2]]
+            |first [left; apply (UP _ _ _ S3); rewrite opp_R; lra|right; split; [apply (UP _ _ _ S3); rewrite opp_R; lra|exact S4]]]). }
   split; [exact Ep|]. split; [exact Ht|]. split; [exact Hlo|]. split; [exact Hlen|]. split; [exact Eort|]. split; [exact Hlow|].
   split; [split; auto|]. split; [|split].
-  - intros u Lu. destruct (KEY u Lu) as [K1 K2]. specialize (W u). unfold feasible_at.
-    apply Rabs_le. split; [destruct K2 as [K2|[K2 _]]|destruct K1 as [K1|[K1 _]]]; lra.
+  - intros u Lu. destruct (KEY u Lu) as [K1 K2]. split.
+    + destruct K1 as [K1|[K1 _]]; auto. eapply below_weaker; eauto.
+    + destruct K2 as [K2|[K2 _]]; auto. eapply below_weaker; eauto.
   - intros u Lu. destruct (KEY u Lu) as [[K1|[_ K1]] _]; auto.
   - intros u Lu. destruct (KEY u Lu) as [_ [K1|[_ K1]]]; auto.
 Qed.

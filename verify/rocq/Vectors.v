@@ -4,7 +4,8 @@ From Relu Require Import Spec.
 Import ListNotations.
 Open Scope R_scope.
 
-Definition norm (u : list R) : R := sqrt (dot u u).
+(** x <= b |u|, without square roots: for every bound U of |u| *)
+Definition below (x b : R) (u : list R) : Prop := forall U, 0 <= U -> dot u u <= U * U -> x <= b * U.
 Definition vscale (e : R) : list R -> list R := map (Rmult e).
 Fixpoint vsub (a b : list R) : list R :=
   match a, b with x :: a', y :: b' => (x - y) :: vsub a' b' | _, _ => [] end.
@@ -91,19 +92,18 @@ Proof.
     replace (2 * ((dot a a + 1) / dot a b) * 1 * dot a b) with (2 * (dot a a + 1)) in Y by (field; auto).
     lra.
 Qed.
-Lemma norm_nonneg u : 0 <= norm u. Proof. apply sqrt_pos. Qed.
-Lemma norm_sq u : norm u * norm u = dot u u.
-Proof. apply sqrt_sqrt, dot_self_nonneg. Qed.
 Lemma abs_le_of_sq x b : 0 <= b -> x * x <= b * b -> Rabs x <= b.
 Proof. intros Hb H. apply Rabs_le. nra. Qed.
-Lemma dot_abs_le a u B : 0 <= B -> dot a a <= B * B -> Rabs (dot a u) <= B * norm u.
+Lemma dot_abs_le a u B U : 0 <= B -> 0 <= U -> dot a a <= B * B -> dot u u <= U * U -> Rabs (dot a u) <= B * U.
 Proof.
-  intros HB Ha. pose proof (cauchy a u). pose proof (norm_nonneg u). pose proof (norm_sq u).
-  pose proof (dot_self_nonneg u). apply abs_le_of_sq; [nra|].
-  replace (B * norm u * (B * norm u)) with (B * B * dot u u) by (rewrite <- norm_sq; ring). nra.
+  intros HB HU Ha Hu. pose proof (cauchy a u). pose proof (dot_self_nonneg u). pose proof (dot_self_nonneg a).
+  apply abs_le_of_sq; [nra|]. apply Rle_trans with (B * B * (U * U)); [|apply Req_le; ring].
+  eapply Rle_trans; [exact H|]. apply Rmult_le_compat; auto.
 Qed.
-Lemma dot_le_norm a u B : 0 <= B -> dot a a <= B * B -> dot a u <= B * norm u.
-Proof. intros HB Ha. eapply Rle_trans; [apply Rle_abs|apply dot_abs_le; auto]. Qed.
+Lemma dot_below a u B : 0 <= B -> dot a a <= B * B -> below (dot a u) B u.
+Proof. intros HB Ha U HU Hu. eapply Rle_trans; [apply Rle_abs|apply dot_abs_le; auto]. Qed.
+Lemma below_weaker x b b' u : b <= b' -> below x b u -> below x b' u.
+Proof. intros Hb H U HU Hu. specialize (H U HU Hu). nra. Qed.
 
 (** ** relu *)
 Lemma relu_nonneg x : 0 <= relu x. Proof. apply Rmax_l. Qed.
