@@ -3,17 +3,21 @@
     t_k = z_k.u, U = |u|. A leader l is cancelled against its neighbours: a |t_l| - sum_k |w_k| |t_k| <= |v.u| with
     v = a z_l - sum_k w_k z_k. So with loads xi theta_k + |p_k| + q_k taken up by the leaders,
       2 xi sum_k theta_k (t_k)_+ <= b.u + sum_l |v_l.u| - sum_k q_k |t_k|,    b = sum_k (xi theta_k - p_k) z_k,
-    and 2 |v.u| U <= g (v.u)^2 + e U^2 for g e >= 1, |t_k| U >= t_k^2/|z_k|: what is left is a quadratic form in (U, u). *)
+    and 2 |v.u| U <= g (v.u)^2 + e U^2 for g e >= 1, |t_k| U >= t_k^2/|z_k|: what is left is a quadratic form in (U, u).
+    With centres c_i this may be done on each cell {u : c_i.u >= c_j.u for all j}: its normals n = c_i - c_j count as
+    rows without theta, and since n.u >= 0 there, any load that is left on them is a linear term, and more may be added. *)
 From Coq Require Import Reals ZArith List Lra Lia Psatz Bool.
-From Relu Require Import Spec Vectors Duality Checker Soundness.
+From Relu Require Import Spec Vectors Duality Checker Cones Soundness.
 Import ListNotations.
 Open Scope R_scope.
 
 (** ** The evidence and its checker *)
 Record leader := Leader { l_row : nat;  l_a : Z;  l_g : Z;  l_e : Z;  l_near : list (nat * Z) }.
-Record leading := Leading {                       (* for one sign *)
-  k_p : list Z;  k_q : list (Z * Z);              (* p_k; q_k and r_k with r_k |z_k| <= R *)
+Record cell := Cell {
+  k_p : list Z;  k_q : list (Z * Z);              (* p_k; q_k and r_k with r_k |z_k| <= R, for rows and normals *)
+  k_more : list Z;                                (* what is added to the load of the normals *)
   k_leaders : list leader;  k_sigma : Z;  k_nu : Z }.
+Record leading := Leading { k_centres : list (list Z);  k_cells : list cell }.   (* for one sign *)
 Record leaders := Leaders {
   d_theta : list Z;  d_tden : Z;  d_lown : Z;  d_lowd : Z;
   d_G : Z;  d_E : Z;  d_R : Z;                    (* denominators of g, e and r *)
@@ -71,25 +75,48 @@ Fixpoint q_ok (R : Z) (rows : list (list Z)) (q : list (Z * Z)) : bool :=
   | [], [] => true
   | z :: rows', (qk, r) :: q' => (0 <=? qk) && (0 <=? r) && (r * r * dotZ z z <=? R * R) && q_ok R rows' q'
   | _, _ => false end.
-Definition leader_ok (G E : Z) (l : leader) : bool :=
-  (0 <=? l_a l) && (0 <=? l_g l) && (0 <=? l_e l) && (G * E <=? l_g l * l_e l).
-Definition form_terms (G E R : Z) (d : nat) (rows : list (list Z)) (th : list Z) (k : leading) : list term :=
-  let b := slope rows th (k_p k) in
+(** g e >= 1; a leader that is wholly cancelled (its twins) needs none *)
+Definition leader_ok (G E : Z) (rows : list (list Z)) (l : leader) : bool :=
+  (0 <=? l_a l) && (0 <=? l_g l) && (0 <=? l_e l)
+  && ((G * E <=? l_g l * l_e l) || zeroZ (lead_vector rows l)).
+Fixpoint plus (a b : list Z) : list Z :=
+  match a, b with x :: a', y :: b' => x + y :: plus a' b' | _, _ => [] end.
+Definition form_terms (G E R : Z) (d : nat) (rows : list (list Z)) (b : list Z) (k : cell) : list term :=
   [(k_sigma k + G * R, [1]); (G * R, 0 :: b); (- (G * R), 1 :: b)]
   ++ map (fun e => (k_nu k, 0 :: e)) (axes d)
   ++ map (fun l => (- (R * l_g l), 0 :: lead_vector rows l)) (k_leaders k)
   ++ q_terms G rows (k_q k).
 
-(** ln/ld bounds sum_k th_k (z_k.u)_+ / |u| *)
-Definition check_leading (G E R ln ld : Z) (d : nat) (rows : list (list Z)) (th : list Z) (k : leading) : bool :=
-  let terms := form_terms G E R d rows th k in
-  (0 <=? k_nu k) && Nat.eqb (length rows) (length th) && Nat.eqb (length rows) (length (k_p k))
-  && q_ok R rows (k_q k) && forallb (leader_ok G E) (k_leaders k)
-  && forallb (fun x => x <=? 0) (unload (k_leaders k) (loads th (k_p k) (k_q k)))
+(** On the cell with these normals ln/ld bounds sum_k th_k (z_k.u)_+ / |u|. *)
+Definition check_cell (G E R ln ld : Z) (d : nat) (data : list (list Z)) (th : list Z) (normals : list (list Z))
+    (k : cell) : bool :=
+  let rows := data ++ normals in
+  let none := map (fun _ => 0) normals in
+  let th := th ++ none in let p := k_p k ++ none in
+  let left := unload (k_leaders k) (loads th p (k_q k)) in
+  let n := length data in
+  let b := axpy 1 (combine_rows (plus (skipn n left) (k_more k)) normals) (slope rows th p) in
+  let terms := form_terms G E R d rows b k in
+  (0 <=? k_nu k) && Nat.eqb (length rows) (length th) && Nat.eqb (length rows) (length p)
+  && Nat.eqb (length (k_more k)) (length normals) && forallb (fun x => 0 <=? x) (k_more k)
+  && q_ok R rows (k_q k) && forallb (leader_ok G E rows) (k_leaders k)
+  && forallb (fun x => x <=? 0) (firstn n left)
   && forallb (fun t => Nat.leb (length (snd t)) (S d)) terms
   && (((k_sigma k + k_nu k) * E + G * R * fold_right (fun l a => l_e l + a) 0 (k_leaders k)) * ld
       <=? ln * (4 * (G * R) * E))
   && psd (S d) 1 (matrix (S d) terms).
+
+Fixpoint check_cells (test : list (list Z) -> cell -> bool) (all centres : list (list Z)) (cells : list cell) : bool :=
+  match centres, cells with
+  | [], [] => true
+  | c :: centres', k :: cells' => test (map (fun c' => axpy (-1) c' c) all) k && check_cells test all centres' cells'
+  | _, _ => false end.
+Definition check_leading (G E R ln ld : Z) (d : nat) (rows : list (list Z)) (th : list Z) (k : leading) : bool :=
+  let test := check_cell G E R ln ld d rows th in
+  match k_centres k, k_cells k with
+  | [], [c] => test [] c
+  | [], _ => false
+  | centres, cells => check_cells test centres centres cells end.
 
 Definition check_leaders (p : problem) (c : leaders) : bool :=
   let th := d_theta c in let ln := p_lnum p * p_rden p * d_tden c in
@@ -207,7 +234,7 @@ Proof.
 Qed.
 Fixpoint lead_sum (ls : list leader) : R :=
   match ls with [] => 0 | l :: ls' => Rabs (dot (iz (lead_vector rows l)) u) + lead_sum ls' end.
-Lemma unload_bound : forall ls load, length load = length T -> forallb (leader_ok G E) ls = true ->
+Lemma unload_bound : forall ls load, length load = length T -> forallb (leader_ok G E rows) ls = true ->
   dot (iz load) T <= dot (iz (unload ls load)) T + lead_sum ls.
 Proof.
   induction ls as [|l ls IH]; intros load L F; simpl in *; [lra|].
@@ -233,7 +260,7 @@ Proof.
     - intros e. rewrite H. simpl. ring. }
   rewrite <- Lu. apply (A u (cons 0%Z)). intros e. simpl. ring.
 Qed.
-Lemma leaders_R : forall ls, forallb (leader_ok G E) ls = true ->
+Lemma leaders_R : forall ls, forallb (leader_ok G E rows) ls = true ->
   2 * IZR G * IZR Q * U * lead_sum ls <=
   - squares (map (fun l => ((- (Q * l_g l))%Z, (0 :: lead_vector rows l)%Z)) ls) (U :: u)
   + IZR G * IZR Q / IZR E * IZR (fold_right (fun l a => (l_e l + a)%Z) 0%Z ls) * (U * U).
@@ -243,9 +270,13 @@ Proof.
   apply andb_prop in F. destruct F as [F1 F2]. specialize (IH F2). unfold leader_ok in F1. split_andb F1. to_Prop.
   set (x := dot (iz (lead_vector rows l)) u) in *.
   rewrite opp_IZR, mult_IZR, plus_IZR.
-  apply IZR_le in F3, F4, F0. rewrite !mult_IZR in F0.
+  apply IZR_le in F3, F4.
   assert (HxE : 2 * IZR G * IZR E * (Rabs x * U) <= IZR E * IZR (l_g l) * (x * x) + IZR G * IZR (l_e l) * (U * U)).
-  { assert (X2 : Rabs x * Rabs x = x * x) by (rewrite <- Rabs_mult; apply Rabs_right; nra).
+  { apply orb_prop in F0. destruct F0 as [F0|F0].
+    2:{ apply (zeroZ_R u) in F0. fold x in F0. rewrite F0, Rabs_R0.
+        assert (0 <= IZR G * IZR (l_e l)) by (apply Rmult_le_pos; lra). nra. }
+    apply Z.leb_le, IZR_le in F0. rewrite !mult_IZR in F0.
+    assert (X2 : Rabs x * Rabs x = x * x) by (rewrite <- Rabs_mult; apply Rabs_right; nra).
     rewrite <- X2. set (y := Rabs x) in *. assert (Hy : 0 <= y) by apply Rabs_pos.
     set (A := IZR E * IZR (l_g l)). set (B := IZR G * IZR (l_e l)).
     assert (HA : 0 <= A) by (unfold A; nra). assert (HB : 0 <= B) by (unfold B; nra).
@@ -321,34 +352,31 @@ Proof.
   pose proof (Rle_abs (IZR b * t z)) as B. rewrite Rabs_mult in B. nra.
 Qed.
 
-Theorem leading_sound ln ld th k : (0 < ld)%Z -> check_leading G E Q ln ld d rows th k = true ->
+Theorem form_sound ln ld th p b k : (0 < ld)%Z -> (0 <= k_nu k)%Z ->
+  length rows = length th -> length rows = length p -> q_ok Q rows (k_q k) = true ->
+  forallb (leader_ok G E rows) (k_leaders k) = true ->
+  forallb (fun t : term => Nat.leb (length (snd t)) (S d)) (form_terms G E Q d rows b k) = true ->
+  (((k_sigma k + k_nu k) * E + G * Q * fold_right (fun l a => l_e l + a) 0 (k_leaders k)) * ld
+    <= ln * (4 * (G * Q) * E))%Z ->
+  psd (S d) 1 (matrix (S d) (form_terms G E Q d rows b k)) = true ->
+  dot (iz (slope rows th p)) u + dot (iz (unload (k_leaders k) (loads th p (k_q k)))) T <= dot (iz b) u ->
   hsum (map iz rows) (iz th) u <= IZR ln / IZR ld * U.
 Proof.
-  intros Hld C. unfold check_leading in C. split_andb C. to_Prop.
-  rename C into CN. rename C7 into L1. rename C6 into L2. rename C5 into CQ. rename C4 into CL. rename C3 into CU.
-  rename C2 into CT. rename C1 into CB. rename C0 into CP. apply IZR_le in CN.
+  intros Hld CN L1 L2 CQ CL CT CB CP LB. apply IZR_le in CN.
   assert (CN' : IZR (k_nu k) * dot u u <= IZR (k_nu k) * (U * U)) by (apply Rmult_le_compat_l; auto).
   assert (hG := IZR_lt _ _ HG). assert (hE := IZR_lt _ _ HE). assert (hR := IZR_lt _ _ HR). assert (hld := IZR_lt _ _ Hld).
   pose proof U_nonneg as HU.
   pose proof (psd_sound _ _ _ CP ltac:(lia) (U :: u)) as PS. rewrite (matrix_R _ _ _ CT) in PS. unfold form_terms in PS.
-  rewrite !squares_app, axes_R in PS. set (b := slope rows th (k_p k)) in *.
+  rewrite !squares_app, axes_R in PS.
   assert (S3 : squares [((k_sigma k + G * Q)%Z, [1%Z]); ((G * Q)%Z, 0%Z :: b); ((- (G * Q))%Z, 1%Z :: b)] (U :: u) =
     IZR (k_sigma k) * (U * U) - 2 * (IZR G * IZR Q) * (U * dot (iz b) u)).
   { simpl. rewrite opp_IZR, plus_IZR, mult_IZR. ring. }
   rewrite S3 in PS. clear S3.
   pose proof (leaders_R _ CL) as LR. pose proof (q_R _ _ CQ) as QR.
-  pose proof (loads_R _ _ _ _ L1 L2 CQ) as LO. fold b in LO. fold T in LO.
-  assert (LL : length (loads th (k_p k) (k_q k)) = length T).
+  pose proof (loads_R _ _ _ _ L1 L2 CQ) as LO. fold T in LO.
+  assert (LL : length (loads th p (k_q k)) = length T).
   { unfold T. rewrite map_length. apply loads_len; auto. }
   pose proof (unload_bound _ _ LL CL) as UB.
-  assert (U0 : dot (iz (unload (k_leaders k) (loads th (k_p k) (k_q k)))) T <= 0).
-  { rewrite forallb_forall in CU. assert (FT : Forall (Rle 0) T).
-    { unfold T. rewrite Forall_map. apply Forall_forall. intros; apply Rabs_pos. }
-    revert CU FT. clear. generalize (unload (k_leaders k) (loads th (k_p k) (k_q k))) as l. generalize T as V.
-    induction V as [|v V IH]; intros [|x l] CU FT; simpl; try lra.
-    assert (X := CU x (or_introl eq_refl)). apply Z.leb_le, IZR_le in X.
-    assert (Y := Forall_inv FT). assert (Y' := Forall_inv_tail FT). simpl in Y.
-    assert (dot (iz l) V <= 0) by (apply IH; auto; intros; apply CU; simpl; auto). nra. }
   set (h := hsum (map iz rows) (iz th) u) in *. set (S1 := lead_sum (k_leaders k)) in *.
   set (S2 := q_sum rows (k_q k)) in *.
   set (SL := squares (map (fun l : leader => ((- (Q * l_g l))%Z, 0%Z :: lead_vector rows l)) (k_leaders k)) (U :: u)) in *.
@@ -380,7 +408,90 @@ Proof.
       fold (t z). rewrite Z0, relu_0, IH. ring. }
     rewrite H0, <- HU0. lra.
 Qed.
+
+Theorem cell_sound_rows ln ld data th normals k : (0 < ld)%Z -> rows = data ++ normals ->
+  (forall n, In n normals -> 0 <= t n) -> check_cell G E Q ln ld d data th normals k = true ->
+  hsum (map iz data) (iz th) u <= IZR ln / IZR ld * U.
+Proof.
+  intros Hld ER HN C. unfold check_cell in C. rewrite <- ER in C.
+  set (none := map (fun _ : list Z => 0%Z) normals) in *.
+  set (left := unload (k_leaders k) (loads (th ++ none) (k_p k ++ none) (k_q k))) in *.
+  set (b := axpy 1 _ _) in C. split_andb C. to_Prop.
+  assert (Ln : length none = length normals) by (unfold none; apply map_length).
+  assert (Lth : length data = length th).
+  { rewrite ER, !app_length, Ln in C9. lia. }
+  assert (HS : hsum (map iz rows) (iz (th ++ none)) u = hsum (map iz data) (iz th) u).
+  { rewrite ER. unfold iz at 2. rewrite !map_app. fold (iz th) (iz none). clear - Lth. revert th Lth.
+    induction data as [|z data IH]; intros [|a th] L; simpl in *; try discriminate.
+    - unfold none. clear. induction normals as [|n ns IH]; simpl; auto. unfold iz in *. rewrite IH. ring.
+    - f_equal. apply IH. lia. }
+  rewrite <- HS. apply (form_sound ln ld (th ++ none) (k_p k ++ none) b k); auto.
+  (* what is left on the rows is at most 0, what is left on the normals is linear *)
+  unfold b. rewrite axpy_R. rewrite Rmult_1_l.
+  assert (LL : length left = length rows).
+  { unfold left. assert (LO : length (loads (th ++ none) (k_p k ++ none) (k_q k)) = length rows) by (apply loads_len; auto).
+    rewrite <- LO. generalize (loads (th ++ none) (k_p k ++ none) (k_q k)) as l. generalize (k_leaders k) as ls. clear.
+    induction ls as [|x ls IH]; intros l; simpl; auto. rewrite IH, addn_len, load_near_len. auto. }
+  rewrite combine_rows_R.
+  assert (B : dot (iz left) T <= dot (iz (plus (skipn (length data) left) (k_more k))) (map (form u) normals)).
+  { unfold T. rewrite ER, map_app. rewrite <- (firstn_skipn (length data) left) at 1. unfold iz at 1. rewrite map_app.
+    assert (Lf : length (firstn (length data) left) = length data).
+    { rewrite firstn_length, LL, ER, app_length. lia. }
+    assert (Ls : length (skipn (length data) left) = length normals).
+    { rewrite skipn_length, LL, ER, app_length. lia. }
+    rewrite dot_app by (rewrite !map_length; auto). fold (iz (firstn (length data) left)) (iz (skipn (length data) left)).
+    assert (B1 : dot (iz (firstn (length data) left)) (map (fun z => Rabs (t z)) data) <= 0).
+    { generalize (firstn (length data) left), C3. clear. intros l F. revert data. induction l as [|x l IH]; intros [|z data]; simpl; try lra.
+      simpl in F. apply andb_prop in F. destruct F as [F1 F2]. apply Z.leb_le, IZR_le in F1. specialize (IH F2 data).
+      pose proof (Rabs_pos (t z)). nra. }
+    assert (B2 : dot (iz (skipn (length data) left)) (map (fun z => Rabs (t z)) normals) <=
+      dot (iz (plus (skipn (length data) left) (k_more k))) (map (form u) normals)).
+    { revert Ls C7 C6 HN. generalize (skipn (length data) left) as l. generalize (k_more k) as m. clear.
+      intros m l. revert m normals. induction l as [|x l IH]; intros [|y m] [|n normals] L1 L2 F HN; simpl in *; try discriminate; try lra.
+      apply andb_prop in F. destruct F as [F1 F2]. apply Z.leb_le, IZR_le in F1.
+      specialize (IH m normals ltac:(lia) ltac:(lia) F2 ltac:(intros; apply HN; auto)).
+      assert (P := HN n (or_introl eq_refl)). rewrite Rabs_right by lra.
+      unfold form at 1. rewrite (dot_comm u (iz n)). fold (t n). rewrite plus_IZR. nra. }
+    lra. }
+  fold left. lra.
+Qed.
 End Sign.
+
+Theorem cell_sound G E Q ln ld d data th normals k u U : (0 < G)%Z -> (0 < E)%Z -> (0 < Q)%Z -> (0 < ld)%Z ->
+  length u = d -> 0 <= U -> dot u u <= U * U -> (forall n, In n normals -> 0 <= dot (iz n) u) ->
+  check_cell G E Q ln ld d data th normals k = true ->
+  hsum (map iz data) (iz th) u <= IZR ln / IZR ld * U.
+Proof.
+  intros HG HE HQ Hld Lu HU Hu HN C.
+  exact (cell_sound_rows G E Q d (data ++ normals) u U HG HE HQ Lu HU Hu ln ld data th normals k Hld eq_refl HN C).
+Qed.
+
+(** every u lies in the cell of a centre with the largest product *)
+Lemma largest_product (u : list R) : forall l : list (list Z), l <> [] ->
+  exists c, In c l /\ forall c', In c' l -> dot (iz c') u <= dot (iz c) u.
+Proof.
+  induction l as [|a l IH]; intros H; [congruence|]. destruct l as [|b l].
+  - exists a. split; [left; auto|]. intros c' [<-|[]]. lra.
+  - destruct IH as (c & I & M); [discriminate|]. destruct (Rle_lt_dec (dot (iz c) u) (dot (iz a) u)) as [h|h].
+    + exists a. split; [left; auto|]. intros y [<-|Iy]; [lra|]. specialize (M y Iy). lra.
+    + exists c. split; [right; auto|]. intros y [<-|Iy]; [lra|auto].
+Qed.
+Lemma cells_in test all : forall centres cells, check_cells test all centres cells = true -> forall c, In c centres ->
+  exists k, test (map (fun c' => axpy (-1) c' c) all) k = true.
+Proof.
+  induction centres as [|a centres IH]; intros [|k cells] E c I; simpl in *; try discriminate; try tauto.
+  apply andb_prop in E. destruct E as [E1 E2]. destruct I as [<-|I]; eauto.
+Qed.
+Theorem leading_sound G E Q ln ld d rows th k u U : (0 < G)%Z -> (0 < E)%Z -> (0 < Q)%Z -> (0 < ld)%Z ->
+  length u = d -> 0 <= U -> dot u u <= U * U -> check_leading G E Q ln ld d rows th k = true ->
+  hsum (map iz rows) (iz th) u <= IZR ln / IZR ld * U.
+Proof.
+  intros HG HE HQ Hld Lu HU Hu C. unfold check_leading in C. destruct (k_centres k) as [|c0 centres] eqn:EC.
+  - destruct (k_cells k) as [|c [|]]; try discriminate. apply (cell_sound G E Q ln ld d rows th [] c u U); auto. intros n I; destruct I.
+  - destruct (largest_product u (c0 :: centres)) as (c & I & M); [discriminate|].
+    destruct (cells_in _ _ _ _ C c I) as (cl & T). eapply cell_sound; [..|exact T]; eauto.
+    intros n In'. apply in_map_iff in In'. destruct In' as (c' & <- & I'). rewrite axpy_R. specialize (M c' I'). lra.
+Qed.
 
 (** ** Both signs: no network of any width has a smaller objective *)
 Theorem leaders_sound p c : check_leaders p c = true ->
@@ -404,9 +515,9 @@ Proof.
     fold (ratio (d_tden c) th) (iz th). rewrite (IH rws).
     rewrite ratio_dot, relu_scale by (left; apply Rinv_0_lt_compat; auto). field. lra. }
   assert (Fp : forall U, 0 <= U -> dot w w <= U * U -> _) by
-    (intros U HU Hu; exact (leading_sound _ _ _ _ _ w U EG EE ER Lw HU Hu _ _ _ _ Hld Ep)).
+    (intros U HU Hu; exact (leading_sound _ _ _ _ _ _ _ _ _ w U EG EE ER Hld Lw HU Hu Ep)).
   assert (Fn : forall U, 0 <= U -> dot w w <= U * U -> _) by
-    (intros U HU Hu; exact (leading_sound _ _ _ _ _ w U EG EE ER Lw HU Hu _ _ _ _ Hld En)).
+    (intros U HU Hu; exact (leading_sound _ _ _ _ _ _ _ _ _ w U EG EE ER Hld Lw HU Hu En)).
   assert (Eop : hsum (map iz (p_rows p)) (iz (map Z.opp (d_theta c))) w = - hsum (map iz (p_rows p)) (iz (d_theta c)) w).
   { generalize (map iz (p_rows p)) as rws. generalize (d_theta c) as th. clear.
     induction th as [|a th IH]; intros [|z rws]; simpl; try ring. fold (iz (map Z.opp th)) (iz th).

@@ -223,6 +223,48 @@ let check_cover p c =
   | Some (a, b) -> Printf.printf "cones %d %d\n%!" (List.length a) (List.length b)
   | None -> ()
 
+let read_leader () =
+  let row = nat (small ()) in
+  let a = number () in
+  let g = number () in
+  let e = number () in
+  let near = many (small ()) (fun () -> let k = nat (small ()) in let w = number () in (k, w)) in
+  { l_row = row; l_a = a; l_g = g; l_e = e; l_near = near }
+
+let read_leading d n =
+  let count = small () in
+  let centres = many count (fun () -> numbers d) in
+  let cells = many (max 1 count) (fun () ->
+    expect "cell";
+    let p = numbers n in
+    let q = many (n + count) (fun () -> let q = number () in let r = number () in (q, r)) in
+    let more = numbers count in
+    let sigma = number () in
+    let nu = number () in
+    let ls = many (small ()) read_leader in
+    { k_p = p; k_q = q; k_more = more; k_leaders = ls; k_sigma = sigma; k_nu = nu }) in
+  { k_centres = centres; k_cells = cells }
+
+let read_leaders d n p =
+  expect "theta";
+  let tden = number () in
+  let theta = numbers n in
+  expect "lower";
+  let lown = number () in
+  let lowd = number () in
+  expect "scales";
+  let g = number () in
+  let e = number () in
+  let r = number () in
+  expect "centres";
+  let pos = read_leading d n in
+  expect "centres";
+  let neg = read_leading d n in
+  expect "end";
+  let c = { d_theta = theta; d_tden = tden; d_lown = lown; d_lowd = lowd; d_G = g; d_E = e; d_R = r;
+            d_pos = pos; d_neg = neg } in
+  Printf.printf "lower %s %s %s\n%!" (Int.to_string lown) (Int.to_string lowd) (said (check_leaders p c))
+
 let () =
   try
     expect "problem";
@@ -237,6 +279,7 @@ let () =
         let c = read_cover d n p in
         if written then Written.cover c else check_cover p c;
         sections ()
+      | "leaders" -> read_leaders d n p; sections ()
       | t -> fail "a section" t in
     sections ()
   with Failure message | Invalid_argument message | Sys_error message ->
