@@ -32,6 +32,7 @@ BUILD = "coq, ocaml, ocaml-findlib and libzarith-ocaml-dev installed, then `make
 SIGNS = {"+": 1, "-": -1}
 STREAMS = ("codes", "multipliers", "data", "rows")
 WEIGHT_BITS, BOUND_BITS, EXTRA_BITS, ROOT_BITS = 300, 280, 64, 96
+MOST_DIGITS = 300
 Integers = list[int]
 
 
@@ -45,10 +46,20 @@ class Bounds:
 
     @property
     def sentence(self) -> str:
-        """For a reader."""
-        gap = (self.upper - self.lower) / self.upper if self.upper else Fraction(0)
-        low, high = f"{float(self.lower):.12g}", f"{float(self.upper):.12g}"
-        return f"proved by a checker that is itself proved: p* is in [{low}, {high}], relative gap {float(gap):.1e}"
+        """For a reader: the bounds rounded outwards, and a power of ten that is no less than the relative gap."""
+        k = 0
+        while k < MOST_DIGITS and (self.upper - self.lower) * 10 ** (k + 1) <= self.upper:
+            k += 1
+        interval = f"[{decimal(self.lower, False)}, {decimal(self.upper, True)}]"
+        return f"proved by a checker that is itself proved: p* is in {interval}, relative gap <= 1e-{k}"
+
+
+def decimal(x: Fraction, up: bool) -> str:
+    """Twelve digits after the point, rounded up or down."""
+    scaled = x * 10**12
+    n = -(-scaled.numerator // scaled.denominator) if up else scaled.numerator // scaled.denominator
+    whole, rest = divmod(abs(n), 10**12)
+    return f"{'-' * (n < 0)}{whole}.{rest:012}"
 
 
 def prove(certificate: bytes, data: bytes | None = None, limits: Limits | None = None) -> Bounds:
