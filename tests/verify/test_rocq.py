@@ -1,4 +1,4 @@
-"""The proved checker: it builds without gaps, accepts what is right, and what it accepts after any change is still true."""
+"""The proved checker: it builds without gaps, accepts what is right, and accepts nothing false after any change."""
 
 from __future__ import annotations
 
@@ -215,5 +215,5 @@ def test_a_wrong_theorem_is_no_theorem(tmp_path: Path) -> None:
 def test_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Where the checker is not built, one sentence says what to install and what to run."""
     monkeypatch.setattr(proved, "HERE", tmp_path)
-    with pytest.raises(Usage, match="libzarith-ocaml-dev.*make"):
+    with pytest.raises(Usage, match=r"libzarith-ocaml-dev.*make"):
         proved.prove(certificate("xor-cover"))

@@ -4,7 +4,7 @@
     The objective is that of the paper:
 
       J(net) = 1/2 sum_k (net(z_k) - y_k)^2 + lambda/2 sum_i (|w_i|^2 + v_i^2),   net(z) = sum_i v_i (z.w_i)_+  *)
-From Coq Require Import Reals ZArith List.
+From Coq Require Import Reals ZArith List Permutation.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -54,8 +54,17 @@ Definition objective (p : problem) (net : network) : R := J (lambda_of p) (rows_
 Definition optimal_for (p : problem) (net : network) : Prop :=
   optimal (lambda_of p) (rows_of p) (y_of p) (p_dim p) net.
 
-(** Two networks are the same up to permutation and splitting of neurons (and neurons without effect) if they put the
-    same weight on every ray: sums of v phi(w) agree for every positively homogeneous phi. *)
+(** p-unique, in the words of the paper: equal up to permutations of the neurons and splitting of neurons into collinear
+    ones. A neuron (w, v) splits into (a w, a v) and (b w, b v) with a^2 + b^2 = 1; neurons without weights come and go. *)
+Inductive same_neurons : network -> network -> Prop :=
+| by_permutation net net' : Permutation net net' -> same_neurons net net'
+| by_splitting a b w v net : 0 <= a -> 0 <= b -> a * a + b * b = 1 ->
+    same_neurons ((w, v) :: net) ((map (Rmult a) w, a * v) :: (map (Rmult b) w, b * v) :: net)
+| by_zero w net : dot w w = 0 -> same_neurons ((w, 0) :: net) net
+| by_symmetry net net' : same_neurons net net' -> same_neurons net' net
+| by_steps net net' net'' : same_neurons net net' -> same_neurons net' net'' -> same_neurons net net''.
+
+(** The same said by sums over neurons: for every positively homogeneous phi, the sums of v phi(w) agree. *)
 Definition homogeneous (phi : list R -> R) : Prop :=
   forall t u, 0 <= t -> phi (map (Rmult t) u) = t * phi u.
 Fixpoint measure (phi : list R -> R) (net : network) : R :=
