@@ -38,11 +38,12 @@ Integers = list[int]
 
 @dataclass(frozen=True)
 class Bounds:
-    """lower <= p* <= upper, and what the proved checker printed after that."""
+    """lower <= p* <= upper; and the numbers of cones (sign +, sign -) in which all neurons of all optimal networks lie, if
+    that is proved, too."""
 
     lower: Fraction
     upper: Fraction
-    more: tuple[str, ...] = ()
+    cones: tuple[int, int] | None = None
 
     @property
     def sentence(self) -> str:
@@ -51,7 +52,8 @@ class Bounds:
         while k < MOST_DIGITS and (self.upper - self.lower) * 10 ** (k + 1) <= self.upper:
             k += 1
         interval = f"[{decimal(self.lower, False)}, {decimal(self.upper, True)}]"
-        return f"proved by a checker that is itself proved: p* is in {interval}, relative gap <= 1e-{k}"
+        where = f"; all optimal neurons lie in {sum(self.cones)} cones" if self.cones is not None else ""
+        return f"proved by a checker that is itself proved: p* is in {interval}, relative gap <= 1e-{k}{where}"
 
 
 def decimal(x: Fraction, up: bool) -> str:
@@ -71,7 +73,10 @@ def prove(certificate: bytes, data: bytes | None = None, limits: Limits | None =
     for line, other in zip(expected, found, strict=False):
         if line != other:
             raise Rejected("proved checker", clipped(line), clipped(other))
-    return Bounds(text.lower, text.upper, tuple(said[len(expected) :]))
+    match said[len(expected) :]:
+        case [line] if (parts := line.split())[0] == "neurons" and parts[-1] == "accepted":
+            return Bounds(text.lower, text.upper, (int(parts[1]), int(parts[2])))
+    return Bounds(text.lower, text.upper)
 
 
 def checker() -> Path:
@@ -268,15 +273,24 @@ class CoverText(Text):
                 continue
             heights = [dot(p, u) for p in data.rows]
             shares, q = cleared(vector(tie["shares"]))
-            left = iter(shares)
-            s = [q if heights[k] > 0 else next(left, 0) if heights[k] == 0 else 0 for k in here.concave]
+            tight = [k for k, w in enumerate(here.w) if w and not heights[k]]
+            factor = dict(zip(tight, shares, strict=True)) | {k: q for k, h in enumerate(heights) if h > 0}
             c = [x * q for x in here.c0]
-            for k, factor in [*((k, q) for k in here.convex if heights[k] > 0), *zip(here.concave, s, strict=True)]:
-                c = [x + factor * here.w[k] * p for x, p in zip(c, data.rows[k], strict=True)]
+            for k, t in factor.items():
+                c = [x + t * here.w[k] * p for x, p in zip(c, data.rows[k], strict=True)]
+            s = [factor.get(k, 0) for k in here.concave]
             yield f"neuron {q} {words(c)} {len(s)} {words(s)}"
         for sign in SIGNS:
             yield f"packed {' '.join(unpacked(self.evidence[sign][name]) for name in STREAMS)}"
         yield "end"
+        yield f"strict {self.spread} {1 << BOUND_BITS}"
+
+    @property
+    def spread(self) -> int:
+        """|Z|_F sqrt(2 (upper - lower)) 2^BOUND_BITS, rounded up: how far h of an optimal residual is from theta's."""
+        rows, q = self.rows
+        squared = 2 * (self.upper - self.lower) * Fraction(sum(dot(z, z) for z in rows) << 2 * BOUND_BITS, q * q)
+        return isqrt(squared.numerator // squared.denominator) + 1
 
     def root(self) -> Iterator[str]:
         """The basis of the space of the rows, a basis of its complement, and +-e_i in terms of both."""

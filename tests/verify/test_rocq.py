@@ -103,7 +103,7 @@ def test_the_data_are_compared() -> None:
 def test_another_echo_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """A checker that has checked another problem, other bounds, or nothing, is not believed."""
     right = answers(text_of("xor-cover"))
-    assert [line.split()[0] for line in right] == ["problem", "upper", "lower", "cones"]
+    assert [line.split()[0] for line in right] == ["problem", "upper", "lower", "neurons"]
     wrong = [
         [],
         right[1:],
@@ -118,7 +118,9 @@ def test_another_echo_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(Rejected):
             proved.prove(certificate("xor-cover"))
     monkeypatch.setattr(proved, "run", lambda *_: right)
-    assert proved.prove(certificate("xor-cover")).more == tuple(right[3:])
+    assert proved.prove(certificate("xor-cover")).cones is not None
+    monkeypatch.setattr(proved, "run", lambda *_: [*right[:3], right[3].replace("accepted", "rejected")])
+    assert proved.prove(certificate("xor-cover")).cones is None
 
 
 @pytest.mark.parametrize("name", CERTIFICATES)

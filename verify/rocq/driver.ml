@@ -145,8 +145,9 @@ let read_upper d p =
   let net = many m (fun () -> let w = numbers d in let v = number () in (w, v)) in
   let un = number () in
   let ud = number () in
-  let ok = check_upper p { u_net = net; u_wden = wden; u_un = un; u_ud = ud } in
-  Printf.printf "upper %s %s %s\n%!" (Int.to_string un) (Int.to_string ud) (said ok)
+  let u = { u_net = net; u_wden = wden; u_un = un; u_ud = ud } in
+  Printf.printf "upper %s %s %s\n%!" (Int.to_string un) (Int.to_string ud) (said (check_upper p u));
+  u
 
 let read_tie d = match token () with
   | "ray" -> Packed.Ray (Array.of_list (numbers d))
@@ -219,9 +220,17 @@ let read_cover d n p =
 let check_cover p c =
   let result = run p c in
   Printf.printf "lower %s %s %s\n" (Int.to_string c.c_lown) (Int.to_string c.c_lowd) (said (result <> None));
-  match result with
-  | Some (a, b) -> Printf.printf "cones %d %d\n%!" (List.length a) (List.length b)
-  | None -> ()
+  result
+
+(* after a network and a cover: whether all neurons of all optimal networks lie in the cones of the cover's fine leaves *)
+let read_strict p network cover =
+  let num = number () in
+  let den = number () in
+  match (network, cover) with
+  | Some u, Some (c, Some (a, b)) ->
+    let ok = strict_ok p c { m_upper = u; m_num = num; m_den = den } in
+    Printf.printf "neurons %d %d %s\n%!" (List.length a) (List.length b) (said ok)
+  | _ -> print_string "neurons 0 0 rejected\n"
 
 let read_leader () =
   let row = nat (small ()) in
@@ -272,16 +281,18 @@ let () =
     let d = of_nat p.p_dim in
     let n = List.length p.p_rows in
     echo_problem p;
-    let rec sections () = match token () with
+    let rec sections network cover = match token () with
       | "" -> ()
-      | "upper" -> read_upper d p; sections ()
+      | "upper" -> let u = read_upper d p in sections (Some u) cover
       | "cover" ->
         let c = read_cover d n p in
-        if written then Written.cover c else check_cover p c;
-        sections ()
-      | "leaders" -> read_leaders d n p; sections ()
+        if written then begin Written.cover c; sections network cover end
+        else sections network (Some (c, check_cover p c))
+      | "strict" when written -> ignore (numbers 2); sections network cover
+      | "strict" -> read_strict p network cover; sections network cover
+      | "leaders" -> read_leaders d n p; sections network cover
       | t -> fail "a section" t in
-    sections ()
+    sections None None
   with Failure message | Invalid_argument message | Sys_error message ->
     Printf.printf "malformed %s\n" message;
     exit 1
