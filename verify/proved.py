@@ -32,18 +32,19 @@ BUILD = "coq, ocaml, ocaml-findlib and libzarith-ocaml-dev installed, then `make
 SIGNS = {"+": 1, "-": -1}
 STREAMS = ("codes", "multipliers", "data", "rows")
 WEIGHT_BITS, BOUND_BITS, EXTRA_BITS, ROOT_BITS = 300, 280, 64, 96
-MOST_DIGITS = 300
+MOST_DIGITS, MOST_CLASSES, UNIT_BITS = 300, 64, 40
 Integers = list[int]
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """lower <= p* <= upper; and the numbers of cones (sign +, sign -) in which all neurons of all optimal networks lie, if
-    that is proved, too."""
+    """lower <= p* <= upper; if it is proved, too: the numbers of cones (sign +, sign -) in which all neurons of all
+    optimal networks lie, and that these networks are one, up to permutation and splitting."""
 
     lower: Fraction
     upper: Fraction
     cones: tuple[int, int] | None = None
+    unique: bool = False
 
     @property
     def sentence(self) -> str:
@@ -52,8 +53,9 @@ class Bounds:
         while k < MOST_DIGITS and (self.upper - self.lower) * 10 ** (k + 1) <= self.upper:
             k += 1
         interval = f"[{decimal(self.lower, False)}, {decimal(self.upper, True)}]"
-        where = f"; all optimal neurons lie in {sum(self.cones)} cones" if self.cones is not None else ""
-        return f"proved by a checker that is itself proved: p* is in {interval}, relative gap <= 1e-{k}{where}"
+        more = f"; all optimal neurons lie in {sum(self.cones)} cones" if self.cones is not None else ""
+        more += "; the optimal network is unique up to permutation and splitting" if self.unique else ""
+        return f"proved by a checker that is itself proved: p* is in {interval}, relative gap <= 1e-{k}{more}"
 
 
 def decimal(x: Fraction, up: bool) -> str:
@@ -73,10 +75,9 @@ def prove(certificate: bytes, data: bytes | None = None, limits: Limits | None =
     for line, other in zip(expected, found, strict=False):
         if line != other:
             raise Rejected("proved checker", clipped(line), clipped(other))
-    match said[len(expected) :]:
-        case [line] if (parts := line.split())[0] == "neurons" and parts[-1] == "accepted":
-            return Bounds(text.lower, text.upper, (int(parts[1]), int(parts[2])))
-    return Bounds(text.lower, text.upper)
+    rest = {line.split()[0]: line.split()[1:] for line in said[len(expected) :] if line.endswith(" accepted")}
+    cones = (int(rest["neurons"][0]), int(rest["neurons"][1])) if "neurons" in rest else None
+    return Bounds(text.lower, text.upper, cones, cones is not None and "unique" in rest)
 
 
 def checker() -> Path:
@@ -284,6 +285,7 @@ class CoverText(Text):
             yield f"packed {' '.join(unpacked(self.evidence[sign][name]) for name in STREAMS)}"
         yield "end"
         yield f"strict {self.spread} {1 << BOUND_BITS}"
+        yield from self.unique()
 
     @property
     def spread(self) -> int:
@@ -291,6 +293,19 @@ class CoverText(Text):
         rows, q = self.rows
         squared = 2 * (self.upper - self.lower) * Fraction(sum(dot(z, z) for z in rows) << 2 * BOUND_BITS, q * q)
         return isqrt(squared.numerator // squared.denominator) + 1
+
+    def unique(self) -> Iterator[str]:
+        """Directions of the ties, sign + first, and for each of them row weights beta that see it alone."""
+        ties = {sign: [integers(tie["u"]) for tie in self.evidence["ties"] if tie["sign"] == sign] for sign in SIGNS}
+        directions = [unit(u) for sign in SIGNS for u in ties[sign]]
+        seen = fmpz_mat([[max(0, dot(z, u)) for z in self.rows[0]] for u in directions]) if directions else None
+        if seen is None or len(directions) > MOST_CLASSES or seen.rank() < len(directions):
+            return
+        beta, _ = (fmpq_mat(seen * seen.transpose()).solve(fmpq_mat(seen))).numer_denom()
+        size = max(int(x).bit_length() for row in beta.tolist() for x in row)
+        yield f"unique {len(ties['+'])} {len(directions)}"
+        yield from map(words, directions)
+        yield from (words(int(x) >> max(0, size - UNIT_BITS) for x in row) for row in beta.tolist())
 
     def root(self) -> Iterator[str]:
         """The basis of the space of the rows, a basis of its complement, and +-e_i in terms of both."""
@@ -381,6 +396,12 @@ class LeadersText(Text):
         yield words(x for z, b in zip([*rows, *normals], bent, strict=True) for x in (b, root(bits, dot(z, z))))
         yield f"{words(more)} {sigma.numerator // sigma.denominator} {4 * nu << 2 * bits} {len(leaders)}"
         yield from leaders
+
+
+def unit(u: Sequence[int]) -> Integers:
+    """A vector of length about 2^UNIT_BITS along u."""
+    size = isqrt(dot(u, u))
+    return [(x << UNIT_BITS) // size for x in u]
 
 
 def root(bits: int, square: int) -> int:

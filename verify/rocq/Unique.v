@@ -222,6 +222,8 @@ Qed.
 End Cone.
 
 (** ** The p-uniqueness checker *)
+(** The cones are gathered into m classes, those below mp of sign +; on the cones of class j the sums B_i.(Zu)_+ are
+    dominated by that of i = j, so that weights on the classes follow from the predictions. *)
 Record classes := Classes { q_mp : nat; q_m : nat; q_pidx : list nat; q_nidx : list nat; q_B : list (list Z) }.
 Fixpoint sumnZ (m : nat) (f : nat -> Z) : Z :=
   match m with O => 0%Z | S m' => (sumnZ m' f + f m')%Z end.
@@ -241,15 +243,13 @@ Definition check_group (p : problem) (c : cover) (s : margin) (q : classes) (OP 
           (combine (p_rows p) (c_theta c))
   && forallb (fun g : list Z => let nu := nuZ (p_rows p) (q_B q) (q_m q) j sm g in
        (nu <=? 0)%Z && ((dotZ g g =? 0)%Z || (nu <? 0)%Z)) G.
+Definition unique_ok (p : problem) (c : cover) (s : margin) (q : classes) (A B : list cone) : bool :=
+  Nat.eqb (length (q_pidx q)) (length A) && Nat.eqb (length (q_nidx q)) (length B)
+  && forallb (fun i => Nat.ltb i (q_mp q) && Nat.ltb i (q_m q)) (q_pidx q)
+  && forallb (fun i => Nat.leb (q_mp q) i && Nat.ltb i (q_m q)) (q_nidx q)
+  && forallb (check_group p c s q A B) (seq 0 (q_m q)).
 Definition check_unique (p : problem) (c : cover) (s : margin) (q : classes) : bool :=
-  match run_strict p c s with
-  | None => false
-  | Some (A, B) =>
-      Nat.eqb (length (q_pidx q)) (length A) && Nat.eqb (length (q_nidx q)) (length B)
-      && forallb (fun i => Nat.ltb i (q_mp q) && Nat.ltb i (q_m q)) (q_pidx q)
-      && forallb (fun i => Nat.leb (q_mp q) i && Nat.ltb i (q_m q)) (q_nidx q)
-      && forallb (check_group p c s q A B) (seq 0 (q_m q))
-  end.
+  match run_strict p c s with None => false | Some (A, B) => unique_ok p c s q A B end.
 
 (** ** Soundness *)
 Lemma sumnZ_R m f : IZR (sumnZ m f) = sumn m (fun i => IZR (f i)).
@@ -419,6 +419,7 @@ Lemma unique_facts p c s q : check_unique p c s q = true -> exists A B,
   (forall j, (j < q_m q)%nat -> check_group p c s q A B j = true).
 Proof.
   unfold check_unique. intros E. destruct (run_strict p c s) as [[A B]|]; [|discriminate]. exists A, B.
+  unfold unique_ok in E.
   apply andb_prop in E; destruct E as [E E5]. apply andb_prop in E; destruct E as [E E4].
   apply andb_prop in E; destruct E as [E E3]. apply andb_prop in E; destruct E as [E1 E2].
   rewrite forallb_forall in E3, E4, E5. apply Nat.eqb_eq in E1, E2.

@@ -222,6 +222,34 @@ let check_cover p c =
   Printf.printf "lower %s %s %s\n" (Int.to_string c.c_lown) (Int.to_string c.c_lowd) (said (result <> None));
   result
 
+(* The class of a cone: that of the listed direction of its sign with the least angle. A proposal, like all else here. *)
+let nearest directions first last cone =
+  let float v = List.map Int.to_float v in
+  let product a b = List.fold_left2 (fun s x y -> s +. (x *. y)) 0. a b in
+  let along v = let size = sqrt (product v v) in if size = 0. then v else List.map (fun x -> x /. size) v in
+  let centre = List.fold_left (fun s g -> List.map2 ( +. ) s (along (float g))) (float (List.hd cone) |> List.map (fun _ -> 0.)) cone in
+  let best = ref first and value = ref neg_infinity in
+  for j = first to last - 1 do
+    let v = product centre (along (float directions.(j))) in
+    if v > !value then begin best := j; value := v end
+  done;
+  !best
+
+(* after all that: whether the optimal networks are one, up to permutation and splitting *)
+let read_unique d n p network cover spread =
+  let mp = small () in
+  let m = small () in
+  let directions = Array.of_list (many m (fun () -> numbers d)) in
+  let b = many m (fun () -> numbers n) in
+  let ok = match (network, cover, spread) with
+    | Some u, Some (c, Some (pos, neg)), Some (num, den) ->
+      let q = { q_mp = nat mp; q_m = nat m; q_B = b;
+                q_pidx = List.map (fun cone -> nat (nearest directions 0 mp cone)) pos;
+                q_nidx = List.map (fun cone -> nat (nearest directions mp m cone)) neg } in
+      unique_ok p c { m_upper = u; m_num = num; m_den = den } q pos neg
+    | _ -> false in
+  Printf.printf "unique %d %s\n%!" m (said ok)
+
 (* after a network and a cover: whether all neurons of all optimal networks lie in the cones of the cover's fine leaves *)
 let read_strict p network cover =
   let num = number () in
@@ -229,8 +257,9 @@ let read_strict p network cover =
   match (network, cover) with
   | Some u, Some (c, Some (a, b)) ->
     let ok = strict_ok p c { m_upper = u; m_num = num; m_den = den } in
-    Printf.printf "neurons %d %d %s\n%!" (List.length a) (List.length b) (said ok)
-  | _ -> print_string "neurons 0 0 rejected\n"
+    Printf.printf "neurons %d %d %s\n%!" (List.length a) (List.length b) (said ok);
+    if ok then Some (num, den) else None
+  | _ -> print_string "neurons 0 0 rejected\n"; None
 
 let read_leader () =
   let row = nat (small ()) in
@@ -281,18 +310,17 @@ let () =
     let d = of_nat p.p_dim in
     let n = List.length p.p_rows in
     echo_problem p;
-    let rec sections network cover = match token () with
+    let rec sections network cover spread = match token () with
       | "" -> ()
-      | "upper" -> let u = read_upper d p in sections (Some u) cover
+      | "upper" -> let u = read_upper d p in sections (Some u) cover None
       | "cover" ->
         let c = read_cover d n p in
-        if written then begin Written.cover c; sections network cover end
-        else sections network (Some (c, check_cover p c))
-      | "strict" when written -> ignore (numbers 2); sections network cover
-      | "strict" -> read_strict p network cover; sections network cover
-      | "leaders" -> read_leaders d n p; sections network cover
+        if written then Written.cover c else sections network (Some (c, check_cover p c)) None
+      | "strict" -> let spread = read_strict p network cover in sections network cover spread
+      | "unique" -> read_unique d n p network cover spread; sections network cover spread
+      | "leaders" -> read_leaders d n p; sections network cover spread
       | t -> fail "a section" t in
-    sections None None
+    sections None None None
   with Failure message | Invalid_argument message | Sys_error message ->
     Printf.printf "malformed %s\n" message;
     exit 1
