@@ -178,7 +178,8 @@ Qed.
 Fixpoint real_sum (x : list R) (G : cone) : list R :=
   match x, G with a :: x', g :: G' =>
     (fix go (g : list Z) (r : list R) : list R :=
-       match g with [] => r | b :: g' => match r with [] => a * IZR b :: go g' [] | c :: r' => a * IZR b + c :: go g' r' end end)
+       match g with [] => r | b :: g' => match r with [] => a * IZR b :: go g' [] | c :: r' => a * IZR b + c :: go g'
+         r' end end)
     g (real_sum x' G')
   | _, _ => [] end.
 Lemma real_sum_R v : forall x G, dot v (real_sum x G) = dot x (map (form v) G).
@@ -191,7 +192,8 @@ Qed.
 Lemma real_sum_len d : forall x G, Forall (fun g => (length g <= d)%nat) G -> (length (real_sum x G) <= d)%nat.
 Proof.
   induction x as [|a x IH]; intros [|g G] F; simpl; try lia.
-  assert (F0 := Forall_inv F). specialize (IH G (Forall_inv_tail F)). revert F0 IH. clear F. generalize (real_sum x G) as r.
+  assert (F0 := Forall_inv F). specialize (IH G (Forall_inv_tail F)). revert F0 IH. clear F.
+  generalize (real_sum x G) as r.
   revert d. clear. induction g as [|b g IH]; intros d r F0 Hr; simpl in *; [auto|].
   destruct d; [lia|]. destruct r as [|c r]; simpl in *; apply le_n_S; apply IH; simpl; lia.
 Qed.
@@ -234,11 +236,13 @@ Proof.
   assert (L1 : length x1 = length (signs_of basis)) by (unfold x1; rewrite firstn_length; lia).
   assert (L2 : length x2 = length (signs_of null)) by (unfold x2; rewrite skipn_length; lia).
   rewrite Ex in Fx. apply Forall_app in Fx. destruct Fx as [F1 F2].
-  set (s1 := real_sum x1 (signs_of basis)). set (u1 := s1 ++ repeat 0 (d - length s1)). set (u2 := real_sum x2 (signs_of null)).
+  set (s1 := real_sum x1 (signs_of basis)). set (u1 := s1 ++ repeat 0 (d - length s1)).
+  set (u2 := real_sum x2 (signs_of null)).
   assert (H1 : forall v, dot v u1 = dot x1 (map (form v) (signs_of basis))).
   { intros v. unfold u1, s1. rewrite dot_pad. apply real_sum_R. }
   assert (Hu : forall v, dot v u = dot v u1 + dot v u2).
-  { intros v. rewrite H1. unfold u2. rewrite !real_sum_R, Hx, Ex, map_app, dot_app by (rewrite map_length; auto). auto. }
+  { intros v. rewrite H1. unfold u2. rewrite !real_sum_R, Hx, Ex, map_app, dot_app by (rewrite map_length; auto).
+    auto. }
   assert (Z12 : dot u1 u2 = 0).
   { unfold u2. rewrite real_sum_R. apply dot_map_zero. intros n In2. unfold form. rewrite dot_comm.
     rewrite H1. apply dot_map_zero. intros b Ib. unfold form. rewrite dot_comm.

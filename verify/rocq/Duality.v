@@ -25,7 +25,8 @@ Proof.
   assert (E : 2 * v * U = dot u u + v * v) by (unfold U; field; lra).
   assert (HU : 0 <= U) by nra.
   assert (S : dot u u <= U * U).
-  { apply Rmult_le_reg_l with (4 * (v * v)); [nra|]. replace (4 * (v * v) * (U * U)) with ((2 * v * U) * (2 * v * U)) by ring.
+  { apply Rmult_le_reg_l with (4 * (v * v)); [nra|]. replace (4 * (v * v) * (U * U)) with ((2 * v * U) * (2 * v * U))
+      by ring.
     rewrite E. pose proof (Rle_0_sqr (dot u u - v * v)) as Sq. unfold Rsqr in Sq. lra. }
   specialize (H U HU S). replace (lam / 2 * (dot u u + v * v)) with (v * (lam * U)) by (rewrite <- E; field).
   apply Rmult_le_compat_l; auto.

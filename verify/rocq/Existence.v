@@ -76,18 +76,21 @@ Proof.
   induction be as [|b be IH]; intros [|[w v] net] F L; simpl in *; try discriminate; auto.
   assert (F0 := Forall_inv F). assert (F1 := Forall_inv_tail F). simpl in F0. specialize (IH net F1 ltac:(lia)).
   destruct (Req_EM_T b 0) as [->|ne]; [rewrite IH; ring|]. simpl. rewrite IH, dot_scale2.
-  unfold cost. simpl. pose proof (sqrt_sqrt b F0) as S. replace (sqrt b * v * (sqrt b * v)) with (sqrt b * sqrt b * (v * v)) by ring.
+  unfold cost. simpl. pose proof (sqrt_sqrt b F0) as S. replace (sqrt b * v * (sqrt b * v)) with (sqrt b * sqrt b * (v
+    * v)) by ring.
   rewrite S. ring.
 Qed.
 Lemma recount_wf d : forall be net, well_formed d net -> well_formed d (recount be net).
 Proof.
   induction be as [|b be IH]; intros [|[w v] net] W; simpl; try constructor.
   assert (W0 := Forall_inv W). assert (W1 := Forall_inv_tail W). simpl in W0.
-  destruct (Req_EM_T b 0); [apply IH; auto|]. constructor; [|apply IH; auto]. simpl. unfold vscale. rewrite map_length. auto.
+  destruct (Req_EM_T b 0); [apply IH; auto|]. constructor; [|apply IH; auto]. simpl. unfold vscale.
+  rewrite map_length. auto.
 Qed.
 Lemma recount_len : forall be net, (length (recount be net) <= length net)%nat.
 Proof.
-  induction be as [|b be IH]; intros [|[w v] net]; simpl; try lia. specialize (IH net). destruct (Req_EM_T b 0); simpl; lia.
+  induction be as [|b be IH]; intros [|[w v] net]; simpl; try lia. specialize (IH net).
+  destruct (Req_EM_T b 0); simpl; lia.
 Qed.
 Lemma recount_shorter : forall be net, length be = length net -> In 0 be -> (length (recount be net) < length net)%nat.
 Proof.
@@ -133,7 +136,8 @@ Proof.
   assert (Lb : length be = length net) by (unfold be; rewrite map_length; auto).
   assert (Zb : In 0 be).
   { unfold be. apply in_map_iff. exists m. split; auto. lra. }
-  assert (X : forall F : neuron -> R, dot al (map F net) = 0 -> dot be (map F net) = dot (repeat 1 (length net)) (map F net)).
+  assert (X : forall F : neuron -> R, dot al (map F net) = 0 -> dot be (map F net) = dot (repeat 1 (length net)) (map
+    F net)).
   { assert (Y : forall (a l : list R), length a = length l ->
       dot (map (fun a => 1 + t * a) a) l = dot (repeat 1 (length l)) l + t * dot a l).
     { clear. induction a; intros [|b l] H; simpl in *; try discriminate; try ring. rewrite IHa by lia. ring. }
@@ -146,7 +150,8 @@ Proof.
     specialize (E0 (length rows) ltac:(lia)). unfold coord in E0. rewrite Nat.eqb_refl in E0. exact E0.
 Qed.
 
-Lemma loss_ext net net' : forall rows y, (forall z, In z rows -> out net' z = out net z) -> loss rows y net' = loss rows y net.
+Lemma loss_ext net net' : forall rows y, (forall z, In z rows -> out net' z = out net z) -> loss rows y net' = loss
+  rows y net.
 Proof.
   induction rows as [|z rows IH]; intros [|yk y] H; simpl; auto.
   rewrite H by (simpl; auto). rewrite IH; auto. intros; apply H; simpl; auto.
@@ -177,7 +182,8 @@ Lemma box_diameter B : forall k x y, in_box k B x -> in_box k B y -> dist x y <=
 Proof.
   induction k as [|k IH]; intros x y [Lx Fx] [Ly Fy]; destruct x, y; try discriminate; [simpl; lra|].
   assert (X := Forall_inv Fx). assert (Y := Forall_inv Fy). simpl in X, Y.
-  specialize (IH x y ltac:(split; [simpl in *; lia|exact (Forall_inv_tail Fx)]) ltac:(split; [simpl in *; lia|exact (Forall_inv_tail Fy)])).
+  specialize (IH x y ltac:(split; [simpl in *; lia|exact (Forall_inv_tail Fx)]) ltac:(split; [simpl in *; lia|exact
+    (Forall_inv_tail Fy)])).
   rewrite S_INR. cbn [dist]. pose proof (Rabs_triang r (- r0)) as T. rewrite Rabs_Ropp in T.
   replace (r - r0) with (r + - r0) by ring. lra.
 Qed.
@@ -216,7 +222,8 @@ Proof.
       pose proof (Lip _ _ (inb t x Ix) (inb t _ (zeros_in_box k B HB))) as A.
       pose proof (box_diameter B _ _ _ (inb t x Ix) (inb t _ (zeros_in_box k B HB))) as D.
       pose proof (Rle_abs (- (f (clamp B t :: x) - f (clamp B t :: repeat 0 k)))) as A'. rewrite Rabs_Ropp in A'.
-      assert (K * dist (clamp B t :: x) (clamp B t :: repeat 0 k) <= K * (2 * B * INR (S k))) by (apply Rmult_le_compat_l; auto).
+      assert (K * dist (clamp B t :: x) (clamp B t :: repeat 0 k) <= K * (2 * B * INR (S k))) by (apply
+        Rmult_le_compat_l; auto).
       lra. }
     set (g := fun t => proj1_sig (completeness (E t) (bd t) (ne t))).
     assert (g_lub : forall t, is_lub (E t) (g t)).
@@ -246,7 +253,8 @@ Proof.
       pose proof (Lip _ _ (cons_in_box k B t0 x Hb0 Ix) (cons_in_box k B t0 y Hb0 Iy)) as A.
       cbn [dist] in A. replace (t0 - t0) with 0 in A by ring. rewrite Rabs_R0, Rplus_0_l in A. exact A. }
     exists (t0 :: x0). split; [apply cons_in_box; auto|]. intros [|t y] [Ly Fy]; [discriminate|].
-    assert (Ht := Forall_inv Fy). simpl in Ht. assert (Iy : in_box k B y) by (split; [simpl in Ly; lia|exact (Forall_inv_tail Fy)]).
+    assert (Ht := Forall_inv Fy). simpl in Ht. assert (Iy : in_box k B y) by (split; [simpl in Ly; lia|exact
+      (Forall_inv_tail Fy)]).
     assert (U := proj1 (g_lub t) (- f (clamp B t :: y)) (ex_intro _ y (conj Iy eq_refl))).
     rewrite (clamp_id B t Ht) in U.
     assert (G0 : g t0 <= - f (t0 :: x0)).
@@ -296,7 +304,8 @@ Proof.
   replace (f x * g x - f y * g y) with ((f x - f y) * g x + f y * (g x - g y)) by ring.
   eapply Rle_trans; [apply Rabs_triang|]. rewrite !Rabs_mult.
   specialize (L x y Ix Iy). specialize (L' x y Ix Iy). specialize (Bf y Iy). specialize (Bg x Ix).
-  pose proof (Rabs_pos (f x - f y)). pose proof (Rabs_pos (g x - g y)). pose proof (Rabs_pos (f y)). pose proof (Rabs_pos (g x)).
+  pose proof (Rabs_pos (f x - f y)). pose proof (Rabs_pos (g x - g y)). pose proof (Rabs_pos (f y)).
+  pose proof (Rabs_pos (g x)).
   pose proof (dist_nonneg x y).
   assert (Rabs (f x - f y) * Rabs (g x) <= K * dist x y * M') by (apply Rmult_le_compat; auto).
   assert (Rabs (f y) * Rabs (g x - g y) <= M * (K' * dist x y)) by (apply Rmult_le_compat; auto). lra.
@@ -419,7 +428,8 @@ Proof.
   unfold J. rewrite P, (loss_ext net); auto.
 Qed.
 Lemma loss_nonneg net : forall rows y, 0 <= loss rows y net.
-Proof. induction rows; intros [|yk y]; cbn [loss]; try lra. pose proof (pow2_ge_0 (out net a - yk)). specialize (IHrows y). lra. Qed.
+Proof. induction rows; intros [|yk y]; cbn [loss]; try lra. pose proof (pow2_ge_0 (out net a - yk)).
+specialize (IHrows y). lra. Qed.
 Lemma penalty_nonneg net : 0 <= penalty net.
 Proof. induction net as [|[w v] net IH]; simpl; [lra|]. pose proof (dot_self_nonneg w). nra. Qed.
 Lemma entries_bounded Q : 0 <= Q -> forall net, penalty net <= Q -> Forall (fun a => Rabs a <= Q + 1) (encode net).
@@ -442,7 +452,8 @@ Proof.
   intros Hl. set (J0 := J lam rows y []).
   assert (H0 : 0 <= J0).
   { unfold J0, J. cbn [penalty]. pose proof (loss_nonneg [] rows y). lra. }
-  set (Q := 2 * J0 / lam). assert (HQ : 0 <= Q) by (unfold Q; apply Rmult_le_pos; [lra|left; apply Rinv_0_lt_compat; auto]).
+  set (Q := 2 * J0 / lam). assert (HQ : 0 <= Q) by (unfold Q; apply Rmult_le_pos; [lra|left; apply Rinv_0_lt_compat;
+    auto]).
   set (k := ((d + 1) * m)%nat). assert (HB : 0 <= Q + 1) by lra.
   destruct (tame_J k (Q + 1) HB lam rows y d m) as (K & LK).
   destruct (box_minimum (Q + 1) HB k _ K LK) as (x & Ix & Mx).

@@ -5,7 +5,8 @@
       2 xi sum_k theta_k (t_k)_+ <= b.u + sum_l |v_l.u| - sum_k q_k |t_k|,    b = sum_k (xi theta_k - p_k) z_k,
     and 2 |v.u| U <= g (v.u)^2 + e U^2 for g e >= 1, |t_k| U >= t_k^2/|z_k|: what is left is a quadratic form in (U, u).
     With centres c_i this may be done on each cell {u : c_i.u >= c_j.u for all j}: its normals n = c_i - c_j count as
-    rows without theta, and since n.u >= 0 there, any load that is left on them is a linear term, and more may be added. *)
+    rows without theta, and since n.u >= 0 there, any load that is left on them is a linear term, and more may be
+      added. *)
 From Coq Require Import Reals ZArith List Lra Lia Psatz Bool.
 From Relu Require Import Spec Vectors Duality Checker Cones Soundness.
 Import ListNotations.
@@ -157,7 +158,8 @@ Proof. induction a; intros b; simpl; [ring|]. rewrite IHa. ring. Qed.
 
 Lemma head_tail r x0 x : dot (iz r) (x0 :: x) = IZR (head r) * x0 + dot (iz (tl r)) x.
 Proof. destruct r; simpl; ring. Qed.
-Lemma rows_at_cons M x0 x X : dot (rows_at M (x0 :: X)) x = x0 * dot (iz (map head M)) x + dot (rows_at (map (@tl Z) M) X) x.
+Lemma rows_at_cons M x0 x X : dot (rows_at M (x0 :: X)) x = x0 * dot (iz (map head M)) x + dot (rows_at (map (@tl Z)
+  M) X) x.
 Proof.
   unfold rows_at. revert x. induction M as [|r M IH]; intros [|xi x]; simpl; try ring.
   rewrite IH, head_tail. ring.
@@ -226,7 +228,8 @@ Lemma near_bound near : forall load a, length load = length T ->
 Proof.
   induction near as [|[k w] near IH]; intros load a L; simpl.
   - rewrite Rplus_0_r. lra.
-  - rewrite addn_dot by (rewrite load_near_len; auto). rewrite nth_T, axpy_R, opp_IZR, abs_IZR. fold (t (nth k rows [])).
+  - rewrite addn_dot by (rewrite load_near_len; auto). rewrite nth_T, axpy_R, opp_IZR, abs_IZR.
+    fold (t (nth k rows [])).
     specialize (IH load a L). set (x := dot (iz (near_vector rows near)) u) in *.
     pose proof (Rabs_triang (a + (- IZR w * t (nth k rows []) + x)) (IZR w * t (nth k rows []))) as Tr.
     rewrite Rabs_mult in Tr.
@@ -304,7 +307,8 @@ Proof.
 Qed.
 Fixpoint q_sum (rws : list (list Z)) (q : list (Z * Z)) : R :=
   match rws, q with z :: rws', qr :: q' => IZR (fst qr) * Rabs (t z) + q_sum rws' q' | _, _ => 0 end.
-Lemma q_R : forall rws q, q_ok Q rws q = true -> squares (q_terms G rws q) (U :: u) <= 2 * IZR G * IZR Q * U * q_sum rws q.
+Lemma q_R : forall rws q, q_ok Q rws q = true -> squares (q_terms G rws q) (U :: u) <= 2 * IZR G * IZR Q * U * q_sum
+  rws q.
 Proof.
   assert (hG := IZR_lt _ _ HG). assert (hR := IZR_lt _ _ HR). pose proof U_nonneg as HU.
   induction rws as [|z rws IH]; intros [|[qk r] q] F; cbn [squares q_terms q_sum q_ok fst snd] in *;
@@ -323,7 +327,8 @@ Proof.
     { replace ((IZR r * y) * (IZR r * y)) with (IZR r * IZR r * (y * y)) by ring. rewrite X2.
       apply Rle_trans with (IZR r * IZR r * (dot (iz z) (iz z) * (U * U))).
       - apply Rmult_le_compat_l; [nra|auto].
-      - replace (IZR r * IZR r * (dot (iz z) (iz z) * (U * U))) with (IZR r * IZR r * dot (iz z) (iz z) * (U * U)) by ring.
+      - replace (IZR r * IZR r * (dot (iz z) (iz z) * (U * U))) with (IZR r * IZR r * dot (iz z) (iz z) * (U * U)) by
+          ring.
         replace ((IZR Q * U) * (IZR Q * U)) with (IZR Q * IZR Q * (U * U)) by ring.
         apply Rmult_le_compat_r; [nra|auto]. }
     pose proof (abs_le_of_sq _ (IZR Q * U) ltac:(nra) S2). pose proof (Rle_abs (IZR r * y)). lra. }
@@ -364,7 +369,8 @@ Theorem form_sound ln ld th p b k : (0 < ld)%Z -> (0 <= k_nu k)%Z ->
 Proof.
   intros Hld CN L1 L2 CQ CL CT CB CP LB. apply IZR_le in CN.
   assert (CN' : IZR (k_nu k) * dot u u <= IZR (k_nu k) * (U * U)) by (apply Rmult_le_compat_l; auto).
-  assert (hG := IZR_lt _ _ HG). assert (hE := IZR_lt _ _ HE). assert (hR := IZR_lt _ _ HR). assert (hld := IZR_lt _ _ Hld).
+  assert (hG := IZR_lt _ _ HG). assert (hE := IZR_lt _ _ HE). assert (hR := IZR_lt _ _ HR).
+  assert (hld := IZR_lt _ _ Hld).
   pose proof U_nonneg as HU.
   pose proof (psd_sound _ _ _ CP ltac:(lia) (U :: u)) as PS. rewrite (matrix_R _ _ _ CT) in PS. unfold form_terms in PS.
   rewrite !squares_app, axes_R in PS.
@@ -379,7 +385,8 @@ Proof.
   pose proof (unload_bound _ _ LL CL) as UB.
   set (h := hsum (map iz rows) (iz th) u) in *. set (S1 := lead_sum (k_leaders k)) in *.
   set (S2 := q_sum rows (k_q k)) in *.
-  set (SL := squares (map (fun l : leader => ((- (Q * l_g l))%Z, 0%Z :: lead_vector rows l)) (k_leaders k)) (U :: u)) in *.
+  set (SL := squares (map (fun l : leader => ((- (Q * l_g l))%Z, 0%Z :: lead_vector rows l)) (k_leaders k)) (U :: u))
+    in *.
   set (SQ := squares (q_terms G rows (k_q k)) (U :: u)) in *.
   set (EE := fold_right (fun (l : leader) (a : Z) => (l_e l + a)%Z) 0%Z (k_leaders k)) in *.
   assert (K1 : 2 * h <= dot (iz b) u + S1 - S2) by lra.
@@ -429,7 +436,8 @@ Proof.
   (* what is left on the rows is at most 0, what is left on the normals is linear *)
   unfold b. rewrite axpy_R. rewrite Rmult_1_l.
   assert (LL : length left = length rows).
-  { unfold left. assert (LO : length (loads (th ++ none) (k_p k ++ none) (k_q k)) = length rows) by (apply loads_len; auto).
+  { unfold left. assert (LO : length (loads (th ++ none) (k_p k ++ none) (k_q k)) = length rows) by (apply loads_len;
+      auto).
     rewrite <- LO. generalize (loads (th ++ none) (k_p k ++ none) (k_q k)) as l. generalize (k_leaders k) as ls. clear.
     induction ls as [|x ls IH]; intros l; simpl; auto. rewrite IH, addn_len, load_near_len. auto. }
   rewrite combine_rows_R.
@@ -439,15 +447,18 @@ Proof.
     { rewrite firstn_length, LL, ER, app_length. lia. }
     assert (Ls : length (skipn (length data) left) = length normals).
     { rewrite skipn_length, LL, ER, app_length. lia. }
-    rewrite dot_app by (rewrite !map_length; auto). fold (iz (firstn (length data) left)) (iz (skipn (length data) left)).
+    rewrite dot_app by (rewrite !map_length; auto). fold (iz (firstn (length data) left)) (iz (skipn (length data)
+      left)).
     assert (B1 : dot (iz (firstn (length data) left)) (map (fun z => Rabs (t z)) data) <= 0).
-    { generalize (firstn (length data) left), C3. clear. intros l F. revert data. induction l as [|x l IH]; intros [|z data]; simpl; try lra.
+    { generalize (firstn (length data) left), C3. clear. intros l F. revert data.
+      induction l as [|x l IH]; intros [|z data]; simpl; try lra.
       simpl in F. apply andb_prop in F. destruct F as [F1 F2]. apply Z.leb_le, IZR_le in F1. specialize (IH F2 data).
       pose proof (Rabs_pos (t z)). nra. }
     assert (B2 : dot (iz (skipn (length data) left)) (map (fun z => Rabs (t z)) normals) <=
       dot (iz (plus (skipn (length data) left) (k_more k))) (map (form u) normals)).
     { revert Ls C7 C6 HN. generalize (skipn (length data) left) as l. generalize (k_more k) as m. clear.
-      intros m l. revert m normals. induction l as [|x l IH]; intros [|y m] [|n normals] L1 L2 F HN; simpl in *; try discriminate; try lra.
+      intros m l. revert m normals. induction l as [|x l IH]; intros [|y m] [|n normals] L1 L2 F HN; simpl in *; try
+        discriminate; try lra.
       apply andb_prop in F. destruct F as [F1 F2]. apply Z.leb_le, IZR_le in F1.
       specialize (IH m normals ltac:(lia) ltac:(lia) F2 ltac:(intros; apply HN; auto)).
       assert (P := HN n (or_introl eq_refl)). rewrite Rabs_right by lra.
@@ -487,7 +498,8 @@ Theorem leading_sound G E Q ln ld d rows th k u U : (0 < G)%Z -> (0 < E)%Z -> (0
   hsum (map iz rows) (iz th) u <= IZR ln / IZR ld * U.
 Proof.
   intros HG HE HQ Hld Lu HU Hu C. unfold check_leading in C. destruct (k_centres k) as [|c0 centres] eqn:EC.
-  - destruct (k_cells k) as [|c [|]]; try discriminate. apply (cell_sound G E Q ln ld d rows th [] c u U); auto. intros n I; destruct I.
+  - destruct (k_cells k) as [|c [|]]; try discriminate. apply (cell_sound G E Q ln ld d rows th [] c u U); auto.
+    intros n I; destruct I.
   - destruct (largest_product u (c0 :: centres)) as (c & I & M); [discriminate|].
     destruct (cells_in _ _ _ _ C c I) as (cl & T). eapply cell_sound; [..|exact T]; eauto.
     intros n In'. apply in_map_iff in In'. destruct In' as (c' & <- & I'). rewrite axpy_R. specialize (M c' I'). lra.
@@ -518,7 +530,8 @@ Proof.
     (intros U HU Hu; exact (leading_sound _ _ _ _ _ _ _ _ _ w U EG EE ER Hld Lw HU Hu Ep)).
   assert (Fn : forall U, 0 <= U -> dot w w <= U * U -> _) by
     (intros U HU Hu; exact (leading_sound _ _ _ _ _ _ _ _ _ w U EG EE ER Hld Lw HU Hu En)).
-  assert (Eop : hsum (map iz (p_rows p)) (iz (map Z.opp (d_theta c))) w = - hsum (map iz (p_rows p)) (iz (d_theta c)) w).
+  assert (Eop : hsum (map iz (p_rows p)) (iz (map Z.opp (d_theta c))) w = - hsum (map iz (p_rows p)) (iz (d_theta c))
+    w).
   { generalize (map iz (p_rows p)) as rws. generalize (d_theta c) as th. clear.
     induction th as [|a th IH]; intros [|z rws]; simpl; try ring. fold (iz (map Z.opp th)) (iz th).
     rewrite IH, opp_IZR. ring. }

@@ -182,7 +182,8 @@ Proof.
 Qed.
 
 (** ** Rounded rows *)
-Lemma dot_unit_box : forall e u, Forall (fun a => Rabs a <= 1) e -> Rabs (dot e u) <= dot (repeat 1 (length u)) (map Rabs u).
+Lemma dot_unit_box : forall e u, Forall (fun a => Rabs a <= 1) e -> Rabs (dot e u) <= dot (repeat 1 (length u)) (map
+  Rabs u).
 Proof.
   induction e as [|a e IH]; intros u F; simpl.
   - rewrite Rabs_R0. induction u as [|b u IHu]; simpl; [lra|]. pose proof (Rabs_pos b). lra.
@@ -219,7 +220,8 @@ Proof.
   - exists []. split; [constructor|]. intros; simpl; ring.
   - exists ((IZR qn / IZR qd * IZR x - IZR (round qn qd x)) :: e). split.
     + constructor; auto. apply round_error; auto.
-    + intros [|b u]; [rewrite !dot_nil_r; ring|]. specialize (E u). cbn [iz map dot]. fold (iz l) (iz (map (round qn qd) l)).
+    + intros [|b u]; [rewrite !dot_nil_r; ring|]. specialize (E u). cbn [iz map dot].
+      fold (iz l) (iz (map (round qn qd) l)).
       lra.
 Qed.
 Lemma coarse_row_is_round qn qd r : coarse_row qn qd r = map (round qn qd) (map (Z.mul (fst r)) (snd r)).
@@ -527,7 +529,8 @@ Proof.
     + eapply forest_weights_pos; eauto.
     + apply map_eq_app in EG. destruct EG as (A1 & A2 & EA & EA1 & EA2).
       destruct A2 as [|a A2]; simpl in EA2; [discriminate|]. injection EA2 as Ea EA2.
-      apply (IH P c0 PC cs [] p G acc acc' S) with (T1 := T1) (ti := ti) (T2 := T2) (G1 := A1) (g := a) (G2 := A2); auto.
+      apply (IH P c0 PC cs [] p G acc acc' S) with (T1 := T1) (ti := ti) (T2 := T2) (G1 := A1) (g := a) (G2 := A2);
+        auto.
       * constructor.
       * constructor; [eapply HT; eauto|constructor].
       * rewrite L0, <- EA1, map_length. auto.
@@ -620,7 +623,8 @@ Proof.
     apply unit_box_norm; auto. }
   assert (CR : forall Q, Forall2 (close u kappa sd) Q (map (coarse_row qn qd) Q)).
   { induction Q as [|r Q IHQ]; simpl; constructor; auto. intros U HU Hu.
-    rewrite coarse_row_is_round. specialize (CV (map (Z.mul (fst r)) (snd r)) U HU Hu). rewrite scale_R in CV. exact CV. }
+    rewrite coarse_row_is_round. specialize (CV (map (Z.mul (fst r)) (snd r)) U HU Hu). rewrite scale_R in CV.
+    exact CV. }
   assert (HL2 : forall D cc, cc * IZR (ld * ld) <= IZR (ln * ln) * (D * D) -> cc <= (L * D) * (L * D)).
   { intros D cc H. rewrite !mult_IZR in H. unfold L.
     apply Rmult_le_reg_r with (IZR ld * IZR ld); [nra|]. eapply Rle_trans; [exact H|].
@@ -674,7 +678,8 @@ Proof.
   { unfold strict_radius. apply Rmult_le_pos; [|left; apply Rdiv_lt_0_compat; auto]. apply IZR_le.
     unfold rounding. pose proof (Z.sqrt_up_nonneg (Z.of_nat d)). nia. }
   assert (0 <= IZR ln / IZR ld) by (left; apply Rdiv_lt_0_compat; auto).
-  destruct (side_sound_at cones u1 E (eq_trans (rp_length _ _ _ _ RP) Lu) (rp_cone _ _ _ _ RP)) as [S1|(S1 & G & IG & IC)].
+  destruct (side_sound_at cones u1 E (eq_trans (rp_length _ _ _ _ RP) Lu) (rp_cone _ _ _ _ RP)) as [S1|(S1 & G & IG &
+    IC)].
   - left. intros U HU Hu. apply S1; lra.
   - right. split; [intros U HU Hu; apply S1; lra|].
     exists G. split; auto. exists u1. auto.
@@ -769,15 +774,18 @@ Proof.
                  = IZR (p_rden p) * IZR (c_tden c) * lam').
   { rewrite <- Hrad. unfold strict_radius, rounding. do 3 f_equal. lia. }
   assert (Eroot' : root_ok (p_dim p) N P (map Z.opp c0) (c_basis c) (c_null c) (c_span c) = true).
-  { unfold root_ok in *. apply andb_prop in Eroot. destruct Eroot as [R1 R5]. apply andb_prop in R1. destruct R1 as [R1 R4].
+  { unfold root_ok in *. apply andb_prop in Eroot. destruct Eroot as [R1 R5]. apply andb_prop in R1.
+    destruct R1 as [R1 R4].
     apply andb_prop in R1. destruct R1 as [R1 R3]. rewrite R1, R3, R4. cbn [andb]. unfold orthogonal in *.
     cbn [forallb] in *. rewrite andb_true_r in *. rewrite forallb_forall in *. intros b Ib. specialize (R5 b Ib).
     apply Z.eqb_eq in R5. apply Z.eqb_eq. apply eq_IZR. rewrite dotZ_R, opp_R, <- dotZ_R, R5. simpl. lra. }
   assert (KEY : forall u, length u = p_dim p ->
     (below (hsum (rows_of p) (theta_of c) u) lam' u \/
-      (below (hsum (rows_of p) (theta_of c) u) (lambda_of p) u /\ exists G, In G A /\ in_shadow (c_basis c) (c_null c) G u)) /\
+      (below (hsum (rows_of p) (theta_of c) u) (lambda_of p) u /\ exists G, In G A /\ in_shadow (c_basis c) (c_null c)
+        G u)) /\
     (below (- hsum (rows_of p) (theta_of c) u) lam' u \/
-      (below (- hsum (rows_of p) (theta_of c) u) (lambda_of p) u /\ exists G, In G B /\ in_shadow (c_basis c) (c_null c) G u))).
+      (below (- hsum (rows_of p) (theta_of c) u) (lambda_of p) u /\ exists G, In G B /\ in_shadow (c_basis c) (c_null
+        c) G u))).
   { intros u Lu.
     destruct (merge_R (p_rden p) (c_tden c) u (c_reps c) Hr Ht _ _ _ _ _ EM) as [_ HS].
     rewrite csum_split in HS. fold P N in HS. fold (theta_of c) (rows_of p) in HS.
@@ -791,8 +799,10 @@ Proof.
                 (pos_part_nonneg _ _) Hln' Hld Eqn Eqd El0 B u EB Lu) as [S3|[S3 S4]];
     rewrite ?Hrad, ?HLeq in S1; rewrite ?Hrad', ?HLeq in S3;
     (split; [first [left; apply (UP _ _ _ S1); lra|right; split; [apply (UP _ _ _ S1); lra|exact S2]]
-            |first [left; apply (UP _ _ _ S3); rewrite opp_R; lra|right; split; [apply (UP _ _ _ S3); rewrite opp_R; lra|exact S4]]]). }
-  split; [exact Ep|]. split; [exact Ht|]. split; [exact Hlo|]. split; [exact Hlen|]. split; [exact Eort|]. split; [exact Hlow|].
+            |first [left; apply (UP _ _ _ S3); rewrite opp_R; lra|right; split; [apply (UP _ _ _ S3); rewrite opp_R;
+              lra|exact S4]]]). }
+  split; [exact Ep|]. split; [exact Ht|]. split; [exact Hlo|]. split; [exact Hlen|]. split; [exact Eort|].
+  split; [exact Hlow|].
   split; [split; auto|]. split; [|split].
   - intros u Lu. destruct (KEY u Lu) as [K1 K2]. split.
     + destruct K1 as [K1|[K1 _]]; auto. eapply below_weaker; eauto.

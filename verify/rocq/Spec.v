@@ -55,7 +55,7 @@ Definition optimal_for (p : problem) (net : network) : Prop :=
   optimal (lambda_of p) (rows_of p) (y_of p) (p_dim p) net.
 
 (** p-unique, in the words of the paper: equal up to permutations of the neurons and splitting of neurons into collinear
-    ones. A neuron (w, v) splits into (a w, a v) and (b w, b v) with a^2 + b^2 = 1; neurons without weights come and go. *)
+    ones. A neuron (w, v) splits into (a w, a v) and (b w, b v) with a^2 + b^2 = 1; zero neurons come and go. *)
 Inductive same_neurons : network -> network -> Prop :=
 | by_permutation net net' : Permutation net net' -> same_neurons net net'
 | by_splitting a b w v net : 0 <= a -> 0 <= b -> a * a + b * b = 1 ->

@@ -10,7 +10,8 @@ Fixpoint sumn (m : nat) (f : nat -> R) : R :=
 Lemma sumn_ext m f g : (forall i, (i < m)%nat -> f i = g i) -> sumn m f = sumn m g.
 Proof. induction m; simpl; intros E; auto. rewrite IHm, E; auto. Qed.
 Lemma sumn_le m f g : (forall i, (i < m)%nat -> f i <= g i) -> sumn m f <= sumn m g.
-Proof. induction m; simpl; intros E; [lra|]. assert (sumn m f <= sumn m g) by auto. specialize (E m ltac:(lia)). lra. Qed.
+Proof. induction m; simpl; intros E; [lra|]. assert (sumn m f <= sumn m g) by auto. specialize (E m ltac:(lia)). lra.
+Qed.
 Lemma sumn_lt m f g j : (forall i, (i < m)%nat -> f i <= g i) -> (j < m)%nat -> f j < g j ->
   sumn m f < sumn m g.
 Proof.
@@ -534,7 +535,8 @@ Proof.
       destruct (Sd_rep j e ve Nv L) as (al & Ral).
       { intros sg' w v I' phi Hphi. destruct (FL _ I') as (_ & Cw & Pw & Lw & Aw). simpl in *. fold G in Cw.
         assert (RO : Forall2 (fun z rk => row_ok (IZR (sgn q j)) rk z e w) (rows_of p) r).
-        { unfold rows_of. apply (rows_ok (p_rden p) (c_tden c) g2 (IZR (sgn q j)) G e w hr ht Ce Cw _ (c_theta c)); auto.
+        { unfold rows_of. apply (rows_ok (p_rden p) (c_tden c) g2 (IZR (sgn q j)) G e w hr ht Ce Cw _ (c_theta c));
+            auto.
           - rewrite <- Lr. unfold rows_of. rewrite map_length. auto.
           - intros zt Izt. rewrite forallb_forall in CR. specialize (CR zt Izt).
             apply orb_prop in CR. destruct CR as [CR|CR]; auto. right.
@@ -554,7 +556,8 @@ Proof.
       destruct (Req_dec al 0) as [->|Nal].
       + left. intros phi Hphi. rewrite Ral by auto. ring.
       + right. pose proof (dom_at _ _ _ _ _ _ Hj Ce Ne CD) as DA.
-        assert (EQ : forall i, Sd (be i) j L = al / IZR (p_rden p) * hsum (map iz (p_rows p)) (iz (nth i (q_B q) [])) e).
+        assert (EQ : forall i, Sd (be i) j L = al / IZR (p_rden p) * hsum (map iz (p_rows p)) (iz (nth i (q_B q) []))
+          e).
         { intros i. rewrite Ral by auto. unfold be, rows_of. rewrite hsum_rat by auto. field. lra. }
         assert (Pal : 0 < Rabs (al / IZR (p_rden p))).
         { apply Rabs_pos_lt. unfold Rdiv. apply Rmult_integral_contrapositive_currified; auto.

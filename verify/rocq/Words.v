@@ -57,7 +57,8 @@ Proof.
     + destruct (on_ray_nonzero _ _ e) as [p E]. rewrite E at 1. rewrite vscale_vscale, on_ray_scale; auto. nra.
   - rewrite Rmult_0_l. replace (vscale 0 w) with (vscale 0 w) by auto.
     destruct (Req_EM_T (on_ray u (vscale 0 w)) 0) as [e|e]; auto. exfalso.
-    unfold on_ray in e. unfold along in e. rewrite dot_scale in e. replace (0 * dot u w / dot u u) with 0 in e by (field; auto).
+    unfold on_ray in e. unfold along in e. rewrite dot_scale in e. replace (0 * dot u w / dot u u) with 0 in e by
+      (field; auto).
     destruct (Rle_dec 0 0); [|lra]. destruct (same_vector _ _); congruence.
 Qed.
 
@@ -84,7 +85,8 @@ Lemma same_cons x N N' : same_neurons N N' -> same_neurons (x :: N) (x :: N').
 Proof.
   induction 1.
   - apply by_permutation. constructor; auto.
-  - eapply by_steps; [apply by_permutation, perm_swap|]. eapply by_steps; [apply (by_splitting a b w v (x :: net)); auto|].
+  - eapply by_steps; [apply by_permutation, perm_swap|]. eapply by_steps; [apply (by_splitting a b w v (x :: net));
+      auto|].
     apply by_permutation. eapply Permutation_trans; [|apply perm_swap]. constructor. apply perm_swap.
   - eapply by_steps; [apply by_permutation, perm_swap|]. apply by_zero; auto.
   - apply by_symmetry. auto.
@@ -121,9 +123,11 @@ Proof.
     + unfold vscale. rewrite Hh by lra. assert (0 < c * c) by nra. nra.
   - apply by_symmetry.
     assert (A : (w, v) = (map (Rmult (/ c)) (vscale c w), / c * (c * v))).
-    { f_equal; [|field; lra]. fold (vscale (/ c) (vscale c w)). rewrite vscale_vscale, Rinv_l, vscale_one by lra. auto. }
+    { f_equal; [|field; lra]. fold (vscale (/ c) (vscale c w)). rewrite vscale_vscale, Rinv_l, vscale_one by lra.
+      auto. }
     assert (B : (w', v') = (map (Rmult (t / c)) (vscale c w), t / c * (c * v))).
-    { f_equal; [|rewrite V; field; lra]. fold (vscale (t / c) (vscale c w)). rewrite vscale_vscale, E. f_equal. field. lra. }
+    { f_equal; [|rewrite V; field; lra]. fold (vscale (t / c) (vscale c w)). rewrite vscale_vscale, E. f_equal. field.
+      lra. }
     rewrite A, B. apply by_splitting.
     + left. apply Rinv_0_lt_compat; auto.
     + left. apply Rdiv_lt_0_compat; auto.
@@ -156,7 +160,8 @@ Proof.
     + destruct (join h w1 v1 w v M Hh R1 Rw e) as (w2 & v2 & R2 & S2 & _ & c & Pc & E2).
       assert (Hb : on_ray w1 w <> 0) by auto. destruct (on_ray_nonzero _ _ Hb) as [Pt Et].
       exists ((w2, v2) :: M). split; [constructor; auto|]. split; [|split; [|split]].
-      * constructor; auto. apply Forall_forall. intros [wa va] Ia. rewrite Forall_forall in AF. specialize (AF _ Ia). simpl in *.
+      * constructor; auto. apply Forall_forall. intros [wa va] Ia. rewrite Forall_forall in AF. specialize (AF _ Ia).
+        simpl in *.
         destruct (Req_EM_T (on_ray w2 wa) 0) as [z|z]; auto. exfalso. destruct (on_ray_nonzero _ _ z) as [P Ez].
         set (t := on_ray w2 wa) in *. clearbody t. assert (Ptc : 0 < t * c) by (apply Rmult_lt_0_compat; auto).
         rewrite Ez, E2, vscale_vscale in AF. rewrite on_ray_scale in AF; [lra|apply (regular_dot h w1 v1); auto|lra].
@@ -165,7 +170,8 @@ Proof.
       * intros a [<-|Ia]; [left|right; simpl; auto]. exists (c / on_ray w1 w). split; [apply Rdiv_lt_0_compat; auto|].
         simpl. rewrite E2. rewrite Et at 2. rewrite vscale_vscale. f_equal. field. lra.
 Qed.
-Theorem one_for_each_ray h : homogeneous h -> forall N, Forall (fun nr => regular h nr \/ (snd nr = 0 /\ dot (fst nr) (fst nr) = 0)) N ->
+Theorem one_for_each_ray h : homogeneous h -> forall N, Forall (fun nr => regular h nr \/ (snd nr = 0 /\ dot (fst nr)
+  (fst nr) = 0)) N ->
   exists M, Forall (regular h) M /\ apart M /\ same_neurons N M /\ (length M <= length N)%nat /\
     forall d, well_formed d N -> well_formed d M.
 Proof.
@@ -191,7 +197,8 @@ Proof.
   intros M F A. induction A as [|[w1 v1] M AF A IH]; intros Rw; [right; auto|].
   assert (R1 := Forall_inv F). specialize (IH (Forall_inv_tail F) Rw). simpl.
   destruct (Req_EM_T (on_ray w w1) 0) as [e|e].
-  - rewrite e. destruct IH as [(w' & v' & I & N & E)|E]; [left; exists w', v'; split; [auto|split; auto; lra]|right; lra].
+  - rewrite e. destruct IH as [(w' & v' & I & N & E)|E]; [left; exists w', v'; split; [auto|split; auto; lra]|right;
+      lra].
   - left. exists w1, v1. split; [auto|]. split; [auto|].
     assert (Z : measure (on_ray w) M = 0).
     { destruct (on_ray_nonzero _ _ e) as [P E]. assert (FM := Forall_inv_tail F). clear IH F.
@@ -207,7 +214,8 @@ Proof.
       - left. apply Rdiv_lt_0_compat; auto. }
     lra.
 Qed.
-Lemma found_again h M M' : homogeneous h -> Forall (regular h) M -> apart M -> Forall (regular h) M' -> apart M' -> same_measure M M' ->
+Lemma found_again h M M' : homogeneous h -> Forall (regular h) M -> apart M -> Forall (regular h) M' -> apart M' ->
+  same_measure M M' ->
   incl M M'.
 Proof.
   intros Hh F A F' A' SM [w v] I. assert (Rw : regular h (w, v)) by (rewrite Forall_forall in F; auto).
@@ -226,7 +234,8 @@ Proof.
       destruct (on_ray_nonzero _ _ z) as [P E].
       assert (X : w = vscale (/ on_ray w w1) w1).
       { rewrite E at 2. rewrite vscale_vscale, Rinv_l, vscale_one by lra. auto. }
-      rewrite X in AF. rewrite on_ray_scale in AF; [|apply (regular_dot h w1 v1); auto|left; apply Rinv_0_lt_compat; auto].
+      rewrite X in AF. rewrite on_ray_scale in AF; [|apply (regular_dot h w1 v1); auto|left; apply Rinv_0_lt_compat;
+        auto].
       pose proof (Rinv_0_lt_compat _ P). lra. }
   rewrite (SM (on_ray w) (on_ray_homogeneous w Dw)) in M1.
   destruct (measure_on_ray h w v M' F' A' Rw) as [(w' & v' & I' & N' & E')|E']; [|congruence].
@@ -270,7 +279,8 @@ Proof.
   assert (O : forall z, out N z = out N' z).
   { intros z. assert (M : forall N, out N z = measure (fun w => relu (dot z w)) N).
     { induction N0 as [|[w v] N0 IH]; simpl; auto. rewrite IH. auto. }
-    rewrite !M. apply (same_neurons_measure _ _ S). intros t u Ht. fold (vscale t u). rewrite dot_scale, relu_scale; auto. }
+    rewrite !M. apply (same_neurons_measure _ _ S). intros t u Ht. fold (vscale t u).
+    rewrite dot_scale, relu_scale; auto. }
   unfold objective, J. rewrite P. do 2 f_equal. generalize (rows_of p) as rows, (y_of p) as y. clear - O.
   induction rows as [|z rows IH]; intros [|yk y]; simpl; auto. rewrite IH, O. auto.
 Qed.

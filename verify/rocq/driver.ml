@@ -172,7 +172,8 @@ let read_side d basis ties lam0 convex concave c0 first = match token () with
     if Int.numbits lam0 > 44 then fail "at most 44 bits" (Int.to_string lam0);
     let padded = Array.init d (fun l -> match List.nth_opt c0 l with Some x -> x | None -> Int.zero) in
     let packed, top =
-      Packed.prepare first d basis ties (Int.to_int lam0) convex concave padded { Packed.codes; multipliers; data; rows } in
+      Packed.prepare first d basis ties (Int.to_int lam0) convex concave padded { Packed.codes; multipliers; data;
+        rows } in
     ({ s_verts = Packed.vertices packed; s_tree = top }, fun k -> Packed.subtree packed (k - first))
   | t -> fail "a side" t
 
@@ -222,12 +223,14 @@ let check_cover p c =
   Printf.printf "lower %s %s %s\n" (Int.to_string c.c_lown) (Int.to_string c.c_lowd) (said (result <> None));
   result
 
-(* The class of a cone: that of the listed direction of its sign with the least angle. A proposal, like all else here. *)
+(* The class of a cone: that of the listed direction of its sign with the least angle. A proposal, like all else here.
+*)
 let nearest directions first last cone =
   let float v = List.map Int.to_float v in
   let product a b = List.fold_left2 (fun s x y -> s +. (x *. y)) 0. a b in
   let along v = let size = sqrt (product v v) in if size = 0. then v else List.map (fun x -> x /. size) v in
-  let centre = List.fold_left (fun s g -> List.map2 ( +. ) s (along (float g))) (float (List.hd cone) |> List.map (fun _ -> 0.)) cone in
+  let centre = List.fold_left (fun s g -> List.map2 ( +. ) s (along (float g))) (float (List.hd cone) |> List.map (fun
+    _ -> 0.)) cone in
   let best = ref first and value = ref neg_infinity in
   for j = first to last - 1 do
     let v = product centre (along (float directions.(j))) in
@@ -250,7 +253,8 @@ let read_unique d n p network cover spread =
     | _ -> false in
   Printf.printf "unique %d %s\n%!" m (said ok)
 
-(* after a network and a cover: whether all neurons of all optimal networks lie in the cones of the cover's fine leaves *)
+(* after a network and a cover: whether all neurons of all optimal networks lie in the cones of the cover's fine
+  leaves *)
 let read_strict p network cover =
   let num = number () in
   let den = number () in
@@ -321,6 +325,6 @@ let () =
       | "leaders" -> read_leaders d n p; sections network cover spread
       | t -> fail "a section" t in
     sections None None None
-  with Failure message | Invalid_argument message | Sys_error message ->
-    Printf.printf "malformed %s\n" message;
-    exit 1
+  with
+  | Failure message | Invalid_argument message | Sys_error message -> Printf.printf "malformed %s\n" message; exit 1
+  | Stack_overflow | Out_of_memory | Not_found | Division_by_zero | Int.Overflow -> print_endline "malformed text"; exit 1

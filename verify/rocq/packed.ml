@@ -94,7 +94,8 @@ let unit_of s k =
   s.units.(k - 1)
 
 let rec nat k = if k = 0 then O else S (nat (k - 1))
-let position k l = let rec go i = function [] -> fail "a line split twice" | x :: l -> if x = k then i else go (i + 1) l in go 0 l
+let position k l = let rec go i = function [] -> fail "a line split twice" | x :: l -> if x = k then i else go (i + 1)
+  l in go 0 l
 
 let strict_leaf s cone turn (points : (int * (int -> int)) list) =
   let us = Array.map (unit_of s) cone in
@@ -111,7 +112,8 @@ let strict_leaf s cone turn (points : (int * (int -> int)) list) =
 let ray_leaf s cone u points =
   let square = dot u u in
   let side (_, z) = dot (Array.of_list z) u in
-  let sum rows = Array.fold_left (fun a (k, z) -> Int.add a (Int.mul k (Int.max Int.zero (side (k, z))))) Int.zero rows in
+  let sum rows = Array.fold_left (fun a (k, z) -> Int.add a (Int.mul k (Int.max Int.zero (side (k, z))))) Int.zero
+    rows in
   let top = Int.sub (Int.add (dot s.c0 u) (sum s.convex)) (sum s.concave) in
   let whole = Int.mul (Int.of_int weight) square in
   let us = Array.map (fun g -> Array.map Int.of_int (unit_of s g)) cone in
@@ -141,7 +143,8 @@ let walk s mask build (codes, multipliers, data, rows) =
   let pc = ref codes and pm = ref multipliers and pd = ref data and pr = ref rows in
   let next text at = let b = Char.code text.[!at] in incr at; b in
   let r = Array.length s.basis in
-  let edges = Array.of_list (List.concat_map (fun i -> List.init (r - 1 - i) (fun k -> (i, i + 1 + k))) (List.init r Fun.id)) in
+  let edges = Array.of_list (List.concat_map (fun i -> List.init (r - 1 - i) (fun k -> (i, i + 1 + k))) (List.init r
+    Fun.id)) in
   let point () =
     let at = !pd in
     pd := at + r;
@@ -220,7 +223,8 @@ let walk s mask build (codes, multipliers, data, rows) =
           let ch = if chosen lsr i land 1 = 1 then Some (node (replaced cone i id) alive) else None in
           let rest = children (i - 1) in
           match ch with
-          | Some ch when build && Q.sign x.(i) > 0 -> (i, Int.divexact (Int.mul m (Q.num x.(i))) (Q.den x.(i)), ch) :: rest
+          | Some ch when build && Q.sign x.(i) > 0 -> (i, Int.divexact (Int.mul m (Q.num x.(i))) (Q.den x.(i)), ch) ::
+            rest
           | _ -> rest in
       let found = List.rev (children (r - 1)) in
       if build then Star (Int.of_int id, m, forest found) else nothing
@@ -238,7 +242,8 @@ let top s first =
   let zero = Int.of_int (number s (zero_vector s.d)) in
   let root mask =
     let sign i = mask lsr i land 1 = 1 in
-    let ids = Array.to_list (Array.mapi (fun i g -> Int.of_int (number s (if sign i then g else Array.map Int.neg g))) s.basis) in
+    let ids = Array.to_list (Array.mapi (fun i g -> Int.of_int (number s (if sign i then g else Array.map Int.neg g)))
+      s.basis) in
     let coefficients k = List.init r (fun i -> if 2 * i + (if sign i then 0 else 1) = k then Int.one else Int.zero) in
     Rebase (ids, List.init (2 * r) (fun k -> (Int.one, coefficients k)), Ref (Int.of_int (first + mask))) in
   let rec split i mask =

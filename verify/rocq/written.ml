@@ -13,7 +13,8 @@ let nat k = string_of_int (of_nat k) ^ "%nat"
 
 let rec tree sub out = function
   | Fine (d, c, s) -> Printf.fprintf out "(Fine %s %s %s)" (number d) (numbers c) (numbers s)
-  | Coarse (d, c, atoms) -> Printf.fprintf out "(Coarse %s %s %s)" (number d) (numbers c) (list (pair number numbers) atoms)
+  | Coarse (d, c, atoms) -> Printf.fprintf out "(Coarse %s %s %s)" (number d) (numbers c) (list (pair number numbers)
+    atoms)
   | Rebase (g, y, ch) ->
     Printf.fprintf out "(Rebase %s %s %a)" (list positive g) (list (pair number numbers) y) (tree sub) ch
   | Sign (k, on, off) -> Printf.fprintf out "(Sign %s %a %a)" (nat k) (tree sub) on (tree sub) off
