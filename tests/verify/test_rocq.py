@@ -1,0 +1,221 @@
+"""The proved checker: it builds without gaps, accepts what is right, and accepts nothing false after any change."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import random
+import shutil
+import subprocess
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from verify import Rejected, Usage
+from verify.text import Limits
+
+pytest.importorskip("verify.cover", reason="covers are not there")
+proved = pytest.importorskip("verify.proved")
+
+FOLDER = Path(__file__).parent / "rocq"
+ROCQ = Path(proved.__file__).parent / "rocq"
+MISSING = [tool for tool in ("coqc", "ocamlfind", "make") if shutil.which(tool) is None]
+CERTIFICATES = ("xor-cover", "xor-leaders", "blood-cover")
+pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}")
+
+
+def make(*targets: str) -> subprocess.CompletedProcess[str]:
+    """`make` in the folder of the proved checker, one at a time."""
+    with (ROCQ / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return subprocess.run(["make", "-s", "-C", ROCQ, *targets], capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built() -> None:
+    """The checker is built before any test."""
+    done = make()
+    assert done.returncode == 0, done.stderr
+
+
+def certificate(name: str) -> bytes:
+    """A certificate of the folder."""
+    return (FOLDER / f"{name}.json").read_bytes()
+
+
+@cache
+def text_of(name: str) -> tuple[str, ...]:
+    """The words of its text."""
+    lines = proved.read(certificate(name), None, Limits()).lines()
+    return tuple(word for line in lines for word in line.split())
+
+
+def answers(words: Sequence[str]) -> list[str]:
+    """What the proved checker says to a text."""
+    done = subprocess.run([ROCQ / "relucheck"], input=" ".join(words), capture_output=True, text=True, check=False)
+    return done.stdout.splitlines()
+
+
+def bound(said: Sequence[str], name: str) -> Fraction | None:
+    """An accepted bound."""
+    for line in said:
+        words = line.split()
+        if words[0] == name and words[-1] == "accepted":
+            return Fraction(int(words[1]), int(words[2]))
+    return None
+
+
+def test_no_gap_and_no_other_axiom() -> None:
+    """No Admitted, no axiom of our own; the theorems rest on the listed axioms of the reals and on no others."""
+    done = make("axioms")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_kernels_own_checker() -> None:
+    """coqchk accepts the whole development (a minute or two: with the profile `long` only)."""
+    if settings().max_examples < 1000:
+        pytest.skip("takes minutes: pytest --hypothesis-profile=long")
+    done = make("audit")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", CERTIFICATES)
+def test_bounds_are_proved(name: str) -> None:
+    """Both bounds of a certificate are accepted, and a cover's are equal to sixty digits."""
+    found = proved.prove(certificate(name))
+    assert found.lower <= found.upper
+    assert found.upper - found.lower < found.upper / 10 ** (60 if "cover" in name else 6)
+    assert "p* is in [" in found.sentence
+
+
+def test_the_data_are_compared() -> None:
+    """With other raw data the certificate is rejected before the proved checker is asked."""
+    raw = (FOLDER / "xor.csv").read_bytes()
+    assert proved.prove(certificate("xor-cover"), raw).lower > 0
+    with pytest.raises(Rejected):
+        proved.prove(certificate("xor-cover"), raw.replace(b"1,1,1,0", b"1,1,1,1"))
+
+
+def test_another_echo_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A checker that has checked another problem, other bounds, or nothing, is not believed."""
+    right = answers(text_of("xor-cover"))
+    assert [line.split()[0] for line in right] == ["problem", "upper", "lower", "neurons"]
+    wrong = [
+        [],
+        right[1:],
+        [right[0].replace("problem 3 4 1", "problem 3 4 2"), *right[1:]],
+        [right[0] + " 0", *right[1:]],
+        [right[0], right[1].replace("accepted", "rejected"), *right[2:]],
+        [*right[:2], right[2].replace("accepted", "rejected"), right[3]],
+        [*right[:2], "lower 1 2 accepted", right[3]],
+    ]
+    for said in wrong:
+        monkeypatch.setattr(proved, "run", lambda *_, said=said: said)
+        with pytest.raises(Rejected):
+            proved.prove(certificate("xor-cover"))
+    monkeypatch.setattr(proved, "run", lambda *_: right)
+    assert proved.prove(certificate("xor-cover")).cones is not None
+    monkeypatch.setattr(proved, "run", lambda *_: [*right[:3], right[3].replace("accepted", "rejected")])
+    assert proved.prove(certificate("xor-cover")).cones is None
+
+
+@pytest.mark.parametrize("name", CERTIFICATES)
+def test_no_better_bound_is_accepted(name: str) -> None:
+    """A lower bound above the upper one, and an upper one below the lower, are rejected."""
+    words = list(text_of(name))
+    at = words.index("lower")
+    words[at + 1 : at + 3] = ["1000", "1"]
+    assert bound(answers(words), "lower") is None
+    text = proved.read(certificate(name), None, Limits())
+    stated = str(text.upper * (1 << proved.BOUND_BITS))
+    words = [str(int(stated) - (1 << 275)) if word == stated else word for word in text_of(name)]
+    assert bound(answers(words), "upper") is None
+
+
+def mutants(words: Sequence[str], count: int, seed: int) -> list[tuple[int, list[str]]]:
+    """Words changed one at a time: numbers by one, by sign or to zero, bytes of packed trees, names of sections."""
+    draw = random.Random(seed)
+    found = []
+    for _ in range(count):
+        k = draw.randrange(len(words))
+        word = words[k]
+        if word.lstrip("-").isdigit() and len(word) < 400:
+            new = str(draw.choice([int(word) + 1, int(word) - 1, -int(word), 0]))
+        elif len(word) > 8:
+            i = draw.randrange(len(word))
+            new = word[:i] + draw.choice("0123456789abcdef") + word[i + 1 :]
+        else:
+            new = draw.choice(["", "end", "0"])
+        if new != word:
+            found.append((k, [*words[:k], new, *words[k + 1 :]]))
+    return found
+
+
+@pytest.mark.parametrize("name", ["xor-cover", "xor-leaders"])
+def test_what_is_accepted_after_a_change_is_true(name: str) -> None:
+    """One word of the text is changed: the statement is another one, or no false bound is accepted."""
+    words = text_of(name)
+    text = proved.read(certificate(name), None, Limits())
+    rejected = 0
+    for k, changed in mutants(words, int(os.environ.get("RELU_CERT_MUTANTS", "400")), seed=7):
+        said = answers(changed)
+        if not said or said[0] != text.statement:
+            rejected += 1
+            continue
+        assert k >= len(text.statement.split()), "a change of the problem is echoed"
+        lower, upper = bound(said, "lower"), bound(said, "upper")
+        assert lower is None or lower <= text.upper, (k, words[k], changed[k])
+        assert upper is None or upper >= text.lower, (k, words[k], changed[k])
+        rejected += lower is None or upper is None
+    assert rejected > 100
+
+
+def test_a_cover_without_a_leaf_is_rejected() -> None:
+    """A tree that is cut short, or has a leaf too many, is malformed; one of the other sign is rejected."""
+    words = list(text_of("blood-cover"))
+    sides = [k for k, word in enumerate(words) if word == "packed"]
+    short = words.copy()
+    short[sides[0] + 1] = short[sides[0] + 1][:-2]
+    long = words.copy()
+    long[sides[0] + 1] += "c8"
+    swapped = words.copy()
+    for i in range(1, 5):
+        swapped[sides[0] + i], swapped[sides[1] + i] = words[sides[1] + i], words[sides[0] + i]
+    assert bound(answers(words), "lower") is not None
+    for wrong in (short, long, swapped):
+        assert bound(answers(wrong), "lower") is None
+
+
+def test_a_theorem_in_the_kernel(tmp_path: Path) -> None:
+    """coqc proves both bounds for xor without extraction, and no other axioms are used."""
+    path = tmp_path / "Xor.v"
+    path.write_text(proved.theorem(certificate("xor-cover"), (FOLDER / "xor.csv").read_bytes()))
+    done = subprocess.run(["coqc", "-q", "-Q", ROCQ, "Relu", path], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    names = {line.split()[0] for line in done.stdout.splitlines() if line and not line.startswith((" ", "Axioms"))}
+    assert names == set((ROCQ / "axioms.txt").read_text().split())
+
+
+def test_a_wrong_theorem_is_no_theorem(tmp_path: Path) -> None:
+    """The same file with a larger lower bound does not compile."""
+    text = proved.theorem(certificate("xor-cover"))
+    path = tmp_path / "Wrong.v"
+    path.write_text(
+        text.replace(
+            "Definition data : problem := Problem 3 [[0; 0; 1]", "Definition data : problem := Problem 3 [[0; 0; 2]"
+        )
+    )
+    assert path.read_text() != text
+    done = subprocess.run(["coqc", "-q", "-Q", ROCQ, "Relu", path], capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+
+
+def test_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Where the checker is not built, one sentence says what to install and what to run."""
+    monkeypatch.setattr(proved, "HERE", tmp_path)
+    with pytest.raises(Usage, match=r"libzarith-ocaml-dev.*make"):
+        proved.prove(certificate("xor-cover"))

@@ -1,0 +1,6 @@
+(** * The axioms of what rests on limits: existence, and uniqueness in the words of the paper (`make audit` reads
+  this) *)
+From Relu Require Import Existence Words.
+Print Assumptions optimal_exists.
+Print Assumptions best_of_width.
+Print Assumptions p_unique.

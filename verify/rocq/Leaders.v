@@ -1,0 +1,545 @@
+(** * The leaders: dual feasibility by one inequality and a test of definiteness
+
+    t_k = z_k.u, U = |u|. A leader l is cancelled against its neighbours: a |t_l| - sum_k |w_k| |t_k| <= |v.u| with
+    v = a z_l - sum_k w_k z_k. So with loads xi theta_k + |p_k| + q_k taken up by the leaders,
+      2 xi sum_k theta_k (t_k)_+ <= b.u + sum_l |v_l.u| - sum_k q_k |t_k|,    b = sum_k (xi theta_k - p_k) z_k,
+    and 2 |v.u| U <= g (v.u)^2 + e U^2 for g e >= 1, |t_k| U >= t_k^2/|z_k|: what is left is a quadratic form in (U, u).
+    With centres c_i this may be done on each cell {u : c_i.u >= c_j.u for all j}: its normals n = c_i - c_j count as
+    rows without theta, and since n.u >= 0 there, any load that is left on them is a linear term, and more may be
+      added. *)
+From Coq Require Import Reals ZArith List Lra Lia Psatz Bool.
+From Relu Require Import Spec Vectors Duality Checker Cones Soundness.
+Import ListNotations.
+Open Scope R_scope.
+
+(** ** The evidence and its checker *)
+Record leader := Leader { l_row : nat;  l_a : Z;  l_g : Z;  l_e : Z;  l_near : list (nat * Z) }.
+Record cell := Cell {
+  k_p : list Z;  k_q : list (Z * Z);              (* p_k; q_k and r_k with r_k |z_k| <= R, for rows and normals *)
+  k_more : list Z;                                (* what is added to the load of the normals *)
+  k_leaders : list leader;  k_sigma : Z;  k_nu : Z }.
+Record leading := Leading { k_centres : list (list Z);  k_cells : list cell }.   (* for one sign *)
+Record leaders := Leaders {
+  d_theta : list Z;  d_tden : Z;  d_lown : Z;  d_lowd : Z;
+  d_G : Z;  d_E : Z;  d_R : Z;                    (* denominators of g, e and r *)
+  d_pos : leading;  d_neg : leading }.
+
+Open Scope Z_scope.
+(** *** A quadratic form as a sum of squares k (l.x)^2, and as a matrix (rows may be shorter: zeros follow) *)
+Definition term : Type := (Z * list Z)%type.
+Fixpoint add_rows (k : Z) (w v : list Z) (M : list (list Z)) : list (list Z) :=
+  match v, M with
+  | vi :: v', r :: M' => axpy (k * vi) w r :: add_rows k w v' M'
+  | _, _ => M end.
+Definition matrix (d : nat) (terms : list term) : list (list Z) :=
+  fold_right (fun t M => add_rows (fst t) (snd t) (snd t) M) (repeat [] d) terms.
+
+(** *** Positive semidefinite, by elimination; the divisions are exact, and that is checked *)
+Definition head (r : list Z) : Z := match r with [] => 0 | x :: _ => x end.
+Fixpoint divided (k : Z) (S S' : list (list Z)) : bool :=
+  match S, S' with
+  | [], [] => true
+  | r :: S1, r' :: S1' => zeroZ (axpy (- k) r' r) && divided k S1 S1'
+  | _, _ => false end.
+Fixpoint psd (fuel : nat) (prev : Z) (M : list (list Z)) : bool :=
+  match fuel, M with
+  | _, [] => true
+  | O, _ => false
+  | S fuel', r :: M' =>
+      let a := head r in let b := tl r in let C := map (@tl Z) M' in
+      zeroZ (axpy (-1) (map head M') b)
+      && if a =? 0 then zeroZ b && psd fuel' 1 C
+         else
+           let A := add_rows (-1) b b (map (map (Z.mul a)) C) in
+           let A' := map (map (fun x => x / prev)) A in
+           (0 <? a) && Nat.leb (length b) (length C) && divided prev A A' && psd fuel' a A'
+  end.
+
+(** *** One sign *)
+Fixpoint near_vector (rows : list (list Z)) (near : list (nat * Z)) : list Z :=
+  match near with [] => [] | (k, w) :: near' => axpy (- w) (nth k rows []) (near_vector rows near') end.
+Definition lead_vector (rows : list (list Z)) (l : leader) : list Z :=
+  axpy (l_a l) (nth (l_row l) rows []) (near_vector rows (l_near l)).
+Fixpoint load_near (near : list (nat * Z)) (load : list Z) : list Z :=
+  match near with [] => load | (k, w) :: near' => addn k (Z.abs w) (load_near near' load) end.
+Fixpoint unload (ls : list leader) (load : list Z) : list Z :=
+  match ls with [] => load | l :: ls' => unload ls' (addn (l_row l) (- l_a l) (load_near (l_near l) load)) end.
+Fixpoint loads (th p : list Z) (q : list (Z * Z)) : list Z :=
+  match th, p, q with t :: th', pk :: p', qr :: q' => t + Z.abs pk + fst qr :: loads th' p' q' | _, _, _ => [] end.
+Fixpoint slope (rows : list (list Z)) (th p : list Z) : list Z :=
+  match rows, th, p with z :: rows', t :: th', pk :: p' => axpy (t - pk) z (slope rows' th' p') | _, _, _ => [] end.
+Fixpoint axes (d : nat) : list (list Z) := match d with O => [] | S d' => [1] :: map (cons 0) (axes d') end.
+Fixpoint q_terms (G : Z) (rows : list (list Z)) (q : list (Z * Z)) : list term :=
+  match rows, q with z :: rows', qr :: q' => (2 * G * (fst qr * snd qr), 0 :: z) :: q_terms G rows' q' | _, _ => [] end.
+Fixpoint q_ok (R : Z) (rows : list (list Z)) (q : list (Z * Z)) : bool :=
+  match rows, q with
+  | [], [] => true
+  | z :: rows', (qk, r) :: q' => (0 <=? qk) && (0 <=? r) && (r * r * dotZ z z <=? R * R) && q_ok R rows' q'
+  | _, _ => false end.
+(** g e >= 1; a leader that is wholly cancelled (its twins) needs none *)
+Definition leader_ok (G E : Z) (rows : list (list Z)) (l : leader) : bool :=
+  (0 <=? l_a l) && (0 <=? l_g l) && (0 <=? l_e l)
+  && ((G * E <=? l_g l * l_e l) || zeroZ (lead_vector rows l)).
+Fixpoint plus (a b : list Z) : list Z :=
+  match a, b with x :: a', y :: b' => x + y :: plus a' b' | _, _ => [] end.
+Definition form_terms (G E R : Z) (d : nat) (rows : list (list Z)) (b : list Z) (k : cell) : list term :=
+  [(k_sigma k + G * R, [1]); (G * R, 0 :: b); (- (G * R), 1 :: b)]
+  ++ map (fun e => (k_nu k, 0 :: e)) (axes d)
+  ++ map (fun l => (- (R * l_g l), 0 :: lead_vector rows l)) (k_leaders k)
+  ++ q_terms G rows (k_q k).
+
+(** On the cell with these normals ln/ld bounds sum_k th_k (z_k.u)_+ / |u|. *)
+Definition check_cell (G E R ln ld : Z) (d : nat) (data : list (list Z)) (th : list Z) (normals : list (list Z))
+    (k : cell) : bool :=
+  let rows := data ++ normals in
+  let none := map (fun _ => 0) normals in
+  let th := th ++ none in let p := k_p k ++ none in
+  let left := unload (k_leaders k) (loads th p (k_q k)) in
+  let n := length data in
+  let b := axpy 1 (combine_rows (plus (skipn n left) (k_more k)) normals) (slope rows th p) in
+  let terms := form_terms G E R d rows b k in
+  (0 <=? k_nu k) && Nat.eqb (length rows) (length th) && Nat.eqb (length rows) (length p)
+  && Nat.eqb (length (k_more k)) (length normals) && forallb (fun x => 0 <=? x) (k_more k)
+  && q_ok R rows (k_q k) && forallb (leader_ok G E rows) (k_leaders k)
+  && forallb (fun x => x <=? 0) (firstn n left)
+  && forallb (fun t => Nat.leb (length (snd t)) (S d)) terms
+  && (((k_sigma k + k_nu k) * E + G * R * fold_right (fun l a => l_e l + a) 0 (k_leaders k)) * ld
+      <=? ln * (4 * (G * R) * E))
+  && psd (S d) 1 (matrix (S d) terms).
+
+Fixpoint check_cells (test : list (list Z) -> cell -> bool) (all centres : list (list Z)) (cells : list cell) : bool :=
+  match centres, cells with
+  | [], [] => true
+  | c :: centres', k :: cells' => test (map (fun c' => axpy (-1) c' c) all) k && check_cells test all centres' cells'
+  | _, _ => false end.
+Definition check_leading (G E R ln ld : Z) (d : nat) (rows : list (list Z)) (th : list Z) (k : leading) : bool :=
+  let test := check_cell G E R ln ld d rows th in
+  match k_centres k, k_cells k with
+  | [], [c] => test [] c
+  | [], _ => false
+  | centres, cells => check_cells test centres centres cells end.
+
+Definition check_leaders (p : problem) (c : leaders) : bool :=
+  let th := d_theta c in let ln := p_lnum p * p_rden p * d_tden c in
+  problem_ok p && bound_ok p th (d_tden c) (d_lown c) (d_lowd c)
+  && (0 <? d_G c) && (0 <? d_E c) && (0 <? d_R c)
+  && check_leading (d_G c) (d_E c) (d_R c) ln (p_lden p) (p_dim p) (p_rows p) th (d_pos c)
+  && check_leading (d_G c) (d_E c) (d_R c) ln (p_lden p) (p_dim p) (p_rows p) (map Z.opp th) (d_neg c).
+Close Scope Z_scope.
+
+(** ** Quadratic forms *)
+Definition rows_at (M : list (list Z)) (x : list R) : list R := map (fun r => dot (iz r) x) M.
+Definition quad (M : list (list Z)) (x : list R) : R := dot (rows_at M x) x.
+Fixpoint squares (terms : list term) (x : list R) : R :=
+  match terms with [] => 0 | t :: ts => IZR (fst t) * (dot (iz (snd t)) x * dot (iz (snd t)) x) + squares ts x end.
+
+Lemma add_rows_len k w : forall v M, length (add_rows k w v M) = length M.
+Proof. induction v; intros [|r M]; simpl; auto. Qed.
+Lemma add_rows_R k w X : forall v M x, (length v <= length M)%nat ->
+  dot (rows_at (add_rows k w v M) X) x = dot (rows_at M X) x + IZR k * (dot (iz v) x * dot (iz w) X).
+Proof.
+  unfold rows_at. induction v as [|vi v IH]; intros [|r M] x L; simpl in *; try ring; [lia|].
+  destruct x as [|xi x]; simpl; [ring|]. rewrite IH by lia. rewrite axpy_R, mult_IZR. ring.
+Qed.
+Lemma matrix_len d terms : length (matrix d terms) = d.
+Proof. induction terms; simpl; [apply repeat_length|]. rewrite add_rows_len. auto. Qed.
+Lemma matrix_R d x terms : forallb (fun t : term => Nat.leb (length (snd t)) d) terms = true ->
+  quad (matrix d terms) x = squares terms x.
+Proof.
+  induction terms as [|t terms IH]; intros F.
+  - unfold quad, matrix, rows_at. cbn [fold_right squares]. rewrite dot_comm, dot_map_zero; auto.
+    intros g I. apply repeat_spec in I. subst. reflexivity.
+  - cbn [forallb] in F. apply andb_prop in F. destruct F as [F1 F2]. apply Nat.leb_le in F1.
+    cbn [matrix fold_right squares]. fold (matrix d terms). unfold quad in *.
+    rewrite add_rows_R by (rewrite matrix_len; auto). rewrite IH by auto. ring.
+Qed.
+Lemma squares_app x : forall a b, squares (a ++ b) x = squares a x + squares b x.
+Proof. induction a; intros b; simpl; [ring|]. rewrite IHa. ring. Qed.
+
+Lemma head_tail r x0 x : dot (iz r) (x0 :: x) = IZR (head r) * x0 + dot (iz (tl r)) x.
+Proof. destruct r; simpl; ring. Qed.
+Lemma rows_at_cons M x0 x X : dot (rows_at M (x0 :: X)) x = x0 * dot (iz (map head M)) x + dot (rows_at (map (@tl Z)
+  M) X) x.
+Proof.
+  unfold rows_at. revert x. induction M as [|r M IH]; intros [|xi x]; simpl; try ring.
+  rewrite IH, head_tail. ring.
+Qed.
+Lemma divided_R k X : forall A A' x, divided k A A' = true -> dot (rows_at A X) x = IZR k * dot (rows_at A' X) x.
+Proof.
+  unfold rows_at. induction A as [|r A IH]; intros [|r' A'] x E; simpl in *; try discriminate; [ring|].
+  apply andb_prop in E. destruct E as [E1 E2]. destruct x as [|xi x]; simpl; [ring|].
+  rewrite (IH A' x E2). apply (zeroZ_R X) in E1. rewrite axpy_R, opp_IZR in E1.
+  replace (dot (iz r) X) with (IZR k * dot (iz r') X) by lra. ring.
+Qed.
+Lemma scale_rows_R a X : forall M x, dot (rows_at (map (map (Z.mul a)) M) X) x = IZR a * dot (rows_at M X) x.
+Proof. unfold rows_at. induction M as [|r M IH]; intros [|xi x]; simpl; try ring. rewrite IH, scale_R. ring. Qed.
+
+Theorem psd_sound : forall fuel prev M, psd fuel prev M = true -> (0 < prev)%Z -> forall x, 0 <= quad M x.
+Proof.
+  induction fuel as [|fuel IH]; intros prev M E Hp x.
+  - destruct M; [|discriminate]. unfold quad. simpl. lra.
+  - destruct M as [|r M]; [unfold quad; simpl; lra|]. cbn [psd] in E. apply andb_prop in E. destruct E as [Es E].
+    destruct x as [|x0 x]; [unfold quad; rewrite dot_nil_r; lra|].
+    set (C := map (@tl Z) M) in *. set (b := tl r) in *. set (a := head r) in *.
+    assert (Hb : dot (iz (map head M)) x = dot (iz b) x).
+    { apply (zeroZ_R x) in Es. rewrite axpy_R in Es. lra. }
+    assert (Q : quad (r :: M) (x0 :: x) = IZR a * (x0 * x0) + 2 * x0 * dot (iz b) x + quad C x).
+    { unfold quad. change (rows_at (r :: M) (x0 :: x)) with (dot (iz r) (x0 :: x) :: rows_at M (x0 :: x)).
+      cbn [dot]. rewrite head_tail, rows_at_cons. fold C a b. rewrite Hb. ring. }
+    rewrite Q. destruct (a =? 0)%Z eqn:Ea.
+    + apply Z.eqb_eq in Ea. apply andb_prop in E. destruct E as [Eb E]. apply (zeroZ_R x) in Eb.
+      specialize (IH 1%Z C E ltac:(lia) x). rewrite Ea, Eb. lra.
+    + apply andb_prop in E. destruct E as [E Er]. apply andb_prop in E. destruct E as [E Ed].
+      apply andb_prop in E. destruct E as [Ea' El]. apply Z.ltb_lt in Ea'. apply Nat.leb_le in El.
+      specialize (IH a _ Er Ea' x). apply IZR_lt in Ea', Hp.
+      apply (divided_R _ x _ _ x) in Ed. rewrite add_rows_R in Ed by (rewrite map_length; auto).
+      rewrite scale_rows_R in Ed. fold (quad C x) in Ed. unfold quad in IH.
+      assert (S : 0 <= IZR a * quad C x - dot (iz b) x * dot (iz b) x) by nra.
+      assert (P : 0 <= IZR a * (IZR a * (x0 * x0) + 2 * x0 * dot (iz b) x + quad C x)).
+      { pose proof (Rle_0_sqr (IZR a * x0 + dot (iz b) x)) as Sq. unfold Rsqr in Sq. nra. }
+      apply Rmult_le_reg_l with (IZR a); [auto|]. lra.
+Qed.
+
+(** ** One sign *)
+Section Sign.
+Variables (G E Q : Z) (d : nat) (rows : list (list Z)) (u : list R) (U : R).
+Hypothesis (HG : (0 < G)%Z) (HE : (0 < E)%Z) (HR : (0 < Q)%Z) (Lu : length u = d).
+Hypothesis (U_nonneg : 0 <= U) (U_sq : dot u u <= U * U).
+Let t (z : list Z) : R := dot (iz z) u.
+Let T : list R := map (fun z => Rabs (t z)) rows.
+
+Lemma addn_dot : forall l V k x, length l = length V -> dot (iz (addn k x l)) V = dot (iz l) V + IZR x * nth k V 0.
+Proof.
+  induction l as [|a l IH]; intros [|v V] k x L; simpl in *; try discriminate.
+  - destruct k; simpl; ring.
+  - destruct k; simpl; [rewrite plus_IZR; ring|]. rewrite IH by lia. ring.
+Qed.
+Lemma nth_T k : nth k T 0 = Rabs (t (nth k rows [])).
+Proof.
+  unfold T. destruct (lt_dec k (length rows)) as [h|h].
+  - rewrite (nth_indep _ 0 (Rabs (t []))) by (rewrite map_length; auto).
+    rewrite (map_nth (fun z => Rabs (t z))). reflexivity.
+  - rewrite !nth_overflow by (rewrite ?map_length; lia). unfold t. simpl. rewrite Rabs_R0. auto.
+Qed.
+Lemma load_near_len near load : length (load_near near load) = length load.
+Proof. induction near as [|[k w] near IH]; simpl; auto. rewrite addn_len. auto. Qed.
+Lemma near_bound near : forall load a, length load = length T ->
+  dot (iz load) T + Rabs a <= dot (iz (load_near near load)) T + Rabs (a + dot (iz (near_vector rows near)) u).
+Proof.
+  induction near as [|[k w] near IH]; intros load a L; simpl.
+  - rewrite Rplus_0_r. lra.
+  - rewrite addn_dot by (rewrite load_near_len; auto). rewrite nth_T, axpy_R, opp_IZR, abs_IZR.
+    fold (t (nth k rows [])).
+    specialize (IH load a L). set (x := dot (iz (near_vector rows near)) u) in *.
+    pose proof (Rabs_triang (a + (- IZR w * t (nth k rows []) + x)) (IZR w * t (nth k rows []))) as Tr.
+    rewrite Rabs_mult in Tr.
+    replace (a + (- IZR w * t (nth k rows []) + x) + IZR w * t (nth k rows [])) with (a + x) in Tr by ring. lra.
+Qed.
+Fixpoint lead_sum (ls : list leader) : R :=
+  match ls with [] => 0 | l :: ls' => Rabs (dot (iz (lead_vector rows l)) u) + lead_sum ls' end.
+Lemma unload_bound : forall ls load, length load = length T -> forallb (leader_ok G E rows) ls = true ->
+  dot (iz load) T <= dot (iz (unload ls load)) T + lead_sum ls.
+Proof.
+  induction ls as [|l ls IH]; intros load L F; simpl in *; [lra|].
+  apply andb_prop in F. destruct F as [F1 F2]. unfold leader_ok in F1. split_andb F1. to_Prop.
+  specialize (IH (addn (l_row l) (- l_a l) (load_near (l_near l) load))).
+  rewrite addn_len, load_near_len in IH. specialize (IH L F2).
+  rewrite addn_dot in IH by (rewrite load_near_len; auto). rewrite nth_T, opp_IZR in IH.
+  pose proof (near_bound (l_near l) load (IZR (l_a l) * t (nth (l_row l) rows [])) L) as N.
+  rewrite Rabs_mult, (Rabs_right (IZR (l_a l))) in N by (apply Rle_ge, IZR_le; auto).
+  unfold lead_vector. rewrite axpy_R. fold (t (nth (l_row l) rows [])). lra.
+Qed.
+
+(** the four parts of the quadratic form at (U, u) *)
+Lemma axes_R nu : squares (map (fun e => (nu, (0 :: e)%Z)) (axes d)) (U :: u) = IZR nu * dot u u.
+Proof.
+  assert (A : forall (x : list R) (m : list Z -> list Z) (y : list R),
+    (forall e, dot (iz (m e)) y = dot (iz e) x) ->
+    squares (map (fun e => (nu, m e)) (axes (length x))) y = IZR nu * dot x x).
+  { clear. induction x as [|x0 x IH]; intros m y H; simpl; [ring|].
+    rewrite map_map. rewrite (H [1%Z]). simpl.
+    rewrite (IH (fun e => m (0%Z :: e)) y).
+    - ring.
+    - intros e. rewrite H. simpl. ring. }
+  rewrite <- Lu. apply (A u (cons 0%Z)). intros e. simpl. ring.
+Qed.
+Lemma leaders_R : forall ls, forallb (leader_ok G E rows) ls = true ->
+  2 * IZR G * IZR Q * U * lead_sum ls <=
+  - squares (map (fun l => ((- (Q * l_g l))%Z, (0 :: lead_vector rows l)%Z)) ls) (U :: u)
+  + IZR G * IZR Q / IZR E * IZR (fold_right (fun l a => (l_e l + a)%Z) 0%Z ls) * (U * U).
+Proof.
+  assert (hG := IZR_lt _ _ HG). assert (hE := IZR_lt _ _ HE). assert (hR := IZR_lt _ _ HR). pose proof U_nonneg as HU.
+  induction ls as [|l ls IH]; intros F; simpl in *; [lra|].
+  apply andb_prop in F. destruct F as [F1 F2]. specialize (IH F2). unfold leader_ok in F1. split_andb F1. to_Prop.
+  set (x := dot (iz (lead_vector rows l)) u) in *.
+  rewrite opp_IZR, mult_IZR, plus_IZR.
+  apply IZR_le in F3, F4.
+  assert (HxE : 2 * IZR G * IZR E * (Rabs x * U) <= IZR E * IZR (l_g l) * (x * x) + IZR G * IZR (l_e l) * (U * U)).
+  { apply orb_prop in F0. destruct F0 as [F0|F0].
+    2:{ apply (zeroZ_R u) in F0. fold x in F0. rewrite F0, Rabs_R0.
+        assert (0 <= IZR G * IZR (l_e l)) by (apply Rmult_le_pos; lra). nra. }
+    apply Z.leb_le, IZR_le in F0. rewrite !mult_IZR in F0.
+    assert (X2 : Rabs x * Rabs x = x * x) by (rewrite <- Rabs_mult; apply Rabs_right; nra).
+    rewrite <- X2. set (y := Rabs x) in *. assert (Hy : 0 <= y) by apply Rabs_pos.
+    set (A := IZR E * IZR (l_g l)). set (B := IZR G * IZR (l_e l)).
+    assert (HA : 0 <= A) by (unfold A; nra). assert (HB : 0 <= B) by (unfold B; nra).
+    set (K := IZR G * IZR E). assert (HK : 0 < K) by (unfold K; nra).
+    assert (AB : K * K <= A * B).
+    { unfold A, B, K. replace (IZR E * IZR (l_g l) * (IZR G * IZR (l_e l))) with
+        (IZR G * IZR E * (IZR (l_g l) * IZR (l_e l))) by ring. apply Rmult_le_compat_l; [unfold K in HK; lra|auto]. }
+    replace (2 * IZR G * IZR E * (y * U)) with (2 * K * (y * U)) by (unfold K; ring).
+    (* 2 K y U <= A y^2 + B U^2, as K^2 <= A B *)
+    set (s := 2 * K * (y * U)). set (m := A * (y * y) + B * (U * U)).
+    assert (Hm : 0 <= m) by (unfold m; nra).
+    assert (S2 : s * s <= m * m).
+    { unfold s, m. assert (0 <= (y * U) * (y * U)) by nra.
+      pose proof (Rle_0_sqr (A * (y * y) - B * (U * U))) as Sq. unfold Rsqr in Sq. nra. }
+    pose proof (abs_le_of_sq s m Hm S2). pose proof (Rle_abs s). lra. }
+  assert (HxE' : 2 * IZR G * IZR Q * U * Rabs x <=
+    IZR Q * IZR (l_g l) * (x * x) + IZR G * IZR Q / IZR E * IZR (l_e l) * (U * U)).
+  { apply Rmult_le_reg_l with (IZR E); auto.
+    replace (IZR E * (IZR Q * IZR (l_g l) * (x * x) + IZR G * IZR Q / IZR E * IZR (l_e l) * (U * U)))
+      with (IZR Q * (IZR E * IZR (l_g l) * (x * x) + IZR G * IZR (l_e l) * (U * U))) by (field; lra).
+    replace (IZR E * (2 * IZR G * IZR Q * U * Rabs x)) with (IZR Q * (2 * IZR G * IZR E * (Rabs x * U))) by ring.
+    apply Rmult_le_compat_l; lra. }
+  set (SS := squares _ _) in *. set (FF := fold_right _ _ _) in *.
+  replace (0 * U + x) with x by ring. lra.
+Qed.
+Fixpoint q_sum (rws : list (list Z)) (q : list (Z * Z)) : R :=
+  match rws, q with z :: rws', qr :: q' => IZR (fst qr) * Rabs (t z) + q_sum rws' q' | _, _ => 0 end.
+Lemma q_R : forall rws q, q_ok Q rws q = true -> squares (q_terms G rws q) (U :: u) <= 2 * IZR G * IZR Q * U * q_sum
+  rws q.
+Proof.
+  assert (hG := IZR_lt _ _ HG). assert (hR := IZR_lt _ _ HR). pose proof U_nonneg as HU.
+  induction rws as [|z rws IH]; intros [|[qk r] q] F; cbn [squares q_terms q_sum q_ok fst snd] in *;
+    try discriminate; [lra|].
+  split_andb F. to_Prop. specialize (IH q F0).
+  change (dot (iz (0%Z :: z)) (U :: u)) with (0 * U + t z).
+  apply IZR_le in F, F2, F1. rewrite !mult_IZR, dotZ_R in F1.
+  rewrite !mult_IZR. replace (0 * U + t z) with (t z) by ring.
+  assert (A : IZR r * Rabs (t z) <= IZR Q * U).
+  { pose proof (cauchy (iz z) u) as C0. fold (t z) in C0.
+    assert (C : t z * t z <= dot (iz z) (iz z) * (U * U)).
+    { eapply Rle_trans; [exact C0|]. apply Rmult_le_compat_l; auto using dot_self_nonneg. }
+    assert (X2 : Rabs (t z) * Rabs (t z) = t z * t z) by (rewrite <- Rabs_mult; apply Rabs_right; nra).
+    pose proof (Rabs_pos (t z)) as Hy. set (y := Rabs (t z)) in *.
+    assert (S2 : (IZR r * y) * (IZR r * y) <= (IZR Q * U) * (IZR Q * U)).
+    { replace ((IZR r * y) * (IZR r * y)) with (IZR r * IZR r * (y * y)) by ring. rewrite X2.
+      apply Rle_trans with (IZR r * IZR r * (dot (iz z) (iz z) * (U * U))).
+      - apply Rmult_le_compat_l; [nra|auto].
+      - replace (IZR r * IZR r * (dot (iz z) (iz z) * (U * U))) with (IZR r * IZR r * dot (iz z) (iz z) * (U * U)) by
+          ring.
+        replace ((IZR Q * U) * (IZR Q * U)) with (IZR Q * IZR Q * (U * U)) by ring.
+        apply Rmult_le_compat_r; [nra|auto]. }
+    pose proof (abs_le_of_sq _ (IZR Q * U) ltac:(nra) S2). pose proof (Rle_abs (IZR r * y)). lra. }
+  assert (X2 : t z * t z = Rabs (t z) * Rabs (t z)) by (rewrite <- Rabs_mult; symmetry; apply Rabs_right; nra).
+  rewrite X2. pose proof (Rabs_pos (t z)) as Hy. set (y := Rabs (t z)) in *.
+  assert (B : 2 * IZR G * (IZR qk * y) * (IZR r * y) <= 2 * IZR G * (IZR qk * y) * (IZR Q * U)).
+  { apply Rmult_le_compat_l; auto. apply Rmult_le_pos; [lra|apply Rmult_le_pos; auto]. }
+  lra.
+Qed.
+
+Lemma loads_len : forall th p q rws, length rws = length th -> length rws = length p -> q_ok Q rws q = true ->
+  length (loads th p q) = length rws.
+Proof.
+  induction th as [|a th IH]; intros [|b p] [|[qk r] q] [|z rws] L1 L2 F; simpl in *; try discriminate; auto.
+  split_andb F. f_equal. apply IH; auto; lia.
+Qed.
+(** 2 sum_k th_k (t_k)_+ <= b.u + loads.|t| - q.|t| *)
+Lemma loads_R : forall th p q rws, length rws = length th -> length rws = length p -> q_ok Q rws q = true ->
+  2 * hsum (map iz rws) (iz th) u <=
+  dot (iz (slope rws th p)) u + dot (iz (loads th p q)) (map (fun z => Rabs (t z)) rws) - q_sum rws q.
+Proof.
+  induction th as [|a th IH]; intros [|b p] [|[qk r] q] [|z rws] L1 L2 F; simpl in *; try discriminate; try lra.
+  split_andb F. specialize (IH p q rws ltac:(lia) ltac:(lia) F0).
+  rewrite axpy_R, minus_IZR. fold (t z). rewrite !plus_IZR, abs_IZR.
+  assert (A : 2 * relu (t z) = t z + Rabs (t z)) by (pose proof (relu_sum (t z)); pose proof (relu_diff (t z)); lra).
+  pose proof (Rle_abs (IZR b * t z)) as B. rewrite Rabs_mult in B. nra.
+Qed.
+
+Theorem form_sound ln ld th p b k : (0 < ld)%Z -> (0 <= k_nu k)%Z ->
+  length rows = length th -> length rows = length p -> q_ok Q rows (k_q k) = true ->
+  forallb (leader_ok G E rows) (k_leaders k) = true ->
+  forallb (fun t : term => Nat.leb (length (snd t)) (S d)) (form_terms G E Q d rows b k) = true ->
+  (((k_sigma k + k_nu k) * E + G * Q * fold_right (fun l a => l_e l + a) 0 (k_leaders k)) * ld
+    <= ln * (4 * (G * Q) * E))%Z ->
+  psd (S d) 1 (matrix (S d) (form_terms G E Q d rows b k)) = true ->
+  dot (iz (slope rows th p)) u + dot (iz (unload (k_leaders k) (loads th p (k_q k)))) T <= dot (iz b) u ->
+  hsum (map iz rows) (iz th) u <= IZR ln / IZR ld * U.
+Proof.
+  intros Hld CN L1 L2 CQ CL CT CB CP LB. apply IZR_le in CN.
+  assert (CN' : IZR (k_nu k) * dot u u <= IZR (k_nu k) * (U * U)) by (apply Rmult_le_compat_l; auto).
+  assert (hG := IZR_lt _ _ HG). assert (hE := IZR_lt _ _ HE). assert (hR := IZR_lt _ _ HR).
+  assert (hld := IZR_lt _ _ Hld).
+  pose proof U_nonneg as HU.
+  pose proof (psd_sound _ _ _ CP ltac:(lia) (U :: u)) as PS. rewrite (matrix_R _ _ _ CT) in PS. unfold form_terms in PS.
+  rewrite !squares_app, axes_R in PS.
+  assert (S3 : squares [((k_sigma k + G * Q)%Z, [1%Z]); ((G * Q)%Z, 0%Z :: b); ((- (G * Q))%Z, 1%Z :: b)] (U :: u) =
+    IZR (k_sigma k) * (U * U) - 2 * (IZR G * IZR Q) * (U * dot (iz b) u)).
+  { simpl. rewrite opp_IZR, plus_IZR, mult_IZR. ring. }
+  rewrite S3 in PS. clear S3.
+  pose proof (leaders_R _ CL) as LR. pose proof (q_R _ _ CQ) as QR.
+  pose proof (loads_R _ _ _ _ L1 L2 CQ) as LO. fold T in LO.
+  assert (LL : length (loads th p (k_q k)) = length T).
+  { unfold T. rewrite map_length. apply loads_len; auto. }
+  pose proof (unload_bound _ _ LL CL) as UB.
+  set (h := hsum (map iz rows) (iz th) u) in *. set (S1 := lead_sum (k_leaders k)) in *.
+  set (S2 := q_sum rows (k_q k)) in *.
+  set (SL := squares (map (fun l : leader => ((- (Q * l_g l))%Z, 0%Z :: lead_vector rows l)) (k_leaders k)) (U :: u))
+    in *.
+  set (SQ := squares (q_terms G rows (k_q k)) (U :: u)) in *.
+  set (EE := fold_right (fun (l : leader) (a : Z) => (l_e l + a)%Z) 0%Z (k_leaders k)) in *.
+  assert (K1 : 2 * h <= dot (iz b) u + S1 - S2) by lra.
+  set (GR := IZR G * IZR Q). assert (HGR : 0 < GR) by (unfold GR; nra).
+  assert (K2 : 2 * GR * U * (2 * h) <= 2 * GR * U * (dot (iz b) u + S1 - S2)).
+  { apply Rmult_le_compat_l; auto. nra. }
+  assert (K3 : 4 * GR * (h * U) <= (IZR (k_sigma k) + IZR (k_nu k) + GR / IZR E * IZR EE) * (U * U)).
+  { unfold GR in *. lra. }
+  destruct (Rle_lt_or_eq_dec _ _ HU) as [HU'|HU0].
+  - assert (K4 : 4 * GR * h <= (IZR (k_sigma k) + IZR (k_nu k) + GR / IZR E * IZR EE) * U).
+    { apply Rmult_le_reg_r with U; auto. lra. }
+    apply IZR_le in CB. rewrite ?mult_IZR, ?plus_IZR, ?mult_IZR, ?plus_IZR in CB. fold GR in CB.
+    apply Rmult_le_reg_l with (4 * GR * IZR E * IZR ld); [repeat apply Rmult_lt_0_compat; lra|].
+    apply Rle_trans with (IZR E * IZR ld * ((IZR (k_sigma k) + IZR (k_nu k) + GR / IZR E * IZR EE) * U)).
+    { replace (4 * GR * IZR E * IZR ld * h) with (IZR E * IZR ld * (4 * GR * h)) by ring.
+      apply Rmult_le_compat_l; auto. apply Rmult_le_pos; lra. }
+    replace (IZR E * IZR ld * ((IZR (k_sigma k) + IZR (k_nu k) + GR / IZR E * IZR EE) * U)) with
+      (((IZR (k_sigma k) + IZR (k_nu k)) * IZR E + GR * IZR EE) * IZR ld * U) by (field; lra).
+    replace (4 * GR * IZR E * IZR ld * (IZR ln / IZR ld * U)) with (IZR ln * (4 * GR * IZR E) * U) by (field; lra).
+    apply Rmult_le_compat_r; auto.
+  - assert (Z0 : forall z, t z = 0).
+    { intros z. pose proof (cauchy (iz z) u) as C. fold (t z) in C. rewrite <- HU0 in U_sq.
+      pose proof (dot_self_nonneg u). replace (dot u u) with 0 in C by lra. nra. }
+    assert (H0 : h = 0).
+    { unfold h. clear -Z0. revert th. induction rows as [|z l IH]; intros [|a th]; simpl; auto.
+      fold (t z). rewrite Z0, relu_0, IH. ring. }
+    rewrite H0, <- HU0. lra.
+Qed.
+
+Theorem cell_sound_rows ln ld data th normals k : (0 < ld)%Z -> rows = data ++ normals ->
+  (forall n, In n normals -> 0 <= t n) -> check_cell G E Q ln ld d data th normals k = true ->
+  hsum (map iz data) (iz th) u <= IZR ln / IZR ld * U.
+Proof.
+  intros Hld ER HN C. unfold check_cell in C. rewrite <- ER in C.
+  set (none := map (fun _ : list Z => 0%Z) normals) in *.
+  set (left := unload (k_leaders k) (loads (th ++ none) (k_p k ++ none) (k_q k))) in *.
+  set (b := axpy 1 _ _) in C. split_andb C. to_Prop.
+  assert (Ln : length none = length normals) by (unfold none; apply map_length).
+  assert (Lth : length data = length th).
+  { rewrite ER, !app_length, Ln in C9. lia. }
+  assert (HS : hsum (map iz rows) (iz (th ++ none)) u = hsum (map iz data) (iz th) u).
+  { rewrite ER. unfold iz at 2. rewrite !map_app. fold (iz th) (iz none). clear - Lth. revert th Lth.
+    induction data as [|z data IH]; intros [|a th] L; simpl in *; try discriminate.
+    - unfold none. clear. induction normals as [|n ns IH]; simpl; auto. unfold iz in *. rewrite IH. ring.
+    - f_equal. apply IH. lia. }
+  rewrite <- HS. apply (form_sound ln ld (th ++ none) (k_p k ++ none) b k); auto.
+  (* what is left on the rows is at most 0, what is left on the normals is linear *)
+  unfold b. rewrite axpy_R. rewrite Rmult_1_l.
+  assert (LL : length left = length rows).
+  { unfold left. assert (LO : length (loads (th ++ none) (k_p k ++ none) (k_q k)) = length rows) by (apply loads_len;
+      auto).
+    rewrite <- LO. generalize (loads (th ++ none) (k_p k ++ none) (k_q k)) as l. generalize (k_leaders k) as ls. clear.
+    induction ls as [|x ls IH]; intros l; simpl; auto. rewrite IH, addn_len, load_near_len. auto. }
+  rewrite combine_rows_R.
+  assert (B : dot (iz left) T <= dot (iz (plus (skipn (length data) left) (k_more k))) (map (form u) normals)).
+  { unfold T. rewrite ER, map_app. rewrite <- (firstn_skipn (length data) left) at 1. unfold iz at 1. rewrite map_app.
+    assert (Lf : length (firstn (length data) left) = length data).
+    { rewrite firstn_length, LL, ER, app_length. lia. }
+    assert (Ls : length (skipn (length data) left) = length normals).
+    { rewrite skipn_length, LL, ER, app_length. lia. }
+    rewrite dot_app by (rewrite !map_length; auto). fold (iz (firstn (length data) left)) (iz (skipn (length data)
+      left)).
+    assert (B1 : dot (iz (firstn (length data) left)) (map (fun z => Rabs (t z)) data) <= 0).
+    { generalize (firstn (length data) left), C3. clear. intros l F. revert data.
+      induction l as [|x l IH]; intros [|z data]; simpl; try lra.
+      simpl in F. apply andb_prop in F. destruct F as [F1 F2]. apply Z.leb_le, IZR_le in F1. specialize (IH F2 data).
+      pose proof (Rabs_pos (t z)). nra. }
+    assert (B2 : dot (iz (skipn (length data) left)) (map (fun z => Rabs (t z)) normals) <=
+      dot (iz (plus (skipn (length data) left) (k_more k))) (map (form u) normals)).
+    { revert Ls C7 C6 HN. generalize (skipn (length data) left) as l. generalize (k_more k) as m. clear.
+      intros m l. revert m normals. induction l as [|x l IH]; intros [|y m] [|n normals] L1 L2 F HN; simpl in *; try
+        discriminate; try lra.
+      apply andb_prop in F. destruct F as [F1 F2]. apply Z.leb_le, IZR_le in F1.
+      specialize (IH m normals ltac:(lia) ltac:(lia) F2 ltac:(intros; apply HN; auto)).
+      assert (P := HN n (or_introl eq_refl)). rewrite Rabs_right by lra.
+      unfold form at 1. rewrite (dot_comm u (iz n)). fold (t n). rewrite plus_IZR. nra. }
+    lra. }
+  fold left. lra.
+Qed.
+End Sign.
+
+Theorem cell_sound G E Q ln ld d data th normals k u U : (0 < G)%Z -> (0 < E)%Z -> (0 < Q)%Z -> (0 < ld)%Z ->
+  length u = d -> 0 <= U -> dot u u <= U * U -> (forall n, In n normals -> 0 <= dot (iz n) u) ->
+  check_cell G E Q ln ld d data th normals k = true ->
+  hsum (map iz data) (iz th) u <= IZR ln / IZR ld * U.
+Proof.
+  intros HG HE HQ Hld Lu HU Hu HN C.
+  exact (cell_sound_rows G E Q d (data ++ normals) u U HG HE HQ Lu HU Hu ln ld data th normals k Hld eq_refl HN C).
+Qed.
+
+(** every u lies in the cell of a centre with the largest product *)
+Lemma largest_product (u : list R) : forall l : list (list Z), l <> [] ->
+  exists c, In c l /\ forall c', In c' l -> dot (iz c') u <= dot (iz c) u.
+Proof.
+  induction l as [|a l IH]; intros H; [congruence|]. destruct l as [|b l].
+  - exists a. split; [left; auto|]. intros c' [<-|[]]. lra.
+  - destruct IH as (c & I & M); [discriminate|]. destruct (Rle_lt_dec (dot (iz c) u) (dot (iz a) u)) as [h|h].
+    + exists a. split; [left; auto|]. intros y [<-|Iy]; [lra|]. specialize (M y Iy). lra.
+    + exists c. split; [right; auto|]. intros y [<-|Iy]; [lra|auto].
+Qed.
+Lemma cells_in test all : forall centres cells, check_cells test all centres cells = true -> forall c, In c centres ->
+  exists k, test (map (fun c' => axpy (-1) c' c) all) k = true.
+Proof.
+  induction centres as [|a centres IH]; intros [|k cells] E c I; simpl in *; try discriminate; try tauto.
+  apply andb_prop in E. destruct E as [E1 E2]. destruct I as [<-|I]; eauto.
+Qed.
+Theorem leading_sound G E Q ln ld d rows th k u U : (0 < G)%Z -> (0 < E)%Z -> (0 < Q)%Z -> (0 < ld)%Z ->
+  length u = d -> 0 <= U -> dot u u <= U * U -> check_leading G E Q ln ld d rows th k = true ->
+  hsum (map iz rows) (iz th) u <= IZR ln / IZR ld * U.
+Proof.
+  intros HG HE HQ Hld Lu HU Hu C. unfold check_leading in C. destruct (k_centres k) as [|c0 centres] eqn:EC.
+  - destruct (k_cells k) as [|c [|]]; try discriminate. apply (cell_sound G E Q ln ld d rows th [] c u U); auto.
+    intros n I; destruct I.
+  - destruct (largest_product u (c0 :: centres)) as (c & I & M); [discriminate|].
+    destruct (cells_in _ _ _ _ C c I) as (cl & T). eapply cell_sound; [..|exact T]; eauto.
+    intros n In'. apply in_map_iff in In'. destruct In' as (c' & <- & I'). rewrite axpy_R. specialize (M c' I'). lra.
+Qed.
+
+(** ** Both signs: no network of any width has a smaller objective *)
+Theorem leaders_sound p c : check_leaders p c = true ->
+  forall net, well_formed (p_dim p) net -> IZR (d_lown c) / IZR (d_lowd c) <= objective p net.
+Proof.
+  unfold check_leaders. intros E net W.
+  apply andb_prop in E. destruct E as [E En]. apply andb_prop in E. destruct E as [E Ep].
+  apply andb_prop in E. destruct E as [E ER]. apply andb_prop in E. destruct E as [E EE].
+  apply andb_prop in E. destruct E as [E EG]. apply andb_prop in E. destruct E as [Pf Eb].
+  apply Z.ltb_lt in ER, EE, EG. apply problem_ok_facts in Pf.
+  destruct (bound_ok_facts _ _ _ _ _ Pf Eb) as (Ht & Hlo & Lt & Low).
+  assert (Hlam := lambda_pos p Pf). destruct Pf as [Hr Hy Hln Hld Hl].
+  assert (hr := IZR_lt _ _ Hr). assert (ht := IZR_lt _ _ Ht). assert (hld := IZR_lt _ _ Hld).
+  eapply Rle_trans; [exact Low|]. apply weak_duality; auto.
+  { unfold rows_of, y_of, ratio. rewrite !map_length. auto. }
+  eapply Forall_impl; [|exact W]. intros [w v] Lw. simpl in *. apply feasible_dual_ok; [lra|].
+  assert (HS : forall th, hsum (rows_of p) (ratio (d_tden c) th) w =
+    / (IZR (p_rden p) * IZR (d_tden c)) * hsum (map iz (p_rows p)) (iz th) w).
+  { intros th. unfold rows_of. generalize (p_rows p) as rws. revert th.
+    induction th as [|a th IH]; intros [|z rws]; simpl; try ring.
+    fold (ratio (d_tden c) th) (iz th). rewrite (IH rws).
+    rewrite ratio_dot, relu_scale by (left; apply Rinv_0_lt_compat; auto). field. lra. }
+  assert (Fp : forall U, 0 <= U -> dot w w <= U * U -> _) by
+    (intros U HU Hu; exact (leading_sound _ _ _ _ _ _ _ _ _ w U EG EE ER Hld Lw HU Hu Ep)).
+  assert (Fn : forall U, 0 <= U -> dot w w <= U * U -> _) by
+    (intros U HU Hu; exact (leading_sound _ _ _ _ _ _ _ _ _ w U EG EE ER Hld Lw HU Hu En)).
+  assert (Eop : hsum (map iz (p_rows p)) (iz (map Z.opp (d_theta c))) w = - hsum (map iz (p_rows p)) (iz (d_theta c))
+    w).
+  { generalize (map iz (p_rows p)) as rws. generalize (d_theta c) as th. clear.
+    induction th as [|a th IH]; intros [|z rws]; simpl; try ring. fold (iz (map Z.opp th)) (iz th).
+    rewrite IH, opp_IZR. ring. }
+  assert (HK : 0 < IZR (p_rden p) * IZR (d_tden c)) by (apply Rmult_lt_0_compat; auto).
+  set (K := IZR (p_rden p) * IZR (d_tden c)) in *. set (h := hsum _ (iz (d_theta c)) w) in *.
+  assert (HL : forall U, K * (lambda_of p * U) = IZR (p_lnum p * p_rden p * d_tden c) / IZR (p_lden p) * U).
+  { intros U. unfold K, lambda_of. rewrite !mult_IZR. field. lra. }
+  unfold feasible_at. rewrite HS. fold h. split; intros U HU Hu; apply Rmult_le_reg_l with K; auto; rewrite HL.
+  - rewrite <- Rmult_assoc, Rinv_r, Rmult_1_l by lra. apply Fp; auto.
+  - replace (K * - (/ K * h)) with (- h) by (field; lra). rewrite <- Eop. apply Fn; auto.
+Qed.

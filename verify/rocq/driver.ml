@@ -1,0 +1,330 @@
+(* Reads a text, calls the extracted checkers, prints what they were called with and what they said.
+   Nothing here is trusted but this: the problem and the bounds that are printed are those the checkers saw.
+   The grammar is in README.md of this folder. *)
+module Int = Z (* zarith's; the extracted file has a module of that name, too *)
+open Checker
+
+let written = Array.length Sys.argv > 1 && Sys.argv.(1) = "--write"
+let input =
+  let last = Array.length Sys.argv - 1 in
+  if last = 0 || Sys.argv.(last) = "--write" then stdin else open_in_bin Sys.argv.(last)
+let buffer = Bytes.create 65536
+let position = ref 0
+let filled = ref 0
+
+let next_char () =
+  if !position >= !filled then begin
+    filled := Stdlib.input input buffer 0 (Bytes.length buffer);
+    position := 0
+  end;
+  if !filled = 0 then '\000'
+  else begin
+    let c = Bytes.get buffer !position in
+    incr position;
+    c
+  end
+
+let is_space c = c = ' ' || c = '\n'
+let word = Buffer.create 64
+
+(* the next word; the empty one at the end *)
+let token () =
+  let c = ref (next_char ()) in
+  while is_space !c do c := next_char () done;
+  Buffer.clear word;
+  while not (is_space !c) && !c <> '\000' do
+    Buffer.add_char word !c;
+    c := next_char ()
+  done;
+  Buffer.contents word
+
+let fail what found = failwith (Printf.sprintf "expected %s, found %S" what found)
+let expect w = let t = token () in if t <> w then fail w t
+
+let small () =
+  let t = token () in
+  match int_of_string_opt t with Some k when k >= 0 && k < 1 lsl 30 -> k | _ -> fail "a small number" t
+
+(* a number in decimal, or x<k for x 2^k *)
+let number () =
+  let t = token () in
+  try
+    match String.index_opt t '<' with
+    | None -> Int.of_string t
+    | Some i ->
+      let k = int_of_string (String.sub t (i + 1) (String.length t - i - 1)) in
+      if k < 0 || k > 100000 then fail "a shift" t;
+      Int.shift_left (Int.of_string (String.sub t 0 i)) k
+  with Invalid_argument _ | Failure _ -> fail "a number" t
+
+let rec many k f = if k <= 0 then [] else let x = f () in x :: many (k - 1) f
+let many k f = if k < 10000 then many k f else List.rev (List.rev (List.init k (fun _ -> f ())))
+let numbers k = many k number
+let rec nat k = if k = 0 then O else S (nat (k - 1))
+let positive () = let k = small () in if k = 0 then fail "a positive number" "0" else Int.of_int k
+
+let rec tree d = match token () with
+  | "F" -> let den = number () in let c = numbers d in let k = small () in Fine (den, c, numbers k)
+  | "C" ->
+    let den = number () in
+    let c = numbers d in
+    let k = small () in
+    Coarse (den, c, many k (fun () -> let w = number () in let p = numbers d in (w, p)))
+  | "B" ->
+    let k = small () in
+    let g = many k positive in
+    let l = small () in
+    let y = many l (fun () -> let m = number () in let v = numbers k in (m, v)) in
+    Rebase (g, y, tree d)
+  | "N" -> let k = nat (small ()) in let on = tree d in let off = tree d in Sign (k, on, off)
+  | "S" -> let p = positive () in let m = number () in Star (p, m, forest d)
+  | t -> fail "a node" t
+
+and forest d = match token () with
+  | "." -> Nil
+  | "_" -> Skip (forest d)
+  | "t" -> let t = number () in let ch = tree d in let f = forest d in Child (t, ch, f)
+  | t -> fail "a child" t
+
+(* bytes in hexadecimal; - for none *)
+let bytes () =
+  let t = token () in
+  if t = "-" then ""
+  else begin
+    if String.length t mod 2 = 1 then fail "pairs of hexadecimal digits" "an odd number of them";
+    String.init (String.length t / 2) (fun i -> Char.chr (int_of_string ("0x" ^ String.sub t (2 * i) 2)))
+  end
+
+(* Which rows are on at p. Any answer is sound; so rows and points are cut to short integers. *)
+let choose rows =
+  let short bits l =
+    let m = List.fold_left (fun m x -> max m (Int.numbits x)) 0 l in
+    let k = max 0 (m - bits) in
+    Array.of_list (List.map (fun x -> Int.to_int (Int.shift_right x k)) l) in
+  let rows = Array.of_list (List.map (short 29) rows) in
+  fun p ->
+    let p = short 28 p in
+    let on = ref [] in
+    for k = Array.length rows - 1 downto 0 do
+      let row = Array.unsafe_get rows k in
+      let width = if Array.length row < Array.length p then Array.length row else Array.length p in
+      let v = ref 0 in
+      for l = 0 to width - 1 do v := !v + (Array.unsafe_get row l * Array.unsafe_get p l) done;
+      on := (!v > 0) :: !on
+    done;
+    !on
+
+let print_all l = List.iter (fun x -> print_char ' '; print_string (Int.to_string x)) l
+
+let read_problem () =
+  let d = small () in
+  let n = small () in
+  let rden = number () in
+  let rows = many n (fun () -> numbers d) in
+  let yden = number () in
+  let y = numbers n in
+  let lnum = number () in
+  let lden = number () in
+  { p_dim = nat d; p_rows = rows; p_rden = rden; p_y = y; p_yden = yden; p_lnum = lnum; p_lden = lden }
+
+let rec of_nat = function O -> 0 | S k -> 1 + of_nat k
+
+let echo_problem p =
+  Printf.printf "problem %d %d" (of_nat p.p_dim) (List.length p.p_rows);
+  print_all [ p.p_rden ];
+  List.iter print_all p.p_rows;
+  print_all (p.p_yden :: p.p_y);
+  print_all [ p.p_lnum; p.p_lden ];
+  print_newline ()
+
+let said ok = if ok then "accepted" else "rejected"
+
+let read_upper d p =
+  let m = small () in
+  let wden = number () in
+  let net = many m (fun () -> let w = numbers d in let v = number () in (w, v)) in
+  let un = number () in
+  let ud = number () in
+  let u = { u_net = net; u_wden = wden; u_un = un; u_ud = ud } in
+  Printf.printf "upper %s %s %s\n%!" (Int.to_string un) (Int.to_string ud) (said (check_upper p u));
+  u
+
+let read_tie d = match token () with
+  | "ray" -> Packed.Ray (Array.of_list (numbers d))
+  | "neuron" ->
+    let den = number () in
+    let c = numbers d in
+    let k = small () in
+    Packed.Neuron (Fine (den, c, numbers k))
+  | t -> fail "a tie" t
+
+(* a table of vertices and a tree, written out or packed; the subtrees that it refers to *)
+let read_side d basis ties lam0 convex concave c0 first = match token () with
+  | "vertices" ->
+    let k = small () in
+    let verts = many k (fun () -> numbers d) in
+    ({ s_verts = verts; s_tree = tree d }, fun _ -> failwith "no such subtree")
+  | "packed" ->
+    let codes = bytes () in
+    let multipliers = bytes () in
+    let data = bytes () in
+    let rows = bytes () in
+    if Int.numbits lam0 > 44 then fail "at most 44 bits" (Int.to_string lam0);
+    let padded = Array.init d (fun l -> match List.nth_opt c0 l with Some x -> x | None -> Int.zero) in
+    let packed, top =
+      Packed.prepare first d basis ties (Int.to_int lam0) convex concave padded { Packed.codes; multipliers; data;
+        rows } in
+    ({ s_verts = Packed.vertices packed; s_tree = top }, fun k -> Packed.subtree packed (k - first))
+  | t -> fail "a side" t
+
+let read_cover d n p =
+  expect "lines";
+  let r = small () in
+  let reps = many r (fun () -> numbers d) in
+  let nats = Array.init (r + 1) nat in
+  let lines = many n (fun () ->
+    let g = small () in
+    if g > r then fail "a line" (string_of_int g);
+    let m = number () in
+    (nats.(g), m)) in
+  expect "theta";
+  let tden = number () in
+  let theta = numbers n in
+  expect "lower";
+  let lown = number () in
+  let lowd = number () in
+  expect "coarse";
+  let qnum = number () in
+  let qden = number () in
+  let lam0 = number () in
+  expect "basis";
+  let b = small () in
+  let basis = many b (fun () -> numbers d) in
+  let k = small () in
+  let null = many k (fun () -> numbers d) in
+  let span = many (2 * d) (fun () -> let m = number () in let y = numbers (2 * (b + k)) in (m, y)) in
+  expect "ties";
+  let ties = Array.of_list (many (small ()) (fun () -> read_tie d)) in
+  let cf, c0 = match merge reps p.p_rows theta lines with Some x -> x | None -> ([], []) in
+  let convex = pos_part reps cf in
+  let concave = pos_part reps (List.map Int.neg cf) in
+  let vectors = Array.of_list (List.map Array.of_list basis) in
+  let roots = 1 lsl b in
+  let pos, sub_pos = read_side d vectors ties lam0 convex concave c0 0 in
+  let neg, sub_neg = read_side d vectors ties lam0 concave convex (List.map Int.neg c0) roots in
+  expect "end";
+  let sub k = let k = Int.to_int k in if k < roots then sub_pos k else sub_neg k in
+  { c_reps = reps; c_merge = lines; c_theta = theta; c_tden = tden; c_lown = lown; c_lowd = lowd;
+    c_qnum = qnum; c_qden = qden; c_lam0 = lam0; c_basis = basis; c_null = null; c_span = span;
+    c_pos = pos; c_neg = neg; c_sub = sub; c_on = choose }
+
+let check_cover p c =
+  let result = run p c in
+  Printf.printf "lower %s %s %s\n" (Int.to_string c.c_lown) (Int.to_string c.c_lowd) (said (result <> None));
+  result
+
+(* The class of a cone: that of the listed direction of its sign with the least angle. A proposal, like all else here.
+*)
+let nearest directions first last cone =
+  let float v = List.map Int.to_float v in
+  let product a b = List.fold_left2 (fun s x y -> s +. (x *. y)) 0. a b in
+  let along v = let size = sqrt (product v v) in if size = 0. then v else List.map (fun x -> x /. size) v in
+  let centre = List.fold_left (fun s g -> List.map2 ( +. ) s (along (float g))) (float (List.hd cone) |> List.map (fun
+    _ -> 0.)) cone in
+  let best = ref first and value = ref neg_infinity in
+  for j = first to last - 1 do
+    let v = product centre (along (float directions.(j))) in
+    if v > !value then begin best := j; value := v end
+  done;
+  !best
+
+(* after all that: whether the optimal networks are one, up to permutation and splitting *)
+let read_unique d n p network cover spread =
+  let mp = small () in
+  let m = small () in
+  let directions = Array.of_list (many m (fun () -> numbers d)) in
+  let b = many m (fun () -> numbers n) in
+  let ok = match (network, cover, spread) with
+    | Some u, Some (c, Some (pos, neg)), Some (num, den) ->
+      let q = { q_mp = nat mp; q_m = nat m; q_B = b;
+                q_pidx = List.map (fun cone -> nat (nearest directions 0 mp cone)) pos;
+                q_nidx = List.map (fun cone -> nat (nearest directions mp m cone)) neg } in
+      unique_ok p c { m_upper = u; m_num = num; m_den = den } q pos neg
+    | _ -> false in
+  Printf.printf "unique %d %s\n%!" m (said ok)
+
+(* after a network and a cover: whether all neurons of all optimal networks lie in the cones of the cover's fine
+  leaves *)
+let read_strict p network cover =
+  let num = number () in
+  let den = number () in
+  match (network, cover) with
+  | Some u, Some (c, Some (a, b)) ->
+    let ok = strict_ok p c { m_upper = u; m_num = num; m_den = den } in
+    Printf.printf "neurons %d %d %s\n%!" (List.length a) (List.length b) (said ok);
+    if ok then Some (num, den) else None
+  | _ -> print_string "neurons 0 0 rejected\n"; None
+
+let read_leader () =
+  let row = nat (small ()) in
+  let a = number () in
+  let g = number () in
+  let e = number () in
+  let near = many (small ()) (fun () -> let k = nat (small ()) in let w = number () in (k, w)) in
+  { l_row = row; l_a = a; l_g = g; l_e = e; l_near = near }
+
+let read_leading d n =
+  let count = small () in
+  let centres = many count (fun () -> numbers d) in
+  let cells = many (max 1 count) (fun () ->
+    expect "cell";
+    let p = numbers n in
+    let q = many (n + count) (fun () -> let q = number () in let r = number () in (q, r)) in
+    let more = numbers count in
+    let sigma = number () in
+    let nu = number () in
+    let ls = many (small ()) read_leader in
+    { k_p = p; k_q = q; k_more = more; k_leaders = ls; k_sigma = sigma; k_nu = nu }) in
+  { k_centres = centres; k_cells = cells }
+
+let read_leaders d n p =
+  expect "theta";
+  let tden = number () in
+  let theta = numbers n in
+  expect "lower";
+  let lown = number () in
+  let lowd = number () in
+  expect "scales";
+  let g = number () in
+  let e = number () in
+  let r = number () in
+  expect "centres";
+  let pos = read_leading d n in
+  expect "centres";
+  let neg = read_leading d n in
+  expect "end";
+  let c = { d_theta = theta; d_tden = tden; d_lown = lown; d_lowd = lowd; d_G = g; d_E = e; d_R = r;
+            d_pos = pos; d_neg = neg } in
+  Printf.printf "lower %s %s %s\n%!" (Int.to_string lown) (Int.to_string lowd) (said (check_leaders p c))
+
+let () =
+  try
+    expect "problem";
+    let p = read_problem () in
+    let d = of_nat p.p_dim in
+    let n = List.length p.p_rows in
+    echo_problem p;
+    let rec sections network cover spread = match token () with
+      | "" -> ()
+      | "upper" -> let u = read_upper d p in sections (Some u) cover None
+      | "cover" ->
+        let c = read_cover d n p in
+        if written then Written.cover c else sections network (Some (c, check_cover p c)) None
+      | "strict" -> let spread = read_strict p network cover in sections network cover spread
+      | "unique" -> read_unique d n p network cover spread; sections network cover spread
+      | "leaders" -> read_leaders d n p; sections network cover spread
+      | t -> fail "a section" t in
+    sections None None None
+  with
+  | Failure message | Invalid_argument message | Sys_error message -> Printf.printf "malformed %s\n" message; exit 1
+  | Stack_overflow | Out_of_memory | Not_found | Division_by_zero | Int.Overflow -> print_endline "malformed text"; exit 1

@@ -1,0 +1,35 @@
+(* A cover as a term of the proof assistant, with its subtrees in their places. *)
+module Int = Z
+open Checker
+
+let number x = if Int.sign x < 0 then "(" ^ Int.to_string x ^ ")" else Int.to_string x
+let list f l = "[" ^ String.concat "; " (List.map f l) ^ "]"
+let numbers = list number
+let vectors = list numbers
+let pair f g (a, b) = "(" ^ f a ^ ", " ^ g b ^ ")"
+let positive x = Int.to_string x ^ "%positive"
+let rec of_nat = function O -> 0 | S k -> 1 + of_nat k
+let nat k = string_of_int (of_nat k) ^ "%nat"
+
+let rec tree sub out = function
+  | Fine (d, c, s) -> Printf.fprintf out "(Fine %s %s %s)" (number d) (numbers c) (numbers s)
+  | Coarse (d, c, atoms) -> Printf.fprintf out "(Coarse %s %s %s)" (number d) (numbers c) (list (pair number numbers)
+    atoms)
+  | Rebase (g, y, ch) ->
+    Printf.fprintf out "(Rebase %s %s %a)" (list positive g) (list (pair number numbers) y) (tree sub) ch
+  | Sign (k, on, off) -> Printf.fprintf out "(Sign %s %a %a)" (nat k) (tree sub) on (tree sub) off
+  | Star (p, m, f) -> Printf.fprintf out "(Star %s %s %a)" (positive p) (number m) (forest sub) f
+  | Ref k -> tree sub out (sub k)
+
+and forest sub out = function
+  | Nil -> output_string out "Nil"
+  | Skip f -> Printf.fprintf out "(Skip %a)" (forest sub) f
+  | Child (t, ch, f) -> Printf.fprintf out "(Child %s %a\n %a)" (number t) (tree sub) ch (forest sub) f
+
+let side sub out s = Printf.fprintf out "(Side %s\n %a)" (vectors s.s_verts) (tree sub) s.s_tree
+
+let cover c =
+  Printf.printf "(Cover %s\n %s\n %s %s %s %s %s %s %s\n %s %s %s\n %a\n %a (fun _ => Ref 0) on_short)\n"
+    (vectors c.c_reps) (list (pair nat number) c.c_merge) (numbers c.c_theta) (number c.c_tden) (number c.c_lown)
+    (number c.c_lowd) (number c.c_qnum) (number c.c_qden) (number c.c_lam0) (vectors c.c_basis) (vectors c.c_null)
+    (list (pair number numbers) c.c_span) (side c.c_sub) c.c_pos (side c.c_sub) c.c_neg
