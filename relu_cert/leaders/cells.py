@@ -83,28 +83,23 @@ def make_cell(
     return Cell(Z, xi, L, N, A, np.zeros(d) if centre is None else centre, norm, near, side, used)
 
 
-def with_neighbours(cell: Cell, m: Floats, phi: Floats, most: int) -> tuple[Cell, NDArray[np.bool_]]:
-    """The cell with up to `most` new neighbours for each leader, those with the largest |F_k.m_l| - phi_k > 0; and for
-    each leader whether it has new ones. New ones are appended."""
+def with_neighbours(cell: Cell, m: Floats, phi: Floats, most: int) -> Cell:
+    """The cell with up to `most` new neighbours for each leader, appended: those with the largest |F_k.m_l| > phi_k."""
     over = m @ cell.F.T
     excess = np.abs(over) / phi - 1
-    rows = np.arange(len(cell.L))[:, None]
-    known = np.where(cell.used, cell.near, len(cell.F))
-    padded = np.concatenate([excess, np.zeros((len(excess), 1))], axis=1)
-    padded[rows, known] = -1.0
-    excess = padded[:, :-1]
+    rows = np.broadcast_to(np.arange(len(cell.L))[:, None], cell.near.shape)
+    excess[rows[cell.used], cell.near[cell.used]] = -1.0
     near = np.argsort(-excess, axis=1, kind="stable")[:, :most]
     used = np.take_along_axis(excess, near, 1) > 1e-3
     width = int(used.sum(axis=1).max(initial=0))
     near, used = near[:, :width], used[:, :width]
     side = np.where(np.take_along_axis(over, near, 1) < 0, -1.0, 1.0)
-    grown = replace(
+    return replace(
         cell,
         near=np.concatenate([cell.near, near], axis=1),
         side=np.concatenate([cell.side, side], axis=1),
         used=np.concatenate([cell.used, used], axis=1),
     )
-    return grown, used.any(axis=1) if width else np.zeros(len(cell.L), dtype=np.bool_)
 
 
 def _unit(rows: Floats) -> Floats:

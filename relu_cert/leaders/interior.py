@@ -8,7 +8,8 @@ one system with as many unknowns as there are distinct rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,6 +22,8 @@ from relu_cert.leaders.loss import Loss
 from relu_cert.leaders.newton import eliminate, recover, right_side
 
 STEP = 0.98  # of the way to the boundary
+BACK = 0.15  # new neighbours enter at a state that is so far, relative to the optimum, from it
+MOST_STEPS = 60
 
 
 @dataclass(frozen=True)
@@ -185,17 +188,16 @@ def proof(state: State, loss: Loss, lam: float) -> Proof:
     return Proof(s * theta, state.cells, tuple(b.scaled(s) for b in by), value)
 
 
-def with_cuts(state: State, most: int) -> State:
-    """The state with new neighbours where |z_k.m_l| > phi_k; these leaders' m are shortened until that is not so."""
+def with_cuts(state: State, later: State, most: int) -> tuple[State, int]:
+    """The state with the neighbours that are violated at a `later` state, and their number: |z_k.m_l| > phi_k there. The
+    m of leaders with new neighbours are shortened until all slacks are positive."""
     cells, points = [], []
-    for cell, point in zip(state.cells, state.points, strict=True):
-        grown, fresh = with_neighbours(cell, point.m, point.phi, most)
-        over = np.abs(point.m[fresh] @ cell.F.T) / point.phi
-        m = point.m.copy()
-        near = np.take_along_axis(over, grown.near[fresh], 1) * grown.used[fresh]
-        m[fresh] *= np.minimum(1, 0.9 / np.maximum(near.max(axis=1, initial=0.0), 1e-300))[:, None]
+    for cell, point, end in zip(state.cells, state.points, later.points, strict=True):
+        grown = with_neighbours(cell, end.m, end.phi, most)
+        over = np.abs(np.einsum("lkd,ld->lk", grown.F[grown.near], point.m)) / point.phi[grown.near] * grown.used
+        worst = over[:, cell.near.shape[1] :].max(axis=1, initial=0.0)
         cells.append(grown)
-        points.append(replace(point, m=m))
+        points.append(replace(point, m=point.m * np.minimum(1, 0.9 / np.maximum(worst, 1e-300))[:, None]))
     slack = tuple(slacks(c, p) for c, p in zip(cells, points, strict=True))
     mu = state.mu
     dual = []
@@ -203,8 +205,47 @@ def with_cuts(state: State, most: int) -> State:
         new = np.where(cell.used, mu / v.cut, 0.0)
         new[:, : z.cut.shape[1]] = z.cut
         dual.append(replace(z, cut=new))
-    return State(tuple(cells), tuple(points), slack, tuple(dual))
+    added = sum(int(c.used.sum()) for c in cells) - sum(int(c.used.sum()) for c in state.cells)
+    return State(tuple(cells), tuple(points), slack, tuple(dual)), added
 
 
-Steps = Iterator[tuple[State, Proof, float]]
-Separate = Callable[[State], State]
+@dataclass(frozen=True)
+class Rounds:
+    """How long to go on: a round ends when value - bound is below a share of (upper - bound); the last has its own."""
+
+    upper: float
+    until: float  # on the clock of time.monotonic
+    neighbours: int = 8
+    rounds: int = 3
+    share: float = 0.25
+    last: float = 0.02
+
+
+def descend(cells: Sequence[Cell], loss: Loss, lam: float, plan: Rounds, free: Floats) -> Proof | None:
+    """The best proof found: rounds of steps, each with more neighbours than the one before."""
+    state = begin(cells, loss, lam)
+    best: Proof | None = None
+    for number in range(plan.rounds):
+        saved, here = state, -np.inf
+        share = plan.last if number == plan.rounds - 1 else plan.share
+        for _ in range(MOST_STEPS):
+            try:
+                state, length = advance(state, loss, lam, free)
+            except np.linalg.LinAlgError:
+                return best
+            found = proof(state, loss, lam)
+            here = max(here, found.value)
+            if best is None or found.value > best.value:
+                best = found
+            distance = state.value(loss, lam) - here
+            if distance > BACK * plan.upper:
+                saved = state
+            over = time.monotonic() > plan.until
+            if over or length < 1e-5 or distance < share * (plan.upper - here) + 1e-6 * plan.upper:
+                break
+        if over:
+            break
+        state, added = with_cuts(saved, state, plan.neighbours)
+        if not added:
+            break
+    return best
