@@ -1,4 +1,4 @@
-"""The leaders: a lower bound of p* over networks of any width, without listing patterns (verify/FORMAT.md, `leaders`)."""
+"""The leaders: a lower bound of p* over networks of any width, without any pattern (verify/FORMAT.md, `leaders`)."""
 
 from relu_cert.leaders.find import Neuron as Neuron
 from relu_cert.leaders.find import find_leaders as find_leaders

@@ -49,7 +49,7 @@ def bound(cell: Cell, theta: Floats, by: Multipliers) -> float:
     c = c[c > 0]
     beta = 0.5 * (cell.xi * (cell.Z.T @ theta) - cell.F[:rows].T @ by.p + cell.A.T @ (load[rows:] + by.rho))
     Q = 0.25 * (vs / c[:, None]).T @ vs - 0.5 * (cell.F * (by.q / cell.lengths)[:, None]).T @ cell.F
-    return 0.25 * float(c.sum()) + sum(smallest(beta, Q, cell.norm))
+    return 0.25 * float(c.sum()) + sum(smallest(beta, Q))
 
 
 def free_weight(v: Floats) -> Floats:
@@ -58,13 +58,8 @@ def free_weight(v: Floats) -> Floats:
     return weight
 
 
-def smallest(beta: Floats, Q: Floats, norm: Floats) -> tuple[float, float]:
-    """sigma and nu of least sum with [[sigma, -beta'/2], [-beta/2, nu diag(norm) - Q]] >= 0 (inf if there are none)."""
-    free = norm == 0
-    if free.any():
-        beta, Q, fits = _without(beta, Q, free)
-        if not fits:
-            return np.inf, np.inf
+def smallest(beta: Floats, Q: Floats) -> tuple[float, float]:
+    """sigma and nu of least sum with [[sigma, -beta'/2], [-beta/2, nu I - Q]] >= 0."""
     values, V = np.linalg.eigh(Q)
     squares = (V.T @ beta) ** 2 / 4
     top = float(values[-1])
@@ -76,9 +71,3 @@ def smallest(beta: Floats, Q: Floats, norm: Floats) -> tuple[float, float]:
         else:
             high = middle
     return float((squares / (high - values)).sum()), high
-
-
-def _without(beta: Floats, Q: Floats, free: Floats) -> tuple[Floats, Floats, bool]:
-    """The same matrix after the Schur complement on the coordinates that the norm does not see (-Q there must be
-    positive definite; sigma gets more, which is left to the rounding)."""
-    raise NotImplementedError

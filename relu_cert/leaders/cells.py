@@ -39,7 +39,7 @@ class Cell:
     @cached_property
     def lengths(self) -> Floats:
         """|F_k|, never zero; infinite where the norm does not see all of the row, so that no square bounds it."""
-        lengths = np.maximum(np.linalg.norm(self.F, axis=1), 1e-300)
+        lengths: Floats = np.maximum(np.linalg.norm(self.F, axis=1), 1e-300)
         lengths[np.abs(self.F[:, self.norm == 0]).sum(axis=1) > 0] = np.inf
         return lengths
 
@@ -58,17 +58,23 @@ class Cell:
     @property
     def size(self) -> int:
         """The number of unknowns that are left when the leaders are eliminated."""
-        return len(self.triangle[0]) + self.Z.shape[1] + len(self.F)
+        return len(self.triangle[0]) + int(self.Z.shape[1]) + len(self.F)
 
     @property
     def barrier(self) -> int:
         """The degree of the barrier: rows of the semidefinite blocks and linear inequalities."""
-        blocks = (len(self.L) + 1) * (self.Z.shape[1] + 1)
+        blocks = (len(self.L) + 1) * (int(self.Z.shape[1]) + 1)
         return blocks + 3 * len(self.N) + 2 * len(self.A) + int(self.used.sum())
 
 
 def make_cell(
-    Z: Floats, theta: Floats, xi: int, neighbours: int, norm: Floats, A: Floats | None = None, centre: Floats | None = None
+    Z: Floats,
+    theta: Floats,
+    xi: int,
+    neighbours: int,
+    norm: Floats,
+    A: Floats | None = None,
+    centre: Floats | None = None,
 ) -> Cell:
     """The cell with the nearest followers, by angle, as each leader's neighbours."""
     d = Z.shape[1]

@@ -58,12 +58,14 @@ def _mean(U: Floats, lengths: Floats, old: Floats) -> Floats:
 
 
 def cells_of(
-    Z: Floats, theta: Floats, xi: int, neighbours: int, norm: Floats, centres: tuple[Integers, ...], q: int
+    Z: Floats, theta: Floats, xi: int, neighbours: int, centres: tuple[Integers, ...], q: int, turn: Floats | None
 ) -> list[Cell]:
-    """The cells of one sign; those whose centre is not inside are given up (then there is one cell: all of R^d)."""
+    """The cells of one sign. `turn` takes the centres to the coordinates of Z."""
+    norm = np.ones(Z.shape[1])
     if not centres:
         return [make_cell(Z, theta, xi, neighbours, norm)]
     C = np.array(centres, dtype=np.float64) / q
+    C = C if turn is None else C @ turn
     cells = []
     for i, centre in enumerate(C):
         A = centre - np.delete(C, i, axis=0)

@@ -1,9 +1,9 @@
 """A point of the relaxation on a cell, its slacks, and the scaling of slacks and multipliers of Nesterov and Todd.
 
-    phi_k >= |z_k.u|, phi_k >= z_k'U z_k / |z_k|      (followers that are rows)
-    psi_a <= a.u,     psi_a >= a'U a / |a|            (followers that are normals of the cell)
-    phi_k >= s_kl z_k.m_l                             (neighbours of leader l)
-    [[tau, u'], [u, U]] >= 0,  [[tau, m_l'], [m_l, U]] >= 0,   tau = sum of U_ii over the coordinates of the norm
+phi_k >= |z_k.u|, phi_k >= z_k'U z_k / |z_k|      (followers that are rows)
+psi_a <= a.u,     psi_a >= a'U a / |a|            (followers that are normals of the cell)
+phi_k >= s_kl z_k.m_l                             (neighbours of leader l)
+[[tau, u'], [u, U]] >= 0,  [[tau, m_l'], [m_l, U]] >= 0,   tau = sum of U_ii over the coordinates of the norm
 """
 
 from __future__ import annotations

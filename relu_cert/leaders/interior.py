@@ -44,7 +44,8 @@ class State:
     @property
     def fit(self) -> Floats:
         """f"""
-        return np.sum([fit(cell, point) for cell, point in zip(self.cells, self.points, strict=True)], axis=0)
+        total: Floats = np.sum([fit(c, p) for c, p in zip(self.cells, self.points, strict=True)], axis=0)
+        return total
 
     def value(self, loss: Loss, lam: float) -> float:
         """loss(f) + lambda sum tau"""
@@ -53,7 +54,7 @@ class State:
 
 @dataclass(frozen=True)
 class Proof:
-    """theta (of the classes of equal rows), multipliers of each cell, the dual value: a lower bound of p*, in floats."""
+    """theta (of the classes of equal rows), multipliers of each cell, the dual value: a bound of p*, in floats."""
 
     theta: Floats
     cells: tuple[Cell, ...]
@@ -74,7 +75,7 @@ def begin(cells: Sequence[Cell], loss: Loss, lam: float) -> State:
 def _centred(cell: Cell, v: Slacks, mu: float) -> Slacks:
     linear = v.map(lambda x: mu / x)
     linear["cut"] = np.where(cell.used, linear["cut"], 0.0)
-    return Slacks(mu * np.linalg.inv(v.blocks), **linear)
+    return Slacks(np.asarray(mu * np.linalg.inv(v.blocks), dtype=np.float64), **linear)
 
 
 def advance(state: State, loss: Loss, lam: float, free: Floats) -> tuple[State, float]:
@@ -102,7 +103,9 @@ def advance(state: State, loss: Loss, lam: float, free: Floats) -> tuple[State, 
     zero = [_scaled_target(v, z, s, 0.0, None) for v, z, s in zip(state.slack, state.dual, scales, strict=True)]
     changes = [
         _change(c, v, z, s, x, t)
-        for c, v, z, s, x, t in zip(cells, state.slack, state.dual, scales, direction([t.target for t in zero]), zero, strict=True)
+        for c, v, z, s, x, t in zip(
+            cells, state.slack, state.dual, scales, direction([t.target for t in zero]), zero, strict=True
+        )
     ]
     reach = min(1.0, *(change.longest for change in changes))
     mu = state.mu
@@ -119,9 +122,7 @@ def advance(state: State, loss: Loss, lam: float, free: Floats) -> tuple[State, 
     length = min(1.0, STEP * min(change.longest for change in changes))
     points = tuple(point.moved(length, x) for point, x in zip(state.points, steps, strict=True))
     slack = tuple(slacks(c, point) for c, point in zip(cells, points, strict=True))
-    dual = tuple(
-        _moved(z, s, change, length) for z, s, change in zip(state.dual, scales, changes, strict=True)
-    )
+    dual = tuple(_moved(z, s, change, length) for z, s, change in zip(state.dual, scales, changes, strict=True))
     return State(cells, points, slack, dual), length
 
 
@@ -189,8 +190,8 @@ def proof(state: State, loss: Loss, lam: float) -> Proof:
 
 
 def with_cuts(state: State, later: State, most: int) -> tuple[State, int]:
-    """The state with the neighbours that are violated at a `later` state, and their number: |z_k.m_l| > phi_k there. The
-    m of leaders with new neighbours are shortened until all slacks are positive."""
+    """The state with the neighbours that are violated at a `later` state, |z_k.m_l| > phi_k, and their number. The m of
+    leaders with new neighbours are shortened until all slacks are positive."""
     cells, points = [], []
     for cell, point, end in zip(state.cells, state.points, later.points, strict=True):
         grown = with_neighbours(cell, end.m, end.phi, most)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -21,20 +22,22 @@ class Loss:
     y: Floats
     logistic: bool = False
 
-    @property
+    @cached_property
     def count(self) -> Floats:
         """The number of rows in each class."""
         return np.bincount(self.rows).astype(np.float64)
 
-    @property
+    @cached_property
     def sums(self) -> Floats:
         """sum y of each class."""
-        return np.bincount(self.rows, self.y)
+        sums: Floats = np.bincount(self.rows, self.y).astype(np.float64)
+        return sums
 
-    @property
+    @cached_property
     def positive(self) -> Floats:
         """The number of rows with y > 0 in each class."""
-        return np.bincount(self.rows, (self.y > 0).astype(np.float64))
+        positive: Floats = np.bincount(self.rows, self.y > 0).astype(np.float64)
+        return positive
 
     def value(self, fit: Floats) -> float:
         """The loss of the outputs."""

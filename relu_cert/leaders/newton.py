@@ -48,7 +48,8 @@ def eliminate(cell: Cell, scaling: Scaling, slack: Slacks, dual: Slacks) -> Elim
     near = cell.F[cell.near]
     heavy = weight[:, :, None] * near
     W = near.transpose(0, 2, 1) @ heavy
-    H_inverse = np.linalg.inv(W + (4 * g**2)[:, None, None] * _outer(a) + (2 * g)[:, None, None] * Pi[:leaders])
+    H = W + (4 * g**2)[:, None, None] * _outer(a) + (2 * g)[:, None, None] * Pi[:leaders]
+    H_inverse = np.asarray(np.linalg.inv(H), dtype=np.float64)
     pulls = -(cell.side[:, :, None] * heavy)
     C = np.concatenate([W, -(2 * g**2)[:, None, None] * a[:, :, None], pulls.transpose(0, 2, 1)], axis=2)
     HC = H_inverse @ C
@@ -67,6 +68,8 @@ def eliminate(cell: Cell, scaling: Scaling, slack: Slacks, dual: Slacks) -> Elim
     _add_linear(R, cell, slack, dual)
     _add_followers(R, cell, T, a, omega)
     J = _jacobian(cell, HC, a, omega)
+    if not np.diag(R).min() > 0:
+        raise np.linalg.LinAlgError("the equations have no positive diagonal any more")
     scale = 1 / np.sqrt(np.diag(R))
     factor = _factor(R * scale[:, None] * scale[None, :])
     solved = sl.solve_triangular(factor, (J * scale).T, lower=True, check_finite=False)
@@ -87,7 +90,7 @@ class Right:
 
 def right_side(cell: Cell, left: Eliminated, target: Slacks, lam: float) -> Right:
     """-lambda grad tau + the adjoint of the slacks at `target`, reduced."""
-    d, rows, K = cell.Z.shape[1], len(cell.N), cell.near.shape[1]
+    d, rows = cell.Z.shape[1], len(cell.N)
     i, j, half = cell.triangle
     size = len(i)
     cut = np.where(cell.used, target.cut, 0.0)
@@ -229,7 +232,7 @@ def _factor(R: Floats) -> Floats:
     while True:
         R[at, at] = 1 + more
         try:
-            factor: Floats = np.linalg.cholesky(R)
+            factor = np.asarray(np.linalg.cholesky(R), dtype=np.float64)
         except np.linalg.LinAlgError:
             more *= 100
             if more > 1:

@@ -1,7 +1,7 @@
 """From float multipliers to evidence in integers, proved here before it is returned.
 
-Everything is counted in units as in verify/FORMAT.md: Z = rows / q, theta and the multipliers are multiples of `unit`, and
-bounds (c, nu, sigma, lambda) multiples of unit / q.
+Everything is counted in units as in verify/FORMAT.md: Z = rows / q, theta and the multipliers are multiples of `unit`,
+and bounds (c, nu, sigma, lambda) multiples of unit / q.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from math import ceil, floor, isqrt, lcm
 from typing import Any
 
 import numpy as np
-from flint import arb, ctx, fmpq, fmpz_mat
+from flint import arb, ctx, fmpq, fmpq_mat, fmpz_mat
 from numpy.typing import NDArray
 
 from relu_cert.exact import Vector
@@ -80,8 +80,7 @@ def evidence(exact: Exact, loss: Loss, proof: Proof, centres: dict[int, tuple[In
     spaces = {xi: geometry(exact, centres[xi]) for xi in (1, -1)}
     for slack in SLACKS:
         unit, theta = _theta(exact, loss, (1 - slack) * proof.theta)
-        sums = np.bincount(loss.rows) * 0
-        totals = [0] * len(sums)
+        totals = [0] * len(exact.rows)
         for k, t in enumerate(theta):
             totals[loss.rows[k]] += t
         sides = {}
@@ -109,16 +108,31 @@ def _theta(exact: Exact, loss: Loss, theta: Floats) -> tuple[Fraction, list[int]
     unit = Fraction(2) ** (ceil(np.log2(largest)) - THETA_BITS)
     integers = [round(Fraction(float(x)) / unit) for x in values]
     if loss.logistic:
-        most = floor(1 / unit)
-        integers = [min(max(t, 0), most) if y > 0 else -min(max(-t, 0), most) for t, y in zip(integers, exact.y, strict=True)]
+        least = 16 if exact.outputs else 0  # room for the projection
+        most = floor(1 / unit) - least
+        integers = [int(y) * min(max(int(y) * t, least), most) for t, y in zip(integers, exact.y, strict=True)]
     return _orthogonal(exact, unit, integers)
 
 
 def _orthogonal(exact: Exact, unit: Fraction, theta: list[int]) -> tuple[Fraction, list[int]]:
     """theta moved to the complement of the free outputs, exactly."""
-    if not exact.outputs:
+    B = _independent(exact.outputs)
+    if B is None:
         return unit, theta
-    raise NotImplementedError
+    t = fmpq_mat(len(theta), 1, theta)
+    moved = (t - B.transpose() * (B * B.transpose()).solve(B * t)).entries()
+    common = lcm(*(int(x.q) for x in moved))
+    return unit / common, [int(x.p) * (common // int(x.q)) for x in moved]
+
+
+def _independent(outputs: Sequence[Vector]) -> fmpq_mat | None:
+    """The outputs as a matrix, without those that depend on others; None if there are none."""
+    rows: list[list[fmpq]] = []
+    for output in outputs:
+        more = [*rows, [fmpq(x.numerator, x.denominator) for x in output]]
+        if fmpq_mat(more).rank() == len(more):
+            rows = more
+    return fmpq_mat(rows) if rows else None
 
 
 def dual_value(y: Vector, theta: Vector, logistic: bool) -> Fraction:
@@ -180,7 +194,7 @@ def _cell(
     linear = {k: t - p.get(k, 0) for k, t in enumerate(own)}
     beta = _combined(space, count, i, linear, {}, total)
     bent = [(x, *_bent(space, count, i, k)) for k, x in q.items()]
-    nu = _prove(space, c, v, beta, bent, lam, exact)
+    nu = _prove(space, c, v, beta, bent, lam)
     if nu is None:
         return None
     return _written(exact, count, nu, p, q, excess, leaders, c)
@@ -251,7 +265,6 @@ def _prove(
     beta: Objects,
     bent: list[tuple[int, Objects, int]],
     lam: Fraction,
-    exact: Exact,
 ) -> int | None:
     """nu with [[sigma, -beta'/2], [-beta/2, nu I - Q]] >= 0, sigma = lambda - nu - 1/4 sum c, proved in integers."""
     bits = EXTRA_BITS + max([x.bit_length() for x in c] + [length.bit_length() for _, _, length in bent], default=0)
@@ -264,7 +277,7 @@ def _prove(
         V = np.array(vectors, dtype=object).reshape(len(vectors), size)
         left = fmpz_mat((V * np.array(scale, dtype=object)[:, None]).tolist())
         product = [[int(x) for x in row] for row in (fmpz_mat(V.T.tolist()) * left).tolist()]
-    sigma, nu = _guess(space, beta, product, bits, exact)
+    sigma, nu = _guess(space, beta, product, bits)
     rest = lam - Fraction(sum(c), 4)
     room = float(rest) - sigma - nu
     if not room > 0:
@@ -272,21 +285,23 @@ def _prove(
     chosen = ceil(nu + room / 2)
     top = 4 * (rest - chosen)
     first = [(top.numerator << bits) // top.denominator, *(-(int(b) << bits) for b in beta)]
-    lower = [[((4 * chosen * m) << bits) - x for m, x in zip(*rows, strict=True)] for rows in zip(space.metric, product, strict=True)]
+    lower = [
+        [((4 * chosen * m) << bits) - x for m, x in zip(*rows, strict=True)]
+        for rows in zip(space.metric, product, strict=True)
+    ]
     return chosen if positive([first, *([first[i + 1], *row] for i, row in enumerate(lower))]) else None
 
 
-def _guess(space: Geometry, beta: Objects, product: list[list[int]], bits: int, exact: Exact) -> tuple[float, float]:
+def _guess(space: Geometry, beta: Objects, product: list[list[int]], bits: int) -> tuple[float, float]:
     """sigma and nu in floats, in orthonormal coordinates."""
     Q = np.array([[x / (4 << bits) for x in row] for row in product])
     b = np.array([float(x) / 2 for x in beta])
-    norm = np.array(exact.norm, dtype=np.float64)
     if space.places is not space.originals:
         G = np.array(space.metric, dtype=np.float64)
         values, vectors = np.linalg.eigh(G)
         root = vectors[:, values > 1e-12 * values[-1]] / np.sqrt(values[values > 1e-12 * values[-1]])
-        Q, b, norm = root.T @ Q @ root, root.T @ b, np.ones(root.shape[1])
-    return smallest(b, Q, norm)
+        Q, b = root.T @ Q @ root, root.T @ b
+    return smallest(b, Q)
 
 
 def positive(M: list[list[int]]) -> bool:
@@ -297,7 +312,9 @@ def positive(M: list[list[int]]) -> bool:
     if not keep:
         return True
     exponents = [M[i][i].bit_length() // 2 for i in keep]
-    near = np.array([[_quotient(M[i][j], exponents[a] + exponents[b]) for b, j in enumerate(keep)] for a, i in enumerate(keep)])
+    near = np.array(
+        [[_quotient(M[i][j], exponents[a] + exponents[b]) for b, j in enumerate(keep)] for a, i in enumerate(keep)]
+    )
     near[np.arange(len(keep)), np.arange(len(keep))] -= len(keep) * 2.0**-44
     try:
         factor = np.linalg.cholesky(near)
@@ -356,8 +373,8 @@ def _leader(names: list[int], count: int, k: int, weights: dict[int, int], c: in
     )
 
 
-def exact_data(Z: Sequence[Vector], y: Vector, lam: Fraction, firsts: Indices, norm: Integers) -> Exact:
+def exact_data(Z: Sequence[Vector], y: Vector, lam: Fraction, firsts: Indices, outputs: Sequence[Vector] = ()) -> Exact:
     """The exact problem in integers."""
     q = lcm(*(x.denominator for row in Z for x in row))
     rows = tuple(tuple(int(x * q) for x in Z[k]) for k in firsts)
-    return Exact(rows, q, firsts, y, lam, norm)
+    return Exact(rows, q, firsts, y, lam, (1,) * len(Z[0]), tuple(outputs))
