@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from relu_cert.leaders.cells import Cell, Floats, make_cell
@@ -9,6 +11,13 @@ from relu_cert.leaders.model import Integers
 
 DIGITS = 10**4
 APART = 0.05  # centres nearer than this are one
+
+
+class Centres(NamedTuple):
+    """The centres of the cells for the signs 1 and -1; none: one cell, all of R^d."""
+
+    plus: tuple[Integers, ...]
+    minus: tuple[Integers, ...]
 
 
 def centres_of(W: Floats, count: int, q: int) -> tuple[Integers, ...]:

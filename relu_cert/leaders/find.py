@@ -15,19 +15,19 @@ import numpy as np
 
 from relu_cert.exact import Vector
 from relu_cert.leaders.cells import Cell, Floats
-from relu_cert.leaders.centres import cells_of, centres_of
+from relu_cert.leaders.centres import Centres, cells_of, centres_of
 from relu_cert.leaders.interior import Proof, Rounds, descend
 from relu_cert.leaders.lift import lift
 from relu_cert.leaders.loss import Loss, merge
-from relu_cert.leaders.model import Integers, Leaders
+from relu_cert.leaders.model import Leaders
 from relu_cert.leaders.rounding import Exact, evidence, exact_data
 from relu_cert.solve.threads import one_thread
 
 NEIGHBOURS = 8
 MOST_CELLS = 32
 GROWTH = 2.5  # what twice as many cells cost, with their harder steps
-DIRECTIONS = (16, 24, 36, 54, 80)  # tried before all, if there are more
-MOST = 2e11  # operations for a step with all directions: more is not tried
+MOST_DIRECTIONS = (20, 28, 36, 44, 54, 66, 80)  # tried if there are more; never more than the last
+EXPONENT = 0.85  # time grows a little slower than the operations: large matrices are fast
 
 
 @dataclass(frozen=True)
@@ -126,53 +126,63 @@ def _network(data: Data) -> tuple[float, Floats]:
     return data.loss.value(fit) + data.lam * float(np.linalg.norm(data.W, axis=1).sum()), data.loss.theta(fit)
 
 
-Centres = dict[int, tuple[Integers, ...]]
 Stage = tuple[Proof, Centres]
 
 
 def _stages(data: Data, theta: Floats, upper: float, until: float) -> Iterator[Stage]:
     """Proofs of one stage after the other, with the centres of their cells."""
-    rows = data.rows
-    plan = Rounds(upper, until)
+    rows, plan, whole = data.rows, Rounds(upper, until), Centres((), ())
     turn: Floats | None = None
-    whole: Centres = {1: (), -1: ()}
-    if min(rows.shape) > DIRECTIONS[0] * 3 // 2:
-        _, sizes, directions = np.linalg.svd(rows, full_matrices=False)
-        rank = int((sizes > 1e-12 * sizes[0]).sum())
-        turn = directions[:rank].T
+    began = time.monotonic()
+    if min(rows.shape) > MOST_DIRECTIONS[0]:
+        turn = _directions(rows)
         rows = rows @ turn
-        pace = 0.0  # seconds for an operation, once it is known
-        for top in (t for t in DIRECTIONS if 2 * t < rank):
+        top: int | None = MOST_DIRECTIONS[0]
+        while top is not None and top < rows.shape[1]:
             began = time.monotonic()
-            if began + pace * operations(len(rows), top) > until:
-                break
-            cells = _cells(data, rows[:, :top], theta, whole)
-            proof = descend(cells, data.loss, data.lam, plan, data.free)
+            proof = descend(_cells(data, rows[:, :top], theta, whole), data.loss, data.lam, plan, data.free)
             if proof is not None:
                 yield lift(proof, rows, top, data.loss, data.lam), whole
-            pace = (time.monotonic() - began) / operations(len(rows), top)
-        if time.monotonic() + pace * operations(len(rows), rank) > until or operations(len(rows), rank) > MOST:
+            top = _next(rows.shape, top, time.monotonic() - began, until)
+        if top is None:
             return
-    began = time.monotonic()
+        began = time.monotonic()
     proof = descend(_cells(data, rows, theta, whole), data.loss, data.lam, plan, data.free)
     if proof is not None:
         yield proof, whole
     count, most = 2, 1
     while count <= MOST_CELLS and time.monotonic() + GROWTH * (time.monotonic() - began) < until:
         began = time.monotonic()
-        centres = {xi: centres_of(data.W[data.signs == xi], count, data.exact.q) for xi in (1, -1)}
-        if max(map(len, centres.values())) <= most:
-            return
-        most = max(map(len, centres.values()))
-        proof = descend(_cells(data, rows, theta, centres, turn), data.loss, data.lam, plan, data.free)
-        if proof is not None:
-            yield proof, centres
+        centres = Centres(*(centres_of(data.W[data.signs == xi], count, data.exact.q) for xi in (1, -1)))
+        if max(map(len, centres)) > most:
+            proof = descend(_cells(data, rows, theta, centres, turn), data.loss, data.lam, plan, data.free)
+            if proof is not None:
+                yield proof, centres
+        most = max(map(len, centres))
         count *= 2
+
+
+def _directions(rows: Floats) -> Floats:
+    """The principal directions of the rows, as columns."""
+    _, sizes, directions = np.linalg.svd(rows, full_matrices=False)
+    chosen: Floats = directions[sizes > 1e-12 * sizes[0]].T
+    return chosen
+
+
+def _next(shape: tuple[int, int], top: int, seconds: float, until: float) -> int | None:
+    """The largest number of directions that is expected to end in time, after `top` took so many seconds."""
+    n, rank = shape
+    left = until - time.monotonic()
+    work = operations(n, top)
+    possible = [t for t in (*MOST_DIRECTIONS, rank) if top < t <= min(rank, MOST_DIRECTIONS[-1])]
+    return max((t for t in possible if seconds * (operations(n, t) / work) ** EXPONENT < left), default=None)
 
 
 def _cells(data: Data, rows: Floats, theta: Floats, centres: Centres, turn: Floats | None = None) -> list[Cell]:
     """The cells of both signs."""
-    sides = (cells_of(rows, theta, xi, NEIGHBOURS, centres[xi], data.exact.q, turn) for xi in (1, -1))
+    sides = (
+        cells_of(rows, theta, xi, NEIGHBOURS, own, data.exact.q, turn) for xi, own in zip((1, -1), centres, strict=True)
+    )
     return [cell for side in sides for cell in side]
 
 

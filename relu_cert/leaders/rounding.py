@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from relu_cert.exact import Vector
 from relu_cert.leaders.bound import Multipliers, smallest
 from relu_cert.leaders.cells import Cell, Floats, Indices
+from relu_cert.leaders.centres import Centres
 from relu_cert.leaders.interior import Proof
 from relu_cert.leaders.loss import Loss
 from relu_cert.leaders.model import CellProof, Integers, Leader, Leaders, Side
@@ -75,9 +76,10 @@ def geometry(exact: Exact, centres: Sequence[Integers]) -> Geometry:
     return Geometry(np.array(gram, dtype=object), gram, rows)
 
 
-def evidence(exact: Exact, loss: Loss, proof: Proof, centres: dict[int, tuple[Integers, ...]]) -> Leaders | None:
+def evidence(exact: Exact, loss: Loss, proof: Proof, centres: Centres) -> Leaders | None:
     """The evidence in integers with its lower bound; None if rounding leaves no proof (never seen beyond tiny data)."""
-    spaces = {xi: geometry(exact, centres[xi]) for xi in (1, -1)}
+    by_sign = {1: centres.plus, -1: centres.minus}
+    spaces = {xi: geometry(exact, own) for xi, own in by_sign.items()}
     for slack in SLACKS:
         unit, theta = _theta(exact, loss, (1 - slack) * proof.theta)
         totals = [0] * len(exact.rows)
@@ -88,7 +90,7 @@ def evidence(exact: Exact, loss: Loss, proof: Proof, centres: dict[int, tuple[In
             own = [(c, b.scaled(1 - slack)) for c, b in zip(proof.cells, proof.multipliers, strict=True) if c.xi == xi]
             lam = exact.lam * exact.q / unit
             cells = [_cell(exact, spaces[xi], totals, unit, lam, i, c, b) for i, (c, b) in enumerate(own)]
-            sides[xi] = Side(centres[xi], tuple(cell for cell in cells if cell is not None))
+            sides[xi] = Side(by_sign[xi], tuple(cell for cell in cells if cell is not None))
             if None in cells:
                 break
         else:
