@@ -38,8 +38,9 @@ class Cell:
 
     @cached_property
     def lengths(self) -> Floats:
-        """|F_k|, never zero; infinite where the norm does not see all of the row, so that no square bounds it."""
-        lengths: Floats = np.maximum(np.linalg.norm(self.F, axis=1), 1e-300)
+        """|F_k|; infinite for zero rows and where the norm does not see all of the row: no square bounds these."""
+        lengths: Floats = np.linalg.norm(self.F, axis=1)
+        lengths[lengths == 0] = np.inf
         lengths[np.abs(self.F[:, self.norm == 0]).sum(axis=1) > 0] = np.inf
         return lengths
 

@@ -26,7 +26,7 @@ def centres_of(W: Floats, count: int, q: int) -> tuple[Integers, ...]:
     lengths = np.linalg.norm(W, axis=1)
     W, lengths = W[lengths > 0], lengths[lengths > 0]
     count = min(count, len(W))
-    if count < 2:
+    if count < 2 or W.shape[1] < 2:
         return ()
     U = W / lengths[:, None]
     best, score = U[:count], -np.inf

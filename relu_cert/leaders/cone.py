@@ -102,16 +102,18 @@ def start(cell: Cell, scale: float) -> Point:
     """A strictly feasible point of mass about `scale`."""
     d, rows = cell.Z.shape[1], len(cell.N)
     U, u = np.eye(d) * (scale / d), np.zeros(d)
-    share = 0.9
-    while len(cell.A):
-        u = scale * 0.999 * np.sqrt(share) * cell.centre
-        U = scale * (share * np.outer(cell.centre, cell.centre) + (1 - share) / d * np.eye(d))
+    angle = 0.5
+    while len(cell.A):  # directions at this angle from the centre, and a little less than their mean for u
+        inner_share, outer = np.cos(angle) ** 2, np.sin(angle) ** 2 / (d - 1)
+        c = np.outer(cell.centre, cell.centre)
+        U = scale * (inner_share * c + outer * (np.eye(d) - c))
+        u = scale * np.cos(angle) * (1 - angle**2 / 8) * cell.centre
         low, high = np.einsum("ij,jk,ik->i", cell.A, U, cell.A) / cell.lengths[rows:], cell.A @ u
-        if (low < 0.999 * high).all():
+        if (low < high).all():
             break
-        share = (1 + share) / 2
-        if share > 1 - 1e-12:
-            raise ValueError("the centre of a cell lies on its boundary")
+        angle /= 2
+        if angle < 1e-5:
+            raise np.linalg.LinAlgError("the centre of a cell lies on its boundary")
     square = np.einsum("ij,jk,ik->i", cell.F, U, cell.F) / cell.lengths
     phi = np.maximum(1.5 * square, 1.2 * np.abs(cell.F @ u)) + 1e-3 * scale * np.linalg.norm(cell.F, axis=1)
     if len(cell.A):

@@ -224,8 +224,11 @@ class Rounds:
 
 def descend(cells: Sequence[Cell], loss: Loss, lam: float, plan: Rounds, free: Floats) -> Proof | None:
     """The best proof found: rounds of steps, each with more neighbours than the one before."""
-    state = begin(cells, loss, lam)
     best: Proof | None = None
+    try:
+        state = begin(cells, loss, lam)
+    except np.linalg.LinAlgError:
+        return None
     for number in range(plan.rounds):
         saved, here = state, -np.inf
         share = plan.last if number == plan.rounds - 1 else plan.share

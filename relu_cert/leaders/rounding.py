@@ -106,6 +106,9 @@ def _theta(exact: Exact, loss: Loss, theta: Floats) -> tuple[Fraction, list[int]
     if loss.logistic:
         chance = (theta + loss.count - loss.positive) / loss.count
         values = np.where(loss.y > 0, chance[loss.rows], chance[loss.rows] - 1)
+    if not exact.outputs:  # (*) does not see rows that are zero
+        silent = np.array([not any(row) for row in exact.rows])[loss.rows]
+        values = np.where(silent, loss.y / 2 if loss.logistic else loss.y, values)
     largest = max(float(np.abs(values).max(initial=0.0)), 1e-300)
     unit = Fraction(2) ** (ceil(np.log2(largest)) - THETA_BITS)
     integers = [round(Fraction(float(x)) / unit) for x in values]
@@ -196,6 +199,7 @@ def _cell(
     linear = {k: t - p.get(k, 0) for k, t in enumerate(own)}
     beta = _combined(space, count, i, linear, {}, total)
     bent = [(x, *_bent(space, count, i, k)) for k, x in q.items()]
+    bent = [one for one in bent if one[2]]
     nu = _prove(space, c, v, beta, bent, lam)
     if nu is None:
         return None
