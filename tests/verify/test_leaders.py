@@ -179,6 +179,68 @@ def test_cells_cover_by_construction() -> None:
             assert holds_in_plane(Z_SMALL, theta, Fraction(LAMBDA))
 
 
+def cell_of(nu: int, leaders: list[dict[str, Any]], **fields: Any) -> dict[str, Any]:
+    """A cell; what is not given is empty."""
+    empty = {"rows": [], "p": "", "q": "", "normals": [], "excess": "", "squares": ""}
+    return {"nu": str(nu), **empty, **fields, "leaders": leaders}
+
+
+def leader_of(row: int, c: int, **fields: Any) -> dict[str, Any]:
+    """A leader; what is not given is empty."""
+    empty = {"near": [], "weights": "", "normals": [], "normal_weights": ""}
+    return {"row": row, "c": str(c), **empty, **fields}
+
+
+def one_sign(theta: str, centres: list[str], cells: list[dict[str, Any]]) -> dict[str, Any]:
+    """Evidence in hundredths whose sign - is trivial: theta >= 0 and nothing is to pay."""
+    empty = {"centres": [], "cells": [cell_of(51, [])]}
+    return {"unit": "1/100", "theta": theta, "+": {"centres": centres, "cells": cells}, "-": empty}
+
+
+def test_multipliers_that_pay_nothing_prove_nothing() -> None:
+    """Each multiplier has its price; evidence that would prove too much if the price were left out is rejected."""
+    row, pair = [[1]], [[1], [-1]]
+    honest = one_sign("100", [], [cell_of(51, [leader_of(0, 100)])])
+    assert checked(row, [1], "51/50", honest)[0] == (1,)
+    free_p = one_sign("100", [], [cell_of(27, [leader_of(0, 100)], rows=[0], p="100", q="0")])
+    free_q = one_sign("100", [], [cell_of(27, [leader_of(0, 100)], rows=[0], p="0", q="50")])
+    for forged in (free_p, free_q):
+        with pytest.raises(Rejected):
+            checked(row, [1], "4/5", forged)
+    crossed = [leader_of(0, 1, near=[1], weights="-50"), leader_of(1, 1, near=[0], weights="-50")]
+    with pytest.raises(Rejected):
+        checked(pair, [1, 1], "1/10", one_sign("100 100", [], [cell_of(3, crossed)]))
+    halves = ["1", "-1"]
+    squares = [cell_of(27, [leader_of(0, 100)], normals=[1 - i], excess="0", squares="25") for i in (0, 1)]
+    weights = [cell_of(27, [leader_of(0, 1, normals=[1 - i], normal_weights=w)]) for i, w in ((0, "50"), (1, "-50"))]
+    for cells in (squares, weights):
+        with pytest.raises(Rejected):
+            checked(row, [1], "4/5", one_sign("100", halves, cells))
+
+
+def test_both_signs_and_every_row_are_asked_for() -> None:
+    """A row whose theta is not paid for, a sign without its leaders, and a cell that is left out are rejected."""
+    full = cell_of(51, [leader_of(0, 100)])
+    assert checked([[1]], [1], "51/50", one_sign("100", [], [full]))
+    with pytest.raises(Rejected, match="an entry for row 0"):
+        checked([[1]], [1], "51/50", one_sign("100", [], [cell_of(51, [])]))
+    with pytest.raises(Rejected, match="an entry for row 1"):
+        checked([[1], [2]], [1, 1], "51/50", one_sign("100 1", [], [full]))
+    with pytest.raises(Rejected, match="an entry for row 0"):
+        checked([[1]], [1], "51/50", one_sign("-100", [], [cell_of(51, [])]))
+    with pytest.raises(Rejected):
+        checked([[1]], [1], "51/50", one_sign("100", ["1", "-1"], [full]))
+
+
+def test_normals_point_into_their_cell() -> None:
+    """On u >= 0 a row with z < 0 is off: the weight of the normal cancels it there, and only there."""
+    off = cell_of(2, [leader_of(0, 1, normals=[1], normal_weights="-50")])
+    on = cell_of(51, [leader_of(0, 100)])
+    assert checked([[-1]], [1], "51/50", one_sign("100", ["1", "-1"], [off, on]))
+    with pytest.raises(Rejected):
+        checked([[-1]], [1], "51/50", one_sign("100", ["-1", "1"], [off, on]))
+
+
 INTEGER = st.integers(-6, 6)
 
 
