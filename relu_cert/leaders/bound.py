@@ -1,0 +1,73 @@
+"""What multipliers prove: an upper bound of xi sum_k theta_k (z_k.u)_+ over the unit vectors of a cell (in floats)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from relu_cert.leaders.cells import Cell, Floats
+from relu_cert.leaders.cone import Slacks
+
+
+@dataclass(frozen=True)
+class Multipliers:
+    """w[l, k] >= 0 of the neighbours, p of the rows that follow, q >= 0 of all followers, rho >= 0 of the normals
+    (beyond what w and q ask for), c = 1/g > 0 of the leaders."""
+
+    w: Floats
+    p: Floats
+    q: Floats
+    rho: Floats
+    c: Floats
+
+    def scaled(self, s: float) -> Multipliers:
+        """All multipliers times s: they belong to s theta."""
+        return Multipliers(s * self.w, s * self.p, s * self.q, s * self.rho, s * self.c)
+
+
+def multipliers(cell: Cell, dual: Slacks) -> Multipliers:
+    """The multipliers of the bound from those of the conic program."""
+    w = 2 * np.where(cell.used, dual.cut, 0.0)
+    q = np.where(np.isfinite(cell.lengths), 2 * dual.square, 0.0)
+    need = np.bincount(cell.near.ravel(), w.ravel(), minlength=len(cell.F)) + q
+    rho = np.maximum(2 * dual.inside - need[len(cell.N) :], 0.0)
+    return Multipliers(w, 2 * (dual.plus - dual.minus), q, rho, 4 * dual.blocks[:-1, 0, 0])
+
+
+def bound(cell: Cell, theta: Floats, by: Multipliers) -> float:
+    """const + sigma + nu, an upper bound on the cell's unit vectors if there is one."""
+    rows = len(cell.N)
+    load = np.bincount(cell.near.ravel(), by.w.ravel(), minlength=len(cell.F)) + by.q
+    load[:rows] += np.abs(by.p)
+    pulled = np.einsum("lk,lkd->ld", by.w * cell.side, cell.F[cell.near])
+    v = np.maximum(cell.xi * theta[cell.L], 0)[:, None] * cell.Z[cell.L] - pulled
+    left = np.maximum(cell.xi * theta[cell.N] + load[:rows], 0)
+    loose = left[:, None] * cell.F[:rows]
+    c = np.concatenate([by.c, free_weight(loose)])
+    vs = np.concatenate([v, loose])[c > 0]
+    c = c[c > 0]
+    beta = 0.5 * (cell.xi * (cell.Z.T @ theta) - cell.F[:rows].T @ by.p + cell.A.T @ (load[rows:] + by.rho))
+    Q = 0.25 * (vs / c[:, None]).T @ vs - 0.5 * (cell.F * (by.q / cell.lengths)[:, None]).T @ cell.F
+    return 0.25 * float(c.sum()) + sum(smallest(beta, Q))
+
+
+def free_weight(v: Floats) -> Floats:
+    """c for vectors that no leader's multiplier belongs to: |v| / sqrt(d), right for a direction at random."""
+    weight: Floats = np.linalg.norm(v, axis=1) / np.sqrt(v.shape[1])
+    return weight
+
+
+def smallest(beta: Floats, Q: Floats) -> tuple[float, float]:
+    """sigma and nu of least sum with [[sigma, -beta'/2], [-beta/2, nu I - Q]] >= 0."""
+    values, V = np.linalg.eigh(Q)
+    squares = (V.T @ beta) ** 2 / 4
+    top = float(values[-1])
+    low, high = top + 1e-13 * max(1.0, abs(top)), top + float(np.sqrt(squares.sum())) + 1e-12 * max(1.0, abs(top))
+    for _ in range(80):
+        middle = (low + high) / 2
+        if (squares / (middle - values) ** 2).sum() > 1:
+            low = middle
+        else:
+            high = middle
+    return float((squares / (high - values)).sum()), high

@@ -1,0 +1,193 @@
+"""Find the evidence `leaders` for a network: the best lower bound of p* within a time.
+
+Stages, each only if it is expected to end in time: few principal directions of the rows (all of them if they are not
+many), one cell for each sign; then more directions; then twice as many cells around the neurons, again and again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from relu_cert.exact import Vector
+from relu_cert.leaders.cells import Cell, Floats
+from relu_cert.leaders.centres import Centres, cells_of, centres_of
+from relu_cert.leaders.interior import Proof, Rounds, descend
+from relu_cert.leaders.lift import lift
+from relu_cert.leaders.loss import Loss, merge
+from relu_cert.leaders.model import Leaders
+from relu_cert.leaders.rounding import Exact, evidence, exact_data
+from relu_cert.solve.threads import one_thread
+
+NEIGHBOURS = 8
+MOST_CELLS = 32
+GROWTH = 2.5  # what twice as many cells cost, with their harder steps
+MOST_DIRECTIONS = (20, 28, 36, 44, 54, 66, 80)  # tried if there are more; never more than the last
+EXPONENT = 0.85  # time grows a little slower than the operations: large matrices are fast
+
+
+@dataclass(frozen=True)
+class Neuron:
+    """xi (Zw)_+ with w of any length."""
+
+    sign: int
+    w: Sequence[float | Fraction]
+
+
+@dataclass(frozen=True)
+class Data:
+    """The problem in floats (rows are the distinct ones) and exactly, with the network's neurons."""
+
+    rows: Floats
+    loss: Loss
+    lam: float
+    exact: Exact
+    W: Floats
+    signs: Floats
+    free: Floats
+
+    @property
+    def fit(self) -> Floats:
+        """The network's outputs at the distinct rows, less the free terms."""
+        outputs: Floats = np.maximum(self.rows @ self.W.T, 0) @ self.signs
+        return outputs
+
+
+def find_leaders(
+    Z: Sequence[Vector],
+    y: Vector,
+    lam: Fraction,
+    neurons: Sequence[Neuron],
+    seconds: float,
+    *,
+    logistic: bool = False,
+    outputs: Sequence[Vector] = (),
+    good: float = 1e-3,
+    tell: Callable[[Leaders], None] | None = None,
+) -> Leaders | None:
+    """The best evidence found in about this time, or as soon as the gap to the network is below `good`.
+
+    `outputs` are the outputs of free terms, one number for each row (an output bias: ones; a skip connection: the
+    columns of Z); theta is orthogonal to them. `tell` hears of every better one.
+    """
+    with one_thread():
+        data = prepare(Z, y, lam, neurons, logistic, outputs)
+        upper, theta = _network(data)
+        until = time.monotonic() + seconds
+        best: Leaders | None = None
+        for proof, centres in _stages(data, theta, upper, until):
+            found = evidence(data.exact, data.loss, proof, centres)
+            if found is not None and (best is None or found.lower > best.lower):
+                best = found
+                if tell is not None:
+                    tell(found)
+            if best is not None and upper - float(best.lower) < good * upper:
+                break
+        return best
+
+
+def prepare(
+    Z: Sequence[Vector],
+    y: Vector,
+    lam: Fraction,
+    neurons: Sequence[Neuron],
+    logistic: bool = False,
+    outputs: Sequence[Vector] = (),
+) -> Data:
+    """The data in floats; rows that are equal are one."""
+    classes, firsts = merge(Z)
+    d = len(Z[0])
+    rows = np.array([[float(x) for x in Z[k]] for k in firsts])
+    W = np.array([[float(x) for x in neuron.w] for neuron in neurons]).reshape(len(neurons), d)
+    free = np.array([[float(column[k]) for column in outputs] for k in firsts]).reshape(len(firsts), len(outputs))
+    return Data(
+        rows=rows,
+        loss=Loss(classes, np.array([float(t) for t in y]), logistic),
+        lam=float(lam),
+        exact=exact_data(Z, y, lam, firsts, tuple(tuple(column) for column in outputs)),
+        W=W,
+        signs=np.array([float(neuron.sign) for neuron in neurons]),
+        free=free,
+    )
+
+
+def _network(data: Data) -> tuple[float, Floats]:
+    """The network's objective with the best free terms, and its theta."""
+    fit = data.fit
+    for _ in range(30 if data.free.shape[1] else 0):  # Newton's method for the free terms
+        theta = data.loss.theta(fit)
+        weight = 1 / data.loss.flatness(fit)
+        step = np.linalg.lstsq((data.free * weight[:, None]).T @ data.free, data.free.T @ theta, rcond=None)[0]
+        fit = fit + data.free @ step
+    return data.loss.value(fit) + data.lam * float(np.linalg.norm(data.W, axis=1).sum()), data.loss.theta(fit)
+
+
+Stage = tuple[Proof, Centres]
+
+
+def _stages(data: Data, theta: Floats, upper: float, until: float) -> Iterator[Stage]:
+    """Proofs of one stage after the other, with the centres of their cells."""
+    rows, plan, whole = data.rows, Rounds(upper, until), Centres((), ())
+    turn: Floats | None = None
+    began = time.monotonic()
+    if min(rows.shape) > MOST_DIRECTIONS[0]:
+        turn = _directions(rows)
+        rows = rows @ turn
+        top: int | None = MOST_DIRECTIONS[0]
+        while top is not None and top < rows.shape[1]:
+            began = time.monotonic()
+            proof = descend(_cells(data, rows[:, :top], theta, whole), data.loss, data.lam, plan, data.free)
+            if proof is not None:
+                yield lift(proof, rows, top, data.loss, data.lam), whole
+            top = _next(rows.shape, top, time.monotonic() - began, until)
+        if top is None:
+            return
+        began = time.monotonic()
+    proof = descend(_cells(data, rows, theta, whole), data.loss, data.lam, plan, data.free)
+    if proof is not None:
+        yield proof, whole
+    count, most = 2, 1
+    while count <= MOST_CELLS and time.monotonic() + GROWTH * (time.monotonic() - began) < until:
+        began = time.monotonic()
+        centres = Centres(*(centres_of(data.W[data.signs == xi], count, data.exact.q) for xi in (1, -1)))
+        if max(map(len, centres)) > most:
+            proof = descend(_cells(data, rows, theta, centres, turn), data.loss, data.lam, plan, data.free)
+            if proof is not None:
+                yield proof, centres
+        most = max(map(len, centres))
+        count *= 2
+
+
+def _directions(rows: Floats) -> Floats:
+    """The principal directions of the rows, as columns."""
+    _, sizes, directions = np.linalg.svd(rows, full_matrices=False)
+    chosen: Floats = directions[sizes > 1e-12 * sizes[0]].T
+    return chosen
+
+
+def _next(shape: tuple[int, int], top: int, seconds: float, until: float) -> int | None:
+    """The largest number of directions that is expected to end in time, after `top` took so many seconds."""
+    n, rank = shape
+    left = until - time.monotonic()
+    work = operations(n, top)
+    possible = [t for t in (*MOST_DIRECTIONS, rank) if top < t <= min(rank, MOST_DIRECTIONS[-1])]
+    return max((t for t in possible if seconds * (operations(n, t) / work) ** EXPONENT < left), default=None)
+
+
+def _cells(data: Data, rows: Floats, theta: Floats, centres: Centres, turn: Floats | None = None) -> list[Cell]:
+    """The cells of both signs."""
+    sides = (
+        cells_of(rows, theta, xi, NEIGHBOURS, own, data.exact.q, turn) for xi, own in zip((1, -1), centres, strict=True)
+    )
+    return [cell for side in sides for cell in side]
+
+
+def operations(n: int, d: int) -> float:
+    """About how many operations a step takes with one cell for each sign."""
+    size = d * (d + 1) // 2 + d + n // 2
+    systems = size**3 / 3 + size**2 * n + n**2 * size
+    return 2 * (systems + n * d**4 + 20 * n * (d + 1) ** 3)

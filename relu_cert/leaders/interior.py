@@ -1,0 +1,255 @@
+"""Primal-dual interior point method for the relaxation on several cells (Mehrotra's predictor and corrector).
+
+    minimise loss(f) + lambda sum_c tau_c,    f = sum_c xi_c (Z u_c + phi_c) / 2
+
+The cells meet in f only; its multiplier is theta. Each cell is reduced by itself (newton.py), theta is the solution of
+one system with as many unknowns as there are distinct rows.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.linalg as sl
+
+from relu_cert.leaders.bound import Multipliers, bound, multipliers
+from relu_cert.leaders.cells import Cell, Floats, with_neighbours
+from relu_cert.leaders.cone import Point, Scaling, Slacks, fit, inner, linear_step, scaling, slacks, start, tau
+from relu_cert.leaders.loss import Loss
+from relu_cert.leaders.newton import eliminate, recover, right_side
+
+STEP = 0.98  # of the way to the boundary
+BACK = 0.15  # new neighbours enter at a state that is so far, relative to the optimum, from it
+MOST_STEPS = 60
+
+
+@dataclass(frozen=True)
+class State:
+    """Where the method is: each cell with its point, slacks and multipliers."""
+
+    cells: tuple[Cell, ...]
+    points: tuple[Point, ...]
+    slack: tuple[Slacks, ...]
+    dual: tuple[Slacks, ...]
+
+    @property
+    def mu(self) -> float:
+        """The mean product of slack and multiplier."""
+        total = sum(inner(v, z) for v, z in zip(self.slack, self.dual, strict=True))
+        return total / sum(cell.barrier for cell in self.cells)
+
+    @property
+    def fit(self) -> Floats:
+        """f"""
+        total: Floats = np.sum([fit(c, p) for c, p in zip(self.cells, self.points, strict=True)], axis=0)
+        return total
+
+    def value(self, loss: Loss, lam: float) -> float:
+        """loss(f) + lambda sum tau"""
+        return loss.value(self.fit) + lam * sum(tau(c, p) for c, p in zip(self.cells, self.points, strict=True))
+
+
+@dataclass(frozen=True)
+class Proof:
+    """theta (of the classes of equal rows), multipliers of each cell, the dual value: a bound of p*, in floats."""
+
+    theta: Floats
+    cells: tuple[Cell, ...]
+    multipliers: tuple[Multipliers, ...]
+    value: float
+
+
+def begin(cells: Sequence[Cell], loss: Loss, lam: float) -> State:
+    """A state on the central path's side: every product of slack and multiplier is mu."""
+    size = loss.value(np.zeros(len(loss.count)))
+    points = tuple(start(cell, 0.1 * size / lam / len(cells)) for cell in cells)
+    slack = tuple(slacks(cell, point) for cell, point in zip(cells, points, strict=True))
+    mu = 0.2 * size / sum(cell.barrier for cell in cells)
+    dual = tuple(_centred(cell, v, mu) for cell, v in zip(cells, slack, strict=True))
+    return State(tuple(cells), points, slack, dual)
+
+
+def _centred(cell: Cell, v: Slacks, mu: float) -> Slacks:
+    linear = v.map(lambda x: mu / x)
+    linear["cut"] = np.where(cell.used, linear["cut"], 0.0)
+    return Slacks(np.asarray(mu * np.linalg.inv(v.blocks), dtype=np.float64), **linear)
+
+
+def advance(state: State, loss: Loss, lam: float, free: Floats) -> tuple[State, float]:
+    """One step, and its length."""
+    cells = state.cells
+    f = state.fit
+    scales = [scaling(v.blocks, z.blocks) for v, z in zip(state.slack, state.dual, strict=True)]
+    lefts = [eliminate(c, s, v, z) for c, s, v, z in zip(cells, scales, state.slack, state.dual, strict=True)]
+    flat = loss.flatness(f)
+    M = np.diag(flat + np.sum([left.own for left in lefts], axis=0))
+    for left in lefts:
+        M += left.solved.T @ left.solved
+    factor = sl.cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
+    theta_now = loss.theta(f)
+
+    def direction(targets: Sequence[Slacks]) -> list[Point]:
+        rights = [right_side(c, left, t, lam) for c, left, t in zip(cells, lefts, targets, strict=True)]
+        r = flat * theta_now - np.sum([right.fit for right in rights], axis=0)
+        theta = sl.cho_solve(factor, r, check_finite=False)
+        if free.shape[1]:
+            B = sl.cho_solve(factor, free, check_finite=False)
+            theta -= B @ np.linalg.solve(free.T @ B, free.T @ theta)
+        return [recover(c, left, right, theta) for c, left, right in zip(cells, lefts, rights, strict=True)]
+
+    zero = [_scaled_target(v, z, s, 0.0, None) for v, z, s in zip(state.slack, state.dual, scales, strict=True)]
+    changes = [
+        _change(c, v, z, s, x, t)
+        for c, v, z, s, x, t in zip(
+            cells, state.slack, state.dual, scales, direction([t.target for t in zero]), zero, strict=True
+        )
+    ]
+    reach = min(1.0, *(change.longest for change in changes))
+    mu = state.mu
+    centring = max((1 - reach) ** 3, 1e-4)
+    goal = [
+        _scaled_target(v, z, s, centring * mu, change)
+        for v, z, s, change in zip(state.slack, state.dual, scales, changes, strict=True)
+    ]
+    steps = direction([t.target for t in goal])
+    changes = [
+        _change(c, v, z, s, x, t)
+        for c, v, z, s, x, t in zip(cells, state.slack, state.dual, scales, steps, goal, strict=True)
+    ]
+    length = min(1.0, STEP * min(change.longest for change in changes))
+    points = tuple(point.moved(length, x) for point, x in zip(state.points, steps, strict=True))
+    slack = tuple(slacks(c, point) for c, point in zip(cells, points, strict=True))
+    dual = tuple(_moved(z, s, change, length) for z, s, change in zip(state.dual, scales, changes, strict=True))
+    return State(cells, points, slack, dual), length
+
+
+@dataclass(frozen=True)
+class Target:
+    """What slack times multiplier shall become, divided by the slack: `target`; its blocks in scaled coordinates."""
+
+    target: Slacks
+    scaled: Floats
+
+
+@dataclass(frozen=True)
+class Change:
+    """The change of slacks and multipliers along a direction (blocks in scaled coordinates) and its longest step."""
+
+    blocks: tuple[Floats, Floats]
+    slack: dict[str, Floats]
+    dual: dict[str, Floats]
+    longest: float
+
+
+def _scaled_target(v: Slacks, z: Slacks, s: Scaling, mu: float, tried: Change | None) -> Target:
+    """mu / slack, less the product of the changes that were tried (Mehrotra)."""
+    scaled = mu / s.sigma[:, :, None] * np.eye(s.sigma.shape[1])
+    linear = v.map(lambda x: mu / x)
+    if tried is not None:
+        X, S = tried.blocks
+        scaled = scaled - s.divided((X @ S + S @ X) / 2)
+        linear = {k: linear[k] - tried.slack[k] * tried.dual[k] / getattr(v, k) for k in linear}
+    linear["cut"] = np.where(z.cut > 0, linear["cut"], 0.0)
+    return Target(Slacks(s.outwards(scaled), **linear), scaled)
+
+
+def _change(cell: Cell, v: Slacks, z: Slacks, s: Scaling, x: Point, target: Target) -> Change:
+    dv = slacks(cell, x)
+    dv = replace(dv, cut=np.where(cell.used, dv.cut, 0.0))
+    X = s.inwards(dv.blocks)
+    X = (X + X.transpose(0, 2, 1)) / 2
+    S = target.scaled - X
+    S[:, np.arange(S.shape[1]), np.arange(S.shape[1])] -= s.sigma
+    dz = {k: getattr(target.target, k) - getattr(z, k) * (1 + getattr(dv, k) / getattr(v, k)) for k in v.map(np.abs)}
+    linear = min(
+        *(linear_step(getattr(v, k), getattr(dv, k)) for k in dz),
+        *(linear_step(getattr(z, k), dz[k]) for k in dz),
+    )
+    return Change((X, S), dv.map(lambda x: x), dz, min(linear, s.step(X), s.step(S)))
+
+
+def _moved(z: Slacks, s: Scaling, change: Change, length: float) -> Slacks:
+    S = length * change.blocks[1]
+    S[:, np.arange(S.shape[1]), np.arange(S.shape[1])] += s.sigma
+    S = s.outwards(S)
+    return Slacks((S + S.transpose(0, 2, 1)) / 2, **{k: getattr(z, k) + length * change.dual[k] for k in change.dual})
+
+
+def proof(state: State, loss: Loss, lam: float) -> Proof:
+    """What the state's multipliers prove: theta is scaled until (*) holds."""
+    theta = loss.theta(state.fit)
+    by = tuple(multipliers(cell, z) for cell, z in zip(state.cells, state.dual, strict=True))
+    most = max(bound(cell, theta, b) for cell, b in zip(state.cells, by, strict=True))
+    if not 0 < most < np.inf:
+        return Proof(0 * theta, state.cells, by, -np.inf)
+    s, value = loss.best_scale(theta, lam / most)
+    return Proof(s * theta, state.cells, tuple(b.scaled(s) for b in by), value)
+
+
+def with_cuts(state: State, later: State, most: int) -> tuple[State, int]:
+    """The state with the neighbours that are violated at a `later` state, |z_k.m_l| > phi_k, and their number. The m of
+    leaders with new neighbours are shortened until all slacks are positive."""
+    cells, points = [], []
+    for cell, point, end in zip(state.cells, state.points, later.points, strict=True):
+        grown = with_neighbours(cell, end.m, end.phi, most)
+        over = np.abs(np.einsum("lkd,ld->lk", grown.F[grown.near], point.m)) / point.phi[grown.near] * grown.used
+        worst = over[:, cell.near.shape[1] :].max(axis=1, initial=0.0)
+        cells.append(grown)
+        points.append(replace(point, m=point.m * np.minimum(1, 0.9 / np.maximum(worst, 1e-300))[:, None]))
+    slack = tuple(slacks(c, p) for c, p in zip(cells, points, strict=True))
+    mu = state.mu
+    dual = []
+    for cell, v, z in zip(cells, slack, state.dual, strict=True):
+        new = np.where(cell.used, mu / v.cut, 0.0)
+        new[:, : z.cut.shape[1]] = z.cut
+        dual.append(replace(z, cut=new))
+    added = sum(int(c.used.sum()) for c in cells) - sum(int(c.used.sum()) for c in state.cells)
+    return State(tuple(cells), tuple(points), slack, tuple(dual)), added
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """How long to go on: a round ends when value - bound is below a share of (upper - bound); the last has its own."""
+
+    upper: float
+    until: float  # on the clock of time.monotonic
+    neighbours: int = 8
+    rounds: int = 3
+    share: float = 0.25
+    last: float = 0.02
+
+
+def descend(cells: Sequence[Cell], loss: Loss, lam: float, plan: Rounds, free: Floats) -> Proof | None:
+    """The best proof found: rounds of steps, each with more neighbours than the one before."""
+    best: Proof | None = None
+    try:
+        state = begin(cells, loss, lam)
+    except np.linalg.LinAlgError:
+        return None
+    for number in range(plan.rounds):
+        saved, here = state, -np.inf
+        share = plan.last if number == plan.rounds - 1 else plan.share
+        for _ in range(MOST_STEPS):
+            try:
+                state, length = advance(state, loss, lam, free)
+            except np.linalg.LinAlgError:
+                return best
+            found = proof(state, loss, lam)
+            here = max(here, found.value)
+            if best is None or found.value > best.value:
+                best = found
+            distance = state.value(loss, lam) - here
+            if distance > BACK * plan.upper:
+                saved = state
+            over = time.monotonic() > plan.until
+            if over or length < 1e-5 or distance < share * (plan.upper - here) + 1e-6 * plan.upper:
+                break
+        if over:
+            break
+        state, added = with_cuts(saved, state, plan.neighbours)
+        if not added:
+            break
+    return best

@@ -1,0 +1,386 @@
+"""From float multipliers to evidence in integers, proved here before it is returned.
+
+Everything is counted in units as in verify/FORMAT.md: Z = rows / q, theta and the multipliers are multiples of `unit`,
+and bounds (c, nu, sigma, lambda) multiples of unit / q.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import ceil, floor, isqrt, lcm
+from typing import Any
+
+import numpy as np
+from flint import arb, ctx, fmpq, fmpq_mat, fmpz_mat
+from numpy.typing import NDArray
+
+from relu_cert.exact import Vector
+from relu_cert.leaders.bound import Multipliers, smallest
+from relu_cert.leaders.cells import Cell, Floats, Indices
+from relu_cert.leaders.centres import Centres
+from relu_cert.leaders.interior import Proof
+from relu_cert.leaders.loss import Loss
+from relu_cert.leaders.model import CellProof, Integers, Leader, Leaders, Side
+
+THETA_BITS = 44
+EXTRA_BITS = 64
+FACTOR_BITS = 50
+SLACKS = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3)  # what is given away so that rounding cannot spoil the proof
+Objects = NDArray[np.object_]
+
+
+@dataclass(frozen=True)
+class Exact:
+    """The distinct rows as integers over q, y and lambda; `firsts` are the rows that name the classes of equal rows.
+
+    `norm` is 0 for the columns that |u| does not see; `outputs` are free outputs, to which theta is orthogonal.
+    """
+
+    rows: tuple[Integers, ...]
+    q: int
+    firsts: Indices
+    y: Vector
+    lam: Fraction
+    norm: Integers
+    outputs: tuple[Vector, ...] = ()
+
+    @cached_property
+    def objects(self) -> Objects:
+        """The rows as an array of Python integers."""
+        return np.array(self.rows, dtype=object).reshape(len(self.rows), -1)
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """Rows and centres in the coordinates in which definiteness is tested: the columns of Z, or, if there are more of
+    them than rows and centres, the coefficients of u in these (`metric` is their Gram matrix then)."""
+
+    places: Objects
+    metric: list[list[int]]
+    originals: Objects
+
+
+def geometry(exact: Exact, centres: Sequence[Integers]) -> Geometry:
+    """The coordinates for one sign."""
+    rows = exact.objects
+    if centres:
+        rows = np.concatenate([rows, np.array(centres, dtype=object)])
+    d = rows.shape[1]
+    if not all(exact.norm) or d <= len(rows):
+        return Geometry(rows, [[x if i == j else 0 for j in range(d)] for i, x in enumerate(exact.norm)], rows)
+    A = fmpz_mat(rows.tolist())
+    gram = [[int(x) for x in row] for row in (A * A.transpose()).tolist()]
+    return Geometry(np.array(gram, dtype=object), gram, rows)
+
+
+def evidence(exact: Exact, loss: Loss, proof: Proof, centres: Centres) -> Leaders | None:
+    """The evidence in integers with its lower bound; None if rounding leaves no proof (never seen beyond tiny data)."""
+    by_sign = {1: centres.plus, -1: centres.minus}
+    spaces = {xi: geometry(exact, own) for xi, own in by_sign.items()}
+    for slack in SLACKS:
+        unit, theta = _theta(exact, loss, (1 - slack) * proof.theta)
+        totals = [0] * len(exact.rows)
+        for k, t in enumerate(theta):
+            totals[loss.rows[k]] += t
+        sides = {}
+        for xi in (1, -1):
+            own = [(c, b.scaled(1 - slack)) for c, b in zip(proof.cells, proof.multipliers, strict=True) if c.xi == xi]
+            lam = exact.lam * exact.q / unit
+            cells = [_cell(exact, spaces[xi], totals, unit, lam, i, c, b) for i, (c, b) in enumerate(own)]
+            sides[xi] = Side(by_sign[xi], tuple(cell for cell in cells if cell is not None))
+            if None in cells:
+                break
+        else:
+            lower = dual_value(exact.y, tuple(unit * t for t in theta), loss.logistic)
+            return Leaders(unit, tuple(theta), sides[1], sides[-1], lower)
+    return None
+
+
+def _theta(exact: Exact, loss: Loss, theta: Floats) -> tuple[Fraction, list[int]]:
+    """A unit, and integers for every row: the best theta_k with these sums over equal rows, rounded."""
+    share = (theta - loss.sums) / loss.count
+    values = loss.y + share[loss.rows]
+    if loss.logistic:
+        chance = (theta + loss.count - loss.positive) / loss.count
+        values = np.where(loss.y > 0, chance[loss.rows], chance[loss.rows] - 1)
+    if not exact.outputs:  # (*) does not see rows that are zero
+        silent = np.array([not any(row) for row in exact.rows])[loss.rows]
+        values = np.where(silent, loss.y / 2 if loss.logistic else loss.y, values)
+    largest = max(float(np.abs(values).max(initial=0.0)), 1e-300)
+    unit = Fraction(2) ** (ceil(np.log2(largest)) - THETA_BITS)
+    integers = [round(Fraction(float(x)) / unit) for x in values]
+    if loss.logistic:
+        least = 16 if exact.outputs else 0  # room for the projection
+        most = floor(1 / unit) - least
+        integers = [int(y) * min(max(int(y) * t, least), most) for t, y in zip(integers, exact.y, strict=True)]
+    return _orthogonal(exact, unit, integers)
+
+
+def _orthogonal(exact: Exact, unit: Fraction, theta: list[int]) -> tuple[Fraction, list[int]]:
+    """theta moved to the complement of the free outputs, exactly."""
+    B = _independent(exact.outputs)
+    if B is None:
+        return unit, theta
+    t = fmpq_mat(len(theta), 1, theta)
+    moved = (t - B.transpose() * (B * B.transpose()).solve(B * t)).entries()
+    common = lcm(*(int(x.q) for x in moved))
+    return unit / common, [int(x.p) * (common // int(x.q)) for x in moved]
+
+
+def _independent(outputs: Sequence[Vector]) -> fmpq_mat | None:
+    """The outputs as a matrix, without those that depend on others; None if there are none."""
+    rows: list[list[fmpq]] = []
+    for output in outputs:
+        more = [*rows, [fmpq(x.numerator, x.denominator) for x in output]]
+        if fmpq_mat(more).rank() == len(more):
+            rows = more
+    return fmpq_mat(rows) if rows else None
+
+
+def dual_value(y: Vector, theta: Vector, logistic: bool) -> Fraction:
+    """y.theta - 1/2|theta|^2, or a number a little below sum H(y_k theta_k)."""
+    if not logistic:
+        return sum((y_k * t - t * t / 2 for y_k, t in zip(y, theta, strict=True)), Fraction(0))
+    with ctx.workprec(256):
+        total = arb(0)
+        for y_k, t in zip(y, theta, strict=True):
+            for x in (y_k * t, 1 - y_k * t):
+                if x:
+                    ball = arb(fmpq(x.numerator, x.denominator))
+                    total -= ball * ball.log()
+        mantissa, exponent = (total * arb(2) ** 128).lower().mid().man_exp()
+    whole = int(mantissa) << int(exponent) if exponent >= 0 else int(mantissa) >> -int(exponent)
+    return Fraction(whole - 1, 1 << 128)
+
+
+def _cell(
+    exact: Exact, space: Geometry, totals: list[int], unit: Fraction, lam: Fraction, i: int, cell: Cell, by: Multipliers
+) -> CellProof | None:
+    """One cell in integers, or None if the bound does not hold."""
+    count = len(totals)
+    own = [cell.xi * t for t in totals]
+    scale = float(1 / unit)
+    place = np.concatenate([cell.N, count + _others(len(cell.A), i)])
+    least = 2**8
+    w: Any = np.where(cell.used, np.floor(by.w * scale), 0)
+    w = np.where(w >= least, w, 0)
+    weights: list[dict[int, int]] = [{} for _ in range(count)]
+    for row, near, line, signs in zip(cell.L, cell.near, w, cell.side, strict=True):
+        for k, x, s in zip(near, line, signs, strict=True):
+            if x:
+                weights[row][int(place[k])] = int(x) * int(s)
+    p = {int(k): int(x) for k, x in zip(cell.N, by.p * scale, strict=True) if abs(x) >= least}
+    q = {int(place[k]): int(x) for k, x in enumerate(by.q * scale) if x >= least}
+    excess = {int(place[len(cell.N) + j]): ceil(x) for j, x in enumerate(by.rho * scale) if x >= least}
+    _trim(own, weights, p, q, count)
+    load = [0] * count
+    for part in (*weights, p, q):
+        for k, x in part.items():
+            if k < count:
+                load[k] += abs(x)
+    c_of = dict(zip(cell.L.tolist(), by.c * scale * exact.q, strict=True))
+    leaders, c, v = [], [], []
+    for k in range(count):
+        a = max(0, own[k] + load[k])
+        if not any(exact.rows[k]) or not (a or weights[k]):
+            continue
+        v.append(_combined(space, count, i, {k: a}, weights[k], {}))
+        length = float(np.sqrt(np.sum(_combined_original(space, count, i, {k: a}, weights[k]).astype(np.float64) ** 2)))
+        c.append(max(1, ceil(c_of.get(k, length / np.sqrt(len(exact.norm))))))
+        leaders.append((k, weights[k]))
+    total = {j: excess.get(j, 0) + q.get(j, 0) for j in range(count, len(space.places))}
+    for part in weights:
+        for j, x in part.items():
+            if j >= count:
+                total[j] += abs(x)
+    linear = {k: t - p.get(k, 0) for k, t in enumerate(own)}
+    beta = _combined(space, count, i, linear, {}, total)
+    bent = [(x, *_bent(space, count, i, k)) for k, x in q.items()]
+    bent = [one for one in bent if one[2]]
+    nu = _prove(space, c, v, beta, bent, lam)
+    if nu is None:
+        return None
+    return _written(exact, count, nu, p, q, excess, leaders, c)
+
+
+def _others(normals: int, i: int) -> Indices:
+    """The centres that the normals of cell i are against."""
+    return np.array([j for j in range(normals + 1) if j != i], dtype=np.intp)[:normals]
+
+
+def _trim(own: list[int], weights: list[dict[int, int]], p: dict[int, int], q: dict[int, int], count: int) -> None:
+    """Multipliers shortened until no follower carries more than its theta: nothing is left to pay for there."""
+    load: dict[int, int] = {}
+    for part in (*weights, p, q):
+        for k, x in part.items():
+            if k < count:
+                load[k] = load.get(k, 0) + abs(x)
+    most = {k: max(0, -own[k]) for k, x in load.items() if x > max(0, -own[k])}
+    for part in (*weights, p, q):
+        for k in [k for k in part if k in most]:
+            x = abs(part[k]) * most[k] // load[k]
+            part[k] = x if part[k] > 0 else -x
+            if not x:
+                del part[k]
+
+
+def _combined(
+    space: Geometry, count: int, i: int, plus: dict[int, int], minus: dict[int, int], normals: dict[int, int]
+) -> Objects:
+    """sum plus_k row_k - sum minus_k row_k + sum normals_j (centre_i - centre_j), in the space's coordinates."""
+    return _sum(space.places, _coefficients(count, i, plus, minus, normals))
+
+
+def _combined_original(space: Geometry, count: int, i: int, plus: dict[int, int], minus: dict[int, int]) -> Objects:
+    return _sum(space.originals, _coefficients(count, i, plus, minus, {}))
+
+
+def _sum(rows: Objects, coefficients: dict[int, int]) -> Objects:
+    places = [k for k, x in coefficients.items() if x]
+    if not places:
+        return np.array([0] * rows.shape[1], dtype=object)
+    total: Objects = np.array([coefficients[k] for k in places], dtype=object) @ rows[places]
+    return total
+
+
+def _coefficients(
+    count: int, i: int, plus: dict[int, int], minus: dict[int, int], normals: dict[int, int]
+) -> dict[int, int]:
+    result = dict(plus)
+    for k, x in [*((k, -x) for k, x in minus.items()), *normals.items()]:
+        result[k] = result.get(k, 0) + (x if k < count else -x)
+        if k >= count:
+            result[count + i] = result.get(count + i, 0) + x
+    return result
+
+
+def _bent(space: Geometry, count: int, i: int, k: int) -> tuple[Objects, int]:
+    """A follower, row or normal, and its length squared."""
+    coefficients = {k: 1} if k < count else {count + i: 1, k: -1}
+    row = _sum(space.originals, coefficients)
+    return _sum(space.places, coefficients), int(row @ row)
+
+
+def _prove(
+    space: Geometry,
+    c: list[int],
+    v: list[Objects],
+    beta: Objects,
+    bent: list[tuple[int, Objects, int]],
+    lam: Fraction,
+) -> int | None:
+    """nu with [[sigma, -beta'/2], [-beta/2, nu I - Q]] >= 0, sigma = lambda - nu - 1/4 sum c, proved in integers."""
+    bits = EXTRA_BITS + max([x.bit_length() for x in c] + [length.bit_length() for _, _, length in bent], default=0)
+    scale = [-(-(1 << bits) // x) for x in c]
+    scale += [-2 * q * isqrt((1 << 2 * bits) // length) for q, _, length in bent]
+    vectors = [*v, *(row for _, row, _ in bent)]
+    size = len(beta)
+    product = [[0] * size for _ in range(size)]
+    if vectors:
+        V = np.array(vectors, dtype=object).reshape(len(vectors), size)
+        left = fmpz_mat((V * np.array(scale, dtype=object)[:, None]).tolist())
+        product = [[int(x) for x in row] for row in (fmpz_mat(V.T.tolist()) * left).tolist()]
+    sigma, nu = _guess(space, beta, product, bits)
+    rest = lam - Fraction(sum(c), 4)
+    room = float(rest) - sigma - nu
+    if not room > 0:
+        return None
+    chosen = ceil(nu + room / 2)
+    top = 4 * (rest - chosen)
+    first = [(top.numerator << bits) // top.denominator, *(-(int(b) << bits) for b in beta)]
+    lower = [
+        [((4 * chosen * m) << bits) - x for m, x in zip(*rows, strict=True)]
+        for rows in zip(space.metric, product, strict=True)
+    ]
+    return chosen if positive([first, *([first[i + 1], *row] for i, row in enumerate(lower))]) else None
+
+
+def _guess(space: Geometry, beta: Objects, product: list[list[int]], bits: int) -> tuple[float, float]:
+    """sigma and nu in floats, in orthonormal coordinates."""
+    Q = np.array([[x / (4 << bits) for x in row] for row in product])
+    b = np.array([float(x) / 2 for x in beta])
+    if space.places is not space.originals:
+        G = np.array(space.metric, dtype=np.float64)
+        values, vectors = np.linalg.eigh(G)
+        root = vectors[:, values > 1e-12 * values[-1]] / np.sqrt(values[values > 1e-12 * values[-1]])
+        Q, b = root.T @ Q @ root, root.T @ b
+    return smallest(b, Q)
+
+
+def positive(M: list[list[int]]) -> bool:
+    """Whether M is proved positive semidefinite: L L' for a float factor L, and a rest with a dominant diagonal."""
+    keep = [i for i, row in enumerate(M) if any(row)]
+    if any(M[i][i] <= 0 for i in keep):
+        return False
+    if not keep:
+        return True
+    exponents = [M[i][i].bit_length() // 2 for i in keep]
+    near = np.array(
+        [[_quotient(M[i][j], exponents[a] + exponents[b]) for b, j in enumerate(keep)] for a, i in enumerate(keep)]
+    )
+    near[np.arange(len(keep)), np.arange(len(keep))] -= len(keep) * 2.0**-44
+    try:
+        factor = np.linalg.cholesky(near)
+    except np.linalg.LinAlgError:
+        return False
+    whole = [[int(x) for x in row] for row in np.rint(factor * 2.0**FACTOR_BITS)]
+    L = fmpz_mat([[x << exponents[a] for x in row] for a, row in enumerate(whole)])
+    E = (fmpz_mat([[M[i][j] << 2 * FACTOR_BITS for j in keep] for i in keep]) - L * L.transpose()).tolist()
+    least = [1 << max(exponents) - x for x in exponents]  # dominance after scaling rows and columns by powers of two
+    return all(
+        2 * row[i] * least[i] >= sum(abs(x) * s for x, s in zip(row, least, strict=True)) and row[i] >= 0
+        for i, row in enumerate(E)
+    )
+
+
+def _quotient(x: int, exponent: int) -> float:
+    """x / 2^exponent"""
+    return float(Fraction(x, 1 << exponent)) if abs(x).bit_length() - exponent > -1000 else 0.0
+
+
+def _written(
+    exact: Exact,
+    count: int,
+    nu: int,
+    p: dict[int, int],
+    q: dict[int, int],
+    excess: dict[int, int],
+    leaders: list[tuple[int, dict[int, int]]],
+    c: list[int],
+) -> CellProof:
+    names = [int(k) for k in exact.firsts]
+    rows = sorted({*p, *(k for k in q if k < count)})
+    normals = sorted({*(k - count for k in q if k >= count), *(k - count for k in excess)})
+    return CellProof(
+        nu=nu,
+        rows=tuple(names[k] for k in rows),
+        p=tuple(p.get(k, 0) for k in rows),
+        q=tuple(q.get(k, 0) for k in rows),
+        normals=tuple(normals),
+        excess=tuple(excess.get(count + j, 0) for j in normals),
+        squares=tuple(q.get(count + j, 0) for j in normals),
+        leaders=tuple(_leader(names, count, k, own, c_k) for (k, own), c_k in zip(leaders, c, strict=True)),
+    )
+
+
+def _leader(names: list[int], count: int, k: int, weights: dict[int, int], c: int) -> Leader:
+    near = sorted(j for j in weights if j < count)
+    normals = sorted(j - count for j in weights if j >= count)
+    return Leader(
+        row=names[k],
+        c=c,
+        near=tuple(names[j] for j in near),
+        weights=tuple(weights[j] for j in near),
+        normals=tuple(normals),
+        normal_weights=tuple(weights[count + j] for j in normals),
+    )
+
+
+def exact_data(Z: Sequence[Vector], y: Vector, lam: Fraction, firsts: Indices, outputs: Sequence[Vector] = ()) -> Exact:
+    """The exact problem in integers."""
+    q = lcm(*(x.denominator for row in Z for x in row))
+    rows = tuple(tuple(int(x * q) for x in Z[k]) for k in firsts)
+    return Exact(rows, q, firsts, y, lam, (1,) * len(Z[0]), tuple(outputs))

@@ -1,0 +1,110 @@
+"""relu_cert.leaders: the bound never exceeds the optimum, and is near it where that is known."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from relu_cert.exact import matrix, vector
+from relu_cert.leaders import find_leaders
+from tests.leaders.planted import Y_SMALL, Z_SMALL, checked, found, neurons_of, solved
+from verify.leaders import Free
+
+ENTRY = st.integers(-4, 4)
+
+
+@settings(derandomize=True, max_examples=60, deadline=None)
+@given(st.data())
+def test_the_bound_is_below_the_optimum(data: st.DataObject) -> None:
+    """Random small data, squares and logistic: lower <= p*, known exactly from the list of patterns; the checker finds
+    the same bound."""
+    d = data.draw(st.integers(1, 3))
+    n = data.draw(st.integers(2, 7))
+    rows = [[data.draw(ENTRY) for _ in range(d)] for _ in range(n)]
+    loss = data.draw(st.sampled_from(("squares", "logistic")))
+    labels = st.sampled_from((-1, 1)) if loss == "logistic" else ENTRY
+    y = [data.draw(labels) for _ in range(n)]
+    if not any(any(row) for row in rows):
+        return
+    lam = data.draw(st.sampled_from(("1/5", "1/2", "1", "3")))
+    leaders, result = found(rows, y, lam, loss, seconds=0.3)
+    theta, lower = checked(rows, y, lam, leaders, loss == "logistic")
+    assert theta == leaders.theta
+    assert lower == leaders.lower or (loss == "logistic" and 0 <= lower - leaders.lower < Fraction(1, 10**20))
+    assert leaders.lower <= result.value.upper
+
+
+@pytest.mark.parametrize(("lam", "most"), [("10", 0.001), ("5", 0.03), ("1", 0.08)])
+def test_the_bound_is_near_the_optimum(lam: str, most: float) -> None:
+    """Ten rows in the plane: within a few per cent of p*."""
+    leaders, result = found(Z_SMALL, Y_SMALL, lam, seconds=3.0)
+    assert float(result.value.upper - leaders.lower) <= most * float(result.value.upper)
+
+
+def test_the_bound_is_near_the_optimum_of_the_logistic_loss() -> None:
+    """The same with labels and the logistic loss."""
+    y = [1 if t > 0 else -1 for t in Y_SMALL]
+    leaders, result = found(Z_SMALL, y, "1", "logistic", seconds=3.0)
+    assert float(result.value.upper - leaders.lower) <= 0.05 * float(result.value.upper)
+
+
+def test_cells_help() -> None:
+    """With time for cells the bound is better than with one cell for each sign."""
+    rng = np.random.default_rng(3)
+    rows = rng.integers(-9, 10, (20, 3)).tolist()
+    y = rng.integers(-3, 4, 20).tolist()
+    result = solved(rows, y, "4")
+    heard: list[Fraction] = []
+    best = find_leaders(
+        matrix(rows),
+        vector(y),
+        Fraction(4),
+        neurons_of(result),
+        20.0,
+        good=1e-9,
+        tell=lambda leaders: heard.append(leaders.lower),
+    )
+    assert best is not None and heard == sorted(heard) and heard[-1] == best.lower
+    gaps = [float(result.value.upper - lower) for lower in heard]
+    assert gaps[-1] < 0.9 * gaps[0]
+    assert len(best.plus.cells) > 1 or len(best.minus.cells) > 1
+
+
+def test_a_network_that_is_far_from_optimal_still_gives_a_bound() -> None:
+    """No neurons at all: theta = y scaled; the bound holds."""
+    result = solved(Z_SMALL, Y_SMALL, "5")
+    leaders = find_leaders(matrix(Z_SMALL), vector(Y_SMALL), Fraction(5), [], 1.0)
+    assert leaders is not None
+    assert 0 < leaders.lower <= result.value.upper
+    assert checked(Z_SMALL, Y_SMALL, "5", leaders)[1] == leaders.lower
+
+
+def test_free_outputs() -> None:
+    """An output bias and a skip connection: theta is exactly orthogonal to their outputs; the bound is below the value
+    of the penalised problem and below the objective of a network with free terms."""
+    Z, y = matrix(Z_SMALL), vector(Y_SMALL)
+    outputs = ((Fraction(1),) * len(y), *zip(*Z, strict=True))
+    result = solved(Z_SMALL, Y_SMALL, "5")
+    leaders = find_leaders(Z, y, Fraction(5), neurons_of(result), 1.0, outputs=outputs)
+    assert leaders is not None
+    theta, lower = checked(Z_SMALL, Y_SMALL, "5", leaders, free=Free(outputs=tuple(map(tuple, outputs))))
+    assert all(sum(b * t for b, t in zip(column, theta, strict=True)) == 0 for column in outputs)
+    assert 0 < lower == leaders.lower <= result.value.upper
+    B = np.array([[float(x) for x in column] for column in outputs]).T
+    target = np.array([float(x) for x in y])
+    rest = target - B @ np.linalg.lstsq(B, target, rcond=None)[0]
+    assert float(lower) <= 0.5 * float(rest @ rest)  # the network without neurons
+
+
+def test_wide_data_are_bounded_with_few_directions() -> None:
+    """40 rows and 90 columns: more than the directions that are tried first."""
+    rng = np.random.default_rng(1)
+    rows = (rng.integers(-9, 10, (40, 3)) @ rng.integers(-3, 4, (3, 90)) + rng.integers(-1, 2, (40, 90))).tolist()
+    y = rng.choice([-1, 1], 40).tolist()
+    leaders = find_leaders(matrix(rows), vector(y), Fraction(200), [], 3.0)
+    assert leaders is not None
+    assert checked(rows, y, "200", leaders)[1] == leaders.lower > 0
