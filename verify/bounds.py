@@ -87,3 +87,15 @@ def no_negative_eigenvalue(M: fmpz_mat) -> bool:
     """For symmetric M all roots of det(x I - M) are real, and none is negative iff its coefficients alternate."""
     coefficients = M.charpoly().coeffs()
     return all(c * (-1) ** k >= 0 for k, c in enumerate(reversed(coefficients)))
+
+
+def alike(matrices: Iterable[fmpq_mat]) -> list[list[int]]:
+    """The numbers of equal matrices together, in the order of their first."""
+    groups: list[tuple[fmpq_mat, list[int]]] = []
+    for a, A in enumerate(matrices):
+        group = next((group for known, group in groups if known == A), None)
+        if group is None:
+            groups.append((A, [a]))
+        else:
+            group.append(a)
+    return [group for _, group in groups]

@@ -4,7 +4,7 @@ every residual r of the ball |r - theta| <= R. FORMAT.md has the inequalities.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -101,8 +101,13 @@ class Face:
     W: Matrix
 
 
-def read_class(ball: Ball, patterns: Patterns | None, node: Node) -> Class:
-    """Reject unless the face is stable over the ball."""
+Reader = Callable[[Ball, dict[str, Node]], Class]
+
+
+def read_class(
+    ball: Ball, patterns: Patterns | None, node: Node, relu: Reader | None = None, direct: Reader | None = None
+) -> Class:
+    """Reject unless the face is stable over the ball, or as the readers of its fields have it."""
     problem = ball.problem
     if problem.model == "gated":
         pattern = node.record("pattern")["pattern"]
@@ -112,7 +117,7 @@ def read_class(ball: Ball, patterns: Patterns | None, node: Node) -> Class:
         return Class((0, mask), (), 0, on_rows(ball.Z, mask), ball.zeta_squared)
     first = FIRST[problem.model]
     fields = node.record(first, *(("pattern",) if first == "sign" else ()), "kinks", "basis", "idle", "fixed")
-    return read_relu(ball, fields) if first == "sign" else read_direct(ball, fields)
+    return (relu or read_relu)(ball, fields) if first == "sign" else (direct or read_direct)(ball, fields)
 
 
 def read_relu(ball: Ball, fields: dict[str, Node]) -> Class:

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from flint import fmpq_mat
 
-from verify.bounds import column, dual_basis, identity, matrix, root_above
+from verify.bounds import alike, column, dual_basis, identity, matrix, root_above
 from verify.classes import Ball, Class
 from verify.patterns import mask_of
 from verify.polynomials import at_most, rows
@@ -62,18 +62,8 @@ def superclasses(moving: Moving, lift: Matrix, node: Node) -> Groups:
     if W is None:
         raise node.reject("independent rows")
     Pi = identity(problem.n) - L.transpose() * W
-    kernels: list[fmpq_mat] = []
-    groups: list[list[int]] = []
-    for a, class_ in enumerate(classes):
-        seen = Pi * class_.B
-        kernel = seen * seen.transpose()
-        place = next((s for s, known in enumerate(kernels) if known == kernel), None)
-        if place is None:
-            kernels.append(kernel)
-            groups.append([a])
-        else:
-            groups[place].append(a)
-    return groups
+    seen = (Pi * class_.B for class_ in classes)
+    return alike(B * B.transpose() for B in seen)
 
 
 def antipodal(moving: Moving, lift: Matrix) -> Groups:

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from flint import fmpq_mat
 
-from verify.bounds import column, dual_basis, identity, matrix, rational, root_above, vector
+from verify.bounds import alike, column, dual_basis, identity, matrix, rational, root_above, vector
 from verify.classes import Ball, Class
 from verify.problem import dot, square
 from verify.text import Matrix, Node, Vector, show
@@ -34,20 +34,8 @@ class Candidates:
     @cached_property
     def members(self) -> list[list[int]]:
         """The superclasses: classes that are not mixed with the same matrix Pi G Pi, in the order of their first."""
-        kernels: list[fmpq_mat] = []
-        members: list[list[int]] = []
-        for a in range(len(self.classes)):
-            if a in self.mixed:
-                continue
-            kernel = self.kernel(a)
-            for known, group in zip(kernels, members, strict=True):
-                if known == kernel:
-                    group.append(a)
-                    break
-            else:
-                kernels.append(kernel)
-                members.append([a])
-        return members
+        plain = [a for a in range(len(self.classes)) if a not in self.mixed]
+        return [[plain[i] for i in group] for group in alike(map(self.kernel, plain))]
 
     @cached_property
     def outputs(self) -> list[fmpq_mat]:
