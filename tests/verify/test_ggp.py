@@ -1,4 +1,4 @@
-"""verify.ggp: evidence about general position is accepted exactly where it proves something."""
+"""verify.rules.ggp: evidence about general position is accepted exactly where it proves something."""
 
 import contextlib
 import copy

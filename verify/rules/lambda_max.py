@@ -30,7 +30,7 @@ def check_lambda_max(problem: Problem, facts: Facts, node: Node) -> Facts:
         return proved(LAMBDA_MAX, squared)
     first = "sign" if problem.model == "relu" else "block"
     parts = fields["attained"].record(first, "u")
-    output, u = neuron_output(problem, patterns, parts[first], parts["u"])
+    output, u = neuron_output(problem, facts, parts[first], parts["u"])
     reached = dot(y, output)
     if squared and not any(u):
         raise parts["u"].reject("a direction, not zero")
