@@ -4,7 +4,7 @@ every residual r of the ball |r - theta| <= R. FORMAT.md has the inequalities.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -103,8 +103,13 @@ class Face:
     W: Matrix
 
 
-def read_class(ball: Ball, patterns: Patterns | None, node: Node, sides: Mapping[int, int] = NO_SIDES) -> Class:
-    """Reject unless the face is stable over the ball; `sides`: of convex hyperplanes, on which they are looked at."""
+Reader = Callable[[Ball, dict[str, Node]], Class]
+
+
+def read_class(
+    ball: Ball, patterns: Patterns | None, node: Node, relu: Reader | None = None, direct: Reader | None = None
+) -> Class:
+    """Reject unless the face is stable over the ball, or as the readers of its fields have it."""
     problem = ball.problem
     if problem.model == "gated":
         pattern = node.record("pattern")["pattern"]
@@ -114,10 +119,10 @@ def read_class(ball: Ball, patterns: Patterns | None, node: Node, sides: Mapping
         return Class((0, mask), (), 0, on_rows(ball.Z, mask), ball.zeta_squared)
     first = FIRST[problem.model]
     fields = node.record(first, *(("pattern",) if first == "sign" else ()), "kinks", "basis", "idle", "fixed")
-    return read_relu(ball, fields, sides) if first == "sign" else read_direct(ball, fields)
+    return (relu or read_relu)(ball, fields) if first == "sign" else (direct or read_direct)(ball, fields)
 
 
-def read_relu(ball: Ball, fields: dict[str, Node], sides: Mapping[int, int]) -> Class:
+def read_relu(ball: Ball, fields: dict[str, Node], sides: Mapping[int, int] = NO_SIDES) -> Class:
     """v = P sum_D t_k z_k with v.z_k > 0 on D, < 0 off D and the kinks, and p_c <= mu_c <= l_c on the kinks; where only
     one side of a kink is looked at, p_c <= mu_c (side 1) or mu_c <= l_c (side -1) is enough."""
     Z, n, R_squared = ball.problem.Z, ball.problem.n, ball.R_squared

@@ -4,32 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 
 from flint import fmpq_mat
 
 from verify.bounds import column, dual_basis, identity, matrix, rational, root_above
-from verify.classes import Ball, Class, Face, frobenius, on_rows, read_face
+from verify.classes import Ball, Class, Face, frobenius, on_rows, read_class, read_face
 from verify.patterns import Patterns, mask_of
 from verify.polynomials import Polynomial, add, at_least, at_most, length_squared, rows
-from verify.problem import FIRST, SIGNS, square
+from verify.problem import SIGNS, square
 from verify.text import Node, show
 
 
 def read_moving(ball: Ball, patterns: Patterns | None, S: fmpq_mat, node: Node) -> Class:
     """Reject unless the class has its face on the whole path, and its region is concave over the ball."""
-    problem = ball.problem
-    if problem.model == "gated":
-        pattern = node.record("pattern")["pattern"]
-        mask = pattern.pattern(problem.n)
-        if patterns is None or mask not in patterns:
-            raise pattern.reject("a pattern in D_Z, by the fact patterns")
-        return Class((0, mask), (), 0, on_rows(ball.Z, mask), ball.zeta_squared)
-    first = FIRST[problem.model]
-    fields = node.record(first, *(("pattern",) if first == "sign" else ()), "kinks", "basis", "idle", "fixed")
-    return moving_relu(ball, S, fields) if first == "sign" else moving_direct(ball, S, fields)
+    return read_class(ball, patterns, node, partial(moving_relu, S), partial(moving_direct, S))
 
 
-def moving_relu(ball: Ball, S: fmpq_mat, fields: dict[str, Node]) -> Class:
+def moving_relu(S: fmpq_mat, ball: Ball, fields: dict[str, Node]) -> Class:
     """z_k.v >= 0 on D, <= 0 off D and the kinks, and p_c <= mu_c <= l_c on the kinks, for every tau."""
     Z, n = ball.problem.Z, ball.problem.n
     xi = SIGNS[fields["sign"].text("+", "-")]
@@ -119,7 +111,7 @@ def aside_piece(ball: Ball, S: fmpq_mat, node: Node) -> Class:
     return Class((xi, base), (), 0, on_rows(ball.Z, base) * P, ball.zeta_squared)
 
 
-def moving_direct(ball: Ball, S: fmpq_mat, fields: dict[str, Node]) -> Class:
+def moving_direct(S: fmpq_mat, ball: Ball, fields: dict[str, Node]) -> Class:
     """v = Proj_C(X_b's): multipliers >= 0 on the kinks, the other constraints hold, for every tau."""
     problem = ball.problem
     b = fields["block"].index(len(problem.groups))

@@ -23,23 +23,21 @@ BITS = bytes.maketrans(b"01", b"\0\1")
 BATCH_BITS = 2**28
 
 
-def check_multipliers(
-    problem: Problem, patterns: Patterns | None, theta: Vector, squared: Fraction, node: Node
-) -> None:
-    """Reject unless the multipliers prove that theta is dual feasible for lambda^2 = squared."""
+def check_multipliers(problem: Problem, patterns: Patterns | None, theta: Vector, most: Fraction, node: Node) -> None:
+    """Reject unless the multipliers prove that theta is dual feasible for lambda^2 = most."""
     if problem.model == "cgl":
-        check_direct(problem, theta, squared, node)
+        check_direct(problem, theta, most, node)
     elif patterns is None:
         raise node.reject("the fact patterns, which the multipliers of a network rest on", "none")
     elif problem.model == "gated":
         if node.value is not None:
             raise node.reject("null")
-        check_norms(problem, gated_rows(patterns, theta), squared, f"{node.place} for pattern ")
+        check_norms(problem, gated_rows(patterns, theta), most, f"{node.place} for pattern ")
     else:
         sides = node.record("+", "-")
         for sign, xi in SIGNS.items():
             t = tuple(xi * x for x in theta)
-            check_norms(problem, piece_rows(patterns, t, sides[sign]), squared, f"{sides[sign].place} entry ")
+            check_norms(problem, piece_rows(patterns, t, sides[sign]), most, f"{sides[sign].place} entry ")
 
 
 def check_direct(problem: Problem, theta: Vector, squared: Fraction, node: Node) -> None:
@@ -71,14 +69,9 @@ def gated_rows(patterns: Patterns, theta: Vector) -> Iterator[Row]:
         yield mask, on_bits(bit_text(mask, len(p)), p), q
 
 
-def positive_rows(t: Vector) -> int:
-    """P = {k : t_k > 0}"""
-    return mask_of(k for k, t_k in enumerate(t) if t_k > 0)
-
-
 def piece_rows(patterns: Patterns, t: Vector, node: Node) -> Iterator[Row]:
-    """The m of every piece: the restriction of the open cells to P. Each piece has exactly one."""
-    P = positive_rows(t)
+    """The m of every piece: the restriction of the open cells to P = {k : t_k > 0}. Each piece has exactly one."""
+    P = mask_of(k for k, t_k in enumerate(t) if t_k > 0)
     pieces = {mask & P for mask in patterns.masks[: patterns.open_cells]}
     entries = node.array()
     for row, entry in zip(read_entries(t, P, entries), entries, strict=True):
@@ -87,12 +80,8 @@ def piece_rows(patterns: Patterns, t: Vector, node: Node) -> Iterator[Row]:
         pieces.remove(row[0] & P)
         yield row
     if pieces:
-        raise node.reject("an entry for every piece", f"none for {piece_text(min(pieces), P, len(t))}")
-
-
-def piece_text(piece: int, P: int, n: int) -> str:
-    """A piece for a message: * for the rows that are not in P."""
-    return "".join(c if P >> k & 1 else "*" for k, c in enumerate(bit_text(piece, n)))
+        missing = "".join(c if P >> k & 1 else "*" for k, c in enumerate(bit_text(min(pieces), len(t))))
+        raise node.reject("an entry for every piece", f"none for {missing}")
 
 
 def read_entries(t: Vector, P: int, entries: Iterable[Node]) -> Iterator[Row]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 from verify.classes import Ball, Class, frobenius
-from verify.multipliers import Row, gated_rows, piece_text, positive_rows, products, pushed, read_entries
+from verify.multipliers import Row, gated_rows, products, pushed, read_entries
 from verify.patterns import Patterns, mask_of
 from verify.problem import SIGNS, Problem, square, transposed
 from verify.text import Node, bit_text, show
@@ -58,7 +58,7 @@ def lengths(problem: Problem, rows: Iterable[Row]) -> Iterator[tuple[int, Fracti
 def not_out(ball: Ball, xi: int, multipliers: Node) -> tuple[int, set[int]]:
     """ReLU: P = {k : t_k > 0}, and the pieces, restrictions to P, that the multipliers of `dual` do not prove out."""
     t = tuple(xi * x for x in ball.theta)
-    P = positive_rows(t)
+    P = mask_of(k for k, t_k in enumerate(t) if t_k > 0)
     bounds = lengths(ball.problem, read_entries(t, P, multipliers.array()))
     return P, {base & P for base, length in bounds if length >= ball.out_below}
 
@@ -86,5 +86,5 @@ def check_side(ball: Ball, patterns: Patterns, xi: int, classes: Sequence[Class]
         if length >= ball.out_below:
             raise entry.reject(f"|Z'm|^2 < {show(ball.out_below)}", show(length))
     if needed:
-        missing = piece_text(min(needed), apart, n)
+        missing = "".join(c if apart >> k & 1 else "*" for k, c in enumerate(bit_text(min(needed), n)))
         raise out.reject("a class or an entry for every fine piece that is not out", f"none for {missing}")

@@ -13,7 +13,7 @@ from typing import Any
 
 from verify.bounds import matrix
 from verify.classes import Ball, on_rows
-from verify.multipliers import gated_rows, positive_rows, products, read_entries
+from verify.multipliers import gated_rows, products, read_entries
 from verify.neurons import Neuron, are_independent, constraints
 from verify.patterns import Patterns, mask_of
 from verify.problem import SIGNS, dot, times
@@ -73,7 +73,8 @@ class Optimum:
         """ReLU: the base and v = Z'm of the pieces that are not out, each with the entry of its multiplier."""
         problem, t = self.ball.problem, tuple(xi * x for x in self.ball.theta)
         entries = self.bounds.record("+", "-")[sign].array()
-        found = products(problem, read_entries(t, positive_rows(t), entries))
+        P = mask_of(k for k, t_k in enumerate(t) if t_k > 0)
+        found = products(problem, read_entries(t, P, entries))
         for entry, (base, p, q) in zip(entries, found, strict=True):
             if sum(x**2 for x in p) >= (problem.lam * q) ** 2:
                 yield entry, base, tuple(Fraction(x, q) for x in p)

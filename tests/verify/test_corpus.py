@@ -151,7 +151,7 @@ FALLBACK: dict[str, Callable[..., object]] = {
 MODULES = (
     "certificate",
     "claims/__init__",
-    "claims/optimum",
+    "claims/optimal",
     "cover/check",
     "cover/lines",
     "cover/strict",

@@ -22,8 +22,9 @@ from relu_cert.solve import prepare, solve
 from tests.path.cases import facts_on, network
 from tests.verify.mutate import mutants
 from verify import Limits, Rejected, VerifyError, check
-from verify.facts import LAMBDA_MAX, PATH, PATTERNS
-from verify.problem import read_problem
+from verify.facts import CURVE
+from verify.facts import Facts as Checked
+from verify.problem import Problem, read_problem
 from verify.rules import check_facts
 from verify.rules.curve import Curve, check_curve
 from verify.text import Node, load
@@ -54,19 +55,19 @@ def text_of(name: str) -> str:
 
 
 @cache
-def ground(name: str) -> tuple[Any, Any, Any, Any]:
+def ground(name: str) -> tuple[Problem, Checked]:
     """What a curve rests on in this certificate, checked."""
     content = json.loads(text_of(name))
     fields = load(json.dumps(content).encode(), Limits()).record(*content)
     problem = read_problem(fields["problem"])
     earlier = {key: value for key, value in content["facts"].items() if key in ("patterns", "lambda_max", "path")}
     known = check_facts(problem, Node(earlier))
-    return problem, known.get(PATTERNS), known.get(LAMBDA_MAX), known[PATH].pieces
+    return problem, known
 
 
 def judge(name: str, fact: Any) -> Curve:
     """The checker's own judgement of another fact `curve` in this certificate, whose path is accepted."""
-    return check_curve(*ground(name), Node(fact))
+    return check_curve(*ground(name), Node(fact))[CURVE]
 
 
 def reason(name: str, fact: Any) -> str:

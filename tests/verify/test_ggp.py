@@ -1,4 +1,4 @@
-"""verify.ggp: evidence about general position is accepted exactly where it proves something."""
+"""verify.rules.ggp: evidence about general position is accepted exactly where it proves something."""
 
 import contextlib
 import copy
@@ -15,6 +15,7 @@ from relu_cert.prove.ggp.model import GGP
 from relu_cert.prove.ggp.record import ggp_record
 from tests.verify.mutate import mutants
 from verify.errors import Declined, Rejected
+from verify.facts import COLUMNS, GROUPS, PATTERNS, Facts, proved
 from verify.patterns import Patterns
 from verify.problem import Problem
 from verify.roots import can_vanish, sign_of_sum
@@ -32,7 +33,8 @@ def direct(rows, groups):
 
 def verdict(problem, groups, columns=None, patterns=None):
     """What the checker says about the groups; Rejected or Declined if the evidence proves nothing."""
-    return check_ggp(problem, patterns, Node({"groups": groups, "columns": columns})).groups
+    known = Facts() if patterns is None else proved(PATTERNS, patterns)
+    return check_ggp(problem, known, Node({"groups": groups, "columns": columns})).get(GROUPS)
 
 
 DOMINANT = direct([[1, 0, 5, 0], [0, 1, 0, 7]], [(0, 1), (2,), (3,)])
@@ -294,8 +296,8 @@ def test_what_the_prover_finds_is_accepted(data):
     by_group = decide_position(Design(n, tuple(tuple(columns[j] for j in group) for group in groups)))
     by_column = decide_position(Design(n, tuple((column,) for column in columns)))
     record = json.loads(json.dumps(ggp_record(GGP(by_group, by_column))))
-    found = check_ggp(direct(rows, groups), None, Node(record))
-    for answer, said in ((by_group, found.groups), (by_column, found.columns)):
+    found = check_ggp(direct(rows, groups), Facts(), Node(record))
+    for answer, said in ((by_group, found.get(GROUPS)), (by_column, found.get(COLUMNS))):
         assert (said is None) == isinstance(answer, Unsettled)
         assert said is None or said[0] is isinstance(answer, Proof)
 

@@ -14,11 +14,11 @@ from verify.text import Node
 
 PROVED, REFUTED, UNDECIDED = VERDICTS = ("PROVED", "REFUTED", "UNDECIDED")
 TABLES = {
-    "optimum": ("patterns-complete", "optimal", "fit"),
+    "optimal": ("optimal",),
+    "single": ("patterns-complete", "fit", "ggp", "general-position", "breakpoints", "curve", "one-neuron"),
     "unique": ("p-unique", "convex-unique"),
     "polytope": ("optimal-set", "minimal", "connected", "min-norm"),
-    "position": ("ggp", "general-position"),
-    "paths": ("continuous", "set-continuous", "min-norm-continuous", "breakpoints", "curve", "one-neuron"),
+    "paths": ("continuous", "set-continuous", "min-norm-continuous"),
     "neurons": ("e-equals-a", "licq", "strict-complementarity", "sensitivity"),
     "network": (
         *("network-objective", "network-optimal", "network-own-optimal", "network-stationary", "network-balanced"),

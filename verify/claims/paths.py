@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from verify.claims import PROVED, REFUTED, Row, require
 from verify.claims.unique import WHAT, several
-from verify.facts import CURVE, JUMP, ONE_NEURON, PATH, SET, Facts
+from verify.facts import JUMP, PATH, SET, Facts
 from verify.problem import Problem
 from verify.text import Node, show
 
@@ -72,31 +72,6 @@ def several_here(problem: Problem, facts: Facts, node: Node) -> str:
     return f"{here}, {several(problem, facts, node)}"
 
 
-def breakpoints(problem: Problem, facts: Facts, node: Node) -> str:
-    """Unique networks on each interval, and other active neurons, or other faces, at its two ends."""
-    found = facts[CURVE]
-    require(bool(found.breakpoints), "a curve with at least one breakpoint", "none", node)
-    return (
-        f"{found.breakpoints} intervals of relative width 10^-12, in each of which the active neurons or their faces "
-        f"change; {found.branches} pieces on which no neuron enters or leaves"
-    )
-
-
-def curve(problem: Problem, facts: Facts, node: Node) -> str:
-    """Every sample lies in the tube of its piece, and each of its neurons is proved active."""
-    found = facts[CURVE]
-    require(bool(found.samples), "a curve with at least one lambda", "none", node)
-    return f"{found.samples} lambdas with the objective and all neurons, widths {found.narrowest} to {found.widest}"
-
-
-def one_neuron(problem: Problem, facts: Facts, node: Node) -> str:
-    """A single neuron on a single feature: zero from the top on; below, each branch is optimal between its jumps."""
-    found = facts[ONE_NEURON]
-    count = max(found.branches - 1, 0)
-    said = f"one neuron is zero for lambda >= {show(found.top)}; below, {found.branches} branches with {count} jumps"
-    return f"{said}, and the neuron of the other sign is as good at every lambda" if found.twins else said
-
-
 TABLE = (
     Row("continuous", PROVED, (PATH,), continuous),
     Row("continuous", REFUTED, (JUMP,), jumps),
@@ -106,7 +81,4 @@ TABLE = (
     Row("set-continuous", REFUTED, (JUMP,), jumps),
     Row("min-norm-continuous", PROVED, (PATH,), min_norm_continuous),
     Row("min-norm-continuous", REFUTED, (JUMP,), min_norm_jumps),
-    Row("breakpoints", PROVED, (CURVE,), breakpoints),
-    Row("curve", PROVED, (CURVE,), curve),
-    Row("one-neuron", PROVED, (ONE_NEURON,), one_neuron),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from verify.facts import PRIMAL, Facts
 from verify.multipliers import check_direct
 from verify.network.weights import Weights
 from verify.problem import Problem, dot, square
@@ -30,7 +31,7 @@ def check_own(problem: Problem, weights: Weights, node: Node) -> Own:
     if not masks:
         raise node.reject("null, because the network has no pattern")
     program = problem.written_out(masks)
-    point = check_primal(program, None, fields["primal"])
+    point = check_primal(program, Facts(), fields["primal"])[PRIMAL]
     dual = fields["dual"].record("theta", "multipliers")
     theta = dual["theta"].vector(problem.n)
     check_direct(program, theta, problem.lam**2, dual["multipliers"])

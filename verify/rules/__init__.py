@@ -1,7 +1,6 @@
 """The rules, one file for each fact of a certificate: what it proves, what it rests on, where it applies, its check.
 
-A rule is loaded only where its fact is there. `elastic` and `logistic` have the rules that are others for delta > 0 and
-for the logistic loss.
+It is loaded only where its fact is there. `elastic` (delta > 0) and `logistic` have the rules that are others there.
 """
 
 from __future__ import annotations

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 
 from verify.bounds import root_above
-from verify.classes import Ball, Class, on_rows, read_class, read_face
+from verify.classes import Ball, Class, on_rows, read_class, read_face, read_relu
 from verify.cover.check import Cover
 from verify.cover.ties import Tie
 from verify.facts import COVER, DUAL, VALUE, Facts
@@ -42,7 +43,7 @@ def checked(ball: Ball, cover: Cover, number: int, tie: Tie, node: Node) -> Clas
     first = names(cover)
     heights = cover.lines.heights(tie.u)
     sides = {first[c]: tie.side[c] for c in cover.weights[tie.xi].convex if not heights[c]}
-    found = read_class(ball, None, node, sides)
+    found = read_class(ball, None, node, partial(read_relu, sides=sides))
     xi, D = found.key
     side = [sides.get(first[c], 0) for c in range(len(cover.lines.rows))]
     for k, (c, a) in enumerate(zip(cover.lines.line, cover.lines.multiple, strict=True)):

@@ -34,10 +34,9 @@ class Curve:
     widest: int
 
 
-def check_curve(
-    problem: Problem, patterns: Patterns | None, largest_squared: Fraction | None, pieces: list[Piece], node: Node
-) -> Curve:
-    """Reject unless every breakpoint and every sample is proved. The pieces are those of the path."""
+def check_curve(problem: Problem, facts: Facts, node: Node) -> Facts:
+    """Reject unless every breakpoint and every sample is proved, on the ground of the path."""
+    patterns, largest_squared, pieces = facts.get(PATTERNS), facts.get(LAMBDA_MAX), facts[PATH].pieces
     fields = node.record("breakpoints", "branches", "samples")
     before: Fraction | None = None
     for entry in fields["breakpoints"].array():
@@ -49,7 +48,7 @@ def check_curve(
         check_branch(pieces, entry)
     widths = [check_sample(problem, patterns, pieces, entry) for entry in fields["samples"].array()]
     number, branches = (len(fields[key].array()) for key in ("breakpoints", "branches"))
-    return Curve(number, branches, len(widths), min(widths, default=0), max(widths, default=0))
+    return proved(CURVE, Curve(number, branches, len(widths), min(widths, default=0), max(widths, default=0)))
 
 
 def check_breakpoint(
@@ -211,9 +210,4 @@ def squares(classes: list[Class], s: fmpq_mat) -> list[Fraction]:
     return [square(vector(a.B.transpose() * s)) for a in classes]
 
 
-def check(problem: Problem, facts: Facts, node: Node) -> Facts:
-    """The curve on the ground of the path."""
-    return proved(CURVE, check_curve(problem, facts.get(PATTERNS), facts.get(LAMBDA_MAX), facts[PATH].pieces, node))
-
-
-RULE = Rule((CURVE,), check, rests=(PATH,), may=(PATTERNS, LAMBDA_MAX))
+RULE = Rule((CURVE,), check_curve, rests=(PATH,), may=(PATTERNS, LAMBDA_MAX))

@@ -62,7 +62,7 @@ class Linear:
         return max(first + ratio * second, ratio * first + ratio**2 * second)
 
 
-def check_derivatives(problem: Problem, facts: Facts, node: Node) -> Derivatives:
+def check_derivatives(problem: Problem, facts: Facts, node: Node) -> Facts:
     """Reject unless all derivatives are within the radius of those listed."""
     found, theta, value = facts[NEURONS], facts[DUAL].theta, facts[VALUE]
     not_in_field(found.system, node)
@@ -78,7 +78,7 @@ def check_derivatives(problem: Problem, facts: Facts, node: Node) -> Derivatives
         for key in ("freedom", "sure"):
             if fields[key].value is not None:
                 raise fields[key].reject("null without the derivatives by y")
-        return Derivatives(radius, None, None)
+        return proved(DERIVATIVES, Derivatives(radius, None, None))
     parts = fields["y"].record("alpha", "r")
     r_y = matrix((row.vector(n) for row in parts["r"].array(n)), n)
     alpha_y = matrix((row.vector(n) for row in parts["alpha"].array(k)), n)
@@ -92,7 +92,7 @@ def check_derivatives(problem: Problem, facts: Facts, node: Node) -> Derivatives
     sure = None
     if fields["sure"].value is not None:
         sure = check_sure(problem, theta, system.R, (freedom, n * radius), fields["sure"])
-    return Derivatives(radius, (freedom, n * radius), sure)
+    return proved(DERIVATIVES, Derivatives(radius, (freedom, n * radius), sure))
 
 
 def read_system(problem: Problem, theta: Vector, R: Fraction, found: OptimalSet, node: Node) -> tuple[Linear, int]:
@@ -141,8 +141,4 @@ def column_of(A: fmpq_mat, j: int) -> fmpq_mat:
     return fmpq_mat(A.nrows(), 1, [A[i, j] for i in range(A.nrows())])
 
 
-RULE = Rule(
-    (DERIVATIVES,),
-    lambda problem, facts, node: proved(DERIVATIVES, check_derivatives(problem, facts, node)),
-    rests=(DUAL, VALUE, NEURONS),
-)
+RULE = Rule((DERIVATIVES,), check_derivatives, rests=(DUAL, VALUE, NEURONS))

@@ -25,14 +25,6 @@ MOST_SUPPORTS = 1_000_000
 
 
 @dataclass(frozen=True)
-class Position:
-    """Whether the blocks, and the columns, are in general position, and the reason; None if nothing is said."""
-
-    groups: tuple[bool, str] | None
-    columns: tuple[bool, str] | None
-
-
-@dataclass(frozen=True)
 class Blocks:
     """A positive multiple of X, its blocks or its columns: `block(b)` are the integer columns of X_b, of length n."""
 
@@ -52,15 +44,18 @@ class Blocks:
         return [[next(entries) for _ in self.block(b)] for b in support]
 
 
-def check_ggp(problem: Problem, patterns: Patterns | None, node: Node) -> Position:
-    """Reject unless what is said about the groups and about the columns is proved."""
+def check_ggp(problem: Problem, facts: Facts, node: Node) -> Facts:
+    """Reject unless what is said about the groups and about the columns is proved: whether they are in general
+    position, and the reason."""
     fields = node.record("groups", "columns")
+    patterns = facts.get(PATTERNS)
     if problem.model == "relu" or (problem.model == "gated" and patterns is None):
         raise node.reject("a direct problem, or a gated network with the fact patterns")
-    return Position(
-        check_position(blocks_of(problem, patterns, False), fields["groups"]),
-        check_position(blocks_of(problem, patterns, True), fields["columns"]),
-    )
+    said = {
+        GROUPS: check_position(blocks_of(problem, patterns, False), fields["groups"]),
+        COLUMNS: check_position(blocks_of(problem, patterns, True), fields["columns"]),
+    }
+    return Facts({fact: answer for fact, answer in said.items() if answer is not None})
 
 
 def blocks_of(problem: Problem, patterns: Patterns | None, single: bool) -> Blocks:
@@ -157,11 +152,4 @@ def check_support(blocks: Blocks, support: tuple[int, ...], nullity: int, fields
     check_wins(support, basis, fields["wins"])
 
 
-def check(problem: Problem, facts: Facts, node: Node) -> Facts:
-    """What is said about the groups and about the columns, where something is."""
-    found = check_ggp(problem, facts.get(PATTERNS), node)
-    said = {GROUPS: found.groups, COLUMNS: found.columns}
-    return Facts({fact: answer for fact, answer in said.items() if answer is not None})
-
-
-RULE = Rule((GROUPS, COLUMNS), check, may=(PATTERNS,))
+RULE = Rule((GROUPS, COLUMNS), check_ggp, may=(PATTERNS,))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from verify.facts import LAMBDA_MAX, PATTERNS, proved
+from verify.facts import LAMBDA_MAX, PATTERNS, Facts, proved
 from verify.multipliers import check_multipliers
 from verify.patterns import Patterns
 from verify.problem import Problem, dot, square, transposed
@@ -16,8 +16,9 @@ from verify.rules.primal import neuron_output
 from verify.text import Node, Vector, show
 
 
-def check_lambda_max(problem: Problem, patterns: Patterns | None, node: Node) -> Fraction:
+def check_lambda_max(problem: Problem, facts: Facts, node: Node) -> Facts:
     """Reject unless `squared` is lambda_max^2 exactly."""
+    patterns = facts.get(PATTERNS)
     fields = node.record("squared", "multipliers", "attained")
     squared = fields["squared"].number()
     if squared < 0:
@@ -26,17 +27,17 @@ def check_lambda_max(problem: Problem, patterns: Patterns | None, node: Node) ->
     check_multipliers(problem, patterns, y, squared, fields["multipliers"])
     if problem.model == "gated":
         check_gated(problem, patterns, y, squared, fields["attained"])
-        return squared
+        return proved(LAMBDA_MAX, squared)
     first = "sign" if problem.model == "relu" else "block"
     parts = fields["attained"].record(first, "u")
-    output, u = neuron_output(problem, patterns, parts[first], parts["u"])
+    output, u = neuron_output(problem, facts, parts[first], parts["u"])
     reached = dot(y, output)
     if squared and not any(u):
         raise parts["u"].reject("a direction, not zero")
     if reached < 0 or reached**2 != squared * square(u):
         expected = f"y.(output of u) = sqrt(squared) |u|, its square {show(squared * square(u))}"
         raise parts["u"].reject(expected, f"{show(reached)}, its square {show(reached**2)}")
-    return squared
+    return proved(LAMBDA_MAX, squared)
 
 
 def check_gated(problem: Problem, patterns: Patterns | None, y: Vector, squared: Fraction, node: Node) -> None:
@@ -51,9 +52,4 @@ def check_gated(problem: Problem, patterns: Patterns | None, y: Vector, squared:
         raise pattern.reject(f"|Z'D y|^2 = {show(squared)}", show(reached))
 
 
-RULE = Rule(
-    (LAMBDA_MAX,),
-    lambda problem, facts, node: proved(LAMBDA_MAX, check_lambda_max(problem, facts.get(PATTERNS), node)),
-    listed=True,
-    applies=everywhere,
-)
+RULE = Rule((LAMBDA_MAX,), check_lambda_max, listed=True, applies=everywhere)

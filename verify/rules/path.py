@@ -113,7 +113,7 @@ class Path:
     several: Several | None
 
 
-def check_path(problem: Problem, facts: Facts, node: Node) -> Path:
+def check_path(problem: Problem, facts: Facts, node: Node) -> Facts:
     """Reject unless each piece is a proof; whether they cover [lo, hi], at least up to lambda_max, is told."""
     fields = node.record("lo", "hi", "pieces")
     lo, hi = fields["lo"].number(), fields["hi"].number()
@@ -130,7 +130,7 @@ def check_path(problem: Problem, facts: Facts, node: Node) -> Path:
         if piece.found.dimension > 0 and low <= high:
             several = several or Several(low, high, piece.found.dimension)
     end = reached >= hi or (largest_squared is not None and reached**2 >= largest_squared)
-    return Path(lo, hi, pieces, complete and end, unique, several)
+    return proved(PATH, Path(lo, hi, pieces, complete and end, unique, several))
 
 
 def check_piece(problem: Problem, patterns: Patterns | None, node: Node) -> Piece:
@@ -198,6 +198,4 @@ def tube(
     return R, R + root_above(max(at_most(length_squared(moved)), Fraction(0))), R
 
 
-RULE = Rule(
-    (PATH,), lambda problem, facts, node: proved(PATH, check_path(problem, facts, node)), listed=True, may=(LAMBDA_MAX,)
-)
+RULE = Rule((PATH,), check_path, listed=True, may=(LAMBDA_MAX,))

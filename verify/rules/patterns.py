@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from verify.count import count_sets
 from verify.errors import bounded
-from verify.facts import PATTERNS, proved
+from verify.facts import PATTERNS, Facts, proved
 from verify.patterns import Patterns, mask_of, rows_text
 from verify.problem import Problem, cleared
 from verify.restricted import Restricted, Subspaces, primitive, rank
@@ -20,7 +20,7 @@ from verify.text import Node, bit_text, describe, describe_indices
 MOST_BITS = 2**34  # in all patterns, and in all sets of parallel rows
 
 
-def check_patterns(problem: Problem, node: Node) -> Patterns:
+def check_patterns(problem: Problem, facts: Facts, node: Node) -> Facts:
     """Reject unless the fact `patterns` lists D_Z exactly."""
     bounded(problem.n**2, MOST_BITS, "pairs of rows", node.place)
     Z = [primitive(cleared(row)[0]) for row in problem.Z]
@@ -37,7 +37,7 @@ def check_patterns(problem: Problem, node: Node) -> Patterns:
         check_group(spaces.on(mask_of(flat)), group, signs, listed)
     patterns = Patterns(list(listed), listed, open_cells)
     check_covers(spaces, circuits, patterns, fields["covers"])
-    return patterns
+    return proved(PATTERNS, patterns)
 
 
 def check_group(space: Restricted, node: Node, signs: Signs, listed: dict[int, int]) -> list[tuple[int, ...]]:
@@ -134,8 +134,4 @@ def dependent_flats(spaces: Subspaces, circuits: list[tuple[int, ...]]) -> Itera
                     pending.extend((space, name) for name in space.classes)
 
 
-RULE = Rule(
-    (PATTERNS,),
-    lambda problem, facts, node: proved(PATTERNS, check_patterns(problem, node)),
-    applies=lambda problem: problem.model != "cgl" and problem.patterns is None,
-)
+RULE = Rule((PATTERNS,), check_patterns, applies=lambda problem: problem.model != "cgl" and problem.patterns is None)

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
-from verify.facts import PATTERNS, PRIMAL, proved
+from verify.facts import PATTERNS, PRIMAL, Facts, proved
 from verify.problem import FIRST, SIGNS, Problem, square, times
 from verify.rules import Rule, everywhere
 from verify.text import Node, Vector, show
-
-if TYPE_CHECKING:
-    from verify.patterns import Patterns
 
 
 @dataclass(frozen=True)
@@ -25,7 +21,7 @@ class Primal:
     squares: Fraction
 
 
-def check_primal(problem: Problem, patterns: Patterns | None, node: Node) -> Primal:
+def check_primal(problem: Problem, facts: Facts, node: Node) -> Facts:
     """Reject unless every neuron lies in its cone and has norm >= |w|."""
     first = FIRST[problem.model]
     fit = [Fraction(0)] * problem.n
@@ -34,7 +30,7 @@ def check_primal(problem: Problem, patterns: Patterns | None, node: Node) -> Pri
     neurons = node.record("neurons")["neurons"].array()
     for neuron in neurons:
         fields = neuron.record(first, "w", "norm")
-        output, w = neuron_output(problem, patterns, fields[first], fields["w"])
+        output, w = neuron_output(problem, facts, fields[first], fields["w"])
         if not any(w):
             raise fields["w"].reject("a vector other than zero")
         norm = fields["norm"].number()
@@ -47,17 +43,17 @@ def check_primal(problem: Problem, patterns: Patterns | None, node: Node) -> Pri
         fit = [a + b for a, b in zip(fit, output, strict=True)]
         penalty += norm
         squares += square(w)
-    return Primal(tuple(fit), len(neurons), penalty, squares)
+    return proved(PRIMAL, Primal(tuple(fit), len(neurons), penalty, squares))
 
 
-def neuron_output(problem: Problem, patterns: Patterns | None, first: Node, vector: Node) -> tuple[Vector, Vector]:
+def neuron_output(problem: Problem, facts: Facts, first: Node, vector: Node) -> tuple[Vector, Vector]:
     """X_b w and w for w in C_b: relu xi (Zw)_+, gated D Z w with D in D_Z, direct X_b w with K_b'w <= 0."""
     if problem.model == "relu":
         xi = SIGNS[first.text("+", "-")]
         w = vector.vector(problem.d)
         return tuple(xi * max(x, Fraction(0)) for x in times(problem.Z, w)), w
     if problem.model == "gated":
-        mask = first.pattern(problem.n)
+        mask, patterns = first.pattern(problem.n), facts.get(PATTERNS)
         if patterns is None or mask not in patterns:
             raise first.reject("a pattern in D_Z, by the fact patterns")
         w = vector.vector(problem.d)
@@ -71,9 +67,4 @@ def neuron_output(problem: Problem, patterns: Patterns | None, first: Node, vect
     return times(problem.block(b), w), w
 
 
-RULE = Rule(
-    (PRIMAL,),
-    lambda problem, facts, node: proved(PRIMAL, check_primal(problem, facts.get(PATTERNS), node)),
-    may=(PATTERNS,),
-    applies=everywhere,
-)
+RULE = Rule((PRIMAL,), check_primal, may=(PATTERNS,), applies=everywhere)

@@ -23,8 +23,7 @@ class Dual:
 class Value:
     """lower = y.theta - 1/2|theta|^2 <= p* <= upper = 1/2|fit - y|^2 + lambda sum norm; `gap` was asked for.
 
-    With delta > 0 the upper one has delta/2 sum |w_b|^2 more, the lower one the cost of the long blocks less. With the
-    logistic loss they are bounds of the sums of logarithms.
+    With delta > 0: delta/2 sum |w_b|^2 more, and the cost of the long blocks less. Logistic: bounds of the logarithms.
     """
 
     lower: Fraction
@@ -35,8 +34,7 @@ class Value:
 def check_value(problem: Problem, facts: Facts, node: Node) -> Facts:
     """Reject unless `lower` and `upper` are exactly what the two points give."""
     fields = node.record("lower", "upper", "gap")
-    gap = read_gap(fields["gap"])
-    primal, dual = facts[PRIMAL], facts[DUAL]
+    primal, dual, gap = facts[PRIMAL], facts[DUAL], read_gap(fields["gap"])
     lower = dot(problem.y, dual.theta) - square(dual.theta) / 2 - dual.cost
     residual = tuple(a - b for a, b in zip(primal.fit, problem.y, strict=True))
     upper = square(residual) / 2 + problem.lam * primal.penalty + problem.delta * primal.squares / 2

@@ -1,0 +1,26 @@
+"""Whether the point is globally optimal, up to a gap."""
+
+from __future__ import annotations
+
+from verify.claims import PROVED, Row, require
+from verify.facts import PRIMAL, VALUE, Facts
+from verify.problem import Problem
+from verify.text import Node, show
+
+
+def optimal(problem: Problem, facts: Facts, node: Node) -> str:
+    """lower <= p* <= P(w) <= upper and upper - lower <= gap * upper."""
+    primal, value = facts[PRIMAL], facts[VALUE]
+    gap = value.upper - value.lower
+    found = f"{show(gap)} > {show(value.gap)} * {show(value.upper)}"
+    require(gap <= value.gap * value.upper, "upper - lower <= gap * upper", found, node)
+    what = "blocks" if problem.model == "cgl" else "neurons"
+    over = "" if problem.patterns is None else f" over these {len(problem.patterns)} patterns only"
+    where = f"[{show(value.lower)}, {show(value.upper)}]"
+    return (
+        f"for lambda = {show(problem.lam)} the global minimum{over} lies in {where}, and the point with "
+        f"{primal.neurons} {what} attains it up to {show(gap)} (relative gap at most {show(value.gap)})"
+    )
+
+
+TABLE = (Row("optimal", PROVED, (PRIMAL, VALUE), optimal),)

@@ -1,0 +1,77 @@
+"""Claims that say what a single fact says."""
+
+from __future__ import annotations
+
+from verify.claims import PROVED, REFUTED, Row, Says, require
+from verify.facts import COLUMNS, CURVE, FIT, GROUPS, ONE_NEURON, PATTERNS, Fact, Facts
+from verify.problem import Problem
+from verify.text import Node, show
+
+
+def complete(problem: Problem, facts: Facts, node: Node) -> str:
+    """The listed patterns are exactly D_Z."""
+    total, cells = len(facts[PATTERNS].masks), facts[PATTERNS].open_cells
+    listed = f"the {total} listed patterns are all of D_Z = {{1(Zu >= 0)}}"
+    return f"{listed}: {cells} of open cells, {total - cells} of lower faces only"
+
+
+def one_fit(problem: Problem, facts: Facts, node: Node) -> str:
+    """P is strongly convex in the fit, so |fit - center|^2 <= 2 (upper - lower).
+
+    Logistic: strictly convex in it, and P(w) - p* is at least the sum of the divergences KL(p*_k, p_k) of the
+    probabilities, each at least 2 (p_k - p*_k)^2 (Pinsker).
+    """
+    said, far = "every solution has the same fit", f"at squared distance at most {show(facts[FIT].radius_squared)} from"
+    if problem.logistic:
+        return f"{said}, and its probabilities 1/(1 + exp(-fit_k)) are {far} those of the point"
+    return f"{said}, {far} the center"
+
+
+def answer(fact: Fact[tuple[bool, str]], expected: bool, then: str) -> Says:
+    """The answer and its reason: null vectors on at most n + 1 blocks whose signed norms have the sum 0, or none."""
+
+    def says(problem: Problem, facts: Facts, node: Node) -> str:
+        holds, reason = facts[fact]
+        require(holds == expected, f"the verdict {PROVED if holds else REFUTED}", reason, node)
+        return f"{reason}: {then}"
+
+    return says
+
+
+def breakpoints(problem: Problem, facts: Facts, node: Node) -> str:
+    """Unique networks on each interval, and other active neurons, or other faces, at its two ends."""
+    found = facts[CURVE]
+    require(bool(found.breakpoints), "a curve with at least one breakpoint", "none", node)
+    return (
+        f"{found.breakpoints} intervals of relative width 10^-12, in each of which the active neurons or their faces "
+        f"change; {found.branches} pieces on which no neuron enters or leaves"
+    )
+
+
+def curve(problem: Problem, facts: Facts, node: Node) -> str:
+    """Every sample lies in the tube of its piece, and each of its neurons is proved active."""
+    found = facts[CURVE]
+    require(bool(found.samples), "a curve with at least one lambda", "none", node)
+    return f"{found.samples} lambdas with the objective and all neurons, widths {found.narrowest} to {found.widest}"
+
+
+def one_neuron(problem: Problem, facts: Facts, node: Node) -> str:
+    """A single neuron on a single feature: zero from the top on; below, each branch is optimal between its jumps."""
+    found = facts[ONE_NEURON]
+    count = max(found.branches - 1, 0)
+    said = f"one neuron is zero for lambda >= {show(found.top)}; below, {found.branches} branches with {count} jumps"
+    return f"{said}, and the neuron of the other sign is as good at every lambda" if found.twins else said
+
+
+UNIQUE = "group general position, the solution is unique for every lambda > 0"
+TABLE = (
+    Row("patterns-complete", PROVED, (PATTERNS,), complete),
+    Row("fit", PROVED, (FIT,), one_fit),
+    Row("ggp", PROVED, (GROUPS,), answer(GROUPS, True, UNIQUE)),
+    Row("ggp", REFUTED, (GROUPS,), answer(GROUPS, False, "no group general position")),
+    Row("general-position", PROVED, (COLUMNS,), answer(COLUMNS, True, "the columns are in general position")),
+    Row("general-position", REFUTED, (COLUMNS,), answer(COLUMNS, False, "the columns are not in general position")),
+    Row("breakpoints", PROVED, (CURVE,), breakpoints),
+    Row("curve", PROVED, (CURVE,), curve),
+    Row("one-neuron", PROVED, (ONE_NEURON,), one_neuron),
+)
