@@ -38,9 +38,8 @@ from verify.facts import Facts, check_facts
 from verify.field import read_field
 from verify.network.check import Ground, Network, check_network
 from verify.network.directions import apart
-from verify.network.merged import merged
 from verify.network.optimum import Known, enclosure
-from verify.network.weights import balanced
+from verify.network.weights import balanced, merged
 from verify.network.weights_set import WeightSet
 from verify.problem import Problem, read_problem
 from verify.system import System
