@@ -1,4 +1,4 @@
-"""python -m verify FILE [--data RAW] [--network NET] [--expect KEY=VALUE]... [--quiet] [--json] [--max-bytes N]
+"""python -m verify FILE [--data RAW] [--network NET] [--expect KEY=VALUE]... [--quiet] [-v] [--json] [--max-bytes N]
 [--max-seconds N] [--max-memory MB]
 python -m verify --trusted CLAIM
 
@@ -30,6 +30,7 @@ from verify.text import Limits
 MAX_SECONDS = 3600
 MAX_MEGABYTES = 4096
 INTERRUPTED = 130
+NOTHING = "nothing is said about the certificate"
 DATA = ("data", "sha256", "kind", "numbers", "bias", "target", "delimiter", "header", "n", "d")
 NUMBERS = ("lambda", "delta", "gap", "lo", "hi", "jump-lo", "jump-hi", "network-value", "network-gap")
 LONGEST = 400  # characters of one value of the statement
@@ -73,6 +74,7 @@ def parser() -> Parser:
     )
     p.add_argument("--trusted", metavar="CLAIM", action=Trusted, help="print what a verdict rests on, and exit")
     p.add_argument("--quiet", action="store_true", help="print nothing; the exit code tells")
+    p.add_argument("-v", "--verbose", action="store_true", help="also name the rule behind each accepted line")
     p.add_argument("--json", action="store_true", help="print one JSON object")
     p.add_argument("--max-bytes", metavar="N", type=int, default=Limits.size, help="decline larger files")
     p.add_argument("--max-seconds", metavar="N", type=int, default=MAX_SECONDS, help="decline what takes longer")
@@ -101,10 +103,8 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         report = check(read(arguments.file, limits.size, Usage, Declined), data, limits, network)
         for pair in arguments.expect:
             expect(report, *pair.split("=", 1))
-    except VerifyError as error:
+    except (VerifyError, KeyboardInterrupt) as error:
         return failed(error)
-    except KeyboardInterrupt:
-        return {"code": INTERRUPTED, "result": "interrupted", "claims": []}
     claims = [asdict(line) for line in report.lines]
     return {"code": 0, "result": "accepted", "statement": report.statement, "claims": claims}
 
@@ -117,16 +117,18 @@ def expect(report: Report, key: str, value: str) -> None:
         value = verdict or "PROVED"
     elif (found := report.statement.get(key, "")) == "":
         raise Usage("--expect", f"one of the keys claim, {', '.join(report.statement)}", key)
-    if found != value and not (
-        key in NUMBERS and number(value, "decimal", "--expect") == number(found, "decimal", key)
-    ):
+    if key in NUMBERS and number(value, "decimal", "--expect") == number(found, "decimal", key):
+        return
+    if found != value:
         raise Rejected(f"--expect {key}", value, found)
 
 
-def failed(error: VerifyError) -> dict[str, Any]:
+def failed(error: VerifyError | KeyboardInterrupt) -> dict[str, Any]:
     """The same where nothing is accepted."""
-    told = {"place": error.place, "expected": error.expected, "found": error.found}
-    return {"code": error.exit_code, "result": error.outcome, "claims": [], "error": told}
+    if isinstance(error, KeyboardInterrupt):
+        return {"code": INTERRUPTED, "result": "interrupted", "claims": [], "told": NOTHING}
+    parts = {"place": error.place, "expected": error.expected, "found": error.found}
+    return {"code": error.exit_code, "result": error.outcome, "claims": [], "told": str(error), "error": parts}
 
 
 def within(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -143,25 +145,19 @@ def within(arguments: argparse.Namespace) -> dict[str, Any]:
         raise Declined("file", f"less work than {limit} allows", "more") from None
 
 
-def told(report: dict[str, Any], quiet: bool) -> None:
+def told(report: dict[str, Any], quiet: bool, verbose: bool) -> None:
     """The report in words: first what is stated, then what is proved."""
-    if "error" in report:
-        error = report["error"]
-        say(f"{report['result']}  {error['place']}: expected {error['expected']}, found {error['found']}", quiet)
-    if report["result"] == "interrupted":
-        say("interrupted  nothing is said about the certificate", quiet)
-    if "failure" in report:
-        say(f"error  of the checker; nothing is said about the certificate\n{report['failure']}", quiet)
+    if "told" in report:
+        say(f"{report['result']}  {report['told']}", quiet)
     for name, part in grouped(report.get("statement", {})).items():
         say(f"statement {name}: {'; '.join(part)}", quiet)
     width = max([17, *(len(line["claim"]) for line in report["claims"])])
     for line in report["claims"]:
         under = f" [{line['under']}]" if line["under"] else ""
         say(f"accepted  {line['claim']:<{width}}  {line['verdict']:<9}  {line['proved']}{under}", quiet)
+        say(f"          by {line['rule']}", quiet or not verbose)
     if report["result"] == "accepted" and not report["claims"]:
         say("accepted  (no claim)", quiet)
-    if report.get("statement", {}).get("data") == "not compared":
-        say("note      Z and y are the certificate's own; --data RAW compares them with the raw data", quiet)
 
 
 def grouped(statement: dict[str, str]) -> dict[str, list[str]]:
@@ -191,16 +187,14 @@ def say(text: str, quiet: bool) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
-    arguments = argparse.Namespace(quiet=False, json=False)
+    arguments = argparse.Namespace(quiet=False, json=False, verbose=False)
     try:
         arguments = parser().parse_args(argv)
         report = within(arguments)
-    except KeyboardInterrupt:
-        report = {"code": INTERRUPTED, "result": "interrupted", "claims": []}
-    except VerifyError as error:
+    except (VerifyError, KeyboardInterrupt) as error:
         report = failed(error)
     code = int(report.pop("code"))
-    told(report, arguments.quiet or arguments.json)
+    told(report, arguments.quiet or arguments.json, arguments.verbose)
     if arguments.json:
         say(json.dumps(report), arguments.quiet)
     return code

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from functools import reduce
 
-from verify.claims import CLAIMS, VERDICTS, judged
+from verify.claims import CLAIMS, VERDICTS, way
 from verify.errors import Declined, Usage
 from verify.facts import NETWORK
 from verify.input import read_input
@@ -23,12 +23,13 @@ DEFAULT = Limits()
 @dataclass(frozen=True)
 class Line:
     """One accepted claim: its verdict, in words what is proved, and about what: `under` names what is not the plain
-    problem of the data, and is empty if nothing is."""
+    problem of the data, and is empty if nothing is. `rule` are the facts on which it rests."""
 
     claim: str
     verdict: str
     proved: str
     under: str = ""
+    rule: str = ""
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,8 @@ def read(
         if any(line.claim == claim for line in lines):
             raise node.reject("each claim once", f"{claim} again")
         verdict = parts["verdict"].text(*VERDICTS)
-        lines.append(Line(claim, verdict, judged(problem, facts, claim, verdict, node), under(problem)))
+        said, by = way(problem, facts, claim, verdict, node)
+        lines.append(Line(claim, verdict, said, under(problem), by))
     return Report(statement(top, problem, data is not None, network is not None), lines)
 
 
@@ -104,7 +106,7 @@ CHOSEN = {
 
 def statement(top: Node, problem: Problem, data: bool, network: bool) -> dict[str, str]:
     """What the claims are about, for a reader and for --expect, as it is written; and what was compared."""
-    said = {"data": "compared" if data else "not compared"}
+    said = {"data": "compared" if data else "not compared, Z and y are the certificate's own (--data RAW)"}
     said |= {key: value if isinstance(value, str) else json.dumps(value) for key, value in top.value["input"].items()}
     said |= {"n": str(problem.n), "d": str(problem.d)}
     if problem.model != "cgl":
@@ -114,7 +116,7 @@ def statement(top: Node, problem: Problem, data: bool, network: bool) -> dict[st
         if value is not None:
             said[key] = str(value)
     if "network-sha256" in said:
-        said["network"] = "compared" if network else "not compared"
+        said["network"] = "compared" if network else "not compared, the weights are the certificate's own (--network)"
     return said
 
 

@@ -79,6 +79,6 @@ def carry_out(work: Work, writer: int, seconds: int, memory: int) -> NoReturn:
         pass
     except BaseException:
         with os.fdopen(writer, "w") as pipe:
-            json.dump({"code": 70, "result": "error", "claims": [], "failure": traceback.format_exc()}, pipe)
+            json.dump({"code": 70, "result": "error", "claims": [], "told": traceback.format_exc()}, pipe)
     finally:
         os._exit(code)

@@ -156,7 +156,7 @@ def read_direct(
     within_limits(content, limits, lambda expected, found: BadData("data", expected, found))
     try:
         top = json.loads(content.decode("utf-8-sig"), parse_int=Literal, parse_float=_refuse, parse_constant=_refuse,
-                         object_pairs_hook=_once)  # fmt: skip
+                         object_pairs_hook=once)  # fmt: skip
         X = matrix(top.pop("X"), "X")
         y = tuple(entry(x, f"data y[{i}]") for i, x in enumerate(array(top.pop("y"), "y")))
         groups = tuple(tuple(map(column, array(b, "groups"))) for b in array(top.pop("groups"), "groups"))
@@ -215,7 +215,8 @@ def _refuse(text: str) -> Any:
     raise Rejected("data", "JSON integers or strings for numbers", text)
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object without a key twice."""
     if len(dict(pairs)) != len(pairs):
         raise Rejected("data", "each key once", describe([key for key, _ in pairs]))
     return dict(pairs)

@@ -45,12 +45,19 @@ def test_accepted_is_0_with_one_line_a_claim(files: tuple[str, str], capsys: pyt
     assert "the global minimum lies in [50, 50]" in lines[1]
 
 
-def test_without_data_a_note_says_so(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_data_the_statement_says_so(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     """Nobody takes the certificate's own numbers for the file's."""
     assert main([files[0]]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[-1].startswith("note      Z and y are the certificate's own")
-    assert lines[0].startswith("statement data: not compared; ")
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first.startswith("statement data: not compared, Z and y are the certificate's own (--data RAW); ")
+
+
+def test_verbose_names_the_rules(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    """With -v each line is followed by the function behind it."""
+    assert main([files[0], "-v"]) == 0
+    assert "          by verify.claims.optimal.optimal" in capsys.readouterr().out.splitlines()
+    assert main([files[0]]) == 0
+    assert "          by " not in capsys.readouterr().out
 
 
 def test_rejected_is_1(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -126,7 +133,7 @@ def test_json_is_one_object(files: tuple[str, str], capsys: pytest.CaptureFixtur
     assert main([files[0], "--data", files[1], "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["result"] == "accepted"
-    assert [sorted(claim) for claim in report["claims"]] == [["claim", "proved", "under", "verdict"]] * 3
+    assert [sorted(claim) for claim in report["claims"]] == [["claim", "proved", "rule", "under", "verdict"]] * 3
     assert report["statement"].items() >= {"data": "compared", "n": "4", "lambda": "6", "patterns": "all"}.items()
     Path(files[0]).write_bytes(b"{}")
     assert main([files[0], "--json"]) == 1
@@ -233,7 +240,7 @@ def test_lines_carry_what_their_truth_needs(tmp_path: Path, capsys: pytest.Captu
     assert main([str(path)]) == 0
     _, problem, *lines = capsys.readouterr().out.splitlines()
     assert "patterns 1;" in problem
-    assert all(line.endswith("[over the 1 listed pattern only]") for line in lines[:-1]) and len(lines) == 5
+    assert all(line.endswith("[over the 1 listed pattern only]") for line in lines) and len(lines) == 4
     assert main([str(path), "--expect", "patterns=all"]) == 1
     assert main([str(path), "--json"]) == 0
     report = json.loads(capsys.readouterr().out.splitlines()[-1])

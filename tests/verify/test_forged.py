@@ -13,8 +13,7 @@ from relu_cert.path.conditions import conditions
 from relu_cert.problem import over_patterns
 from tests.variants.stated import certified
 from verify import Rejected, check
-from verify.network.merged import mergeable, merged
-from verify.network.weights import read_weights
+from verify.network.weights import mergeable, merged, read_weights
 from verify.problem import Problem
 from verify.text import Node
 

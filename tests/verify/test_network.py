@@ -37,9 +37,8 @@ from verify.facts import NETWORK, Facts
 from verify.field import read_field
 from verify.network.check import Network, check_network
 from verify.network.directions import apart
-from verify.network.merged import merged
 from verify.network.optimum import Known, enclosure
-from verify.network.weights import balanced
+from verify.network.weights import balanced, merged
 from verify.network.weights_set import WeightSet
 from verify.problem import Problem, read_problem
 from verify.rules import check_facts

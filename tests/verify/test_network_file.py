@@ -175,7 +175,7 @@ DAMAGED: dict[str, tuple[Callable[[], bytes], str]] = {
     "JSON with an infinity": (lambda: b'{"W1": [[Infinity]], "w2": [1]}', "a JSON number or a string"),
     "JSON with a number beyond doubles": (lambda: b'{"W1": [[1e999]], "w2": [1]}', "range of binary64"),
     "JSON with rows of two lengths": (lambda: b'{"W1": [[1], [1, 2]], "w2": [1, 2]}', "rows of different lengths"),
-    "JSON with a key twice": (lambda: b'{"W1": [[1]], "W1": [[1]], "w2": [1]}', "a key twice"),
+    "JSON with a key twice": (lambda: b'{"W1": [[1]], "W1": [[1]], "w2": [1]}', "each key once"),
     "JSON with another activation": (lambda: b'{"W1": [[1]], "w2": [1], "activation": "tanh"}', "expected a number"),
     "JSON with another number": (lambda: b'{"W1": [[1]], "w2": [1], "scale": 2}', "the arrays W1, w2, scale"),
     "JSON of another version": (lambda: b'{"W1": [[1]], "w2": [1], "version": 2}', "another format or version"),

@@ -54,8 +54,13 @@ def rows(claim: str, verdict: str) -> list[Row]:
 
 def judged(problem: Problem, facts: Facts, claim: str, verdict: str, node: Node) -> str:
     """In words what the facts prove about the claim; rejected if they do not prove the verdict."""
+    return way(problem, facts, claim, verdict, node)[0]
+
+
+def way(problem: Problem, facts: Facts, claim: str, verdict: str, node: Node) -> tuple[str, str]:
+    """The same, and the names of the facts on which it rests."""
     if verdict == UNDECIDED:
-        return "nothing is claimed"
+        return "nothing is claimed", ""
     ways = rows(claim, verdict)
     if not ways:
         raise Node(verdict, node, "verdict").reject(f"PROVED or UNDECIDED, because nothing can refute {claim}")
@@ -65,7 +70,7 @@ def judged(problem: Problem, facts: Facts, claim: str, verdict: str, node: Node)
     for row, names in zip(ways, missing, strict=True):
         if not names:
             try:
-                return row.says(problem, facts.only(row.rests), node)
+                return row.says(problem, facts.only(row.rests), node), ", ".join(fact.name for fact in row.rests)
             except Rejected as error:
                 reason = error
     raise reason

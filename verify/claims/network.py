@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from verify.bounds import root_above
 from verify.claims import PROVED, REFUTED, Row
 from verify.facts import NETWORK, VALUE, Facts, needed
 from verify.network.check import Network
+from verify.network.own import Own
 from verify.network.weights import balanced as balanced_objective
 from verify.problem import Problem
 from verify.text import Node, show
+from verify.value import Value
 
 
 def found(facts: Facts, node: Node) -> Network:
@@ -25,40 +29,40 @@ def objective(problem: Problem, facts: Facts, node: Node) -> str:
 
 def optimal(problem: Problem, facts: Facts, node: Node) -> str:
     """PROVED: J - p* <= J - lower <= gap J."""
-    network, value = found(facts, node), facts[VALUE]
-    J = network.weights.objective
-    if J - value.lower > network.gap * J:
-        raise node.reject(f"J - lower <= gap * J = {show(network.gap * J)}", show(J - value.lower))
-    return (
-        f"the network is globally optimal up to the relative gap {show(network.gap)}: J - p* <= {show(J - value.lower)}"
-    )
+    return f"the network is globally optimal {reached(found(facts, node), facts[VALUE], node)}"
 
 
 def not_optimal(problem: Problem, facts: Facts, node: Node) -> str:
     """REFUTED: J - p* >= J - upper > gap J."""
-    network, value = found(facts, node), facts[VALUE]
-    J = network.weights.objective
-    if J - value.upper <= network.gap * J:
-        raise node.reject(f"J - upper > gap * J = {show(network.gap * J)}", show(J - value.upper))
-    return f"the network is at least {show(J - value.upper)} above the global optimum, more than the relative gap"
+    return f"over all patterns the network {missed(found(facts, node), facts[VALUE], node)}"
 
 
 def own_optimal(problem: Problem, facts: Facts, node: Node) -> str:
     """PROVED: the same against the optimum over its own patterns."""
-    network = found(facts, node)
-    own, J = needed(network.own, "network.own", node), network.weights.objective
-    if J - own.lower > network.gap * J:
-        raise node.reject(f"J - lower <= gap * J = {show(network.gap * J)}", show(J - own.lower))
-    return f"over its {own.patterns} own patterns it is optimal up to the relative gap: J - p <= {show(J - own.lower)}"
+    own = needed(found(facts, node).own, "network.own", node)
+    return f"over its {own.patterns} own patterns it is optimal {reached(found(facts, node), own, node)}"
 
 
 def not_own_optimal(problem: Problem, facts: Facts, node: Node) -> str:
     """REFUTED: a better point over its own patterns."""
-    network = found(facts, node)
-    own, J = needed(network.own, "network.own", node), network.weights.objective
-    if J - own.upper <= network.gap * J:
-        raise node.reject(f"J - upper > gap * J = {show(network.gap * J)}", show(J - own.upper))
-    return f"over its {own.patterns} own patterns it is at least {show(J - own.upper)} above the optimum"
+    own = needed(found(facts, node).own, "network.own", node)
+    return f"over its {own.patterns} own patterns the network {missed(found(facts, node), own, node)}"
+
+
+def reached(network: Network, value: Value | Own, node: Node) -> str:
+    """J - lower <= gap J, in words, or a rejection."""
+    J, above = network.weights.objective, network.weights.objective - value.lower
+    if above > network.gap * J:
+        raise node.reject(f"J - lower <= gap * J = {show(network.gap * J)}", show(above))
+    return f"up to the relative gap {show(network.gap)}: J is at most {show(above)} above the optimum"
+
+
+def missed(network: Network, value: Value | Own, node: Node) -> str:
+    """J - upper > gap J, in words, or a rejection."""
+    J, above = network.weights.objective, network.weights.objective - value.upper
+    if above <= network.gap * J:
+        raise node.reject(f"J - upper > gap * J = {show(network.gap * J)}", show(above))
+    return f"is at least {show(above)} above the optimum, more than the relative gap {show(network.gap)}"
 
 
 def stationary(problem: Problem, facts: Facts, node: Node) -> str:
@@ -92,7 +96,7 @@ def not_balanced(problem: Problem, facts: Facts, node: Node) -> str:
     if not wrong:
         raise node.reject("a neuron with |W1_i| != |w2_i|", "none")
     J, (below, above) = network.weights.objective, balanced_objective(problem, network.weights)
-    gain = f"from {show(max(J - above, J * 0))} to {show(J - below)}"
+    gain = f"from {show(max(J - above, Fraction(0)))} to {show(J - below)}"
     return f"{len(wrong)} of {len(network.weights.W1)} neurons have the wrong scale; balancing them gains {gain}"
 
 
@@ -143,18 +147,18 @@ def prune(problem: Problem, facts: Facts, node: Node) -> str:
 def directions(problem: Problem, facts: Facts, node: Node) -> str:
     """PROVED: every neuron has a direction that some optimal network has, exactly."""
     at = needed(found(facts, node).directions, "network.directions", node)
-    if at.exact < len(at.upper):
-        raise node.reject(f"distance 0 for {len(at.upper)} neurons", f"for {at.exact}")
+    if any(at.upper):
+        raise node.reject(f"distance 0 for {len(at.upper)} neurons", f"for {at.upper.count(Fraction(0))}")
     return f"all {len(at.upper)} neurons have directions of optimal networks, exactly"
 
 
 def not_directions(problem: Problem, facts: Facts, node: Node) -> str:
     """REFUTED: some neuron has a direction that no optimal network has."""
     at = needed(found(facts, node).directions, "network.directions", node)
-    if not at.wrong:
+    if not (wrong := sum(x > 0 for x in at.lower)):
         raise node.reject("a neuron at a positive distance from all optimal directions", "none")
     far = f"the distances are at most {show(max(at.upper))}, the largest at least {show(max(at.lower))}"
-    return f"{at.wrong} of {len(at.lower)} neurons have a direction that no optimal network has; {far}"
+    return f"{wrong} of {len(at.lower)} neurons have a direction that no optimal network has; {far}"
 
 
 def nearest(problem: Problem, facts: Facts, node: Node) -> str:

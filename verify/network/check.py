@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from verify.network.directions import Directions, check_directions
-from verify.network.merged import mergeable, merged
 from verify.network.nearest import Nearest, check_nearest
 from verify.network.optimum import around, find_optimum
 from verify.network.outputs import Pruned, check_pruned, rank
 from verify.network.own import Own, check_own
 from verify.network.stationary import Stationary, check_stationary
-from verify.network.weights import Weights, read_weights
+from verify.network.weights import Weights, mergeable, merged, read_weights
 from verify.patterns import Patterns
 from verify.problem import Problem
 from verify.rules.polytope import Polytope

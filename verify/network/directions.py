@@ -25,16 +25,6 @@ class Directions:
     lower: Vector
     upper: Vector
 
-    @property
-    def exact(self) -> int:
-        """How many have an optimal direction, exactly."""
-        return sum(not x for x in self.upper)
-
-    @property
-    def wrong(self) -> int:
-        """How many have a direction that no optimal network has."""
-        return sum(x > 0 for x in self.lower)
-
 
 def check_directions(ball: Around, optimum: Optimum | None, weights: Weights, node: Node) -> Directions:
     """Reject unless every stated bound is no better than what is derived."""

@@ -18,7 +18,7 @@ from hashlib import sha256
 from math import prod
 from typing import Any
 
-from verify.data import number
+from verify.data import number, once
 from verify.errors import BadData, Rejected, Usage
 from verify.network.check import Network
 from verify.text import Limits, Matrix, Vector, describe, within_limits
@@ -98,13 +98,9 @@ def read_npz(raw: bytes, most: int) -> dict[str, Array]:
             raise ValueError("more numbers than the certificate has weights")
         if any(member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for member in members):
             raise ValueError("a member that is neither stored nor deflated")
-        return {name: read_npy(unpacked(archive, member)) for name, member in zip(names, members, strict=True)}
-
-
-def unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
-    """The bytes of a member, no more than it says."""
-    with archive.open(member) as stream:
-        return stream.read(member.file_size + 1)
+        # no more than a member says that it is
+        parts = [archive.open(member).read(member.file_size + 1) for member in members]
+        return dict(zip(names, map(read_npy, parts), strict=True))
 
 
 def read_npy(raw: bytes) -> Array:
@@ -147,14 +143,10 @@ class Real(str):
     """A JSON number with a fraction or an exponent, as it was written."""
 
 
-class Whole(str):
-    """A JSON integer, as it was written."""
-
-
 def read_json(raw: bytes, limits: Limits) -> dict[str, Array]:
     """W1, w2 and perhaps b1, b2: integers and strings are exact, other numbers are the nearest doubles."""
     within_limits(raw, limits, lambda expected, found: BadData("network file", expected, found))
-    top = json.loads(raw.decode("utf-8-sig"), parse_int=Whole, parse_float=Real, object_pairs_hook=once)
+    top = json.loads(raw.decode("utf-8-sig"), parse_int=str, parse_float=Real, object_pairs_hook=once)
     if not isinstance(top, dict) or any(top.pop(key, value) != value for key, value in STATED.items()):
         raise ValueError("no object with W1 and w2, or of another format or version")
     return {name: nested(value) for name, value in top.items() if value is not None or name not in NAMES}
@@ -171,10 +163,3 @@ def nested(value: Any) -> Array:
     if len(inner) > 1:
         raise ValueError("rows of different lengths")
     return Array((len(parts), *(inner.pop() if inner else ())), tuple(x for part in parts for x in part.entries))
-
-
-def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object without a key twice."""
-    if len(dict(pairs)) < len(pairs):
-        raise ValueError("a key twice")
-    return dict(pairs)

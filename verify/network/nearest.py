@@ -26,7 +26,6 @@ ZERO = Fraction(0)
 class Nearest:
     """lower <= the distance of the merged network from the nearest optimal one <= upper."""
 
-    pairs: int
     lower: Fraction
     upper: Fraction
 
@@ -48,7 +47,7 @@ def check_nearest(problem: Problem, optimum: Optimum, merged: tuple[Neuron, ...]
     least = least_squared(problem, optimum, merged, fields)
     if lower < 0 or (lower and lower**2 > least):
         raise fields["lower"].reject(f"a number >= 0, its square at most {show(max(least, ZERO))}", show(lower))
-    return Nearest(len(pairs), lower, upper)
+    return Nearest(lower, upper)
 
 
 def read_pairs(optimum: Optimum, merged: tuple[Neuron, ...], node: Node) -> dict[int, int]:

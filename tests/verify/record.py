@@ -1,0 +1,150 @@
+"""Writes the corpus of files: python -m tests.verify.record [TEST ...]
+
+The tests run as usual, and what they give to the checker is noted: certificates, raw data, networks, and what becomes
+of them. From that a few accepted and more rejected certificates are chosen for each kind of evidence, small ones, and
+those that are rejected for different reasons. They are files, so that any other checker can be scored on them:
+tests/verify/corpus/README.md. Only when the format changes must they be written again.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import verify.certificate
+from verify import Rejected
+from verify.certificate import DEFAULT, Report
+from verify.text import Limits
+
+CORPUS = Path(__file__).with_name("corpus")
+TESTS = ("tests/verify", "tests/claims", "tests/path", "tests/network/test_claims.py", "tests/variants")
+LARGEST = 24_000
+ACCEPTED, REJECTED = 6, 14
+PLAIN = ("lambda_max", "primal", "dual", "value", "fit")
+# The kinds of evidence, the one that rests on most first; a certificate is of the first kind that it has.
+KINDS = ("network", "curve", "one_neuron", "jump", "path", "derivatives", "ggp", "faces", "min_norm", "polytope")
+KINDS += ("algebraic_set", "exact_set", "optimal_set", *PLAIN, "patterns")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A certificate with what was given beside it, what the checker said, and the test that asked."""
+
+    text: bytes
+    data: bytes | None
+    network: bytes | None
+    place: str
+    said: str
+    test: str
+
+
+class Recorder:
+    """Notes every call of the checker."""
+
+    def __init__(self) -> None:
+        self.seen: dict[tuple[bytes, bytes | None, bytes | None], Seen] = {}
+        self.test = ""
+        self.original = verify.certificate.read
+
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """The test that runs, in words."""
+        inside = re.search(r"\[(.*)\]$", item.name)
+        self.test = inside[1] if inside else item.name.removeprefix("test_").replace("_", " ")
+
+    def read(
+        self, text: bytes, data: bytes | None = None, limits: Limits = DEFAULT, network: bytes | None = None
+    ) -> Report:
+        """In the place of the checker's own."""
+        try:
+            report = self.original(text, data, limits, network)
+        except Rejected as error:
+            self.note(text, data, network, error.place, str(error))
+            raise
+        self.note(text, data, network, "", ", ".join(f"{line.claim} {line.verdict}" for line in report.lines))
+        return report
+
+    def note(self, text: bytes, data: bytes | None, network: bytes | None, place: str, said: str) -> None:
+        """Keep what is small."""
+        if sum(len(part or b"") for part in (text, data, network)) <= LARGEST:
+            self.seen.setdefault((text, data, network), Seen(text, data, network, place, said, self.test))
+
+
+def kind_of(seen: Seen) -> str:
+    """The kind of evidence that is accepted, or that is wrong."""
+    if match := re.match(r"certificate\.facts\.(\w+)", seen.place):
+        name = match[1]
+        return "optimal" if name in PLAIN else name
+    if seen.place and not seen.place.startswith(("certificate.claims", "certificate.facts", "certificate.witness")):
+        return "network" if seen.network is not None and "network" in seen.place else "frame"
+    try:
+        tree: Any = json.loads(seen.text)
+        if tree["format"] == "relu_cert refutation":
+            return "refutation"
+        found = next((kind for kind in KINDS if kind in tree["facts"]), "frame")
+    except (ValueError, KeyError, TypeError):
+        return "frame"
+    return "optimal" if found in PLAIN else found
+
+
+def chosen(seen: Sequence[Seen]) -> dict[str, tuple[list[Seen], list[Seen]]]:
+    """For each kind some that are accepted and some that are rejected, in different ways."""
+    kinds: dict[str, tuple[list[Seen], list[Seen]]] = {}
+    ways: set[tuple[str, str]] = set()
+    for one in sorted(seen, key=lambda one: (len(one.text), one.text)):
+        kind = kind_of(one)
+        good, bad = kinds.setdefault(kind, ([], []))
+        of = "" if one.place else str(re.findall(rb'"(?:model|Z|objective)": (?:"[^"]*"|.{24})', one.text))
+        way = (kind, of + re.sub(r"found .*|[-0-9./e]+", "", one.said))
+        if way in ways:
+            continue
+        if not one.place and len(good) < ACCEPTED and re.search("PROVED|REFUTED", one.said):
+            good.append(one)
+            ways.add(way)
+        if one.place and len(bad) < (REJECTED if kind != "frame" else 60):
+            bad.append(one)
+            ways.add(way)
+    return kinds
+
+
+def write(kinds: dict[str, tuple[list[Seen], list[Seen]]]) -> None:
+    """The files, and an index with one line for each: kind, certificate, data, network, why."""
+    for number, folder in enumerate(("accepted", "rejected")):
+        shutil.rmtree(CORPUS / folder, ignore_errors=True)
+        (CORPUS / folder).mkdir(parents=True)
+        lines = []
+        for kind, parts in sorted(kinds.items()):
+            for i, one in enumerate(parts[number]):
+                names = [f"{kind}-{i:02}{ending}" for ending in (".json", ".data", ".network")]
+                given = [one.text, one.data, one.network]
+                for name, content in zip(names, given, strict=True):
+                    if content is not None:
+                        (CORPUS / folder / name).write_bytes(content)
+                held = [name if content is not None else "-" for name, content in zip(names, given, strict=True)]
+                why = f"{one.test}: {one.said}" if one.place else one.said
+                lines.append("\t".join((kind, *held, " ".join(why.split()).encode("ascii", "replace").decode())))
+        (CORPUS / f"{folder}.tsv").write_text("\n".join(lines) + "\n")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the tests, and write the corpus."""
+    recorder = Recorder()
+    verify.certificate.read = recorder.read  # type: ignore[assignment]
+    code = pytest.main(["-q", "-p", "no:cacheprovider", *(argv or TESTS)], plugins=[recorder])
+    verify.certificate.read = recorder.original
+    kinds = chosen(list(recorder.seen.values()))
+    write(kinds)
+    for kind, (good, bad) in sorted(kinds.items()):
+        print(f"{kind:<14} {len(good):>3} accepted {len(bad):>3} rejected")
+    return int(code)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
