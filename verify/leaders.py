@@ -16,8 +16,8 @@ from operator import mul
 from flint import fmpz_mat
 
 from verify.errors import bounded
-from verify.logistic import ONE, entropy_of
 from verify.problem import cleared
+from verify.rules.logistic.value import ONE, entropy_of
 from verify.text import Matrix, Node, Vector, show
 
 EXTRA_BITS = 64  # of 1/c and 1/|z|, beyond the largest c and z

@@ -22,8 +22,9 @@ from typing import Any
 from flint import fmpq_mat, fmpz_mat
 
 from verify.cover.lines import coarse, lines_of, weights_of
-from verify.data import compare, read_input
+from verify.data import compare
 from verify.errors import Declined, Rejected, Usage
+from verify.input import read_input
 from verify.problem import Problem, cleared, read_problem
 from verify.text import Limits, Node, Vector, load
 

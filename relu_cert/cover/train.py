@@ -104,7 +104,6 @@ def weigh(A: Floats, y: Floats, lam: float, most: int = 2000) -> Floats:
 def newton(task: Task, V: Floats, xi: Signs, smooth: list[float], most: int) -> tuple[Floats, Signs]:
     """Newton's method on the neurons, (s)_+ smoothed as (s + sqrt(s^2 + mu^2)) / 2, mu from large to small."""
     Z, y, lam = task.Z, task.y, task.lam
-    size: Floats
     for mu in smooth:
         damping = 1e-10
         for _ in range(most):
@@ -128,8 +127,8 @@ def newton(task: Task, V: Floats, xi: Signs, smooth: list[float], most: int) -> 
                 break
             V = moved
             decrease = -float(gradient @ step)
-            size = np.linalg.norm(V, axis=1)
-            kept = size >= 1e-7 * size.max()
+            lengths = np.linalg.norm(V, axis=1)
+            kept = lengths >= 1e-7 * lengths.max()
             V, xi = V[kept], xi[kept]
             if decrease < 1e-15 * now and kept.all():
                 break

@@ -11,8 +11,8 @@ from verify.network.check import Network
 from verify.network.own import Own
 from verify.network.weights import balanced as balanced_objective
 from verify.problem import Problem
+from verify.rules.value import Value
 from verify.text import Node, show
-from verify.value import Value
 
 
 def found(facts: Facts, node: Node) -> Network:

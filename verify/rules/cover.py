@@ -17,7 +17,7 @@ MOST_BITS = 4096
 def check(problem: Problem, facts: Facts, node: Node) -> Facts:
     """Reject unless the cover proves theta dual feasible."""
     fields = node.record("theta", "proof")
-    if MULTIPLIERS in facts:
+    if facts.get(MULTIPLIERS) is not None:
         raise node.reject("one proof of the dual point, by `dual` or by `cover`", "both")
     theta = read_theta(problem, facts, fields["theta"])
     if problem.logistic and not all(0 <= y_k * t_k <= 1 for y_k, t_k in zip(problem.y, theta, strict=True)):

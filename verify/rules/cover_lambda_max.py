@@ -20,7 +20,7 @@ def check(problem: Problem, facts: Facts, node: Node) -> Facts:
     y = tuple(y_k / 2 for y_k in problem.y) if problem.logistic else problem.y
     check_cover(problem, y, squared, fields["proof"])
     parts = fields["attained"].record("sign", "u")
-    output, u = neuron_output(problem, None, parts["sign"], parts["u"])
+    output, u = neuron_output(problem, facts, parts["sign"], parts["u"])
     reached = dot(y, output)
     if reached <= 0 or reached**2 != squared * square(u):
         expected = f"y.(output of u) = sqrt(squared) |u|, its square {show(squared * square(u))}"

@@ -20,9 +20,9 @@ class Fit:
 
 
 def check_fit(problem: Problem, facts: Facts, node: Node) -> Facts:
-    """Reject unless the center is the fit of `primal` (over a cover null: not repeated) and radius_squared is 2 (upper
-    - lower), or a quarter of that with the logistic loss, where it is the probabilities 1/(1 + exp(-fit_k)) that are this
-    near to each other."""
+    """Reject unless the center is the fit of `primal` (over a cover null: not repeated), radius_squared is 2 (upper
+    - lower), or a quarter of that with the logistic loss, where it is the probabilities 1/(1 + exp(-fit_k)) that are
+    this near to each other."""
     fields = node.record("center", "radius_squared")
     primal, value = facts[PRIMAL], facts[VALUE]
     same = fields["center"].value is None and facts.get(COVER) is not None
