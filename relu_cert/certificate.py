@@ -12,6 +12,7 @@ from relu_cert.claims.model import Result
 from relu_cert.data.model import Source
 from relu_cert.exact import Matrix, Vector, rational
 from relu_cert.files import whole
+from relu_cert.leaders.model import Leaders, leaders_record
 from relu_cert.path.breakpoints import Breakpoint
 from relu_cert.path.curve import Curve, Sample
 from relu_cert.path.derivatives import Derivatives
@@ -174,10 +175,12 @@ def _proofs(facts: Facts) -> dict[str, Any]:
         multipliers = _multipliers(largest.multipliers)
         found = {"squared": number(largest.squared), "multipliers": multipliers, "attained": attained}
         return {"lambda_max": found, "dual": _dual(facts.problem, dual)}
+    if isinstance(dual.multipliers, Leaders):
+        return {"leaders": leaders_record(dual.multipliers)}
     from relu_cert.cover.record import cover_record, theta_record
 
     proofs = {}
-    if largest.exact:
+    if largest.exact and largest.multipliers is not None:
         proofs["cover_lambda_max"] = {
             "squared": number(largest.squared),
             "proof": cover_record(largest.multipliers),

@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from relu_cert.claims import NAMES, Result, decide
-from relu_cert.cover.model import Limits
+from relu_cert.cover.model import Limits, Moment
 from relu_cert.data.model import Dataset
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import sqrt_lower
@@ -54,6 +54,9 @@ class Stages(Protocol):
 
     def advance(self, done: int, total: int) -> None:
         """So much of the present stage is done."""
+
+    def tell(self, moment: Moment) -> None:
+        """A line of the log of a long proof."""
 
 
 @dataclass(frozen=True)
@@ -177,20 +180,14 @@ def optimum(problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stage
 
 def _covered_optimum(problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stages, limits: Limits) -> Facts:
     """The same where the patterns are not listed: by covers."""
-    from relu_cert.cover.facts import optimum_facts, prove_lambda_max, zero_facts
-    from relu_cert.cover.optimum import setting
+    from relu_cert.cover.build import Exhausted
+    from relu_cert.cover.unlisted import optimum_without_list
 
-    network = problem.network
-    if network is None:
-        raise ValueError("a cover is about a network")
-    with stages.stage("lambda_max"):
-        given = setting(network.Z, problem.y)
-        largest = prove_lambda_max(given, limits)
-        lam = choice.resolve(largest if largest.least is None else replace(largest, squared=largest.least))
     with stages.stage("prove"):
-        if lam * lam >= largest.squared:
-            return zero_facts(problem, given, lam, largest, gap)
-        return optimum_facts(problem, given, lam, largest, gap, limits, lambda moment: None)
+        try:
+            return optimum_without_list(problem, choice.resolve, gap, limits, stages.tell)
+        except Exhausted as why:
+            raise UsageError(f"nothing could be proved: {why}; give more time with --seconds.") from None
 
 
 def _prepared(problem: Problem) -> FloatProblem:

@@ -150,6 +150,9 @@ class _Silent:
     def stage(self, name: str) -> AbstractContextManager[None]:
         return nullcontext()
 
+    def tell(self, moment: object) -> None:
+        """Nothing."""
+
     def advance(self, done: int, total: int) -> None:
         return
 

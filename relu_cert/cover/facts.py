@@ -10,7 +10,7 @@ import numpy as np
 
 from relu_cert.cover.build import Exhausted, Missed, Stuck, dual_cover
 from relu_cert.cover.lines import weights_of
-from relu_cert.cover.model import Cover, Limits, Tell
+from relu_cert.cover.model import Cover, Limits
 from relu_cert.cover.optimum import FACES, Found, Prover, Setting, about_lambda_max, nearby
 from relu_cert.cover.pool import Serial
 from relu_cert.cover.ties import Untied, exact_shares, longest_squared, near_direction, ties_at, value_squared
@@ -22,10 +22,8 @@ from relu_cert.prove.lifts import SEEMS_ZERO, independent, orthogonal_rows
 from relu_cert.prove.optimal_set import optimal_set
 from relu_cert.prove.polytope.listing import list_polytope, shortest_weights
 from relu_cert.prove.polytope.model import Polytope
-from relu_cert.prove.value import fit, primal, relu_neuron, value
+from relu_cert.prove.value import fit, primal, value
 from relu_cert.solve.threads import one_thread
-
-NORM_BITS = 300
 
 
 def prove_lambda_max(given: Setting, limits: Limits) -> LambdaMax:
@@ -44,13 +42,13 @@ def prove_lambda_max(given: Setting, limits: Limits) -> LambdaMax:
     if not any(row):  # no direction is above 0
         row = (1,) * len(row)
     least = value_squared(weights_of(given.data.lines, given.y, xi), row)
-    return LambdaMax(_trivial_bound(given), None, Attained(xi, tuple(map(Fraction, row))), least)
+    return LambdaMax(trivial_bound(given.Z, given.y), None, Attained(xi, tuple(map(Fraction, row))), least)
 
 
-def _trivial_bound(given: Setting) -> Fraction:
+def trivial_bound(Z: Matrix, y: Vector) -> Fraction:
     """(sum_k |y_k| |z_k|)^2 or more: |xi y.(Zu)_+| <= sum |y_k| |z_k| |u|."""
-    norms = (sqrt_upper(sum((x * x for x in z), Fraction(0)), 64) for z in given.Z)
-    return sum((abs(y) * size for y, size in zip(given.y, norms, strict=True)), Fraction(0)) ** 2
+    norms = (sqrt_upper(sum((x * x for x in z), Fraction(0)), 64) for z in Z)
+    return sum((abs(t) * size for t, size in zip(y, norms, strict=True)), Fraction(0)) ** 2
 
 
 def _lambda_max_at(given: Setting, limits: Limits, xi: int, u: np.ndarray) -> LambdaMax:
@@ -96,30 +94,25 @@ def zero_facts(problem: Problem, given: Setting, lam: Fraction, largest: LambdaM
     return Facts(problem, lam, largest, point, dual, bounds, fit(point, bounds))
 
 
-def optimum_facts(
-    problem: Problem,
-    given: Setting,
-    lam: Fraction,
-    largest: LambdaMax,
-    gap: Fraction,
-    limits: Limits,
-    tell: Tell,
-    dask: str | None = None,
-) -> Facts:
-    """The facts at lambda < lambda_max, with the optimal set where the finish is exact."""
-    prover = Prover(given, lam, limits, tell, dask)
-    found = prover.run()
-    facts = _facts(problem, lam, largest, gap, found)
+def add_optimal_set(prover: Prover, facts: Facts, found: Found) -> Facts:
+    """The facts with the optimal set, where the finish is exact."""
     if found.reason:
-        return replace(facts, unsettled=found.reason)
+        return facts
     reason = ""
-    for lift in _lifts(problem, found.theta):
+    for lift in _lifts(facts.problem, found.theta):
         try:
-            tried = facts if not lift else _facts(problem, lam, largest, gap, prover.moved(found, lift))
+            tried = facts if not lift else _moved(facts, prover.moved(found, lift))
             return _listed(replace(tried, optimal_set=optimal_set(tried, lift)))
         except (Unsettled, Untied, Exhausted, Stuck, Missed) as why:
             reason = reason or str(why)
     return replace(facts, unsettled=reason)
+
+
+def _moved(facts: Facts, found: Found) -> Facts:
+    """The same network with another dual point."""
+    dual = Dual(found.theta, found.cover)
+    bounds = value(facts.problem, facts.lam, facts.primal, dual, facts.value.gap)
+    return replace(facts, dual=dual, value=bounds, fit=fit(facts.primal, bounds))
 
 
 def _lifts(problem: Problem, theta: Vector) -> Iterator[Matrix]:
@@ -129,16 +122,6 @@ def _lifts(problem: Problem, theta: Vector) -> Iterator[Matrix]:
     for proposal in (fitted, ranges, (*fitted, *ranges)):
         if basis := independent(proposal):
             yield basis
-
-
-def _facts(problem: Problem, lam: Fraction, largest: LambdaMax, gap: Fraction, found: Found) -> Facts:
-    if problem.network is None:
-        raise ValueError("a cover is about a network")
-    Z = problem.network.Z
-    point = primal(problem, [relu_neuron(Z, xi, w, NORM_BITS) for xi, w in found.neurons])
-    dual = Dual(found.theta, found.cover)
-    bounds = value(problem, lam, point, dual, gap)
-    return Facts(problem, lam, largest, point, dual, bounds, fit(point, bounds))
 
 
 def _listed(facts: Facts) -> Facts:

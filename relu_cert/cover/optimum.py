@@ -88,12 +88,12 @@ class Prover:
         self.bound: float | None = None
         self.extra: list[tuple[int, Floats]] = []  # directions of neurons that the training does not see: tiny weights
 
-    def run(self) -> Found:
-        """The best proof that the limits allow."""
+    def run(self, enough: float = 0.0) -> Found:
+        """The best proof that the limits allow; without an exact finish, a relative gap of `enough` will do."""
         with one_thread():
-            return self._run()
+            return self._run(enough)
 
-    def _run(self) -> Found:
+    def _run(self, enough: float) -> Found:
         reason = ""
         self.trained = train(self.given.task, told=self._trained)
         for _ in range(ATTEMPTS):
@@ -108,7 +108,7 @@ class Prover:
             except (Unrefined, Untied) as why:
                 reason = str(why)
                 break
-        return self._loose(reason)
+        return self._loose(reason, enough)
 
     def _exact(self, trained: Trained) -> Found:
         """The exact finish."""
@@ -176,7 +176,7 @@ class Prover:
             raise Untied("a tie is neither inside a concave piece nor on a ray that the data fix")
         return found
 
-    def _loose(self, reason: str) -> Found:
+    def _loose(self, reason: str, enough: float) -> Found:
         """A proof with theta scaled down, as little as time allows."""
         trained = self.trained
         if trained is None:
@@ -199,6 +199,8 @@ class Prover:
             best = Found(neurons, theta, replace(cover, tau=tau, bits=THETA_BITS), reason)
             self.bound = float(lower_bound(self.given.y, theta))
             self.tell(Moment("bound", len(neurons), trained.objective, self.bound, cover.nodes))
+            if trained.objective - self.bound <= enough * trained.objective:
+                break
         if best is None:
             raise Exhausted(reason)
         return best

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import minimize
 
 from relu_cert.cover.engine import Floats
 
@@ -17,6 +18,7 @@ Signs = Floats
 SMOOTH = (1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
 COARSE_SMOOTH = (1e-2, 1e-3, 1e-4)
 STARTS = 200
+MOST_UNKNOWNS = 1200  # beyond, no Hessian is factored
 NEAR = 1e-7  # neurons with such a difference of directions are one
 
 
@@ -103,6 +105,8 @@ def weigh(A: Floats, y: Floats, lam: float, most: int = 2000) -> Floats:
 
 def newton(task: Task, V: Floats, xi: Signs, smooth: list[float], most: int) -> tuple[Floats, Signs]:
     """Newton's method on the neurons, (s)_+ smoothed as (s + sqrt(s^2 + mu^2)) / 2, mu from large to small."""
+    if V.size > MOST_UNKNOWNS:
+        return _quasi_newton(task, V, xi, smooth)
     Z, y, lam = task.Z, task.y, task.lam
     for mu in smooth:
         damping = 1e-10
@@ -135,14 +139,36 @@ def newton(task: Task, V: Floats, xi: Signs, smooth: list[float], most: int) -> 
     return V, xi
 
 
+def _quasi_newton(task: Task, V: Floats, xi: Signs, smooth: list[float]) -> tuple[Floats, Signs]:
+    """The same where the Hessian is too large: L-BFGS."""
+    Z, y, lam = task.Z, task.y, task.lam
+
+    def value(x: Floats, mu: float) -> tuple[float, Floats]:
+        W = x.reshape(V.shape)
+        s = Z @ W.T
+        root = np.sqrt(s * s + mu * mu)
+        r = y - 0.5 * (s + root) @ xi
+        size = np.sqrt((W * W).sum(axis=1) + 1e-300)
+        gradient = -((0.5 * (1.0 + s / root) * xi) * r[:, None]).T @ Z + lam * W / size[:, None]
+        return 0.5 * float(r @ r) + lam * float(size.sum()), gradient.ravel()
+
+    x = V.ravel()
+    for mu in smooth:
+        x = minimize(value, x, args=(mu,), jac=True, method="L-BFGS-B", options={"maxiter": 200}).x
+    found = np.asarray(x.reshape(V.shape), dtype=np.float64)
+    lengths = np.linalg.norm(found, axis=1)
+    kept = lengths >= 1e-7 * lengths.max()
+    return found[kept], xi[kept]
+
+
 def _line_search(
     task: Task, V: Floats, xi: Signs, mu: float, now: float, gradient: Floats, H: Floats, damping: float
 ) -> tuple[Floats | None, Floats, float]:
     """A damped Newton step that decreases the smoothed objective; None where there is none."""
     trace = float(np.trace(H)) / len(H)
-    step = np.zeros(len(H))
+    step: Floats = np.zeros(len(H))
     for _ in range(12):
-        step = -np.linalg.solve(H + damping * trace * np.eye(len(H)), gradient)
+        step = np.negative(np.linalg.solve(H + damping * trace * np.eye(len(H)), gradient), dtype=np.float64)
         part = 1.0
         while part > 1e-3:
             moved = V + part * step.reshape(V.shape)

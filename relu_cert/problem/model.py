@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Literal, overload
 
-from relu_cert.exact import Matrix, Vector
+from relu_cert.exact import Matrix, Vector, scaled_rows
 from relu_cert.patterns.model import PatternSet
 
 _ZERO = Fraction(0)
@@ -42,6 +43,11 @@ class Network:
 
     Z: Matrix
     all: PatternSet | None
+
+    @cached_property
+    def integers(self) -> tuple[list[list[int]], int]:
+        """Z as integers over one denominator."""
+        return scaled_rows(self.Z)
 
     @property
     def patterns(self) -> PatternSet:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from relu_cert.cover.model import Cover
 from relu_cert.exact import Matrix, Vector
+from relu_cert.leaders.model import Leaders
 from relu_cert.problem.model import Problem
 from relu_cert.prove.ggp.model import GGP
 from relu_cert.prove.polytope.model import MinNorm, Polytope, Shortest
@@ -54,7 +55,7 @@ class BlockMultipliers:
     rho: tuple[Vector | None, ...]
 
 
-Multipliers = PieceMultipliers | BlockMultipliers | Cover | None  # None: gated ReLU, nothing to say
+Multipliers = PieceMultipliers | BlockMultipliers | Cover | Leaders | None  # None: gated ReLU, nothing to say
 
 
 @dataclass(frozen=True)

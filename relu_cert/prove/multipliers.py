@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from relu_cert.cover.model import Cover
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, scaled_rows
+from relu_cert.leaders.model import Leaders
 from relu_cert.patterns.model import PatternSet
 from relu_cert.problem.model import Network, Problem
 from relu_cert.prove.facts import BlockMultipliers, Multipliers, PieceMultiplier, PieceMultipliers, Sign
@@ -132,8 +133,8 @@ def scale_multipliers(s: Fraction, multipliers: Multipliers) -> Multipliers:
             return PieceMultipliers(_scale_pieces(s, plus), _scale_pieces(s, minus))
         case BlockMultipliers(rho):
             return BlockMultipliers(tuple(None if r is None else scale(s, r) for r in rho))
-        case Cover():
-            raise ValueError("a cover is for one dual point")
+        case Cover() | Leaders():
+            raise ValueError("covers and leaders are for one dual point")
         case None:
             return None
 

@@ -9,7 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
 
+from relu_cert.cover.model import Moment
+
 PATIENCE = 2.0  # seconds before anything is shown
+EVERY = 5.0  # seconds between the lines of a log that is no terminal
+HEAD = f"{'time':>7} {'':<8} {'neurons':>7} {'objective':>13} {'bound':>13} {'gap':>9} {'nodes':>9} {'open':>5}"
 TICK = 0.25
 
 
@@ -22,7 +26,10 @@ class Progress:
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._shown = not quiet and sys.stderr.isatty()
+        self._logged = not quiet and not self._shown
         self._stage, self._done, self._total = "", 0, 0
+        self._moment: Moment | None = None
+        self._last = 0.0
         self._start = self._begin = time.monotonic()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
@@ -45,14 +52,37 @@ class Progress:
     def stage(self, name: str) -> Iterator[None]:
         """A stage begins; it ends with the context."""
         self._stage, self._done, self._total, self._begin = name, 0, 0, time.monotonic()
+        self._moment = None
         yield
 
     def advance(self, done: int, total: int) -> None:
         """So much of the present stage is done."""
         self._done, self._total = done, total
 
+    def tell(self, moment: Moment) -> None:
+        """A line of the log: shown at once on a terminal, every few seconds elsewhere."""
+        self._moment = moment
+        now = time.monotonic()
+        if self._logged and now - self._start >= PATIENCE and now - self._last >= EVERY:
+            head = "" if self._last else HEAD + "\n"
+            self._last = now
+            sys.stderr.write(f"{head}{self.row(moment, now)}\n")
+            sys.stderr.flush()
+
+    def row(self, moment: Moment, now: float) -> str:
+        """Time, neurons, objective, bound, gap, nodes and open cones."""
+        gap = ""
+        if moment.objective and moment.bound is not None:
+            gap = f"{max(moment.objective - moment.bound, 0.0) / moment.objective:9.2%}"
+        value = "" if moment.objective is None else f"{moment.objective:13.6g}"
+        bound = "" if moment.bound is None else f"{moment.bound:13.6g}"
+        where = f"{now - self._start:6.1f}s {moment.stage:<8} {moment.neurons:>7} {value:>13} {bound:>13} {gap:>9}"
+        return f"{where} {moment.nodes:>9,} {moment.open:>5,}" if moment.nodes else where.rstrip()
+
     def line(self, now: float) -> str:
         """What is shown at this moment."""
+        if self._moment is not None:
+            return self.row(self._moment, now)
         seconds = f"{now - self._begin:5.0f} s"
         if self._total <= 0:
             return f"{self._stage:<12}{seconds}"

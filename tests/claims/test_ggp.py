@@ -28,6 +28,9 @@ class Silent:
         """Nothing."""
         return contextlib.nullcontext()
 
+    def tell(self, moment):
+        """Nothing."""
+
     def advance(self, done, total):
         """Nothing."""
 

@@ -12,7 +12,8 @@ import numpy as np
 from relu_cert import certify
 from relu_cert.certified import Certified
 from relu_cert.exact import Vector, dot, matrix, norm_squared, vector
-from relu_cert.leaders import Leaders, Neuron, find_leaders, leaders_record
+from relu_cert.leaders.find import Neuron, find_leaders
+from relu_cert.leaders.model import Leaders, leaders_record
 from verify.leaders import Free, check_leaders
 from verify.text import Node
 

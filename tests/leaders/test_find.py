@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relu_cert.exact import matrix, vector
-from relu_cert.leaders import find_leaders
+from relu_cert.leaders.find import find_leaders
 from tests.leaders.planted import Y_SMALL, Z_SMALL, checked, found, neurons_of, solved
 from verify.leaders import Free
 

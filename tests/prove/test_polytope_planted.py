@@ -52,6 +52,9 @@ class Silent:
         """Nothing is told."""
         return nullcontext()
 
+    def tell(self, moment: object) -> None:
+        """Nothing."""
+
     def advance(self, done: int, total: int) -> None:
         """Nothing is told."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from verify.facts import COVER, FIT, PRIMAL, VALUE, Facts, proved
+from verify.facts import FIT, PATTERNS, PRIMAL, VALUE, Facts, proved
 from verify.problem import Problem
 from verify.rules import Rule, everywhere
 from verify.rules.value import equal
@@ -20,12 +20,12 @@ class Fit:
 
 
 def check_fit(problem: Problem, facts: Facts, node: Node) -> Facts:
-    """Reject unless the center is the fit of `primal` (over a cover null: not repeated), radius_squared is 2 (upper
+    """Reject unless the center is the fit of `primal` (null where no patterns are listed), radius_squared is 2 (upper
     - lower), or a quarter of that with the logistic loss, where it is the probabilities 1/(1 + exp(-fit_k)) that are
     this near to each other."""
     fields = node.record("center", "radius_squared")
     primal, value = facts[PRIMAL], facts[VALUE]
-    same = fields["center"].value is None and facts.get(COVER) is not None
+    same = fields["center"].value is None and problem.model == "relu" and facts.get(PATTERNS) is None
     center = primal.fit if same else fields["center"].vector(len(primal.fit))
     for k, (stated, derived) in enumerate(zip(center, primal.fit, strict=True)):
         if stated != derived:
@@ -35,4 +35,4 @@ def check_fit(problem: Problem, facts: Facts, node: Node) -> Facts:
     return proved(FIT, Fit(radius_squared))
 
 
-RULE = Rule((FIT,), check_fit, rests=(PRIMAL, VALUE), may=(COVER,), applies=everywhere)
+RULE = Rule((FIT,), check_fit, rests=(PRIMAL, VALUE), may=(PATTERNS,), applies=everywhere)
