@@ -13,6 +13,7 @@ from relu_cert.certificate import certificate, dumps
 from relu_cert.check import (
     DEFAULT_GAP,
     DEFAULT_MAX_PATTERNS,
+    NO_LIMITS,
     LambdaChoice,
     Stages,
     find_facts,
@@ -21,6 +22,7 @@ from relu_cert.check import (
     verdicts,
 )
 from relu_cert.claims.model import Result
+from relu_cert.cover.model import Limits
 from relu_cert.data.model import Dataset, Source
 from relu_cert.errors import UsageError
 from relu_cert.network import Conversion, ConvexNeuron, TrainedNetwork, convex_form, fold
@@ -131,13 +133,15 @@ def examined(
     output_bias: OutputBias = "refuse",
     max_patterns: int = DEFAULT_MAX_PATTERNS,
     target: Path = Path("network.cert.json"),
+    limits: Limits = NO_LIMITS,
 ) -> tuple[NetworkOutcome, str]:
     """What a trained network is worth, and the text of the certificate; `own`: also over its own patterns."""
     network = fold(trained, data.d, ones=data.source.bias, output_bias=output_bias)
     choice = LambdaChoice(value=conversion.lam)
     with stages.stage("examine"):
         found = examine(network, data.Z, data.y, conversion.lam)
-    facts = find_facts(network_problem(data, "relu", stages, max_patterns), choice, DEFAULT_GAP, stages)
+    problem = network_problem(data, "relu", stages, max_patterns, listed=False)
+    facts = find_facts(problem, choice, DEFAULT_GAP, stages, limits=limits)
     among = None
     if found.neurons and own:
         among = find_facts(own_problem(found.neurons, data.Z, data.y), choice, DEFAULT_GAP, stages)
@@ -164,9 +168,8 @@ def pruned(
     if trained is not None:
         start = convex_form(fold(trained, data.d, ones=data.source.bias))
     else:
-        facts = find_facts(
-            network_problem(data, "relu", stages, max_patterns), LambdaChoice(value=lam), DEFAULT_GAP, stages
-        )
+        problem = network_problem(data, "relu", stages, max_patterns, listed=False)
+        facts = find_facts(problem, LambdaChoice(value=lam), DEFAULT_GAP, stages)
         start = tuple(ConvexNeuron(neuron.sign, neuron.w) for neuron in facts.primal.neurons)
     with stages.stage("prune"):
         free = prune_best(merge_on_data(start, data.Z).neurons, data.Z).neurons
@@ -195,7 +198,8 @@ def compared(
     max_patterns: int = DEFAULT_MAX_PATTERNS,
 ) -> Exploration:
     """Optimal networks that differ off the training data: the shortest, an extreme one, the best on other data."""
-    facts = find_facts(network_problem(data, model, stages, max_patterns), choice, DEFAULT_GAP, stages)
+    problem = network_problem(data, model, stages, max_patterns, listed=False)
+    facts = find_facts(problem, choice, DEFAULT_GAP, stages)
     with stages.stage("explore"):
         networks = optimal_networks(facts)
         rows = _rows(facts, networks, (data, validation, test), extreme, seed)

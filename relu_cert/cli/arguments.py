@@ -100,6 +100,7 @@ def _check(commands: Any) -> None:
     problem.add_argument(
         "--require", metavar="A,B", help="exit with 1 if one of these claims is REFUTED, with 2 if one is UNDECIDED"
     )
+    _time(command)
     _variants(command)
     _lasso(command)
     _output(command, html=True, certificate="NAME.cert.json")
@@ -341,3 +342,13 @@ def _output(command: argparse.ArgumentParser, *, html: bool = False, certificate
         output.add_argument("--certificate", metavar="FILE", help=CERTIFICATE.format(certificate))
         output.add_argument("--no-verify", action="store_true", help="do not re-check the certificate before reporting")
     return output
+
+
+def _time(command: Any) -> None:
+    """How long data with many patterns may take, and where the work is done."""
+    group = command.add_argument_group("large data")
+    group.add_argument(
+        "--seconds", type=float, metavar="S", help="time for the proof where patterns are not listed (default: 60)"
+    )
+    group.add_argument("--jobs", type=int, default=1, metavar="J", help="processes that share the work (default: 1)")
+    group.add_argument("--dask", metavar="ADDRESS", help="share the work among the workers of a dask cluster")

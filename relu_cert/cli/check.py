@@ -17,6 +17,7 @@ from relu_cert.cli.options import (
     input_path,
     is_problem,
     lasso_of,
+    limits_of,
     positive,
     read_data,
 )
@@ -92,7 +93,9 @@ def run(options: argparse.Namespace) -> int:
             problem = network_variant(data, model, variant, stages, options.max_patterns, listed=wanted)
         require_applicable(asked.named, problem)
         position = any(name in POSITION for name in asked.named)
-        facts = find_facts(problem, choice, asked.gap, stages, asked.interval, asked.derivatives, position=position)
+        facts = find_facts(
+            problem, choice, asked.gap, stages, asked.interval, asked.derivatives, limits_of(options), position=position
+        )
         results = verdicts(facts, asked.claims)
         whole = None if data is None else compared(options, data, model, variant, facts, target, stages)
         outcome = Outcome(data, source, facts, results, target, whole, given)

@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from relu_cert import examples
+from relu_cert.cover.model import Limits
 from relu_cert.data import read_csv
 from relu_cert.data.model import Dataset
 from relu_cert.data.numbers import NumberError, parse_number
@@ -74,3 +75,12 @@ def positive(text: str, what: str) -> Fraction:
     if number <= 0:
         raise UsageError(f"{what} must be positive, not {text.strip()}.")
     return number
+
+
+def limits_of(options: argparse.Namespace) -> Limits:
+    """How long a proof without a list of patterns may take, and where it is done."""
+    if options.seconds is not None and not 0 < options.seconds < 10**9:
+        raise UsageError(f"--seconds must be a positive number of seconds, not {options.seconds}.")
+    if options.jobs < 1:
+        raise UsageError(f"--jobs must be at least 1, not {options.jobs}.")
+    return Limits(options.seconds, jobs=options.jobs, dask=options.dask)

@@ -65,11 +65,12 @@ class Cover:
 
 @dataclass(frozen=True)
 class Limits:
-    """How long the cover may take: seconds (None: no limit) and nodes, and over how many processes."""
+    """How long a proof may take: seconds (None: the default) and nodes; over how many processes, or which cluster."""
 
     seconds: float | None = None
     nodes: int = 50_000_000
     jobs: int = 1
+    dask: str | None = None
 
 
 @dataclass(frozen=True)

@@ -78,10 +78,10 @@ def setting(Z: Matrix, y: Vector) -> Setting:
 class Prover:
     """One run: the clock, the log, the best that was proved so far."""
 
-    def __init__(self, given: Setting, lam: Fraction, limits: Limits, tell: Tell, dask: str | None = None) -> None:
+    def __init__(self, given: Setting, lam: Fraction, limits: Limits, tell: Tell) -> None:
         self.given = replace(given, data=replace(given.data, lam=lam))
         self.data, self.frame = self.given.data, self.given.frame
-        self.limits, self.tell, self.dask = limits, tell, dask
+        self.limits, self.tell = limits, tell
         self.begin = monotonic()
         self.trained: Trained | None = None
         self.best: Found | None = None
@@ -245,8 +245,8 @@ class Prover:
             self.tell(Moment(stage, neurons, objective, self.bound, nodes, open_cones))
 
         deadline = None if self.limits.seconds is None else self.begin + self.limits.seconds
-        if self.dask is not None:
-            return Cluster(self.dask, self.limits, deadline, told)
+        if self.limits.dask is not None:
+            return Cluster(self.limits.dask, self.limits, deadline, told)
         return (Processes if self.limits.jobs > 1 else Serial)(self.limits, deadline, told)
 
     def _trained(self, neurons: int, objective: float) -> None:

@@ -41,7 +41,6 @@ def optimum_without_list(
     gap: Fraction,
     limits: Limits,
     tell: Tell,
-    dask: str | None = None,
 ) -> Facts:
     """The facts about the optimum."""
     network = problem.network
@@ -59,7 +58,7 @@ def optimum_without_list(
         return zero_facts(problem, given, lam, top, gap)
     share = 0.75 if len(frame) <= EASY else 0.5 if len(frame) < HARD else 0.3
     left = seconds - (monotonic() - begin)
-    prover = Prover(given, lam, replace(limits, seconds=max(share * left, 1.0)), tell, dask)
+    prover = Prover(given, lam, replace(limits, seconds=max(share * left, 1.0)), tell)
     try:
         found = prover.run(enough=float(gap))
     except Exhausted as why:

@@ -12,6 +12,7 @@ import numpy as np
 from relu_cert.certificate import certificate
 from relu_cert.claims.model import Result
 from relu_cert.data.model import Source
+from relu_cert.errors import UsageError
 from relu_cert.exact import Matrix
 from relu_cert.network.closest import Closest
 from relu_cert.network.examine import Comparison, Examination
@@ -84,7 +85,14 @@ def prunable(found: Examination) -> bool:
     return all(_short_enough(x) for neuron in found.pruned.neurons for x in neuron.w)
 
 
-def _stationary(patterns: PatternSet, found: Stationarity) -> list[list[list[Any]]]:
+def _stationary(patterns: PatternSet | None, found: Stationarity) -> list[list[list[Any]]]:
+    if patterns is None:
+        if any(neuron.cells for neuron in found.neurons):
+            raise UsageError(
+                "a neuron of the network is exactly zero at a data point, and the patterns around it are too many to be "
+                "listed; prune the network first (--pruned), or give fewer rows."
+            )
+        return [[] for _ in found.neurons]
     cells = patterns.array()[: patterns.open_cells]
     return [_cells(cells, neuron) for neuron in found.neurons]
 
@@ -122,10 +130,10 @@ def _nearest(found: Closest) -> dict[str, Any]:
     }
 
 
-def _patterns(facts: Facts) -> PatternSet:
+def _patterns(facts: Facts) -> PatternSet | None:
     if facts.problem.network is None:
         raise ValueError("a ReLU network is compared with the ReLU problem")
-    return facts.problem.network.patterns
+    return facts.problem.network.all
 
 
 def _short_enough(x: Fraction) -> bool:

@@ -112,6 +112,9 @@ def _found(facts: Facts, said: Said, what: str, unique: Verdict | None) -> str |
     if said.get("optimal") is Verdict.PROVED:
         return f"{what} is the best there is, up to a relative {at_most(facts.value.gap)}; proved{rest}."
     if said.get("optimal") is Verdict.UNDECIDED:
+        if facts.problem.unlisted and facts.value.lower > 0:
+            above = percent_at_most((facts.value.upper - facts.value.lower) / facts.value.lower)
+            return f"{what} is at most {above} above the best network of any width; proved{rest}."
         gap = at_most(facts.value.relative_gap)
         return f"{what} is at most a relative {gap} from the best; that is proved, more was asked for{rest}."
     return None

@@ -16,10 +16,10 @@ from relu_cert.checker import command
 from relu_cert.claims.model import Result, Verdict
 from relu_cert.data.model import Dataset, Source
 from relu_cert.data.raw import STANDARD_INPUT
-from relu_cert.exact import sqrt_upper
+from relu_cert.exact import sqrt_lower, sqrt_upper
 from relu_cert.lasso import Lasso
 from relu_cert.problem.model import Problem
-from relu_cert.prove.facts import ExactNeuron, Facts
+from relu_cert.prove.facts import ExactNeuron, Facts, LambdaMax
 from relu_cert.report.derivatives import derivatives_json
 from relu_cert.report.headline import of_check
 from relu_cert.report.optimal_set import optimal_set_json
@@ -75,7 +75,7 @@ class Outcome:
             "loss": problem.loss,
             "l2": rational(problem.delta),
             "lambda": rational(facts.lam),
-            "lambda_max_squared": rational(facts.lambda_max.squared),
+            "lambda_max_squared": rational(facts.lambda_max.squared) if facts.lambda_max.exact else None,
             "patterns": self._patterns(),
             "global": self._global(),
             "value": {"lower": rational(facts.value.lower), "upper": rational(facts.value.upper)},
@@ -139,10 +139,7 @@ class Outcome:
             lines.append("loss         logistic, sum log(1 + exp(-y f))")
         if problem.delta:
             lines.append(f"penalty      lambda sum |w_b| + delta/2 sum |w_b|^2, delta = {short(problem.delta)}")
-        largest = facts.lambda_max.squared
-        root = sqrt_upper(largest)
-        shown = short(root, 40) if root * root == largest else f"sqrt({short(largest, 40)}) = {decimal(root, 6)}..."
-        lines.append(f"lambda       {with_decimal(facts.lam)}   (lambda_max = {shown})")
+        lines.append(f"lambda       {with_decimal(facts.lam)}   (lambda_max {_largest(facts.lambda_max)})")
         value = facts.value
         only = "" if sampled is None or listed else ", over these patterns only"
         if value.lower == value.upper:
@@ -208,7 +205,8 @@ class Outcome:
             return ["all coefficients are 0" if self.facts.problem.kind == "cgl" else "the zero network"]
         if self.facts.problem.kind == "cgl":
             return self._coefficients()
-        only = "" if listed_patterns(self.facts.problem) else ", over these patterns only"
+        everywhere = self.facts.problem.unlisted or listed_patterns(self.facts.problem)
+        only = "" if everywhere else ", over these patterns only"
         lines = [f"a network of width {len(neurons)}{only}: sum of sign * weight * (direction . x)_+"]
         for neuron in neurons[:SHOWN_NEURONS]:
             weight, direction = _split(neuron)
@@ -278,3 +276,12 @@ def claims_table(results: Sequence[Result]) -> Table:
     for r in results:
         table.add_row(Text(str(r.verdict), style=f"bold {COLOURS[r.verdict]}"), r.claim, Text(r.detail))
     return table
+
+
+def _largest(found: LambdaMax) -> str:
+    """lambda_max, or what is known of it."""
+    root = sqrt_upper(found.squared)
+    if found.least is not None:
+        return f">= {decimal(sqrt_lower(found.least), 6)}"
+    exact = short(root, 40) if root * root == found.squared else f"sqrt({short(found.squared, 40)})"
+    return f"= {exact}" if root * root == found.squared else f"= {exact} = {decimal(root, 6)}..."

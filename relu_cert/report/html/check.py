@@ -89,9 +89,9 @@ def _head(outcome: Outcome) -> list[Element]:
         text += ", the last one the bias" if outcome.source.bias else ""
     else:
         text = f"A constrained group lasso with {problem.n} rows and {count(len(problem.blocks), 'group')}"
-    value, largest = facts.value, facts.lambda_max.squared
-    root = sqrt_upper(largest)
-    exact = root * root == largest
+    value, top = facts.value, facts.lambda_max
+    root = sqrt_upper(top.squared if top.least is None else top.least)
+    exact = "≥" if top.least is not None else "=" if root * root == top.squared else "≈"
     shown = [
         ("optimal value p*", decimal(value.upper, 10), "exactly" if value.lower == value.upper else "proved"),
         ("relative gap", at_most(value.relative_gap) if value.relative_gap else "0", "an upper bound"),
@@ -100,7 +100,7 @@ def _head(outcome: Outcome) -> list[Element]:
             str(len(facts.primal.neurons)),
             "active groups" if problem.kind == "cgl" else "neurons of this network",
         ),
-        ("λ", short(facts.lam, 14), f"λmax {'=' if exact else '≈'} {decimal(root, 6)}"),
+        ("λ", short(facts.lam, 14), f"λmax {exact} {decimal(root, 6)}"),
     ]
     shown += _pattern_card(outcome)
     return [
