@@ -89,8 +89,8 @@ def _stationary(patterns: PatternSet | None, found: Stationarity) -> list[list[l
     if patterns is None:
         if any(neuron.cells for neuron in found.neurons):
             raise UsageError(
-                "a neuron of the network is exactly zero at a data point, and the patterns around it are too many to be "
-                "listed; prune the network first (--pruned), or give fewer rows."
+                "a neuron of the network is exactly zero at a data point, and the patterns around it are too many to "
+                "be listed; prune the network first (--pruned), or give fewer rows."
             )
         return [[] for _ in found.neurons]
     cells = patterns.array()[: patterns.open_cells]
