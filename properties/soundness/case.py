@@ -19,7 +19,6 @@ from properties.exact.problem import CGL
 from relu_cert.certificate import certificate, dumps
 from relu_cert.check import DEFAULT_GAP, Derivatives, IntervalChoice, LambdaChoice, find_facts, verdicts
 from relu_cert.claims import Result
-from relu_cert.cover.lines import lines_of, weights_of
 from relu_cert.data.model import Source
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import gated, over_patterns, relu, unlisted_relu, written_out
@@ -69,6 +68,8 @@ class NetworkCase:
     @property
     def seen(self) -> bool:
         """Whether some neuron sees the targets: lambda_max > 0. (Else there is nothing to cover.)"""
+        from relu_cert.cover.lines import lines_of, weights_of
+
         weights = weights_of(lines_of(self.Z), self.y, 1)
         return any(weights.w) or any(weights.c0)
 
