@@ -21,7 +21,7 @@ from relu_cert.check import DEFAULT_GAP, Derivatives, IntervalChoice, LambdaChoi
 from relu_cert.claims import Result
 from relu_cert.data.model import Source
 from relu_cert.patterns import enumerate_patterns
-from relu_cert.problem import gated, over_patterns, relu, written_out
+from relu_cert.problem import gated, over_patterns, relu, unlisted_relu, written_out
 from relu_cert.problem.model import Block, Problem
 from relu_cert.prove.facts import Facts
 from verify import Limits, VerifyError, check
@@ -35,7 +35,9 @@ OPPOSITE = {"PROVED": "REFUTED", "REFUTED": "PROVED"}
 
 @dataclass(frozen=True)
 class NetworkCase:
-    """Data and lambda for a ReLU or gated ReLU network; the variants: some patterns only, delta, the logistic loss."""
+    """Data and lambda for a ReLU or gated ReLU network; the variants: some patterns only, delta, the logistic loss.
+
+    `cover`: a ReLU network whose patterns are not listed, so that a cover has to prove what the list proves."""
 
     model: str
     Z: Matrix
@@ -44,6 +46,7 @@ class NetworkCase:
     chosen: tuple[Pattern, ...] | None = None
     delta: Fraction = Fraction(0)
     logistic: bool = False
+    cover: bool = False
 
     @property
     def kind(self) -> str:
@@ -53,12 +56,22 @@ class NetworkCase:
     @property
     def problem(self) -> Problem:
         """The certifier's problem."""
+        if self.cover and self.seen:
+            return unlisted_relu(self.Z, self.y)
         if self.chosen is not None:
             bits = tuple("".join("01"[on] for on in pattern) for pattern in self.chosen)
             found = over_patterns(self.Z, self.y, bits, "gated" if self.model == "gated" else "relu")
         else:
             found = (gated if self.model == "gated" else relu)(self.Z, self.y, enumerate_patterns(self.Z))
         return _variant(written_out(found) if self.delta else found, self)
+
+    @property
+    def seen(self) -> bool:
+        """Whether some neuron sees the targets: lambda_max > 0. (Else there is nothing to cover.)"""
+        from relu_cert.cover.lines import lines_of, weights_of
+
+        weights = weights_of(lines_of(self.Z), self.y, 1)
+        return any(weights.w) or any(weights.c0)
 
     @property
     def raw(self) -> bytes:

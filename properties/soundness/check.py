@@ -75,6 +75,14 @@ def check_planted_relu(planted: PlantedReLU) -> Outcome:
     return _planted(NetworkCase("relu", planted.Z, planted.y, lam), truth_of_network(planted))
 
 
+def check_planted_cover(planted: PlantedReLU) -> Outcome:
+    """The same by a cover, without a list of patterns."""
+    lam = rational_sqrt(planted.lam2)
+    if lam is None:
+        raise ValueError("lambda is irrational here")
+    return _planted(NetworkCase("relu", planted.Z, planted.y, lam, cover=True), truth_of_network(planted))
+
+
 def check_planted_gated(planted: PlantedGated) -> Outcome:
     """The verdicts on a planted gated network."""
     convex = planted.convex

@@ -239,7 +239,7 @@ def held_against(answer: Answer, truth: Truth) -> Held:
 def _wrong_patterns(answer: Answer) -> str:
     """Where the patterns are others than those of the enumeration by cocircuits."""
     network, case = answer.facts.problem.network, answer.case
-    if network is None or not isinstance(case, NetworkCase):
+    if network is None or not isinstance(case, NetworkCase) or case.cover:
         return ""
     ours, theirs = patterns(case.Z), network.patterns
     if {tuple(map(bool, row)) for row in theirs.array()} != set(ours.all):

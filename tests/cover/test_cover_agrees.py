@@ -1,0 +1,113 @@
+"""The cover proves what the list of patterns proves: no verdict is turned round, the intervals of p* meet, the neurons
+are as many. Data of every kind that made trouble, and some at random."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from random import Random
+
+import pytest
+
+from properties.soundness.carry import Pair, clash
+from properties.soundness.case import Answer, NetworkCase, ask, objection
+from relu_cert.cover.model import Cover
+
+Rows = list[list[int | str]]
+CASES: dict[str, tuple[Rows, list[int | str], str]] = {
+    "one row": ([[2, -1]], [3], "1/2"),
+    "one row, one column": ([[1]], [2], "1/3"),
+    "one column": ([[1], [-2], [3], [-1]], [1, 2, -1, 3], "1/2"),
+    "zero rows": ([[0, 0], [1, 2], [-1, 1], [0, 0]], [1, 2, -3, 4], "1/2"),
+    "rank 1 in three columns": ([[1, 2, 3], [-2, -4, -6], [2, 4, 6]], [1, 2, -1], "1/2"),
+    "rank 2 in three columns": ([[1, 0, 1], [0, 1, 1], [1, 1, 2], [1, -1, 0]], [2, -1, 3, 1], "1/2"),
+    "fewer rows than columns": ([[1, 2, 0], [0, 1, -1]], [2, -3], "1/3"),
+    "duplicate rows, other labels": ([[1, 2], [1, 2], [2, -1], [2, -1], [1, 2]], [1, -2, 3, 3, 4], "1/2"),
+    "antipodal rows": ([[1, 2], [-1, -2], [3, -1], [-6, 2], [0, 1]], [1, 2, -1, 3, 2], "1/2"),
+    "a box": ([[3, 0], [-3, 0], [0, 4], [0, -4]], [19, 19, 33, 33], "5"),
+    "xor": ([[-1, -1], [-1, 1], [1, -1], [1, 1]], [-1, 1, 1, -1], "1/10"),
+    "xor with a bias": ([[0, 0, 1], [0, 1, 1], [1, 0, 1], [1, 1, 1]], [0, 1, 1, 0], "1/20"),
+    "a cube": ([[a, b, c] for a in (-1, 1) for b in (-1, 1) for c in (-1, 1)], [1, 0, 0, 1, 0, 1, 1, 0], "1/4"),
+    "a theta that is 0": ([[1, 0], [0, 1], [1, 1]], [3, 4, 0], "1"),
+    "targets 0": ([[1, 2], [3, -1], [-1, 1]], [0, 0, 0], "1"),
+    "targets that cancel": ([[1, 2], [1, 2], [0, 0]], [3, -3, 1], "1"),
+    "needles": ([["1", "1/100000"], ["1", "-1/100000"], ["-1", "1/99999"], ["1", "0"]], [1, 2, 3, -2], "1/2"),
+    "long entries": ([[2**100 + 1, 2**99], [-(2**100), 3], [2**99 - 5, 2**100]], [1, 2, -1], str(2**97)),
+    "twin ties": (
+        [[0, -2], [0, -1], [-3, 2], [3, 0], [-1, 3], [-1, -1], [0, 0]],
+        [-1, 1, -4, -3, 0, 1, 2],
+        "1421267/2000000",
+    ),
+}
+
+
+def case_of(name: str) -> NetworkCase:
+    """One of CASES."""
+    rows, targets, lam = CASES[name]
+    return NetworkCase(
+        "relu", tuple(tuple(map(Fraction, z)) for z in rows), tuple(map(Fraction, targets)), Fraction(lam)
+    )
+
+
+def drawn(seed: int) -> NetworkCase:
+    """Small data at random, of several kinds, at a lambda that is not far from the targets."""
+    random = Random(seed)
+    n, d = random.randint(1, 8), random.randint(1, 3)
+    size = random.choice((1, 3, 999))
+    rows = [[Fraction(random.randint(-size, size), max(size // 9, 1)) for _ in range(d)] for _ in range(n)]
+    rows += [list(random.choice(rows)) for _ in range(random.randint(0, 2))]
+    rows += [[-2 * x for x in random.choice(rows)] for _ in range(random.randint(0, 1))]
+    y = tuple(Fraction(random.choice((0, 1, random.randint(-5, 5)))) for _ in rows)
+    return NetworkCase("relu", tuple(map(tuple, rows)), y, Fraction(random.randint(1, 30), random.choice((1, 10))))
+
+
+def both(case: NetworkCase) -> tuple[Answer, Answer]:
+    """The answers by the list and by the cover, after the checker has accepted that by the cover."""
+    listed, covered = ask(case), ask(replace(case, cover=True))
+    assert objection(covered) == ""
+    assert not case.seen or isinstance(covered.facts.dual.multipliers, Cover)
+    return listed, covered
+
+
+def disagreement(case: NetworkCase) -> str:
+    """What the two say against each other."""
+    listed, covered = both(case)
+    if listed.facts.optimal_set is not None and covered.facts.optimal_set is not None:
+        ours, theirs = (
+            {(one.sign, one.pattern) for one in answer.facts.optimal_set.classes}  # type: ignore[union-attr]
+            for answer in (listed, covered)
+        )
+        if len(ours) != len(theirs):
+            return f"{len(ours)} neurons by the list, {len(theirs)} by the cover"
+    return clash(Pair("cover", case, replace(case, cover=True), position=True), listed, covered)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_list_and_cover_agree(name: str) -> None:
+    """On data that made trouble."""
+    assert disagreement(case_of(name)) == ""
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_list_and_cover_agree_at_random(seed: int) -> None:
+    """On data at random."""
+    assert disagreement(drawn(seed)) == ""
+
+
+@pytest.mark.parametrize("part", [Fraction(1), Fraction(3, 2), Fraction(999, 1000)])
+@pytest.mark.parametrize("name", ["a box", "xor", "one column", "antipodal rows"])
+def test_at_lambda_max_and_beyond(name: str, part: Fraction) -> None:
+    """At lambda_max, above it, and just below it."""
+    case = case_of(name)
+    largest = ask(case).facts.lambda_max.squared
+    root = Fraction(int(largest**0.5 * 2**20 + 1), 2**20) if part != 1 else rational_root(largest)
+    if root is None:
+        pytest.skip("lambda_max is irrational")
+    assert disagreement(replace(case, lam=part * root)) == ""
+
+
+def rational_root(x: Fraction) -> Fraction | None:
+    """The root where it is rational."""
+    from properties.exact.roots import rational_sqrt
+
+    return rational_sqrt(x)
