@@ -1,0 +1,52 @@
+"""Root cones are done here, in processes, or by a dask cluster: the same evidence whatever does the work."""
+
+from __future__ import annotations
+
+import os
+import signal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from relu_cert.cover.build import Task, roots
+from relu_cert.cover.lines import coarse, side_of, weights_of
+from relu_cert.cover.model import Limits, Streams
+from relu_cert.cover.optimum import Setting, setting
+from relu_cert.cover.pool import Cluster, Pools, Processes, Serial
+from relu_cert.cover.ties import engine_ties
+
+F = Fraction
+
+
+def given() -> Setting:
+    """Thirty points in three dimensions."""
+    rng = np.random.default_rng(5)
+    Z = tuple(tuple(F(int(x), 100) for x in row) for row in rng.integers(-300, 300, (30, 3)))
+    return setting(Z, tuple(F(int(x)) for x in rng.integers(-3, 4, 30)))
+
+
+def evidence(pool: Pools) -> list[Streams]:
+    """The trees that prove y dual feasible for a lambda above lambda_max."""
+    one = given()
+    weights = weights_of(one.data.lines, one.y, 1)
+    lam = F(int(np.abs(one.task.y) @ np.linalg.norm(one.task.Z, axis=1)) // 2)
+    side = side_of(weights, coarse(weights, lam, 0), one.frame, [])
+    tasks = [Task(1, side, engine_ties((), weights, side, 1, ()), cone) for cone in roots(one.data.basis)]
+    return [done.streams for done in pool.run(tasks, np.inf)]
+
+
+def test_processes_write_what_one_process_writes() -> None:
+    """Two processes give the bytes of one."""
+    assert evidence(Processes(Limits(jobs=2))) == evidence(Serial(Limits(seconds=100.0)))
+
+
+def test_a_cluster_that_loses_a_worker_writes_the_same() -> None:
+    """dask with two workers, one of which is killed: what it had is done by the other."""
+    distributed = pytest.importorskip("dask.distributed")
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+        with distributed.Client(cluster) as client:
+            pids = list(client.run(os.getpid).values())
+            os.kill(pids[0], signal.SIGKILL)
+        found = evidence(Cluster(cluster.scheduler_address, Limits()))
+    assert found == evidence(Serial(Limits()))
