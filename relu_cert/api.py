@@ -31,6 +31,7 @@ from relu_cert.check import (
     verdicts,
 )
 from relu_cert.claims import NAMES, SENSITIVITY, require_applicable
+from relu_cert.cover.model import Limits
 from relu_cert.data.arrays import dataset_from_arrays, exact_matrix, exact_number
 from relu_cert.data.model import Dataset, Source
 from relu_cert.data.numbers import NumberError
@@ -109,6 +110,8 @@ def certify(
     names: Sequence[str] | None = None,
     target: str = "y",
     max_patterns: int = DEFAULT_MAX_PATTERNS,
+    seconds: float | None = None,
+    jobs: int = 1,
     verify: bool = True,
     progress: bool = False,
 ) -> Certified:
@@ -128,7 +131,8 @@ def certify(
     `noise`         the noise of the targets: derivatives with SURE (the claim "sensitivity")
     `claims`        the claims to decide; all by default
     `names`         names of the features (those of a data frame, or x0, x1, ...), `target` the name of y
-    `max_patterns`  raise TooManyPatterns for data with more activation patterns
+    `max_patterns`  raise TooManyPatterns for data with more activation patterns, where they have to be listed
+    `seconds`       time for the proof where they need not be (60 by default), and `jobs` the processes that share it
     `verify`        give the certificate to the independent checker before anything is returned
     `progress`      show long stages on a terminal
 
@@ -173,9 +177,11 @@ def certify(
     variant = Variant(_gates(data.Z, patterns, seed, gates), _delta(l2), _loss(loss))
     path = Path("data.cert.json")
     with Progress(quiet=not progress) as stages:
-        problem = network_variant(data, model, variant, stages, max_patterns)
+        listed = asked.interval is not None or "patterns-complete" in asked.named
+        problem = network_variant(data, model, variant, stages, max_patterns, listed=listed)
         require_applicable(asked.named, problem)
-        facts = find_facts(problem, asked.choice, asked.gap, stages, asked.interval, asked.derivatives)
+        limits = Limits(seconds, jobs=jobs)
+        facts = find_facts(problem, asked.choice, asked.gap, stages, asked.interval, asked.derivatives, limits)
         whole = None
         if variant.gates is not None:
             every = over_all(data, model, variant, facts.lam, asked.gap, stages, max_patterns)

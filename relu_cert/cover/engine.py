@@ -39,14 +39,16 @@ ROOM = 4096  # bytes that one node may write at the most
 class Side(NamedTuple):
     """One sign xi in floats, lambda = 1, in orthonormal coordinates of the row space; and the integers behind it.
 
-    `lines` are the primitive rows of the convex lines, `light` the concave rows in 30 bits (signs at atoms), `frame`
-    the orthonormal rows that take integer vectors to coordinates. `bound` is what |c| may be.
+    `lines` are the primitive rows of the convex lines, `normals` their directions in floats, `light` the concave rows
+    in few bits (signs at atoms), `frame` the orthonormal rows that take integer vectors to coordinates. `bound` is what
+    |c| may be.
     """
 
     P: Floats
     N: Floats
     c0: Floats
     lines: Integers
+    normals: Floats
     light: Integers
     lengths: Floats
     frame: Floats
@@ -403,14 +405,13 @@ def copy_level(stack, source, target, d, D):  # type: ignore[no-untyped-def]
 @compile_
 def in_piece(side, ties, stack, cur, a, d, D):  # type: ignore[no-untyped-def]
     """Whether the node lies in the closed concave piece of a tie: every convex line has the tie's sign at every
-    generator, exactly, or was split to that side."""
+    generator, exactly (or, where integers are too long, by more than floats are off), or was split to that side."""
     longest = 0
     for i in range(d):
         if stack.ray[cur, i] >= 0:
             return False
         longest = max(longest, stack.bits[cur, i])
-    if longest > side.exact_bits:
-        return False
+    exact = longest <= side.exact_bits
     for k in range(side.lines.shape[0]):
         split = False
         for s in range(stack.n_signs[cur]):
@@ -422,11 +423,18 @@ def in_piece(side, ties, stack, cur, a, d, D):  # type: ignore[no-untyped-def]
         if split:
             continue
         for i in range(d):
-            v = 0
-            for l in range(D):
-                v += side.lines[k, l] * stack.g[cur, i, l]
-            if v * ties.side[a, k] < 0:
-                return False
+            if exact:
+                v = 0
+                for l in range(D):
+                    v += side.lines[k, l] * stack.g[cur, i, l]
+                if v * ties.side[a, k] < 0:
+                    return False
+            else:
+                height = 0.0
+                for l in range(D):
+                    height += side.normals[k, l] * float(stack.g[cur, i, l])
+                if height * ties.side[a, k] <= 1e-11 * stack.size[cur, i]:
+                    return False
     return True
 
 

@@ -193,7 +193,11 @@ def side_of(weights: Weights, rows: Coarse, frame: Floats, doubts: list[int]) ->
     exact_bits = 62 - longest - D.bit_length()
     lines = np.array(chosen if exact_bits >= 0 else [[0] * D] * len(chosen), dtype=np.int64).reshape(-1, D)
     lengths = np.sqrt((N * N).sum(axis=1))
-    return Side(P, N, c0, lines, light(rows.N), lengths, np.ascontiguousarray(frame), rows.bound / one, exact_bits)
+    normals = np.array(chosen, dtype=np.float64).reshape(-1, D)
+    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
+    return Side(
+        P, N, c0, lines, normals, light(rows.N), lengths, np.ascontiguousarray(frame), rows.bound / one, exact_bits
+    )
 
 
 def row_space(lines: Lines) -> tuple[Row, ...]:
