@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import fields, is_dataclass
 from html import escape
 from typing import Any
 
@@ -86,7 +88,7 @@ def _lines(e: Entry) -> Iterator[Text]:
     for text in evidence(e):
         yield Text(text, style=COLOURS[e.printed.verdict])
     for s in e.slips:
-        yield Text(f"Fails: {s.name}: {s.why}", style="dim" if s.refutes else "bold red")
+        yield Text(f"Beside it, false: {s.name}: {s.why}", style="" if s.refutes else "bold red")
     if e.repaired is not None:
         yield Text.assemble((f"{_repair(e)}: ", "bold"), e.repaired.statement)
         yield Text(e.repaired.evidence, style=COLOURS[e.repaired.verdict])
@@ -99,9 +101,64 @@ def _repair(e: Entry) -> str:
 def evidence(e: Entry) -> list[str]:
     """What the verdict on the printed statement rests on: a line for every witness that refutes, or the search."""
     refuting = [f"refuted by {w.name}: {w.why}" for w in e.witnesses if w.refutes]
-    if refuting and e.printed.counterexample is not None:
-        refuting.append("refuted again by an instance of the search")
-    return refuting or [e.printed.evidence]
+    found = e.printed.counterexample
+    if found is None:
+        return refuting or [e.printed.evidence]
+    again = ["refuted again by an instance of the search"] if refuting else [e.printed.evidence]
+    return [*refuting, *again, f"the instance: {told(found)}"]
+
+
+def told(value: Any, longest: int = 400) -> str:
+    """An exact instance for a reader: rationals as p/q, names of fields, cut where it is long."""
+    text = _told(value)
+    return text if len(text) <= longest else f"{text[:longest]}... (all of it with --json)"
+
+
+def _told(value: Any) -> str:
+    if is_dataclass(value) and not isinstance(value, type):
+        inside = ", ".join(f"{field.name} = {_told(getattr(value, field.name))}" for field in fields(value))
+        return f"{type(value).__name__}({inside})"
+    if isinstance(value, tuple | list):
+        return f"({', '.join(map(_told, value))})"
+    return str(value)
+
+
+SYMBOLS = tuple(
+    (re.compile(pattern), symbol)
+    for pattern, symbol in (
+        (r"\blambda\b", "λ"),
+        (r"\balpha\b", "α"),
+        (r"\bbeta\b", "β"),
+        (r"\bdelta\b", "δ"),
+        (r"\brho\b", "ρ"),
+        (r"\btheta\b", "θ"),
+        (r"\beta\b", "η"),
+        (r"\bxi\b", "ξ"),
+        (r"\binfinity\b", "∞"),
+        (r"<=", "≤"),
+        (r">=", "≥"),
+        (r"->", "→"),
+        (r"\+-", "±"),
+        (r"\bsum(?=[ _|])", "Σ"),
+        (r"\bsqrt\(", "√("),
+        (r"\^-1\b", "⁻¹"),
+        (r"\^2\b", "²"),
+        (r"\^3\b", "³"),
+        (r"\^4\b", "⁴"),
+        (r"(?<=[A-Za-z_])'(?=[A-Za-z(])", "ᵀ"),
+    )
+)
+
+
+def symbols(text: str) -> str:
+    """A statement with the letters and signs of mathematics, for the page."""
+    for pattern, symbol in SYMBOLS:
+        text = pattern.sub(symbol, text)
+    return text
+
+
+def _math(text: str) -> str:
+    return escape(symbols(text))
 
 
 def as_json(entries: Sequence[Entry], examples: int, seed: int | None) -> dict[str, Any]:
@@ -182,13 +239,13 @@ def as_html(entries: Sequence[Entry], examples: int, seed: int | None) -> str:
 
 def _article(e: Entry) -> str:
     name = escape(e.claim.label.replace(" ", "-"), quote=True)
-    lines = [f"<p>{escape(e.printed.statement)}</p>"]
-    lines += [f"<p class={e.printed.verdict}>{escape(text)}</p>" for text in evidence(e)]
-    lines += [f"<p class=small>Fails: {escape(s.name)}: {escape(s.why)}</p>" for s in e.slips]
+    lines = [f"<p>{_math(e.printed.statement)}</p>"]
+    lines += [f"<p class={e.printed.verdict}>{_math(text)}</p>" for text in evidence(e)]
+    lines += [f"<p class=small>Beside it, false: {_math(s.name)}: {_math(s.why)}</p>" for s in e.slips]
     lines += [f"<p class=refuted><b>{escape(p)}</b></p>" for p in e.problems]
     if e.repaired is not None:
-        repaired = f"<p><b>{_repair(e)}:</b> {escape(e.repaired.statement)}</p>"
-        told = f"<p class={e.repaired.verdict}>{escape(e.repaired.evidence)}</p>"
+        repaired = f"<p><b>{_repair(e)}:</b> {_math(e.repaired.statement)}</p>"
+        told = f"<p class={e.repaired.verdict}>{_math(e.repaired.evidence)}</p>"
         lines.append(f"<div class=repaired>{repaired}{told}</div>")
     head = f"<p><code>{escape(e.claim.label)}</code></p><p class=small>{escape(e.claim.title)}</p>"
     return f'<article id="{name}"><div>{head}</div><div>{"".join(lines)}</div></article>'

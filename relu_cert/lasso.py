@@ -135,7 +135,7 @@ def lasso(
     if not rows or not rows[0]:
         raise DataError("X has no numbers; give at least one row and one column.")
     if len(rows) != len(targets):
-        raise DataError(f"X has {len(rows)} rows and y has {len(targets)} entries; they must be as many.")
+        raise DataError(f"y: expected {len(rows)} numbers, one for each row of X, found {len(targets)}.")
     columns = group_columns(groups, len(rows[0]))
     cones = (
         None if K is None else tuple(None if one is None else exact_matrix(one, f"K[{b}]") for b, one in enumerate(K))

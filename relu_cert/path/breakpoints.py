@@ -18,7 +18,7 @@ from relu_cert.path.tube import Refused
 from relu_cert.problem.model import Problem
 from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.facts import Facts, LambdaMax
-from relu_cert.settle import Question, settle
+from relu_cert.settle import Question, settle_ball
 from relu_cert.solve import FloatProblem, solve
 
 WIDTH = Fraction(1, 10**12)  # relative width of an enclosure, at most
@@ -165,7 +165,7 @@ def _settled(setting: _Setting, lam: Fraction, *away: Fraction) -> Facts | None:
     """
     question = Question(setting.problem, setting.floats, lam, setting.largest, FINE)
     for at in (*(lam * factor for factor in away), lam):
-        facts = settle(question, solve(setting.floats, float(at)))
+        facts = settle_ball(question, solve(setting.floats, float(at)))
         if _active(facts) is not None:
             return facts
     return None

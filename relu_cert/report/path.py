@@ -118,20 +118,26 @@ class PathReport:
         }
 
     def to_csv(self) -> str:
-        """One line for each neuron at each lambda of the curve (one without a neuron where the network is zero)."""
+        """One line for each neuron at each lambda of the curve (one without a neuron where the network is zero).
+
+        `neuron` is the same number for the same neuron all along the path, and the one that the page has.
+        """
+        from relu_cert.report.html.tracks import numbers
+
+        known = numbers(self.samples, self.cover)
         stream = io.StringIO()
         table = csv.writer(stream, lineterminator="\n")
         size = max((len(n.direction) for s in self.samples for n in s.neurons), default=0)
         table.writerow(
             ["lambda", "objective", "width", "neuron", "sign", "weight", *(f"direction{j}" for j in range(size))]
         )
-        for sample in self.samples:
+        for k, sample in enumerate(self.samples):
             head = [repr(float(sample.lam)), repr(float(sample.upper)), len(sample.neurons)]
             if not sample.neurons:
                 table.writerow([*head, "", "", "", *[""] * size])
             for i, n in enumerate(sample.neurons):
                 padded = [*map(repr, n.direction), *[""] * (size - len(n.direction))]
-                table.writerow([*head, i, n.sign, repr(n.weight), *padded])
+                table.writerow([*head, known[k][i], n.sign, repr(n.weight), *padded])
         return stream.getvalue()
 
 

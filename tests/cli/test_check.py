@@ -248,9 +248,9 @@ def test_the_checker_reads_the_raw_data_too(monkeypatch):
     name = csv("1,0,2\n0,1,1\n")
     found = command.find_facts
 
-    def meanwhile(*arguments):
+    def meanwhile(*arguments, **named):
         csv("1,0,2\n0,1,2\n")
-        return found(*arguments)
+        return found(*arguments, **named)
 
     monkeypatch.setattr(command, "find_facts", meanwhile)
     ran = run("check", name, "--lambda", "1/10", "--claims", "optimal")

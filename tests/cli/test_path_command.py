@@ -84,6 +84,12 @@ def test_table_and_plot(run: tuple[Path, int]) -> None:
     with (folder / "curve.csv").open(newline="") as stream:
         lines = list(csv.DictReader(stream))
     assert len(lines) == sum(max(len(s["neurons"]), 1) for s in found["curve"])
+    numbers = {line["neuron"]: line["sign"] for line in lines if line["neuron"]}
+    assert all(numbers[line["neuron"]] == line["sign"] for line in lines if line["neuron"])
+    assert len(numbers) >= max(len(s["neurons"]) for s in found["curve"])
+    assert all(
+        len({x["neuron"] for x in lines if x["lambda"] == line["lambda"]}) <= int(line["width"]) + 1 for line in lines
+    )
     root = ElementTree.parse(folder / "curve.svg").getroot()
     kinds = [element.get("class", "") for element in root.iter()]
     assert kinds.count("event") == len(found["breakpoints"])

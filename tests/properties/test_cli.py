@@ -12,11 +12,14 @@ from pathlib import Path
 
 import pytest
 from hypothesis import strategies as st
+from rich.console import Console
 
 from properties import cli, registry
 from properties.codec import decode
+from properties.ledger import print_table
 from properties.model import HOLDS, Answer, Claim, Outcome, Property, Witness, fails, vacuous
 from properties.registry import load
+from properties.run import run_claim
 
 FAST = ["--only", "prop:one-neuron", "--only", "prop_row_ce", "--examples", "5", "--quiet"]
 
@@ -207,3 +210,20 @@ def test_files_of_the_user_stay(tmp_path: Path, capsys: pytest.CaptureFixture[st
     written.write_text("my notes")
     assert cli.main([*few, "--refutations", str(folder)]) == 64
     assert written.read_text() == "my notes"
+
+
+def test_the_page_has_the_signs_of_mathematics(tmp_path: Path) -> None:
+    """Greek letters, ≤ and squares instead of their names; no claim that holds has a line that begins with Fails."""
+    page = tmp_path / "ledger.html"
+    only = [x for label in ("lemma:l2-reformulation", "prop:min-norm-program", "tables") for x in ("--only", label)]
+    assert cli.main([*only, "--html", str(page), "--examples", "3", "--quiet"]) == 0
+    text = page.read_text(encoding="utf-8")
+    assert "δ" in text and "λ²" in text and "lambda^2" not in text and "Fails:" not in text
+
+
+def test_the_instance_that_the_search_found_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    """A refutation without a stored witness shows its instance, as rationals."""
+    claim = Claim("mine", "a title", Property("x < 1/3", st.just((Fraction(1, 2), 3)), lambda x: fails("it is not")))
+    entry = run_claim(claim, 3, None)
+    print_table([entry], Console(width=80))
+    assert "the instance: (1/2, 3)" in capsys.readouterr().out

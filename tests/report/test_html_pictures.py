@@ -14,11 +14,13 @@ from relu_cert.check import LambdaChoice
 from relu_cert.report.html import check_page
 from relu_cert.report.html.curve import _pieces
 from relu_cert.report.html.frame import Frame, labelled, padded, ticks
+from relu_cert.report.html.neurons import heaviest_first
 from relu_cert.report.html.optimal_set import Polytope, polytope
 from relu_cert.report.html.plane import _affine, _box
 from relu_cert.report.html.polygons import area, band, cells, chord
 from relu_cert.report.html.view import View, view
 from relu_cert.report.html.weights import _borders, _height
+from relu_cert.report.optimal_set import optimal_set_view
 from tests.report.pages import Page, example_outcome, text_outcome
 
 fast = settings(derandomize=True, deadline=None, max_examples=60)
@@ -199,3 +201,27 @@ def test_frames_never_collapse():
     frame = Frame(0, 2, 0, 4)
     assert frame.at((0, 0)) == (frame.left, frame.height - frame.bottom)
     assert frame.at((2, 4)) == (frame.width - frame.right, frame.top)
+
+
+def test_every_direction_that_ties_has_a_ring():
+    """The sphere shows all of E, not only the neurons of the network that was found."""
+    found = example_outcome("checkerboard")
+    tied = optimal_set_view(found.facts)
+    assert tied is not None and len(tied.neurons) >= len(found.facts.primal.neurons)
+    page = check_page(found)
+    assert page.count('class="ring ') == len(tied.neurons)
+
+
+@pytest.mark.parametrize("name", ["xor", "twins", "checkerboard"])
+def test_neurons_have_one_number_on_a_page(name):
+    """The optimal set calls the neurons of the network by the numbers that the chart of their sizes gives them."""
+    facts = example_outcome(name).facts
+    shape = polytope(facts)
+    assert shape is not None
+    listed = [np.array([float(x) for x in one.w]) for one in heaviest_first(facts)]
+    for label, direction in zip(shape.names, shape.directions, strict=True):
+        v = np.array(direction)
+        number = int(label) - 1
+        parallel = [w @ v > (1 - 1e-9) * np.linalg.norm(w) * np.linalg.norm(v) for w in listed]
+        assert (number < len(listed) and parallel[number]) or not any(parallel)
+    assert len(set(shape.names)) == len(shape.names)

@@ -29,6 +29,7 @@ from relu_cert.report.html.shadow import shadow, shadow_figure
 from relu_cert.report.html.sphere import sphere_figure
 from relu_cert.report.html.view import view
 from relu_cert.report.html.weights import dual_figure, fan_figure
+from relu_cert.report.optimal_set import TiedNeuron, optimal_set_view
 from relu_cert.report.outcome import Outcome
 from relu_cert.report.text import at_most, decimal, rational, short
 from relu_cert.whole import distance
@@ -110,6 +111,12 @@ def _head(outcome: Outcome) -> list[Element]:
     ]
 
 
+def _tied(facts: Facts) -> tuple[TiedNeuron, ...]:
+    """All neurons that tie, where they are listed."""
+    found = optimal_set_view(facts)
+    return () if found is None else found.neurons
+
+
 def _pattern_card(outcome: Outcome) -> list[tuple[str, str, str]]:
     """How many patterns there are, and, over some of them only, how far that is from the global optimum."""
     problem = outcome.facts.problem
@@ -160,7 +167,7 @@ def _proof(outcome: Outcome) -> Section | None:
     seen = view(outcome.facts, outcome.data)
     drawn = figures(
         dual_figure(seen) if seen is not None else None,
-        sphere_figure(seen) if seen is not None else None,
+        sphere_figure(seen, _tied(outcome.facts)) if seen is not None else None,
         independence_figure(outcome.facts),
     )
     return Section("proof", "The proof", (drawn,)) if drawn is not None else None

@@ -6,6 +6,7 @@ F alpha = g}. The convex solution has |w_a| = lambda alpha_a, and the network fi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -19,10 +20,12 @@ from relu_cert.prove.classes import class_map, column, to_fraction
 from relu_cert.prove.exact_optimum import tied_neurons
 from relu_cert.prove.facts import ExactNeuron, Facts, NeuronClass, OptimalSet
 from relu_cert.prove.split import split_map
+from relu_cert.report.html.neurons import heaviest_first
 from relu_cert.report.html.view import Floats, drawable
 
 MOST_NEURONS = 60
 ZERO = 1e-7  # below this share of the largest size a neuron is drawn as absent
+PARALLEL = 1 - 1e-9  # the cosine of directions that are one
 
 
 @dataclass(frozen=True)
@@ -99,9 +102,7 @@ def polytope(facts: Facts) -> Polytope | None:
     if not len(here):
         return None
     dimension = len(here) - int(np.linalg.matrix_rank(F[:, here], tol=1e-8))
-    names = tuple(
-        str(number + 1) if found.blocks[a] is None else f"b{found.blocks[a]}" for number, a in enumerate(here)
-    )
+    names = _names(facts, found, here.tolist())
     return Polytope(
         F[:, here],
         g,
@@ -112,6 +113,28 @@ def polytope(facts: Facts) -> Polytope | None:
         tuple(found.signs[a] for a in here),
         tuple(found.directions[a] for a in here) if found.directions else (),
     )
+
+
+def _names(facts: Facts, found: _Equations, here: Sequence[int]) -> tuple[str, ...]:
+    """The numbers that the page gives the neurons of its network; those that it does not use are counted on."""
+    if not found.directions:
+        return tuple(str(n + 1) if found.blocks[a] is None else f"b{found.blocks[a]}" for n, a in enumerate(here))
+    listed = [(_sign(facts, one), _unit([drawable(x) for x in one.w])) for one in heaviest_first(facts)]
+    names, following = [], len(listed)
+    for a in here:
+        u = _unit(found.directions[a])
+        same = [i for i, (sign, w) in enumerate(listed) if sign == found.signs[a] and float(w @ u) > PARALLEL]
+        if same:
+            names.append(str(same[0] + 1))
+        else:
+            following += 1
+            names.append(str(following))
+    return tuple(names)
+
+
+def _unit(v: Sequence[float]) -> Floats:
+    u = np.array(v, dtype=np.float64)
+    return u / (float(np.linalg.norm(u)) or 1.0)
 
 
 def _range(F: Floats, g: Floats, a: int) -> tuple[float, float] | None:

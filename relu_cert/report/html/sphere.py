@@ -16,6 +16,7 @@ from relu_cert.report.html.frame import WIDTH, Point, drawing, path, short_name
 from relu_cert.report.html.markup import e
 from relu_cert.report.html.page import figure
 from relu_cert.report.html.view import Floats, View
+from relu_cert.report.optimal_set import TiedNeuron
 
 MOST_ROWS = 80
 RINGS, SLICES = 28, 84
@@ -25,8 +26,8 @@ TOP = 26.0
 MIDDLES = ((WIDTH / 4 + 2, TOP + RADIUS), (3 * WIDTH / 4 - 2, TOP + RADIUS))
 
 
-def sphere_figure(view: View) -> Element | None:
-    """Both halves of the sphere; ReLU in three dimensions only."""
+def sphere_figure(view: View, tied: Sequence[TiedNeuron] = ()) -> Element | None:
+    """Both halves of the sphere; ReLU in three dimensions only. `tied` are all directions where the tint is full."""
     if view.gated or not view.everywhere or view.Z.shape[1] != 3 or len(view.y) > MOST_ROWS:
         return None
     names = [short_name(name, 14) for name in view.names]
@@ -36,12 +37,13 @@ def sphere_figure(view: View) -> Element | None:
         parts += [e("circle", cx=cx, cy=cy, r=RADIUS, cls="disc"), *_tints(view, side)]
         parts += [e("path", d=path(arc), cls="border") for z in view.Z if z.any() for arc in _great_circle(z, side)]
         parts += [e("circle", cx=cx, cy=cy, r=RADIUS, cls="rim")]
-        parts += _neurons(view, side)
+        parts += [*_touching(tied, side), *_neurons(view, side)]
         parts += [e("text", f"{names[2]} {'<' if half else '>'} 0", x=cx, y=14.0, cls="label mid")]
     caption = (
         "Why no network does better: every point of the two discs is a direction u of a neuron, and its tint is "
-        "θ·(Zu)₊ / λ, from −1 (cold) to 1 (warm), never more. Neurons can only sit where the tint is full (rings). "
-        f"Lines: the borders between activation patterns. {names[0]} grows to the right, {names[1]} upwards."
+        "θ·(Zu)₊ / λ, from −1 (cold) to 1 (warm), never more. Neurons can only sit where the tint is full: "
+        + ("all these directions have a ring, those of this network a dot in it. " if tied else "see the dots. ")
+        + f"Lines: the borders between activation patterns. {names[0]} grows to the right, {names[1]} upwards."
     )
     return figure(drawing(WIDTH, TOP + 2 * RADIUS + 8, "The dual point on the sphere of directions", parts), caption)
 
@@ -122,6 +124,19 @@ def _great_circle(z: Floats, side: float) -> list[list[Point]]:
     if up[2] * side < 0:
         up = -up
     return [[_place(level * cos(pi * k / 40) + up * sin(pi * k / 40), side) for k in range(41)]]
+
+
+def _touching(tied: Sequence[TiedNeuron], side: float) -> list[Element]:
+    """A ring at every direction of E."""
+    found = []
+    for neuron in tied:
+        u = neuron.direction
+        if u[2] * side < 0 or (u[2] == 0 and side < 0):
+            continue
+        x, y = _place(u, side)
+        title = e("title", "a direction where the tint is full: a neuron that ties")
+        found.append(e("circle", title, cx=x, cy=y, r=8.0, cls=f"ring {'plus' if neuron.sign > 0 else 'minus'}"))
+    return found
 
 
 def _neurons(view: View, side: float) -> list[Element]:

@@ -112,6 +112,17 @@ def tracks(samples: Sequence[Sample], cover: Cover) -> list[Track]:
     return sorted(found, key=lambda one: (one.first.x, -one.first.weight))
 
 
+def numbers(samples: Sequence[Sample], cover: Cover) -> list[list[int]]:
+    """For every sample the numbers, from 1, of the tracks that its neurons belong to."""
+    place = {
+        (track.sign, track.block, spot): number
+        for number, track in enumerate(tracks(samples, cover), 1)
+        for run in track.runs
+        for spot in run
+    }
+    return [[place[n.sign, n.block, Spot(log10(s.lam), n.weight, n.direction)] for n in s.neurons] for s in samples]
+
+
 def levels(samples: Sequence[Sample], cover: Cover) -> list[Level]:
     """p* and its two parts along the path: the penalty is lambda sum |w_b|, the loss is the rest."""
     found: list[Level] = []
