@@ -296,15 +296,21 @@ class CoverText(Text):
         return isqrt(squared.numerator // squared.denominator) + 1
 
     def unique(self) -> Iterator[str]:
-        """Directions of the ties, sign + first, and for each of them row weights beta that see it alone."""
-        ties = {sign: [integers(tie["u"]) for tie in self.evidence["ties"] if tie["sign"] == sign] for sign in SIGNS}
-        directions = [unit(u) for sign in SIGNS for u in ties[sign]]
-        seen = fmpz_mat([[max(0, dot(z, u)) for z in self.rows[0]] for u in directions]) if directions else None
+        """Directions of the ties, sign + first, and for each of them weights of rows that see it alone."""
+        ties = {
+            sign: [unit(integers(tie["u"])) for tie in self.evidence["ties"] if tie["sign"] == sign] for sign in SIGNS
+        }
+        directions = [*dict.fromkeys(map(tuple, ties["+"])), *dict.fromkeys(map(tuple, ties["-"]))]
+        rows, _ = self.rows
+        seen = fmpz_mat([[max(0, dot(z, u)) for z in rows] for u in directions]) if directions else None
         if seen is None or len(directions) > MOST_CLASSES or seen.rank() < len(directions):
             return
         beta, _ = (fmpq_mat(seen * seen.transpose()).solve(fmpq_mat(seen))).numer_denom()
         size = max(int(x).bit_length() for row in beta.tolist() for x in row)
-        yield f"unique {len(ties['+'])} {len(directions)}"
+        scale = 1 << BOUND_BITS
+        near = Fraction(2 * self.spread * sum(dot(z, z) for z in rows), scale) / self.problem.lam  # |Z|^2 2 mu / lambda
+        width = isqrt(near.numerator * scale * scale // near.denominator) + 1
+        yield f"unique {width} {scale} {len(dict.fromkeys(map(tuple, ties['+'])))} {len(directions)}"
         yield from map(words, directions)
         yield from (words(int(x) >> max(0, size - UNIT_BITS) for x in row) for row in beta.tolist())
 
