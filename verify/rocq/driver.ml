@@ -256,6 +256,7 @@ let read_unique d n p network cover spread =
                 q_B = List.map (row 0 mp) plus @ List.map (row mp m) minus;
                 q_pidx = List.map (fun (_, a) -> nat (index plus a)) pos;
                 q_nidx = List.map (fun (_, a) -> nat (first + index minus a)) neg } in
+      if written then Written.classes q;
       (count, unique_ok p c { m_upper = u; m_num = num; m_den = den } q pos neg)
     | _ -> (0, false) in
   Printf.printf "unique %d %s\n%!" classes (said ok)
@@ -326,7 +327,8 @@ let () =
       | "upper" -> let u = read_upper d p in sections (Some u) cover None
       | "cover" ->
         let c = read_cover d n p in
-        if written then Written.cover c else sections network (Some (c, check_cover p c)) None
+        if written then Written.cover c;
+        sections network (Some (c, check_cover p c)) None
       | "strict" -> let spread = read_strict p network cover in sections network cover spread
       | "unique" -> read_unique d n p network cover spread; sections network cover spread
       | "leaders" -> read_leaders d n p; sections network cover spread
