@@ -56,7 +56,7 @@ class Bounds:
         interval = f"[{decimal(self.lower, False)}, {decimal(self.upper, True)}]"
         more = f"; all optimal neurons lie in {sum(self.cones)} cones" if self.cones is not None else ""
         more += "; the optimal network is unique up to permutation and splitting" if self.unique else ""
-        return f"proved by a checker that is itself proved: p* is in {interval}, relative gap <= 1e-{k}{more}"
+        return f"by a checker that is itself proved: p* is in {interval}, relative gap <= 1e-{k}{more}"
 
 
 def decimal(x: Fraction, up: bool) -> str:

@@ -15,11 +15,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from verify import Rejected, Usage
+from verify import Rejected, Usage, proved
+from verify.__main__ import main
 from verify.text import Limits
-
-pytest.importorskip("verify.cover", reason="covers are not there")
-proved = pytest.importorskip("verify.proved")
 
 FOLDER = Path(__file__).parent / "rocq"
 ROCQ = Path(proved.__file__).parent / "rocq"
@@ -242,6 +240,19 @@ def test_a_wrong_theorem_is_no_theorem(tmp_path: Path) -> None:
     path.write_text(text.replace("Problem 3 [[0; 0; 1]", "Problem 3 [[0; 0; 2]"))
     done = subprocess.run(["coqc", "-q", "-Q", ROCQ, "Relu", path], capture_output=True, text=True, check=False)
     assert done.returncode != 0
+
+
+def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """--proved adds a line with the bounds, --theorem writes the file; both take no other certificates."""
+    path, theorem = tmp_path / "c.json", tmp_path / "Xor.v"
+    path.write_bytes(certificate("xor-cover"))
+    assert main([str(path), "--data", str(FOLDER / "xor.csv"), "--proved", "--theorem", str(theorem)]) == 0
+    said = capsys.readouterr().out
+    assert "p* is in [0.253412035214, 0.253412035215]" in said
+    assert "unique up to permutation and splitting" in said
+    assert "Theorem bounds" in theorem.read_text()
+    path.write_bytes(certificate("xor-cover").replace(b'"cover"', b'"other"'))
+    assert main([str(path), "--proved"]) != 0
 
 
 def test_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
