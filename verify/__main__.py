@@ -1,5 +1,5 @@
-"""python -m verify FILE [--data RAW] [--network NET] [--expect KEY=VALUE]... [--proved] [--theorem FILE.v] [--quiet] [-v]
-[--json] [--max-bytes N] [--max-seconds N] [--max-memory MB]
+"""python -m verify FILE [--data RAW] [--network NET] [--expect KEY=VALUE]... [--proved] [--theorem FILE.v] [--quiet]
+[-v] [--json] [--max-bytes N] [--max-seconds N] [--max-memory MB]
 python -m verify --trusted CLAIM
 
 Exit codes: 0 accepted, 1 rejected, 2 declined, 64 usage, 65 the data cannot be read, 70 an error of the checker, 130
