@@ -1,5 +1,5 @@
-"""python -m verify FILE [--data RAW] [--network NET] [--expect KEY=VALUE]... [--quiet] [-v] [--json] [--max-bytes N]
-[--max-seconds N] [--max-memory MB]
+"""python -m verify FILE [--data RAW] [--network NET] [--expect KEY=VALUE]... [--proved] [--theorem FILE.v] [--quiet]
+[-v] [--json] [--max-bytes N] [--max-seconds N] [--max-memory MB]
 python -m verify --trusted CLAIM
 
 Exit codes: 0 accepted, 1 rejected, 2 declined, 64 usage, 65 the data cannot be read, 70 an error of the checker, 130
@@ -73,6 +73,8 @@ def parser() -> Parser:
         "claim=NAME:REFUTED, and every other key of the statement that --json prints",
     )
     p.add_argument("--trusted", metavar="CLAIM", action=Trusted, help="print what a verdict rests on, and exit")
+    p.add_argument("--proved", action="store_true", help="ask the proved checker, too (verify/rocq), for both bounds")
+    p.add_argument("--theorem", metavar="FILE.v", help="write a file with which coqc proves them, too")
     p.add_argument("--quiet", action="store_true", help="print nothing; the exit code tells")
     p.add_argument("-v", "--verbose", action="store_true", help="also name the rule behind each accepted line")
     p.add_argument("--json", action="store_true", help="print one JSON object")
@@ -100,13 +102,33 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     try:
         data = read(arguments.data, limits.size, BadData, BadData) if arguments.data is not None else None
         network = read(arguments.network, limits.size, BadData, BadData) if arguments.network is not None else None
-        report = check(read(arguments.file, limits.size, Usage, Declined), data, limits, network)
+        certificate = read(arguments.file, limits.size, Usage, Declined)
+        report = check(certificate, data, limits, network)
         for pair in arguments.expect:
             expect(report, *pair.split("=", 1))
+        more = machine(arguments, certificate, data, limits)
     except (VerifyError, KeyboardInterrupt) as error:
         return failed(error)
     claims = [asdict(line) for line in report.lines]
-    return {"code": 0, "result": "accepted", "statement": report.statement, "claims": claims}
+    return {"code": 0, "result": "accepted", "statement": report.statement, "claims": claims} | more
+
+
+def machine(arguments: argparse.Namespace, certificate: bytes, data: bytes | None, limits: Limits) -> dict[str, str]:
+    """What the proved checker says (--proved), and where the theorem was written (--theorem)."""
+    found = {}
+    if arguments.proved:
+        from verify.proved import prove
+
+        found["proved"] = prove(certificate, data, limits).sentence
+    if arguments.theorem is not None:
+        from verify.proved import theorem
+
+        try:
+            Path(arguments.theorem).write_text(theorem(certificate, data, limits))
+        except OSError as error:
+            raise Usage(arguments.theorem, "a file that can be written", str(error)) from None
+        found["theorem"] = f"coqc -Q verify/rocq Relu {arguments.theorem}"
+    return found
 
 
 def expect(report: Report, key: str, value: str) -> None:
@@ -158,6 +180,9 @@ def told(report: dict[str, Any], quiet: bool, verbose: bool) -> None:
         say(f"          by {line['rule']}", quiet or not verbose)
     if report["result"] == "accepted" and not report["claims"]:
         say("accepted  (no claim)", quiet)
+    for key in ("proved", "theorem"):
+        if key in report:
+            say(f"{key:<9} {report[key]}", quiet)
 
 
 def grouped(statement: dict[str, str]) -> dict[str, list[str]]:

@@ -56,7 +56,7 @@ class Bounds:
         interval = f"[{decimal(self.lower, False)}, {decimal(self.upper, True)}]"
         more = f"; all optimal neurons lie in {sum(self.cones)} cones" if self.cones is not None else ""
         more += "; the optimal network is unique up to permutation and splitting" if self.unique else ""
-        return f"proved by a checker that is itself proved: p* is in {interval}, relative gap <= 1e-{k}{more}"
+        return f"by a checker that is itself proved: p* is in {interval}, relative gap <= 1e-{k}{more}"
 
 
 def decimal(x: Fraction, up: bool) -> str:
@@ -103,39 +103,54 @@ def clipped(line: str) -> str:
 
 
 def theorem(certificate: bytes, data: bytes | None = None, limits: Limits | None = None, name: str = "bounds") -> str:
-    """A file that coqc checks, without extraction (coqc -Q verify/rocq Relu FILE.v): a theorem with both bounds."""
+    """A file that coqc checks without extraction (coqc -Q verify/rocq Relu FILE.v): a theorem with both bounds, and one
+    that the optimal network is unique, where that is proved."""
     text = read(certificate, data, limits or Limits())
     if not isinstance(text, CoverText):
         raise Declined("--theorem", "a certificate with the fact cover", "leaders")
     said = run(text, checker(), "--write")
-    if said[:1] != [text.statement] or len(said) < 3:
+    if said[:1] != [text.statement] or "cover" not in said:
         raise Rejected("proved checker", clipped(text.statement), clipped("".join(said[:1])))
-    p = text.problem
-    rows, rden = cleared(x for row in p.Z for x in row)
-    y, yden = cleared(p.y)
-    d, n = p.d, p.n
-    written = "; ".join(listed(rows[k * d : (k + 1) * d]) for k in range(n))
+    p, (rows, rden), (y, yden), scale = text.problem, text.rows, cleared(text.problem.y), 1 << BOUND_BITS
+    low = f"IZR {signed(text.lower.numerator)} / IZR {text.lower.denominator}"
+    high = f"IZR {signed(int(text.upper * scale))} / IZR {scale}"
+    written = "; ".join(map(listed, rows))
     net = "; ".join(f"({listed(w)}, {signed(v)})" for w, v in text.layers)
-    lower, upper, scale = text.lower, text.upper, 1 << BOUND_BITS
-    low = f"IZR {signed(lower.numerator)} / IZR {lower.denominator}"
-    high = f"IZR {signed(int(upper * scale))} / IZR {scale}"
-    problem = f"Problem {d} [{written}] {rden} {listed(y)} {yden} {p.lam.numerator} {p.lam.denominator}"
-    return f"""From Coq Require Import Reals ZArith List.
-From Relu Require Import Spec Checker Soundness Upper.
+    found = f"""From Coq Require Import Reals ZArith List.
+From Relu Require Import Spec Checker Soundness Upper Strict Unique Words.
 Import ListNotations.
 Open Scope Z_scope.
-Definition data : problem := {problem}.
-Definition evidence : cover := {chr(10).join(said[2:])}.
-Definition net : upper := Upper [{net}] {1 << WEIGHT_BITS} {int(upper * scale)} {scale}.
+Definition data : problem :=
+  Problem {p.d} [{written}] {rden} {listed(y)} {yden} {p.lam.numerator} {p.lam.denominator}.
+Definition evidence : cover := {term(said, "cover", "lower ")}.
+Definition net : upper := Upper [{net}] {1 << WEIGHT_BITS} {int(text.upper * scale)} {scale}.
 Lemma checked : check data evidence = true. Proof. vm_cast_no_check (eq_refl true). Qed.
 Lemma checked_upper : check_upper data net = true. Proof. vm_cast_no_check (eq_refl true). Qed.
 Open Scope R_scope.
 Theorem {name} :
-  (forall net, well_formed {d} net -> {low} <= objective data net) /\\
-  exists net, well_formed {d} net /\\ objective data net <= {high}.
+  (forall net, well_formed {p.d} net -> {low} <= objective data net) /\\
+  exists net, well_formed {p.d} net /\\ objective data net <= {high}.
 Proof. exact (bounds_sound data evidence net checked checked_upper). Qed.
 Print Assumptions {name}.
 """
+    if not any(line.startswith("unique") and line.endswith("accepted") for line in said):
+        return found
+    return f"""{found}
+Open Scope Z_scope.
+Definition apart : classes := {term(said, "classes", "unique ")}.
+Definition spread : margin := Margin net {text.spread} {scale}.
+Lemma checked_unique : check_unique data evidence spread apart = true. Proof. vm_cast_no_check (eq_refl true). Qed.
+Theorem {name}_unique : exists narrowest, optimal_for data narrowest /\\
+  forall other, optimal_for data other -> same_neurons other narrowest /\\ (length narrowest <= length other)%nat.
+Proof. exact (p_unique data evidence spread apart checked_unique). Qed.
+Print Assumptions {name}_unique.
+"""
+
+
+def term(said: Sequence[str], start: str, end: str) -> str:
+    """What was written from the line `start` to the line that begins with `end`."""
+    after = said[said.index(start) + 1 :]
+    return "\n".join(after[: next(k for k, line in enumerate(after) if line.startswith(end))])
 
 
 def listed(numbers: Iterable[int]) -> str:
@@ -296,15 +311,21 @@ class CoverText(Text):
         return isqrt(squared.numerator // squared.denominator) + 1
 
     def unique(self) -> Iterator[str]:
-        """Directions of the ties, sign + first, and for each of them row weights beta that see it alone."""
-        ties = {sign: [integers(tie["u"]) for tie in self.evidence["ties"] if tie["sign"] == sign] for sign in SIGNS}
-        directions = [unit(u) for sign in SIGNS for u in ties[sign]]
-        seen = fmpz_mat([[max(0, dot(z, u)) for z in self.rows[0]] for u in directions]) if directions else None
+        """Directions of the ties, sign + first, and for each of them weights of rows that see it alone."""
+        ties = {
+            sign: [unit(integers(tie["u"])) for tie in self.evidence["ties"] if tie["sign"] == sign] for sign in SIGNS
+        }
+        directions = [*dict.fromkeys(map(tuple, ties["+"])), *dict.fromkeys(map(tuple, ties["-"]))]
+        rows, _ = self.rows
+        seen = fmpz_mat([[max(0, dot(z, u)) for z in rows] for u in directions]) if directions else None
         if seen is None or len(directions) > MOST_CLASSES or seen.rank() < len(directions):
             return
         beta, _ = (fmpq_mat(seen * seen.transpose()).solve(fmpq_mat(seen))).numer_denom()
         size = max(int(x).bit_length() for row in beta.tolist() for x in row)
-        yield f"unique {len(ties['+'])} {len(directions)}"
+        scale = 1 << BOUND_BITS
+        near = Fraction(2 * self.spread * sum(dot(z, z) for z in rows), scale) / self.problem.lam  # |Z|^2 2 mu / lambda
+        width = isqrt(near.numerator * scale * scale // near.denominator) + 1
+        yield f"unique {width} {scale} {len(dict.fromkeys(map(tuple, ties['+'])))} {len(directions)}"
         yield from map(words, directions)
         yield from (words(int(x) >> max(0, size - UNIT_BITS) for x in row) for row in beta.tolist())
 

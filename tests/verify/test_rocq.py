@@ -15,11 +15,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from verify import Rejected, Usage
+from verify import Rejected, Usage, proved
+from verify.__main__ import main
 from verify.text import Limits
-
-pytest.importorskip("verify.cover", reason="covers are not there")
-proved = pytest.importorskip("verify.proved")
 
 FOLDER = Path(__file__).parent / "rocq"
 ROCQ = Path(proved.__file__).parent / "rocq"
@@ -92,6 +90,37 @@ def test_bounds_are_proved(name: str) -> None:
     assert "p* is in [" in found.sentence
 
 
+@pytest.mark.parametrize("name", ["xor-cover", "blood-cover"])
+def test_the_optimal_network_is_unique(name: str) -> None:
+    """All optimal networks are one, up to permutation and splitting; without the sums of rows that is not accepted."""
+    found = proved.prove(certificate(name))
+    assert found.cones is not None
+    assert found.unique
+    words = list(text_of(name))
+    at = words.index("unique")
+    text = proved.read(certificate(name), None, Limits())
+    tail = len(words) - int(words[at + 4]) * text.problem.n
+    blind = [*words[:tail], *["0"] * (len(words) - tail)]
+    assert answers(words)[-1].endswith("accepted")
+    assert answers(blind)[-1].endswith("rejected")
+    wide = [*words[: at + 1], str(int(words[at + 1]) // 2), *words[at + 2 :]]
+    assert answers(wide)[-1].endswith("rejected"), "the bound of the distance is too small"
+
+
+def test_what_is_not_unique_is_not_accepted() -> None:
+    """Rows +-e_1, +-e_2 with y = 1: four diagonals fit in many ways, whatever sums of rows are proposed."""
+    found = proved.prove(certificate("square-cover"))
+    assert found.cones is not None
+    assert not found.unique
+    draw = random.Random(3)
+    for _ in range(40):
+        betas = [str(draw.randrange(-9, 10)) for _ in range(16)]
+        corners = ["1", "1", "1", "-1", "-1", "1", "-1", "-1"]
+        section = ["unique", "1", "1" + "0" * 12, "4", "4", *corners, *betas]
+        assert answers([*text_of("square-cover"), *section])[-1].startswith("unique")
+        assert answers([*text_of("square-cover"), *section])[-1].endswith("rejected")
+
+
 def test_the_data_are_compared() -> None:
     """With other raw data the certificate is rejected before the proved checker is asked."""
     raw = (FOLDER / "xor.csv").read_bytes()
@@ -103,24 +132,25 @@ def test_the_data_are_compared() -> None:
 def test_another_echo_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """A checker that has checked another problem, other bounds, or nothing, is not believed."""
     right = answers(text_of("xor-cover"))
-    assert [line.split()[0] for line in right] == ["problem", "upper", "lower", "neurons"]
+    assert [line.split()[0] for line in right] == ["problem", "upper", "lower", "neurons", "unique"]
     wrong = [
         [],
         right[1:],
         [right[0].replace("problem 3 4 1", "problem 3 4 2"), *right[1:]],
         [right[0] + " 0", *right[1:]],
         [right[0], right[1].replace("accepted", "rejected"), *right[2:]],
-        [*right[:2], right[2].replace("accepted", "rejected"), right[3]],
-        [*right[:2], "lower 1 2 accepted", right[3]],
+        [*right[:2], right[2].replace("accepted", "rejected"), *right[3:]],
+        [*right[:2], "lower 1 2 accepted", *right[3:]],
     ]
     for said in wrong:
         monkeypatch.setattr(proved, "run", lambda *_, said=said: said)
         with pytest.raises(Rejected):
             proved.prove(certificate("xor-cover"))
     monkeypatch.setattr(proved, "run", lambda *_: right)
-    assert proved.prove(certificate("xor-cover")).cones is not None
-    monkeypatch.setattr(proved, "run", lambda *_: [*right[:3], right[3].replace("accepted", "rejected")])
+    assert proved.prove(certificate("xor-cover")).unique
+    monkeypatch.setattr(proved, "run", lambda *_: [*right[:3], right[3].replace("accepted", "rejected"), right[4]])
     assert proved.prove(certificate("xor-cover")).cones is None
+    assert not proved.prove(certificate("xor-cover")).unique
 
 
 @pytest.mark.parametrize("name", CERTIFICATES)
@@ -191,27 +221,38 @@ def test_a_cover_without_a_leaf_is_rejected() -> None:
 
 
 def test_a_theorem_in_the_kernel(tmp_path: Path) -> None:
-    """coqc proves both bounds for xor without extraction, and no other axioms are used."""
+    """coqc proves both bounds for xor, and that the optimal network is unique, without extraction and other axioms."""
     path = tmp_path / "Xor.v"
     path.write_text(proved.theorem(certificate("xor-cover"), (FOLDER / "xor.csv").read_bytes()))
     done = subprocess.run(["coqc", "-q", "-Q", ROCQ, "Relu", path], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    names = {line.split()[0] for line in done.stdout.splitlines() if line and not line.startswith((" ", "Axioms"))}
-    assert names == set((ROCQ / "axioms.txt").read_text().split())
+    parts = done.stdout.split("Axioms:")[1:]
+    names = [{line.split()[0] for line in part.splitlines() if line and not line.startswith(" ")} for part in parts]
+    allowed = [set((ROCQ / name).read_text().split()) for name in ("axioms.txt", "axioms-existence.txt")]
+    assert names == allowed, "the bounds on two axioms, uniqueness on two more"
 
 
 def test_a_wrong_theorem_is_no_theorem(tmp_path: Path) -> None:
-    """The same file with a larger lower bound does not compile."""
+    """The same evidence for other data does not compile."""
     text = proved.theorem(certificate("xor-cover"))
+    assert text.count("Problem 3 [[0; 0; 1]") == 1
     path = tmp_path / "Wrong.v"
-    path.write_text(
-        text.replace(
-            "Definition data : problem := Problem 3 [[0; 0; 1]", "Definition data : problem := Problem 3 [[0; 0; 2]"
-        )
-    )
-    assert path.read_text() != text
+    path.write_text(text.replace("Problem 3 [[0; 0; 1]", "Problem 3 [[0; 0; 2]"))
     done = subprocess.run(["coqc", "-q", "-Q", ROCQ, "Relu", path], capture_output=True, text=True, check=False)
     assert done.returncode != 0
+
+
+def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """--proved adds a line with the bounds, --theorem writes the file; both take no other certificates."""
+    path, theorem = tmp_path / "c.json", tmp_path / "Xor.v"
+    path.write_bytes(certificate("xor-cover"))
+    assert main([str(path), "--data", str(FOLDER / "xor.csv"), "--proved", "--theorem", str(theorem)]) == 0
+    said = capsys.readouterr().out
+    assert "p* is in [0.253412035214, 0.253412035215]" in said
+    assert "unique up to permutation and splitting" in said
+    assert "Theorem bounds" in theorem.read_text()
+    path.write_bytes(certificate("xor-cover").replace(b'"cover"', b'"other"'))
+    assert main([str(path), "--proved"]) != 0
 
 
 def test_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -132,8 +132,9 @@ Fixpoint adjust (cs : list signed) (g : list Z) : Z :=
 Fixpoint drop {A : Type} (k : nat) (l : list A) : list A :=
   match l with [] => [] | x :: l' => match k with O => l' | S k' => x :: drop k' l' end end.
 
-(** ** The tree. Accepted trees return the cones of their fine leaves, put before those in acc. *)
+(** ** The tree. Accepted trees return their fine leaves, put before those in acc. *)
 Definition cone : Type := list (list Z).
+Definition spot : Type := (cone * (Z * list Z))%type.   (* a fine leaf: its cone, D and c *)
 
 Section Tree.
 Variables (N : list wrow) (NC : list (list Z)) (ln2 ld2 lam0 : Z) (on : list Z -> list bool).
@@ -158,12 +159,12 @@ Definition coarse_leaf (cs : list signed) (G : list gen) (D : Z) (c : list Z) (a
   && (let a := combine_atoms atoms c in
       forallb (fun g : gen => D * (snd g + adjust cs (fst g)) <=? dotZ a (fst g)) G).
 
-Variable sub : list wrow -> list Z -> list (list Z) -> list signed -> list gen -> Z -> list cone -> option (list cone).
+Variable sub : list wrow -> list Z -> list (list Z) -> list signed -> list gen -> Z -> list spot -> option (list spot).
 
 Fixpoint check_tree (P : list wrow) (c0 : list Z) (PC : list (list Z)) (cs : list signed) (G : list gen)
-    (t : node) (acc : list cone) {struct t} : option (list cone) :=
+    (t : node) (acc : list spot) {struct t} : option (list spot) :=
   match t with
-  | Fine D c s => if fine_leaf P c0 G D c s then Some (map fst G :: acc) else None
+  | Fine D c s => if fine_leaf P c0 G D c s then Some ((map fst G, (D, c)) :: acc) else None
   | Coarse D c atoms => if coarse_leaf cs G D c atoms then Some acc else None
   | Rebase l Y ch => match fetch T l with
       | Some G' => if rebase_ok G Y (map fst G') then check_tree P c0 PC cs G' ch acc else None
@@ -182,7 +183,7 @@ Fixpoint check_tree (P : list wrow) (c0 : list Z) (PC : list (list Z)) (cs : lis
   | Ref k => sub P c0 PC cs G k acc
   end
 with check_forest (P : list wrow) (c0 : list Z) (PC : list (list Z)) (cs : list signed)
-    (pre : list gen) (p : gen) (post : list gen) (f : forest) (acc : list cone) {struct f} : option (list cone) :=
+    (pre : list gen) (p : gen) (post : list gen) (f : forest) (acc : list spot) {struct f} : option (list spot) :=
   match f with
   | Nil => Some acc
   | Skip f' => match post with
@@ -212,7 +213,7 @@ Definition root_ok (d : nat) (P N : list wrow) (c0 : list Z) (basis null : cone)
   && orthogonal basis null && orthogonal (map snd P) null && orthogonal (map snd N) null && orthogonal [c0] null.
 
 Definition check_side (P N : list wrow) (c0 : list Z) (ln2 ld2 qn qd lam0 : Z) (basis : cone)
-    (choose : list (list Z) -> list Z -> list bool) (sb : Z -> node) (s : side) : option (list cone) :=
+    (choose : list (list Z) -> list Z -> list bool) (sb : Z -> node) (s : side) : option (list spot) :=
   let PC := map (coarse_row qn qd) P in
   let NC := map (coarse_row qn qd) N in
   let c0C := map (round qn qd) c0 in
@@ -221,7 +222,7 @@ Definition check_side (P N : list wrow) (c0 : list Z) (ln2 ld2 qn qd lam0 : Z) (
   let fetched P c0 PC cs G k acc := walk (fun _ _ _ _ _ _ _ => None) P c0 PC cs G (sb k) acc in
   walk fetched P c0 PC [] (map (fun g => (g, value PC c0C g)) (signs_of basis)) (s_tree s) [].
 
-(** ** Both signs. An accepted cover returns the cones where neurons of optimal networks may lie, for each sign. *)
+(** ** Both signs. An accepted cover returns its fine leaves: there alone neurons of optimal networks may lie. *)
 Definition problem_ok (p : problem) : bool :=
   (0 <? p_rden p) && (0 <? p_yden p) && (0 <? p_lnum p) && (0 <? p_lden p)
   && Nat.eqb (length (p_rows p)) (length (p_y p))
@@ -236,7 +237,7 @@ Definition bound_ok (p : problem) (th : list Z) (td lown lowd : Z) : bool :=
 Definition rounding (P N : list wrow) (d : nat) : Z :=
   (Z.of_nat (length P) + Z.of_nat (length N) + 1) * Z.sqrt_up (Z.of_nat d).
 
-Definition run (p : problem) (c : cover) : option (list cone * list cone) :=
+Definition run (p : problem) (c : cover) : option (list spot * list spot) :=
   let th := c_theta c in let td := c_tden c in
   match merge (c_reps c) (p_rows p) th (c_merge c) with None => None | Some (cf, c0) =>
   let P := pos_part (c_reps c) cf in

@@ -115,12 +115,12 @@ Theorem leaf_lemma (F : list Z -> R) (f1u f2u D B : R) (a c : list R) (G : cone)
   f1u <= dot x (map F G) ->
   Forall (fun g => D * F g <= dot a (iz g)) G ->
   dot a u <= dot c u + D * f2u ->
-  below (f1u - f2u) B u.
+  D * (f1u - f2u) <= dot c u /\ below (f1u - f2u) B u.
 Proof.
-  intros HD HB Hc Fx Hx H1 HG Ha U HU Hu.
+  intros HD HB Hc Fx Hx H1 HG Ha.
   assert (A : D * dot x (map F G) <= dot a u).
   { rewrite Hx, <- dot_map_scale. apply dot_map_le; auto. }
-  pose proof (dot_below c u (B * D) ltac:(nra) Hc U HU Hu) as C.
+  split; [nra|]. intros U HU Hu. pose proof (dot_below c u (B * D) ltac:(nra) Hc U HU Hu) as C.
   apply Rmult_le_reg_l with D; auto. nra.
 Qed.
 
@@ -253,13 +253,17 @@ Record state_ok (P : list wrow) (c0 : list Z) (PC : list (list Z)) (cs : list si
     (forall U, 0 <= U -> dot u u <= U * U -> Rabs (kappa * dot (iz c0) u - dot (iz c0C) u) <= INR j * (sd * U)) /\
     (j + length P <= M)%nat /\ forall g, (base g + adjust cs g = value PC c0C g)%Z }.
 
-(** what is proved about u: strictly inside, or inside and in one of the cones listed *)
+(** what a fine leaf (G, (D, c)) with |c| <= L D says about a point u of its cone: D x <= c.u, where x = f1 - f2 + c0 *)
+Definition pinned (x : R) (v : list R) (s : spot) : Prop :=
+  in_cone (fst s) v /\ 0 < IZR (fst (snd s)) /\ IZR (fst (snd s)) * x <= dot (iz (snd (snd s))) v.
+
+(** what is proved about u: strictly inside, or inside and pinned by one of the leaves listed *)
 Definition strictly_inside : Prop :=
   below (kappa * (H1 - wsum N u)) (IZR lam0 + (INR M + INR (length N)) * sd) u.
-Definition settled (acc : list cone) : Prop :=
-  strictly_inside \/ (below (H1 - wsum N u) L u /\ exists G, In G acc /\ in_cone G u).
+Definition settled (acc : list spot) : Prop :=
+  strictly_inside \/ (below (H1 - wsum N u) L u /\ exists s, In s acc /\ pinned (H1 - wsum N u) u s).
 Lemma settled_incl acc acc' : incl acc acc' -> settled acc -> settled acc'.
-Proof. intros I [S|(S & G & IG & C)]; [left; auto|right; split; eauto]. Qed.
+Proof. intros I [S|(S & s & Is & C)]; [left; auto|right; split; eauto]. Qed.
 
 Lemma close_sum P PC U : nonneg P -> Forall2 close P PC -> 0 <= U -> dot u u <= U * U ->
   Rabs (kappa * wsum P u - rsum PC u) <= INR (length P) * (sd * U).
@@ -279,13 +283,16 @@ Proof.
 Qed.
 
 Lemma fine_leaf_sound P c0 PC cs G D c s : state_ok P c0 PC cs -> fine_leaf N ln2 ld2 P c0 G D c s = true ->
-  in_cone (map fst G) u -> below (H1 - wsum N u) L u.
+  in_cone (map fst G) u -> pinned (H1 - wsum N u) u (map fst G, (D, c)) /\ below (H1 - wsum N u) L u.
 Proof.
-  intros S E (x & Lx & Fx & Hx). unfold fine_leaf in E.
+  intros S E IC. assert (IC' := IC). destruct IC' as (x & Lx & Fx & Hx). unfold fine_leaf in E.
   apply andb_prop in E. destruct E as [E EG]. apply andb_prop in E. destruct E as [E Es].
   apply andb_prop in E. destruct E as [ED Ec]. apply Z.ltb_lt in ED. apply Z.leb_le in Ec.
   assert (hD := IZR_lt _ _ ED). apply IZR_le in Ec. rewrite !mult_IZR, dotZ_R in Ec.
   destruct S as [NP SH _ _]. rewrite <- SH.
+  assert (LL : IZR D * (wsum P u + dot (iz c0) u - wsum N u) <= dot (iz c) u /\
+               below (wsum P u + dot (iz c0) u - wsum N u) L u);
+    [|destruct LL; split; auto; repeat split; auto].
   eapply (leaf_lemma (fun g => wsum P (iz g) + dot (iz c0) (iz g)) _ (wsum N u) (IZR D) L
             (iz (combine_weighted s N c)) (iz c) (map fst G) x u); auto.
   - rewrite dot_map_add. apply Rplus_le_compat; [apply wsum_sublinear; auto|].
@@ -409,7 +416,7 @@ Proof.
     + rewrite dot_comm, axpy_R, (dot_comm (iz (star_point f G))), IH. rewrite (dot_comm v). ring.
 Qed.
 
-Variable sub : list wrow -> list Z -> list (list Z) -> list signed -> list gen -> Z -> list cone -> option (list cone).
+Variable sub : list wrow -> list Z -> list (list Z) -> list signed -> list gen -> Z -> list spot -> option (list spot).
 Local Notation walk := (check_tree N NC ln2 ld2 lam0 on T sub).
 Local Notation walks := (check_forest N NC ln2 ld2 lam0 on T sub).
 Lemma walk_star P c0 PC cs G k m f acc : walk P c0 PC cs G (Star k m f) acc =
@@ -501,7 +508,8 @@ Proof.
          length T1 = length G1 -> 0 < ti -> in_cone (map fst (pre ++ G1 ++ p :: G2)) u -> settled acc')).
   - (* fine leaf *) intros D c s P c0 PC cs G acc acc' S C E I. cbn [check_tree] in E.
     destruct (fine_leaf _ _ _ _ _ _ _ _ _) eqn:EL; [|discriminate]. injection E as <-.
-    right. split; [eapply fine_leaf_sound; eauto|]. exists (map fst G). simpl. auto.
+    destruct (fine_leaf_sound P c0 PC cs G D c s S EL I) as [P1 P2].
+    right. split; auto. exists (map fst G, (D, c)). simpl. auto.
   - (* coarse leaf *) intros D c atoms P c0 PC cs G acc acc' S C E I. cbn [check_tree] in E.
     destruct (coarse_leaf _ _ _ _ _ _ _ _) eqn:EL; [|discriminate]. injection E as <-.
     left. eapply coarse_leaf_sound; eauto.
@@ -575,6 +583,10 @@ Qed.
 End Point.
 
 (** ** One sign *)
+(** the same said of a point over the space of the rows *)
+Definition pinned_over (basis null : cone) (x : R) (u : list R) (s : spot) : Prop :=
+  exists u1, row_part basis null u u1 /\ pinned x u1 s.
+
 Lemma table_cached PC c0C : forall verts k T,
   (forall i g, PositiveMap.find i T = Some g -> snd g = value PC c0C (fst g)) ->
   forall i g, PositiveMap.find i (table PC c0C verts k T) = Some g -> snd g = value PC c0C (fst g).
@@ -601,7 +613,8 @@ Lemma side_sound_at cones u :
   check_side P N c0 (ln * ln) (ld * ld) qn qd lam0 basis choose sb s = Some cones ->
   length u = d -> in_cone (signs_of basis) u ->
   below (wsum P u + dot (iz c0) u - wsum N u) strict_radius u \/
-  (below (wsum P u + dot (iz c0) u - wsum N u) (IZR ln / IZR ld) u /\ exists G, In G cones /\ in_cone G u).
+  (below (wsum P u + dot (iz c0) u - wsum N u) (IZR ln / IZR ld) u /\
+   exists x, In x cones /\ pinned (wsum P u + dot (iz c0) u - wsum N u) u x).
 Proof.
   unfold check_side. intros E Lu Iu.
   set (PC := map (coarse_row qn qd) P) in *. set (NC := map (coarse_row qn qd) N) in *.
@@ -664,7 +677,7 @@ Theorem side_sound cones u :
   check_side P N c0 (ln * ln) (ld * ld) qn qd lam0 basis choose sb s = Some cones -> length u = d ->
   below (wsum P u + dot (iz c0) u - wsum N u) strict_radius u \/
   (below (wsum P u + dot (iz c0) u - wsum N u) (IZR ln / IZR ld) u /\
-   exists G, In G cones /\ in_shadow basis null G u).
+   exists x, In x cones /\ pinned_over basis null (wsum P u + dot (iz c0) u - wsum N u) u x).
 Proof.
   intros E Lu. assert (RO := Hroot). unfold root_ok in RO. split_andb RO.
   destruct (row_part_exists d basis null span u RO RO4 RO3 Lu) as (u1 & RP).
@@ -678,11 +691,11 @@ Proof.
   { unfold strict_radius. apply Rmult_le_pos; [|left; apply Rdiv_lt_0_compat; auto]. apply IZR_le.
     unfold rounding. pose proof (Z.sqrt_up_nonneg (Z.of_nat d)). nia. }
   assert (0 <= IZR ln / IZR ld) by (left; apply Rdiv_lt_0_compat; auto).
-  destruct (side_sound_at cones u1 E (eq_trans (rp_length _ _ _ _ RP) Lu) (rp_cone _ _ _ _ RP)) as [S1|(S1 & G & IG &
-    IC)].
+  destruct (side_sound_at cones u1 E (eq_trans (rp_length _ _ _ _ RP) Lu) (rp_cone _ _ _ _ RP))
+    as [S1|(S1 & x & IG & IC)].
   - left. intros U HU Hu. apply S1; lra.
   - right. split; [intros U HU Hu; apply S1; lra|].
-    exists G. split; auto. exists u1. auto.
+    exists x. split; auto. exists u1. auto.
 Qed.
 End Side.
 
@@ -721,6 +734,9 @@ Definition strict_lambda (p : problem) (c : cover) : R :=
       * (IZR (c_qden c) / IZR (c_qnum c)) / (IZR (p_rden p) * IZR (c_tden c))
   | None => 0 end.
 
+(** theta and rows are integers over the product of their denominators *)
+Definition unit_of (p : problem) (c : cover) : R := IZR (p_rden p) * IZR (c_tden c).
+
 (** An accepted cover: theta is feasible, xi h <= lambda' |.| off the cones listed, and the bound is that of theta. *)
 Theorem run_sound p c cones_pos cones_neg : run p c = Some (cones_pos, cones_neg) ->
   problem_facts p /\ (0 < c_tden c)%Z /\ (0 < c_lowd c)%Z /\
@@ -730,10 +746,12 @@ Theorem run_sound p c cones_pos cones_neg : run p c = Some (cones_pos, cones_neg
   (forall u, length u = p_dim p -> feasible_at (lambda_of p) (rows_of p) (theta_of c) u) /\
   (forall u, length u = p_dim p ->
      below (hsum (rows_of p) (theta_of c) u) (strict_lambda p c) u \/
-     exists G, In G cones_pos /\ in_shadow (c_basis c) (c_null c) G u) /\
+     exists s, In s cones_pos /\ pinned_over (c_basis c) (c_null c) (unit_of p c * (hsum (rows_of p) (theta_of c) u))
+       u s) /\
   (forall u, length u = p_dim p ->
      below (- hsum (rows_of p) (theta_of c) u) (strict_lambda p c) u \/
-     exists G, In G cones_neg /\ in_shadow (c_basis c) (c_null c) G u).
+     exists s, In s cones_neg /\ pinned_over (c_basis c) (c_null c) (unit_of p c * (- hsum (rows_of p) (theta_of c)
+       u)) u s).
 Proof.
   unfold run, strict_lambda. intros E. destruct (merge _ _ _ _) as [[cf c0]|] eqn:EM; [|discriminate].
   set (P := pos_part (c_reps c) cf) in *. set (N := pos_part (c_reps c) (map Z.opp cf)) in *.
@@ -781,14 +799,18 @@ Proof.
     apply Z.eqb_eq in R5. apply Z.eqb_eq. apply eq_IZR. rewrite dotZ_R, opp_R, <- dotZ_R, R5. simpl. lra. }
   assert (KEY : forall u, length u = p_dim p ->
     (below (hsum (rows_of p) (theta_of c) u) lam' u \/
-      (below (hsum (rows_of p) (theta_of c) u) (lambda_of p) u /\ exists G, In G A /\ in_shadow (c_basis c) (c_null c)
-        G u)) /\
+      (below (hsum (rows_of p) (theta_of c) u) (lambda_of p) u /\ exists s, In s A /\ pinned_over (c_basis c) (c_null
+        c) (unit_of p c * hsum (rows_of p) (theta_of c) u) u s)) /\
     (below (- hsum (rows_of p) (theta_of c) u) lam' u \/
-      (below (- hsum (rows_of p) (theta_of c) u) (lambda_of p) u /\ exists G, In G B /\ in_shadow (c_basis c) (c_null
-        c) G u))).
+      (below (- hsum (rows_of p) (theta_of c) u) (lambda_of p) u /\ exists s, In s B /\ pinned_over (c_basis c)
+        (c_null c) (unit_of p c * - hsum (rows_of p) (theta_of c) u) u s))).
   { intros u Lu.
     destruct (merge_R (p_rden p) (c_tden c) u (c_reps c) Hr Ht _ _ _ _ _ EM) as [_ HS].
     rewrite csum_split in HS. fold P N in HS. fold (theta_of c) (rows_of p) in HS.
+    assert (Q1 : wsum P u + dot (iz c0) u - wsum N u = unit_of p c * hsum (rows_of p) (theta_of c) u)
+      by (unfold unit_of; lra).
+    assert (Q2 : wsum N u + dot (iz (map Z.opp c0)) u - wsum P u = unit_of p c * - hsum (rows_of p) (theta_of c) u)
+      by (unfold unit_of; rewrite opp_R; lra).
     assert (UP : forall x b y, below x (IZR (p_rden p) * IZR (c_tden c) * b) u ->
       x = IZR (p_rden p) * IZR (c_tden c) * y -> below y b u).
     { intros x b y Hx -> U HU Hu. specialize (Hx U HU Hu).
@@ -798,9 +820,10 @@ Proof.
     destruct (side_sound N P (map Z.opp c0) ln (p_lden p) _ _ _ _ _ _ _ _ _ _ Eroot' (pos_part_nonneg _ _)
                 (pos_part_nonneg _ _) Hln' Hld Eqn Eqd El0 B u EB Lu) as [S3|[S3 S4]];
     rewrite ?Hrad, ?HLeq in S1; rewrite ?Hrad', ?HLeq in S3;
-    (split; [first [left; apply (UP _ _ _ S1); lra|right; split; [apply (UP _ _ _ S1); lra|exact S2]]
-            |first [left; apply (UP _ _ _ S3); rewrite opp_R; lra|right; split; [apply (UP _ _ _ S3); rewrite opp_R;
-              lra|exact S4]]]). }
+    (split; [first [left; apply (UP _ _ _ S1); lra
+                   |right; split; [apply (UP _ _ _ S1); lra|rewrite <- Q1; exact S2]]
+            |first [left; apply (UP _ _ _ S3); rewrite opp_R; lra
+                   |right; split; [apply (UP _ _ _ S3); rewrite opp_R; lra|rewrite <- Q2; exact S4]]]). }
   split; [exact Ep|]. split; [exact Ht|]. split; [exact Hlo|]. split; [exact Hlen|]. split; [exact Eort|].
   split; [exact Hlow|].
   split; [split; auto|]. split; [|split].

@@ -22,7 +22,7 @@ Definition strict_ok (p : problem) (c : cover) (s : margin) : bool :=
       <=? m_num s * m_num s * (p_rden p * p_rden p * (u_ud u * c_lowd c)))
   end.
 Close Scope Z_scope.
-Definition run_strict (p : problem) (c : cover) (s : margin) : option (list cone * list cone) :=
+Definition run_strict (p : problem) (c : cover) (s : margin) : option (list spot * list spot) :=
   if strict_ok p c s then run p c else None.
 
 Lemma frobenius_R rd : 0 < IZR rd -> forall rows,
@@ -73,11 +73,11 @@ Proof.
   intros H. induction rows as [|z rows IH]; intros [|t r]; simpl; auto.
   rewrite !ratio_dot, (H z) by (simpl; auto). rewrite IH; auto. intros; apply H; simpl; auto.
 Qed.
-Lemma active_in_cone p basis null r G w v : 0 < lambda_of p -> orthogonal (p_rows p) null = true ->
+Lemma active_pinned p basis null r x s w v : 0 < lambda_of p -> orthogonal (p_rows p) null = true ->
   (forall u, length u = p_dim p -> dual_ok (lambda_of p) (rows_of p) r u) -> length w = p_dim p ->
-  active (lambda_of p) (rows_of p) r (w, v) -> v <> 0 -> in_shadow basis null G w -> in_cone G w.
+  active (lambda_of p) (rows_of p) r (w, v) -> v <> 0 -> pinned_over basis null x w s -> pinned x w s.
 Proof.
-  intros Hl Or D Lw Ac Nv (w1 & RP & (x & Lx & Fx & Hx)).
+  intros Hl Or D Lw Ac Nv (w1 & RP & ((y & Ly & Fy & Hy) & HD & Hc)).
   destruct (active_norm _ _ _ _ _ _ Hl D Lw Ac Nv) as [Q H].
   assert (S : hsum (rows_of p) r w1 = hsum (rows_of p) r w).
   { apply hsum_seen. intros z Iz. apply (rp_sees _ _ _ _ RP). intros b Ib.
@@ -87,14 +87,16 @@ Proof.
   assert (Le : dot w w <= dot w1 w1).
   { rewrite Q. assert (0 < lambda_of p * lambda_of p) by nra.
     apply Rmult_le_reg_l with (lambda_of p * lambda_of p); auto. lra. }
-  exists x. repeat split; auto. intros a. rewrite (rp_all _ _ _ _ RP Le a). apply Hx.
+  split; [|split; auto].
+  - exists y. repeat split; auto. intros a. rewrite (rp_all _ _ _ _ RP Le a). apply Hy.
+  - rewrite (rp_all _ _ _ _ RP Le). auto.
 Qed.
 
-(** Every neuron of every optimal network, of any width, lies in a listed cone of its sign, or is zero. *)
+(** Every neuron of every optimal network, of any width, lies in the cone of a listed leaf of its sign, or is zero. *)
 Theorem neurons_in_cones p c s A B : run_strict p c s = Some (A, B) -> forall net, optimal_for p net ->
   forall w v, In (w, v) net ->
-    (0 < v -> exists G, In G A /\ in_cone G w) /\
-    (v < 0 -> exists G, In G B /\ in_cone G w) /\
+    (0 < v -> exists x, In x A /\ pinned (unit_of p c * hsum (rows_of p) (theta_of c) w) w x) /\
+    (v < 0 -> exists x, In x B /\ pinned (unit_of p c * - hsum (rows_of p) (theta_of c) w) w x) /\
     (v = 0 -> dot w w = 0).
 Proof.
   unfold run_strict. intros E net O w v I. destruct (strict_ok p c s) eqn:ES; [|discriminate].
@@ -141,11 +143,11 @@ Proof.
   assert (Lr : length r = length (theta_of c)) by (unfold r; rewrite resid_len; auto).
   repeat split.
   - intros Hv. destruct (KA w Lw) as [K|(G & IG & K)]; [exfalso|].
-    2:{ exists G. split; auto. eapply active_in_cone; eauto. lra. }
+    2:{ exists G. split; auto. eapply active_pinned; eauto. lra. }
     pose proof (one_sided_dual lam' _ w v HL0 ltac:(lra) K) as B1.
     assert (v = 0) by (eapply (no_active (lambda_of p) lam' mu F); eauto). lra.
   - intros Hv. destruct (KB w Lw) as [K|(G & IG & K)]; [exfalso|].
-    2:{ exists G. split; auto. eapply active_in_cone; eauto. lra. }
+    2:{ exists G. split; auto. eapply active_pinned; eauto. lra. }
     pose proof (one_sided_dual lam' _ w (- v) HL0 ltac:(lra) K) as B1.
     assert (B' : v * hsum (rows_of p) (theta_of c) w <= lam' / 2 * (dot w w + v * v)) by lra.
     assert (v = 0) by (eapply (no_active (lambda_of p) lam' mu F); eauto). lra.
@@ -154,9 +156,9 @@ Qed.
 
 (** ** Near-optimal networks: the squared weight off the cones is at most 2 (J(net) - lower)/(lambda - lambda') *)
 Definition marked (l : list (bool * neuron)) : network := map snd (filter fst l).
-Definition in_listed (c : cover) (A B : list cone) (nr : neuron) : Prop :=
-  (0 < snd nr /\ exists G, In G A /\ in_shadow (c_basis c) (c_null c) G (fst nr)) \/
-  (snd nr < 0 /\ exists G, In G B /\ in_shadow (c_basis c) (c_null c) G (fst nr)).
+Definition in_listed (c : cover) (A B : list spot) (nr : neuron) : Prop :=
+  (0 < snd nr /\ exists x, In x A /\ in_shadow (c_basis c) (c_null c) (fst x) (fst nr)) \/
+  (snd nr < 0 /\ exists x, In x B /\ in_shadow (c_basis c) (c_null c) (fst x) (fst nr)).
 
 Theorem near_optimal p c A B : run p c = Some (A, B) ->
   forall net, well_formed (p_dim p) net -> exists l : list (bool * neuron),
@@ -180,10 +182,12 @@ Proof.
       assert (C : in_listed c A B (w, v) \/
                   v * hsum (rows_of p) (theta_of c) w <= lam' / 2 * (dot w w + v * v)).
       { destruct (total_order_T 0 v) as [[hp|h0]|hn].
-        - destruct (KA w Lw) as [K|K]; [|left; left; split; auto].
+        - destruct (KA w Lw) as [K|(x & Ix & w1 & RP & PC & _)]; [|left; left; split; auto; exists x; split; auto;
+            exists w1; auto].
           right. apply one_sided_dual; auto. lra.
         - right. rewrite <- h0. nra.
-        - destruct (KB w Lw) as [K|K]; [|left; right; split; auto].
+        - destruct (KB w Lw) as [K|(x & Ix & w1 & RP & PC & _)]; [|left; right; split; auto; exists x; split; auto;
+            exists w1; auto].
           right. pose proof (one_sided_dual lam' _ w (- v) HL0 ltac:(lra) K). lra. }
       rewrite tout_cons. cbn [penalty]. destruct C as [C|C].
       + exists ((false, (w, v)) :: l). split; [simpl; congruence|]. split.

@@ -1,4 +1,8 @@
-(** * Uniqueness: all optimal networks are the same up to permutation and splitting of their neurons *)
+(** * Uniqueness: all optimal networks put the same weight on every ray
+
+    An active neuron w in a fine leaf (D, c) has c.w >= D (lambda - mu) |w| and |c| <= D lambda: it is all but parallel
+    to c. So the neurons of a class (the leaves with one c) see the rows off the kinks of c from one side, on the kinks
+    the residual is concave, and they are parallel; and sums of rows that tell the c apart tell the classes apart. *)
 From Coq Require Import Reals ZArith List Lra Lia Psatz Bool Arith.
 From Relu Require Import Spec Vectors Duality Checker Cones Soundness Upper Strict.
 Import ListNotations.
@@ -62,21 +66,6 @@ Proof.
 Qed.
 
 (** ** Parallel active vectors *)
-Definition row_ok (xi rk : R) (z u1 u2 : list R) : Prop :=
-  (0 <= dot z u1 /\ 0 <= dot z u2) \/ (dot z u1 <= 0 /\ dot z u2 <= 0) \/ xi * rk <= 0.
-Lemma superadd xi u1 u2 : length u1 = length u2 -> forall rows r,
-  Forall2 (fun z rk => row_ok xi rk z u1 u2) rows r ->
-  xi * hsum rows r u1 + xi * hsum rows r u2 <= xi * hsum rows r (vadd u1 u2).
-Proof.
-  intros L. induction 1 as [|z rk rows r Hk _ IH]; simpl; [lra|].
-  rewrite dot_vadd by auto.
-  assert (xi * rk * (relu (dot z u1) + relu (dot z u2)) <= xi * rk * relu (dot z u1 + dot z u2)).
-  { destruct Hk as [[A B]|[[A B]|A]].
-    - unfold relu. rewrite !Rmax_right by lra. lra.
-    - unfold relu. rewrite !Rmax_left by lra. lra.
-    - pose proof (relu_add (dot z u1) (dot z u2)). nra. }
-  lra.
-Qed.
 Lemma sq_zero_eq a b : forall u1 u2, length u1 = length u2 ->
   dot (vscale a u1) (vscale a u1) + dot (vscale b u2) (vscale b u2) - 2 * dot (vscale a u1) (vscale b u2) <= 0 ->
   vscale a u1 = vscale b u2.
@@ -95,15 +84,14 @@ Qed.
 Lemma parallel lam rows r d xi u1 v1 u2 v2 : 0 < lam -> (xi = 1 \/ xi = -1) ->
   (forall u, length u = d -> dual_ok lam rows r u) -> length u1 = d -> length u2 = d ->
   active lam rows r (u1, v1) -> active lam rows r (u2, v2) -> 0 < xi * v1 -> 0 < xi * v2 ->
-  Forall2 (fun z rk => row_ok xi rk z u1 u2) rows r ->
+  xi * hsum rows r u1 + xi * hsum rows r u2 <= xi * hsum rows r (vadd u1 u2) ->
   vscale (xi * v2) u1 = vscale (xi * v1) u2.
 Proof.
-  intros Hl Hxi D L1 L2 A1 A2 P1 P2 F.
+  intros Hl Hxi D L1 L2 A1 A2 P1 P2 SA.
   assert (N1 : v1 <> 0) by (intros ->; lra). assert (N2 : v2 <> 0) by (intros ->; lra).
   destruct (active_norm _ _ _ _ _ _ Hl D L1 A1 N1) as [Q1 H1].
   destruct (active_norm _ _ _ _ _ _ Hl D L2 A2 N2) as [Q2 H2].
   assert (LL : length u1 = length u2) by congruence.
-  pose proof (superadd xi u1 u2 LL _ _ F) as SA.
   assert (Ls : length (vadd u1 u2) = d) by (rewrite vadd_len; auto).
   pose proof (dual_ok_sq _ _ _ _ Hl (D _ Ls)) as S.
   rewrite H1, H2 in SA. set (h := hsum rows r (vadd u1 u2)) in *.
@@ -126,146 +114,75 @@ Proof.
   assert (0 < a * b) by nra. nra.
 Qed.
 
-(** ** Cones of groups *)
-Lemma dot_zeros l : forall k, dot (repeat 0 k) l = 0.
-Proof. intros k; revert l. induction k; destruct l; simpl; auto. rewrite IHk. ring. Qed.
-Lemma zeros_nonneg k : Forall (Rle 0) (repeat 0 k).
-Proof. induction k; simpl; constructor; auto; lra. Qed.
-Lemma in_cone_app_l G1 G2 u : in_cone G1 u -> in_cone (G1 ++ G2) u.
-Proof.
-  intros (x & L & F & E). exists (x ++ repeat 0 (length G2)). repeat split.
-  - rewrite !app_length, repeat_length. lia.
-  - apply Forall_app; split; auto using zeros_nonneg.
-  - intros v. rewrite map_app, dot_app by (rewrite map_length; auto). rewrite dot_zeros, E. ring.
-Qed.
-Lemma in_cone_app_r G1 G2 u : in_cone G2 u -> in_cone (G1 ++ G2) u.
-Proof.
-  intros (x & L & F & E). exists (repeat 0 (length G1) ++ x). repeat split.
-  - rewrite !app_length, repeat_length. lia.
-  - apply Forall_app; split; auto using zeros_nonneg.
-  - intros v. rewrite map_app, dot_app by (rewrite map_length, repeat_length; auto).
-    rewrite dot_zeros, E. ring.
-Qed.
-Fixpoint members (j : nat) (idx : list nat) (Gs : list cone) : cone :=
-  match idx, Gs with
-  | i :: idx', G :: Gs' => if Nat.eqb i j then G ++ members j idx' Gs' else members j idx' Gs'
-  | _, _ => [] end.
-Lemma members_cone u G : in_cone G u -> forall idx Gs, length idx = length Gs -> In G Gs ->
-  exists j, In j idx /\ in_cone (members j idx Gs) u.
-Proof.
-  intros IC. induction idx as [|i idx IH]; intros [|G0 Gs] L I; simpl in *; try discriminate; try tauto.
-  destruct I as [->|I].
-  - exists i. rewrite Nat.eqb_refl. split; auto. apply in_cone_app_l; auto.
-  - destruct (IH Gs ltac:(lia) I) as (j & Ij & C). exists j. split; auto.
-    destruct (Nat.eqb i j); auto. apply in_cone_app_r; auto.
-Qed.
-
-Definition allpos (G : cone) (z : list Z) : bool := forallb (fun g : list Z => (0 <=? dotZ z g)%Z) G.
-Definition allneg (G : cone) (z : list Z) : bool := forallb (fun g : list Z => (dotZ z g <=? 0)%Z) G.
-Definition smooth (G : cone) (z : list Z) : bool := allpos G z || allneg G z.
-Fixpoint upZ (rows : list (list Z)) (b : list Z) (sm : list bool) (g : list Z) : Z :=
-  match rows, b, sm with
-  | z :: rows', bk :: b', s :: sm' =>
-      ((if s then bk else Z.max 0 bk) * Z.max 0 (dotZ z g) + upZ rows' b' sm' g)%Z
-  | _, _, _ => 0%Z end.
-
-Section Cone.
-Variables (G : cone) (x u : list R).
-Hypothesis Fx : Forall (Rle 0) x.
-Hypothesis Hx : forall v, dot v u = dot x (map (form v) G).
-Lemma allpos_dot z : allpos G z = true -> 0 <= dot (iz z) u.
-Proof.
-  unfold allpos. rewrite forallb_forall. intros A. rewrite Hx. apply dot_nonneg; auto.
-  rewrite Forall_map. apply Forall_forall. intros g I. specialize (A g I). apply Z.leb_le in A.
-  unfold form. rewrite <- dotZ_R. apply IZR_le; auto.
-Qed.
-Lemma allneg_dot z : allneg G z = true -> dot (iz z) u <= 0.
-Proof.
-  unfold allneg. rewrite forallb_forall. intros A. rewrite Hx.
-  apply Rle_trans with (dot x (map (fun _ => 0) G)).
-  - apply dot_map_le; auto. apply Forall_forall. intros g I. specialize (A g I). apply Z.leb_le in A.
-    unfold form. rewrite <- dotZ_R. apply IZR_le; auto.
-  - rewrite dot_map_zero; auto. lra.
-Qed.
-Lemma relu_up z : relu (dot (iz z) u) <= dot x (map (fun g : list Z => relu (dot (iz z) (iz g))) G).
-Proof. rewrite Hx. eapply Rle_trans; [apply relu_dot_sub; auto|]. rewrite map_map. apply Rle_refl. Qed.
-Lemma relu_smooth z : smooth G z = true ->
-  relu (dot (iz z) u) = dot x (map (fun g : list Z => relu (dot (iz z) (iz g))) G).
-Proof.
-  unfold smooth. intros S. apply orb_prop in S. destruct S as [A|A].
-  - pose proof (allpos_dot z A). unfold relu at 1. rewrite Rmax_right by auto. rewrite Hx.
-    f_equal. apply map_ext_in. intros g I. unfold allpos in A. rewrite forallb_forall in A.
-    specialize (A g I). apply Z.leb_le in A. unfold form, relu. rewrite <- dotZ_R.
-    rewrite Rmax_right; auto. apply IZR_le; auto.
-  - pose proof (allneg_dot z A). unfold relu at 1. rewrite Rmax_left by auto.
-    rewrite dot_map_zero; auto.
-    intros g I. unfold allneg in A. rewrite forallb_forall in A.
-    specialize (A g I). apply Z.leb_le in A. unfold relu. rewrite <- dotZ_R.
-    rewrite Rmax_left; auto. apply IZR_le; auto.
-Qed.
-Lemma up_R : forall rows b,
-  hsum (map iz rows) (iz b) u <=
-  dot x (map (fun g : list Z => IZR (upZ rows b (map (smooth G) rows) g)) G).
-Proof.
-  induction rows as [|z rows IH]; intros [|bk b]; simpl;
-    try (rewrite dot_map_zero; auto; lra).
-  specialize (IH b).
-  rewrite (map_ext _ (fun g : list Z => IZR (if smooth G z then bk else Z.max 0 bk) * relu (dot (iz z) (iz g))
-     + IZR (upZ rows b (map (smooth G) rows) g))).
-  2:{ intros g. rewrite plus_IZR, mult_IZR, relu_IZR, dotZ_R. reflexivity. }
-  rewrite dot_map_add, dot_map_scale.
-  apply Rplus_le_compat; auto.
-  destruct (smooth G z) eqn:S.
-  - rewrite (relu_smooth z S). lra.
-  - pose proof (relu_up z). pose proof (relu_nonneg (dot (iz z) u)). rewrite relu_IZR.
-    pose proof (relu_ge (IZR bk)). pose proof (relu_nonneg (IZR bk)). nra.
-Qed.
-End Cone.
-
-(** ** The p-uniqueness checker *)
-(** The cones are gathered into m classes, those below mp of sign +; on the cones of class j the sums B_i.(Zu)_+ are
-    dominated by that of i = j, so that weights on the classes follow from the predictions. *)
-Record classes := Classes { q_mp : nat; q_m : nat; q_pidx : list nat; q_nidx : list nat; q_B : list (list Z) }.
-Fixpoint sumnZ (m : nat) (f : nat -> Z) : Z :=
-  match m with O => 0%Z | S m' => (sumnZ m' f + f m')%Z end.
-Definition nuZ (rows B : list (list Z)) (m j : nat) (sm : list bool) (g : list Z) : Z :=
-  (upZ rows (map Z.opp (nth j B [])) sm g +
-   sumnZ m (fun i => if Nat.eqb i j then 0 else
-     Z.max (upZ rows (nth i B []) sm g) (upZ rows (map Z.opp (nth i B [])) sm g)))%Z.
-Definition kink_ok (c : cover) (u : upper) (xi t : Z) : bool :=
-  ((xi * t <? 0) && (2 * (u_un u * c_lowd c - c_lown c * u_ud u) * (c_tden c * c_tden c)
-                     <=? t * t * (u_ud u * c_lowd c)))%Z.
-Definition gens_of (q : classes) (OP ON : list cone) (j : nat) : cone :=
-  if Nat.ltb j (q_mp q) then members j (q_pidx q) OP else members j (q_nidx q) ON.
+(** ** The checker *)
+(** The fine leaves are gathered into m classes, those below mp of sign +, each with one D and c. B: sums of rows that
+    tell them apart. w = wn/wd bounds |Z|_F times the distance of a unit neuron from its class. *)
+Record classes := Classes {
+  q_mp : nat;  q_m : nat;  q_pidx : list nat;  q_nidx : list nat;
+  q_at : list (Z * list Z);  q_B : list (list Z);  q_wn : Z;  q_wd : Z }.
 Definition sgn (q : classes) (j : nat) : Z := if Nat.ltb j (q_mp q) then 1%Z else (-1)%Z.
-Definition check_group (p : problem) (c : cover) (s : margin) (q : classes) (OP ON : list cone) (j : nat) : bool :=
-  let G := gens_of q OP ON j in let sm := map (smooth G) (p_rows p) in
-  forallb (fun zt => smooth G (fst zt) || kink_ok c (m_upper s) (sgn q j) (snd zt))
-          (combine (p_rows p) (c_theta c))
-  && forallb (fun g : list Z => let nu := nuZ (p_rows p) (q_B q) (q_m q) j sm g in
-       (nu <=? 0)%Z && ((dotZ g g =? 0)%Z || (nu <? 0)%Z)) G.
-Definition unique_ok (p : problem) (c : cover) (s : margin) (q : classes) (A B : list cone) : bool :=
-  Nat.eqb (length (q_pidx q)) (length A) && Nat.eqb (length (q_nidx q)) (length B)
-  && forallb (fun i => Nat.ltb i (q_mp q) && Nat.ltb i (q_m q)) (q_pidx q)
-  && forallb (fun i => Nat.leb (q_mp q) i && Nat.ltb i (q_m q)) (q_nidx q)
-  && forallb (check_group p c s q A B) (seq 0 (q_m q)).
+Definition at_of (q : classes) (j : nat) : Z * list Z := nth j (q_at q) (1%Z, []).
+
+Open Scope Z_scope.
+Fixpoint sumnZ (m : nat) (f : nat -> Z) : Z := match m with O => 0 | S m' => sumnZ m' f + f m' end.
+Fixpoint hsumZ (rows : list (list Z)) (b g : list Z) : Z :=
+  match rows, b with z :: rows', bk :: b' => bk * Z.max 0 (dotZ z g) + hsumZ rows' b' g | _, _ => 0 end.
+(** sums over the rows of line g: theta_k |m_k|, and m_k^2 *)
+Fixpoint line_weight (g : nat) (mg : list (nat * Z)) (th : list Z) : Z :=
+  match mg, th with (k, m) :: mg', t :: th' => (if Nat.eqb k g then t * Z.abs m else 0) + line_weight g mg' th' | _, _
+    => 0 end.
+Fixpoint line_square (g : nat) (mg : list (nat * Z)) : Z :=
+  match mg with [] => 0 | (k, m) :: mg' => (if Nat.eqb k g then m * m else 0) + line_square g mg' end.
+Definition norm_up (b : list Z) : Z := Z.sqrt_up (dotZ b b).
+
+Section Check.
+Variables (p : problem) (c : cover) (s : margin) (q : classes).
+Let ln := p_lnum p * p_rden p * c_tden c.
+(** z.w has the sign of z.c for every neuron w of the class *)
+Definition sure (a : Z * list Z) (z : list Z) : bool :=
+  dotZ z z * (2 * m_num s * p_lden p) * ((ln * fst a) * (ln * fst a))
+  <? dotZ z (snd a) * dotZ z (snd a) * (m_den s * p_lnum p) * (p_lden p * p_lden p).
+(** the weight of line g has the sign - xi in every optimal residual *)
+Definition concave (xi : Z) (g : nat) : bool :=
+  let t := line_weight g (c_merge c) (c_theta c) in let u := m_upper s in
+  (xi * t <? 0) && (2 * (u_un u * c_lowd c - c_lown c * u_ud u) * (c_tden c * c_tden c) * line_square g (c_merge c)
+                    <=? t * t * (u_ud u * c_lowd c)).
+Definition check_class (j : nat) : bool :=
+  let a := at_of q j in let D := fst a in let v := snd a in
+  (0 <? D) && Nat.eqb (length v) (p_dim p) && (dotZ v v * (p_lden p * p_lden p) <=? (ln * D) * (ln * D))
+  && forallb (fun gz => sure a (snd gz) || concave (sgn q j) (fst gz))
+             (combine (seq 0 (length (c_reps c))) (c_reps c))
+  && (sumnZ (q_m q) (fun i => if Nat.eqb i j then 0 else Z.abs (hsumZ (p_rows p) (nth i (q_B q) []) v)) * (p_lden p *
+    q_wd q)
+      + sumnZ (q_m q) (fun i => norm_up (nth i (q_B q) [])) * q_wn q * (ln * D)
+      <? hsumZ (p_rows p) (nth j (q_B q) []) v * (p_lden p * q_wd q)).
+Fixpoint placed (lo hi : nat) (idx : list nat) (A : list spot) : bool :=
+  match idx, A with
+  | [], [] => true
+  | i :: idx', x :: A' => Nat.leb lo i && Nat.ltb i hi && (fst (snd x) =? fst (at_of q i))
+      && zeroZ (axpy (-1) (snd (snd x)) (snd (at_of q i))) && placed lo hi idx' A'
+  | _, _ => false end.
+Definition unique_ok (A B : list spot) : bool :=
+  placed 0 (Nat.min (q_mp q) (q_m q)) (q_pidx q) A && placed (q_mp q) (q_m q) (q_nidx q) B
+  && (0 <? q_wd q) && (0 <=? q_wn q)
+  && (frobeniusZ (p_rows p) * (2 * m_num s * p_lden p) * (q_wd q * q_wd q)
+      <=? q_wn q * q_wn q * (m_den s * p_lnum p))
+  && forallb check_class (seq 0 (q_m q)).
+End Check.
+Close Scope Z_scope.
 Definition check_unique (p : problem) (c : cover) (s : margin) (q : classes) : bool :=
   match run_strict p c s with None => false | Some (A, B) => unique_ok p c s q A B end.
 
-(** ** Soundness *)
-Lemma sumnZ_R m f : IZR (sumnZ m f) = sumn m (fun i => IZR (f i)).
-Proof. induction m; simpl; auto. rewrite plus_IZR, IHm. auto. Qed.
 Lemma sumn_scale k m f : sumn m (fun i => k * f i) = k * sumn m f.
 Proof. induction m; simpl; [ring|rewrite IHm; ring]. Qed.
-Lemma sumn_dot (f : nat -> list Z -> R) x G : forall m,
-  sumn m (fun i => dot x (map (f i) G)) = dot x (map (fun g => sumn m (fun i => f i g)) G).
+Lemma sumnZ_R m f : IZR (sumnZ m f) = sumn m (fun i => IZR (f i)).
+Proof. induction m; simpl; auto. rewrite plus_IZR, IHm. auto. Qed.
+Lemma hsumZ_R g : forall rows b, IZR (hsumZ rows b g) = hsum (map iz rows) (iz b) (iz g).
 Proof.
-  induction m; simpl.
-  - rewrite dot_map_zero; auto.
-  - rewrite IHm, dot_map_add. reflexivity.
+  induction rows as [|z rows IH]; intros [|bk b]; simpl; auto. rewrite plus_IZR, mult_IZR, relu_IZR, dotZ_R, IH. auto.
 Qed.
-Lemma hsum_opp u : forall rows b, hsum rows (iz (map Z.opp b)) u = - hsum rows (iz b) u.
-Proof. induction rows; destruct b; simpl; try ring. rewrite IHrows, opp_IZR. ring. Qed.
+Lemma frobeniusZ_R : forall rows, IZR (frobeniusZ rows) = frob (map iz rows).
+Proof. induction rows as [|z rows IH]; simpl; auto. rewrite plus_IZR, dotZ_R, IH. auto. Qed.
 Lemma hsum_rat rd u : 0 < IZR rd -> forall rows b,
   hsum (map (ratio rd) rows) b u = / IZR rd * hsum (map iz rows) b u.
 Proof.
@@ -278,91 +195,205 @@ Proof.
   fold (vscale t u). rewrite dot_scale, IHrows, relu_scale by auto. ring.
 Qed.
 
-Lemma neg_dot (nu : list Z -> R) : forall x G, Forall (Rle 0) x ->
-  (forall g, In g G -> nu g <= 0 /\ (dot (iz g) (iz g) = 0 \/ nu g < 0)) ->
-  dot x (map nu G) < 0 \/ (dot x (map nu G) <= 0 /\ forall v, dot x (map (form v) G) = 0).
+(** ** Neurons near a class *)
+Lemma relu_contracts a b : (relu a - relu b) * (relu a - relu b) <= (a - b) * (a - b).
 Proof.
-  induction x as [|a x IH]; intros [|g G] F A; simpl; try (right; split; [lra|auto]).
-  assert (Fa := Forall_inv F). assert (Ft := Forall_inv_tail F). simpl in Fa.
-  destruct (A g) as [A1 A2]; [simpl; auto|].
-  assert (IH' := IH G Ft). destruct IH' as [I|[I1 I2]].
-  { intros g' I'. apply A. simpl; auto. }
-  - left. nra.
-  - destruct (Rle_lt_or_eq_dec _ _ Fa) as [pa|<-].
-    + destruct A2 as [A2|A2].
-      * right. split; [nra|]. intros v. rewrite I2. unfold form at 1.
-        pose proof (cauchy v (iz g)) as C. rewrite A2 in C.
-        assert (dot v (iz g) = 0) by nra. rewrite H. ring.
-      * left. nra.
-    + right. split; [lra|]. intros v. rewrite I2. ring.
+  destruct (Rle_lt_dec 0 a) as [ha|ha]; destruct (Rle_lt_dec 0 b) as [hb|hb].
+  - rewrite !relu_pos by auto. lra.
+  - rewrite (relu_pos a), (relu_neg b) by lra. assert (0 <= a * - b) by (apply Rmult_le_pos; lra). nra.
+  - rewrite (relu_neg a), (relu_pos b) by lra. assert (0 <= - a * b) by (apply Rmult_le_pos; lra). nra.
+  - rewrite !relu_neg by lra. pose proof (Rle_0_sqr (a - b)) as S. unfold Rsqr in S. lra.
 Qed.
+Lemma dot_diff a b : length a = length b -> dot (vsub a b) (vsub a b) = dot a a - 2 * dot a b + dot b b.
+Proof. intros L. rewrite dot_vsub by auto. rewrite !(dot_comm _ (vsub a b)), !dot_vsub by auto.
+rewrite (dot_comm b a). ring. Qed.
+Lemma diff_sees z a b : length a = length b -> dot z (vsub a b) = dot z a - dot z b.
+Proof. intros L. rewrite dot_comm, dot_vsub by auto. rewrite (dot_comm a), (dot_comm b). auto. Qed.
 
-Lemma dom_at rows B m j G e : (j < m)%nat -> in_cone G e -> dot e e <> 0 ->
-  forallb (fun g : list Z => let nu := nuZ rows B m j (map (smooth G) rows) g in
-       (nu <=? 0)%Z && ((dotZ g g =? 0)%Z || (nu <? 0)%Z)) G = true ->
-  sumn m (off j (fun i => Rabs (hsum (map iz rows) (iz (nth i B [])) e))) <
-  hsum (map iz rows) (iz (nth j B [])) e.
+Section Near.
+(** l = D K lambda; c.w >= l (1 - mu/lambda) |v|, |w| = |v|, |c| <= l *)
+Variables (c w : list R) (v l lam mu : R).
+Hypothesis (Hl : 0 < l) (Hlam : 0 < lam) (Hmu : 0 <= mu) (Lc : length w = length c) (Hv : v <> 0).
+Hypothesis (Hw : dot w w = v * v) (Hc : dot c c <= l * l) (Hcw : l / lam * (lam - mu) * Rabs v <= dot c w).
+Let t := Rabs v / l.
+Lemma t_pos : 0 < t. Proof. apply Rdiv_lt_0_compat; auto. apply Rabs_pos_lt; auto. Qed.
+Lemma abs_sq : Rabs v * Rabs v = v * v. Proof. rewrite <- Rabs_mult. apply Rabs_right. nra. Qed.
+Lemma near_class : dot (vsub w (vscale t c)) (vsub w (vscale t c)) <= 2 * mu / lam * (v * v).
 Proof.
-  intros Hj (x & Lx & Fx & Hx) Ne E.
-  set (sm := map (smooth G) rows) in *.
-  set (fi := fun (i : nat) (g : list Z) => IZR (if Nat.eqb i j then 0%Z else
-     Z.max (upZ rows (nth i B []) sm g) (upZ rows (map Z.opp (nth i B [])) sm g))).
-  assert (A : sumn m (off j (fun i => Rabs (hsum (map iz rows) (iz (nth i B [])) e))) <=
-              sumn m (fun i => dot x (map (fi i) G))).
-  { apply sumn_le. intros i Hi. unfold off, fi. destruct (Nat.eqb i j).
-    - rewrite dot_map_zero; auto. lra.
-    - pose proof (up_R G x e Fx Hx rows (nth i B [])) as U1.
-      pose proof (up_R G x e Fx Hx rows (map Z.opp (nth i B []))) as U2. fold sm in U1, U2.
-      rewrite hsum_opp in U2.
-      apply Rabs_le. split.
-      + apply Ropp_le_cancel. rewrite Ropp_involutive. eapply Rle_trans; [exact U2|].
-        apply dot_map_le; auto. apply Forall_forall. intros g _. apply IZR_le. lia.
-      + eapply Rle_trans; [exact U1|]. apply dot_map_le; auto. apply Forall_forall. intros g _.
-        apply IZR_le. lia. }
-  pose proof (up_R G x e Fx Hx rows (map Z.opp (nth j B []))) as U. fold sm in U. rewrite hsum_opp in U.
-  rewrite sumn_dot in A.
-  assert (T : dot x (map (fun g : list Z => IZR (upZ rows (map Z.opp (nth j B [])) sm g)) G) +
-              dot x (map (fun g => sumn m (fun i => fi i g)) G) =
-              dot x (map (fun g : list Z => IZR (nuZ rows B m j sm g)) G)).
-  { rewrite <- dot_map_add. f_equal. apply map_ext. intros g. unfold nuZ, fi. rewrite plus_IZR, sumnZ_R. auto. }
-  destruct (neg_dot (fun g : list Z => IZR (nuZ rows B m j sm g)) x G Fx) as [Ng|[_ Z]].
-  - rewrite forallb_forall in E. intros g I. specialize (E g I). cbn zeta in E.
-    apply andb_prop in E. destruct E as [E1 E2]. apply Z.leb_le in E1. split; [apply IZR_le; auto|].
-    apply orb_prop in E2. destruct E2 as [E2|E2].
-    + left. apply Z.eqb_eq in E2. rewrite <- dotZ_R, E2. auto.
-    + right. apply Z.ltb_lt in E2. apply IZR_lt; auto.
-  - lra.
-  - exfalso. apply Ne. rewrite Hx. apply Z.
+  rewrite dot_diff by (unfold vscale; rewrite map_length; auto). rewrite dot_scale2, dot_scale, Hw, (dot_comm w c).
+  assert (Ht := t_pos).
+  assert (A : t * (l / lam * (lam - mu) * Rabs v) <= t * dot c w) by (apply Rmult_le_compat_l; lra).
+  assert (B : t * t * dot c c <= t * t * (l * l)) by (apply Rmult_le_compat_l; auto; nra).
+  replace (t * (l / lam * (lam - mu) * Rabs v)) with ((1 - mu / lam) * (Rabs v * Rabs v)) in A by (unfold t; field;
+    lra).
+  replace (t * t * (l * l)) with (Rabs v * Rabs v) in B by (unfold t; field; lra). rewrite abs_sq in A, B.
+  replace (2 * mu / lam * (v * v)) with (2 * (mu / lam * (v * v))) by (field; lra). lra.
 Qed.
-
-Lemma rows_ok rd td g2 xi G u1 u2 : 0 < IZR rd -> 0 < IZR td -> in_cone G u1 -> in_cone G u2 ->
-  forall rows thZ r, length rows = length thZ -> length rows = length r ->
-  dot (vsub r (ratio td thZ)) (vsub r (ratio td thZ)) <= g2 ->
-  (forall zt, In zt (combine rows thZ) -> smooth G (fst zt) = true \/
-     (xi * IZR (snd zt) < 0 /\ g2 <= (IZR (snd zt) / IZR td) * (IZR (snd zt) / IZR td))) ->
-  Forall2 (fun z rk => row_ok xi rk z u1 u2) (map (ratio rd) rows) r.
+Lemma near_sign z : dot z z * (2 * mu / lam) * (l * l) < dot z c * dot z c -> 0 < dot z w * dot z c.
 Proof.
-  intros hr ht (x1 & _ & F1 & H1) (x2 & _ & F2 & H2).
-  induction rows as [|z rows IH]; intros [|t th] [|rk r] L1 L2 D A; simpl in *; try discriminate; constructor.
-  - pose proof (dot_self_nonneg (vsub r (ratio td th))) as Dn.
-    assert (ir := Rinv_0_lt_compat _ hr).
-    unfold row_ok. rewrite !ratio_dot by lra.
-    destruct (A (z, t) (or_introl eq_refl)) as [S|[K1 K2]]; simpl in *.
-    + unfold smooth in S. apply orb_prop in S. destruct S as [S|S].
-      * left. pose proof (allpos_dot G x1 u1 F1 H1 z S). pose proof (allpos_dot G x2 u2 F2 H2 z S).
-        split; apply Rmult_le_pos; lra.
-      * right; left. pose proof (allneg_dot G x1 u1 F1 H1 z S). pose proof (allneg_dot G x2 u2 F2 H2 z S).
-        split; nra.
-    + right; right. set (q := IZR t / IZR td) in *.
-      assert (Q : xi * q < 0).
-      { unfold q. assert (it := Rinv_0_lt_compat _ ht). unfold Rdiv. nra. }
-      assert (X : (rk - q) * (rk - q) <= q * q) by lra.
-      assert (Y : 0 <= rk * q) by nra.
-      destruct (Rle_lt_dec (xi * rk) 0) as [h|h]; auto. exfalso.
-      assert (0 < xi * rk * - (xi * q)) by (apply Rmult_lt_0_compat; lra).
-      assert (0 <= xi * xi) by nra. nra.
-  - apply (IH th r); auto.
-    + pose proof (Rle_0_sqr (rk - IZR t / IZR td)) as Sq. unfold Rsqr in Sq. fold (ratio td th) in D. lra.
+  intros S. pose proof near_class as N. pose proof (cauchy z (vsub w (vscale t c))) as C.
+  rewrite diff_sees, dot_scale in C by (unfold vscale; rewrite map_length; auto). assert (Ht := t_pos).
+  assert (B : dot z z * dot (vsub w (vscale t c)) (vsub w (vscale t c)) <= dot z z * (2 * mu / lam * (v * v)))
+    by (apply Rmult_le_compat_l; auto using dot_self_nonneg).
+  assert (T2 : t * t * (l * l) = v * v) by (rewrite <- abs_sq; unfold t; field; lra).
+  set (x := dot z w) in *. set (y := dot z c) in *.
+  assert (D : (x - t * y) * (x - t * y) < t * y * (t * y)).
+  { apply Rle_lt_trans with (dot z z * (2 * mu / lam) * (l * l) * (t * t)).
+    - replace (dot z z * (2 * mu / lam) * (l * l) * (t * t)) with (dot z z * (2 * mu / lam) * (t * t * (l * l))) by
+        ring.
+      rewrite T2. lra.
+    - replace (t * y * (t * y)) with (y * y * (t * t)) by ring. apply Rmult_lt_compat_r; auto. nra. }
+  assert (E : 0 < t * (x * y)) by nra. apply Rmult_lt_reg_l with t; auto. lra.
+Qed.
+(** the sum of rows at w is that at c, but for s w0 |v| *)
+Lemma near_sum rows b sb w0 : 0 <= sb -> 0 <= w0 -> dot b b <= sb * sb -> frob rows * (2 * mu / lam) <= w0 * w0 ->
+  Rabs (hsum rows b w - t * hsum rows b c) <= sb * w0 * Rabs v.
+Proof.
+  intros Hs H0 Hb HF. assert (Ht := t_pos). pose proof near_class as N.
+  set (x := vscale t c). assert (Lx : length w = length x) by (unfold x, vscale; rewrite map_length; auto).
+  assert (Ex : hsum rows b x = t * hsum rows b c).
+  { unfold x. clear - Ht. revert b. induction rows as [|z rows IH]; intros [|bk b]; simpl; try ring.
+    rewrite IH, dot_scale, relu_scale by lra. ring. }
+  rewrite <- Ex, !hsum_dot.
+  assert (Lh : forall a e, length (hvec rows a) = length (hvec rows e)) by (intros; unfold hvec; rewrite !map_length;
+    auto).
+  rewrite <- diff_sees by auto. pose proof (cauchy b (vsub (hvec rows w) (hvec rows x))) as C.
+  assert (V : dot (vsub (hvec rows w) (hvec rows x)) (vsub (hvec rows w) (hvec rows x)) <= frob rows * dot (vsub w x)
+    (vsub w x)).
+  { clear - Lx. induction rows as [|z rows IH]; simpl; [lra|]. pose proof (cauchy z (vsub w x)) as C.
+    rewrite diff_sees in C by auto. fold (hvec rows w) (hvec rows x).
+    assert ((relu (dot z w) - relu (dot z x)) * (relu (dot z w) - relu (dot z x)) <= (dot z w - dot z x) * (dot z w -
+      dot z x)).
+    { apply relu_contracts. }
+    lra. }
+  assert (FN : 0 <= frob rows) by (clear; induction rows as [|z rows IH]; simpl; [lra|pose proof (dot_self_nonneg z);
+    lra]).
+  apply abs_le_of_sq; [pose proof (Rabs_pos v); repeat apply Rmult_le_pos; auto|].
+  eapply Rle_trans; [exact C|].
+  apply Rle_trans with (sb * sb * (frob rows * (2 * mu / lam * (v * v)))).
+  - apply Rmult_le_compat; auto using dot_self_nonneg. eapply Rle_trans; [exact V|]. apply Rmult_le_compat_l; auto.
+  - replace (sb * w0 * Rabs v * (sb * w0 * Rabs v)) with (sb * sb * (w0 * w0 * (Rabs v * Rabs v))) by ring.
+    rewrite abs_sq.
+    apply Rmult_le_compat_l; [nra|]. replace (frob rows * (2 * mu / lam * (v * v))) with (frob rows * (2 * mu / lam) *
+      (v * v)) by ring.
+    apply Rmult_le_compat_r; auto. nra.
+Qed.
+End Near.
+
+(** ** Lines: the residual is superadditive at two neurons of a class *)
+Definition bend (z u1 u2 : list R) : R := relu (dot z (vadd u1 u2)) - relu (dot z u1) - relu (dot z u2).
+Lemma bend_nonpos z u1 u2 : length u1 = length u2 -> bend z u1 u2 <= 0.
+Proof. intros L. unfold bend. rewrite dot_vadd by auto. pose proof (relu_add (dot z u1) (dot z u2)). lra. Qed.
+Lemma bend_zero z u1 u2 : length u1 = length u2 -> 0 < dot z u1 * dot z u2 -> bend z u1 u2 = 0.
+Proof.
+  intros L H. unfold bend. rewrite dot_vadd by auto. destruct (Rle_lt_dec 0 (dot z u1)) as [h|h].
+  - assert (0 <= dot z u2) by nra. rewrite !relu_pos by lra. ring.
+  - assert (dot z u2 <= 0) by nra. rewrite !relu_neg by lra. ring.
+Qed.
+Lemma bend_scale z p m u1 u2 : length u1 = length u2 -> (forall x, dot z x = m * dot p x) ->
+  bend z u1 u2 = Rabs m * bend p u1 u2.
+Proof.
+  intros L H. unfold bend. rewrite !H, !dot_vadd by auto. destruct (Rle_lt_dec 0 m) as [h|h].
+  - rewrite Rabs_right by lra. rewrite !relu_scale by auto. ring.
+  - rewrite Rabs_left by auto. set (a := dot p u1). set (b := dot p u2).
+    assert (E : forall x, relu (m * x) = - m * (relu x - x)).
+    { intros x. replace (m * x) with (- m * - x) by ring. rewrite relu_scale by lra. pose proof (relu_diff x).
+      f_equal. lra. }
+    rewrite !E. ring.
+Qed.
+Fixpoint line_real (g : nat) (mg : list (nat * Z)) (r : list R) : R :=
+  match mg, r with (k, m) :: mg', t :: r' => (if Nat.eqb k g then t * Rabs (IZR m) else 0) + line_real g mg' r' | _, _
+    => 0 end.
+Definition line_vector (g : nat) (mg : list (nat * Z)) : list R :=
+  map (fun km : nat * Z => if Nat.eqb (fst km) g then Rabs (IZR (snd km)) else 0) mg.
+Lemma line_real_dot g : forall mg r, line_real g mg r = dot (line_vector g mg) r.
+Proof. induction mg as [|[k m] mg IH]; intros [|t r]; simpl; auto. rewrite IH. destruct (Nat.eqb k g); ring. Qed.
+Lemma line_square_R g : forall mg, IZR (line_square g mg) = dot (line_vector g mg) (line_vector g mg).
+Proof.
+  induction mg as [|[k m] mg IH]; simpl; auto. rewrite plus_IZR, IH. destruct (Nat.eqb k g); [|simpl; ring].
+  rewrite mult_IZR, <- Rabs_mult, Rabs_right by nra. ring.
+Qed.
+Lemma line_weight_R g td : 0 < IZR td -> forall mg th, line_real g mg (ratio td th) = IZR (line_weight g mg th) / IZR
+  td.
+Proof.
+  intros h. induction mg as [|[k m] mg IH]; intros [|t th]; simpl; try (field; lra).
+  rewrite IH, plus_IZR. destruct (Nat.eqb k g); [rewrite mult_IZR, abs_IZR|simpl]; field; lra.
+Qed.
+Definition on_line (reps : list (list Z)) (z : list Z) (km : nat * Z) : Prop :=
+  forall x, dot (iz z) x = IZR (snd km) * dot (iz (nth (fst km) reps [])) x.
+Lemma merge_on_line reps : forall rows th mg cf c0, merge reps rows th mg = Some (cf, c0) ->
+  exists mg', Forall2 (on_line reps) rows mg' /\ forall g r, length r = length rows -> line_real g mg r = line_real g
+    mg' r.
+Proof.
+  induction rows as [|z rows IH]; intros [|t th] mg cf c0 E; simpl in E; try discriminate.
+  - exists []. split; [constructor|]. intros g [|x r] L; [|discriminate]. destruct mg as [|[k m] mg]; auto.
+  - destruct mg as [|[k m] mg]; try discriminate. destruct (merge reps rows th mg) as [[cf1 c1]|] eqn:EM; try
+      discriminate.
+    destruct (zeroZ _) eqn:EZ in E; try discriminate. destruct (IH _ _ _ _ EM) as (mg' & F & H).
+    exists ((k, m) :: mg'). split.
+    + constructor; auto. intros x. apply (zeroZ_R x) in EZ. rewrite axpy_R, scale_R in EZ. simpl. lra.
+    + intros g [|a r] L; [discriminate|]. simpl. rewrite (H g r) by (simpl in L; lia). auto.
+Qed.
+Lemma sum_by_lines (f : nat -> R) n : (forall g, (n <= g)%nat -> f g = 0) -> forall mg r,
+  dot r (map (fun km : nat * Z => Rabs (IZR (snd km)) * f (fst km)) mg) = sumn n (fun g => line_real g mg r * f g).
+Proof.
+  intros H0. induction mg as [|[k m] mg IH]; intros [|t r]; simpl; try (rewrite sumn_zero; auto; intros; ring).
+  rewrite IH. rewrite (sumn_ext n (fun g => ((if Nat.eqb k g then t * Rabs (IZR m) else 0) + line_real g mg r) * f g)
+    (fun g => (if Nat.eqb k g then t * Rabs (IZR m) * f g else 0) + line_real g mg r * f g)).
+  2:{ intros i _. destruct (Nat.eqb k i); ring. }
+  rewrite sumn_plus. f_equal. destruct (lt_dec k n) as [h|h].
+  - rewrite (sumn_off n _ k h), Nat.eqb_refl. rewrite sumn_zero; [ring|]. intros i _. unfold off.
+    destruct (Nat.eqb_spec i k); auto. destruct (Nat.eqb_spec k i); auto. congruence.
+  - rewrite H0 by lia. rewrite sumn_zero; [ring|]. intros i Hi. destruct (Nat.eqb_spec k i); auto. lia.
+Qed.
+Lemma superadd_lines rd reps rows mg r xi u1 u2 : 0 < IZR rd -> length u1 = length u2 -> Forall2 (on_line reps) rows
+  mg ->
+  length r = length rows ->
+  (forall g, (g < length reps)%nat -> bend (iz (nth g reps [])) u1 u2 = 0 \/ xi * line_real g mg r <= 0) ->
+  xi * hsum (map (ratio rd) rows) r u1 + xi * hsum (map (ratio rd) rows) r u2
+    <= xi * hsum (map (ratio rd) rows) r (vadd u1 u2).
+Proof.
+  intros Hr L F Lr HG. set (f := fun g => bend (iz (nth g reps [])) u1 u2).
+  assert (E : IZR rd * (hsum (map (ratio rd) rows) r (vadd u1 u2) - hsum (map (ratio rd) rows) r u1
+                        - hsum (map (ratio rd) rows) r u2)
+              = dot r (map (fun km : nat * Z => Rabs (IZR (snd km)) * f (fst km)) mg)).
+  { clear HG. revert r Lr. induction F as [|z [k m] rows mg O F IH]; intros [|t r] Lr; simpl in *; try discriminate;
+      try ring.
+    specialize (IH r ltac:(lia)). rewrite <- IH. unfold f. rewrite <- (bend_scale (iz z) _ (IZR m)) by auto.
+    unfold bend. rewrite !ratio_dot, !relu_scale by (left; apply Rinv_0_lt_compat; auto). field. lra. }
+  assert (S : 0 <= xi * dot r (map (fun km : nat * Z => Rabs (IZR (snd km)) * f (fst km)) mg)).
+  { rewrite (sum_by_lines f (length reps)).
+    - rewrite <- sumn_scale. apply Rle_trans with (sumn (length reps) (fun _ => 0)); [rewrite sumn_zero; auto; lra|].
+      apply sumn_le. intros g Hg. pose proof (bend_nonpos (iz (nth g reps [])) u1 u2 L) as B. unfold f.
+      destruct (HG g Hg) as [Z0|N]; [rewrite Z0; lra|]. nra.
+    - intros g Hg. unfold f. rewrite nth_overflow by lia. unfold bend. simpl. rewrite relu_0. ring. }
+  assert (X : 0 <= IZR rd * (xi * (hsum (map (ratio rd) rows) r (vadd u1 u2) - hsum (map (ratio rd) rows) r u1
+                        - hsum (map (ratio rd) rows) r u2))).
+  { replace (IZR rd * (xi * (hsum (map (ratio rd) rows) r (vadd u1 u2) - hsum (map (ratio rd) rows) r u1
+                        - hsum (map (ratio rd) rows) r u2))) with
+      (xi * dot r (map (fun km : nat * Z => Rabs (IZR (snd km)) * f (fst km)) mg)) by (rewrite <- E; ring). auto. }
+  assert (0 <= xi * (hsum (map (ratio rd) rows) r (vadd u1 u2) - hsum (map (ratio rd) rows) r u1
+                        - hsum (map (ratio rd) rows) r u2)) by (apply Rmult_le_reg_l with (IZR rd); auto; lra).
+  lra.
+Qed.
+(** a line whose weight is far on the side of - xi stays there in the ball *)
+Lemma concave_line g mg th td g2 xi r : 0 < IZR td -> (xi = 1 \/ xi = -1) -> length r = length (ratio td th) ->
+  dot (vsub r (ratio td th)) (vsub r (ratio td th)) <= g2 ->
+  xi * IZR (line_weight g mg th) < 0 ->
+  g2 * IZR (line_square g mg) <= (IZR (line_weight g mg th) / IZR td) * (IZR (line_weight g mg th) / IZR td) ->
+  xi * line_real g mg r <= 0.
+Proof.
+  intros ht Hxi L Hg N S. rewrite line_real_dot. pose proof (line_weight_R g td ht mg th) as W.
+  rewrite line_real_dot in W.
+  pose proof (cauchy (line_vector g mg) (vsub r (ratio td th))) as C. rewrite diff_sees, W, <- line_square_R in C by
+    auto.
+  set (X := IZR (line_weight g mg th) / IZR td) in *. set (Y := dot (line_vector g mg) r) in *.
+  assert (NX : xi * X < 0).
+  { unfold X. assert (i := Rinv_0_lt_compat _ ht). unfold Rdiv. nra. }
+  assert (SQ : 0 <= IZR (line_square g mg)) by (rewrite line_square_R; apply dot_self_nonneg).
+  assert (B : (Y - X) * (Y - X) <= X * X).
+  { eapply Rle_trans; [exact C|]. eapply Rle_trans; [|exact S]. rewrite Rmult_comm. apply Rmult_le_compat_r; auto. }
+  destruct Hxi as [-> | ->]; nra.
 Qed.
 
 (** signed, group-labelled neurons *)
@@ -412,24 +443,6 @@ Qed.
 Lemma measure_tout rows b N : measure (hsum rows b) N = tout rows b N.
 Proof. induction N as [|[w v] N IH]; simpl; [rewrite tout_nil; auto|]. rewrite tout_cons, IH. auto. Qed.
 
-Lemma unique_facts p c s q : check_unique p c s q = true -> exists A B,
-  run_strict p c s = Some (A, B) /\
-  length (q_pidx q) = length A /\ length (q_nidx q) = length B /\
-  (forall i, In i (q_pidx q) -> (i < q_mp q)%nat /\ (i < q_m q)%nat) /\
-  (forall i, In i (q_nidx q) -> (q_mp q <= i)%nat /\ (i < q_m q)%nat) /\
-  (forall j, (j < q_m q)%nat -> check_group p c s q A B j = true).
-Proof.
-  unfold check_unique. intros E. destruct (run_strict p c s) as [[A B]|]; [|discriminate]. exists A, B.
-  unfold unique_ok in E.
-  apply andb_prop in E; destruct E as [E E5]. apply andb_prop in E; destruct E as [E E4].
-  apply andb_prop in E; destruct E as [E E3]. apply andb_prop in E; destruct E as [E1 E2].
-  rewrite forallb_forall in E3, E4, E5. apply Nat.eqb_eq in E1, E2.
-  split; [reflexivity|]. split; [auto|]. split; [auto|]. split; [|split].
-  - intros i I. specialize (E3 i I). apply andb_prop in E3. destruct E3 as [X Y]. apply Nat.ltb_lt in X, Y. auto.
-  - intros i I. specialize (E4 i I). apply andb_prop in E4. destruct E4 as [X Y].
-    apply Nat.leb_le in X. apply Nat.ltb_lt in Y. auto.
-  - intros j Hj. apply E5. apply in_seq. lia.
-Qed.
 Lemma strict_facts p c s A B : run_strict p c s = Some (A, B) ->
   run p c = Some (A, B) /\ check_upper p (m_upper s) = true.
 Proof.
@@ -439,50 +452,140 @@ Proof.
 Qed.
 
 (** what is known about a labelled neuron of an optimal network with residual r *)
-Definition okn p q A B r (l : nat * neuron) : Prop :=
-  (fst l < q_m q)%nat /\
-  in_cone (gens_of q A B (fst l)) (fst (snd l)) /\
-  0 < IZR (sgn q (fst l)) * snd (snd l) /\
-  length (fst (snd l)) = p_dim p /\ active (lambda_of p) (rows_of p) r (snd l).
+Definition scale_of (p : problem) (c : cover) (a : Z * list Z) : R := IZR (fst a) * (unit_of p c * lambda_of p).
+Definition okn p c s q r (l : nat * neuron) : Prop :=
+  (fst l < q_m q)%nat /\ 0 < IZR (sgn q (fst l)) * snd (snd l) /\
+  length (fst (snd l)) = p_dim p /\ active (lambda_of p) (rows_of p) r (snd l) /\
+  scale_of p c (at_of q (fst l)) / lambda_of p * (lambda_of p - IZR (m_num s) / IZR (m_den s)) * Rabs (snd (snd l))
+    <= dot (iz (snd (at_of q (fst l)))) (fst (snd l)).
 
 Lemma lengths_agree p : problem_facts p -> length (rows_of p) = length (y_of p).
 Proof. intros [_ _ _ _ L]. unfold rows_of, y_of, ratio. rewrite !map_length. auto. Qed.
 
-Lemma annotate p c s q A B net : run_strict p c s = Some (A, B) ->
-  length (q_pidx q) = length A -> length (q_nidx q) = length B ->
-  (forall i, In i (q_pidx q) -> (i < q_mp q)%nat /\ (i < q_m q)%nat) ->
-  (forall i, In i (q_nidx q) -> (q_mp q <= i)%nat /\ (i < q_m q)%nat) -> optimal_for p net ->
-  exists l : list (nat * neuron), Forall (okn p q A B (resid (rows_of p) (y_of p) net)) l /\
-    forall sg phi, St phi (map (fun l => (sg, l)) l) = sg * measure phi net.
+Lemma placed_spot q x w : forall idx A lo hi, placed q lo hi idx A = true -> forall sp, In sp A -> pinned x w sp ->
+  exists j, (lo <= j)%nat /\ (j < hi)%nat /\ IZR (fst (at_of q j)) * x <= dot (iz (snd (at_of q j))) w /\
+    0 <= IZR (fst (at_of q j)).
 Proof.
-  intros Es L1 L2 I1 I2 O.
-  destruct (strict_facts _ _ _ _ _ Es) as [ER _]. destruct (run_sound _ _ _ _ ER) as (Pf & _).
-  destruct (opt_conditions _ _ _ _ _ (lengths_agree p Pf) O) as [_ Ac].
-  pose proof (neurons_in_cones p c s A B Es net O) as SS.
-  assert (W := proj1 O). unfold well_formed in W. rewrite Forall_forall in W, Ac.
-  set (r := resid (rows_of p) (y_of p) net) in *. clearbody r. clear O.
-  induction net as [|[w v] net IH].
-  - exists []. split; [constructor|]. intros; simpl; ring.
-  - destruct IH as (l & FA & EA).
-    { intros; apply Ac; simpl; auto. } { intros; eapply SS; simpl; eauto. } { intros; apply W; simpl; auto. }
-    destruct (SS w v (or_introl eq_refl)) as (Sp & Sn & _).
-    pose proof (W (w, v) (or_introl eq_refl)) as Lw. pose proof (Ac (w, v) (or_introl eq_refl)) as Aw.
-    destruct (total_order_T 0 v) as [[hp|h0]|hn].
-    + destruct (Sp hp) as (G & IG & CG).
-      destruct (members_cone w G CG _ _ L1 IG) as (j & Ij & Cj). destruct (I1 j Ij) as [J1 J2].
-      exists ((j, (w, v)) :: l). split.
-      * constructor; auto. unfold okn, gens_of, sgn. simpl.
-        apply Nat.ltb_lt in J1. rewrite J1. repeat split; auto. lra.
-      * intros sg phi. simpl. rewrite EA. ring.
-    + exists l. split; auto. intros sg phi. rewrite EA. simpl. rewrite <- h0. ring.
-    + destruct (Sn hn) as (G & IG & CG).
-      destruct (members_cone w G CG _ _ L2 IG) as (j & Ij & Cj). destruct (I2 j Ij) as [J1 J2].
-      exists ((j, (w, v)) :: l). split.
-      * constructor; auto. unfold okn, gens_of, sgn. simpl.
-        apply Nat.ltb_ge in J1. rewrite J1. repeat split; auto. lra.
-      * intros sg phi. simpl. rewrite EA. ring.
+  induction idx as [|i idx IH]; intros [|a A] lo hi E sp I P; simpl in *; try discriminate; try tauto.
+  apply andb_prop in E. destruct E as [E E5]. apply andb_prop in E. destruct E as [E E4].
+  apply andb_prop in E. destruct E as [E E3]. apply andb_prop in E. destruct E as [E1 E2].
+  destruct I as [->|I]; [|eapply IH; eauto].
+  exists i. apply Nat.leb_le in E1. apply Nat.ltb_lt in E2. apply Z.eqb_eq in E3. apply (zeroZ_R w) in E4.
+  rewrite axpy_R in E4. destruct P as (_ & P0 & P). rewrite E3 in P, P0. repeat split; auto; lra.
 Qed.
 
+(** |h_r(w) - h_theta(w)| <= mu |w| for residuals in the ball *)
+Lemma residual_moves p c s r w v : frob (rows_of p) * dot (vsub r (theta_of c)) (vsub r (theta_of c)) <= (IZR (m_num
+  s) / IZR (m_den s)) * (IZR (m_num s) / IZR (m_den s)) ->
+  0 <= IZR (m_num s) / IZR (m_den s) -> length r = length (theta_of c) -> dot w w = v * v ->
+  Rabs (hsum (rows_of p) r w - hsum (rows_of p) (theta_of c) w) <= IZR (m_num s) / IZR (m_den s) * Rabs v.
+Proof.
+  intros HD Hm L Hw. rewrite !hsum_dot. rewrite <- dot_vsub by auto.
+  pose proof (cauchy (vsub r (theta_of c)) (hvec (rows_of p) w)) as C. pose proof (hvec_frob w (rows_of p)) as F.
+  set (mu := IZR (m_num s) / IZR (m_den s)) in *. set (g := dot (vsub r (theta_of c)) (vsub r (theta_of c))) in *.
+  apply abs_le_of_sq; [pose proof (Rabs_pos v); nra|]. eapply Rle_trans; [exact C|].
+  assert (A : Rabs v * Rabs v = v * v) by (rewrite <- Rabs_mult; apply Rabs_right; nra).
+  replace (mu * Rabs v * (mu * Rabs v)) with (mu * mu * (Rabs v * Rabs v)) by ring. rewrite A.
+  assert (Hg : 0 <= g) by apply dot_self_nonneg.
+  apply Rle_trans with (g * (frob (rows_of p) * dot w w)); [apply Rmult_le_compat_l; auto|]. rewrite Hw.
+  replace (g * (frob (rows_of p) * (v * v))) with (frob (rows_of p) * g * (v * v)) by ring.
+  apply Rmult_le_compat_r; auto. nra.
+Qed.
+
+(** the strict test, as facts over the reals *)
+Lemma strict_reals p c s A B : run_strict p c s = Some (A, B) -> exists mu, mu = IZR (m_num s) / IZR (m_den s) /\ 0 <
+  mu /\
+  (0 < m_num s)%Z /\ (0 < m_den s)%Z /\ frob (rows_of p) * gap2 c (m_upper s) <= mu * mu /\ mu < lambda_of p.
+Proof.
+  intros E. destruct (strict_facts _ _ _ _ _ E) as [ER EU]. destruct (run_sound _ _ _ _ ER) as (Pf & Ht & Hlo & _ & _
+    & _ & (HL0 & _) & _).
+  destruct (upper_sound _ _ EU) as (_ & _ & Hud). unfold run_strict in E.
+  destruct (strict_ok p c s) eqn:S; [|discriminate].
+  assert (Eqn : (0 < c_qnum c)%Z).
+  { unfold run in ER. destruct (merge _ _ _ _) as [[cf' c0']|]; [|discriminate].
+    destruct (0 <? c_qnum c)%Z eqn:Q; [apply Z.ltb_lt; auto|]. rewrite !andb_false_r in ER. discriminate. }
+  unfold strict_ok in S. unfold strict_lambda in HL0. destruct (merge _ _ _ _) as [[cf c0]|] eqn:EM; [|discriminate].
+  set (radius := (c_lam0 c + rounding _ _ _)%Z) in *. split_andb S. to_Prop.
+  destruct Pf as [Hr Hy Hln Hld Hpl].
+  assert (hr := IZR_lt _ _ Hr). assert (ht := IZR_lt _ _ Ht). assert (hld := IZR_lt _ _ Hld).
+  assert (hmn := IZR_lt _ _ S4). assert (hmd := IZR_lt _ _ S3). assert (hqn := IZR_lt _ _ Eqn).
+  assert (hud := IZR_lt _ _ Hud). assert (hlo := IZR_lt _ _ Hlo).
+  exists (IZR (m_num s) / IZR (m_den s)). split; [auto|]. split; [apply Rdiv_lt_0_compat; auto|]. split; [auto|].
+  split; [auto|]. split.
+  - unfold rows_of. rewrite frobenius_R by auto. apply IZR_le in S0. rewrite ?mult_IZR, ?minus_IZR, ?mult_IZR in S0.
+    unfold gap2, upper_of, lower_of.
+    apply Rmult_le_reg_r with (IZR (p_rden p) * IZR (p_rden p) * (IZR (u_ud (m_upper s)) * IZR (c_lowd c))
+       * (IZR (m_den s) * IZR (m_den s))).
+    { repeat apply Rmult_lt_0_compat; auto. }
+    eapply Rle_trans; [|eapply Rle_trans; [exact S0|]]; apply Req_le; field; repeat split; lra.
+  - assert (Hl : IZR radius * (IZR (c_qden c) / IZR (c_qnum c)) / (IZR (p_rden p) * IZR (c_tden c)) + IZR (m_num s) /
+      IZR (m_den s) < lambda_of p).
+    { unfold lambda_of. apply IZR_lt in S1. rewrite ?mult_IZR, ?plus_IZR, ?mult_IZR in S1.
+      apply Rmult_lt_reg_r with (IZR (p_lden p) * (IZR (c_qnum c) * (IZR (p_rden p) * IZR (c_tden c)) * IZR (m_den s))).
+      { repeat apply Rmult_lt_0_compat; auto. }
+      eapply Rle_lt_trans; [|eapply Rlt_le_trans; [exact S1|]]; apply Req_le; field; repeat split; lra. }
+    lra.
+Qed.
+
+Lemma annotate p c s q A B net : run_strict p c s = Some (A, B) -> unique_ok p c s q A B = true -> optimal_for p net ->
+  exists l : list (nat * neuron), Forall (okn p c s q (resid (rows_of p) (y_of p) net)) l /\
+    forall sg phi, St phi (map (fun l => (sg, l)) l) = sg * measure phi net.
+Proof.
+  intros Es EU O. destruct (strict_facts _ _ _ _ _ Es) as [ER Eu]. destruct (run_sound _ _ _ _ ER) as (Pf & Ht & _ &
+    Lt & _).
+  assert (Ly := lengths_agree p Pf). assert (Hlam := lambda_pos p Pf).
+  destruct (opt_conditions _ _ _ _ _ Ly O) as [Dr Ac].
+  pose proof (neurons_in_cones p c s A B Es net O) as SS. pose proof (residual_in_ball _ _ _ _ _ net ER Eu O) as RB.
+  destruct (strict_reals _ _ _ _ _ Es) as (mu & Emu & Hmu & Hn & Hd & Hg & Hml).
+  unfold unique_ok in EU. apply andb_prop in EU. destruct EU as [EU _]. apply andb_prop in EU. destruct EU as [EU _].
+  apply andb_prop in EU. destruct EU as [EU _]. apply andb_prop in EU. destruct EU as [EU _].
+  apply andb_prop in EU. destruct EU as [PA PB].
+  assert (W := proj1 O). unfold well_formed in W. rewrite Forall_forall in W, Ac.
+  assert (Lr : length (resid (rows_of p) (y_of p) net) = length (theta_of c)) by (rewrite resid_len; auto).
+  set (r := resid (rows_of p) (y_of p) net) in *.
+  assert (HFr : frob (rows_of p) * dot (vsub r (theta_of c)) (vsub r (theta_of c)) <= mu * mu).
+  { eapply Rle_trans; [|exact Hg]. apply Rmult_le_compat_l; auto.
+    clear. induction (rows_of p) as [|z rows IH]; simpl; [lra|pose proof (dot_self_nonneg z); lra]. }
+  clearbody r. clear O RB.
+  assert (HK : 0 < unit_of p c) by (unfold unit_of; apply Rmult_lt_0_compat; apply IZR_lt; auto; apply pf_rden; auto).
+  assert (ONE : forall w v, In (w, v) net -> v <> 0 -> exists j, (j < q_m q)%nat /\ 0 < IZR (sgn q j) * v /\
+     scale_of p c (at_of q j) / lambda_of p * (lambda_of p - mu) * Rabs v <= dot (iz (snd (at_of q j))) w).
+  { intros w v I Nv. destruct (SS w v I) as (Sp & Sn & _). specialize (W _ I). simpl in W. specialize (Ac _ I).
+    destruct (active_norm _ _ _ _ _ _ Hlam Dr W Ac Nv) as [Q H].
+    assert (M : Rabs (hsum (rows_of p) r w - hsum (rows_of p) (theta_of c) w) <= mu * Rabs v).
+    { rewrite Emu in *. apply residual_moves; auto. lra. }
+    rewrite H in M. pose proof (Rle_abs (lambda_of p * v - hsum (rows_of p) (theta_of c) w)) as M1.
+    pose proof (Rle_abs (- (lambda_of p * v - hsum (rows_of p) (theta_of c) w))) as M2. rewrite Rabs_Ropp in M2.
+    assert (FIN : forall j x, 0 <= IZR (fst (at_of q j)) -> (lambda_of p - mu) * Rabs v <= x -> IZR (fst (at_of q j))
+      * (unit_of p c * x) <= dot (iz (snd (at_of q j))) w ->
+      scale_of p c (at_of q j) / lambda_of p * (lambda_of p - mu) * Rabs v <= dot (iz (snd (at_of q j))) w).
+    { intros j x HD Hx Hc. eapply Rle_trans; [|exact Hc]. unfold scale_of.
+      replace (IZR (fst (at_of q j)) * (unit_of p c * lambda_of p) / lambda_of p * (lambda_of p - mu) * Rabs v) with
+        (IZR (fst (at_of q j)) * unit_of p c * ((lambda_of p - mu) * Rabs v)) by (field; lra).
+      replace (IZR (fst (at_of q j)) * (unit_of p c * x)) with (IZR (fst (at_of q j)) * unit_of p c * x) by ring.
+      apply Rmult_le_compat_l; auto. apply Rmult_le_pos; lra. }
+    destruct (Rtotal_order v 0) as [hn|[h0|hp]]; [|congruence|].
+    - destruct (Sn hn) as (sp & Isp & Psp). destruct (placed_spot q _ w _ _ _ _ PB sp Isp Psp) as (j & J1 & J2 & J3 &
+        HD).
+      exists j. split; [auto|]. split.
+      + unfold sgn. destruct (Nat.ltb_spec j (q_mp q)); [lia|]. simpl. lra.
+      + apply (FIN j (- hsum (rows_of p) (theta_of c) w)); auto. rewrite (Rabs_left v) in * by auto. lra.
+    - destruct (Sp hp) as (sp & Isp & Psp). destruct (placed_spot q _ w _ _ _ _ PA sp Isp Psp) as (j & J1 & J2 & J3 &
+        HD).
+      exists j. split; [lia|]. split.
+      + unfold sgn. destruct (Nat.ltb_spec j (q_mp q)); [|lia]. simpl. lra.
+      + apply (FIN j (hsum (rows_of p) (theta_of c) w)); auto. rewrite (Rabs_right v) in * by lra. lra. }
+  clear SS. induction net as [|[w v] net IH].
+  - exists []. split; [constructor|]. intros; simpl; ring.
+  - destruct IH as (l & FA & EA).
+    { intros; apply Ac; simpl; auto. } { intros; apply W; simpl; auto. } { intros; eapply ONE; simpl; eauto. }
+    destruct (Req_EM_T v 0) as [->|Nv].
+    + exists l. split; auto. intros sg phi. rewrite EA. simpl. ring.
+    + destruct (ONE w v (or_introl eq_refl) Nv) as (j & J1 & J2 & J3). exists ((j, (w, v)) :: l). split.
+      * constructor; auto. split; [auto|]. split; [auto|]. split; [apply (W (w, v)); simpl; auto|].
+        split; [apply (Ac (w, v)); simpl; auto|]. simpl. rewrite <- Emu. auto.
+      * intros sg phi. simpl. rewrite EA. ring.
+Qed.
 Lemma St_app phi L1 L2 : St phi (L1 ++ L2) = St phi L1 + St phi L2.
 Proof. induction L1 as [|[sg [i nr]] L1 IH]; simpl; [ring|rewrite IH; ring]. Qed.
 
@@ -490,29 +593,42 @@ Proof. induction L1 as [|[sg [i nr]] L1 IH]; simpl; [ring|rewrite IH; ring]. Qed
 Theorem unique_sound p c s q : check_unique p c s q = true ->
   forall N1 N2, optimal_for p N1 -> optimal_for p N2 -> same_measure N1 N2.
 Proof.
-  intros E N1 N2 O1 O2 phi0 Hphi0. revert phi0 Hphi0.
-  destruct (unique_facts _ _ _ _ E) as (A & B & Es & X1 & X2 & X3 & X4 & CG).
-  destruct (strict_facts _ _ _ _ _ Es) as [ER Eu].
-  destruct (run_sound _ _ _ _ ER) as (Pf & Et & Elo & Lt & _).
+  intros E N1 N2 O1 O2. unfold check_unique in E. destruct (run_strict p c s) as [[A B]|] eqn:Es; [|discriminate].
+  destruct (strict_facts _ _ _ _ _ Es) as [ERun Eu].
+  destruct (run_sound _ _ _ _ ERun) as (Pf & Et & Elo & Lt & _).
+  destruct (strict_reals _ _ _ _ _ Es) as (mu & Emu & Hmu & Hmn & Hmd & Hgg & Hml).
   assert (Ly := lengths_agree p Pf). assert (Hlam := lambda_pos p Pf).
   destruct (upper_sound _ _ Eu) as (_ & _ & Hud).
   assert (LrZ : length (p_rows p) = length (c_theta c)).
   { unfold rows_of, theta_of, ratio in Lt. rewrite !map_length in Lt. auto. }
+  assert (EMG : exists cf c0, merge (c_reps c) (p_rows p) (c_theta c) (c_merge c) = Some (cf, c0)).
+  { unfold run in ERun. destruct (merge _ _ _ _) as [[cf c0]|]; [eauto|discriminate]. }
+  destruct EMG as (cf & c0 & EM). destruct (merge_on_line _ _ _ _ _ _ EM) as (mg & OL & EL).
   assert (hr := IZR_lt _ _ (pf_rden p Pf)). assert (ht := IZR_lt _ _ Et). assert (hlo := IZR_lt _ _ Elo).
-  assert (hud := IZR_lt _ _ Hud).
+  assert (hud := IZR_lt _ _ Hud). assert (hln := IZR_lt _ _ (pf_lnum p Pf)). assert (hld := IZR_lt _ _ (pf_lden p Pf)).
+  assert (hmn := IZR_lt _ _ Hmn). assert (hmd := IZR_lt _ _ Hmd).
   pose proof (predictions_unique _ _ _ _ _ _ Ly O1 O2) as PU.
-  assert (ER' : resid (rows_of p) (y_of p) N1 = resid (rows_of p) (y_of p) N2).
+  assert (ER : resid (rows_of p) (y_of p) N1 = resid (rows_of p) (y_of p) N2).
   { apply vsub_zero; auto. rewrite !resid_len; auto. }
-  destruct (annotate _ _ _ _ _ _ _ Es X1 X2 X3 X4 O1) as (A1 & F1 & S1).
-  destruct (annotate _ _ _ _ _ _ _ Es X1 X2 X3 X4 O2) as (A2 & F2 & S2).
+  destruct (annotate _ _ _ _ _ _ _ Es E O1) as (A1 & F1 & S1).
+  destruct (annotate _ _ _ _ _ _ _ Es E O2) as (A2 & F2 & S2).
   destruct (opt_conditions _ _ _ _ _ Ly O1) as [Dr _].
-  pose proof (residual_in_ball _ _ _ _ _ N1 ER Eu O1) as Hg.
-  rewrite <- ER' in F2. rename ER into ERun. rename ER' into ER. set (r := resid (rows_of p) (y_of p) N1) in *.
+  pose proof (residual_in_ball _ _ _ _ _ N1 ERun Eu O1) as Hg.
+  rewrite <- ER in F2. set (r := resid (rows_of p) (y_of p) N1) in *.
   assert (Lr : length (rows_of p) = length r) by (unfold r; rewrite resid_len; auto).
   set (g2 := gap2 c (m_upper s)) in *.
-  (* the combined list *)
+  unfold unique_ok in E. apply andb_prop in E. destruct E as [E CG]. apply andb_prop in E. destruct E as [E EW].
+  apply andb_prop in E. destruct E as [E EWn]. apply andb_prop in E. destruct E as [_ EWd].
+  apply Z.leb_le in EW, EWn. apply Z.ltb_lt in EWd. assert (hwd := IZR_lt _ _ EWd). assert (hwn := IZR_le _ _ EWn).
+  rewrite forallb_forall in CG. set (w0 := IZR (q_wn q) / IZR (q_wd q)).
+  assert (Hw0 : 0 <= w0) by (apply Rmult_le_pos; [auto|left; apply Rinv_0_lt_compat; auto]).
+  assert (HW : frob (map iz (p_rows p)) * (2 * mu / lambda_of p) <= w0 * w0).
+  { apply IZR_le in EW. rewrite ?mult_IZR, frobeniusZ_R in EW. rewrite Emu. unfold w0, lambda_of.
+    apply Rmult_le_reg_r with (IZR (q_wd q) * IZR (q_wd q) * (IZR (m_den s) * IZR (p_lnum p))).
+    { repeat apply Rmult_lt_0_compat; auto. }
+    eapply Rle_trans; [|eapply Rle_trans; [exact EW|]]; apply Req_le; field; repeat split; lra. }
   set (L := map (fun l => (1, l)) A1 ++ map (fun l => (-1, l)) A2).
-  assert (FL : Forall (fun l : lab => okn p q A B r (snd l)) L).
+  assert (FL : Forall (fun l : lab => okn p c s q r (snd l)) L).
   { unfold L. apply Forall_app. split; rewrite Forall_map; simpl; auto. }
   assert (TL : forall phi, St phi L = measure phi N1 - measure phi N2).
   { intros phi. unfold L. rewrite St_app, S1, S2. ring. }
@@ -526,36 +642,126 @@ Proof.
     - intros i _. rewrite Sd_total by auto. rewrite TL. unfold be. rewrite !measure_tout.
       rewrite (tout_resid N1 N2 _ _ _ Ly ER). ring.
     - intros j Hj. destruct (Sd_case j L) as [(sg & [e ve] & I)|Z]; [|left; auto].
-      destruct (FL _ I) as (_ & Ce & Pe & Le & Ae). simpl in *.
-      specialize (CG j Hj). unfold check_group in CG. apply andb_prop in CG. destruct CG as [CR CD].
-      set (G := gens_of q A B j) in *.
-      assert (Hxi : IZR (sgn q j) = 1 \/ IZR (sgn q j) = -1)
-        by (unfold sgn; destruct (j <? q_mp q)%nat; auto).
+      destruct (FL _ I) as (_ & Pe & Le & Ae & Ce). simpl in *.
+      assert (CJ := CG j ltac:(apply in_seq; lia)). unfold check_class in CJ.
+      set (a := at_of q j) in *. apply andb_prop in CJ. destruct CJ as [CJ CD]. apply andb_prop in CJ.
+      destruct CJ as [CJ CR].
+      apply andb_prop in CJ. destruct CJ as [CJ CC]. apply andb_prop in CJ. destruct CJ as [CA CL].
+      apply Z.ltb_lt in CA, CD. apply Z.leb_le in CC. apply Nat.eqb_eq in CL. assert (hD := IZR_lt _ _ CA).
+      set (ll := scale_of p c a) in *.
+      assert (EL0 : ll = IZR (p_lnum p * p_rden p * c_tden c * fst a) / IZR (p_lden p)).
+      { unfold ll, scale_of, unit_of, lambda_of. rewrite !mult_IZR. field. lra. }
+      assert (Hll : 0 < ll).
+      { rewrite EL0. apply Rdiv_lt_0_compat; auto. rewrite !mult_IZR. repeat apply Rmult_lt_0_compat; auto. }
+      assert (HCC : dot (iz (snd a)) (iz (snd a)) <= ll * ll).
+      { apply IZR_le in CC. rewrite mult_IZR, dotZ_R, !(mult_IZR (p_lnum p * p_rden p * c_tden c * fst a)) in CC.
+        rewrite mult_IZR in CC.
+        rewrite EL0. apply Rmult_le_reg_r with (IZR (p_lden p) * IZR (p_lden p)); [nra|].
+        eapply Rle_trans; [exact CC|]. apply Req_le. field. lra. }
+      assert (Hxi : IZR (sgn q j) = 1 \/ IZR (sgn q j) = -1) by (unfold sgn; destruct (j <? q_mp q)%nat; auto).
       assert (Nv : ve <> 0) by (intros ->; lra).
+      assert (LC : length (iz (snd a)) = p_dim p) by (unfold iz; rewrite map_length; auto).
+      rewrite <- Emu in Ce.
       destruct (Sd_rep j e ve Nv L) as (al & Ral).
-      { intros sg' w v I' phi Hphi. destruct (FL _ I') as (_ & Cw & Pw & Lw & Aw). simpl in *. fold G in Cw.
-        assert (RO : Forall2 (fun z rk => row_ok (IZR (sgn q j)) rk z e w) (rows_of p) r).
-        { unfold rows_of. apply (rows_ok (p_rden p) (c_tden c) g2 (IZR (sgn q j)) G e w hr ht Ce Cw _ (c_theta c));
-            auto.
-          - rewrite <- Lr. unfold rows_of. rewrite map_length. auto.
-          - intros zt Izt. rewrite forallb_forall in CR. specialize (CR zt Izt).
-            apply orb_prop in CR. destruct CR as [CR|CR]; auto. right.
-            unfold kink_ok in CR. apply andb_prop in CR. destruct CR as [K1 K2].
-            apply Z.ltb_lt in K1. apply Z.leb_le in K2. split.
-            + apply IZR_lt in K1. rewrite mult_IZR in K1. auto.
-            + apply IZR_le in K2. rewrite ?mult_IZR, ?minus_IZR, ?mult_IZR in K2. unfold g2, gap2, upper_of, lower_of.
-              apply Rmult_le_reg_r with (IZR (c_tden c) * IZR (c_tden c) * (IZR (u_ud (m_upper s)) * IZR (c_lowd c))).
-              { repeat apply Rmult_lt_0_compat; auto. }
-              eapply Rle_trans; [|eapply Rle_trans; [exact K2|]]; apply Req_le; field; repeat split; lra. }
-        pose proof (parallel _ _ _ _ _ e ve w v Hlam Hxi Dr Le Lw Ae Aw Pe Pw RO) as PP.
+      { intros sg' w v I' phi Hphi. destruct (FL _ I') as (_ & Pw & Lw & Aw & Cw). simpl in *. fold a in Cw.
+        fold ll in Cw.
+        rewrite <- Emu in Cw. assert (Nw : v <> 0) by (intros ->; lra).
+        destruct (active_norm _ _ _ _ _ _ Hlam Dr Le Ae Nv) as [Qe _].
+        destruct (active_norm _ _ _ _ _ _ Hlam Dr Lw Aw Nw) as [Qw _].
+        assert (SA : IZR (sgn q j) * hsum (rows_of p) r e + IZR (sgn q j) * hsum (rows_of p) r w
+                     <= IZR (sgn q j) * hsum (rows_of p) r (vadd e w)).
+        { unfold rows_of. apply (superadd_lines (p_rden p) (c_reps c) (p_rows p) mg); auto.
+          - congruence.
+          - rewrite <- Lr. unfold rows_of. apply map_length.
+          - intros g Hg'. rewrite forallb_forall in CR.
+            assert (Ig : In (g, nth g (c_reps c) []) (combine (seq 0 (length (c_reps c))) (c_reps c))).
+            { clear - Hg'. assert (X := combine_nth (seq 0 (length (c_reps c))) (c_reps c) g 0%nat [] (seq_length _ _)).
+              rewrite seq_nth in X by auto. simpl in X. rewrite <- X. apply nth_In.
+              rewrite combine_length, seq_length. lia. }
+            specialize (CR _ Ig). simpl in CR. apply orb_prop in CR. destruct CR as [CR|CR].
+            + left. unfold sure in CR. apply Z.ltb_lt, IZR_lt in CR. rewrite ?mult_IZR, ?dotZ_R in CR.
+              set (z := iz (nth g (c_reps c) [])) in *.
+              assert (LE : length e = length (iz (snd a))) by congruence.
+              assert (LW : length w = length (iz (snd a))) by congruence.
+              assert (SG : dot z z * (2 * mu / lambda_of p) * (ll * ll) < dot z (iz (snd a)) * dot z (iz (snd a))).
+              { rewrite EL0, Emu, !mult_IZR. unfold lambda_of.
+                apply Rmult_lt_reg_r with (IZR (m_den s) * IZR (p_lnum p) * (IZR (p_lden p) * IZR (p_lden p))).
+                { repeat apply Rmult_lt_0_compat; auto. }
+                eapply Rle_lt_trans; [|eapply Rlt_le_trans; [exact CR|]]; apply Req_le; field; repeat split; lra. }
+              pose proof (near_sign (iz (snd a)) e ve ll (lambda_of p) mu Hll Hlam LE Nv Qe HCC Ce z SG) as Ze.
+              pose proof (near_sign (iz (snd a)) w v ll (lambda_of p) mu Hll Hlam LW Nw Qw HCC Cw z SG) as Zw.
+              apply bend_zero; [congruence|]. set (y := dot z (iz (snd a))) in *. assert (0 < y * y) by nra.
+              assert (0 < dot z e * y * (dot z w * y)) by (apply Rmult_lt_0_compat; auto).
+              apply Rmult_lt_reg_l with (y * y); auto. lra.
+            + right. unfold concave in CR. apply andb_prop in CR. destruct CR as [K1 K2]. apply Z.ltb_lt in K1.
+              apply Z.leb_le in K2.
+              rewrite <- (EL g r) by (rewrite <- Lr; unfold rows_of; apply map_length).
+              apply (concave_line g (c_merge c) (c_theta c) (c_tden c) g2); auto.
+              * rewrite <- Lr. auto.
+              * apply IZR_lt in K1. rewrite mult_IZR in K1. auto.
+              * apply IZR_le in K2. rewrite ?mult_IZR, ?minus_IZR, ?mult_IZR in K2. unfold g2, gap2, upper_of, lower_of.
+                apply Rmult_le_reg_r with (IZR (c_tden c) * IZR (c_tden c) * (IZR (u_ud (m_upper s)) * IZR (c_lowd c))).
+                { repeat apply Rmult_lt_0_compat; auto. }
+                eapply Rle_trans; [|eapply Rle_trans; [exact K2|]]; apply Req_le; field; repeat split; lra. }
+        pose proof (parallel _ _ _ _ _ e ve w v Hlam Hxi Dr Le Lw Ae Aw Pe Pw SA) as PP.
         assert (PH : phi (vscale (IZR (sgn q j) * v) e) = phi (vscale (IZR (sgn q j) * ve) w)) by congruence.
         unfold vscale in PH. rewrite !Hphi in PH by lra.
         destruct Hxi as [X|X]; rewrite X in PH; lra. }
-      assert (Ne : dot e e <> 0).
-      { destruct (active_norm _ _ _ _ _ _ Hlam Dr Le Ae Nv) as [Q _]. rewrite Q. nra. }
       destruct (Req_dec al 0) as [->|Nal].
       + left. intros phi Hphi. rewrite Ral by auto. ring.
-      + right. pose proof (dom_at _ _ _ _ _ _ Hj Ce Ne CD) as DA.
+      + right. destruct (active_norm _ _ _ _ _ _ Hlam Dr Le Ae Nv) as [Qe _].
+        assert (NS : forall i, Rabs (hsum (map iz (p_rows p)) (iz (nth i (q_B q) [])) e
+            - Rabs ve / ll * IZR (hsumZ (p_rows p) (nth i (q_B q) []) (snd a))) <= IZR (norm_up (nth i (q_B q) [])) *
+                w0 * Rabs ve).
+        { intros i. rewrite hsumZ_R. apply (near_sum (iz (snd a)) e ve ll (lambda_of p) mu); auto; try congruence; try
+            lra.
+          - apply IZR_le, Z.sqrt_up_nonneg.
+          - unfold norm_up. rewrite <- dotZ_R, <- mult_IZR. apply IZR_le. apply Z.sqrt_sqrt_up_spec.
+            apply le_IZR. rewrite dotZ_R. apply dot_self_nonneg. }
+        assert (Pv : 0 < Rabs ve) by (apply Rabs_pos_lt; auto). assert (Pvl : 0 < Rabs ve / ll) by (apply
+          Rdiv_lt_0_compat; auto).
+        assert (DA : sumn (q_m q) (off j (fun i => Rabs (hsum (map iz (p_rows p)) (iz (nth i (q_B q) [])) e)))
+                     < hsum (map iz (p_rows p)) (iz (nth j (q_B q) [])) e).
+        { set (Hf := fun i => IZR (hsumZ (p_rows p) (nth i (q_B q) []) (snd a))).
+          set (Sf := fun i => IZR (norm_up (nth i (q_B q) []))).
+          assert (U1 : sumn (q_m q) (off j (fun i => Rabs (hsum (map iz (p_rows p)) (iz (nth i (q_B q) [])) e)))
+            <= sumn (q_m q) (off j (fun i => Rabs ve / ll * Rabs (Hf i) + w0 * Rabs ve * Sf i))).
+          { apply sumn_le. intros i _. unfold off. destruct (Nat.eqb i j); [lra|]. specialize (NS i).
+            fold (Hf i) in NS. fold (Sf i) in NS.
+            pose proof (Rabs_triang (hsum (map iz (p_rows p)) (iz (nth i (q_B q) [])) e - Rabs ve / ll * Hf i) (Rabs
+              ve / ll * Hf i)) as T.
+            rewrite (Rabs_mult (Rabs ve / ll)), (Rabs_right (Rabs ve / ll)) in T by lra.
+            replace (hsum (map iz (p_rows p)) (iz (nth i (q_B q) [])) e - Rabs ve / ll * Hf i + Rabs ve / ll * Hf i)
+              with (hsum (map iz (p_rows p)) (iz (nth i (q_B q) [])) e) in T by ring. lra. }
+          assert (U2 : Rabs ve / ll * Hf j - w0 * Rabs ve * Sf j <= hsum (map iz (p_rows p)) (iz (nth j (q_B q) [])) e).
+          { specialize (NS j). fold (Hf j) in NS. fold (Sf j) in NS.
+            pose proof (Rle_abs (- (hsum (map iz (p_rows p)) (iz (nth j (q_B q) [])) e - Rabs ve / ll * Hf j))) as T.
+            rewrite Rabs_Ropp in T. lra. }
+          assert (ES1 : sumn (q_m q) (off j (fun i => Rabs ve / ll * Rabs (Hf i) + w0 * Rabs ve * Sf i))
+            = Rabs ve / ll * sumn (q_m q) (off j (fun i => Rabs (Hf i))) + w0 * Rabs ve * sumn (q_m q) (off j Sf)).
+          { rewrite <- !sumn_scale, <- sumn_plus. apply sumn_ext. intros i _. unfold off.
+            destruct (Nat.eqb i j); ring. }
+          assert (ES2 : sumn (q_m q) Sf = Sf j + sumn (q_m q) (off j Sf)) by (apply sumn_off; auto).
+          assert (KEY : sumn (q_m q) (off j (fun i => Rabs (Hf i))) + sumn (q_m q) Sf * w0 * ll < Hf j).
+          { apply IZR_lt in CD. rewrite plus_IZR, !(mult_IZR (sumnZ _ _)), !(mult_IZR (hsumZ _ _ _)) in CD.
+            rewrite !(mult_IZR (sumnZ (q_m q) (fun i => norm_up (nth i (q_B q) [])) * q_wn q)), (mult_IZR (sumnZ _ _)
+              (q_wn q)) in CD.
+            rewrite !sumnZ_R in CD. rewrite (mult_IZR (p_lden p) (q_wd q)) in CD.
+            assert (SE : sumn (q_m q) (fun i => IZR (if Nat.eqb i j then 0%Z else Z.abs (hsumZ (p_rows p) (nth i (q_B
+              q) []) (snd a))))
+              = sumn (q_m q) (off j (fun i => Rabs (Hf i)))).
+            { apply sumn_ext. intros i _. unfold off, Hf. destruct (Nat.eqb i j); auto. apply abs_IZR. }
+            rewrite SE in CD. fold (Hf j) in CD. change (sumn (q_m q) (fun i => IZR (norm_up (nth i (q_B q) []))))
+              with (sumn (q_m q) Sf) in CD.
+            apply Rmult_lt_reg_r with (IZR (p_lden p) * IZR (q_wd q)); [apply Rmult_lt_0_compat; auto|].
+            eapply Rle_lt_trans; [|exact CD]. apply Req_le. rewrite EL0. unfold w0. field. lra. }
+          assert (KEY' : Rabs ve / ll * (sumn (q_m q) (off j (fun i => Rabs (Hf i))) + sumn (q_m q) Sf * w0 * ll) <
+            Rabs ve / ll * Hf j)
+            by (apply Rmult_lt_compat_l; auto).
+          rewrite Rmult_plus_distr_l in KEY'.
+          replace (Rabs ve / ll * (sumn (q_m q) Sf * w0 * ll)) with (w0 * Rabs ve * sumn (q_m q) Sf) in KEY' by
+            (field; lra).
+          rewrite ES2 in KEY'. lra. }
         assert (EQ : forall i, Sd (be i) j L = al / IZR (p_rden p) * hsum (map iz (p_rows p)) (iz (nth i (q_B q) []))
           e).
         { intros i. rewrite Ral by auto. unfold be, rows_of. rewrite hsum_rat by auto. field. lra. }

@@ -317,7 +317,9 @@ Qed.
 Theorem p_unique p c s q : check_unique p c s q = true ->
   exists M, optimal_for p M /\ forall N, optimal_for p N -> same_neurons N M /\ (length M <= length N)%nat.
 Proof.
-  intros E. destruct (unique_facts _ _ _ _ E) as (A & B & Es & _). destruct (strict_facts _ _ _ _ _ Es) as [ER _].
+  intros E. assert (Es : exists A B, run_strict p c s = Some (A, B)).
+  { unfold check_unique in E. destruct (run_strict p c s) as [[A B]|]; [eauto|discriminate]. }
+  destruct Es as (A & B & Es). destruct (strict_facts _ _ _ _ _ Es) as [ER _].
   destruct (run_sound _ _ _ _ ER) as (Pf & _).
   destruct (optimal_exists (lambda_of p) (rows_of p) (y_of p) (p_dim p) (lambda_pos p Pf)) as (N0 & O0 & _).
   apply (unique_measure_in_words p N0 Pf O0). intros N O. eapply unique_sound; eauto.

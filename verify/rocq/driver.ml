@@ -223,35 +223,43 @@ let check_cover p c =
   Printf.printf "lower %s %s %s\n" (Int.to_string c.c_lown) (Int.to_string c.c_lowd) (said (result <> None));
   result
 
-(* The class of a cone: that of the listed direction of its sign with the least angle. A proposal, like all else here.
-*)
-let nearest directions first last cone =
+(* The number of the listed direction with the least angle to c. A proposal, like all else here. *)
+let nearest directions first last c =
   let float v = List.map Int.to_float v in
   let product a b = List.fold_left2 (fun s x y -> s +. (x *. y)) 0. a b in
   let along v = let size = sqrt (product v v) in if size = 0. then v else List.map (fun x -> x /. size) v in
-  let centre = List.fold_left (fun s g -> List.map2 ( +. ) s (along (float g))) (float (List.hd cone) |> List.map (fun
-    _ -> 0.)) cone in
   let best = ref first and value = ref neg_infinity in
   for j = first to last - 1 do
-    let v = product centre (along (float directions.(j))) in
+    let v = product (along (float c)) (along (float directions.(j))) in
     if v > !value then begin best := j; value := v end
   done;
   !best
 
 (* after all that: whether the optimal networks are one, up to permutation and splitting *)
 let read_unique d n p network cover spread =
+  let wn = number () in
+  let wd = number () in
   let mp = small () in
   let m = small () in
   let directions = Array.of_list (many m (fun () -> numbers d)) in
-  let b = many m (fun () -> numbers n) in
-  let ok = match (network, cover, spread) with
-    | Some u, Some (c, Some (pos, neg)), Some (num, den) ->
-      let q = { q_mp = nat mp; q_m = nat m; q_B = b;
-                q_pidx = List.map (fun cone -> nat (nearest directions 0 mp cone)) pos;
-                q_nidx = List.map (fun cone -> nat (nearest directions mp m cone)) neg } in
-      unique_ok p c { m_upper = u; m_num = num; m_den = den } q pos neg
-    | _ -> false in
-  Printf.printf "unique %d %s\n%!" m (said ok)
+  let beta = Array.of_list (many m (fun () -> numbers n)) in
+  let different spots = List.sort_uniq compare (List.map snd spots) in
+  let index l x = let rec go i = function [] -> fail "a class" "none" | y :: l -> if x = y then i else go (i + 1) l in
+    go 0 l in
+  let classes, ok = match (network, cover, spread) with
+    | Some u, Some (c, Some (pos, neg)), Some (num, den) when m > 0 ->
+      let plus = different pos and minus = different neg in
+      let first = List.length plus in
+      let count = first + List.length minus in
+      let row lo hi (_, v) = beta.(nearest directions lo hi v) in
+      let q = { q_mp = nat first; q_m = nat count; q_at = plus @ minus; q_wn = wn; q_wd = wd;
+                q_B = List.map (row 0 mp) plus @ List.map (row mp m) minus;
+                q_pidx = List.map (fun (_, a) -> nat (index plus a)) pos;
+                q_nidx = List.map (fun (_, a) -> nat (first + index minus a)) neg } in
+      if written then Written.classes q;
+      (count, unique_ok p c { m_upper = u; m_num = num; m_den = den } q pos neg)
+    | _ -> (0, false) in
+  Printf.printf "unique %d %s\n%!" classes (said ok)
 
 (* after a network and a cover: whether all neurons of all optimal networks lie in the cones of the cover's fine
   leaves *)
@@ -319,7 +327,8 @@ let () =
       | "upper" -> let u = read_upper d p in sections (Some u) cover None
       | "cover" ->
         let c = read_cover d n p in
-        if written then Written.cover c else sections network (Some (c, check_cover p c)) None
+        if written then Written.cover c;
+        sections network (Some (c, check_cover p c)) None
       | "strict" -> let spread = read_strict p network cover in sections network cover spread
       | "unique" -> read_unique d n p network cover spread; sections network cover spread
       | "leaders" -> read_leaders d n p; sections network cover spread
@@ -327,4 +336,5 @@ let () =
     sections None None None
   with
   | Failure message | Invalid_argument message | Sys_error message -> Printf.printf "malformed %s\n" message; exit 1
-  | Stack_overflow | Out_of_memory | Not_found | Division_by_zero | Int.Overflow -> print_endline "malformed text"; exit 1
+  | Stack_overflow | Out_of_memory | Not_found | Division_by_zero | Int.Overflow -> print_endline "malformed text";
+    exit 1

@@ -28,8 +28,13 @@ and forest sub out = function
 
 let side sub out s = Printf.fprintf out "(Side %s\n %a)" (vectors s.s_verts) (tree sub) s.s_tree
 
+let classes q =
+  Printf.printf "classes\n(Classes %s %s %s %s\n %s\n %s %s %s)\n" (nat q.q_mp) (nat q.q_m) (list nat q.q_pidx) (list
+    nat q.q_nidx)
+    (list (pair number numbers) q.q_at) (vectors q.q_B) (number q.q_wn) (number q.q_wd)
+
 let cover c =
-  Printf.printf "(Cover %s\n %s\n %s %s %s %s %s %s %s\n %s %s %s\n %a\n %a (fun _ => Ref 0) on_short)\n"
+  Printf.printf "cover\n(Cover %s\n %s\n %s %s %s %s %s %s %s\n %s %s %s\n %a\n %a (fun _ => Ref 0) on_short)\n"
     (vectors c.c_reps) (list (pair nat number) c.c_merge) (numbers c.c_theta) (number c.c_tden) (number c.c_lown)
     (number c.c_lowd) (number c.c_qnum) (number c.c_qden) (number c.c_lam0) (vectors c.c_basis) (vectors c.c_null)
     (list (pair number numbers) c.c_span) (side c.c_sub) c.c_pos (side c.c_sub) c.c_neg
