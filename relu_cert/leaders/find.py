@@ -67,19 +67,20 @@ def find_leaders(
     logistic: bool = False,
     outputs: Sequence[Vector] = (),
     good: float = 1e-3,
+    cells: int = MOST_CELLS,
     tell: Callable[[Leaders], None] | None = None,
 ) -> Leaders | None:
     """The best evidence found in about this time, or as soon as the gap to the network is below `good`.
 
     `outputs` are the outputs of free terms, one number for each row (an output bias: ones; a skip connection: the
-    columns of Z); theta is orthogonal to them. `tell` hears of every better one.
+    columns of Z); theta is orthogonal to them. At most so many `cells` for each sign. `tell` hears of every better one.
     """
     with one_thread():
         data = prepare(Z, y, lam, neurons, logistic, outputs)
         upper, theta = _network(data)
         until = time.monotonic() + seconds
         best: Leaders | None = None
-        for proof, centres in _stages(data, theta, upper, until):
+        for proof, centres in _stages(data, theta, upper, until, cells):
             found = evidence(data.exact, data.loss, proof, centres)
             if found is not None and (best is None or found.lower > best.lower):
                 best = found
@@ -129,7 +130,7 @@ def _network(data: Data) -> tuple[float, Floats]:
 Stage = tuple[Proof, Centres]
 
 
-def _stages(data: Data, theta: Floats, upper: float, until: float) -> Iterator[Stage]:
+def _stages(data: Data, theta: Floats, upper: float, until: float, cells: int) -> Iterator[Stage]:
     """Proofs of one stage after the other, with the centres of their cells."""
     rows, plan, whole = data.rows, Rounds(upper, until), Centres((), ())
     turn: Floats | None = None
@@ -151,7 +152,7 @@ def _stages(data: Data, theta: Floats, upper: float, until: float) -> Iterator[S
     if proof is not None:
         yield proof, whole
     count, most = 2, 1
-    while count <= MOST_CELLS and time.monotonic() + GROWTH * (time.monotonic() - began) < until:
+    while count <= cells and time.monotonic() + GROWTH * (time.monotonic() - began) < until:
         began = time.monotonic()
         centres = Centres(*(centres_of(data.W[data.signs == xi], count, data.exact.q) for xi in (1, -1)))
         if max(map(len, centres)) > most:

@@ -229,9 +229,10 @@ def descend(cells: Sequence[Cell], loss: Loss, lam: float, plan: Rounds, free: F
         state = begin(cells, loss, lam)
     except np.linalg.LinAlgError:
         return None
-    for number in range(plan.rounds):
-        saved, here = state, -np.inf
-        share = plan.last if number == plan.rounds - 1 else plan.share
+    last, number = plan.rounds == 1, 1
+    while True:
+        saved, here, over = state, -np.inf, False
+        share = plan.last if last else plan.share
         for _ in range(MOST_STEPS):
             try:
                 state, length = advance(state, loss, lam, free)
@@ -244,12 +245,12 @@ def descend(cells: Sequence[Cell], loss: Loss, lam: float, plan: Rounds, free: F
             distance = state.value(loss, lam) - here
             if distance > BACK * plan.upper:
                 saved = state
-            over = time.monotonic() > plan.until
-            if over or length < 1e-5 or distance < share * (plan.upper - here) + 1e-6 * plan.upper:
+            over = time.monotonic() > plan.until or length < 1e-5
+            if over or distance < share * (plan.upper - here) + 1e-6 * plan.upper:
                 break
-        if over:
-            break
-        state, added = with_cuts(saved, state, plan.neighbours)
-        if not added:
-            break
-    return best
+        if over or last:
+            return best
+        grown, added = with_cuts(saved, state, plan.neighbours)
+        number += 1
+        last = not added or number == plan.rounds
+        state = grown if added else state
