@@ -16,7 +16,7 @@ import numpy as np
 from relu_cert.exact import Vector
 from relu_cert.leaders.cells import Cell, Floats
 from relu_cert.leaders.centres import Centres, cells_of, centres_of
-from relu_cert.leaders.interior import Proof, Rounds, descend
+from relu_cert.leaders.interior import Proof, Rounds, descend, nothing
 from relu_cert.leaders.lift import lift
 from relu_cert.leaders.loss import Loss, merge
 from relu_cert.leaders.model import Leaders
@@ -133,6 +133,9 @@ Stage = tuple[Proof, Centres]
 def _stages(data: Data, theta: Floats, upper: float, until: float, cells: int) -> Iterator[Stage]:
     """Proofs of one stage after the other, with the centres of their cells."""
     rows, plan, whole = data.rows, Rounds(upper, until), Centres((), ())
+    if not rows.any() or not data.loss.theta(np.zeros(len(rows))).any():  # nothing to learn: zero is optimal
+        yield nothing(_cells(data, rows, theta, whole)), whole
+        return
     turn: Floats | None = None
     began = time.monotonic()
     if min(rows.shape) > MOST_DIRECTIONS[0]:

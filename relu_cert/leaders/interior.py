@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.linalg as sl
 
-from relu_cert.leaders.bound import Multipliers, bound, multipliers
+from relu_cert.leaders.bound import Multipliers, bound, multipliers, trimmed
 from relu_cert.leaders.cells import Cell, Floats, with_neighbours
 from relu_cert.leaders.cone import Point, Scaling, Slacks, fit, inner, linear_step, scaling, slacks, start, tau
 from relu_cert.leaders.loss import Loss
@@ -178,10 +178,19 @@ def _moved(z: Slacks, s: Scaling, change: Change, length: float) -> Slacks:
     return Slacks((S + S.transpose(0, 2, 1)) / 2, **{k: getattr(z, k) + length * change.dual[k] for k in change.dual})
 
 
+def nothing(cells: Sequence[Cell]) -> Proof:
+    """theta = 0 on all rows, which needs no multipliers."""
+    by = (
+        Multipliers(0 * c.side, np.zeros(len(c.N)), np.zeros(len(c.F)), np.zeros(len(c.A)), np.zeros(len(c.L)))
+        for c in cells
+    )
+    return Proof(np.zeros(len(cells[0].Z)), tuple(cells), tuple(by), 0.0)
+
+
 def proof(state: State, loss: Loss, lam: float) -> Proof:
     """What the state's multipliers prove: theta is scaled until (*) holds."""
     theta = loss.theta(state.fit)
-    by = tuple(multipliers(cell, z) for cell, z in zip(state.cells, state.dual, strict=True))
+    by = tuple(trimmed(c, theta, multipliers(c, z)) for c, z in zip(state.cells, state.dual, strict=True))
     most = max(bound(cell, theta, b) for cell, b in zip(state.cells, by, strict=True))
     if not 0 < most < np.inf:
         return Proof(0 * theta, state.cells, by, -np.inf)
@@ -223,7 +232,8 @@ class Rounds:
 
 
 def descend(cells: Sequence[Cell], loss: Loss, lam: float, plan: Rounds, free: Floats) -> Proof | None:
-    """The best proof found: rounds of steps, each with more neighbours than the one before."""
+    """The best proof found: rounds of steps, each with more neighbours than the one before. A proof of a bound above
+    zero is waited for, however long it takes."""
     best: Proof | None = None
     try:
         state = begin(cells, loss, lam)
@@ -245,7 +255,7 @@ def descend(cells: Sequence[Cell], loss: Loss, lam: float, plan: Rounds, free: F
             distance = state.value(loss, lam) - here
             if distance > BACK * plan.upper:
                 saved = state
-            over = time.monotonic() > plan.until or length < 1e-5
+            over = (time.monotonic() > plan.until and best.value > 0) or length < 1e-5
             if over or distance < share * (plan.upper - here) + 1e-6 * plan.upper:
                 break
         if over or last:

@@ -17,7 +17,7 @@ from verify.leaders import Free
 ENTRY = st.integers(-4, 4)
 
 
-@settings(derandomize=True, max_examples=60, deadline=None)
+@settings(derandomize=True, max_examples=30, deadline=None)
 @given(st.data())
 def test_the_bound_is_below_the_optimum(data: st.DataObject) -> None:
     """Random small data, squares and logistic: lower <= p*, known exactly from the list of patterns; the checker finds
@@ -109,3 +109,27 @@ def test_wide_data_are_bounded_with_few_directions() -> None:
     leaders = find_leaders(matrix(rows), vector(y), Fraction(200), [], 1.0)
     assert leaders is not None
     assert checked(rows, y, "200", leaders)[1] == leaders.lower > 0
+
+
+EDGES = {
+    "targets zero": ([[1, 2], [3, 1]], [0, 0], "1", 0.0),
+    "zero rows": ([[0, 0], [0, 0]], [1, 2], "1", 2.5),
+    "one row": ([[1, 2]], [1], "1/10", 0.04),
+    "equal rows, opposite targets": ([[1, 2], [1, 2]], [1, -1], "1/3", 1.0),
+    "antipodal rows": ([[1, 2], [-1, -2]], [1, 1], "1/3", 0.25),
+    "no follower": ([[1, 0], [0, 1], [1, 1]], [1, 1, 1], "1/10", 0.1),
+    "one column": ([[1], [2], [-1]], [1, -1, 2], "1/10", 1.0),
+    "lambda above lambda_max": ([[1, 2], [3, -1]], [1, -1], "1000", 0.999),
+    "large numbers": ([[10**9, 2 * 10**9], [3 * 10**9, -(10**9)]], [10**6, -(10**6)], "1000000", 90.0),
+    "small numbers": ([["1/1000000000", "0"], ["0", "1/1000000000"]], [1, -1], "1/10000000000", 0.15),
+}
+
+
+@pytest.mark.parametrize("name", EDGES)
+def test_edges(name: str) -> None:
+    """Data at the edge of what there is still have a bound above a known number, and the checker agrees."""
+    rows, y, lam, least = EDGES[name]
+    leaders = find_leaders(matrix(rows), vector(y), Fraction(lam), [], LONG, cells=2)  # type: ignore[arg-type]
+    assert leaders is not None
+    assert leaders.lower >= Fraction(least)
+    assert checked(rows, y, lam, leaders)[1] == leaders.lower
