@@ -27,6 +27,7 @@ NEIGHBOURS = 8
 MOST_CELLS = 32
 GROWTH = 2.5  # what twice as many cells cost, with their harder steps
 MOST_DIRECTIONS = (20, 28, 36, 44, 54, 66, 80)  # tried if there are more; never more than the last
+AT_ONCE = 1.5e9  # operations for a step: if all directions need no more, there is no stage with fewer
 EXPONENT = 0.85  # time grows a little slower than the operations: large matrices are fast
 
 
@@ -138,7 +139,7 @@ def _stages(data: Data, theta: Floats, upper: float, until: float, cells: int) -
         return
     turn: Floats | None = None
     began = time.monotonic()
-    if min(rows.shape) > MOST_DIRECTIONS[0]:
+    if min(rows.shape) > MOST_DIRECTIONS[0] and operations(*rows.shape) > AT_ONCE:
         turn = _directions(rows)
         rows = rows @ turn
         top: int | None = MOST_DIRECTIONS[0]
