@@ -24,6 +24,7 @@ from relu_cert.leaders.newton import eliminate, recover, right_side
 STEP = 0.98  # of the way to the boundary
 BACK = 0.15  # new neighbours enter at a state that is so far, relative to the optimum, from it
 MOST_STEPS = 60
+WORTH = 0.05  # of the network's objective: before that the time does not end the steps
 
 
 @dataclass(frozen=True)
@@ -232,8 +233,8 @@ class Rounds:
 
 
 def descend(cells: Sequence[Cell], loss: Loss, lam: float, plan: Rounds, free: Floats) -> Proof | None:
-    """The best proof found: rounds of steps, each with more neighbours than the one before. A proof of a bound above
-    zero is waited for, however long it takes."""
+    """The best proof found: rounds of steps, each with more neighbours than the one before. A proof that is worth
+    something is waited for, however long it takes."""
     best: Proof | None = None
     try:
         state = begin(cells, loss, lam)
@@ -255,7 +256,8 @@ def descend(cells: Sequence[Cell], loss: Loss, lam: float, plan: Rounds, free: F
             distance = state.value(loss, lam) - here
             if distance > BACK * plan.upper:
                 saved = state
-            over = (time.monotonic() > plan.until and best.value > 0) or length < 1e-5
+            late = time.monotonic() > plan.until and best.value > WORTH * plan.upper
+            over = late or length < 1e-5
             if over or distance < share * (plan.upper - here) + 1e-6 * plan.upper:
                 break
         if over or last:
