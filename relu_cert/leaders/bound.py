@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -35,6 +35,17 @@ def multipliers(cell: Cell, dual: Slacks) -> Multipliers:
     return Multipliers(w, 2 * (dual.plus - dual.minus), q, rho, 4 * dual.blocks[:-1, 0, 0])
 
 
+def trimmed(cell: Cell, theta: Floats, by: Multipliers) -> Multipliers:
+    """Shorter multipliers, so that no row that follows carries more than its theta: nothing is left to pay there."""
+    rows = len(cell.N)
+    load = np.bincount(cell.near.ravel(), by.w.ravel(), minlength=len(cell.F)) + by.q
+    load[:rows] += np.abs(by.p)
+    share = np.ones(len(cell.F))
+    most = np.maximum(-cell.xi * theta[cell.N], 0)
+    share[:rows] = np.where(load[:rows] > most, most / np.maximum(load[:rows], 1e-300), 1.0)
+    return replace(by, w=by.w * share[cell.near], p=by.p * share[:rows], q=by.q * share)
+
+
 def bound(cell: Cell, theta: Floats, by: Multipliers) -> float:
     """const + sigma + nu, an upper bound on the cell's unit vectors if there is one."""
     rows = len(cell.N)
@@ -60,6 +71,8 @@ def free_weight(v: Floats) -> Floats:
 
 def smallest(beta: Floats, Q: Floats) -> tuple[float, float]:
     """sigma and nu of least sum with [[sigma, -beta'/2], [-beta/2, nu I - Q]] >= 0."""
+    if not len(Q):
+        return 0.0, 0.0
     values, V = np.linalg.eigh(Q)
     squares = (V.T @ beta) ** 2 / 4
     top = float(values[-1])

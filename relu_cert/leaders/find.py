@@ -16,7 +16,7 @@ import numpy as np
 from relu_cert.exact import Vector
 from relu_cert.leaders.cells import Cell, Floats
 from relu_cert.leaders.centres import Centres, cells_of, centres_of
-from relu_cert.leaders.interior import Proof, Rounds, descend
+from relu_cert.leaders.interior import Proof, Rounds, descend, nothing
 from relu_cert.leaders.lift import lift
 from relu_cert.leaders.loss import Loss, merge
 from relu_cert.leaders.model import Leaders
@@ -27,6 +27,7 @@ NEIGHBOURS = 8
 MOST_CELLS = 32
 GROWTH = 2.5  # what twice as many cells cost, with their harder steps
 MOST_DIRECTIONS = (20, 28, 36, 44, 54, 66, 80)  # tried if there are more; never more than the last
+AT_ONCE = 1.5e9  # operations for a step: if all directions need no more, there is no stage with fewer
 EXPONENT = 0.85  # time grows a little slower than the operations: large matrices are fast
 
 
@@ -67,19 +68,20 @@ def find_leaders(
     logistic: bool = False,
     outputs: Sequence[Vector] = (),
     good: float = 1e-3,
+    cells: int = MOST_CELLS,
     tell: Callable[[Leaders], None] | None = None,
 ) -> Leaders | None:
     """The best evidence found in about this time, or as soon as the gap to the network is below `good`.
 
     `outputs` are the outputs of free terms, one number for each row (an output bias: ones; a skip connection: the
-    columns of Z); theta is orthogonal to them. `tell` hears of every better one.
+    columns of Z); theta is orthogonal to them. At most so many `cells` for each sign. `tell` hears of every better one.
     """
     with one_thread():
         data = prepare(Z, y, lam, neurons, logistic, outputs)
         upper, theta = _network(data)
         until = time.monotonic() + seconds
         best: Leaders | None = None
-        for proof, centres in _stages(data, theta, upper, until):
+        for proof, centres in _stages(data, theta, upper, until, cells):
             found = evidence(data.exact, data.loss, proof, centres)
             if found is not None and (best is None or found.lower > best.lower):
                 best = found
@@ -129,12 +131,15 @@ def _network(data: Data) -> tuple[float, Floats]:
 Stage = tuple[Proof, Centres]
 
 
-def _stages(data: Data, theta: Floats, upper: float, until: float) -> Iterator[Stage]:
+def _stages(data: Data, theta: Floats, upper: float, until: float, cells: int) -> Iterator[Stage]:
     """Proofs of one stage after the other, with the centres of their cells."""
     rows, plan, whole = data.rows, Rounds(upper, until), Centres((), ())
+    if not rows.any() or not data.loss.theta(np.zeros(len(rows))).any():  # nothing to learn: zero is optimal
+        yield nothing(_cells(data, rows, theta, whole)), whole
+        return
     turn: Floats | None = None
     began = time.monotonic()
-    if min(rows.shape) > MOST_DIRECTIONS[0]:
+    if min(rows.shape) > MOST_DIRECTIONS[0] and operations(*rows.shape) > AT_ONCE:
         turn = _directions(rows)
         rows = rows @ turn
         top: int | None = MOST_DIRECTIONS[0]
@@ -151,7 +156,7 @@ def _stages(data: Data, theta: Floats, upper: float, until: float) -> Iterator[S
     if proof is not None:
         yield proof, whole
     count, most = 2, 1
-    while count <= MOST_CELLS and time.monotonic() + GROWTH * (time.monotonic() - began) < until:
+    while count <= cells and time.monotonic() + GROWTH * (time.monotonic() - began) < until:
         began = time.monotonic()
         centres = Centres(*(centres_of(data.W[data.signs == xi], count, data.exact.q) for xi in (1, -1)))
         if max(map(len, centres)) > most:

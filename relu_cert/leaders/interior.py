@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.linalg as sl
 
-from relu_cert.leaders.bound import Multipliers, bound, multipliers
+from relu_cert.leaders.bound import Multipliers, bound, multipliers, trimmed
 from relu_cert.leaders.cells import Cell, Floats, with_neighbours
 from relu_cert.leaders.cone import Point, Scaling, Slacks, fit, inner, linear_step, scaling, slacks, start, tau
 from relu_cert.leaders.loss import Loss
@@ -24,6 +24,7 @@ from relu_cert.leaders.newton import eliminate, recover, right_side
 STEP = 0.98  # of the way to the boundary
 BACK = 0.15  # new neighbours enter at a state that is so far, relative to the optimum, from it
 MOST_STEPS = 60
+WORTH = 0.05  # of the network's objective: before that the time does not end the steps
 
 
 @dataclass(frozen=True)
@@ -178,10 +179,19 @@ def _moved(z: Slacks, s: Scaling, change: Change, length: float) -> Slacks:
     return Slacks((S + S.transpose(0, 2, 1)) / 2, **{k: getattr(z, k) + length * change.dual[k] for k in change.dual})
 
 
+def nothing(cells: Sequence[Cell]) -> Proof:
+    """theta = 0 on all rows, which needs no multipliers."""
+    by = (
+        Multipliers(0 * c.side, np.zeros(len(c.N)), np.zeros(len(c.F)), np.zeros(len(c.A)), np.zeros(len(c.L)))
+        for c in cells
+    )
+    return Proof(np.zeros(len(cells[0].Z)), tuple(cells), tuple(by), 0.0)
+
+
 def proof(state: State, loss: Loss, lam: float) -> Proof:
     """What the state's multipliers prove: theta is scaled until (*) holds."""
     theta = loss.theta(state.fit)
-    by = tuple(multipliers(cell, z) for cell, z in zip(state.cells, state.dual, strict=True))
+    by = tuple(trimmed(c, theta, multipliers(c, z)) for c, z in zip(state.cells, state.dual, strict=True))
     most = max(bound(cell, theta, b) for cell, b in zip(state.cells, by, strict=True))
     if not 0 < most < np.inf:
         return Proof(0 * theta, state.cells, by, -np.inf)
@@ -223,15 +233,17 @@ class Rounds:
 
 
 def descend(cells: Sequence[Cell], loss: Loss, lam: float, plan: Rounds, free: Floats) -> Proof | None:
-    """The best proof found: rounds of steps, each with more neighbours than the one before."""
+    """The best proof found: rounds of steps, each with more neighbours than the one before. A proof that is worth
+    something is waited for, however long it takes."""
     best: Proof | None = None
     try:
         state = begin(cells, loss, lam)
     except np.linalg.LinAlgError:
         return None
-    for number in range(plan.rounds):
-        saved, here = state, -np.inf
-        share = plan.last if number == plan.rounds - 1 else plan.share
+    last, number = plan.rounds == 1, 1
+    while True:
+        saved, here, over = state, -np.inf, False
+        share = plan.last if last else plan.share
         for _ in range(MOST_STEPS):
             try:
                 state, length = advance(state, loss, lam, free)
@@ -244,12 +256,13 @@ def descend(cells: Sequence[Cell], loss: Loss, lam: float, plan: Rounds, free: F
             distance = state.value(loss, lam) - here
             if distance > BACK * plan.upper:
                 saved = state
-            over = time.monotonic() > plan.until
-            if over or length < 1e-5 or distance < share * (plan.upper - here) + 1e-6 * plan.upper:
+            late = time.monotonic() > plan.until and best.value > WORTH * plan.upper
+            over = late or length < 1e-5
+            if over or distance < share * (plan.upper - here) + 1e-6 * plan.upper:
                 break
-        if over:
-            break
-        state, added = with_cuts(saved, state, plan.neighbours)
-        if not added:
-            break
-    return best
+        if over or last:
+            return best
+        grown, added = with_cuts(saved, state, plan.neighbours)
+        number += 1
+        last = not added or number == plan.rounds
+        state = grown if added else state

