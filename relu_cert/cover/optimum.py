@@ -28,7 +28,7 @@ from relu_cert.cover.lines import Weights, frame_of, lines_of, row_space, weight
 from relu_cert.cover.model import Cover, Limits, Moment, Row, Tell, Tie
 from relu_cert.cover.pool import Cluster, Pools, Processes, Serial
 from relu_cert.cover.refine import BITS, Data, Unrefined, data_of, refine
-from relu_cert.cover.ties import Untied, longest_squared, near_direction, ties_at, value
+from relu_cert.cover.ties import Untied, at_weights, longest_squared, near_direction, ties_at, value
 from relu_cert.cover.train import Task, Trained, ascend, largest, train, weigh
 from relu_cert.exact import Matrix, Vector, scaled_rows, sqrt_upper
 from relu_cert.prove.lifts import orthogonal_part
@@ -154,7 +154,8 @@ class Prover:
             data = self.data
             base = orthogonal_part(found.theta, lift)
             weights = {xi: weights_of(data.lines, base, xi) for xi in (1, -1)}
-            ties = list(found.cover.ties)
+            before = {xi: weights_of(data.lines, found.theta, xi) for xi in (1, -1)}
+            ties = [at_weights(tie, before[tie.xi], weights[tie.xi]) for tie in found.cover.ties]
             longest = max((longest_squared(data, weights[t.xi], t) for t in ties), default=Fraction(0))
             tau = part_of(longest, data.lam, THETA_BITS)
             theta = tuple(tau * x for x in base)

@@ -173,6 +173,17 @@ def tight_lines(weights: Weights, tie: Tie) -> list[int]:
     return [c for c, (w, h) in enumerate(zip(weights.w, heights(weights, tie.u), strict=True)) if w and not h]
 
 
+def at_weights(tie: Tie, before: Weights, after: Weights) -> Tie:
+    """The tie at other weights: lines through u that have lost theirs have no share any more."""
+    if tie.shares is None:
+        return tie
+    share = dict(zip(tight_lines(before, tie), tie.shares, strict=True))
+    tight = tight_lines(after, tie)
+    if any(c not in share or before.w[c] * after.w[c] < 0 for c in tight):
+        raise Untied("a line through a tie bends the other way")
+    return replace(tie, shares=tuple(share[c] for c in tight))
+
+
 def exact_shares(data: Data, weights: Weights, tie: Tie) -> Tie:
     """The tie with shares for which v is exactly the projection of the gradient on its face, if they are in [0, 1]."""
     tight = tight_lines(weights, tie)

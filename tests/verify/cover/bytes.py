@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tests.verify.cover.plant import STREAMS, packed, unpacked
@@ -39,15 +39,17 @@ def byte_mutants(certificate: dict[str, Any], spread: int | None = None) -> Iter
                     yield Mutant(".".join(path), change, dump(replaced(certificate, path, packed(new))))
 
 
-def field_mutants(certificate: dict[str, Any], spread: int | None = None) -> Iterator[Mutant]:
-    """All small changes of the fields of the facts that rest on covers (streams as bytes, above)."""
+def field_mutants(certificate: dict[str, Any], spread: int | None, facts: Sequence[str]) -> Iterator[Mutant]:
+    """All small changes of the fields of these facts (streams as bytes, above)."""
     for mutant in mutants(certificate, spread):
         parts = mutant.place.replace("[", ".").split(".")
-        if parts[0] == "facts" and (len(parts) == 1 or parts[1] in FACTS) and parts[-1] not in STREAMS:
+        if parts[0] == "facts" and (len(parts) == 1 or parts[1] in facts) and parts[-1] not in STREAMS:
             yield mutant
 
 
-def mutants_of(certificate: dict[str, Any], spread: int | None = None) -> Iterator[Mutant]:
+def mutants_of(
+    certificate: dict[str, Any], spread: int | None = None, facts: Sequence[str] = FACTS
+) -> Iterator[Mutant]:
     """All of them."""
     yield from byte_mutants(certificate, spread)
-    yield from field_mutants(certificate, spread)
+    yield from field_mutants(certificate, spread, facts)

@@ -19,6 +19,7 @@ from tests.verify.mutate import Mutant
 from tests.verify.small import list_patterns, relu_multipliers
 
 FLIPPED = {"PROVED": "REFUTED", "REFUTED": "PROVED"}
+WHOLE = ("corner", "ray", "wedge")
 REFUTABLE = ("p-unique", "convex-unique", "e-equals-a", "licq", "strict-complementarity", "sensitivity")
 
 
@@ -83,10 +84,10 @@ def test_the_oracle_can_say_no() -> None:
 
 @pytest.mark.parametrize("name", PLANTED)
 def test_mutants_of_planted_covers(name: str) -> None:
-    """By hand: every byte and every field."""
+    """By hand: every byte and every field of some, fewer entries of the others."""
     case = planted(name)
-    total, found = survivors(case.raw, mutants_of(case.certificate))
-    assert total > 700
+    total, found = survivors(case.raw, mutants_of(case.certificate, None if name in WHOLE else 2))
+    assert total > 400
     assert [mutant for mutant, tree in found.items() if not true_still(tree, case.certificate)] == []
 
 
@@ -95,7 +96,9 @@ def test_mutants_of_produced_covers(name: str) -> None:
     """By the producer: some bytes of every stream, and of the small ones some entries of every field."""
     case = produced(name)
     tree = case.certificate
-    total, found = survivors(case.raw, byte_mutants(tree, 4) if "60" in name else mutants_of(tree, 2))
+    total, found = survivors(
+        case.raw, byte_mutants(tree, 2) if "60" in name else mutants_of(tree, 2, ("cover", "cover_set"))
+    )
     assert total > 100
     assert [mutant for mutant, tree in found.items() if not true_still(tree, case.certificate)] == []
 
@@ -116,7 +119,7 @@ def test_no_change_of_bytes_turns_a_verdict_round(name: str) -> None:
     """Whatever the tree says, what is false is not accepted."""
     case = planted(name)
     stated = json.dumps(case.certificate["claims"])
-    for mutant in byte_mutants(case.certificate, 4):
+    for mutant in byte_mutants(case.certificate, 3):
         assert stated in mutant.text
         for claims in turned_round(name):
             with pytest.raises(verify.VerifyError):
