@@ -2,8 +2,8 @@
 
 The tests run as usual, and what they give to the checker is noted: certificates, raw data, networks, and what becomes
 of them. From that a few accepted and more rejected certificates are chosen for each kind of evidence that is met, small
-ones, and those that are rejected for different reasons. They are files, so that any other checker can be scored on them:
-tests/verify/corpus/README.md. Only when the format changes must they be written again.
+ones, and those that are rejected for different reasons. They are files, so that any other checker can be scored on
+them: tests/verify/corpus/README.md. Only when the format changes must they be written again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,22 @@ LARGEST = 40_000
 ACCEPTED, REJECTED, RATIO = 6, 14, 1.4
 PLAIN = ("lambda_max", "primal", "dual", "value", "fit")
 # The kinds of evidence, the one that rests on most first; a certificate is of the first kind that it has.
-KINDS = ("network", "curve", "one_neuron", "jump", "path", "derivatives", "ggp", "faces", "min_norm", "polytope")
+KINDS = (
+    "leaders",
+    "cover_set",
+    "cover_lambda_max",
+    "cover",
+    "network",
+    "curve",
+    "one_neuron",
+    "jump",
+    "path",
+    "derivatives",
+    "ggp",
+    "faces",
+    "min_norm",
+    "polytope",
+)
 KINDS += ("algebraic_set", "exact_set", "optimal_set", *PLAIN, "patterns")
 
 

@@ -10,7 +10,17 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
 
-from verify.logistic import BITS, alternating, ceiling, entropy_of, exp_of_minus, floor, log_of, loss_of, twice_artanh
+from verify.rules.logistic.value import (
+    BITS,
+    alternating,
+    ceiling,
+    entropy_of,
+    exp_of_minus,
+    floor,
+    log_of,
+    loss_of,
+    twice_artanh,
+)
 
 NARROW = 2**12  # units of 2^-400
 POSITIVE = st.fractions(min_value=F(1, 10**6), max_value=50)

@@ -25,7 +25,7 @@ def constants(code: CodeType) -> list[object]:
     return [code.co_code, code.co_names, repr(plain), inner]
 
 
-@pytest.mark.parametrize("file", ["verify/bounds.py", "verify/value.py", "verify/network/weights.py"])
+@pytest.mark.parametrize("file", ["verify/bounds.py", "verify/roots.py", "verify/network/weights.py"])
 def test_every_mutant_is_another_program(file: str) -> None:
     """Each compiles, differs from the original, and can be put in its place; afterwards the tree is as it was."""
     module = import_module(file.removesuffix(".py").replace("/", "."))
@@ -61,6 +61,6 @@ def test_a_sample_is_noticed() -> None:
 
 def test_what_nothing_tests_survives() -> None:
     """Without a test that calls the function, every mutant survives, and the exit code says so."""
-    ran = run("verify/value.py", "--sample", "3", "--tests", BY_HAND[0])
+    ran = run("verify/roots.py", "--sample", "3", "--tests", BY_HAND[0])
     assert ran.returncode == 1
-    assert "of 3 tried 0 were noticed" in ran.stdout and ran.stdout.count("survived: verify/value.py") == 3
+    assert "of 3 tried 0 were noticed" in ran.stdout and ran.stdout.count("survived: verify/roots.py") == 3
