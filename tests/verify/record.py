@@ -25,7 +25,7 @@ from verify.text import Limits
 
 CORPUS = Path(__file__).with_name("corpus")
 TESTS = ("tests/verify", "tests/claims", "tests/path", "tests/network/test_claims.py", "tests/variants")
-LARGEST = 40_000
+LARGEST = 120_000
 ACCEPTED, REJECTED, RATIO = 6, 14, 1.4
 PLAIN = ("lambda_max", "primal", "dual", "value", "fit")
 # The kinds of evidence, the one that rests on most first; a certificate is of the first kind that it has.
