@@ -5,9 +5,9 @@
 Changed are comparisons, connectives, signs and operations, numbers and flags, and `raise` statements and calls whose
 value is not used are left out, one at a time. All tests run once, unchanged, and it is noted which functions each of
 them calls; then, for every mutant, a child process runs those that call its function, the fastest first, until one
-fails. What no test notices survives: it is listed, unless `equivalent.txt` says why nothing can notice it. The exit
-code is 1 if the score, survivors with a reason left out, is below 95 %. Without FILE all of `verify/` is measured,
-without --sample every mutant.
+fails or a minute of tests is over (--budget). What no test notices survives: it is listed, unless `equivalent.txt` says
+why nothing can notice it. The exit code is 1 if the score, survivors with a reason left out, is below 95 %. Without
+FILE all of `verify/` is measured, without --sample every mutant.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import accumulate
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -209,9 +210,10 @@ class Known:
 class Plugin:
     """Runs the tests once, then every mutant in a child."""
 
-    def __init__(self, wanted: Sequence[Mutant], jobs: int) -> None:
+    def __init__(self, wanted: Sequence[Mutant], jobs: int, budget: float) -> None:
         self.wanted = wanted
         self.jobs = jobs
+        self.budget = budget
         self.survivors: list[Mutant] = []
         self.done = 0
 
@@ -227,6 +229,8 @@ class Plugin:
                 child, status = os.wait()
                 ended = running.pop(child)
                 self.done += 1
+                if self.done % 25 == 0:
+                    print(f"{self.done}/{len(self.wanted)} done", flush=True)
                 if os.waitstatus_to_exitcode(status) == 0:
                     self.survivors.append(ended)
                     print(f"survivor {self.done}/{len(self.wanted)}  {ended.name}", flush=True)
@@ -234,9 +238,16 @@ class Plugin:
                 chosen = [one for one in tests if (mutant.file, mutant.function) in one.called]
                 child = os.fork()
                 if not child:
-                    attempt(mutant, sorted(chosen, key=lambda one: one.seconds))
+                    attempt(mutant, within(chosen, self.budget))
                 running[child] = mutant
         return True
+
+
+def within(tests: Sequence[Known], budget: float) -> list[Known]:
+    """The fastest tests that take no longer than this together; at least one."""
+    ordered = sorted(tests, key=lambda one: one.seconds)
+    sums = accumulate(one.seconds for one in ordered)
+    return [one for number, (one, total) in enumerate(zip(ordered, sums, strict=True)) if not number or total <= budget]
 
 
 def observed(item: pytest.Item, called: set[tuple[str, str]]) -> Known | None:
@@ -327,6 +338,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0, metavar="S")
     parser.add_argument("--tests", nargs="+", default=list(TESTS), metavar="PATH", help="the tests that may notice")
     parser.add_argument("--jobs", type=int, default=1, metavar="J", help="child processes at a time")
+    parser.add_argument("--budget", type=float, default=60, metavar="SEC", help="of tests for each mutant (default 60)")
     options = parser.parse_args(argv)
     os.chdir(ROOT)
     known = reasons()
@@ -334,7 +346,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     wanted = [mutant for mutant in every if mutant.name not in known]
     if options.sample is not None and options.sample < len(wanted):
         wanted = random.Random(options.seed).sample(wanted, options.sample)
-    plugin = Plugin(wanted, options.jobs)
+    plugin = Plugin(wanted, options.jobs, options.budget)
     start = time.monotonic()
     pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:faulthandler", *options.tests], plugins=[plugin])
     noticed = len(wanted) - len(plugin.survivors)

@@ -1,16 +1,15 @@
 """Writes the corpus of files: python -m tests.verify.record [TEST ...]
 
 The tests run as usual, and what they give to the checker is noted: certificates, raw data, networks, and what becomes
-of them. From that a few accepted and more rejected certificates are chosen for each kind of evidence, small ones, and
-those that are rejected for different reasons. They are files, so that any other checker can be scored on them:
-tests/verify/corpus/README.md. Only when the format changes must they be written again.
+of them. From that a few accepted and more rejected certificates are chosen for each kind of evidence that is met, small
+ones, and those that are rejected for different reasons. They are files, so that any other checker can be scored on
+them: tests/verify/corpus/README.md. Only when the format changes must they be written again.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,11 +25,26 @@ from verify.text import Limits
 
 CORPUS = Path(__file__).with_name("corpus")
 TESTS = ("tests/verify", "tests/claims", "tests/path", "tests/network/test_claims.py", "tests/variants")
-LARGEST = 24_000
-ACCEPTED, REJECTED = 6, 14
+LARGEST = 120_000
+ACCEPTED, REJECTED, RATIO = 6, 14, 1.4
 PLAIN = ("lambda_max", "primal", "dual", "value", "fit")
 # The kinds of evidence, the one that rests on most first; a certificate is of the first kind that it has.
-KINDS = ("network", "curve", "one_neuron", "jump", "path", "derivatives", "ggp", "faces", "min_norm", "polytope")
+KINDS = (
+    "leaders",
+    "cover_set",
+    "cover_lambda_max",
+    "cover",
+    "network",
+    "curve",
+    "one_neuron",
+    "jump",
+    "path",
+    "derivatives",
+    "ggp",
+    "faces",
+    "min_norm",
+    "polytope",
+)
 KINDS += ("algebraic_set", "exact_set", "optimal_set", *PLAIN, "patterns")
 
 
@@ -111,15 +125,19 @@ def chosen(seen: Sequence[Seen]) -> dict[str, tuple[list[Seen], list[Seen]]]:
         if one.place and len(bad) < (REJECTED if kind != "frame" else 60):
             bad.append(one)
             ways.add(way)
-    return kinds
+    return {kind: (good[: int(len(bad) / RATIO)], bad) for kind, (good, bad) in kinds.items()}
 
 
 def write(kinds: dict[str, tuple[list[Seen], list[Seen]]]) -> None:
-    """The files, and an index with one line for each: kind, certificate, data, network, why."""
+    """The files of these kinds, and an index with one line for each: kind, certificate, data, network, why."""
     for number, folder in enumerate(("accepted", "rejected")):
-        shutil.rmtree(CORPUS / folder, ignore_errors=True)
-        (CORPUS / folder).mkdir(parents=True)
-        lines = []
+        (CORPUS / folder).mkdir(parents=True, exist_ok=True)
+        index = CORPUS / f"{folder}.tsv"
+        before = index.read_text().splitlines() if index.exists() else []
+        lines = [line for line in before if line.split("\t")[0] not in kinds]
+        for kind in kinds:
+            for path in (CORPUS / folder).glob(f"{kind}-[0-9]*"):
+                path.unlink()
         for kind, parts in sorted(kinds.items()):
             for i, one in enumerate(parts[number]):
                 names = [f"{kind}-{i:02}{ending}" for ending in (".json", ".data", ".network")]
@@ -130,7 +148,7 @@ def write(kinds: dict[str, tuple[list[Seen], list[Seen]]]) -> None:
                 held = [name if content is not None else "-" for name, content in zip(names, given, strict=True)]
                 why = f"{one.test}: {one.said}" if one.place else one.said
                 lines.append("\t".join((kind, *held, " ".join(why.split()).encode("ascii", "replace").decode())))
-        (CORPUS / f"{folder}.tsv").write_text("\n".join(lines) + "\n")
+        index.write_text("\n".join(sorted(lines)) + "\n")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction as F
 from typing import Any
 
@@ -13,9 +14,10 @@ from mpmath import mp, mpf
 import verify
 from verify.bounds import fraction, matrix, no_negative_eigenvalue, root_above, stretches
 from verify.network.directions import apart, bounds, by_correlation
-from verify.network.optimum import Around, Known, Optimum, total_weight
+from verify.network.optimum import Around, Known, Optimum, enclosed, total_weight
 from verify.network.weights import Neuron, neuron_of
 from verify.network.weights_set import WeightSet
+from verify.neurons import Neuron as ClassNeuron
 from verify.problem import Problem
 from verify.shortest import check_min_norm, check_shortest
 from verify.system import System, on_grid
@@ -76,7 +78,7 @@ def test_linear_bounds_by_hand() -> None:
     only_g = System(exact.F, exact.g, (F(0),), (F(1, 4),), (0, 1), 2, {}, exact=False)
     assert [WeightSet(only_g, 2, F(5)).largest(a) for a in (0, 1)] == [F(17, 4), F(17, 8)]
     assert WeightSet(system([[1, -2]], [4]), 2, F(5)).largest(0) == 5
-    assert WeightSet(system([[1, 0]], [4]), 2, F(5)).largest(1) == 5
+    assert [WeightSet(system([[1, 0]], [4]), 2, F(5)).largest(a) for a in (0, 1)] == [4, 5]
     assert WeightSet(system([[1, 1]], [-4]), 2, F(5)).largest(0) == 0
 
 
@@ -170,6 +172,9 @@ def test_shortest_weights_with_multipliers() -> None:
         judged("2 0", "2")
     with pytest.raises(verify.Rejected, match=r"F_a\.mu"):
         judged("1 1", "2")
+    rising = system([[1, "1/2"]], [2])
+    with pytest.raises(verify.Rejected, match=r"F_a\.mu = <= 0"):
+        check_min_norm(rising, Node({"bits": 0, "weights": "2 0", "radius": "0", "mu": "2"}))
     one_sided = system([[1, -1]], [2])
     fact = {"bits": 0, "weights": "2 0", "radius": "0", "mu": "2"}
     assert check_min_norm(one_sided, Node(fact)).weights == (2, 0)
@@ -292,6 +297,21 @@ def test_a_neuron_that_correlates_too_little(theta: Any, R: F, sign: int, w: Any
     """The bound by the correlation with the residual, by hand; never more than 2."""
     neuron: Neuron = neuron_of(PROBLEM, 0, sign, w)
     assert by_correlation(Around(PROBLEM, theta, R), neuron) == expected
+
+
+def test_directions_that_the_ball_turns() -> None:
+    """v* = xi B'r* is known to be straight where B has rank one; its error is |B| R."""
+    ball = Around(PROBLEM, (F(1), F(2)), F(1, 5))
+    turned = class_neuron(((F(3), F(0)), (F(0), F(4))))
+    assert enclosed(ball, turned, None) == Known(-1, (F(-3), F(-8)), F(1), False, None)
+    line = class_neuron(((F(3), F(4)), (F(0), F(0))))
+    assert enclosed(ball, line, True) == Known(-1, (F(-3), F(-4)), F(1), True, True)
+    assert enclosed(ball, replace(line, B=None), True) == Known(-1, (F(0), F(0)), F(3), False, True)
+
+
+def class_neuron(B: Any) -> ClassNeuron:
+    """A neuron of the sign -1 with this B."""
+    return ClassNeuron((-1, 0), None, True, B=matrix(B, 2))
 
 
 def test_the_total_of_the_weights() -> None:

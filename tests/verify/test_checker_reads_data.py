@@ -134,6 +134,14 @@ def test_target_bias_delimiter_and_no_header() -> None:
     assert read_table(b"5\t1\t2\n6\t3\t4\n", how, verify.Limits()) == (mat([[1, 2, 1], [3, 4, 1]]), vec(5, 6), False)
 
 
+def test_a_table_of_targets_only() -> None:
+    """With the bias a target column is enough; without it there must be a feature."""
+    how = replace(TABLE, target=0, bias=True, header=False)
+    assert read_table(b"5\n6\n", how, verify.Limits()) == (mat([[1], [1]]), vec(5, 6), False)
+    with pytest.raises(verify.Rejected, match="a target column 0 and a feature"):
+        read_table(b"5\n6\n", replace(how, bias=False), verify.Limits())
+
+
 @pytest.mark.parametrize("first", [b"1,,3", b"NaN,2,3", b"1,-Inf,3", b"NA,2,3", b",,"])
 def test_missing_values_make_no_header(first: bytes) -> None:
     """A first record of numbers and gaps is a row with a missing value, and is refused as such."""

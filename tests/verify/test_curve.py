@@ -210,6 +210,10 @@ def test_what_is_wrong_is_rejected(wrong: str) -> None:
     change(fact)
     said = reason("relu", fact)
     assert any(word in said for word in words.split("|")), said
+    tree = json.loads(text_of("relu"))
+    tree["facts"]["curve"] = fact
+    with pytest.raises(Rejected):
+        check(json.dumps(tree).encode())
 
 
 @cache

@@ -248,6 +248,13 @@ def on_the_edge(tree: dict[str, Any]) -> str:
     return " ".join("0" if x == smallest else x for x in weights)
 
 
+def at_the_gap(tree: dict[str, Any], word: str, end: str, less: Fraction = Fraction(0)) -> None:
+    """The edit that asks for the gap from J to a bound of the optimum, or a little less of it."""
+    J, bound = (Fraction(x) for x in (tree["facts"]["network"]["objective"], tree["facts"]["value"][end]))
+    tree["facts"]["network"]["gap"] = str((J - bound) / J - less)
+    tree["claims"] = [{"claim": "network-optimal", "verdict": word}]
+
+
 WRONG: dict[str, tuple[str, Callable[[dict[str, Any]], None], str]] = {
     "a hash of capitals": (SPLIT, fact("file", "sha256", to="A" * 64), r"sha256: expected 64 lower-case"),
     "another lambda than the convention's": (SPLIT, fact("penalty", "value", to="2"), "so that lambda is 5"),
@@ -353,6 +360,17 @@ WRONG: dict[str, tuple[str, Callable[[dict[str, Any]], None], str]] = {
         lambda t: t["facts"]["network"]["nearest"].update(prices="0 0 0 0", allowances="0 0"),
         "allowances: expected at least",
     ),
+    "allowances too small without a list of vertices": (
+        UNLISTED,
+        lambda t: t["facts"]["network"]["nearest"].update(prices="0 0 0 0", allowances="0 0"),
+        "allowances: expected at least",
+    ),
+    "not optimal, at exactly the gap": (SPLIT, lambda t: at_the_gap(t, "REFUTED", "upper"), "J - upper > gap"),
+    "optimal, a little beyond the gap": (
+        SPLIT,
+        lambda t: at_the_gap(t, "PROVED", "lower", Fraction(1, 10**30)),
+        "J - lower <= gap",
+    ),
     "nearest without a list of vertices": (
         SPLIT,
         lambda t: [t["facts"].pop("polytope"), alone(but="nearest")(t)],
@@ -414,6 +432,13 @@ def test_wrong_networks_are_rejected(reason: str) -> None:
     with pytest.raises(verify.Rejected) as caught:
         verify.check(wrong_text(reason))
     assert re.search(WRONG[reason][2], str(caught.value)), str(caught.value)
+
+
+def test_optimal_at_exactly_the_gap() -> None:
+    """J - lower = gap J is optimal up to the gap."""
+    tree = copy.deepcopy(given(SPLIT).tree)
+    at_the_gap(tree, "PROVED", "lower")
+    assert verify.check(json.dumps(tree).encode())
 
 
 def dependent_equations() -> None:

@@ -120,6 +120,13 @@ def test_biases_are_folded() -> None:
     assert not agrees(archive(W1=W1, w2=w2), zero, SECOND, bias=False)
 
 
+def test_a_network_of_many_weights() -> None:
+    """As many numbers as the certificate has are read, and no more."""
+    first = np.arange(900.0).reshape(30, 30)
+    exact = tuple(tuple(map(Fraction, row)) for row in first.tolist())
+    assert agrees(archive(W1=first, w2=first[0]), exact, exact[0])
+
+
 def test_small_floats_and_integers() -> None:
     """Half and single precision, subnormals, negative zero and integers, against numpy."""
     for dtype in (np.float16, np.float32, np.float64, np.int64, np.uint8, np.dtype(">i2")):

@@ -165,9 +165,11 @@ def test_many_constraints_are_declined() -> None:
 
 
 def test_no_raw_data() -> None:
-    """--data makes no sense with a refutation."""
+    """--data and --network make no sense with a refutation."""
     with pytest.raises(Usage):
         check(refuted.encoded(next(iter(FILES.values()))), b"1,2\n")
+    with pytest.raises(Usage):
+        check(refuted.encoded(next(iter(FILES.values()))), network=b"{}")
 
 
 def test_command_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

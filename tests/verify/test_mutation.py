@@ -1,0 +1,66 @@
+"""The mutation run itself: its changes are changes, a sample is noticed, and what nothing tests survives."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from importlib import import_module
+from types import CodeType
+
+import pytest
+
+from tests.verify.mutation import ROOT, all_files, code_of, function_of, mutations, reasons
+
+BY_HAND = [
+    f"tests/verify/test_bounds_of_parts.py::{name}"
+    for name in ("test_linear_bounds_by_hand", "test_near_points_by_hand", "test_a_neuron_that_correlates_too_little")
+]
+
+
+def constants(code: CodeType) -> list[object]:
+    """What code does, as far as it can be compared: instructions, names and constants, inner functions included."""
+    inner = [constants(part) for part in code.co_consts if isinstance(part, CodeType)]
+    plain = [part for part in code.co_consts if not isinstance(part, CodeType)]
+    return [code.co_code, code.co_names, repr(plain), inner]
+
+
+@pytest.mark.parametrize("file", ["verify/bounds.py", "verify/roots.py", "verify/network/weights.py"])
+def test_every_mutant_is_another_program(file: str) -> None:
+    """Each compiles, differs from the original, and can be put in its place; afterwards the tree is as it was."""
+    module = import_module(file.removesuffix(".py").replace("/", "."))
+    source = (ROOT / file).read_text()
+    names = set()
+    for mutant, tree in mutations(file):
+        changed = code_of(tree, mutant.function, file)
+        assert constants(changed) != constants(code_of(ast.parse(source), mutant.function, file)), mutant.name
+        assert changed.co_freevars == function_of(module, mutant.function).__code__.co_freevars
+        names.add((mutant.function, mutant.number))
+    assert len(names) == sum(1 for _ in mutations(file)) > 10
+
+
+def test_reasons_are_about_mutants() -> None:
+    """Every line of equivalent.txt names a mutant that there is, and a reason."""
+    known = {mutant.name for file in all_files() for mutant, _ in mutations(file)}
+    for name, reason in reasons().items():
+        assert name in known and len(reason) > 10, name
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command."""
+    command = [sys.executable, "-m", "tests.verify.mutation", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_a_sample_is_noticed() -> None:
+    """Ten changes of the bounds on optimal weights, drawn at random: the tests by hand notice them."""
+    ran = run("verify/network/weights_set.py", "--sample", "10", "--seed", "5", "--tests", *BY_HAND)
+    assert ran.returncode == 0, ran.stdout
+    assert "of 10 tried" in ran.stdout
+
+
+def test_what_nothing_tests_survives() -> None:
+    """Without a test that calls the function, every mutant survives, and the exit code says so."""
+    ran = run("verify/roots.py", "--sample", "3", "--tests", BY_HAND[0])
+    assert ran.returncode == 1
+    assert "of 3 tried 0 were noticed" in ran.stdout and ran.stdout.count("survived: verify/roots.py") == 3
