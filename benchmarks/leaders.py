@@ -25,7 +25,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from relu_cert.exact import Matrix, Vector
-from relu_cert.leaders import Leaders, Neuron, find_leaders, leaders_record
+from relu_cert.leaders.find import Neuron, find_leaders
+from relu_cert.leaders.model import Leaders, leaders_record
 from verify.leaders import check_leaders
 from verify.text import Node
 
