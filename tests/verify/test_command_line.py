@@ -53,9 +53,9 @@ def test_without_data_the_statement_says_so(files: tuple[str, str], capsys: pyte
 
 
 def test_verbose_names_the_rules(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    """With -v each line is followed by the function behind it."""
+    """With -v each line is followed by the facts that it rests on."""
     assert main([files[0], "-v"]) == 0
-    assert "          by verify.claims.optimal.optimal" in capsys.readouterr().out.splitlines()
+    assert "          by primal, value" in capsys.readouterr().out.splitlines()
     assert main([files[0]]) == 0
     assert "          by " not in capsys.readouterr().out
 
