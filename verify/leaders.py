@@ -141,10 +141,12 @@ def check_cell(data: Rows, theta: Integers, lam: Fraction, centres: int, i: int,
     for j, r in squares.items():
         excess[j] += r
     entries: dict[int, Leader] = {}
+    last = -1
     for entry in fields["leaders"].array():
         l, leader = read_leader(data, centres, i, entry)
-        if l in entries or (entries and l < max(entries)):
+        if l <= last:
             raise entry.reject("rows in ascending order")
+        last = l
         entries[l] = leader
         for k, w in leader.weights.items():
             if k < count:

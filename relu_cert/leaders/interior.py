@@ -29,12 +29,14 @@ WORTH = 0.05  # of the network's objective: before that the time does not end th
 
 @dataclass(frozen=True)
 class State:
-    """Where the method is: each cell with its point, slacks and multipliers."""
+    """Where the method is: each cell with its point, slacks and multipliers; outputs B of free terms, and their b."""
 
     cells: tuple[Cell, ...]
     points: tuple[Point, ...]
     slack: tuple[Slacks, ...]
     dual: tuple[Slacks, ...]
+    free: Floats
+    b: Floats
 
     @property
     def mu(self) -> float:
@@ -46,7 +48,7 @@ class State:
     def fit(self) -> Floats:
         """f"""
         total: Floats = np.sum([fit(c, p) for c, p in zip(self.cells, self.points, strict=True)], axis=0)
-        return total
+        return total + self.free @ self.b
 
     def value(self, loss: Loss, lam: float) -> float:
         """loss(f) + lambda sum tau"""
@@ -63,14 +65,14 @@ class Proof:
     value: float
 
 
-def begin(cells: Sequence[Cell], loss: Loss, lam: float) -> State:
+def begin(cells: Sequence[Cell], loss: Loss, lam: float, free: Floats) -> State:
     """A state on the central path's side: every product of slack and multiplier is mu."""
     size = loss.value(np.zeros(len(loss.count)))
     points = tuple(start(cell, 0.1 * size / lam / len(cells)) for cell in cells)
     slack = tuple(slacks(cell, point) for cell, point in zip(cells, points, strict=True))
     mu = 0.2 * size / sum(cell.barrier for cell in cells)
     dual = tuple(_centred(cell, v, mu) for cell, v in zip(cells, slack, strict=True))
-    return State(tuple(cells), points, slack, dual)
+    return State(tuple(cells), points, slack, dual, free, np.zeros(free.shape[1]))
 
 
 def _centred(cell: Cell, v: Slacks, mu: float) -> Slacks:
@@ -79,9 +81,9 @@ def _centred(cell: Cell, v: Slacks, mu: float) -> Slacks:
     return Slacks(np.asarray(mu * np.linalg.inv(v.blocks), dtype=np.float64), **linear)
 
 
-def advance(state: State, loss: Loss, lam: float, free: Floats) -> tuple[State, float]:
+def advance(state: State, loss: Loss, lam: float) -> tuple[State, float]:
     """One step, and its length."""
-    cells = state.cells
+    cells, free = state.cells, state.free
     f = state.fit
     scales = [scaling(v.blocks, z.blocks) for v, z in zip(state.slack, state.dual, strict=True)]
     lefts = [eliminate(c, s, v, z) for c, s, v, z in zip(cells, scales, state.slack, state.dual, strict=True)]
@@ -92,39 +94,41 @@ def advance(state: State, loss: Loss, lam: float, free: Floats) -> tuple[State, 
     factor = sl.cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
     theta_now = loss.theta(f)
 
-    def direction(targets: Sequence[Slacks]) -> list[Point]:
+    def direction(targets: Sequence[Slacks]) -> tuple[list[Point], Floats]:
         rights = [right_side(c, left, t, lam) for c, left, t in zip(cells, lefts, targets, strict=True)]
         r = flat * theta_now - np.sum([right.fit for right in rights], axis=0)
         theta = sl.cho_solve(factor, r, check_finite=False)
+        db = np.zeros(free.shape[1])
         if free.shape[1]:
             B = sl.cho_solve(factor, free, check_finite=False)
-            theta -= B @ np.linalg.solve(free.T @ B, free.T @ theta)
-        return [recover(c, left, right, theta) for c, left, right in zip(cells, lefts, rights, strict=True)]
+            db = np.linalg.lstsq(free.T @ B, free.T @ theta, rcond=None)[0]
+            theta -= B @ db
+        return [recover(c, left, right, theta) for c, left, right in zip(cells, lefts, rights, strict=True)], db
 
     zero = [_scaled_target(v, z, s, 0.0, None) for v, z, s in zip(state.slack, state.dual, scales, strict=True)]
-    changes = [
-        _change(c, v, z, s, x, t)
-        for c, v, z, s, x, t in zip(
-            cells, state.slack, state.dual, scales, direction([t.target for t in zero]), zero, strict=True
-        )
-    ]
+    tried, _ = direction([t.target for t in zero])
+    changes = _changes(state, scales, tried, zero)
     reach = min(1.0, *(change.longest for change in changes))
-    mu = state.mu
-    centring = max((1 - reach) ** 3, 1e-4)
+    mu = max((1 - reach) ** 3, 1e-4) * state.mu
     goal = [
-        _scaled_target(v, z, s, centring * mu, change)
+        _scaled_target(v, z, s, mu, change)
         for v, z, s, change in zip(state.slack, state.dual, scales, changes, strict=True)
     ]
-    steps = direction([t.target for t in goal])
-    changes = [
-        _change(c, v, z, s, x, t)
-        for c, v, z, s, x, t in zip(cells, state.slack, state.dual, scales, steps, goal, strict=True)
-    ]
+    steps, db = direction([t.target for t in goal])
+    changes = _changes(state, scales, steps, goal)
     length = min(1.0, STEP * min(change.longest for change in changes))
     points = tuple(point.moved(length, x) for point, x in zip(state.points, steps, strict=True))
     slack = tuple(slacks(c, point) for c, point in zip(cells, points, strict=True))
     dual = tuple(_moved(z, s, change, length) for z, s, change in zip(state.dual, scales, changes, strict=True))
-    return State(cells, points, slack, dual), length
+    return State(cells, points, slack, dual, free, state.b + length * db), length
+
+
+def _changes(
+    state: State, scales: Sequence[Scaling], steps: Sequence[Point], targets: Sequence[Target]
+) -> list[Change]:
+    """The changes along a direction, cell by cell."""
+    parts = zip(state.cells, state.slack, state.dual, scales, steps, targets, strict=True)
+    return [_change(*part) for part in parts]
 
 
 @dataclass(frozen=True)
@@ -191,6 +195,8 @@ def nothing(cells: Sequence[Cell]) -> Proof:
 def proof(state: State, loss: Loss, lam: float) -> Proof:
     """What the state's multipliers prove: theta is scaled until (*) holds."""
     theta = loss.theta(state.fit)
+    if state.free.shape[1]:
+        theta = theta - state.free @ np.linalg.lstsq(state.free, theta, rcond=None)[0]
     by = tuple(trimmed(c, theta, multipliers(c, z)) for c, z in zip(state.cells, state.dual, strict=True))
     most = max(bound(cell, theta, b) for cell, b in zip(state.cells, by, strict=True))
     if not 0 < most < np.inf:
@@ -217,7 +223,7 @@ def with_cuts(state: State, later: State, most: int) -> tuple[State, int]:
         new[:, : z.cut.shape[1]] = z.cut
         dual.append(replace(z, cut=new))
     added = sum(int(c.used.sum()) for c in cells) - sum(int(c.used.sum()) for c in state.cells)
-    return State(tuple(cells), tuple(points), slack, tuple(dual)), added
+    return replace(state, cells=tuple(cells), points=tuple(points), slack=slack, dual=tuple(dual)), added
 
 
 @dataclass(frozen=True)
@@ -237,7 +243,7 @@ def descend(cells: Sequence[Cell], loss: Loss, lam: float, plan: Rounds, free: F
     something is waited for, however long it takes."""
     best: Proof | None = None
     try:
-        state = begin(cells, loss, lam)
+        state = begin(cells, loss, lam, free)
     except np.linalg.LinAlgError:
         return None
     last, number = plan.rounds == 1, 1
@@ -246,7 +252,7 @@ def descend(cells: Sequence[Cell], loss: Loss, lam: float, plan: Rounds, free: F
         share = plan.last if last else plan.share
         for _ in range(MOST_STEPS):
             try:
-                state, length = advance(state, loss, lam, free)
+                state, length = advance(state, loss, lam)
             except np.linalg.LinAlgError:
                 return best
             found = proof(state, loss, lam)

@@ -81,7 +81,8 @@ def evidence(exact: Exact, loss: Loss, proof: Proof, centres: Centres) -> Leader
     by_sign = {1: centres.plus, -1: centres.minus}
     spaces = {xi: geometry(exact, own) for xi, own in by_sign.items()}
     for slack in SLACKS:
-        unit, theta = _theta(exact, loss, (1 - slack) * proof.theta)
+        coarse, fine, theta = _theta(exact, loss, (1 - slack) * proof.theta)
+        unit = coarse / fine
         totals = [0] * len(exact.rows)
         for k, t in enumerate(theta):
             totals[loss.rows[k]] += t
@@ -89,7 +90,7 @@ def evidence(exact: Exact, loss: Loss, proof: Proof, centres: Centres) -> Leader
         for xi in (1, -1):
             own = [(c, b.scaled(1 - slack)) for c, b in zip(proof.cells, proof.multipliers, strict=True) if c.xi == xi]
             lam = exact.lam * exact.q / unit
-            cells = [_cell(exact, spaces[xi], totals, unit, lam, i, c, b) for i, (c, b) in enumerate(own)]
+            cells = [_cell(exact, spaces[xi], totals, (coarse, fine), lam, i, c, b) for i, (c, b) in enumerate(own)]
             sides[xi] = Side(by_sign[xi], tuple(cell for cell in cells if cell is not None))
             if None in cells:
                 break
@@ -99,8 +100,9 @@ def evidence(exact: Exact, loss: Loss, proof: Proof, centres: Centres) -> Leader
     return None
 
 
-def _theta(exact: Exact, loss: Loss, theta: Floats) -> tuple[Fraction, list[int]]:
-    """A unit, and integers for every row: the best theta_k with these sums over equal rows, rounded."""
+def _theta(exact: Exact, loss: Loss, theta: Floats) -> tuple[Fraction, int, list[int]]:
+    """A coarse unit, how much finer the unit is, and integers for every row: the best theta_k with these sums over
+    equal rows, rounded. The other multipliers are multiples of the coarse unit."""
     share = (theta - loss.sums) / loss.count
     values = loss.y + share[loss.rows]
     if loss.logistic:
@@ -116,18 +118,18 @@ def _theta(exact: Exact, loss: Loss, theta: Floats) -> tuple[Fraction, list[int]
         least = 16 if exact.outputs else 0  # room for the projection
         most = floor(1 / unit) - least
         integers = [int(y) * min(max(int(y) * t, least), most) for t, y in zip(integers, exact.y, strict=True)]
-    return _orthogonal(exact, unit, integers)
+    return unit, *_orthogonal(exact, integers)
 
 
-def _orthogonal(exact: Exact, unit: Fraction, theta: list[int]) -> tuple[Fraction, list[int]]:
-    """theta moved to the complement of the free outputs, exactly."""
+def _orthogonal(exact: Exact, theta: list[int]) -> tuple[int, list[int]]:
+    """theta moved to the complement of the free outputs, exactly, and its denominator."""
     B = _independent(exact.outputs)
     if B is None:
-        return unit, theta
+        return 1, theta
     t = fmpq_mat(len(theta), 1, theta)
     moved = (t - B.transpose() * (B * B.transpose()).solve(B * t)).entries()
     common = lcm(*(int(x.q) for x in moved))
-    return unit / common, [int(x.p) * (common // int(x.q)) for x in moved]
+    return common, [int(x.p) * (common // int(x.q)) for x in moved]
 
 
 def _independent(outputs: Sequence[Vector]) -> fmpq_mat | None:
@@ -157,12 +159,19 @@ def dual_value(y: Vector, theta: Vector, logistic: bool) -> Fraction:
 
 
 def _cell(
-    exact: Exact, space: Geometry, totals: list[int], unit: Fraction, lam: Fraction, i: int, cell: Cell, by: Multipliers
+    exact: Exact,
+    space: Geometry,
+    totals: list[int],
+    units: tuple[Fraction, int],
+    lam: Fraction,
+    i: int,
+    cell: Cell,
+    by: Multipliers,
 ) -> CellProof | None:
     """One cell in integers, or None if the bound does not hold."""
     count = len(totals)
     own = [cell.xi * t for t in totals]
-    scale = float(1 / unit)
+    scale, fine = float(1 / units[0]), units[1]
     place = np.concatenate([cell.N, count + _others(len(cell.A), i)])
     least = 2**8
     w: Any = np.where(cell.used, np.floor(by.w * scale), 0)
@@ -171,10 +180,10 @@ def _cell(
     for row, near, line, signs in zip(cell.L, cell.near, w, cell.side, strict=True):
         for k, x, s in zip(near, line, signs, strict=True):
             if x:
-                weights[row][int(place[k])] = int(x) * int(s)
-    p = {int(k): int(x) for k, x in zip(cell.N, by.p * scale, strict=True) if abs(x) >= least}
-    q = {int(place[k]): int(x) for k, x in enumerate(by.q * scale) if x >= least}
-    excess = {int(place[len(cell.N) + j]): ceil(x) for j, x in enumerate(by.rho * scale) if x >= least}
+                weights[row][int(place[k])] = fine * int(x) * int(s)
+    p = {int(k): fine * int(x) for k, x in zip(cell.N, by.p * scale, strict=True) if abs(x) >= least}
+    q = {int(place[k]): fine * int(x) for k, x in enumerate(by.q * scale) if x >= least}
+    excess = {int(place[len(cell.N) + j]): fine * ceil(x) for j, x in enumerate(by.rho * scale) if x >= least}
     _trim(own, weights, p, q, count)
     load = [0] * count
     for part in (*weights, p, q):
@@ -188,8 +197,11 @@ def _cell(
         if not any(exact.rows[k]) or not (a or weights[k]):
             continue
         v.append(_combined(space, count, i, {k: a}, weights[k], {}))
-        length = float(np.sqrt(np.sum(_combined_original(space, count, i, {k: a}, weights[k]).astype(np.float64) ** 2)))
-        c.append(max(1, ceil(c_of.get(k, length / np.sqrt(len(exact.norm))))))
+        if k in c_of:
+            c.append(fine * max(1, ceil(c_of[k])))
+        else:
+            row = _combined_original(space, count, i, {k: a}, weights[k])
+            c.append(1 + isqrt(int(row @ row) // len(exact.norm)))
         leaders.append((k, weights[k]))
     total = {j: excess.get(j, 0) + q.get(j, 0) for j in range(count, len(space.places))}
     for part in weights:
@@ -200,7 +212,7 @@ def _cell(
     beta = _combined(space, count, i, linear, {}, total)
     bent = [(x, *_bent(space, count, i, k)) for k, x in q.items()]
     bent = [one for one in bent if one[2]]
-    nu = _prove(space, c, v, beta, bent, lam)
+    nu = _prove(space, c, v, beta, bent, lam, fine)
     if nu is None:
         return None
     return _written(exact, count, nu, p, q, excess, leaders, c)
@@ -271,6 +283,7 @@ def _prove(
     beta: Objects,
     bent: list[tuple[int, Objects, int]],
     lam: Fraction,
+    fine: int,
 ) -> int | None:
     """nu with [[sigma, -beta'/2], [-beta/2, nu I - Q]] >= 0, sigma = lambda - nu - 1/4 sum c, proved in integers."""
     bits = EXTRA_BITS + max([x.bit_length() for x in c] + [length.bit_length() for _, _, length in bent], default=0)
@@ -283,12 +296,12 @@ def _prove(
         V = np.array(vectors, dtype=object).reshape(len(vectors), size)
         left = fmpz_mat((V * np.array(scale, dtype=object)[:, None]).tolist())
         product = [[int(x) for x in row] for row in (fmpz_mat(V.T.tolist()) * left).tolist()]
-    sigma, nu = _guess(space, beta, product, bits)
+    sigma, nu = _guess(space, beta, product, bits, fine)
     rest = lam - Fraction(sum(c), 4)
-    room = float(rest) - sigma - nu
+    room = float(rest / fine) - sigma - nu
     if not room > 0:
         return None
-    chosen = ceil(nu + room / 2)
+    chosen = fine * ceil(nu + room / 2)
     top = 4 * (rest - chosen)
     first = [(top.numerator << bits) // top.denominator, *(-(int(b) << bits) for b in beta)]
     lower = [
@@ -298,10 +311,10 @@ def _prove(
     return chosen if positive([first, *([first[i + 1], *row] for i, row in enumerate(lower))]) else None
 
 
-def _guess(space: Geometry, beta: Objects, product: list[list[int]], bits: int) -> tuple[float, float]:
-    """sigma and nu in floats, in orthonormal coordinates."""
-    Q = np.array([[x / (4 << bits) for x in row] for row in product])
-    b = np.array([float(x) / 2 for x in beta])
+def _guess(space: Geometry, beta: Objects, product: list[list[int]], bits: int, fine: int) -> tuple[float, float]:
+    """sigma and nu in floats over `fine`, in orthonormal coordinates."""
+    Q = np.array([[x / (4 * fine << bits) for x in row] for row in product])
+    b = np.array([int(x) / (2 * fine) for x in beta])
     if space.places is not space.originals:
         G = np.array(space.metric, dtype=np.float64)
         values, vectors = np.linalg.eigh(G)

@@ -99,6 +99,9 @@ def test_free_outputs() -> None:
     target = np.array([float(x) for x in y])
     rest = target - B @ np.linalg.lstsq(B, target, rcond=None)[0]
     assert float(lower) <= 0.5 * float(rest @ rest)  # the network without neurons
+    large = find_leaders(Z, y, Fraction(1000), [], LONG, cells=1, outputs=outputs)
+    assert large is not None  # no neuron is worth its price: the free terms alone are optimal
+    assert 0.999 * 0.5 * float(rest @ rest) <= float(large.lower) <= (1 + 1e-9) * 0.5 * float(rest @ rest)
 
 
 def test_wide_data_are_bounded_with_few_directions() -> None:

@@ -116,7 +116,7 @@ def test_a_state_proves_a_true_bound() -> None:
     for normals in (False, True):
         cell, _ = example(5, normals)
         loss = Loss(np.arange(9), np.random.default_rng(2).standard_normal(9))
-        state = begin([cell], loss, 1.0)
+        state = begin([cell], loss, 1.0, np.zeros((9, 0)))
         theta = loss.theta(state.fit)
         most = bound(cell, theta, multipliers(cell, state.dual[0]))
         u = np.random.default_rng(3).standard_normal((20000, 3))
@@ -135,4 +135,4 @@ def test_rounds_close_the_distance() -> None:
     more = descend(cells, loss, 2.0, Rounds(loss.value(np.zeros(30)), np.inf, rounds=4, last=1e-4), free)
     assert one is not None and more is not None
     assert more.value >= one.value - 1e-3
-    assert proof(begin(cells, loss, 2.0), loss, 2.0).value <= one.value
+    assert proof(begin(cells, loss, 2.0, free), loss, 2.0).value <= one.value
