@@ -54,7 +54,7 @@ def child(star: Star, i: int) -> Vector | None:
 
 def check(star: Star) -> Outcome:
     """Some child has the point, and its coordinates give it."""
-    if not any(star.x) or min(*star.x, *star.tau, 0) < 0:
+    if not any(star.x) or any(t < 0 for t in (*star.x, *star.tau)):
         return vacuous("x is zero, or a coordinate is negative")
     d = len(star.generators[0])
     p, u = combine(star.x, star.generators, d), combine(star.tau, star.generators, d)
