@@ -101,7 +101,7 @@ _EXAMPLES = (
     Example(
         "iris",
         "iris.csv",
-        "Fisher's irises (R. A. Fisher, 1936, public domain): versicolor -1, virginica 1, four lengths in cm, 100 rows.",
+        "Fisher's irises (R. A. Fisher, 1936; public domain): 50 versicolor (-1), 50 virginica (1), four lengths in cm.",
         Fraction(1),
     ),
 )

@@ -43,7 +43,7 @@ def test_examples_load_and_are_described(name: str) -> None:
 
 
 def test_irises_are_as_fisher_published_them() -> None:
-    """Fifty flowers of each of two kinds, four lengths in millimetres as whole numbers, with the means that are known."""
+    """Fifty flowers of each of two kinds, four lengths in whole millimetres, with the means that are known."""
     data = read_csv(examples.path("iris"))
     assert (data.n, data.names) == (100, ("sepal_length", "sepal_width", "petal_length", "petal_width"))
     means = {}
