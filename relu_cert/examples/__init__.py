@@ -101,7 +101,7 @@ _EXAMPLES = (
     Example(
         "iris",
         "iris.csv",
-        "Fisher's irises (R. A. Fisher, 1936; public domain): 50 versicolor (-1), 50 virginica (1), four lengths in cm.",
+        "Fisher's irises (R. A. Fisher, 1936; public domain): 50 versicolor (-1), 50 virginica (1), four lengths each.",
         Fraction(1),
     ),
 )
