@@ -1,6 +1,7 @@
 """Real data: the global optimum with its proof, and how far the usual methods stay from it.
 
-    python -m benchmarks.real --data DIR [--quick] [--sets blood,mammographic,...] [--starts N] [--no-list] [--no-peers]
+    python -m benchmarks.real --data DIR [--quick] [--sets blood,mammographic] [--ratios 0.5,0.1]
+                              [--starts N] [--seconds S] [--no-list] [--no-peers]
 
 DIR holds blood.csv, mammographic.csv and monks-1.csv (UCI; the last column is the label, 0 or 1). Labels become -1 and
 1. Gaussian data have four decimals and random labels, seed 0. Every certificate is re-checked together with its data.
@@ -318,8 +319,10 @@ def _percent(x: Fraction) -> str:
 def chosen(options: argparse.Namespace) -> Iterator[Case]:
     """The cases of this run."""
     sets = None if options.sets is None else options.sets.split(",")
+    ratios = None if options.ratios is None else [Fraction(ratio) for ratio in options.ratios.split(",")]
     for case in QUICK if options.quick else CASES:
-        if (sets is None or case.name in sets) and (options.data or case.name.startswith("gaussian")):
+        wanted = (sets is None or case.name in sets) and (ratios is None or case.ratio in ratios)
+        if wanted and (options.data or case.name.startswith("gaussian")):
             yield case
 
 
@@ -340,6 +343,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="the folder of the CSV files; without it Gaussian data alone")
     parser.add_argument("--quick", action="store_true", help="blood at .5 and .1 and one Gaussian set, one start")
     parser.add_argument("--sets", help="only these, by name, with commas between them")
+    parser.add_argument("--ratios", help="only these parts of lambda_max, with commas between them")
     parser.add_argument("--starts", type=int, default=5, help="random starts of L-BFGS and Adam")
     parser.add_argument("--seconds", type=float, default=1800.0, help="for one case, by the clock on the wall")
     parser.add_argument("--no-list", action="store_true", help="do not run Gaussian 300 x 3 with all its patterns")
