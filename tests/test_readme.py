@@ -24,10 +24,11 @@ def block_after(mark: str) -> str:
     return re.search(r"```[a-z]*\n(.*?)```", README[README.index(mark) :], re.DOTALL).group(1)
 
 
-def test_the_first_command_prints_what_the_readme_shows():
-    """The report of the bundled example, line by line, but for the place of the installed file."""
-    shown = block_after("<!-- output: check --example xor -->").splitlines()
-    printed = [line for line in run("check", "--example", "xor").out.splitlines() if not line.startswith("re-check")]
+@pytest.mark.parametrize("name", ["xor", "iris"])
+def test_the_first_commands_print_what_the_readme_shows(name):
+    """The reports of bundled examples, line by line, but for the place of the installed file."""
+    shown = block_after(f"<!-- output: check --example {name} -->").splitlines()
+    printed = [line for line in run("check", "--example", name).out.splitlines() if not line.startswith("re-check")]
     assert printed == shown
 
 

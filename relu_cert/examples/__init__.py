@@ -1,4 +1,4 @@
-"""Small problems that come with the package, each with a lambda at which it is interesting."""
+"""Problems that come with the package, each with a lambda at which it is interesting."""
 
 from __future__ import annotations
 
@@ -97,6 +97,12 @@ _EXAMPLES = (
         "A gated ReLU network whose minimum-norm path jumps at lambda = 5.",
         Fraction(5),
         model="gated",
+    ),
+    Example(
+        "iris",
+        "iris.csv",
+        "Fisher's irises (R. A. Fisher, 1936; public domain): 50 versicolor (-1), 50 virginica (1), four lengths each.",
+        Fraction(1),
     ),
 )
 

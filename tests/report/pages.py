@@ -54,7 +54,7 @@ def text_outcome(
     """The outcome of check on the text of a CSV file."""
     data = read_csv_bytes(text.encode(), name, bias=bias)
     with Progress(quiet=True) as stages:
-        problem = network_problem(data, "gated" if model == "gated" else "relu", stages)
+        problem = network_problem(data, "gated" if model == "gated" else "relu", stages, listed=False)
         facts = find_facts(problem, choice or LambdaChoice(), DEFAULT_GAP, stages)
     return Outcome(data, data.source, facts, verdicts(facts), Path("out.cert.json"))
 

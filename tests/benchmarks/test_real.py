@@ -1,0 +1,88 @@
+"""benchmarks/real.py: data as described, bars that can fail, distances that are proved."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from benchmarks import real
+from relu_cert import examples
+from relu_cert.data import read_csv_bytes
+
+
+@pytest.fixture(scope="module")
+def irises() -> real.Proved:
+    """Irises at a tenth of lambda_max."""
+    return real.prove(real.Case("iris", Fraction(1, 10)), examples.path("iris").read_bytes(), 600.0)
+
+
+def test_labels_become_signs(tmp_path) -> None:
+    """The last column of a file is read as 1 above one half and as -1 otherwise; the features stay as they are."""
+    (tmp_path / "set.csv").write_text("a,b,y\n0.25,-1,1\n3,4,0\n", encoding="utf-8")
+    data = read_csv_bytes(real.raw_data("set", tmp_path), "set.csv")
+    assert data.Z == ((Fraction(1, 4), Fraction(-1)), (Fraction(3), Fraction(4)))
+    assert data.y == (1, -1)
+
+
+def test_gaussian_data_are_the_same_in_every_run() -> None:
+    """Four decimals and labels of both signs, the same whenever they are drawn."""
+    raw = real.raw_data("gaussian-20x3", None)
+    data = read_csv_bytes(raw, "gaussian.csv")
+    assert raw == real.raw_data("gaussian-20x3", None)
+    assert (data.n, len(data.Z[0]), set(data.y)) == (20, 3, {1, -1})
+    assert all((10**4 * x).denominator == 1 for row in data.Z for x in row)
+
+
+def test_bars_are_met_and_can_be_missed(irises: real.Proved) -> None:
+    """Irises are proved by a cover and meet every bar; stricter marks, a refusal and a wide gap are told."""
+    assert irises.engine == "cover"
+    assert irises.missed == []
+    assert "| met |" in irises.row()
+    assert replace(irises, case=replace(irises.case, nodes=1, seconds=0.0001)).missed == ["nodes", "time"]
+    assert replace(irises, refusal="why").missed == ["rejected: why"]
+    value = replace(irises.facts.value, lower=irises.facts.value.lower * Fraction(99, 100))
+    wide = replace(irises, facts=replace(irises.facts, value=value))
+    assert wide.missed == ["gap"]
+    assert "not met: gap" in wide.row()
+
+
+def test_distances_are_those_of_known_networks(irises: real.Proved) -> None:
+    """The optimal network is at 0 up to the gap, the zero network at |y|^2/2 over p*, exactly."""
+    value = irises.facts.value
+    best = [(neuron.sign, neuron.w) for neuron in irises.facts.primal.neurons]
+    assert 0 <= real.above(irises, best) <= Fraction(1, 10**30)
+    assert real.above(irises, []) == Fraction(50) / value.lower - 1
+
+
+def test_a_program_over_random_patterns_is_above_the_optimum(irises: real.Proved) -> None:
+    """More patterns, drawn from the same seed, are no worse up to rounding; none is better than the optimum."""
+    few, many = (real.above(irises, real.sampled(irises.data, irises.facts.lam, count)) for count in (5, 100))
+    assert 0 <= many <= few + Fraction(1, 10**6)
+
+
+def test_the_gradient_of_the_training_objective() -> None:
+    """Differences of the objective are those that its gradient predicts."""
+    rng = np.random.default_rng(1)
+    training = real.Training(rng.standard_normal((7, 3)), rng.standard_normal(7), 0.3)
+    x, step = training.start(0), 1e-6
+    _, g = training(x)
+    for j in range(0, len(x), 17):
+        e = np.eye(len(x))[j] * step
+        assert (training(x + e)[0] - training(x - e)[0]) / (2 * step) == pytest.approx(g[j], rel=1e-5, abs=1e-6)
+
+
+def test_training_ends_near_the_optimum(irises: real.Proved) -> None:
+    """L-BFGS from one start is above the optimum, and below the zero network."""
+    Z, y = (np.array(a, dtype=np.float64) for a in (irises.data.Z, irises.data.y))
+    training = real.Training(Z, y, float(irises.facts.lam))
+    found = real.above(irises, training.neurons(training.lbfgs(0)))
+    assert 0 <= found < real.above(irises, [])
+
+
+@pytest.mark.parametrize(("x", "shown"), [("0.012341", "1.24"), ("0.5", "50.00"), ("1/1000000", "1.0e-4")])
+def test_percentages_are_rounded_up(x: str, shown: str) -> None:
+    """What is at most so many per cent stays at most that when it is printed."""
+    assert real._percent(Fraction(x)) == shown
