@@ -54,6 +54,8 @@ def optimum_without_list(
     given = setting(network.Z, problem.y)
     top = prove_lambda_max(given, replace(limits, seconds=min(seconds, 20.0)))
     lam = choice(top if top.least is None else replace(top, squared=top.least))
+    if not top.exact:  # nothing is claimed of lambda >= lambda_max without a proof of it
+        top = replace(top, squared=max(top.squared, 2 * lam * lam))
     if lam * lam >= top.squared:
         return zero_facts(problem, given, lam, top, gap)
     share = 0.75 if len(frame) <= EASY else 0.5 if len(frame) < HARD else 0.3
@@ -95,6 +97,7 @@ def _many_features(
         least = _reached(network, problem.y, xi, row)
         top = LambdaMax(trivial_bound(network.Z, problem.y), None, attained, least)
         lam = choice(replace(top, squared=least))
+        top = replace(top, squared=max(top.squared, 2 * lam * lam))  # no proof is made of lambda >= lambda_max
         trained = train(Task(Z, y, float(lam)), rounds=12, told=lambda m, p: tell(Moment("train", m, p)))
     neurons = _neurons(trained, frame)
     bound = _leaders(problem, network, lam, neurons, seconds - (monotonic() - begin), tell)
