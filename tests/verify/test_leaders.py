@@ -385,6 +385,7 @@ def test_cholesky_refuses_what_is_not_definite() -> None:
     assert not semidefinite([[-1]])
     assert not semidefinite([[0, 1], [1, 5]])
     assert semidefinite([[0, 0], [0, 5]])
+    assert not semidefinite([[2, 100], [0, 2]])  # the factor sees the lower triangle only, the rest sees all
 
 
 def test_wide_data_in_the_span_of_the_rows() -> None:
