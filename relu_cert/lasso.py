@@ -190,6 +190,8 @@ def read_lasso(path: str | os.PathLike[str]) -> Lasso:
         top = json.loads(decode(read_bytes(path), os.fspath(path)), parse_float=str, parse_constant=str)
     except json.JSONDecodeError as error:
         raise DataError(f"{name}, line {error.lineno}, column {error.colno}: not JSON ({error.msg}).") from None
+    except DataError:
+        raise
     except (RecursionError, ValueError):
         raise DataError(f"{name}: nested too deeply, or a number of too many digits.") from None
     if not isinstance(top, dict):

@@ -58,6 +58,8 @@ def load_npz(path: str | Path) -> PatternSet:
         if str(data["format"]) not in (FORMAT, WITH_LONG):
             raise DataError(f"{path}: expected the format {FORMAT!r}, found {str(data['format'])!r}.")
         return _read(data)
+    except DataError:
+        raise
     except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, BadZipFile) as error:
         raise DataError(f"{path}: not a pattern file ({error}).") from error
 

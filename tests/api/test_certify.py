@@ -131,9 +131,9 @@ def test_what_cannot_be_done_is_refused(arguments, words):
 
 
 def test_too_many_patterns_are_refused_before_the_work():
-    """The limit is an error that carries the numbers."""
+    """Where the patterns have to be listed, the limit is an error that carries the numbers."""
     with pytest.raises(TooManyPatterns) as caught:
-        certify(np.random.default_rng(0).integers(-9, 9, (40, 6)), np.ones(40), 1, max_patterns=1000)
+        certify(np.random.default_rng(0).integers(-9, 9, (40, 6)), np.ones(40), 1, model="gated", max_patterns=1000)
     assert caught.value.limit == 1000 and caught.value.predicted > 1000
 
 

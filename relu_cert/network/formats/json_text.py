@@ -35,6 +35,8 @@ def read(raw: bytes, name: str, origin: Origin) -> TrainedNetwork:
         raise DataError(f"{name}: {error}.") from None
     except json.JSONDecodeError as error:
         raise DataError(f"{name}, line {error.lineno}, column {error.colno}: not JSON ({error.msg}).") from None
+    except DataError:
+        raise
     except (RecursionError, ValueError):
         raise DataError(f"{name}: nested too deeply, or a number of too many digits; expected a network.") from None
     try:

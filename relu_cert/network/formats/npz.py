@@ -30,6 +30,8 @@ def read(raw: bytes, name: str, origin: Origin) -> TrainedNetwork:
             raise DataError(f"{name}: more than {MAX_BYTES // 2**20} MiB once decompressed; expected a small network.")
         with np.load(io.BytesIO(raw), allow_pickle=False) as archive_arrays:
             arrays = {key: np.asarray(archive_arrays[key]) for key in archive_arrays.files}
+    except DataError:
+        raise
     except _DAMAGED as error:
         why = "it holds Python objects, which are never unpickled" if "allow_pickle" in str(error) else "it is damaged"
         raise DataError(f"{name}: not a readable .npz archive: {why}; save W1 and w2 with numpy.savez.") from None
