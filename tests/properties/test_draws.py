@@ -224,8 +224,8 @@ FAMILIES: dict[str, tuple[SearchStrategy[Any], dict[str, tuple[float, Test]], in
 
 @pytest.mark.parametrize("name", sorted(FAMILIES))
 def test_every_shape_occurs_often_enough(name: str) -> None:
-    """A statement that fails on one of these shapes only would be found within a short campaign. (Half of the usual share
-    will do: draws depend on the constants of whatever modules the process has loaded.)"""
+    """A statement that fails on one of these shapes only would be found within a short campaign. (Half of the usual
+    share will do: draws depend on the constants of whatever modules the process has loaded.)"""
     strategy, tests, examples = FAMILIES[name]
     seen = frequencies(strategy, tests, examples)
     rare = {shape: share for shape, share in seen.items() if share < tests[shape][0] / 2}
