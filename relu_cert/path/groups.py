@@ -9,7 +9,7 @@ from relu_cert.exact import Matrix, Vector, dot
 from relu_cert.path.model import Lifted, Piece
 from relu_cert.problem.model import Problem
 from relu_cert.prove.candidates import Unsettled, fine_rows
-from relu_cert.prove.classes import ClassMap, class_map, column, parallel_classes, projector
+from relu_cert.prove.classes import ClassMap, class_map, column, parallel_classes
 from relu_cert.prove.facts import NeuronClass
 from relu_cert.prove.lifts import independent
 from relu_cert.prove.optimal_set import superclasses
@@ -29,7 +29,7 @@ def path_groups(
         if problem.model == "cgl" and any(problem.blocks[one.block or 0].K is not None for one in classes):
             raise Unsettled("neurons in cones that tie on a whole piece")
         maps = [class_map(problem, neuron) for neuron in classes]
-        return superclasses(maps, projector(lift, problem.n))
+        return superclasses(maps, lift)
     if problem.network is None or len(independent((*lift, *zip(*problem.network.Z, strict=True)))) > len(lift):
         return tuple((a,) for a in range(len(classes)))
     regions = [_region(problem, s_0, rho, neuron) for neuron in classes]

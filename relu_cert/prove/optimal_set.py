@@ -31,7 +31,7 @@ from flint import fmpq, fmpq_mat
 from relu_cert.exact import Matrix, Vector, dot, sqrt_upper
 from relu_cert.problem.model import Problem, Sampled
 from relu_cert.prove.candidates import Unsettled, find_candidates, frobenius_squared
-from relu_cert.prove.classes import Ball, ClassMap, class_map, column, projector, to_vector
+from relu_cert.prove.classes import Ball, ClassMap, class_map, column, projector, to_fmpq, to_vector
 from relu_cert.prove.definite import singular_guess, smallest_singular_above
 from relu_cert.prove.facts import Facts, NeuronClass, OptimalSet
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
@@ -47,23 +47,27 @@ def optimal_set(facts: Facts, lift: Matrix = ()) -> OptimalSet:
     ball = Ball(facts.dual.theta, facts.fit.radius_squared)
     candidates = find_candidates(problem, lam, facts.dual, ball)
     maps = [class_map(problem, neuron) for neuron in candidates.classes]
-    Pi = projector(lift, problem.n) if lift else None
-    groups = superclasses(maps, Pi)
+    groups = superclasses(maps, lift)
     outputs = _outputs(problem, maps, ball)
     firsts = [group[0] for group in groups]
     mixed: tuple[tuple[int, Vector], ...] = ()
     try:
-        sigma, masses, error = _masses(problem, ball, Pi, columns(outputs.Q, firsts), outputs.error)
+        sigma, masses, error = _masses(problem, ball, lift, columns(outputs.Q, firsts), outputs.error)
     except Unsettled:
         if problem.unlisted:  # n x n matrices
             raise
-        Pi = projector(lift, problem.n)
-        found = mixtures(maps, groups, Pi, outputs.Q, [y - t for y, t in zip(problem.y, ball.center, strict=True)])
+        found = mixtures(
+            maps,
+            groups,
+            projector(lift, problem.n),
+            outputs.Q,
+            [y - t for y, t in zip(problem.y, ball.center, strict=True)],
+        )
         if found is None:
             raise
         groups, mixed = found
         firsts = [group[0] for group in groups]
-        sigma, masses, error = _masses(problem, ball, Pi, columns(outputs.Q, firsts), outputs.error)
+        sigma, masses, error = _masses(problem, ball, lift, columns(outputs.Q, firsts), outputs.error)
     plain = OptimalSet(
         lift, candidates.classes, candidates.out, groups, sigma, masses, error, (), Fraction(0), mixed=mixed
     )
@@ -98,20 +102,29 @@ def neuron_key(sampled: Sampled, neuron: NeuronClass) -> tuple[int, tuple[int, .
     return sampled.sign(block), neuron.kinks, signs
 
 
-def projected(Pi: fmpq_mat | None, A: fmpq_mat) -> fmpq_mat:
-    """Pi A; None is the unit matrix."""
-    return A if Pi is None else Pi * A
+def projected(lift: Matrix, A: fmpq_mat) -> fmpq_mat:
+    """Pi A, Pi the projector on the complement of L, without a matrix of n x n numbers."""
+    if not lift:
+        return A
+    L = fmpq_mat([[to_fmpq(x) for x in row] for row in lift])
+    return A - L.transpose() * (L * L.transpose()).solve(L * A)
 
 
-def superclasses(maps: Sequence[ClassMap], Pi: fmpq_mat | None) -> tuple[tuple[int, ...], ...]:
+def _same_kernel(B: fmpq_mat, C: fmpq_mat) -> bool:
+    """B B' = C C': the squared Frobenius norm of the difference is |B'B|^2 - 2 |B'C|^2 + |C'C|^2."""
+    pairs = ((1, B, B), (-2, B, C), (1, C, C))
+    return not sum(f * sum(x * x for x in (S.transpose() * T).entries()) for f, S, T in pairs)
+
+
+def superclasses(maps: Sequence[ClassMap], lift: Matrix) -> tuple[tuple[int, ...], ...]:
     """Classes with equal Pi G Pi, exactly. Products with one integer vector tell most of them apart."""
     n = maps[0].X.nrows() if maps else 0
-    probe = projected(Pi, fmpq_mat([[fmpq((k * k * 7919 + k * 104729 + 1) % 1009 - 504)] for k in range(n)]))
+    probe = projected(lift, fmpq_mat([[fmpq((k * k * 7919 + k * 104729 + 1) % 1009 - 504)] for k in range(n)]))
     found: dict[tuple[fmpq, ...], list[tuple[fmpq_mat, list[int]]]] = {}
     for a, one in enumerate(maps):
-        B = projected(Pi, one.B())
+        B = projected(lift, one.B())
         alike = found.setdefault(tuple((B * (B.transpose() * probe)).entries()), [])
-        members = next((group for other, group in alike if other * other.transpose() == B * B.transpose()), None)
+        members = next((group for other, group in alike if _same_kernel(other, B)), None)
         if members is None:
             alike.append((B, [a]))
         else:
@@ -134,11 +147,11 @@ def largest_squared(problem: Problem) -> Fraction:
 
 
 def _masses(
-    problem: Problem, ball: Ball, Pi: fmpq_mat | None, Q: fmpq_mat, error: Fraction
+    problem: Problem, ball: Ball, lift: Matrix, Q: fmpq_mat, error: Fraction
 ) -> tuple[Fraction, Vector, Fraction]:
     """sigma, the masses and their error: Pi Q* A = Pi (y - r*) with |Q* - Q| <= sqrt(k) error, |r* - theta| <= R."""
-    A = projected(Pi, Q)
-    fitted = projected(Pi, column([y_k - t_k for y_k, t_k in zip(problem.y, ball.center, strict=True)]))
+    A = projected(lift, Q)
+    fitted = projected(lift, column([y_k - t_k for y_k, t_k in zip(problem.y, ball.center, strict=True)]))
     epsilon = error * sqrt_upper(Fraction(Q.ncols()), 64)
     sigma = singular_guess(A)
     if sigma <= epsilon or not smallest_singular_above(A, sigma):
