@@ -110,6 +110,7 @@ def certify(
     names: Sequence[str] | None = None,
     target: str = "y",
     max_patterns: int = DEFAULT_MAX_PATTERNS,
+    listed: bool = False,
     seconds: float | None = None,
     jobs: int = 1,
     verify: bool = True,
@@ -132,6 +133,7 @@ def certify(
     `claims`        the claims to decide; all by default
     `names`         names of the features (those of a data frame, or x0, x1, ...), `target` the name of y
     `max_patterns`  raise TooManyPatterns for data with more activation patterns, where they have to be listed
+    `listed`        list them, also where a proof without a list would do
     `seconds`       time for the proof where they need not be (60 by default), and `jobs` the processes that share it
     `verify`        give the certificate to the independent checker before anything is returned
     `progress`      show long stages on a terminal
@@ -177,7 +179,7 @@ def certify(
     variant = Variant(_gates(data.Z, patterns, seed, gates), _delta(l2), _loss(loss))
     path = Path("data.cert.json")
     with Progress(quiet=not progress) as stages:
-        listed = asked.interval is not None or "patterns-complete" in asked.named
+        listed = listed or asked.interval is not None or "patterns-complete" in asked.named
         problem = network_variant(data, model, variant, stages, max_patterns, listed=listed)
         require_applicable(asked.named, problem)
         limits = Limits(seconds, jobs=jobs)

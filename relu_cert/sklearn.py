@@ -8,8 +8,8 @@
 array([2.55])
 
 The proofs need every activation pattern of the data, and there are about 2 n^(d-1) / (d-1)! of them for n points with d
-features (the bias counts): these estimators are for small data. Data with more than `max_patterns` patterns are refused
-with TooManyPatterns, before any long work; `patterns=N` takes N of them at random instead. scikit-learn's own
+features (the bias counts). Data with more than `max_patterns` patterns are refused with TooManyPatterns, before any long
+work, unless `seconds` says how long a proof without the list may take; `patterns=N` takes N of them at random. Its own
 `check_estimator` passes but for the checks that fit larger data than that; they are listed, with the reason, in
 `EXPECTED_FAILED_CHECKS`.
 """
@@ -67,6 +67,7 @@ class _Certified(BaseEstimator):  # type: ignore[misc]
         l2: Number | None = None,
         claims: Sequence[str] | None = None,
         max_patterns: int = 100_000,
+        seconds: float | None = None,
         verify: bool = True,
     ) -> None:
         self.lam = lam
@@ -79,6 +80,7 @@ class _Certified(BaseEstimator):  # type: ignore[misc]
         self.l2 = l2
         self.claims = claims
         self.max_patterns = max_patterns
+        self.seconds = seconds
         self.verify = verify
 
     certified_: Certified
@@ -106,6 +108,8 @@ class _Certified(BaseEstimator):  # type: ignore[misc]
             claims=self.claims,
             names=None if names is None else [str(name) for name in names],
             max_patterns=self.max_patterns,
+            listed=self.seconds is None,
+            seconds=self.seconds,
             verify=self.verify,
         )
         self.certified_ = found
@@ -191,6 +195,7 @@ class ReLUCertClassifier(ClassifierMixin, _Certified):  # type: ignore[misc]
         l2: Number | None = None,
         claims: Sequence[str] | None = None,
         max_patterns: int = 100_000,
+        seconds: float | None = None,
         verify: bool = True,
     ) -> None:
         super().__init__(
@@ -204,6 +209,7 @@ class ReLUCertClassifier(ClassifierMixin, _Certified):  # type: ignore[misc]
             l2=l2,
             claims=claims,
             max_patterns=max_patterns,
+            seconds=seconds,
             verify=verify,
         )
         self.loss = loss

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from time import monotonic
 
 import numpy as np
 
@@ -68,10 +69,11 @@ def _lambda_max_at(given: Setting, limits: Limits, xi: int, u: np.ndarray) -> La
     least, at = best
     data = replace(given.data, lam=sqrt_upper(least, 256))
     ties = [exact_shares(data, sides[xi], tie) for tie in ties_at(data, sides[xi], xi, at)]
+    pool = Serial(limits, None if limits.seconds is None else monotonic() + limits.seconds)
     while True:
         squared = max(least, *(longest_squared(data, sides[t.xi], t) for t in ties))
         try:
-            cover = dual_cover(data, given.frame, given.y, squared, ties, Fraction(0), Serial(limits), 1.0 + 1e-9)
+            cover = dual_cover(data, given.frame, given.y, squared, ties, Fraction(0), pool, 1.0 + 1e-9)
             exact = None if squared == least else least
             return LambdaMax(squared, cover, Attained(xi, tuple(map(Fraction, at))), exact)
         except Stuck as stuck:
