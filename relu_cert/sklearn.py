@@ -8,10 +8,10 @@
 array([2.55])
 
 The proofs need every activation pattern of the data, and there are about 2 n^(d-1) / (d-1)! of them for n points with d
-features (the bias counts). Data with more than `max_patterns` patterns are refused with TooManyPatterns, before any long
-work, unless `seconds` says how long a proof without the list may take; `patterns=N` takes N of them at random. Its own
-`check_estimator` passes but for the checks that fit larger data than that; they are listed, with the reason, in
-`EXPECTED_FAILED_CHECKS`.
+features (the bias counts). Data with more than `max_patterns` patterns are refused with TooManyPatterns, before any
+long work, unless `seconds` says how long a proof without the list may take; `patterns=N` takes N of them at random.
+scikit-learn's own `check_estimator` passes but for the checks that fit larger data than that; they are listed, with the
+reason, in `EXPECTED_FAILED_CHECKS`.
 """
 
 from __future__ import annotations
