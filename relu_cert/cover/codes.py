@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-MOST_GENERATORS = 20  # the edge (i, j) of a bisection has its number, below 190, as code
-
+# a bisection: the number of its edge (i, j), below 190
 RULE = 200  # strict leaf: the atom and c point along the barycentre
 TURNED = 201  # strict leaf: the atom is the barycentre's, d bytes for the direction of c
 ATOMS = 202  # strict leaf: atoms with weights, then d bytes for the direction of c
@@ -14,9 +13,3 @@ STAR = 211  # a listed ray takes the place of each generator in turn: its number
 
 WEIGHT = 256  # the weights of a leaf's atoms add up to this
 STEP, OFFSET = 16, 1  # an atom's point is sum_i (STEP q_i + OFFSET) U_i, strictly inside the cone
-
-
-def multiplier(byte: int) -> tuple[int, int]:
-    """(m, 1) or (1, m) with m = 2^s or 3 2^s: the new generator is m g_i + g_j or g_i + m g_j."""
-    m = (2 + (byte & 1) << (byte >> 1 & 63)) >> 1
-    return (1, m) if byte >> 7 else (m, 1)

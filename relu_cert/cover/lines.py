@@ -22,7 +22,6 @@ from relu_cert.exact import Matrix, Vector, scaled_rows
 
 MOST_COARSE_BITS = 44
 LIGHT_BITS = 29  # of the concave rows in which signs at atoms are taken; points have 28, sums of up to 32 terms 62
-POINT_BITS = 28
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ def setting(Z: Matrix, y: Vector) -> Setting:
 
 
 class Prover:
-    """One run: the clock, the log, the best that was proved so far."""
+    """One run: the clock, the log, what was trained and set aside."""
 
     def __init__(self, given: Setting, lam: Fraction, limits: Limits, tell: Tell) -> None:
         self.given = replace(given, data=replace(given.data, lam=lam))
@@ -84,7 +84,6 @@ class Prover:
         self.limits, self.tell = limits, tell
         self.begin = monotonic()
         self.trained: Trained | None = None
-        self.best: Found | None = None
         self.bound: float | None = None
         self.extra: list[tuple[int, Floats]] = []  # directions of neurons that the training does not see: tiny weights
 

@@ -23,7 +23,6 @@ from relu_cert.cover.lines import Weights
 from relu_cert.cover.model import Row, Tie
 from relu_cert.cover.refine import Data, closed, face_basis, float_lines
 
-NEAR = 1e-9  # a direction whose value is this near (relative) to lambda is treated as a tie: a proposal
 SAME = 1e-9
 SHARE_BITS = 240
 SHORT_BITS = 48

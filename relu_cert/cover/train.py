@@ -30,7 +30,6 @@ class Trained:
     xi: Signs
     residual: Floats
     objective: float
-    seconds: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from relu_cert.prove.value import fit, norm_upper, value
 from relu_cert.solve.threads import one_thread
 
 DEFAULT_SECONDS = 60.0
-MOST_DIRECTIONS = 12  # of a cover: it begins with 2^rank cones
+MOST_DIRECTIONS, MOST_COLUMNS, MOST_ROWS = 12, 16, 2**14  # of data for a cover: what the checker takes
 EASY, HARD = 6, 9  # ranks up to which the cover may take most of the time, and from which on it is tried for a little
 NORM_BITS = 300
 LambdaChooser = Callable[[LambdaMax], Fraction]
@@ -49,9 +49,11 @@ def optimum_without_list(
     begin = monotonic()
     seconds = DEFAULT_SECONDS if limits.seconds is None else limits.seconds
     frame = _row_space(network.Z)
-    if len(frame) > MOST_DIRECTIONS:
+    if len(frame) > MOST_DIRECTIONS or len(network.Z[0]) > MOST_COLUMNS or len(network.Z) > MOST_ROWS:
         return _many_features(problem, network, frame, choice, gap, seconds, tell)
     given = setting(network.Z, problem.y)
+    if len(given.data.basis) > MOST_DIRECTIONS:  # more than floats see
+        return _many_features(problem, network, frame, choice, gap, seconds, tell)
     top = prove_lambda_max(given, replace(limits, seconds=min(seconds, 20.0)))
     lam = choice(top if top.least is None else replace(top, squared=top.least))
     if not top.exact:  # nothing is claimed of lambda >= lambda_max without a proof of it

@@ -96,6 +96,18 @@ def test_many_features_have_a_proved_gap() -> None:
     assert said["p-unique"] == str(Verdict.UNDECIDED)
 
 
+def test_many_columns_of_small_rank_are_no_cover() -> None:
+    """More columns than the checker takes for a cover: the leaders, whatever the rank is."""
+    rng = np.random.default_rng(7)
+    some = rng.integers(-9, 9, (40, 3))
+    Z = tuple(tuple(F(int(x)) for x in row) for row in some @ rng.integers(-2, 3, (3, 17)))
+    y = tuple(F(int(x)) for x in rng.choice([-1, 1], 40))
+    choice = LambdaChoice(ratio=F(1, 5))
+    facts = find_facts(unlisted_relu(Z, y), choice, F(1, 10**9), Told(), limits=Limits(8.0))
+    assert isinstance(facts.dual.multipliers, Leaders)
+    assert accepted(facts)["fit"] == str(Verdict.PROVED)
+
+
 def test_two_proofs_of_the_dual_point_are_rejected() -> None:
     """A certificate proves its dual point once."""
     facts, _ = solved(30, 3, 60.0)
