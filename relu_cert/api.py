@@ -144,7 +144,7 @@ def certify(
     `gates`         only the patterns of these gates: rows of d numbers (the bias counts), patterns as texts of n bits,
                     or the path of a CSV file of either
     `l2`            add l2/2 times the sum of |w_b|^2
-    `loss`          "squares", or "logistic": sum log(1 + exp(-y f)) for labels -1 and 1
+    `loss`          "squares", or "logistic": sum log(1 + exp(-y f)) for labels -1 (or 0) and 1
 
     >>> from fractions import Fraction
     >>> found = certify([[3, 0], [0, 4], [-3, 0], [0, -4]], [10, 10, 10, 10], lambda_ratio=2)

@@ -16,6 +16,7 @@ from relu_cert.cover.model import Limits, Moment
 from relu_cert.data.model import Dataset
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import sqrt_lower
+from relu_cert.interrupt import interruptible
 from relu_cert.path.cover import cover
 from relu_cert.path.derivatives import enclosed_derivatives
 from relu_cert.path.jumps import find_jump
@@ -183,7 +184,7 @@ def _covered_optimum(problem: Problem, choice: LambdaChoice, gap: Fraction, stag
     from relu_cert.cover.build import Exhausted
     from relu_cert.cover.unlisted import optimum_without_list
 
-    with stages.stage("prove"):
+    with stages.stage("prove"), interruptible():
         try:
             return optimum_without_list(problem, choice.resolve, gap, limits, stages.tell)
         except Exhausted as why:

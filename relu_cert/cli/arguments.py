@@ -326,7 +326,7 @@ def _variants(command: argparse.ArgumentParser) -> None:
         "--loss",
         choices=("squares", "logistic"),
         default="squares",
-        help="half the sum of squares (default), or sum log(1 + exp(-y f)) for labels y in {-1, 1}",
+        help="half the sum of squares (default), or sum log(1 + exp(-y f)) for labels -1 (or 0) and 1",
     )
 
 
