@@ -13,9 +13,9 @@ from fractions import Fraction
 from math import isqrt
 from operator import mul
 
-from flint import fmpz_mat
+from flint import fmpq_mat, fmpz_mat, nmod_mat
 
-from verify.errors import bounded
+from verify.errors import Declined, bounded
 from verify.problem import cleared
 from verify.rules.logistic.value import ONE, entropy_of
 from verify.text import Matrix, Node, Vector, show
@@ -23,6 +23,7 @@ from verify.text import Matrix, Node, Vector, show
 EXTRA_BITS = 64  # of 1/c and 1/|z|, beyond the largest c and z
 ROOT_BITS = 192  # of the factor that shows definiteness
 MOST_ENTRIES = 2**26
+PRIME = 2**61 - 1
 Integers = list[int]
 
 
@@ -95,8 +96,9 @@ def dual_value(y: Vector, theta: Vector, logistic: bool, node: Node) -> Fraction
 
 
 def read_rows(Z: Matrix, free: Sequence[int], centres: Sequence[Integers]) -> Rows:
-    """Equal rows are one row. If there are more columns than rows and centres, u is a combination of these (only its
-    projection on their span matters), and coordinates are its coefficients: row k becomes row k of the Gram matrix."""
+    """Equal rows are one row. If there are more columns than rows and centres, u is a combination of independent ones
+    that span them all (only its projection on their span matters), and coordinates are its coefficients: row k becomes
+    its products with these, whose Gram matrix is the metric."""
     d = len(Z[0])
     flat, q = cleared(x for row in Z for x in row)
     classes: dict[tuple[int, ...], int] = {}
@@ -110,12 +112,27 @@ def read_rows(Z: Matrix, free: Sequence[int], centres: Sequence[Integers]) -> Ro
     rows = [*map(list, classes), *map(list, centres)]
     norm = tuple(0 if j in free else 1 for j in range(d))
     seen = [None if any(row[j] for j in free) else sum(map(mul, row, row)) for row in rows]
-    if free or d <= len(rows):
+    if free or d <= len(rows) or not any(map(any, rows)):
         return Rows(q, names, tuple(place), rows, seen, None, norm, rows)
     bounded(len(rows) ** 2, MOST_ENTRIES, "entries of a matrix", "certificate.facts.leaders")
-    A = fmpz_mat(rows)
-    gram = [[int(x) for x in row] for row in (A * A.transpose()).tolist()]
-    return Rows(q, names, tuple(place), gram, seen, gram, (), rows)
+    chosen = spanning(rows)
+    across = fmpz_mat([rows[k] for k in chosen]).transpose()
+    products = [[int(x) for x in row] for row in (fmpz_mat(rows) * across).tolist()]
+    return Rows(q, names, tuple(place), products, seen, [products[k] for k in chosen], (), rows)
+
+
+def spanning(rows: list[Integers]) -> Integers:
+    """Independent rows that span all of them, not all zero. A prime finds them, and what is independent modulo a prime
+    is; the others are shown to be combinations."""
+    flat = [x % PRIME for column in zip(*rows, strict=True) for x in column]
+    reduced, rank = nmod_mat(len(rows[0]), len(rows), flat, PRIME).rref()
+    chosen = [next(k for k in range(len(rows)) if reduced[i, k]) for i in range(rank)]
+    others = [row for k, row in enumerate(rows) if k not in set(chosen)]
+    if others:
+        A, B = fmpz_mat([rows[k] for k in chosen]), fmpz_mat(others)
+        if fmpq_mat(A).transpose() * (A * A.transpose()).solve(A * B.transpose()) != fmpq_mat(B).transpose():
+            raise Declined("certificate.facts.leaders", f"rows whose rank modulo {PRIME} is their rank", "others")
+    return chosen
 
 
 def check_cell(data: Rows, theta: Integers, lam: Fraction, centres: int, i: int, node: Node) -> None:
