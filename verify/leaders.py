@@ -130,7 +130,8 @@ def spanning(rows: list[Integers]) -> Integers:
     others = [row for k, row in enumerate(rows) if k not in set(chosen)]
     if others:
         A, B = fmpz_mat([rows[k] for k in chosen]), fmpz_mat(others)
-        if fmpq_mat(A).transpose() * (A * A.transpose()).solve(A * B.transpose()) != fmpq_mat(B).transpose():
+        weights = fmpq_mat(A * A.transpose()).solve(fmpq_mat(A * B.transpose()))
+        if fmpq_mat(A).transpose() * weights != fmpq_mat(B).transpose():
             raise Declined("certificate.facts.leaders", f"rows whose rank modulo {PRIME} is their rank", "others")
     return chosen
 

@@ -272,8 +272,9 @@ def train(
     xi: Signs | None = None,
     rounds: int = 30,
     told: Callable[[int, float], None] = lambda neurons, value: None,
+    stop: Callable[[], bool] = interrupted,
 ) -> Trained:
-    """A network that no local ascent improves, from given neurons or from none."""
+    """A network that no local ascent improves, from given neurons or from none; the best so far when it is to stop."""
     rng = np.random.default_rng(1)
     d = task.Z.shape[1]
     V = np.zeros((0, d)) if V is None else V
@@ -281,7 +282,7 @@ def train(
     for _ in range(rounds):
         value, r = objective(task, V, xi)
         told(len(V), value)
-        if interrupted():
+        if stop():
             return Trained(V, xi, r, value)
         U, signs, worst = _violators(task, r, V, xi, rng)
         if not len(U) or worst < 1e-7:

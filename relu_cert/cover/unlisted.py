@@ -36,6 +36,7 @@ DEFAULT_SECONDS = 60.0
 MOST_COLUMNS, MOST_ROWS = 16, 2**14  # of data for a cover: what the checker takes
 EASY, HARD = 6, 9  # ranks up to which the cover may take most of the time, and from which on it is tried for a little
 NORM_BITS = 300
+TRAINING = 0.35  # of the time, at most, for a network with many features
 LambdaChooser = Callable[[LambdaMax], Fraction]
 
 
@@ -171,8 +172,15 @@ def _many_features(asked: _Asked, frame: Floats) -> Facts:
             top = replace(top, attained=Attained(xi, tuple(map(Fraction, row))), least=least)
         lam = asked.choice(replace(top, squared=top.least or Fraction(0)))
         top = replace(top, squared=max(top.squared, 2 * lam * lam))  # no proof is made of lambda >= lambda_max
-        task = Task(Z, y, float(lam), asked.logistic)
-        trained = train(task, rounds=12, told=lambda m, p: asked.tell(Moment("train", m, p))) if len(frame) else None
+        task, late = Task(Z, y, float(lam), asked.logistic), monotonic() + TRAINING * asked.left
+        trained: Trained | None = None
+        if len(frame):
+            trained = train(
+                task,
+                rounds=12,
+                told=lambda m, p: asked.tell(Moment("train", m, p)),
+                stop=lambda: interrupted() or monotonic() > late,
+            )
     neurons = _neurons(trained, frame)
     bound = asked.leaders(lam, neurons)
     if bound is None:
