@@ -36,7 +36,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil, floor, inf, nextafter
 from pathlib import Path
 from typing import Any
 
@@ -276,7 +276,7 @@ def measure(name: str, ratio: str, options: argparse.Namespace, results: Results
     lam, lower = Fraction(known["lambda"]), Fraction(known["lower"])
 
     def judged(found: Neurons) -> float:
-        return float(above(data, lam, lower, found))
+        return nextafter(float(above(data, lam, lower, found)), inf)
 
     for count in PATTERNS:
         results.once(name, ratio, f"{count} patterns", lambda: {"best": judged(sampled(data, lam, count))})  # noqa: B023

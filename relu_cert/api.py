@@ -319,6 +319,7 @@ def certify_network(
     names: Sequence[str] | None = None,
     target: str = "y",
     max_patterns: int = DEFAULT_MAX_PATTERNS,
+    seconds: float | None = None,
     verify: bool = True,
     progress: bool = False,
 ) -> CertifiedNetwork:
@@ -333,6 +334,7 @@ def certify_network(
     `output_bias`  "refuse", or "neuron": make an output bias a neuron on the column of ones
     `gap`          the relative gap up to which the network is called optimal
     `own`          also solve the program over the network's own patterns
+    `seconds`      time for the proof where patterns are too many to be listed (60 by default)
 
     >>> found = certify_network(([[1], [-1]], [1, 1]), [[1], [2], [-1]], [1, 3, 2], lam="1/2")
     >>> print(found.claims["network-optimal"].verdict, found.claims["network-merged"].verdict)
@@ -350,6 +352,7 @@ def certify_network(
             own=own,
             output_bias=output_bias,
             max_patterns=max_patterns,
+            limits=Limits(seconds),
         )
         return _rechecked(CertifiedNetwork(outcome, text, raw), verify, stages)
 
@@ -433,14 +436,18 @@ def prune(
     correct: bool = True,
     seed: int = 0,
     bias: bool = False,
+    penalty: str = "paper",
+    batch_size: int | None = None,
+    output_bias: OutputBias = "refuse",
     max_patterns: int = DEFAULT_MAX_PATTERNS,
+    seconds: float | None = None,
     progress: bool = False,
 ) -> Pruning:
     """Prune the optimal network, or a given one: exactly while that is free, then at the least cost in fit.
 
     `strategy` chooses the next neuron once pruning costs: "residual", "magnitude", "gradient" or "random" (`seed`).
-    Without `correct` the other neurons stay as they are. The result has `steps` (width, objective, loss) and
-    `network_of_width`.
+    Without `correct` the other neurons stay as they are. `penalty`, `batch_size`, `output_bias` and `seconds` are those
+    of `certify_network`. The result has `steps` (width, objective, loss) and `network_of_width`.
 
     >>> found = prune([[1], [2], [-1]], [1, 3, 2], 1, network=([[1], [1]], [1, 1]))
     >>> found
@@ -454,13 +461,15 @@ def prune(
     with Progress(quiet=not progress) as stages:
         return pruned(
             data,
-            _positive(lam, "lam"),
+            convert(named_penalty(penalty), _positive(lam, "lam"), data.n, batch=batch_size).lam,
             stages,
             trained=None if network is None else given_network(network),
             strategy=Strategy(strategy),
             correct=correct,
             seed=seed,
             max_patterns=max_patterns,
+            output_bias=output_bias,
+            limits=Limits(seconds),
         )
 
 
@@ -477,6 +486,7 @@ def explore(
     seed: int = 0,
     bias: bool = False,
     max_patterns: int = DEFAULT_MAX_PATTERNS,
+    seconds: float | None = None,
     progress: bool = False,
 ) -> Exploration:
     """Optimal networks that differ off the training data: the shortest, an extreme one, the best on (Z, y) pairs.
@@ -498,6 +508,7 @@ def explore(
             extreme=extreme,
             seed=seed,
             max_patterns=max_patterns,
+            limits=Limits(seconds),
         )
 
 

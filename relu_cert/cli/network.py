@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from relu_cert.cli.emit import decide, recheck, require_ending, stem, write_file
-from relu_cert.cli.options import chosen_example, input_path, positive, read_data
+from relu_cert.cli.options import chosen_example, input_path, limits_of, positive, read_data
 from relu_cert.errors import UsageError
 from relu_cert.network import Conversion, Penalty, convert, penalty, read_network, write_network
 from relu_cert.network.record import readable_copy
@@ -50,6 +50,7 @@ def run(options: argparse.Namespace) -> int:
             output_bias=options.output_bias,
             max_patterns=options.max_patterns,
             target=target,
+            limits=limits_of(options),
         )
         if not options.no_verify:
             with stages.stage("verify"):
