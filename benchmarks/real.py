@@ -3,7 +3,7 @@
     python -m benchmarks.real --data DIR [--results FILE] [--sets blood,pima] [--ratios 0.5,0.1] [--seconds S]
                               [--starts N] [--widths 50,500] [--print]
     python -m benchmarks.real --bars [--data DIR] [--quick] [--no-list] ...
-    python -m benchmarks.real --growth [--most N]
+    python -m benchmarks.real --growth [--least N] [--most N]
 
 DIR holds NAME.csv for the UCI sets of the paper (a header, features, and last a label, 0 or 1). Labels become -1 and 1.
 Every certificate is re-checked together with its data. Times are processor times in one process after a warm-up that
@@ -359,12 +359,12 @@ def _percent(x: Fraction) -> str:
     return f"{ceil(x * 10**4) / 100:.2f}"
 
 
-def growth(most: int, seconds: float) -> None:
+def growth(least: int, most: int, seconds: float) -> None:
     """Gaussian data with more and more rows."""
     print("| d | n | neurons | nodes | leaves | gap | find s | verify s | file |\n|" + "---|" * 9)
     for d, sizes in GROWTH.items():
         for n in sizes:
-            if n <= most:
+            if least <= n <= most:
                 one = prove(Case(f"gaussian-{n}x{d}", Fraction(1, 10)), raw_data(f"gaussian-{n}x{d}", None), seconds)
                 cover = one.facts.dual.multipliers
                 nodes, leaves = (cover.nodes, cover.leaves) if isinstance(cover, Cover) else (0, 0)
@@ -418,6 +418,7 @@ def main() -> None:
     parser.add_argument("--print", action="store_true", help="print the figures of --results, and measure nothing")
     parser.add_argument("--bars", action="store_true", help="the lines with bars")
     parser.add_argument("--growth", action="store_true", help="more and more rows")
+    parser.add_argument("--least", type=int, default=0, help="rows of --growth")
     parser.add_argument("--most", type=int, default=10_000, help="rows of --growth")
     parser.add_argument("--quick", action="store_true", help="a few lines with bars")
     parser.add_argument("--sets", type=_names, help="only these, with commas between them")
@@ -431,7 +432,7 @@ def main() -> None:
     if not options.print:
         prove(Case("iris", Fraction(1, 10)), examples.path("iris").read_bytes(), 600.0)  # compiles
     if options.growth:
-        growth(options.most, options.seconds)
+        growth(options.least, options.most, options.seconds)
     elif options.bars:
         bars(options)
     else:
