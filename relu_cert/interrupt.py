@@ -11,6 +11,10 @@ INTERRUPTED = "the proof was interrupted"
 _asked = threading.Event()
 
 
+class Ended(KeyboardInterrupt):
+    """The second Ctrl-C."""
+
+
 def interrupted() -> bool:
     """Whether the present proof shall come to an end; long loops ask this as they look at the clock."""
     return _asked.is_set()
@@ -27,7 +31,7 @@ def interruptible() -> Iterator[None]:
 
     def ask(number: int, frame: object) -> None:
         if _asked.is_set():
-            raise KeyboardInterrupt
+            raise Ended
         _asked.set()
 
     signal.signal(signal.SIGINT, ask)

@@ -10,7 +10,7 @@ from typing import Any
 from relu_cert.cover.build import Done, Exhausted, Task, grow
 from relu_cert.cover.engine import DONE
 from relu_cert.cover.model import Limits
-from relu_cert.interrupt import interrupted
+from relu_cert.interrupt import Ended, interrupted
 
 
 @dataclass
@@ -52,6 +52,9 @@ class Processes:
         """Do all tasks; the first one in order that failed decides."""
         from joblib import Parallel, delayed
 
+        if interrupted():  # only what is quick is still done
+            yield from Serial(self.limits, self.deadline, self.told).run(tasks, violation)
+            return
         left = None if self.deadline is None else max(self.deadline - monotonic(), 0.0)
         work = Parallel(n_jobs=self.limits.jobs, return_as="generator")
         results = work(delayed(timed)(task, self.limits.nodes, violation, left) for task in tasks)
@@ -64,7 +67,9 @@ class Processes:
                 yield done
                 if interrupted():
                     break
-        except Exception:  # Ctrl-C ends the processes, too, and joblib complains of that in several ways
+        except Ended:
+            raise
+        except (Exception, KeyboardInterrupt):  # Ctrl-C ends the processes, too, and they say so in several ways
             if not interrupted():
                 raise
         if number:

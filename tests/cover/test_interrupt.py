@@ -74,6 +74,38 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.usefixtures("interruptible")
+def test_an_interrupt_of_several_processes(tmp_path: Path) -> None:
+    """Ctrl-C on a terminal reaches the whole group: the processes end, the program answers with what it has."""
+    raw = gaussian(80, 8)
+    (tmp_path / "d.csv").write_bytes(raw)
+    command = [sys.executable, "-m", "relu_cert", "check", "d.csv", "--seconds", "3000", "--lambda-ratio", "1/5"]
+    process = subprocess.Popen(
+        [*command, "--jobs", "2", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        cwd=tmp_path,
+        start_new_session=True,
+    )
+    said = ""
+    try:
+        assert process.stderr is not None
+        while " prove " not in said:
+            said = process.stderr.readline()
+            assert said, "it ended before it was interrupted"
+        os.killpg(process.pid, signal.SIGINT)
+        out, _ = process.communicate(timeout=120)
+    finally:
+        process.kill()
+    assert process.returncode == 0
+    found = json.loads(out)
+    assert found["interrupted"] is True and Fraction(found["value"]["lower"]) > 0
+    verify.check((tmp_path / "d.cert.json").read_bytes(), raw)
+
+
 @pytest.mark.usefixtures("interruptible")
 def test_a_second_interrupt_ends_it() -> None:
     """The first one is heard, the second one is a KeyboardInterrupt; afterwards all is as before."""
