@@ -13,6 +13,7 @@ from fractions import Fraction
 from time import monotonic
 
 import numpy as np
+from flint import fmpz_mat
 
 from relu_cert.cover.build import Exhausted
 from relu_cert.cover.engine import Floats
@@ -191,16 +192,16 @@ def _many_features(asked: _Asked, frame: Floats) -> Facts:
 def exact_network(network: Network, neurons: Sequence[tuple[int, Vector]]) -> Primal:
     """The neurons with bounds of their norms and their fit, in integers as long as it goes."""
     N, q = network.integers
-    total = [Fraction(0)] * len(N)
-    found = []
-    for xi, w in neurons:
-        (u,), p = scaled_rows([w])
-        heights = [sum(a * b for a, b in zip(z, u, strict=True)) for z in N]
-        for k, h in enumerate(heights):
-            if h > 0:
-                total[k] += Fraction(xi * h, p * q)
+    if not neurons:
+        return Primal((), (Fraction(0),) * len(N))
+    U, p = scaled_rows([w for _, w in neurons])
+    total, found = [0] * len(N), []
+    products = (fmpz_mat(U) * fmpz_mat(N).transpose()).tolist()
+    for (xi, w), row in zip(neurons, products, strict=True):
+        heights = [int(h) for h in row]
+        total = [t + xi * h if h > 0 else t for t, h in zip(total, heights, strict=True)]
         found.append(ExactNeuron(xi, w, norm_upper(w, NORM_BITS), pattern=bit_string([h >= 0 for h in heights])))
-    return Primal(tuple(found), tuple(total))
+    return Primal(tuple(found), tuple(Fraction(t, p * q) for t in total))
 
 
 def _neurons(trained: Trained | None, frame: Floats) -> tuple[tuple[int, Vector], ...]:
