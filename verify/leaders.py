@@ -142,7 +142,7 @@ def check_cell(data: Rows, theta: Integers, lam: Fraction, centres: int, i: int,
     `theta` is xi theta, summed over equal rows; lambda and all numbers are in units of unit / q.
     """
     fields = node.record("nu", "rows", "p", "q", "normals", "excess", "squares", "leaders")
-    nu = single(fields["nu"])
+    (nu,) = integers(fields["nu"], 1)
     count = len(theta)
     load = [0] * count
     rows = named(data, fields["rows"])
@@ -177,7 +177,7 @@ def check_cell(data: Rows, theta: Integers, lam: Fraction, centres: int, i: int,
         known = entries.get(k)
         if known is None:
             if a and any(data.rows[k]):
-                raise fields["leaders"].reject(f"an entry for row {name(data, k)}, where {show(a)} is left", "none")
+                raise fields["leaders"].reject(f"an entry for row {[*data.names][k]}, where {show(a)} is left", "none")
             continue
         c.append(known.c)
         v.append(combined(data, count, i, {k: a}, known.weights))
@@ -203,7 +203,7 @@ def read_leader(data: Rows, centres: int, i: int, node: Node) -> tuple[int, Lead
     l = fields["row"].index(len(data.place))
     if l not in data.names:
         raise fields["row"].reject("the first of its equal rows")
-    c = single(fields["c"])
+    (c,) = integers(fields["c"], 1)
     if c <= 0:
         raise fields["c"].reject("an integer > 0")
     near = named(data, fields["near"])
@@ -332,11 +332,6 @@ def nonnegative(node: Node, length: int) -> Integers:
     return numbers
 
 
-def single(node: Node) -> int:
-    """One integer."""
-    return integers(node, 1)[0]
-
-
 def named(data: Rows, node: Node) -> Integers:
     """Places of rows that are the first of their equal rows, ascending."""
     rows = node.ascending(len(data.place))
@@ -344,8 +339,3 @@ def named(data: Rows, node: Node) -> Integers:
         if k not in data.names:
             raise node.reject("the first of equal rows", str(k))
     return [data.names[k] for k in rows]
-
-
-def name(data: Rows, place: int) -> int:
-    """The first row of a class of equal rows."""
-    return next(k for k, at in data.names.items() if at == place)
