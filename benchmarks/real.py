@@ -266,13 +266,20 @@ class Results:
         return self.found[key]
 
 
-def measure(name: str, ratio: str, options: argparse.Namespace, results: Results) -> None:
-    """All figures of one line, each as soon as it is there."""
+def proof(name: str, ratio: str, options: argparse.Namespace, results: Results) -> Record:
+    """The proved interval of one line."""
     raw = raw_data(name, options.data)
-    data = read_csv_bytes(raw, f"{name}.csv")
-    known = results.once(
-        name, ratio, "proved", lambda: _proved(prove(Case(name, Fraction(ratio)), raw, options.seconds))
-    )
+
+    def found() -> Record:
+        return _proved(prove(Case(name, Fraction(ratio)), raw, options.seconds))
+
+    return results.once(name, ratio, "proved", found)
+
+
+def measure(name: str, ratio: str, options: argparse.Namespace, results: Results) -> None:
+    """What the methods of one line reach, each as soon as it is there."""
+    data = read_csv_bytes(raw_data(name, options.data), f"{name}.csv")
+    known = proof(name, ratio, options, results)
     lam, lower = Fraction(known["lambda"]), Fraction(known["lower"])
 
     def judged(found: Neurons) -> float:
@@ -439,9 +446,10 @@ def main() -> None:
         if not options.print:
             if options.data is None:
                 parser.error("the sets need --data")
-            for ratio in options.ratios or RATIOS:
-                for name in options.sets or UCI:
-                    measure(name, ratio, options, results)
+            for stage in (proof, measure):
+                for ratio in options.ratios or RATIOS:
+                    for name in options.sets or UCI:
+                        stage(name, ratio, options, results)
         print("\n".join(table(results, options.widths)))
 
 

@@ -37,6 +37,7 @@ DEFAULT_SECONDS = 60.0
 MOST_COLUMNS, MOST_ROWS = 16, 2**14  # of data for a cover: what the checker takes
 EASY, HARD = 6, 9  # ranks up to which the cover may take most of the time, and from which on it is tried for a little
 NORM_BITS = 300
+LEADERS = 0.2  # of the time, at least, even where the cover took more than its share
 TRAINING = 0.35  # of the time, at most, for a network with many features
 LambdaChooser = Callable[[LambdaMax], Fraction]
 
@@ -51,6 +52,7 @@ class _Asked:
     gap: Fraction
     limits: Limits
     tell: Tell
+    seconds: float
     until: float
 
     @property
@@ -83,7 +85,7 @@ class _Asked:
             self.tell(Moment("leaders", len(neurons), bound=float(found.lower)))
 
         given = [Neuron(xi, w) for xi, w in neurons]
-        seconds = max(self.left, 5.0)
+        seconds = max(self.left, LEADERS * self.seconds, 5.0)
         return find_leaders(self.network.Z, self.problem.y, lam, given, seconds, logistic=self.logistic, tell=told)
 
 
@@ -99,21 +101,21 @@ def optimum_without_list(
     if network is None:
         raise ValueError("covers and leaders are about networks")
     seconds = DEFAULT_SECONDS if limits.seconds is None else limits.seconds
-    asked = _Asked(problem, network, choice, gap, limits, tell, monotonic() + seconds)
+    asked = _Asked(problem, network, choice, gap, limits, tell, seconds, monotonic() + seconds)
     frame = _row_space(network.Z)
     few = 0 < len(frame) <= MOST_DIRECTIONS and len(network.Z[0]) <= MOST_COLUMNS and len(network.Z) <= MOST_ROWS
     given = setting(network.Z, problem.y) if few else None
     if given is None or len(given.data.basis) > MOST_DIRECTIONS:  # the latter: more than floats see
         facts = _many_features(asked, frame)
     else:
-        facts = _few_features(asked, given, seconds)
+        facts = _few_features(asked, given)
     return replace(facts, unsettled=INTERRUPTED) if interrupted() and facts.unsettled else facts
 
 
-def _few_features(asked: _Asked, given: Setting, seconds: float) -> Facts:
+def _few_features(asked: _Asked, given: Setting) -> Facts:
     """A cover, and the leaders where it leaves a gap."""
     pulled = replace(given, y=asked.pull)
-    top = prove_lambda_max(pulled, replace(asked.limits, seconds=min(seconds, 20.0)))
+    top = prove_lambda_max(pulled, replace(asked.limits, seconds=min(asked.seconds, 20.0)))
     lam = asked.choice(top if top.least is None else replace(top, squared=top.least))
     if not top.exact:  # nothing is claimed of lambda >= lambda_max without a proof of it
         top = replace(top, squared=max(top.squared, 2 * lam * lam))
