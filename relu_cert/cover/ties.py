@@ -237,6 +237,93 @@ def near_direction(data: Data, weights: Weights, u: Floats, tolerance: float) ->
     return found
 
 
+def pieces_near(data: Data, weights: Weights, xi: int, u: Floats, radius: float) -> list[Tie]:
+    """The pieces around u, one for each side of the convex lines near it if they are few."""
+    at = float_lines(data.lines) @ u / np.linalg.norm(u)
+    convex = [c for c in np.flatnonzero(np.abs(at) < radius).tolist() if weights.w[c] > 0]
+    if len(convex) > MOST_SIDES:
+        convex = []  # only the sides on which u lies
+    found = []
+    for signs in product((1.0, -1.0), repeat=len(convex)):
+        here = at.copy()
+        here[convex] = np.array(signs) * np.abs(at[convex])
+        try:
+            found.append(_piece_near(data, weights, xi, here, radius))
+        except Untied:
+            continue
+    return found
+
+
+def _piece_near(data: Data, weights: Weights, xi: int, at: Floats, radius: float) -> Tie:
+    """The piece on the sides of the heights: v is the shortest vector that the shares of the lines near u allow, so
+    that the bound is the best on this side; |v| may be less than lambda."""
+    lines, lam = data.lines, float(data.lam)
+    near = np.array([c for c in np.flatnonzero(np.abs(at) < radius).tolist() if weights.w[c]], dtype=np.int64)
+    side = [1 if h > 0 else -1 for h in at]
+    for c in near:
+        side[c] = 0
+    base = np.array([float(Fraction(x, weights.unit)) for x in dual_vector(weights, side)]) / lam
+    columns = np.array([[float(Fraction(weights.w[c] * x, weights.unit)) for x in lines.rows[c]] for c in near]) / lam
+    columns = columns.reshape(len(near), lines.D)
+    lengths = np.linalg.norm(columns, axis=1)
+    convex = np.array([weights.w[c] > 0 for c in near], dtype=bool)
+    up = at[near] > 0
+    lowest = np.where(convex, np.where(up, 1.0, -np.inf), 0.0) * lengths
+    highest = np.where(convex, np.where(up, np.inf, 0.0), 1.0) * lengths
+    inside = np.zeros(0, dtype=np.int64)
+    if len(near):
+        share = lsq_linear((columns / lengths[:, None]).T, -base, (lowest, highest), "bvls", 1e-15, max_iter=1000).x
+        inside = near[(share > lowest) & (share < highest)]
+        for c, s in zip(near[share >= highest].tolist(), share[share >= highest], strict=True):
+            side[c] = 1 if s > 0 else -1
+        for c, s in zip(near[share <= lowest].tolist(), share[share <= lowest], strict=True):
+            side[c] = 1 if s > 0 else -1
+    basis = face_basis(data, inside.tolist())
+    if not basis:
+        raise Untied("the lines near a tie meet in 0 only")
+    return piece_on(data, weights, xi, basis, side)
+
+
+def piece_on(data: Data, weights: Weights, xi: int, basis: Sequence[Row], side: Sequence[int]) -> Tie:
+    """The piece whose v is the projection on a face of the sum of the lines that are on, exactly."""
+    v = dual_vector(weights, side)
+    u = projection(basis, v)
+    if not any(u):
+        raise Untied("the gradient vanishes on a face")
+    signs = [(h > 0) - (h < 0) for h in heights(weights, u)]
+    tight = [c for c, s in enumerate(signs) if s == 0 and weights.w[c]]
+    if any(s and s != t for s, t, w in zip(side, signs, weights.w, strict=True) if t and w):
+        raise Untied("the best direction of a piece lies outside of it")
+    column = fmpq_mat(fmpz_mat([[x] for x in v]))
+    B = fmpq_mat(fmpz_mat([list(b) for b in basis]))
+    goal = B.transpose() * (B * B.transpose()).solve(B * column) - column  # sum of share w p over the free, times unit
+    shares = {c: fmpq(1 if side[c] > 0 else 0) for c in tight if side[c]}
+    chosen: list[list[int]] = []
+    free = []
+    for c in tight:
+        row = [weights.w[c] * p for p in data.lines.rows[c]]
+        if side[c]:
+            continue
+        if fmpz_mat([*chosen, row]).rank() > len(chosen):
+            chosen.append(row)
+            free.append(c)
+        else:
+            raise Untied("the shares of a piece are not determined")
+    if free:
+        A = fmpq_mat(fmpz_mat(chosen))
+        for c, share in zip(free, (A * A.transpose()).solve(A * goal).entries(), strict=True):
+            shares[c] = share
+    for c in tight:
+        low, high = (None, None) if weights.w[c] > 0 else (0, 1)
+        if low is not None and not low <= shares[c] <= high:
+            raise Untied("a share of a piece leaves [0, 1]")
+    new = tuple(Fraction(int(shares[c].p), int(shares[c].q)) for c in tight)
+    both = tuple(
+        (1 if shares[c] >= 1 else -1) if c in shares and weights.w[c] > 0 else s for c, s in enumerate(signs)
+    )
+    return Tie(xi, u, both, new)
+
+
 def projection(basis: Sequence[Row], v: Sequence[int]) -> Row:
     """The projection of v on the span of the basis, as integers."""
     B = fmpz_mat([list(b) for b in basis])
