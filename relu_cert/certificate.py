@@ -291,7 +291,10 @@ def _optimal_set(problem: Problem, found: OptimalSet) -> dict[str, Any]:
     return (
         {
             "lift": matrix(found.lift),
-            "classes": [_class(problem, one) for one in (found.out if isinstance(found.out, tuple) else found.classes)],
+            "classes": [
+                None if one is None else _class(problem, one)
+                for one in (found.out if isinstance(found.out, tuple) else found.classes)
+            ],
             "sigma": number(found.sigma),
             "masses": vector(found.masses),
             "split": vector(found.split),

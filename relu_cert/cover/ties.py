@@ -28,6 +28,7 @@ SHARE_BITS = 240
 SHORT_BITS = 48
 FEW_SIDES = 2  # convex lines through a ray with which its pieces are told apart
 MOST_SIDES = 4
+INSIDE = 0.999  # of the part of a plane on which the pattern stays the same
 
 
 class Untied(Exception):
@@ -80,9 +81,11 @@ def ties_at(data: Data, weights: Weights, xi: int, u: Row) -> list[Tie]:
     if len(basis) == 1 and len(convex) > FEW_SIDES:
         ray = basis[0] if sum(a * b for a, b in zip(basis[0], u, strict=True)) > 0 else tuple(-x for x in basis[0])
         return [Tie(xi, ray, side, None)]
-    if len(convex) > MOST_SIDES:
-        raise Untied("a tie lies on many convex lines, and its lines do not fix it")
     short = shortened(data, weights, u, side, kinks)
+    if len(basis) == 2 and len(convex) > MOST_SIDES:
+        return [Tie(xi, short, side, None)]
+    if len(convex) > MOST_SIDES:
+        raise Untied("a tie lies on many convex lines, and its lines fix neither a ray nor a plane")
     found = []
     for signs in product((1, -1), repeat=len(convex)):
         chosen = dict(zip(convex, signs, strict=True))
@@ -210,15 +213,29 @@ def exact_shares(data: Data, weights: Weights, tie: Tie) -> Tie:
 
 
 def longest_squared(data: Data, weights: Weights, tie: Tie) -> Fraction:
-    """|v|^2 of a neuron, kappa^2 of a ray."""
+    """|v|^2 of a neuron; of a ray or plane that of the gradient on it."""
     if tie.shares is None:
-        return value_squared(weights, tie.u)
+        return gradient_squared(data, weights, tie)
+    return piece_squared(weights, tie)
+
+
+def piece_squared(weights: Weights, tie: Tie) -> Fraction:
+    """|v|^2 of a tie with shares."""
     tight = tight_lines(weights, tie)
     side = [0 if c in tight else s for c, s in enumerate(tie.side)]
     v = [Fraction(x, weights.unit) for x in dual_vector(weights, side)]
-    for c, s in zip(tight, tie.shares, strict=True):
+    for c, s in zip(tight, tie.shares or (), strict=True):
         v = [x + s * Fraction(weights.w[c] * p, weights.unit) for x, p in zip(v, weights.lines.rows[c], strict=True)]
     return sum((x * x for x in v), Fraction(0))
+
+
+def gradient_squared(data: Data, weights: Weights, tie: Tie) -> Fraction:
+    """The square of the gradient on the face of the lines through u: of its projection on that face."""
+    kinks = [c for c, s in enumerate(tie.side) if s == 0]
+    B = fmpz_mat([list(b) for b in face_basis(data, kinks)])
+    right = fmpq_mat(B * fmpz_mat([[x] for x in dual_vector(weights, tie.side)]))
+    square = (right.transpose() * fmpq_mat(B * B.transpose()).solve(right)).entries()[0]
+    return Fraction(int(square.p), int(square.q)) / weights.unit**2
 
 
 def near_direction(data: Data, weights: Weights, u: Floats, tolerance: float) -> Row:
@@ -313,14 +330,10 @@ def piece_on(data: Data, weights: Weights, xi: int, basis: Sequence[Row], side: 
         A = fmpq_mat(fmpz_mat(chosen))
         for c, share in zip(free, (A * A.transpose()).solve(A * goal).entries(), strict=True):
             shares[c] = share
-    for c in tight:
-        low, high = (None, None) if weights.w[c] > 0 else (0, 1)
-        if low is not None and not low <= shares[c] <= high:
-            raise Untied("a share of a piece leaves [0, 1]")
+    if any(weights.w[c] < 0 and not 0 <= shares[c] <= 1 for c in tight):
+        raise Untied("a share of a piece leaves [0, 1]")
     new = tuple(Fraction(int(shares[c].p), int(shares[c].q)) for c in tight)
-    both = tuple(
-        (1 if shares[c] >= 1 else -1) if c in shares and weights.w[c] > 0 else s for c, s in enumerate(signs)
-    )
+    both = tuple((1 if shares[c] >= 1 else -1) if c in shares and weights.w[c] > 0 else s for c, s in enumerate(signs))
     return Tie(xi, u, both, new)
 
 
@@ -338,7 +351,31 @@ def projection(basis: Sequence[Row], v: Sequence[int]) -> Row:
     return tuple(x // g for x in numerators)
 
 
-def engine_ties(ties: Sequence[Tie], weights: Weights, side: Side, xi: int, doubts: Sequence[int]) -> EngineTies:
+def _plane(data: Data, weights: Weights, side: Side, tie: Tie) -> tuple[Floats, tuple[float, float], Floats]:
+    """The unit vector of a tie's plane that is orthogonal to u (0 for a ray), how far the pattern of u goes along it,
+    and the gradient on the ray or plane over lambda."""
+    frame = side.frame
+    u = frame @ unit(tie.u)
+    kinks = [c for c, s in enumerate(tie.side) if s == 0]
+    basis = [frame @ unit(b) for b in face_basis(data, kinks)]
+    v = side.c0 + side.P[[tie.side[c] > 0 for c in weights.convex]].sum(axis=0)
+    v = v - side.N[[tie.side[c] > 0 for c in weights.concave]].sum(axis=0)
+    if len(basis) != 2:
+        return np.zeros(len(u)), (0.0, 0.0), (v @ u) * u
+    parts = [b - (b @ u) * u for b in basis]
+    across = max(parts, key=lambda x: float(x @ x))
+    across = across / np.linalg.norm(across)
+    rows = float_lines(data.lines) @ frame.T
+    others = [c for c, s in enumerate(tie.side) if s and weights.w[c]]
+    at, slope = rows[others] @ u, rows[others] @ across
+    ends = -at[slope != 0.0] / slope[slope != 0.0]
+    low, high = max(ends[ends < 0], default=-2.0), min(ends[ends > 0], default=2.0)
+    return across, (INSIDE * float(low), INSIDE * float(high)), (v @ u) * u + (v @ across) * across
+
+
+def engine_ties(
+    data: Data, ties: Sequence[Tie], weights: Weights, side: Side, xi: int, doubts: Sequence[int]
+) -> EngineTies:
     """The ties of one sign for the engine."""
     d = len(side.frame)
     here = [(i, t) for i, t in enumerate(ties) if t.xi == xi]
@@ -350,6 +387,8 @@ def engine_ties(ties: Sequence[Tie], weights: Weights, side: Side, xi: int, doub
     on = sides[:, : len(convex)] > 0
     a = np.array([side.c0 + side.P[np.flatnonzero(s)].sum(axis=0) for s in on]).reshape(-1, d)
 
+    planes = [_plane(data, weights, side, tie) for _, tie in rays]
+
     def through(lines: list[int]) -> np.ndarray:
         found = [[t.side[c] == 0 for c in lines] for _, t in rays]
         return np.array(found, dtype=np.uint8).reshape(len(rays), len(lines))
@@ -359,6 +398,9 @@ def engine_ties(ties: Sequence[Tie], weights: Weights, side: Side, xi: int, doub
         side=sides,
         names=np.array([i for i, _ in pieces], dtype=np.int64),
         ray=np.ascontiguousarray(np.array([side.frame @ unit(t.u) for _, t in rays]).reshape(-1, d)),
+        across=np.ascontiguousarray(np.array([across for across, _, _ in planes]).reshape(-1, d)),
+        span=np.array([span for _, span, _ in planes]).reshape(-1, 2),
+        c=np.ascontiguousarray(np.array([c for _, _, c in planes]).reshape(-1, d)),
         ray_P=through(convex),
         ray_N=through(concave),
         ray_names=np.array([i for i, _ in rays], dtype=np.int64),

@@ -200,7 +200,7 @@ class OptimalSet:
 
     lift: Matrix
     classes: tuple[NeuronClass, ...]
-    out: PieceMultipliers | tuple[NeuronClass, ...]
+    out: PieceMultipliers | tuple[NeuronClass | None, ...]
     groups: tuple[tuple[int, ...], ...]
     sigma: Fraction
     masses: Vector
