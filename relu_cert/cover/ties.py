@@ -28,6 +28,7 @@ SHARE_BITS = 240
 SHORT_BITS = 48
 FEW_SIDES = 2  # convex lines through a ray with which its pieces are told apart
 MOST_SIDES = 4
+MOST_STEPS = 300
 INSIDE = 0.999  # of the part of a plane on which the pattern stays the same
 
 
@@ -274,67 +275,72 @@ def pieces_near(data: Data, weights: Weights, xi: int, u: Floats, radius: float)
 def _piece_near(data: Data, weights: Weights, xi: int, at: Floats, radius: float) -> Tie:
     """The piece on the sides of the heights: v is the shortest vector that the shares of the lines near u allow, so
     that the bound is the best on this side; |v| may be less than lambda."""
-    lines, lam = data.lines, float(data.lam)
-    near = np.array([c for c in np.flatnonzero(np.abs(at) < radius).tolist() if weights.w[c]], dtype=np.int64)
+    near = [c for c in np.flatnonzero(np.abs(at) < radius).tolist() if weights.w[c]]
     side = [1 if h > 0 else -1 for h in at]
-    for c in near:
-        side[c] = 0
-    base = np.array([float(Fraction(x, weights.unit)) for x in dual_vector(weights, side)]) / lam
-    columns = np.array([[float(Fraction(weights.w[c] * x, weights.unit)) for x in lines.rows[c]] for c in near]) / lam
-    columns = columns.reshape(len(near), lines.D)
-    lengths = np.linalg.norm(columns, axis=1)
-    convex = np.array([weights.w[c] > 0 for c in near], dtype=bool)
-    up = at[near] > 0
-    lowest = np.where(convex, np.where(up, 1.0, -np.inf), 0.0) * lengths
-    highest = np.where(convex, np.where(up, np.inf, 0.0), 1.0) * lengths
-    inside = np.zeros(0, dtype=np.int64)
-    if len(near):
-        share = lsq_linear((columns / lengths[:, None]).T, -base, (lowest, highest), "bvls", 1e-15, max_iter=1000).x
-        inside = near[(share > lowest) & (share < highest)]
-        for c, s in zip(near[share >= highest].tolist(), share[share >= highest], strict=True):
-            side[c] = 1 if s > 0 else -1
-        for c, s in zip(near[share <= lowest].tolist(), share[share <= lowest], strict=True):
-            side[c] = 1 if s > 0 else -1
-    basis = face_basis(data, inside.tolist())
-    if not basis:
-        raise Untied("the lines near a tie meet in 0 only")
-    return piece_on(data, weights, xi, basis, side)
-
-
-def piece_on(data: Data, weights: Weights, xi: int, basis: Sequence[Row], side: Sequence[int]) -> Tie:
-    """The piece whose v is the projection on a face of the sum of the lines that are on, exactly."""
-    v = dual_vector(weights, side)
-    u = projection(basis, v)
-    if not any(u):
-        raise Untied("the gradient vanishes on a face")
+    u, shares = shortest(weights, side, near)
     signs = [(h > 0) - (h < 0) for h in heights(weights, u)]
-    tight = [c for c, s in enumerate(signs) if s == 0 and weights.w[c]]
-    if any(s and s != t for s, t, w in zip(side, signs, weights.w, strict=True) if t and w):
+    if any(t and s != t for c, (s, t) in enumerate(zip(side, signs, strict=True)) if weights.w[c] and c not in shares):
         raise Untied("the best direction of a piece lies outside of it")
-    column = fmpq_mat(fmpz_mat([[x] for x in v]))
-    B = fmpq_mat(fmpz_mat([list(b) for b in basis]))
-    goal = B.transpose() * (B * B.transpose()).solve(B * column) - column  # sum of share w p over the free, times unit
-    shares = {c: fmpq(1 if side[c] > 0 else 0) for c in tight if side[c]}
-    chosen: list[list[int]] = []
-    free = []
+    tight = [c for c, t in enumerate(signs) if t == 0 and weights.w[c]]
+    if not any(u) or any(c not in shares for c in tight):
+        raise Untied("a piece reaches a line that is not near")
     for c in tight:
-        row = [weights.w[c] * p for p in data.lines.rows[c]]
-        if side[c]:
+        if weights.w[c] > 0:
+            signs[c] = 1 if shares[c] >= 1 else -1
+    return Tie(xi, u, tuple(signs), tuple(Fraction(int(shares[c].p), int(shares[c].q)) for c in tight))
+
+
+def shortest(weights: Weights, side: Sequence[int], near: Sequence[int]) -> tuple[Row, dict[int, fmpq]]:
+    """min |c0 + sum over lines on of w p + sum over the lines near of share w p|, shares in [0, 1] of concave lines and
+    on their side of [0, 1] of convex ones, by an exact active set: a multiple of the vector, and the shares."""
+    rows, w = weights.lines.rows, weights.w
+    share = {c: fmpq(1 if side[c] > 0 else 0) for c in near}
+    low = {c: None if w[c] > 0 and side[c] < 0 else (1 if w[c] > 0 else 0) for c in near}
+    high = {c: None if w[c] > 0 and side[c] > 0 else (0 if w[c] > 0 else 1) for c in near}
+    base = dual_vector(weights, [0 if c in share else s for c, s in enumerate(side)])
+    row = {c: [w[c] * x for x in rows[c]] for c in near}
+    length = {c: sum(x * x for x in rows[c]) for c in near}
+    free: list[int] = []
+    for _ in range(MOST_STEPS):
+        fixed = list(base)
+        for c in near:
+            if c not in free and share[c]:
+                fixed = [x + int(share[c]) * y for x, y in zip(fixed, row[c], strict=True)]
+        goal = dict[int, fmpq]()
+        if free:
+            A = fmpz_mat([row[c] for c in free])
+            right = fmpq_mat(A * fmpz_mat([[-x] for x in fixed]))
+            goal = dict(zip(free, fmpq_mat(A * A.transpose()).solve(right).entries(), strict=True))
+        step, stop = fmpq(1), -1
+        for c, to in goal.items():
+            for bound in (low[c], high[c]):
+                if bound is not None and (to < bound if bound == low[c] else to > bound):
+                    part = (bound - share[c]) / (to - share[c])
+                    if part < step:
+                        step, stop, end = part, c, bound
+        for c, to in goal.items():
+            share[c] += step * (to - share[c])
+        if stop >= 0:
+            share[stop] = fmpq(end)
+            free.remove(stop)
             continue
-        if fmpz_mat([*chosen, row]).rank() > len(chosen):
-            chosen.append(row)
-            free.append(c)
-        else:
-            raise Untied("the shares of a piece are not determined")
-    if free:
-        A = fmpq_mat(fmpz_mat(chosen))
-        for c, share in zip(free, (A * A.transpose()).solve(A * goal).entries(), strict=True):
-            shares[c] = share
-    if any(weights.w[c] < 0 and not 0 <= shares[c] <= 1 for c in tight):
-        raise Untied("a share of a piece leaves [0, 1]")
-    new = tuple(Fraction(int(shares[c].p), int(shares[c].q)) for c in tight)
-    both = tuple((1 if shares[c] >= 1 else -1) if c in shares and weights.w[c] > 0 else s for c, s in enumerate(signs))
-    return Tie(xi, u, both, new)
+        q = 1
+        for c in free:
+            q = q * int(share[c].q) // gcd(q, int(share[c].q))
+        v = [q * x for x in fixed]
+        for c in free:
+            v = [x + int(share[c] * q) * y for x, y in zip(v, row[c], strict=True)]
+        g = gcd(*v) or 1
+        v = [x // g for x in v]
+        worst, new = 0, -1
+        for c in near:
+            h = sum(a * b for a, b in zip(rows[c], v, strict=True))
+            if c not in free and (h < 0 if share[c] == 1 else h > 0) and h * h > worst * length[c]:
+                worst, new = h * h // length[c], c
+        if new < 0:
+            return tuple(v), share
+        free.append(new)
+    raise Untied("the shortest vector of a piece was not found")
 
 
 def projection(basis: Sequence[Row], v: Sequence[int]) -> Row:
