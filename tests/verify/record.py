@@ -1,13 +1,14 @@
-"""Writes the corpus of files: python -m tests.verify.record [TEST ...]
+"""Writes the corpus of files: python -m tests.verify.record [--kinds K,K] [TEST ...]
 
 The tests run as usual, and what they give to the checker is noted: certificates, raw data, networks, and what becomes
 of them. From that a few accepted and more rejected certificates are chosen for each kind of evidence that is met, small
 ones, and those that are rejected for different reasons. They are files, so that any other checker can be scored on
-them: tests/verify/corpus/README.md. Only when the format changes must they be written again.
+them: tests/verify/corpus/README.md. Only when the format changes must they be written again, all or some kinds.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 import sys
@@ -27,6 +28,7 @@ CORPUS = Path(__file__).with_name("corpus")
 TESTS = ("tests/verify", "tests/claims", "tests/path", "tests/network/test_claims.py", "tests/variants")
 LARGEST = 120_000
 ACCEPTED, REJECTED, RATIO = 6, 14, 1.4
+NAMED, MANY = ("leaders", "cover", "cover_set", "cover_lambda_max", "frame"), 100  # all the rejected
 PLAIN = ("lambda_max", "primal", "dual", "value", "fit")
 # The kinds of evidence, the one that rests on most first; a certificate is of the first kind that it has.
 KINDS = (
@@ -115,14 +117,18 @@ def chosen(seen: Sequence[Seen]) -> dict[str, tuple[list[Seen], list[Seen]]]:
     for one in sorted(seen, key=lambda one: (len(one.text), one.text)):
         kind = kind_of(one)
         good, bad = kinds.setdefault(kind, ([], []))
-        of = "" if one.place else str(re.findall(rb'"(?:model|Z|objective)": (?:"[^"]*"|.{24})', one.text))
+        of = (
+            one.test * (kind in NAMED and kind != "frame")
+            if one.place
+            else str(re.findall(rb'"(?:model|Z|objective)": (?:"[^"]*"|.{24})', one.text))
+        )
         way = (kind, of + re.sub(r"found .*|[-0-9./e]+", "", one.said))
         if way in ways:
             continue
         if not one.place and len(good) < ACCEPTED and re.search("PROVED|REFUTED", one.said):
             good.append(one)
             ways.add(way)
-        if one.place and len(bad) < (REJECTED if kind != "frame" else 60):
+        if one.place and len(bad) < (MANY if kind in NAMED else REJECTED):
             bad.append(one)
             ways.add(way)
     return {kind: (good[: int(len(bad) / RATIO)], bad) for kind, (good, bad) in kinds.items()}
@@ -153,11 +159,17 @@ def write(kinds: dict[str, tuple[list[Seen], list[Seen]]]) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the tests, and write the corpus."""
+    parser = argparse.ArgumentParser(prog="python -m tests.verify.record", description="Write the corpus.")
+    parser.add_argument("--kinds", help="these kinds of evidence only, with commas between them")
+    parser.add_argument("tests", nargs="*", default=list(TESTS))
+    options = parser.parse_args(argv)
     recorder = Recorder()
     verify.certificate.read = recorder.read  # type: ignore[assignment]
-    code = pytest.main(["-q", "-p", "no:cacheprovider", *(argv or TESTS)], plugins=[recorder])
+    code = pytest.main(["-q", "-p", "no:cacheprovider", *options.tests], plugins=[recorder])
     verify.certificate.read = recorder.original
     kinds = chosen(list(recorder.seen.values()))
+    if options.kinds is not None:
+        kinds = {kind: kinds[kind] for kind in options.kinds.split(",")}
     write(kinds)
     for kind, (good, bad) in sorted(kinds.items()):
         print(f"{kind:<14} {len(good):>3} accepted {len(bad):>3} rejected")
@@ -165,4 +177,4 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())
