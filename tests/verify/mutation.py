@@ -244,12 +244,14 @@ def attempt(mutant: Mutant, tests: Sequence[Known], order: Sequence[int], writer
         os.setpgid(0, 0)
         for stream in (1, 2):
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
-        signal.signal(signal.SIGPROF, signal.SIG_DFL)
+        for stop in (signal.SIGPROF, signal.SIGALRM):
+            signal.signal(stop, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         function_of(module_of(mutant.file), mutant.function).__code__ = mutated(mutant)
         forget()
         for k in order:
             signal.setitimer(signal.ITIMER_PROF, 5 + 20 * tests[k].seconds)
+            signal.alarm(60 + int(100 * tests[k].seconds))  # for those that wait
             if any(report.failed for report in runtestprotocol(tests[k].item, log=False, nextitem=None)):
                 said = str(k)
                 break

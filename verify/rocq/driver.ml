@@ -313,6 +313,7 @@ let read_leaders d n p =
   expect "end";
   let c = { d_theta = theta; d_tden = tden; d_lown = lown; d_lowd = lowd; d_G = g; d_E = e; d_R = r;
             d_pos = pos; d_neg = neg } in
+  if written then Written.leaders c;
   Printf.printf "lower %s %s %s\n%!" (Int.to_string lown) (Int.to_string lowd) (said (check_leaders p c))
 
 let () =
