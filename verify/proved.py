@@ -7,8 +7,6 @@ A certificate with the fact `cover` or `leaders` is needed: these speak of all n
 
 from __future__ import annotations
 
-import base64
-import lzma
 import re
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,6 +20,7 @@ from typing import Any
 from flint import fmpq_mat, fmpz_mat
 
 from verify.cover.lines import coarse, lines_of, weights_of
+from verify.cover.tree import stream
 from verify.data import compare
 from verify.errors import Declined, Rejected, Usage
 from verify.input import read_input
@@ -34,7 +33,7 @@ SIGNS = {"+": 1, "-": -1}
 STREAMS = ("codes", "multipliers", "data", "rows")
 WEIGHT_BITS, BOUND_BITS, EXTRA_BITS, ROOT_BITS = 300, 280, 64, 96
 MOST_DIGITS, MOST_CLASSES, UNIT_BITS = 300, 64, 40
-UNREADABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, lzma.LZMAError)
+UNREADABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 Integers = list[int]
 
 
@@ -496,7 +495,7 @@ def complement(basis: Sequence[Sequence[int]], d: int) -> list[Integers]:
 
 def unpacked(text: str) -> str:
     """base64 of an xz stream, in hexadecimal; - for nothing."""
-    return lzma.decompress(base64.b64decode(text)).hex() or "-"
+    return stream(Node(text, None, "stream")).hex() or "-"
 
 
 def theta_of(problem: Problem, neurons: Sequence[tuple[int, Vector]], stated: str | dict[str, Any]) -> Vector:
