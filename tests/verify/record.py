@@ -1,9 +1,10 @@
-"""Writes the corpus of files: python -m tests.verify.record [--kinds K,K] [TEST ...]
+"""Writes the corpus of files: python -m tests.verify.record [--kinds K,K] [--words] [TEST ...]
 
 The tests run as usual, and what they give to the checker is noted: certificates, raw data, networks, and what becomes
 of them. From that a few accepted and more rejected certificates are chosen for each kind of evidence that is met, small
 ones, and those that are rejected for different reasons. They are files, so that any other checker can be scored on
-them: tests/verify/corpus/README.md. Only when the format changes must they be written again, all or some kinds.
+them: tests/verify/corpus/README.md. Only when the format changes must they be written again, all or some kinds. With
+--words the files stay, no test runs, and only what the checker says to them is written again.
 """
 
 from __future__ import annotations
@@ -14,17 +15,16 @@ import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import verify.certificate
+from tests.verify.score import CORPUS, entries, judged, one_line
 from verify import Rejected
 from verify.certificate import DEFAULT, Report
 from verify.text import Limits
 
-CORPUS = Path(__file__).with_name("corpus")
 TESTS = ("tests/verify", "tests/claims", "tests/path", "tests/network/test_claims.py", "tests/variants")
 LARGEST = 120_000
 ACCEPTED, REJECTED, RATIO = 6, 14, 1.4
@@ -152,9 +152,24 @@ def write(kinds: dict[str, tuple[list[Seen], list[Seen]]]) -> None:
                     if content is not None:
                         (CORPUS / folder / name).write_bytes(content)
                 held = [name if content is not None else "-" for name, content in zip(names, given, strict=True)]
-                why = f"{one.test}: {one.said}" if one.place else one.said
-                lines.append("\t".join((kind, *held, " ".join(why.split()).encode("ascii", "replace").decode())))
+                why = f"{one.test}: {one.said}" if one.place else judged(*given)[1]
+                lines.append("\t".join((kind, *held, one_line(why))))
         index.write_text("\n".join(sorted(lines)) + "\n")
+
+
+def write_words() -> None:
+    """What the checker says to the files as they are."""
+    for folder in ("accepted", "rejected"):
+        lines = []
+        for entry in (one for one in entries() if one.right == (folder == "accepted")):
+            files = (entry.certificate, entry.data, entry.network)
+            given = [None if path is None else path.read_bytes() for path in files]
+            right, said = judged(given[0] or b"", *given[1:])
+            if right != entry.right:
+                raise SystemExit(f"{entry.certificate}: {said}")
+            why = said if right else f"{re.split(': (?:certificate|file|data|network file)', entry.why)[0]}: {said}"
+            lines.append("\t".join((entry.kind, *("-" if path is None else path.name for path in files), why)))
+        (CORPUS / f"{folder}.tsv").write_text("\n".join(sorted(lines)) + "\n")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -162,7 +177,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.verify.record", description="Write the corpus.")
     parser.add_argument("--kinds", help="these kinds of evidence only, with commas between them")
     parser.add_argument("tests", nargs="*", default=list(TESTS))
+    parser.add_argument("--words", action="store_true", help="only what the checker says to the files")
     options = parser.parse_args(argv)
+    if options.words:
+        write_words()
+        return 0
     recorder = Recorder()
     verify.certificate.read = recorder.read  # type: ignore[assignment]
     code = pytest.main(["-q", "-p", "no:cacheprovider", *options.tests], plugins=[recorder])

@@ -18,6 +18,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import verify
 from verify import Declined, Rejected, proved
 from verify.text import Limits, load
 
@@ -70,6 +71,22 @@ def entries() -> list[Entry]:
                 raise ValueError(f"{folder}: a line without a certificate")
             found.append(Entry(kind, folder == "accepted", certificate, data, network, why))
     return found
+
+
+def judged(certificate: bytes, data: bytes | None, network: bytes | None) -> tuple[bool, str]:
+    """Whether the checker of this repository accepts, and its words, in one line: all that is proved, or what is wrong.
+    What it declines is an error."""
+    try:
+        found = verify.check(certificate, data, network=network)
+    except Rejected as error:
+        return False, one_line(str(error))
+    said = [f"{line.claim} {line.verdict}: {line.proved}{f' [{line.under}]' * bool(line.under)}" for line in found]
+    return True, one_line("; ".join(said))
+
+
+def one_line(text: str) -> str:
+    """Without line ends, in ASCII."""
+    return " ".join(text.split()).encode("ascii", "replace").decode()
 
 
 def score(checker: Checker, corpus: Iterable[Entry]) -> dict[str, tuple[int, int, int, int]]:
