@@ -15,21 +15,22 @@ from fractions import Fraction
 from functools import cached_property
 from math import gcd, isqrt, lcm
 from pathlib import Path
+from string import Template
 from typing import Any
 
 from flint import fmpq_mat, fmpz_mat
 
 from verify.cover.lines import coarse, lines_of, weights_of
+from verify.cover.strict import dot
 from verify.cover.tree import stream
 from verify.data import compare
 from verify.errors import Declined, Rejected, Usage
 from verify.input import read_input
-from verify.problem import Problem, cleared, read_problem
+from verify.problem import SIGNS, Problem, cleared, read_problem
 from verify.text import Limits, Node, Vector, load
 
 HERE = Path(__file__).parent / "rocq"
 BUILD = "coq, ocaml, ocaml-findlib and libzarith-ocaml-dev installed, then `make` run in verify/rocq"
-SIGNS = {"+": 1, "-": -1}
 STREAMS = ("codes", "multipliers", "data", "rows")
 WEIGHT_BITS, BOUND_BITS, EXTRA_BITS, ROOT_BITS = 300, 280, 64, 96
 MOST_DIGITS, MOST_CLASSES, UNIT_BITS = 300, 64, 40
@@ -72,28 +73,21 @@ def decimal(x: Fraction, up: bool) -> str:
 def prove(certificate: bytes, data: bytes | None = None, limits: Limits | None = None) -> Bounds:
     """The bounds of a certificate, proved by the proved checker; Rejected if it does not accept them."""
     text = read(certificate, data, limits or Limits())
-    said = run(text, checker())
+    said = run(text)
     expected = [text.statement, *(f"{line} accepted" for line in text.bounds)]
-    found = [*said, *["nothing"] * len(expected)]
-    for line, other in zip(expected, found, strict=False):
+    for line, other in zip(expected, [*said, *["nothing"] * len(expected)], strict=False):
         if line != other:
-            raise Rejected("proved checker", clipped(line), clipped(other))
+            raise Rejected("proved checker", shortened(line), shortened(other))
     rest = {line.split()[0]: line.split()[1:] for line in said[len(expected) :] if line.endswith(" accepted")}
     cones = (int(rest["neurons"][0]), int(rest["neurons"][1])) if "neurons" in rest else None
     unique = cones is not None and "unique" in rest
     return Bounds(text.lower, text.upper, cones, unique, "" if unique else text.obstacle())
 
 
-def checker() -> Path:
-    """The proved checker, built."""
-    found = HERE / "relucheck"
-    if not found.is_file():
-        raise Usage("--proved", f"the proved checker, which needs {BUILD}", "none")
-    return found
-
-
-def run(text: Text, program: Path, *options: str) -> list[str]:
+def run(text: Text, *options: str) -> list[str]:
     """What the proved checker prints; Rejected if the evidence cannot be put into its words."""
+    if not (program := HERE / "relucheck").is_file():
+        raise Usage("--proved", f"the proved checker, which needs {BUILD}", "none")
     try:
         words = "\n".join(text.lines())
     except UNREADABLE as error:
@@ -102,62 +96,39 @@ def run(text: Text, program: Path, *options: str) -> list[str]:
     return [*done.stdout.splitlines(), *done.stderr.splitlines()]
 
 
-def clipped(line: str) -> str:
-    """A line for a message."""
-    return line if len(line) < 120 else f"{line[:60]} ... {line[-50:]}"
-
-
 def theorem(certificate: bytes, data: bytes | None = None, limits: Limits | None = None, name: str = "bounds") -> str:
     """A file that coqc checks without extraction (coqc -Q verify/rocq Relu FILE.v): a theorem with both bounds, and one
-    that the optimal network is unique, where that is proved."""
+    that the optimal network is unique, where that is proved. verify/rocq/theorem.txt has its text."""
     text = read(certificate, data, limits or Limits())
-    said = run(text, checker(), "--write")
+    said = run(text, "--write")
     if said[:1] != [text.statement] or text.kind not in said:
-        raise Rejected("proved checker", clipped(text.statement), clipped("".join(said[:1])))
+        raise Rejected("proved checker", shortened(text.statement), shortened("".join(said[:1])))
     p, (rows, rden), (y, yden), scale = text.problem, text.rows, cleared(text.problem.y), 1 << BOUND_BITS
-    low = f"IZR {signed(text.lower.numerator)} / IZR {text.lower.denominator}"
-    high = f"IZR {signed(int(text.upper * scale))} / IZR {scale}"
-    written = "; ".join(map(listed, rows))
-    net = "; ".join(f"({listed(w)}, {signed(v)})" for w, v in text.layers)
     check, sound = {"cover": ("check", "check_sound"), "leaders": ("check_leaders", "leaders_sound")}[text.kind]
-    found = f"""From Coq Require Import Reals ZArith List.
-From Relu Require Import Spec Checker Soundness Upper Strict Unique Words Leaders.
-Import ListNotations.
-Open Scope Z_scope.
-Definition data : problem :=
-  Problem {p.d} [{written}] {rden} {listed(y)} {yden} {p.lam.numerator} {p.lam.denominator}.
-Definition evidence : {text.kind} := {term(said, text.kind, "lower ")}.
-Definition net : upper := Upper [{net}] {1 << WEIGHT_BITS} {int(text.upper * scale)} {scale}.
-Lemma checked : {check} data evidence = true. Proof. vm_cast_no_check (eq_refl true). Qed.
-Lemma checked_upper : check_upper data net = true. Proof. vm_cast_no_check (eq_refl true). Qed.
-Open Scope R_scope.
-Theorem {name} :
-  (forall net, well_formed {p.d} net -> {low} <= objective data net) /\\
-  exists net, well_formed {p.d} net /\\ objective data net <= {high}.
-Proof.
-  split; [exact ({sound} data evidence checked)|].
-  destruct (upper_sound data net checked_upper) as (W & B & _). exact (ex_intro _ _ (conj W B)).
-Qed.
-Print Assumptions {name}.
-"""
-    if not isinstance(text, CoverText) or not any(re.fullmatch("unique .*accepted", line) for line in said):
-        return found
-    return f"""{found}
-Open Scope Z_scope.
-Definition apart : classes := {term(said, "classes", "unique ")}.
-Definition spread : margin := Margin net {text.spread} {scale}.
-Lemma checked_unique : check_unique data evidence spread apart = true. Proof. vm_cast_no_check (eq_refl true). Qed.
-Theorem {name}_unique : exists narrowest, optimal_for data narrowest /\\
-  forall other, optimal_for data other -> same_neurons other narrowest /\\ (length narrowest <= length other)%nat.
-Proof. exact (p_unique data evidence spread apart checked_unique). Qed.
-Print Assumptions {name}_unique.
-"""
+    words = {
+        **{"name": name, "kind": text.kind, "check": check, "sound": sound, "d": p.d, "scale": scale},
+        **{"rows": "; ".join(map(listed, rows)), "rden": rden, "y": listed(y), "yden": yden},
+        **{"lnum": p.lam.numerator, "lden": p.lam.denominator, "evidence": term(said, text.kind, "lower ")},
+        "net": "; ".join(f"({listed(w)}, {signed(v)})" for w, v in text.layers),
+        **{"wden": 1 << WEIGHT_BITS, "high": int(text.upper * scale)},
+        **{"low": signed(text.lower.numerator), "over": text.lower.denominator},
+    }
+    bounds, _, unique = (HERE / "theorem.txt").read_text().partition("(* uniqueness *)\n")
+    if isinstance(text, CoverText) and any(re.fullmatch("unique .*accepted", line) for line in said):
+        bounds += unique
+        words |= {"classes": term(said, "classes", "unique "), "spread": text.spread}
+    return Template(bounds).substitute(words)
 
 
 def term(said: Sequence[str], start: str, end: str) -> str:
     """What was written from the line `start` to the line that begins with `end`."""
     after = said[said.index(start) + 1 :]
     return "\n".join(after[: next(k for k, line in enumerate(after) if line.startswith(end))])
+
+
+def shortened(line: str) -> str:
+    """A line for a message."""
+    return line if len(line) < 120 else f"{line[:60]} ... {line[-50:]}"
 
 
 def listed(numbers: Iterable[int]) -> str:
@@ -185,11 +156,11 @@ def read(certificate: bytes, data: bytes | None, limits: Limits) -> Text:
     try:
         neurons = tuple((SIGNS[one["sign"]], vector(one["w"])) for one in facts["primal"]["neurons"])
         if "cover" in facts:
-            theta = theta_of(problem, neurons, facts["cover"]["theta"])
-            return CoverText(problem, neurons, theta, facts["cover"]["proof"])
-        evidence = facts["leaders"]
-        unit = Fraction(evidence["unit"])
-        return LeadersText(problem, neurons, tuple(unit * t for t in vector(evidence["theta"])), evidence)
+            point = cleared(theta_of(problem, neurons, facts["cover"]["theta"]))
+            return CoverText(problem, neurons, point, facts["cover"]["proof"])
+        unit = Fraction(facts["leaders"]["unit"])
+        point = [unit.numerator * t for t in integers(facts["leaders"]["theta"])], unit.denominator
+        return LeadersText(problem, neurons, point, facts["leaders"])
     except UNREADABLE as error:
         raise Declined("--proved", "a certificate with the facts primal and cover, or leaders", repr(error)) from None
 
@@ -200,7 +171,7 @@ class Text:
 
     problem: Problem
     neurons: tuple[tuple[int, Vector], ...]
-    theta: Vector
+    point: tuple[Integers, int]  # theta, over a denominator; with leaders that of the unit
     evidence: dict[str, Any]
     kind = ""
 
@@ -233,11 +204,6 @@ class Text:
         p, (rows, rden), (y, yden) = self.problem, self.rows, cleared(self.problem.y)
         lam = (p.lam.numerator, p.lam.denominator)
         return f"problem {p.d} {p.n} {rden} {words(x for z in rows for x in z)} {yden} {words(y)} {words(lam)}"
-
-    @cached_property
-    def point(self) -> tuple[Integers, int]:
-        """theta as integers over a common denominator."""
-        return cleared(self.theta)
 
     @cached_property
     def bounds(self) -> tuple[str, str]:
@@ -286,6 +252,11 @@ class CoverText(Text):
     """The proof is a cover."""
 
     kind = "cover"
+
+    @cached_property
+    def theta(self) -> Vector:
+        """The dual point."""
+        return tuple(Fraction(t, self.point[1]) for t in self.point[0])
 
     def proof(self) -> Iterator[str]:
         """Lines, theta, rounding, root, ties, and the packed trees."""
@@ -346,17 +317,14 @@ class CoverText(Text):
 
     def obstacle(self) -> str:
         """In words; the proved checker itself says no more than that it does not accept."""
-        count = self.seen.nrows()
-        if count > MOST_CLASSES:
-            return f"there are {count} neurons, more than {MOST_CLASSES}"
-        if self.seen.rank() < count:
+        data, ties = lines_of(self.problem), self.evidence["ties"]
+        if self.seen.rank() < self.seen.nrows():
             return "the outputs of the neurons are dependent"
-        data = lines_of(self.problem)
-        for tie in self.evidence["ties"]:
-            w = weights_of(data, self.theta, SIGNS[tie["sign"]]).w
-            if any(w_c > 0 and not dot(p, integers(tie["u"])) for w_c, p in zip(w, data.rows, strict=True)):
-                return "a neuron lies on a line that bends up"
-        return "the bounds are too far apart" if count else "there is no neuron"
+        weights = {sign: weights_of(data, self.theta, xi).w for sign, xi in SIGNS.items()}
+        lines = [(integers(tie["u"]), zip(weights[tie["sign"]], data.rows, strict=True)) for tie in ties]
+        if any(w > 0 and not dot(p, u) for u, each in lines for w, p in each):
+            return "a neuron lies on a line that bends up"
+        return f"there is no neuron, there are more than {MOST_CLASSES}, or the bounds are too far apart"
 
     def unique(self) -> Iterator[str]:
         """Directions of the ties, sign + first, and for each of them weights of rows that see it alone."""
@@ -395,12 +363,6 @@ class LeadersText(Text):
     """The proof is by leaders."""
 
     kind = "leaders"
-
-    @cached_property
-    def point(self) -> tuple[Integers, int]:
-        """theta over the denominator of the unit, which all multipliers are counted in."""
-        unit = Fraction(self.evidence["unit"])
-        return [unit.numerator * t for t in integers(self.evidence["theta"])], unit.denominator
 
     def proof(self) -> Iterator[str]:
         """theta, scales, and the cells of both signs."""
@@ -524,8 +486,3 @@ def integers(text: str) -> Integers:
 def words(numbers: Iterable[int]) -> str:
     """Integers as text."""
     return " ".join(map(str, numbers))
-
-
-def dot(a: Sequence[int], b: Sequence[int]) -> int:
-    """a.b"""
-    return sum(x * y for x, y in zip(a, b, strict=True))
