@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction as F
 from typing import Any
 
@@ -14,7 +15,7 @@ from verify.bounds import column, fraction, matrix, vector
 from verify.classes import Ball, Class
 from verify.lifted import check_forced, check_inside, check_inverse, is_void, read_lift
 from verify.moving import aside_piece, check_concave, moving_direct, moving_relu, never_negative, read_aside
-from verify.onset import Moving
+from verify.onset import Moving, antipodal, check_onset, superclasses
 from verify.problem import Problem
 from verify.text import Node
 
@@ -236,6 +237,93 @@ def forced(by: Moving, lift: Sequence[Sequence[Any]], which: Sequence[int], h: s
     """The classes that are forced."""
     groups = [list(range(len(by.classes)))]
     return check_forced(by, mat(lift), groups, nodes(forced=list(which), force=h))
+
+
+ONSET = {"rows": ["0 1 0"], "normal": "3/20 1/5 0", "apart": [["1"]]}
+
+
+def onset(by: Moving, core: Sequence[int] = (0,), lift: Sequence[Sequence[Any]] = (), **more: Any) -> tuple[F, F]:
+    """Outputs (1, 0, 0), with weight, and (1, 1, 0), without; W = (1, 0, 0), what is pulled 1/5, beta 1/2."""
+    node = Node(ONSET | more, None, "onset")
+    return check_onset(by, mat(lift), [[0], [1]], core, mat([[1, 0, 0]]), F(1, 5), F(1, 2), node)
+
+
+def late(R: F = ZERO, y: Sequence[Any] = (1, 0, 0)) -> Moving:
+    """The piece; it misses by 1/10."""
+    return replace(moving([[1, 1], [0, 1], [0, 0]], y, [[1], [0]], R), miss=F(1, 10))
+
+
+def test_an_onset_by_hand() -> None:
+    """H.q is 3/20 and 7/20, |H| = 1/4: light = (|H|/10 + 3/10 1/5) / (7/20 - 3/10), and twice what that pulls."""
+    assert onset(late()) == (F(19, 5), F(17, 10))
+    assert onset(late(), normal="0 1 0") == (F(3, 5), F(1, 10))
+    R = F(1, 1000)
+    shift, missed = 2 * R, F(1, 10) + R + 2 * R
+    flat, steep, omega = F(3, 20) + shift / 4, F(7, 20) - shift / 4, 1 + shift
+    light = (missed / 4 + 2 * flat / 5) / (steep - 2 * flat * omega)
+    assert onset(late(R)) == (2 * (F(1, 5) + omega * light), light)
+
+
+def test_no_onset_by_hand() -> None:
+    """Each condition of an onset by itself."""
+    for more, message in (
+        ({"rows": []}, "at least one"),
+        ({"rows": ["0 1 0", "0 2 0"]}, "independent"),
+        ({"rows": ["1 1 0"]}, "orthogonal to the lift and to s"),
+        ({"rows": ["0 1 0", "0 0 1"]}, r"1 \+ 2 - 1 superclasses"),
+        ({"rows": ["0 0 1"]}, r"2 \+ 1 - 1 superclasses"),
+        ({"apart": [["0"]]}, "a row of U N - I"),
+        ({"apart": [["2"]]}, "a row of U N - I"),
+        ({"apart": [["-1"]]}, "a row of U N - I"),
+        ({"normal": "1/5 1/5 0"}, "where a superclass has no weight"),
+        ({"normal": "0 -1 0"}, "where a superclass has no weight"),
+    ):
+        with pytest.raises(Rejected, match=message):
+            onset(late(), **more)
+    assert onset(late(), apart=[["3/2"]])
+    with pytest.raises(Rejected, match="a superclass without weight"):
+        onset(late(), core=(0, 1))
+    with pytest.raises(Rejected, match="a still piece"):
+        onset(replace(late(), S=path([1, 0], [0, 0], [0, 0])))
+    with pytest.raises(Rejected, match="orthogonal to the lift"):
+        onset(late(), lift=[[0, 0, 1]], normal="0 1 1")
+    with pytest.raises(Rejected, match="orthogonal to the lift and to s"):
+        onset(late(), lift=[[0, 1, 1]])
+    assert onset(late(), lift=[[0, 0, 1]])
+
+
+def test_superclasses_by_hand() -> None:
+    """Outputs that differ by the lift are one superclass; constraints allow no lift."""
+    one = moving([[1, 1, 0], [0, 1, 1]], [1, 0], [[1], [0], [0]])
+    assert superclasses(one, (), Node(None)) == [[0], [1], [2]]
+    assert [list(group) for group in superclasses(one, mat([[0, 1]]), Node(None))] == [[0, 1], [2]]
+    with pytest.raises(Rejected, match="independent"):
+        superclasses(one, mat([[0, 1], [0, 2]]), Node(None))
+    bound = replace(one, ball=replace(one.ball, problem=replace(one.ball.problem, K=(None, None, mat([[1]])))))
+    with pytest.raises(Rejected, match="no lift where a class has constraints"):
+        superclasses(bound, mat([[0, 1]]), Node(None))
+
+
+def test_antipodal_classes_by_hand() -> None:
+    """Rows 1 and -1 with a lift that holds (1, -1): the patterns 10 and 01 of one sign belong together; of other signs,
+    without the lift, or where a row is surely off, they do not."""
+    ball = ball_of([[1], [-1]])
+
+    def two(ball: Ball, first: tuple[int, int], second: tuple[int, int]) -> Moving:
+        both = [Class(key, (), 0, matrix(mat([[1], [0]]), 1), F(2)) for key in (first, second)]
+        return Moving(ball, path([1], [1]), both, [vec(1), vec(0)], ZERO, ZERO)
+
+    lift = mat([[1, -1]])
+    assert antipodal(two(ball, (1, 0b01), (1, 0b10)), lift) == [[0, 1]]
+    assert superclasses(two(ball, (1, 0b01), (1, 0b10)), lift, Node(None)) == [[0, 1]]
+    assert antipodal(two(ball, (1, 0b01), (-1, 0b10)), lift) == [[0], [1]]
+    assert antipodal(two(ball, (1, 0b01), (1, 0b01)), lift) == [[0], [1]]
+    assert antipodal(two(ball, (1, 0b01), (1, 0b10)), mat([[1, 1]])) == [[0], [1]]
+    assert antipodal(two(ball, (1, 0b01), (1, 0b10)), mat([[1, -1], [2, -2]])) == [[0], [1]]
+    off = ball_of([[1], [-1]], theta=[1, -1])
+    assert antipodal(two(off, (1, 0b01), (1, 0b00)), lift) == [[0, 1]]
+    assert antipodal(two(replace(off, R_squared=F(1)), (1, 0b01), (1, 0b00)), lift) == [[0], [1]]
+    assert antipodal(two(ball_of([[1], [-1]], theta=[1, 0]), (1, 0b01), (1, 0b00)), lift) == [[0], [1]]
 
 
 def test_forced_classes_by_hand() -> None:
