@@ -1,6 +1,7 @@
 """The tests of the checker, measured: one place of one function of `verify/` is broken, and some test must notice.
 
-    python -m tests.verify.mutation [FILE ...] [--sample N] [--seed S] [--tests PATH ...] [--jobs J] [--budget SEC]
+    python -m tests.verify.mutation [FILE ...] [--sample N] [--seed S] [--only FILE] [--tests PATH ...] [--jobs J]
+        [--budget SEC] [options of pytest]
 
 Broken is what tests/changes.py says, one place at a time. All tests, with the corpus of files among them, run once,
 unchanged, and it is noted which statements each of them comes to; then a child process breaks the place and runs the
@@ -324,7 +325,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=1, metavar="J", help="child processes at a time")
     parser.add_argument("--budget", type=float, default=20, metavar="SEC", help="of tests for each mutant (default 20)")
     parser.add_argument("--only", metavar="FILE", help="the mutants that this file names, a line each")
-    options = parser.parse_args(argv)
+    options, more = parser.parse_known_args(argv)  # the rest is for pytest
     os.chdir(ROOT)
     known = reasons()
     every = [mutant for file in options.files or all_files() for mutant in mutants(file)]
@@ -337,7 +338,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     plugin = Plugin(wanted, options.jobs, options.budget)
     start = time.monotonic()
     pytest.main(
-        ["-q", "-p", "no:cacheprovider", "-p", "no:faulthandler", f"--ignore={ALONE}", *options.tests], plugins=[plugin]
+        ["-q", "-p", "no:cacheprovider", "-p", "no:faulthandler", f"--ignore={ALONE}", *more, *options.tests],
+        plugins=[plugin],
     )
     noticed = plugin.done - len(plugin.survivors)
     low, high = interval(noticed, plugin.done)

@@ -16,8 +16,12 @@ import pytest
 from hypothesis import settings
 
 from tests.verify.cover.fold import fold
-from verify import Rejected, Usage, proved
+from tests.verify.cover.plant import planted
+from tests.verify.cover.wrong import LOGISTIC
+from tests.verify.wrong import changed as another
+from verify import Declined, Rejected, Usage, proved
 from verify.__main__ import main
+from verify.problem import ELASTIC
 from verify.text import Limits
 
 FOLDER = Path(__file__).parent / "rocq"
@@ -255,6 +259,23 @@ def test_a_theorem_about_real_data(tmp_path: Path) -> None:
         pytest.skip("takes a minute: pytest --hypothesis-profile=long")
     found = compiled(proved.theorem(certificate("blood-cover")), tmp_path / "Blood.v")
     assert found == allowed("axioms.txt", "axioms-existence.txt")
+
+
+OTHERS: dict[str, dict[str, object]] = {
+    "gated": {"problem.model": "gated"},
+    "some patterns": {"problem.patterns": ["11"]},
+    "elastic": {"problem.objective": ELASTIC, "problem.delta": "1"},
+    "logistic": {"problem.objective": LOGISTIC, "problem.y": "1 -1"},
+    "no evidence": {"facts.cover": ...},
+    "no network": {"facts.primal": ...},
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_problems_are_declined(name: str) -> None:
+    """Nothing is said about gated networks, some patterns, delta, the logistic loss, or without evidence."""
+    with pytest.raises(Declined, match="--proved"):
+        proved.prove(another(planted("corner"), OTHERS[name]))
 
 
 def test_what_is_open_is_said() -> None:

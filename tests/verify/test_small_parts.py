@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from fractions import Fraction as F
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,8 @@ from verify.cover.tree import RULE, Reader, stream
 from verify.data import nearest_double
 from verify.facts import POLYTOPE, proved
 from verify.leaders import Free, check_leaders, semidefinite
+from verify.network.nearest import moved_squared, read_point
+from verify.network.optimum import Known, Optimum
 from verify.problem import Problem
 from verify.rules.polytope import Polytope
 from verify.text import Node
@@ -228,6 +231,22 @@ def test_long_staircases_are_cut() -> None:
 
     assert told(12).count("isolated") == 12 and "..." not in told(12)
     assert told(13).count("isolated") == 12 and "...; connected for every width from 53 on" in told(13)
+
+
+def test_a_mean_of_vertices_and_its_errors() -> None:
+    """Each weight is the mean, and every neuron that a vertex of the mean has is off by the mean of the errors."""
+    known = tuple(Known(1, vec(1), F(0), True, True) for _ in range(3))
+    at = Optimum(known, ({0: F(2)}, {1: F(4)}, {2: F(9)}), vec("1/10", "1/5", 7), None)
+    nothing = Node("", None, "weights")
+    mean, errors = read_point(at, nothing, Node("1/2 1/2 0", None, "hull"))
+    assert mean == (1, 2, 0) and errors == (F(3, 20), F(3, 20), 0)
+    for weights, hull in (("", "1/2 1/2"), ("", "1/2 1/4 0"), ("", "3/2 -1/2 0"), ("1 1 1", "1/2 1/2 0"), ("", "")):
+        with pytest.raises(Rejected):
+            read_point(at, Node(weights, None, "weights"), Node(hull, None, "hull"))
+    assert read_point(Optimum((), ({},), (F(0),), None), nothing, Node("", None, "hull")) == ((), ())
+    problem = Problem("relu", F(3), mat([[1]]), vec(1))
+    far = replace(known[0], error=F(1, 2))
+    assert moved_squared(problem, replace(at, neurons=(far, known[1])), vec(2, 5), vec("1/3", 0)) == (1 + 1) ** 2
 
 
 # ------------------------------------------------------------------------------------------------ the child
