@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import random
 import shutil
@@ -110,6 +111,13 @@ def test_the_optimal_network_is_unique(name: str) -> None:
     assert answers(blind)[-1].endswith("rejected")
     wide = [*words[: at + 1], str(int(words[at + 1]) // 2), *words[at + 2 :]]
     assert answers(wide)[-1].endswith("rejected"), "the bound of the distance is too small"
+
+
+def test_long_numbers_do_not_hide_uniqueness() -> None:
+    """A dual point of 1,300 bits, longer than any float: each class still finds the rows that see it alone."""
+    tree = json.loads(certificate("xor-cover"))
+    tree["facts"]["cover"]["theta"] = {"tau": f"{10**60 - 1}/{10**60}", "bits": 1300}
+    assert proved.prove(json.dumps(tree).encode()).unique
 
 
 def test_what_is_not_unique_is_not_accepted() -> None:
