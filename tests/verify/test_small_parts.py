@@ -30,6 +30,7 @@ from verify.leaders import Free, check_leaders, semidefinite
 from verify.network.nearest import moved_squared, read_point
 from verify.network.optimum import Known, Optimum
 from verify.problem import Problem
+from verify.roots import sign_of_sum
 from verify.rules.polytope import Polytope
 from verify.text import Node
 
@@ -66,7 +67,7 @@ def evidence(rows: list[list[int]], theta: str, centres: list[str], cells: list[
 def test_a_row_with_a_zero_needs_its_leader() -> None:
     """(1, 0) is no row of zeros: without an entry it is rejected; (0, 0) needs none."""
     with pytest.raises(Rejected, match="an entry for row 0"):
-        evidence([[1, 0]], "100", [], [cell(51)], "2", Free())
+        evidence([[1, 0], [0, 1]], "100 0", [], [cell(51)], "2", Free())
     evidence([[0, 0]], "100", [], [cell(51)], "2", Free())
     with pytest.raises(Rejected, match="an entry for row 0"):
         verify.check(changed(leading("single"), {f"{CELL}.leaders": []}))
@@ -174,6 +175,16 @@ def test_numbers_beyond_all_doubles() -> None:
             nearest_double(x, "")
     assert nearest_double(F(0), "") == 0
     assert nearest_double(F(1, 2**1080), "") == 0
+
+
+def test_signs_of_near_sums() -> None:
+    """sqrt(10^60 + 1) - sqrt(10^60) needs more than the first bits; both ways round, and with equal ones."""
+    n = 10**60
+    assert sign_of_sum([1, -1], [n + 1, n]) == 1
+    assert sign_of_sum([-1, 1], [n + 1, n]) == -1
+    assert sign_of_sum([1, 1, -1], [n, n, 4 * n]) == 0
+    assert sign_of_sum([1, 1, -1], [n + 1, n, 4 * n]) == 1
+    assert sign_of_sum([], []) == 0
 
 
 def test_long_entries_are_rounded_on_the_safe_side() -> None:
