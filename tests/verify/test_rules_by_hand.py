@@ -7,8 +7,13 @@ from fractions import Fraction as F
 from typing import Any
 
 import pytest
+from flint import fmpq
 
+import verify
 from tests.verify.brute import mat, vec
+from tests.verify.cases import accepted
+from tests.verify.cover.plant import planted
+from tests.verify.wrong import changed
 from verify import Rejected
 from verify.bounds import column, matrix
 from verify.classes import Ball, Class, Face
@@ -20,7 +25,9 @@ from verify.rules.curve import same_region
 from verify.rules.derivatives import Linear, check_sure, within
 from verify.rules.elastic.dual import check_elastic
 from verify.rules.faces import at_kinks, check_break, check_idle_direction, check_leaving
+from verify.rules.jump import Beside, check_farkas, kernel
 from verify.text import Node
+from verify.ties import Tied
 
 ZERO = F(0)
 ROW = matrix(mat([[1]]), 1)
@@ -258,3 +265,64 @@ def test_breaks_by_hand() -> None:
     ):
         with pytest.raises(Rejected, match=message):
             broken(**wrong)  # type: ignore[arg-type]
+
+
+# ------------------------------------------------------------------------------------------------ fit, jump
+
+
+def test_the_center_of_a_fit_may_be_left_out_without_a_list() -> None:
+    """Null where no patterns are listed; where they are, and for other centers, it is rejected."""
+    corner, xor = planted("corner"), accepted("xor, planted")
+    assert verify.check(changed(corner, {"facts.fit.center": None}), corner.raw)
+    for case, center in ((xor, None), (corner, "3 5"), (corner, "3")):
+        with pytest.raises(Rejected, match="center"):
+            verify.check(changed(case, {"facts.fit.center": center}), case.raw)
+
+
+def test_kernels_of_jumps_by_hand() -> None:
+    """X X' of a block strictly inside its cone, of a pattern, of the rows where a neuron is on; none on a boundary."""
+    block = Ball(cgl([[0], [1]], X=((1, 2), (0, 1))), vec(1, 1), ZERO)
+    assert kernel(block, Tied((0, 0), vec(3, -1), ()), Node(None)).entries() == [5, 2, 2, 1]
+    for v in (vec(3, 0), vec(3, 1)):
+        with pytest.raises(Rejected, match="strictly inside its cone"):
+            kernel(block, Tied((0, 0), v, ()), Node(None))
+    rows = Ball(relu([[1, 0], [1, -1], [0, 0]]), vec(1, 1, 1), ZERO)
+    assert kernel(rows, Tied((1, 0), vec(2, 1), ()), Node(None)).entries() == [1, 1, 0, 1, 2, 0, 0, 0, 0]
+    assert kernel(rows, Tied((1, 0), vec(1, 2), ()), Node(None)).entries() == [1, 0, 0, 0, 0, 0, 0, 0, 0]
+    with pytest.raises(Rejected, match="zero on no data point"):
+        kernel(rows, Tied((1, 0), vec(1, 1), ()), Node(None))
+    gated = Ball(replace(rows.problem, model="gated"), vec(1, 1, 1), ZERO)
+    assert kernel(gated, Tied((0, 0b010), vec(1, 1), ()), Node(None)).entries() == [0, 0, 0, 0, 2, 0, 0, 0, 0]
+
+
+def test_signs_beside_a_jump_by_hand() -> None:
+    """c_1 e + c_2 e^2 + ...: the first that is not 0 counts, an odd power turns round on the other side."""
+    for side, signs in ((1, (1, 1, -1)), (-1, (-1, 1, 1))):
+        beside = Beside(Ball(relu([[1]]), vec(1), ZERO), [], vec(), (), side)
+        parts = ([3], [0, 2], [0, 0, -5])
+        assert tuple(beside.sign([fmpq(x) for x in c]) for c in parts) == signs
+        assert beside.sign([fmpq(0), fmpq(0)]) == 0
+
+
+def test_farkas_beside_a_jump_by_hand() -> None:
+    """y = (1, 0), h = (0, 1): the neuron (1, 1) ties with (1, 0) wherever h.s = 0, and h.q > 0 where s_2 grows."""
+    one, both, other = (matrix(mat(A), 2) for A in ([[1, 0], [0, 0]], [[1, 1], [1, 1]], [[2, 0], [0, 1]]))
+    problem = Problem("cgl", F(1), mat([[1, 1], [0, 1]]), vec(1, 0), groups=((0,), (1,)), K=(None, None))
+
+    def farkas(h: str, rising: Any, third: Any = both) -> None:
+        beside = Beside(Ball(problem, vec(1, 0), ZERO), [one, third], vec(1, 0), (0,), 1)
+        s = [column(vec(1, -1)), column(vec(*rising))]
+        check_farkas(beside, s, [1], vec(*h.split(" ")), Node(None))
+
+    farkas("0 1", (0, 1))
+    for h, rising, third in (
+        ("0 0", (0, 1), both),
+        ("1 1", (0, 1), both),
+        ("1 0", (0, 1), both),
+        ("0 1", (0, -1), both),
+        ("0 1", (0, 0), both),
+        ("0 1", (0, 1), other),
+        ("0 -1", (0, 1), both),
+    ):
+        with pytest.raises(Rejected):
+            farkas(h, rising, third)
