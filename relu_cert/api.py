@@ -38,6 +38,7 @@ from relu_cert.data.numbers import NumberError
 from relu_cert.data.raw import digest
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import Matrix
+from relu_cert.free.terms import read_free
 from relu_cert.lasso import given_coefficients, lasso
 from relu_cert.network.approximate import Strategy
 from relu_cert.network.biases import OutputBias
@@ -106,6 +107,7 @@ def certify(
     gates: Any = None,
     l2: Number | None = None,
     loss: Loss = "squares",
+    free: str | Sequence[str] | None = None,
     claims: Sequence[str] | None = None,
     names: Sequence[str] | None = None,
     target: str = "y",
@@ -145,6 +147,8 @@ def certify(
                     or the path of a CSV file of either
     `l2`            add l2/2 times the sum of |w_b|^2
     `loss`          "squares", or "logistic": sum log(1 + exp(-y f)) for labels -1 and 1
+    `free`          terms that are not penalised, "output-bias,biases,skip" or some of these: an output bias, the biases
+                    of the first layer (with the column of ones of `bias`), a skip connection f(z) + s.z
 
     >>> from fractions import Fraction
     >>> found = certify([[3, 0], [0, 4], [-3, 0], [0, -4]], [10, 10, 10, 10], lambda_ratio=2)
@@ -175,8 +179,9 @@ def certify(
     asked = _Asked.read(lam, lambda_ratio, gap, interval, noise, claims)
     if model not in ("relu", "gated"):
         raise UsageError(f"model is 'relu' or 'gated', not {model!r}.")
-    data, raw = dataset_from_arrays(Z, y, bias=bias, names=names, target=target)
-    variant = Variant(_gates(data.Z, patterns, seed, gates), _delta(l2), _loss(loss))
+    terms = read_free(free)
+    data, raw = dataset_from_arrays(Z, y, bias=bias or "biases" in terms, names=names, target=target)
+    variant = Variant(_gates(data.Z, patterns, seed, gates), _delta(l2), _loss(loss), terms)
     path = Path("data.cert.json")
     with Progress(quiet=not progress) as stages:
         listed = listed or asked.interval is not None or "patterns-complete" in asked.named

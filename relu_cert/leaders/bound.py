@@ -60,7 +60,7 @@ def bound(cell: Cell, theta: Floats, by: Multipliers) -> float:
     c = c[c > 0]
     beta = 0.5 * (cell.xi * (cell.Z.T @ theta) - cell.F[:rows].T @ by.p + cell.A.T @ (load[rows:] + by.rho))
     Q = 0.25 * (vs / c[:, None]).T @ vs - 0.5 * (cell.F * (by.q / cell.lengths)[:, None]).T @ cell.F
-    return 0.25 * float(c.sum()) + sum(smallest(beta, Q))
+    return 0.25 * float(c.sum()) + sum(smallest(beta, Q, cell.norm))
 
 
 def free_weight(v: Floats) -> Floats:
@@ -69,10 +69,19 @@ def free_weight(v: Floats) -> Floats:
     return weight
 
 
-def smallest(beta: Floats, Q: Floats) -> tuple[float, float]:
-    """sigma and nu of least sum with [[sigma, -beta'/2], [-beta/2, nu I - Q]] >= 0."""
+def smallest(beta: Floats, Q: Floats, norm: Floats | None = None) -> tuple[float, float]:
+    """sigma and nu of least sum with [[sigma, -beta'/2], [-beta/2, nu I - Q]] >= 0, I the matrix of the norm."""
     if not len(Q):
         return 0.0, 0.0
+    if norm is not None and not norm.all():  # the coordinate that the norm does not see is eliminated
+        b, rest = int(np.argmin(norm)), np.flatnonzero(norm)
+        room = -float(Q[b, b])
+        if not room > 0:
+            return np.inf, 0.0
+        sigma, nu = smallest(
+            beta[rest] + beta[b] * Q[rest, b] / room, Q[np.ix_(rest, rest)] + np.outer(Q[rest, b], Q[rest, b]) / room
+        )
+        return sigma + float(beta[b]) ** 2 / (4 * room), nu
     values, V = np.linalg.eigh(Q)
     squares = (V.T @ beta) ** 2 / 4
     top = float(values[-1])

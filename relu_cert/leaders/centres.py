@@ -67,10 +67,16 @@ def _mean(U: Floats, lengths: Floats, old: Floats) -> Floats:
 
 
 def cells_of(
-    Z: Floats, theta: Floats, xi: int, neighbours: int, centres: tuple[Integers, ...], q: int, turn: Floats | None
+    Z: Floats,
+    theta: Floats,
+    xi: int,
+    neighbours: int,
+    centres: tuple[Integers, ...],
+    q: int,
+    turn: Floats | None,
+    norm: Floats,
 ) -> list[Cell]:
     """The cells of one sign. `turn` takes the centres to the coordinates of Z."""
-    norm = np.ones(Z.shape[1])
     if not centres:
         return [make_cell(Z, theta, xi, neighbours, norm)]
     C = np.array(centres, dtype=np.float64) / q

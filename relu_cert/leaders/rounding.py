@@ -61,6 +61,20 @@ class Geometry:
     places: Objects
     metric: list[list[int]]
     originals: Objects
+    norm: Integers
+
+    @cached_property
+    def lengths(self) -> list[int]:
+        """The squares of the largest |z_k.u| for |u| = 1 that count, of every place: those of the rows, or, with free
+        biases, of the largest differences of rows."""
+        own = [int(row @ row) for row in self.originals]
+        if all(self.norm):
+            return own
+        A = fmpz_mat(self.originals.tolist())
+        gram = (A * A.transpose()).tolist()
+        return [
+            max(a + b - 2 * int(x) for b, x in zip(own, row, strict=True)) for a, row in zip(own, gram, strict=True)
+        ]
 
 
 def geometry(exact: Exact, centres: Sequence[Integers]) -> Geometry:
@@ -70,10 +84,11 @@ def geometry(exact: Exact, centres: Sequence[Integers]) -> Geometry:
         rows = np.concatenate([rows, np.array(centres, dtype=object)])
     d = rows.shape[1]
     if not all(exact.norm) or d <= len(rows):
-        return Geometry(rows, [[x if i == j else 0 for j in range(d)] for i, x in enumerate(exact.norm)], rows)
+        metric = [[x if i == j else 0 for j in range(d)] for i, x in enumerate(exact.norm)]
+        return Geometry(rows, metric, rows, exact.norm)
     A = fmpz_mat(rows.tolist())
     gram = [[int(x) for x in row] for row in (A * A.transpose()).tolist()]
-    return Geometry(np.array(gram, dtype=object), gram, rows)
+    return Geometry(np.array(gram, dtype=object), gram, rows, exact.norm)
 
 
 def evidence(exact: Exact, loss: Loss, proof: Proof, centres: Centres) -> Leaders | None:
@@ -271,7 +286,9 @@ def _coefficients(
 
 def _bent(space: Geometry, count: int, i: int, k: int) -> tuple[Objects, int]:
     """A follower, row or normal, and its length squared."""
-    coefficients = {k: 1} if k < count else {count + i: 1, k: -1}
+    if k < count:
+        return space.places[k], space.lengths[k]
+    coefficients = {count + i: 1, k: -1}
     row = _sum(space.originals, coefficients)
     return _sum(space.places, coefficients), int(row @ row)
 
@@ -320,7 +337,8 @@ def _guess(space: Geometry, beta: Objects, product: list[list[int]], bits: int, 
         values, vectors = np.linalg.eigh(G)
         root = vectors[:, values > 1e-12 * values[-1]] / np.sqrt(values[values > 1e-12 * values[-1]])
         Q, b = root.T @ Q @ root, root.T @ b
-    return smallest(b, Q)
+        return smallest(b, Q)
+    return smallest(b, Q, np.array(space.norm, dtype=np.float64))
 
 
 def positive(M: list[list[int]]) -> bool:
@@ -392,8 +410,10 @@ def _leader(names: list[int], count: int, k: int, weights: dict[int, int], c: in
     )
 
 
-def exact_data(Z: Sequence[Vector], y: Vector, lam: Fraction, firsts: Indices, outputs: Sequence[Vector] = ()) -> Exact:
+def exact_data(
+    Z: Sequence[Vector], y: Vector, lam: Fraction, firsts: Indices, norm: Integers, outputs: Sequence[Vector] = ()
+) -> Exact:
     """The exact problem in integers."""
     q = lcm(*(x.denominator for row in Z for x in row))
     rows = tuple(tuple(int(x * q) for x in Z[k]) for k in firsts)
-    return Exact(rows, q, firsts, y, lam, (1,) * len(Z[0]), tuple(outputs))
+    return Exact(rows, q, firsts, y, lam, norm, tuple(outputs))

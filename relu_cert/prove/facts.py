@@ -88,10 +88,11 @@ class ExactNeuron:
 
 @dataclass(frozen=True)
 class Primal:
-    """A feasible point and its fit Xw."""
+    """A feasible point and its fit Xw; `free` are the coefficients of free terms."""
 
     neurons: tuple[ExactNeuron, ...]
     fit: Vector
+    free: Vector = ()
 
 
 @dataclass(frozen=True)

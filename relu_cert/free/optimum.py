@@ -1,0 +1,122 @@
+"""The optimum of a ReLU network with free terms: a network, and the best lower bound of p* that some engine proves.
+
+The list of patterns where there is one; else the cover, where all weights are in the norm and the data have few
+features, and the leaders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from time import monotonic
+
+import numpy as np
+
+from relu_cert.cover.model import Limits, Moment, Tell
+from relu_cert.cover.train import Trained
+from relu_cert.exact import Vector, dot, norm_squared
+from relu_cert.free.listed import listed_dual
+from relu_cert.free.terms import coefficients, combined, outputs, weights_of
+from relu_cert.free.train import Task, largest, orthonormal, train
+from relu_cert.leaders.find import Neuron, find_leaders
+from relu_cert.problem.model import Network, Problem
+from relu_cert.prove.facts import Attained, Dual, ExactNeuron, Facts, LambdaMax, Primal
+from relu_cert.prove.pieces import bit_string
+from relu_cert.prove.value import fit, norm_upper, value
+from relu_cert.solve.threads import one_thread
+
+DEFAULT_SECONDS = 60.0
+DIGITS = 10**6
+NORM_BITS = 80
+UNSETTLED = "with free terms only the optimal value and the fit are proved, not yet the set of optimal networks"
+
+
+class Unproved(Exception):
+    """No engine proved a bound in the time that there is."""
+
+
+def optimum_with_free_terms(
+    problem: Problem, choice: Callable[[LambdaMax], Fraction], gap: Fraction, limits: Limits, tell: Tell
+) -> Facts:
+    """The facts about the optimum."""
+    network = problem.network
+    if network is None:
+        raise ValueError("free terms are those of a network")
+    until = monotonic() + (DEFAULT_SECONDS if limits.seconds is None else limits.seconds)
+    columns = outputs(problem.free, network.Z)
+    B = np.array([[float(x) for x in column] for column in columns]).T
+    Z = np.array([[float(x) for x in z] for z in network.Z])
+    y = np.array([float(x) for x in problem.y])
+    task = Task(Z, y, 1.0, orthonormal(B), "biases" in problem.free)
+    with one_thread():
+        top = _lambda_max(problem, network, columns, task)
+        lam = choice(top)
+        top = replace(top, squared=max(top.squared, 2 * lam * lam))  # no proof is made of lambda >= lambda_max
+        trained = train(replace(task, lam=float(lam)), told=lambda m, p: tell(Moment("train", m, p)))
+    point = _point(problem, network, columns, trained)
+    dual = _dual(problem, network, columns, lam, trained, point, until, limits, tell)
+    bounds = value(problem, lam, point, dual, gap)
+    return Facts(problem, lam, top, point, dual, bounds, fit(point, bounds), unsettled=UNSETTLED)
+
+
+def _dual(
+    problem: Problem,
+    network: Network,
+    columns: tuple[Vector, ...],
+    lam: Fraction,
+    trained: Trained,
+    point: Primal,
+    until: float,
+    limits: Limits,
+    tell: Tell,
+) -> Dual:
+    """The dual point with the best bound."""
+    if network.all is not None:
+        return listed_dual(problem, network, [float(x) for x in trained.residual], lam)
+
+    def told(bound: Fraction) -> None:
+        tell(Moment("leaders", len(point.neurons), bound=float(bound)))
+
+    neurons = [Neuron(neuron.sign, neuron.w) for neuron in point.neurons]
+    seconds = max(until - monotonic(), 5.0)
+    found = find_leaders(
+        network.Z,
+        problem.y,
+        lam,
+        neurons,
+        seconds,
+        outputs=columns,
+        biases="biases" in problem.free,
+        tell=lambda one: told(one.lower),
+    )
+    if found is None:
+        raise Unproved("no bound was found in the time that there is")
+    return Dual(found.theta, found)
+
+
+def _lambda_max(problem: Problem, network: Network, columns: tuple[Vector, ...], task: Task) -> LambdaMax:
+    """A direction at which the free terms alone fail below some lambda, which is known exactly."""
+    _, xi, u = largest(task, np.random.default_rng(0))
+    row = tuple(Fraction(round(float(x) / float(np.abs(u).max()) * DIGITS)) for x in u)
+    rest = combined(columns, coefficients(columns, problem.y), len(problem.y))
+    theta = tuple(a - b for a, b in zip(problem.y, rest, strict=True))
+    heights = [max(dot(z, row), Fraction(0)) for z in network.Z]
+    size = norm_squared(weights_of(problem.free, row))
+    least = max(xi * dot(theta, heights), Fraction(0)) ** 2 / size if size else Fraction(0)
+    return LambdaMax(least, None, Attained(xi, row), least)
+
+
+def _point(problem: Problem, network: Network, columns: tuple[Vector, ...], trained: Trained) -> Primal:
+    """The float network, exactly as it is, with coefficients of the free terms that are as good as floats can be."""
+    found, total = [], [Fraction(0)] * problem.n
+    for xi, v in zip(trained.xi, trained.V, strict=True):
+        w = tuple(Fraction(float(x)) for x in v)
+        heights = [dot(z, w) for z in network.Z]
+        total = [a + int(xi) * max(h, Fraction(0)) for a, h in zip(total, heights, strict=True)]
+        norm = norm_upper(weights_of(problem.free, w), NORM_BITS)
+        found.append(ExactNeuron(int(xi), w, norm, pattern=bit_string([h >= 0 for h in heights])))
+    rest = tuple(a - b for a, b in zip(problem.y, total, strict=True))
+    c = tuple(Fraction(float(x)) for x in coefficients(columns, rest))
+    fitted = tuple(a + b for a, b in zip(total, combined(columns, c, problem.n), strict=True))
+    return Primal(tuple(found), fitted, c)
