@@ -13,11 +13,16 @@ from time import monotonic
 
 import numpy as np
 
+from relu_cert.cover.build import THETA_BITS, Exhausted, Missed, Stuck, dual_cover, rounded
 from relu_cert.cover.model import Limits, Moment, Tell
+from relu_cert.cover.optimum import LOOSE, lower_bound, setting
+from relu_cert.cover.pool import Processes, Serial
+from relu_cert.cover.ties import Untied
 from relu_cert.cover.train import Trained
+from relu_cert.cover.unlisted import DEFAULT_SECONDS, MOST_COLUMNS, MOST_DIRECTIONS, MOST_ROWS
 from relu_cert.exact import Vector, dot, norm_squared
 from relu_cert.free.listed import listed_dual
-from relu_cert.free.terms import coefficients, combined, outputs, weights_of
+from relu_cert.free.terms import coefficients, combined, orthogonal, outputs, weights_of
 from relu_cert.free.train import Task, largest, orthonormal, train
 from relu_cert.leaders.find import Neuron, find_leaders
 from relu_cert.problem.model import Network, Problem
@@ -26,7 +31,7 @@ from relu_cert.prove.pieces import bit_string
 from relu_cert.prove.value import fit, norm_upper, value
 from relu_cert.solve.threads import one_thread
 
-DEFAULT_SECONDS = 60.0
+GOOD = 1e-5  # a relative gap of a cover that the leaders are not asked to better
 DIGITS = 10**6
 NORM_BITS = 80
 UNSETTLED = "with free terms only the optimal value and the fit are proved, not yet the set of optimal networks"
@@ -43,7 +48,6 @@ def optimum_with_free_terms(
     network = problem.network
     if network is None:
         raise ValueError("free terms are those of a network")
-    until = monotonic() + (DEFAULT_SECONDS if limits.seconds is None else limits.seconds)
     columns = outputs(problem.free, network.Z)
     B = np.array([[float(x) for x in column] for column in columns]).T
     Z = np.array([[float(x) for x in z] for z in network.Z])
@@ -55,7 +59,7 @@ def optimum_with_free_terms(
         top = replace(top, squared=max(top.squared, 2 * lam * lam))  # no proof is made of lambda >= lambda_max
         trained = train(replace(task, lam=float(lam)), told=lambda m, p: tell(Moment("train", m, p)))
     point = _point(problem, network, columns, trained)
-    dual = _dual(problem, network, columns, lam, trained, point, until, limits, tell)
+    dual = _dual(problem, network, columns, lam, trained, point, limits, tell)
     bounds = value(problem, lam, point, dual, gap)
     return Facts(problem, lam, top, point, dual, bounds, fit(point, bounds), unsettled=UNSETTLED)
 
@@ -67,32 +71,74 @@ def _dual(
     lam: Fraction,
     trained: Trained,
     point: Primal,
-    until: float,
     limits: Limits,
     tell: Tell,
 ) -> Dual:
     """The dual point with the best bound."""
     if network.all is not None:
         return listed_dual(problem, network, [float(x) for x in trained.residual], lam)
-
-    def told(bound: Fraction) -> None:
-        tell(Moment("leaders", len(point.neurons), bound=float(bound)))
-
-    neurons = [Neuron(neuron.sign, neuron.w) for neuron in point.neurons]
-    seconds = max(until - monotonic(), 5.0)
+    until = monotonic() + (DEFAULT_SECONDS if limits.seconds is None else limits.seconds)
+    covered = None
+    if "biases" not in problem.free:
+        covered = _covered(problem, network, columns, lam, trained, replace(limits, seconds=until - monotonic()), tell)
+    bound = -1.0 if covered is None else float(lower_bound(problem.y, covered.theta))
+    if covered is not None and trained.objective - bound < GOOD * trained.objective:
+        return covered
     found = find_leaders(
         network.Z,
         problem.y,
         lam,
-        neurons,
-        seconds,
+        [Neuron(neuron.sign, neuron.w) for neuron in point.neurons],
+        max(until - monotonic(), 5.0),
         outputs=columns,
         biases="biases" in problem.free,
-        tell=lambda one: told(one.lower),
+        tell=lambda one: tell(Moment("leaders", len(point.neurons), bound=float(one.lower))),
     )
-    if found is None:
+    if found is not None and found.lower > bound:
+        return Dual(found.theta, found)
+    if covered is None:
         raise Unproved("no bound was found in the time that there is")
-    return Dual(found.theta, found)
+    return covered
+
+
+def _covered(
+    problem: Problem,
+    network: Network,
+    columns: tuple[Vector, ...],
+    lam: Fraction,
+    trained: Trained,
+    limits: Limits,
+    tell: Tell,
+) -> Dual | None:
+    """The residual, made orthogonal to the free outputs and scaled down as little as a cover of half the time allows;
+    None where there is none. What a cover proves of theta does not depend on where theta is from."""
+    if len(network.Z[0]) > MOST_COLUMNS or len(network.Z) > MOST_ROWS:
+        return None
+    given = setting(network.Z, problem.y)
+    if len(given.data.basis) > MOST_DIRECTIONS:
+        return None
+    data = replace(given.data, lam=lam)
+    base = orthogonal(columns, rounded([Fraction(float(x)) for x in trained.residual], THETA_BITS))
+    end = monotonic() + (limits.seconds or DEFAULT_SECONDS) / 2
+
+    def told(nodes: int, open_cones: int) -> None:
+        tell(Moment("bound", len(trained.V), trained.objective, None, nodes, open_cones))
+
+    best: Dual | None = None
+    pool = (Processes if limits.jobs > 1 else Serial)(limits, end, told)
+    for k in LOOSE:
+        theta = tuple((1 - Fraction(1, 1 << k)) * x for x in base)
+        try:
+            with one_thread():
+                cover = dual_cover(data, given.frame, theta, lam * lam, (), Fraction(0), pool)
+        except (Exhausted, Missed, Stuck, Untied):
+            if best is not None:
+                break
+            continue
+        best = Dual(theta, cover)
+        bound = float(lower_bound(problem.y, theta))
+        tell(Moment("bound", len(trained.V), trained.objective, bound, cover.nodes))
+    return best
 
 
 def _lambda_max(problem: Problem, network: Network, columns: tuple[Vector, ...], task: Task) -> LambdaMax:

@@ -41,6 +41,11 @@ def seen(free: Free, d: int) -> tuple[int, ...]:
     return (1,) * (d - 1) + (0 if "biases" in free else 1,)
 
 
+def free_constant(free: Free) -> bool:
+    """Whether a constant has a free coefficient."""
+    return "output-bias" in free or "biases" in free
+
+
 def weights_of(free: Free, w: Vector) -> Vector:
     """The part of w that the norm sees."""
     return w[:-1] if "biases" in free else w
@@ -49,8 +54,14 @@ def weights_of(free: Free, w: Vector) -> Vector:
 def outputs(free: Free, Z: Matrix) -> tuple[Vector, ...]:
     """The columns with free coefficients."""
     ones = (Fraction(1),) * len(Z)
-    constant = (ones,) if "output-bias" in free or "biases" in free else ()
+    constant = (ones,) if free_constant(free) else ()
     return (*constant, *(zip(*Z, strict=True) if "skip" in free else ()))
+
+
+def free_parts(free: Free, c: Vector) -> tuple[Fraction, Vector]:
+    """The constant and the skip connection of coefficients in the order of `outputs`."""
+    constant = int(free_constant(free))
+    return (c[0] if constant and c else Fraction(0)), c[constant:]
 
 
 def coefficients(columns: Sequence[Vector], residual: Sequence[Fraction]) -> Vector:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from relu_cert.exact import norm_squared
+from relu_cert.free.terms import weights_of
 from relu_cert.network.model import TrainedNetwork
 from relu_cert.network.objective import HALF, Interval, bias_free, outward, root
 
@@ -37,7 +38,7 @@ def scales(network: TrainedNetwork, lam: Fraction) -> tuple[NeuronScale, ...]:
     """The scale of every neuron of W1 (an output bias is balanced). The excesses sum to J - P."""
     found = []
     for w, v in zip(bias_free(network).W1, network.w2, strict=True):
-        a, b = norm_squared(w), v * v
+        a, b = norm_squared(weights_of(network.free, w)), v * v
         # (sqrt(a) - sqrt(b))^2 = a + b - 2 sqrt(ab), without cancellation: (a - b)^2 / (a + b + 2 sqrt(ab))
         product = root(a * b)
         excess = Interval(Fraction(0), Fraction(0))
