@@ -40,6 +40,7 @@ class Rows:
     lengths: list[int]  # the square of the largest |row.u| for |u| = 1: |row|^2; free biases: max |row - row_j|^2
     metric: list[Integers]  # the unit matrix, but for free biases, or the Gram matrix
     originals: list[Integers]
+    longest: int | None = None  # with free biases: the largest |row|^2, of the weights' columns alone
 
     def between(self, i: int, j: int) -> int:
         """|row_i - row_j|^2"""
@@ -108,7 +109,8 @@ def read_rows(Z: Matrix, biases: bool, centres: Sequence[Integers]) -> Rows:
     metric[-1][-1] = 0
     far = [[a + b - 2 * x for b, x in zip(lengths, row, strict=True)] for a, row in zip(lengths, gram, strict=True)]
     reach = [max(row[: len(classes)]) for row in far]  # the centres are no rows
-    return Rows(q, names, tuple(place), rows, reach, metric, rows)
+    longest = max(length - row[-1] ** 2 for length, row in zip(lengths[: len(classes)], rows, strict=False))
+    return Rows(q, names, tuple(place), rows, reach, metric, rows, longest)
 
 
 def check_cell(data: Rows, theta: Integers, lam: Fraction, centres: int, i: int, node: Node) -> None:
@@ -116,8 +118,10 @@ def check_cell(data: Rows, theta: Integers, lam: Fraction, centres: int, i: int,
 
     `theta` is xi theta, summed over equal rows; lambda and all numbers are in units of unit / q.
     """
-    fields = node.record("nu", "rows", "p", "q", "normals", "excess", "squares", "leaders")
+    free = () if data.longest is None else ("kappa",)
+    fields = node.record("nu", "rows", "p", "q", "normals", "excess", "squares", "leaders", *free)
     nu = single(fields["nu"])
+    kappa = nonnegative(fields["kappa"], 1)[0] if free else 0
     count = len(theta)
     load = [0] * count
     rows = named(data, fields["rows"])
@@ -161,7 +165,7 @@ def check_cell(data: Rows, theta: Integers, lam: Fraction, centres: int, i: int,
     for j, r in squares.items():
         normal = combined(data, count, i, {}, {}, {j: 1})
         bent.append((r, data.between(count + i, count + j), normal))
-    check_definite(data, (c, v), combined(data, count, i, linear, {}, excess), bent, lam, nu, node)
+    check_definite(data, (c, v), combined(data, count, i, linear, {}, excess), bent, lam, (nu, kappa), node)
 
 
 @dataclass(frozen=True)
@@ -222,16 +226,23 @@ def check_definite(
     beta: Integers,
     bent: list[tuple[int, int, Integers]],
     lam: Fraction,
-    nu: int,
+    by: tuple[int, int],
     node: Node,
 ) -> None:
-    """Reject unless [[sigma, -beta'/2], [-beta/2, nu I - Q]] >= 0, sigma = lambda - nu - 1/4 sum c. Times 4 2^bits."""
-    c, v = leaders
+    """Reject unless [[sigma, -beta'/2], [-beta/2, nu I - Q]] >= 0, sigma = lambda - nu - 1/4 sum c. Times 4 2^bits.
+
+    With free biases kappa (b^2 - longest |w|^2) is added, which is at most 0 at the u with z_j.u = 0 for some row j.
+    """
+    (c, v), (nu, kappa) = leaders, by
     bits = EXTRA_BITS + max([x.bit_length() for x in c] + [z.bit_length() for _, z, _ in bent], default=0)
     sigma = 4 * (lam - nu) - sum(c)
     if sigma < 0:
         raise node.reject("nu + 1/4 sum c <= lambda", f"{show(-sigma / 4)} more")
     lower = [[(4 * nu * x) << bits for x in row] for row in data.metric]
+    if data.longest is not None:
+        for i in range(len(lower) - 1):
+            lower[i][i] += (-4 * kappa * data.longest << bits) // data.q**2
+        lower[-1][-1] += 4 * kappa << bits
     scale = [-(-(1 << bits) // x) for x in c]
     for q, length, row in bent:
         if q and length:

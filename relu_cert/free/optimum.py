@@ -76,11 +76,12 @@ def _dual(
 ) -> Dual:
     """The dual point with the best bound."""
     if network.all is not None:
-        return listed_dual(problem, network, [float(x) for x in trained.residual], lam)
+        return listed_dual(problem, network, [float(x) for x in _residual(problem, point)], lam)
     until = monotonic() + (DEFAULT_SECONDS if limits.seconds is None else limits.seconds)
     covered = None
     if "biases" not in problem.free:
-        covered = _covered(problem, network, columns, lam, trained, replace(limits, seconds=until - monotonic()), tell)
+        limits = replace(limits, seconds=until - monotonic())
+        covered = _covered(problem, network, columns, lam, trained, point, limits, tell)
     bound = -1.0 if covered is None else float(lower_bound(problem.y, covered.theta))
     if covered is not None and trained.objective - bound < GOOD * trained.objective:
         return covered
@@ -107,6 +108,7 @@ def _covered(
     columns: tuple[Vector, ...],
     lam: Fraction,
     trained: Trained,
+    point: Primal,
     limits: Limits,
     tell: Tell,
 ) -> Dual | None:
@@ -118,7 +120,7 @@ def _covered(
     if len(given.data.basis) > MOST_DIRECTIONS:
         return None
     data = replace(given.data, lam=lam)
-    base = orthogonal(columns, rounded([Fraction(float(x)) for x in trained.residual], THETA_BITS))
+    base = orthogonal(columns, rounded(_residual(problem, point), THETA_BITS))
     end = monotonic() + (limits.seconds or DEFAULT_SECONDS) / 2
 
     def told(nodes: int, open_cones: int) -> None:
@@ -139,6 +141,11 @@ def _covered(
         bound = float(lower_bound(problem.y, theta))
         tell(Moment("bound", len(trained.V), trained.objective, bound, cover.nodes))
     return best
+
+
+def _residual(problem: Problem, point: Primal) -> Vector:
+    """y - fit"""
+    return tuple(a - b for a, b in zip(problem.y, point.fit, strict=True))
 
 
 def _lambda_max(problem: Problem, network: Network, columns: tuple[Vector, ...], task: Task) -> LambdaMax:

@@ -60,7 +60,9 @@ def bound(cell: Cell, theta: Floats, by: Multipliers) -> float:
     c = c[c > 0]
     beta = 0.5 * (cell.xi * (cell.Z.T @ theta) - cell.F[:rows].T @ by.p + cell.A.T @ (load[rows:] + by.rho))
     Q = 0.25 * (vs / c[:, None]).T @ vs - 0.5 * (cell.F * (by.q / cell.lengths)[:, None]).T @ cell.F
-    return 0.25 * float(c.sum()) + sum(smallest(beta, Q, cell.norm))
+    if cell.norm.all():
+        return 0.25 * float(c.sum()) + sum(smallest(beta, Q))
+    return 0.25 * float(c.sum()) + sum(with_free_bias(beta, Q, cell.norm, cell.reach))
 
 
 def free_weight(v: Floats) -> Floats:
@@ -69,19 +71,10 @@ def free_weight(v: Floats) -> Floats:
     return weight
 
 
-def smallest(beta: Floats, Q: Floats, norm: Floats | None = None) -> tuple[float, float]:
-    """sigma and nu of least sum with [[sigma, -beta'/2], [-beta/2, nu I - Q]] >= 0, I the matrix of the norm."""
+def smallest(beta: Floats, Q: Floats) -> tuple[float, float]:
+    """sigma and nu of least sum with [[sigma, -beta'/2], [-beta/2, nu I - Q]] >= 0."""
     if not len(Q):
         return 0.0, 0.0
-    if norm is not None and not norm.all():  # the coordinate that the norm does not see is eliminated
-        b, rest = int(np.argmin(norm)), np.flatnonzero(norm)
-        room = -float(Q[b, b])
-        if not room > 0:
-            return np.inf, 0.0
-        sigma, nu = smallest(
-            beta[rest] + beta[b] * Q[rest, b] / room, Q[np.ix_(rest, rest)] + np.outer(Q[rest, b], Q[rest, b]) / room
-        )
-        return sigma + float(beta[b]) ** 2 / (4 * room), nu
     values, V = np.linalg.eigh(Q)
     squares = (V.T @ beta) ** 2 / 4
     top = float(values[-1])
@@ -93,3 +86,26 @@ def smallest(beta: Floats, Q: Floats, norm: Floats | None = None) -> tuple[float
         else:
             high = middle
     return float((squares / (high - values)).sum()), high
+
+
+def with_free_bias(beta: Floats, Q: Floats, norm: Floats, reach: float) -> tuple[float, float, float]:
+    """The same where the norm does not see one coordinate b: sigma, nu and kappa reach^2 of least sum, where
+    kappa (b^2 - reach^2 |w|^2), which is at most 0 where it counts, makes room for Q_bb."""
+    b, rest = int(np.argmin(norm)), np.flatnonzero(norm)
+    most, side = float(Q[b, b]), Q[rest, b]
+
+    def at(room: float) -> tuple[float, float, float]:
+        kappa = max(room + most, 0.0)
+        room = kappa - most
+        sigma, nu = smallest(beta[rest] + beta[b] * side / room, Q[np.ix_(rest, rest)] + np.outer(side, side) / room)
+        return sigma + float(beta[b]) ** 2 / (4 * room), nu, kappa * reach**2
+
+    size = max(abs(most), float(np.abs(side).max(initial=0.0)), abs(float(beta[b])), 1e-300)
+    low, high = np.log(1e-12 * size), np.log(1e4 * size)
+    for _ in range(30):  # the sum is convex in kappa
+        one, two = low + 0.382 * (high - low), low + 0.618 * (high - low)
+        if sum(at(float(np.exp(one)))) <= sum(at(float(np.exp(two)))):
+            high = two
+        else:
+            low = one
+    return at(float(np.exp((low + high) / 2)))

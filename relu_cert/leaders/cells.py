@@ -47,6 +47,11 @@ class Cell:
         lengths[lengths == 0] = np.inf
         return lengths
 
+    @property
+    def reach(self) -> float:
+        """With free biases: the largest |b| for |w| = 1 where some row is 0."""
+        return float(np.linalg.norm(self.Z[:, self.norm > 0], axis=1).max(initial=0.0))
+
     @cached_property
     def triangle(self) -> tuple[Indices, Indices, Floats]:
         """Rows and columns of the upper triangle of a d x d matrix, and 1/2 on the diagonal, 1 off it."""

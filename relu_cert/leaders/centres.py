@@ -35,7 +35,7 @@ def centres_of(W: Floats, count: int, q: int) -> tuple[Integers, ...]:
         C = _spread(U, lengths, count, rng)
         for _ in range(30):
             near = np.argmax(U @ C.T, axis=1)
-            C = np.array([_mean(U[near == j], lengths[near == j], C[j]) for j in range(count)])
+            C = np.array([_mean(U[near == j], lengths[near == j], centre) for j, centre in enumerate(C)])
         found = float(lengths @ np.max(U @ C.T, axis=1))
         if found > score:
             best, score = C, found

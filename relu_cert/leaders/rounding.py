@@ -18,7 +18,7 @@ from flint import arb, ctx, fmpq, fmpq_mat, fmpz_mat
 from numpy.typing import NDArray
 
 from relu_cert.exact import Vector
-from relu_cert.leaders.bound import Multipliers, smallest
+from relu_cert.leaders.bound import Multipliers, smallest, with_free_bias
 from relu_cert.leaders.cells import Cell, Floats, Indices
 from relu_cert.leaders.centres import Centres
 from relu_cert.leaders.interior import Proof
@@ -227,10 +227,10 @@ def _cell(
     beta = _combined(space, count, i, linear, {}, total)
     bent = [(x, *_bent(space, count, i, k)) for k, x in q.items()]
     bent = [one for one in bent if one[2]]
-    nu = _prove(space, c, v, beta, bent, lam, fine)
-    if nu is None:
+    chosen = _prove(space, exact.q, c, v, beta, bent, lam, fine)
+    if chosen is None:
         return None
-    return _written(exact, count, nu, p, q, excess, leaders, c)
+    return _written(exact, count, chosen, p, q, excess, leaders, c)
 
 
 def _others(normals: int, i: int) -> Indices:
@@ -295,14 +295,16 @@ def _bent(space: Geometry, count: int, i: int, k: int) -> tuple[Objects, int]:
 
 def _prove(
     space: Geometry,
+    q_Z: int,
     c: list[int],
     v: list[Objects],
     beta: Objects,
     bent: list[tuple[int, Objects, int]],
     lam: Fraction,
     fine: int,
-) -> int | None:
-    """nu with [[sigma, -beta'/2], [-beta/2, nu I - Q]] >= 0, sigma = lambda - nu - 1/4 sum c, proved in integers."""
+) -> tuple[int, int | None] | None:
+    """nu with [[sigma, -beta'/2], [-beta/2, nu I - Q]] >= 0, sigma = lambda - nu - 1/4 sum c, proved in integers; and
+    kappa where biases are free: kappa (b^2 - |x|^2 |w|^2) is added, |x| the longest row."""
     bits = EXTRA_BITS + max([x.bit_length() for x in c] + [length.bit_length() for _, _, length in bent], default=0)
     scale = [-(-(1 << bits) // x) for x in c]
     scale += [-2 * q * isqrt((1 << 2 * bits) // length) for q, _, length in bent]
@@ -313,7 +315,10 @@ def _prove(
         V = np.array(vectors, dtype=object).reshape(len(vectors), size)
         left = fmpz_mat((V * np.array(scale, dtype=object)[:, None]).tolist())
         product = [[int(x) for x in row] for row in (fmpz_mat(V.T.tolist()) * left).tolist()]
-    sigma, nu = _guess(space, beta, product, bits, fine)
+    longest = max((int(row[:-1] @ row[:-1]) for row in space.originals), default=0)
+    sigma, nu, spent = _guess(space, beta, product, bits, fine, longest / q_Z**2)
+    kappa = None if all(space.norm) else fine * ceil(spent * q_Z**2 / longest) if longest else 0
+    nu += spent
     rest = lam - Fraction(sum(c), 4)
     room = float(rest / fine) - sigma - nu
     if not room > 0:
@@ -325,11 +330,18 @@ def _prove(
         [((4 * chosen * m) << bits) - x for m, x in zip(*rows, strict=True)]
         for rows in zip(space.metric, product, strict=True)
     ]
-    return chosen if positive([first, *([first[i + 1], *row] for i, row in enumerate(lower))]) else None
+    if kappa is not None:
+        for i in range(size - 1):
+            lower[i][i] -= -((-4 * kappa * longest << bits) // q_Z**2)
+        lower[-1][-1] += 4 * kappa << bits
+    found = positive([first, *([first[i + 1], *row] for i, row in enumerate(lower))])
+    return (chosen, kappa) if found else None
 
 
-def _guess(space: Geometry, beta: Objects, product: list[list[int]], bits: int, fine: int) -> tuple[float, float]:
-    """sigma and nu in floats over `fine`, in orthonormal coordinates."""
+def _guess(
+    space: Geometry, beta: Objects, product: list[list[int]], bits: int, fine: int, squared: float
+) -> tuple[float, float, float]:
+    """sigma, nu and what kappa costs in floats over `fine`, in orthonormal coordinates; `squared` is |x|^2."""
     Q = np.array([[x / (4 * fine << bits) for x in row] for row in product])
     b = np.array([int(x) / (2 * fine) for x in beta])
     if space.places is not space.originals:
@@ -337,8 +349,9 @@ def _guess(space: Geometry, beta: Objects, product: list[list[int]], bits: int, 
         values, vectors = np.linalg.eigh(G)
         root = vectors[:, values > 1e-12 * values[-1]] / np.sqrt(values[values > 1e-12 * values[-1]])
         Q, b = root.T @ Q @ root, root.T @ b
-        return smallest(b, Q)
-    return smallest(b, Q, np.array(space.norm, dtype=np.float64))
+    if all(space.norm):
+        return *smallest(b, Q), 0.0
+    return with_free_bias(b, Q, np.array(space.norm, dtype=np.float64), float(np.sqrt(squared)))
 
 
 def positive(M: list[list[int]]) -> bool:
@@ -375,7 +388,7 @@ def _quotient(x: int, exponent: int) -> float:
 def _written(
     exact: Exact,
     count: int,
-    nu: int,
+    chosen: tuple[int, int | None],
     p: dict[int, int],
     q: dict[int, int],
     excess: dict[int, int],
@@ -386,7 +399,7 @@ def _written(
     rows = sorted({*p, *(k for k in q if k < count)})
     normals = sorted({*(k - count for k in q if k >= count), *(k - count for k in excess)})
     return CellProof(
-        nu=nu,
+        nu=chosen[0],
         rows=tuple(names[k] for k in rows),
         p=tuple(p.get(k, 0) for k in rows),
         q=tuple(q.get(k, 0) for k in rows),
@@ -394,6 +407,7 @@ def _written(
         excess=tuple(excess.get(count + j, 0) for j in normals),
         squares=tuple(q.get(count + j, 0) for j in normals),
         leaders=tuple(_leader(names, count, k, own, c_k) for (k, own), c_k in zip(leaders, c, strict=True)),
+        kappa=chosen[1],
     )
 
 

@@ -119,8 +119,8 @@ def test_an_output_bias_is_refused_or_folded(net: str, capsys: pytest.CaptureFix
 
 
 def test_terms_without_penalty(net: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """scikit-learn's convention, or the same by name, leaves both kinds of biases free and says so; the objective is the
-    network's own, and the checker reads the weights, with a skip connection, from the file."""
+    """scikit-learn's convention, or the same by name, leaves both kinds of biases free and says so; the objective is
+    the network's own, and the checker reads the weights, with a skip connection, from the file."""
     W1, w2 = np.array([[1.0, -1.0], [-1.0, 1.0]]), np.ones(2)
     np.savez("free.npz", W1=W1, b1=np.array([0.5, 0.25]), w2=w2, b2=np.array(0.25))
     for penalty in (("--penalty", "sklearn"), ("--free", "output-bias,biases")):

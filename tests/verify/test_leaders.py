@@ -335,6 +335,7 @@ def test_free_biases_are_not_in_the_norm() -> None:
         "leaders": [
             {"row": 0, "c": "200", "near": [1], "weights": "100", "normals": [], "normal_weights": ""},
         ],
+        "kappa": "0",
     }
     other = copy.deepcopy(cell)
     other["leaders"] = [{"row": 1, "c": "200", "near": [0], "weights": "100", "normals": [], "normal_weights": ""}]
@@ -356,6 +357,15 @@ def test_free_biases_are_not_in_the_norm() -> None:
     centred["+"] = {"centres": ["1 1", "-1 0"], "cells": [cell, cell]}
     with pytest.raises(Rejected, match="free biases"):
         checked(rows, [1, -1], "5", centred, free=free)
+    bound = copy.deepcopy(evidence)
+    bound["+"]["cells"][0]["kappa"] = "-1"
+    with pytest.raises(Rejected, match="integers >= 0"):
+        checked(rows, [1, -1], "5", bound, free=free)
+    bound["+"]["cells"][0]["kappa"] = "1"  # b^2 <= |w|^2 where a row is 0: it takes 1 from nu, which has room for it
+    assert checked(rows, [1, -1], "5", bound, free=free)[0] == (1, -1)
+    bound["+"]["cells"][0]["kappa"] = "400"
+    with pytest.raises(Rejected, match="semidefinite"):
+        checked(rows, [1, -1], "5", bound, free=free)
 
 
 @settings(derandomize=True, max_examples=150, deadline=None)

@@ -18,6 +18,9 @@ from tests.verify.cases import accepted
 from tests.verify.cover.plant import planted
 from tests.verify.cover.wrong import WRONG as COVERS
 from tests.verify.cover.wrong import logistic
+from tests.verify.free import ELSEWHERE as FREE_ELSEWHERE
+from tests.verify.free import WRONG as FREE
+from tests.verify.free import hinge
 from tests.verify.small import Case
 
 
@@ -514,7 +517,16 @@ def wrong() -> list[Wrong]:
         Wrong(reason, changed(accepted(name), change), accepted(name).raw, message)
         for name, reason, change, message in WRONG
     ]
-    return corpus + covers() + just_below() + no_lower_faces() + shared_neurons() + rejected_text() + unreadable_data()
+    return (
+        corpus
+        + covers()
+        + free_terms()
+        + just_below()
+        + no_lower_faces()
+        + shared_neurons()
+        + rejected_text()
+        + unreadable_data()
+    )
 
 
 def covers() -> list[Wrong]:
@@ -524,6 +536,14 @@ def covers() -> list[Wrong]:
     for name, reason, change, expected in COVERS:
         found.append(Wrong(reason, changed(planted(name), change), planted(name).raw, expected))
     return found
+
+
+def free_terms() -> list[Wrong]:
+    """Certificates of networks with free terms."""
+    case = hinge()
+    found = [Wrong(reason, changed(case, change), case.raw, message) for reason, change, message in FREE]
+    other = [(accepted(name), *rest) for name, *rest in FREE_ELSEWHERE]
+    return found + [Wrong(reason, changed(one, change), one.raw, message) for one, reason, change, message in other]
 
 
 def just_below() -> list[Wrong]:
