@@ -19,7 +19,8 @@ from operator import mul
 from flint import fmpz_mat
 
 from verify.errors import bounded
-from verify.problem import Problem, check_orthogonal, cleared
+from verify.free import check_orthogonal
+from verify.problem import Problem, cleared
 from verify.rules.logistic.value import ONE, entropy_of
 from verify.text import Matrix, Node, Vector, show
 

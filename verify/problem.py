@@ -12,13 +12,12 @@ from fractions import Fraction
 from math import lcm
 
 from verify.errors import bounded
-from verify.text import Matrix, Node, Vector, show
+from verify.text import Matrix, Node, Vector
 
 OBJECTIVE = "1/2|Xw-y|^2 + lambda*sum|w_b|"
 ELASTIC = "1/2|Xw-y|^2 + lambda*sum|w_b| + delta/2*sum|w_b|^2"
 LOGISTIC = "sum log(1+exp(-y_k*(Xw)_k)) + lambda*sum|w_b|"
 SIGNS = {"+": 1, "-": -1}
-FREE = ("output-bias", "biases", "skip")
 FIRST = {"relu": "sign", "gated": "pattern", "cgl": "block"}  # what a neuron is named by
 MOST_WRITTEN_OUT = 2**26  # numbers in the blocks of a network
 
@@ -30,7 +29,8 @@ class Problem:
     `K[b]` is None, or the rows of the |b| x a matrix whose columns are the constraints K_j.w <= 0.
     `patterns`: the only patterns of a network, as bit masks; None: all of D_Z. `delta` > 0: the elastic variant.
     `blocks`, of a ReLU network that was written out as a direct problem: xi and D of each block.
-    `free`, of a ReLU network: some of FREE. With "biases" the last column of Z is ones.
+    `free` names free terms of a ReLU network: `outputs` are their columns, as rows; with free `biases` no norm sees the
+    weights of the last column of Z.
     """
 
     model: str
@@ -44,6 +44,8 @@ class Problem:
     logistic: bool = False
     blocks: tuple[tuple[int, int], ...] = ()
     free: tuple[str, ...] = ()
+    outputs: Matrix = ()
+    biases: bool = False
 
     @property
     def n(self) -> int:
@@ -54,18 +56,6 @@ class Problem:
     def d(self) -> int:
         """The number of columns."""
         return len(self.Z[0])
-
-    @property
-    def biases(self) -> bool:
-        """Whether the weights of the last column of Z, the biases, are not in the norm."""
-        return "biases" in self.free
-
-    @property
-    def outputs(self) -> Matrix:
-        """The columns with free coefficients, as rows: 1 (free biases bring it: a neuron without weights is constant),
-        and with a skip connection those of Z."""
-        ones = ((Fraction(1),) * self.n,) if self.biases or "output-bias" in self.free else ()
-        return (*ones, *(zip(*self.Z, strict=True) if "skip" in self.free else ()))
 
     def length_squared(self, w: Vector) -> Fraction:
         """|w|^2, without the biases where they are free."""
@@ -117,7 +107,11 @@ def read_problem(node: Node) -> Problem:
     if not direct:
         patterns = read_patterns(fields["patterns"], len(Z)) if "patterns" in fields else None
         problem = Problem(model, lam, Z, y, patterns=patterns, delta=delta, logistic=logistic)
-        return replace(problem, free=read_free(problem, fields["free"])) if "free" in fields else problem
+        if "free" in fields:
+            from verify.free import with_free_terms
+
+            problem = with_free_terms(problem, fields["free"])
+        return problem
     groups = read_groups(fields["groups"], len(Z[0]))
     K = tuple(read_cone(K_b, len(b)) for K_b, b in zip(fields["K"].array(len(groups)), groups, strict=True))
     return Problem(model, lam, Z, y, groups, K, delta=delta, logistic=logistic)
@@ -129,25 +123,6 @@ def read_patterns(node: Node, n: int) -> tuple[int, ...]:
     if not masks or len(set(masks)) != len(masks):
         raise node.reject("at least one pattern, and each pattern once")
     return masks
-
-
-def read_free(problem: Problem, node: Node) -> tuple[str, ...]:
-    """The free terms of a ReLU network over all patterns: some of FREE, in that order; biases need their ones."""
-    names = tuple(entry.text(*FREE) for entry in node.array())
-    if not names or names != tuple(name for name in FREE if name in names):
-        raise node.reject(f"some of {', '.join(FREE)}, in this order")
-    if problem.model != "relu" or problem.patterns is not None or problem.delta:
-        raise node.reject("free terms with ReLU networks over all patterns and delta = 0 only")
-    if "biases" in names and any(row[-1] != 1 for row in problem.Z):
-        raise node.reject("biases only where the last column of Z is ones")
-    return names
-
-
-def check_orthogonal(problem: Problem, theta: Vector, node: Node) -> None:
-    """Reject unless theta is orthogonal to the columns with free coefficients."""
-    for j, column in enumerate(problem.outputs):
-        if total := dot(column, theta):
-            raise node.reject(f"theta orthogonal to the free column {j}", show(total))
 
 
 def read_groups(node: Node, columns: int) -> tuple[tuple[int, ...], ...]:

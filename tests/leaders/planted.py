@@ -14,6 +14,7 @@ from relu_cert.certified import Certified
 from relu_cert.exact import Vector, dot, matrix, norm_squared, vector
 from relu_cert.leaders.find import Neuron, find_leaders
 from relu_cert.leaders.model import Leaders, leaders_record
+from verify.free import with_free_terms
 from verify.leaders import check_leaders
 from verify.problem import Problem
 from verify.text import Node
@@ -59,7 +60,9 @@ def checked(
     free: tuple[str, ...] = (),
 ) -> tuple[Vector, Fraction]:
     """The checker's theta and lower bound."""
-    problem = Problem("relu", Fraction(lam), matrix(rows), vector(y), logistic=logistic, free=free)
+    problem = Problem("relu", Fraction(lam), matrix(rows), vector(y), logistic=logistic)
+    if free:
+        problem = with_free_terms(problem, Node(list(free), None, "free"))
     return check_leaders(problem, node_of(evidence))
 
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from verify.cover.check import check_cover
 from verify.facts import COVER, DUAL, MULTIPLIERS, PRIMAL, Facts, needed, proved
-from verify.problem import Problem, check_orthogonal
+from verify.problem import Problem
 from verify.rules import Rule
 from verify.rules.value import Dual
 from verify.text import Node, Vector
@@ -20,7 +20,10 @@ def check(problem: Problem, facts: Facts, node: Node) -> Facts:
     if facts.get(MULTIPLIERS) is not None:
         raise node.reject("one proof of the dual point, by `dual` or by `cover`", "both")
     theta = read_theta(problem, facts, fields["theta"])
-    check_orthogonal(problem, theta, fields["theta"])
+    if problem.free:
+        from verify.free import check_orthogonal
+
+        check_orthogonal(problem, theta, fields["theta"])
     if problem.logistic and not all(0 <= y_k * t_k <= 1 for y_k, t_k in zip(problem.y, theta, strict=True)):
         raise fields["theta"].reject("0 <= y_k theta_k <= 1 for every row")
     return proved(DUAL, Dual(theta)).plus(COVER, check_cover(problem, theta, problem.lam**2, fields["proof"]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from verify.facts import DUAL, MULTIPLIERS, PATTERNS, Facts, proved
 from verify.multipliers import check_multipliers
-from verify.problem import Problem, check_orthogonal
+from verify.problem import Problem
 from verify.rules import Rule, everywhere
 from verify.rules.value import Dual
 from verify.text import Node
@@ -14,7 +14,10 @@ def check_dual(problem: Problem, facts: Facts, node: Node) -> Facts:
     """Reject unless theta is dual feasible: |Proj_{C_b}(X_b' theta)| <= lambda for all blocks."""
     fields = node.record("theta", "multipliers")
     theta = fields["theta"].vector(problem.n)
-    check_orthogonal(problem, theta, fields["theta"])
+    if problem.free:
+        from verify.free import check_orthogonal
+
+        check_orthogonal(problem, theta, fields["theta"])
     check_multipliers(problem, facts.get(PATTERNS), theta, problem.lam**2, fields["multipliers"])
     return proved(DUAL, Dual(theta)).plus(MULTIPLIERS, fields["multipliers"])
 
