@@ -124,6 +124,7 @@ def convert(convention: Penalty, value: Fraction, n: int, *, batch: int | None =
     B = n if batch is None else batch
     if B < 1 or n % B:
         raise UsageError(f"batches of {B} do not divide {n} points evenly, so that no one objective is minimised.")
+    decayed = "parameters with weight decay" if free else "all parameters"
     lam, minimised, formula = {
         Penalty.PAPER: (value, "1/2 |f - y|^2 + lambda/2 (|W1|^2 + |w2|^2)", ""),
         Penalty.SCNN: (n * value, "1/(2n) |f - y|^2 + lambda sum |w_i|, columns not unitised", f"{n} * {value}"),
@@ -134,12 +135,12 @@ def convert(convention: Penalty, value: Fraction, n: int, *, batch: int | None =
         ),
         Penalty.PYTORCH: (
             n * value / 2,
-            "1/n |f - y|^2 + weight_decay/2 |all parameters|^2",
+            f"1/n |f - y|^2 + weight_decay/2 |{decayed}|^2",
             f"n * weight_decay / 2 = {n} * {value} / 2",
         ),
         Penalty.PYTORCH_SUM: (
             value / 2,
-            "|f - y|^2 + weight_decay/2 |all parameters|^2",
+            f"|f - y|^2 + weight_decay/2 |{decayed}|^2",
             f"weight_decay / 2 = {value} / 2",
         ),
     }[convention]
