@@ -26,15 +26,20 @@ from relu_cert.free.terms import coefficients, combined, orthogonal, outputs, we
 from relu_cert.free.train import Task, largest, orthonormal, train
 from relu_cert.leaders.find import Neuron, find_leaders
 from relu_cert.problem.model import Network, Problem
+from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.facts import Attained, Dual, ExactNeuron, Facts, LambdaMax, Primal
+from relu_cert.prove.lifts import independent
+from relu_cert.prove.optimal_set import optimal_set
 from relu_cert.prove.pieces import bit_string
+from relu_cert.prove.polytope.listing import list_polytope
+from relu_cert.prove.polytope.model import Polytope
 from relu_cert.prove.value import fit, norm_upper, value
 from relu_cert.solve.threads import one_thread
 
 GOOD = 1e-5  # a relative gap of a cover that the leaders are not asked to better
 DIGITS = 10**6
 NORM_BITS = 80
-UNSETTLED = "with free terms only the optimal value and the fit are proved, not yet the set of optimal networks"
+UNSETTLED = "with free biases, or without a list of the patterns, only the optimal value and the fit are proved"
 
 
 class Unproved(Exception):
@@ -61,7 +66,21 @@ def optimum_with_free_terms(
     point = _point(problem, network, columns, trained)
     dual = _dual(problem, network, columns, lam, trained, point, limits, tell)
     bounds = value(problem, lam, point, dual, gap)
-    return Facts(problem, lam, top, point, dual, bounds, fit(point, bounds), unsettled=UNSETTLED)
+    facts = Facts(problem, lam, top, point, dual, bounds, fit(point, bounds), unsettled=UNSETTLED)
+    return _with_set(facts, columns) if network.all is not None and "biases" not in problem.free else facts
+
+
+def _with_set(facts: Facts, columns: tuple[Vector, ...]) -> Facts:
+    """The facts with the optimal network, where it is the only one: free columns are a lift of the plain problem, with
+    all of R as coefficients."""
+    if len(independent(columns)) < len(columns):
+        return replace(facts, unsettled="the free columns depend on each other, and so do their coefficients")
+    try:
+        known = replace(facts, optimal_set=optimal_set(facts, columns), unsettled="")
+    except Unsettled as why:
+        return replace(facts, unsettled=str(why))
+    found = list_polytope(known)
+    return replace(known, polytope=found) if isinstance(found, Polytope) else replace(known, unlisted=found.reason)
 
 
 def _dual(

@@ -222,6 +222,8 @@ class OptimalSet:
     @property
     def dimension(self) -> int:
         """The dimension of the set of optimal weights."""
+        if not self.split:  # a lift are free terms then
+            return len(self.classes) - len(self.groups)
         return len(self.active) - len(self.groups) - (len(self.lift) - self.void)
 
     @property

@@ -14,7 +14,7 @@ from relu_cert import UsageError, certify, certify_group_lasso
 from relu_cert.cover.model import Cover
 from relu_cert.leaders.model import Leaders
 from relu_cert.prove.facts import PieceMultipliers
-from tests.free.brute import best
+from tests.free.brute import best, spread
 
 COMBINATIONS = (
     ("output-bias",),
@@ -51,13 +51,42 @@ def test_the_list_agrees_with_another_solver(free: tuple[str, ...], seed: int, n
     full = [[*row, 1] for row in rows] if bias else rows
     size = 0.5 * sum(t * t for t in y)
     assert holds(found, best(full, y, 1.5, free), 1e-5 * size)
-    assert [str(found.claims[name].verdict) for name in ("fit", "p-unique", "minimal")] == [
-        "PROVED",
-        "UNDECIDED",
-        "UNDECIDED",
-    ]
-    assert "free terms" in found.claims["p-unique"].detail
+    assert str(found.claims["fit"].verdict) == "PROVED"
+    if "biases" in free:
+        said = [str(found.claims[name].verdict) for name in ("p-unique", "minimal")]
+        assert said == ["UNDECIDED", "UNDECIDED"] and "free biases" in found.claims["p-unique"].detail
     assert json.loads(found.certificate)["problem"]["free"] == list(free)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_uniqueness_with_free_columns(seed: int) -> None:
+    """An output bias leaves the optimal network unique where that is proved; a skip connection never does, because a
+    neuron may be turned over: (t)_+ = t + (-t)_+. Another solver sees the one and the other; m* is the number of
+    neurons up to turning over."""
+    rows, y = drawn(20 + seed, 7, 2)
+    g = [1.0, -0.7]
+    alone = certify(rows, y, 2, free="output-bias")
+    assert str(alone.claims["p-unique"].verdict) == "PROVED"
+    assert spread(rows, y, 2.0, ("output-bias",), g) < 0.02
+    assert alone.facts.polytope is not None and alone.facts.polytope.m_star == alone.network.width
+    turned = certify(rows, y, 2, free="output-bias,skip")
+    verdict = str(turned.claims["p-unique"].verdict)
+    if turned.network.width:
+        assert verdict == "REFUTED" and "differ by free terms" in turned.claims["p-unique"].detail
+        assert spread(rows, y, 2.0, ("output-bias", "skip"), g) > 0.05
+        found = turned.facts.polytope
+        assert found is not None and found.m_star == found.M_star <= turned.network.width
+        assert found.dimension >= found.m_star
+    else:
+        assert verdict == "UNDECIDED"
+
+
+def test_free_columns_that_depend_on_each_other() -> None:
+    """A constant twice, by an output bias and a skip connection on the column of ones: no word on uniqueness."""
+    rows, y = drawn(31, 7, 1)
+    found = certify(rows, y, 1, free="output-bias,skip", bias=True)
+    assert str(found.claims["optimal"].verdict) == "PROVED"
+    assert found.claims["p-unique"].detail.startswith("the free columns depend on each other")
 
 
 @pytest.mark.parametrize("free", COMBINATIONS)
@@ -133,7 +162,6 @@ def test_large_lambda_leaves_the_free_terms() -> None:
     assert found.value.lower <= found.value.upper and found.value.relative_gap < Fraction(1, 10**9)
     assert found.network.width == 0
     assert found.network.predict(rows) == pytest.approx([mean] * len(y))
-    assert str(found.claims["p-unique"].verdict) == "UNDECIDED"
 
 
 def test_targets_that_free_terms_fit() -> None:

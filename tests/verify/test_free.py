@@ -38,8 +38,9 @@ def certified(kind: str) -> dict[str, Any]:
     """A small certificate: over a list, by leaders, by a cover, of a given network."""
     if kind == "hinge":
         return hinge().certificate
-    if kind == "list":
-        return json.loads(certify(X, Y, 1, free=FREE).certificate)  # type: ignore[no-any-return]
+    if kind in ("list", "bias", "turned"):
+        free = {"list": FREE, "bias": "output-bias", "turned": "skip"}[kind]
+        return json.loads(certify(X, Y, 1, free=free).certificate)  # type: ignore[no-any-return]
     if kind == "network":
         network = {"W1": W1, "b1": B1, "w2": W2, "b2": B2, "skip": [0.5]}
         return json.loads(certify_network(network, X, Y, 1, free=f"{FREE},skip").certificate)  # type: ignore[no-any-return]
@@ -52,7 +53,8 @@ def certified(kind: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("kind", "spread"), [("hinge", None), ("list", 4), ("leaders", 3), ("cover", 2), ("network", 3)]
+    ("kind", "spread"),
+    [("hinge", None), ("list", 4), ("bias", 4), ("turned", 4), ("leaders", 3), ("cover", 2), ("network", 3)],
 )
 def test_field_mutants(kind: str, spread: int | None) -> None:
     """Every change of a field is rejected, or leaves what is true: the interval holds p* of the problem that is stated,
@@ -66,7 +68,14 @@ def test_field_mutants(kind: str, spread: int | None) -> None:
             verify.check(mutant.text.encode())
         except verify.VerifyError:
             continue
-        wrong += [f"{mutant.name}: {why}" for why in falsehoods(json.loads(mutant.text))]
+        changed = json.loads(mutant.text)
+        wrong += [f"{mutant.name}: {why}" for why in falsehoods(changed)]
+        if changed["problem"] == tree["problem"]:
+            said = {one["claim"]: one["verdict"] for one in tree["claims"]}
+            opposite = {"PROVED": "REFUTED", "REFUTED": "PROVED"}
+            wrong += [
+                mutant.name for one in changed["claims"] if one["verdict"] == opposite.get(said.get(one["claim"]))
+            ]
     assert not wrong
     assert total > 200
 
@@ -112,6 +121,25 @@ def value_of(problem: str) -> float:
 def dot(u: list[Fraction], v: list[Fraction]) -> Fraction:
     """u.v"""
     return sum((a * b for a, b in zip(u, v, strict=True)), Fraction(0))
+
+
+def test_free_columns_as_a_lift() -> None:
+    """The optimal set beside free columns rests on exactly these as its lift, on masses above 0 where classes share
+    them, and on no mixed class."""
+    said = {one["claim"]: one["verdict"] for kind in ("bias", "turned") for one in certified(kind)["claims"]}
+    assert said["p-unique"] == "REFUTED" and certified("bias")["claims"][3] == {
+        "claim": "p-unique",
+        "verdict": "PROVED",
+    }
+    for kind, lift in (("bias", []), ("turned", []), ("bias", ["1 -1 0 0"]), ("turned", ["-2 0 1 3", "1 1 1 1"])):
+        tree = copy.deepcopy(certified(kind))
+        tree["facts"]["optimal_set"]["lift"] = lift
+        with pytest.raises(verify.Rejected):
+            verify.check(json.dumps(tree).encode())
+    tree = copy.deepcopy(certified("turned"))
+    tree["problem"]["free"] = ["output-bias"]
+    with pytest.raises(verify.Rejected):
+        verify.check(json.dumps(tree).encode())
 
 
 def test_what_rests_on_other_problems_is_refused() -> None:
