@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -44,6 +46,14 @@ def test_pages_say_what_is_free() -> None:
     assert "network-optimal" in found.html()
     assert found.to_json()["penalty"]["free"] == ["output-bias", "biases"]
     assert "without penalty" in found.to_text()
+
+
+def test_a_neuron_of_a_free_bias_alone() -> None:
+    """It is a constant: in no norm, not dead, and what is said of the network is accepted by the checker."""
+    network = ([[1.0, 0.5], [0.0, 0.0], [0.0, 0.0]], [0.5, 1.0, 2.0], [1.0, 1.0, -0.5], 0.25)
+    found = certify_network(network, X, Y, "1", penalty="sklearn")
+    assert "dead" not in found.claims["network-balanced"].detail
+    assert [s.first for s in found.outcome.comparison.examination.scales] == [Fraction(5, 4), 0, 0]
 
 
 def test_the_word() -> None:
