@@ -38,12 +38,13 @@ from relu_cert.data.numbers import NumberError
 from relu_cert.data.raw import digest
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import Matrix
+from relu_cert.free.terms import read_free
 from relu_cert.lasso import given_coefficients, lasso
 from relu_cert.network.approximate import Strategy
 from relu_cert.network.biases import OutputBias
 from relu_cert.network.explore import Extreme
 from relu_cert.network.given import given_network
-from relu_cert.network.penalty import convert
+from relu_cert.network.penalty import convert, implied
 from relu_cert.network.penalty import penalty as named_penalty
 from relu_cert.patterns import enumerate_patterns, predict
 from relu_cert.patterns.sample import gate_patterns, read_gate_file
@@ -106,6 +107,7 @@ def certify(
     gates: Any = None,
     l2: Number | None = None,
     loss: Loss = "squares",
+    free: str | Sequence[str] | None = None,
     claims: Sequence[str] | None = None,
     names: Sequence[str] | None = None,
     target: str = "y",
@@ -145,6 +147,8 @@ def certify(
                     or the path of a CSV file of either
     `l2`            add l2/2 times the sum of |w_b|^2
     `loss`          "squares", or "logistic": sum log(1 + exp(-y f)) for labels -1 and 1
+    `free`          terms that are not penalised, "output-bias,biases,skip" or some of these: an output bias, the biases
+                    of the first layer (with the column of ones of `bias`), a skip connection f(z) + s.z
 
     >>> from fractions import Fraction
     >>> found = certify([[3, 0], [0, 4], [-3, 0], [0, -4]], [10, 10, 10, 10], lambda_ratio=2)
@@ -175,8 +179,9 @@ def certify(
     asked = _Asked.read(lam, lambda_ratio, gap, interval, noise, claims)
     if model not in ("relu", "gated"):
         raise UsageError(f"model is 'relu' or 'gated', not {model!r}.")
-    data, raw = dataset_from_arrays(Z, y, bias=bias, names=names, target=target)
-    variant = Variant(_gates(data.Z, patterns, seed, gates), _delta(l2), _loss(loss))
+    terms = read_free(free)
+    data, raw = dataset_from_arrays(Z, y, bias=bias or "biases" in terms, names=names, target=target)
+    variant = Variant(_gates(data.Z, patterns, seed, gates), _delta(l2), _loss(loss), terms)
     path = Path("data.cert.json")
     with Progress(quiet=not progress) as stages:
         listed = listed or asked.interval is not None or "patterns-complete" in asked.named
@@ -314,11 +319,13 @@ def certify_network(
     batch_size: int | None = None,
     bias: bool = False,
     output_bias: OutputBias = "refuse",
+    free: str | Sequence[str] | None = None,
     gap: Number = NETWORK_GAP,
     own: bool = True,
     names: Sequence[str] | None = None,
     target: str = "y",
     max_patterns: int = DEFAULT_MAX_PATTERNS,
+    seconds: float | None = None,
     verify: bool = True,
     progress: bool = False,
 ) -> CertifiedNetwork:
@@ -330,16 +337,21 @@ def certify_network(
     `lam`          what it was trained with, in the convention `penalty`: "paper", "pytorch" (weight_decay with the mean
                    of squares), "pytorch-sum", "sklearn" (alpha; see `batch_size`), "scnn"
     `bias`         append a column of ones to Z; the network's first-layer biases belong to it
-    `output_bias`  "refuse", or "neuron": make an output bias a neuron on the column of ones
+    `output_bias`  "refuse", or "neuron": make an output bias that is not free a neuron on the column of ones
+    `free`         terms that were not penalised, some of "output-bias,biases,skip" as for `certify` (with PyTorch: what
+                   was excluded from weight_decay); "sklearn" means "output-bias,biases" by itself
     `gap`          the relative gap up to which the network is called optimal
-    `own`          also solve the program over the network's own patterns
+    `own`          also solve the program over the network's own patterns (not with free terms)
+    `seconds`      time for the bound of the optimum where the patterns are not listed (60 by default)
 
     >>> found = certify_network(([[1], [-1]], [1, 1]), [[1], [2], [-1]], [1, 3, 2], lam="1/2")
     >>> print(found.claims["network-optimal"].verdict, found.claims["network-merged"].verdict)
     REFUTED PROVED
     """
-    data, raw = dataset_from_arrays(Z, y, bias=bias, names=names, target=target)
-    conversion = convert(named_penalty(penalty), _positive(lam, "lam"), data.n, batch=batch_size)
+    convention = named_penalty(penalty)
+    terms = implied(convention, read_free(free))
+    data, raw = dataset_from_arrays(Z, y, bias=bias or "biases" in terms, names=names, target=target)
+    conversion = convert(convention, _positive(lam, "lam"), data.n, batch=batch_size, free=terms)
     with Progress(quiet=not progress) as stages:
         outcome, text = examined(
             given_network(network),
@@ -350,6 +362,7 @@ def certify_network(
             own=own,
             output_bias=output_bias,
             max_patterns=max_patterns,
+            limits=Limits(seconds),
         )
         return _rechecked(CertifiedNetwork(outcome, text, raw), verify, stages)
 

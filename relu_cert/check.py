@@ -150,6 +150,8 @@ def find_facts(
 
 def optimum(problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stages, limits: Limits = NO_LIMITS) -> Facts:
     """The facts about the optimum at lambda."""
+    if problem.free:
+        return _optimum_with_free_terms(problem, choice, gap, stages, limits)
     if problem.unlisted:
         return _covered_optimum(problem, choice, gap, stages, limits)
     with stages.stage("lambda_max"):
@@ -187,6 +189,19 @@ def _covered_optimum(problem: Problem, choice: LambdaChoice, gap: Fraction, stag
         try:
             return optimum_without_list(problem, choice.resolve, gap, limits, stages.tell)
         except Exhausted as why:
+            raise UsageError(f"nothing could be proved: {why}; give more time with --seconds.") from None
+
+
+def _optimum_with_free_terms(
+    problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stages, limits: Limits
+) -> Facts:
+    """The same for a network with terms that are not penalised."""
+    from relu_cert.free.optimum import Unproved, optimum_with_free_terms
+
+    with stages.stage("prove"):
+        try:
+            return optimum_with_free_terms(problem, choice.resolve, gap, limits, stages.tell)
+        except Unproved as why:
             raise UsageError(f"nothing could be proved: {why}; give more time with --seconds.") from None
 
 

@@ -150,8 +150,8 @@ def read(certificate: bytes, data: bytes | None, limits: Limits) -> Text:
     problem = read_problem(fields["problem"])
     if data is not None:
         compare(data, read_input(fields["input"], problem), problem, limits)
-    if problem.model != "relu" or problem.patterns is not None or problem.delta or problem.logistic:
-        raise Declined("--proved", "ReLU networks over all patterns, squared loss, no delta", "another problem")
+    if problem.model != "relu" or problem.patterns is not None or problem.delta or problem.logistic or problem.free:
+        raise Declined("--proved", "ReLU networks over all patterns, squared loss, no delta or free term", "another")
     facts = fields["facts"].value
     try:
         neurons = tuple((SIGNS[one["sign"]], vector(one["w"])) for one in facts["primal"]["neurons"])

@@ -105,8 +105,11 @@ def _qualified(facts: Facts, result: Result) -> Result:
 
 
 def _variant(problem: Problem) -> tuple[ModuleType, ...]:
-    """The claims about the elastic variant and the logistic loss. With delta > 0 a split neuron has another value."""
+    """The claims about the elastic variant, the logistic loss and free terms. With delta > 0 a split neuron has another
+    value."""
     common = (patterns_complete, optimal, fit, convex_unique)
+    if problem.free:
+        return (*common, p_unique, optimal_set, minimal)
     return common if problem.delta else (*common, p_unique)
 
 

@@ -11,7 +11,9 @@ from pathlib import Path
 from relu_cert.cli.emit import again, decide, recheck, require_ending, stem, write_file
 from relu_cert.cli.options import chosen_example, input_path, positive, read_data
 from relu_cert.errors import UsageError
+from relu_cert.free.terms import read_free
 from relu_cert.network import Conversion, Penalty, convert, penalty, read_network, write_network
+from relu_cert.network.penalty import implied
 from relu_cert.network.record import readable_copy
 from relu_cert.report.progress import Progress
 from relu_cert.work import NETWORK_GAP, examined
@@ -35,6 +37,8 @@ def run(options: argparse.Namespace) -> int:
             "--html": options.html,
         },
     )
+    free = implied(penalty(options.penalty), read_free(options.free))
+    options.bias = options.bias or "biases" in free or None
     data = read_data(options, example)
     trained = read_network(options.network)
     conversion = _conversion(options, example.lam if example else None, data.n)
@@ -79,9 +83,11 @@ def run(options: argparse.Namespace) -> int:
 def _conversion(options: argparse.Namespace, default: Fraction | None, n: int) -> Conversion:
     convention = penalty(options.penalty)
     if options.lam is not None:
-        return convert(convention, positive(options.lam, "lambda"), n, batch=options.batch_size)
+        return convert(
+            convention, positive(options.lam, "lambda"), n, batch=options.batch_size, free=read_free(options.free)
+        )
     if default is None or convention is not Penalty.PAPER:
         raise UsageError(
             "say with --lambda what the network was trained with (and with --penalty whose lambda that is)."
         )
-    return convert(convention, default, n, batch=options.batch_size)
+    return convert(convention, default, n, batch=options.batch_size, free=read_free(options.free))

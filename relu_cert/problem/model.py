@@ -7,6 +7,8 @@ only (`Sampled`) is a direct problem that knows where its blocks come from. Two 
 
     delta > 0            P(w) + delta/2 sum_b |w_b|^2                                        (eq:l2-penalized-cgl)
     loss = "logistic"    sum_k log(1 + exp(-y_k (Xw)_k)) + lambda sum_b |w_b|,  y_k = +-1    (app:general-losses)
+
+A ReLU network may have free terms: Xw + Bc in the place of Xw, and biases that are not in |w_b|.
 """
 
 from __future__ import annotations
@@ -96,6 +98,7 @@ class Problem:
     Block numbers: gated ReLU, the pattern's number; ReLU, 2 * pattern for xi = +1 and 2 * pattern + 1 for xi = -1.
     `columns` (direct problems only) are the columns of X that each block took.
     `sampled`: a direct problem (model "cgl") whose blocks are those of a network over the patterns named there.
+    `free`: the terms of a ReLU network that are not penalised (relu_cert.free.terms).
     """
 
     model: Model
@@ -106,6 +109,7 @@ class Problem:
     sampled: Sampled | None = None
     delta: Fraction = _ZERO
     loss: Loss = "squares"
+    free: tuple[str, ...] = ()
 
     @property
     def unlisted(self) -> bool:
@@ -114,8 +118,8 @@ class Problem:
 
     @property
     def plain(self) -> bool:
-        """Least squares without delta: the problem of the paper itself."""
-        return not self.delta and self.loss == "squares"
+        """Least squares without delta and free terms: the problem of the paper itself."""
+        return not self.delta and self.loss == "squares" and not self.free
 
     @property
     def kind(self) -> Model:

@@ -47,6 +47,8 @@ def optimal_set(facts: Facts, lift: Matrix = ()) -> OptimalSet:
     ball = Ball(facts.dual.theta, facts.fit.radius_squared)
     candidates = find_candidates(problem, lam, facts.dual, ball)
     maps = [class_map(problem, neuron) for neuron in candidates.classes]
+    if problem.free and not maps:
+        raise Unsettled("no neuron ties: the free terms alone are optimal")
     groups = superclasses(maps, lift)
     outputs = _outputs(problem, maps, ball)
     firsts = [group[0] for group in groups]
@@ -71,10 +73,14 @@ def optimal_set(facts: Facts, lift: Matrix = ()) -> OptimalSet:
     plain = OptimalSet(
         lift, candidates.classes, candidates.out, groups, sigma, masses, error, (), Fraction(0), mixed=mixed
     )
-    if not lift and len(groups) == len(maps):
+    if (not lift or problem.free) and len(groups) == len(maps):
         return plain
     if not all(mass > error for mass in masses):
         raise Unsettled("a tied class may have weight zero")
+    if problem.free and not mixed:  # classes of a superclass differ by free terms, and share its mass in any way
+        return plain
+    if problem.free:
+        raise Unsettled("the outputs of the tied neurons are dependent beside the free terms")
     proved = with_split(problem.y, plain, maps, outputs)
     return replace(proved, repeated=_repeated(problem, proved))
 

@@ -37,6 +37,8 @@ def of_network(value: Value, objective: Fraction, gap: Fraction) -> str:
     least = (objective - value.upper) / value.upper
     if most is not None and most <= gap:
         return f"This network is as good as optimal: at most {percent_at_most(most)} above the best objective; proved."
+    if most is not None and (least <= 0 or most > 2 * least):
+        return f"This network is at most {percent_at_most(most)} above the best network of any width; proved."
     if least > 0 and most is not None:
         return f"This network is not the best: its objective is {percent(least)} above the best possible one; proved."
     return f"The objective of this network is at most {at_most(objective - value.lower)} above the best; proved."

@@ -20,6 +20,9 @@ from tests.verify.cover.fold import fold
 from tests.verify.cover.plant import planted
 from tests.verify.cover.wrong import WRONG as COVERS
 from tests.verify.cover.wrong import logistic
+from tests.verify.free import ELSEWHERE as FREE_ELSEWHERE
+from tests.verify.free import WRONG as FREE
+from tests.verify.free import hinge
 from tests.verify.leading import WRONG as LEADERS
 from tests.verify.leading import leading
 from tests.verify.small import Case
@@ -518,7 +521,7 @@ def wrong() -> list[Wrong]:
         Wrong(reason, changed(accepted(name), change), accepted(name).raw, message)
         for name, reason, change, message in WRONG
     ]
-    corpus += covers() + leaders() + just_below() + no_lower_faces() + shared_neurons()
+    corpus += covers() + leaders() + free_terms() + just_below() + no_lower_faces() + shared_neurons()
     return corpus + rejected_text() + unreadable_data()
 
 
@@ -534,6 +537,14 @@ def covers() -> list[Wrong]:
 def leaders() -> list[Wrong]:
     """Certificates that rest on leaders."""
     return [Wrong(reason, changed(leading(n), change), leading(n).raw, said) for n, reason, change, said in LEADERS]
+
+
+def free_terms() -> list[Wrong]:
+    """Certificates of networks with free terms."""
+    case = hinge()
+    found = [Wrong(reason, changed(case, change), case.raw, message) for reason, change, message in FREE]
+    other = [(accepted(name), *rest) for name, *rest in FREE_ELSEWHERE]
+    return found + [Wrong(reason, changed(one, change), one.raw, message) for one, reason, change, message in other]
 
 
 def just_below() -> list[Wrong]:
