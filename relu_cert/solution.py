@@ -268,11 +268,10 @@ def certified_optimum(
     lasso: Lasso, choice: LambdaChoice, gap: Fraction, stages: Stages, claims: tuple[str, ...] = OF_THE_OPTIMUM
 ) -> CertifiedGroupLasso:
     """The optimum of the plain problem, with its coefficients in the scale that was given."""
-    problem, raw = lasso.plain()
-    facts = find_facts(problem, choice, gap, stages)
-    source = Source("problem.json", digest(raw), "json")
+    facts = find_facts(lasso.plain, choice, gap, stages, position=False)
+    source = Source("problem.json", digest(lasso.raw), "json")
     outcome = Outcome(None, source, facts, verdicts(facts, claims), Path("problem.cert.json"))
-    return CertifiedGroupLasso(outcome, raw, lasso)
+    return CertifiedGroupLasso(outcome, lasso.raw, lasso)
 
 
 def judged(
