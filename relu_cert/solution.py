@@ -260,8 +260,10 @@ solution is unique; proved.>
         }
 
     def html(self) -> str:
-        """The page of the optimum."""
-        return self.optimum.html()
+        """The report as one page."""
+        from relu_cert.report.html.solution import solution_page
+
+        return solution_page(self)
 
 
 def certified_optimum(
