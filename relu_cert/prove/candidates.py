@@ -12,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, scaled_rows, sqrt_upper
+from relu_cert.problem.doubles import correlations
 from relu_cert.problem.model import Network, Problem
 from relu_cert.prove.classes import Ball, is_stable, spans
 from relu_cert.prove.faces import exact_face, near_face
@@ -91,9 +92,8 @@ def _direct(problem: Problem, lam: Fraction, dual: Dual, ball: Ball) -> tuple[Ne
     if not isinstance(dual.multipliers, BlockMultipliers):
         raise ValueError("the dual point of a direct problem has multipliers for its blocks")
     found = []
-    for b, block in enumerate(problem.blocks):
-        c = tuple(dot(column, ball.center) for column in zip(*block.X, strict=True))
-        limit = out_threshold_squared(lam, frobenius_squared(block.X), ball.radius_squared)
+    for b, (block, c) in enumerate(zip(problem.blocks, correlations(problem.blocks, ball.center), strict=True)):
+        limit = out_threshold_squared(lam, block.size_squared, ball.radius_squared)
         if norm_squared(c) < limit:
             continue
         if block.K is None:
