@@ -38,12 +38,13 @@ from relu_cert.data.numbers import NumberError
 from relu_cert.data.raw import digest
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import Matrix
+from relu_cert.free.terms import read_free
 from relu_cert.lasso import given_coefficients, lasso
 from relu_cert.network.approximate import Strategy
 from relu_cert.network.biases import OutputBias
 from relu_cert.network.explore import Extreme
 from relu_cert.network.given import given_network
-from relu_cert.network.penalty import convert
+from relu_cert.network.penalty import convert, implied
 from relu_cert.network.penalty import penalty as named_penalty
 from relu_cert.patterns import enumerate_patterns, predict
 from relu_cert.patterns.sample import gate_patterns, read_gate_file
@@ -106,6 +107,7 @@ def certify(
     gates: Any = None,
     l2: Number | None = None,
     loss: Loss = "squares",
+    free: str | Sequence[str] | None = None,
     claims: Sequence[str] | None = None,
     names: Sequence[str] | None = None,
     target: str = "y",
@@ -145,6 +147,8 @@ def certify(
                     or the path of a CSV file of either
     `l2`            add l2/2 times the sum of |w_b|^2
     `loss`          "squares", or "logistic": sum log(1 + exp(-y f)) for labels -1 (or 0) and 1
+    `free`          terms that are not penalised, "output-bias,biases,skip" or some of these: an output bias, the biases
+                    of the first layer (with the column of ones of `bias`), a skip connection f(z) + s.z
 
     >>> from fractions import Fraction
     >>> found = certify([[3, 0], [0, 4], [-3, 0], [0, -4]], [10, 10, 10, 10], lambda_ratio=2)
@@ -175,8 +179,9 @@ def certify(
     asked = _Asked.read(lam, lambda_ratio, gap, interval, noise, claims)
     if model not in ("relu", "gated"):
         raise UsageError(f"model is 'relu' or 'gated', not {model!r}.")
-    data, raw = dataset_from_arrays(Z, y, bias=bias, names=names, target=target)
-    variant = Variant(_gates(data.Z, patterns, seed, gates), _delta(l2), _loss(loss))
+    terms = read_free(free)
+    data, raw = dataset_from_arrays(Z, y, bias=bias or "biases" in terms, names=names, target=target)
+    variant = Variant(_gates(data.Z, patterns, seed, gates), _delta(l2), _loss(loss), terms)
     path = Path("data.cert.json")
     with Progress(quiet=not progress) as stages:
         listed = listed or asked.interval is not None or "patterns-complete" in asked.named
@@ -249,17 +254,16 @@ def certify_group_lasso(
     """
     asked = _Asked.read(lam, lambda_ratio, gap, interval, noise, claims)
     given = lasso(X, groups, y, K=K, weights=weights, intercept=intercept, average=average)
-    problem, raw = given.plain()
-    problem = varied(problem, Variant(None, _delta(l2), _loss(loss)))
+    problem = varied(given.plain, Variant(None, _delta(l2), _loss(loss)))
     choice = asked.choice if asked.choice.value is None else LambdaChoice(value=given.lam(asked.choice.value))
-    source = Source("problem.json", digest(raw), "json")
     require_applicable(asked.named, problem)
     wanted = tuple(name for name in asked.claims if name in asked.named or name not in POSITION)
     with Progress(quiet=not progress) as stages:
         position = any(name in POSITION for name in wanted)
         facts = find_facts(problem, choice, asked.gap, stages, asked.interval, asked.derivatives, position=position)
+        source = Source("problem.json", digest(given.raw), "json")
         outcome = Outcome(None, source, facts, verdicts(facts, wanted), Path("problem.cert.json"), None, given)
-        found = CertifiedGroupLasso(outcome, raw, given)
+        found = CertifiedGroupLasso(outcome, given.raw, given)
         if verify:
             with stages.stage("verify"):
                 found.recheck()
@@ -314,6 +318,7 @@ def certify_network(
     batch_size: int | None = None,
     bias: bool = False,
     output_bias: OutputBias = "refuse",
+    free: str | Sequence[str] | None = None,
     gap: Number = NETWORK_GAP,
     own: bool = True,
     names: Sequence[str] | None = None,
@@ -331,17 +336,21 @@ def certify_network(
     `lam`          what it was trained with, in the convention `penalty`: "paper", "pytorch" (weight_decay with the mean
                    of squares), "pytorch-sum", "sklearn" (alpha; see `batch_size`), "scnn"
     `bias`         append a column of ones to Z; the network's first-layer biases belong to it
-    `output_bias`  "refuse", or "neuron": make an output bias a neuron on the column of ones
+    `output_bias`  "refuse", or "neuron": make an output bias that is not free a neuron on the column of ones
+    `free`         terms that were not penalised, some of "output-bias,biases,skip" as for `certify` (with PyTorch: what
+                   was excluded from weight_decay); "sklearn" means "output-bias,biases" by itself
     `gap`          the relative gap up to which the network is called optimal
-    `own`          also solve the program over the network's own patterns
-    `seconds`      time for the proof where patterns are too many to be listed (60 by default)
+    `own`          also solve the program over the network's own patterns (not with free terms)
+    `seconds`      time for the bound of the optimum where the patterns are not listed (60 by default)
 
     >>> found = certify_network(([[1], [-1]], [1, 1]), [[1], [2], [-1]], [1, 3, 2], lam="1/2")
     >>> print(found.claims["network-optimal"].verdict, found.claims["network-merged"].verdict)
     REFUTED PROVED
     """
-    data, raw = dataset_from_arrays(Z, y, bias=bias, names=names, target=target)
-    conversion = convert(named_penalty(penalty), _positive(lam, "lam"), data.n, batch=batch_size)
+    convention = named_penalty(penalty)
+    terms = implied(convention, read_free(free))
+    data, raw = dataset_from_arrays(Z, y, bias=bias or "biases" in terms, names=names, target=target)
+    conversion = convert(convention, _positive(lam, "lam"), data.n, batch=batch_size, free=terms)
     with Progress(quiet=not progress) as stages:
         outcome, text = examined(
             given_network(network),
@@ -406,7 +415,8 @@ def group_lasso_path(
     >>> [(one.kind, round(float(one.hi), 9)) for one in found.breakpoints]
     [('enters', 2.0)]
     """
-    problem, raw = lasso(X, groups, y, K=K).plain()
+    given = lasso(X, groups, y, K=K)
+    problem, raw = given.plain, given.raw
     source = Source("problem.json", digest(raw), "json")
     with Progress(quiet=not progress) as stages:
         found = follow(problem, source, _ratios(low, high), stages, enclose=breakpoints)

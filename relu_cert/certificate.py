@@ -106,7 +106,8 @@ def _problem(problem: Problem, lam: Fraction) -> dict[str, Any]:
     if problem.delta:
         head["delta"] = number(problem.delta)
     if problem.network is not None:
-        return head | {"Z": matrix(problem.network.Z), "y": vector(problem.y)}
+        free = {"free": list(problem.free)} if problem.free else {}
+        return head | {"Z": matrix(problem.network.Z), "y": vector(problem.y)} | free
     if (sampled := problem.sampled) is not None:
         some = {} if sampled.all is not None else {"patterns": list(sampled.patterns)}
         return head | {"Z": matrix(sampled.Z), "y": vector(problem.y)} | some
@@ -156,7 +157,9 @@ def _facts(facts: Facts) -> dict[str, Any]:
         tail["one_neuron"] = one_neuron_record(facts.one_neuron)
     if facts.path is not None and facts.jump is not None:
         tail["jump"] = {"lo": number(facts.path.lo), "hi": number(facts.path.hi)} | _jump(facts.jump)
-    primal = {"neurons": [_neuron(facts.problem, neuron) for neuron in facts.primal.neurons]}
+    primal: dict[str, Any] = {"neurons": [_neuron(facts.problem, neuron) for neuron in facts.primal.neurons]}
+    if facts.primal.free:
+        primal["free"] = vector(facts.primal.free)
     bounds = {"lower": number(value.lower), "upper": number(value.upper), "gap": number(value.gap)}
     center = None if facts.problem.unlisted else vector(facts.fit.center)
     common = {
@@ -174,7 +177,8 @@ def _proofs(facts: Facts) -> dict[str, Any]:
     if not facts.problem.unlisted:
         multipliers = _multipliers(largest.multipliers)
         found = {"squared": number(largest.squared), "multipliers": multipliers, "attained": attained}
-        return {"lambda_max": found, "dual": _dual(facts.problem, dual)}
+        known = {} if facts.problem.free else {"lambda_max": found}
+        return known | {"dual": _dual(facts.problem, dual)}
     if isinstance(dual.multipliers, Leaders):
         return {"leaders": leaders_record(dual.multipliers)}
     from relu_cert.cover.record import cover_record, theta_record
@@ -291,7 +295,10 @@ def _optimal_set(problem: Problem, found: OptimalSet) -> dict[str, Any]:
     return (
         {
             "lift": matrix(found.lift),
-            "classes": [_class(problem, one) for one in (found.out if isinstance(found.out, tuple) else found.classes)],
+            "classes": [
+                None if one is None else _class(problem, one)
+                for one in (found.out if isinstance(found.out, tuple) else found.classes)
+            ],
             "sigma": number(found.sigma),
             "masses": vector(found.masses),
             "split": vector(found.split),

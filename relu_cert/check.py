@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -16,7 +16,7 @@ from relu_cert.cover.model import Limits, Moment
 from relu_cert.data.model import Dataset
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import sqrt_lower
-from relu_cert.interrupt import interruptible
+from relu_cert.interrupt import INTERRUPTED, interrupted, interruptible
 from relu_cert.path.cover import cover
 from relu_cert.path.derivatives import enclosed_derivatives
 from relu_cert.path.jumps import find_jump
@@ -151,6 +151,8 @@ def find_facts(
 
 def optimum(problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stages, limits: Limits = NO_LIMITS) -> Facts:
     """The facts about the optimum at lambda."""
+    if problem.free:
+        return _optimum_with_free_terms(problem, choice, gap, stages, limits)
     if problem.unlisted:
         return _covered_optimum(problem, choice, gap, stages, limits)
     with stages.stage("lambda_max"):
@@ -191,15 +193,30 @@ def _covered_optimum(problem: Problem, choice: LambdaChoice, gap: Fraction, stag
             raise UsageError(f"nothing could be proved: {why}; give more time with --seconds.") from None
 
 
+def _optimum_with_free_terms(
+    problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stages, limits: Limits
+) -> Facts:
+    """The same for a network with terms that are not penalised."""
+    from relu_cert.free.optimum import Unproved, optimum_with_free_terms
+
+    with stages.stage("prove"), interruptible() if problem.unlisted else nullcontext():
+        try:
+            facts = optimum_with_free_terms(problem, choice.resolve, gap, limits, stages.tell)
+            return replace(facts, unsettled=INTERRUPTED) if interrupted() else facts
+        except Unproved as why:
+            raise UsageError(f"nothing could be proved: {why}; give more time with --seconds.") from None
+
+
 def _prepared(problem: Problem) -> FloatProblem:
     """The problem in floats; data beyond their range are refused, because nothing could be proposed."""
-    network = problem.network
-    rows = network.Z if network is not None else [row for block in problem.blocks for row in block.X]
-    largest = max((abs(x) for row in rows for x in row), default=_NOTHING)
-    _in_range(largest, largest * max(map(abs, problem.y), default=_NOTHING))
     try:
+        if problem.network is not None:
+            largest = max((abs(x) for row in problem.network.Z for x in row), default=_NOTHING)
+        else:
+            largest = max((block.largest for block in problem.blocks), default=_NOTHING)
+        _in_range(largest, largest * max(map(abs, problem.y), default=_NOTHING))
         return prepare(problem)
-    except OverflowError:  # the constraints K_b
+    except OverflowError:
         raise DataError(_TOO_LARGE) from None
 
 

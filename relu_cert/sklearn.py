@@ -66,6 +66,7 @@ class _Certified(BaseEstimator):  # type: ignore[misc]
         patterns: int | None = None,
         seed: int | None = None,
         l2: Number | None = None,
+        free: str | Sequence[str] | None = None,
         claims: Sequence[str] | None = None,
         max_patterns: int = 100_000,
         seconds: float | None = None,
@@ -79,6 +80,7 @@ class _Certified(BaseEstimator):  # type: ignore[misc]
         self.patterns = patterns
         self.seed = seed
         self.l2 = l2
+        self.free = free
         self.claims = claims
         self.max_patterns = max_patterns
         self.seconds = seconds
@@ -105,6 +107,7 @@ class _Certified(BaseEstimator):  # type: ignore[misc]
             patterns=self.patterns,
             seed=self.seed,
             l2=self.l2,
+            free=self.free,
             loss=loss,
             claims=self.claims,
             names=None if names is None else [str(name) for name in names],
@@ -121,9 +124,9 @@ class _Certified(BaseEstimator):  # type: ignore[misc]
         self.lam_ = float(found.lam)
         self.value_ = float(found.value.upper)
         if self.model == "relu":
-            first = found.network.W1
+            first, bias = found.network.W1, found.network.bias
             self.coefs_ = [first[:, : X.shape[1]].T, found.network.w2[:, None]]
-            self.intercepts_ = [first[:, -1] if self.bias else np.zeros(len(first)), np.zeros(1)]
+            self.intercepts_ = [first[:, -1] if bias else np.zeros(len(first)), np.array([float(found.network.b2)])]
 
     def _outputs(self, X: Any) -> Floats:
         """f(x) for every row."""
@@ -138,7 +141,8 @@ class ReLUCertRegressor(RegressorMixin, _Certified):  # type: ignore[misc]
 
     Parameters: see `relu_cert.certify`. Numbers are exact: the float 0.1 is a binary64 number, "1/10" is a tenth. X and
     y are taken as exact binary64. With `bias` (the default) a column of ones is appended; its weights are penalised
-    like the others, and there is no bias of the output. With `patterns` (and `seed`) the network is trained over so
+    like the others, and there is no bias of the output, unless they are free: free="output-bias,biases" is the aim
+    of scikit-learn's own MLPRegressor, with lam for alpha. With `patterns` (and `seed`) the network is trained over so
     many random activation patterns only, and data of any size can be fitted: what is proved is then about these.
 
     Attributes after `fit`:
@@ -194,6 +198,7 @@ class ReLUCertClassifier(ClassifierMixin, _Certified):  # type: ignore[misc]
         patterns: int | None = None,
         seed: int | None = None,
         l2: Number | None = None,
+        free: str | Sequence[str] | None = None,
         claims: Sequence[str] | None = None,
         max_patterns: int = 100_000,
         seconds: float | None = None,
@@ -208,6 +213,7 @@ class ReLUCertClassifier(ClassifierMixin, _Certified):  # type: ignore[misc]
             patterns=patterns,
             seed=seed,
             l2=l2,
+            free=free,
             claims=claims,
             max_patterns=max_patterns,
             seconds=seconds,

@@ -11,6 +11,7 @@ from relu_cert.check import Derivatives, LambdaChoice, Stages, find_facts, netwo
 from relu_cert.data.model import Dataset
 from relu_cert.errors import UsageError
 from relu_cert.exact import Matrix, Vector
+from relu_cert.free.terms import Free
 from relu_cert.patterns.sample import draw_gates
 from relu_cert.problem import Loss, Problem, over_patterns, written_out
 from relu_cert.prove.facts import Facts
@@ -28,11 +29,13 @@ class Variant:
     `gates`  only these patterns
     `delta`  delta/2 sum |w_b|^2 is added (eq:l2-penalized-cgl)
     `loss`   half the sum of squares, or the logistic loss for labels -1 (or 0) and 1 (app:general-losses)
+    `free`   the terms that are not penalised (relu_cert.free.terms)
     """
 
     gates: Gates | None = None
     delta: Fraction = Fraction(0)
     loss: Loss = "squares"
+    free: Free = ()
 
 
 def drawn(Z: Matrix, count: int, seed: int) -> Gates:
@@ -48,6 +51,10 @@ def network_variant(
 ) -> Problem:
     """The problem of a network in that variant. Not `listed`: the patterns need not be, where a cover will do."""
     gates = variant.gates
+    if variant.free:
+        if model != "relu" or gates is not None or variant.delta or variant.loss != "squares":
+            raise UsageError("--free is for ReLU networks over all patterns with the squared loss and without --l2.")
+        return with_free_terms(network_problem(data, model, stages, max_patterns, listed=listed), data, variant.free)
     if gates is not None:
         return varied(over_patterns(data.Z, data.y, tuple(gates), model, gates=tuple(gates.values())), variant)
     problem = network_problem(data, model, stages, max_patterns, listed=listed or bool(variant.delta))
@@ -59,6 +66,13 @@ def network_variant(
             )
         problem = written_out(problem)
     return varied(problem, variant)
+
+
+def with_free_terms(problem: Problem, data: Dataset, free: Free) -> Problem:
+    """The problem with terms that are not penalised."""
+    if "biases" in free and not data.source.bias:
+        raise UsageError("--free biases needs the column of ones whose weights they are; read the data with --bias.")
+    return replace(problem, free=free)
 
 
 def varied(problem: Problem, variant: Variant) -> Problem:

@@ -290,6 +290,11 @@ WORDS: tuple[Word, ...] = (
         "Where a neuron is exactly zero at some data points it lies on the boundary between activation patterns: on a "
         "face of their cones.",
     ),
+    Word(
+        "free",
+        "A term of the network that is not penalised: an output bias, the biases of the first layer, a skip "
+        "connection. scikit-learn penalises no bias, so there both kinds of biases are free.",
+    ),
     Word("gap", "The relative duality gap: (objective - lower bound) / objective. On a path: a part without a proof."),
     Word("gated", "A gated ReLU network: on or off is decided by fixed gates, not by the weights themselves."),
     Word("kink", "A data point at which a neuron is exactly zero; there its output has a corner."),

@@ -49,6 +49,7 @@ from relu_cert.report.path import PathReport
 from relu_cert.report.prune import Pruning
 from relu_cert.settle import propose
 from relu_cert.solve import prepare
+from relu_cert.variants import with_free_terms
 
 NETWORK_GAP = Fraction(1, 1000)
 BESIDE_A_NETWORK = ("patterns-complete", "optimal", "fit", "p-unique", "optimal-set")
@@ -136,14 +137,15 @@ def examined(
     limits: Limits = NO_LIMITS,
 ) -> tuple[NetworkOutcome, str]:
     """What a trained network is worth, and the text of the certificate; `own`: also over its own patterns."""
-    network = fold(trained, data.d, ones=data.source.bias, output_bias=output_bias)
+    free = conversion.free
+    network = fold(trained, data.d, ones=data.source.bias, output_bias=output_bias, free=free)
     choice = LambdaChoice(value=conversion.lam)
     with stages.stage("examine"):
         found = examine(network, data.Z, data.y, conversion.lam)
-    problem = network_problem(data, "relu", stages, max_patterns, listed=False)
+    problem = with_free_terms(network_problem(data, "relu", stages, max_patterns, listed=False), data, free)
     facts = find_facts(problem, choice, DEFAULT_GAP, stages, limits=limits)
     among = None
-    if found.neurons and own:
+    if found.neurons and own and not free:
         among = find_facts(own_problem(found.neurons, data.Z, data.y), choice, DEFAULT_GAP, stages)
     comparison = compare(found, facts, among)
     results = network_verdicts(comparison, gap)

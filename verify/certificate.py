@@ -95,7 +95,7 @@ def read(
 
 # What the certificate has chosen, beside its data: the names under which it is printed and expected, and the places.
 CHOSEN = {
-    **{key: ("problem", key) for key in ("model", "objective", "lambda", "delta")},
+    **{key: ("problem", key) for key in ("model", "objective", "lambda", "delta", "free")},
     **{"gap": ("facts", "value", "gap"), "lo": ("facts", "path", "lo"), "hi": ("facts", "path", "hi")},
     **{f"jump-{key}": ("facts", "jump", key) for key in ("lo", "hi")},
     **{f"network-{key}": ("facts", "network", "file", key) for key in ("sha256", "origin")},
@@ -114,7 +114,7 @@ def statement(top: Node, problem: Problem, data: bool, network: bool) -> dict[st
     for key, path in CHOSEN.items():
         value = reduce(lambda at, name: at.get(name) if isinstance(at, dict) else None, path, top.value)
         if value is not None:
-            said[key] = str(value)
+            said[key] = ",".join(map(str, value)) if isinstance(value, list) else str(value)
     if "network-sha256" in said:
         said["network"] = "compared" if network else "not compared, the weights are the certificate's own (--network)"
     return said
@@ -125,6 +125,8 @@ def under(problem: Problem) -> str:
     parts = ["gated networks"] if problem.model == "gated" else []
     if problem.patterns is not None:
         parts.append(f"over the {len(problem.patterns)} listed pattern{'s' * (len(problem.patterns) > 1)} only")
+    if problem.free:
+        parts.append(f"with these terms free of penalty: {', '.join(problem.free)}")
     if problem.delta:
         parts.append(f"with delta = {show(problem.delta)}")
     if problem.logistic:

@@ -2,6 +2,9 @@
 
     xi sum_k theta_k (z_k.u)_+ <= lambda |u|     for all u and xi = +-1.
 
+With free biases |u| is the norm of the weights alone, and theta.1 = 0: then the left side, as a function of the bias,
+is piecewise linear and constant at both ends, so that it is enough to look at u with z_j.u = 0 for some row j.
+
 Integers only. Everything is counted in units: Z = rows / q, theta = unit x integers, multipliers likewise.
 """
 
@@ -16,7 +19,8 @@ from operator import mul
 from flint import fmpq_mat, fmpz_mat, nmod_mat
 
 from verify.errors import Declined, bounded
-from verify.problem import cleared
+from verify.free import check_orthogonal
+from verify.problem import Problem, cleared
 from verify.rules.logistic.value import ONE, entropy_of
 from verify.text import Matrix, Node, Vector, show
 
@@ -28,15 +32,6 @@ Integers = list[int]
 
 
 @dataclass(frozen=True)
-class Free:
-    """Terms of the network without penalty: columns B of outputs with free coefficients (B'theta = 0), and the columns
-    of Z whose weights are not in the norm."""
-
-    outputs: Matrix = ()
-    columns: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True)
 class Rows:
     """The distinct rows of the data as integers over q, in a metric: |u|^2 = u'metric u in the coordinates of u."""
 
@@ -44,44 +39,39 @@ class Rows:
     names: dict[int, int]  # the first row of each class of equal rows -> its place
     place: tuple[int, ...]  # of every row
     rows: list[Integers]
-    lengths: list[int | None]  # |row|^2, None if the norm does not see all of the row
-    metric: list[Integers] | None  # None: the unit matrix, without the columns that the norm does not see
-    norm: tuple[int, ...]
+    lengths: list[int]  # the square of the largest |row.u| for |u| = 1: |row|^2; free biases: max |row - row_j|^2
+    metric: list[Integers]  # the unit matrix, but for free biases, or the Gram matrix
     originals: list[Integers]
+    longest: int | None = None  # with free biases: the largest |row|^2, of the weights' columns alone
 
-    def between(self, i: int, j: int) -> int | None:
-        """|row_i - row_j|^2; None if the norm does not see all of it."""
-        difference = [a - b for a, b in zip(self.originals[i], self.originals[j], strict=True)]
-        if self.metric is None and any(x and not seen for x, seen in zip(difference, self.norm, strict=True)):
-            return None
-        return sum(x * x for x in difference)
+    def between(self, i: int, j: int) -> int:
+        """|row_i - row_j|^2"""
+        return sum((a - b) ** 2 for a, b in zip(self.originals[i], self.originals[j], strict=True))
 
 
-def check_leaders(
-    Z: Matrix, y: Vector, lam: Fraction, logistic: bool, node: Node, free: Free | None = None
-) -> tuple[Vector, Fraction]:
+def check_leaders(problem: Problem, node: Node) -> tuple[Vector, Fraction]:
     """theta and the lower bound of p* that it proves; rejected unless (*) is proved on every cell for both signs."""
-    free = free or Free()
+    y = problem.y
     fields = node.record("unit", "theta", "+", "-")
     unit = fields["unit"].number()
     if unit <= 0:
         raise fields["unit"].reject("a number > 0")
     theta = integers(fields["theta"], len(y))
-    for j, column in enumerate(free.outputs):
-        if total := sum((b * t for b, t in zip(column, theta, strict=True)), Fraction(0)):
-            raise fields["theta"].reject(f"theta orthogonal to the free output {j}", show(total))
+    check_orthogonal(problem, tuple(map(Fraction, theta)), fields["theta"])
     for sign, xi in (("+", 1), ("-", -1)):
         side = fields[sign].record("centres", "cells")
-        centres = [integers(centre, len(Z[0])) for centre in side["centres"].array()]
+        centres = [integers(centre, problem.d) for centre in side["centres"].array()]
+        if problem.biases and any(centre[-1] for centre in centres):
+            raise side["centres"].reject("0 in the place of the free biases")
         cells = side["cells"].array(max(len(centres), 1))
-        data = read_rows(Z, free.columns, centres)
+        data = read_rows(problem.Z, problem.biases, centres)
         sums = [0] * len(data.names)
         for k, t in enumerate(theta):
             sums[data.place[k]] += xi * t
         for i, cell in enumerate(cells):
-            check_cell(data, sums, lam * data.q / unit, len(centres), i, cell)
+            check_cell(data, sums, problem.lam * data.q / unit, len(centres), i, cell)
     exact = tuple(unit * t for t in theta)
-    return exact, dual_value(y, exact, logistic, fields["theta"])
+    return exact, dual_value(y, exact, problem.logistic, fields["theta"])
 
 
 def dual_value(y: Vector, theta: Vector, logistic: bool, node: Node) -> Fraction:
@@ -95,7 +85,7 @@ def dual_value(y: Vector, theta: Vector, logistic: bool, node: Node) -> Fraction
     return Fraction(sum(entropy_of(a)[0] for a in chances), ONE)
 
 
-def read_rows(Z: Matrix, free: Sequence[int], centres: Sequence[Integers]) -> Rows:
+def read_rows(Z: Matrix, biases: bool, centres: Sequence[Integers]) -> Rows:
     """Equal rows are one row. If there are more columns than rows and centres, u is a combination of independent ones
     that span them all (only its projection on their span matters), and coordinates are its coefficients: row k becomes
     its products with these, whose Gram matrix is the metric."""
@@ -110,15 +100,21 @@ def read_rows(Z: Matrix, free: Sequence[int], centres: Sequence[Integers]) -> Ro
             classes[row] = names[k] = len(classes)
         place.append(classes[row])
     rows = [*map(list, classes), *map(list, centres)]
-    norm = tuple(0 if j in free else 1 for j in range(d))
-    seen = [None if any(row[j] for j in free) else sum(map(mul, row, row)) for row in rows]
-    if free or d <= len(rows) or not any(map(any, rows)):
-        return Rows(q, names, tuple(place), rows, seen, None, norm, rows)
+    lengths = [sum(map(mul, row, row)) for row in rows]
+    metric = [[int(i == j) for j in range(d)] for i in range(d)]
+    if not biases and (d <= len(rows) or not any(lengths)):
+        return Rows(q, names, tuple(place), rows, lengths, metric, rows)
     bounded(len(rows) ** 2, MOST_ENTRIES, "entries of a matrix", "certificate.facts.leaders")
-    chosen = spanning(rows)
-    across = fmpz_mat([rows[k] for k in chosen]).transpose()
-    products = [[int(x) for x in row] for row in (fmpz_mat(rows) * across).tolist()]
-    return Rows(q, names, tuple(place), products, seen, [products[k] for k in chosen], (), rows)
+    A = fmpz_mat(rows)
+    chosen = range(len(rows)) if biases else spanning(rows)
+    products = [[int(x) for x in row] for row in (A * fmpz_mat([rows[k] for k in chosen]).transpose()).tolist()]
+    if not biases:
+        return Rows(q, names, tuple(place), products, lengths, [products[k] for k in chosen], rows)
+    metric[-1][-1] = 0
+    far = [[a + b - 2 * x for b, x in zip(lengths, row, strict=True)] for a, row in zip(lengths, products, strict=True)]
+    reach = [max(row[: len(classes)]) for row in far]  # the centres are no rows
+    longest = max(length - row[-1] ** 2 for length, row in zip(lengths[: len(classes)], rows, strict=False))
+    return Rows(q, names, tuple(place), rows, reach, metric, rows, longest)
 
 
 def spanning(rows: list[Integers]) -> Integers:
@@ -141,8 +137,10 @@ def check_cell(data: Rows, theta: Integers, lam: Fraction, centres: int, i: int,
 
     `theta` is xi theta, summed over equal rows; lambda and all numbers are in units of unit / q.
     """
-    fields = node.record("nu", "rows", "p", "q", "normals", "excess", "squares", "leaders")
+    free = () if data.longest is None else ("kappa",)
+    fields = node.record("nu", "rows", "p", "q", "normals", "excess", "squares", "leaders", *free)
     (nu,) = integers(fields["nu"], 1)
+    kappa = nonnegative(fields["kappa"], 1)[0] if free else 0
     count = len(theta)
     load = [0] * count
     rows = named(data, fields["rows"])
@@ -186,7 +184,7 @@ def check_cell(data: Rows, theta: Integers, lam: Fraction, centres: int, i: int,
     for j, r in squares.items():
         normal = combined(data, count, i, {}, {}, {j: 1})
         bent.append((r, data.between(count + i, count + j), normal))
-    check_definite(data, (c, v), combined(data, count, i, linear, {}, excess), bent, lam, nu, node)
+    check_definite(data, (c, v), combined(data, count, i, linear, {}, excess), bent, lam, (nu, kappa), node)
 
 
 @dataclass(frozen=True)
@@ -245,24 +243,27 @@ def check_definite(
     data: Rows,
     leaders: tuple[Integers, list[Integers]],
     beta: Integers,
-    bent: list[tuple[int, int | None, Integers]],
+    bent: list[tuple[int, int, Integers]],
     lam: Fraction,
-    nu: int,
+    by: tuple[int, int],
     node: Node,
 ) -> None:
-    """Reject unless [[sigma, -beta'/2], [-beta/2, nu I - Q]] >= 0, sigma = lambda - nu - 1/4 sum c. Times 4 2^bits."""
-    c, v = leaders
-    size = len(beta)
-    bits = EXTRA_BITS + max([x.bit_length() for x in c] + [(z or 0).bit_length() for _, z, _ in bent], default=0)
+    """Reject unless [[sigma, -beta'/2], [-beta/2, nu I - Q]] >= 0, sigma = lambda - nu - 1/4 sum c. Times 4 2^bits.
+
+    With free biases kappa (b^2 - longest |w|^2) is added, which is at most 0 at the u with z_j.u = 0 for some row j.
+    """
+    (c, v), (nu, kappa) = leaders, by
+    bits = EXTRA_BITS + max([x.bit_length() for x in c] + [z.bit_length() for _, z, _ in bent], default=0)
     sigma = 4 * (lam - nu) - sum(c)
     if sigma < 0:
         raise node.reject("nu + 1/4 sum c <= lambda", f"{show(-sigma / 4)} more")
-    metric = data.metric or [[x if i == j else 0 for j, x in enumerate(data.norm)] for i in range(size)]
-    lower = [[(4 * nu * x) << bits for x in row] for row in metric]
+    lower = [[(4 * nu * x) << bits for x in row] for row in data.metric]
+    if data.longest is not None:
+        for i in range(len(lower) - 1):
+            lower[i][i] += (-4 * kappa * data.longest << bits) // data.q**2
+        lower[-1][-1] += 4 * kappa << bits
     scale = [-(-(1 << bits) // x) for x in c]
     for q, length, row in bent:
-        if q and length is None:
-            raise node.reject("q = 0 and no squares where the norm does not bound a row or a normal")
         if q and length:
             v = [*v, row]
             scale.append(-2 * q * isqrt((1 << 2 * bits) // length))

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 
-from verify.bounds import column, identity, root_above, stretches
+from verify.bounds import column, identity, matrix, root_above, stretches
 from verify.classes import Ball, Class
 from verify.neurons import of_class
 from verify.problem import square
@@ -29,7 +29,9 @@ def check_set(ball: Ball, classes: Sequence[Class], fields: dict[str, Node]) -> 
     if "mixed" in fields:
         found = read_mixed(found, fields["mixed"])
     masses, delta = check_masses(found, fields)
-    if found.lift or len(found.members) < len(classes):
+    if problem.outputs and (found.lift != problem.outputs or found.mixed):
+        raise fields["lift"].reject("the free columns, and no mixed class", "others")
+    if (found.lift or len(found.members) < len(classes)) and not problem.outputs:
         split = check_split(found, masses, delta, fields)
         neurons = tuple(of_class(problem, c, a in split.active, split.weights[a]) for a, c in enumerate(classes))
         if problem.blocks:
@@ -45,6 +47,8 @@ def check_set(ball: Ball, classes: Sequence[Class], fields: dict[str, Node]) -> 
         )
     if fields["split"].vector(0) or fields["forced"].vector(0) or fields["tau"].number():
         raise fields["tau"].reject('"0", because no mass is split')
+    if len(found.members) < len(classes):
+        return shared_masses(found, masses, delta, fields["masses"])
     if problem.blocks:
         kinked = bends = 0  # different kernels, different neurons: each lies in one of the blocks
     else:
@@ -55,6 +59,19 @@ def check_set(ball: Ball, classes: Sequence[Class], fields: dict[str, Node]) -> 
     system = System(identity(k), masses, zero, (delta,) * k, tuple(range(k)), k, {}, exact=False)
     neurons = tuple(of_class(problem, a, mass > delta or None, mass) for a, mass in zip(classes, masses, strict=True))
     return OptimalSet(k, 0, kinked, bends, system, neurons=neurons, weight_error=delta)
+
+
+def shared_masses(found: Candidates, masses: Vector, delta: Fraction, node: Node) -> OptimalSet:
+    """Classes that differ by free terms share their mass in any way: a product of simplices."""
+    if not all(mass > delta for mass in masses):
+        raise node.reject(f"masses above {show(delta)}, so that all classes tie")
+    classes, k, S = found.classes, len(found.classes), len(found.members)
+    F = matrix(([Fraction(a in group) for a in range(k)] for group in found.members), k)
+    system = System(F, masses, (Fraction(0),) * S, (delta,) * S, tuple(range(k)), k, {}, exact=False)
+    shares = {a: mass / len(group) for group, mass in zip(found.members, masses, strict=True) for a in group}
+    neurons = tuple(of_class(found.ball.problem, one, True, shares[a]) for a, one in enumerate(classes))
+    kinked = sum(bool(one.kinks) for one in classes)
+    return OptimalSet(k, k - S, kinked, kinked, system, neurons=neurons, weight_error=delta)
 
 
 def check_masses(found: Candidates, fields: dict[str, Node]) -> tuple[Vector, Fraction]:

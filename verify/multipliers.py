@@ -1,6 +1,7 @@
 """That |Proj_{C_b}(X_b' theta)| <= lambda for every block b, from multipliers.
 
-ReLU: with t = xi theta, t.(Zu)_+ <= m.Zu <= |Z'm| |u| on a piece. Direct problems: for rho >= 0,
+ReLU: with t = xi theta, t.(Zu)_+ <= m.Zu <= |Z'm| |u| on a piece; free biases: m.1 = 0, and the norms are those of the
+weights alone. Direct problems: for rho >= 0,
 |Proj_C(c)| <= |c - K rho|. Gated ReLU: no cone, no multiplier.
 """
 
@@ -122,6 +123,8 @@ def on_bits(pattern: str, p: list[int]) -> list[int]:
 def check_norms(problem: Problem, rows: Iterable[Row], squared: Fraction, place: str) -> None:
     """Reject unless |Z'm|^2 <= squared for every row m."""
     for number, (_, p, q) in enumerate(products(problem, rows)):
+        if problem.biases and (left := p.pop()):
+            raise Rejected(f"{place}{number}", "m.1 = 0, for the biases are free", show(Fraction(left, q)))
         length = sum(x**2 for x in p)
         if length * squared.denominator > squared.numerator * q**2:
             raise Rejected(f"{place}{number}", f"|Z'm|^2 <= {show(squared)}", show(Fraction(length, q**2)))

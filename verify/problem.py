@@ -1,6 +1,7 @@
 """The exact problem a certificate speaks of: minimise 1/2|sum_b X_b w_b - y|^2 + lambda sum_b |w_b| over w_b in C_b.
 
-Variants: delta/2 sum_b |w_b|^2 more; the logistic loss in the place of the squares; networks over some patterns only.
+Variants: delta/2 sum_b |w_b|^2 more; the logistic loss in the place of the squares; networks over some patterns only;
+networks with free terms, whose coefficients or weights are not in the penalty.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ class Problem:
     `K[b]` is None, or the rows of the |b| x a matrix whose columns are the constraints K_j.w <= 0.
     `patterns`: the only patterns of a network, as bit masks; None: all of D_Z. `delta` > 0: the elastic variant.
     `blocks`, of a ReLU network that was written out as a direct problem: xi and D of each block.
+    `free` names free terms of a ReLU network: `outputs` are their columns, as rows; with free `biases` no norm sees the
+    weights of the last column of Z.
     """
 
     model: str
@@ -42,6 +45,9 @@ class Problem:
     delta: Fraction = Fraction(0)
     logistic: bool = False
     blocks: tuple[tuple[int, int], ...] = ()
+    free: tuple[str, ...] = ()
+    outputs: Matrix = ()
+    biases: bool = False
 
     @property
     def n(self) -> int:
@@ -62,6 +68,10 @@ class Problem:
         """Zw"""
         p, q = cleared(w)
         return tuple(Fraction(sum(map(mul, row, p)), s * q) for row, s in self.rows)
+
+    def length_squared(self, w: Vector) -> Fraction:
+        """|w|^2, without the biases where they are free."""
+        return square(w[:-1] if self.biases else w)
 
     def block(self, b: int) -> Matrix:
         """X_b of a direct problem: the columns of group b."""
@@ -90,7 +100,7 @@ def read_problem(node: Node) -> Problem:
     direct = isinstance(node.value, dict) and node.value.get("model") == "cgl"
     elastic = isinstance(node.value, dict) and node.value.get("objective") == ELASTIC
     keys = (*(("X", "groups", "K") if direct else ("Z",)), "y", *(("delta",) if elastic else ()))
-    fields = node.record("model", "objective", "lambda", *keys, optional=() if direct else ("patterns",))
+    fields = node.record("model", "objective", "lambda", *keys, optional=() if direct else ("patterns", "free"))
     model = fields["model"].text("relu", "gated", "cgl")
     logistic = fields["objective"].text(OBJECTIVE, ELASTIC, LOGISTIC) == LOGISTIC
     delta = fields["delta"].number() if elastic else Fraction(0)
@@ -108,7 +118,12 @@ def read_problem(node: Node) -> Problem:
         raise fields["y"].reject("labels 1 and -1")
     if not direct:
         patterns = read_patterns(fields["patterns"], len(Z)) if "patterns" in fields else None
-        return Problem(model, lam, Z, y, patterns=patterns, delta=delta, logistic=logistic)
+        problem = Problem(model, lam, Z, y, patterns=patterns, delta=delta, logistic=logistic)
+        if "free" in fields:
+            from verify.free import with_free_terms
+
+            problem = with_free_terms(problem, fields["free"])
+        return problem
     groups = read_groups(fields["groups"], len(Z[0]))
     K = tuple(read_cone(K_b, len(b)) for K_b, b in zip(fields["K"].array(len(groups)), groups, strict=True))
     return Problem(model, lam, Z, y, groups, K, delta=delta, logistic=logistic)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from verify.facts import DUAL, MULTIPLIERS, NEURONS, SET, VALUE, Fact, Facts, proved
 from verify.neurons import Neuron
 from verify.problem import Problem
-from verify.rules import Rule
+from verify.rules import Rule, plain
 from verify.system import System
 
 if TYPE_CHECKING:
@@ -66,14 +66,24 @@ class OptimalSet:
         return bool(self.dimension) or any(neuron.active is False for neuron in self.neurons)
 
 
-def set_rule(check: Callable[[Problem, Facts, Node], OptimalSet], *after: str, by: Fact[Any] = MULTIPLIERS) -> Rule:
+def lifted(problem: Problem) -> bool:
+    """The plain problem, perhaps with free columns: these are a lift of it."""
+    return not (problem.delta or problem.logistic or problem.biases)
+
+
+def set_rule(
+    check: Callable[[Problem, Facts, Node], OptimalSet],
+    *after: str,
+    by: Fact[Any] = MULTIPLIERS,
+    applies: Callable[[Problem], bool] = plain,
+) -> Rule:
     """A rule that proves the set and what is known of its neurons, on the ground of what proves the dual point."""
 
     def both(problem: Problem, facts: Facts, node: Node) -> Facts:
         found = check(problem, facts, node)
         return proved(SET, found).plus(NEURONS, found)
 
-    return Rule((SET, NEURONS), both, rests=(DUAL, by, VALUE), listed=by is MULTIPLIERS, after=after)
+    return Rule((SET, NEURONS), both, (DUAL, by, VALUE), listed=by is MULTIPLIERS, after=after, applies=applies)
 
 
 def weights(problem: Problem, found: OptimalSet, node: Node) -> System:

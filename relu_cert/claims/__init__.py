@@ -111,7 +111,8 @@ def _qualified(facts: Facts, result: Result) -> Result:
 def advice(facts: Facts, claim: str) -> str:
     """What would settle a claim that is undecided where patterns are not listed; empty where nothing is known to."""
     network = facts.problem.network
-    if network is None or (facts.problem.loss == "logistic" and claim != optimal.NAME):
+    variant = facts.problem.loss == "logistic" or bool(facts.problem.free)
+    if network is None or (variant and claim != optimal.NAME):
         return ""
     less = ", a wider --gap" if claim == optimal.NAME else ""
     if facts.unsettled == INTERRUPTED:
@@ -124,8 +125,11 @@ def advice(facts: Facts, claim: str) -> str:
 
 
 def _variant(problem: Problem) -> tuple[ModuleType, ...]:
-    """The claims about the elastic variant and the logistic loss. With delta > 0 a split neuron has another value."""
+    """The claims about the elastic variant, the logistic loss and free terms. With delta > 0 a split neuron has another
+    value."""
     common = (patterns_complete, optimal, fit, convex_unique)
+    if problem.free:
+        return (*common, p_unique, optimal_set, minimal)
     return common if problem.delta else (*common, p_unique)
 
 

@@ -45,6 +45,8 @@ def _dependence(found: OptimalSet) -> tuple[str, str]:
     """The kind of proof, and why outputs are dependent."""
     if found.mixed:
         return "dependent kernels", "the kernel of one is a mixture of those of others"
+    if found.lift and not found.split:
+        return "free terms", "neurons whose outputs differ by free terms only share a weight in any way"
     if found.lift:
         return "lifted problem", "the residual is orthogonal to a known subspace"
     return "equal kernels", "neurons with the same kernel"

@@ -100,10 +100,20 @@ def _check(commands: Any) -> None:
     problem.add_argument(
         "--require", metavar="A,B", help="exit with 1 if one of these claims is REFUTED, with 2 if one is UNDECIDED"
     )
+    _free(problem)
     _time(command)
     _variants(command)
     _lasso(command)
     _output(command, html=True, certificate="NAME.cert.json")
+
+
+def _free(problem: Any, more: str = "") -> None:
+    problem.add_argument(
+        "--free",
+        metavar="A,B",
+        help="terms without penalty: output-bias, biases (of the first layer; --bias is implied), skip (a linear "
+        "function of the inputs)" + more,
+    )
 
 
 def _path(commands: Any) -> None:
@@ -147,6 +157,7 @@ def _network(commands: Any) -> None:
     problem = command.add_argument_group("problem")
     problem.add_argument("--lambda", dest="lam", metavar="L", help="the regularisation it was trained with, a rational")
     _penalty(problem)
+    _free(problem, "; --penalty sklearn means output-bias,biases")
     problem.add_argument(
         "--gap", metavar="G", help="the relative gap up to which it is called optimal (default: 1/1000)"
     )
@@ -169,7 +180,7 @@ def _penalty(problem: Any) -> None:
         "--output-bias",
         choices=("refuse", "neuron"),
         default="refuse",
-        help="what to do with an output bias: refuse it, or make it a neuron on the column of ones",
+        help="what to do with an output bias that is not free: refuse it, or make it a neuron on the column of ones",
     )
 
 
@@ -190,7 +201,7 @@ def _solution(commands: Any) -> None:
     problem.add_argument("--lambda", dest="lam", metavar="L", help=LAMBDA)
     problem.add_argument("--gap", metavar="G", help="the relative gap that counts as optimal (default: 1e-6)")
     _lasso(command)
-    _output(command, certificate="W.solution.cert.json")
+    _output(command, html=True, certificate="W.solution.cert.json")
 
 
 def _prune(commands: Any) -> None:

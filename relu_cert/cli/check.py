@@ -25,6 +25,7 @@ from relu_cert.cli.variants import beside, chosen_variant, compared, refuse_for_
 from relu_cert.data.model import Source
 from relu_cert.data.raw import digest
 from relu_cert.errors import DataError, UsageError
+from relu_cert.free.terms import read_free
 from relu_cert.lasso import Lasso, read_lasso
 from relu_cert.problem import read_problem_json
 from relu_cert.report.outcome import Outcome
@@ -76,15 +77,16 @@ def run(options: argparse.Namespace) -> int:
         raw = None
         choice = asked.choice
         if given is not None:
-            problem, raw = given.plain()
+            raw = given.raw
             source = Source(str(plain_at), digest(raw), "json")
-            problem = varied(problem, chosen_variant(options, None))
+            problem = varied(given.plain, chosen_variant(options, None))
             if choice.value is not None:
                 choice = LambdaChoice(value=given.lam(choice.value))
         elif is_problem(path):
             problem, source = read_problem_json(path)
             problem = varied(problem, chosen_variant(options, None))
         else:
+            options.bias = options.bias or "biases" in read_free(options.free) or None
             data = read_data(options, example)
             source = data.source
             model: NetworkModel = "gated" if "gated" in (options.model, _own_model(options, example)) else "relu"
@@ -131,9 +133,9 @@ def _given_lasso(options: argparse.Namespace, example: Example | None, path: Pat
         if options.weights is not None or options.intercept or options.average:
             raise UsageError("--weights, --intercept and --average are for a group lasso; say --groups G, too.")
         return None
-    if options.model is not None or options.patterns is not None or options.gates is not None:
+    if any(x is not None for x in (options.model, options.patterns, options.gates, options.free)):
         raise UsageError(
-            "--groups makes a group lasso of the columns; --model, --patterns and --gates are for networks."
+            "--groups makes a group lasso of the columns; --model, --patterns, --gates and --free are for networks."
         )
     return lasso_of(options, read_data(options, example))
 
@@ -193,7 +195,7 @@ def _names(text: str | None, default: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _refuse_for_json(options: argparse.Namespace) -> None:
-    for name in ("target", "bias", "delimiter", "numbers", "model", "groups", "weights"):
+    for name in ("target", "bias", "delimiter", "numbers", "model", "groups", "weights", "free"):
         if getattr(options, name) is not None:
             raise UsageError(f"--{name} is for CSV data; a problem in JSON has no such thing.")
 

@@ -8,10 +8,12 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
-from relu_cert.cli.emit import decide, recheck, require_ending, stem, write_file
+from relu_cert.cli.emit import again, decide, recheck, require_ending, stem, write_file
 from relu_cert.cli.options import chosen_example, input_path, limits_of, positive, read_data
 from relu_cert.errors import UsageError
+from relu_cert.free.terms import read_free
 from relu_cert.network import Conversion, Penalty, convert, penalty, read_network, write_network
+from relu_cert.network.penalty import implied
 from relu_cert.network.record import readable_copy
 from relu_cert.report.progress import Progress
 from relu_cert.work import NETWORK_GAP, examined
@@ -35,6 +37,8 @@ def run(options: argparse.Namespace) -> int:
             "--html": options.html,
         },
     )
+    free = implied(penalty(options.penalty), read_free(options.free))
+    options.bias = options.bias or "biases" in free or None
     data = read_data(options, example)
     trained = read_network(options.network)
     conversion = _conversion(options, example.lam if example else None, data.n)
@@ -52,12 +56,14 @@ def run(options: argparse.Namespace) -> int:
             target=target,
             limits=limits_of(options),
         )
+        text_copy = readable_copy(outcome.comparison.examination.network, trained.origin)
         if not options.no_verify:
             with stages.stage("verify"):
-                recheck(text, data.source)
+                file = again(options.network, trained.origin.sha256) if text_copy is None else text_copy
+                recheck(text, data.source, network=file)
         write_file(target, text, "--certificate")
         written = []
-        if (text_copy := readable_copy(outcome.comparison.examination.network, trained.origin)) is not None:
+        if text_copy is not None:
             written.append(("checkable", copy))
             write_file(copy, text_copy.decode(), "--certificate")
         if options.pruned:
@@ -78,9 +84,11 @@ def run(options: argparse.Namespace) -> int:
 def _conversion(options: argparse.Namespace, default: Fraction | None, n: int) -> Conversion:
     convention = penalty(options.penalty)
     if options.lam is not None:
-        return convert(convention, positive(options.lam, "lambda"), n, batch=options.batch_size)
+        return convert(
+            convention, positive(options.lam, "lambda"), n, batch=options.batch_size, free=read_free(options.free)
+        )
     if default is None or convention is not Penalty.PAPER:
         raise UsageError(
             "say with --lambda what the network was trained with (and with --penalty whose lambda that is)."
         )
-    return convert(convention, default, n, batch=options.batch_size)
+    return convert(convention, default, n, batch=options.batch_size, free=read_free(options.free))

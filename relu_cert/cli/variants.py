@@ -12,6 +12,7 @@ from relu_cert.cli.options import positive
 from relu_cert.data.model import Dataset
 from relu_cert.data.table import delimiter_character
 from relu_cert.errors import UsageError
+from relu_cert.free.terms import read_free
 from relu_cert.patterns.sample import read_gate_file
 from relu_cert.prove.facts import Facts
 from relu_cert.report.outcome import Outcome
@@ -24,7 +25,8 @@ def chosen_variant(options: argparse.Namespace, data: Dataset | None) -> Variant
     if options.l2 is not None and options.loss == "logistic":
         raise UsageError("--l2 and --loss logistic do not go together.")
     delta = Fraction(0) if options.l2 is None else positive(options.l2, "DELTA")
-    return Variant(None if data is None else _some_patterns(options, data), delta, options.loss)
+    gates = None if data is None else _some_patterns(options, data)
+    return Variant(gates, delta, options.loss, read_free(options.free))
 
 
 def refuse_for_json(options: argparse.Namespace) -> None:

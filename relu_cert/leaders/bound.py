@@ -60,7 +60,9 @@ def bound(cell: Cell, theta: Floats, by: Multipliers) -> float:
     c = c[c > 0]
     beta = 0.5 * (cell.xi * (cell.Z.T @ theta) - cell.F[:rows].T @ by.p + cell.A.T @ (load[rows:] + by.rho))
     Q = 0.25 * (vs / c[:, None]).T @ vs - 0.5 * (cell.F * (by.q / cell.lengths)[:, None]).T @ cell.F
-    return 0.25 * float(c.sum()) + sum(smallest(beta, Q))
+    if cell.norm.all():
+        return 0.25 * float(c.sum()) + sum(smallest(beta, Q))
+    return 0.25 * float(c.sum()) + sum(with_free_bias(beta, Q, cell.norm, cell.reach))
 
 
 def free_weight(v: Floats) -> Floats:
@@ -84,3 +86,26 @@ def smallest(beta: Floats, Q: Floats) -> tuple[float, float]:
         else:
             high = middle
     return float((squares / (high - values)).sum()), high
+
+
+def with_free_bias(beta: Floats, Q: Floats, norm: Floats, reach: float) -> tuple[float, float, float]:
+    """The same where the norm does not see one coordinate b: sigma, nu and kappa reach^2 of least sum, where
+    kappa (b^2 - reach^2 |w|^2), which is at most 0 where it counts, makes room for Q_bb."""
+    b, rest = int(np.argmin(norm)), np.flatnonzero(norm)
+    most, side = float(Q[b, b]), Q[rest, b]
+
+    def at(room: float) -> tuple[float, float, float]:
+        kappa = max(room + most, 0.0)
+        room = kappa - most
+        sigma, nu = smallest(beta[rest] + beta[b] * side / room, Q[np.ix_(rest, rest)] + np.outer(side, side) / room)
+        return sigma + float(beta[b]) ** 2 / (4 * room), nu, kappa * reach**2
+
+    size = max(abs(most), float(np.abs(side).max(initial=0.0)), abs(float(beta[b])), 1e-300)
+    low, high = np.log(1e-12 * size), np.log(1e4 * size)
+    for _ in range(30):  # the sum is convex in kappa
+        one, two = low + 0.382 * (high - low), low + 0.618 * (high - low)
+        if sum(at(float(np.exp(one)))) <= sum(at(float(np.exp(two)))):
+            high = two
+        else:
+            low = one
+    return at(float(np.exp((low + high) / 2)))

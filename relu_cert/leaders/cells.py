@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -38,11 +39,18 @@ class Cell:
 
     @cached_property
     def lengths(self) -> Floats:
-        """|F_k|; infinite for zero rows and where the norm does not see all of the row: no square bounds these."""
+        """The largest |F_k.u| for |u| = 1, which is |F_k|; infinite for zero rows, which no square bounds. With free
+        biases some row z_j.u is 0 where it counts, so that it is the largest |z_k - z_j|."""
         lengths: Floats = np.linalg.norm(self.F, axis=1)
+        if not self.norm.all() and len(self.N):
+            lengths[: len(self.N)] = cdist(self.Z[self.N], self.Z).max(axis=1)
         lengths[lengths == 0] = np.inf
-        lengths[np.abs(self.F[:, self.norm == 0]).sum(axis=1) > 0] = np.inf
         return lengths
+
+    @property
+    def reach(self) -> float:
+        """With free biases: the largest |b| for |w| = 1 where some row is 0."""
+        return float(np.linalg.norm(self.Z[:, self.norm > 0], axis=1).max(initial=0.0))
 
     @cached_property
     def triangle(self) -> tuple[Indices, Indices, Floats]:

@@ -35,7 +35,7 @@ def centres_of(W: Floats, count: int, q: int) -> tuple[Integers, ...]:
         C = _spread(U, lengths, count, rng)
         for _ in range(30):
             near = np.argmax(U @ C.T, axis=1)
-            C = np.array([_mean(U[near == j], lengths[near == j], C[j]) for j in range(count)])
+            C = np.array([_mean(U[near == j], lengths[near == j], centre) for j, centre in enumerate(C)])
         found = float(lengths @ np.max(U @ C.T, axis=1))
         if found > score:
             best, score = C, found
@@ -67,10 +67,16 @@ def _mean(U: Floats, lengths: Floats, old: Floats) -> Floats:
 
 
 def cells_of(
-    Z: Floats, theta: Floats, xi: int, neighbours: int, centres: tuple[Integers, ...], q: int, turn: Floats | None
+    Z: Floats,
+    theta: Floats,
+    xi: int,
+    neighbours: int,
+    centres: tuple[Integers, ...],
+    q: int,
+    turn: Floats | None,
+    norm: Floats,
 ) -> list[Cell]:
     """The cells of one sign. `turn` takes the centres to the coordinates of Z."""
-    norm = np.ones(Z.shape[1])
     if not centres:
         return [make_cell(Z, theta, xi, neighbours, norm)]
     C = np.array(centres, dtype=np.float64) / q

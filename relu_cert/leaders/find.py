@@ -52,6 +52,7 @@ class Data:
     W: Floats
     signs: Floats
     free: Floats
+    norm: Floats
 
     @property
     def fit(self) -> Floats:
@@ -69,6 +70,7 @@ def find_leaders(
     *,
     logistic: bool = False,
     outputs: Sequence[Vector] = (),
+    biases: bool = False,
     good: float = 1e-3,
     cells: int = MOST_CELLS,
     tell: Callable[[Leaders], None] | None = None,
@@ -76,10 +78,11 @@ def find_leaders(
     """The best evidence found in about this time, or as soon as the gap to the network is below `good`.
 
     `outputs` are the outputs of free terms, one number for each row (an output bias: ones; a skip connection: the
-    columns of Z); theta is orthogonal to them. At most so many `cells` for each sign. `tell` hears of every better one.
+    columns of Z); theta is orthogonal to them. With free `biases` (ones are among the outputs then) the last column of
+    Z is ones, and |u| does not see its weight. At most so many `cells` for each sign. `tell` hears of every better one.
     """
     with one_thread():
-        data = prepare(Z, y, lam, neurons, logistic, outputs)
+        data = prepare(Z, y, lam, neurons, logistic, outputs, biases)
         upper, theta = _network(data)
         until = time.monotonic() + seconds
         best: Leaders | None = None
@@ -104,6 +107,7 @@ def prepare(
     neurons: Sequence[Neuron],
     logistic: bool = False,
     outputs: Sequence[Vector] = (),
+    biases: bool = False,
 ) -> Data:
     """The data in floats; rows that are equal are one."""
     classes, firsts = merge(Z)
@@ -111,14 +115,16 @@ def prepare(
     rows = np.array([[float(x) for x in Z[k]] for k in firsts])
     W = np.array([[float(x) for x in neuron.w] for neuron in neurons]).reshape(len(neurons), d)
     free = np.array([[float(column[k]) for column in outputs] for k in firsts]).reshape(len(firsts), len(outputs))
+    norm = (*(1,) * (d - 1), 0 if biases else 1)
     return Data(
         rows=rows,
         loss=Loss(classes, np.array([float(t) for t in y]), logistic),
         lam=float(lam),
-        exact=exact_data(Z, y, lam, firsts, tuple(tuple(column) for column in outputs)),
+        exact=exact_data(Z, y, lam, firsts, norm, tuple(tuple(column) for column in outputs)),
         W=W,
         signs=np.array([float(neuron.sign) for neuron in neurons]),
         free=free,
+        norm=np.array(norm, dtype=np.float64),
     )
 
 
@@ -130,7 +136,8 @@ def _network(data: Data) -> tuple[float, Floats]:
         weight = 1 / data.loss.flatness(fit)
         step = np.linalg.lstsq((data.free * weight[:, None]).T @ data.free, data.free.T @ theta, rcond=None)[0]
         fit = fit + data.free @ step
-    return data.loss.value(fit) + data.lam * float(np.linalg.norm(data.W, axis=1).sum()), data.loss.theta(fit)
+    sizes = np.linalg.norm(data.W * data.norm, axis=1)
+    return data.loss.value(fit) + data.lam * float(sizes.sum()), data.loss.theta(fit)
 
 
 def plain(cells: Sequence[Cell], data: Data, theta: Floats) -> Proof:
@@ -161,7 +168,7 @@ def _stages(data: Data, theta: Floats, upper: float, until: float, cells: int) -
     turn: Floats | None = None
     began = time.monotonic()
     if min(rows.shape) > MOST_DIRECTIONS[0] and operations(*rows.shape) > AT_ONCE:
-        turn = _directions(rows)
+        turn = _directions(rows, data.norm)
         rows = rows @ turn
         top: int | None = MOST_DIRECTIONS[0]
         while top is not None and top < rows.shape[1]:
@@ -179,7 +186,7 @@ def _stages(data: Data, theta: Floats, upper: float, until: float, cells: int) -
     count, most = 2, 1
     while count <= cells and not interrupted() and time.monotonic() + GROWTH * (time.monotonic() - began) < until:
         began = time.monotonic()
-        centres = Centres(*(centres_of(data.W[data.signs == xi], count, data.exact.q) for xi in (1, -1)))
+        centres = Centres(*(centres_of((data.W * data.norm)[data.signs == xi], count, data.exact.q) for xi in (1, -1)))
         if max(map(len, centres)) > most:
             proof = descend(_cells(data, rows, theta, centres, turn), data.loss, data.lam, plan, data.free)
             if proof is not None:
@@ -188,11 +195,11 @@ def _stages(data: Data, theta: Floats, upper: float, until: float, cells: int) -
         count *= 2
 
 
-def _directions(rows: Floats) -> Floats:
-    """The principal directions of the rows, as columns."""
-    _, sizes, directions = np.linalg.svd(rows, full_matrices=False)
+def _directions(rows: Floats, norm: Floats) -> Floats:
+    """The principal directions of the rows, as columns; a column that the norm does not see stays, as the first."""
+    _, sizes, directions = np.linalg.svd(rows * norm, full_matrices=False)
     chosen: Floats = directions[sizes > 1e-12 * sizes[0]].T
-    return chosen
+    return np.concatenate([np.diag(1 - norm)[:, norm == 0], chosen], axis=1)
 
 
 def _next(shape: tuple[int, int], top: int, seconds: float, until: float) -> int | None:
@@ -206,8 +213,11 @@ def _next(shape: tuple[int, int], top: int, seconds: float, until: float) -> int
 
 def _cells(data: Data, rows: Floats, theta: Floats, centres: Centres, turn: Floats | None = None) -> list[Cell]:
     """The cells of both signs."""
+    free = len(data.norm) - int(data.norm.sum())
+    norm = data.norm if rows is data.rows else np.append(np.zeros(free), np.ones(rows.shape[1] - free))
     sides = (
-        cells_of(rows, theta, xi, NEIGHBOURS, own, data.exact.q, turn) for xi, own in zip((1, -1), centres, strict=True)
+        cells_of(rows, theta, xi, NEIGHBOURS, own, data.exact.q, turn, norm)
+        for xi, own in zip((1, -1), centres, strict=True)
     )
     return [cell for side in sides for cell in side]
 

@@ -18,7 +18,11 @@ def lift(proof: Proof, rows: Floats, top: int, loss: Loss, lam: float) -> Proof:
     """theta and the same multipliers with the whole rows; c makes room for what the other directions add to v_l, as if
     u were spread evenly over them, and theta is scaled until (*) holds."""
     d = rows.shape[1]
-    cells = tuple(replace(c, Z=rows, A=np.zeros((0, d)), centre=np.zeros(d), norm=np.ones(d)) for c in proof.cells)
+    norm = [np.append(c.norm, np.ones(d - top)) for c in proof.cells]
+    cells = tuple(
+        replace(c, Z=rows, A=np.zeros((0, d)), centre=np.zeros(d), norm=own)
+        for c, own in zip(proof.cells, norm, strict=True)
+    )
     best = [_best(cell, proof.theta, by, top) for cell, by in zip(cells, proof.multipliers, strict=True)]
     s, value = loss.best_scale(proof.theta, lam / max(b for b, _ in best))
     return Proof(s * proof.theta, cells, tuple(by.scaled(s) for _, by in best), value)

@@ -25,7 +25,8 @@ class Leader:
 
 @dataclass(frozen=True)
 class CellProof:
-    """A cell: nu, multipliers p and q of `rows`, `excess` and `squares` of the normals, and the leaders."""
+    """A cell: nu, multipliers p and q of `rows`, `excess` and `squares` of the normals, and the leaders; kappa where
+    biases are free."""
 
     nu: int
     rows: Integers
@@ -35,6 +36,7 @@ class CellProof:
     excess: Integers
     squares: Integers
     leaders: tuple[Leader, ...]
+    kappa: int | None = None
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ def _cell(cell: CellProof) -> dict[str, Any]:
         "excess": _text(cell.excess),
         "squares": _text(cell.squares),
         "leaders": [_leader(one) for one in cell.leaders],
-    }
+    } | ({} if cell.kappa is None else {"kappa": rational(cell.kappa)})
 
 
 def _leader(one: Leader) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from flint import arb, ctx, fmpq, fmpq_mat, fmpz_mat, nmod_mat
 from numpy.typing import NDArray
 
 from relu_cert.exact import Vector
-from relu_cert.leaders.bound import Multipliers, smallest
+from relu_cert.leaders.bound import Multipliers, smallest, with_free_bias
 from relu_cert.leaders.cells import Cell, Floats, Indices
 from relu_cert.leaders.centres import Centres
 from relu_cert.leaders.interior import Proof
@@ -62,6 +62,20 @@ class Geometry:
     places: Objects
     metric: list[list[int]]
     originals: Objects
+    norm: Integers
+
+    @cached_property
+    def lengths(self) -> list[int]:
+        """The squares of the largest |z_k.u| for |u| = 1 that count, of every place: those of the rows, or, with free
+        biases, of the largest differences of rows."""
+        own = [int(row @ row) for row in self.originals]
+        if all(self.norm):
+            return own
+        A = fmpz_mat(self.originals.tolist())
+        gram = (A * A.transpose()).tolist()
+        return [
+            max(a + b - 2 * int(x) for b, x in zip(own, row, strict=True)) for a, row in zip(own, gram, strict=True)
+        ]
 
 
 def geometry(exact: Exact, centres: Sequence[Integers]) -> Geometry:
@@ -71,11 +85,12 @@ def geometry(exact: Exact, centres: Sequence[Integers]) -> Geometry:
         rows = np.concatenate([rows, np.array(centres, dtype=object)])
     d = rows.shape[1]
     if not all(exact.norm) or d <= len(rows) or not rows.any():
-        return Geometry(rows, [[x if i == j else 0 for j in range(d)] for i, x in enumerate(exact.norm)], rows)
+        metric = [[x if i == j else 0 for j in range(d)] for i, x in enumerate(exact.norm)]
+        return Geometry(rows, metric, rows, exact.norm)
     chosen = _independent_rows(rows)
     across = fmpz_mat(rows[chosen].tolist()).transpose()
     products = [[int(x) for x in row] for row in (fmpz_mat(rows.tolist()) * across).tolist()]
-    return Geometry(np.array(products, dtype=object), [products[k] for k in chosen], rows)
+    return Geometry(np.array(products, dtype=object), [products[k] for k in chosen], rows, exact.norm)
 
 
 def _independent_rows(rows: Objects) -> list[int]:
@@ -221,10 +236,10 @@ def _cell(
     beta = _combined(space, count, i, linear, {}, total)
     bent = [(x, *_bent(space, count, i, k)) for k, x in q.items()]
     bent = [one for one in bent if one[2]]
-    nu = _prove(space, c, v, beta, bent, lam, fine)
-    if nu is None:
+    chosen = _prove(space, exact.q, c, v, beta, bent, lam, fine)
+    if chosen is None:
         return None
-    return _written(exact, count, nu, p, q, excess, leaders, c)
+    return _written(exact, count, chosen, p, q, excess, leaders, c)
 
 
 def _others(normals: int, i: int) -> Indices:
@@ -280,21 +295,25 @@ def _coefficients(
 
 def _bent(space: Geometry, count: int, i: int, k: int) -> tuple[Objects, int]:
     """A follower, row or normal, and its length squared."""
-    coefficients = {k: 1} if k < count else {count + i: 1, k: -1}
+    if k < count:
+        return space.places[k], space.lengths[k]
+    coefficients = {count + i: 1, k: -1}
     row = _sum(space.originals, coefficients)
     return _sum(space.places, coefficients), int(row @ row)
 
 
 def _prove(
     space: Geometry,
+    q_Z: int,
     c: list[int],
     v: list[Objects],
     beta: Objects,
     bent: list[tuple[int, Objects, int]],
     lam: Fraction,
     fine: int,
-) -> int | None:
-    """nu with [[sigma, -beta'/2], [-beta/2, nu I - Q]] >= 0, sigma = lambda - nu - 1/4 sum c, proved in integers."""
+) -> tuple[int, int | None] | None:
+    """nu with [[sigma, -beta'/2], [-beta/2, nu I - Q]] >= 0, sigma = lambda - nu - 1/4 sum c, proved in integers; and
+    kappa where biases are free: kappa (b^2 - |x|^2 |w|^2) is added, |x| the longest row."""
     bits = EXTRA_BITS + max([x.bit_length() for x in c] + [length.bit_length() for _, _, length in bent], default=0)
     scale = [-(-(1 << bits) // x) for x in c]
     scale += [-2 * q * isqrt((1 << 2 * bits) // length) for q, _, length in bent]
@@ -305,7 +324,10 @@ def _prove(
         V = np.array(vectors, dtype=object).reshape(len(vectors), size)
         left = fmpz_mat((V * np.array(scale, dtype=object)[:, None]).tolist())
         product = [[int(x) for x in row] for row in (fmpz_mat(V.T.tolist()) * left).tolist()]
-    sigma, nu = _guess(space, beta, product, bits, fine)
+    longest = max((int(row[:-1] @ row[:-1]) for row in space.originals), default=0)
+    sigma, nu, spent = _guess(space, beta, product, bits, fine, longest / q_Z**2)
+    kappa = None if all(space.norm) else fine * ceil(spent * q_Z**2 / longest) if longest else 0
+    nu += spent
     rest = lam - Fraction(sum(c), 4)
     room = float(rest / fine) - sigma - nu
     if not room > 0:
@@ -317,11 +339,18 @@ def _prove(
         [((4 * chosen * m) << bits) - x for m, x in zip(*rows, strict=True)]
         for rows in zip(space.metric, product, strict=True)
     ]
-    return chosen if positive([first, *([first[i + 1], *row] for i, row in enumerate(lower))]) else None
+    if kappa is not None:
+        for i in range(size - 1):
+            lower[i][i] -= -((-4 * kappa * longest << bits) // q_Z**2)
+        lower[-1][-1] += 4 * kappa << bits
+    found = positive([first, *([first[i + 1], *row] for i, row in enumerate(lower))])
+    return (chosen, kappa) if found else None
 
 
-def _guess(space: Geometry, beta: Objects, product: list[list[int]], bits: int, fine: int) -> tuple[float, float]:
-    """sigma and nu in floats over `fine`, in orthonormal coordinates."""
+def _guess(
+    space: Geometry, beta: Objects, product: list[list[int]], bits: int, fine: int, squared: float
+) -> tuple[float, float, float]:
+    """sigma, nu and what kappa costs in floats over `fine`, in orthonormal coordinates; `squared` is |x|^2."""
     Q = np.array([[x / (4 * fine << bits) for x in row] for row in product])
     b = np.array([int(x) / (2 * fine) for x in beta])
     if space.places is not space.originals:
@@ -329,7 +358,9 @@ def _guess(space: Geometry, beta: Objects, product: list[list[int]], bits: int, 
         values, vectors = np.linalg.eigh(G)
         root = vectors[:, values > 1e-12 * values[-1]] / np.sqrt(values[values > 1e-12 * values[-1]])
         Q, b = root.T @ Q @ root, root.T @ b
-    return smallest(b, Q)
+    if all(space.norm):
+        return *smallest(b, Q), 0.0
+    return with_free_bias(b, Q, np.array(space.norm, dtype=np.float64), float(np.sqrt(squared)))
 
 
 def positive(M: list[list[int]]) -> bool:
@@ -366,7 +397,7 @@ def _quotient(x: int, exponent: int) -> float:
 def _written(
     exact: Exact,
     count: int,
-    nu: int,
+    chosen: tuple[int, int | None],
     p: dict[int, int],
     q: dict[int, int],
     excess: dict[int, int],
@@ -377,7 +408,7 @@ def _written(
     rows = sorted({*p, *(k for k in q if k < count)})
     normals = sorted({*(k - count for k in q if k >= count), *(k - count for k in excess)})
     return CellProof(
-        nu=nu,
+        nu=chosen[0],
         rows=tuple(names[k] for k in rows),
         p=tuple(p.get(k, 0) for k in rows),
         q=tuple(q.get(k, 0) for k in rows),
@@ -385,6 +416,7 @@ def _written(
         excess=tuple(excess.get(count + j, 0) for j in normals),
         squares=tuple(q.get(count + j, 0) for j in normals),
         leaders=tuple(_leader(names, count, k, own, c_k) for (k, own), c_k in zip(leaders, c, strict=True)),
+        kappa=chosen[1],
     )
 
 
@@ -401,8 +433,10 @@ def _leader(names: list[int], count: int, k: int, weights: dict[int, int], c: in
     )
 
 
-def exact_data(Z: Sequence[Vector], y: Vector, lam: Fraction, firsts: Indices, outputs: Sequence[Vector] = ()) -> Exact:
+def exact_data(
+    Z: Sequence[Vector], y: Vector, lam: Fraction, firsts: Indices, norm: Integers, outputs: Sequence[Vector] = ()
+) -> Exact:
     """The exact problem in integers."""
     q = lcm(*(x.denominator for row in Z for x in row))
     rows = tuple(tuple(int(x * q) for x in Z[k]) for k in firsts)
-    return Exact(rows, q, firsts, y, lam, (1,) * len(Z[0]), tuple(outputs))
+    return Exact(rows, q, firsts, y, lam, norm, tuple(outputs))

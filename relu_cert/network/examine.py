@@ -12,7 +12,7 @@ from relu_cert.network.directions import direction_bounds
 from relu_cert.network.match import Matching, match
 from relu_cert.network.merge import Merged, merge_cells, merge_collinear, merge_on_data
 from relu_cert.network.model import TrainedNetwork
-from relu_cert.network.objective import ConvexNeuron, Interval, convex_form, convex_objective, objective
+from relu_cert.network.objective import ConvexNeuron, Interval, convex_form, convex_objective, left_of, objective
 from relu_cert.network.optimum import known_optimum
 from relu_cert.network.prune import Pruned, output_rank, prune_best
 from relu_cert.network.scale import NeuronScale, scales
@@ -82,6 +82,7 @@ class Distance:
 def examine(network: TrainedNetwork, Z: Matrix, y: Vector, lam: Fraction) -> Examination:
     """Everything that needs no optimum to compare with."""
     neurons = convex_form(network)
+    left = left_of(network, Z, y)
     on_data = merge_on_data(neurons, Z)
     pruned = prune_best(on_data.neurons, Z)
     return Examination(
@@ -89,7 +90,7 @@ def examine(network: TrainedNetwork, Z: Matrix, y: Vector, lam: Fraction) -> Exa
         lam=lam,
         neurons=neurons,
         J=objective(network, Z, y, lam),
-        P=convex_objective(neurons, Z, y, lam),
+        P=convex_objective(neurons, Z, left, lam),
         scales=scales(network, lam),
         stationarity=stationarity(network, Z, y, lam),
         near_stationarity=stationarity(network, Z, y, lam, NEAR),
@@ -98,20 +99,23 @@ def examine(network: TrainedNetwork, Z: Matrix, y: Vector, lam: Fraction) -> Exa
         cells=merge_cells(neurons, Z),
         rank=output_rank(neurons, Z),
         pruned=pruned,
-        pruned_P=convex_objective(pruned.neurons, Z, y, lam),
+        pruned_P=convex_objective(pruned.neurons, Z, left, lam),
     )
 
 
 def compare(examination: Examination, facts: Facts, own: Facts | None) -> Comparison:
     """The network beside what was proved about the optimum over all patterns, and over its own."""
     best = merge_collinear([ConvexNeuron(neuron.sign, neuron.w) for neuron in facts.primal.neurons]).neurons
+    nearest = match(examination.cells.neurons, best)
+    if facts.problem.free:  # nothing is proved of the optimal networks
+        return Comparison(examination, facts, own, (False,) * len(examination.neurons), nearest)
     optimum = known_optimum(facts)
     return Comparison(
         examination,
         facts,
         own,
         never_optimal(facts, examination.neurons),
-        match(examination.cells.neurons, best),
+        nearest,
         direction_bounds(facts, optimum, examination.neurons),
         None if optimum is None else closest(optimum, examination.lam, examination.cells.neurons),
     )

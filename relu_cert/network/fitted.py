@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from relu_cert.data.arrays import exact_matrix
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import Matrix, Vector, dot
+from relu_cert.free.terms import Free, free_parts
 from relu_cert.network.formats import write_network
 from relu_cert.network.gates import open_gates
 from relu_cert.network.model import TrainedNetwork
@@ -30,13 +31,17 @@ class FittedNetwork:
     ReLU:   f(x) = sum_i xi_i (w_i.x)_+                  `gates` is None
     gated:  f(x) = sum_i 1(g_i.x >= 0) w_i.x             `gates` are the witnesses g_i of the neurons' patterns
 
-    With `bias`, x has a 1 appended. `features` is the number of inputs without it.
+    With `bias`, x has a 1 appended. `features` is the number of inputs without it. What is not penalised (`free`) adds
+    the constant b2 and skip.x.
     """
 
     neurons: tuple[ExactNeuron, ...]
     gates: Matrix | None
     features: int
     bias: bool
+    free: Free = ()
+    b2: Fraction = _ZERO
+    skip: Vector = ()
 
     def __repr__(self) -> str:
         kind = "ReLU" if self.gates is None else "gated ReLU"
@@ -50,7 +55,7 @@ class FittedNetwork:
 
     @property
     def W1(self) -> Floats:
-        """First-layer weights, one row for each neuron, the bias in the last column; balanced: |W1_i| = |w2_i|."""
+        """First-layer weights, a row for each neuron, the bias in the last column; balanced: |W1_i| = |w2_i|."""
         return _floats(self.exact().W1, self._inputs) if self.neurons else np.zeros((0, self._inputs))
 
     @property
@@ -62,7 +67,7 @@ class FittedNetwork:
         """The balanced ReLU network, every weight a rational; its inputs include the bias column."""
         if self.gates is not None:
             raise UsageError("a gated network is not a ReLU network: it has gates; use neurons and gates.")
-        return network_of(self.neurons, self._inputs)
+        return network_of(self.neurons, self._inputs, self.free, self.b2, self.skip)
 
     def predict(self, X: Any) -> Floats:
         """f(x) for every row of X, in floats; gates are decided by the numbers as they are given ("0.1" is 1/10)."""
@@ -70,13 +75,16 @@ class FittedNetwork:
         if rows.ndim != 2 or rows.shape[1] != self.features:
             raise DataError(f"X has shape {rows.shape}; expected rows of {self.features} features.")
         inputs = np.hstack([rows, np.ones((len(rows), 1))]) if self.bias else rows
+        start = np.full(len(rows), float(self.b2))
+        if self.skip:
+            start += inputs @ np.array([float(x) for x in self.skip])
         if not self.neurons:
-            return np.zeros(len(rows))
+            return start
         slopes = _floats([neuron.w for neuron in self.neurons], self._inputs)
         heights: Floats = inputs @ slopes.T
         if self.gates is None:
             signs = np.array([float(neuron.sign) for neuron in self.neurons])
-            return np.asarray(np.maximum(heights, 0.0) @ signs, dtype=np.float64)
+            return np.asarray(start + np.maximum(heights, 0.0) @ signs, dtype=np.float64)
 
         def exact(k: int) -> Vector:
             (row,) = exact_matrix(np.asarray(X, dtype=object)[k : k + 1], "X")
@@ -101,7 +109,8 @@ class FittedNetwork:
 
     def _value(self, x: Vector) -> Fraction:
         if self.gates is None:
-            return sum((n.sign * max(_ZERO, dot(n.w, x)) for n in self.neurons), _ZERO)
+            start = self.b2 + (dot(self.skip, x) if self.skip else _ZERO)
+            return sum((n.sign * max(_ZERO, dot(n.w, x)) for n in self.neurons), start)
         pairs = zip(self.neurons, self.gates, strict=True)
         return sum((dot(n.w, x) for n, g in pairs if dot(g, x) >= 0), _ZERO)
 
@@ -113,7 +122,8 @@ def fitted_network(facts: Facts, *, bias: bool) -> FittedNetwork:
     if known is None:
         raise UsageError("a problem that was given directly has no network.")
     gates = _gates(facts) if problem.kind == "gated" else None
-    return FittedNetwork(facts.primal.neurons, gates, len(known.Z[0]) - bias, bias)
+    b2, skip = free_parts(problem.free, facts.primal.free)
+    return FittedNetwork(facts.primal.neurons, gates, len(known.Z[0]) - bias, bias, problem.free, b2, skip)
 
 
 def _gates(facts: Facts) -> Matrix:

@@ -30,11 +30,11 @@ class Matching:
 def match(neurons: Sequence[ConvexNeuron], optimal: Sequence[ConvexNeuron]) -> Matching:
     """The networks side by side."""
     pairs = _propose(neurons, optimal)
-    total = sum((n.norm_squared for n in (*neurons, *optimal)), Fraction(0))
+    total = sum((norm_squared(n.w) for n in (*neurons, *optimal)), Fraction(0))
     for i, j in pairs:
         a, b = neurons[i], optimal[j]
         apart = norm_squared([x - y for x, y in zip(a.w, b.w, strict=True)])
-        total += apart - a.norm_squared - b.norm_squared
+        total += apart - norm_squared(a.w) - norm_squared(b.w)
     return Matching(pairs, total)
 
 

@@ -11,7 +11,7 @@ function everywhere and P is the same (merge and split symmetry, lemma:scaling-u
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from relu_cert.exact import Matrix, Vector
@@ -80,7 +80,7 @@ def direction(w: Vector) -> Vector:
 
 
 def _merged(neurons: Sequence[ConvexNeuron], groups: Sequence[Sequence[int]]) -> Merged:
-    sums = [ConvexNeuron(neurons[group[0]].sign, _total([neurons[i].w for i in group])) for group in groups]
+    sums = [replace(neurons[group[0]], w=_total([neurons[i].w for i in group])) for group in groups]
     # Two neurons of one cone cancel only if all their rows vanish: then they have no output, and the sum is dropped.
     named = [(neuron, tuple(group)) for neuron, group in zip(sums, groups, strict=True)]
     kept = [(neuron, group) for neuron, group in named if any(neuron.w)]

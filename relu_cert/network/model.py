@@ -1,6 +1,6 @@
 """A two-layer ReLU network that somebody trained, with every weight an exact rational.
 
-    f(x) = sum_i w2_i (W1_i.x + b1_i)_+ + b2
+    f(x) = sum_i w2_i (W1_i.x + b1_i)_+ + b2 + s.x
 
 Floats are taken as what they are: dyadic rationals.
 """
@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from relu_cert.exact import Matrix, Vector
+from relu_cert.free.terms import Free, free_constant
 from relu_cert.network.linear import products
 
 _ZERO = Fraction(0)
@@ -28,19 +29,24 @@ class Origin:
 
 @dataclass(frozen=True)
 class TrainedNetwork:
-    """W1 (m x d), b1 (m, or None without biases), w2 (m) and b2. The zero network has one zero neuron."""
+    """W1 (m x d), b1 (m, or None without biases), w2 (m), b2 and s (d, or empty without a skip connection). The zero
+    network has one zero neuron. `free`: which terms are not penalised, known once the network is on the data."""
 
     W1: Matrix
     w2: Vector
     b1: Vector | None = None
     b2: Fraction = _ZERO
     origin: Origin = Origin("relu_cert")
+    skip: Vector = ()
+    free: Free = ()
 
     def __post_init__(self) -> None:
         if not self.W1 or not self.W1[0] or any(len(row) != len(self.W1[0]) for row in self.W1):
             raise ValueError("W1 is a matrix with at least one row and one column")
         if len(self.w2) != len(self.W1) or (self.b1 is not None and len(self.b1) != len(self.W1)):
             raise ValueError("W1, w2 and b1 have one entry for each neuron")
+        if self.skip and len(self.skip) != len(self.W1[0]):
+            raise ValueError("a skip connection has one entry for each input")
 
     @property
     def m(self) -> int:
@@ -55,16 +61,28 @@ class TrainedNetwork:
     def __call__(self, Z: Sequence[Sequence[Fraction]]) -> Vector:
         """f(z) for every row z of Z, exactly."""
         b1 = self.b1 or (_ZERO,) * self.m
+        rest = self.without_neurons(Z)
         return tuple(
-            self.b2 + sum((v * (a + b) for a, b, v in zip(row, b1, self.w2, strict=True) if a + b > 0), _ZERO)
-            for row in products(Z, self.W1)
+            c + sum((v * (a + b) for a, b, v in zip(row, b1, self.w2, strict=True) if a + b > 0), _ZERO)
+            for c, row in zip(rest, products(Z, self.W1), strict=True)
         )
+
+    def without_neurons(self, Z: Sequence[Sequence[Fraction]]) -> Vector:
+        """b2 + s.z for every row z of Z."""
+        if not self.skip:
+            return (self.b2,) * len(Z)
+        return tuple(self.b2 + sum((a * b for a, b in zip(self.skip, z, strict=True)), _ZERO) for z in Z)
+
+    @property
+    def bias_neuron(self) -> bool:
+        """Whether the output bias is a neuron on the column of ones."""
+        return bool(self.b2) and not free_constant(self.free)
 
 
 def alive(network: TrainedNetwork) -> list[int]:
     """The numbers of the neurons that are not zero, in the order of the convex form; the output bias comes last."""
     numbers = [i for i, (w, v) in enumerate(zip(network.W1, network.w2, strict=True)) if v and any(w)]
-    return [*numbers, network.m] if network.b2 else numbers
+    return [*numbers, network.m] if network.bias_neuron else numbers
 
 
 def without_origin(network: TrainedNetwork) -> TrainedNetwork:

@@ -3,6 +3,8 @@
     J = 1/2 |f(Z) - y|^2 + lambda/2 (|W1|^2 + |w2|^2) + lambda |b2|             rational
     P = 1/2 |f(Z) - y|^2 + lambda sum_i |w_i|,     w_i = |w2_i| W1_i            enclosed (square roots)
 
+Terms that are free (relu_cert.free.terms) are in neither penalty: no lambda |b2|, norms without the biases.
+
 P <= J, because |w2| |W1| <= (|w2|^2 + |W1|^2)/2, with equality iff |W1_i| = |w2_i| for all i (lemma:scaling-unique). P
 is what J becomes when every neuron is balanced, which changes no prediction. An output bias b2 is the balanced neuron
 sign(b2), |b2| e on the column of ones (`relu_cert.network.biases`).
@@ -11,11 +13,12 @@ sign(b2), |b2| e on the column of ones (`relu_cert.network.biases`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
 
 from relu_cert.exact import Matrix, Vector, norm_squared, sqrt_lower, sqrt_upper
+from relu_cert.free.terms import Free, weights_of
 from relu_cert.network.biases import square_root
 from relu_cert.network.linear import products
 from relu_cert.network.model import TrainedNetwork
@@ -45,15 +48,16 @@ class Interval:
 
 @dataclass(frozen=True)
 class ConvexNeuron:
-    """The neuron x -> xi (w.x)_+ as a block of the convex program; w is not zero."""
+    """The neuron x -> xi (w.x)_+ as a block of the convex program; w is not zero. `free`: see relu_cert.free.terms."""
 
     sign: int
     w: Vector
+    free: Free = ()
 
     @property
     def norm_squared(self) -> Fraction:
-        """|w|^2"""
-        return norm_squared(self.w)
+        """|w|^2, without a free bias."""
+        return norm_squared(weights_of(self.free, self.w))
 
 
 def root(square: Fraction, bits: int = 128) -> Interval:
@@ -88,15 +92,26 @@ def residual(network: TrainedNetwork, Z: Matrix, y: Vector) -> Vector:
 
 def objective(network: TrainedNetwork, Z: Matrix, y: Vector, lam: Fraction) -> Fraction:
     """J, exactly."""
-    weights = sum((norm_squared(w) for w in network.W1), norm_squared(network.w2))
-    return HALF * norm_squared(residual(network, Z, y)) + HALF * lam * (weights + 2 * abs(network.b2))
+    weights = sum((norm_squared(weights_of(network.free, w)) for w in network.W1), norm_squared(network.w2))
+    bias = 2 * abs(network.b2) if network.bias_neuron else _ZERO
+    return HALF * norm_squared(residual(network, Z, y)) + HALF * lam * (weights + bias)
+
+
+def left_of(network: TrainedNetwork, Z: Matrix, y: Vector) -> Vector:
+    """What the free terms of the network leave of y for its neurons."""
+    if network.bias_neuron:
+        network = replace(network, b2=_ZERO)
+    return tuple(a - b for a, b in zip(y, network.without_neurons(Z), strict=True))
 
 
 def convex_form(network: TrainedNetwork) -> tuple[ConvexNeuron, ...]:
     """The neurons xi_i = sign(w2_i), w_i = |w2_i| W1_i that are not zero, in order, and the output bias."""
     ones = (*(_ZERO,) * (network.d - 1), Fraction(1))
-    pairs = zip((*bias_free(network).W1, ones), (*network.w2, network.b2), strict=True)
-    return tuple(ConvexNeuron(1 if v > 0 else -1, tuple(abs(v) * x for x in w)) for w, v in pairs if v and any(w))
+    constant = network.b2 if network.bias_neuron else _ZERO
+    pairs = zip((*bias_free(network).W1, ones), (*network.w2, constant), strict=True)
+    return tuple(
+        ConvexNeuron(1 if v > 0 else -1, tuple(abs(v) * x for x in w), network.free) for w, v in pairs if v and any(w)
+    )
 
 
 def outputs(neurons: Sequence[ConvexNeuron], Z: Matrix) -> Matrix:
@@ -132,21 +147,24 @@ class Gap:
 
 def gap(network: TrainedNetwork, Z: Matrix, y: Vector, lam: Fraction, dual_value: Fraction) -> Gap:
     """Bounds on the distance from p*, for any dual_value <= p*, such as D(theta) = y.theta - 1/2 |theta|^2."""
-    convex = convex_objective(convex_form(network), Z, y, lam)
+    convex = convex_objective(convex_form(network), Z, left_of(network, Z, y), lam)
     return Gap(objective(network, Z, y, lam) - dual_value, convex.shift(-dual_value))
 
 
-def network_of(neurons: Iterable[ConvexNeuron | ExactNeuron], d: int) -> TrainedNetwork:
+def network_of(
+    neurons: Iterable[ConvexNeuron | ExactNeuron], d: int, free: Free = (), b2: Fraction = _ZERO, skip: Vector = ()
+) -> TrainedNetwork:
     """Balanced weights W1 = w / s, w2 = xi s with s = sqrt(|w|) (eq:convex-to-relu), for neurons on d features.
 
     s is exact where sqrt(|w|) is rational, else it is sqrt(|w|) to 53 bits. The function is exactly the same, because
-    |w2| W1 = w. No neurons make one zero neuron.
+    |w2| W1 = w. No neurons make one zero neuron. Free terms are as they are given.
     """
     rows, tops = [], []
     for neuron in neurons:
-        s = square_root(square_root(norm_squared(neuron.w)))
+        size = norm_squared(weights_of(free, neuron.w))
+        s = square_root(square_root(size)) if size else Fraction(1)
         rows.append(tuple(x / s for x in neuron.w))
         tops.append(neuron.sign * s)
     if not rows:
-        return TrainedNetwork(((_ZERO,) * d,), (_ZERO,))
-    return TrainedNetwork(tuple(rows), tuple(tops))
+        rows, tops = [(_ZERO,) * d], [_ZERO]
+    return TrainedNetwork(tuple(rows), tuple(tops), b2=b2, skip=skip, free=free)

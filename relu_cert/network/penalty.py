@@ -4,7 +4,8 @@ Everything here is proved about the paper's objective (eq:non-convex-relu-mlp)
 
     J(W1, w2) = 1/2 |f(Z) - y|^2 + lambda/2 (|W1|^2 + |w2|^2)
 
-in which the first layer's biases are weights (of a column of ones). Other conventions minimise a multiple of it:
+in which the first layer's biases are weights (of a column of ones), or about the same with terms that are free of
+penalty. Other conventions minimise a multiple of it:
 
     paper         lambda                J
     scnn          n lambda              1/(2n) |f - y|^2 + lambda sum_i |w_i|
@@ -12,7 +13,10 @@ in which the first layer's biases are weights (of a column of ones). Other conve
     pytorch       n weight_decay / 2    1/n |f - y|^2 + weight_decay/2 |all parameters|^2    (MSELoss, reduction "mean")
     pytorch-sum   weight_decay / 2      |f - y|^2 + weight_decay/2 |all parameters|^2        (MSELoss, reduction "sum")
 
-The conversions are exact. What they cannot change is which biases are penalised: see `Conversion.bias_text`.
+The conversions are exact. scikit-learn penalises no bias: there the output bias and those of the first layer are free,
+and what is proved is about its own objective. PyTorch's weight_decay is on all parameters that the optimiser is given;
+where biases are excluded from it, say that they are free. Where both are penalised by their squares, the output bias
+has another weight here: see `Conversion.bias_text`.
 """
 
 from __future__ import annotations
@@ -23,7 +27,7 @@ from fractions import Fraction
 from typing import Literal
 
 from relu_cert.errors import UsageError
-from relu_cert.exact import norm_squared
+from relu_cert.free.terms import Free, free_constant, read_free
 from relu_cert.network.model import TrainedNetwork
 
 _NO_OBJECTIVE = {
@@ -42,27 +46,27 @@ class Penalty(StrEnum):
     PYTORCH_SUM = "pytorch-sum"
 
 
-_Biases = Literal["first", "none", "both"]
+_Biases = Literal["first", "both"]
 _PENALISED: dict[Penalty, _Biases] = {
     Penalty.PAPER: "first",
     Penalty.SCNN: "first",
-    Penalty.SKLEARN: "none",
+    Penalty.SKLEARN: "first",
     Penalty.PYTORCH: "both",
     Penalty.PYTORCH_SUM: "both",
 }
 _OWN: dict[_Biases, tuple[str, str]] = {
     "first": ("has no output bias", "2|b2|"),
-    "none": ("penalises no bias", "|b1|^2 + 2|b2|"),
     "both": ("penalises both biases by their squares", "2|b2| - b2^2"),
 }
+_FREE: dict[Penalty, Free] = {Penalty.SKLEARN: ("output-bias", "biases")}
 
 
 @dataclass(frozen=True)
 class Conversion:
     """A number of some convention as the paper's lambda, with a sentence that says how.
 
-    `penalised` says which biases the convention counts: the first layer's (there is no other), none, or both. `batch`
-    is the batch size, where it was given.
+    `penalised` says which biases the convention counts: the first layer's (there is no other), or both. `batch` is the
+    batch size, where it was given; `free` are the terms without penalty.
     """
 
     convention: Penalty
@@ -71,14 +75,14 @@ class Conversion:
     text: str
     penalised: _Biases
     batch: int | None = None
+    free: Free = ()
 
     def unlike(self, network: TrainedNetwork) -> Fraction:
         """E = 2 (J - J_own) / lambda, for the network (not folded) and its convention's own objective J_own times n.
 
-        J counts |b1|^2 and, with the output bias as a balanced neuron, 2 |b2|; J_own counts what it penalises.
+        J counts, with the output bias as a balanced neuron, 2 |b2|; J_own counts what it penalises.
         """
-        first = norm_squared(network.b1 or ()) if self.penalised == "none" else 0
-        return first + 2 * abs(network.b2) - (network.b2**2 if self.penalised == "both" else 0)
+        return 2 * abs(network.b2) - (network.b2**2 if self.penalised == "both" else 0)
 
     def bias_text(self, network: TrainedNetwork) -> str:
         """What a proved gap says in the convention's own objective. Empty where the two objectives are one.
@@ -86,7 +90,7 @@ class Conversion:
         J_own(N') = J(N') - lambda/2 E(N') for every network N', so that J_own(N) - J_own(N') <= J(N) - p* for all N'
         with E(N') <= E(N): the gap proved for J holds for J_own against all networks whose biases weigh no more.
         """
-        if network.b2 == 0 and (self.penalised != "none" or not any(network.b1 or ())):
+        if network.b2 == 0 or free_constant(self.free):
             return ""
         own, weight = _OWN[self.penalised]
         return (
@@ -106,7 +110,12 @@ def penalty(name: str) -> Penalty:
         raise UsageError(f"there is no penalty {name!r}; there are {', '.join(Penalty)}.") from None
 
 
-def convert(convention: Penalty, value: Fraction, n: int, *, batch: int | None = None) -> Conversion:
+def implied(convention: Penalty, free: Free) -> Free:
+    """The terms without penalty: those that were named, and those that the convention never penalises."""
+    return read_free((*free, *_FREE.get(convention, ())))
+
+
+def convert(convention: Penalty, value: Fraction, n: int, *, batch: int | None = None, free: Free = ()) -> Conversion:
     """The paper's lambda for the convention's number on n data points, exactly."""
     if value <= 0:
         raise UsageError(f"the penalty must be positive, not {value}; without one there is no lambda.")
@@ -115,6 +124,7 @@ def convert(convention: Penalty, value: Fraction, n: int, *, batch: int | None =
     B = n if batch is None else batch
     if B < 1 or n % B:
         raise UsageError(f"batches of {B} do not divide {n} points evenly, so that no one objective is minimised.")
+    decayed = "parameters with weight decay" if free else "all parameters"
     lam, minimised, formula = {
         Penalty.PAPER: (value, "1/2 |f - y|^2 + lambda/2 (|W1|^2 + |w2|^2)", ""),
         Penalty.SCNN: (n * value, "1/(2n) |f - y|^2 + lambda sum |w_i|, columns not unitised", f"{n} * {value}"),
@@ -125,14 +135,14 @@ def convert(convention: Penalty, value: Fraction, n: int, *, batch: int | None =
         ),
         Penalty.PYTORCH: (
             n * value / 2,
-            "1/n |f - y|^2 + weight_decay/2 |all parameters|^2",
+            f"1/n |f - y|^2 + weight_decay/2 |{decayed}|^2",
             f"n * weight_decay / 2 = {n} * {value} / 2",
         ),
         Penalty.PYTORCH_SUM: (
             value / 2,
-            "|f - y|^2 + weight_decay/2 |all parameters|^2",
+            f"|f - y|^2 + weight_decay/2 |{decayed}|^2",
             f"weight_decay / 2 = {value} / 2",
         ),
     }[convention]
     text = f"{convention}: {minimised}; the paper's lambda = {formula}{' = ' if formula else ''}{lam}."
-    return Conversion(convention, value, lam, text, _PENALISED[convention], batch)
+    return Conversion(convention, value, lam, text, _PENALISED[convention], batch, implied(convention, free))

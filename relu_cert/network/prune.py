@@ -18,7 +18,7 @@ vertex that it names if exact arithmetic agrees that the fit is the same and the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -96,7 +96,7 @@ def _cheapest_support(neurons: Sequence[ConvexNeuron], q: Sequence[Vector]) -> l
 
 
 def _pruned(neurons: Sequence[ConvexNeuron], alpha: dict[int, Fraction], better: bool) -> Pruned:
-    left = tuple(ConvexNeuron(neurons[i].sign, tuple(a * x for x in neurons[i].w)) for i, a in alpha.items())
+    left = tuple(replace(neurons[i], w=tuple(a * x for x in neurons[i].w)) for i, a in alpha.items())
     return Pruned(left, tuple(alpha), tuple(alpha.values()), better)
 
 

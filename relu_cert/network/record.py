@@ -61,6 +61,7 @@ def network_record(comparison: Comparison, conversion: Conversion, origin: Origi
         "W1": _matrix(found.network.W1),
         "w2": _vector(found.network.w2),
         "b2": rational(found.network.b2),
+        **({"skip": _vector(found.network.skip)} if "skip" in found.network.free else {}),
         "gap": rational(gap),
         "objective": rational(found.J),
         "stationary": _stationary(patterns, found.stationarity),
@@ -69,7 +70,8 @@ def network_record(comparison: Comparison, conversion: Conversion, origin: Origi
         content["own"] = _own(comparison.own)
     if prunable(found):
         content["pruned"] = [{"sign": _sign(n.sign), "w": _vector(n.w)} for n in found.pruned.neurons]
-    content["directions"] = [_interval(one) for one in comparison.directions]
+    if not found.network.free:
+        content["directions"] = [_interval(one) for one in comparison.directions]
     if comparison.closest is not None:
         content["nearest"] = _nearest(comparison.closest)
     return content

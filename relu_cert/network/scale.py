@@ -10,34 +10,32 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from relu_cert.exact import norm_squared
+from relu_cert.free.terms import weights_of
 from relu_cert.network.model import TrainedNetwork
 from relu_cert.network.objective import HALF, Interval, bias_free, outward, root
 
 
 @dataclass(frozen=True)
 class NeuronScale:
-    """|W1_i|^2 and w2_i^2 of one neuron, and what their difference costs."""
+    """|W1_i|^2 and w2_i^2 of one neuron, and what their difference costs. `dead`: its output is zero everywhere because
+    one of its weights is (a free bias is in no norm, but not nothing)."""
 
     first: Fraction
     second: Fraction
     excess: Interval
+    dead: bool
 
     @property
     def balanced(self) -> bool:
         """Whether the two norms are equal, exactly."""
         return self.first == self.second
 
-    @property
-    def dead(self) -> bool:
-        """Whether the neuron's output is zero everywhere because one of its weights is."""
-        return not self.first or not self.second
-
 
 def scales(network: TrainedNetwork, lam: Fraction) -> tuple[NeuronScale, ...]:
     """The scale of every neuron of W1 (an output bias is balanced). The excesses sum to J - P."""
     found = []
     for w, v in zip(bias_free(network).W1, network.w2, strict=True):
-        a, b = norm_squared(w), v * v
+        a, b = norm_squared(weights_of(network.free, w)), v * v
         # (sqrt(a) - sqrt(b))^2 = a + b - 2 sqrt(ab), without cancellation: (a - b)^2 / (a + b + 2 sqrt(ab))
         product = root(a * b)
         excess = Interval(Fraction(0), Fraction(0))
@@ -45,5 +43,5 @@ def scales(network: TrainedNetwork, lam: Fraction) -> tuple[NeuronScale, ...]:
             square = (a - b) ** 2
             exact = Interval(square / (a + b + 2 * product.upper), square / (a + b + 2 * product.lower))
             excess = outward(exact, 128)
-        found.append(NeuronScale(a, b, excess.scale(HALF * lam)))
+        found.append(NeuronScale(a, b, excess.scale(HALF * lam), not v or not any(w)))
     return tuple(found)

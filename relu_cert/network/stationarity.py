@@ -24,6 +24,7 @@ from fractions import Fraction
 
 from relu_cert.errors import TooManyPatterns
 from relu_cert.exact import Matrix, Vector, dot, norm_squared
+from relu_cert.free.terms import Free, free_constant
 from relu_cert.network.linear import products
 from relu_cert.network.model import TrainedNetwork
 from relu_cert.network.nearest import shortest
@@ -85,9 +86,22 @@ def stationarity(
         second = lam * v - sum((r_k * a for r_k, a in zip(r, inner, strict=True) if a > 0), _ZERO)
         size = norm_squared(w)
         kinks = tuple(k for k, a in enumerate(inner) if v and any(pulls[k]) and a * a <= size * lengths[k])
-        first, cells = _first(w, v, inner, kinks, Z, pulls, lam)
+        first, cells = _first(_penalised(network, w), v, inner, kinks, Z, pulls, lam)
         found.append(NeuronStationarity(first, second, kinks, cells))
-    return Stationarity(tuple(found), _of_bias(network.b2, r, _sum(pulls, range(len(Z))), lam))
+    total = _sum(pulls, range(len(Z)))
+    of_bias = _of_bias(network.b2, r, total, lam) if network.bias_neuron else _ZERO
+    return Stationarity(tuple(found), of_bias + _of_free(network.free, r, total))
+
+
+def _penalised(network: TrainedNetwork, w: Vector) -> Vector:
+    """w with 0 in the place of a free bias."""
+    return (*w[:-1], _ZERO) if "biases" in network.free else w
+
+
+def _of_free(free: Free, r: Vector, pull: Vector) -> Fraction:
+    """The squared gradient in the coefficients of the free terms."""
+    constant = sum(r, _ZERO) ** 2 if free_constant(free) else _ZERO
+    return constant + (norm_squared(pull) if "skip" in free else _ZERO)
 
 
 def _of_bias(b2: Fraction, r: Vector, pull: Vector, lam: Fraction) -> Fraction:

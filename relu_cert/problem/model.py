@@ -7,6 +7,8 @@ only (`Sampled`) is a direct problem that knows where its blocks come from. Two 
 
     delta > 0            P(w) + delta/2 sum_b |w_b|^2                                        (eq:l2-penalized-cgl)
     loss = "logistic"    sum_k log(1 + exp(-y_k (Xw)_k)) + lambda sum_b |w_b|,  y_k = +-1    (app:general-losses)
+
+A ReLU network may have free terms: Xw + Bc in the place of Xw, and biases that are not in |w_b|.
 """
 
 from __future__ import annotations
@@ -15,9 +17,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from operator import mul
 from typing import Literal, overload
 
-from relu_cert.exact import Matrix, Vector, scaled_rows
+import numpy as np
+from flint import fmpq, fmpq_mat, fmpz_mat
+from numpy.typing import NDArray
+
+from relu_cert.exact import Matrix, Scaled, Vector, scaled_rows
 from relu_cert.patterns.model import PatternSet
 
 _ZERO = Fraction(0)
@@ -26,16 +33,59 @@ Model = Literal["relu", "gated", "cgl"]
 Loss = Literal["squares", "logistic"]
 
 
+class _Pickled:
+    """What is pickled leaves out the matrix for flint: it cannot be, and is made again."""
+
+    def __getstate__(self) -> dict[str, object]:
+        return {key: value for key, value in self.__dict__.items() if key != "matrix"}
+
+
 @dataclass(frozen=True)
-class Block:
+class Block(_Pickled):
     """One group b: X_b (n x |b|) and the columns of K_b (|b| x a), or None where w_b is free."""
 
     X: Matrix
     K: Matrix | None
 
+    @cached_property
+    def columns(self) -> tuple[list[list[int]], int]:
+        """X_b' as integers over one denominator."""
+        rows, q = scaled_rows(self.X)
+        return [list(column) for column in zip(*rows, strict=True)], q
+
+    @cached_property
+    def matrix(self) -> fmpq_mat:
+        """X_b for flint."""
+        columns, q = self.columns
+        N = fmpz_mat(len(columns), len(columns[0]) if columns else 0, [x for column in columns for x in column])
+        return fmpq_mat(N.transpose()) * fmpq(1, q)
+
+    @cached_property
+    def floats(self) -> NDArray[np.float64]:
+        """X_b in float64, each entry correctly rounded."""
+        width = len(self.X[0]) if self.X else 0
+        return np.array([[float(x) for x in row] for row in self.X], dtype=np.float64).reshape(-1, width)
+
+    @cached_property
+    def largest(self) -> Fraction:
+        """max |x| over the entries x of X_b."""
+        columns, q = self.columns
+        return Fraction(max((abs(x) for column in columns for x in column), default=0), q)
+
+    @cached_property
+    def size_squared(self) -> Fraction:
+        """|X_b|_F^2"""
+        columns, q = self.columns
+        return Fraction(sum(sum(map(mul, column, column)) for column in columns), q * q)
+
+    def correlation(self, r: Scaled) -> Vector:
+        """X_b'r"""
+        columns, q = self.columns
+        return tuple(Fraction(sum(map(mul, column, r.entries)), q * r.denominator) for column in columns)
+
 
 @dataclass(frozen=True, eq=False)
-class Network:
+class Network(_Pickled):
     """What a network model is built from: the data and all its activation patterns. Equal only to itself.
 
     `all` is None where the patterns are not listed: a ReLU problem whose proofs rest on a cover.
@@ -48,6 +98,11 @@ class Network:
     def integers(self) -> tuple[list[list[int]], int]:
         """Z as integers over one denominator."""
         return scaled_rows(self.Z)
+
+    @cached_property
+    def matrix(self) -> fmpq_mat:
+        """Z for flint."""
+        return fmpq_mat([[fmpq(x.numerator, x.denominator) for x in row] for row in self.Z])
 
     @property
     def patterns(self) -> PatternSet:
@@ -96,6 +151,7 @@ class Problem:
     Block numbers: gated ReLU, the pattern's number; ReLU, 2 * pattern for xi = +1 and 2 * pattern + 1 for xi = -1.
     `columns` (direct problems only) are the columns of X that each block took.
     `sampled`: a direct problem (model "cgl") whose blocks are those of a network over the patterns named there.
+    `free`: the terms of a ReLU network that are not penalised (relu_cert.free.terms).
     """
 
     model: Model
@@ -106,6 +162,7 @@ class Problem:
     sampled: Sampled | None = None
     delta: Fraction = _ZERO
     loss: Loss = "squares"
+    free: tuple[str, ...] = ()
 
     @property
     def unlisted(self) -> bool:
@@ -114,8 +171,8 @@ class Problem:
 
     @property
     def plain(self) -> bool:
-        """Least squares without delta: the problem of the paper itself."""
-        return not self.delta and self.loss == "squares"
+        """Least squares without delta and free terms: the problem of the paper itself."""
+        return not self.delta and self.loss == "squares" and not self.free
 
     @property
     def kind(self) -> Model:

@@ -88,10 +88,11 @@ class ExactNeuron:
 
 @dataclass(frozen=True)
 class Primal:
-    """A feasible point and its fit Xw."""
+    """A feasible point and its fit Xw; `free` are the coefficients of free terms."""
 
     neurons: tuple[ExactNeuron, ...]
     fit: Vector
+    free: Vector = ()
 
 
 @dataclass(frozen=True)
@@ -205,7 +206,7 @@ class OptimalSet:
 
     lift: Matrix
     classes: tuple[NeuronClass, ...]
-    out: PieceMultipliers | tuple[NeuronClass, ...]
+    out: PieceMultipliers | tuple[NeuronClass | None, ...]
     groups: tuple[tuple[int, ...], ...]
     sigma: Fraction
     masses: Vector
@@ -226,6 +227,8 @@ class OptimalSet:
     @property
     def dimension(self) -> int:
         """The dimension of the set of optimal weights."""
+        if not self.split:  # a lift are free terms then
+            return len(self.classes) - len(self.groups)
         return len(self.active) - len(self.groups) - (len(self.lift) - self.void)
 
     @property

@@ -12,6 +12,7 @@ from relu_cert.checker import command
 from relu_cert.claims.model import Result
 from relu_cert.data.model import Dataset
 from relu_cert.exact import sqrt_upper
+from relu_cert.free.terms import free_constant, free_parts, free_text
 from relu_cert.interrupt import INTERRUPTED
 from relu_cert.network import Conversion, Interval, TrainedNetwork, network_of
 from relu_cert.network.examine import Comparison, Distance, distance
@@ -47,12 +48,16 @@ class NetworkOutcome:
     @property
     def pruned(self) -> TrainedNetwork:
         """The given network, merged, pruned and balanced: the same fit, no higher objective."""
-        return network_of(self.comparison.examination.pruned.neurons, self.data.d)
+        given = self.comparison.examination.network
+        b2 = given.b2 if free_constant(given.free) else Fraction(0)
+        return network_of(self.comparison.examination.pruned.neurons, self.data.d, given.free, b2, given.skip)
 
     @property
     def optimal(self) -> TrainedNetwork:
         """The optimal network that was found."""
-        return network_of(self.comparison.facts.primal.neurons, self.data.d)
+        facts = self.comparison.facts
+        free = facts.problem.free
+        return network_of(facts.primal.neurons, self.data.d, free, *free_parts(free, facts.primal.free))
 
     def to_json(self) -> dict[str, Any]:
         """The object of `network --json`."""
@@ -81,6 +86,7 @@ class NetworkOutcome:
                 "lambda": rational(self.conversion.lam),
                 "text": self.conversion.text,
                 "biases": self.conversion.bias_text(self.trained),
+                "free": list(self.conversion.free),
             },
             "objective": rational(found.J),
             "balanced_objective": _interval(found.P),
@@ -159,6 +165,8 @@ class NetworkOutcome:
         yield f"penalty      {self.conversion.text}"
         if text := self.conversion.bias_text(self.trained):
             yield f"biases       {text}"
+        if self.conversion.free:
+            yield f"free         {free_text(self.conversion.free)}: without penalty, as the network was trained"
         yield f"objective    {short(found.J, 40)} as trained, {_shown(found.P)} balanced"
         over = "networks of any width" if facts.problem.unlisted else "all patterns"
         yield f"optimum      {_value(facts.value)} over {over}, {_proved(facts.value)}"

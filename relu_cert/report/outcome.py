@@ -17,6 +17,7 @@ from relu_cert.claims.model import Result, Verdict
 from relu_cert.data.model import Dataset, Source
 from relu_cert.data.raw import STANDARD_INPUT
 from relu_cert.exact import sqrt_lower, sqrt_upper
+from relu_cert.free.terms import free_constant, free_parts, free_text
 from relu_cert.interrupt import INTERRUPTED
 from relu_cert.lasso import Lasso
 from relu_cert.problem.model import Problem
@@ -72,6 +73,7 @@ class Outcome:
         """The object of `check --json`."""
         facts, problem = self.facts, self.facts.problem
         listed = listed_patterns(problem)
+        b2, skip = free_parts(problem.free, facts.primal.free)
         return {
             "format": FORMAT,
             "version": VERSION,
@@ -87,6 +89,7 @@ class Outcome:
             "model": problem.kind,
             "loss": problem.loss,
             "l2": rational(problem.delta),
+            "free": list(problem.free),
             "lambda": rational(facts.lam),
             "lambda_max_squared": rational(facts.lambda_max.squared) if facts.lambda_max.exact else None,
             "patterns": self._patterns(),
@@ -100,7 +103,8 @@ class Outcome:
             "network": {
                 "width": len(facts.primal.neurons),
                 "neurons": [_neuron_json(neuron) for neuron in facts.primal.neurons],
-            },
+            }
+            | ({"output_bias": rational(b2), "skip": [rational(x) for x in skip]} if problem.free else {}),
             "optimal_set": optimal_set_json(facts),
             "derivatives": derivatives_json(facts.derivatives),
             "certificate": str(self.certificate_path),
@@ -152,6 +156,8 @@ class Outcome:
         if problem.loss == "logistic":
             given = self.data is not None and self.data.y != problem.y
             lines.append(f"loss         logistic, sum log(1 + exp(-y f)){'; the label 0 is y = -1' if given else ''}")
+        if problem.free:
+            lines.append(f"free         {free_text(problem.free)}: without penalty")
         if problem.delta:
             lines.append(f"penalty      lambda sum |w_b| + delta/2 sum |w_b|^2, delta = {short(problem.delta)}")
         lines.append(f"lambda       {with_decimal(facts.lam)}   (lambda_max {_largest(facts.lambda_max)})")
@@ -217,7 +223,7 @@ class Outcome:
 
     def _network(self) -> list[str]:
         neurons = self.facts.primal.neurons
-        if not neurons:
+        if not neurons and not self.facts.problem.free:
             return ["all coefficients are 0" if self.facts.problem.kind == "cgl" else "the zero network"]
         if self.facts.problem.kind == "cgl":
             return self._coefficients()
@@ -230,6 +236,11 @@ class Outcome:
             lines.append(f"  {head} {decimal(weight, 8):<14} ({', '.join(decimal(x, 6) for x in direction)})")
         if len(neurons) > SHOWN_NEURONS:
             lines.append(f"  ... and {len(neurons) - SHOWN_NEURONS} more (all with --json)")
+        b2, skip = free_parts(self.facts.problem.free, self.facts.primal.free)
+        if free_constant(self.facts.problem.free):
+            lines.append(f"  output bias {decimal(b2, 8)}")
+        if skip:
+            lines.append(f"  skip        ({', '.join(decimal(x, 6) for x in skip)}) . x")
         return lines
 
     def _coefficients(self) -> list[str]:

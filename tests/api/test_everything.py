@@ -154,8 +154,9 @@ def test_a_fitted_scikit_learn_network():
     from sklearn.neural_network import MLPRegressor
 
     model = MLPRegressor(hidden_layer_sizes=(2,), alpha=0.1, solver="lbfgs", max_iter=300, random_state=0).fit(Z, Y)
-    found = relu_cert.certify_network(model, Z, Y, "0.1", penalty="sklearn", bias=True, output_bias="neuron")
+    found = relu_cert.certify_network(model, Z, Y, "0.1", penalty="sklearn")
     assert str(found.claims["network-objective"].verdict) == "PROVED"
+    assert float(found.objective) == pytest.approx(len(Y) * model.loss_)
     assert found.value.lower <= found.objective
 
 

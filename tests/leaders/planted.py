@@ -14,7 +14,9 @@ from relu_cert.certified import Certified
 from relu_cert.exact import Vector, dot, matrix, norm_squared, vector
 from relu_cert.leaders.find import Neuron, find_leaders
 from relu_cert.leaders.model import Leaders, leaders_record
-from verify.leaders import Free, check_leaders
+from verify.free import with_free_terms
+from verify.leaders import check_leaders
+from verify.problem import Problem
 from verify.text import Node
 
 LONG = 600.0  # seconds: time is never what decides a test
@@ -50,10 +52,18 @@ def node_of(leaders: Leaders | dict[str, Any]) -> Node:
 
 
 def checked(
-    rows: Any, y: Any, lam: str, evidence: Leaders | dict[str, Any], logistic: bool = False, free: Free | None = None
+    rows: Any,
+    y: Any,
+    lam: str,
+    evidence: Leaders | dict[str, Any],
+    logistic: bool = False,
+    free: tuple[str, ...] = (),
 ) -> tuple[Vector, Fraction]:
     """The checker's theta and lower bound."""
-    return check_leaders(matrix(rows), vector(y), Fraction(lam), logistic, node_of(evidence), free)
+    problem = Problem("relu", Fraction(lam), matrix(rows), vector(y), logistic=logistic)
+    if free:
+        problem = with_free_terms(problem, Node(list(free), None, "free"))
+    return check_leaders(problem, node_of(evidence))
 
 
 def height(Z: Sequence[Vector], theta: Sequence[Fraction], u: Sequence[Fraction]) -> Fraction:

@@ -42,7 +42,12 @@ def test_without_biases_nothing_happens() -> None:
 @pytest.mark.parametrize(
     ("network", "d", "ones", "message"),
     [
-        (TrainedNetwork(W1, W2, None, F(1, 2)), 3, True, "output bias 0.5, for which .* say --output-bias neuron"),
+        (
+            TrainedNetwork(W1, W2, None, F(1, 2)),
+            3,
+            True,
+            "output bias 0.5; say --free output-bias .* say --output-bias neuron",
+        ),
         (TrainedNetwork(W1, W2, None, F(1, 2)), 2, False, "say --bias and --output-bias neuron"),
         (TrainedNetwork(W1, W2, B1), 2, False, "first layer has biases; read the data with --bias"),
         (TrainedNetwork(W1, W2, B1), 2, True, "has 2 inputs, the data has 1 features and a column of ones"),

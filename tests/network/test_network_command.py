@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction as F
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from relu_cert import examples
 from relu_cert.cli import network as command
 from relu_cert.cli.arguments import parser
-from relu_cert.errors import UsageError
+from relu_cert.errors import DataError, ReluCertError, UsageError
 from relu_cert.network import read_network
 from relu_cert.network.claims import STATEMENTS
 from verify import Rejected
@@ -88,6 +89,21 @@ def test_files(net: str) -> None:
     assert run("best.json", "--example", "xor", "--json", "--quiet", "--gap", "1e-9") == 0
 
 
+def test_the_own_recheck_reads_the_file(net: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Weights that are not those of the file, or a file that changes meanwhile, end without a certificate."""
+    asked = (net, "--example", "xor", "--lambda", "1/20", "--penalty", "pytorch", "--quiet", "--no-own")
+    right = read_network(net)
+    monkeypatch.setattr(command, "read_network", lambda _: replace(right, w2=(F(1), F(1))))
+    with pytest.raises(ReluCertError, match="does not accept our own certificate"):
+        run(*asked)
+    monkeypatch.setattr(
+        command, "read_network", lambda _: replace(right, origin=replace(right.origin, sha256="0" * 64))
+    )
+    with pytest.raises(DataError, match="changed while it was at work"):
+        run(*asked)
+    assert not Path("net.network.cert.json").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -111,11 +127,44 @@ def test_an_output_bias_is_refused_or_folded(net: str, capsys: pytest.CaptureFix
     np.savez("bias.npz", W1=np.array([[1.0, -1.0], [-1.0, 1.0]]), w2=np.ones(2), b2=np.array(0.25))
     with pytest.raises(UsageError, match="say --output-bias neuron"):
         run("bias.npz", "--example", "xor", "--quiet")
-    arguments = ("--penalty", "sklearn", "--lambda", "1/10", "--output-bias", "neuron", "--quiet", "--no-own")
+    arguments = ("--penalty", "pytorch", "--lambda", "1/10", "--output-bias", "neuron", "--quiet", "--no-own")
     assert run("bias.npz", "--example", "xor", *arguments) == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert "sklearn penalises no bias" in text
-    assert "|b1|^2 + 2|b2| <= 0.5, which is this network's." in text
+    assert "pytorch penalises both biases by their squares" in text
+    assert "2|b2| - b2^2 <= 0.4375, which is this network's." in text
+
+
+def test_terms_without_penalty(net: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """scikit-learn's convention, or the same by name, leaves both kinds of biases free and says so; the objective is
+    the network's own, and the checker reads the weights, with a skip connection, from the file."""
+    W1, w2 = np.array([[1.0, -1.0], [-1.0, 1.0]]), np.ones(2)
+    np.savez("free.npz", W1=W1, b1=np.array([0.5, 0.25]), w2=w2, b2=np.array(0.25))
+    for penalty in (("--penalty", "sklearn"), ("--free", "output-bias,biases")):
+        assert run("free.npz", "--example", "xor", "--lambda", "1/10", *penalty, "--quiet", "--json") == 0
+        found = json.loads(capsys.readouterr().out)
+        heights = np.maximum(np.array([[0, 0], [0, 1], [1, 0], [1, 1]]) @ W1.T + [0.5, 0.25], 0) @ w2 + 0.25
+        loss = 0.5 * ((heights - _targets()) ** 2).sum()
+        assert float(F(found["objective"])) == pytest.approx(loss + 0.05 * (4 + 2))
+        assert found["penalty"]["free"] == ["output-bias", "biases"]
+        said = {claim["claim"]: claim["verdict"] for claim in found["claims"]}
+        assert said["network-objective"] == "PROVED" and said["network-optimal"] == "REFUTED"
+        raw, given = examples.path("xor").read_bytes(), Path("free.npz").read_bytes()
+        assert recheck(Path("free.network.cert.json").read_bytes(), raw, network=given)
+    np.savez("skip.npz", W1=W1, w2=w2, skip=np.array([0.5, -0.5]))
+    with pytest.raises(UsageError, match="say --free skip"):
+        run("skip.npz", "--example", "xor", "--quiet")
+    assert run("skip.npz", "--example", "xor", "--free", "skip,output-bias", "--quiet") == 0
+    assert "an output bias, a skip connection: without penalty" in " ".join(capsys.readouterr().out.split())
+    text = Path("skip.network.cert.json").read_bytes()
+    assert recheck(text, raw, network=Path("skip.npz").read_bytes())
+    with pytest.raises(UsageError, match="free or a neuron"):
+        run("free.npz", "--example", "xor", "--penalty", "sklearn", "--lambda", "1", "--output-bias", "neuron")
+    with pytest.raises(UsageError, match="no free term 'bias'"):
+        run("free.npz", "--example", "xor", "--free", "bias")
+
+
+def _targets() -> np.ndarray:
+    return np.loadtxt(examples.path("xor"), delimiter=",", skiprows=1)[:, -1]
 
 
 def test_a_file_that_the_checker_does_not_read(net: str, capsys: pytest.CaptureFixture[str]) -> None:

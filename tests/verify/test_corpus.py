@@ -160,6 +160,7 @@ MODULES = (
     "data",
     "input",
     "facts",
+    "free",
     "multipliers",
     "problem",
     "rules/__init__",

@@ -17,7 +17,7 @@ from relu_cert.leaders.model import leaders_record
 from tests.leaders.planted import Y_SMALL, Z_SMALL, checked, found, holds_in_plane
 from tests.verify.mutate import mutants
 from verify import Declined, Rejected
-from verify.leaders import PRIME, Free, cholesky, semidefinite, spanning
+from verify.leaders import PRIME, cholesky, semidefinite, spanning
 
 LAMBDA = "3/2"
 
@@ -317,15 +317,13 @@ def test_logistic_theta_keeps_to_its_interval() -> None:
 
 def test_free_outputs_ask_for_orthogonality() -> None:
     """theta must be orthogonal to the output of a free term."""
-    evidence, y = record(), vector(Y_SMALL)
-    ones = (Fraction(1),) * len(y)
-    with pytest.raises(Rejected, match="orthogonal"):
-        checked(Z_SMALL, Y_SMALL, LAMBDA, evidence, free=Free(outputs=(ones,)))
+    for free in ("output-bias", "skip"):
+        with pytest.raises(Rejected, match="orthogonal"):
+            checked(Z_SMALL, Y_SMALL, LAMBDA, record(), free=(free,))
 
 
-def test_columns_outside_the_norm() -> None:
-    """Weights of a free column are not in |u|: theta with sum 0 over rows that are equal there is proved, and q may not
-    use a row that has an entry there."""
+def test_free_biases_are_not_in_the_norm() -> None:
+    """theta with sum 0 is proved against the weights alone; centres have nothing in the place of the bias."""
     cell = {
         "nu": "300",
         "rows": [],
@@ -337,6 +335,7 @@ def test_columns_outside_the_norm() -> None:
         "leaders": [
             {"row": 0, "c": "200", "near": [1], "weights": "100", "normals": [], "normal_weights": ""},
         ],
+        "kappa": "0",
     }
     other = copy.deepcopy(cell)
     other["leaders"] = [{"row": 1, "c": "200", "near": [0], "weights": "100", "normals": [], "normal_weights": ""}]
@@ -346,16 +345,27 @@ def test_columns_outside_the_norm() -> None:
         "+": {"centres": [], "cells": [cell]},
         "-": {"centres": [], "cells": [other]},
     }
-    rows, free = [[1, 1], [-1, 1]], Free(columns=(1,))
+    rows, free = [[1, 1], [-1, 1]], ("biases",)
     assert checked(rows, [1, -1], "5", evidence, free=free)[0] == (1, -1)
     one_sided = copy.deepcopy(evidence)
     one_sided["theta"] = "100 -50"
     with pytest.raises(Rejected):
         checked(rows, [1, -1], "5", one_sided, free=free)
-    bent = copy.deepcopy(evidence)
-    bent["+"]["cells"][0] |= {"rows": [1], "p": "0", "q": "1"}
-    with pytest.raises(Rejected):
-        checked(rows, [1, -1], "5", bent, free=free)
+    with pytest.raises(Rejected):  # max over w and b of (w + b)_+ - (b - w)_+ is 2 |w|
+        checked(rows, [1, -1], "199/100", evidence, free=free)
+    centred = copy.deepcopy(evidence)
+    centred["+"] = {"centres": ["1 1", "-1 0"], "cells": [cell, cell]}
+    with pytest.raises(Rejected, match="free biases"):
+        checked(rows, [1, -1], "5", centred, free=free)
+    bound = copy.deepcopy(evidence)
+    bound["+"]["cells"][0]["kappa"] = "-1"
+    with pytest.raises(Rejected, match="integers >= 0"):
+        checked(rows, [1, -1], "5", bound, free=free)
+    bound["+"]["cells"][0]["kappa"] = "1"  # b^2 <= |w|^2 where a row is 0: it takes 1 from nu, which has room for it
+    assert checked(rows, [1, -1], "5", bound, free=free)[0] == (1, -1)
+    bound["+"]["cells"][0]["kappa"] = "400"
+    with pytest.raises(Rejected, match="semidefinite"):
+        checked(rows, [1, -1], "5", bound, free=free)
 
 
 @settings(derandomize=True, max_examples=150, deadline=None)

@@ -67,7 +67,7 @@ def member(**arrays: Any) -> dict[str, bytes]:
 
 def compared(raw: bytes, first: Any = EXACT, second: Any = SECOND, b2: Fraction = NONE, bias: bool = False) -> None:
     """The file against a certificate of these weights."""
-    weights = Weights(first, second, b2, (), (), NONE)
+    weights = Weights(first, second, b2, (), (), (), (), NONE)
     nothing: Any = None
     network = Network(sha256(raw).hexdigest(), weights, NONE, 0, *[nothing] * 6)
     compare_file(network, raw, Limits(), bias)

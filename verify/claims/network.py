@@ -84,7 +84,7 @@ def not_stationary(problem: Problem, facts: Facts, node: Node) -> str:
 
 def balanced(problem: Problem, facts: Facts, node: Node) -> str:
     """PROVED: |W1_i|^2 = w2_i^2 for all neurons."""
-    if wrong := unbalanced(found(facts, node)):
+    if wrong := unbalanced(problem, found(facts, node)):
         raise node.reject("|W1_i| = |w2_i| for every neuron", f"another norm at {wrong[0]}")
     return "|W1_i| = |w2_i| for every neuron"
 
@@ -92,7 +92,7 @@ def balanced(problem: Problem, facts: Facts, node: Node) -> str:
 def not_balanced(problem: Problem, facts: Facts, node: Node) -> str:
     """REFUTED: some are different; balancing them gains J - P."""
     network = found(facts, node)
-    wrong = unbalanced(network)
+    wrong = unbalanced(problem, network)
     if not wrong:
         raise node.reject("a neuron with |W1_i| != |w2_i|", "none")
     J, (below, above) = network.weights.objective, balanced_objective(problem, network.weights)
@@ -100,10 +100,10 @@ def not_balanced(problem: Problem, facts: Facts, node: Node) -> str:
     return f"{len(wrong)} of {len(network.weights.W1)} neurons have the wrong scale; balancing them gains {gain}"
 
 
-def unbalanced(network: Network) -> list[int]:
+def unbalanced(problem: Problem, network: Network) -> list[int]:
     """The neurons with |W1_i|^2 != w2_i^2."""
     rows = enumerate(zip(network.weights.W1, network.weights.w2, strict=True))
-    return [i for i, (w, v) in rows if sum(x * x for x in w) != v * v]
+    return [i for i, (w, v) in rows if problem.length_squared(w) != v * v]
 
 
 def merged(problem: Problem, facts: Facts, node: Node) -> str:

@@ -12,7 +12,7 @@ from verify.network.optimum import around, find_optimum
 from verify.network.outputs import Pruned, check_pruned, rank
 from verify.network.own import Own, check_own
 from verify.network.stationary import Stationary, check_stationary
-from verify.network.weights import Weights, mergeable, merged, read_weights
+from verify.network.weights import Weights, free_constant, mergeable, merged, read_weights
 from verify.patterns import Patterns
 from verify.problem import Problem
 from verify.rules.polytope import Polytope
@@ -22,6 +22,7 @@ from verify.text import Node, Vector, show
 
 REQUIRED = ("file", "penalty", "W1", "w2", "b2", "gap", "objective", "stationary")
 OPTIONAL = ("own", "pruned", "directions", "nearest")
+OPTIONAL_WITH_FREE_TERMS = ("pruned",)  # the others rest on a program, and on optimal networks, without them
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,8 @@ class Network:
 
 def check_network(problem: Problem, ground: Ground, node: Node) -> Network:
     """Reject unless everything that is said of the network holds."""
-    fields = node.record(*REQUIRED, optional=OPTIONAL)
+    skip = ("skip",) if "skip" in problem.free else ()
+    fields = node.record(*REQUIRED, *skip, optional=OPTIONAL_WITH_FREE_TERMS if problem.free else OPTIONAL)
     file = fields["file"].record("sha256", "origin")
     digest, origin = file["sha256"].text(), file["origin"].text()
     if re.fullmatch(r"([0-9a-f]{64})?", digest) is None:
@@ -65,11 +67,12 @@ def check_network(problem: Problem, ground: Ground, node: Node) -> Network:
     if re.fullmatch(r"([a-z]{1,16} [0-9a-f]{64})?", origin) is None:
         raise file["origin"].reject("a format and 64 lower-case hexadecimal digits, or nothing")
     check_penalty(problem, fields["penalty"])
-    weights = read_weights(problem, fields["W1"], fields["w2"], fields["b2"])
+    weights = read_weights(problem, fields)
     gap = fields["gap"].number()
     if not 0 <= gap < 1:
         raise fields["gap"].reject("a gap from 0 to less than 1: every network is optimal up to 1")
-    equal(fields["objective"], "J = 1/2|f - y|^2 + lambda/2 (|W1|^2 + |w2|^2) + lambda |b2|", weights.objective)
+    more = "" if free_constant(problem) else " + lambda |b2|"
+    equal(fields["objective"], f"J = 1/2|f - y|^2 + lambda/2 (|W1|^2 + |w2|^2){more}", weights.objective)
     stationary = check_stationary(problem, ground.patterns, weights, fields["stationary"])
     own = check_own(problem, weights, fields["own"]) if "own" in fields else None
     pruned = check_pruned(problem, weights, fields["pruned"]) if "pruned" in fields else None

@@ -24,7 +24,7 @@ from verify.network.check import Network
 from verify.text import Limits, Matrix, Vector, describe, within_limits
 
 PLACE = "certificate.facts.network"
-NAMES = ("W1", "b1", "w2", "b2")
+NAMES = ("W1", "b1", "w2", "b2", "skip")
 STATED = {"format": "relu_cert network", "version": "1"}
 FLOATS = {"f2": (5, 10), "f4": (8, 23), "f8": (11, 52)}  # bits of the exponent and of the fraction
 # What numpy writes before the numbers: the text of a dictionary.
@@ -56,35 +56,38 @@ def compare_file(network: Network | None, raw: bytes, limits: Limits, bias: bool
         found = network.sha256 or "no file"
         raise Rejected(f"{PLACE}.file.sha256", f"{digest} (the hash of the network given)", found)
     weights = network.weights
-    most = 8 * (len(weights.W1) * len(weights.W1[0]) + len(weights.w2) + 1)
+    most = 8 * ((len(weights.W1) + 1) * len(weights.W1[0]) + len(weights.w2) + 1)
     try:
         arrays = read_npz(raw, most) if raw[:2] == b"PK" else read_json(raw, limits)
-        found_weights = folded(arrays, len(weights.W1[0]), bias)
+        found_weights = folded(arrays, width := len(weights.W1[0]), bias)
     except DAMAGED as error:
         expected = "W1, w2 and perhaps b1, b2 as JSON or a numpy archive"
         raise Rejected("network file", expected, describe(str(error))) from None
-    if found_weights != (weights.W1, weights.w2, weights.b2):
+    if found_weights != (weights.W1, weights.w2, weights.b2, weights.skip or (Fraction(0),) * width):
         raise Rejected(PLACE, "the weights of the file given", "others")
 
 
-def folded(arrays: dict[str, Array], width: int, bias: bool) -> tuple[Matrix, Vector, Fraction]:
-    """W1 on the columns of Z, w2 and b2: the first layer's biases are the weights of the column of ones, which the data
-    must have been given; b2 stands for itself."""
+def folded(arrays: dict[str, Array], width: int, bias: bool) -> tuple[Matrix, Vector, Fraction, Vector]:
+    """W1 on the columns of Z, w2, b2 and the skip connection, on the columns of Z: the first layer's biases are the
+    weights of the column of ones, which the data must have been given; b2 stands for itself."""
     if not {"W1", "w2"} <= arrays.keys() <= set(NAMES):
         raise ValueError(f"the arrays {', '.join(arrays)[:60]}")
-    W1, w2, b1, b2 = arrays["W1"], arrays["w2"], arrays.get("b1"), arrays.get("b2")
+    W1, w2, b1, b2, s = arrays["W1"], arrays["w2"], arrays.get("b1"), arrays.get("b2"), arrays.get("skip")
     m, d = W1.shape if len(W1.shape) == 2 else (0, 0)
     if not m or not d or w2.shape not in ((m,), (1, m), (m, 1)):
         raise ValueError(f"shapes {W1.shape} and {w2.shape}")
     if (b1 and b1.shape not in ((m,), (1, m), (m, 1))) or (b2 and b2.shape not in ((), (1,), (1, 1))):
         raise ValueError("biases of other shapes")
+    if s and s.shape not in ((d,), (1, d), (d, 1)):
+        raise ValueError("a skip connection of another shape")
     rows = tuple(W1.entries[i * d : (i + 1) * d] for i in range(m))
     first = b1.entries if b1 else (Fraction(0),) * m
+    skip = s.entries if s else (Fraction(0),) * d
     if width == d + 1 and bias:
-        rows = tuple((*row, b) for row, b in zip(rows, first, strict=True))
+        rows, skip = tuple((*row, b) for row, b in zip(rows, first, strict=True)), (*skip, Fraction(0))
     elif width != d or any(first):
         raise ValueError(f"{d} inputs{' and biases' if any(first) else ''} on {width} columns without one for biases")
-    return rows, w2.entries, b2.entries[0] if b2 else Fraction(0)
+    return rows, w2.entries, b2.entries[0] if b2 else Fraction(0), skip
 
 
 def read_npz(raw: bytes, most: int) -> dict[str, Array]:

@@ -8,7 +8,7 @@ from math import lcm
 
 from verify.bounds import matrix
 from verify.network.weights import Neuron, Weights, neuron_of, norms, residual
-from verify.problem import SIGNS, Problem, square
+from verify.problem import SIGNS, Problem
 from verify.roots import sign_of_sum
 from verify.text import Node, show
 
@@ -30,7 +30,7 @@ def check_pruned(problem: Problem, weights: Weights, node: Node) -> Pruned:
         if not any(w):
             raise fields["w"].reject("a vector other than zero")
         neurons.append(neuron_of(problem, number, SIGNS[fields["sign"].text("+", "-")], w))
-    for k, (a, b) in enumerate(zip(residual(problem, neurons), weights.residual, strict=True)):
+    for k, (a, b) in enumerate(zip(residual(weights.left, neurons), weights.residual, strict=True)):
         if a != b:
             raise node.reject(f"the fit of the network at row {k}", f"a fit off by {show(b - a)}")
     if (found := rank(problem, neurons)) < len(neurons):
@@ -53,6 +53,6 @@ def compared(a: Sequence[Neuron], b: Sequence[Neuron]) -> int:
         return -1
     if a_below > b_above:
         return 1
-    squares = [square(neuron.w) for neuron in (*a, *b)]
+    squares = [neuron.squared for neuron in (*a, *b)]
     scale = lcm(*(x.denominator for x in squares))
     return sign_of_sum([1] * len(a) + [-1] * len(b), [int(x * scale * scale) for x in squares])

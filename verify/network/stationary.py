@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from verify.network.weights import Weights
+from verify.network.weights import Weights, free_constant
 from verify.patterns import Patterns, mask_of
 from verify.problem import Problem, dot, square, times, transposed
 from verify.text import Node, Vector, show
@@ -28,7 +28,7 @@ class Stationary:
 
 def check_stationary(problem: Problem, patterns: Patterns | None, weights: Weights, node: Node) -> Stationary:
     """What the cells around each neuron, and their weights, prove."""
-    lower = upper = of_bias(problem, weights)
+    lower = upper = of_free(problem, weights) + of_bias(problem, weights)
     kinks = 0
     for i, entry in enumerate(node.array(len(weights.W1))):
         second = problem.lam * weights.w2[i] - raised(problem, weights, i)
@@ -39,9 +39,16 @@ def check_stationary(problem: Problem, patterns: Patterns | None, weights: Weigh
     return Stationary(kinks, lower, upper)
 
 
+def of_free(problem: Problem, weights: Weights) -> Fraction:
+    """The squared gradient in the coefficients of the free terms."""
+    return sum((dot(column, weights.residual) ** 2 for column in problem.outputs), Fraction(0))
+
+
 def of_bias(problem: Problem, weights: Weights) -> Fraction:
     """The squared gradient in the neuron sqrt|b2| e, sign(b2) sqrt|b2|, which is above 0 on all rows: |b2| times the
-    squares of lambda - xi sum r and of lambda e - xi Z'r."""
+    squares of lambda - xi sum r and of lambda e - xi Z'r; none where it is free."""
+    if free_constant(problem):
+        return Fraction(0)
     xi, lam = (1 if weights.b2 > 0 else -1), problem.lam
     *others, last = (xi * x for x in transposed(problem.Z, weights.residual))
     second = lam - xi * sum(weights.residual, Fraction(0))
@@ -95,8 +102,9 @@ def nearest(
 
 
 def gradient(problem: Problem, weights: Weights, w: Vector, v: Fraction, rows: int) -> Vector:
-    """lambda W1_i - w2_i sum of r_k z_k over the rows."""
+    """lambda W1_i - w2_i sum of r_k z_k over the rows; without lambda at a free bias."""
     chosen = [k for k in range(problem.n) if rows >> k & 1]
+    w = (*w[:-1], Fraction(0)) if problem.biases else w
     return tuple(
         problem.lam * x - v * sum((weights.residual[k] * problem.Z[k][j] for k in chosen), Fraction(0))
         for j, x in enumerate(w)

@@ -3,7 +3,8 @@
 f(z) = sum_i w2_i (W1_i.z)_+ + b2,    J = 1/2 |f(Z) - y|^2 + lambda/2 (|W1|^2 + |w2|^2) + lambda |b2|,
 xi_i = sign(w2_i), w_i = |w2_i| W1_i, P = 1/2 |f(Z) - y|^2 + lambda sum_i |w_i| <= J.
 
-The output bias is the neuron sign(b2), |b2| e on the column of ones, balanced: its cost is the statement's own.
+The output bias is the neuron sign(b2), |b2| e on the column of ones, balanced: its cost is the statement's own. Where
+it is free it is no neuron, f has s.z more for a skip connection, and norms do not see free biases.
 """
 
 from __future__ import annotations
@@ -21,12 +22,14 @@ from verify.text import Matrix, Node, Vector
 class Neuron:
     """xi (w.z)_+ with w other than zero: its number in W1, its output q on the data, and the rows where w.z > 0, < 0.
 
-    `number` is that of the first, for a neuron that others were merged into; the output bias comes after W1.
+    `number` is that of the first, for a neuron that others were merged into; the output bias comes after W1. `squared`
+    is |w|^2, without a free bias.
     """
 
     number: int
     sign: int
     w: Vector
+    squared: Fraction
     q: Vector
     above: int
     below: int
@@ -34,33 +37,45 @@ class Neuron:
 
 @dataclass(frozen=True)
 class Weights:
-    """W1 (m x d), w2 (m) and b2, the neurons that are not zero, the residual r = y - f(Z), and J."""
+    """W1 (m x d), w2 (m), b2 and s (d, or none), the neurons that are not zero, what the free terms leave of y, the
+    residual r = y - f(Z), and J."""
 
     W1: Matrix
     w2: Vector
     b2: Fraction
+    skip: Vector
     neurons: tuple[Neuron, ...]
+    left: Vector
     residual: Vector
     objective: Fraction
 
 
-def read_weights(problem: Problem, W1_node: Node, w2_node: Node, b2_node: Node) -> Weights:
+def read_weights(problem: Problem, fields: dict[str, Node]) -> Weights:
     """The network; shapes that fit together and the data."""
-    W1 = tuple(row.vector(problem.d) for row in W1_node.array())
-    w2, b2 = w2_node.vector(len(W1)), b2_node.number()
+    W1 = tuple(row.vector(problem.d) for row in fields["W1"].array())
+    w2, b2 = fields["w2"].vector(len(W1)), fields["b2"].number()
+    skip = fields["skip"].vector(problem.d) if "skip" in fields else ()
     if not W1:
-        raise W1_node.reject("at least one neuron")
+        raise fields["W1"].reject("at least one neuron")
     neurons = []
     for i, (row, v) in enumerate(zip(W1, w2, strict=True)):
         if v and any(row):
             neurons.append(neuron_of(problem, i, 1 if v > 0 else -1, tuple(abs(v) * x for x in row)))
-    if b2:
+    constant = free_constant(problem)
+    if b2 and not constant:
         if any(z[-1] != 1 for z in problem.Z):
-            raise b2_node.reject("0, because the last column of Z is not the column of ones")
+            raise fields["b2"].reject("0, because the last column of Z is not the column of ones")
         neurons.append(neuron_of(problem, len(W1), 1 if b2 > 0 else -1, (Fraction(0),) * (problem.d - 1) + (abs(b2),)))
-    r = residual(problem, neurons)
-    penalty = square(w2) + sum((square(row) for row in W1), 2 * abs(b2))
-    return Weights(W1, w2, b2, tuple(neurons), r, square(r) / 2 + problem.lam * penalty / 2)
+    linear = times(problem.Z, skip) if skip else (Fraction(0),) * problem.n
+    left = tuple(y_k - s_k - (b2 if constant else 0) for y_k, s_k in zip(problem.y, linear, strict=True))
+    r = residual(left, neurons)
+    penalty = square(w2) + sum(map(problem.length_squared, W1), 0 if constant else 2 * abs(b2))
+    return Weights(W1, w2, b2, skip, tuple(neurons), left, r, square(r) / 2 + problem.lam * penalty / 2)
+
+
+def free_constant(problem: Problem) -> bool:
+    """Whether a constant has a free coefficient by itself."""
+    return problem.biases or "output-bias" in problem.free
 
 
 def neuron_of(problem: Problem, number: int, sign: int, w: Vector) -> Neuron:
@@ -68,15 +83,15 @@ def neuron_of(problem: Problem, number: int, sign: int, w: Vector) -> Neuron:
     heights = times(problem.Z, w)
     above = mask_of(k for k, h in enumerate(heights) if h > 0)
     below = mask_of(k for k, h in enumerate(heights) if h < 0)
-    return Neuron(number, sign, w, tuple(sign * max(h, Fraction(0)) for h in heights), above, below)
+    q = tuple(sign * max(h, Fraction(0)) for h in heights)
+    return Neuron(number, sign, w, problem.length_squared(w), q, above, below)
 
 
-def residual(problem: Problem, neurons: list[Neuron]) -> Vector:
-    """y - sum of the outputs."""
-    left = list(problem.y)
+def residual(left: Vector, neurons: list[Neuron]) -> Vector:
+    """What the free terms leave of y, less the sum of the outputs."""
     for neuron in neurons:
-        left = [a - b for a, b in zip(left, neuron.q, strict=True)]
-    return tuple(left)
+        left = tuple(a - b for a, b in zip(left, neuron.q, strict=True))
+    return left
 
 
 def balanced(problem: Problem, weights: Weights) -> tuple[Fraction, Fraction]:
@@ -89,10 +104,10 @@ def norms(neurons: tuple[Neuron, ...]) -> tuple[Fraction, Fraction]:
     """Rationals below and above sum |w_i|; equal where every |w_i| is rational."""
     below = above = Fraction(0)
     for neuron in neurons:
-        squared = square(neuron.w)
-        root = root_above(squared)
-        above += root
-        below += squared / root
+        if neuron.squared:  # a neuron may have a free bias alone
+            root = root_above(neuron.squared)
+            above += root
+            below += neuron.squared / root
     return below, above
 
 

@@ -20,8 +20,8 @@ NAMES = tuple(sorted(FILES[""] - FILES.keys()))
 
 
 def plain(problem: Problem) -> bool:
-    """The squared loss and delta = 0."""
-    return not (problem.delta or problem.logistic)
+    """The squared loss, delta = 0 and no free term."""
+    return not (problem.delta or problem.logistic or problem.free)
 
 
 def everywhere(problem: Problem) -> bool:

@@ -20,6 +20,10 @@ def check(problem: Problem, facts: Facts, node: Node) -> Facts:
     if facts.get(MULTIPLIERS) is not None:
         raise node.reject("one proof of the dual point, by `dual` or by `cover`", "both")
     theta = read_theta(problem, facts, fields["theta"])
+    if problem.free:
+        from verify.free import check_orthogonal
+
+        check_orthogonal(problem, theta, fields["theta"])
     if problem.logistic and not all(0 <= y_k * t_k <= 1 for y_k, t_k in zip(problem.y, theta, strict=True)):
         raise fields["theta"].reject("0 <= y_k theta_k <= 1 for every row")
     return proved(DUAL, Dual(theta)).plus(COVER, check_cover(problem, theta, problem.lam**2, fields["proof"]))
@@ -37,8 +41,8 @@ def read_theta(problem: Problem, facts: Facts, node: Node) -> Vector:
 
 
 def applies(problem: Problem) -> bool:
-    """ReLU networks over all patterns, with delta = 0."""
-    return problem.model == "relu" and problem.patterns is None and not problem.delta
+    """ReLU networks over all patterns, with delta = 0 and a norm that sees all weights."""
+    return problem.model == "relu" and problem.patterns is None and not problem.delta and not problem.biases
 
 
 RULE = Rule((DUAL, COVER), check, may=(PRIMAL, MULTIPLIERS), applies=applies)

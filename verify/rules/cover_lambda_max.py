@@ -28,4 +28,4 @@ def check(problem: Problem, facts: Facts, node: Node) -> Facts:
     return proved(LAMBDA_MAX, squared)
 
 
-RULE = Rule((LAMBDA_MAX,), check, applies=applies)
+RULE = Rule((LAMBDA_MAX,), check, applies=lambda problem: applies(problem) and not problem.free)

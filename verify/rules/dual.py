@@ -14,6 +14,10 @@ def check_dual(problem: Problem, facts: Facts, node: Node) -> Facts:
     """Reject unless theta is dual feasible: |Proj_{C_b}(X_b' theta)| <= lambda for all blocks."""
     fields = node.record("theta", "multipliers")
     theta = fields["theta"].vector(problem.n)
+    if problem.free:
+        from verify.free import check_orthogonal
+
+        check_orthogonal(problem, theta, fields["theta"])
     check_multipliers(problem, facts.get(PATTERNS), theta, problem.lam**2, fields["multipliers"])
     return proved(DUAL, Dual(theta)).plus(MULTIPLIERS, fields["multipliers"])
 

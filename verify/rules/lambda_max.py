@@ -11,7 +11,7 @@ from verify.facts import LAMBDA_MAX, PATTERNS, Facts, proved
 from verify.multipliers import check_multipliers
 from verify.patterns import Patterns
 from verify.problem import Problem, dot, square, transposed
-from verify.rules import Rule, everywhere
+from verify.rules import Rule
 from verify.rules.primal import neuron_output
 from verify.text import Node, Vector, show
 
@@ -52,4 +52,4 @@ def check_gated(problem: Problem, patterns: Patterns | None, y: Vector, squared:
         raise pattern.reject(f"|Z'D y|^2 = {show(squared)}", show(reached))
 
 
-RULE = Rule((LAMBDA_MAX,), check_lambda_max, listed=True, applies=everywhere)
+RULE = Rule((LAMBDA_MAX,), check_lambda_max, listed=True, applies=lambda problem: not problem.free)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from verify.facts import DUAL, LAMBDA_MAX, NETWORK, NEURONS, PATTERNS, POLYTOPE, VALUE, Facts, proved
 from verify.network.check import Ground, check_network
 from verify.problem import Problem
-from verify.rules import Rule, plain
+from verify.rules import Rule
+from verify.rules.leaders import applies
 from verify.text import Node
 
 
@@ -25,5 +26,5 @@ RULE = Rule(
     (NETWORK,),
     check,
     may=(PATTERNS, LAMBDA_MAX, DUAL, VALUE, NEURONS, POLYTOPE),
-    applies=lambda problem: plain(problem) and problem.model == "relu" and problem.patterns is None,
+    applies=lambda problem: applies(problem) and not problem.logistic,
 )

@@ -10,7 +10,7 @@ from verify.facts import DUAL, MULTIPLIERS, PATTERNS, VALUE, Facts
 from verify.masses import KEYS, check_set
 from verify.outs import check_outs
 from verify.problem import Problem
-from verify.solutions import OptimalSet, set_rule
+from verify.solutions import OptimalSet, lifted, set_rule
 from verify.text import Node
 
 
@@ -24,4 +24,4 @@ def check_optimal_set(problem: Problem, facts: Facts, node: Node) -> OptimalSet:
     return check_set(ball, classes, fields)
 
 
-RULE = set_rule(check_optimal_set)
+RULE = set_rule(check_optimal_set, applies=lifted)

@@ -20,7 +20,7 @@ from verify.field_system import FieldSystem, field_rank, field_restricted, field
 from verify.problem import Problem
 from verify.rules import Rule
 from verify.shortest import Shortest, check_shortest
-from verify.solutions import weights
+from verify.solutions import lifted, weights
 from verify.system import MOST_BITS, System, chosen, on_grid, restricted, tableau
 from verify.text import Node, Vector
 
@@ -205,4 +205,4 @@ def check(problem: Problem, facts: Facts, node: Node) -> Facts:
     return said if polytope.shortest is None else said.plus(SHORTEST, polytope.shortest)
 
 
-RULE = Rule((POLYTOPE, SHORTEST), check, rests=(SET,), sharpens=(NEURONS,))
+RULE = Rule((POLYTOPE, SHORTEST), check, rests=(SET,), sharpens=(NEURONS,), applies=lifted)

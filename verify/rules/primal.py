@@ -1,4 +1,4 @@
-"""A feasible point: neurons or blocks, their fit, and upper bounds of their norms."""
+"""A feasible point: neurons or blocks, coefficients of free terms, their fit, and upper bounds of their norms."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from verify.facts import PATTERNS, PRIMAL, Facts, proved
-from verify.problem import FIRST, SIGNS, Problem, square, times
+from verify.problem import FIRST, SIGNS, Problem, square, times, transposed
 from verify.rules import Rule, everywhere
 from verify.text import Node, Vector, show
 
@@ -27,15 +27,20 @@ def check_primal(problem: Problem, facts: Facts, node: Node) -> Facts:
     fit = [Fraction(0)] * problem.n
     penalty = squares = Fraction(0)
     blocks: set[int] = set()
-    neurons = node.record("neurons")["neurons"].array()
+    outputs = problem.outputs
+    top = node.record("neurons", *(("free",) if outputs else ()))
+    if outputs:
+        fit = list(transposed(outputs, top["free"].vector(len(outputs))))
+    neurons = top["neurons"].array()
     for neuron in neurons:
         fields = neuron.record(first, "w", "norm")
         output, w = neuron_output(problem, facts, fields[first], fields["w"])
         if not any(w):
             raise fields["w"].reject("a vector other than zero")
         norm = fields["norm"].number()
-        if norm < 0 or norm**2 < square(w):
-            raise fields["norm"].reject(f"norm >= |w|, |w|^2 = {show(square(w))}", show(norm))
+        length = problem.length_squared(w)
+        if norm < 0 or norm**2 < length:
+            raise fields["norm"].reject(f"norm >= |w|, |w|^2 = {show(length)}", show(norm))
         if problem.model == "cgl":
             if fields["block"].value in blocks:
                 raise fields["block"].reject("each block at most once")

@@ -16,6 +16,8 @@ STATEMENT = "All its neurons have directions that optimal networks can have."
 def decide(comparison: Comparison, gap: Fraction) -> Result:
     """Distance 0 for all proves it, a positive distance of one refutes it."""
     del gap
+    if comparison.facts.problem.free:
+        return Result(NAME, Verdict.UNDECIDED, "", f"{comparison.facts.unsettled}.")
     found = comparison.directions
     m = len(found)
     right, wrong = sum(not one.upper for one in found), sum(one.lower > 0 for one in found)

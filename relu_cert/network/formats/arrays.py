@@ -19,12 +19,13 @@ Floats = NDArray[np.float64]
 
 
 class Weights(NamedTuple):
-    """The nearest doubles to a network's weights: W1 (m x d), b1 (m), w2 (m) and b2."""
+    """The nearest doubles to a network's weights: W1 (m x d), b1 (m), w2 (m), b2 and a skip connection (d)."""
 
     W1: Floats
     b1: Floats | None
     w2: Floats
     b2: float
+    skip: Floats | None = None
 
 
 def optional(module: str, extra: str, what: str) -> Any:
@@ -35,8 +36,10 @@ def optional(module: str, extra: str, what: str) -> Any:
         raise UsageError(f"{what} needs the package {module.partition('.')[0]}; install relu_cert[{extra}].") from None
 
 
-def assemble(name: str, origin: Origin, W1: Array, w2: Array, b1: Array | None, b2: Array | None) -> TrainedNetwork:
-    """The network of arrays W1 (m x d), w2 (m, or 1 x m), b1 (m) and b2 (one number), exactly."""
+def assemble(
+    name: str, origin: Origin, W1: Array, w2: Array, b1: Array | None, b2: Array | None, skip: Array | None = None
+) -> TrainedNetwork:
+    """The network of arrays W1 (m x d), w2 (m, or 1 x m), b1 (m), b2 (one number) and skip (d), exactly."""
     if W1.ndim != 2 or 0 in W1.shape:
         raise DataError(f"{name}: W1 has shape {W1.shape}; expected neurons x inputs.")
     m, d = W1.shape
@@ -52,12 +55,15 @@ def assemble(name: str, origin: Origin, W1: Array, w2: Array, b1: Array | None, 
         raise DataError(f"{name}: b1 has shape {b1.shape}; expected one entry for each of the {m} rows of W1.")
     if b2 is not None and b2.size != 1:
         raise DataError(f"{name}: b2 has shape {b2.shape}; expected one number, for one output.")
+    if skip is not None and skip.size != d:
+        raise DataError(f"{name}: skip has shape {skip.shape}; expected one entry for each of the {d} columns of W1.")
     return TrainedNetwork(
         W1=tuple(exact(row, name, f"W1[{i}]") for i, row in enumerate(W1)),
         w2=exact(w2.reshape(-1), name, "w2"),
         b1=None if b1 is None else exact(b1.reshape(-1), name, "b1"),
         b2=Fraction(0) if b2 is None else exact(b2.reshape(-1), name, "b2")[0],
         origin=origin,
+        skip=() if skip is None else exact(skip.reshape(-1), name, "skip"),
     )
 
 
@@ -88,13 +94,14 @@ def weights(network: TrainedNetwork, name: str) -> Weights:
         None if network.b1 is None else np.array(_doubles(network.b1, name)),
         np.array(_doubles(network.w2, name)),
         _doubles((network.b2,), name)[0],
+        np.array(_doubles(network.skip, name)) if any(network.skip) else None,
     )
 
 
 def rounded(network: TrainedNetwork, name: str = "the network") -> TrainedNetwork:
     """The network whose weights are the nearest doubles: what a file of floats holds."""
-    W1, b1, w2, b2 = weights(network, name)
-    return assemble(name, network.origin, W1, w2, b1, np.array(b2))
+    W1, b1, w2, b2, skip = weights(network, name)
+    return assemble(name, network.origin, W1, w2, b1, np.array(b2), skip)
 
 
 def _doubles(entries: Sequence[Fraction], name: str) -> list[float]:

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from relu_cert.data.messages import shown
-from relu_cert.errors import DataError
+from relu_cert.errors import DataError, UsageError
 from relu_cert.network.formats.arrays import Array, Weights, assemble
 from relu_cert.network.model import Origin, TrainedNetwork
 
-PLAIN = ("W1", "b1", "w2", "b2")
-_SPELLING = "W1, w2 and perhaps b1, b2, or the weight and bias of two linear layers"
+PLAIN = ("W1", "b1", "w2", "b2", "skip")
+_SPELLING = "W1, w2 and perhaps b1, b2, skip, or the weight and bias of two linear layers"
 
 
 def from_named(name: str, origin: Origin, arrays: Mapping[str, Array]) -> TrainedNetwork:
@@ -29,7 +29,9 @@ def from_named(name: str, origin: Origin, arrays: Mapping[str, Array]) -> Traine
         for key in ("W1", "w2"):
             if key not in arrays:
                 raise DataError(f"{name}: the array {key} is missing; expected {_SPELLING}.")
-        return assemble(name, origin, arrays["W1"], arrays["w2"], arrays.get("b1"), arrays.get("b2"))
+        return assemble(
+            name, origin, arrays["W1"], arrays["w2"], arrays.get("b1"), arrays.get("b2"), arrays.get("skip")
+        )
     first, second = _two_layers(name, arrays)
     W1, w2 = arrays[f"{first}weight"], arrays[f"{second}weight"]
     return assemble(name, origin, W1, w2, arrays.get(f"{first}bias"), arrays.get(f"{second}bias"))
@@ -37,18 +39,22 @@ def from_named(name: str, origin: Origin, arrays: Mapping[str, Array]) -> Traine
 
 def to_named(weights: Weights) -> dict[str, Array]:
     """W1, w2, and b1, b2 where they say something."""
-    W1, b1, w2, b2 = weights
+    W1, b1, w2, b2, skip = weights
     found: dict[str, Array] = {"W1": W1, "w2": w2}
     if b1 is not None:
         found["b1"] = b1
     if b2:
         found["b2"] = np.array(b2)
+    if skip is not None:
+        found["skip"] = skip
     return found
 
 
 def to_layers(weights: Weights) -> dict[str, Array]:
     """The state dict of Sequential(Linear(d, m), ReLU(), Linear(m, 1)); without biases where there are none."""
-    W1, b1, w2, b2 = weights
+    W1, b1, w2, b2, skip = weights
+    if skip is not None:
+        raise UsageError("two layers in a row have no skip connection; write the network as .json or .npz.")
     found: dict[str, Array] = {"0.weight": W1}
     if b1 is not None:
         found["0.bias"] = b1

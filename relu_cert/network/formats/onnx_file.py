@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from relu_cert.data.messages import shown
-from relu_cert.errors import DataError
+from relu_cert.errors import DataError, UsageError
 from relu_cert.network.formats.arrays import Array, assemble, exact, optional, weights
 from relu_cert.network.model import Origin, TrainedNetwork
 
@@ -63,7 +63,9 @@ def write(network: TrainedNetwork, name: str) -> bytes:
     """Gemm, Relu, Gemm in float64, with the input `x` (rows x d) and the output `y` (rows x 1)."""
     onnx = optional("onnx", EXTRA, "writing ONNX")
     helper, number = onnx.helper, onnx.TensorProto.DOUBLE
-    W1, b1, w2, b2 = weights(network, name)
+    W1, b1, w2, b2, skip = weights(network, name)
+    if skip is not None:
+        raise UsageError("an ONNX file here has no skip connection; write the network as .json or .npz.")
     constants = {"W1": W1, "w2": w2.reshape(1, -1)}
     first, second = ["x", "W1"], ["h", "w2"]
     if b1 is not None:

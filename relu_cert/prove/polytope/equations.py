@@ -41,8 +41,9 @@ def _enclosed(facts: Facts, found: OptimalSet, bits: int) -> System:
     k = len(found.classes)
     zero = Fraction(0)
     if not found.split:
-        unit = fmpq_mat(k, k, [int(i == j) for i in range(k) for j in range(k)])
-        return _rounded(unit, found.masses, (zero,) * k, (found.mass_error,) * k, tuple(range(k)), k, bits)
+        S = len(found.groups)
+        shares = fmpq_mat(S, k, [int(a in group) for group in found.groups for a in range(k)])
+        return _rounded(shares, found.masses, (zero,) * S, (found.mass_error,) * S, tuple(range(k)), k, bits)
     theta = column(facts.dual.theta)
     maps = [class_map(facts.problem, neuron) for neuron in found.classes]
     outputs = [one.output(theta).entries() for one in maps]

@@ -14,6 +14,7 @@ from relu_cert.certificate import listed_patterns
 from relu_cert.claims import CLAIMS, Result, Verdict
 from relu_cert.claims.connected import applies, staircase
 from relu_cert.exact import sqrt_lower, sqrt_upper
+from relu_cert.free.terms import free_parts, free_text
 from relu_cert.problem.model import Problem
 from relu_cert.prove.facts import Facts, OptimalSet
 from relu_cert.report.html.curve import curve_figure, neurons_figure, scatter_figure
@@ -143,6 +144,7 @@ def _pattern_card(outcome: Outcome) -> list[tuple[str, str, str]]:
 def _variant(problem: Problem) -> str:
     """What was minimised, and over what."""
     loss = ", with the logistic loss" if problem.loss == "logistic" else ""
+    loss += f", {free_text(problem.free)} free of penalty" if problem.free else ""
     penalty = f", with an elastic penalty, δ = {short(problem.delta)}" if problem.delta else ""
     if problem.sampled is None or problem.sampled.all is not None:
         return f"{loss}{penalty}, trained to its global optimum"
@@ -160,7 +162,12 @@ def _network(outcome: Outcome) -> Section:
     if seen is not None:
         shown += [neurons_figure(seen), fan_figure(seen)]
     body = [figures(*shown)]
-    if not facts.primal.neurons:
+    if facts.problem.free:
+        b2, skip = free_parts(facts.problem.free, facts.primal.free)
+        linear = f", skip connection ({', '.join(decimal(x, 6) for x in skip)})" if skip else ""
+        text = f"Beside its neurons the network has terms without penalty: output bias {decimal(b2, 8)}{linear}."
+        body.insert(0, e("p", text))
+    elif not facts.primal.neurons:
         body.insert(0, e("p", "The zero network: with this λ nothing is worth its penalty."))
     elif facts.problem.kind != "cgl" and seen is None:
         body.append(
@@ -171,9 +178,10 @@ def _network(outcome: Outcome) -> Section:
 
 def _proof(outcome: Outcome) -> Section | None:
     seen = view(outcome.facts, outcome.data)
+    tied = () if seen is None else _tied(outcome.facts)
     drawn = figures(
-        dual_figure(seen) if seen is not None else None,
-        sphere_figure(seen, _tied(outcome.facts)) if seen is not None else None,
+        dual_figure(seen, tied) if seen is not None else None,
+        sphere_figure(seen, tied) if seen is not None else None,
         independence_figure(outcome.facts),
     )
     return Section("proof", "The proof", (drawn,)) if drawn is not None else None
@@ -274,7 +282,7 @@ def _numbers(outcome: Outcome) -> Section:
     value = facts.value
     rows = [
         ("λ", rational(facts.lam)),
-        ("λmax²", rational(facts.lambda_max.squared)),
+        *([("λmax²", rational(facts.lambda_max.squared))] if facts.lambda_max.exact else []),
         ("lower bound on p*", rational(value.lower)),
         ("upper bound on p*", rational(value.upper)),
         ("radius² of the fit", rational(facts.fit.radius_squared)),

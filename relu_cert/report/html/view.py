@@ -65,11 +65,11 @@ class View:
 
 
 def view(facts: Facts, data: Dataset | None) -> View | None:
-    """The floats of a network; None for direct problems, for numbers too large or small to draw, and for gated networks
-    on patterns that no gate has."""
+    """The floats of a network; None for direct problems, for numbers too large or small to draw, for gated networks on
+    patterns that no gate has, and for networks with free terms, which are more than their neurons."""
     problem = facts.problem
     known = problem.network or problem.sampled
-    if known is None or data is None:
+    if known is None or data is None or problem.free:
         return None
     try:
         neurons = facts.primal.neurons

@@ -1,0 +1,118 @@
+"""What is free in a network, and what that means for the program that is proved about.
+
+    output-bias   f + c: the column of ones with a free coefficient
+    skip          f + s.z: the columns of Z with free coefficients
+    biases        the last column of Z is the column of ones, and its weights are not in the norm
+
+A constant is a neuron without weights, which free biases leave without penalty: so they bring the output bias along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from flint import fmpq, fmpq_mat
+
+from relu_cert.errors import UsageError
+from relu_cert.exact import Matrix, Vector
+
+FREE = ("output-bias", "biases", "skip")
+Free = tuple[str, ...]
+WORDS = {"output-bias": "an output bias", "biases": "biases of the first layer", "skip": "a skip connection"}
+
+
+def read_free(names: str | Sequence[str] | None) -> Free:
+    """The names, in order; "output-bias,skip" or a sequence of names."""
+    given = [] if names is None else [part.strip() for part in names.split(",")] if isinstance(names, str) else names
+    for name in given:
+        if name not in FREE:
+            raise UsageError(f"there is no free term {name!r}; there are {', '.join(FREE)}.")
+    return tuple(name for name in FREE if name in given)
+
+
+def free_text(free: Free) -> str:
+    """In words what is not penalised."""
+    return ", ".join(WORDS[name] for name in free)
+
+
+def seen(free: Free, d: int) -> tuple[int, ...]:
+    """1 for the columns of Z whose weights are in the norm, 0 for the others."""
+    return (1,) * (d - 1) + (0 if "biases" in free else 1,)
+
+
+def free_constant(free: Free) -> bool:
+    """Whether a constant has a free coefficient."""
+    return "output-bias" in free or "biases" in free
+
+
+def weights_of(free: Free, w: Vector) -> Vector:
+    """The part of w that the norm sees."""
+    return w[:-1] if "biases" in free else w
+
+
+def outputs(free: Free, Z: Matrix) -> tuple[Vector, ...]:
+    """The columns with free coefficients."""
+    ones = (Fraction(1),) * len(Z)
+    constant = (ones,) if free_constant(free) else ()
+    return (*constant, *(zip(*Z, strict=True) if "skip" in free else ()))
+
+
+def free_parts(free: Free, c: Vector) -> tuple[Fraction, Vector]:
+    """The constant and the skip connection of coefficients in the order of `outputs`."""
+    constant = int(free_constant(free))
+    return (c[0] if constant and c else Fraction(0)), c[constant:]
+
+
+def coefficients(columns: Sequence[Vector], residual: Sequence[Fraction]) -> Vector:
+    """The coefficients of least squares, exactly; 0 for columns that depend on those before them."""
+    chosen, B = _independent(columns)
+    found = [Fraction(0)] * len(columns)
+    if B is not None:
+        r = fmpq_mat(len(residual), 1, [fmpq(x.numerator, x.denominator) for x in residual])
+        for j, c in zip(chosen, (B * B.transpose()).solve(B * r).entries(), strict=True):
+            found[j] = Fraction(int(c.p), int(c.q))
+    return tuple(found)
+
+
+def orthogonal(columns: Sequence[Vector], theta: Vector) -> Vector:
+    """theta, changed a little in as many rows as there are independent columns, so that it is orthogonal to them."""
+    _, B = _independent(columns)
+    if B is None:
+        return theta
+    rows = _pivots(B)
+    square = fmpq_mat([[B[i, k] for k in rows] for i in range(B.nrows())])
+    t = fmpq_mat(len(theta), 1, [fmpq(x.numerator, x.denominator) for x in theta])
+    changed = list(theta)
+    for k, x in zip(rows, square.solve(B * t).entries(), strict=True):
+        changed[k] -= Fraction(int(x.p), int(x.q))
+    return tuple(changed)
+
+
+def combined(columns: Sequence[Vector], c: Vector, n: int) -> Vector:
+    """sum c_j B_j"""
+    total = [Fraction(0)] * n
+    for c_j, column in zip(c, columns, strict=True):
+        if c_j:
+            total = [a + c_j * b for a, b in zip(total, column, strict=True)]
+    return tuple(total)
+
+
+def _independent(columns: Sequence[Vector]) -> tuple[list[int], fmpq_mat | None]:
+    """The columns that do not depend on those before them, as rows of a matrix."""
+    chosen: list[int] = []
+    rows: list[list[fmpq]] = []
+    for j, column in enumerate(columns):
+        more = [*rows, [fmpq(x.numerator, x.denominator) for x in column]]
+        if fmpq_mat(more).rank() == len(more):
+            chosen, rows = [*chosen, j], more
+    return chosen, fmpq_mat(rows) if rows else None
+
+
+def _pivots(B: fmpq_mat) -> list[int]:
+    """Columns of B that are a basis of its range."""
+    reduced, rank = B.rref()
+    found: list[int] = []
+    for i in range(rank):
+        found.append(next(k for k in range(B.ncols()) if reduced[i, k]))
+    return found

@@ -1,0 +1,180 @@
+"""Networks with free terms: the proved interval holds p*, whatever proves it."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import relu_cert.check
+from relu_cert import UsageError, certify, certify_group_lasso
+from relu_cert.cover.model import Cover
+from relu_cert.leaders.model import Leaders
+from relu_cert.prove.facts import PieceMultipliers
+from tests.free.brute import best, spread
+
+COMBINATIONS = (
+    ("output-bias",),
+    ("skip",),
+    ("biases",),
+    ("output-bias", "skip"),
+    ("output-bias", "biases"),
+    ("biases", "skip"),
+    ("output-bias", "biases", "skip"),
+)
+
+
+def drawn(seed: int, n: int, d: int) -> tuple[list[list[int]], list[int]]:
+    """Small integers."""
+    rng = np.random.default_rng(seed)
+    return rng.integers(-6, 7, (n, d)).tolist(), rng.integers(-5, 6, n).tolist()
+
+
+def holds(found: Any, value: float, tolerance: float) -> bool:
+    """Whether the interval holds the value, which is right to so much."""
+    return float(found.value.lower) - tolerance <= value <= float(found.value.upper) + tolerance
+
+
+@pytest.mark.parametrize("free", COMBINATIONS)
+@pytest.mark.parametrize(("seed", "n", "d"), [(0, 6, 1), (1, 7, 2), (2, 9, 2)])
+def test_the_list_agrees_with_another_solver(free: tuple[str, ...], seed: int, n: int, d: int) -> None:
+    """With and without a column of ones: a tiny interval that holds the value of a convex program over all patterns;
+    the checker accepts it, and what it is about is said."""
+    rows, y = drawn(seed, n, d)
+    bias = seed == 2 or "biases" in free
+    found = certify(rows, y, "3/2", free=free, bias=bias, gap="1e-6")
+    assert isinstance(found.facts.dual.multipliers, PieceMultipliers)
+    assert str(found.claims["optimal"].verdict) == "PROVED"
+    full = [[*row, 1] for row in rows] if bias else rows
+    size = 0.5 * sum(t * t for t in y)
+    assert holds(found, best(full, y, 1.5, free), 1e-5 * size)
+    assert str(found.claims["fit"].verdict) == "PROVED"
+    if "biases" in free:
+        said = [str(found.claims[name].verdict) for name in ("p-unique", "minimal")]
+        assert said == ["UNDECIDED", "UNDECIDED"] and "free biases" in found.claims["p-unique"].detail
+    assert json.loads(found.certificate)["problem"]["free"] == list(free)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_uniqueness_with_free_columns(seed: int) -> None:
+    """An output bias leaves the optimal network unique where that is proved; a skip connection never does, because a
+    neuron may be turned over: (t)_+ = t + (-t)_+. Another solver sees the one and the other; m* is the number of
+    neurons up to turning over."""
+    rows, y = drawn(20 + seed, 7, 2)
+    g = [1.0, -0.7]
+    alone = certify(rows, y, 2, free="output-bias")
+    assert str(alone.claims["p-unique"].verdict) == "PROVED"
+    assert spread(rows, y, 2.0, ("output-bias",), g) < 0.02
+    assert alone.facts.polytope is not None and alone.facts.polytope.m_star == alone.network.width
+    turned = certify(rows, y, 2, free="output-bias,skip")
+    verdict = str(turned.claims["p-unique"].verdict)
+    if turned.network.width:
+        assert verdict == "REFUTED" and "differ by free terms" in turned.claims["p-unique"].detail
+        assert spread(rows, y, 2.0, ("output-bias", "skip"), g) > 0.05
+        found = turned.facts.polytope
+        assert found is not None and found.m_star == found.M_star <= turned.network.width
+        assert found.dimension >= found.m_star
+    else:
+        assert verdict == "UNDECIDED"
+
+
+def test_free_columns_that_depend_on_each_other() -> None:
+    """A constant twice, by an output bias and a skip connection on the column of ones: no word on uniqueness."""
+    rows, y = drawn(31, 7, 1)
+    found = certify(rows, y, 1, free="output-bias,skip", bias=True)
+    assert str(found.claims["optimal"].verdict) == "PROVED"
+    assert found.claims["p-unique"].detail.startswith("the free columns depend on each other")
+
+
+@pytest.mark.parametrize("free", COMBINATIONS)
+def test_predictions_are_those_of_the_fit(free: tuple[str, ...]) -> None:
+    """The network that is returned has the free terms in it: its outputs on the data are the proved fit, and its
+    objective, with what is penalised only, is the upper bound."""
+    rows, y = drawn(3, 8, 2)
+    found = certify(rows, y, 2, free=free)
+    network = found.network
+    assert network.predict_exactly(rows) == found.facts.fit.center
+    np.testing.assert_allclose(network.predict(rows), [float(x) for x in found.facts.fit.center], atol=1e-9)
+    weights = network.W1[:, :-1] if "biases" in free else network.W1
+    J = 0.5 * float(((network.predict(rows) - y) ** 2).sum()) + float((weights**2).sum() + (network.w2**2).sum())
+    assert J == pytest.approx(float(found.value.upper), rel=1e-8)
+
+
+def test_planted() -> None:
+    """Two points, y = -2 and 2 at x = -1 and 1, lambda = 1: theta = (-t, t) with t as large as lambda allows."""
+    rows, y = [[-1], [1]], [-2, 2]
+    for free, value in (
+        (("output-bias",), Fraction(3)),  # (x)_+ and (-x)_+: t <= 1, and 2 * 2 t - t^2
+        (("biases",), Fraction(7, 4)),  # (x + 1)_+: 2 t <= 1
+        (("output-bias", "biases"), Fraction(7, 4)),
+        (("skip",), Fraction(0)),  # y is linear
+        (("biases", "skip"), Fraction(0)),
+    ):
+        found = certify(rows, y, 1, free=free)
+        assert found.value.lower <= value <= found.value.upper, free
+        assert found.value.upper - found.value.lower < Fraction(1, 10**6)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_one_feature_is_a_lasso(seed: int) -> None:
+    """With free biases the kinks are at the data: on one feature a lasso on (x - x_k)_+ and (x_k - x)_+ with an
+    intercept, which is solved and proved by other rules. The two intervals meet."""
+    rng = np.random.default_rng(seed)
+    x, y = rng.integers(-9, 10, 8).tolist(), rng.integers(-5, 6, 8).tolist()
+    kinks = sorted(set(x))
+    hinges = [[max(s * (a - k), 0) for k in kinks for s in (1, -1)] for a in x]
+    used = [j for j in range(len(hinges[0])) if any(row[j] for row in hinges)]
+    other = certify_group_lasso([[row[j] for j in used] for row in hinges], 1, y, 2, intercept=True, claims=["optimal"])
+    found = certify([[a] for a in x], y, 2, free="output-bias,biases")
+    lower, upper = other.objective_bounds if hasattr(other, "objective_bounds") else _bounds(other)
+    assert found.value.lower <= upper and lower <= found.value.upper
+    assert found.value.upper - found.value.lower <= Fraction(1, 10**5) * max(found.value.upper, 1)
+
+
+def _bounds(other: Any) -> tuple[Fraction, Fraction]:
+    return other.value.lower, other.value.upper
+
+
+@pytest.mark.parametrize("free", [("output-bias",), ("skip",), ("output-bias", "biases"), ("biases", "skip")])
+def test_without_a_list(free: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cover, or leaders where biases are free, prove an interval that holds the one that the list proves."""
+    rows, y = drawn(5, 12, 2)
+    listed = certify(rows, y, 2, free=free)
+    monkeypatch.setattr(relu_cert.check, "MANY_PATTERNS", 0)
+    found = certify(rows, y, 2, free=free, seconds=20)
+    kind = Leaders if "biases" in free else Cover
+    assert isinstance(found.facts.dual.multipliers, kind)
+    assert found.value.lower <= listed.value.upper and listed.value.lower <= found.value.upper
+    most = Fraction(1, 10) if "biases" in free else Fraction(1, 10**5)
+    assert found.value.relative_gap < most
+    assert "at most" in found.headline and "above the best network of any width" in found.headline
+
+
+def test_large_lambda_leaves_the_free_terms() -> None:
+    """Above lambda_max the free terms alone are optimal, and that is said of no network without them."""
+    rows, y = drawn(7, 9, 2)
+    found = certify(rows, y, 1000, free="output-bias")
+    mean = sum(y) / len(y)
+    assert float(found.value.upper) == pytest.approx(0.5 * sum((t - mean) ** 2 for t in y))
+    assert found.value.lower <= found.value.upper and found.value.relative_gap < Fraction(1, 10**9)
+    assert found.network.width == 0
+    assert found.network.predict(rows) == pytest.approx([mean] * len(y))
+
+
+def test_targets_that_free_terms_fit() -> None:
+    """p* = 0: a linear target with a skip connection, a constant with an output bias."""
+    rows, _ = drawn(8, 9, 2)
+    for free, y in (("skip", [a - 2 * b for a, b in rows]), ("output-bias", [3] * 9), ("biases", [3] * 9)):
+        found = certify(rows, y, 1, free=free)
+        assert 0 <= found.value.lower <= found.value.upper < Fraction(1, 10**9)
+
+
+def test_what_does_not_go_together() -> None:
+    """Gated networks, some patterns, l2 and the logistic loss have no free terms here."""
+    rows, _ = drawn(9, 5, 1)
+    for other in ({"model": "gated"}, {"patterns": 3}, {"l2": 1}, {"loss": "logistic"}):
+        with pytest.raises(UsageError, match="--free is for ReLU networks over all patterns"):
+            certify(rows, [1, -1, 1, 1, -1], 1, free="skip", **other)  # type: ignore[arg-type]

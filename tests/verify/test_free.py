@@ -1,0 +1,155 @@
+"""Certificates of networks with free terms: what is accepted is true, whatever is changed in it."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import pytest
+
+import relu_cert.check
+import verify
+from relu_cert import certify, certify_network
+from tests.free.brute import best
+from tests.verify.free import hinge
+from tests.verify.mutate import mutants
+
+X, Y = [[-2], [0], [1], [3]], [1, -1, 2, 1]
+FREE = "output-bias,biases"
+W1, B1, W2, B2 = [[1.0], [-0.5]], [0.5, 0.25], [0.75, -1.0], 0.25
+
+
+def test_made_by_hand() -> None:
+    """The hinge is accepted with its data, its interval is the point 7/4, and every line says what is free."""
+    case = hinge()
+    report = verify.certificate.read(case.text, case.raw)
+    assert {line.under for line in report.lines} == {"with these terms free of penalty: output-bias, biases"}
+    assert report.statement["free"] == "output-bias,biases"
+    assert "lies in [7/4, 7/4]" in next(line.proved for line in report.lines if line.claim == "optimal")
+    assert best([[-1, 1], [1, 1]], [-2, 2], 1.0, ("biases",)) == pytest.approx(1.75, abs=1e-5)
+
+
+@cache
+def certified(kind: str) -> dict[str, Any]:
+    """A small certificate: over a list, by leaders, by a cover, of a given network."""
+    if kind == "hinge":
+        return hinge().certificate
+    if kind in ("list", "bias", "turned"):
+        free = {"list": FREE, "bias": "output-bias", "turned": "skip"}[kind]
+        return json.loads(certify(X, Y, 1, free=free).certificate)  # type: ignore[no-any-return]
+    if kind == "network":
+        network = {"W1": W1, "b1": B1, "w2": W2, "b2": B2, "skip": [0.5]}
+        return json.loads(certify_network(network, X, Y, 1, free=f"{FREE},skip").certificate)  # type: ignore[no-any-return]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(relu_cert.check, "MANY_PATTERNS", 0)
+        found = certify(X, Y, 1, free=FREE if kind == "leaders" else "output-bias", bias=True, seconds=5)
+        tree: dict[str, Any] = json.loads(found.certificate)
+    assert kind in tree["facts"]
+    return tree
+
+
+@pytest.mark.parametrize(
+    ("kind", "spread"),
+    [("hinge", None), ("list", 4), ("bias", 4), ("turned", 4), ("leaders", 3), ("cover", 2), ("network", 3)],
+)
+def test_field_mutants(kind: str, spread: int | None) -> None:
+    """Every change of a field is rejected, or leaves what is true: the interval holds p* of the problem that is stated,
+    and the objective of a given network is its own."""
+    tree = certified(kind)
+    verify.check(json.dumps(tree).encode())
+    total, wrong = 0, []
+    for mutant in mutants(tree, spread):
+        total += 1
+        try:
+            verify.check(mutant.text.encode())
+        except verify.VerifyError:
+            continue
+        changed = json.loads(mutant.text)
+        wrong += [f"{mutant.name}: {why}" for why in falsehoods(changed)]
+        if changed["problem"] == tree["problem"]:
+            said = {one["claim"]: one["verdict"] for one in tree["claims"]}
+            opposite = {"PROVED": "REFUTED", "REFUTED": "PROVED"}
+            wrong += [
+                mutant.name for one in changed["claims"] if one["verdict"] == opposite.get(said.get(one["claim"]))
+            ]
+    assert not wrong
+    assert total > 200
+
+
+def falsehoods(tree: dict[str, Any]) -> Iterator[str]:
+    """What the certificate says that is not so, by another way."""
+    problem, value = tree["problem"], tree["facts"].get("value")
+    Z = [[Fraction(x) for x in row.split()] for row in problem["Z"]]
+    y = [Fraction(x) for x in problem["y"].split()]
+    lam, free = Fraction(problem["lambda"]), tuple(problem.get("free", ()))
+    if value is not None:
+        optimum = value_of(json.dumps(problem))
+        slack = 1e-5 * (1 + abs(optimum))
+        if not float(Fraction(value["lower"])) - slack <= optimum <= float(Fraction(value["upper"])) + slack:
+            yield f"p* is {optimum}"
+    if (fact := tree["facts"].get("network")) is not None:
+        constant = Fraction(fact["b2"])
+        skip = [Fraction(x) for x in fact.get("skip", "").split()]
+        rows = [[Fraction(x) for x in row.split()] for row in fact["W1"]]
+        tops = [Fraction(x) for x in fact["w2"].split()]
+        loss = Fraction(0)
+        for z, t in zip(Z, y, strict=True):
+            out = constant + (dot(skip, z) if skip else 0)
+            out += sum((v * max(dot(w, z), Fraction(0)) for w, v in zip(rows, tops, strict=True)), Fraction(0))
+            loss += (out - t) ** 2 / 2
+        counted = len(Z[0]) - ("biases" in free)
+        squares = sum((x * x for w in rows for x in w[:counted]), sum((v * v for v in tops), Fraction(0)))
+        bias = 0 if {"biases", "output-bias"} & set(free) else 2 * abs(constant)
+        if Fraction(fact["objective"]) != loss + lam / 2 * (squares + bias):
+            yield "the objective is another"
+
+
+@cache
+def value_of(problem: str) -> float:
+    """p* of the problem, in floats."""
+    stated = json.loads(problem)
+    rows = [row.split() for row in stated["Z"]]
+    return best(
+        rows, [Fraction(x) for x in stated["y"].split()], float(Fraction(stated["lambda"])), stated.get("free", ())
+    )
+
+
+def dot(u: list[Fraction], v: list[Fraction]) -> Fraction:
+    """u.v"""
+    return sum((a * b for a, b in zip(u, v, strict=True)), Fraction(0))
+
+
+def test_free_columns_as_a_lift() -> None:
+    """The optimal set beside free columns rests on exactly these as its lift, on masses above 0 where classes share
+    them, and on no mixed class."""
+    said = {one["claim"]: one["verdict"] for kind in ("bias", "turned") for one in certified(kind)["claims"]}
+    assert said["p-unique"] == "REFUTED" and certified("bias")["claims"][3] == {
+        "claim": "p-unique",
+        "verdict": "PROVED",
+    }
+    for kind, lift in (("bias", []), ("turned", []), ("bias", ["1 -1 0 0"]), ("turned", ["-2 0 1 3", "1 1 1 1"])):
+        tree = copy.deepcopy(certified(kind))
+        tree["facts"]["optimal_set"]["lift"] = lift
+        with pytest.raises(verify.Rejected):
+            verify.check(json.dumps(tree).encode())
+    tree = copy.deepcopy(certified("turned"))
+    tree["problem"]["free"] = ["output-bias"]
+    with pytest.raises(verify.Rejected):
+        verify.check(json.dumps(tree).encode())
+
+
+def test_what_rests_on_other_problems_is_refused() -> None:
+    """A given network beside free terms has no own program and no comparison with optimal networks."""
+    for key in ("own", "directions", "nearest"):
+        tree = copy.deepcopy(certified("network"))
+        tree["facts"]["network"][key] = []
+        with pytest.raises(verify.Rejected, match=f"unknown key '{key}'"):
+            verify.check(json.dumps(tree).encode())
+    tree = copy.deepcopy(certified("network"))
+    del tree["facts"]["network"]["skip"]
+    with pytest.raises(verify.Rejected, match="the key skip"):
+        verify.check(json.dumps(tree).encode())
