@@ -43,7 +43,9 @@ def find_candidates(problem: Problem, lam: Fraction, dual: Dual, ball: Ball) -> 
     if problem.unlisted:
         found = _covered(problem, lam, dual, ball)
         distinct = {one.key: one for one in found if one is not None}
-        distinct |= {one.key: one for one in found if one is not None and one.idle}  # of the faces of one neuron the one that proves less
+        distinct |= {
+            one.key: one for one in found if one is not None and one.idle
+        }  # of the faces of one neuron the one that proves less
         return Candidates(tuple(distinct.values()), found)
     if not isinstance(dual.multipliers, PieceMultipliers):
         raise ValueError("a ReLU dual point has multipliers for its pieces")
