@@ -88,6 +88,7 @@ def constraints(problem: Problem, neuron: NeuronClass) -> Matrix:
     return () if K is None else tuple(zip(*K, strict=True))
 
 
+@lru_cache(maxsize=1024)
 def class_map(problem: Problem, neuron: NeuronClass) -> ClassMap:
     """X and P of a class."""
     if problem.network is not None:

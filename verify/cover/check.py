@@ -29,7 +29,6 @@ class Cover:
     ties: tuple[Tie, ...]
     leaves: dict[int, Leaves]
     slack: dict[int, Fraction]
-    dimensions: int
 
     def inside(self, xi: int, number: int, side: Sequence[int], lines: Sequence[int]) -> bool:
         """Whether on all leaves of this neuron these lines have the given sides."""
@@ -64,7 +63,7 @@ def check_cover(problem: Problem, theta: Vector, squared: Fraction, node: Node) 
         slack[xi] = Fraction(margin, 1 << rows.bits)
         check_strict(leaves[xi], rows, fields[sign])
         check_special(leaves[xi], weights[xi], ties, lam, slack[xi], fields[sign])
-    return Cover(lines, weights, ties, leaves, slack, len(basis))
+    return Cover(lines, weights, ties, leaves, slack)
 
 
 def rank(rows: Sequence[Sequence[int]]) -> int:

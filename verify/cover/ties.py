@@ -146,7 +146,7 @@ def face_leaf(cone: Sequence[Row], leaf: Special, weights: Weights, tie: Tie, la
         room = Fraction(dot(a, g) - WEIGHT * q * f1, WEIGHT * q * weights.unit)
         if room <= 0 or room**2 <= 4 * (part * lam) ** 2 * dot(g, g):
             return False
-    return len(others) < len(cone)
+    return True
 
 
 def is_tip(weights: Weights, tie: Tie, g: Row) -> bool:

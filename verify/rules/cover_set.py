@@ -94,10 +94,6 @@ def face_class(ball: Ball, cover: Cover, tie: Tie, node: Node) -> Class:
         raise node.reject("the sign and the pattern of the face")
     if list(face.kinks) != tight or face.idle or any(face.loose.values()):
         raise fields["kinks"].reject("all lines through the face, none of them idle, shares 0")
-    if len(face.basis) != cover.dimensions - len(tie.face):
-        raise fields["basis"].reject(
-            f"{cover.dimensions - len(tie.face)} lines that fix the face", str(len(face.basis))
-        )
     for c, h in enumerate(cover.lines.heights(tie.v)):
         moved = ball.zeta_squared * ball.R_squared * sum(x * x for x in cover.lines.rows[c])
         if tie.side[c] and (h * tie.side[c] <= 0 or Fraction(h, tie.q) ** 2 <= moved):
