@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from relu_cert.cover.lines import Weights, lines_of, weights_of
 from relu_cert.cover.model import Cover, Tie
-from relu_cert.cover.ties import heights, piece_squared
+from relu_cert.cover.ties import gradient_squared, heights, piece_squared
 from relu_cert.problem.model import Problem
 from relu_cert.prove.candidates import Unsettled, frobenius_squared, out_threshold_squared
 from relu_cert.prove.classes import Ball, is_stable
@@ -33,11 +33,15 @@ def cover_classes(problem: Problem, lam: Fraction, cover: Cover, ball: Ball) -> 
     weights = {xi: weights_of(lines, ball.center, xi) for xi in (1, -1)}
     limit = out_threshold_squared(lam, frobenius_squared(problem.network.Z), ball.radius_squared)
     return tuple(
-        None
-        if tie.shares is not None and piece_squared(weights[tie.xi], tie) < limit
-        else _class(problem, weights[tie.xi], first, tie, ball)
+        None if _squared(weights[tie.xi], cover, tie) < limit else _class(problem, weights[tie.xi], first, tie, ball)
         for tie in cover.ties
     )
+
+
+def _squared(weights: Weights, cover: Cover, tie: Tie) -> Fraction:
+    if tie.shares is None:
+        return gradient_squared(cover.basis, weights, tie)
+    return piece_squared(weights, tie)
 
 
 def _class(problem: Problem, weights: Weights, first: dict[int, int], tie: Tie, ball: Ball) -> NeuronClass:

@@ -28,7 +28,16 @@ from relu_cert.cover.lines import Weights, frame_of, lines_of, row_space, weight
 from relu_cert.cover.model import Cover, Limits, Moment, Row, Tell, Tie
 from relu_cert.cover.pool import Cluster, Pools, Processes, Serial
 from relu_cert.cover.refine import BITS, Data, Unrefined, data_of, refine
-from relu_cert.cover.ties import Untied, at_weights, longest_squared, near_direction, pieces_near, ties_at, value
+from relu_cert.cover.ties import (
+    Untied,
+    at_weights,
+    faces_near,
+    longest_squared,
+    near_direction,
+    pieces_near,
+    ties_at,
+    value,
+)
 from relu_cert.cover.train import Task, Trained, ascend, largest, train, weigh
 from relu_cert.exact import Matrix, Vector, scaled_rows, sqrt_upper
 from relu_cert.prove.lifts import orthogonal_part
@@ -265,7 +274,8 @@ def nearby(data: Data, weights: Weights, ties: Sequence[Tie], stuck: Stuck) -> l
         if new := _new(found, ties):
             return new
     for radius in RADII:
-        if new := _new(pieces_near(data, weights, stuck.xi, stuck.u, radius), ties):
+        pieces = pieces_near(data, weights, stuck.xi, stuck.u, radius)
+        if new := _new(pieces, ties) or _new(faces_near(data, weights, stuck.xi, pieces), ties):
             return new  # one that is above lambda is a neuron that is missing
     return None
 

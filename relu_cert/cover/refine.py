@@ -94,10 +94,14 @@ def data_of(Z: Matrix, y: Vector, lam: Fraction, lines: Lines, basis: tuple[Row,
 
 def face_basis(data: Data, kinks: Sequence[int]) -> list[Row]:
     """Integer vectors that span {v in the row space : p_c.v = 0 on the kinks}."""
-    E = data.basis
-    if not kinks:
+    return kernel_of(data.basis, [data.lines.rows[c] for c in kinks])
+
+
+def kernel_of(E: Sequence[Row], rows: Sequence[Row]) -> list[Row]:
+    """Integer vectors that span the part of the span of E that is orthogonal to the rows."""
+    if not rows:
         return list(E)
-    M = fmpz_mat([[sum(a * b for a, b in zip(data.lines.rows[c], e, strict=True)) for e in E] for c in kinks])
+    M = fmpz_mat([[sum(a * b for a, b in zip(p, e, strict=True)) for e in E] for p in rows])
     kernel, nullity = M.nullspace()
     found = []
     for j in range(int(nullity)):

@@ -21,7 +21,7 @@ from relu_cert.cover.engine import Floats, Side
 from relu_cert.cover.engine import Ties as EngineTies
 from relu_cert.cover.lines import Weights
 from relu_cert.cover.model import Row, Tie
-from relu_cert.cover.refine import Data, closed, face_basis, float_lines
+from relu_cert.cover.refine import Data, closed, face_basis, float_lines, kernel_of
 
 SAME = 1e-9
 SHARE_BITS = 240
@@ -216,7 +216,7 @@ def exact_shares(data: Data, weights: Weights, tie: Tie) -> Tie:
 def longest_squared(data: Data, weights: Weights, tie: Tie) -> Fraction:
     """|v|^2 of a neuron; of a ray or plane that of the gradient on it."""
     if tie.shares is None:
-        return gradient_squared(data, weights, tie)
+        return gradient_squared(data.basis, weights, tie)
     return piece_squared(weights, tie)
 
 
@@ -230,10 +230,10 @@ def piece_squared(weights: Weights, tie: Tie) -> Fraction:
     return sum((x * x for x in v), Fraction(0))
 
 
-def gradient_squared(data: Data, weights: Weights, tie: Tie) -> Fraction:
+def gradient_squared(basis: Sequence[Row], weights: Weights, tie: Tie) -> Fraction:
     """The square of the gradient on the face of the lines through u: of its projection on that face."""
-    kinks = [c for c, s in enumerate(tie.side) if s == 0]
-    B = fmpz_mat([list(b) for b in face_basis(data, kinks)])
+    kinks = [weights.lines.rows[c] for c, s in enumerate(tie.side) if s == 0]
+    B = fmpz_mat([list(b) for b in kernel_of(basis, kinks)])
     right = fmpq_mat(B * fmpz_mat([[x] for x in dual_vector(weights, tie.side)]))
     square = (right.transpose() * fmpq_mat(B * B.transpose()).solve(right)).entries()[0]
     return Fraction(int(square.p), int(square.q)) / weights.unit**2
@@ -269,6 +269,17 @@ def pieces_near(data: Data, weights: Weights, xi: int, u: Floats, radius: float)
             found.append(_piece_near(data, weights, xi, here, radius))
         except Untied:
             continue
+    return found
+
+
+def faces_near(data: Data, weights: Weights, xi: int, pieces: Sequence[Tie]) -> list[Tie]:
+    """The rays and planes of the directions of pieces on many convex lines."""
+    found = []
+    for piece in pieces:
+        side = tuple((h > 0) - (h < 0) for h in heights(weights, piece.u))
+        kinks = [c for c, s in enumerate(side) if s == 0]
+        if sum(weights.w[c] > 0 for c in kinks) > FEW_SIDES and len(face_basis(data, kinks)) <= 2:
+            found.append(Tie(xi, shortened(data, weights, piece.u, side, kinks), side, None))
     return found
 
 

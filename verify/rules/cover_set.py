@@ -1,6 +1,6 @@
 """The set of all optimal networks over a cover: every leaf is out, or lies in the region of the class of its tie.
 
-A leaf in a piece with |v| + |Z|_F R < lambda is out, too: xi r.(Zu)_+ <= (|v| + |Z|_F R) |u| for all residuals r of the
+A leaf of a tie with |v| + |Z|_F R < lambda is out, too: xi r.(Zu)_+ <= (|v| + |Z|_F R) |u| for all residuals r of the
 ball. On a face v(r) is the gradient, projected; if it keeps the pattern of u, |v(r)| <= lambda at the residual of every
 optimal network, so that a maximiser in a leaf of the face has a part of tips only, and is v(r) (FORMAT.md, `cover`).
 """
@@ -34,7 +34,7 @@ def check(problem: Problem, facts: Facts, node: Node) -> OptimalSet:
     classes: dict[tuple[int, int], Class] = {}
     for i, (tie, entry) in enumerate(zip(cover.ties, fields["classes"].array(len(cover.ties)), strict=True)):
         if entry.value is None:
-            if tie.face or root_above(tie.squared) + moved >= problem.lam:
+            if root_above(tie.squared) + moved >= problem.lam:
                 raise entry.reject("a class: the piece is not out for the whole ball")
             continue
         found = checked(ball, cover, i, tie, entry)
