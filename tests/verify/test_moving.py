@@ -141,7 +141,7 @@ def test_a_piece_aside() -> None:
     """Rows (1, 1), (0, 1) with s = (1, -2): m_1 = -1 makes v = (1, 0), inside the box [-2, 0]; with s_1 = -1/2 not."""
     ball = ball_of([[1, 1], [0, 1]], theta=[1, -2])
     found = aside_piece(ball, path([1, 0], [-2, 0]), aside("10", [1]))
-    assert found.key == (1, 0b1) and vector(found.B) == (1, 0, 0, 0)
+    assert (found.key, found.kinks, found.zeros) == ((1, 0b1), (), 0) and vector(found.B) == (1, 0, 0, 0)
     for s in ([F(-1, 2), 0], [F(-5, 4), F(1, 2)]):
         with pytest.raises(Rejected, match=r"rows.*stays >= 0 on the piece at 1"):
             aside_piece(ball, path([1, 0], s), aside("10", [1]))

@@ -22,17 +22,22 @@ from tests.verify.wrong import changed
 from verify import Declined, Rejected
 from verify.bounds import LONG_BITS, identity, matrix, stretches
 from verify.claims.polytope import components, connected, staircase
+from verify.classes import Ball
 from verify.cover import tree as tree_
+from verify.cover.check import Cover
+from verify.cover.lines import lines_of, weights_of
 from verify.cover.tree import RULE, Reader, stream
 from verify.data import nearest_double
 from verify.facts import POLYTOPE, proved
 from verify.leaders import Free, check_leaders, semidefinite
+from verify.network.directions import apart
 from verify.network.nearest import moved_squared, read_point
 from verify.network.optimum import Known, Optimum
 from verify.problem import Problem
 from verify.roots import sign_of_sum
+from verify.rules.cover_set import surely_concave
 from verify.rules.polytope import Polytope
-from verify.text import Node
+from verify.text import Node, bit_text, describe, describe_indices
 
 NODE = Node(None)
 
@@ -242,6 +247,52 @@ def test_long_staircases_are_cut() -> None:
 
     assert told(12).count("isolated") == 12 and "..." not in told(12)
     assert told(13).count("isolated") == 12 and "...; connected for every width from 53 on" in told(13)
+
+
+def test_planes_by_hand() -> None:
+    """Parallel rows of both orientations are one plane, named by its first row, of which each is a multiple."""
+    Z = mat([[2, 0], [0, 0], [-3, 0], [0, 5], [8, 0]])
+    ball = Ball(Problem("relu", F(1), Z, vec(1, 1, 1, 1, 1)), vec(1, 2, 3, 4, 5), F(0))
+    assert {name: plane.a for name, plane in ball.planes.items()} == {0: {0: 1, 2: F(-3, 2), 4: 4}, 3: {3: 1}}
+    assert ball.planes[0].slopes(ball.theta) == (1 + 20, F(-9, 2))
+    assert ball.planes[0].squares() == (17, F(9, 4))
+    assert ball.zeta_squared == 4 + 9 + 25 + 64
+    assert ball.threshold(F(4)) == 1
+    far = replace(ball, R_squared=F(1, 16))
+    assert far.threshold(F(4)) == F(1, 4) and far.threshold(F(64)) == 0
+
+
+def test_lines_that_stay_concave_by_hand() -> None:
+    """z = 1/3 with theta = -1: w = -1/3, which a residual within R moves by R/3; two equal rows move it by sqrt(2) R/3
+    and weigh 2/3."""
+    for rows, most in (([["1/3"]], F(1)), ([["1/3"], ["1/3"]], F(2)), ([["1/3"], ["-2/3"]], F(9, 5))):
+        problem = Problem("relu", F(1), mat(rows), vec(*[1] * len(rows)))
+        theta = vec(*[-1] * len(rows))
+        lines = lines_of(problem)
+        weights = {xi: weights_of(lines, theta, xi) for xi in (1, -1)}
+        cover = Cover(lines, weights, (), {}, {}, 1)
+        for part, sure in ((F(999, 1000), True), (F(1), False), (F(1001, 1000), False)):
+            assert surely_concave(Ball(problem, theta, most * part), cover, 1, 0) is sure
+        assert not surely_concave(Ball(problem, theta, F(0)), cover, -1, 0)
+
+
+def test_values_in_messages() -> None:
+    """Sixty characters of a string, and how many there are; other values by their kind; twelve indices of many."""
+    assert describe("a" * 60) == repr("a" * 60)
+    assert describe("a" * 61) == f"{'a' * 60!r}... (61 characters)"
+    assert [describe(x) for x in ([1, 2], {}, None, True, 7)] == ["an array of 2", "an object", "null", "true", "7"]
+    assert describe_indices(tuple(range(12))) == str(list(range(12)))
+    assert describe_indices(tuple(range(13))) == f"{list(range(12))}..."
+    assert bit_text(0b011, 4) == "1100"
+
+
+def test_distances_of_directions_that_are_not_known_exactly() -> None:
+    """v = (2, 0) within 1/4: its own direction is at most 1/4 away, and 0 where v is known up to its length."""
+    assert apart(vec(3, 0), Known(1, vec(2, 0), F(1, 4), False, True)) == (0, F(1, 4))
+    assert apart(vec(3, 0), Known(1, vec(2, 0), F(1, 4), True, True)) == (0, 0)
+    low, high = apart(vec(0, 3), Known(1, vec(2, 0), F(1, 4), False, True))
+    assert low < F(15, 10) - F(1, 4) and high > F(14, 10) + F(1, 4)
+    assert high - low < F(1, 2) + F(1, 10**9)
 
 
 def test_a_mean_of_vertices_and_its_errors() -> None:
