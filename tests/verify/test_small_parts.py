@@ -16,11 +16,14 @@ import pytest
 
 import verify.leaders
 from tests.verify.brute import mat, vec
-from tests.verify.cover.plant import packed, tree
+from tests.verify.cover.plant import CORNER_MINUS, CORNER_PLUS, covered, one_class, packed, proof, tie, tree
+from tests.verify.cover.test_cover_classes import with_part
 from tests.verify.leading import CELL, cell, leader, leading
+from tests.verify.small import Case
+from tests.verify.test_bounds_of_parts import system
 from tests.verify.wrong import changed
 from verify import Declined, Rejected
-from verify.bounds import LONG_BITS, identity, matrix, stretches
+from verify.bounds import LONG_BITS, fraction, identity, matrix, stretches
 from verify.claims.polytope import components, connected, staircase
 from verify.classes import Ball
 from verify.cover import tree as tree_
@@ -29,14 +32,14 @@ from verify.cover.lines import lines_of, weights_of
 from verify.cover.tree import RULE, Reader, stream
 from verify.data import nearest_double
 from verify.facts import POLYTOPE, proved
-from verify.leaders import Free, check_leaders, semidefinite
+from verify.leaders import Free, check_leaders, dual_value, semidefinite
 from verify.network.directions import apart
 from verify.network.nearest import moved_squared, read_point
 from verify.network.optimum import Known, Optimum
 from verify.problem import Problem
 from verify.roots import sign_of_sum
 from verify.rules.cover_set import surely_concave
-from verify.rules.polytope import Polytope
+from verify.rules.polytope import Polytope, read_corner
 from verify.text import Node, bit_text, describe, describe_indices
 
 NODE = Node(None)
@@ -67,6 +70,17 @@ def evidence(rows: list[list[int]], theta: str, centres: list[str], cells: list[
     content = {"unit": "1/100", "theta": theta, "+": {"centres": centres, "cells": cells}, "-": minus}
     y = vec(*[1] * len(rows))
     check_leaders(mat(rows), y, F(lam), False, Node(content, None, "leaders"), free)
+
+
+def test_the_entropy_at_its_ends() -> None:
+    """0 <= y theta <= 1, both ends included: there the value is 0; beyond them it is rejected."""
+    for theta in (0, 1):
+        assert abs(dual_value(vec(1), vec(theta), True, NODE)) < F(1, 2**60)
+        assert abs(dual_value(vec(-1), vec(-theta), True, NODE)) < F(1, 2**60)
+    for theta in ("-1/1000", "1001/1000"):
+        with pytest.raises(Rejected, match="0 <= y_k theta_k <= 1"):
+            dual_value(vec(1), vec(theta), True, NODE)
+    assert dual_value(vec(3), vec(2), False, NODE) == 4
 
 
 def test_a_row_with_a_zero_needs_its_leader() -> None:
@@ -145,6 +159,23 @@ def test_long_streams_are_declined(monkeypatch: pytest.MonkeyPatch) -> None:
     assert stream(Node(packed([5] * 8), None, "codes")) == bytes([5] * 8)
     with pytest.raises(Declined, match="at most 8 bytes"):
         stream(Node(packed([5] * 9), None, "codes"))
+
+
+def test_a_line_without_weight_does_not_cross_a_leaf() -> None:
+    """The corner and a third row (1, -1) with the residual 0: it bends neither way at theta, and may bend up at another
+    residual. The bounds hold; the class of the neuron, which is on one side of it, does not hold the whole leaf. With
+    the residual -1/4 it surely bends down, and the class does."""
+    proof_ = proof(("1 0", "0 1"), CORNER_PLUS, CORNER_MINUS, [tie("+", "3 4", "")])
+    Z, neuron = mat([[1, 0], [0, 1], [1, -1]]), (vec(3, 4), F(5))
+
+    def flat(third: str) -> Case:
+        theta = vec(3, 4, third)
+        return covered("flat", Z, vec(6, 8, third), F(5), neuron, theta, proof_, [one_class("+", "110", [])])
+
+    with pytest.raises(Rejected, match="a class whose region holds all leaves of tie 0"):
+        verify.check(flat("0").text)
+    assert verify.check(changed(flat("0"), {"facts.cover_set": ..., "claims": []})) == []
+    assert verify.check(flat("-1/4").text)
 
 
 # ------------------------------------------------------------------------------------------------ numbers
@@ -247,6 +278,43 @@ def test_long_staircases_are_cut() -> None:
 
     assert told(12).count("isolated") == 12 and "..." not in told(12)
     assert told(13).count("isolated") == 12 and "...; connected for every width from 53 on" in told(13)
+
+
+def test_loose_parts_are_perturbed_by_all_of_the_ball() -> None:
+    """With the part 1 the multiplier of e_2 is -1/10 - t, and the ball moves it by sqrt(2 (5 + 1)) R: 25/10000 is too
+    little, 36/10000 enough."""
+    for room, fine in ((F(25, 10**4), False), (F(36, 10**4), True)):
+        t = str(F(-1, 10) - room)
+        if fine:
+            assert with_part("1", 1, (t, t)).kinks == (1, 2, 3)
+        else:
+            with pytest.raises(Rejected, match="strictness that the ball cannot end"):
+                with_part("1", 1, (t, t))
+
+
+def test_corners_by_hand() -> None:
+    """f x = 2 with f within e of 1, 2 within d: x is 2, off by (d + 2 e) / (1 - e); too large errors prove nothing."""
+    corner = read_corner(system([[1]], [2], F(1, 10), F(1, 10)), (0,), {}, NODE)
+    assert (corner.x, fraction(corner.error), corner.zeros) == ([2], F(1, 3), set())
+    for e, d, message in (
+        (F(1), F(0), "the errors cannot make singular"),
+        (F(2), F(0), "the errors cannot make singular"),
+        (F(9, 10), F(0), "positive, or 0 by silent rows"),
+        (F(1, 10), F(9, 5), "positive, or 0 by silent rows"),
+    ):
+        with pytest.raises(Rejected, match=message):
+            read_corner(system([[1]], [2], e, d), (0,), {}, NODE)
+    with pytest.raises(Rejected, match="independent columns"):
+        read_corner(system([[1, 2], [2, 4]], [1, 2]), (0, 1), {}, NODE)
+    with pytest.raises(Rejected, match="positive, or 0"):
+        read_corner(system([[1]], [-2]), (0,), {}, NODE)
+    two = system([[1, 0], [0, 1]], [1, 1], F(1, 8), F(0))
+    assert fraction(read_corner(two, (0, 1), {}, NODE).error) == F(1, 8) * 2 / (1 - F(1, 4))
+    with pytest.raises(Rejected, match="singular"):
+        read_corner(system([[1, 0], [0, 1]], [1, 1], F(1, 2), F(0)), (0, 1), {}, NODE)
+    with pytest.raises(Rejected, match="a tilt"):
+        read_corner(system([[1]], [0]), (0,), {}, NODE)
+    assert read_corner(system([[1, 1]], [0]), (0,), {1: F(1)}, NODE).zeros == {0}
 
 
 def test_planes_by_hand() -> None:
