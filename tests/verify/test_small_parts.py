@@ -16,7 +16,7 @@ import pytest
 
 import verify.leaders
 from tests.verify.brute import mat, vec
-from tests.verify.cover.plant import CORNER_MINUS, CORNER_PLUS, covered, one_class, packed, proof, tie, tree
+from tests.verify.cover.plant import CORNER_MINUS, CORNER_PLUS, covered, one_class, packed, planted, proof, tie, tree
 from tests.verify.cover.test_cover_classes import with_part
 from tests.verify.leading import CELL, cell, leader, leading
 from tests.verify.small import Case
@@ -40,6 +40,7 @@ from verify.problem import Problem
 from verify.roots import sign_of_sum
 from verify.rules.cover_set import surely_concave
 from verify.rules.polytope import Polytope, read_corner
+from verify.shortest import check_shortest
 from verify.text import Node, bit_text, describe, describe_indices
 
 NODE = Node(None)
@@ -159,6 +160,12 @@ def test_long_streams_are_declined(monkeypatch: pytest.MonkeyPatch) -> None:
     assert stream(Node(packed([5] * 8), None, "codes")) == bytes([5] * 8)
     with pytest.raises(Declined, match="at most 8 bytes"):
         stream(Node(packed([5] * 9), None, "codes"))
+
+
+def test_lambda_max_is_attained_by_a_vector_of_any_length() -> None:
+    """The direction counts, not its length."""
+    for u in ("3/1000 1/250", "3000 4000"):
+        assert verify.check(changed(planted("corner"), {"facts.cover_lambda_max.attained.u": u}))
 
 
 def test_a_line_without_weight_does_not_cross_a_leaf() -> None:
@@ -290,6 +297,18 @@ def test_loose_parts_are_perturbed_by_all_of_the_ball() -> None:
         else:
             with pytest.raises(Rejected, match="strictness that the ball cannot end"):
                 with_part("1", 1, (t, t))
+
+
+def test_the_shortest_weights_of_two_rows() -> None:
+    """x = 2 and 2 y = 2, right sides within 1/10: mu is off by 1/10 at most, and so x by 1/10 and y by 2/10."""
+    two = system([[1, 0], [0, 2]], [2, 2], F(0), F(1, 10))
+    assert check_shortest(two, (), Node({"weights": "2 1", "radius": "1/5"}))
+    for weights, radius in (("2 1", "19/100"), ("2 1", "1/10"), ("2 11/10", "1/5"), ("2 0", "1"), ("0 1", "1")):
+        with pytest.raises(Rejected):
+            check_shortest(two, (), Node({"weights": weights, "radius": radius}))
+    assert check_shortest(two, (), Node({"weights": "2 11/10", "radius": "3/10"}))
+    with pytest.raises(Rejected, match="and positive"):
+        check_shortest(system([[1, 0], [0, 2]], [2, 2], F(0), F(1)), (), Node({"weights": "2 1", "radius": "9"}))
 
 
 def test_corners_by_hand() -> None:
