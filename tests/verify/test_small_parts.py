@@ -24,6 +24,7 @@ from tests.verify.test_bounds_of_parts import system
 from tests.verify.wrong import changed
 from verify import Declined, Rejected
 from verify.bounds import LONG_BITS, fraction, identity, matrix, stretches
+from verify.child import Over, limited
 from verify.claims.polytope import components, connected, staircase
 from verify.classes import Ball
 from verify.cover import tree as tree_
@@ -32,6 +33,7 @@ from verify.cover.lines import lines_of, weights_of
 from verify.cover.tree import RULE, Reader, stream
 from verify.data import nearest_double
 from verify.facts import POLYTOPE, proved
+from verify.field import value
 from verify.leaders import Free, check_leaders, dual_value, semidefinite
 from verify.network.directions import apart
 from verify.network.nearest import moved_squared, read_point
@@ -218,6 +220,12 @@ def test_numbers_beyond_all_doubles() -> None:
             nearest_double(x, "")
     assert nearest_double(F(0), "") == 0
     assert nearest_double(F(1, 2**1080), "") == 0
+
+
+def test_polynomials_at_fractions() -> None:
+    """q^degree m(p/q): 1 + 2 x + 3 x^2 at 2/5 is 25 + 20 + 12 over 25, at -2/5 25 - 20 + 12."""
+    assert value([1, 2, 3], 2, 5) == 57 and value([1, 2, 3], -2, 5) == 17
+    assert value([-2, 0, 1], 3, 2) == 1 and value([-2, 0, 1], 7, 5) == -1 and value([4], 9, 7) == 4
 
 
 def test_signs_of_near_sums() -> None:
@@ -429,6 +437,25 @@ def test_a_child_ends_without_its_parent() -> None:
     while time.monotonic() < deadline and alive(child):
         time.sleep(0.2)
     assert not alive(child)
+
+
+def test_what_a_child_has_started_ends_with_it(tmp_path: Path) -> None:
+    """Where the child is stopped at its time limit, a program that it runs is stopped, too."""
+    note = tmp_path / "pid"
+
+    def work() -> dict[str, Any]:
+        with subprocess.Popen(["sleep", "600"]) as program:
+            note.write_text(str(program.pid))
+        return {}
+
+    with pytest.raises(Over, match="time"):
+        limited(work, 2, 1 << 32)
+    program = int(note.read_text())
+    for _ in range(100):
+        if not alive(program):
+            break
+        time.sleep(0.1)
+    assert not alive(program)
 
 
 def alive(process: int) -> bool:
