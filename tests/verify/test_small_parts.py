@@ -34,7 +34,7 @@ from verify.cover.tree import RULE, Reader, stream
 from verify.data import nearest_double
 from verify.facts import POLYTOPE, proved
 from verify.field import value
-from verify.leaders import Free, check_leaders, dual_value, semidefinite
+from verify.leaders import check_leaders, dual_value, semidefinite
 from verify.network.directions import apart
 from verify.network.nearest import moved_squared, read_point
 from verify.network.optimum import Known, Optimum
@@ -67,12 +67,12 @@ def test_the_rest_has_a_dominant_diagonal(monkeypatch: pytest.MonkeyPatch) -> No
     assert not semidefinite([[2, 1, 1], [1, 2, -1], [1, -1, 1]])
 
 
-def evidence(rows: list[list[int]], theta: str, centres: list[str], cells: list[Any], lam: str, free: Free) -> None:
+def evidence(rows: list[list[int]], theta: str, centres: list[str], cells: list[Any], lam: str) -> None:
     """Check the sign + in hundredths; nothing is to pay for -."""
     minus = {"centres": [], "cells": [cell(51)]}
     content = {"unit": "1/100", "theta": theta, "+": {"centres": centres, "cells": cells}, "-": minus}
     y = vec(*[1] * len(rows))
-    check_leaders(mat(rows), y, F(lam), False, Node(content, None, "leaders"), free)
+    check_leaders(Problem("relu", F(lam), mat(rows), y), Node(content, None, "leaders"))
 
 
 def test_the_entropy_at_its_ends() -> None:
@@ -89,8 +89,8 @@ def test_the_entropy_at_its_ends() -> None:
 def test_a_row_with_a_zero_needs_its_leader() -> None:
     """(1, 0) is no row of zeros: without an entry it is rejected; (0, 0) needs none."""
     with pytest.raises(Rejected, match="an entry for row 0"):
-        evidence([[1, 0], [0, 1]], "100 0", [], [cell(51)], "2", Free())
-    evidence([[0, 0]], "100", [], [cell(51)], "2", Free())
+        evidence([[1, 0], [0, 1]], "100 0", [], [cell(51)], "2")
+    evidence([[0, 0]], "100", [], [cell(51)], "2")
     with pytest.raises(Rejected, match="an entry for row 0"):
         verify.check(changed(leading("single"), {f"{CELL}.leaders": []}))
 
@@ -100,22 +100,11 @@ def test_squares_of_normals_are_those_of_their_cell() -> None:
     off is 2 r |u| |c_i - c_j|: the bound holds with the one length and not with the other."""
     rest = [cell(60, [leader(0, 100)]) for _ in range(2)]
     own = cell(60, [leader(0, 100)], normals=[1, 2], excess="0 0", squares="1 1")
-    evidence([[1]], "100", ["1", "-1", "-3"], [own, *rest], "2", Free())
+    evidence([[1]], "100", ["1", "-1", "-3"], [own, *rest], "2")
     for squares, nu in (("0 50", 60), ("50 0", 60), ("0 9", 26)):
         with pytest.raises(Rejected):
             one = cell(nu, [leader(0, 100)], normals=[1, 2], excess="0 0", squares=squares)
-            evidence([[1]], "100", ["1", "-1", "-3"], [one, *rest], "1", Free())
-
-
-def test_squares_need_a_norm_that_sees_them() -> None:
-    """A normal with an entry in a column without penalty cannot be bounded by the norm; without one it can."""
-    free = Free(columns=(1,))
-    row = [[1, 0]]
-    one = cell(60, [leader(0, 100)], normals=[1], excess="0", squares="1")
-    other = cell(60, [leader(0, 100)], normals=[0], excess="0", squares="1")
-    evidence(row, "100", ["1 0", "-1 0"], [one, other], "2", free)
-    with pytest.raises(Rejected, match="q = 0 and no squares"):
-        evidence(row, "100", ["1 0", "-1 1"], [one, other], "2", free)
+            evidence([[1]], "100", ["1", "-1", "-3"], [one, *rest], "1")
 
 
 # ------------------------------------------------------------------------------------------------ covers
@@ -365,7 +354,7 @@ def test_lines_that_stay_concave_by_hand() -> None:
         theta = vec(*[-1] * len(rows))
         lines = lines_of(problem)
         weights = {xi: weights_of(lines, theta, xi) for xi in (1, -1)}
-        cover = Cover(lines, weights, (), {}, {}, 1)
+        cover = Cover(lines, weights, (), {}, {})
         for part, sure in ((F(999, 1000), True), (F(1), False), (F(1001, 1000), False)):
             assert surely_concave(Ball(problem, theta, most * part), cover, 1, 0) is sure
         assert not surely_concave(Ball(problem, theta, F(0)), cover, -1, 0)
