@@ -254,17 +254,16 @@ def certify_group_lasso(
     """
     asked = _Asked.read(lam, lambda_ratio, gap, interval, noise, claims)
     given = lasso(X, groups, y, K=K, weights=weights, intercept=intercept, average=average)
-    problem, raw = given.plain()
-    problem = varied(problem, Variant(None, _delta(l2), _loss(loss)))
+    problem = varied(given.plain, Variant(None, _delta(l2), _loss(loss)))
     choice = asked.choice if asked.choice.value is None else LambdaChoice(value=given.lam(asked.choice.value))
-    source = Source("problem.json", digest(raw), "json")
     require_applicable(asked.named, problem)
     wanted = tuple(name for name in asked.claims if name in asked.named or name not in POSITION)
     with Progress(quiet=not progress) as stages:
         position = any(name in POSITION for name in wanted)
         facts = find_facts(problem, choice, asked.gap, stages, asked.interval, asked.derivatives, position=position)
+        source = Source("problem.json", digest(given.raw), "json")
         outcome = Outcome(None, source, facts, verdicts(facts, wanted), Path("problem.cert.json"), None, given)
-        found = CertifiedGroupLasso(outcome, raw, given)
+        found = CertifiedGroupLasso(outcome, given.raw, given)
         if verify:
             with stages.stage("verify"):
                 found.recheck()
@@ -416,7 +415,8 @@ def group_lasso_path(
     >>> [(one.kind, round(float(one.hi), 9)) for one in found.breakpoints]
     [('enters', 2.0)]
     """
-    problem, raw = lasso(X, groups, y, K=K).plain()
+    given = lasso(X, groups, y, K=K)
+    problem, raw = given.plain, given.raw
     source = Source("problem.json", digest(raw), "json")
     with Progress(quiet=not progress) as stages:
         found = follow(problem, source, _ratios(low, high), stages, enclose=breakpoints)

@@ -17,7 +17,7 @@ from relu_cert.path.breakpoints import Breakpoint
 from relu_cert.path.curve import Curve, Sample
 from relu_cert.path.derivatives import Derivatives
 from relu_cert.path.ends import End
-from relu_cert.path.model import Aside, Cover, Jump, Lifted, Piece
+from relu_cert.path.model import Cover, Jump, Lifted, Piece
 from relu_cert.path.one_neuron import NeuronPath
 from relu_cert.path.tied_faces import Faces
 from relu_cert.patterns.model import Group, PatternSet
@@ -211,8 +211,6 @@ def _curve(problem: Problem, found: Curve) -> dict[str, Any]:
 
 
 def _breakpoint(problem: Problem, one: Breakpoint) -> dict[str, Any]:
-    if one.ends is None:
-        raise ValueError("a breakpoint in a certificate has its ends")
     below, above = one.ends
     ends = {"below": _end(problem, below), "above": None if above is None else _end(problem, above)}
     return {"lo": number(one.lo), "hi": number(one.hi)} | ends
@@ -295,7 +293,10 @@ def _optimal_set(problem: Problem, found: OptimalSet) -> dict[str, Any]:
     return (
         {
             "lift": matrix(found.lift),
-            "classes": [_class(problem, one) for one in (found.out if isinstance(found.out, tuple) else found.classes)],
+            "classes": [
+                None if one is None else _class(problem, one)
+                for one in (found.out if isinstance(found.out, tuple) else found.classes)
+            ],
             "sigma": number(found.sigma),
             "masses": vector(found.masses),
             "split": vector(found.split),
@@ -349,10 +350,9 @@ def _path_piece(problem: Problem, piece: Piece) -> dict[str, Any]:
         "hi": number(piece.hi),
         "s": matrix(piece.s),
         "classes": [_class(problem, neuron) for neuron in piece.classes],
-        "aside": [_aside(problem, one) for one in piece.aside],
         "weights": matrix(piece.weights),
-        "multipliers": _multipliers(piece.multipliers),
-        "out": _multipliers(piece.out) if problem.model == "relu" else None,
+        "multipliers": [_multipliers(one) for one in piece.multipliers],
+        "out": [_multipliers(one) if problem.model == "relu" else None for one in piece.out],
         "inverse": matrix(piece.inverse),
         "radius": number(piece.radius),
     } | ({} if piece.lifted is None else {"lifted": _lifted(piece.lifted)})
@@ -369,12 +369,6 @@ def _lifted(found: Lifted) -> dict[str, Any]:
         apart = [matrix(U) for U in onset.apart]
         content["onset"] = {"rows": matrix(onset.rows), "normal": vector(onset.normal), "apart": apart}
     return content
-
-
-def _aside(problem: Problem, one: Aside | NeuronClass) -> dict[str, Any]:
-    if isinstance(one, NeuronClass):
-        return _class(problem, one)
-    return {"sign": _sign(one.sign), "base": one.base, "rows": list(one.rows)}
 
 
 def _jump(jump: Jump) -> dict[str, Any]:

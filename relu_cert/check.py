@@ -207,13 +207,14 @@ def _optimum_with_free_terms(
 
 def _prepared(problem: Problem) -> FloatProblem:
     """The problem in floats; data beyond their range are refused, because nothing could be proposed."""
-    network = problem.network
-    rows = network.Z if network is not None else [row for block in problem.blocks for row in block.X]
-    largest = max((abs(x) for row in rows for x in row), default=_NOTHING)
-    _in_range(largest, largest * max(map(abs, problem.y), default=_NOTHING))
     try:
+        if problem.network is not None:
+            largest = max((abs(x) for row in problem.network.Z for x in row), default=_NOTHING)
+        else:
+            largest = max((block.largest for block in problem.blocks), default=_NOTHING)
+        _in_range(largest, largest * max(map(abs, problem.y), default=_NOTHING))
         return prepare(problem)
-    except OverflowError:  # the constraints K_b
+    except OverflowError:
         raise DataError(_TOO_LARGE) from None
 
 

@@ -21,11 +21,12 @@ NAME = "verify"
 BESIDE = Path(__file__).resolve().parents[1]
 
 
-def accepted(certificate: str, data: bytes | None) -> None:
-    """Give a certificate to the checker, with the raw data if there are any; ReluCertError unless it accepts them."""
+def accepted(certificate: str, data: bytes | None, network: bytes | None = None) -> None:
+    """Give a certificate to the checker, with the raw data and the network's file if there are any; ReluCertError
+    unless it accepts them."""
     verify = load()
     try:
-        verify.check(certificate.encode(), data)
+        verify.check(certificate.encode(), data, network=network)
     except verify.Declined as error:
         raise DataError(
             f"the certificate would be too large for the independent checker ({error}); write the data with fewer "

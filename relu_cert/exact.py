@@ -7,6 +7,7 @@ stages that need speed turn them into scaled integers (`scaled_rows`) or flint m
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from math import gcd, isqrt, lcm
@@ -52,6 +53,20 @@ def scaled_rows(rows: Sequence[Sequence[Fraction]]) -> tuple[list[list[int]], in
     """Integers N and one common denominator q > 0 with rows = N / q."""
     q = lcm(*(x.denominator for row in rows for x in row)) if rows else 1
     return [[x.numerator * (q // x.denominator) for x in row] for row in rows], q
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """A vector as integers over one denominator, for many products."""
+
+    entries: list[int]
+    denominator: int
+
+    @classmethod
+    def of(cls, a: Sequence[Fraction]) -> Scaled:
+        """The vector a."""
+        (entries,), denominator = scaled_rows([a])
+        return cls(entries, denominator)
 
 
 def primitive(row: Sequence[int]) -> tuple[int, ...]:

@@ -17,13 +17,16 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import sqrt
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from relu_cert.data.arrays import exact_matrix, exact_number, exact_vector
 from relu_cert.data.messages import file_name
@@ -33,17 +36,20 @@ from relu_cert.errors import DataError
 from relu_cert.exact import Matrix, Vector, dot
 from relu_cert.problem import problem_from_json
 from relu_cert.problem.direct import problem_text
+from relu_cert.problem.doubles import FloatBlocks
 from relu_cert.problem.model import Problem
 
 Columns = tuple[tuple[int, ...], ...]
+Floats = NDArray[np.float64]
 KEYS = ("X", "groups", "K", "y", "weights", "intercept", "average")
 
 
 @dataclass(frozen=True)
 class Lasso:
-    """A problem as it was given, every number exact; `K` has None or a matrix for every group."""
+    """A problem as it was given, every number exact; `K` has None or a matrix for every group. An array of doubles
+    stays one: Fractions are made of it only where they are wanted."""
 
-    X: Matrix
+    table: Matrix | Floats
     groups: Columns
     y: Vector
     K: tuple[Matrix | None, ...] | None = None
@@ -59,7 +65,12 @@ class Lasso:
     @property
     def d(self) -> int:
         """The number of columns."""
-        return len(self.X[0])
+        return len(self.table[0])
+
+    @cached_property
+    def X(self) -> Matrix:
+        """X, exactly."""
+        return self.table if isinstance(self.table, tuple) else exact_matrix(self.table, "X")
 
     @property
     def is_plain(self) -> bool:
@@ -76,6 +87,8 @@ class Lasso:
 
     def plain_text(self) -> str:
         """The JSON text of the plain problem."""
+        if isinstance(self.table, np.ndarray) and not self.intercept and self.weights is None:
+            return problem_text(self.table, [list(g) for g in self.groups], self.y, self.K)
         X, y = ([list(row) for row in self.X], list(self.y))
         if self.intercept:
             means = [sum((row[j] for row in self.X), Fraction(0)) / self.n for j in range(self.d)]
@@ -86,10 +99,19 @@ class Lasso:
             X = [[x / o for x, o in zip(row, omega, strict=True)] for row in X]
         return problem_text(tuple(map(tuple, X)), [list(g) for g in self.groups], tuple(y), self.K)
 
-    def plain(self) -> tuple[Problem, bytes]:
-        """The plain problem, and the bytes of its file."""
-        text = self.plain_text()
-        return problem_from_json(text), text.encode()
+    @cached_property
+    def raw(self) -> bytes:
+        """The bytes of the file of the plain problem."""
+        return self.plain_text().encode()
+
+    @cached_property
+    def plain(self) -> Problem:
+        """The plain problem."""
+        direct = isinstance(self.table, np.ndarray) and not self.intercept and self.weights is None and self.K is None
+        if direct and sorted(j for group in self.groups for j in group) == list(range(self.d)) and all(self.groups):
+            with suppress(OverflowError):
+                return Problem("cgl", self.y, FloatBlocks(np.asarray(self.table), self.groups), columns=self.groups)
+        return problem_from_json(self.raw.decode())
 
     def to_plain(self, w: Vector) -> tuple[Vector, ...]:
         """Coefficients of this problem as blocks of the plain one."""
@@ -131,8 +153,9 @@ def lasso(
 ) -> Lasso:
     """The problem of arrays. `groups` is the size of all groups (1: the lasso), a label for each column, or lists of
     columns; `weights` is "sqrt", or a positive number for each group."""
-    rows, targets = exact_matrix(X, "X"), exact_vector(y, "y")
-    if not rows or not rows[0]:
+    doubles = isinstance(X, np.ndarray) and X.dtype == np.float64 and X.ndim == 2 and np.isfinite(X).all()
+    rows, targets = X if doubles else exact_matrix(X, "X"), exact_vector(y, "y")
+    if not len(rows) or not len(rows[0]):
         raise DataError("X has no numbers; give at least one row and one column.")
     if len(rows) != len(targets):
         raise DataError(f"y: expected {len(rows)} numbers, one for each row of X, found {len(targets)}.")

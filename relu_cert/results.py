@@ -30,6 +30,7 @@ from relu_cert.prove.facts import Facts, Value
 from relu_cert.report.network import NetworkOutcome
 from relu_cert.report.one_neuron import OneNeuronReport
 from relu_cert.report.path import PathReport
+from relu_cert.report.patterns import headline
 from relu_cert.report.shown import Shown
 
 Floats = NDArray[np.float64]
@@ -297,8 +298,7 @@ class Patterns(Shown):
     @property
     def headline(self) -> str:
         """What was found, in a sentence."""
-        several = "pattern, and there is no other" if len(self.found) == 1 else "patterns, and there are no others"
-        return f"{len(self.found):,} activation {several}; proved."
+        return headline(self.found)
 
     @cached_property
     def array(self) -> NDArray[np.bool_]:

@@ -260,19 +260,20 @@ solution is unique; proved.>
         }
 
     def html(self) -> str:
-        """The page of the optimum."""
-        return self.optimum.html()
+        """The report as one page."""
+        from relu_cert.report.html.solution import solution_page
+
+        return solution_page(self)
 
 
 def certified_optimum(
     lasso: Lasso, choice: LambdaChoice, gap: Fraction, stages: Stages, claims: tuple[str, ...] = OF_THE_OPTIMUM
 ) -> CertifiedGroupLasso:
     """The optimum of the plain problem, with its coefficients in the scale that was given."""
-    problem, raw = lasso.plain()
-    facts = find_facts(problem, choice, gap, stages)
-    source = Source("problem.json", digest(raw), "json")
+    facts = find_facts(lasso.plain, choice, gap, stages, position=False)
+    source = Source("problem.json", digest(lasso.raw), "json")
     outcome = Outcome(None, source, facts, verdicts(facts, claims), Path("problem.cert.json"))
-    return CertifiedGroupLasso(outcome, raw, lasso)
+    return CertifiedGroupLasso(outcome, lasso.raw, lasso)
 
 
 def judged(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -38,6 +38,7 @@ from relu_cert.network.verdicts import network_verdicts
 from relu_cert.path.breakpoints import Breakpoint, breakpoints
 from relu_cert.path.cover import cover
 from relu_cert.path.curve import curve
+from relu_cert.path.draft import Drafted, draft
 from relu_cert.path.jumps import find_jump
 from relu_cert.path.one_neuron import NeuronPath, one_neuron_path
 from relu_cert.problem.model import Model, Problem
@@ -74,19 +75,24 @@ def follow(
     *,
     enclose: bool = True,
     target: Path | None = None,
+    drafted: Callable[[Sequence[Drafted]], None] | None = None,
 ) -> Followed:
-    """The path between two parts of lambda_max; without `enclose` no breakpoints are enclosed."""
+    """The path between two parts of lambda_max; without `enclose` no breakpoints are enclosed. `drafted` is told what
+    floats say, before the proof."""
     with stages.stage("lambda_max"):
         floats = prepare(problem)
         largest = lambda_max(problem, propose(floats, np.array([float(x) for x in problem.y]), 0.0))
         lo, hi = (LambdaChoice(ratio=ratio).resolve(largest) for ratio in ratios)
+    if drafted is not None:
+        with stages.stage("draft"):
+            drafted(tuple(draft(floats, lo, hi)))
     with stages.stage("path"):
         found = cover(problem, floats, largest, lo, hi, stages.advance)
     enclosed: list[Breakpoint | None] = []
     if enclose:
         with stages.stage("breakpoints"):
             total = sum(1 for piece in found.pieces if len(piece.s) == 1)
-            for one in breakpoints(problem, floats, largest, found):
+            for one in breakpoints(problem, largest, found):
                 enclosed.append(one)
                 stages.advance(len(enclosed), total)
     with stages.stage("curve"):

@@ -15,6 +15,7 @@ from relu_cert.errors import DataError
 from relu_cert.lasso import group_columns, group_weights, lasso, read_coefficients, read_lasso
 from relu_cert.words import of_groups
 from tests.cli.run import run
+from tests.report.pages import Page
 from verify.__main__ import main as verify
 
 
@@ -172,8 +173,11 @@ def test_csv_and_the_command_solution():
     """X and y as CSV, coefficients as text or .npy: objective, distance, table, two certificates that are accepted."""
     Path("d.csv").write_text("a,b,y\n1,0,3\n0,1,4\n")
     Path("w.txt").write_text("2, 2.5\n")
-    ran = run("solution", "w.txt", "d.csv", "--lambda", "1")
+    ran = run("solution", "w.txt", "d.csv", "--lambda", "1", "--html", "w.html")
     assert ran.code == 0, ran.err
+    page = Page(Path("w.html").read_text())
+    assert "These coefficients are not optimal" in page.prose and "solution-optimal" in page.prose
+    assert "group given optimal largest difference" in page.prose and "1 2.5 3 5.0e-1" in page.prose
     assert ran.out.startswith("These coefficients are not optimal")
     assert any(line.split() == ["1", "2.5", "3", "5.0e-1"] for line in ran.out.splitlines())
     for name in ("w.solution.cert.json", "w.solution.optimum.cert.json"):

@@ -1,6 +1,6 @@
 """python -m verify FILE [--data RAW] [--network NET] [--expect KEY=VALUE]... [--proved] [--theorem FILE.v] [--quiet]
 [-v] [--json] [--max-bytes N] [--max-seconds N] [--max-memory MB]
-python -m verify --trusted CLAIM
+python -m verify --trusted CLAIM | all
 
 Exit codes: 0 accepted, 1 rejected, 2 declined, 64 usage, 65 the data cannot be read, 70 an error of the checker, 130
 interrupted. The exit code tells even where nobody reads the output (a closed pipe).
@@ -45,15 +45,15 @@ class Parser(argparse.ArgumentParser):
 
 
 class Trusted(argparse.Action):
-    """--trusted CLAIM: the rules, files and libraries that a verdict on the claim rests on."""
+    """--trusted CLAIM: the rules, files and libraries that a verdict on the claim rests on; all: a line for each."""
 
     def __call__(self, p: argparse.ArgumentParser, space: object, claim: object, option: str | None = None) -> None:
         """Print and exit, as --help does."""
-        from verify.trusted import told
+        from verify.trusted import table, told
 
-        if claim not in CLAIMS:
+        if claim not in (*CLAIMS, "all"):
             p.error(f"no claim {claim!r}")
-        for line in told(str(claim)):
+        for line in table() if claim == "all" else told(str(claim)):
             say(line, quiet=False)
         p.exit()
 
@@ -72,7 +72,7 @@ def parser() -> Parser:
         help="reject a certificate that states something else: lambda, model, gap, sha256, patterns, claim=NAME, "
         "claim=NAME:REFUTED, and every other key of the statement that --json prints",
     )
-    p.add_argument("--trusted", metavar="CLAIM", action=Trusted, help="print what a verdict rests on, and exit")
+    p.add_argument("--trusted", metavar="CLAIM", action=Trusted, help="print what a verdict rests on (all: a table)")
     p.add_argument("--proved", action="store_true", help="ask the proved checker, too (verify/rocq), for both bounds")
     p.add_argument("--theorem", metavar="FILE.v", help="write a file with which coqc proves them, too")
     p.add_argument("--quiet", action="store_true", help="print nothing; the exit code tells")

@@ -36,8 +36,9 @@ def limited(work: Work, seconds: int, memory: int) -> dict[str, Any]:
         answer = received(reader, time.monotonic() + seconds)
     finally:
         os.close(reader)
-        with suppress(ProcessLookupError):
-            os.kill(child, signal.SIGKILL)
+        for stop in (os.killpg, os.kill):  # its group, too: what it has started (the proved checker)
+            with suppress(ProcessLookupError):
+                stop(child, signal.SIGKILL)
         status = os.waitpid(child, 0)[1]
     if not answer:
         timed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU
@@ -63,6 +64,7 @@ def carry_out(work: Work, writer: int, seconds: int, memory: int) -> NoReturn:
     code = 1
     faulthandler.disable()
     try:
+        os.setpgid(0, 0)
         import resource
 
         _, most = resource.getrlimit(resource.RLIMIT_AS)

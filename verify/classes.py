@@ -21,11 +21,18 @@ NO_SIDES: Mapping[int, int] = {}
 
 @dataclass(frozen=True)
 class Ball:
-    """|r - theta| <= R. Each perturbation below is at most a length |X| times R; `zeta_squared` is |Z|_F^2."""
+    """|r - theta| <= R. Each perturbation below is at most a length |X| times R; `zeta_squared` is |Z|_F^2. More balls
+    of this radius are around `beside`: what is said of all of them is said of their convex hull."""
 
     problem: Problem
     theta: Vector
     R_squared: Fraction
+    beside: tuple[Vector, ...] = ()
+
+    def fine(self, xi: int) -> int:
+        """P', the rows whose t_k is not surely negative over the balls."""
+        t = zip(*((xi * x for x in centre) for centre in (self.theta, *self.beside)), strict=True)
+        return mask_of(k for k, t_k in enumerate(t) if not all(x < 0 and x * x > self.R_squared for x in t_k))
 
     @cached_property
     def Z(self) -> fmpq_mat:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 
 from flint import fmpq_mat
 
-from verify.bounds import column, dual_basis, identity, matrix, rational, root_above
+from verify.bounds import column, matrix, rational, root_above
 from verify.classes import Ball, Class, Face, frobenius, on_rows, read_class, read_face
 from verify.patterns import Patterns, mask_of
-from verify.polynomials import Polynomial, add, at_least, at_most, length_squared, rows
+from verify.polynomials import Polynomial, add, at_least, never_negative, rows
 from verify.problem import SIGNS, square
 from verify.text import Node, show
 
@@ -36,23 +35,23 @@ def moving_relu(S: fmpq_mat, ball: Ball, fields: dict[str, Node]) -> Class:
     c_0 = on_rows(ball.Z, D).transpose() * t
     for k, height in enumerate(rows(ball.Z * (face.P * c_0))):
         if (nonzero & ~zeros) >> k & 1:
-            never_negative(height if D >> k & 1 else [-x for x in height], fields["pattern"], k)
+            require(height if D >> k & 1 else [-x for x in height], fields["pattern"], k)
     p, l = slopes(ball, t, face)
     for c in face.idle:
         if any((B * column(Z[c])).entries()):
             raise fields["idle"].reject(f"a hyperplane on which v vanishes whatever the residual, for row {c}")
-        never_negative([-x for x in p[c]], fields["idle"], c)
-        never_negative(l[c], fields["idle"], c)
+        require([-x for x in p[c]], fields["idle"], c)
+        require(l[c], fields["idle"], c)
     for c, part in face.loose.items():
-        never_negative(add(l[c], [-x for x in p[c]]), fields["kinks"], c)
+        require(add(l[c], [-x for x in p[c]]), fields["kinks"], c)
         if not 0 <= part <= 1:
             raise fields["fixed"].reject(f"a part between 0 and 1 for row {c}", show(part))
         mu = add([(1 - part) * x for x in l[c]], [part * x for x in p[c]])
         c_0 = c_0 + column(Z[c]) * matrix([mu], len(mu))
     pushed = rows(matrix(face.W, ball.problem.d) * c_0) if face.basis else []
     for c, minus_mu in zip(face.basis, pushed, strict=True):
-        never_negative(add([-x for x in minus_mu], [-x for x in p[c]]), fields["basis"], c)
-        never_negative(add(l[c], minus_mu), fields["basis"], c)
+        require(add([-x for x in minus_mu], [-x for x in p[c]]), fields["basis"], c)
+        require(add(l[c], minus_mu), fields["basis"], c)
     return Class((xi, D), face.kinks, zeros, B, ball.zeta_squared)
 
 
@@ -75,42 +74,6 @@ def check_concave(ball: Ball, S: fmpq_mat, class_: Class, R: Fraction, node: Nod
             raise node.reject(f"a kink that stays concave, l_c - p_c > {show(moved)} at row {c}", show(bend))
 
 
-def read_aside(ball: Ball, patterns: Patterns | None, S: fmpq_mat, R: Fraction, node: Node) -> Class:
-    """Reject unless |v| + |X| R < 1 on the whole path, by multipliers that stay in their box."""
-    relu = ball.problem.model == "relu"
-    class_ = aside_piece(ball, S, node) if relu else read_moving(ball, patterns, S, node)
-    room = 1 - root_above(class_.bound) * R
-    longest = at_most(length_squared(class_.B.transpose() * S))
-    if room <= 0 or longest >= room**2:
-        raise node.reject(f"|v|^2 < {show(max(room, Fraction(0)) ** 2)} on the piece", f"up to {show(longest)}")
-    return class_
-
-
-def aside_piece(ball: Ball, S: fmpq_mat, node: Node) -> Class:
-    """relu: m = D t, with a change on the free rows that makes v = Z'm orthogonal to them, stays in the piece's box."""
-    problem = ball.problem
-    fields = node.record("sign", "base", "rows")
-    xi = SIGNS[fields["sign"].text("+", "-")]
-    base = fields["base"].pattern(problem.n)
-    free = fields["rows"].ascending(problem.n)
-    t = S if xi > 0 else -S
-    A = matrix((problem.Z[k] for k in free), problem.d)
-    W = dual_basis(A)
-    if W is None:
-        raise fields["rows"].reject("rows that are independent")
-    P = identity(problem.d) - A.transpose() * W
-    change = rows(-(W * (on_rows(ball.Z, base).transpose() * t))) if free else []
-    for k, change_k in zip(free, change, strict=True):
-        t_k = rows(t)[k]
-        if not (t_k[0] < 0 and t_k[0] ** 2 > ball.R_squared):  # k in P'
-            never_negative(change_k if base >> k & 1 else [-x for x in change_k], fields["rows"], k)
-        else:
-            m_k = add(change_k, t_k) if base >> k & 1 else change_k
-            never_negative([-x for x in m_k], fields["rows"], k)
-            never_negative(add(m_k, [-x for x in t_k]), fields["rows"], k)
-    return Class((xi, base), (), 0, on_rows(ball.Z, base) * P, ball.zeta_squared)
-
-
 def moving_direct(S: fmpq_mat, ball: Ball, fields: dict[str, Node]) -> Class:
     """v = Proj_C(X_b's): multipliers >= 0 on the kinks, the other constraints hold, for every tau."""
     problem = ball.problem
@@ -124,7 +87,7 @@ def moving_direct(S: fmpq_mat, ball: Ball, fields: dict[str, Node]) -> Class:
     v = face.P * c_0
     for k in nonzero:
         if k not in face.kinks:
-            never_negative([-x for x in rows(column(K[k]).transpose() * v)[0]], fields["kinks"], k)
+            require([-x for x in rows(column(K[k]).transpose() * v)[0]], fields["kinks"], k)
     for k in face.idle:
         if any((B * column(K[k])).entries()):
             raise fields["idle"].reject(f"a constraint on which v vanishes whatever the residual, for column {k}")
@@ -134,11 +97,11 @@ def moving_direct(S: fmpq_mat, ball: Ball, fields: dict[str, Node]) -> Class:
         for j, K_kj in enumerate(K[k]):
             c_0[j, 0] -= rational(rho_k * K_kj)
     for k, rho in zip(face.basis, rows(matrix(face.W, size) * c_0) if face.basis else [], strict=True):
-        never_negative(rho, fields["basis"], k)
+        require(rho, fields["basis"], k)
     return Class((0, b), face.kinks, 0, B, frobenius(X))
 
 
-def never_negative(c: Polynomial | Sequence[Fraction], node: Node, k: int) -> None:
-    """Reject unless the polynomial is >= 0 on [-1, 1], by its coefficients."""
-    if (lowest := at_least(c)) < 0:
-        raise node.reject(f"what stays >= 0 on the piece at {k}", f"a bound of {show(lowest)}")
+def require(c: Polynomial, node: Node, k: int) -> None:
+    """Reject unless the polynomial is >= 0 on the piece."""
+    if not never_negative(c):
+        raise node.reject(f"what stays >= 0 on the piece at {k}", f"a bound of {show(at_least(c))}")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 from verify.classes import Ball, Class, frobenius
-from verify.multipliers import Row, gated_rows, products, pushed, read_entries
+from verify.multipliers import Row, gated_rows, piece_rows, products, pushed, read_entries
 from verify.patterns import Patterns, mask_of
 from verify.problem import SIGNS, Problem, square, transposed
 from verify.text import Node, bit_text, show
@@ -22,12 +22,14 @@ def check_outs(ball: Ball, patterns: Patterns | None, classes: Sequence[Class], 
         raise out.reject("no two classes of the same block (relu: of the same sign and pattern)", "two")
     if problem.model == "cgl":
         for b, entry in enumerate(multipliers.array(len(problem.groups))):
-            if (0, b) not in keys and not is_out(ball, b, entry):
+            if not is_out(ball, b, entry) and (0, b) not in keys:
                 found = f"none, and |X_b'theta - K_b rho|^2 = {show(bound(ball, b, entry))}"
                 raise out.reject(f"a class for block {b}", found)
     elif patterns is None:
         raise out.reject("the fact patterns, which this rests on", "none")
     elif problem.model == "gated":
+        if multipliers.value is not None:
+            raise multipliers.reject("null")
         for mask, length in lengths(problem, gated_rows(patterns, ball.theta)):
             if (0, mask) not in keys and length >= ball.out_below:
                 found = f"none, and |Z'D theta|^2 = {show(length)}"
@@ -55,12 +57,15 @@ def lengths(problem: Problem, rows: Iterable[Row]) -> Iterator[tuple[int, Fracti
         yield base, Fraction(sum(x**2 for x in p), q**2)
 
 
-def not_out(ball: Ball, xi: int, multipliers: Node) -> tuple[int, set[int]]:
-    """ReLU: P = {k : t_k > 0}, and the pieces, restrictions to P, that the multipliers of `dual` do not prove out."""
+def not_out(ball: Ball, xi: int, multipliers: Node, patterns: Patterns | None) -> tuple[int, set[int]]:
+    """ReLU: P = {k : t_k > 0}, and the pieces, restrictions to P, that the multipliers of `dual` do not prove out; with
+    patterns every piece must have its multiplier, without them that is known."""
     t = tuple(xi * x for x in ball.theta)
     P = mask_of(k for k, t_k in enumerate(t) if t_k > 0)
-    bounds = lengths(ball.problem, read_entries(t, P, multipliers.array()))
-    return P, {base & P for base, length in bounds if length >= ball.out_below}
+    top, bottom = ball.out_below.as_integer_ratio()
+    rows = read_entries(t, P, multipliers.array()) if patterns is None else piece_rows(patterns, t, multipliers)
+    found = products(ball.problem, rows)
+    return P, {base & P for base, p, q in found if sum(x * x for x in p) * bottom >= top * q * q}
 
 
 def check_side(ball: Ball, patterns: Patterns, xi: int, classes: Sequence[Class], multipliers: Node, out: Node) -> None:
@@ -71,9 +76,9 @@ def check_side(ball: Ball, patterns: Patterns, xi: int, classes: Sequence[Class]
     """
     n, Z = ball.problem.n, ball.problem.Z
     t = tuple(xi * x for x in ball.theta)
-    fine_P = mask_of(k for k in range(n) if not (t[k] < 0 and t[k] ** 2 > ball.R_squared))
+    fine_P = ball.fine(xi)
     apart = mask_of(k for k in range(n) if fine_P >> k & 1 and any(Z[k]))
-    P, tied = not_out(ball, xi, multipliers)
+    P, tied = not_out(ball, xi, multipliers, patterns)
     needed = {mask & apart for mask in patterns.masks[: patterns.open_cells] if mask & P in tied}
     for a in classes:
         signed = apart & ~a.zeros

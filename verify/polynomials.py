@@ -4,18 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
+from itertools import zip_longest
+from math import comb
 
-from flint import fmpq_mat
+from flint import fmpq, fmpq_mat, fmpz_poly
 
-from verify.bounds import fraction, rational
+from verify.bounds import column, fraction, rational, vector
 
 Polynomial = Sequence[Fraction]
 
 
 def at_least(c: Polynomial) -> Fraction:
+    """A lower bound on [-1, 1]: by its coefficients, or by those of Bernstein's basis, whichever is larger."""
+    if len(c) <= 2:
+        return by_powers(c)
+    return max(by_powers(c), min(vector(bernstein(len(c) - 1) * column(c))))
+
+
+def by_powers(c: Polynomial) -> Fraction:
     """A lower bound on [-1, 1]: an odd power lies in [-1, 1], an even one in [0, 1]."""
     rest = enumerate(c[1:], 1)
     return c[0] - sum((abs(x) if k % 2 else max(-x, Fraction(0)) for k, x in rest), Fraction(0))
+
+
+@cache
+def bernstein(m: int) -> fmpq_mat:
+    """Row i, column k: the coefficient of tau^k for C(m, i) ((1 + tau)/2)^i ((1 - tau)/2)^(m - i), whose sum is 1.
+
+    tau^k is the mean of the products of k of m numbers that are all tau; where i of them are 1 and m - i are -1 that
+    mean is the coefficient of z^k in (1 + z)^i (1 - z)^(m - i), divided by C(m, k).
+    """
+    rows = (fmpz_poly([1, 1]) ** i * fmpz_poly([1, -1]) ** (m - i) for i in range(m + 1))
+    return fmpq_mat([[fmpq(row[k], comb(m, k)) for k in range(m + 1)] for row in rows])
+
+
+def never_negative(c: Polynomial) -> bool:
+    """Whether these bounds show that it is >= 0 on [-1, 1]."""
+    return by_powers(c) >= 0 or at_least(c) >= 0
 
 
 def at_most(c: Polynomial) -> Fraction:
@@ -25,39 +51,30 @@ def at_most(c: Polynomial) -> Fraction:
 
 def add(a: Polynomial, b: Polynomial) -> list[Fraction]:
     """a + b, of perhaps different degrees."""
-    size = max(len(a), len(b))
-    padded = [[*c, *[Fraction(0)] * (size - len(c))] for c in (a, b)]
-    return [x + z for x, z in zip(*padded, strict=True)]
+    return [x + z for x, z in zip_longest(a, b, fillvalue=Fraction(0))]
 
 
-def multiply(a: Polynomial, b: Polynomial) -> list[Fraction]:
+def multiply(a: Polynomial, b: Polynomial) -> Polynomial:
     """a b"""
-    c = [Fraction(0)] * (len(a) + len(b) - 1)
-    for i, x in enumerate(a):
-        for j, z in enumerate(b):
-            c[i + j] += x * z
-    return c
+    return vector(times_columns(a, column(b).transpose(), len(a) + len(b) - 1))
 
 
 def length_squared(A: fmpq_mat) -> list[Fraction]:
     """|sum_j a_j tau^j|^2, a_j the columns of A."""
-    size = A.ncols()
-    gram = (A.transpose() * A).tolist()
-    c = [Fraction(0)] * (2 * size - 1)
-    for i in range(size):
-        for j in range(size):
-            c[i + j] += fraction(gram[i][j])
-    return c
+    sums = [fmpq(0)] * (2 * A.ncols() - 1)
+    for i, row in enumerate((A.transpose() * A).tolist()):
+        for j, x in enumerate(row):
+            sums[i + j] += x
+    return [fraction(x) for x in sums]
 
 
 def times_columns(alpha: Polynomial, A: fmpq_mat, size: int) -> fmpq_mat:
     """The columns 0 to size - 1 of alpha(tau) sum_j a_j tau^j."""
-    entries = [[Fraction(0)] * size for _ in range(A.nrows())]
-    for i, row in enumerate(A.tolist()):
-        for j, x in enumerate(map(fraction, row)):
-            for k, a_k in enumerate(alpha):
-                entries[i][j + k] += a_k * x
-    return fmpq_mat([[rational(x) for x in row] for row in entries])
+    shifted = fmpq_mat(A.ncols(), size)
+    for j in range(A.ncols()):
+        for k, a_k in enumerate(alpha):
+            shifted[j, j + k] = rational(a_k)
+    return A * shifted
 
 
 def rows(A: fmpq_mat) -> list[list[Fraction]]:

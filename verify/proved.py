@@ -7,9 +7,7 @@ A certificate with the fact `cover` or `leaders` is needed: these speak of all n
 
 from __future__ import annotations
 
-import base64
-import binascii
-import lzma
+import re
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,35 +15,39 @@ from fractions import Fraction
 from functools import cached_property
 from math import gcd, isqrt, lcm
 from pathlib import Path
+from string import Template
 from typing import Any
 
 from flint import fmpq_mat, fmpz_mat
 
 from verify.cover.lines import coarse, lines_of, weights_of
+from verify.cover.strict import dot
+from verify.cover.tree import stream
 from verify.data import compare
 from verify.errors import Declined, Rejected, Usage
 from verify.input import read_input
-from verify.problem import Problem, cleared, read_problem
+from verify.problem import SIGNS, Problem, cleared, read_problem
 from verify.text import Limits, Node, Vector, load
 
 HERE = Path(__file__).parent / "rocq"
 BUILD = "coq, ocaml, ocaml-findlib and libzarith-ocaml-dev installed, then `make` run in verify/rocq"
-SIGNS = {"+": 1, "-": -1}
 STREAMS = ("codes", "multipliers", "data", "rows")
 WEIGHT_BITS, BOUND_BITS, EXTRA_BITS, ROOT_BITS = 300, 280, 64, 96
 MOST_DIGITS, MOST_CLASSES, UNIT_BITS = 300, 64, 40
+UNREADABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 Integers = list[int]
 
 
 @dataclass(frozen=True)
 class Bounds:
     """lower <= p* <= upper; if it is proved, too: the numbers of cones (sign +, sign -) in which all neurons of all
-    optimal networks lie, and that these networks are one, up to permutation and splitting."""
+    optimal networks lie, and that these networks are one, up to permutation and splitting, or why that is `open`."""
 
     lower: Fraction
     upper: Fraction
     cones: tuple[int, int] | None = None
     unique: bool = False
+    open: str = ""
 
     @property
     def sentence(self) -> str:
@@ -56,6 +58,7 @@ class Bounds:
         interval = f"[{decimal(self.lower, False)}, {decimal(self.upper, True)}]"
         more = f"; all optimal neurons lie in {sum(self.cones)} cones" if self.cones is not None else ""
         more += "; the optimal network is unique up to permutation and splitting" if self.unique else ""
+        more += f"; this checker leaves open whether the optimal network is unique: {self.open}" if self.open else ""
         return f"by a checker that is itself proved: p* is in {interval}, relative gap <= 1e-{k}{more}"
 
 
@@ -70,87 +73,62 @@ def decimal(x: Fraction, up: bool) -> str:
 def prove(certificate: bytes, data: bytes | None = None, limits: Limits | None = None) -> Bounds:
     """The bounds of a certificate, proved by the proved checker; Rejected if it does not accept them."""
     text = read(certificate, data, limits or Limits())
-    said = run(text, checker())
+    said = run(text)
     expected = [text.statement, *(f"{line} accepted" for line in text.bounds)]
-    found = [*said, *["nothing"] * len(expected)]
-    for line, other in zip(expected, found, strict=False):
+    for line, other in zip(expected, [*said, *["nothing"] * len(expected)], strict=False):
         if line != other:
-            raise Rejected("proved checker", clipped(line), clipped(other))
+            raise Rejected("proved checker", shortened(line), shortened(other))
     rest = {line.split()[0]: line.split()[1:] for line in said[len(expected) :] if line.endswith(" accepted")}
     cones = (int(rest["neurons"][0]), int(rest["neurons"][1])) if "neurons" in rest else None
-    return Bounds(text.lower, text.upper, cones, cones is not None and "unique" in rest)
+    unique = cones is not None and "unique" in rest
+    return Bounds(text.lower, text.upper, cones, unique, "" if unique else text.obstacle())
 
 
-def checker() -> Path:
-    """The proved checker, built."""
-    found = HERE / "relucheck"
-    if not found.is_file():
+def run(text: Text, *options: str) -> list[str]:
+    """What the proved checker prints; Rejected if the evidence cannot be put into its words."""
+    if not (program := HERE / "relucheck").is_file():
         raise Usage("--proved", f"the proved checker, which needs {BUILD}", "none")
-    return found
-
-
-def run(text: Text, program: Path, *options: str) -> list[str]:
-    """What the proved checker prints."""
-    done = subprocess.run(
-        [program, *options], input="\n".join(text.lines()), capture_output=True, text=True, check=False
-    )
+    try:
+        words = "\n".join(text.lines())
+    except UNREADABLE as error:
+        raise Rejected("certificate.facts", "evidence that can be read", repr(error)) from None
+    done = subprocess.run([program, *options], input=words, capture_output=True, text=True, check=False)
     return [*done.stdout.splitlines(), *done.stderr.splitlines()]
-
-
-def clipped(line: str) -> str:
-    """A line for a message."""
-    return line if len(line) < 120 else f"{line[:60]} ... {line[-50:]}"
 
 
 def theorem(certificate: bytes, data: bytes | None = None, limits: Limits | None = None, name: str = "bounds") -> str:
     """A file that coqc checks without extraction (coqc -Q verify/rocq Relu FILE.v): a theorem with both bounds, and one
-    that the optimal network is unique, where that is proved."""
+    that the optimal network is unique, where that is proved. verify/rocq/theorem.txt has its text."""
     text = read(certificate, data, limits or Limits())
-    if not isinstance(text, CoverText):
-        raise Declined("--theorem", "a certificate with the fact cover", "leaders")
-    said = run(text, checker(), "--write")
-    if said[:1] != [text.statement] or "cover" not in said:
-        raise Rejected("proved checker", clipped(text.statement), clipped("".join(said[:1])))
+    said = run(text, "--write")
+    if said[:1] != [text.statement] or text.kind not in said:
+        raise Rejected("proved checker", shortened(text.statement), shortened("".join(said[:1])))
     p, (rows, rden), (y, yden), scale = text.problem, text.rows, cleared(text.problem.y), 1 << BOUND_BITS
-    low = f"IZR {signed(text.lower.numerator)} / IZR {text.lower.denominator}"
-    high = f"IZR {signed(int(text.upper * scale))} / IZR {scale}"
-    written = "; ".join(map(listed, rows))
-    net = "; ".join(f"({listed(w)}, {signed(v)})" for w, v in text.layers)
-    found = f"""From Coq Require Import Reals ZArith List.
-From Relu Require Import Spec Checker Soundness Upper Strict Unique Words.
-Import ListNotations.
-Open Scope Z_scope.
-Definition data : problem :=
-  Problem {p.d} [{written}] {rden} {listed(y)} {yden} {p.lam.numerator} {p.lam.denominator}.
-Definition evidence : cover := {term(said, "cover", "lower ")}.
-Definition net : upper := Upper [{net}] {1 << WEIGHT_BITS} {int(text.upper * scale)} {scale}.
-Lemma checked : check data evidence = true. Proof. vm_cast_no_check (eq_refl true). Qed.
-Lemma checked_upper : check_upper data net = true. Proof. vm_cast_no_check (eq_refl true). Qed.
-Open Scope R_scope.
-Theorem {name} :
-  (forall net, well_formed {p.d} net -> {low} <= objective data net) /\\
-  exists net, well_formed {p.d} net /\\ objective data net <= {high}.
-Proof. exact (bounds_sound data evidence net checked checked_upper). Qed.
-Print Assumptions {name}.
-"""
-    if not any(line.startswith("unique") and line.endswith("accepted") for line in said):
-        return found
-    return f"""{found}
-Open Scope Z_scope.
-Definition apart : classes := {term(said, "classes", "unique ")}.
-Definition spread : margin := Margin net {text.spread} {scale}.
-Lemma checked_unique : check_unique data evidence spread apart = true. Proof. vm_cast_no_check (eq_refl true). Qed.
-Theorem {name}_unique : exists narrowest, optimal_for data narrowest /\\
-  forall other, optimal_for data other -> same_neurons other narrowest /\\ (length narrowest <= length other)%nat.
-Proof. exact (p_unique data evidence spread apart checked_unique). Qed.
-Print Assumptions {name}_unique.
-"""
+    check, sound = {"cover": ("check", "check_sound"), "leaders": ("check_leaders", "leaders_sound")}[text.kind]
+    words = {
+        **{"name": name, "kind": text.kind, "check": check, "sound": sound, "d": p.d, "scale": scale},
+        **{"rows": "; ".join(map(listed, rows)), "rden": rden, "y": listed(y), "yden": yden},
+        **{"lnum": p.lam.numerator, "lden": p.lam.denominator, "evidence": term(said, text.kind, "lower ")},
+        "net": "; ".join(f"({listed(w)}, {signed(v)})" for w, v in text.layers),
+        **{"wden": 1 << WEIGHT_BITS, "high": int(text.upper * scale)},
+        **{"low": signed(text.lower.numerator), "over": text.lower.denominator},
+    }
+    bounds, _, unique = (HERE / "theorem.txt").read_text().partition("(* uniqueness *)\n")
+    if isinstance(text, CoverText) and any(re.fullmatch("unique .*accepted", line) for line in said):
+        bounds += unique
+        words |= {"classes": term(said, "classes", "unique "), "spread": text.spread}
+    return Template(bounds).substitute(words)
 
 
 def term(said: Sequence[str], start: str, end: str) -> str:
     """What was written from the line `start` to the line that begins with `end`."""
     after = said[said.index(start) + 1 :]
     return "\n".join(after[: next(k for k, line in enumerate(after) if line.startswith(end))])
+
+
+def shortened(line: str) -> str:
+    """A line for a message."""
+    return line if len(line) < 120 else f"{line[:60]} ... {line[-50:]}"
 
 
 def listed(numbers: Iterable[int]) -> str:
@@ -165,7 +143,10 @@ def signed(x: int) -> str:
 
 def read(certificate: bytes, data: bytes | None, limits: Limits) -> Text:
     """What a certificate says to the proved checker; its data are compared with the raw ones if these are given."""
-    fields = load(certificate, limits).record("format", "version", "input", "problem", "facts", "claims", "end")
+    top = load(certificate, limits)
+    if isinstance(top.value, dict) and top.value.get("format") == "relu_cert refutation":
+        raise Declined("--proved", "a certificate", "a refutation")
+    fields = top.record("format", "version", "input", "problem", "facts", "claims", "end")
     problem = read_problem(fields["problem"])
     if data is not None:
         compare(data, read_input(fields["input"], problem), problem, limits)
@@ -175,12 +156,12 @@ def read(certificate: bytes, data: bytes | None, limits: Limits) -> Text:
     try:
         neurons = tuple((SIGNS[one["sign"]], vector(one["w"])) for one in facts["primal"]["neurons"])
         if "cover" in facts:
-            theta = theta_of(problem, neurons, facts["cover"]["theta"])
-            return CoverText(problem, neurons, theta, facts["cover"]["proof"])
-        evidence = facts["leaders"]
-        unit = Fraction(evidence["unit"])
-        return LeadersText(problem, neurons, tuple(unit * t for t in vector(evidence["theta"])), evidence)
-    except (KeyError, TypeError, ValueError) as error:
+            point = cleared(theta_of(problem, neurons, facts["cover"]["theta"]))
+            return CoverText(problem, neurons, point, facts["cover"]["proof"])
+        unit = Fraction(facts["leaders"]["unit"])
+        point = [unit.numerator * t for t in integers(facts["leaders"]["theta"])], unit.denominator
+        return LeadersText(problem, neurons, point, facts["leaders"])
+    except UNREADABLE as error:
         raise Declined("--proved", "a certificate with the facts primal and cover, or leaders", repr(error)) from None
 
 
@@ -190,8 +171,9 @@ class Text:
 
     problem: Problem
     neurons: tuple[tuple[int, Vector], ...]
-    theta: Vector
+    point: tuple[Integers, int]  # theta, over a denominator; with leaders that of the unit
     evidence: dict[str, Any]
+    kind = ""
 
     def lines(self) -> Iterator[str]:
         """The whole text (verify/rocq/README.md)."""
@@ -199,14 +181,15 @@ class Text:
         yield f"upper {len(self.layers)} {1 << WEIGHT_BITS}"
         yield from (f"{words(w)} {v}" for w, v in self.layers)
         yield self.bounds[0].removeprefix("upper ")
-        try:
-            yield from self.proof()
-        except (KeyError, TypeError, ValueError, IndexError, binascii.Error, lzma.LZMAError) as error:
-            raise Rejected("certificate.facts", "evidence that can be read", repr(error)) from None
+        yield from self.proof()
 
     def proof(self) -> Iterator[str]:
         """The section with the dual point."""
         raise NotImplementedError
+
+    def obstacle(self) -> str:
+        """Why it may be open whether the optimal network is unique."""
+        return "leaders bound the objective only"
 
     @cached_property
     def rows(self) -> tuple[list[Integers], int]:
@@ -231,7 +214,7 @@ class Text:
     @cached_property
     def lower(self) -> Fraction:
         """y.theta - 1/2|theta|^2"""
-        (y, p), (t, q) = cleared(self.problem.y), cleared(self.theta)
+        (y, p), (t, q) = cleared(self.problem.y), self.point
         return Fraction(2 * dot(y, t) * q - dot(t, t) * p, 2 * p * q * q)
 
     @cached_property
@@ -259,7 +242,7 @@ class Text:
 
     def dual(self) -> Iterator[str]:
         """theta and the lower bound."""
-        theta, q = cleared(self.theta)
+        theta, q = self.point
         yield f"theta {q} {words(theta)}"
         yield self.bounds[1]
 
@@ -267,6 +250,13 @@ class Text:
 @dataclass(frozen=True)
 class CoverText(Text):
     """The proof is a cover."""
+
+    kind = "cover"
+
+    @cached_property
+    def theta(self) -> Vector:
+        """The dual point."""
+        return tuple(Fraction(t, self.point[1]) for t in self.point[0])
 
     def proof(self) -> Iterator[str]:
         """Lines, theta, rounding, root, ties, and the packed trees."""
@@ -310,23 +300,44 @@ class CoverText(Text):
         squared = 2 * (self.upper - self.lower) * Fraction(sum(dot(z, z) for z in rows) << 2 * BOUND_BITS, q * q)
         return isqrt(squared.numerator // squared.denominator) + 1
 
+    @cached_property
+    def directions(self) -> dict[str, list[tuple[int, ...]]]:
+        """Those of the ties of each sign, each once."""
+        ties = self.evidence["ties"]
+        return {
+            sign: [*dict.fromkeys(unit(integers(tie["u"])) for tie in ties if tie["sign"] == sign)] for sign in SIGNS
+        }
+
+    @cached_property
+    def seen(self) -> fmpz_mat:
+        """The outputs of these directions."""
+        rows, _ = self.rows
+        every = [*self.directions["+"], *self.directions["-"]]
+        return fmpz_mat([[max(0, dot(z, u)) for z in rows] for u in every]) if every else fmpz_mat(0, len(rows))
+
+    def obstacle(self) -> str:
+        """In words; the proved checker itself says no more than that it does not accept."""
+        data, ties = lines_of(self.problem), self.evidence["ties"]
+        if self.seen.rank() < self.seen.nrows():
+            return "the outputs of the neurons are dependent"
+        weights = {sign: weights_of(data, self.theta, xi).w for sign, xi in SIGNS.items()}
+        lines = [(integers(tie["u"]), zip(weights[tie["sign"]], data.rows, strict=True)) for tie in ties]
+        if any(w > 0 and not dot(p, u) for u, each in lines for w, p in each):
+            return "a neuron lies on a line that bends up"
+        return f"there is no neuron, there are more than {MOST_CLASSES}, or the bounds are too far apart"
+
     def unique(self) -> Iterator[str]:
         """Directions of the ties, sign + first, and for each of them weights of rows that see it alone."""
-        ties = {
-            sign: [unit(integers(tie["u"])) for tie in self.evidence["ties"] if tie["sign"] == sign] for sign in SIGNS
-        }
-        directions = [*dict.fromkeys(map(tuple, ties["+"])), *dict.fromkeys(map(tuple, ties["-"]))]
-        rows, _ = self.rows
-        seen = fmpz_mat([[max(0, dot(z, u)) for z in rows] for u in directions]) if directions else None
-        if seen is None or len(directions) > MOST_CLASSES or seen.rank() < len(directions):
+        count = self.seen.nrows()
+        if not 0 < count <= MOST_CLASSES or self.seen.rank() < count:
             return
-        beta, _ = (fmpq_mat(seen * seen.transpose()).solve(fmpq_mat(seen))).numer_denom()
+        beta, _ = (fmpq_mat(self.seen * self.seen.transpose()).solve(fmpq_mat(self.seen))).numer_denom()
         size = max(int(x).bit_length() for row in beta.tolist() for x in row)
-        scale = 1 << BOUND_BITS
+        rows, scale = self.rows[0], 1 << BOUND_BITS
         near = Fraction(2 * self.spread * sum(dot(z, z) for z in rows), scale) / self.problem.lam  # |Z|^2 2 mu / lambda
         width = isqrt(near.numerator * scale * scale // near.denominator) + 1
-        yield f"unique {width} {scale} {len(dict.fromkeys(map(tuple, ties['+'])))} {len(directions)}"
-        yield from map(words, directions)
+        yield f"unique {width} {scale} {len(self.directions['+'])} {count}"
+        yield from (words(u) for sign in SIGNS for u in self.directions[sign])
         yield from (words(int(x) >> max(0, size - UNIT_BITS) for x in row) for row in beta.tolist())
 
     def root(self) -> Iterator[str]:
@@ -351,33 +362,36 @@ class CoverText(Text):
 class LeadersText(Text):
     """The proof is by leaders."""
 
+    kind = "leaders"
+
     def proof(self) -> Iterator[str]:
         """theta, scales, and the cells of both signs."""
         yield "leaders"
         yield from self.dual()
         rows, _ = self.rows
         cells = [cell for sign in SIGNS for cell in self.evidence[sign]["cells"]]
-        unit = Fraction(self.evidence["unit"])
         longest = [int(one["c"]) for cell in cells for one in cell["leaders"]] + [dot(z, z) for z in rows]
         for sign in SIGNS:
             centres = [integers(c) for c in self.evidence[sign]["centres"]]
             longest += [sum((x - y) ** 2 for x, y in zip(a, b, strict=True)) for a in centres for b in centres]
         bits = EXTRA_BITS + max(x.bit_length() for x in longest)
         yield f"scales {1 << bits} 1 {1 << bits}"
-        theta, q = cleared(self.theta)
+        theta, _ = self.point
+        unit = Fraction(self.evidence["unit"]).numerator
         for sign, xi in SIGNS.items():
             side = self.evidence[sign]
             centres = [integers(c) for c in side["centres"]]
             yield f"centres {len(centres)}"
             yield from map(words, centres)
             for i, cell in enumerate(side["cells"]):
-                yield from self.cell(cell, [xi * t for t in theta], int(unit * q), centres, i, bits)
+                yield from self.cell(cell, [xi * t for t in theta], unit, centres, i, bits)
         yield "end"
 
     def cell(
         self, cell: dict[str, Any], theta: Integers, unit: int, centres: list[Integers], i: int, bits: int
     ) -> Iterator[str]:
-        """One cell. Equal rows are one in the evidence: what the others carry is handed to the first of them."""
+        """One cell. Equal rows are one in the evidence: what the others carry is handed to the first of them. Rows of
+        zeros need no leader there, and have one without weights here."""
         (rows, q), n = self.rows, len(theta)
         first: dict[tuple[int, ...], int] = {}
         home = [first.setdefault(tuple(z), k) for k, z in enumerate(rows)]
@@ -404,6 +418,7 @@ class LeadersText(Text):
             if home[k] != k and t:
                 here, there = (k, home[k]) if t > 0 else (home[k], k)
                 leaders.append(f"{here} {abs(t)} 0 0 1 {there} {abs(t)}")
+        leaders += [f"{k} {load[k]} 0 0 0" for k, z in enumerate(rows) if load[k] > 0 and k not in near and not any(z)]
         for one in cell["leaders"]:
             k, c = one["row"], unit * int(one["c"])
             pairs_ = near[k]
@@ -411,7 +426,7 @@ class LeadersText(Text):
             leaders.append(words((k, a, g, c, len(pairs_), *(x for pair in pairs_ for x in pair))))
         total = sum(unit * int(one["c"]) for one in cell["leaders"])
         nu = unit * int(cell["nu"])
-        lam = self.problem.lam * q * cleared(self.theta)[1]
+        lam = self.problem.lam * q * self.point[1]
         sigma = (4 * (lam - nu) - total) * (1 << 2 * bits)
         yield f"cell {words(p)}"
         normals = [[x - y for x, y in zip(centres[i], c, strict=True)] for c in centres]
@@ -420,10 +435,10 @@ class LeadersText(Text):
         yield from leaders
 
 
-def unit(u: Sequence[int]) -> Integers:
+def unit(u: Sequence[int]) -> tuple[int, ...]:
     """A vector of length about 2^UNIT_BITS along u."""
     size = isqrt(dot(u, u))
-    return [(x << UNIT_BITS) // size for x in u]
+    return tuple((x << UNIT_BITS) // size for x in u)
 
 
 def root(bits: int, square: int) -> int:
@@ -442,7 +457,7 @@ def complement(basis: Sequence[Sequence[int]], d: int) -> list[Integers]:
 
 def unpacked(text: str) -> str:
     """base64 of an xz stream, in hexadecimal; - for nothing."""
-    return lzma.decompress(base64.b64decode(text)).hex() or "-"
+    return stream(Node(text, None, "stream")).hex() or "-"
 
 
 def theta_of(problem: Problem, neurons: Sequence[tuple[int, Vector]], stated: str | dict[str, Any]) -> Vector:
@@ -471,8 +486,3 @@ def integers(text: str) -> Integers:
 def words(numbers: Iterable[int]) -> str:
     """Integers as text."""
     return " ".join(map(str, numbers))
-
-
-def dot(a: Sequence[int], b: Sequence[int]) -> int:
-    """a.b"""
-    return sum(x * y for x, y in zip(a, b, strict=True))

@@ -32,6 +32,16 @@ def told(claim: str) -> Iterator[str]:
         yield f"{sum(files.values()):7}  lines in {len(files)} files; libraries: {', '.join(libraries)}{also}"
 
 
+def table() -> Iterator[str]:
+    """Every claim: in how many ways it can be settled for the first kind of problem, and on how many lines at least and
+    at most, rounded up to hundreds."""
+    yield from ("| claim | ways | lines, the fewest | and their facts | lines, the most |", "|---|---|---|---|---|")
+    for claim in (claim for claims in TABLES.values() for claim in claims):
+        found = next(found for model in KINDS if (found := ways(claim, model)))
+        sizes = sorted((-(-sum(closure(claim, ground)[0].values()) // 100) * 100, sorted(ground)) for ground in found)
+        yield f"| {claim} | {len(found)} | {sizes[0][0]:,} | {', '.join(sizes[0][1]) or 'none'} | {sizes[-1][0]:,} |"
+
+
 def ways(claim: str, model: str) -> dict[Ground, dict[str, set[str]]]:
     """The sets of rules that prove all facts of a row of the claim; for its verdict, what may sharpen these facts."""
     problem = Problem(model, Fraction(1), ((Fraction(1),),), (Fraction(1),))

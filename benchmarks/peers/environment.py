@@ -8,7 +8,9 @@ import sys
 import tempfile
 import venv
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +34,10 @@ class Attempt:
 
 
 def python_of(peer: str) -> Path | None:
-    """The interpreter of the peer's environment; None where it cannot be installed."""
+    """The interpreter that has the peer: this one, or that of its own environment; None where it cannot be
+    installed."""
+    if find_spec(peer) is not None:
+        return Path(sys.executable)
     home = Path(os.environ.get("RELU_CERT_PEERS", Path(tempfile.gettempdir()) / "relu_cert_peers")) / peer
     python = home / ("Scripts" if os.name == "nt" else "bin") / "python"
     done = home / "installed"
@@ -53,13 +58,24 @@ def run(
 ) -> list[Attempt]:  # fmt: skip
     """Run a peer at several tolerances, one after the other, until `limit` seconds are over. Its time is taken in
     its own process, around its own call, after a warm-up on a small problem."""
-    python = python_of(peer)
+    return _attempts(peer, model, Z=Z, D=D, U=U, y=y, lam=lam, tols=tols, limit=limit)
+
+
+def run_lasso(
+    peer: str, X: NDArray[np.float64], y: NDArray[np.float64], size: int, lam: float, tols: list[float], limit: float
+) -> list[Attempt]:
+    """The same for a group lasso with groups of one size; W has the coefficients."""
+    return _attempts(peer, "lasso", X=X, y=y, size=size, lam=lam, tols=tols, limit=limit)
+
+
+def _attempts(peer: str, model: str, **given: Any) -> list[Attempt]:
+    python, limit = python_of(peer), given["limit"]
     if python is None:
         return []
     with tempfile.TemporaryDirectory() as folder:
-        given, found = Path(folder) / "in.npz", Path(folder) / "out.npz"
-        np.savez(given, Z=Z, D=D, U=U, y=y, lam=lam, tols=tols, limit=limit)
-        command = [str(part) for part in (python, SCRIPT, peer, model, given, found)]
+        source, found = Path(folder) / "in.npz", Path(folder) / "out.npz"
+        np.savez(source, **given)
+        command = [str(part) for part in (python, SCRIPT, peer, model, source, found)]
         try:
             done = subprocess.run(command, capture_output=True, check=False, timeout=60 + 4 * limit)
             if done.returncode:

@@ -86,7 +86,7 @@ def ask_path(case: Case, lo: Fraction, hi: Fraction) -> Answer:
     floats = prepare(problem)
     largest = lambda_max(problem, propose(floats, np.array([float(x) for x in problem.y]), 0.0))
     found = cover(problem, floats, largest, lo, hi, SILENT.advance)
-    enclosed = [one for one in breakpoints(problem, floats, largest, found) if one is not None]
+    enclosed = [one for one in breakpoints(problem, largest, found) if one is not None]
     facts = optimum(problem, LambdaChoice(value=hi), DEFAULT_GAP, SILENT)
     jump = None if found.complete else find_jump(problem, floats, largest, facts, found)
     facts = replace(facts, path=found, curve=curve(problem, found, enclosed), jump=jump)

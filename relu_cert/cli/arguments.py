@@ -195,7 +195,7 @@ def _solution(commands: Any) -> None:
     problem.add_argument("--lambda", dest="lam", metavar="L", help=LAMBDA)
     problem.add_argument("--gap", metavar="G", help="the relative gap that counts as optimal (default: 1e-6)")
     _lasso(command)
-    _output(command, certificate="W.solution.cert.json")
+    _output(command, html=True, certificate="W.solution.cert.json")
 
 
 def _prune(commands: Any) -> None:

@@ -77,9 +77,9 @@ def run(options: argparse.Namespace) -> int:
         raw = None
         choice = asked.choice
         if given is not None:
-            problem, raw = given.plain()
+            raw = given.raw
             source = Source(str(plain_at), digest(raw), "json")
-            problem = varied(problem, chosen_variant(options, None))
+            problem = varied(given.plain, chosen_variant(options, None))
             if choice.value is not None:
                 choice = LambdaChoice(value=given.lam(choice.value))
         elif is_problem(path):

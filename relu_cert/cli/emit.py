@@ -50,17 +50,17 @@ def write_file(path: Path, text: str, option: str) -> None:
         raise refusal(path, option, error) from None
 
 
-def recheck(text: str, source: Source, raw: bytes | None = None) -> None:
-    """Nothing is reported that the independent checker does not accept, together with the raw data."""
-    accepted(text, _again(source) if raw is None else raw)
+def recheck(text: str, source: Source, raw: bytes | None = None, network: bytes | None = None) -> None:
+    """Nothing is reported that the independent checker does not accept, together with the raw data and the network."""
+    accepted(text, again(source.path, source.sha256) if raw is None else raw, network)
 
 
-def _again(source: Source) -> bytes | None:
-    """The raw data once more, for the checker's own reader; None where it cannot be read twice (a pipe)."""
-    path = Path(source.path)
-    if source.path != STANDARD_INPUT and not path.is_file():
+def again(name: str, sha256: str) -> bytes | None:
+    """A file once more, for the checker's own reader; None where it cannot be read twice (a pipe)."""
+    path = Path(name)
+    if name != STANDARD_INPUT and not path.is_file():
         return None
     raw = read_bytes(path)
-    if digest(raw) != source.sha256:
+    if digest(raw) != sha256:
         raise DataError(f"{path}: the file was changed while it was at work here; run the command again.")
     return raw

@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
-from relu_cert.cli.emit import decide, recheck, require_ending, stem, write_file
+from relu_cert.cli.emit import again, decide, recheck, require_ending, stem, write_file
 from relu_cert.cli.options import chosen_example, input_path, positive, read_data
 from relu_cert.errors import UsageError
 from relu_cert.free.terms import read_free
@@ -55,12 +55,14 @@ def run(options: argparse.Namespace) -> int:
             max_patterns=options.max_patterns,
             target=target,
         )
+        text_copy = readable_copy(outcome.comparison.examination.network, trained.origin)
         if not options.no_verify:
             with stages.stage("verify"):
-                recheck(text, data.source)
+                file = again(options.network, trained.origin.sha256) if text_copy is None else text_copy
+                recheck(text, data.source, network=file)
         write_file(target, text, "--certificate")
         written = []
-        if (text_copy := readable_copy(outcome.comparison.examination.network, trained.origin)) is not None:
+        if text_copy is not None:
             written.append(("checkable", copy))
             write_file(copy, text_copy.decode(), "--certificate")
         if options.pruned:

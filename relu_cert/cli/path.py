@@ -20,7 +20,7 @@ from relu_cert.cli.options import (
 from relu_cert.errors import UsageError
 from relu_cert.problem import read_problem_json
 from relu_cert.report.one_neuron import OneNeuronReport
-from relu_cert.report.path import PathReport
+from relu_cert.report.path import PathReport, draft_text
 from relu_cert.report.progress import Progress
 from relu_cert.work import follow, follow_one_neuron
 
@@ -47,7 +47,15 @@ def run(options: argparse.Namespace) -> int:
             data = read_data(options, example)
             source = data.source
             problem = network_problem(data, model, stages, options.max_patterns)
-        found = follow(problem, source, (low, high), stages, enclose=not options.no_breakpoints, target=target)
+        found = follow(
+            problem,
+            source,
+            (low, high),
+            stages,
+            enclose=not options.no_breakpoints,
+            target=target,
+            drafted=lambda rows: stages.note(draft_text(rows)),
+        )
         report, text = found.report, found.text
         if not options.no_verify:
             with stages.stage("verify"):

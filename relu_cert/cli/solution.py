@@ -30,6 +30,7 @@ def run(options: argparse.Namespace) -> int:
             "--certificate": target,
             "--certificate (for the optimum)": optimum_at,
             "--certificate (for the plain problem)": problem_at,
+            "--html": options.html,
         },
     )
     given = _given(options, path)
@@ -47,6 +48,8 @@ def run(options: argparse.Namespace) -> int:
         write_file(target, found.certificate, "--certificate")
         write_file(optimum_at, optimum.certificate, "--certificate")
         write_file(problem_at, optimum.raw.decode(), "--certificate")
+        if options.html:
+            write_file(Path(options.html), found.html(), "--html")
     if options.json:
         print(json.dumps(found.to_json() | {"certificate": str(target)}, indent=2))
         return 0

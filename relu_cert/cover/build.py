@@ -199,7 +199,7 @@ def dual_cover(
             raise Untied("the ball of residuals is too wide")
         doubts = doubtful(here, radius_squared)
         side = side_of(here, rows, frame, doubts)
-        found[xi] = tree(side, engine_ties(ties, here, side, xi, doubts), data.basis, xi, pool, violation)
+        found[xi] = tree(side, engine_ties(data, ties, here, side, xi, doubts), data.basis, xi, pool, violation)
     return Cover(data.basis, tuple(ties), margin, found[1], found[-1])
 
 

@@ -11,9 +11,9 @@ from fractions import Fraction
 
 from relu_cert.cover.lines import Weights, lines_of, weights_of
 from relu_cert.cover.model import Cover, Tie
-from relu_cert.cover.ties import heights
+from relu_cert.cover.ties import heights, piece_squared
 from relu_cert.problem.model import Problem
-from relu_cert.prove.candidates import Unsettled
+from relu_cert.prove.candidates import Unsettled, frobenius_squared, out_threshold_squared
 from relu_cert.prove.classes import Ball, is_stable
 from relu_cert.prove.faces import independent_rows, neuron_on_face
 from relu_cert.prove.facts import NeuronClass
@@ -22,8 +22,8 @@ from relu_cert.prove.pieces import bit_string
 SHORT = 10**6
 
 
-def cover_classes(problem: Problem, cover: Cover, ball: Ball) -> tuple[NeuronClass, ...]:
-    """The classes, one for each tie, each stable over the ball; Unsettled otherwise."""
+def cover_classes(problem: Problem, lam: Fraction, cover: Cover, ball: Ball) -> tuple[NeuronClass | None, ...]:
+    """The classes, one for each tie, each stable over the ball, None where the piece is out; Unsettled otherwise."""
     if problem.network is None:
         raise ValueError("a cover is about a network")
     lines = lines_of(problem.network.Z)
@@ -31,7 +31,13 @@ def cover_classes(problem: Problem, cover: Cover, ball: Ball) -> tuple[NeuronCla
     for k, c in enumerate(lines.line):
         first.setdefault(c, k)
     weights = {xi: weights_of(lines, ball.center, xi) for xi in (1, -1)}
-    return tuple(_class(problem, weights[tie.xi], first, tie, ball) for tie in cover.ties)
+    limit = out_threshold_squared(lam, frobenius_squared(problem.network.Z), ball.radius_squared)
+    return tuple(
+        None
+        if tie.shares is not None and piece_squared(weights[tie.xi], tie) < limit
+        else _class(problem, weights[tie.xi], first, tie, ball)
+        for tie in cover.ties
+    )
 
 
 def _class(problem: Problem, weights: Weights, first: dict[int, int], tie: Tie, ball: Ball) -> NeuronClass:

@@ -6,7 +6,8 @@ A leaf cone(g_1, ..., g_d) is proved by a = c + (a point of the zonotope of f2),
 for every generator: f1 is sublinear, so f1(u) <= a.u <= lambda |u| + f2(u) on the whole cone. That point is a
 convex combination of gradients of f2 (atoms), found by pairwise Frank-Wolfe steps with a true line search. A cone that
 is not proved is bisected on the edge with the most kink mass; where few convex lines cross it, it is split by the sign
-of one of them; at a ray that the data fix (all its rows are tight) it is split into a star.
+of one of them; at a ray that the data fix (all its rows are tight) it is split into a star, at a plane that they fix
+into stars at the ends of the part of the plane inside the cone.
 
 Generators are integers from the start, so that what is written is exact. Values of crossing lines at the generators are
 carried along: a new generator's values are the same combination as the generator itself.
@@ -19,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from relu_cert.cover.codes import ATOMS, NEURON, OFFSET, RAY, RULE, SIGN, STAR, STEP, TURNED, WEIGHT
+from relu_cert.cover.codes import ATOMS, FACE, NEURON, OFFSET, RAY, RULE, SIGN, STAR, STEP, TURNED, WEIGHT
 from relu_cert.cover.small import compile_, coordinates, kink_mass, positive_sum, project
 
 Floats = NDArray[np.float64]
@@ -32,7 +33,7 @@ FEW = 3  # at most so many convex lines cross: split by sign
 MOST_SIGNS = 8
 CROSSING = 1e-13
 TOUCHES = 2.0**-24  # a row through a ray is switched on only well above the ray's plane
-MOST_BITS = 40
+MOST_BITS = 52
 ROOM = 4096  # bytes that one node may write at the most
 
 
@@ -58,12 +59,18 @@ class Side(NamedTuple):
 
 class Ties(NamedTuple):
     """Where the bound is attained: concave pieces (`a` the gradient of f1, `side` the sign of every convex line), and
-    rays (unit vectors, which lines pass through them). `names` and `ray_names` are their numbers in the evidence."""
+    rays (unit vectors, which lines pass through them). `names` and `ray_names` are their numbers in the evidence. Where
+    the lines through u leave a plane, `across` is the unit vector of the plane that is orthogonal to u (else 0), and
+    u + s across has the same pattern as u for s in `span`; c is the gradient on the ray or plane, tips are generators
+    on it."""
 
     a: Floats
     side: NDArray[np.int8]
     names: Integers
     ray: Floats
+    across: Floats
+    span: Floats
+    c: Floats
     ray_P: Bytes
     ray_N: Bytes
     ray_names: Integers
@@ -110,7 +117,7 @@ TOP, NODES, LEAVES, DEEPEST, LONGEST = range(5)
 def empty_stack(side: Side, most_depth: int) -> Stack:
     """Room for a walk."""
     d, D = side.frame.shape
-    S, n_P, n_N = most_depth + 3 * d + 12, max(len(side.P), 1), max(len(side.N), 1)
+    S, n_P, n_N = most_depth + 8 * d + 12, max(len(side.P), 1), max(len(side.N), 1)
     return Stack(
         VP=np.empty((S, d, n_P)),
         VN=np.empty((S, d, n_N)),
@@ -439,28 +446,34 @@ def in_piece(side, ties, stack, cur, a, d, D):  # type: ignore[no-untyped-def]
 
 
 @compile_
-def star_leaf(side, ties, stack, tape, cur, tip, M, f1, room):  # type: ignore[no-untyped-def]
-    """Prove a cone with a ray u as generator: c = kappa u, and atoms on the concave rows through u only."""
+def star_leaf(side, ties, stack, tape, cur, name, M, off, f1, room):  # type: ignore[no-untyped-def]
+    """Prove a cone with tips on a ray or plane: its c, and atoms on the concave rows through it only; `off` has the
+    products of the generators' parts orthogonal to it."""
     r, t, W, W2, dW, q, tq, shares, points, whole, AT, y = room
     d = M.shape[0]
     n_N = stack.n_N[cur]
     V = stack.VN[cur]
-    name = stack.ray[cur, tip]
+    tips = stack.ray[cur]
     margin = 1.0
     for i in range(d):
-        if i != tip:
-            margin = min(margin, 1.0 - M[tip, i] ** 2)
-            if M[tip, i] < 0.0:
-                return False
+        if tips[i] < 0:
+            margin = min(margin, off[i, i])
     margin = 1e-5 * np.sqrt(max(margin, 1e-20))
     for i in range(d):
-        w = f1[i] - stack.low[cur, i] - M[tip, i]
-        for k in range(n_N):
-            if ties.ray_N[name, stack.IN[cur, k]] == 0 and V[tip, k] > 0.0:
-                w -= V[i, k]
+        w = f1[i] - stack.low[cur, i]
+        for l in range(d):
+            w -= ties.c[name, l] * stack.G[cur, i, l]
         r[i] = w
-        t[i] = 1.0
-    t[tip] = 0.0
+        t[i] = 1.0 if tips[i] < 0 else 0.0
+    for k in range(n_N):
+        row = stack.IN[cur, k]
+        if ties.ray_N[name, row] == 0:
+            height = 0.0
+            for l in range(d):
+                height += side.N[row, l] * ties.ray[name, l]
+            if height > 0.0:
+                for i in range(d):
+                    r[i] -= V[i, k]
     count = 0
     for _ in range(STEPS):
         quantised(t, d, q, tq, 255.0)
@@ -472,12 +485,12 @@ def star_leaf(side, ties, stack, tape, cur, tip, M, f1, room):  # type: ignore[n
         for k in range(n_N):
             w = 0.0
             for i in range(d):
-                if i != tip:
+                if tips[i] < 0:
                     w += tq[i] * V[i, k]
             y[k] = w - TOUCHES * side.lengths[stack.IN[cur, k]] * size
         for i in range(d):
             w = 0.0
-            if i != tip:
+            if tips[i] < 0:
                 for k in range(n_N):
                     if ties.ray_N[name, stack.IN[cur, k]] == 1 and y[k] > 0.0:
                         w += V[i, k]
@@ -492,7 +505,7 @@ def star_leaf(side, ties, stack, tape, cur, tip, M, f1, room):  # type: ignore[n
         else:
             p = 0.0
             for i in range(d):
-                if i != tip:
+                if tips[i] < 0:
                     p += tq[i] * (r[i] + margin - W2[i])
             if p > 0.0:
                 return False
@@ -515,7 +528,7 @@ def star_leaf(side, ties, stack, tape, cur, tip, M, f1, room):  # type: ignore[n
                 gamma = 0.5 * (low + high) if step > 0 else high
                 w = 0.0
                 for i in range(d):
-                    if i != tip:
+                    if tips[i] < 0:
                         w += dW[i] * max(r[i] + 2.0 * margin - W[i] - gamma * dW[i], 0.0)
                 if step == 0 and w >= 0.0:
                     break
@@ -538,7 +551,7 @@ def star_leaf(side, ties, stack, tape, cur, tip, M, f1, room):  # type: ignore[n
         good = True
         left = 0.0
         for i in range(d):
-            if i != tip:
+            if tips[i] < 0:
                 w = 0.0
                 for a in range(count):
                     w += whole[a] * AT[a, i]
@@ -546,7 +559,6 @@ def star_leaf(side, ties, stack, tape, cur, tip, M, f1, room):  # type: ignore[n
                     good = False
                 t[i] = max(r[i] + 2.0 * margin - W[i], 0.0)
                 left += t[i]
-        t[tip] = 0.0
         if good:
             n = tape.used[2]
             tape.codes[tape.used[0]] = RAY
@@ -735,40 +747,24 @@ def value_at(stack, cur, t, d, M):  # type: ignore[no-untyped-def]
 
 
 @compile_
-def star_split(side, ties, stack, tape, cur, found, A, mix):  # type: ignore[no-untyped-def]
-    """Split at a ray inside the cone, once all convex lines that cross the cone pass through it."""
-    d, D = side.frame.shape
-    hit = -1
-    for a in range(ties.ray.shape[0]):
-        through = True
-        for k in range(stack.n_P[cur]):
-            if ties.ray_P[a, stack.IP[cur, k]] == 0:
-                through = False
-                break
-        if not through or not coordinates(stack.G[cur], ties.ray[a], d, found, A):
-            continue
-        inside = True
-        for i in range(d):
-            if found[i] < -1e-11:
-                inside = False
-        if inside:
-            hit = a
-            break
-    if hit < 0:
-        return False
+def insert(stack, tape, cur, hit, e, found, mix, code, name, facet, d, D):  # type: ignore[no-untyped-def]
+    """A child for each generator of which e = sum found_i g_i has a part, with e in its place."""
     mask = 0
     for i in range(d):
         mix[i] = found[i] if found[i] > 1e-11 else 0.0
         if mix[i] > 0.0:
             mask |= 1 << i
     n = tape.used[2]
-    tape.codes[tape.used[0]] = STAR
+    tape.codes[tape.used[0]] = code
     tape.used[0] += 1
-    tape.data[n] = ties.ray_names[hit]
+    tape.data[n] = name
     tape.data[n + 1] = mask & 255
     tape.data[n + 2] = mask >> 8 & 255
     tape.data[n + 3] = mask >> 16
     tape.used[2] = n + 4
+    if code == FACE:
+        tape.data[n + 4] = facet
+        tape.used[2] = n + 5
     new_lin = 0.0
     new_low = 0.0
     for i in range(d):
@@ -799,11 +795,93 @@ def star_split(side, ties, stack, tape, cur, found, A, mix):  # type: ignore[no-
             stack.low[target], at, zero,
         )  # fmt: skip
         for j in range(d):
-            stack.G[target, at, j] = ties.ray[hit, j]
+            stack.G[target, at, j] = e[j]
         stack.size[target, at] = 1.0
         stack.ray[target, at] = hit
         stack.depth[target] += 1
     stack.counts[TOP] = level + 1
+
+
+@compile_
+def face_split(side, ties, stack, tape, cur, name, found, A, mix):  # type: ignore[no-untyped-def]
+    """Split at an end of the part of a plane that lies in the cone, if that end is no generator."""
+    d, D = side.frame.shape
+    if not coordinates(stack.G[cur], ties.across[name], d, found, A):
+        return False
+    slope = found.copy()
+    coordinates(stack.G[cur], ties.ray[name], d, found, A)
+    at = found.copy()
+    low = -1e3
+    high = 1e3
+    low_at = -1
+    high_at = -1
+    for i in range(d):
+        if abs(slope[i]) < 1e-11:
+            if at[i] < -1e-11:
+                return False
+        elif slope[i] > 0.0:
+            if -at[i] / slope[i] > low:
+                low = -at[i] / slope[i]
+                low_at = i
+        elif -at[i] / slope[i] < high:
+            high = -at[i] / slope[i]
+            high_at = i
+    if high - low < 1e-9 or low < ties.span[name, 0] or high > ties.span[name, 1]:
+        return False
+    e = np.empty(d)
+    for end in range(2):
+        s = high if end else low
+        size = np.sqrt(1.0 + s * s)
+        for l in range(d):
+            e[l] = (ties.ray[name, l] + s * ties.across[name, l]) / size
+        known = False
+        for i in range(d):
+            if stack.ray[cur, i] >= 0:
+                product = 0.0
+                for l in range(d):
+                    product += (e[l] - stack.G[cur, i, l]) ** 2
+                if product < 1e-18:
+                    known = True
+        if known:
+            continue
+        facet = high_at if end else low_at
+        for i in range(d):
+            found[i] = (at[i] + s * slope[i]) / size
+        found[facet] = 0.0
+        insert(stack, tape, cur, name, e, found, mix, FACE, ties.ray_names[name], facet, d, D)
+        return True
+    return False
+
+
+@compile_
+def star_split(side, ties, stack, tape, cur, found, A, mix):  # type: ignore[no-untyped-def]
+    """Split at a ray or plane inside the cone, once all convex lines that cross the cone pass through it."""
+    d, D = side.frame.shape
+    hit = -1
+    for a in range(ties.ray.shape[0]):
+        through = True
+        for k in range(stack.n_P[cur]):
+            if ties.ray_P[a, stack.IP[cur, k]] == 0:
+                through = False
+                break
+        if not through:
+            continue
+        if ties.span[a, 1] > ties.span[a, 0]:
+            if face_split(side, ties, stack, tape, cur, a, found, A, mix):
+                return True
+            continue
+        if not coordinates(stack.G[cur], ties.ray[a], d, found, A):
+            continue
+        inside = True
+        for i in range(d):
+            if found[i] < -1e-11:
+                inside = False
+        if inside:
+            hit = a
+            break
+    if hit < 0:
+        return False
+    insert(stack, tape, cur, hit, ties.ray[hit], found, mix, STAR, ties.ray_names[hit], 0, d, D)
     return True
 
 
@@ -857,9 +935,9 @@ def sign_split(side, stack, tape, cur, t, d):  # type: ignore[no-untyped-def]
 
 
 @compile_
-def choose_edge(stack, cur, M, t, tip, d):  # type: ignore[no-untyped-def]
-    """The edge to bisect: the most kink mass, weighted by where the bound is largest; away from a ray, the widest as
-    seen from the ray."""
+def choose_edge(stack, cur, M, off, t, tips, d):  # type: ignore[no-untyped-def]
+    """The edge to bisect: the most kink mass, weighted by where the bound is largest; away from tips, the widest as
+    seen from them."""
     best = -1.0
     first = 0
     second = 1
@@ -867,12 +945,10 @@ def choose_edge(stack, cur, M, t, tip, d):  # type: ignore[no-untyped-def]
     for pass_ in range(2):
         for i in range(d):
             for j in range(i + 1, d):
-                if tip >= 0:
-                    if tip in (i, j):
+                if tips > 0:
+                    if stack.ray[cur, i] >= 0 or stack.ray[cur, j] >= 0:
                         continue
-                    a = max(1.0 - M[i, tip] ** 2, 1e-30)
-                    b = max(1.0 - M[j, tip] ** 2, 1e-30)
-                    s = 1.0 - (M[i, j] - M[i, tip] * M[j, tip]) / np.sqrt(a * b)
+                    s = 1.0 - off[i, j] / np.sqrt(max(off[i, i], 1e-30) * max(off[j, j], 1e-30))
                 elif n == 0 or pass_ == 1:
                     s = 1.0 - M[i, j]
                 else:
@@ -888,7 +964,7 @@ def choose_edge(stack, cur, M, t, tip, d):  # type: ignore[no-untyped-def]
 
 
 @compile_
-def bisect(side, stack, tape, cur, first, second, tip, M, mix):  # type: ignore[no-untyped-def]
+def bisect(side, stack, tape, cur, first, second, tips, off, mix):  # type: ignore[no-untyped-def]
     """Replace one end of the edge, then the other, by m g_i + g_j with the m that balances their lengths."""
     d, D = side.frame.shape
     number = 0
@@ -897,9 +973,9 @@ def bisect(side, stack, tape, cur, first, second, tip, M, mix):  # type: ignore[
     number += second - first - 1
     a = stack.size[cur, first]
     b = stack.size[cur, second]
-    if tip >= 0:
-        a *= np.sqrt(max(1.0 - M[first, tip] ** 2, 1e-30))
-        b *= np.sqrt(max(1.0 - M[second, tip] ** 2, 1e-30))
+    if tips > 0:
+        a *= np.sqrt(max(off[first, first], 1e-30))
+        b *= np.sqrt(max(off[second, second], 1e-30))
     ratio = np.log2(a / b)
     best = 1e300
     byte = 0
@@ -981,6 +1057,8 @@ def walk(side, ties, stack, tape, budget, most_depth, delta, violation):  # type
     or VIOLATED (the value at `at` exceeds `violation`)."""
     d, D = side.frame.shape
     M = np.zeros((d, d))
+    off = np.zeros((d, d))
+    along = np.zeros((d, 2))
     f1 = np.empty(d)
     b = np.empty(d)
     best = np.empty(d)
@@ -1022,14 +1100,16 @@ def walk(side, ties, stack, tape, budget, most_depth, delta, violation):  # type
         stack.counts[NODES] += 1
         stack.counts[DEEPEST] = max(stack.counts[DEEPEST], stack.depth[cur])
         longest = 0
-        rays = 0
-        tip = -1
+        tips = 0
+        name = -1
+        mixed = False
         for i in range(d):
             f1[i] = stack.lin[cur, i] + positive_sum(stack.VP[cur, i], stack.n_P[cur])
             b[i] = f1[i] - stack.low[cur, i]
             if stack.ray[cur, i] >= 0:
-                rays += 1
-                tip = i
+                mixed |= tips > 0 and stack.ray[cur, i] != name
+                tips += 1
+                name = stack.ray[cur, i]
             else:
                 longest = max(longest, stack.bits[cur, i])
             for j in range(i, d):
@@ -1039,6 +1119,16 @@ def walk(side, ties, stack, tape, budget, most_depth, delta, violation):  # type
                 M[i, j] = s
                 M[j, i] = s
         stack.counts[LONGEST] = max(stack.counts[LONGEST], longest)
+        if tips > 0:
+            for i in range(d):
+                along[i, 0] = 0.0
+                along[i, 1] = 0.0
+                for l in range(d):
+                    along[i, 0] += ties.ray[name, l] * stack.G[cur, i, l]
+                    along[i, 1] += ties.across[name, l] * stack.G[cur, i, l]
+            for i in range(d):
+                for j in range(d):
+                    off[i, j] = M[i, j] - along[i, 0] * along[j, 0] - along[i, 1] * along[j, 1]
         hit = -1
         for a in range(ties.a.shape[0]):
             inside = True
@@ -1062,34 +1152,36 @@ def walk(side, ties, stack, tape, budget, most_depth, delta, violation):  # type
             continue
         for i in range(d):
             best[i] = 1.0
-        if rays == 1:
-            proved = star_leaf(side, ties, stack, tape, cur, tip, M, f1, star_room)
-        elif rays == 0:
-            proved = strict_leaf(side, stack, tape, cur, M, b, best, room, delta)
-        else:
+        if mixed:
             proved = False
+        elif tips > 0:
+            proved = star_leaf(side, ties, stack, tape, cur, name, M, off, f1, star_room)
+        else:
+            proved = strict_leaf(side, stack, tape, cur, M, b, best, room, delta)
         if proved:
             stack.counts[LEAVES] += 1
             stack.counts[TOP] -= 1
             continue
-        if rays == 0 and value_at(stack, cur, best, d, M) > violation:
+        if tips == 0 and value_at(stack, cur, best, d, M) > violation:
             for j in range(d):
                 s = 0.0
                 for i in range(d):
                     s += best[i] * stack.G[cur, i, j]
                 stack.at[j] = s
             return VIOLATED
-        if stack.depth[cur] >= most_depth or longest > MOST_BITS or rays > 1:
+        if stack.depth[cur] >= most_depth or longest > MOST_BITS or mixed:
             for j in range(d):
                 s = 0.0
                 for i in range(d):
                     s += best[i] * stack.G[cur, i, j]
                 stack.at[j] = s
             return STUCK
-        if rays == 0 and star_split(side, ties, stack, tape, cur, found, wide, mix):
+        if tips == 0 and star_split(side, ties, stack, tape, cur, found, wide, mix):
             continue
-        if rays == 0 and 0 < stack.n_P[cur] <= FEW and sign_split(side, stack, tape, cur, best, d):
+        if tips > 0 and face_split(side, ties, stack, tape, cur, name, found, wide, mix):
             continue
-        first, second = choose_edge(stack, cur, M, best, tip, d)
-        bisect(side, stack, tape, cur, first, second, tip, M, mix)
+        if tips == 0 and 0 < stack.n_P[cur] <= FEW and sign_split(side, stack, tape, cur, best, d):
+            continue
+        first, second = choose_edge(stack, cur, M, off, best, tips, d)
+        bisect(side, stack, tape, cur, first, second, tips, off, mix)
     return DONE if stack.counts[TOP] == 0 else GO_ON

@@ -28,7 +28,7 @@ from relu_cert.cover.lines import Weights, frame_of, lines_of, row_space, weight
 from relu_cert.cover.model import Cover, Limits, Moment, Row, Tell, Tie
 from relu_cert.cover.pool import Cluster, Pools, Processes, Serial
 from relu_cert.cover.refine import BITS, Data, Unrefined, data_of, refine
-from relu_cert.cover.ties import Untied, at_weights, longest_squared, near_direction, ties_at, value
+from relu_cert.cover.ties import Untied, at_weights, longest_squared, near_direction, pieces_near, ties_at, value
 from relu_cert.cover.train import Task, Trained, ascend, largest, train, weigh
 from relu_cert.exact import Matrix, Vector, scaled_rows, sqrt_upper
 from relu_cert.prove.lifts import orthogonal_part
@@ -40,6 +40,7 @@ MOST_TIES = 250
 LOOSE = (3, 5, 7, 9, 12, 15, 18, 21)  # theta times 1 - 2^-k: the steps of a proof without an exact finish
 TINY = Fraction(1, 10**40)  # a tie above lambda by more than this (relative) is a missing neuron
 FACES = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5)
+RADII = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 
 
 @dataclass(frozen=True)
@@ -263,10 +264,16 @@ def nearby(data: Data, weights: Weights, ties: Sequence[Tie], stuck: Stuck) -> l
             found = ties_at(data, weights, stuck.xi, u)
         except Untied:
             continue
-        new = [t for t in found if not any(o.xi == t.xi and o.side == t.side for o in ties)]
-        if new:
+        if new := _new(found, ties):
             return new
+    for radius in RADII:
+        if new := _new(pieces_near(data, weights, stuck.xi, stuck.u, radius), ties):
+            return new  # one that is above lambda is a neuron that is missing
     return None
+
+
+def _new(found: Sequence[Tie], ties: Sequence[Tie]) -> list[Tie]:
+    return [t for t in found if not any(o.xi == t.xi and o.side == t.side for o in ties)]
 
 
 def residual_of(Z: Matrix, y: Vector, neurons: Sequence[tuple[int, Vector]]) -> Vector:

@@ -1,8 +1,8 @@
 """From a float network to many digits: Newton's method on the faces of its neurons, gradients in exact integers.
 
 A neuron lies on the face of the lines that it vanishes on (its kinks). On given faces with given patterns the objective
-is smooth; its Hessian is taken in floats, its gradient exactly, so that each step gains the digits of a float. A kink
-whose multiplier leaves its bounds is released, a line that a neuron would cross becomes a kink.
+is smooth; its Hessian is taken in floats, its gradient exactly, so that each step gains the digits of a float. A line
+that a neuron meets on its way becomes a kink, kinks that hold it back from the way down are left.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import gcd, isqrt
+from itertools import pairwise
+from math import floor, gcd, inf, isqrt
 
 import numpy as np
-from flint import fmpz_mat
+from flint import fmpq_mat, fmpz_mat
 from scipy.optimize import lsq_linear
 
 from relu_cert.cover.engine import Floats
@@ -24,7 +25,12 @@ from relu_cert.exact import Matrix, Vector, scaled_rows
 
 BITS = 300
 TOLERANCES = (1e-8, 1e-7, 1e-6, 1e-9, 1e-5)
-ROUNDS = 16
+ROUNDS = 1000
+LONGEST = 0.9  # of a neuron, in one step
+NOTHING = 10**14
+DIGITS = 1e-40
+STATIONARY = 1e-11  # relative to lambda
+ZERO_BITS = 200  # heights below 2^-200 are 0: digits go on to 2^-300
 
 
 class Unrefined(Exception):
@@ -138,7 +144,7 @@ def proposed_face(data: Data, units: Floats, xi: int, v: Floats, tolerance: floa
 class _Newton:
     """The smooth problem on fixed faces."""
 
-    def __init__(self, data: Data, faces: Sequence[Face], bits: int) -> None:
+    def __init__(self, data: Data, faces: Sequence[Face], bits: int, at: Sequence[Row] | None = None) -> None:
         self.data, self.faces, self.bits = data, faces, bits
         self.Z = data.floats
         self.rows = np.array(data.N, dtype=object)
@@ -152,18 +158,20 @@ class _Newton:
         self.sizes = [[max(map(abs, b)) for b in basis] for basis in self.bases]
         self.frames = []
         self.weights = []
-        for face, basis, sizes in zip(faces, self.bases, self.sizes, strict=True):
+        for i, (face, basis, sizes) in enumerate(zip(faces, self.bases, self.sizes, strict=True)):
             B = np.array([[x / s for x in b] for b, s in zip(basis, sizes, strict=True)]).T
             q, r = np.linalg.qr(B)
             self.frames.append((B, q, r))
-            w = np.linalg.lstsq(B, face.v, rcond=None)[0]
-            self.weights.append([int(Fraction(float(x)) * (1 << bits)) // s for x, s in zip(w, sizes, strict=True)])
+            v = [int(Fraction(float(x)) * (1 << bits)) for x in face.v] if at is None else at[i]
+            exact = fmpz_mat([list(b) for b in basis])
+            w = fmpq_mat(exact * exact.transpose()).solve(fmpq_mat(exact * fmpz_mat([[x] for x in v])))
+            self.weights.append([int(x.p) // int(x.q) for x in w.entries()])
 
-    def vectors(self) -> list[Row]:
+    def vectors(self, weights: Sequence[Sequence[int]] | None = None) -> list[Row]:
         """The neurons, times 2^bits."""
         return [
             tuple(sum(w * b[l] for w, b in zip(ws, basis, strict=True)) for l in range(len(basis[0])))
-            for ws, basis in zip(self.weights, self.bases, strict=True)
+            for ws, basis in zip(self.weights if weights is None else weights, self.bases, strict=True)
         ]
 
     def residual(self, vectors: Sequence[Row]) -> np.ndarray:
@@ -174,43 +182,41 @@ class _Newton:
             r = r - face.xi * data.y_scale * np.where(on, self.rows @ np.array(v, dtype=object), 0)
         return r
 
-    def run(self, most: int = 60) -> float:
-        """Newton steps until the digits are used up; the last gradient, relatively to lambda."""
-        lam = float(self.data.lam)
+    @cached_property
+    def square(self) -> tuple[Floats, list[slice]]:
+        """The Hessian of the squared loss, and the places of the neurons in it."""
         J = np.hstack(
             [
                 f.xi * (on[:, None] * (self.Z @ q))
                 for f, on, (_, q, _) in zip(self.faces, self.on, self.frames, strict=True)
             ]
         )
-        at = np.cumsum([0, *(q.shape[1] for _, q, _ in self.frames)])
-        square = J.T @ J
-        last = np.inf
-        error = np.inf
-        for step in range(most):
-            vectors = self.vectors()
-            if not all(any(v) for v in vectors):
-                raise Unrefined("a neuron vanishes")
-            r = self.residual(vectors)
-            H, g = square.copy(), np.zeros(at[-1])
-            for i, (face, on, v) in enumerate(zip(self.faces, self.on, vectors, strict=True)):
-                part = slice(at[i], at[i + 1])
-                g[part] = self.gradient(i, face, on, v, r)
-                u = self.frames[i][1].T @ np.array([float(Fraction(x, 1 << self.bits)) for x in v])
-                size = float(np.linalg.norm(u))
-                H[part, part] += lam / size * (np.eye(len(u)) - np.outer(u, u) / size**2)
-            error = float(np.abs(g).max()) / lam
-            if error < 2.0 ** -(self.bits - 70) or (step > 4 and error > 0.5 * last):
-                break
-            last = error
-            p = -np.linalg.lstsq(H, g, rcond=1e-13)[0]
-            if not np.isfinite(p).all():
-                break
-            for i, (B, q, _) in enumerate(self.frames):
-                dw = np.linalg.lstsq(B, q @ p[at[i] : at[i + 1]], rcond=None)[0]
-                for j, x in enumerate(dw):
-                    self.weights[i][j] += int(Fraction(float(x)) * (1 << self.bits)) // self.sizes[i][j]
-        return error
+        ends = np.cumsum([0, *(q.shape[1] for _, q, _ in self.frames)])
+        return J.T @ J, [slice(a, b) for a, b in pairwise(ends)]
+
+    def step(self) -> tuple[float, list[list[int]]]:
+        """The gradient, relatively to lambda, and Newton's step, no longer than is safe."""
+        lam, one = float(self.data.lam), 1 << self.bits
+        vectors = self.vectors()
+        r = self.residual(vectors)
+        square, places = self.square
+        H, g = square.copy(), np.zeros(len(square))
+        sizes = []
+        for i, (face, on, v, part) in enumerate(zip(self.faces, self.on, vectors, places, strict=True)):
+            g[part] = self.gradient(i, face, on, v, r)
+            u = self.frames[i][1].T @ np.array([float(Fraction(x, one)) for x in v])
+            sizes.append(float(np.linalg.norm(u)))
+            H[part, part] += lam / sizes[-1] * (np.eye(len(u)) - np.outer(u, u) / sizes[-1] ** 2)
+        p = -np.linalg.lstsq(H, g, rcond=1e-13)[0]
+        if not np.isfinite(p).all():
+            raise Unrefined("Newton's method fails")
+        longest = max(float(np.linalg.norm(p[part])) / size for part, size in zip(places, sizes, strict=True))
+        p *= min(1.0, LONGEST / max(longest, 1e-300))
+        steps = []
+        for (B, q, _), part, lengths in zip(self.frames, places, self.sizes, strict=True):
+            dw = np.linalg.lstsq(B, q @ p[part], rcond=None)[0]
+            steps.append([int(Fraction(float(x)) * one) // s for x, s in zip(dw, lengths, strict=True)])
+        return float(np.abs(g).max()) / lam, steps
 
     def gradient(self, i: int, face: Face, on: np.ndarray, v: Row, r: np.ndarray) -> Floats:
         """The gradient of neuron i in the orthonormal coordinates of its face."""
@@ -238,29 +244,63 @@ def slopes(data: Data, xi: int, residual: Floats) -> tuple[Floats, Floats]:
     return right, left
 
 
-def released(data: Data, face: Face, v: Floats, residual: Floats) -> list[tuple[float, int, int]]:
-    """Kinks whose multipliers leave [0, 1]: by how much, the line, the side to which it is released."""
+def departure(data: Data, face: Face, v: Row, residual: Floats) -> Face:
+    """The face into which the objective falls most steeply from v, optimal on its own: the same one if there is none.
+
+    The subgradients at v are m = lambda v/|v| - sum over lines on of w p - sum over kinks of share w p, with shares in
+    [0, 1] of concave kinks, at least 1 or at most 0 of convex ones; -m of the shortest is the way down, and kinks whose
+    shares are at a bound there are left.
+    """
     if not face.kinks:
-        return []
+        return face
     right, left = slopes(data, face.xi, residual)
     P = np.array(data.lines.rows, dtype=np.float64)
-    sizes = np.linalg.norm(P, axis=1)
-    kinks = sorted(face.kinks)
     lam = float(data.lam)
+    kinks = np.array([c for c in sorted(face.kinks) if right[c] != left[c]], dtype=np.int64)
     slope = np.where(np.array(face.side) > 0, right, np.where(np.array(face.side) < 0, left, 0.0))
-    goal = lam * v / np.linalg.norm(v) - slope @ P - left[kinks] @ P[kinks]  # sum over kinks of s_c (right - left) p_c
+    size = isqrt(sum(x * x for x in v))
+    u = np.array([float(Fraction(x, size)) for x in v])
+    idle = sorted(face.kinks)
+    goal = u - (slope @ P + left[idle] @ P[idle]) / lam  # sum over kinks of share w p / lambda
     columns = ((right - left)[kinks, None] * P[kinks]).T / lam
-    if np.linalg.matrix_rank(P[kinks] / sizes[kinks, None], tol=1e-8) == len(kinks):
-        share = np.linalg.lstsq(columns, goal / lam, rcond=1e-12)[0]
-        return [
-            (float(max(s - 1.0, -s)), c, 1 if s > 1.0 else -1)
-            for s, c in zip(share, kinks, strict=True)
-            if s > 1.0 + 1e-12 or s < -1e-12
-        ]
-    found = lsq_linear(columns, goal / lam, (0.0, 1.0), tol=1e-15)
-    if float(np.abs(columns @ found.x - goal / lam).max()) <= 1e-9 or any(right[c] >= left[c] for c in kinks):
-        return []
-    return [(1.0, c, 1 if s > 0.5 else -1) for s, c in zip(found.x, kinks, strict=True) if min(s, 1.0 - s) < 1e-6]
+    lengths = np.linalg.norm(columns, axis=0)
+    convex = right[kinks] > left[kinks]
+    for side in (1, -1) if convex.any() else (1,):
+        lowest = np.where(convex, 1.0 if side > 0 else -np.inf, 0.0) * lengths
+        highest = np.where(convex, np.inf if side > 0 else 0.0, 1.0) * lengths
+        found = lsq_linear(columns / lengths, goal, (lowest, highest), "bvls", tol=1e-15, max_iter=1000)
+        if float(np.linalg.norm(columns / lengths @ found.x - goal)) > STATIONARY:
+            inside = frozenset(kinks[(found.x > lowest) & (found.x < highest)].tolist())
+            kept = closed(data, inside, face_basis(data, sorted(inside))) & face.kinks
+            towards = dict(zip(kinks.tolist(), np.where(found.x >= highest, 1, -1).tolist(), strict=True))
+            if convex.any():
+                towards |= dict.fromkeys(kinks[convex].tolist(), side)
+            if kept != face.kinks:
+                new = tuple(s if s or c in kept else towards.get(c, 1) for c, s in enumerate(face.side))
+                return Face(face.xi, kept, new, face.v)
+    return face
+
+
+def first_hit(
+    data: Data, faces: Sequence[Face], here: Sequence[Row], there: Sequence[Row], bits: int
+) -> tuple[Fraction, list[frozenset[int]]]:
+    """How far the neurons can go on the way from here to there before a line is met, and the lines met by each."""
+    rows = data.lines.matrix.astype(object)
+    small = 1 << bits - ZERO_BITS
+    part, hits = Fraction(1), [frozenset[int]()] * len(faces)
+    for i, (face, a, b) in enumerate(zip(faces, here, there, strict=True)):
+        side = np.array(face.side, dtype=object)
+        before, after = (side * (rows @ np.array(v, dtype=object)) for v in (a, b))
+        for c in np.flatnonzero(after < 0).tolist():
+            size = max(map(abs, data.lines.rows[c]))
+            if after[c] > -small * size:
+                continue
+            at = Fraction(max(int(before[c]), 0), max(int(before[c]), 0) - int(after[c]))
+            if at < part - Fraction(1, 1 << ZERO_BITS):
+                part, hits = at, [frozenset[int]()] * len(faces)
+            if at < part + Fraction(1, 1 << ZERO_BITS):
+                hits[i] |= {c}
+    return part, hits
 
 
 def refine(data: Data, xi: Sequence[float], V: Floats, bits: int = BITS) -> tuple[list[Exact], Row, float]:
@@ -277,61 +317,69 @@ def refine(data: Data, xi: Sequence[float], V: Floats, bits: int = BITS) -> tupl
 
 
 def _settled(data: Data, faces: list[Face], bits: int) -> tuple[list[Exact], Row, float]:
-    """Newton's method, releasing and adding kinks until everything fits."""
+    """An active set method: Newton's steps on the faces, each as far as the next line; there the line becomes a kink.
+    At the optimum on the faces, kinks are left along the steepest way down."""
     seen: set[tuple[tuple[int, frozenset[int], tuple[int, ...]], ...]] = set()
+    newton = _Newton(data, faces, bits)
+    newton = _Newton(data, [with_sides(data, *both) for both in zip(faces, newton.vectors(), strict=True)], bits)
+    last, stalled = inf, 0
     for _ in range(ROUNDS):
-        key = tuple((f.xi, f.kinks, f.side) for f in faces)
+        here = newton.vectors()
+        kept = _lasting(here)
+        if len(kept) < len(here):
+            newton = _Newton(data, [newton.faces[i] for i in kept], bits, [here[i] for i in kept])
+            last, stalled = inf, 0
+            continue
+        error, steps = newton.step()
+        stalled = stalled + 1 if error > 0.5 * last else 0
+        last = error
+        if error >= 2.0 ** -(bits - 70) and not (error < DIGITS and stalled > 2):
+            there = newton.vectors(
+                [[w + x for w, x in zip(*both, strict=True)] for both in zip(newton.weights, steps, strict=True)]
+            )
+            part, hits = first_hit(data, newton.faces, here, there, bits)
+            newton.weights = [
+                [w + floor(part * x) for w, x in zip(*both, strict=True)]
+                for both in zip(newton.weights, steps, strict=True)
+            ]
+            if any(hits):
+                faces = [_with_kinks(data, *both) for both in zip(newton.faces, hits, strict=True)]
+                newton = _Newton(data, faces, bits, newton.vectors())
+                last, stalled = inf, 0
+            continue
+        key = tuple((f.xi, f.kinks, f.side) for f in newton.faces)
         if key in seen:
             raise Unrefined("the faces of the neurons go round in a circle")
         seen.add(key)
-        newton = _Newton(data, faces, bits)
-        error = newton.run()
-        vectors = newton.vectors()
-        kept = [
-            f for f, v in zip(faces, vectors, strict=True) if sum(float(a) * b for a, b in zip(v, f.v, strict=True)) > 0
-        ]
-        if len(kept) < len(faces):  # what turns round wants weight 0
-            if not kept:
-                raise Unrefined("no neuron keeps its direction")
-            faces = kept
-            continue
-        r = newton.residual(vectors)
+        r = newton.residual(here)
         unit = data.scale * data.y_scale << bits
         residual = np.array([float(Fraction(int(x), unit)) for x in r])
-        changed, again = [], False
-        for face, v in zip(faces, vectors, strict=True):
-            new = _mended(data, face, v, residual, bits)
-            again |= new is not face
-            changed.append(new)
-        if not again:
-            if error > 1e-30:
-                raise Unrefined(f"Newton's method stops at {error:.0e}")
-            found = [Exact(f.xi, v, bits, f.kinks) for f, v in zip(faces, vectors, strict=True)]
+        left = [departure(data, face, v, residual) for face, v in zip(newton.faces, here, strict=True)]
+        if all(new is old for new, old in zip(left, newton.faces, strict=True)):
+            found = [Exact(f.xi, v, bits, f.kinks) for f, v in zip(newton.faces, here, strict=True)]
             return found, tuple(int(x) for x in r), error
-        faces = changed
+        newton = _Newton(data, left, bits, here)
+        last, stalled = inf, 0
     raise Unrefined("the faces of the neurons do not settle")
 
 
-def _mended(data: Data, face: Face, v: Row, residual: Floats, bits: int) -> Face:
-    """The face without the worst kink that is to be released, or with the lines that were crossed as kinks."""
+def _lasting(vectors: Sequence[Row]) -> list[int]:
+    """The neurons that have not shrunk to nothing."""
+    sizes = [max(map(abs, v)) for v in vectors]
+    return [i for i, size in enumerate(sizes) if size * NOTHING > max(sizes)]
+
+
+def with_sides(data: Data, face: Face, v: Row) -> Face:
+    """The face with the sides on which v lies exactly."""
     heights = data.lines.matrix.astype(object) @ np.array(v, dtype=object)
-    signs = [(h > 0) - (h < 0) for h in heights]
-    at = np.array([float(Fraction(x, 1 << bits)) for x in v])
-    crossed = [c for c, (s, side) in enumerate(zip(signs, face.side, strict=True)) if side and s != side]
-    if crossed:
-        kinks = face.kinks | frozenset(crossed)
-        basis = face_basis(data, sorted(kinks))
-        if basis:
-            kinks = closed(data, kinks, basis)
-            side = tuple(0 if c in kinks else s for c, s in enumerate(face.side))
-            return Face(face.xi, kinks, side, at)
-        side = tuple(s if c in crossed else old for c, (s, old) in enumerate(zip(signs, face.side, strict=True)))
-        return replace(face, side=side, v=at)
-    bad = released(data, face, at, residual)
-    if not bad:
+    side = tuple(0 if c in face.kinks else (1 if h > 0 else -1) for c, h in enumerate(heights))
+    return replace(face, side=side)
+
+
+def _with_kinks(data: Data, face: Face, lines: frozenset[int]) -> Face:
+    """The face inside the lines that were met."""
+    if not lines:
         return face
-    chosen = bad if bad[0][0] == 1.0 else [max(bad)]
-    sides = {c: side for _, c, side in chosen}
-    kinks = face.kinks - frozenset(sides)
-    side = tuple(sides.get(c, old) for c, old in enumerate(face.side))
-    return Face(face.xi, kinks, side, at)
+    kinks = face.kinks | lines
+    kinks = closed(data, kinks, face_basis(data, sorted(kinks)))
+    return replace(face, kinks=kinks, side=tuple(0 if c in kinks else s for c, s in enumerate(face.side)))

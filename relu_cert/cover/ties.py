@@ -28,6 +28,8 @@ SHARE_BITS = 240
 SHORT_BITS = 48
 FEW_SIDES = 2  # convex lines through a ray with which its pieces are told apart
 MOST_SIDES = 4
+MOST_STEPS = 300
+INSIDE = 0.999  # of the part of a plane on which the pattern stays the same
 
 
 class Untied(Exception):
@@ -80,9 +82,11 @@ def ties_at(data: Data, weights: Weights, xi: int, u: Row) -> list[Tie]:
     if len(basis) == 1 and len(convex) > FEW_SIDES:
         ray = basis[0] if sum(a * b for a, b in zip(basis[0], u, strict=True)) > 0 else tuple(-x for x in basis[0])
         return [Tie(xi, ray, side, None)]
-    if len(convex) > MOST_SIDES:
-        raise Untied("a tie lies on many convex lines, and its lines do not fix it")
     short = shortened(data, weights, u, side, kinks)
+    if len(basis) == 2 and len(convex) > MOST_SIDES:
+        return [Tie(xi, short, side, None)]
+    if len(convex) > MOST_SIDES:
+        raise Untied("a tie lies on many convex lines, and its lines fix neither a ray nor a plane")
     found = []
     for signs in product((1, -1), repeat=len(convex)):
         chosen = dict(zip(convex, signs, strict=True))
@@ -210,15 +214,29 @@ def exact_shares(data: Data, weights: Weights, tie: Tie) -> Tie:
 
 
 def longest_squared(data: Data, weights: Weights, tie: Tie) -> Fraction:
-    """|v|^2 of a neuron, kappa^2 of a ray."""
+    """|v|^2 of a neuron; of a ray or plane that of the gradient on it."""
     if tie.shares is None:
-        return value_squared(weights, tie.u)
+        return gradient_squared(data, weights, tie)
+    return piece_squared(weights, tie)
+
+
+def piece_squared(weights: Weights, tie: Tie) -> Fraction:
+    """|v|^2 of a tie with shares."""
     tight = tight_lines(weights, tie)
     side = [0 if c in tight else s for c, s in enumerate(tie.side)]
     v = [Fraction(x, weights.unit) for x in dual_vector(weights, side)]
-    for c, s in zip(tight, tie.shares, strict=True):
+    for c, s in zip(tight, tie.shares or (), strict=True):
         v = [x + s * Fraction(weights.w[c] * p, weights.unit) for x, p in zip(v, weights.lines.rows[c], strict=True)]
     return sum((x * x for x in v), Fraction(0))
+
+
+def gradient_squared(data: Data, weights: Weights, tie: Tie) -> Fraction:
+    """The square of the gradient on the face of the lines through u: of its projection on that face."""
+    kinks = [c for c, s in enumerate(tie.side) if s == 0]
+    B = fmpz_mat([list(b) for b in face_basis(data, kinks)])
+    right = fmpq_mat(B * fmpz_mat([[x] for x in dual_vector(weights, tie.side)]))
+    square = (right.transpose() * fmpq_mat(B * B.transpose()).solve(right)).entries()[0]
+    return Fraction(int(square.p), int(square.q)) / weights.unit**2
 
 
 def near_direction(data: Data, weights: Weights, u: Floats, tolerance: float) -> Row:
@@ -237,6 +255,94 @@ def near_direction(data: Data, weights: Weights, u: Floats, tolerance: float) ->
     return found
 
 
+def pieces_near(data: Data, weights: Weights, xi: int, u: Floats, radius: float) -> list[Tie]:
+    """The pieces around u, one for each side of the convex lines near it if they are few."""
+    at = float_lines(data.lines) @ u / np.linalg.norm(u)
+    convex = [c for c in np.flatnonzero(np.abs(at) < radius).tolist() if weights.w[c] > 0]
+    if len(convex) > MOST_SIDES:
+        convex = []  # only the sides on which u lies
+    found = []
+    for signs in product((1.0, -1.0), repeat=len(convex)):
+        here = at.copy()
+        here[convex] = np.array(signs) * np.abs(at[convex])
+        try:
+            found.append(_piece_near(data, weights, xi, here, radius))
+        except Untied:
+            continue
+    return found
+
+
+def _piece_near(data: Data, weights: Weights, xi: int, at: Floats, radius: float) -> Tie:
+    """The piece on the sides of the heights: v is the shortest vector that the shares of the lines near u allow, so
+    that the bound is the best on this side; |v| may be less than lambda."""
+    near = [c for c in np.flatnonzero(np.abs(at) < radius).tolist() if weights.w[c]]
+    side = [1 if h > 0 else -1 for h in at]
+    u, shares = shortest(weights, side, near)
+    signs = [(h > 0) - (h < 0) for h in heights(weights, u)]
+    if any(t and s != t for c, (s, t) in enumerate(zip(side, signs, strict=True)) if weights.w[c] and c not in shares):
+        raise Untied("the best direction of a piece lies outside of it")
+    tight = [c for c, t in enumerate(signs) if t == 0 and weights.w[c]]
+    if not any(u) or any(c not in shares for c in tight):
+        raise Untied("a piece reaches a line that is not near")
+    for c in tight:
+        if weights.w[c] > 0:
+            signs[c] = 1 if shares[c] >= 1 else -1
+    return Tie(xi, u, tuple(signs), tuple(Fraction(int(shares[c].p), int(shares[c].q)) for c in tight))
+
+
+def shortest(weights: Weights, side: Sequence[int], near: Sequence[int]) -> tuple[Row, dict[int, fmpq]]:
+    """min |c0 + sum over lines on of w p + sum over the lines near of share w p|, shares in [0, 1] of concave lines and
+    on their side of [0, 1] of convex ones, by an exact active set: a multiple of the vector, and the shares."""
+    rows, w = weights.lines.rows, weights.w
+    share = {c: fmpq(1 if side[c] > 0 else 0) for c in near}
+    low = {c: None if w[c] > 0 and side[c] < 0 else (1 if w[c] > 0 else 0) for c in near}
+    high = {c: None if w[c] > 0 and side[c] > 0 else (0 if w[c] > 0 else 1) for c in near}
+    base = dual_vector(weights, [0 if c in share else s for c, s in enumerate(side)])
+    row = {c: [w[c] * x for x in rows[c]] for c in near}
+    length = {c: sum(x * x for x in rows[c]) for c in near}
+    free: list[int] = []
+    for _ in range(MOST_STEPS):
+        fixed = list(base)
+        for c in near:
+            if c not in free and share[c]:
+                fixed = [x + int(share[c]) * y for x, y in zip(fixed, row[c], strict=True)]
+        goal = dict[int, fmpq]()
+        if free:
+            A = fmpz_mat([row[c] for c in free])
+            right = fmpq_mat(A * fmpz_mat([[-x] for x in fixed]))
+            goal = dict(zip(free, fmpq_mat(A * A.transpose()).solve(right).entries(), strict=True))
+        step, stop = fmpq(1), -1
+        for c, to in goal.items():
+            for bound in (low[c], high[c]):
+                if bound is not None and (to < bound if bound == low[c] else to > bound):
+                    part = (bound - share[c]) / (to - share[c])
+                    if part < step:
+                        step, stop, end = part, c, bound
+        for c, to in goal.items():
+            share[c] += step * (to - share[c])
+        if stop >= 0:
+            share[stop] = fmpq(end)
+            free.remove(stop)
+            continue
+        q = 1
+        for c in free:
+            q = q * int(share[c].q) // gcd(q, int(share[c].q))
+        v = [q * x for x in fixed]
+        for c in free:
+            v = [x + int(share[c] * q) * y for x, y in zip(v, row[c], strict=True)]
+        g = gcd(*v) or 1
+        v = [x // g for x in v]
+        worst, new = 0, -1
+        for c in near:
+            h = sum(a * b for a, b in zip(rows[c], v, strict=True))
+            if c not in free and (h < 0 if share[c] == 1 else h > 0) and h * h > worst * length[c]:
+                worst, new = h * h // length[c], c
+        if new < 0:
+            return tuple(v), share
+        free.append(new)
+    raise Untied("the shortest vector of a piece was not found")
+
+
 def projection(basis: Sequence[Row], v: Sequence[int]) -> Row:
     """The projection of v on the span of the basis, as integers."""
     B = fmpz_mat([list(b) for b in basis])
@@ -251,7 +357,31 @@ def projection(basis: Sequence[Row], v: Sequence[int]) -> Row:
     return tuple(x // g for x in numerators)
 
 
-def engine_ties(ties: Sequence[Tie], weights: Weights, side: Side, xi: int, doubts: Sequence[int]) -> EngineTies:
+def _plane(data: Data, weights: Weights, side: Side, tie: Tie) -> tuple[Floats, tuple[float, float], Floats]:
+    """The unit vector of a tie's plane that is orthogonal to u (0 for a ray), how far the pattern of u goes along it,
+    and the gradient on the ray or plane over lambda."""
+    frame = side.frame
+    u = frame @ unit(tie.u)
+    kinks = [c for c, s in enumerate(tie.side) if s == 0]
+    basis = [frame @ unit(b) for b in face_basis(data, kinks)]
+    v = side.c0 + side.P[[tie.side[c] > 0 for c in weights.convex]].sum(axis=0)
+    v = v - side.N[[tie.side[c] > 0 for c in weights.concave]].sum(axis=0)
+    if len(basis) != 2:
+        return np.zeros(len(u)), (0.0, 0.0), (v @ u) * u
+    parts = [b - (b @ u) * u for b in basis]
+    across = max(parts, key=lambda x: float(x @ x))
+    across = across / np.linalg.norm(across)
+    rows = float_lines(data.lines) @ frame.T
+    others = [c for c, s in enumerate(tie.side) if s and weights.w[c]]
+    at, slope = rows[others] @ u, rows[others] @ across
+    ends = -at[slope != 0.0] / slope[slope != 0.0]
+    low, high = max(ends[ends < 0], default=-2.0), min(ends[ends > 0], default=2.0)
+    return across, (INSIDE * float(low), INSIDE * float(high)), (v @ u) * u + (v @ across) * across
+
+
+def engine_ties(
+    data: Data, ties: Sequence[Tie], weights: Weights, side: Side, xi: int, doubts: Sequence[int]
+) -> EngineTies:
     """The ties of one sign for the engine."""
     d = len(side.frame)
     here = [(i, t) for i, t in enumerate(ties) if t.xi == xi]
@@ -263,6 +393,8 @@ def engine_ties(ties: Sequence[Tie], weights: Weights, side: Side, xi: int, doub
     on = sides[:, : len(convex)] > 0
     a = np.array([side.c0 + side.P[np.flatnonzero(s)].sum(axis=0) for s in on]).reshape(-1, d)
 
+    planes = [_plane(data, weights, side, tie) for _, tie in rays]
+
     def through(lines: list[int]) -> np.ndarray:
         found = [[t.side[c] == 0 for c in lines] for _, t in rays]
         return np.array(found, dtype=np.uint8).reshape(len(rays), len(lines))
@@ -272,6 +404,9 @@ def engine_ties(ties: Sequence[Tie], weights: Weights, side: Side, xi: int, doub
         side=sides,
         names=np.array([i for i, _ in pieces], dtype=np.int64),
         ray=np.ascontiguousarray(np.array([side.frame @ unit(t.u) for _, t in rays]).reshape(-1, d)),
+        across=np.ascontiguousarray(np.array([across for across, _, _ in planes]).reshape(-1, d)),
+        span=np.array([span for _, span, _ in planes]).reshape(-1, 2),
+        c=np.ascontiguousarray(np.array([c for _, _, c in planes]).reshape(-1, d)),
         ray_P=through(convex),
         ray_N=through(concave),
         ray_names=np.array([i for i, _ in rays], dtype=np.int64),

@@ -1,32 +1,30 @@
 """Breakpoints: where a neuron enters, leaves, or changes its face, each in an interval of proved ends.
 
-At both ends the optimal network is settled as at a single lambda, from points of many digits: which neurons are active
-is then decided, and it differs. So the change happens in between.
+A still piece across an event lies between two smooth ones. Their branches go on beyond the event, where a weight, a
+height, a multiplier or 1 - |v|^2 changes its sign; many digits of both branches on either side of that zero are points
+from which the pieces prove which neurons are active, on which faces. These differ, so the change happens in between.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from relu_cert.exact import Vector, norm_squared, sqrt_upper
 from relu_cert.path.bounds import Bounds, bounds
-from relu_cert.path.build import branch, build, events
-from relu_cert.path.ends import End, proved_end
-from relu_cert.path.model import Cover, Piece
-from relu_cert.path.tube import Refused
+from relu_cert.path.ends import End, face_values, proved_end
+from relu_cert.path.model import Cover
+from relu_cert.path.sharp import followed, within
 from relu_cert.problem.model import Problem
-from relu_cert.prove.candidates import Unsettled
-from relu_cert.prove.facts import Facts, LambdaMax
-from relu_cert.settle import Question, settle_ball
-from relu_cert.solve import FloatProblem, solve
+from relu_cert.prove.classes import column, to_vector
+from relu_cert.prove.facts import LambdaMax, NeuronClass
 
 WIDTH = Fraction(1, 10**12)  # relative width of an enclosure, at most
 FIRST = Fraction(1, 10**14)  # half width at which the search begins
 GROWTH = 7
-PARTS = tuple(Fraction(part) for part in ("1/2", "1/4", "3/4", "1/8", "7/8"))  # where a bisection may cut
-AWAY = Fraction(1, 10**6)
-FINE = Fraction(1, 10**28)  # relative gap of the points that settle the ends
+SECANTS = 12
+NEAR = Fraction(1, 2**70)  # a step of the secants, relative, after which nothing is gained
 
 Support = frozenset[tuple[int, str | None, int | None, tuple[int, ...]]]  # sign, pattern, block, kinks
 
@@ -36,7 +34,7 @@ class Breakpoint:
     """lo < lambda < hi for some change of the active neurons: `above` (larger lambda) and `below` are their numbers.
 
     `kind` is "enters" or "leaves" (as lambda falls) or "turns" (the same number; a face changes). `ends` are the proofs
-    at lo and hi on the ground of the pieces (None at hi: lambda_max); None if the pieces do not carry them.
+    at lo and hi on the ground of the pieces (None at hi: lambda_max).
     """
 
     lo: Fraction
@@ -44,42 +42,47 @@ class Breakpoint:
     kind: str
     above: int
     below: int
-    ends: tuple[End, End | None] | None = None
+    ends: tuple[End, End | None]
 
 
-def breakpoints(
-    problem: Problem, floats: FloatProblem, largest: LambdaMax, found: Cover
-) -> Iterator[Breakpoint | None]:
-    """For each still piece, from large lambda to small, the change in it, if there is one; None where its ends were not
-    settled."""
-    known: dict[int, Bounds] = {}
-    for still in (piece for piece in reversed(found.pieces) if len(piece.s) == 1 and piece.lifted is None):
-        setting = _Setting(problem, floats, largest, found, known)
-        eta = _event(problem, floats, still)
-        one = None if eta is None else _enclosed(setting, eta)
-        if one is not None and one.ends is not None:
-            yield one
+def breakpoints(problem: Problem, largest: LambdaMax, found: Cover) -> Iterator[Breakpoint | None]:
+    """For each still piece between smooth ones, from large lambda to small, the change in it, if there is one; None
+    where it was not enclosed."""
+    setting = _Setting(problem, largest, found, {})
+    plain = [i for i, piece in enumerate(found.pieces) if piece.lifted is None]
+    for i in reversed(plain):
+        still = found.pieces[i]
+        if len(still.s) > 1 or i - 1 not in plain:
             continue
-        other = _bisected(setting, still.lo, still.hi)
-        if other is not None or one is not None:
-            yield one or (None if isinstance(other, str) else other)
-
-
-def _event(problem: Problem, floats: FloatProblem, still: Piece) -> Fraction | None:
-    """The eta of the event in a still piece, in floats, from the branch on its left or on its right."""
-    for side in (-1, 1):
-        edge = still.center + side * still.half_width
-        h = 3 * still.half_width
-        try:
-            near = branch(floats, edge, h, None)
-            build(problem, floats, 1 / (edge + h), 1 / (edge - h), near)
-        except Refused as why:
-            inside = [tau for tau in events(why) if abs(edge + h * Fraction(tau) - still.center) <= still.half_width]
-            if inside:
-                return edge + h * Fraction(inside[0])
-        except Unsettled:
+        top = i + 1 == len(found.pieces) and setting.zero(still.hi)
+        if not top and i + 1 not in plain:
             continue
-    return None
+        below, above = setting.side(i - 1), None if top else setting.side(i + 1)
+        if below is None or (above is None and not top):
+            yield None
+        elif above is None or _support(below.active) != _support(above.active):
+            yield _enclosed(setting, i, below, above)
+
+
+@dataclass(frozen=True)
+class _Side:
+    """A smooth piece beside a still one: what it says at a lambda, and its active classes."""
+
+    known: Bounds
+
+    @property
+    def numbers(self) -> list[int]:
+        """The classes with weight."""
+        return [a for a, row in enumerate(self.known.piece.weights) if any(row)]
+
+    @property
+    def active(self) -> list[NeuronClass]:
+        """The same."""
+        return [self.known.piece.classes[a] for a in self.numbers]
+
+    def at(self, lam: Fraction) -> tuple[Vector, Vector] | None:
+        """s and the weights of the active classes on the branch, which may have ended before."""
+        return followed(self.known, lam)
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,6 @@ class _Setting:
     """The problem with its cover, and the bounds of the pieces that were met."""
 
     problem: Problem
-    floats: FloatProblem
     largest: LambdaMax
     cover: Cover
     known: dict[int, Bounds]
@@ -96,92 +98,106 @@ class _Setting:
         """Whether lambda >= lambda_max."""
         return lam * lam >= self.largest.squared
 
-    def support(self, lam: Fraction) -> Support | None:
-        """The active neurons at lambda; None if they are not settled."""
-        return frozenset() if self.zero(lam) else _active(_settled(self, lam, 1 + AWAY, 1 - AWAY))
+    def bounds(self, i: int) -> Bounds:
+        """What piece i says."""
+        if i not in self.known:
+            self.known[i] = bounds(self.problem, self.cover.pieces[i])
+        return self.known[i]
 
-    def end(self, facts: Facts) -> End | None:
-        """The end at the facts' lambda by a piece that has it, still pieces first."""
-        plain = [(i, piece) for i, piece in enumerate(self.cover.pieces) if piece.lifted is None]
-        have = [i for i, piece in plain if piece.lo <= facts.lam <= piece.hi]
-        for i in sorted(have, key=lambda i: len(self.cover.pieces[i].s)):
-            if i not in self.known:
-                self.known[i] = bounds(self.problem, self.cover.pieces[i])
-            end = proved_end(i, self.known[i], facts)
-            if end is not None:
-                return end
-        return None
+    def side(self, i: int) -> _Side | None:
+        """Piece i, if it is smooth."""
+        return _Side(self.bounds(i)) if len(self.cover.pieces[i].s) > 1 else None
 
 
-def _enclosed(setting: _Setting, eta: Fraction) -> Breakpoint | None:
-    """The narrowest interval whose ends are settled; if the pieces do not carry its ends, one that is not so narrow."""
-    lam, half = 1 / eta, FIRST
-    best: Breakpoint | None = None
-    while 2 * half <= WIDTH:
-        lo, hi = _short(lam * (1 - half)), _short(lam * (1 + half))
-        found = _between(setting, lo, hi)
-        best = best or found
-        if found is not None and found.ends is not None:
-            return found
-        half *= GROWTH
-    return best
+def _support(neurons: Sequence[NeuronClass]) -> Support:
+    return frozenset((one.sign, one.pattern, one.block, one.kinks) for one in neurons)
 
 
-def _bisected(setting: _Setting, lo: Fraction, hi: Fraction) -> Breakpoint | str | None:
-    """A change between lo and hi by bisection; None if both ends have the same neurons, a reason if they are not
-    settled."""
-    first, last = setting.support(lo), setting.support(hi)
-    if first is None or last is None:
-        return "an end is not settled"
-    if first == last:
-        return None
-    while hi - lo > WIDTH * lo:
-        tried = ((at, setting.support(at)) for at in (_short(lo + (hi - lo) * part) for part in PARTS))
-        at, found = next(((at, one) for at, one in tried if one is not None), (lo, None))
-        if found is None:
-            return "no point between is settled"
-        lo, hi = (at, hi) if found == first else (lo, at)
-    return _between(setting, lo, hi) or "the ends are not settled"
-
-
-def _between(setting: _Setting, lo: Fraction, hi: Fraction) -> Breakpoint | None:
-    """A change between lo and hi, if both ends are settled and differ."""
-    over = None if setting.zero(hi) else _settled(setting, hi, 1 + AWAY)
-    under = None if setting.zero(lo) else _settled(setting, lo, 1 - AWAY)
-    above: Support | None = frozenset() if setting.zero(hi) else _active(over)
-    below = _active(under)
-    if above is None or below is None or under is None or above == below:
-        return None
-    kind = "turns" if len(above) == len(below) else "enters" if len(above) < len(below) else "leaves"
-    low, high = setting.end(under), None if over is None else setting.end(over)
-    ends = (low, high) if low is not None and (high is not None or over is None) else None
-    return Breakpoint(lo, hi, kind, len(above), len(below), ends)
-
-
-def _settled(setting: _Setting, lam: Fraction, *away: Fraction) -> Facts | None:
-    """The facts at lambda, if they say which neurons are active.
-
-    Beside an event floats cannot tell the faces of both sides apart: they are read off a little further away.
-    """
-    question = Question(setting.problem, setting.floats, lam, setting.largest, FINE)
-    for at in (*(lam * factor for factor in away), lam):
-        facts = settle_ball(question, solve(setting.floats, float(at)))
-        if _active(facts) is not None:
-            return facts
+def _enclosed(setting: _Setting, i: int, below: _Side, above: _Side | None) -> Breakpoint | None:
+    """The narrowest interval around the event of piece i whose ends are proved."""
+    still = setting.cover.pieces[i]
+    ways = ((below, still.hi), (above, still.lo))
+    events = (lam for side, far in ways if side is not None for lam in _events(setting, i, side, far))
+    for lam in events if above is not None else (sqrt_upper(setting.largest.squared, 128),):
+        half = FIRST
+        while 2 * half <= WIDTH:
+            lo, hi = _short(lam * (1 - half)), _short(lam * (1 + half))
+            half *= GROWTH
+            low = _end(setting, i, below, lo)
+            if low is None:
+                continue
+            high = None if above is None else _end(setting, i, above, hi)
+            if high is not None or (above is None and setting.zero(hi)):
+                more, fewer = 0 if above is None else len(above.active), len(below.active)
+                kind = "turns" if more == fewer else "enters" if more < fewer else "leaves"
+                return Breakpoint(lo, hi, kind, more, fewer, (low, high))
     return None
 
 
-def _active(facts: Facts | None) -> Support | None:
-    found = None if facts is None else facts.optimal_set
-    if found is None or found.dimension or found.split:
+def _end(setting: _Setting, i: int, side: _Side, lam: Fraction) -> End | None:
+    """The point of the branch at lambda, proved by piece i, or by the side's own where lambda is in it."""
+    found = side.at(lam)
+    if found is None or any(x <= 0 for x in found[1]):
         return None
-    if any(abs(mass) <= found.mass_error for mass in found.masses):
+    piece = setting.cover.pieces[i]
+    if not piece.lo <= lam <= piece.hi:
         return None
-    return frozenset((one.sign, one.pattern, one.block, one.kinks) for one in found.classes)
+    s = within(setting.bounds(i), found[0])
+    return proved_end(i, setting.bounds(i), lam, s, side.active, found[1])
 
 
-def _short(lam: Fraction) -> Fraction:
-    """lambda to about sixty bits."""
+def _events(setting: _Setting, i: int, side: _Side, far: Fraction) -> Iterator[Fraction]:
+    """The lambdas at which a branch stops being optimal on its way through a still piece, in many digits."""
+    still = setting.cover.pieces[i]
+    near = still.lo if far == still.hi else still.hi
+    first, last = _signs(setting, i, side, near), _signs(setting, i, side, far)
+    if first is None or last is None:
+        return
+    for k, (a, b) in enumerate(zip(first, last, strict=True)):
+        if a > 0 >= b and (lam := _zero(setting, i, side, k, (near, a), (far, b))) is not None:
+            yield lam
+
+
+def _zero(
+    setting: _Setting, i: int, side: _Side, k: int, one: tuple[Fraction, Fraction], two: tuple[Fraction, Fraction]
+) -> Fraction | None:
+    """The zero of the k-th sign between two lambdas, by secants."""
+    still = setting.cover.pieces[i]
+    for _ in range(SECANTS):
+        (x, a), (z, b) = one, two
+        if a == b:
+            return None
+        lam = _short(z - b * (z - x) / (b - a), 120)
+        if not still.lo <= lam <= still.hi:
+            return None
+        if abs(lam - z) <= NEAR * z:
+            return lam
+        signs = _signs(setting, i, side, lam)
+        if signs is None:
+            return None
+        one, two = two, (lam, signs[k])
+    return None
+
+
+def _signs(setting: _Setting, i: int, side: _Side, lam: Fraction) -> list[Fraction] | None:
+    """What is positive where the branch of a side is optimal: weights, what faces need, and 1 - |v|^2 of the others."""
+    found = side.at(lam)
+    if found is None:
+        return None
+    s, alpha = found
+    known = setting.bounds(i)
+    active = _support(side.active)
+    rest = [
+        1 - norm_squared(to_vector(one.P * (one.X.transpose() * column(s))))
+        for neuron, one in zip(known.piece.classes, known.maps, strict=True)
+        if not _support([neuron]) <= active
+    ]
+    faces = [x for neuron in side.active for x in face_values(setting.problem, neuron, s)]
+    return [*alpha, *faces, *rest]
+
+
+def _short(lam: Fraction, bits: int = 60) -> Fraction:
+    """lambda to about so many bits."""
     exponent = lam.numerator.bit_length() - lam.denominator.bit_length()
-    unit = Fraction(2) ** (exponent - 60)
+    unit = Fraction(2) ** (exponent - bits)
     return round(lam / unit) * unit

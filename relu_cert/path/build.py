@@ -5,33 +5,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import lcm
 
 import numpy as np
+from flint import fmpq
 
 from relu_cert.exact import Matrix, Vector
 from relu_cert.path.branch import Branch, Point, roots_within, taylor
-from relu_cert.path.candidates import Candidate, candidates
-from relu_cert.path.model import Aside, Piece
-from relu_cert.path.sharpen import sharpened
-from relu_cert.path.tube import Refused, Tube, enclose, is_aside, require_faces, require_independence, side_by_side
+from relu_cert.path.candidates import candidates
+from relu_cert.path.model import Piece
+from relu_cert.path.polynomial import least, lowest
+from relu_cert.path.sharpen import Sharp, sharpened
+from relu_cert.path.tube import Refused, Tube, enclose, require_faces, require_independence, side_by_side
 from relu_cert.problem.model import Problem
 from relu_cert.prove.candidates import Unsettled
-from relu_cert.prove.classes import ClassMap, class_map
+from relu_cert.prove.classes import ClassMap, class_map, to_fmpq, to_fraction
 from relu_cert.prove.definite import floats as to_floats
-from relu_cert.prove.dual import dual_multipliers
 from relu_cert.prove.facts import Multipliers, NeuronClass, PieceMultipliers
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
-from relu_cert.prove.multipliers import Proposals
 from relu_cert.refine.faces import ExactFaces
-from relu_cert.solve import FloatProblem, Solution, multipliers, solve
+from relu_cert.solve import FloatProblem, Solution, solve
 from relu_cert.solve.model import Floats
 from relu_cert.solve.oracle import oracle_of
 from relu_cert.solve.solver import carry
 
 DEGREE = 5
-THOROUGH = 0.9  # pieces below this need no sharper multiplier
 FARTHEST, NEAR, TIED = 4.0, 0.05, 1e-9  # how far a branch is continued, and when it is believed to be the same
+SEEMS_ZERO = 1e-9  # by so little, relative, a weight may be negative: it is lifted
 MATCH = 1e-5  # a face is a class if their outputs agree so far; a wrong match costs a piece, never a verdict
 
 
@@ -80,30 +79,28 @@ def continued(floats: FloatProblem, near: Branch, eta: Fraction, h: Fraction, de
 
 @dataclass(frozen=True)
 class Start:
-    """What every piece begins with: s, the multipliers at s_0, a radius, and the neurons of the ball."""
+    """What every piece begins with: s, the multipliers at its ends, a radius, and the neurons around the chord."""
 
     s: tuple[Vector, ...]
     alpha: tuple[Vector, ...]
-    multipliers: Multipliers
+    multipliers: tuple[Multipliers, ...]
     radius: Fraction
-    found: list[Candidate]
-    out: PieceMultipliers
+    found: list[NeuronClass]
+    out: tuple[PieceMultipliers, ...]
     maps: list[ClassMap]
 
 
 def start(problem: Problem, floats: FloatProblem, near: Branch) -> Start:
     """The path of the branch, rounded, feasible up to what is judged later, and exactly orthogonal to the lift."""
+    falling = [row for row in near.series.alpha if lowest(row) < -SEEMS_ZERO * row[0]]
+    if falling:
+        signs = [[fmpq(*float(x).as_integer_ratio()) for x in row] for row in falling]
+        raise Refused("a neuron enters or leaves on the piece", signs)
     sharp = sharpened(problem, near, ExactFaces(problem))
-    s = sharp.s
-    at_s_0, longest_squared = dual_multipliers(
-        problem, s[0], lcm(*(x.denominator for x in s[0])), Fraction(1), _propose(floats, s[0])
-    )
-    if longest_squared > 1:
-        raise Unsettled("the middle of the piece is not dual feasible")
-    rho = _guess(s, near, sharp.excess)
-    found = candidates(problem, s[0], at_s_0, rho)
-    maps = [class_map(problem, one.neuron) for one in found.near]
-    return Start(s, sharp.alpha, found.multipliers, rho, found.near, found.out, maps)
+    rho = _guess(sharp, near)
+    found = candidates(problem, floats, sharp.s, rho)
+    maps = [class_map(problem, neuron) for neuron in found.near]
+    return Start(sharp.s, sharp.alpha, found.multipliers, rho, found.near, found.out, maps)
 
 
 def build(problem: Problem, floats: FloatProblem, lo: Fraction, hi: Fraction, near: Branch) -> Piece:
@@ -112,27 +109,17 @@ def build(problem: Problem, floats: FloatProblem, lo: Fraction, hi: Fraction, ne
     A branch of degree 0 gives a still piece.
     """
     begun = start(problem, floats, near)
-    s, rho, found = begun.s, begun.radius, begun.found
-    order = match(near, [output(one, s[0]) for one in begun.maps])
-    active = [one.neuron for a, one in enumerate(found) if a in order]
-    weights = [positive(begun.alpha[order[a]]) for a in range(len(found)) if a in order]
-    piece = Piece(lo, hi, s, tuple(active), (), tuple(weights), begun.multipliers, begun.out, (), rho)
-    tube = enclose(problem, piece, [begun.maps[a] for a in range(len(found)) if a in order])
-    classes = list(active)
-    aside: list[Aside | NeuronClass] = []
-    for one in (one for a, one in enumerate(found) if a not in order):
-        if all(is_aside(problem, part, s, rho, tube.R) for part in one.aside):
-            aside += one.aside
-        else:
-            classes.append(one.neuron)
-            weights.append((Fraction(0),) * len(s))
-    if len(classes) > problem.n or not distinct(classes):
+    outputs = [output(one, begun.s[0]) for one in begun.maps]
+    order = match(near, outputs)
+    zero = (Fraction(0),) * len(begun.s)
+    weights = tuple(positive(begun.alpha[order[a]]) if a in order else zero for a in range(len(begun.found)))
+    if len(weights) > problem.n or not distinct(begun.found):
         raise Refused("too many neurons can be active")
-    maps = [class_map(problem, neuron) for neuron in classes]
-    inverse = pseudoinverse([output(one, s[0]) for one in maps])
-    piece = replace(piece, classes=tuple(classes), aside=tuple(aside), weights=tuple(weights), inverse=inverse)
-    tube = judge(problem, piece, maps)
-    require_independence(problem, piece, maps, tube.R)
+    inverse = pseudoinverse(outputs)
+    parts = (begun.s, tuple(begun.found), weights, begun.multipliers, begun.out, inverse, begun.radius)
+    piece = Piece(lo, hi, *parts)
+    tube = judge(problem, piece, begun.maps)
+    require_independence(problem, piece, begun.maps, tube.R)
     return piece
 
 
@@ -162,28 +149,44 @@ def events(why: Refused) -> list[float]:
     return sorted(found, key=abs)
 
 
-def _propose(floats: FloatProblem, s_0: Vector) -> Proposals | None:
-    found = multipliers(floats, np.array([float(x) for x in s_0]), THOROUGH)
-    return {xi: found[xi] for xi in (1, -1)} if isinstance(found, dict) else None
-
-
 def positive(row: Sequence[Fraction] | Floats) -> Vector:
     """Coefficients of a weight, lifted a little where it would touch 0 by rounding."""
     exact = tuple(Fraction(x) for x in row)
-    lowest = exact[0] - sum((abs(x) for x in exact[1:]), Fraction(0))
-    lift = -lowest * 101 / 100 if -exact[0] / 10**9 <= lowest < 0 else Fraction(0)
+    low = to_fraction(least([to_fmpq(x) for x in exact]))
+    lift = -low * 101 / 100 if -exact[0] * Fraction(SEEMS_ZERO) <= low < 0 else Fraction(0)
     return (exact[0] + lift, *exact[1:])
 
 
-def _guess(s: Sequence[Vector], near: Branch, excess: float) -> Fraction:
-    """A radius that the tube will probably keep: what the path moves, and a little more than the root of the gap."""
-    S = np.array([[float(x) for x in row] for row in s])
-    length = float(np.linalg.norm(S[0]))
-    moved = length * float(near.h / near.eta) if len(s) == 1 else float(np.sqrt(np.abs(S[1:] @ S[1:].T).sum()))
-    gap = float(np.abs(near.series.alpha).sum()) * excess + (length * excess) ** 2
-    radius = 1.02 * moved + 3.0 * float(np.sqrt(gap)) + 1e-9 * length
+def _guess(sharp: Sharp, near: Branch) -> Fraction:
+    """A radius that the tube will probably keep: how far the path is from its chord, and a little more than R."""
+    S = np.array([[float(x) for x in row] for row in sharp.s]).T
+    alpha = np.array([[float(x) for x in row] for row in sharp.alpha]).reshape(len(sharp.alpha), S.shape[1])
+    length = float(np.linalg.norm(S[:, 0]))
+    if S.shape[1] == 1:
+        gap = float(np.abs(alpha).sum()) * sharp.excess + (length * sharp.excess) ** 2
+        radius = length * float(near.h / near.eta) + 3.0 * float(np.sqrt(gap))
+    else:
+        radius = float(np.linalg.norm(S[:, 2:], axis=0).sum()) + 1.1 * _rough_tube(near, S, alpha)
+    radius = 1.02 * radius + 1e-9 * length
     q = binary_grid([radius], 24)
     return from_grid(to_grid(radius, q) + 1, q)
+
+
+def _rough_tube(near: Branch, S: Floats, alpha: Floats) -> float:
+    """R in floats: the root of a bound of |E|^2 + sum alpha_a (1 - |v_a|^2)."""
+    n, size = S.shape
+    E, total = np.zeros((n, 2 * size - 1)), np.zeros(4 * size - 3)
+    E[:, :size] = -S
+    E[:, 0] += float(near.eta) * near.y
+    E[:, 1] += float(near.h) * near.y
+    for face, weight in zip(near.faces, alpha, strict=True):
+        V = face.B.T @ S
+        E -= np.array([np.convolve(row, weight) for row in face.B @ V])
+        room = -sum((np.convolve(row, row) for row in V), np.zeros(2 * size - 1))
+        room[0] += 1.0
+        total[: 3 * size - 2] += np.convolve(weight, room)
+    total += sum((np.convolve(row, row) for row in E), np.zeros(4 * size - 3))
+    return float(np.sqrt(max(-lowest(-total), 0.0)))
 
 
 def match(near: Branch, outputs: Sequence[Floats]) -> dict[int, int]:

@@ -1,13 +1,23 @@
-"""The neurons of a tube: every block is out over the ball, or its maximiser at the centre becomes a class."""
+"""The neurons of a tube: at both ends of a piece every block is out over a ball, or it has a class.
+
+What is out at s(-1) and at s(1), for all s within rho, is out within rho of the chord between them: the largest
+xi s.(Zu)_+ over a piece is convex in s.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+
 from relu_cert.exact import Vector, dot, norm_squared
-from relu_cert.path.model import Aside
-from relu_cert.problem.model import Network, Problem
+from relu_cert.path.model import path_ends
+from relu_cert.path.polynomial import least, square
+from relu_cert.path.tube import Refused, side_by_side
+from relu_cert.problem.hyperplanes import parallel_classes
+from relu_cert.problem.model import Block, Network, Problem
 from relu_cert.prove.candidates import (
     as_multiplier,
     fine_pieces,
@@ -17,104 +27,181 @@ from relu_cert.prove.candidates import (
     piece_lengths,
     solve_piece,
 )
-from relu_cert.prove.classes import spans
+from relu_cert.prove.classes import class_map, spans
 from relu_cert.prove.faces import exact_face
 from relu_cert.prove.facts import BlockMultipliers, Multipliers, NeuronClass, PieceMultiplier, PieceMultipliers, Sign
 from relu_cert.prove.multipliers import gated_lengths_squared, project
-from relu_cert.prove.pieces import Bits, bit_string
-from relu_cert.prove.projection import Shortest
+from relu_cert.prove.pieces import Bits, bit_string, box
+from relu_cert.prove.projection import shortest
+from relu_cert.solve import FloatProblem, multipliers
+from relu_cert.solve.model import PieceMultipliers as Proposed
 
-ONE = Fraction(1)
+ZERO, ONE = Fraction(0), Fraction(1)
+THOROUGH = 0.9  # pieces below this need no sharper multiplier
 NOTHING = PieceMultipliers((), ())
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A neuron that is not out over the ball, and the fine pieces (ReLU; one block otherwise) that it belongs to."""
-
-    neuron: NeuronClass
-    aside: tuple[Aside | NeuronClass, ...]
+SURELY = 1e-9  # what floats need to tell two lengths apart, here
 
 
 @dataclass(frozen=True)
 class Found:
-    """The candidates, the multipliers at s_0 that show the other blocks to be out, and those of fine pieces."""
+    """The classes, the multipliers at the ends that show the other blocks to be out, and those of fine pieces."""
 
-    near: list[Candidate]
-    multipliers: Multipliers
-    out: PieceMultipliers = NOTHING
+    near: list[NeuronClass]
+    multipliers: tuple[Multipliers, ...]
+    out: tuple[PieceMultipliers, ...]
 
 
-def candidates(problem: Problem, s_0: Vector, multipliers: Multipliers, rho: Fraction) -> Found:
-    """The classes over the ball |s - s_0| <= rho for lambda = 1, with the faces that they have at s_0."""
+@dataclass(frozen=True)
+class _OneSign:
+    """The same for the pieces of one sign."""
+
+    classes: list[NeuronClass]
+    multipliers: list[tuple[PieceMultiplier, ...]]
+    out: list[tuple[PieceMultiplier, ...]]
+
+
+def candidates(problem: Problem, floats: FloatProblem, s: Sequence[Vector], rho: Fraction) -> Found:
+    """The classes within rho of the ends for lambda = 1, with the faces that they have at s_0."""
+    s_0, ends = s[0], path_ends(s)
     if problem.network is None:
-        return _direct(problem, s_0, multipliers, rho)
+        return _direct(problem, s_0, ends, rho)
     if problem.model == "gated":
         limit = out_threshold_squared(ONE, frobenius_squared(problem.network.Z), rho**2)
-        lengths = gated_lengths_squared(problem.network.Z, problem.network.patterns, s_0)
         patterns = problem.network.patterns
-        near = [b for b, length in enumerate(lengths) if length >= limit]
-        return Found([_alone(NeuronClass(pattern=bit_string(patterns.pattern(b)))) for b in near], multipliers)
-    if not isinstance(multipliers, PieceMultipliers):
-        raise ValueError("a ReLU problem has multipliers for its pieces")
-    plus = _relu(problem.network, 1, multipliers.plus, s_0, rho)
-    minus = _relu(problem.network, -1, multipliers.minus, tuple(-x for x in s_0), rho)
-    return Found([*plus[0], *minus[0]], multipliers, PieceMultipliers(tuple(plus[1]), tuple(minus[1])))
+        lengths = [gated_lengths_squared(problem.network.Z, patterns, end) for end in ends]
+        near = [b for b, both in enumerate(zip(*lengths, strict=True)) if max(both) >= limit]
+        classes = [NeuronClass(pattern=bit_string(patterns.pattern(b))) for b in near]
+        return Found(classes, (None,) * len(ends), (NOTHING,) * len(ends))
+    proposals = [_proposed(floats, end) for end in ends]
+    for xi in (1, -1):
+        _require_no_entry(problem, xi, s, [proposal[xi] for proposal in proposals])
+    plus, minus = (_relu(problem.network, xi, s_0, ends, [one[xi] for one in proposals], rho) for xi in (1, -1))
+    known = tuple(PieceMultipliers(*both) for both in zip(plus.multipliers, minus.multipliers, strict=True))
+    outs = tuple(PieceMultipliers(*both) for both in zip(plus.out, minus.out, strict=True))
+    return Found([*plus.classes, *minus.classes], known, outs)
 
 
-def _direct(problem: Problem, s_0: Vector, known: Multipliers, rho: Fraction) -> Found:
+def _proposed(floats: FloatProblem, end: Vector) -> dict[int, Proposed]:
+    """Float multipliers at an end, for both signs."""
+    found = multipliers(floats, np.array([float(x) for x in end]), THOROUGH)
+    if not isinstance(found, dict):
+        raise ValueError("a ReLU problem has pieces")
+    return found
+
+
+def _require_no_entry(problem: Problem, xi: Sign, s: Sequence[Vector], proposals: Sequence[Proposed]) -> None:
+    """Refused where floats see a neuron with |v| > 1 at an end, and exact arithmetic on the way there: it enters."""
+    Z = problem.network.Z if problem.network is not None else ()
+    t = tuple(xi * x for x in s[0])
+    signs = []
+    for proposal in proposals:
+        for i in np.nonzero(proposal.norm > 1.0 + SURELY)[0].tolist():
+            best = shortest(
+                Z, box(t, proposal.base[i]), [t_k if on else ZERO for t_k, on in zip(t, proposal.base[i], strict=True)]
+            )
+            one = class_map(problem, exact_face(Z, xi, t, best))
+            room = [-x for x in square(one.P * (one.X.transpose() * side_by_side(s)))]
+            room[0] += 1
+            if least(room) < 0:
+                signs.append(room)
+    if signs:
+        raise Refused("a neuron enters or leaves on the piece", signs)
+
+
+def _direct(problem: Problem, s_0: Vector, ends: Sequence[Vector], rho: Fraction) -> Found:
     """A block with a cone that only its projection shows to be out gets the multiplier of that projection."""
-    if not isinstance(known, BlockMultipliers):
-        raise ValueError("a direct problem has multipliers for its blocks")
-    found, written = [], list(known.rho)
+    written: list[list[Vector | None]] = [[None] * len(problem.blocks) for _ in ends]
+    found = []
     for b, block in enumerate(problem.blocks):
-        c = tuple(dot(column, s_0) for column in zip(*block.X, strict=True))
         limit = out_threshold_squared(ONE, frobenius_squared(block.X), rho**2)
-        if norm_squared(c) < limit:
-            continue
-        if block.K is None:
-            found.append(_alone(NeuronClass(block=b)))
-            continue
-        multipliers, v = project(c, block.K)
-        written[b] = multipliers
-        if norm_squared(v) < limit:
-            continue
-        columns = list(zip(*block.K, strict=True))
-        kinks = tuple(j for j, k in enumerate(columns) if any(k) and dot(k, v) == 0)
-        basis = tuple(j for j in kinks if multipliers[j] > 0)
-        chosen = [columns[j] for j in basis]
-        idle = tuple(j for j in kinks if j not in basis and not spans(chosen, [columns[j]]))
-        fixed = tuple(multipliers[j] for j in kinks if j not in basis and j not in idle)
-        found.append(_alone(NeuronClass(block=b, kinks=kinks, basis=basis, idle=idle, fixed=fixed)))
-    return Found(found, BlockMultipliers(tuple(written)))
+        near = False
+        for end, shown in zip(ends, written, strict=True):
+            c = tuple(dot(column, end) for column in zip(*block.X, strict=True))
+            if norm_squared(c) < limit:
+                continue
+            if block.K is None:
+                near = True
+                continue
+            shown[b], v = project(c, block.K)
+            near = near or norm_squared(v) >= limit
+        if near:
+            found.append(_face(b, block, s_0))
+    exact = tuple(BlockMultipliers(tuple(one)) for one in written)
+    return Found(found, exact, (NOTHING,) * len(ends))
+
+
+def _face(b: int, block: Block, s_0: Vector) -> NeuronClass:
+    """The class of a block with the face that it has at s_0."""
+    if block.K is None:
+        return NeuronClass(block=b)
+    multipliers, v = project(tuple(dot(column, s_0) for column in zip(*block.X, strict=True)), block.K)
+    columns = list(zip(*block.K, strict=True))
+    kinks = tuple(j for j, k in enumerate(columns) if any(k) and dot(k, v) == 0)
+    basis = tuple(j for j in kinks if multipliers[j] > 0)
+    chosen = [columns[j] for j in basis]
+    idle = tuple(j for j in kinks if j not in basis and not spans(chosen, [columns[j]]))
+    fixed = tuple(multipliers[j] for j in kinks if j not in basis and j not in idle)
+    return NeuronClass(block=b, kinks=kinks, basis=basis, idle=idle, fixed=fixed)
+
+
+def fine(s: Sequence[Vector], xi: int, rho: Fraction) -> Bits:
+    """P', the rows whose t_k is not certainly negative within rho of the chord between these points."""
+    found: Bits = np.any([fine_rows(tuple(xi * x for x in end), rho**2) for end in s], axis=0)
+    return found
 
 
 def _relu(
-    network: Network, xi: Sign, pieces: tuple[PieceMultiplier, ...], t: Vector, rho: Fraction
-) -> tuple[list[Candidate], list[PieceMultiplier]]:
-    limit = out_threshold_squared(ONE, frobenius_squared(network.Z), rho**2)
-    lengths = piece_lengths(network.Z, t, pieces)
-    near = [piece for piece, length in zip(pieces, lengths, strict=True) if length >= limit]
-    fine = fine_rows(t, rho**2)
-    found: dict[tuple[str | None, tuple[int, ...]], Candidate] = {}
-    out: list[PieceMultiplier] = []
-    for base in fine_pieces(network, t, fine, near):
-        best = solve_piece(network.Z, t, base, fine)
-        if norm_squared(best.v) < limit:
-            out.append(as_multiplier(t, base, best))
-            continue
-        neuron = exact_face(network.Z, xi, t, best)
-        side = _aside(xi, t, base, fine, best)
-        known = found.get((neuron.pattern, neuron.kinks))
-        found[neuron.pattern, neuron.kinks] = Candidate(neuron, (*(known.aside if known else ()), side))
-    return list(found.values()), out
+    network: Network, xi: Sign, s_0: Vector, ends: Sequence[Vector], proposals: Sequence[Proposed], rho: Fraction
+) -> _OneSign:
+    Z = network.Z
+    limit = out_threshold_squared(ONE, frobenius_squared(Z), rho**2)
+    rows = fine(ends, xi, rho)
+    bases: dict[bytes, list[bool]] = {}
+    multipliers: list[tuple[PieceMultiplier, ...]] = []
+    outs: list[list[PieceMultiplier]] = []
+    for end, proposal in zip(ends, proposals, strict=True):
+        t = end if xi > 0 else tuple(-x for x in end)
+        pieces = _pieces(t, proposal)
+        multipliers.append(pieces)
+        close = tuple(pieces[i] for i in np.nonzero(proposal.norm >= float(limit) ** 0.5 - SURELY)[0].tolist())
+        near = [piece for piece, length in zip(close, piece_lengths(Z, t, close), strict=True) if length >= limit]
+        outs.append([])
+        for base in fine_pieces(network, t, rows, near):
+            best = solve_piece(Z, t, base, rows)
+            if norm_squared(best.v) < limit:
+                outs[-1].append(as_multiplier(t, base, best))
+            else:
+                bases.setdefault((np.array(base) & rows).tobytes(), base)
+    t = s_0 if xi > 0 else tuple(-x for x in s_0)
+    faces = [exact_face(Z, xi, t, solve_piece(Z, t, base, rows)) for base in bases.values()]
+    classes = list({(one.pattern, one.kinks): one for one in faces}.values())
+    regions = [_region(network, one, rows) for one in classes]
+    kept = [
+        tuple(one for one in out if not any(all(one.base[k] == on for k, on in region) for region in regions))
+        for out in outs
+    ]
+    return _OneSign(classes, multipliers, kept)
 
 
-def _aside(xi: Sign, t: Vector, base: list[bool], fine: Bits, best: Shortest) -> Aside:
-    """The multiplier of a fine piece as a rule: which rows are free, and where the others rest."""
-    on = [b if fixed else m == t_k for b, fixed, m, t_k in zip(base, fine, best.m, t, strict=True)]
-    return Aside(xi, bit_string(on), tuple(sorted(best.free)))
+def _pieces(t: Vector, proposal: Proposed) -> tuple[PieceMultiplier, ...]:
+    """A multiplier for every piece: the float one, moved into its box."""
+    start = np.where(proposal.base, np.array([float(x) for x in t]), 0.0)
+    changed: list[list[tuple[int, Fraction]]] = [[] for _ in start]
+    for i, k in np.argwhere(proposal.m != start).tolist():
+        low = None if t[k] > 0 and not proposal.base[i, k] else t[k]
+        high = None if t[k] > 0 and proposal.base[i, k] else ZERO
+        m_k = Fraction(float(proposal.m[i, k]))
+        m_k = m_k if low is None else max(m_k, low)
+        changed[i].append((k, m_k if high is None else min(m_k, high)))
+    return tuple(
+        PieceMultiplier(bit_string(on), tuple(k for k, _ in pairs), tuple(m_k for _, m_k in pairs))
+        for on, pairs in zip(proposal.base, changed, strict=True)
+    )
 
 
-def _alone(neuron: NeuronClass) -> Candidate:
-    return Candidate(neuron, (neuron,))
+def _region(network: Network, neuron: NeuronClass, rows: Bits) -> list[tuple[int, str]]:
+    """The rows of P' on which the class fixes the sign, with that sign."""
+    planes = parallel_classes(network.Z)
+    zeros = {k for c in neuron.kinks for k in planes[c]}
+    on = neuron.pattern or ""
+    return [(k, on[k]) for k, z in enumerate(network.Z) if rows[k] and any(z) and k not in zeros]

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from math import log
 
 from relu_cert.exact import Matrix, sqrt_upper
 from relu_cert.path.branch import Branch, Point
@@ -25,7 +26,7 @@ from relu_cert.prove.facts import LambdaMax
 from relu_cert.prove.lifts import independent, orthogonal_rows
 from relu_cert.solve import FloatProblem, Solution
 
-CHUNK = Fraction(1, 8)  # the relative width at which the search begins
+CHUNK = Fraction(1, 4)  # the relative width at which the search begins
 STILL = tuple(Fraction(1, 2**k) for k in (12, 18, 24, 32))  # half widths of still pieces, relative
 ONSET = tuple(Fraction(1, 2**k) for k in (10, 12, 13, 14, 15, 16, 18, 20, 24, 32))  # the same for onsets
 POINT = Fraction(1, 2**44)  # the half width of a still piece that stands for a point
@@ -89,7 +90,7 @@ class _Search:
         left, end = self.etas
         begin, width = left, CHUNK
         while left < end:
-            self.told(round(TOLD * (left - begin) / (end - begin)), TOLD)
+            self.told(round(TOLD * log(left / begin) / log(end / begin)), TOLD)
             right = min(end, _short(left * (1 + width)))
             count = len(self.pieces)
             self.settle(left, right)

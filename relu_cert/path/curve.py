@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil, log
 
 import numpy as np
 
@@ -17,7 +18,8 @@ from relu_cert.path.sharp import sharpened
 from relu_cert.problem.model import Problem
 from relu_cert.prove.classes import column, to_vector
 
-TAUS = (Fraction(1), Fraction(1, 2), Fraction(0), Fraction(-1, 2), Fraction(-1))  # tau; lambda ascends
+INSIDE = Fraction(1, 1024)  # of the way to the middle of a piece
+DENSE = 40  # samples for each factor of e between the ends of a piece
 BITS = 100  # of the bounds on the objective
 
 
@@ -69,12 +71,10 @@ class Curve:
 def curve(problem: Problem, found: Cover, enclosed: Sequence[Breakpoint]) -> Curve:
     """The curve of a cover; breakpoints and samples that the pieces do not carry are left out, and so are breakpoints
     that overlap others."""
-    branches = []
-    for i, piece in _smooth(found):
-        active = bounds(problem, piece).active()
-        if active is not None:
-            branches.append(Constant(i, active))
-    every = tuple(samples(problem, found))
+    known = {i: bounds(problem, piece) for i, piece in _smooth(found)}
+    active = ((i, one.active()) for i, one in known.items())
+    branches = [Constant(i, numbers) for i, numbers in active if numbers is not None]
+    every = tuple(_samples(known))
     proved = tuple(sample for sample in every if sample.radius is not None)
     return Curve(_apart(enclosed), tuple(branches), proved, every)
 
@@ -82,29 +82,48 @@ def curve(problem: Problem, found: Cover, enclosed: Sequence[Breakpoint]) -> Cur
 def _apart(enclosed: Sequence[Breakpoint]) -> tuple[Breakpoint, ...]:
     """The proved ones, from large lambda to small; of those that overlap, which may hold the same change, the first."""
     kept: list[Breakpoint] = []
-    for one in sorted((one for one in enclosed if one.ends is not None), key=lambda one: -one.hi):
+    for one in sorted(enclosed, key=lambda one: -one.hi):
         if not kept or one.hi <= kept[-1].lo:
             kept.append(one)
     return tuple(kept)
 
 
 def samples(problem: Problem, found: Cover) -> list[Sample]:
-    """Samples of all smooth pieces that are not lifted, lambda ascending."""
-    return [sample for i, piece in _smooth(found) for sample in _of(problem, piece, i)]
+    """Samples of all smooth pieces that are not lifted, lambda ascending, each lambda once."""
+    return _samples({i: bounds(problem, piece) for i, piece in _smooth(found)})
+
+
+def _samples(known: dict[int, Bounds]) -> list[Sample]:
+    result: list[Sample] = []
+    for i, one in known.items():
+        for lam in _lambdas(one.piece):
+            if not result or lam > result[-1].lam:
+                result.append(_beside(one, i, lam))
+    return result
+
+
+def _beside(known: Bounds, number: int, lam: Fraction) -> Sample:
+    """The sample at lambda, or a little inside the piece where only that is proved: at an event weights are 0."""
+    found = _at(known, number, lam)
+    if found.radius is not None:
+        return found
+    inside = _at(known, number, lam + ((known.piece.lo + known.piece.hi) / 2 - lam) * INSIDE)
+    return found if inside.radius is None else inside
 
 
 def _smooth(found: Cover) -> list[tuple[int, Piece]]:
     return [(i, piece) for i, piece in enumerate(found.pieces) if len(piece.s) > 1 and piece.lifted is None]
 
 
-def _of(problem: Problem, piece: Piece, number: int) -> list[Sample]:
-    """The value of s for lambda is lambda^2 (eta y.s - |s|^2/2), at most lambda^2 R^2/2 below p*."""
-    known = bounds(problem, piece)
-    return [_at(known, number, 1 / (piece.center + piece.half_width * tau)) for tau in TAUS]
+def _lambdas(piece: Piece) -> list[Fraction]:
+    """The ends of a piece and, if it is wide, lambdas between them."""
+    parts = ceil(DENSE * log(piece.hi / piece.lo))
+    return [1 / (1 / piece.lo - 2 * piece.half_width * Fraction(k, parts)) for k in range(parts + 1)]
 
 
 def _at(known: Bounds, number: int, lam: Fraction) -> Sample:
-    """The sharp point, if it is proved; else that of the piece."""
+    """The sharp point, if it is proved; else that of the piece. The value of s for lambda is
+    lambda^2 (eta y.s - |s|^2/2), at most lambda^2 R^2/2 below p*."""
     sharp = sharpened(known, lam)
     if sharp is not None:
         end = End(number, *sharp, known.piece.classes)

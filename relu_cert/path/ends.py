@@ -13,15 +13,16 @@ from fractions import Fraction
 
 from relu_cert.exact import Vector, norm_squared, sqrt_upper
 from relu_cert.path.bounds import Bounds, missing
+from relu_cert.path.candidates import fine
 from relu_cert.path.tube import _direct_values as direct_values
 from relu_cert.path.tube import _relu_values as relu_values
 from relu_cert.path.tube import side_by_side
 from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.problem.model import Problem
-from relu_cert.prove.candidates import fine_rows, solve_piece
+from relu_cert.prove.candidates import solve_piece
 from relu_cert.prove.classes import Ball, class_map, column, is_stable, to_vector
 from relu_cert.prove.faces import exact_face
-from relu_cert.prove.facts import Facts, NeuronClass
+from relu_cert.prove.facts import NeuronClass
 
 
 @dataclass(frozen=True)
@@ -34,17 +35,15 @@ class End:
     classes: tuple[NeuronClass, ...]
 
 
-def proved_end(number: int, piece: Bounds, facts: Facts) -> End | None:
-    """The end at the facts' lambda, which lies in the piece; None if it is not proved."""
-    found = facts.optimal_set
-    if found is None:
-        return None
-    problem, lam = facts.problem, facts.lam
-    s = tuple(x / lam for x in facts.dual.theta)
-    matched = _matched(problem, piece, s, found.classes)
+def proved_end(
+    number: int, piece: Bounds, lam: Fraction, s: Vector, active: Sequence[NeuronClass], masses: Vector
+) -> End | None:
+    """The end at a lambda of the piece, from a point and its active neurons; None if it is not proved."""
+    problem = piece.problem
+    matched = _matched(problem, piece, s, active)
     if matched is None:
         return None
-    weights = tuple(Fraction(0) if a is None else found.masses[a] for _, a in matched)
+    weights = tuple(Fraction(0) if a is None else masses[a] for _, a in matched)
     end = End(number, s, weights, tuple(neuron for neuron, _ in matched))
     judged = judge_end(problem, piece, lam, end)
     if judged is None:
@@ -77,10 +76,9 @@ def _same_region(problem: Problem, piece: Bounds, neuron: NeuronClass, known: Ne
     if problem.model != "relu" or problem.network is None:
         return (neuron.pattern, neuron.block) == (known.pattern, known.block)
     Z = problem.network.Z
-    t = tuple(known.sign * x for x in piece.piece.s[0])
-    fine, planes = fine_rows(t, piece.piece.radius**2), parallel_classes(Z)
+    inside, planes = fine(piece.piece.ends, known.sign, piece.piece.radius), parallel_classes(Z)
     mine, theirs = ({k for c in one.kinks for k in planes[c]} for one in (neuron, known))
-    rows = [k for k, z in enumerate(Z) if any(z) and fine[k] and k not in mine]
+    rows = [k for k, z in enumerate(Z) if any(z) and inside[k] and k not in mine]
     mine_on, theirs_on = neuron.pattern or "", known.pattern or ""
     return neuron.sign == known.sign and all(k not in theirs and mine_on[k] == theirs_on[k] for k in rows)
 
@@ -93,19 +91,24 @@ def _at(problem: Problem, piece: Bounds, s: Vector, known: NeuronClass) -> Neuro
         return None
     Z = problem.network.Z
     t = tuple(known.sign * x for x in s)
-    fine = fine_rows(tuple(known.sign * x for x in piece.piece.s[0]), piece.piece.radius**2)
-    best = solve_piece(Z, t, [c == "1" for c in known.pattern or ""], fine)
+    inside = fine(piece.piece.ends, known.sign, piece.piece.radius)
+    best = solve_piece(Z, t, [c == "1" for c in known.pattern or ""], inside)
     neuron = exact_face(Z, known.sign, t, best)
     return neuron if _same_region(problem, piece, neuron, known) and _keeps(problem, neuron, s) else None
 
 
 def _keeps(problem: Problem, neuron: NeuronClass, s: Vector) -> bool:
     """Whether the class has its face at s."""
+    return all(x >= 0 for x in face_values(problem, neuron, s))
+
+
+def face_values(problem: Problem, neuron: NeuronClass, s: Vector) -> Vector:
+    """What is >= 0 where the class has its face at s: heights and multipliers."""
     if problem.model == "gated":
-        return True
+        return ()
     S = side_by_side([s])
     values = relu_values(problem, neuron, S) if problem.model == "relu" else direct_values(problem, neuron, S)
-    return all(x >= 0 for x in values.entries())
+    return to_vector(values)
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from relu_cert.exact import Matrix, Vector, dot
-from relu_cert.path.model import Lifted, Piece
+from relu_cert.path.candidates import fine
+from relu_cert.path.model import Lifted, Piece, path_ends
 from relu_cert.problem.model import Problem
-from relu_cert.prove.candidates import Unsettled, fine_rows
+from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import ClassMap, class_map, column, parallel_classes
 from relu_cert.prove.facts import NeuronClass
 from relu_cert.prove.lifts import independent
@@ -16,7 +17,7 @@ from relu_cert.prove.optimal_set import superclasses
 
 
 def path_groups(
-    problem: Problem, s_0: Vector, rho: Fraction, classes: Sequence[NeuronClass], lift: Matrix
+    problem: Problem, s: Sequence[Vector], rho: Fraction, classes: Sequence[NeuronClass], lift: Matrix
 ) -> tuple[tuple[int, ...], ...]:
     """The superclasses with respect to L, by their first class.
 
@@ -32,7 +33,7 @@ def path_groups(
         return superclasses(maps, lift)
     if problem.network is None or len(independent((*lift, *zip(*problem.network.Z, strict=True)))) > len(lift):
         return tuple((a,) for a in range(len(classes)))
-    regions = [_region(problem, s_0, rho, neuron) for neuron in classes]
+    regions = [_region(problem, s, rho, neuron) for neuron in classes]
     groups: list[tuple[int, ...]] = []
     for a, region in enumerate(regions):
         if any(a in group for group in groups):
@@ -43,14 +44,14 @@ def path_groups(
     return tuple(groups)
 
 
-def _region(problem: Problem, s_0: Vector, rho: Fraction, neuron: NeuronClass) -> dict[int, int]:
+def _region(problem: Problem, s: Sequence[Vector], rho: Fraction, neuron: NeuronClass) -> dict[int, int]:
     """The side of u on the rows of P' that belong to no kink."""
     Z = problem.network.Z if problem.network is not None else ()
-    fine = fine_rows(s_0 if neuron.sign > 0 else tuple(-x for x in s_0), rho**2)
+    rows = fine(path_ends(s), neuron.sign, rho)
     planes = parallel_classes(Z)
     zeros = {k for c in neuron.kinks for k in planes[c]}
     on = neuron.pattern or ""
-    return {k: 1 if on[k] == "1" else -1 for k, z in enumerate(Z) if fine[k] and any(z) and k not in zeros}
+    return {k: 1 if on[k] == "1" else -1 for k, z in enumerate(Z) if rows[k] and any(z) and k not in zeros}
 
 
 def active_classes(piece: Piece, lifted: Lifted) -> tuple[list[int], list[int]]:

@@ -27,14 +27,13 @@ from relu_cert.path.build import (
 )
 from relu_cert.path.groups import active_classes, path_groups, silent, void_rows
 from relu_cert.path.lifted import judge_lifted
-from relu_cert.path.model import Aside, Lifted, Piece
+from relu_cert.path.model import Lifted, Piece
 from relu_cert.path.polynomial import least
-from relu_cert.path.tube import Refused, Tube, enclose, is_aside, side_by_side
+from relu_cert.path.tube import Refused, side_by_side
 from relu_cert.problem.model import Problem
 from relu_cert.prove.candidates import Unsettled
-from relu_cert.prove.classes import ClassMap, class_map, column, projector, to_fmpq, to_vector
+from relu_cert.prove.classes import ClassMap, column, projector, to_fmpq, to_vector
 from relu_cert.prove.definite import floats as to_floats
-from relu_cert.prove.facts import NeuronClass
 from relu_cert.prove.lifts import independent
 from relu_cert.prove.optimal_set import largest_squared
 from relu_cert.prove.split import Outputs, forcing, void_part
@@ -78,43 +77,24 @@ def lifted_branch(
 def build_lifted(problem: Problem, floats: FloatProblem, lo: Fraction, hi: Fraction, near: Branch) -> Piece:
     """The lifted piece [lo, hi] around a branch point at its centre, or Unsettled with the reason."""
     begun = start(problem, floats, near)
-    neurons = [one.neuron for one in begun.found]
-    groups = path_groups(problem, begun.s[0], begun.radius, neurons, near.lift)
+    neurons = begun.found
+    groups = path_groups(problem, begun.s, begun.radius, neurons, near.lift)
     Pi = to_floats(projector(near.lift, problem.n))
     order = match(near, [Pi @ output(begun.maps[group[0]], begun.s[0]) for group in groups])
     active = sorted(a for g in order for a in groups[g])
     face_of = {a: order[i] for i in order for a in groups[i]}
     split = propose_split(problem, near, begun, near.lift, [(a, face_of[a]) for a in active], near.series.alpha)
-    piece = Piece(
-        lo,
-        hi,
-        begun.s,
-        tuple(neurons[a] for a in active),
-        (),
-        tuple(positive(row) for row in split.alpha),
-        begun.multipliers,
-        begun.out,
-        (),
-        begun.radius,
-    )
+    rest = [a for i, group in enumerate(groups) if i not in order for a in group]
+    zero = (Fraction(0),) * len(begun.s)
+    classes = tuple(neurons[a] for a in (*active, *rest))
+    weights = (*(positive(row) for row in split.alpha), *(zero for _ in rest))
+    piece = Piece(lo, hi, begun.s, classes, weights, begun.multipliers, begun.out, (), begun.radius)
     _require_masses(begun, piece)
-    tube = enclose(problem, piece, [begun.maps[a] for a in active])
-    rest = [group for i, group in enumerate(groups) if i not in order]
-    light, aside = set_aside(problem, begun, rest, tube)
-    classes = [neurons[a] for a in (*active, *light)]
     if not distinct(classes):
         raise Refused("too many neurons can be active")
-    zero = (Fraction(0),) * len(begun.s)
-    lifted = with_forced(problem, begun, [*active, *light], split.zero, len(active), near.lift)
-    piece = replace(
-        piece,
-        classes=tuple(classes),
-        aside=tuple(aside),
-        weights=(*piece.weights, *(zero for _ in light)),
-        inverse=(),
-        lifted=replace(lifted, groups=path_groups(problem, begun.s[0], begun.radius, classes, lifted.lift)),
-    )
-    return finish(problem, piece, [class_map(problem, neuron) for neuron in classes])
+    lifted = with_forced(problem, begun, [*active, *rest], split.zero, len(active), near.lift)
+    lifted = replace(lifted, groups=path_groups(problem, begun.s, begun.radius, classes, lifted.lift))
+    return finish(problem, replace(piece, lifted=lifted), [begun.maps[a] for a in (*active, *rest)])
 
 
 def _require_masses(begun: Start, piece: Piece) -> None:
@@ -153,21 +133,6 @@ def finish(problem: Problem, piece: Piece, maps: Sequence[ClassMap]) -> Piece:
     tube = judge(problem, piece, maps)
     judge_lifted(problem, piece, maps, tube)
     return piece
-
-
-def set_aside(
-    problem: Problem, begun: Start, groups: Sequence[Sequence[int]], tube: Tube
-) -> tuple[list[int], list[Aside | NeuronClass]]:
-    """The classes of superclasses without weight that may tie, and those that stay below 1."""
-    light: list[int] = []
-    aside: list[Aside | NeuronClass] = []
-    for group in groups:
-        parts = [part for a in group for part in begun.found[a].aside]
-        if all(is_aside(problem, part, begun.s, begun.radius, tube.R) for part in parts):
-            aside += parts
-        else:
-            light += group
-    return light, aside
 
 
 @dataclass(frozen=True)

@@ -8,21 +8,12 @@ eta y - s = sum_a alpha_a G_a s with the weights alpha of the network. So everyt
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from relu_cert.exact import Matrix, Vector
 from relu_cert.prove.facts import Multipliers, NeuronClass, PieceMultipliers
-
-
-@dataclass(frozen=True)
-class Aside:
-    """A fine piece (ReLU) that stays below 1 on the path: m_k = t_k where base is 1 and 0 elsewhere, but for `rows`,
-    where m makes v = Z'm orthogonal to z_k."""
-
-    sign: int
-    base: str
-    rows: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -67,22 +58,20 @@ class Piece:
 
     `s`            coefficients of a dual feasible path s(tau) = sum s_j tau^j near s(eta); one alone: a still point
     `classes`      every neuron that can be active on the piece
-    `aside`        fine pieces (ReLU) or blocks with |v| < 1 on the whole tube, though not over the whole ball
     `weights`      for each class the coefficients of alpha_a(tau) >= 0, as many as there are in `s`
-    `multipliers`  at s_0 for lambda = 1; `out` proves the other fine pieces out (ReLU)
+    `multipliers`  at s(-1) and s(1), or at a still point, for lambda = 1; `out` proves the other fine pieces out (ReLU)
     `inverse`      W with W Q about I, Q the outputs of the classes (lifted: of the first class of each superclass; at
                    an onset: of those with weight)
-    `radius`       rho: all that is said of neurons is said for |s - s_0| <= rho
+    `radius`       rho: all that is said of neurons is said for all s within rho of the chord from s(-1) to s(1)
     """
 
     lo: Fraction
     hi: Fraction
     s: tuple[Vector, ...]
     classes: tuple[NeuronClass, ...]
-    aside: tuple[Aside | NeuronClass, ...]
     weights: tuple[Vector, ...]
-    multipliers: Multipliers
-    out: PieceMultipliers
+    multipliers: tuple[Multipliers, ...]
+    out: tuple[PieceMultipliers, ...]
     inverse: Matrix
     radius: Fraction
     lifted: Lifted | None = None
@@ -98,6 +87,11 @@ class Piece:
         return 0 if self.lifted is None else self.lifted.dimension
 
     @property
+    def ends(self) -> tuple[Vector, ...]:
+        """s(-1) and s(1), or a still point: what is out at these is out all along."""
+        return path_ends(self.s)
+
+    @property
     def center(self) -> Fraction:
         """eta_c"""
         return (1 / self.lo + 1 / self.hi) / 2
@@ -106,6 +100,14 @@ class Piece:
     def half_width(self) -> Fraction:
         """h"""
         return (1 / self.lo - 1 / self.hi) / 2
+
+
+def path_ends(s: Sequence[Vector]) -> tuple[Vector, ...]:
+    """s(-1) and s(1), or a still point."""
+    if len(s) == 1:
+        return tuple(s)
+    even, odd = ([sum(x, Fraction(0)) for x in zip(*part, strict=True)] for part in (s[::2], s[1::2]))
+    return tuple(tuple(a + sign * b for a, b in zip(even, odd, strict=True)) for sign in (-1, 1))
 
 
 @dataclass(frozen=True)

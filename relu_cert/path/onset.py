@@ -80,7 +80,7 @@ def _require_apart(
     onset = lifted.onset
     if onset is None or not late:
         raise Unsettled("no neuron is to tie")
-    outer = path_groups(problem, piece.s[0], piece.radius, piece.classes, (*lifted.lift, *onset.rows))
+    outer = path_groups(problem, piece.s, piece.radius, piece.classes, (*lifted.lift, *onset.rows))
     inner_of = {a: s for s, group in enumerate(lifted.groups) for a in group}
     families = [sorted({inner_of[a] for a in group}) for group in outer]
     if len(core) + 1 != len(families) + len(onset.rows):

@@ -12,12 +12,12 @@ from relu_cert.exact import Matrix
 from relu_cert.path.branch import Branch, taylor
 from relu_cert.path.build import distinct, match, on_grid, output, positive, start
 from relu_cert.path.groups import path_groups
-from relu_cert.path.lift_build import finish, propose_split, scaled, set_aside, with_forced
+from relu_cert.path.lift_build import finish, propose_split, scaled, with_forced
 from relu_cert.path.model import Onset, Piece
-from relu_cert.path.tube import Refused, enclose
+from relu_cert.path.tube import Refused
 from relu_cert.problem.model import Problem
 from relu_cert.prove.candidates import Unsettled
-from relu_cert.prove.classes import class_map, column, projector, to_vector
+from relu_cert.prove.classes import column, projector, to_vector
 from relu_cert.prove.definite import floats as to_floats
 from relu_cert.prove.lifts import independent
 from relu_cert.solve import FloatProblem
@@ -31,12 +31,12 @@ def build_onset(
 ) -> Piece:
     """The still piece [lo, hi]; `near` is a branch of degree 0 at its centre of the larger lift, which sets in."""
     begun = start(problem, floats, near)
-    neurons = [one.neuron for one in begun.found]
-    outer = path_groups(problem, begun.s[0], begun.radius, neurons, near.lift)
+    neurons = begun.found
+    outer = path_groups(problem, begun.s, begun.radius, neurons, near.lift)
     seen = to_floats(projector(near.lift, problem.n))
     order = match(near, [seen @ output(begun.maps[group[0]], begun.s[0]) for group in outer])
     near_one = sorted(a for i in order for a in outer[i])
-    inner = path_groups(problem, begun.s[0], begun.radius, [neurons[a] for a in near_one], lift)
+    inner = path_groups(problem, begun.s, begun.radius, [neurons[a] for a in near_one], lift)
     groups = [tuple(near_one[k] for k in group) for group in inner]
     Pi = to_floats(projector(lift, problem.n))
     Q = np.array([Pi @ output(begun.maps[group[0]], begun.s[0]) for group in groups]).T
@@ -47,30 +47,17 @@ def build_onset(
     members = [(a, i) for i, s in enumerate(core) for a in groups[s]]
     split = propose_split(problem, near, begun, lift, members, masses[:, None])
     weights = tuple(positive(row) for row in split.alpha)
-    piece = Piece(
-        lo,
-        hi,
-        begun.s,
-        tuple(neurons[a] for a in active),
-        (),
-        weights,
-        begun.multipliers,
-        begun.out,
-        (),
-        begun.radius,
-    )
-    tube = enclose(problem, piece, [begun.maps[a] for a in active])
-    light, aside = set_aside(problem, begun, [group for i, group in enumerate(outer) if i not in order], tube)
-    if light:
+    if len(near_one) < len(neurons):
         raise Unsettled("a neuron enters where the residual becomes orthogonal to more")
     classes = tuple(neurons[a] for a in (*active, *late))
     if not distinct(classes):
         raise Refused("too many neurons can be active")
-    maps = [class_map(problem, neuron) for neuron in classes]
-    lifted = with_forced(problem, begun, [*active, *late], split.zero, len(active), lift)
-    lifted = replace(lifted, groups=path_groups(problem, begun.s[0], begun.radius, classes, lifted.lift))
+    maps = [begun.maps[a] for a in (*active, *late)]
     zero = (Fraction(0),) * len(begun.s)
-    piece = replace(piece, classes=classes, aside=tuple(aside), weights=(*weights, *(zero for _ in late)))
+    parts = (classes, (*weights, *(zero for _ in late)), begun.multipliers, begun.out, (), begun.radius)
+    piece = Piece(lo, hi, begun.s, *parts)
+    lifted = with_forced(problem, begun, [*active, *late], split.zero, len(active), lift)
+    lifted = replace(lifted, groups=path_groups(problem, begun.s, begun.radius, classes, lifted.lift))
     outputs = [output(one, begun.s[0]) for one in maps]
     onset = _onset(problem, piece, lifted.groups, outputs, lift, near.lift)
     return finish(problem, replace(piece, lifted=replace(lifted, onset=onset)), maps)
@@ -82,14 +69,12 @@ def locate(problem: Problem, floats: FloatProblem, near: Branch, lift: Matrix) -
     Unsettled where there seems to be none.
     """
     begun = start(problem, floats, near)
-    neurons = [one.neuron for one in begun.found]
-    outer = path_groups(problem, begun.s[0], begun.radius, neurons, near.lift)
+    neurons = begun.found
+    outer = path_groups(problem, begun.s, begun.radius, neurons, near.lift)
     seen = to_floats(projector(near.lift, problem.n))
     order = match(near, [seen @ output(begun.maps[group[0]], begun.s[0]) for group in outer])
     tied = sorted(a for i in order for a in outer[i])
-    groups = [
-        tied[group[0]] for group in path_groups(problem, begun.s[0], begun.radius, [neurons[a] for a in tied], lift)
-    ]
+    groups = [tied[group[0]] for group in path_groups(problem, begun.s, begun.radius, [neurons[a] for a in tied], lift)]
     if not groups:
         raise Unsettled("no neuron is to tie")
     B = [to_floats(begun.maps[a].B()) for a in groups]
@@ -156,7 +141,7 @@ def _onset(
     (H,) = on_grid(_normal(np.array(firsts).T, core)[None, :])
     H = to_vector(exact * column(H)) if lift else H
     M = np.array([[float(x) for x in row] for row in rows])
-    outer = path_groups(problem, piece.s[0], piece.radius, piece.classes, (*lift, *rows))
+    outer = path_groups(problem, piece.s, piece.radius, piece.classes, (*lift, *rows))
     inner_of = {a: s for s, group in enumerate(groups) for a in group}
     differences: list[Floats] = []
     first_of: dict[int, int] = {}

@@ -3,12 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
+from math import comb
 
-from flint import fmpq, fmpq_mat
+import numpy as np
+from flint import fmpq, fmpq_mat, fmpz_poly
+from numpy.typing import NDArray
 
 
 def least(c: Sequence[fmpq]) -> fmpq:
-    """A lower bound of sum c_k tau^k on [-1, 1]: odd powers lie in [-1, 1], even ones in [0, 1]."""
+    """A lower bound of sum c_k tau^k on [-1, 1]: by its coefficients, or by those of Bernstein's basis."""
+    if len(c) <= 2:
+        return _by_powers(c)
+    return max(_by_powers(c), min((bernstein(len(c) - 1) * fmpq_mat([[x] for x in c])).entries()))
+
+
+def negative(c: Sequence[fmpq]) -> bool:
+    """Whether these bounds do not show that it is >= 0."""
+    return bool(_by_powers(c) < 0 and least(c) < 0)
+
+
+def lowest(c: NDArray[np.float64]) -> float:
+    """The same bound in floats."""
+    plain = c[0] - np.abs(c[1::2]).sum() + np.minimum(c[2::2], 0.0).sum()
+    return float(max(plain, (_float_bernstein(len(c) - 1) @ c).min()))
+
+
+@cache
+def bernstein(m: int) -> fmpq_mat:
+    """Row i, column k: the coefficient of tau^k for C(m, i) ((1 + tau)/2)^i ((1 - tau)/2)^(m - i), whose sum is 1: that
+    of z^k in (1 + z)^i (1 - z)^(m - i), divided by C(m, k)."""
+    rows = []
+    for i in range(m + 1):
+        product_i = fmpz_poly([1, 1]) ** i * fmpz_poly([1, -1]) ** (m - i)
+        rows.append([fmpq(int(product_i[k]), comb(m, k)) for k in range(m + 1)])
+    return fmpq_mat(rows)
+
+
+@cache
+def _float_bernstein(m: int) -> NDArray[np.float64]:
+    return np.array([[int(x.p) / int(x.q) for x in row] for row in bernstein(m).tolist()])
+
+
+def _by_powers(c: Sequence[fmpq]) -> fmpq:
+    """A lower bound: odd powers lie in [-1, 1], even ones in [0, 1]."""
     total = c[0]
     for k, x in enumerate(c[1:], 1):
         if k % 2 or x < 0:

@@ -22,19 +22,27 @@ CLOSE = arb(2) ** (-KEPT // 2)  # a step so small is the last: the next one woul
 
 def sharpened(known: Bounds, lam: Fraction) -> tuple[Vector, Vector] | None:
     """s and alpha at lambda, rounded so that |v_a| <= 1 for all classes; None where Newton fails."""
-    active = [a for a, row in enumerate(known.piece.weights) if any(row)]
-    s, alpha = known.point(lam), [known.weights(lam)[a] for a in active]
-    with ctx.workprec(BITS):
-        found = _newton(known, active, lam, s, alpha)
-    if found is None:
+    found = followed(known, lam)
+    if found is None or any(x <= 0 for x in found[1]):
         return None
-    s = found[0]
+    left = iter(found[1])
+    return within(known, found[0]), tuple(next(left) if any(row) else Fraction(0) for row in known.piece.weights)
+
+
+def followed(known: Bounds, lam: Fraction) -> tuple[Vector, Vector] | None:
+    """s and the weights of the active classes on the branch of a piece, which may have ended before this lambda."""
+    active = [a for a, row in enumerate(known.piece.weights) if any(row)]
+    weights = known.weights(lam)
+    s, alpha = known.point(lam), [weights[a] for a in active]
+    with ctx.workprec(BITS):
+        return _newton(known, active, lam, s, alpha)
+
+
+def within(known: Bounds, s: Vector) -> Vector:
+    """s, a little shorter if that is needed for |v_a| <= 1."""
     if any(norm_squared(to_vector(one.P * (one.X.transpose() * column(s)))) > 1 for one in known.maps):
-        s = tuple(x * (1 - Fraction(1, 1 << KEPT - 8)) for x in s)
-    weights = [Fraction(0)] * len(known.maps)
-    for a, x in zip(active, found[1], strict=True):
-        weights[a] = x
-    return s, tuple(weights)
+        return tuple(x * (1 - Fraction(1, 1 << KEPT - 8)) for x in s)
+    return s
 
 
 def _newton(
@@ -56,8 +64,6 @@ def _newton(
         if all(abs(x) < CLOSE for x in step.entries()):
             break
     entries = [to_fraction(x.mid().fmpq()) for x in point.entries()]
-    if any(x <= 0 for x in entries[n:]):
-        return None
     return _grid(entries[:n]), _grid(entries[n:])
 
 

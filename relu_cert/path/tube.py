@@ -9,7 +9,7 @@ polynomials in tau. A still point needs them at eta_c only, because s(eta) lies 
 [s(eta_c), (eta/eta_c) s(eta_c)]: (y - s/eta).(z - s/eta) <= 0 for z in B/eta, twice. So it is within
 R + (|s_0| + R) h / eta_c of s_0.
 
-Over the ball |s - s_0| <= rho every fine piece is out, or aside (|v| + |Z| R < 1 on the path), or in the region of a
+Within rho of the chord from s(-1) to s(1) (for a still point: of s_0) every fine piece is out or in the region of a
 class, where xi s.(Zu)_+ - |u|^2/2 is concave with modulus 1: its maximiser v_a(s) is |Z|-Lipschitz in s whatever its
 face, and the output |Z|^2-Lipschitz. The outputs are independent on the whole piece if |W Q(s) - I| < 1, row sums
 over the tube.
@@ -23,11 +23,11 @@ from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
 
-from relu_cert.exact import Matrix, Vector, norm_squared, sqrt_upper
-from relu_cert.path.model import Aside, Piece
-from relu_cert.path.polynomial import least, most, product, shifted, size, square
+from relu_cert.exact import Matrix, norm_squared, sqrt_upper
+from relu_cert.path.model import Piece
+from relu_cert.path.polynomial import least, most, negative, product, shifted, size, square
 from relu_cert.problem.model import Problem
-from relu_cert.prove.candidates import Unsettled, fine_rows
+from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import (
     ClassMap,
     class_map,
@@ -52,7 +52,7 @@ class Refused(Unsettled):
 
 @dataclass(frozen=True)
 class Tube:
-    """|s(eta) - s(tau)| <= R on the piece, |s - s_0| <= rho for all these points, and |E| <= miss."""
+    """|s(eta) - s(tau)| <= R on the piece, all of it within rho of the chord (or the still point), and |E| <= miss."""
 
     R: Fraction
     rho: Fraction
@@ -85,7 +85,7 @@ def enclose(problem: Problem, piece: Piece, maps: Sequence[ClassMap]) -> Tube:
         room = [-x for x in square(V)]
         room[0] += 1
         alpha = [to_fmpq(x) for x in weights]
-        signs += [c for c in (room, alpha) if least(c) < 0]
+        signs += [c for c in (room, alpha) if negative(c)]
         E -= one.X * V * shifted(alpha, S.ncols())
         missing = [a + b for a, b in zip(missing, product(alpha, room), strict=True)]
     if signs:
@@ -98,8 +98,7 @@ def enclose(problem: Problem, piece: Piece, maps: Sequence[ClassMap]) -> Tube:
         s_0 = sqrt_upper(norm_squared(piece.s[0]), 64)
         rho = R + (s_0 + R) * piece.half_width / piece.center
         return Tube(rho, rho, R + piece.half_width * sqrt_upper(norm_squared(problem.y), 64))
-    moved = fmpq_mat([row[1:] for row in S.tolist()])
-    return Tube(R, R + _root(most(square(moved))), R)
+    return Tube(R, R + sum((sqrt_upper(norm_squared(s_j), 64) for s_j in piece.s[2:]), Fraction(0)), R)
 
 
 def _root(x: fmpq) -> Fraction:
@@ -115,7 +114,7 @@ def require_faces(problem: Problem, piece: Piece, R: Fraction) -> None:
         if not idle_is_idle(problem, neuron):
             raise Refused("a neuron is zero at a data point by chance")
         values = _relu_values(problem, neuron, S) if problem.model == "relu" else _direct_values(problem, neuron, S)
-        signs = [row for row in values.tolist() if least(row) < 0]
+        signs = [row for row in values.tolist() if negative(row)]
         if signs:
             raise Refused("the face of a neuron changes on the piece", signs)
         if problem.network is not None:
@@ -136,50 +135,6 @@ def idle_is_idle(problem: Problem, neuron: NeuronClass) -> bool:
     """Whether v vanishes on the idle kinks whatever the residual: B z_c = 0."""
     rows, B = constraints(problem, neuron), class_map(problem, neuron).B()
     return not any(any((B * column(rows[c])).entries()) for c in neuron.idle)
-
-
-def is_aside(problem: Problem, one: Aside | NeuronClass, s: Sequence[Vector], rho: Fraction, R: Fraction) -> bool:
-    """Whether |v| + |X| R < 1 on the path, by a multiplier that stays in its box."""
-    S = side_by_side(s)
-    if isinstance(one, Aside):
-        if problem.network is None:
-            raise ValueError("a fine piece belongs to a network")
-        V, values = _aside_values(problem.network.Z, one, S, rho)
-        size_squared = largest_squared(problem)
-    else:
-        maps = class_map(problem, one)
-        V = maps.P * (maps.X.transpose() * S)
-        if problem.model != "gated" and not idle_is_idle(problem, one):
-            return False
-        values = [] if problem.model == "gated" else _direct_values(problem, one, S).tolist()
-        size_squared = sum((to_fraction(x) ** 2 for x in maps.X.entries()), Fraction(0))
-        size_squared = largest_squared(problem) if problem.network is not None else size_squared
-    limit = 1 - R * sqrt_upper(size_squared, 64)
-    return limit > 0 and most(square(V)) < to_fmpq(limit**2) and all(least(row) >= 0 for row in values)
-
-
-def _aside_values(Z: Matrix, one: Aside, S: fmpq_mat, rho: Fraction) -> tuple[fmpq_mat, list[list[fmpq]]]:
-    """v = Z'm along the path, and what must be >= 0 for m to stay in its box."""
-    t = S if one.sign > 0 else -S
-    on = [c == "1" for c in one.base]
-    D = fmpq_mat([[to_fmpq(x) if on_k else fmpq(0) for x in z] for z, on_k in zip(Z, on, strict=True)])
-    start = D.transpose() * t
-    if not one.rows:
-        return start, []
-    A = fmpq_mat([[to_fmpq(x) for x in Z[k]] for k in one.rows])
-    W = (A * A.transpose()).solve(A)
-    pushed = (W * start).tolist()
-    fine = fine_rows(tuple(to_fraction(t[k, 0]) for k in range(t.nrows())), rho**2)
-    values: list[list[fmpq]] = []
-    for k, row in zip(one.rows, pushed, strict=True):
-        change = [-x for x in row]  # m_k = [base_k] t_k + change
-        t_k = [t[k, j] for j in range(t.ncols())]
-        if fine[k]:
-            values.append(change if on[k] else [-x for x in change])
-            continue
-        m = [a + b for a, b in zip(change, t_k, strict=True)] if on[k] else change
-        values += [[-x for x in m], [a - b for a, b in zip(m, t_k, strict=True)]]
-    return start - A.transpose() * fmpq_mat(pushed), values
 
 
 def _relu_values(problem: Problem, neuron: NeuronClass, S: fmpq_mat) -> fmpq_mat:

@@ -17,6 +17,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from relu_cert.data.messages import file_name, shown
 from relu_cert.data.model import Source
 from relu_cert.data.numbers import NumberError, parse_number
@@ -83,10 +86,13 @@ def problem_to_json(problem: Problem) -> str:
     return "{\n" + ",\n".join(f' "{key}": {value}' for key, value in parts.items()) + "\n}\n"
 
 
-def problem_text(X: Matrix, groups: Any, y: Vector, K: Sequence[Matrix | None] | None = None) -> str:
+def problem_text(
+    X: Matrix | NDArray[np.float64], groups: Any, y: Vector, K: Sequence[Matrix | None] | None = None
+) -> str:
     """The JSON text of a problem that is given in parts; `problem_from_json` reads it, and judges the groups."""
+    rows = [[_written(x) for x in row] for row in X] if isinstance(X, tuple) else _doubles(X)
     parts = {
-        "X": _lines([[_written(x) for x in row] for row in X]),
+        "X": _lines(rows),
         "groups": json.dumps(groups),
         "y": json.dumps([_written(x) for x in y]),
     }
@@ -237,6 +243,12 @@ def _written(x: Fraction) -> int | str:
     if x.denominator == 1 and abs(x) < _MAX_SAFE:
         return x.numerator
     return rational(x)
+
+
+def _doubles(X: NDArray[np.float64]) -> list[list[int | str]]:
+    """The rows of an array of doubles, written like `_written` writes Fractions."""
+    ratios = ([x.as_integer_ratio() for x in row] for row in X.tolist())
+    return [[f"{p}/{q}" if q > 1 else _written(Fraction(p)) for p, q in row] for row in ratios]
 
 
 def _lines(entries: list[Any]) -> str:

@@ -17,9 +17,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from operator import mul
 from typing import Literal, overload
 
-from relu_cert.exact import Matrix, Vector, scaled_rows
+import numpy as np
+from flint import fmpq, fmpq_mat, fmpz_mat
+from numpy.typing import NDArray
+
+from relu_cert.exact import Matrix, Scaled, Vector, scaled_rows
 from relu_cert.patterns.model import PatternSet
 
 _ZERO = Fraction(0)
@@ -28,16 +33,59 @@ Model = Literal["relu", "gated", "cgl"]
 Loss = Literal["squares", "logistic"]
 
 
+class _Pickled:
+    """What is pickled leaves out the matrix for flint: it cannot be, and is made again."""
+
+    def __getstate__(self) -> dict[str, object]:
+        return {key: value for key, value in self.__dict__.items() if key != "matrix"}
+
+
 @dataclass(frozen=True)
-class Block:
+class Block(_Pickled):
     """One group b: X_b (n x |b|) and the columns of K_b (|b| x a), or None where w_b is free."""
 
     X: Matrix
     K: Matrix | None
 
+    @cached_property
+    def columns(self) -> tuple[list[list[int]], int]:
+        """X_b' as integers over one denominator."""
+        rows, q = scaled_rows(self.X)
+        return [list(column) for column in zip(*rows, strict=True)], q
+
+    @cached_property
+    def matrix(self) -> fmpq_mat:
+        """X_b for flint."""
+        columns, q = self.columns
+        N = fmpz_mat(len(columns), len(columns[0]) if columns else 0, [x for column in columns for x in column])
+        return fmpq_mat(N.transpose()) * fmpq(1, q)
+
+    @cached_property
+    def floats(self) -> NDArray[np.float64]:
+        """X_b in float64, each entry correctly rounded."""
+        width = len(self.X[0]) if self.X else 0
+        return np.array([[float(x) for x in row] for row in self.X], dtype=np.float64).reshape(-1, width)
+
+    @cached_property
+    def largest(self) -> Fraction:
+        """max |x| over the entries x of X_b."""
+        columns, q = self.columns
+        return Fraction(max((abs(x) for column in columns for x in column), default=0), q)
+
+    @cached_property
+    def size_squared(self) -> Fraction:
+        """|X_b|_F^2"""
+        columns, q = self.columns
+        return Fraction(sum(sum(map(mul, column, column)) for column in columns), q * q)
+
+    def correlation(self, r: Scaled) -> Vector:
+        """X_b'r"""
+        columns, q = self.columns
+        return tuple(Fraction(sum(map(mul, column, r.entries)), q * r.denominator) for column in columns)
+
 
 @dataclass(frozen=True, eq=False)
-class Network:
+class Network(_Pickled):
     """What a network model is built from: the data and all its activation patterns. Equal only to itself.
 
     `all` is None where the patterns are not listed: a ReLU problem whose proofs rest on a cover.
@@ -50,6 +98,11 @@ class Network:
     def integers(self) -> tuple[list[list[int]], int]:
         """Z as integers over one denominator."""
         return scaled_rows(self.Z)
+
+    @cached_property
+    def matrix(self) -> fmpq_mat:
+        """Z for flint."""
+        return fmpq_mat([[fmpq(x.numerator, x.denominator) for x in row] for row in self.Z])
 
     @property
     def patterns(self) -> PatternSet:

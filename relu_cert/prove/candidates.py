@@ -12,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, scaled_rows, sqrt_upper
+from relu_cert.problem.doubles import correlations
 from relu_cert.problem.model import Network, Problem
 from relu_cert.prove.classes import Ball, is_stable, spans
 from relu_cert.prove.faces import exact_face, near_face
@@ -26,7 +27,7 @@ class Candidates:
     """All classes that may be active, and the multipliers that prove finer pieces out (ReLU)."""
 
     classes: tuple[NeuronClass, ...]
-    out: PieceMultipliers | tuple[NeuronClass, ...]
+    out: PieceMultipliers | tuple[NeuronClass | None, ...]
 
 
 class Unsettled(Exception):
@@ -40,9 +41,11 @@ def find_candidates(problem: Problem, lam: Fraction, dual: Dual, ball: Ball) -> 
     if problem.model == "gated":
         return Candidates(_gated(problem.network, lam, ball), PieceMultipliers((), ()))
     if problem.unlisted:
-        found = _covered(problem, dual, ball)
-        distinct = {one.key: one for one in found}
-        distinct |= {one.key: one for one in found if one.idle}  # of the faces of one neuron the one that proves less
+        found = _covered(problem, lam, dual, ball)
+        distinct = {one.key: one for one in found if one is not None}
+        distinct |= {
+            one.key: one for one in found if one is not None and one.idle
+        }  # of the faces of one neuron the one that proves less
         return Candidates(tuple(distinct.values()), found)
     if not isinstance(dual.multipliers, PieceMultipliers):
         raise ValueError("a ReLU dual point has multipliers for its pieces")
@@ -51,14 +54,14 @@ def find_candidates(problem: Problem, lam: Fraction, dual: Dual, ball: Ball) -> 
     return Candidates((*plus[0], *minus[0]), PieceMultipliers(tuple(plus[1]), tuple(minus[1])))
 
 
-def _covered(problem: Problem, dual: Dual, ball: Ball) -> tuple[NeuronClass, ...]:
-    """The classes of a cover's ties."""
+def _covered(problem: Problem, lam: Fraction, dual: Dual, ball: Ball) -> tuple[NeuronClass | None, ...]:
+    """The classes of a cover's ties, None for those that are out."""
     from relu_cert.cover.classes import cover_classes
     from relu_cert.cover.model import Cover
 
     if not isinstance(dual.multipliers, Cover):
         raise ValueError("where patterns are not listed a cover proves the dual point")
-    return cover_classes(problem, dual.multipliers, ball)
+    return cover_classes(problem, lam, dual.multipliers, ball)
 
 
 def frobenius_squared(X: Matrix) -> Fraction:
@@ -91,9 +94,8 @@ def _direct(problem: Problem, lam: Fraction, dual: Dual, ball: Ball) -> tuple[Ne
     if not isinstance(dual.multipliers, BlockMultipliers):
         raise ValueError("the dual point of a direct problem has multipliers for its blocks")
     found = []
-    for b, block in enumerate(problem.blocks):
-        c = tuple(dot(column, ball.center) for column in zip(*block.X, strict=True))
-        limit = out_threshold_squared(lam, frobenius_squared(block.X), ball.radius_squared)
+    for b, (block, c) in enumerate(zip(problem.blocks, correlations(problem.blocks, ball.center), strict=True)):
+        limit = out_threshold_squared(lam, block.size_squared, ball.radius_squared)
         if norm_squared(c) < limit:
             continue
         if block.K is None:

@@ -24,7 +24,7 @@ from functools import lru_cache
 
 from flint import fmpq, fmpq_mat
 
-from relu_cert.exact import Matrix, Vector, dot, norm_squared, scaled_rows
+from relu_cert.exact import Matrix, Scaled, Vector, dot, norm_squared, scaled_rows
 from relu_cert.problem.hyperplanes import parallel_classes as parallel_classes
 from relu_cert.problem.model import Problem
 from relu_cert.prove.facts import NeuronClass
@@ -88,22 +88,25 @@ def constraints(problem: Problem, neuron: NeuronClass) -> Matrix:
     return () if K is None else tuple(zip(*K, strict=True))
 
 
+@lru_cache(maxsize=1024)
 def class_map(problem: Problem, neuron: NeuronClass) -> ClassMap:
     """X and P of a class."""
     if problem.network is not None:
         if neuron.pattern is None:
             raise ValueError("a class of a network has a pattern")
         zero = fmpq(0)
-        X = [
-            [to_fmpq(x) if on == "1" else zero for x in z]
-            for z, on in zip(problem.network.Z, neuron.pattern, strict=True)
-        ]
+        X = fmpq_mat(
+            [
+                [to_fmpq(x) if on == "1" else zero for x in z]
+                for z, on in zip(problem.network.Z, neuron.pattern, strict=True)
+            ]
+        )
     else:
         if neuron.block is None:
             raise ValueError("a class of a direct problem has a block")
-        X = [[to_fmpq(x) for x in row] for row in problem.blocks[neuron.block].X]
+        X = problem.blocks[neuron.block].matrix
     rows = constraints(problem, neuron)
-    return ClassMap(fmpq_mat(X), projector([rows[k] for k in neuron.basis], len(X[0])))
+    return ClassMap(X, projector([rows[k] for k in neuron.basis], X.ncols()))
 
 
 def is_stable(problem: Problem, neuron: NeuronClass, ball: Ball) -> bool:
@@ -211,8 +214,8 @@ def _stable_direct(problem: Problem, neuron: NeuronClass, ball: Ball) -> bool:
     block = problem.blocks[neuron.block or 0]
     rows = constraints(problem, neuron)
     R2 = ball.radius_squared
-    xi2 = sum((norm_squared(row) for row in block.X), Fraction(0))
-    c = [dot(col, ball.center) for col in zip(*block.X, strict=True)]
+    xi2 = block.size_squared
+    c = list(block.correlation(Scaled.of(ball.center)))
     loose = loose_kinks(neuron)
     for k, rho in zip(loose, neuron.fixed, strict=True):
         c = [x - rho * y for x, y in zip(c, rows[k], strict=True)]

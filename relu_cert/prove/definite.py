@@ -12,25 +12,41 @@ from relu_cert.prove.grid import binary_grid, from_grid, to_grid
 
 
 def smallest_singular_above(A: fmpq_mat, sigma: Fraction) -> bool:
-    """Whether |A x| >= sigma |x| for all x, proved: A'A - sigma^2 I is positive definite.
+    """Whether |A x| >= sigma |x| for all x, proved: N'N - s^2 I is positive definite.
 
-    The Gram matrix is rounded to a grid so fine that all rounding errors together are below sigma^2 / 2^20; that much
-    is subtracted from the diagonal. False means not proved.
+    N is A rounded to a grid so fine that all rounding errors together are below sigma / 2^20; by that much and more
+    s is above sigma. False means not proved.
     """
-    k = A.ncols()
+    n, k = A.nrows(), A.ncols()
     if k == 0:
         return True
     if sigma <= 0:
         return False
-    gram = A.transpose() * A
-    unit = sigma * sigma / (k << 20)  # half of it bounds the rounding of one entry
-    scale = fmpq(unit.denominator, unit.numerator)
-    loss = sigma * sigma / unit + k
-    half = fmpq(1, 2)
-    rows = [[(x * scale + half).floor() for x in row] for row in gram.tolist()]
-    for i in range(k):
-        rows[i][i] -= -(-loss.numerator // loss.denominator)
-    return positive_definite(fmpz_mat(rows))
+    grain = 1 << (21 + (n * k).bit_length() // 2)  # sqrt(n k) 2^20 < grain
+    scale, half = fmpq(sigma.denominator, sigma.numerator) * grain, fmpq(1, 2)
+    N = fmpz_mat(n, k, [(x * scale + half).floor() for x in A.entries()])
+    s = grain + (grain >> 20)
+    C = N.transpose() * N - s * s * _identity(k)
+    return _near_square(C, s * s) or positive_definite(C)
+
+
+def _near_square(C: fmpz_mat, size: int) -> bool:
+    """Whether C = L L' + delta I + E with |E|_F < delta, so that C is positive definite: L is what Cholesky's method
+    finds in floats, rounded, E is computed from it. Fast; False where floats do not do, or C is not definite."""
+    k, delta = C.ncols(), max(1, size // 10)
+    unit = float(size)
+    entries = np.array([int(x) / size for x in C.entries()]).reshape(k, k)
+    try:
+        L = np.linalg.cholesky(entries - 0.1 * np.eye(k))
+    except np.linalg.LinAlgError:
+        return False
+    rounded = fmpz_mat(k, k, [int(x) for x in np.rint(L * np.sqrt(unit)).ravel().tolist()])
+    E = C - rounded * rounded.transpose() - delta * _identity(k)
+    return bool(sum(x * x for x in E.entries()) < delta * delta)
+
+
+def _identity(k: int) -> fmpz_mat:
+    return fmpz_mat(k, k, [int(i == j) for i in range(k) for j in range(k)])
 
 
 def positive_definite(M: fmpz_mat) -> bool:

@@ -18,7 +18,7 @@ from math import ceil, log2
 
 import numpy as np
 
-from relu_cert.exact import Vector, dot, norm_squared, sqrt_lower
+from relu_cert.exact import Scaled, Vector, norm_squared, sqrt_lower
 from relu_cert.problem.model import Block, Problem
 from relu_cert.prove.facts import BlockMultipliers, Dual, ExactNeuron, Facts, LambdaMax
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
@@ -77,8 +77,9 @@ def _try(
     rhos: list[Vector | None] = []
     excess: list[tuple[int, Fraction]] = []
     neurons: list[ExactNeuron] = []
+    scaled = Scaled.of(theta)
     for b, (block, kinks) in enumerate(zip(problem.blocks, point.kinks, strict=True)):
-        rho, v = projected(block, theta, lam * lam, kinks)
+        rho, v = projected(block, scaled, lam * lam, kinks)
         rhos.append(rho)
         square = norm_squared(v)
         if square > lam * lam:
@@ -95,9 +96,9 @@ def _try(
     return _Trial(facts, tuple(missing))
 
 
-def projected(block: Block, theta: Vector, enough: Fraction, kinks: Sequence[int] = ()) -> tuple[Vector | None, Vector]:
+def projected(block: Block, theta: Scaled, enough: Fraction, kinks: Sequence[int] = ()) -> tuple[Vector | None, Vector]:
     """rho (None: 0) and v = X'theta - K rho: the projection where |X'theta|^2 > enough, else X'theta itself."""
-    c = tuple(dot(column, theta) for column in zip(*block.X, strict=True))
+    c = block.correlation(theta)
     if block.K is None or norm_squared(c) <= enough:
         return None, c
     rho, v = project(c, block.K, kinks)

@@ -16,7 +16,8 @@ import numpy as np
 from flint import fmpq_mat
 from scipy.optimize import linprog
 
-from relu_cert.exact import Vector, dot, norm_squared
+from relu_cert.exact import Scaled, Vector, dot, norm_squared
+from relu_cert.problem.doubles import correlations
 from relu_cert.problem.model import Problem, Sampled
 from relu_cert.prove.classes import column, to_fmpq, to_vector
 from relu_cert.prove.facts import (
@@ -63,10 +64,21 @@ def guesses(theta: Sequence[float | Fraction], digits: int) -> list[Vector]:
     for bound in DENOMINATORS:
         if bound * bound > 10 ** (digits - 5):  # beyond that every number is near to some fraction
             break
-        guess = tuple(Fraction(x).limit_denominator(bound) for x in theta)
-        if guess not in found and all(abs(g - Fraction(x)) <= near for g, x in zip(guess, theta, strict=True)):
+        guess = _near_fractions(theta, bound, near)
+        if guess is not None and guess not in found:
             found.append(guess)
     return found
+
+
+def _near_fractions(theta: Sequence[float | Fraction], bound: int, near: Fraction) -> Vector | None:
+    """The fractions next to theta with denominators up to the bound; None as soon as one of them is not near."""
+    guess = []
+    for entry in theta:
+        x = Fraction(entry)
+        guess.append(x.limit_denominator(bound))
+        if abs(guess[-1] - x) > near:
+            return None
+    return tuple(guess)
 
 
 def exact_facts(
@@ -98,10 +110,11 @@ def tied_neurons(problem: Problem, dual: Dual, lam: Fraction) -> list[Tied]:
     if network is None:
         if not isinstance(dual.multipliers, BlockMultipliers):
             raise ValueError("a direct problem has multipliers for its blocks")
-        for b, (block, rho) in enumerate(zip(problem.blocks, dual.multipliers.rho, strict=True)):
-            v = tuple(dot(col, theta) for col in zip(*block.X, strict=True))
+        known = zip(problem.blocks, dual.multipliers.rho, correlations(problem.blocks, theta), strict=True)
+        for b, (block, rho, c) in enumerate(known):
+            v = c
             if rho is not None and block.K is not None:
-                v = tuple(x - dot(row, rho) for x, row in zip(v, block.K, strict=True))
+                v = tuple(x - dot(row, rho) for x, row in zip(c, block.K, strict=True))
             if norm_squared(v) == square:
                 found.append(Tied(ExactNeuron(1, v, lam, block=b), v, tuple(dot(row, v) for row in block.X), False))
         return _merged(problem.sampled, found) if problem.sampled is not None else found
@@ -185,9 +198,10 @@ def _exact_dual(problem: Problem, r: Vector, lam: Fraction, proposals: Proposals
 def _all_tied_projected(problem: Problem, r: Vector, multipliers: BlockMultipliers) -> BlockMultipliers:
     """Exact projections for every block with a cone, so that ties show."""
     rhos: list[Vector | None] = []
+    scaled = Scaled.of(r)
     for block, rho in zip(problem.blocks, multipliers.rho, strict=True):
         if rho is None and block.K is not None:
-            exact = project(tuple(dot(col, r) for col in zip(*block.X, strict=True)), block.K)[0]
+            exact = project(block.correlation(scaled), block.K)[0]
             rhos.append(exact if any(exact) else None)
         else:
             rhos.append(rho)

@@ -201,7 +201,7 @@ class OptimalSet:
 
     lift: Matrix
     classes: tuple[NeuronClass, ...]
-    out: PieceMultipliers | tuple[NeuronClass, ...]
+    out: PieceMultipliers | tuple[NeuronClass | None, ...]
     groups: tuple[tuple[int, ...], ...]
     sigma: Fraction
     masses: Vector

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import floor
-
-HALF = Fraction(1, 2)
 
 
 def to_grid(x: float | Fraction, q: int) -> int:
     """The integer nearest to q x, exactly."""
-    return floor(Fraction(x) * q + HALF)
+    a, b = x.as_integer_ratio()
+    return (2 * a * q + b) // (2 * b)
 
 
 def from_grid(k: int, q: int) -> Fraction:

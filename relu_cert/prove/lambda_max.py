@@ -10,6 +10,7 @@ from fractions import Fraction
 from math import lcm
 
 from relu_cert.exact import Matrix, Vector, dot, norm_squared
+from relu_cert.problem.doubles import correlations
 from relu_cert.problem.model import Network, Problem
 from relu_cert.prove.facts import Attained, BlockMultipliers, LambdaMax, PieceMultiplier, PieceMultipliers
 from relu_cert.prove.grid import binary_grid
@@ -35,14 +36,14 @@ def half(largest: LambdaMax) -> LambdaMax:
 
 
 def _direct(problem: Problem) -> LambdaMax:
-    best, attained = Fraction(0), Attained(block=0, u=(Fraction(0),) * len(problem.blocks[0].X[0]))
+    found = correlations(problem.blocks, problem.y)
+    best, attained = Fraction(0), Attained(block=0, u=(Fraction(0),) * len(found[0]))
     rhos: list[Vector | None] = [None] * len(problem.blocks)
-    correlations = [tuple(dot(column, problem.y) for column in zip(*block.X, strict=True)) for block in problem.blocks]
-    lengths = [norm_squared(c) for c in correlations]
+    lengths = [norm_squared(c) for c in found]
     for b in sorted(range(len(lengths)), key=lambda b: -lengths[b]):
         if lengths[b] <= best:
             break  # |Proj(c)| <= |c|: the blocks that are left cannot do better
-        c, K = correlations[b], problem.blocks[b].K
+        c, K = found[b], problem.blocks[b].K
         rho, v = (None, c) if K is None else project(c, K)
         rhos[b] = rho if rho is not None and any(rho) else None
         if norm_squared(v) > best:

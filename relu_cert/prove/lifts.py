@@ -57,6 +57,8 @@ def orthogonal_rows(problem: Problem, theta: NDArray[np.float64], seems: float) 
 def equal_entries(theta: NDArray[np.float64]) -> Matrix:
     """e_j - e_k or e_j + e_k for entries that seem to be equal or opposite: those that a symmetry of the data joins."""
     size = float(np.abs(theta).max(initial=0.0))
+    if (np.diff(np.sort(np.abs(theta))) > SEEMS_EQUAL * size).all():  # most data have no symmetry
+        return ()
     rows: list[Vector] = []
     for k, x in enumerate(theta):
         for j, z in enumerate(theta[:k]):

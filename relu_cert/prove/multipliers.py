@@ -20,6 +20,7 @@ from relu_cert.cover.model import Cover
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, scaled_rows
 from relu_cert.leaders.model import Leaders
 from relu_cert.patterns.model import PatternSet
+from relu_cert.problem.doubles import correlations
 from relu_cert.problem.model import Network, Problem
 from relu_cert.prove.facts import BlockMultipliers, Multipliers, PieceMultiplier, PieceMultipliers, Sign
 from relu_cert.prove.grid import from_grid, to_grid
@@ -101,8 +102,7 @@ def block_multipliers(problem: Problem, theta: Vector, lam_squared: Fraction) ->
     be proved out needs room) or above it; the largest length^2."""
     result: list[Vector | None] = []
     longest = Fraction(0)
-    for block in problem.blocks:
-        c = tuple(dot(column, theta) for column in zip(*block.X, strict=True))
+    for block, c in zip(problem.blocks, correlations(problem.blocks, theta), strict=True):
         length, rho = norm_squared(c), None
         if length > NEAR * lam_squared and block.K is not None:
             rho, v = project(c, block.K)

@@ -26,17 +26,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from flint import fmpq, fmpq_mat
+import numpy as np
+from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from relu_cert.exact import Matrix, Vector, dot, sqrt_upper
 from relu_cert.problem.model import Problem, Sampled
 from relu_cert.prove.candidates import Unsettled, find_candidates, frobenius_squared
 from relu_cert.prove.classes import Ball, ClassMap, class_map, column, projector, to_fmpq, to_vector
-from relu_cert.prove.definite import singular_guess, smallest_singular_above
+from relu_cert.prove.definite import floats, singular_guess, smallest_singular_above
 from relu_cert.prove.facts import Facts, NeuronClass, OptimalSet
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
 from relu_cert.prove.mixtures import mixtures
 from relu_cert.prove.split import Outputs, columns, length, with_split
+from relu_cert.rationals import middle
+
+BITS = 320
 
 
 def optimal_set(facts: Facts, lift: Matrix = ()) -> OptimalSet:
@@ -123,13 +127,13 @@ def _same_kernel(B: fmpq_mat, C: fmpq_mat) -> bool:
 
 
 def superclasses(maps: Sequence[ClassMap], lift: Matrix) -> tuple[tuple[int, ...], ...]:
-    """Classes with equal Pi G Pi, exactly. Products with one integer vector tell most of them apart."""
+    """Classes with equal Pi G Pi, exactly. The value of G at one integer vector tells most of them apart."""
     n = maps[0].X.nrows() if maps else 0
     probe = projected(lift, fmpq_mat([[fmpq((k * k * 7919 + k * 104729 + 1) % 1009 - 504)] for k in range(n)]))
-    found: dict[tuple[fmpq, ...], list[tuple[fmpq_mat, list[int]]]] = {}
+    found: dict[fmpq, list[tuple[fmpq_mat, list[int]]]] = {}
     for a, one in enumerate(maps):
         B = projected(lift, one.B())
-        alike = found.setdefault(tuple((B * (B.transpose() * probe)).entries()), [])
+        alike = found.setdefault(sum((x * x for x in (B.transpose() * probe).entries()), fmpq(0)), [])
         members = next((group for other, group in alike if _same_kernel(other, B)), None)
         if members is None:
             alike.append((B, [a]))
@@ -149,7 +153,7 @@ def largest_squared(problem: Problem) -> Fraction:
     """A bound on |G_a| for every class: |Z|_F^2, or the largest |X_b|_F^2."""
     if problem.network is not None:
         return frobenius_squared(problem.network.Z)
-    return max(frobenius_squared(block.X) for block in problem.blocks)
+    return max(block.size_squared for block in problem.blocks)
 
 
 def _masses(
@@ -171,6 +175,36 @@ def _masses(
 
 def _least_squares(A: fmpq_mat, b: fmpq_mat) -> Vector:
     """The least-squares solution, rounded to a grid fine enough for the ball that it serves."""
-    solution = to_vector((A.transpose() * A).solve(A.transpose() * b))
+    solution = _refined(A, b) or to_vector((A.transpose() * A).solve(A.transpose() * b))
     q = binary_grid(solution, 256)
     return tuple(from_grid(to_grid(x, q), q) for x in solution)
+
+
+def _refined(A: fmpq_mat, b: fmpq_mat) -> Vector | None:
+    """The same to BITS digits, by steps of the normal equations in floats with residuals in high precision; None where
+    they do not converge."""
+    n, k = A.nrows(), A.ncols()
+    try:
+        inverse = np.linalg.inv(floats(A).T @ floats(A))
+    except np.linalg.LinAlgError:
+        return None
+    with ctx.workprec(2 * BITS):
+        F = arb_mat(n, k, [arb(x) for x in A.entries()])
+        right = arb_mat(n, 1, [arb(x) for x in b.entries()])
+        x, last = arb_mat(k, 1), None
+        for _ in range(BITS):
+            slope = (F.transpose() * (right - F * x)).mid()
+            size = max(abs(entry) for entry in slope.entries())
+            if not size > 0:
+                break
+            step = inverse @ np.array([float(entry / size) for entry in slope.entries()])
+            if not np.isfinite(step).all():
+                return None
+            moved = size * float(np.abs(step).max())
+            x = (x + size * arb_mat(k, 1, [arb(entry) for entry in step.tolist()])).mid()
+            if moved * 2**BITS < max(abs(entry) for entry in x.entries()):
+                break
+            if last is not None and not 2 * moved < last:
+                return None
+            last = moved
+        return tuple(middle(entry) for entry in x.entries())

@@ -14,11 +14,14 @@ from dataclasses import replace
 from fractions import Fraction
 from math import floor
 
+from flint import fmpq, fmpq_mat
+
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, sqrt_upper
 from relu_cert.problem.model import Problem
 from relu_cert.prove.facts import Dual, ExactNeuron, Fit, Primal, Sign, Value
 from relu_cert.prove.multipliers import project
 from relu_cert.prove.pieces import bit_string
+from relu_cert.rationals import to_fmpq, to_fraction
 
 HALF = Fraction(1, 2)
 
@@ -51,26 +54,25 @@ def block_neuron(K: Matrix | None, block: int, w: Vector, bits: int) -> ExactNeu
     return ExactNeuron(1, w, norm_upper(w, bits), block=block)
 
 
-def output(problem: Problem, neuron: ExactNeuron) -> Vector:
+def output(problem: Problem, neuron: ExactNeuron) -> fmpq_mat:
     """X_b w_b"""
+    w = fmpq_mat([[to_fmpq(x)] for x in neuron.w])
     if neuron.block is not None:
-        return tuple(dot(row, neuron.w) for row in problem.blocks[neuron.block].X)
+        return problem.blocks[neuron.block].matrix * w
     if problem.network is None or neuron.pattern is None:
         raise ValueError("a neuron of a network has a pattern")
-    return tuple(
-        neuron.sign * dot(z, neuron.w) if on == "1" else Fraction(0)
-        for z, on in zip(problem.network.Z, neuron.pattern, strict=True)
-    )
+    heights = (problem.network.matrix * w).entries()
+    zero = fmpq(0)
+    return fmpq_mat([[neuron.sign * x if on == "1" else zero] for x, on in zip(heights, neuron.pattern, strict=True)])
 
 
 def primal(problem: Problem, neurons: Sequence[ExactNeuron]) -> Primal:
     """The feasible point of these neurons (zero ones are left out), with its fit."""
     used = tuple(_named(problem, neuron) for neuron in neurons if any(neuron.w))
-    fit = [Fraction(0)] * problem.n
+    fit = fmpq_mat(problem.n, 1)
     for neuron in used:
-        for k, q in enumerate(output(problem, neuron)):
-            fit[k] += q
-    return Primal(used, tuple(fit))
+        fit += output(problem, neuron)
+    return Primal(used, tuple(to_fraction(x) for x in fit.entries()))
 
 
 def _named(problem: Problem, neuron: ExactNeuron) -> ExactNeuron:

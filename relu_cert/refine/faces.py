@@ -52,6 +52,8 @@ class ExactFaces:
 
     def _make(self, face: Face) -> ExactFace | None:
         X, normals = self._block(face)
+        if not normals:
+            return ExactFace(face.sign, face.block, orthogonal_basis((), X.ncols()), X, X.transpose())
         N = orthogonal_basis(normals, X.ncols())
         if N.ncols() == 0:
             return None
@@ -65,7 +67,7 @@ class ExactFaces:
         if problem.network is None:
             block = problem.blocks[face.block or 0]
             columns = list(zip(*block.K, strict=True)) if block.K is not None else []
-            return fmpq_mat([[rational(x) for x in row] for row in block.X]), [columns[k] for k in face.kinks]
+            return block.matrix, [columns[k] for k in face.kinks]
         if problem.model == "gated":
             on = list(problem.network.patterns.pattern(face.block or 0))
         else:

@@ -144,7 +144,10 @@ def _measure(system: System, r: arb_mat, alpha: list[arb]) -> KernelPoint:
 
 def _float_steps(system: System, point: KernelPoint) -> Callable[[list[arb], list[arb]], Correction]:
     """Solve with the Jacobian in floats: S dalpha = F2/2 - Q'M^{-1}F1 and M dr = -F1 - Q dalpha."""
-    M, Q = floats(system.kernel(point.alpha)), floats(system.outputs(point.r))
+    A, E, r = floats(system.A), floats(system.E), floats(point.r)[:, 0]
+    alpha = np.array([float(a) for a in point.alpha])
+    M = np.eye(system.n) + (E * alpha[system.owner]) @ A
+    Q = np.add.reduceat(E * (A @ r), np.cumsum([0, *system.sizes[:-1]]), axis=1)
     X = np.linalg.solve(M, Q)
     S = Q.T @ X
 

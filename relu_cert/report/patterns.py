@@ -32,6 +32,12 @@ def after(patterns: PatternSet) -> list[str]:
     return [*_wrapped("found:", found), *_wrapped("proof:", proof)]
 
 
+def headline(patterns: PatternSet) -> str:
+    """What was found, in a sentence."""
+    several = "pattern, and there is no other" if len(patterns) == 1 else "patterns, and there are no others"
+    return f"{len(patterns):,} activation {several}; proved."
+
+
 def content(data: Dataset, prediction: Prediction, patterns: PatternSet, out: str | None) -> dict[str, Any]:
     """The same for --json."""
     return {

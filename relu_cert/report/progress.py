@@ -15,6 +15,7 @@ PATIENCE = 2.0  # seconds before anything is shown
 EVERY = 5.0  # seconds between the lines of a log that is no terminal
 HEAD = f"{'time':>7} {'':<8} {'neurons':>7} {'objective':>13} {'bound':>13} {'gap':>9} {'nodes':>9} {'open':>5}"
 TICK = 0.25
+TELLING = 0.04  # from this share on, what is left is estimated
 
 
 class Progress:
@@ -88,7 +89,15 @@ class Progress:
             return f"{self._stage:<12}{seconds}"
         share = min(1.0, self._done / self._total)
         bar = "#" * int(24 * share)
-        return f"{self._stage:<12}{seconds}  [{bar:<24}] {self._done:,} of about {self._total:,}"
+        left = (now - self._begin) * (1.0 - share) / share if share > 0.0 else 0.0
+        estimate = f", {left:.0f} s left" if share >= TELLING and left >= 1.0 else ""
+        return f"{self._stage:<12}{seconds}  [{bar:<24}] {self._done:,} of about {self._total:,}{estimate}"
+
+    def note(self, text: str) -> None:
+        """Lines that stay, on stderr."""
+        if self._shown or self._logged:
+            sys.stderr.write(("\r\x1b[2K" if self._shown else "") + text)
+            sys.stderr.flush()
 
     def _draw(self) -> None:
         drawn = False

@@ -16,6 +16,8 @@ from relu_cert.solve.model import BlockMultipliers, Floats, Neuron
 from relu_cert.solve.prepare import BlockArrays
 from relu_cert.solve.shortest import shortest
 
+_MOST = 120  # faces in a round
+
 
 @dataclass(frozen=True)
 class _Priced:
@@ -36,13 +38,22 @@ class BlockOracle:
         widths = [X.shape[1] for X in arrays.X]
         self._X = np.concatenate(arrays.X, axis=1) if widths else np.zeros((0, 0))
         self._ends = np.cumsum(widths)[:-1]
+        self._starts = np.cumsum([0, *widths[:-1]])
+        self._eyes = {width: np.eye(width) for width in set(widths)}
         self._last: dict[int, _Priced] = {}
 
     def price(self, r: Floats, enough: float) -> tuple[float, list[Face]]:
         """|Proj_{C_b}(X_b'r)| of every block."""
-        priced = self._all(r, enough)
-        hot = sorted((b for b, p in enumerate(priced) if p.norm > enough), key=lambda b: -priced[b].norm)
-        return max((p.norm for p in priced), default=0.0), [self._face(b, priced[b]) for b in hot]
+        if not self.arrays.X:
+            return 0.0, []
+        c = self._X.T @ r
+        norms = np.sqrt(np.add.reduceat(c * c, self._starts))
+        parts = np.split(c, self._ends)
+        priced = {b: self._project(b, parts[b], enough) for b in np.flatnonzero(norms > enough).tolist()}
+        for b, found in priced.items():
+            norms[b] = found.norm
+        hot = [b for b in np.argsort(-norms)[:_MOST].tolist() if norms[b] > enough]
+        return float(norms.max()), [self._face(b, priced[b]) for b in hot]
 
     def follow(self, neurons: Sequence[Neuron], r: Floats) -> list[Face]:
         """The face of each block at r."""
@@ -59,6 +70,9 @@ class BlockOracle:
         """Proj_{C_b}(w)"""
         result = []
         for neuron in neurons:
+            if not len(self.arrays.K[neuron.block or 0]):
+                result.append(Neuron(1, neuron.block, neuron.w))
+                continue
             w = _projected(neuron.w, self.arrays.K[neuron.block or 0], 0.0).v
             if w @ w > 1e-12 * (neuron.w @ neuron.w):  # what is left of a w outside its polar cone is not rounding
                 result.append(Neuron(1, neuron.block, w))
@@ -95,7 +109,10 @@ class BlockOracle:
 
     def _face(self, b: int, priced: _Priced) -> Face:
         X, G = self.arrays.X[b], self.arrays.K[b][list(priced.kinks)]
-        P = np.eye(X.shape[1]) - np.linalg.pinv(G) @ G if len(G) else np.eye(X.shape[1])
+        eye = self._eyes[X.shape[1]]
+        if not len(G):
+            return Face(1, b, (), X, priced.v, eye)
+        P = eye - np.linalg.pinv(G) @ G
         return Face(1, b, priced.kinks, X @ P, priced.v, P)
 
 

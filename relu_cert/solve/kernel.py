@@ -96,8 +96,10 @@ def newton(
 
 
 def _evaluate(data: _Faces, y: Floats, lam: float, alpha: Floats) -> _State | None:
-    M = (data.B * alpha[data.owner]) @ data.B.T
-    M.ravel()[:: len(M) + 1] += 1.0
+    used = np.flatnonzero(alpha[data.owner] > 0.0)
+    B = data.B[:, used]
+    M = (B * alpha[data.owner[used]]) @ B.T
+    np.fill_diagonal(M, M.diagonal() + 1.0)
     L, info = dpotrf(M, lower=1)
     r = dpotrs(L, y, lower=1)[0]
     if info != 0 or not np.isfinite(r).all():
@@ -107,13 +109,16 @@ def _evaluate(data: _Faces, y: Floats, lam: float, alpha: Floats) -> _State | No
 
 def _sharpen(data: _Faces, y: Floats, state: _State) -> _State:
     """r and B'r as accurate as their own size: two steps of refinement with residuals in extended precision."""
-    B = data.B.astype(np.longdouble)
-    weights = state.alpha[data.owner].astype(np.longdouble)
+    used = np.flatnonzero(state.alpha[data.owner] > 0.0)
+    B = data.B[:, used].astype(np.longdouble)
+    weights = state.alpha[data.owner[used]].astype(np.longdouble)
     r = state.r.astype(np.longdouble)
     for _ in range(2):
         error = y - r - B @ (weights * (B.T @ r))
         r = r + dpotrs(state.L, error.astype(np.float64), lower=1)[0]
-    return _State(state.alpha, r.astype(np.float64), (B.T @ r).astype(np.float64), state.phi, state.L)
+    c = data.B.T @ r.astype(np.float64)
+    c[used] = (B.T @ r).astype(np.float64)
+    return _State(state.alpha, r.astype(np.float64), c, state.phi, state.L)
 
 
 def _search(data: _Faces, y: Floats, lam: float, state: _State, direction: Floats, grad: Floats) -> _State | None:

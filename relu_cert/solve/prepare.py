@@ -89,8 +89,8 @@ def prepare(problem: Problem | FloatProblem) -> FloatProblem:
         return FloatProblem(y, SampledArrays(floats(sampled.Z, 0), on.reshape(len(sampled.patterns), len(y))))
     X, K = [], []
     for block in problem.blocks:
-        width = len(block.X[0]) if block.X else 0
-        X.append(floats(block.X, width))
+        X.append(block.floats)
+        width = block.floats.shape[1]
         K.append(np.zeros((0, width)) if block.K is None else floats(block.K, 0).T.reshape(-1, width).copy())
     return FloatProblem(y, BlockArrays(tuple(X), tuple(K)))
 

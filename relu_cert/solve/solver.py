@@ -38,6 +38,7 @@ _PATIENCE = 12  # rounds without a gap that is a tenth smaller
 _RESCUE = 3  # such rounds until a direct problem is handed to an interior-point method
 _FOLLOW = 4  # Newton follows changing faces so many times
 _FAR = 0.3  # but only once while the relative gap is above this and shrinks, and more often when it does not
+_SHARP = 0.01  # and to the last bit only when it is below this
 _FRESH = 40  # at most so many new faces go straight to Newton
 
 
@@ -95,7 +96,7 @@ def _solve(
             return best
         fresh = [Neuron(f.sign, f.block, f.v) for f in faces]
         most = 1 if best.relative_gap > _FAR and not idle else _FOLLOW + idle
-        better = _step(oracle, y, lam, point, fresh, most)
+        better = _step(oracle, y, lam, point, fresh, most, sharp=best.relative_gap <= _SHARP or idle > 0)
         if idle >= _PATIENCE or better is None:
             reason = "stalled"
             break
@@ -122,10 +123,12 @@ def _rescued(oracle: Oracle, data: FloatProblem, lam: float, point: _Point) -> _
     return _step(oracle, data.y, lam, found, [], _FOLLOW) or found
 
 
-def _step(oracle: Oracle, y: Floats, lam: float, point: _Point, fresh: Sequence[Neuron], most: int) -> _Point | None:
+def _step(
+    oracle: Oracle, y: Floats, lam: float, point: _Point, fresh: Sequence[Neuron], most: int, *, sharp: bool = True
+) -> _Point | None:
     """Master, then Newton on at most so many sets of faces; None if the numbers break down."""
     try:
-        return _improve(oracle, y, lam, _master(oracle, y, lam, point, fresh), fresh[:_FRESH], most)
+        return _improve(oracle, y, lam, _master(oracle, y, lam, point, fresh), fresh[:_FRESH], most, sharp)
     except (np.linalg.LinAlgError, OverflowError):
         return None
 
@@ -190,9 +193,11 @@ def _master(oracle: Oracle, y: Floats, lam: float, point: _Point, fresh: Sequenc
     return _point(oracle, y, neurons)
 
 
-def _improve(oracle: Oracle, y: Floats, lam: float, point: _Point, fresh: Sequence[Neuron], most: int) -> _Point:
-    """Newton on the faces of the neurons and of fresh directions, followed until they stay. If they do not, the
-    master decides."""
+def _improve(
+    oracle: Oracle, y: Floats, lam: float, point: _Point, fresh: Sequence[Neuron], most: int, sharp: bool
+) -> _Point:
+    """Newton on the faces of the neurons and of fresh directions, followed until they stay, then to the last bit if
+    that is wanted. If they do not stay, the master decides."""
     tracked = [*point.neurons, *fresh]
     faces = oracle.follow(tracked, point.r)
     alpha = carry(faces, point.neurons, lam)
@@ -213,7 +218,7 @@ def _improve(oracle: Oracle, y: Floats, lam: float, point: _Point, fresh: Sequen
         if not frozenset(face.key for face in followed) <= keys:
             seen.add(keys)
             faces, alpha, accuracy = followed, carry(followed, neurons, lam), _ROUGH
-        elif accuracy > 0.0:  # the faces are right for now: once more, to the last bit
+        elif accuracy > 0.0 and sharp:  # the faces are right for now: once more, to the last bit
             alpha, accuracy = result.alpha, 0.0
         else:
             return _choose(oracle, y, lam, point, neurons, result.r)

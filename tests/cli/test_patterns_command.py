@@ -99,7 +99,9 @@ def test_text_fits_into_eighty_columns(data):
     ran = run("patterns", data())
     assert ran.code == 0
     assert max(map(len, ran.out.splitlines())) <= 80
-    assert [line.split()[0] for line in ran.out.splitlines() if not line.startswith(" ")][1:] == [
+    lines = [line for line in ran.out.splitlines() if line and not line.startswith(" ")]
+    assert lines[0].endswith("there are no others; proved.") and lines[1].startswith("n = ")
+    assert [line.split()[0] for line in lines][2:] == [
         "predicted:",
         "found:",
         "proof:",

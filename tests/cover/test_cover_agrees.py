@@ -15,6 +15,7 @@ from relu_cert.cover.model import Cover
 from relu_cert.leaders.model import Leaders
 
 Rows = list[list[int | str]]
+PLANE = [(1, 0), (0, 1), (1, 1), (1, -1), (2, 1), (1, 2), (2, -1), (-1, 2), (3, 1), (1, 3), (3, -2)]
 CASES: dict[str, tuple[Rows, list[int | str], str]] = {
     "one row": ([[2, -1]], [3], "1/2"),
     "one row, one column": ([[1]], [2], "1/3"),
@@ -38,6 +39,11 @@ CASES: dict[str, tuple[Rows, list[int | str], str]] = {
         [["1/2", 1, 1], [-1, "1/2", 0], [0, 0, 0], [1, 0, "-1/2"]],
         ["13/2", -1, 0, 0],
         "3",
+    ),
+    "a tie on a plane": (  # seven convex lines and four concave ones through it
+        [[1, 0, 0, 0], [0, 1, 0, 0], *([0, 0, a, b] for a, b in PLANE), *([0, 0, -a, -b] for a, b in PLANE[:4])],
+        ["16/3", 4, *["-1/2"] * 4, *["1/16"] * 7, *["-1/2"] * 4],
+        "5",
     ),
     "twin ties": (
         [[0, -2], [0, -1], [-3, 2], [3, 0], [-1, 3], [-1, -1], [0, 0]],

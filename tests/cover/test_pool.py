@@ -32,7 +32,7 @@ def evidence(pool: Pools) -> list[Streams]:
     weights = weights_of(one.data.lines, one.y, 1)
     lam = F(int(np.abs(one.task.y) @ np.linalg.norm(one.task.Z, axis=1)) // 2)
     side = side_of(weights, coarse(weights, lam, 0), one.frame, [])
-    tasks = [Task(1, side, engine_ties((), weights, side, 1, ()), cone) for cone in roots(one.data.basis)]
+    tasks = [Task(1, side, engine_ties(one.data, (), weights, side, 1, ()), cone) for cone in roots(one.data.basis)]
     return [done.streams for done in pool.run(tasks, np.inf)]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction as F
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from relu_cert import examples
 from relu_cert.cli import network as command
 from relu_cert.cli.arguments import parser
-from relu_cert.errors import UsageError
+from relu_cert.errors import DataError, ReluCertError, UsageError
 from relu_cert.network import read_network
 from relu_cert.network.claims import STATEMENTS
 from verify import Rejected
@@ -86,6 +87,21 @@ def test_files(net: str) -> None:
     trained = read_network(net)([point[:2] for point in points])
     assert all(abs(a - b) < F(1, 10**12) for a, b in zip(pruned, trained, strict=True))
     assert run("best.json", "--example", "xor", "--json", "--quiet", "--gap", "1e-9") == 0
+
+
+def test_the_own_recheck_reads_the_file(net: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Weights that are not those of the file, or a file that changes meanwhile, end without a certificate."""
+    asked = (net, "--example", "xor", "--lambda", "1/20", "--penalty", "pytorch", "--quiet", "--no-own")
+    right = read_network(net)
+    monkeypatch.setattr(command, "read_network", lambda _: replace(right, w2=(F(1), F(1))))
+    with pytest.raises(ReluCertError, match="does not accept our own certificate"):
+        run(*asked)
+    monkeypatch.setattr(
+        command, "read_network", lambda _: replace(right, origin=replace(right.origin, sha256="0" * 64))
+    )
+    with pytest.raises(DataError, match="changed while it was at work"):
+        run(*asked)
+    assert not Path("net.network.cert.json").exists()
 
 
 @pytest.mark.parametrize(

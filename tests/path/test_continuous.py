@@ -44,14 +44,17 @@ def test_proved_and_accepted(facts: Facts) -> None:
 
 
 def test_tubes_hold_the_solutions(facts: Facts) -> None:
-    """At the ends and in the middle of every piece the residual over lambda, solved afresh, lies in its ball, and
+    """At the ends and in the middle of every piece the residual over lambda, solved afresh, is near its chord, and
     no more neurons are found there than it has classes."""
     assert facts.path is not None
     floats = prepare(facts.problem)
     for piece in facts.path.pieces:
         for lam in (piece.lo, (piece.lo + piece.hi) / 2, piece.hi):
             solution = solve(floats, float(lam))
-            off = np.linalg.norm(solution.theta / float(lam) - np.array([float(x) for x in piece.s[0]]))
+            ends = np.array([[float(x) for x in end] for end in piece.ends])
+            part = float((1 / lam - 1 / piece.hi) / (1 / piece.lo - 1 / piece.hi)) if len(ends) > 1 else 0.0
+            chord = (1.0 - part) * ends[0] + part * ends[-1]
+            off = np.linalg.norm(solution.theta / float(lam) - chord)
             assert off <= float(piece.radius) * (1 + 1e-6) + 1e-7
             strong = [n for n in solution.neurons if np.linalg.norm(n.w) > 1e-5]
             assert len(strong) <= len(piece.classes)

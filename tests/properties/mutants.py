@@ -9,48 +9,22 @@ the tool is broken, too.
 from __future__ import annotations
 
 import ast
-import copy
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_loader
-from itertools import islice
 from pathlib import Path
 from types import FunctionType, ModuleType
 
 from properties.model import Claim
 from properties.registry import load
+from tests import changes
+from tests.changes import broken, places
 from tests.properties.controls import checks
 
-Change = Callable[[ast.AST], None]
-
-COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
-    ast.Eq: (ast.NotEq,),
-    ast.NotEq: (ast.Eq,),
-    ast.Lt: (ast.GtE, ast.LtE),
-    ast.GtE: (ast.Lt, ast.Gt),
-    ast.Gt: (ast.LtE, ast.GtE),
-    ast.LtE: (ast.Gt, ast.Lt),
-    ast.In: (ast.NotIn,),
-    ast.NotIn: (ast.In,),
-    ast.Is: (ast.IsNot,),
-    ast.IsNot: (ast.Is,),
-}
-OPERATIONS: dict[type[ast.operator], type[ast.operator]] = {
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-    ast.Mult: ast.Div,
-    ast.Div: ast.Mult,
-    ast.Pow: ast.Mult,
-    ast.BitAnd: ast.BitOr,
-    ast.BitOr: ast.BitAnd,
-}
 CALLS = {
-    "any": "all",
-    "all": "any",
-    "min": "max",
-    "max": "min",
+    **changes.CALLS,
     "add": "_sub",
     "sub": "_add",
     "abs": "_same",
@@ -126,7 +100,7 @@ def parsed(module: ModuleType) -> tuple[str, ast.Module]:
 
 def mutants(name: str) -> Iterator[Mutant]:
     """One for every change of every place in the functions that decide, first in the claim's module, then in tools."""
-    met: Counter[str] = Counter()  # one line can be broken in one way at several places
+    met: Counter[str] = Counter()
     whole = import_module(f"properties.claims.{name}")
     yield from _mutants(name, "", [check.__name__ for check in checks(load(name)).values()], met)
     for tool in TOOLS.get(name, ()):
@@ -145,17 +119,14 @@ def _mutants(name: str, tool: str, starts: list[str], met: Counter[str]) -> Iter
         idle = {k.value for n in ast.walk(function) for k in getattr(n, "keywords", ()) if k.arg == "strict"}
         hints = [n.annotation for n in ast.walk(function) if isinstance(n, ast.AnnAssign)]
         idle |= {n for part in (function.args, function.returns, *hints) if part for n in ast.walk(part)}
-        for index, node in enumerate(ast.walk(function)):
-            if node in idle:
-                continue
-            for number, (what, _) in enumerate(changes(node)):
-                changed = copy.deepcopy(function)
-                place = next(islice(ast.walk(changed), index, None))
-                changes(place)[number][1](place)
-                broken = ast.Module([*tree.body[:at], ast.fix_missing_locations(changed), *tree.body[at + 1 :]], [])
-                title = f"[{what}] {lines[_line(node) - 1].strip()}"
-                met[title] += 1
-                yield Mutant(title if met[title] == 1 else f"{title} ({met[title]})", broken, name, tool)
+        for place in places(function, lines, set(map(id, idle)), find, met):
+            broken_ = ast.Module([*tree.body[:at], broken(function, place, find), *tree.body[at + 1 :]], [])
+            yield Mutant(place.title, broken_, name, tool)
+
+
+def find(node: ast.AST) -> list[changes.Change]:
+    """What can be broken at a node."""
+    return changes.changes(node, CALLS)
 
 
 def check_code(starts: Iterable[str], tree: ast.Module) -> set[str]:
@@ -169,49 +140,3 @@ def check_code(starts: Iterable[str], tree: ast.Module) -> set[str]:
             found.add(name)
             waiting += [node.id for node in ast.walk(functions[name]) if isinstance(node, ast.Name)]
     return found
-
-
-def _line(node: ast.AST) -> int:
-    """The line of a node; a comprehension has that of its target."""
-    return int(getattr(node.target if isinstance(node, ast.comprehension) else node, "lineno", 1))
-
-
-def changes(node: ast.AST) -> list[tuple[str, Change]]:
-    """What can be broken at a node: a name, and the change in place."""
-    out: list[tuple[str, Change]] = []
-    if isinstance(node, ast.Compare):
-        for i, op in enumerate(node.ops):
-            out += [(f"compare: {new.__name__}", _set_item("ops", i, new())) for new in COMPARISONS[type(op)]]
-    elif isinstance(node, ast.BoolOp):
-        other: ast.boolop = ast.Or() if isinstance(node.op, ast.And) else ast.And()
-        out += [("and/or", _set("op", other))]
-        out += [(f"without part {i}", _drop("values", i)) for i in range(len(node.values))]
-    elif isinstance(node, ast.BinOp) and type(node.op) in OPERATIONS:
-        out += [("operation", _set("op", OPERATIONS[type(node.op)]()))]
-    elif isinstance(node, ast.If | ast.IfExp):
-        out += [(f"if {value}", _set("test", ast.Constant(value))) for value in (True, False)]
-    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        out += [("without minus", _set("op", ast.UAdd()))]
-    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        out += [("without not", _set("operand", ast.UnaryOp(ast.Not(), node.operand)))]
-    elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
-        out += [("other flag", _set("value", not node.value))]
-    elif isinstance(node, ast.Constant) and isinstance(node.value, int):
-        out += [("one more", _set("value", node.value + 1))]
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CALLS:
-        out += [(f"{CALLS[node.func.id]}()", _set("func", ast.Name(CALLS[node.func.id], ast.Load())))]
-    elif isinstance(node, ast.comprehension):
-        out += [(f"without filter {i}", _drop("ifs", i)) for i in range(len(node.ifs))]
-    return out
-
-
-def _set(field: str, value: object) -> Change:
-    return lambda node: setattr(node, field, value)
-
-
-def _set_item(field: str, i: int, value: object) -> Change:
-    return lambda node: getattr(node, field).__setitem__(i, value)
-
-
-def _drop(field: str, i: int) -> Change:
-    return lambda node: getattr(node, field).pop(i)

@@ -16,7 +16,7 @@ from rich.console import Console
 
 from properties import cli, registry
 from properties.codec import decode
-from properties.ledger import print_table
+from properties.ledger import print_table, symbols
 from properties.model import HOLDS, Answer, Claim, Outcome, Property, Witness, fails, vacuous
 from properties.registry import load
 from properties.run import run_claim
@@ -227,3 +227,17 @@ def test_the_instance_that_the_search_found_is_printed(capsys: pytest.CaptureFix
     entry = run_claim(claim, 3, None)
     print_table([entry], Console(width=80))
     assert "the instance: (1/2, 3)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("the same sum of group norms", "the same sum of group norms"),
+        ("sum_T beta_T D_T = 0, sum beta q = 0", "Σ_T β_T D_T = 0, Σ β q = 0"),
+        ("lambda >= 0, |v|^2 <= lambda_max", "λ ≥ 0, |v|² ≤ λ_max"),
+        ("the sum |w_b| is the same", "the Σ |w_b| is the same"),
+    ],
+)
+def test_formulas_have_symbols_and_prose_has_words(text: str, shown: str) -> None:
+    """Greek letters also before an index; a sum of words stays a word."""
+    assert symbols(text) == shown

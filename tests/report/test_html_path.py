@@ -42,7 +42,7 @@ def piece(lo: str, hi: str, still: bool = False) -> Piece:
     """A piece of the right shape; pictures read its ends and how many coefficients its path has."""
     zero = Fraction(0)
     s = ((zero,),) if still else ((zero,), (zero,))
-    return Piece(Fraction(lo), Fraction(hi), s, (), (), (), None, None, (), zero)  # type: ignore[arg-type]
+    return Piece(Fraction(lo), Fraction(hi), s, (), (), (), (), (), zero)  # type: ignore[arg-type]
 
 
 def cover(*gaps: tuple[str, str]) -> Cover:

@@ -209,7 +209,16 @@ def test_every_direction_that_ties_has_a_ring():
     tied = optimal_set_view(found.facts)
     assert tied is not None and len(tied.neurons) >= len(found.facts.primal.neurons)
     page = check_page(found)
-    assert page.count('class="ring ') == len(tied.neurons)
+    rim = sum(1 for one in tied.neurons if one.direction[2] == 0)  # seen on both discs
+    assert rim > 0 and page.count('class="ring ') == len(tied.neurons) + rim
+
+
+def test_every_place_where_the_curve_touches_has_a_ring():
+    """In two dimensions too: twins have more neurons that tie than the network that was found uses."""
+    found = example_outcome("twins")
+    tied = optimal_set_view(found.facts)
+    assert tied is not None and found.facts.problem.network.patterns.d == 2
+    assert check_page(found).count('class="ring ') == len(tied.neurons)
 
 
 @pytest.mark.parametrize("name", ["xor", "twins", "checkerboard"])

@@ -58,7 +58,9 @@ def test_the_cube_and_its_curved_image():
     edges = [(i, j) for i in range(8) for j in range(i) if (i ^ j).bit_count() == 1]
     flat, curved = wire_figures(corners, edges, ["1", "2", "3"])
     for picture in (flat, curved):
-        assert sum(1 for p in picture.iter("path") if p.get("class") == "edge") == 12
+        kinds = [p.get("class") for p in picture.iter("path")]
+        assert kinds.count("edge") == 9 and kinds.count("edge hidden") == 3  # three meet at the corner behind
+        assert kinds.count("face") == 3 and len({p.get("style") for p in picture.iter("path")} - {None}) == 3
         assert sum(1 for c in picture.iter("circle") if c.get("class") == "vertex") == 8
     assert wire_figures(corners[:, :2], edges, ["1", "2"]) == ()
 

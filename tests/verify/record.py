@@ -1,32 +1,34 @@
-"""Writes the corpus of files: python -m tests.verify.record [TEST ...]
+"""Writes the corpus of files: python -m tests.verify.record [--kinds K,K] [--words] [TEST ...]
 
 The tests run as usual, and what they give to the checker is noted: certificates, raw data, networks, and what becomes
 of them. From that a few accepted and more rejected certificates are chosen for each kind of evidence that is met, small
 ones, and those that are rejected for different reasons. They are files, so that any other checker can be scored on
-them: tests/verify/corpus/README.md. Only when the format changes must they be written again.
+them: tests/verify/corpus/README.md. Only when the format changes must they be written again, all or some kinds. With
+--words the files stay, no test runs, and only what the checker says to them is written again.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import verify.certificate
+from tests.verify.score import CORPUS, entries, judged, one_line
 from verify import Rejected
 from verify.certificate import DEFAULT, Report
 from verify.text import Limits
 
-CORPUS = Path(__file__).with_name("corpus")
 TESTS = ("tests/verify", "tests/claims", "tests/path", "tests/network/test_claims.py", "tests/variants")
 LARGEST = 120_000
 ACCEPTED, REJECTED, RATIO = 6, 14, 1.4
+NAMED, MANY = ("leaders", "cover", "cover_set", "cover_lambda_max", "frame"), 100  # all the rejected
 PLAIN = ("lambda_max", "primal", "dual", "value", "fit")
 # The kinds of evidence, the one that rests on most first; a certificate is of the first kind that it has.
 KINDS = (
@@ -115,14 +117,18 @@ def chosen(seen: Sequence[Seen]) -> dict[str, tuple[list[Seen], list[Seen]]]:
     for one in sorted(seen, key=lambda one: (len(one.text), one.text)):
         kind = kind_of(one)
         good, bad = kinds.setdefault(kind, ([], []))
-        of = "" if one.place else str(re.findall(rb'"(?:model|Z|objective)": (?:"[^"]*"|.{24})', one.text))
+        of = (
+            one.test * (kind in NAMED and kind != "frame")
+            if one.place
+            else str(re.findall(rb'"(?:model|Z|objective)": (?:"[^"]*"|.{24})', one.text))
+        )
         way = (kind, of + re.sub(r"found .*|[-0-9./e]+", "", one.said))
         if way in ways:
             continue
         if not one.place and len(good) < ACCEPTED and re.search("PROVED|REFUTED", one.said):
             good.append(one)
             ways.add(way)
-        if one.place and len(bad) < (REJECTED if kind != "frame" else 60):
+        if one.place and len(bad) < (MANY if kind in NAMED else REJECTED):
             bad.append(one)
             ways.add(way)
     return {kind: (good[: int(len(bad) / RATIO)], bad) for kind, (good, bad) in kinds.items()}
@@ -146,18 +152,43 @@ def write(kinds: dict[str, tuple[list[Seen], list[Seen]]]) -> None:
                     if content is not None:
                         (CORPUS / folder / name).write_bytes(content)
                 held = [name if content is not None else "-" for name, content in zip(names, given, strict=True)]
-                why = f"{one.test}: {one.said}" if one.place else one.said
-                lines.append("\t".join((kind, *held, " ".join(why.split()).encode("ascii", "replace").decode())))
+                why = f"{one.test}: {one.said}" if one.place else judged(*given)[1]
+                lines.append("\t".join((kind, *held, one_line(why))))
         index.write_text("\n".join(sorted(lines)) + "\n")
+
+
+def write_words() -> None:
+    """What the checker says to the files as they are."""
+    for folder in ("accepted", "rejected"):
+        lines = []
+        for entry in (one for one in entries() if one.right == (folder == "accepted")):
+            files = (entry.certificate, entry.data, entry.network)
+            given = [None if path is None else path.read_bytes() for path in files]
+            right, said = judged(given[0] or b"", *given[1:])
+            if right != entry.right:
+                raise SystemExit(f"{entry.certificate}: {said}")
+            why = said if right else f"{re.split(': (?:certificate|file|data|network file)', entry.why)[0]}: {said}"
+            lines.append("\t".join((entry.kind, *("-" if path is None else path.name for path in files), why)))
+        (CORPUS / f"{folder}.tsv").write_text("\n".join(sorted(lines)) + "\n")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the tests, and write the corpus."""
+    parser = argparse.ArgumentParser(prog="python -m tests.verify.record", description="Write the corpus.")
+    parser.add_argument("--kinds", help="these kinds of evidence only, with commas between them")
+    parser.add_argument("tests", nargs="*", default=list(TESTS))
+    parser.add_argument("--words", action="store_true", help="only what the checker says to the files")
+    options = parser.parse_args(argv)
+    if options.words:
+        write_words()
+        return 0
     recorder = Recorder()
     verify.certificate.read = recorder.read  # type: ignore[assignment]
-    code = pytest.main(["-q", "-p", "no:cacheprovider", *(argv or TESTS)], plugins=[recorder])
+    code = pytest.main(["-q", "-p", "no:cacheprovider", *options.tests], plugins=[recorder])
     verify.certificate.read = recorder.original
     kinds = chosen(list(recorder.seen.values()))
+    if options.kinds is not None:
+        kinds = {kind: kinds[kind] for kind in options.kinds.split(",")}
     write(kinds)
     for kind, (good, bad) in sorted(kinds.items()):
         print(f"{kind:<14} {len(good):>3} accepted {len(bad):>3} rejected")
@@ -165,4 +196,4 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -10,7 +10,7 @@ from types import CodeType
 
 import pytest
 
-from tests.verify.mutation import ROOT, all_files, code_of, function_of, mutations, reasons
+from tests.verify.mutation import ROOT, all_files, code_of, drawn, function_of, interval, mutants, mutated, reasons
 
 BY_HAND = [
     f"tests/verify/test_bounds_of_parts.py::{name}"
@@ -27,21 +27,37 @@ def constants(code: CodeType) -> list[object]:
 
 @pytest.mark.parametrize("file", ["verify/bounds.py", "verify/roots.py", "verify/network/weights.py"])
 def test_every_mutant_is_another_program(file: str) -> None:
-    """Each compiles, differs from the original, and can be put in its place; afterwards the tree is as it was."""
+    """Each compiles, differs from the original, and can be put in its place."""
     module = import_module(file.removesuffix(".py").replace("/", "."))
     source = (ROOT / file).read_text()
-    names = set()
-    for mutant, tree in mutations(file):
-        changed = code_of(tree, mutant.function, file)
-        assert constants(changed) != constants(code_of(ast.parse(source), mutant.function, file)), mutant.name
+    before = ast.parse(source)
+    found = list(mutants(file))
+    assert len({mutant.name for mutant in found}) == len(found) > 10
+    for mutant in found:
+        changed = mutated(mutant)
+        assert constants(changed) != constants(code_of(before, mutant.function, file)), mutant.name
         assert changed.co_freevars == function_of(module, mutant.function).__code__.co_freevars
-        names.add((mutant.function, mutant.number))
-    assert len(names) == sum(1 for _ in mutations(file)) > 10
+
+
+def test_a_sample_is_spread_over_the_files() -> None:
+    """As many as asked, no mutant twice, and of each file as many as its share of all mutants, up to one."""
+    every = [mutant for file in ("verify/bounds.py", "verify/roots.py", "verify/signs.py") for mutant in mutants(file)]
+    some = drawn(every, 40, seed=3)
+    assert len(set(some)) == 40
+    for file in {mutant.file for mutant in every}:
+        share, all_ = (sum(mutant.file == file for mutant in part) for part in (some, every))
+        assert abs(share - 40 * all_ / len(every)) <= 1
+
+
+def test_the_interval_of_a_share() -> None:
+    """Wilson's interval by hand: 10 of 10 are consistent with no less than 72 %, 50 of 100 with 40 to 60 %."""
+    assert [round(100 * x) for x in interval(10, 10)] == [72, 100]
+    assert [round(100 * x) for x in interval(50, 100)] == [40, 60]
 
 
 def test_reasons_are_about_mutants() -> None:
     """Every line of equivalent.txt names a mutant that there is, and a reason."""
-    known = {mutant.name for file in all_files() for mutant, _ in mutations(file)}
+    known = {mutant.name for file in all_files() for mutant in mutants(file)}
     for name, reason in reasons().items():
         assert name in known and len(reason) > 10, name
 
@@ -63,4 +79,5 @@ def test_what_nothing_tests_survives() -> None:
     """Without a test that calls the function, every mutant survives, and the exit code says so."""
     ran = run("verify/roots.py", "--sample", "3", "--tests", BY_HAND[0])
     assert ran.returncode == 1
-    assert "of 3 tried 0 were noticed" in ran.stdout and ran.stdout.count("survived: verify/roots.py") == 3
+    assert "of 3 tried 0 were noticed" in ran.stdout
+    assert ran.stdout.count("survived: verify/roots.py") == 3

@@ -17,7 +17,7 @@ F = Fraction
 
 @cache
 def good() -> str:
-    """A certificate with smooth and still pieces, classes, weights and neurons that are aside."""
+    """A certificate with smooth and still pieces, classes, weights and fine pieces that are out."""
     problem = network([[2, 1], [-1, 3], [2, -3], [-4, -1], [1, 1]], [3, -1, 2, 1, -2])
     return certificate_text(facts_on(problem, F(1), F(1, 2), F(4)))
 
@@ -84,17 +84,38 @@ def test_wrong_pieces_are_rejected(wrong: str) -> None:
     assert tried >= 3
 
 
-def test_every_aside_and_every_out_is_needed() -> None:
-    """A fine piece that is neither out nor aside nor in a class is a hole, and holes are rejected."""
+def test_every_out_is_needed() -> None:
+    """A fine piece that is neither out nor in a class, at either end of a piece, is a hole, and holes are rejected."""
     dropped = 0
     for piece in json.loads(good())["facts"]["path"]["pieces"]:
-        for entries in (piece["aside"], piece["out"]["+"], piece["out"]["-"]):
+        for entries in (end[sign] for end in piece["out"] for sign in "+-"):
             if entries:
                 entry = entries.pop()
                 dropped += 1
                 assert not accepted(alone(piece))
                 entries.append(entry)
     assert dropped
+
+
+def with_ends(order: list[int]) -> list[dict[str, Any]]:
+    """The smooth pieces, each with the evidence of these ends."""
+    pieces = [piece for piece in json.loads(good())["facts"]["path"]["pieces"] if len(piece["s"]) > 1]
+    return [piece | {key: [piece[key][i] for i in order] for key in ("multipliers", "out")} for piece in pieces]
+
+
+@pytest.mark.parametrize("order", [[], [0], [1], [0, 1, 1]])
+def test_both_ends_are_needed(order: list[int]) -> None:
+    """What is out at one end of a smooth piece may tie at the other one: evidence for one end is not enough."""
+    pieces = with_ends(order)
+    assert len(pieces) >= 3
+    assert not any(accepted(alone(piece)) for piece in pieces)
+
+
+@pytest.mark.parametrize("order", [[1, 0], [0, 0], [1, 1]])
+def test_each_end_has_its_own_evidence(order: list[int]) -> None:
+    """The multipliers of one end are no evidence for the other one, unless they happen to fit."""
+    assert all(accepted(alone(piece)) for piece in with_ends([0, 1]))
+    assert not all(accepted(alone(piece)) for piece in with_ends(order))
 
 
 def test_holes_between_pieces_are_rejected() -> None:

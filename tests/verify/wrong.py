@@ -15,12 +15,16 @@ from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import over_patterns
 from tests.variants.stated import certified, random_data
 from tests.verify.cases import accepted
+from tests.verify.cover.fold import WRONG as FOLDED
+from tests.verify.cover.fold import fold
 from tests.verify.cover.plant import planted
 from tests.verify.cover.wrong import WRONG as COVERS
 from tests.verify.cover.wrong import logistic
 from tests.verify.free import ELSEWHERE as FREE_ELSEWHERE
 from tests.verify.free import WRONG as FREE
 from tests.verify.free import hinge
+from tests.verify.leading import WRONG as LEADERS
+from tests.verify.leading import leading
 from tests.verify.small import Case
 
 
@@ -517,16 +521,8 @@ def wrong() -> list[Wrong]:
         Wrong(reason, changed(accepted(name), change), accepted(name).raw, message)
         for name, reason, change, message in WRONG
     ]
-    return (
-        corpus
-        + covers()
-        + free_terms()
-        + just_below()
-        + no_lower_faces()
-        + shared_neurons()
-        + rejected_text()
-        + unreadable_data()
-    )
+    corpus += covers() + leaders() + free_terms() + just_below() + no_lower_faces() + shared_neurons()
+    return corpus + rejected_text() + unreadable_data()
 
 
 def covers() -> list[Wrong]:
@@ -535,7 +531,12 @@ def covers() -> list[Wrong]:
     found = [Wrong("a logistic theta beyond the labels", logistic().text, logistic().raw, message)]
     for name, reason, change, expected in COVERS:
         found.append(Wrong(reason, changed(planted(name), change), planted(name).raw, expected))
-    return found
+    return found + [Wrong(reason, changed(fold(), change), fold().raw, expected) for reason, change, expected in FOLDED]
+
+
+def leaders() -> list[Wrong]:
+    """Certificates that rest on leaders."""
+    return [Wrong(reason, changed(leading(n), change), leading(n).raw, said) for n, reason, change, said in LEADERS]
 
 
 def free_terms() -> list[Wrong]:

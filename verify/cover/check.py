@@ -29,7 +29,6 @@ class Cover:
     ties: tuple[Tie, ...]
     leaves: dict[int, Leaves]
     slack: dict[int, Fraction]
-    dimensions: int
 
     def inside(self, xi: int, number: int, side: Sequence[int], lines: Sequence[int]) -> bool:
         """Whether on all leaves of this neuron these lines have the given sides."""
@@ -53,18 +52,18 @@ def check_cover(problem: Problem, theta: Vector, squared: Fraction, node: Node) 
         raise fields["basis"].reject("independent vectors that span the rows")
     margin = fields["margin"].index(2**40)
     weights = {xi: weights_of(lines, theta, xi) for xi in SIGNS.values()}
-    ties = tuple(read_tie(weights, squared, entry) for entry in fields["ties"].array())
+    ties = tuple(read_tie(weights, basis, squared, entry) for entry in fields["ties"].array())
     if len(ties) > MOST_TIES:
         raise fields["ties"].reject(f"at most {MOST_TIES}", str(len(ties)))
     leaves, slack = {}, {}
     for sign, xi in SIGNS.items():
         rows = coarse(weights[xi], lam, margin, node)
-        rays = {i: tie.u for i, tie in enumerate(ties) if tie.ray and tie.xi == xi}
-        leaves[xi] = walk(fields[sign], basis, len(weights[xi].convex), rays)
+        faces = {i: (tie.u, tie.face) for i, tie in enumerate(ties) if tie.face and tie.xi == xi}
+        leaves[xi] = walk(fields[sign], basis, len(weights[xi].convex), faces)
         slack[xi] = Fraction(margin, 1 << rows.bits)
         check_strict(leaves[xi], rows, fields[sign])
         check_special(leaves[xi], weights[xi], ties, lam, slack[xi], fields[sign])
-    return Cover(lines, weights, ties, leaves, slack, len(basis))
+    return Cover(lines, weights, ties, leaves, slack)
 
 
 def rank(rows: Sequence[Sequence[int]]) -> int:

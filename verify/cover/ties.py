@@ -1,4 +1,4 @@
-"""Listed neurons and rays, where the bound is attained, and the leaves that rest on them; all in exact integers."""
+"""Listed neurons and faces, where the bound is attained, and the leaves that rest on them; all in exact integers."""
 
 from __future__ import annotations
 
@@ -6,40 +6,48 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from flint import fmpq_mat, fmpz_mat
+
+from verify.bounds import fraction
 from verify.cover.lines import Row, Weights
 from verify.cover.strict import dot, unit
 from verify.cover.tree import RAY, WEIGHT, Leaves, Special
 from verify.problem import cleared
 from verify.text import Node, show
 
-TOUCHES = 48  # a row through a ray is on at p where w.p > 0 and (w.p)^2 2^48 > |w|^2 |p|^2: a choice, not a claim
+TOUCHES = 48  # a row through a face is on at p where w.p > 0 and (w.p)^2 2^48 > |w|^2 |p|^2: a choice, not a claim
 
 
 @dataclass(frozen=True)
 class Tie:
     """A direction u, and a side (1, -1, or 0: any) of every line.
 
-    A neuron: wherever the convex lines have these sides, xi theta.(Zu')_+ <= v.u' with |v| <= lambda. A ray: all lines
-    through u have side 0, and kappa = xi theta.(Zu)_+ / |u| <= lambda.
+    A neuron: wherever the convex lines have these sides, xi theta.(Zu')_+ <= v.u' with |v| <= lambda. A face: all lines
+    through u have side 0, `face` spans what they leave of the row space, v is the gradient at u, projected on the face:
+    where the pattern on the face is that of u, xi theta.(Zu')_+ = v.u'.
     """
 
     xi: int
     u: Row
     side: tuple[int, ...]
-    ray: bool
+    squared: Fraction  # |v|^2
+    face: tuple[Row, ...] = ()  # of a neuron: none
+    v: tuple[int, ...] = ()  # of a face, times q
+    q: int = 1
 
 
-def read_tie(weights: dict[int, Weights], squared: Fraction, node: Node) -> Tie:
-    """Reject unless |v|^2 <= squared, or kappa^2 <= squared."""
+def read_tie(weights: dict[int, Weights], basis: Sequence[Row], squared: Fraction, node: Node) -> Tie:
+    """Reject unless |v|^2 <= squared; `basis` spans the rows."""
     fields = node.record("sign", "u", optional=("shares",))
     xi = 1 if fields["sign"].text("+", "-") == "+" else -1
     here = weights[xi]
     u = integers(fields["u"], len(here.c0))
     side = [(h > 0) - (h < 0) for h in here.lines.heights(u)]
     if "shares" not in fields:
-        if (top := here.at(u)) > 0 and top**2 > squared * dot(u, u):
-            raise node.reject("xi theta.(Zu)_+ <= lambda |u| at the ray")
-        return Tie(xi, u, tuple(side), ray=True)
+        tie = on_face(here, basis, xi, u, tuple(side), fields["u"])
+        if tie.squared > squared:
+            raise node.reject(f"|v|^2 <= {show(squared)}", show(tie.squared))
+        return tie
     on = [c for c, s in enumerate(side) if s > 0]
     tight = [c for c, w in enumerate(here.w) if w and not side[c]]
     shares = fields["shares"].vector(len(tight))
@@ -54,7 +62,29 @@ def read_tie(weights: dict[int, Weights], squared: Fraction, node: Node) -> Tie:
         v = [x + factor * here.w[c] * p for x, p in zip(v, here.lines.rows[c], strict=True)]
     if (length := Fraction(dot(v, v), (q * here.unit) ** 2)) > squared:
         raise node.reject(f"|v|^2 <= {show(squared)}", show(length))
-    return Tie(xi, u, tuple(side), ray=False)
+    return Tie(xi, u, tuple(side), length)
+
+
+def on_face(weights: Weights, basis: Sequence[Row], xi: int, u: Row, side: tuple[int, ...], node: Node) -> Tie:
+    """The face of the lines through u, and the gradient on it."""
+    rows = weights.lines.rows
+    F = E = fmpz_mat([list(e) for e in basis])
+    tight = [list(rows[c]) for c, s in enumerate(side) if not s]
+    if tight:
+        kernel, free = (fmpz_mat(tight) * E.transpose()).nullspace()
+        F = fmpz_mat(int(free), E.nrows(), [int(kernel[i, j]) for j in range(int(free)) for i in range(E.nrows())]) * E
+    if not F.nrows() or fmpz_mat([*F.tolist(), list(u)]).rank() != F.nrows():
+        raise node.reject("a vector in the span of the rows")
+    v = list(weights.c0)
+    for c, s in enumerate(side):
+        if s > 0:
+            v = [x + weights.w[c] * p for x, p in zip(v, rows[c], strict=True)]
+    right = fmpq_mat(F * fmpz_mat([[x] for x in v]))
+    part = fmpq_mat(F.transpose()) * fmpq_mat(F * F.transpose()).solve(right)
+    numerators, q = cleared(fraction(x) for x in part.entries())
+    q *= weights.unit
+    face = tuple(tuple(int(x) for x in row) for row in F.tolist())
+    return Tie(xi, u, side, Fraction(dot(numerators, numerators), q * q), face, tuple(numerators), q)
 
 
 def integers(node: Node, length: int) -> Row:
@@ -71,14 +101,14 @@ def check_special(
     """Reject unless every leaf that names a neuron or a ray rests on it; `part` is margin / 2^bits."""
     for leaf in leaves.special:
         tie = ties[leaf.number] if leaf.number < len(ties) else None
-        if tie is None or tie.xi != (1 if node.key == "+" else -1) or tie.ray != (leaf.code == RAY):
-            raise node.reject("a neuron or ray of this sign", f"number {leaf.number}")
+        if tie is None or tie.xi != (1 if node.key == "+" else -1) or bool(tie.face) != (leaf.code == RAY):
+            raise node.reject("a neuron or face of this sign", f"number {leaf.number}")
         cone = [leaves.vertices[g] for g in leaf.cone]
-        if not tie.ray:
+        if not tie.face:
             if not in_piece(cone, leaf, weights, tie.side, weights.convex):
                 raise node.reject(f"a cone inside the piece of neuron {leaf.number}", "one that leaves it")
-        elif not ray_leaf(cone, leaf, weights, tie, lam, part):
-            raise node.reject(f"a cone on which ray {leaf.number} is the only maximiser", "one that is not proved")
+        elif not face_leaf(cone, leaf, weights, tie, lam, part):
+            raise node.reject(f"a cone whose maximisers are on face {leaf.number}", "one that is not proved")
 
 
 def in_piece(cone: Sequence[Row], leaf: Special, weights: Weights, side: Sequence[int], lines: Sequence[int]) -> bool:
@@ -90,35 +120,35 @@ def in_piece(cone: Sequence[Row], leaf: Special, weights: Weights, side: Sequenc
     return all(h * side[c] >= 0 for g in cone for c, h in zip(rest, weights.lines.heights(g, rest), strict=True))
 
 
-def ray_leaf(cone: Sequence[Row], leaf: Special, weights: Weights, tie: Tie, lam: Fraction, part: Fraction) -> bool:
-    """a = kappa u/|u| + (a gradient of f2 at u); a.g > f1(g) + part lambda |g| and u.g >= 0 at the other generators."""
-    u = tie.u
-    if sum(g == u for g in cone) != 1:
-        return False
-    square = dot(u, u)
-    rows, w = weights.lines.rows, weights.w
-    top = dot(weights.c0, u) + sum(w[c] * dot(rows[c], u) for c in range(len(rows)) if tie.side[c] > 0)
-    a = [WEIGHT * top * x for x in u]  # all of this times WEIGHT |u|^2
+def face_leaf(cone: Sequence[Row], leaf: Special, weights: Weights, tie: Tie, lam: Fraction, part: Fraction) -> bool:
+    """a = v + (a gradient of f2 at u): a.g = f1(g) at the tips, generators on the face that have the pattern of u, and
+    a.g > f1(g) + 2 part lambda |g| at the others."""
+    rows, w, q = weights.lines.rows, weights.w, tie.q
+    a = [WEIGHT * weights.unit * x for x in tie.v]  # all of this times WEIGHT q unit
     for c in weights.concave:
         if tie.side[c] > 0:
-            a = [x - WEIGHT * square * w[c] * p for x, p in zip(a, rows[c], strict=True)]
+            a = [x - WEIGHT * q * w[c] * p for x, p in zip(a, rows[c], strict=True)]
+    others = [(t, g) for t, g in enumerate(cone) if not is_tip(weights, tie, g)]
     tight = [c for c in weights.concave if tie.side[c] == 0]
-    units = [unit(g) for g in cone]
-    for weight, q in leaf.atoms:
-        point = [sum(t * x[l] for t, x, g in zip(q, units, cone, strict=True) if g != u) for l in range(len(u))]
+    units = {t: unit(g) for t, g in others}
+    for weight, times in leaf.atoms:
+        point = [sum(times[t] * units[t][l] for t, _ in others) for l in range(len(tie.u))]
         for c in tight:
             h = dot(rows[c], point)
             if h > 0 and h * h << TOUCHES > dot(rows[c], rows[c]) * dot(point, point):
-                a = [x - weight * square * w[c] * p for x, p in zip(a, rows[c], strict=True)]
+                a = [x - weight * q * w[c] * p for x, p in zip(a, rows[c], strict=True)]
     split = {weights.convex[k]: on for k, on in leaf.signs}
-    for g in cone:
-        if g == u:
-            continue
+    for _, g in others:
         f1 = dot(weights.c0, g)
         for c in weights.convex:
             h = dot(rows[c], g)
             f1 += w[c] * (h if split.get(c) == 1 else max(h, 0)) if split.get(c) != 0 else 0
-        room = Fraction(dot(a, g) - WEIGHT * square * f1, WEIGHT * square * weights.unit)
-        if dot(u, g) < 0 or room <= 0 or room**2 <= (part * lam) ** 2 * dot(g, g):
+        room = Fraction(dot(a, g) - WEIGHT * q * f1, WEIGHT * q * weights.unit)
+        if room <= 0 or room**2 <= 4 * (part * lam) ** 2 * dot(g, g):
             return False
     return True
+
+
+def is_tip(weights: Weights, tie: Tie, g: Row) -> bool:
+    """Whether g has the pattern of u, and so lies on its face."""
+    return all((h > 0) - (h < 0) == s for h, s in zip(weights.lines.heights(g), tie.side, strict=True))

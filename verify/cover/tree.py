@@ -1,8 +1,9 @@
 """The tree of cones, read and walked: every point of the row space lies in a leaf.
 
 The roots are the 2^d sign cones of a basis. A bisection replaces g_i, then g_j, by p = m g_i + g_j; a star replaces,
-one at a time, each g_i with x_i > 0 by a ray u = sum x_i g_i, x >= 0: cone(g) is the union of such children, because a
-point sum tau_i g_i loses the generator with the least tau_i / x_i. A sign split has both closed sides of a line.
+one at a time, each g_i with x_i > 0 by some u = sum x_i g_i, x >= 0 (a listed vector, or the point where a listed plane
+meets a facet): cone(g) is the union of such children, because a point sum tau_i g_i loses the generator with the least
+tau_i / x_i. A sign split has both closed sides of a line.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from verify.cover.lines import Row
 from verify.errors import Declined
 from verify.text import Node
 
-RULE, TURNED, ATOMS, NEURON, RAY, SIGN, STAR = 200, 201, 202, 203, 204, 210, 211
+RULE, TURNED, ATOMS, NEURON, RAY, SIGN, STAR, FACE = 200, 201, 202, 203, 204, 210, 211, 212
+Planes = dict[int, tuple[Row, tuple[Row, ...]]]  # listed vectors, and what spans their faces
 WEIGHT = 256
 MOST_BYTES = 2**28
 Signs = tuple[tuple[int, int], ...]  # (a convex line, by its number among these; 1: p.u >= 0, 0: p.u <= 0)
@@ -136,8 +138,8 @@ class Reader:
 class Walk:
     """The walk over the tree of one sign, depth first."""
 
-    def __init__(self, node: Node, basis: Sequence[Row], lines: int, rays: dict[int, Row]) -> None:
-        self.node, self.d, self.lines, self.rays = node, len(basis), lines, rays
+    def __init__(self, node: Node, basis: Sequence[Row], lines: int, faces: Planes) -> None:
+        self.node, self.d, self.lines, self.faces = node, len(basis), lines, faces
         self.reader = Reader(node, self.d)
         self.edges = [(i, j) for i in range(self.d) for j in range(i + 1, self.d)]
         self.leaves = Leaves()
@@ -153,7 +155,7 @@ class Walk:
             while stack:
                 part = stack.pop()
                 code = self.reader.code()
-                if code < len(self.edges) or code in (SIGN, STAR):
+                if code < len(self.edges) or code in (SIGN, STAR, FACE):
                     stack += self.children(part, code)
                 else:
                     self.leaf(part, code)
@@ -175,7 +177,7 @@ class Walk:
             if row >= self.lines or any(row == other for other, _ in signs):
                 raise self.node.reject("a convex line that was not split before", f"number {row}")
             return [(cone, (*signs, (row, side))) for side in (1, 0)]
-        new, places = self.star(cone) if code == STAR else self.bisection(cone, code)
+        new, places = self.star(cone, code) if code in (STAR, FACE) else self.bisection(cone, code)
         return [((*cone[:i], new, *cone[i + 1 :]), signs) for i in places]
 
     def bisection(self, cone: tuple[int, ...], code: int) -> tuple[int, tuple[int, ...]]:
@@ -187,14 +189,18 @@ class Walk:
             self.middles[key] = self.number(middle(a, b, *key[2:]))
         return self.middles[key], (i, j)
 
-    def star(self, cone: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
-        """The ray of a star, and whose place it takes."""
-        ray = self.reader.byte()
+    def star(self, cone: tuple[int, ...], code: int) -> tuple[int, tuple[int, ...]]:
+        """The centre of a star, and whose place it takes."""
+        tie = self.reader.byte()
         chosen = self.reader.byte() | self.reader.byte() << 8 | self.reader.byte() << 16
-        if ray not in self.rays:
-            raise self.node.reject("a ray of this sign", f"number {ray}")
-        check_star([self.leaves.vertices[g] for g in cone], self.rays[ray], chosen, self.node)
-        return self.number(self.rays[ray]), tuple(i for i in range(self.d) if chosen >> i & 1)
+        if tie not in self.faces:
+            raise self.node.reject("a face of this sign", f"number {tie}")
+        u, face = self.faces[tie]
+        generators = [self.leaves.vertices[g] for g in cone]
+        if code == FACE:
+            u = meeting(generators, face, self.reader.byte(), self.node)
+        check_star(generators, u, chosen, self.node)
+        return self.number(u), tuple(i for i in range(self.d) if chosen >> i & 1)
 
     def leaf(self, part: Part, code: int) -> None:
         """Keep a leaf, with its data."""
@@ -215,9 +221,9 @@ class Walk:
         leaves.cones.append(cone)
 
 
-def walk(node: Node, basis: Sequence[Row], lines: int, rays: dict[int, Row]) -> Leaves:
-    """All leaves of one sign; `lines` is the number of convex lines, `rays` are those of this sign."""
-    return Walk(node, basis, lines, rays).run(basis)
+def walk(node: Node, basis: Sequence[Row], lines: int, faces: Planes) -> Leaves:
+    """All leaves of one sign; `lines` is the number of convex lines, `faces` are those of this sign."""
+    return Walk(node, basis, lines, faces).run(basis)
 
 
 def opposite(g: Row) -> Row:
@@ -232,8 +238,27 @@ def middle(a: Row, b: Row, p: int, q: int) -> Row:
     return tuple(x // divisor for x in g)
 
 
+def meeting(generators: Sequence[Row], face: Sequence[Row], facet: int, node: Node) -> Row:
+    """A vector of the plane without a part of generator `facet`; of the two the one with a part >= 0 of the others."""
+    if len(face) != 2 or facet >= len(generators):
+        raise node.reject("a plane and a facet")
+    G = fmpq_mat(fmpz_mat([list(g) for g in generators]))
+    try:
+        X = (G * G.transpose()).solve(G * fmpq_mat(fmpz_mat([list(f) for f in face])).transpose())
+    except ZeroDivisionError:
+        raise node.reject("independent generators at a star") from None
+    a, b = X[facet, 1], -X[facet, 0]
+    if any(a * X[i, 0] + b * X[i, 1] < 0 for i in range(len(generators))):
+        a, b = -a, -b
+    q = a.q * b.q
+    v = [int(a * q) * x + int(b * q) * y for x, y in zip(*face, strict=True)]
+    divisor = gcd(*v) or 1
+    return tuple(x // divisor for x in v)
+
+
 def check_star(generators: Sequence[Row], u: Row, chosen: int, node: Node) -> None:
-    """Reject unless u = sum x_i g_i != 0 with x >= 0, and every i with x_i > 0 is chosen."""
+    """Reject unless u = sum x_i g_i != 0 with x >= 0, and every i with x_i > 0 is chosen; u is in the span of the rows,
+    which is that of the generators."""
     G = fmpq_mat(fmpz_mat([list(g) for g in generators]))
     goal = fmpq_mat(fmpz_mat([list(u)])).transpose()
     try:
@@ -241,7 +266,5 @@ def check_star(generators: Sequence[Row], u: Row, chosen: int, node: Node) -> No
     except ZeroDivisionError:
         raise node.reject("independent generators at a star") from None
     weights = x.entries()
-    if G.transpose() * x != goal:
-        raise node.reject("a ray in the span of the cone")
     if any(w < 0 or (w > 0 and not chosen >> i & 1) for i, w in enumerate(weights)):
-        raise node.reject("a ray inside the cone, and a child for every generator that it uses")
+        raise node.reject("a vector inside the cone, and a child for every generator that it uses")

@@ -225,7 +225,9 @@ let check_cover p c =
 
 (* The number of the listed direction with the least angle to c. A proposal, like all else here. *)
 let nearest directions first last c =
-  let float v = List.map Int.to_float v in
+  let float v = (* shortened first: long integers would be infinite *)
+    let k = max 0 (List.fold_left (fun m x -> max m (Int.numbits x)) 0 v - 60) in
+    List.map (fun x -> Int.to_float (Int.shift_right x k)) v in
   let product a b = List.fold_left2 (fun s x y -> s +. (x *. y)) 0. a b in
   let along v = let size = sqrt (product v v) in if size = 0. then v else List.map (fun x -> x /. size) v in
   let best = ref first and value = ref neg_infinity in
@@ -313,6 +315,7 @@ let read_leaders d n p =
   expect "end";
   let c = { d_theta = theta; d_tden = tden; d_lown = lown; d_lowd = lowd; d_G = g; d_E = e; d_R = r;
             d_pos = pos; d_neg = neg } in
+  if written then Written.leaders c;
   Printf.printf "lower %s %s %s\n%!" (Int.to_string lown) (Int.to_string lowd) (said (check_leaders p c))
 
 let () =

@@ -1,4 +1,4 @@
-(* A cover as a term of the proof assistant, with its subtrees in their places. *)
+(* Evidence as a term of the proof assistant: a cover with its subtrees in their places, classes, leaders. *)
 module Int = Z
 open Checker
 
@@ -38,3 +38,15 @@ let cover c =
     (vectors c.c_reps) (list (pair nat number) c.c_merge) (numbers c.c_theta) (number c.c_tden) (number c.c_lown)
     (number c.c_lowd) (number c.c_qnum) (number c.c_qden) (number c.c_lam0) (vectors c.c_basis) (vectors c.c_null)
     (list (pair number numbers) c.c_span) (side c.c_sub) c.c_pos (side c.c_sub) c.c_neg
+
+let leader l =
+  Printf.sprintf "Leader %s %s %s %s %s" (nat l.l_row) (number l.l_a) (number l.l_g) (number l.l_e)
+    (list (pair nat number) l.l_near)
+let cell k =
+  Printf.sprintf "Cell %s %s %s\n %s %s %s" (numbers k.k_p) (list (pair number number) k.k_q) (numbers k.k_more)
+    (list leader k.k_leaders) (number k.k_sigma) (number k.k_nu)
+let leading s = Printf.sprintf "(Leading %s\n %s)" (vectors s.k_centres) (list cell s.k_cells)
+
+let leaders c =
+  Printf.printf "leaders\n(Leaders %s %s %s %s %s %s %s\n %s\n %s)\n" (numbers c.d_theta) (number c.d_tden)
+    (number c.d_lown) (number c.d_lowd) (number c.d_G) (number c.d_E) (number c.d_R) (leading c.d_pos) (leading c.d_neg)

@@ -60,7 +60,7 @@ class InField(Optimum):
     def pieces(self, sign: str, xi: int) -> Iterator[tuple[Node, int, Numbers]]:
         """Every piece that its multiplier of `dual` does not prove out has one entry, and no other piece has one."""
         n, t, side = self.ball.problem.n, [xi * x for x in self.r], self.own.record("+", "-")[sign]
-        P, needed = not_out(self.ball, xi, self.bounds.record("+", "-")[sign])
+        P, needed = not_out(self.ball, xi, self.bounds.record("+", "-")[sign], None)
         columns = tuple(zip(*self.ball.problem.Z, strict=True))
         for entry in side.array():
             base_node, rows_node, values_node = entry.array(3)

@@ -1,4 +1,9 @@
-"""The set of all optimal networks over a cover: every leaf is out, or lies in the region of the class of its tie."""
+"""The set of all optimal networks over a cover: every leaf is out, or lies in the region of the class of its tie.
+
+A leaf in a piece with |v| + |Z|_F R < lambda is out, too: xi r.(Zu)_+ <= (|v| + |Z|_F R) |u| for all residuals r of the
+ball. On a face v(r) is the gradient, projected; if it keeps the pattern of u, |v(r)| <= lambda at the residual of every
+optimal network, so that a maximiser in a leaf of the face has a part of tips only, and is v(r) (FORMAT.md, `cover`).
+"""
 
 from __future__ import annotations
 
@@ -28,6 +33,10 @@ def check(problem: Problem, facts: Facts, node: Node) -> OptimalSet:
             raise node.reject("a cover whose margin holds for the whole ball of residuals", f"too small for {xi:+}")
     classes: dict[tuple[int, int], Class] = {}
     for i, (tie, entry) in enumerate(zip(cover.ties, fields["classes"].array(len(cover.ties)), strict=True)):
+        if entry.value is None:
+            if tie.face or root_above(tie.squared) + moved >= problem.lam:
+                raise entry.reject("a class: the piece is not out for the whole ball")
+            continue
         found = checked(ball, cover, i, tie, entry)
         if classes.setdefault(found.key, found).B != found.B:
             raise entry.reject("the same v as the class before it with this sign and pattern")
@@ -38,8 +47,8 @@ def check(problem: Problem, facts: Facts, node: Node) -> OptimalSet:
 
 def checked(ball: Ball, cover: Cover, number: int, tie: Tie, node: Node) -> Class:
     """The class of a tie; all leaves that name the tie lie in its region, for every residual of the ball."""
-    if tie.ray:
-        return ray_class(ball, cover, tie, node)
+    if tie.face:
+        return face_class(ball, cover, tie, node)
     first = names(cover)
     heights = cover.lines.heights(tie.u)
     sides = {first[c]: tie.side[c] for c in cover.weights[tie.xi].convex if not heights[c]}
@@ -71,8 +80,8 @@ def surely_concave(ball: Ball, cover: Cover, xi: int, c: int) -> bool:
     return w < 0 and w * w > Fraction(size, lines.scale**2) * ball.R_squared
 
 
-def ray_class(ball: Ball, cover: Cover, tie: Tie, node: Node) -> Class:
-    """A ray: its kinks are all lines through it, and leave no other direction; the maximiser stays on it."""
+def face_class(ball: Ball, cover: Cover, tie: Tie, node: Node) -> Class:
+    """A face: its kinks are all lines through it, v(r) has the pattern of u, and the maximiser stays on it."""
     fields = node.record("sign", "pattern", "kinks", "basis", "idle", "fixed")
     problem = ball.problem
     face = read_face(problem.Z, problem.d, ball.planes, fields)
@@ -82,14 +91,13 @@ def ray_class(ball: Ball, cover: Cover, tie: Tie, node: Node) -> Class:
     D = mask_of(k for k, (c, a) in enumerate(rows) if c >= 0 and a * tie.side[c] > 0)
     nonzero = mask_of(k for k, c in enumerate(cover.lines.line) if c >= 0)
     if SIGNS[fields["sign"].text("+", "-")] != tie.xi or fields["pattern"].pattern(problem.n) & nonzero != D:
-        raise node.reject("the sign and the pattern of the ray")
+        raise node.reject("the sign and the pattern of the face")
     if list(face.kinks) != tight or face.idle or any(face.loose.values()):
-        raise fields["kinks"].reject("all lines through the ray, none of them idle, shares 0")
-    if len(face.basis) != cover.dimensions - 1:
-        raise fields["basis"].reject(f"{cover.dimensions - 1} lines that fix the ray", str(len(face.basis)))
-    height = cover.weights[tie.xi].at(tie.u)
-    if height <= 0 or height**2 <= ball.zeta_squared * ball.R_squared * sum(x * x for x in tie.u):
-        raise node.reject("a ray on which xi r.(Zu)_+ > 0 for every residual of the ball")
+        raise fields["kinks"].reject("all lines through the face, none of them idle, shares 0")
+    for c, h in enumerate(cover.lines.heights(tie.v)):
+        moved = ball.zeta_squared * ball.R_squared * sum(x * x for x in cover.lines.rows[c])
+        if tie.side[c] and (h * tie.side[c] <= 0 or Fraction(h, tie.q) ** 2 <= moved):
+            raise node.reject("a v(r) with the pattern of u for every residual of the ball")
     zeros = mask_of(k for c in face.kinks for k in ball.planes[c].a)
     return Class((tie.xi, D), face.kinks, zeros, on_rows(ball.Z, D) * face.P, ball.zeta_squared, face)
 

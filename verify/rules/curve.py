@@ -145,12 +145,8 @@ def same_region(ball: Ball, class_: Class, known: Class, node: Node) -> None:
             raise node.reject("the class of the piece", "another one")
         return
     xi = known.key[0]
-    fixed = mask_of(
-        k
-        for k, (t, z) in enumerate(zip(ball.theta, ball.problem.Z, strict=True))
-        if any(z) and not (xi * t < 0 and t * t > ball.R_squared)
-    )
-    rows = fixed & ~class_.zeros
+    nonzero = mask_of(k for k, z in enumerate(ball.problem.Z) if any(z))
+    rows = ball.fine(xi) & nonzero & ~class_.zeros
     if class_.key[0] != xi or rows & known.zeros or (class_.key[1] ^ known.key[1]) & rows:
         raise node.reject("a class in the region of the piece's class", "one that fixes other signs")
 

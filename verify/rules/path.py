@@ -15,16 +15,16 @@ from functools import cached_property
 
 from flint import fmpq_mat
 
-from verify.bounds import column, fraction, matrix, rational, root_above
+from verify.bounds import column, matrix, rational, root_above, vector
 from verify.classes import Ball, Class
+from verify.cover.around import check_around
 from verify.facts import LAMBDA_MAX, PATH, PATTERNS, Facts, proved
 from verify.lifted import Set, check_inverse, check_lifted
-from verify.moving import check_concave, read_aside, read_moving
-from verify.multipliers import check_multipliers
+from verify.moving import check_concave, read_moving
 from verify.onset import Moving
 from verify.outs import check_outs
 from verify.patterns import Patterns
-from verify.polynomials import add, at_least, at_most, length_squared, multiply, times_columns
+from verify.polynomials import add, at_least, at_most, length_squared, multiply, never_negative, rows, times_columns
 from verify.problem import Problem, square
 from verify.rules import Rule
 from verify.text import Node, Vector, show
@@ -54,8 +54,8 @@ class Frame:
 class Piece:
     """lo <= lambda <= hi; |s(eta) - s(tau)| <= R, and W Q = I up to row sums `beta` < 1 for the true outputs Q.
 
-    `ball` has its radius around s_0, for lambda = 1; `longest` is the largest |W_i|; `entries` are those of `classes`;
-    `found` is what the set of optimal networks is. `lifted` pieces have no W.
+    `ball` has its radius around s_0, or around s(-1) and s(1), for lambda = 1; `longest` is the largest |W_i|;
+    `entries` are those of `classes`; `found` is what the set of optimal networks is. `lifted` pieces have no W.
     """
 
     lo: Fraction
@@ -135,7 +135,7 @@ def check_path(problem: Problem, facts: Facts, node: Node) -> Facts:
 
 def check_piece(problem: Problem, patterns: Patterns | None, node: Node) -> Piece:
     """Reject unless the optimal networks move continuously on the piece."""
-    names = ("lo", "hi", "s", "classes", "aside", "weights", "multipliers", "out", "inverse", "radius")
+    names = ("lo", "hi", "s", "classes", "weights", "multipliers", "out", "inverse", "radius")
     fields = node.record(*names, optional=("lifted",))
     lo, hi = fields["lo"].number(), fields["hi"].number()
     if not 0 < lo <= hi:
@@ -147,9 +147,11 @@ def check_piece(problem: Problem, patterns: Patterns | None, node: Node) -> Piec
     if radius < 0:
         raise fields["radius"].reject("a radius >= 0")
     unit = replace(problem, lam=Fraction(1))
-    ball = Ball(unit, s[0], radius**2)
     S = matrix(s, problem.n).transpose()
-    check_multipliers(unit, patterns, s[0], Fraction(1), fields["multipliers"])
+    centres = ends(S)
+    balls = [Ball(unit, c, radius**2, tuple(o for o in centres if o is not c)) for c in centres]
+    ball = balls[0]
+    bounds, outs = (fields[key].array(len(balls)) for key in ("multipliers", "out"))
     classes = [read_moving(ball, patterns, S, entry) for entry in fields["classes"].array()]
     frame = Frame(problem, (1 / lo + 1 / hi) / 2, (1 / lo - 1 / hi) / 2)
     alpha = [entry.vector(len(s)) for entry in fields["weights"].array(len(classes))]
@@ -158,8 +160,11 @@ def check_piece(problem: Problem, patterns: Patterns | None, node: Node) -> Piec
         raise fields["radius"].reject(f"a radius >= {show(rho)}", show(radius))
     for class_, entry in zip(classes, fields["classes"].array(), strict=True):
         check_concave(ball, S, class_, R, entry)
-    aside = [read_aside(ball, patterns, S, R, entry) for entry in fields["aside"].array()]
-    check_outs(ball, patterns, [*classes, *aside], fields["multipliers"], fields["out"])
+    for one, bound, out in zip(balls, bounds, outs, strict=True):
+        if patterns is None and problem.model == "relu" and out.value is None:
+            check_around(one, classes, bound)
+        else:
+            check_outs(one, patterns, classes, bound, out)
     moving = Moving(ball, S, classes, alpha, R, miss)
     known = Piece(lo, hi, frame, ball, S, alpha, classes, R, fields["classes"].array(), Set(0, unique=True), False)
     if "lifted" in fields:
@@ -172,7 +177,8 @@ def check_piece(problem: Problem, patterns: Patterns | None, node: Node) -> Piec
 def tube(
     frame: Frame, S: fmpq_mat, classes: Sequence[Class], alpha: list[Vector], node: Node
 ) -> tuple[Fraction, Fraction, Fraction]:
-    """R: |s(eta) - s(tau)| <= R on the piece. rho: all these points are within rho of s_0. A bound of |E|."""
+    """R: |s(eta) - s(tau)| <= R on the piece. rho: all these points are within rho of s_0 (a still piece), or of the
+    chord from s(-1) to s(1), from which s(tau) is at most sum |s_j|, j >= 2, away. A bound of |E|."""
     size = S.ncols()
     E = fmpq_mat(S.nrows(), 2 * size - 1)
     for k, y_k in enumerate(frame.problem.y):
@@ -184,18 +190,23 @@ def tube(
     for a, (class_, alpha_a) in enumerate(zip(classes, alpha, strict=True)):
         V = class_.B.transpose() * S
         room = add([Fraction(1)], [-x for x in length_squared(V)])
-        if at_least(room) < 0:
+        if not never_negative(room):
             raise node.reject(f"|v| <= 1 on the piece for class {a}", f"1 - |v|^2 >= {show(at_least(room))}")
-        if at_least(alpha_a) < 0:
+        if not never_negative(alpha_a):
             raise node.item(a).reject("a weight that stays >= 0 on the piece")
         E -= times_columns(alpha_a, class_.B * V, 2 * size - 1)
         slack = add(slack, multiply(alpha_a, room))
     R = root_above(max(at_most(add(length_squared(E), slack)), Fraction(0)))
     if size == 1:
-        rho = R + (root_above(square(tuple(fraction(x) for x in S.entries()))) + R) * frame.h / frame.center
+        rho = R + (root_above(square(vector(S))) + R) * frame.h / frame.center
         return rho, rho, R + frame.h * root_above(square(frame.problem.y))
-    moved = fmpq_mat([row[1:] for row in S.tolist()])
-    return R, R + root_above(max(at_most(length_squared(moved)), Fraction(0))), R
+    return R, R + sum((root_above(square(tuple(s_j))) for s_j in rows(S.transpose())[2:]), Fraction(0)), R
+
+
+def ends(S: fmpq_mat) -> list[Vector]:
+    """s(-1) and s(1); s_0 where the piece is still."""
+    signs = (fmpq_mat(S.ncols(), 1, [sign**j for j in range(S.ncols())]) for sign in (-1, 1))
+    return [vector(S * powers) for powers in signs][: S.ncols()]
 
 
 RULE = Rule((PATH,), check_path, listed=True, may=(LAMBDA_MAX,))

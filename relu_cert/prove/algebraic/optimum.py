@@ -16,6 +16,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from relu_cert.exact import Matrix, Vector, dot, norm_squared
+from relu_cert.problem.doubles import correlations
 from relu_cert.problem.model import Problem
 from relu_cert.prove.algebraic.field import Field, Number, product
 from relu_cert.prove.algebraic.linear import Side, shortest, solve
@@ -163,9 +164,9 @@ def _gated(problem: Problem, guess: _Guess) -> Iterator[AlgebraicTied]:
 def _direct(problem: Problem, guess: _Guess, multipliers: BlockMultipliers) -> _Found:
     tied: list[AlgebraicTied] = []
     rhos: list[tuple[int, Numbers]] = []
-    for b, (block, stated) in enumerate(zip(problem.blocks, multipliers.rho, strict=True)):
-        limit = out_threshold_squared(guess.lam, frobenius_squared(block.X), guess.radius_squared)
-        c = tuple(dot(column, guess.theta) for column in zip(*block.X, strict=True))
+    known = zip(problem.blocks, multipliers.rho, correlations(problem.blocks, guess.theta), strict=True)
+    for b, (block, stated, c) in enumerate(known):
+        limit = out_threshold_squared(guess.lam, block.size_squared, guess.radius_squared)
         lengths = [norm_squared(c)]
         if stated is not None and block.K is not None:
             lengths.append(norm_squared(tuple(x - dot(k, stated) for x, k in zip(c, block.K, strict=True))))

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from operator import mul
 
 import numpy as np
 from flint import fmpq, fmpq_mat
 from scipy.optimize import linprog, nnls
 
-from relu_cert.exact import Vector, dot, norm_squared
+from relu_cert.exact import Vector, norm_squared
 from relu_cert.prove.classes import column, to_fmpq, to_fraction, to_vector
 from relu_cert.prove.definite import floats
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
@@ -136,35 +137,46 @@ def _exact(system: System, support: Sequence[int], vertices: Sequence[dict[int, 
 
 
 def _enclosed(system: System, support: Sequence[int]) -> MinNorm | None:
-    """alpha = (F'mu)_+ with its error; None where a sign is not proved."""
-    rho, gamma, rows = system.F_error, system.g_error, range(system.rows)
+    """alpha = (F'mu)_+ with its error; None where a sign is not proved.
+
+    With f_l = sum_T |F_l| the entries of F_T F_T' are off by at most D_lm = rho_l f_m + f_l rho_m + |T| rho_l rho_m.
+    """
+    rho, gamma = [to_fmpq(x) for x in system.F_error], [to_fmpq(x) for x in system.g_error]
     F_T = system.on(support)
     try:
         inverse = (F_T * F_T.transpose()).inv()
     except ZeroDivisionError:
         return None
-    W = [[abs(to_fraction(x)) for x in row] for row in inverse.tolist()]
-    mu = to_vector(inverse * column(system.g))
-    f = [_sum(abs(to_fraction(x)) for x in row) for row in F_T.tolist()]
-    D = [[rho[l] * f[m] + f[l] * rho[m] + len(support) * rho[l] * rho[m] for m in rows] for l in rows]
-    off = [gamma[l] + _sum(D[l][m] * abs(mu[m]) for m in rows) for l in rows]
-    beta = max(_sum(W[i][l] * _sum(D[l]) for l in rows) for i in rows)
+    mu = (inverse * column(system.g)).entries()
+    size = [abs(x) for x in mu]
+    f = [_sum(map(abs, row)) for row in F_T.tolist()]
+
+    def through_D(weights: Sequence[fmpq]) -> list[fmpq]:
+        ends = _sum(map(mul, f, weights)), _sum(map(mul, rho, weights))
+        return [r * (ends[0] + len(support) * ends[1]) + a * ends[1] for r, a in zip(rho, f, strict=True)]
+
+    W = fmpq_mat(len(mu), len(mu), [abs(x) for x in inverse.entries()])
+    beta = max((W * _column(through_D([fmpq(1)] * len(mu)))).entries())
     if beta >= 1:
         return None
-    moved = max(_sum(W[i][l] * off[l] for l in rows) for i in rows) / (1 - beta)
+    moved = max((W * _column([g + x for g, x in zip(gamma, through_D(size), strict=True)])).entries()) / (1 - beta)
+    heights = (system.F.transpose() * _column(mu)).entries()
+    rest = _sum(r * (x + moved) for r, x in zip(rho, size, strict=True))
     weights, radius = [ZERO] * system.total, ZERO
     for a, entries in enumerate(zip(*system.F.tolist(), strict=True)):
-        F_a = [to_fraction(x) for x in entries]
-        height = dot(F_a, mu)
-        error = _sum(abs(F_a[l]) * moved + rho[l] * (abs(mu[l]) + moved) for l in rows)
+        height, error = heights[a], moved * _sum(map(abs, entries)) + rest
         if height <= error if a in support else height + error > 0:
             return None
         if a in support:
-            q = binary_grid([error], 4)
-            weights[system.names[a]] = from_grid(to_grid(height, q), q)
-            radius = max(radius, error + Fraction(1, q))
+            q = binary_grid([to_fraction(error)], 4)
+            weights[system.names[a]] = from_grid(to_grid(to_fraction(height), q), q)
+            radius = max(radius, to_fraction(error) + Fraction(1, q))
     q = binary_grid([radius], 16)
     return MinNorm(tuple(weights), Fraction(-((-radius * q) // 1), q))
+
+
+def _column(entries: Sequence[fmpq]) -> fmpq_mat:
+    return fmpq_mat(len(entries), 1, list(entries))
 
 
 def _embedded(support: Sequence[int], entries: Vector, size: int) -> Vector:
@@ -174,5 +186,5 @@ def _embedded(support: Sequence[int], entries: Vector, size: int) -> Vector:
     return tuple(alpha)
 
 
-def _sum(entries: Iterable[Fraction]) -> Fraction:
-    return sum(entries, ZERO)
+def _sum(entries: Iterable[fmpq]) -> fmpq:
+    return sum(entries, fmpq(0))

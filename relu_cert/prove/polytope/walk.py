@@ -138,11 +138,11 @@ def _corner(system: System, basis: Basis, tilt: dict[int, Fraction]) -> _Corner:
     except ZeroDivisionError:
         raise Unsettled(WEIGHT) from None
     entries, x = found.inverse, found.x
-    h = zero if system.exact else max((_weighted(row, system.F_error) for row in entries), default=zero)
+    h = zero if system.exact else _largest(entries, system.F_error)
     left = 1 - size * h
     if left <= 0:
         raise Unsettled(WIDE)
-    move = zero if system.exact else max((_weighted(row, system.g_error) for row in entries), default=zero)
+    move = zero if system.exact else _largest(entries, system.g_error)
     dx = zero if system.exact else (move + h * sum(map(abs, x), zero)) / left
     zeros = frozenset(i for i in range(size) if abs(x[i]) <= dx)
     rest = {a for i, a in enumerate(basis) if i not in zeros}
@@ -228,5 +228,7 @@ def _told(x: fmpq | Number) -> Fraction:
     return to_fraction(x) if isinstance(x, fmpq) else x.near()
 
 
-def _weighted(row: Row, errors: Vector) -> Scalar:
-    return sum((abs(m) * to_fmpq(e) for m, e in zip(row, errors, strict=True)), fmpq(0))
+def _largest(rows: Sequence[Row], errors: Vector) -> Scalar:
+    """The largest of the sums sum_l |M_il| error_l over the rows i."""
+    weights = [to_fmpq(e) for e in errors]
+    return max((sum((abs(m) * e for m, e in zip(row, weights, strict=True)), fmpq(0)) for row in rows), default=fmpq(0))

@@ -172,9 +172,10 @@ def _network(outcome: Outcome) -> Section:
 
 def _proof(outcome: Outcome) -> Section | None:
     seen = view(outcome.facts, outcome.data)
+    tied = () if seen is None else _tied(outcome.facts)
     drawn = figures(
-        dual_figure(seen) if seen is not None else None,
-        sphere_figure(seen, _tied(outcome.facts)) if seen is not None else None,
+        dual_figure(seen, tied) if seen is not None else None,
+        sphere_figure(seen, tied) if seen is not None else None,
         independence_figure(outcome.facts),
     )
     return Section("proof", "The proof", (drawn,)) if drawn is not None else None

@@ -76,7 +76,7 @@ def _objective(outcome: NetworkOutcome) -> tuple[Element, ...]:
     rows.append(("best over all patterns", comparison.facts.value.upper))
     lower = comparison.facts.value.lower
     away = [(name, value - lower) for name, value in rows[:-1]]
-    cells = [(name, decimal(value, 15), scientific(max(value - lower, Fraction(0)))) for name, value in rows]
+    cells = [(name, decimal(value, 15), at_most(max(value - lower, Fraction(0)))) for name, value in rows]
     shown = figures(ladder_figure(away))
     header = ("network", "objective", "above the optimum by at most")
     return (*([shown] if shown is not None else []), table(header, cells))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from xml.etree.ElementTree import Element
 
@@ -20,6 +21,8 @@ from relu_cert.report.html.view import Floats
 ROW = 20.0
 MOST_WIRES = 400
 LEAN = (0.55, 0.38)  # where the axis that leaves the page points
+TOWARDS = np.array([1.0, *LEAN])  # the direction that is seen as a point
+LIGHT = np.array([0.45, 0.2, 0.87])  # from above, a little from the front
 
 
 def ranges_figure(shape: Polytope, names: Sequence[str], tiles: int) -> Element:
@@ -199,16 +202,64 @@ def _wires(
 
     share = np.sin(np.linspace(0.0, np.pi / 2, 25))[:, None] ** 2
     lines = [places(corners[a] + share * (corners[b] - corners[a])) for a, b in edges]
+    hull = _faces(corners)
+    hidden = [not any(face.towards and {a, b} <= set(face.corners) for face in hull) for a, b in edges]
+    drawn = sorted(zip(hidden, lines, strict=True), key=lambda pair: not pair[0])
+    back = [e("path", d=path(thinned(line)), cls="edge hidden") for far, line in drawn if far and hull]
+    front = [e("path", d=path(thinned(line)), cls="edge") for far, line in drawn if not far or not hull]
+    near = sorted((face for face in hull if face.towards), key=lambda face: face.depth)
     svg = drawing(
         WIDTH,
         height,
         caption,
         e("g", _corner(at)),
-        e("g", [e("path", d=path(thinned(line)), cls="edge") for line in lines]),
+        e("g", back),
+        e("g", [_shaded(places(_closed(corners[list(face.corners)])), face.light) for face in near]),
+        e("g", front),
         e("g", [e("circle", cx=x, cy=y, r=3.5, cls="vertex") for x, y in places(corners)]),
         e("g", _corner_names(at, axes, reach)),
     )
-    return figure(svg, f"{caption} Axes: {name} of three neurons, up to the largest.")
+    text = f"{caption} Axes: {name} of three neurons, up to the largest."
+    return figure(svg, text + (" Faces towards the reader are shaded, edges behind them are dotted." if near else ""))
+
+
+@dataclass(frozen=True)
+class _Face:
+    """A face of a polytope in three coordinates: its corners in order, whether it looks towards the reader, how near it
+    is and how much light it gets."""
+
+    corners: tuple[int, ...]
+    towards: bool
+    depth: float
+    light: float
+
+
+def _faces(corners: Floats) -> list[_Face]:
+    """The faces of the hull of the corners; none where it is flat."""
+    scaled = corners / np.maximum(corners.max(axis=0), 1e-300)
+    try:
+        hull = ConvexHull(scaled)
+    except QhullError:
+        return []
+    found = []
+    for normal in np.unique(np.round(hull.equations, 9), axis=0):
+        on = np.flatnonzero(np.abs(scaled @ normal[:3] + normal[3]) < 1e-7)
+        first, second = np.linalg.svd(normal[None, :3])[2][1:]
+        around = scaled[on] - scaled[on].mean(axis=0)
+        flat = np.stack([around @ first, around @ second], axis=1)
+        try:
+            ring = on[ConvexHull(flat).vertices]
+        except QhullError:
+            continue
+        towards = float(normal[:3] @ TOWARDS) / float(np.linalg.norm(TOWARDS))
+        light = float(np.clip(normal[:3] @ LIGHT, 0.0, 1.0))
+        found.append(_Face(tuple(ring.tolist()), towards > 1e-9, float((scaled[on] @ TOWARDS).mean()), light))
+    return found
+
+
+def _shaded(border: Sequence[Point], light: float) -> Element:
+    """A face, the darker the less light it gets."""
+    return e("path", d=path(border, closed=True), cls="face", style=f"fill-opacity: {0.42 - 0.3 * light:.2f}")
 
 
 def _room() -> tuple[Callable[[Floats], Point], float]:
@@ -232,6 +283,7 @@ def _surface(corners: Floats, axes: list[str], caption: str, name: str, bend: Ca
 
     middle = corners.mean(axis=0)
     rings = [places(_closed(middle + share * (corners - middle))) for share in (0.25, 0.5, 0.75)]
+    cells = _cells(corners, middle, bend, reach)
     spokes = [places(np.linspace(middle, corner, 24)) for corner in corners]
     outer = places(_closed(corners))
     svg = drawing(
@@ -239,7 +291,7 @@ def _surface(corners: Floats, axes: list[str], caption: str, name: str, bend: Ca
         height,
         caption,
         e("g", _corner(at)),
-        e("path", d=path(outer, closed=True), cls="face"),
+        e("g", [_shaded(places(cell), light) for cell, light in cells]),
         e("g", [e("path", d=path(ring, closed=True), cls="mesh") for ring in rings]),
         e("g", [e("path", d=path(spoke), cls="mesh") for spoke in spokes]),
         e("path", d=path(outer, closed=True), cls="set"),
@@ -247,6 +299,26 @@ def _surface(corners: Floats, axes: list[str], caption: str, name: str, bend: Ca
         e("g", _corner_names(at, axes, reach)),
     )
     return figure(svg, f"{caption} Axes: {name} of three neurons, up to the largest.")
+
+
+def _cells(
+    corners: Floats, middle: Floats, bend: Callable[[Floats], Floats], reach: Floats
+) -> list[tuple[Floats, float]]:
+    """The cells of the net, from back to front, each with the light that it gets where it lies after the map."""
+    found = []
+    for i, corner in enumerate(corners):
+        other = corners[(i + 1) % len(corners)]
+        for inner, outer in zip((0.0, 0.25, 0.5, 0.75), (0.25, 0.5, 0.75, 1.0), strict=True):
+            low, high = ((middle + share * (p - middle) for p in (corner, other)) for share in (inner, outer))
+            a, b = low
+            c, d = high
+            cell = np.concatenate([np.linspace(c, d, 8), np.linspace(b, a, 8)])
+            placed = bend(np.maximum(np.array([c, d, a if inner else middle]), 0.0)) / reach
+            normal = np.cross(placed[1] - placed[0], placed[2] - placed[0])
+            length = float(np.linalg.norm(normal)) or 1.0
+            light = abs(float(normal @ LIGHT)) / length
+            found.append((float((placed @ TOWARDS).mean()), cell, light))
+    return [(cell, light) for _, cell, light in sorted(found, key=lambda one: one[0])]
 
 
 def _corner(at: Callable[[Floats], Point]) -> list[Element]:

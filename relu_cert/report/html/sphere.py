@@ -127,11 +127,11 @@ def _great_circle(z: Floats, side: float) -> list[list[Point]]:
 
 
 def _touching(tied: Sequence[TiedNeuron], side: float) -> list[Element]:
-    """A ring at every direction of E."""
+    """A ring at every direction of E; one on the rim is seen on both discs."""
     found = []
     for neuron in tied:
         u = neuron.direction
-        if u[2] * side < 0 or (u[2] == 0 and side < 0):
+        if u[2] * side < 0:
             continue
         x, y = _place(u, side)
         title = e("title", "a direction where the tint is full: a neuron that ties")
@@ -143,7 +143,7 @@ def _neurons(view: View, side: float) -> list[Element]:
     found = []
     for gate, slope in zip(view.gates, view.slopes, strict=True):
         length = float(np.linalg.norm(gate))
-        if length == 0 or gate[2] * side < 0 or (gate[2] == 0 and side < 0):
+        if length == 0 or gate[2] * side < 0:
             continue
         x, y = _place(gate / length, side)
         sign = "plus" if float(gate @ slope) > 0 else "minus"

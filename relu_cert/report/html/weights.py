@@ -6,6 +6,7 @@ it is lambda, with the sign of the neuron. The rays z_k.u = 0 cut the circle int
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import atan2, cos, pi, sin, tau
 from xml.etree.ElementTree import Element
 
@@ -15,13 +16,15 @@ from relu_cert.report.html.frame import WIDTH, Frame, Point, drawing, padded, pa
 from relu_cert.report.html.markup import e
 from relu_cert.report.html.page import figure
 from relu_cert.report.html.view import View
+from relu_cert.report.optimal_set import TiedNeuron
 
 MOST_ROWS = 120
 SAMPLES = 360
 
 
-def dual_figure(view: View) -> Element | None:
-    """theta.(Zu)_+ against the angle of u, between -lambda and lambda; ReLU in two dimensions only."""
+def dual_figure(view: View, tied: Sequence[TiedNeuron] = ()) -> Element | None:
+    """theta.(Zu)_+ against the angle of u, between -lambda and lambda; ReLU in two dimensions only. `tied` are all
+    directions where the curve touches a limit."""
     if view.gated or not view.everywhere or view.Z.shape[1] != 2 or len(view.y) > MOST_ROWS:
         return None
     borders = _borders(view)
@@ -29,6 +32,11 @@ def dual_figure(view: View) -> Element | None:
     heights = [_height(view, a) for a in angles]
     frame = Frame(-180.0, 180.0, *padded([-view.lam, view.lam, *heights], 0.12))
     dots = []
+    for one in tied:
+        a = atan2(float(one.direction[1]), float(one.direction[0]))
+        cx, cy = frame.at((a * 180 / pi, _height(view, a)))
+        title = e("title", f"{a * 180 / pi:.4g}°: a neuron that ties")
+        dots.append(e("circle", title, cx=cx, cy=cy, r=8.0, cls=f"ring {'plus' if one.sign > 0 else 'minus'}"))
     for gate, slope in zip(view.gates, view.slopes, strict=True):
         a = atan2(float(gate[1]), float(gate[0]))
         cx, cy = frame.at((a * 180 / pi, _height(view, a)))
@@ -61,7 +69,9 @@ def dual_figure(view: View) -> Element | None:
     )
     caption = (
         "Why no network does better: the dual point θ, over all directions u of a neuron, stays between −λ and λ. "
-        "The neurons of an optimal network can only sit where the curve touches a limit (dots). Grey lines: the "
+        "The neurons of an optimal network can only sit where the curve touches a limit"
+        + (": a ring at every such place, a dot in it for the neurons of this network. " if tied else " (dots). ")
+        + "Grey lines: the "
         f"{len(borders)} borders between activation patterns."
     )
     return figure(svg, caption)

@@ -9,7 +9,7 @@ from typing import Any
 from tests.verify.brute import mat, vec
 from tests.verify.cover.plant import AXES, CORNER_MINUS, CORNER_PLUS, one_class, packed, planted, proof, tie, tree
 from tests.verify.small import Case, certificate, list_patterns, relu_multipliers, table
-from verify.cover.tree import ATOMS, NEURON, RAY, RULE, SIGN, STAR, TURNED
+from verify.cover.tree import ATOMS, FACE, NEURON, RAY, RULE, SIGN, STAR, TURNED
 
 LOGISTIC = "sum log(1+exp(-y_k*(Xw)_k)) + lambda*sum|w_b|"
 PROOF, SET = "facts.cover.proof", "facts.cover_set"
@@ -134,14 +134,14 @@ WRONG: list[tuple[str, str, dict[str, Any], str]] = [
         },
         LESS,
     ),
-    ("star", "a star at a neuron", {TIES: [tie("+", "1 0", "1/2")]}, "a ray of this sign"),
+    ("star", "a star at a neuron", {TIES: [tie("+", "1 0", "1/2")]}, "a face of this sign"),
     (
         "star",
         "a star at a ray that is not there",
         {f"{PLUS}.data": packed([1, 3, 0, 0, *RAY_LEAVES])},
-        "a ray of this sign",
+        "a face of this sign",
     ),
-    ("star", "a star at a ray of the other sign", {f"{TIES}[0].sign": "-"}, "a ray of this sign"),
+    ("star", "a star at a ray of the other sign", {f"{TIES}[0].sign": "-"}, "a face of this sign"),
     (
         "star",
         "a star that misses a child",
@@ -158,7 +158,7 @@ WRONG: list[tuple[str, str, dict[str, Any], str]] = [
         "star",
         "a star in another cone",
         {f"{PLUS}.codes": packed([STAR, RAY, RAY, RULE, RULE, RULE])},
-        "a ray inside the cone",
+        "a vector inside the cone",
     ),
     (
         "ray",
@@ -169,7 +169,25 @@ WRONG: list[tuple[str, str, dict[str, Any], str]] = [
     (
         *("deficient", "a star at a ray outside of the row space"),
         {PLUS: tree([STAR, RAY, NEURON], [1, 1, 0, 0, 0, 0]), TIES: [tie("+", "1 0", ""), tie("+", "0 1")]},
-        "a ray in the span of the cone",
+        "a vector in the span of the rows",
+    ),
+    (
+        "star",
+        "a star on a plane that is a ray",
+        {PLUS: tree([RULE, RULE, RULE, FACE, RAY, RAY], [0, 3, 0, 0, 0, *RAY_LEAVES])},
+        "a plane and a facet",
+    ),
+    (
+        "ray",
+        "a star on a plane in a cone that a star made flat",
+        {PLUS: tree([RULE, STAR, FACE], [0, 3, 0, 0, 1, 3, 0, 0, 0]), TIES: [tie("+", "1 0"), tie("+", "-1 1")]},
+        "independent generators",
+    ),
+    (
+        "star",
+        "a star on a plane at a facet that is not there",
+        {PLUS: tree([FACE], [1, 3, 0, 0, 2]), TIES: [tie("+", "1 0"), tie("+", "-1 1")]},
+        "a plane and a facet",
     ),
     ("star", "a star at zero", {f"{TIES}[0].u": "0 0"}, "integers, not all zero"),
     # Strict leaves
@@ -222,42 +240,43 @@ WRONG: list[tuple[str, str, dict[str, Any], str]] = [
         {TIES: [tie("+", "1 1", "1/2")]},
         "outside \\(0, 1\\)",
     ),
-    ("corner", "a neuron of the other sign", {f"{TIES}[0].sign": "-"}, "a neuron or ray of this sign"),
+    ("corner", "a neuron of the other sign", {f"{TIES}[0].sign": "-"}, "a neuron or face of this sign"),
     (
         "corner",
         "a neuron that is not listed",
         {f"{PLUS}.data": packed([0, 1, 1])},
-        "a neuron or ray of this sign, found number 1",
+        "a neuron or face of this sign, found number 1",
     ),
-    ("piece", "a ray where the leaf names a neuron", {TIES: [tie("+", "1 0")]}, "a neuron or ray of this sign"),
-    ("ray", "a neuron where the leaf names a ray", {TIES: [tie("+", "1 0", "1/2")]}, "a neuron or ray of this sign"),
-    ("ray", "a ray above lambda", {"facts.cover.theta": "2 -1 -1"}, "at the ray"),
+    ("piece", "a ray where the leaf names a neuron", {TIES: [tie("+", "1 0")]}, "a neuron or face of this sign"),
+    ("ray", "a neuron where the leaf names a ray", {TIES: [tie("+", "1 0", "1/2")]}, "a neuron or face of this sign"),
+    ("ray", "a ray above lambda", {"facts.cover.theta": "2 -1 -1"}, r"\|v\|\^2 <="),
     (
         "ray",
-        "a ray that is no generator",
+        "a face on which the gradient is too long",
         {f"{TIES}[0].u": "1 1", PLUS: tree([RULE, RAY, RULE, RAY], RAY_LEAVES)},
-        "a cone on which ray 0",
+        r"\|v\|\^2 <= 4, found 5",
     ),
     (
         "ray",
         "a ray leaf with the atom at the ray",
         {f"{PLUS}.data": packed([0, 1, 0, 1, 0, 1, 1, 0])},
-        "a cone on which ray 0",
+        "a cone whose maximisers are on face 0",
     ),
     (
         "ray",
         "a ray leaf of which too little is left for the margin",
         {f"{PROOF}.margin": 2**40 - 1, "facts.cover.theta": "1 -1/16 -1/16"},
-        "a cone on which ray 0",
+        "a cone whose maximisers are on face 0",
     ),
     (
         "ray",
         "a ray leaf that looks back",
         {PLUS: tree([NEURON, RAY, NEURON, RAY], [0, *RAY_LEAVES[:4], 0, *RAY_LEAVES[4:]])},
-        "a neuron or ray",
+        "a neuron or face",
     ),
     # The set
     ("corner", "no margin for the ball", {f"{PROOF}.margin": 0}, "a cover whose margin holds"),
+    ("corner", "a neuron that is not out", {f"{SET}.classes": [None]}, "the piece is not out"),
     ("corner", "a class too much", {f"{SET}.classes": [one_class("+", "11", [])] * 2}, "an array of 1"),
     (
         *("wedge", "two classes of one pattern with different neurons"),
@@ -275,31 +294,31 @@ WRONG: list[tuple[str, str, dict[str, Any], str]] = [
         {f"{SET}.classes[0]": one_class("+", "110", [2])},
         "strictness that the ball",
     ),
-    ("ray", "a ray's class of the other sign", {f"{SET}.classes[0].sign": "-"}, "the sign and the pattern of the ray"),
+    ("ray", "a ray's class of the other sign", {f"{SET}.classes[0].sign": "-"}, "the sign and the pattern of the face"),
     (
         "ray",
         "a ray's class of another pattern",
         {f"{SET}.classes[0].pattern": "110"},
-        "the sign and the pattern of the ray",
+        "the sign and the pattern of the face",
     ),
-    ("ray", "a ray without its line", {f"{SET}.classes[0]": one_class("+", "100", [])}, "all lines through the ray"),
+    ("ray", "a ray without its line", {f"{SET}.classes[0]": one_class("+", "100", [])}, "all lines through the face"),
     (
         "ray",
         "a ray with an idle line",
         {f"{SET}.classes[0]": {**one_class("+", "100", [1]), "basis": [], "idle": [1]}},
-        "all lines through the ray",
+        "all lines through the face",
     ),
     (
         "ray",
-        "a ray that its lines do not fix",
+        "a class of a face on which the gradient is too long",
         with_tie("ray", tie("+", "1 1"), one_class("+", "110", [])),
-        "1 lines that fix the ray, found 0",
+        r"\|v\|\^2 <= 4, found 5",
     ),
     (
         "ray",
         "a ray on which nothing is positive",
         with_tie("ray", tie("+", "0 1"), one_class("+", "010", [0])),
-        r"xi r\.\(Zu\)_\+ > 0",
+        r"a v\(r\) with the pattern of u",
     ),
     # lambda_max
     ("corner", "lambda_max is zero", {"facts.cover_lambda_max.squared": "0"}, "a square > 0"),

@@ -1,0 +1,90 @@
+"""The checker in Python and the proved one, on the same certificates of real data: their bounds and their times.
+
+    python -m benchmarks.proved --data DIR [--sets blood:0.5,mammographic:0.1] [--seconds S]
+
+DIR holds the sets as CSV files (UCI; the last column is the label, 0 or 1). Labels become -1 and 1. Each certificate
+has the evidence for `optimal` alone: network, dual point and cover, or leaders. Times are processor seconds; those of
+the proved checker are what `--proved` needs, and the part of it that the program `relucheck` takes. "unique" is what
+the proved checker says of the network.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy
+
+import argparse
+import json
+import resource
+import time
+from fractions import Fraction
+from pathlib import Path
+
+from benchmarks.real import Case, raw_data
+from relu_cert.certificate import certificate, dumps
+from relu_cert.check import DEFAULT_GAP, LambdaChoice, find_facts, network_problem, verdicts
+from relu_cert.cover.model import Limits
+from relu_cert.data.read import read_csv_bytes
+from relu_cert.report.progress import Progress
+from verify import check
+from verify.proved import prove
+
+SETS = (
+    "blood:0.5,blood:0.1,blood:0.05,mammographic:0.5,mammographic:0.1,mammographic:0.05,monks-1:0.5,pima:0.5,"
+    "ilpd-indian-liver:0.5"
+)
+KEPT = ("primal", "cover", "leaders", "value")
+HEAD = (
+    "| set | n x d | lambda / lambda_max | by | relative gap | Python s | --proved s | relucheck s | unique | file |\n"
+    "|" + "---|" * 10
+)
+
+
+def evidence(case: Case, raw: bytes, seconds: float) -> bytes:
+    """A certificate of `optimal` alone."""
+    data = read_csv_bytes(raw, f"{case.name}.csv")
+    with Progress(quiet=True) as stages:
+        problem = network_problem(data, "relu", stages, listed=False)
+        choice = LambdaChoice(ratio=case.ratio)
+        facts = find_facts(problem, choice, DEFAULT_GAP, stages, limits=Limits(seconds=seconds))
+    content = certificate(data.source, facts, verdicts(facts, ("optimal",)))
+    content["facts"] = {name: fact for name, fact in content["facts"].items() if name in KEPT}
+    return dumps(content).encode()
+
+
+def row(case: Case, raw: bytes, seconds: float) -> str:
+    """A line of the table."""
+    text = evidence(case, raw, seconds)
+    began = time.process_time()
+    check(text, raw)
+    ours = time.process_time() - began
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.process_time()
+    found = prove(text, raw)
+    here, after = time.process_time() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    theirs = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    facts = json.loads(text)["facts"]
+    problem = json.loads(text)["problem"]
+    size = f"{len(problem['Z'])} x {len(problem['Z'][0].split())}"
+    gap = float((found.upper - found.lower) / found.upper)
+    parts = [case.name, size, f"{float(case.ratio):g}", "cover" if "cover" in facts else "leaders", f"{gap:.1e}"]
+    parts += [f"{ours:.2f}", f"{here + theirs:.2f}", f"{theirs:.2f}", "yes" if found.unique else f"open: {found.open}"]
+    return f"| {' | '.join(parts)} | {len(text) / 1000:,.0f} KB |"
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--sets", default=SETS, help="names and ratios")
+    parser.add_argument("--seconds", type=float, default=120.0, help="for each proof")
+    asked = parser.parse_args()
+    print(HEAD)
+    for one in asked.sets.split(","):
+        name, _, ratio = one.partition(":")
+        case = Case(name, Fraction(ratio))
+        print(row(case, raw_data(name, asked.data), asked.seconds), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,23 @@
+"""Between Python's rationals and flint's."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from flint import arb, fmpq
+
+
+def to_fmpq(x: Fraction) -> fmpq:
+    """A Fraction for flint."""
+    return fmpq(x.numerator, x.denominator)
+
+
+def to_fraction(x: fmpq) -> Fraction:
+    """A flint rational as a Fraction."""
+    return Fraction(int(x.p), int(x.q))
+
+
+def middle(x: arb) -> Fraction:
+    """The midpoint of a ball."""
+    mantissa, exponent = x.mid().man_exp()
+    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)

@@ -1,0 +1,38 @@
+"""That every direction is out over a ball of residuals or in the region of a class, by a cover (FORMAT.md: `path`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from verify.bounds import root_above
+from verify.classes import Ball, Class
+from verify.cover.check import Cover, check_cover
+from verify.text import Node
+
+
+def check_around(ball: Ball, classes: Sequence[Class], node: Node) -> None:
+    """Reject unless strict leaves hold for the whole ball, and the leaves of every tie lie in the region of a class."""
+    cover = check_cover(ball.problem, ball.theta, ball.problem.lam**2, node)
+    moved = root_above(ball.zeta_squared * ball.R_squared)
+    for xi, slack in cover.slack.items():
+        if moved >= slack * ball.problem.lam:
+            raise node.reject("a cover whose margin holds for the whole ball of residuals", f"too small for {xi:+}")
+    if len({a.key for a in classes}) != len(classes):
+        raise node.reject("no two classes of the same sign and pattern", "two")
+    regions = [(a.key[0], *region(ball, cover, a)) for a in classes]
+    for i, tie in enumerate(cover.ties):
+        inside = (not tie.face and cover.inside(xi, i, side, lines) for xi, side, lines in regions if xi == tie.xi)
+        if not any(inside):
+            raise node.reject(f"a class whose region holds all leaves of tie {i}", "none")
+
+
+def region(ball: Ball, cover: Cover, class_: Class) -> tuple[list[int], list[int]]:
+    """The side of each line (0: any), and the lines with rows in P' that are no kinks: on these it counts."""
+    xi, D = class_.key
+    fine = ball.fine(xi)
+    side, counts = [0] * len(cover.lines.rows), set()
+    for k, (c, a) in enumerate(zip(cover.lines.line, cover.lines.multiple, strict=True)):
+        if c >= 0 and not class_.zeros >> k & 1:
+            side[c] = (1 if D >> k & 1 else -1) * (1 if a > 0 else -1)
+            counts |= {c} if fine >> k & 1 else set()
+    return side, sorted(counts)
