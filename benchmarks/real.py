@@ -1,20 +1,25 @@
 """Real data: the global optimum with its proof, and how far the usual methods stay from it.
 
-    python -m benchmarks.real --data DIR [--quick] [--sets blood,mammographic] [--ratios 0.5,0.1]
-                              [--starts N] [--seconds S] [--no-list] [--no-peers]
+    python -m benchmarks.real --data DIR [--results FILE] [--sets blood,pima] [--ratios 0.5,0.1] [--seconds S]
+                              [--starts N] [--widths 50,500] [--print]
+    python -m benchmarks.real --bars [--data DIR] [--quick] [--no-list] ...
+    python -m benchmarks.real --growth [--least N] [--most N]
 
-DIR holds blood.csv, mammographic.csv and monks-1.csv (UCI; the last column is the label, 0 or 1). Labels become -1 and
-1. Gaussian data have four decimals and random labels, seed 0. Every certificate is re-checked together with its data.
-Times are processor times in one process after a warm-up that compiles; `find` is solving and proving all claims,
-`verify` the independent checker.
+DIR holds NAME.csv for the UCI sets of the paper (a header, features, and last a label, 0 or 1). Labels become -1 and 1.
+Every certificate is re-checked together with its data. Times are processor times in one process after a warm-up that
+compiles; `find` is solving and proving all claims, `verify` the independent checker.
 
-The bars of a line: the gap is at most 1e-30, every claim is decided or says why it is not, the checker accepts, there
-are no more nodes than the mark, and all of it keeps to its seconds where the line has some.
+The first form prints, for each set and part of lambda_max, the proved interval of p*, and beside it how far above p*
+other networks are, in per cent, at most. That is proved: exact objectives of the networks as they are against a proved
+lower bound. Convex programs over 50, 100 and 500 random patterns (one draw); L-BFGS and Adam (full batches) on the
+weights of networks of 50 and 500 neurons, from 20 random starts: the best, and the median. A trained neuron is balanced
+before it is judged, which can only help it. With --results every figure is appended to a file as soon as it is there
+and not measured again, so that a run can be stopped and gone on with; --print only prints the file.
 
-The second table is about networks that were found in other ways, and how far above the optimum each is, in per cent.
-That is proved: exact objectives of the networks as they are against the proved lower bound. Convex programs over 50,
-100 and 500 random patterns; L-BFGS and Adam (full batches) on the weights of a network of 50 neurons, from random
-starts, the best of them and the median. A trained neuron is balanced before it is judged, which can only help it.
+--bars: lines with bars. The gap is at most 1e-30, every claim is decided or says why it is not, the checker accepts,
+there are no more nodes than the mark, and all of it keeps to its seconds where the line has some. Gaussian data have
+four decimals and random labels, seed 0. --growth: Gaussian data of 3 and 4 features at a tenth of lambda_max, with more
+and more rows.
 """
 
 from __future__ import annotations
@@ -25,19 +30,19 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy
 
 import argparse
 import csv
+import json
 import resource
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil, floor, inf, nextafter
 from pathlib import Path
-from statistics import median
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.optimize import minimize
 
+from benchmarks.methods import Neurons, Training, sampled
 from relu_cert import examples
 from relu_cert.certificate import certificate, dumps
 from relu_cert.check import DEFAULT_GAP, Derivatives, LambdaChoice, find_facts, network_problem, verdicts
@@ -47,27 +52,27 @@ from relu_cert.cover.unlisted import exact_network
 from relu_cert.data.model import Dataset
 from relu_cert.data.read import read_csv_bytes
 from relu_cert.errors import UsageError
-from relu_cert.exact import Vector, norm_squared
+from relu_cert.exact import norm_squared, rational
 from relu_cert.leaders.model import Leaders
 from relu_cert.problem import unlisted_relu
-from relu_cert.problem.sampled import over_patterns
 from relu_cert.prove.facts import Facts
 from relu_cert.report.progress import Progress
 from relu_cert.report.text import at_most
-from relu_cert.solve import prepare, solve
-from relu_cert.variants import drawn
 from verify import VerifyError
 from verify import check as recheck
 
-Floats = NDArray[np.float64]
-Neurons = list[tuple[int, Vector]]
 EXACT = Fraction(1, 10**30)
-WIDTH, PATTERNS = 50, (50, 100, 500)
-LBFGS_STEPS, ADAM_STEPS, RATE = 3000, 3000, 1e-2
-GRID = 2**40  # weights are rounded to multiples of 1/GRID before they are judged
+PATTERNS, WIDTHS, STARTS = (50, 100, 500), (50, 500), 20
+RATIOS = ("0.5", "0.1", "0.05", "0.01")
+UCI = (
+    "blood", "mammographic", "monks-1", "pima", "tic-tac-toe", "ilpd-indian-liver", "breast-cancer", "fertility",
+    "planning", "heart-hungarian", "statlog-heart", "hepatitis", "parkinsons", "horse-colic", "ionosphere", "spectf",
+    "hill-valley",
+)  # fmt: skip
 LIST = 81  # processor seconds and megabytes of Gaussian 300 x 3 with all its patterns listed
 LIST_BYTES = 40_000_000
 FASTER, SMALLER = 50, 500
+GROWTH = {3: (100, 300, 1000, 3000, 10_000), 4: (100, 300, 1000, 2000)}
 
 
 @dataclass(frozen=True)
@@ -127,6 +132,12 @@ class Proved:
         return "cover" if isinstance(found, Cover) else "leaders" if isinstance(found, Leaders) else "list"
 
     @property
+    def unique(self) -> str:
+        """Whether the best network is."""
+        said = {result.claim: result.verdict for result in self.results}
+        return {Verdict.PROVED: "yes", Verdict.REFUTED: "no"}.get(said.get("p-unique", Verdict.UNDECIDED), "?")
+
+    @property
     def missed(self) -> list[str]:
         """The bars that were not met."""
         case, found = self.case, self.facts.dual.multipliers
@@ -148,7 +159,6 @@ class Proved:
         said = {result.claim: result.verdict for result in self.results}
         cover = facts.dual.multipliers
         nodes, leaves = (f"{cover.nodes:,}", f"{cover.leaves:,}") if isinstance(cover, Cover) else ("", "")
-        unique = {Verdict.PROVED: "yes", Verdict.REFUTED: "no"}.get(said.get("p-unique", Verdict.UNDECIDED), "?")
         undecided = [claim for claim, verdict in said.items() if verdict is Verdict.UNDECIDED]
         return "| " + " | ".join(
             [
@@ -161,7 +171,7 @@ class Proved:
                 f"{self.finding:.1f}",
                 f"{self.checking:.1f}",
                 f"{len(facts.primal.neurons)}",
-                unique,
+                self.unique,
                 "?" if facts.polytope is None else f"{facts.polytope.m_star}",
                 nodes,
                 leaves,
@@ -176,16 +186,12 @@ HEAD = (
     "| set | n x d | lambda / lambda_max | p* | gap | engine | find s | verify s | neurons | unique | m* | nodes "
     "| leaves | file | decided | bars |\n|" + "---|" * 16
 )
-PEER_HEAD = (
-    f"| set | lambda / lambda_max | {' | '.join(f'{p} patterns' for p in PATTERNS)} | L-BFGS best | median "
-    "| Adam best | median |\n|" + "---|" * (len(PATTERNS) + 6)
-)
 
 
-def _rounded(x: Fraction, rounded: Callable[[Fraction], int]) -> str:
-    """Eight places."""
-    whole, rest = divmod(rounded(x * 10**8), 10**8)
-    return f"{whole}.{rest:08}"
+def _rounded(x: Fraction, rounded: Callable[[Fraction], int], places: int = 8) -> str:
+    """So many places."""
+    whole, rest = divmod(rounded(x * 10**places), 10**places)
+    return f"{whole}.{rest:0{places}}"
 
 
 def raw_data(name: str, folder: Path | None) -> bytes:
@@ -224,89 +230,133 @@ def prove(case: Case, raw: bytes, seconds: float, *, listed: bool = False) -> Pr
     return Proved(case, data, facts, results, len(text), found - began, time.process_time() - found, refusal)
 
 
-@dataclass(frozen=True)
-class Training:
-    """1/2 |f(Z) - y|^2 + lambda/2 (|W|^2 + |v|^2), f(Z) = (Z W')_+ v, the weights in one vector."""
-
-    Z: Floats
-    y: Floats
-    lam: float
-
-    def start(self, seed: int) -> Floats:
-        """Gaussian weights, scaled by the number of inputs of a layer."""
-        rng, d = np.random.default_rng(seed), self.Z.shape[1]
-        W = rng.standard_normal(WIDTH * d) * np.sqrt(2 / d)
-        return np.concatenate([W, rng.standard_normal(WIDTH) * np.sqrt(2 / WIDTH)])
-
-    def __call__(self, weights: Floats) -> tuple[float, Floats]:
-        """The objective and its gradient."""
-        d = self.Z.shape[1]
-        W, v = weights[: WIDTH * d].reshape(WIDTH, d), weights[WIDTH * d :]
-        H = np.maximum(self.Z @ W.T, 0.0)
-        r = H @ v - self.y
-        G = ((H > 0) * r[:, None] * v).T @ self.Z
-        value = 0.5 * float(r @ r) + 0.5 * self.lam * float(weights @ weights)
-        return value, np.concatenate([G.ravel(), H.T @ r]) + self.lam * weights
-
-    def lbfgs(self, seed: int) -> Floats:
-        """The weights that L-BFGS ends at."""
-        options = {"maxiter": LBFGS_STEPS, "maxfun": 2 * LBFGS_STEPS, "maxcor": 20, "ftol": 1e-14, "gtol": 1e-9}
-        found: Floats = minimize(self, self.start(seed), jac=True, method="L-BFGS-B", options=options).x
-        return found
-
-    def adam(self, seed: int) -> Floats:
-        """The weights that Adam ends at; its rate falls to zero along a cosine."""
-        x = self.start(seed)
-        m, s = np.zeros_like(x), np.zeros_like(x)
-        for step in range(1, ADAM_STEPS + 1):
-            _, g = self(x)
-            m, s = 0.9 * m + 0.1 * g, 0.999 * s + 0.001 * g * g
-            rate = RATE * 0.5 * (1 + np.cos(np.pi * step / ADAM_STEPS))
-            x = x - rate * (m / (1 - 0.9**step)) / (np.sqrt(s / (1 - 0.999**step)) + 1e-8)
-        return x
-
-    def neurons(self, weights: Floats) -> Neurons:
-        """sign(v_i) and |v_i| W_i"""
-        d = self.Z.shape[1]
-        W, v = weights[: WIDTH * d].reshape(WIDTH, d), weights[WIDTH * d :]
-        return [(1 if t > 0 else -1, _exactly(abs(t) * w)) for w, t in zip(W, v, strict=True)]
-
-
-def _exactly(w: Floats) -> Vector:
-    return tuple(Fraction(round(float(x) * GRID), GRID) for x in w)
-
-
-def sampled(data: Dataset, lam: Fraction, count: int) -> Neurons:
-    """The optimal network of the convex program over random patterns."""
-    gates = drawn(data.Z, count, 0)
-    problem = over_patterns(data.Z, data.y, tuple(gates), "relu", gates=tuple(gates.values()))
-    found = solve(prepare(problem), float(lam))
-    sign = problem.sampled.sign if problem.sampled is not None else (lambda _: 1)
-    return [(sign(neuron.block or 0), _exactly(neuron.w)) for neuron in found.neurons]
-
-
-def above(proved: Proved, neurons: Neurons) -> Fraction:
-    """The network's objective is at most so much above p*, relatively; exact arithmetic."""
-    network = unlisted_relu(proved.data.Z, proved.data.y).network
+def above(data: Dataset, lam: Fraction, lower: Fraction, neurons: Neurons) -> Fraction:
+    """The network's objective is at most so much above p*, relatively, where lower <= p*; exact arithmetic."""
+    network = unlisted_relu(data.Z, data.y).network
     if network is None:
         raise ValueError("a network has one")
     point = exact_network(network, [(xi, w) for xi, w in neurons if any(w)])
-    loss = norm_squared([a - b for a, b in zip(point.fit, proved.data.y, strict=True)]) / 2
-    objective = loss + proved.facts.lam * sum((neuron.norm for neuron in point.neurons), Fraction(0))
-    lower = proved.facts.value.lower
+    loss = norm_squared([a - b for a, b in zip(point.fit, data.y, strict=True)]) / 2
+    objective = loss + lam * sum((neuron.norm for neuron in point.neurons), Fraction(0))
     return (objective - lower) / lower
 
 
-def peers(proved: Proved, starts: int) -> str:
-    """A line of the second table."""
-    data, lam = proved.data, proved.facts.lam
-    Z = np.array([[float(x) for x in z] for z in data.Z])
-    training = Training(Z, np.array([float(x) for x in data.y]), float(lam))
-    found = [_percent(above(proved, sampled(data, lam, count))) for count in PATTERNS]
-    for run in (training.lbfgs, training.adam):
-        gaps = [above(proved, training.neurons(run(seed))) for seed in range(starts)]
-        found += [_percent(min(gaps)), _percent(median(gaps))]
-    return f"| {proved.case.title} | {float(proved.case.ratio):g} | {' | '.join(found)} |"
+Record = dict[str, Any]
+
+
+class Results:
+    """What was measured, in a file of one JSON object a line, or in memory only."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        lines = path.read_text(encoding="utf-8").splitlines() if path is not None and path.exists() else []
+        self.found: dict[tuple[str, str, str], Record] = {}
+        for line in lines:
+            one = json.loads(line)
+            self.found[one["set"], one["ratio"], one["what"]] = one
+
+    def once(self, name: str, ratio: str, what: str, measure: Callable[[], Record]) -> Record:
+        """The record, measured now if it is not there yet."""
+        key = (name, ratio, what)
+        if key not in self.found:
+            self.found[key] = {"set": name, "ratio": ratio, "what": what} | measure()
+            if self.path is not None:
+                with self.path.open("a", encoding="utf-8") as stream:
+                    stream.write(json.dumps(self.found[key]) + "\n")
+        return self.found[key]
+
+
+def proof(name: str, ratio: str, options: argparse.Namespace, results: Results) -> Record:
+    """The proved interval of one line."""
+    raw = raw_data(name, options.data)
+
+    def found() -> Record:
+        return _proved(prove(Case(name, Fraction(ratio)), raw, options.seconds))
+
+    return results.once(name, ratio, "proved", found)
+
+
+def measure(name: str, ratio: str, options: argparse.Namespace, results: Results) -> None:
+    """What the methods of one line reach, each as soon as it is there."""
+    data = read_csv_bytes(raw_data(name, options.data), f"{name}.csv")
+    known = proof(name, ratio, options, results)
+    lam, lower = Fraction(known["lambda"]), Fraction(known["lower"])
+
+    def judged(found: Neurons) -> float:
+        return nextafter(float(above(data, lam, lower, found)), inf)
+
+    for count in PATTERNS:
+        results.once(name, ratio, f"{count} patterns", lambda: {"best": judged(sampled(data, lam, count))})  # noqa: B023
+    Z, y = (np.array([[float(x) for x in row] for row in rows]) for rows in (data.Z, [data.y]))
+    for width in options.widths:
+        training = Training(Z, y[0], float(lam), width)
+        for method, run in (("L-BFGS", training.lbfgs), ("Adam", training.adam)):
+
+            def trained(run: Callable[[int], Any] = run, training: Training = training) -> Record:
+                found = run(options.starts)
+                order = np.argsort(training(found)[0])
+                best, middle = (judged(training.neurons(found[order[k]])) for k in (0, (len(order) - 1) // 2))
+                return {"best": best, "median": middle, "starts": options.starts}
+
+            results.once(name, ratio, f"{method} {width}", trained)
+
+
+def _proved(one: Proved) -> Record:
+    """The figures of a proof."""
+    value = one.facts.value
+    if one.refusal:
+        raise RuntimeError(f"the checker does not accept it: {one.refusal}")
+    return {
+        "n": one.data.n,
+        "d": len(one.data.Z[0]),
+        "lambda": rational(one.facts.lam),
+        "lower": rational(value.lower.limit_denominator(10**12) - Fraction(1, 10**12)),
+        "interval": [_rounded(value.lower, floor, 4), _rounded(value.upper, ceil, 4)],
+        "gap": _percent(value.relative_gap),
+        "engine": one.engine,
+        "find": round(one.finding, 1),
+        "verify": round(one.checking, 1),
+        "neurons": len(one.facts.primal.neurons),
+        "unique": one.unique,
+        "m*": "?" if one.facts.polytope is None else one.facts.polytope.m_star,
+    }
+
+
+def table(results: Results, widths: Sequence[int]) -> Iterator[str]:
+    """The lines of the first form, as far as they were measured."""
+    trained = [f"{method} {width}" for width in widths for method in ("L-BFGS", "Adam")]
+    heads = [*(f"{count} patterns" for count in PATTERNS), *(f"{one}, best / median" for one in trained)]
+    proved = (
+        "set",
+        "n x d",
+        "lambda / lambda_max",
+        "p*",
+        "gap %",
+        "engine",
+        "find, verify s",
+        "neurons",
+        "unique",
+        "m*",
+    )
+    yield f"| {' | '.join((*proved, *heads))} |"
+    yield "|" + "---|" * (len(proved) + len(heads))
+    for name, ratio in [(name, ratio) for name in UCI for ratio in RATIOS]:
+        one = results.found.get((name, ratio, "proved"))
+        if one is None:
+            continue
+        cells = [
+            name,
+            f"{one['n']} x {one['d']}",
+            ratio,
+            "[{}, {}]".format(*one["interval"]),
+            one["gap"],
+            one["engine"],
+        ]
+        cells += [f"{one['find']}, {one['verify']}", str(one["neurons"]), one["unique"], str(one["m*"])]
+        for what in (*(f"{count} patterns" for count in PATTERNS), *trained):
+            found = results.found.get((name, ratio, what), {})
+            cells.append(" / ".join(_percent(Fraction(found[key])) for key in ("best", "median") if key in found))
+        yield f"| {' | '.join(cells)} |"
 
 
 def _percent(x: Fraction) -> str:
@@ -316,44 +366,33 @@ def _percent(x: Fraction) -> str:
     return f"{ceil(x * 10**4) / 100:.2f}"
 
 
+def growth(least: int, most: int, seconds: float) -> None:
+    """Gaussian data with more and more rows."""
+    print("| d | n | neurons | nodes | leaves | gap | find s | verify s | file |\n|" + "---|" * 9)
+    for d, sizes in GROWTH.items():
+        for n in sizes:
+            if least <= n <= most:
+                one = prove(Case(f"gaussian-{n}x{d}", Fraction(1, 10)), raw_data(f"gaussian-{n}x{d}", None), seconds)
+                cover = one.facts.dual.multipliers
+                nodes, leaves = (cover.nodes, cover.leaves) if isinstance(cover, Cover) else (0, 0)
+                cells = (d, f"{n:,}", len(one.facts.primal.neurons), f"{nodes:,}", f"{leaves:,}")
+                more = (at_most(one.facts.value.relative_gap), f"{one.finding:.1f}", f"{one.checking:.1f}")
+                size = f"{one.size / 1000:,.0f} KB" if not one.refusal else f"rejected: {one.refusal}"
+                print(f"| {' | '.join(map(str, (*cells, *more, size)))} |", flush=True)
+
+
 def chosen(options: argparse.Namespace) -> Iterator[Case]:
-    """The cases of this run."""
-    sets = None if options.sets is None else options.sets.split(",")
-    ratios = None if options.ratios is None else [Fraction(ratio) for ratio in options.ratios.split(",")]
+    """The lines with bars of this run."""
+    ratios = None if options.ratios is None else [Fraction(ratio) for ratio in options.ratios]
     for case in QUICK if options.quick else CASES:
-        wanted = (sets is None or case.name in sets) and (ratios is None or case.ratio in ratios)
+        wanted = (options.sets is None or case.name in options.sets) and (ratios is None or case.ratio in ratios)
         if wanted and (options.data or case.name.startswith("gaussian")):
             yield case
 
 
-def report(done: Sequence[Proved], options: argparse.Namespace) -> None:
-    """The second table and the summary."""
-    if not options.no_peers:
-        print(f"\nPer cent above p*, at most (best and median of {options.starts} starts)\n\n{PEER_HEAD}")
-        for proved in done:
-            print(peers(proved, options.starts), flush=True)
-    met = sum(not proved.missed for proved in done)
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    print(f"\nbars met: {met} of {len(done)}; memory at most {memory:.1f} GB")
-
-
-def main() -> None:
-    """Run and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, help="the folder of the CSV files; without it Gaussian data alone")
-    parser.add_argument("--quick", action="store_true", help="blood at .5 and .1 and one Gaussian set, one start")
-    parser.add_argument("--sets", help="only these, by name, with commas between them")
-    parser.add_argument("--ratios", help="only these parts of lambda_max, with commas between them")
-    parser.add_argument("--starts", type=int, default=5, help="random starts of L-BFGS and Adam")
-    parser.add_argument("--seconds", type=float, default=1800.0, help="for one case, by the clock on the wall")
-    parser.add_argument("--no-list", action="store_true", help="do not run Gaussian 300 x 3 with all its patterns")
-    parser.add_argument("--no-peers", action="store_true", help="the first table alone")
-    options = parser.parse_args()
-    if options.quick:
-        options.starts, options.no_list = 1, True
-    began = time.process_time()
-    prove(Case("iris", Fraction(1, 10)), examples.path("iris").read_bytes(), 600.0)
-    print(f"compiling, and irises as a warm-up: {time.process_time() - began:.1f} s\n\n{HEAD}", flush=True)
+def bars(options: argparse.Namespace) -> None:
+    """The lines with bars."""
+    print(HEAD, flush=True)
     done = []
     for case in chosen(options):
         raw = raw_data(case.name, options.data)
@@ -369,7 +408,49 @@ def main() -> None:
             ratio = (listed.finding + listed.checking) / (proved.finding + proved.checking)
             print(listed.row())
             print(f"(the cover: {ratio:.0f} times faster, a file {listed.size / proved.size:.0f} times smaller)")
-    report(done, options)
+    met = sum(not proved.missed for proved in done)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    print(f"\nbars met: {met} of {len(done)}; memory at most {memory:.1f} GB")
+
+
+def _names(text: str) -> list[str]:
+    return text.split(",")
+
+
+def main() -> None:
+    """Run and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, help="the folder of the CSV files")
+    parser.add_argument("--results", type=Path, help="a file to which figures are appended, and that is not repeated")
+    parser.add_argument("--print", action="store_true", help="print the figures of --results, and measure nothing")
+    parser.add_argument("--bars", action="store_true", help="the lines with bars")
+    parser.add_argument("--growth", action="store_true", help="more and more rows")
+    parser.add_argument("--least", type=int, default=0, help="rows of --growth")
+    parser.add_argument("--most", type=int, default=10_000, help="rows of --growth")
+    parser.add_argument("--quick", action="store_true", help="a few lines with bars")
+    parser.add_argument("--sets", type=_names, help="only these, with commas between them")
+    parser.add_argument("--ratios", type=_names, help="only these parts of lambda_max, with commas between them")
+    parser.add_argument("--widths", type=lambda text: tuple(map(int, _names(text))), default=WIDTHS)
+    parser.add_argument("--starts", type=int, default=STARTS, help="random starts of L-BFGS and Adam")
+    parser.add_argument("--seconds", type=float, default=120.0, help="for one proof, by the clock on the wall")
+    parser.add_argument("--no-list", action="store_true", help="do not run Gaussian 300 x 3 with all its patterns")
+    options = parser.parse_args()
+    results = Results(options.results)
+    if not options.print:
+        prove(Case("iris", Fraction(1, 10)), examples.path("iris").read_bytes(), 600.0)  # compiles
+    if options.growth:
+        growth(options.least, options.most, options.seconds)
+    elif options.bars:
+        bars(options)
+    else:
+        if not options.print:
+            if options.data is None:
+                parser.error("the sets need --data")
+            for stage in (proof, measure):
+                for ratio in options.ratios or RATIOS:
+                    for name in options.sets or UCI:
+                        stage(name, ratio, options, results)
+        print("\n".join(table(results, options.widths)))
 
 
 if __name__ == "__main__":

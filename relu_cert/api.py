@@ -146,7 +146,7 @@ def certify(
     `gates`         only the patterns of these gates: rows of d numbers (the bias counts), patterns as texts of n bits,
                     or the path of a CSV file of either
     `l2`            add l2/2 times the sum of |w_b|^2
-    `loss`          "squares", or "logistic": sum log(1 + exp(-y f)) for labels -1 and 1
+    `loss`          "squares", or "logistic": sum log(1 + exp(-y f)) for labels -1 (or 0) and 1
     `free`          terms that are not penalised, "output-bias,biases,skip" or some of these: an output bias, the biases
                     of the first layer (with the column of ones of `bias`), a skip connection f(z) + s.z
 
@@ -446,14 +446,18 @@ def prune(
     correct: bool = True,
     seed: int = 0,
     bias: bool = False,
+    penalty: str = "paper",
+    batch_size: int | None = None,
+    output_bias: OutputBias = "refuse",
     max_patterns: int = DEFAULT_MAX_PATTERNS,
+    seconds: float | None = None,
     progress: bool = False,
 ) -> Pruning:
     """Prune the optimal network, or a given one: exactly while that is free, then at the least cost in fit.
 
     `strategy` chooses the next neuron once pruning costs: "residual", "magnitude", "gradient" or "random" (`seed`).
-    Without `correct` the other neurons stay as they are. The result has `steps` (width, objective, loss) and
-    `network_of_width`.
+    Without `correct` the other neurons stay as they are. `penalty`, `batch_size`, `output_bias` and `seconds` are those
+    of `certify_network`. The result has `steps` (width, objective, loss) and `network_of_width`.
 
     >>> found = prune([[1], [2], [-1]], [1, 3, 2], 1, network=([[1], [1]], [1, 1]))
     >>> found
@@ -467,13 +471,15 @@ def prune(
     with Progress(quiet=not progress) as stages:
         return pruned(
             data,
-            _positive(lam, "lam"),
+            convert(named_penalty(penalty), _positive(lam, "lam"), data.n, batch=batch_size).lam,
             stages,
             trained=None if network is None else given_network(network),
             strategy=Strategy(strategy),
             correct=correct,
             seed=seed,
             max_patterns=max_patterns,
+            output_bias=output_bias,
+            limits=Limits(seconds),
         )
 
 
@@ -490,6 +496,7 @@ def explore(
     seed: int = 0,
     bias: bool = False,
     max_patterns: int = DEFAULT_MAX_PATTERNS,
+    seconds: float | None = None,
     progress: bool = False,
 ) -> Exploration:
     """Optimal networks that differ off the training data: the shortest, an extreme one, the best on (Z, y) pairs.
@@ -511,6 +518,7 @@ def explore(
             extreme=extreme,
             seed=seed,
             max_patterns=max_patterns,
+            limits=Limits(seconds),
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -16,6 +16,7 @@ from relu_cert.cover.model import Limits, Moment
 from relu_cert.data.model import Dataset
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import sqrt_lower
+from relu_cert.interrupt import INTERRUPTED, interrupted, interruptible
 from relu_cert.path.cover import cover
 from relu_cert.path.derivatives import enclosed_derivatives
 from relu_cert.path.jumps import find_jump
@@ -185,7 +186,7 @@ def _covered_optimum(problem: Problem, choice: LambdaChoice, gap: Fraction, stag
     from relu_cert.cover.build import Exhausted
     from relu_cert.cover.unlisted import optimum_without_list
 
-    with stages.stage("prove"):
+    with stages.stage("prove"), interruptible():
         try:
             return optimum_without_list(problem, choice.resolve, gap, limits, stages.tell)
         except Exhausted as why:
@@ -198,9 +199,10 @@ def _optimum_with_free_terms(
     """The same for a network with terms that are not penalised."""
     from relu_cert.free.optimum import Unproved, optimum_with_free_terms
 
-    with stages.stage("prove"):
+    with stages.stage("prove"), interruptible() if problem.unlisted else nullcontext():
         try:
-            return optimum_with_free_terms(problem, choice.resolve, gap, limits, stages.tell)
+            facts = optimum_with_free_terms(problem, choice.resolve, gap, limits, stages.tell)
+            return replace(facts, unsettled=INTERRUPTED) if interrupted() else facts
         except Unproved as why:
             raise UsageError(f"nothing could be proved: {why}; give more time with --seconds.") from None
 

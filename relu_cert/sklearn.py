@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -246,7 +247,7 @@ class ReLUCertClassifier(ClassifierMixin, _Certified):  # type: ignore[misc]
     @available_if(_logistic)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
         """1 / (1 + exp(-f(x))) for the second class, and what is left for the first; for the logistic loss only."""
-        second = 1.0 / (1.0 + np.exp(-self.decision_function(X)))
+        second: Floats = expit(self.decision_function(X))
         return np.column_stack([1.0 - second, second])
 
     def __sklearn_tags__(self) -> Any:

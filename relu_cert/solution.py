@@ -162,8 +162,10 @@ solution is unique; proved.>
 
     @property
     def _above(self) -> str:
-        best = self.optimum.value.upper
-        return percent(self._plain_objective[0] / best - 1) if best else at_least(self.distance.lower)
+        best, objective = self.optimum.value, self._plain_objective
+        if best.lower <= 0:
+            return at_least(self.distance.lower)
+        return percent(objective[0] / best.upper - 1, objective[1] / best.lower - 1)
 
     @cached_property
     def _plain_objective(self) -> tuple[Fraction, Fraction]:

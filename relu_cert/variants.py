@@ -28,7 +28,7 @@ class Variant:
 
     `gates`  only these patterns
     `delta`  delta/2 sum |w_b|^2 is added (eq:l2-penalized-cgl)
-    `loss`   half the sum of squares, or the logistic loss for labels -1 and 1 (app:general-losses)
+    `loss`   half the sum of squares, or the logistic loss for labels -1 (or 0) and 1 (app:general-losses)
     `free`   the terms that are not penalised (relu_cert.free.terms)
     """
 
@@ -57,8 +57,7 @@ def network_variant(
         return with_free_terms(network_problem(data, model, stages, max_patterns, listed=listed), data, variant.free)
     if gates is not None:
         return varied(over_patterns(data.Z, data.y, tuple(gates), model, gates=tuple(gates.values())), variant)
-    plain = not variant.delta and variant.loss == "squares"
-    problem = network_problem(data, model, stages, max_patterns, listed=listed or not plain)
+    problem = network_problem(data, model, stages, max_patterns, listed=listed or bool(variant.delta))
     if variant.delta:
         if problem.network is not None and len(problem.network.patterns) > MOST_WRITTEN_OUT:
             raise UsageError(
@@ -84,9 +83,16 @@ def varied(problem: Problem, variant: Variant) -> Problem:
         return replace(problem, delta=variant.delta)
     if variant.loss == "squares":
         return problem
+    if problem.kind != "cgl" and zero_or_one(problem.y):
+        return replace(problem, loss="logistic", y=tuple(2 * label - 1 for label in problem.y))
     if any(abs(label) != 1 for label in problem.y):
-        raise UsageError("--loss logistic needs labels 1 and -1 in the target column.")
+        raise UsageError("--loss logistic needs labels 1 and -1, or 1 and 0, in the target column.")
     return replace(problem, loss="logistic")
+
+
+def zero_or_one(y: Vector) -> bool:
+    """Whether all labels are 0 or 1: for the logistic loss 0 stands for -1 then."""
+    return all(label in (0, 1) for label in y)
 
 
 def over_all(

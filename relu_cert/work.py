@@ -171,13 +171,15 @@ def pruned(
     seed: int = 0,
     max_patterns: int = DEFAULT_MAX_PATTERNS,
     every: bool = True,
+    output_bias: OutputBias = "refuse",
+    limits: Limits = NO_LIMITS,
 ) -> Pruning:
     """The way down from a trained network, or from the optimal one; with `every`, by the other strategies, too."""
     if trained is not None:
-        start = convex_form(fold(trained, data.d, ones=data.source.bias))
+        start = convex_form(fold(trained, data.d, ones=data.source.bias, output_bias=output_bias))
     else:
         problem = network_problem(data, "relu", stages, max_patterns, listed=False)
-        facts = find_facts(problem, LambdaChoice(value=lam), DEFAULT_GAP, stages)
+        facts = find_facts(problem, LambdaChoice(value=lam), DEFAULT_GAP, stages, limits=limits)
         start = tuple(ConvexNeuron(neuron.sign, neuron.w) for neuron in facts.primal.neurons)
     with stages.stage("prune"):
         free = prune_best(merge_on_data(start, data.Z).neurons, data.Z).neurons
@@ -204,10 +206,11 @@ def compared(
     extreme: Extreme = "norm",
     seed: int = 0,
     max_patterns: int = DEFAULT_MAX_PATTERNS,
+    limits: Limits = NO_LIMITS,
 ) -> Exploration:
     """Optimal networks that differ off the training data: the shortest, an extreme one, the best on other data."""
     problem = network_problem(data, model, stages, max_patterns, listed=False)
-    facts = find_facts(problem, choice, DEFAULT_GAP, stages)
+    facts = find_facts(problem, choice, DEFAULT_GAP, stages, limits=limits)
     with stages.stage("explore"):
         networks = optimal_networks(facts)
         rows = _rows(facts, networks, (data, validation, test), extreme, seed)

@@ -44,6 +44,8 @@ def compare(raw: bytes, input_: Input, problem: Problem, limits: Limits) -> None
         if header != input_.header:
             raise Rejected("certificate.input.header", str(header).lower(), str(input_.header).lower())
         same("Z", X, problem.Z)
+        if problem.logistic and all(label in (0, 1) for label in y):
+            y = tuple(2 * label - 1 for label in y)
     same("y", (y,), (problem.y,))
 
 

@@ -16,9 +16,9 @@ from fractions import Fraction
 from math import isqrt
 from operator import mul
 
-from flint import fmpz_mat
+from flint import fmpq_mat, fmpz_mat, nmod_mat
 
-from verify.errors import bounded
+from verify.errors import Declined, bounded
 from verify.free import check_orthogonal
 from verify.problem import Problem, cleared
 from verify.rules.logistic.value import ONE, entropy_of
@@ -27,6 +27,7 @@ from verify.text import Matrix, Node, Vector, show
 EXTRA_BITS = 64  # of 1/c and 1/|z|, beyond the largest c and z
 ROOT_BITS = 192  # of the factor that shows definiteness
 MOST_ENTRIES = 2**26
+PRIME = 2**61 - 1
 Integers = list[int]
 
 
@@ -85,8 +86,9 @@ def dual_value(y: Vector, theta: Vector, logistic: bool, node: Node) -> Fraction
 
 
 def read_rows(Z: Matrix, biases: bool, centres: Sequence[Integers]) -> Rows:
-    """Equal rows are one row. If there are more columns than rows and centres, u is a combination of these (only its
-    projection on their span matters), and coordinates are its coefficients: row k becomes row k of the Gram matrix."""
+    """Equal rows are one row. If there are more columns than rows and centres, u is a combination of independent ones
+    that span them all (only its projection on their span matters), and coordinates are its coefficients: row k becomes
+    its products with these, whose Gram matrix is the metric."""
     d = len(Z[0])
     flat, q = cleared(x for row in Z for x in row)
     classes: dict[tuple[int, ...], int] = {}
@@ -100,18 +102,34 @@ def read_rows(Z: Matrix, biases: bool, centres: Sequence[Integers]) -> Rows:
     rows = [*map(list, classes), *map(list, centres)]
     lengths = [sum(map(mul, row, row)) for row in rows]
     metric = [[int(i == j) for j in range(d)] for i in range(d)]
-    if not biases and d <= len(rows):
+    if not biases and (d <= len(rows) or not any(lengths)):
         return Rows(q, names, tuple(place), rows, lengths, metric, rows)
     bounded(len(rows) ** 2, MOST_ENTRIES, "entries of a matrix", "certificate.facts.leaders")
     A = fmpz_mat(rows)
-    gram = [[int(x) for x in row] for row in (A * A.transpose()).tolist()]
+    chosen = range(len(rows)) if biases else spanning(rows)
+    products = [[int(x) for x in row] for row in (A * fmpz_mat([rows[k] for k in chosen]).transpose()).tolist()]
     if not biases:
-        return Rows(q, names, tuple(place), gram, lengths, gram, rows)
+        return Rows(q, names, tuple(place), products, lengths, [products[k] for k in chosen], rows)
     metric[-1][-1] = 0
-    far = [[a + b - 2 * x for b, x in zip(lengths, row, strict=True)] for a, row in zip(lengths, gram, strict=True)]
+    far = [[a + b - 2 * x for b, x in zip(lengths, row, strict=True)] for a, row in zip(lengths, products, strict=True)]
     reach = [max(row[: len(classes)]) for row in far]  # the centres are no rows
     longest = max(length - row[-1] ** 2 for length, row in zip(lengths[: len(classes)], rows, strict=False))
     return Rows(q, names, tuple(place), rows, reach, metric, rows, longest)
+
+
+def spanning(rows: list[Integers]) -> Integers:
+    """Independent rows that span all of them, not all zero. A prime finds them, and what is independent modulo a prime
+    is; the others are shown to be combinations."""
+    flat = [x % PRIME for column in zip(*rows, strict=True) for x in column]
+    reduced, rank = nmod_mat(len(rows[0]), len(rows), flat, PRIME).rref()
+    chosen = [next(k for k in range(len(rows)) if reduced[i, k]) for i in range(rank)]
+    others = [row for k, row in enumerate(rows) if k not in set(chosen)]
+    if others:
+        A, B = fmpz_mat([rows[k] for k in chosen]), fmpz_mat(others)
+        weights = fmpq_mat(A * A.transpose()).solve(fmpq_mat(A * B.transpose()))
+        if fmpq_mat(A).transpose() * weights != fmpq_mat(B).transpose():
+            raise Declined("certificate.facts.leaders", f"rows whose rank modulo {PRIME} is their rank", "others")
+    return chosen
 
 
 def check_cell(data: Rows, theta: Integers, lam: Fraction, centres: int, i: int, node: Node) -> None:
@@ -121,7 +139,7 @@ def check_cell(data: Rows, theta: Integers, lam: Fraction, centres: int, i: int,
     """
     free = () if data.longest is None else ("kappa",)
     fields = node.record("nu", "rows", "p", "q", "normals", "excess", "squares", "leaders", *free)
-    nu = single(fields["nu"])
+    (nu,) = integers(fields["nu"], 1)
     kappa = nonnegative(fields["kappa"], 1)[0] if free else 0
     count = len(theta)
     load = [0] * count
@@ -157,7 +175,7 @@ def check_cell(data: Rows, theta: Integers, lam: Fraction, centres: int, i: int,
         known = entries.get(k)
         if known is None:
             if a and any(data.rows[k]):
-                raise fields["leaders"].reject(f"an entry for row {name(data, k)}, where {show(a)} is left", "none")
+                raise fields["leaders"].reject(f"an entry for row {[*data.names][k]}, where {show(a)} is left", "none")
             continue
         c.append(known.c)
         v.append(combined(data, count, i, {k: a}, known.weights))
@@ -183,7 +201,7 @@ def read_leader(data: Rows, centres: int, i: int, node: Node) -> tuple[int, Lead
     l = fields["row"].index(len(data.place))
     if l not in data.names:
         raise fields["row"].reject("the first of its equal rows")
-    c = single(fields["c"])
+    (c,) = integers(fields["c"], 1)
     if c <= 0:
         raise fields["c"].reject("an integer > 0")
     near = named(data, fields["near"])
@@ -315,11 +333,6 @@ def nonnegative(node: Node, length: int) -> Integers:
     return numbers
 
 
-def single(node: Node) -> int:
-    """One integer."""
-    return integers(node, 1)[0]
-
-
 def named(data: Rows, node: Node) -> Integers:
     """Places of rows that are the first of their equal rows, ascending."""
     rows = node.ascending(len(data.place))
@@ -327,8 +340,3 @@ def named(data: Rows, node: Node) -> Integers:
         if k not in data.names:
             raise node.reject("the first of equal rows", str(k))
     return [data.names[k] for k in rows]
-
-
-def name(data: Rows, place: int) -> int:
-    """The first row of a class of equal rows."""
-    return next(k for k, at in data.names.items() if at == place)

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from math import lcm
+from operator import mul
 
 from verify.errors import bounded
 from verify.text import Matrix, Node, Vector
@@ -56,6 +58,16 @@ class Problem:
     def d(self) -> int:
         """The number of columns."""
         return len(self.Z[0])
+
+    @cached_property
+    def rows(self) -> list[tuple[list[int], int]]:
+        """The rows of Z, each in integers over its denominator."""
+        return [cleared(row) for row in self.Z]
+
+    def times(self, w: Vector) -> Vector:
+        """Zw"""
+        p, q = cleared(w)
+        return tuple(Fraction(sum(map(mul, row, p)), s * q) for row, s in self.rows)
 
     def length_squared(self, w: Vector) -> Fraction:
         """|w|^2, without the biases where they are free."""

@@ -30,7 +30,9 @@ from relu_cert.claims import (
     strict_complementarity,
 )
 from relu_cert.claims.model import Result, Verdict
+from relu_cert.cover.model import MANY_FEATURES, MOST_DIRECTIONS
 from relu_cert.errors import UsageError
+from relu_cert.interrupt import INTERRUPTED
 from relu_cert.problem.model import Problem
 from relu_cert.prove.facts import Facts
 from relu_cert.words import of_groups
@@ -98,10 +100,28 @@ def _qualified(facts: Facts, result: Result) -> Result:
     """Where only some patterns are looked at, every line says so; a group lasso has groups, not neurons."""
     if facts.problem.kind == "cgl":
         return replace(result, detail=of_groups(result.detail))
+    if facts.problem.unlisted and result.verdict is Verdict.UNDECIDED:
+        return replace(result, detail=f"{result.detail} {advice(facts, result.claim)}".rstrip())
     sampled = facts.problem.sampled
     if sampled is None or sampled.all is not None or "these patterns only" in result.detail:
         return result
     return replace(result, detail=f"{result.detail.removesuffix('.')}; for these patterns only.")
+
+
+def advice(facts: Facts, claim: str) -> str:
+    """What would settle a claim that is undecided where patterns are not listed; empty where nothing is known to."""
+    network = facts.problem.network
+    variant = facts.problem.loss == "logistic" or bool(facts.problem.free)
+    if network is None or (variant and claim != optimal.NAME):
+        return ""
+    less = ", a wider --gap" if claim == optimal.NAME else ""
+    if facts.unsettled == INTERRUPTED:
+        return "It would go on if it were not interrupted."
+    if facts.unsettled == MANY_FEATURES:
+        return f"What would settle it: at most {MOST_DIRECTIONS} features{less}, or a larger lambda."
+    if facts.optimal_set is None and not facts.value.reached:
+        return f"What would settle it: more time (--seconds), fewer features{less}, or a larger lambda."
+    return "What may settle it: another lambda." if facts.optimal_set is None else ""
 
 
 def _variant(problem: Problem) -> tuple[ModuleType, ...]:

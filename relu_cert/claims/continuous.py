@@ -16,7 +16,7 @@ from relu_cert.claims.model import Result, Verdict
 from relu_cert.exact import norm_squared
 from relu_cert.path.model import Cover, Gap
 from relu_cert.prove.facts import Facts
-from relu_cert.report.text import count, decimal, scientific, short
+from relu_cert.report.text import at_most, count, decimal, short
 
 NAME = "continuous"
 STATEMENT = "On the whole interval of lambdas the optimal network is unique, and so it moves continuously."
@@ -68,7 +68,7 @@ def open_parts(found: Cover) -> str:
     open_part = sum((gap.hi - gap.lo for gap in found.gaps), Fraction(0)) / (found.hi - found.lo)
     listed = "; ".join(_gap(gap) for gap in found.gaps[:SHOWN_GAPS])
     more = f"; and {len(found.gaps) - SHOWN_GAPS} more" if len(found.gaps) > SHOWN_GAPS else ""
-    return f"{scientific(open_part)} of {interval(found)} is open: {listed}{more}."
+    return f"{at_most(open_part)} of {interval(found)} is open: {listed}{more}."
 
 
 def lipschitz_fit_squared(facts: Facts, lo: Fraction) -> Fraction:
@@ -88,4 +88,4 @@ def _lipschitz(facts: Facts, found: Cover) -> str:
 
 def _gap(gap: Gap) -> str:
     middle = (gap.lo + gap.hi) / 2
-    return f"{decimal(middle, 10)} (width {scientific(gap.hi - gap.lo)}: {gap.reason})"
+    return f"{decimal(middle, 10)} (width {at_most(gap.hi - gap.lo)}: {gap.reason})"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from relu_cert.claims.model import Result, Verdict
 from relu_cert.prove.facts import Facts
-from relu_cert.report.text import at_most, scientific
+from relu_cert.report.text import at_most, percent_at_most, scientific
 
 NAME = "optimal"
 STATEMENT = "The network found is globally optimal up to the relative gap."
@@ -23,20 +23,28 @@ def decide(facts: Facts) -> Result:
             NAME,
             Verdict.UNDECIDED,
             "",
-            f"the proved relative gap is {scientific(value.relative_gap)}, above the {scientific(value.gap)} "
-            "that --gap asks for.",
+            f"{_above(facts)}; --gap asks for {scientific(value.gap)}.",
         )
     if facts.lam**2 >= facts.lambda_max.squared:
         detail = "lambda >= lambda_max: the zero network is the only solution."
     elif value.upper == value.lower:
         detail = "primal and dual value are equal."
     else:
-        over = "over all patterns" if facts.problem.sampled is None else f"over {_patterns(facts)}"
-        detail = f"relative gap at most {at_most(value.relative_gap)}, {over}."
+        detail = f"relative gap at most {at_most(value.relative_gap)}, over {_patterns(facts)}."
     return Result(NAME, Verdict.PROVED, "duality", detail + _candidate(facts))
 
 
+def _above(facts: Facts) -> str:
+    """What is proved where it is not enough."""
+    value = facts.value
+    if facts.problem.unlisted and value.lower > 0:
+        return f"the network found is at most {percent_at_most(value.above)} above the best of any width"
+    return f"the proved relative gap is at most {at_most(value.relative_gap)}"
+
+
 def _patterns(facts: Facts) -> str:
+    if facts.problem.unlisted:
+        return "all networks of any width"
     sampled = facts.problem.sampled
     if sampled is None or sampled.all is not None:
         return "all patterns"

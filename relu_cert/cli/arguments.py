@@ -156,6 +156,22 @@ def _network(commands: Any) -> None:
     _data(command)
     problem = command.add_argument_group("problem")
     problem.add_argument("--lambda", dest="lam", metavar="L", help="the regularisation it was trained with, a rational")
+    _penalty(problem)
+    _free(problem, "; --penalty sklearn means output-bias,biases")
+    problem.add_argument(
+        "--gap", metavar="G", help="the relative gap up to which it is called optimal (default: 1/1000)"
+    )
+    problem.add_argument(
+        "--no-own", action="store_true", help="do not solve the program over the network's own patterns"
+    )
+    _time(command)
+    output = _output(command, html=True, certificate="NET.network.cert.json")
+    output.add_argument("--pruned", metavar="FILE", help="write the merged, pruned and balanced network")
+    output.add_argument("--optimal", metavar="FILE", help="write the optimal network that was found")
+
+
+def _penalty(problem: Any) -> None:
+    """What a given network was trained with."""
     problem.add_argument(
         "--penalty", metavar="NAME", default="paper", help=f"whose lambda L is: {', '.join(PENALTIES)} (default: paper)"
     )
@@ -166,16 +182,6 @@ def _network(commands: Any) -> None:
         default="refuse",
         help="what to do with an output bias that is not free: refuse it, or make it a neuron on the column of ones",
     )
-    _free(problem, "; --penalty sklearn means output-bias,biases")
-    problem.add_argument(
-        "--gap", metavar="G", help="the relative gap up to which it is called optimal (default: 1/1000)"
-    )
-    problem.add_argument(
-        "--no-own", action="store_true", help="do not solve the program over the network's own patterns"
-    )
-    output = _output(command, html=True, certificate="NET.network.cert.json")
-    output.add_argument("--pruned", metavar="FILE", help="write the merged, pruned and balanced network")
-    output.add_argument("--optimal", metavar="FILE", help="write the optimal network that was found")
 
 
 def _solution(commands: Any) -> None:
@@ -212,6 +218,7 @@ def _prune(commands: Any) -> None:
     problem = command.add_argument_group("problem")
     problem.add_argument("--network", metavar="NET", help=f"a trained network to start from: {', '.join(ENDINGS)}")
     problem.add_argument("--lambda", dest="lam", metavar="L", help=LAMBDA)
+    _penalty(problem)
     problem.add_argument(
         "--strategy",
         choices=STRATEGIES,
@@ -220,6 +227,7 @@ def _prune(commands: Any) -> None:
     )
     problem.add_argument("--drop", action="store_true", help="drop the chosen neuron and leave the others as they are")
     problem.add_argument("--seed", type=int, default=0, metavar="S", help="for --strategy random")
+    _time(command)
     output = _output(command, html=True)
     output.add_argument("--out", metavar="FILE", help=f"write the pruned network: {', '.join(ENDINGS)}")
     output.add_argument(
@@ -250,6 +258,7 @@ def _explore(commands: Any) -> None:
         help="EP: the vertex of the largest norm (default), or of a random linear functional",
     )
     problem.add_argument("--seed", type=int, default=0, metavar="S", help="for --extreme random")
+    _time(command)
     _output(command, html=True)
 
 
@@ -337,7 +346,7 @@ def _variants(command: argparse.ArgumentParser) -> None:
         "--loss",
         choices=("squares", "logistic"),
         default="squares",
-        help="half the sum of squares (default), or sum log(1 + exp(-y f)) for labels y in {-1, 1}",
+        help="half the sum of squares (default), or sum log(1 + exp(-y f)) for labels -1 (or 0) and 1",
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from relu_cert.check import LambdaChoice
 from relu_cert.cli.emit import decide, write_file
-from relu_cert.cli.options import chosen_example, input_path, positive, read_data
+from relu_cert.cli.options import chosen_example, input_path, limits_of, positive, read_data
 from relu_cert.data import read_csv
 from relu_cert.data.model import Dataset
 from relu_cert.errors import DataError, UsageError
@@ -41,6 +41,7 @@ def run(options: argparse.Namespace) -> int:
             extreme=options.extreme,
             seed=options.seed,
             max_patterns=options.max_patterns,
+            limits=limits_of(options),
         )
         if options.html:
             write_file(Path(options.html), found.html(), "--html")

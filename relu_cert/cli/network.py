@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from relu_cert.cli.emit import again, decide, recheck, require_ending, stem, write_file
-from relu_cert.cli.options import chosen_example, input_path, positive, read_data
+from relu_cert.cli.options import chosen_example, input_path, limits_of, positive, read_data
 from relu_cert.errors import UsageError
 from relu_cert.free.terms import read_free
 from relu_cert.network import Conversion, Penalty, convert, penalty, read_network, write_network
@@ -54,6 +54,7 @@ def run(options: argparse.Namespace) -> int:
             output_bias=options.output_bias,
             max_patterns=options.max_patterns,
             target=target,
+            limits=limits_of(options),
         )
         text_copy = readable_copy(outcome.comparison.examination.network, trained.origin)
         if not options.no_verify:

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from relu_cert.cli.emit import decide, require_ending, write_file
-from relu_cert.cli.options import chosen_example, input_path, positive, read_data
+from relu_cert.cli.options import chosen_example, input_path, limits_of, positive, read_data
 from relu_cert.errors import UsageError
-from relu_cert.network import read_network, write_network
+from relu_cert.network import convert, penalty, read_network, write_network
 from relu_cert.network.approximate import Strategy
 from relu_cert.report.progress import Progress
 from relu_cert.work import pruned
@@ -30,6 +30,9 @@ def run(options: argparse.Namespace) -> int:
     if lam is None:
         raise UsageError("say with --lambda what the regularisation is.")
     trained = None if options.network is None else read_network(options.network)
+    if trained is None and (options.penalty != "paper" or options.output_bias != "refuse"):
+        raise UsageError("--penalty and --output-bias are for a given network; say --network NET, too.")
+    lam = convert(penalty(options.penalty), lam, data.n, batch=options.batch_size).lam
     with Progress(quiet=options.quiet) as stages:
         found = pruned(
             data,
@@ -41,6 +44,8 @@ def run(options: argparse.Namespace) -> int:
             seed=options.seed,
             max_patterns=options.max_patterns,
             every=options.html is not None,
+            output_bias=options.output_bias,
+            limits=limits_of(options),
         )
         found = replace(found, written=options.out)
         if options.out:

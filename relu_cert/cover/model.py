@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
+MOST_DIRECTIONS = 12  # the rank of data for a cover: what the checker takes
+MANY_FEATURES = "with so many features only a gap can be proved"
 Row = tuple[int, ...]
 Tell = Callable[["Moment"], None]
 

@@ -203,9 +203,7 @@ class Prover:
             try:
                 cover = dual_cover(self.data, self.frame, theta, self.data.lam**2, (), Fraction(0), self._pool("bound"))
             except (Exhausted, Stuck, Missed, Untied):
-                if best is not None:
-                    break
-                continue
+                break  # larger multiples of theta are harder still
             best = Found(neurons, theta, replace(cover, tau=tau, bits=THETA_BITS), reason)
             self.bound = float(lower_bound(self.given.y, theta))
             self.tell(Moment("bound", len(neurons), trained.objective, self.bound, cover.nodes))

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
 
-from relu_cert.cover.build import Done, Task, grow
+from relu_cert.cover.build import Done, Exhausted, Task, grow
 from relu_cert.cover.engine import DONE
 from relu_cert.cover.model import Limits
+from relu_cert.interrupt import Ended, interrupted
 
 
 @dataclass
@@ -28,7 +29,8 @@ class Serial:
 
             def go_on(nodes: int, open_cones: int, before: int = before, left: int = len(tasks) - 1 - number) -> bool:
                 self.told(before + nodes, open_cones + left)
-                return before + nodes < self.limits.nodes and (self.deadline is None or monotonic() < self.deadline)
+                late = interrupted() or (self.deadline is not None and monotonic() > self.deadline)
+                return before + nodes < self.limits.nodes and not late
 
             done = grow(task, self.limits.nodes, violation, go_on)
             self.nodes += done.streams.nodes
@@ -50,13 +52,28 @@ class Processes:
         """Do all tasks; the first one in order that failed decides."""
         from joblib import Parallel, delayed
 
+        if interrupted():  # only what is quick is still done
+            yield from Serial(self.limits, self.deadline, self.told).run(tasks, violation)
+            return
         left = None if self.deadline is None else max(self.deadline - monotonic(), 0.0)
         work = Parallel(n_jobs=self.limits.jobs, return_as="generator")
         results = work(delayed(timed)(task, self.limits.nodes, violation, left) for task in tasks)
-        for number, done in enumerate(results):
-            self.nodes += done.streams.nodes
-            self.told(self.nodes, len(tasks) - 1 - number)
-            yield done
+        number = len(tasks)
+        try:
+            for done in results:
+                number -= 1
+                self.nodes += done.streams.nodes
+                self.told(self.nodes, number)
+                yield done
+                if interrupted():
+                    break
+        except Ended:
+            raise
+        except (Exception, KeyboardInterrupt):  # Ctrl-C ends the processes, too, and they say so in several ways
+            if not interrupted():
+                raise
+        if number:
+            raise Exhausted("it was interrupted")
 
 
 @dataclass

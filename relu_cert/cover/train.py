@@ -10,21 +10,24 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
+from scipy.special import expit
 
 from relu_cert.cover.engine import Floats
+from relu_cert.interrupt import interrupted
 
 Signs = Floats
 SMOOTH = (1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
 COARSE_SMOOTH = (1e-2, 1e-3, 1e-4)
 STARTS = 200
 MOST_UNKNOWNS = 1200  # beyond, no Hessian is factored
+FLATTEST = 1e-9  # the least second derivative of the logistic loss that is believed
 NEAR = 1e-7  # neurons with such a difference of directions are one
 
 
 @dataclass(frozen=True)
 class Trained:
-    """Neurons xi_i (Z v_i)_+ (rows of V), the residual and the objective."""
+    """Neurons xi_i (Z v_i)_+ (rows of V), the residual (theta, for the logistic loss) and the objective."""
 
     V: Floats
     xi: Signs
@@ -34,17 +37,33 @@ class Trained:
 
 @dataclass(frozen=True)
 class Task:
-    """Z in orthonormal coordinates of its row space, y and lambda."""
+    """Z in orthonormal coordinates of its row space, y and lambda; squares, or the logistic loss for labels +-1."""
 
     Z: Floats
     y: Floats
     lam: float
+    logistic: bool = False
+
+    def loss(self, fit: Floats) -> tuple[float, Floats]:
+        """1/2 |fit - y|^2 and the residual; or sum log(1 + exp(-y fit)) and minus its gradient."""
+        if self.logistic:
+            scores = self.y * fit
+            return float(np.logaddexp(0.0, -scores).sum()), self.y * expit(-scores)
+        r = self.y - fit
+        return 0.5 * float(r @ r), r
+
+    def bend(self, theta: Floats) -> Floats:
+        """The second derivative of the loss where minus its gradient is theta."""
+        if not self.logistic:
+            return np.ones(len(theta))
+        chance = self.y * theta
+        return np.maximum(chance * (1.0 - chance), FLATTEST)
 
 
 def objective(task: Task, V: Floats, xi: Signs) -> tuple[float, Floats]:
-    """1/2 |fit - y|^2 + lambda sum |v|, and the residual."""
-    r = task.y - np.maximum(task.Z @ V.T, 0.0) @ xi
-    return 0.5 * float(r @ r) + task.lam * float(np.linalg.norm(V, axis=1).sum()), r
+    """The loss + lambda sum |v|, and theta, minus the gradient of the loss: the residual of the squares."""
+    value, theta = task.loss(np.maximum(task.Z @ V.T, 0.0) @ xi)
+    return value + task.lam * float(np.linalg.norm(V, axis=1).sum()), theta
 
 
 def ascend(Z: Floats, t: Floats, U: Floats, steps: int = 60, first: float = 1.0) -> tuple[Floats, Floats]:
@@ -102,24 +121,50 @@ def weigh(A: Floats, y: Floats, lam: float, most: int = 2000) -> Floats:
     return alpha
 
 
+def _weights(task: Task, A: Floats, first: Floats) -> Floats:
+    """alpha >= 0 with the least loss(A alpha) + lambda sum alpha: at once for the squares, for the logistic loss by
+    quadratic models with a line search, from the weights of the first columns."""
+    if not task.logistic:
+        return weigh(A, task.y, task.lam)
+    alpha = np.zeros(A.shape[1])
+    alpha[: len(first)] = first
+    loss, theta = task.loss(A @ alpha)
+    now = loss + task.lam * float(alpha.sum())
+    for _ in range(50):
+        root = np.sqrt(np.maximum(task.bend(theta), 1e-3))
+        step = weigh(root[:, None] * A, root * (A @ alpha) + theta / root, task.lam) - alpha
+        part, before = 1.0, now
+        while part > 1e-6:
+            loss, theta = task.loss(A @ (alpha + part * step))
+            value = loss + task.lam * float((alpha + part * step).sum())
+            if value < now:
+                alpha, now = alpha + part * step, value
+                break
+            part *= 0.5
+        if before - now <= 1e-9 * now:
+            break
+        theta = task.loss(A @ alpha)[1]
+    return alpha
+
+
 def newton(task: Task, V: Floats, xi: Signs, smooth: list[float], most: int) -> tuple[Floats, Signs]:
     """Newton's method on the neurons, (s)_+ smoothed as (s + sqrt(s^2 + mu^2)) / 2, mu from large to small."""
     if V.size > MOST_UNKNOWNS:
         return _quasi_newton(task, V, xi, smooth)
-    Z, y, lam = task.Z, task.y, task.lam
+    Z, lam = task.Z, task.lam
     for mu in smooth:
         damping = 1e-10
-        for _ in range(most):
-            n, m, d = len(y), len(V), Z.shape[1]
+        for _ in range(0 if interrupted() else most):
+            n, m, d = len(Z), len(V), Z.shape[1]
             s = Z @ V.T
             root = np.sqrt(s * s + mu * mu)
             slope, bend = 0.5 * (1.0 + s / root), 0.5 * mu * mu / root**3
-            r = y - 0.5 * (s + root) @ xi
+            loss, r = task.loss(0.5 * (s + root) @ xi)
             size = np.sqrt((V * V).sum(axis=1) + 1e-300)
-            now = 0.5 * float(r @ r) + lam * float(size.sum())
+            now = loss + lam * float(size.sum())
             J = ((slope * xi)[:, :, None] * Z[:, None, :]).reshape(n, m * d)
             gradient = -(J.T @ r) + lam * (V / size[:, None]).ravel()
-            H = J.T @ J
+            H = J.T @ (task.bend(r)[:, None] * J) if task.logistic else J.T @ J
             for i in range(m):
                 u = V[i] / size[i]
                 weight = np.maximum(-r * xi[i] * bend[:, i], 0.0)
@@ -140,24 +185,31 @@ def newton(task: Task, V: Floats, xi: Signs, smooth: list[float], most: int) -> 
 
 def _quasi_newton(task: Task, V: Floats, xi: Signs, smooth: list[float]) -> tuple[Floats, Signs]:
     """The same where the Hessian is too large: L-BFGS."""
-    Z, y, lam = task.Z, task.y, task.lam
+    Z, lam = task.Z, task.lam
 
     def value(x: Floats, mu: float) -> tuple[float, Floats]:
         W = x.reshape(V.shape)
         s = Z @ W.T
         root = np.sqrt(s * s + mu * mu)
-        r = y - 0.5 * (s + root) @ xi
+        loss, r = task.loss(0.5 * (s + root) @ xi)
         size = np.sqrt((W * W).sum(axis=1) + 1e-300)
         gradient = -((0.5 * (1.0 + s / root) * xi) * r[:, None]).T @ Z + lam * W / size[:, None]
-        return 0.5 * float(r @ r) + lam * float(size.sum()), gradient.ravel()
+        return loss + lam * float(size.sum()), gradient.ravel()
 
     x = V.ravel()
     for mu in smooth:
-        x = minimize(value, x, args=(mu,), jac=True, method="L-BFGS-B", options={"maxiter": 200}).x
+        options = {"maxiter": 200}
+        x = minimize(value, x, args=(mu,), jac=True, method="L-BFGS-B", options=options, callback=_unless_interrupted).x
     found = np.asarray(x.reshape(V.shape), dtype=np.float64)
     lengths = np.linalg.norm(found, axis=1)
     kept = lengths >= 1e-7 * lengths.max()
     return found[kept], xi[kept]
+
+
+def _unless_interrupted(intermediate_result: OptimizeResult) -> None:
+    """Ends the search when that is asked for."""
+    if interrupted():
+        raise StopIteration
 
 
 def _line_search(
@@ -172,8 +224,8 @@ def _line_search(
         while part > 1e-3:
             moved = V + part * step.reshape(V.shape)
             s = task.Z @ moved.T
-            r = task.y - 0.5 * (s + np.sqrt(s * s + mu * mu)) @ xi
-            value = 0.5 * float(r @ r) + task.lam * float(np.linalg.norm(moved, axis=1).sum())
+            loss, _ = task.loss(0.5 * (s + np.sqrt(s * s + mu * mu)) @ xi)
+            value = loss + task.lam * float(np.linalg.norm(moved, axis=1).sum())
             if value <= now + 1e-4 * part * float(gradient @ step) + 1e-14 * abs(now):
                 return moved, step, max(damping * 0.3, 1e-13)
             part *= 0.5
@@ -220,8 +272,9 @@ def train(
     xi: Signs | None = None,
     rounds: int = 30,
     told: Callable[[int, float], None] = lambda neurons, value: None,
+    stop: Callable[[], bool] = interrupted,
 ) -> Trained:
-    """A network that no local ascent improves, from given neurons or from none."""
+    """A network that no local ascent improves, from given neurons or from none; the best so far when it is to stop."""
     rng = np.random.default_rng(1)
     d = task.Z.shape[1]
     V = np.zeros((0, d)) if V is None else V
@@ -229,12 +282,14 @@ def train(
     for _ in range(rounds):
         value, r = objective(task, V, xi)
         told(len(V), value)
+        if stop():
+            return Trained(V, xi, r, value)
         U, signs, worst = _violators(task, r, V, xi, rng)
         if not len(U) or worst < 1e-7:
             break
         directions = np.vstack([V / np.linalg.norm(V, axis=1, keepdims=True), U]) if len(V) else U
         signs = np.concatenate([xi, signs])
-        alpha = weigh(np.maximum(task.Z @ directions.T, 0.0) * signs, task.y, task.lam)
+        alpha = _weights(task, np.maximum(task.Z @ directions.T, 0.0) * signs, np.linalg.norm(V, axis=1))
         used = alpha > 1e-10 * max(float(alpha.max(initial=0.0)), 1e-300)
         if not used.any():
             break

@@ -1,38 +1,92 @@
 """The optimum of a ReLU network whose patterns are not listed, by whatever proves most in the time that there is.
 
 The cover where the rank of the data is small: an exact finish, or a proved gap that falls with time. The leaders where
-it is not, or where the cover leaves a gap; the better bound counts.
+it is not, or where the cover leaves a gap; the better bound counts. Squares and the logistic loss. Whoever interrupts
+the work gets what was proved until then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from time import monotonic
 
 import numpy as np
+from flint import fmpz_mat
 
 from relu_cert.cover.build import Exhausted
 from relu_cert.cover.engine import Floats
 from relu_cert.cover.facts import add_optimal_set, prove_lambda_max, trivial_bound, zero_facts
-from relu_cert.cover.model import Limits, Moment, Tell
-from relu_cert.cover.optimum import Found, Prover, setting
+from relu_cert.cover.logistic import LogisticProver
+from relu_cert.cover.model import MANY_FEATURES, MOST_DIRECTIONS, Limits, Moment, Tell
+from relu_cert.cover.optimum import Found, Prover, Setting, setting
 from relu_cert.cover.train import Task, Trained, largest, train
 from relu_cert.exact import Matrix, Vector, scaled_rows
+from relu_cert.interrupt import INTERRUPTED, interrupted
 from relu_cert.leaders.find import Neuron, find_leaders
 from relu_cert.leaders.model import Leaders
 from relu_cert.problem.model import Network, Problem
 from relu_cert.prove.facts import Attained, Dual, ExactNeuron, Facts, LambdaMax, Primal
+from relu_cert.prove.logistic import UNSETTLED, enclosed_facts
 from relu_cert.prove.pieces import bit_string
 from relu_cert.prove.value import fit, norm_upper, value
 from relu_cert.solve.threads import one_thread
 
 DEFAULT_SECONDS = 60.0
-MOST_DIRECTIONS, MOST_COLUMNS, MOST_ROWS = 12, 16, 2**14  # of data for a cover: what the checker takes
+MOST_COLUMNS, MOST_ROWS = 16, 2**14  # of data for a cover: what the checker takes
 EASY, HARD = 6, 9  # ranks up to which the cover may take most of the time, and from which on it is tried for a little
 NORM_BITS = 300
+LEADERS = 0.2  # of the time, at least, even where the cover took more than its share
+TRAINING = 0.35  # of the time, at most, for a network with many features
 LambdaChooser = Callable[[LambdaMax], Fraction]
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What is asked, and until when."""
+
+    problem: Problem
+    network: Network
+    choice: LambdaChooser
+    gap: Fraction
+    limits: Limits
+    tell: Tell
+    seconds: float
+    until: float
+
+    @property
+    def left(self) -> float:
+        """Seconds."""
+        return self.until - monotonic()
+
+    @property
+    def logistic(self) -> bool:
+        """Whether the loss is the logistic one."""
+        return self.problem.loss == "logistic"
+
+    @property
+    def pull(self) -> Vector:
+        """theta of the zero network: y, or y/2 for the logistic loss."""
+        return tuple(t / 2 for t in self.problem.y) if self.logistic else self.problem.y
+
+    def facts(self, lam: Fraction, top: LambdaMax, neurons: Sequence[tuple[int, Vector]], dual: Dual) -> Facts:
+        """The facts of a network and a dual point."""
+        point = exact_network(self.network, neurons)
+        if self.logistic:
+            return enclosed_facts(self.problem, lam, top, point, dual, self.gap)
+        bounds = value(self.problem, lam, point, dual, self.gap)
+        return Facts(self.problem, lam, top, point, dual, bounds, fit(point, bounds))
+
+    def leaders(self, lam: Fraction, neurons: Sequence[tuple[int, Vector]]) -> Leaders | None:
+        """The leaders' bound, in the time that is left."""
+
+        def told(found: Leaders) -> None:
+            self.tell(Moment("leaders", len(neurons), bound=float(found.lower)))
+
+        given = [Neuron(xi, w) for xi, w in neurons]
+        seconds = max(self.left, LEADERS * self.seconds, 5.0)
+        return find_leaders(self.network.Z, self.problem.y, lam, given, seconds, logistic=self.logistic, tell=told)
 
 
 def optimum_without_list(
@@ -46,124 +100,110 @@ def optimum_without_list(
     network = problem.network
     if network is None:
         raise ValueError("covers and leaders are about networks")
-    begin = monotonic()
     seconds = DEFAULT_SECONDS if limits.seconds is None else limits.seconds
+    asked = _Asked(problem, network, choice, gap, limits, tell, seconds, monotonic() + seconds)
     frame = _row_space(network.Z)
-    if len(frame) > MOST_DIRECTIONS or len(network.Z[0]) > MOST_COLUMNS or len(network.Z) > MOST_ROWS:
-        return _many_features(problem, network, frame, choice, gap, seconds, tell)
-    given = setting(network.Z, problem.y)
-    if len(given.data.basis) > MOST_DIRECTIONS:  # more than floats see
-        return _many_features(problem, network, frame, choice, gap, seconds, tell)
-    top = prove_lambda_max(given, replace(limits, seconds=min(seconds, 20.0)))
-    lam = choice(top if top.least is None else replace(top, squared=top.least))
+    few = 0 < len(frame) <= MOST_DIRECTIONS and len(network.Z[0]) <= MOST_COLUMNS and len(network.Z) <= MOST_ROWS
+    given = setting(network.Z, problem.y) if few else None
+    if given is None or len(given.data.basis) > MOST_DIRECTIONS:  # the latter: more than floats see
+        facts = _many_features(asked, frame)
+    else:
+        facts = _few_features(asked, given)
+    return replace(facts, unsettled=INTERRUPTED) if interrupted() and facts.unsettled else facts
+
+
+def _few_features(asked: _Asked, given: Setting) -> Facts:
+    """A cover, and the leaders where it leaves a gap."""
+    pulled = replace(given, y=asked.pull)
+    top = prove_lambda_max(pulled, replace(asked.limits, seconds=min(asked.seconds, 20.0)))
+    lam = asked.choice(top if top.least is None else replace(top, squared=top.least))
     if not top.exact:  # nothing is claimed of lambda >= lambda_max without a proof of it
         top = replace(top, squared=max(top.squared, 2 * lam * lam))
     if lam * lam >= top.squared:
-        return zero_facts(problem, given, lam, top, gap)
-    share = 0.75 if len(frame) <= EASY else 0.5 if len(frame) < HARD else 0.3
-    left = seconds - (monotonic() - begin)
-    prover = Prover(given, lam, replace(limits, seconds=max(share * left, 1.0)), tell)
+        return _zero_facts(asked, pulled, lam, top)
+    rank = len(given.data.basis)
+    share = 0.75 if rank <= EASY else 0.5 if rank < HARD else 0.3
+    limits = replace(asked.limits, seconds=max(share * asked.left, 1.0))
+    prover = (LogisticProver if asked.logistic else Prover)(given, lam, limits, asked.tell)
+    facts: Facts | None = None
     try:
-        found = prover.run(enough=float(gap))
-    except Exhausted as why:
-        found = None
-        reason = str(why) or "the limit of time or nodes was reached"
-    if found is not None:
-        facts = add_optimal_set(prover, covered_facts(problem, lam, top, gap, found), found)
-        if not found.reason or facts.value.reached:
+        found = prover.run(enough=float(asked.gap))
+        facts, reason = _covered_facts(asked, prover, lam, top, found), found.reason
+        if not reason or facts.value.reached:
             return facts
-        reason = found.reason
+    except Exhausted as why:
+        reason = str(why) or "the limit of time or nodes was reached"
     neurons = _neurons(prover.trained, given.frame)
-    bound = _leaders(problem, network, lam, neurons, seconds - (monotonic() - begin), tell)
-    if bound is not None and (found is None or bound.lower > facts.value.lower):
-        return replace(_leaders_facts(problem, network, lam, top, gap, neurons, bound), unsettled=reason)
-    if found is None:
+    bound = asked.leaders(lam, neurons)
+    if bound is not None and (facts is None or bound.lower > facts.value.lower):
+        return replace(asked.facts(lam, top, neurons, Dual(bound.theta, bound)), unsettled=reason)
+    if facts is None:
         raise Exhausted(reason)
     return facts
 
 
-def _many_features(
-    problem: Problem, network: Network, frame: Floats, choice: LambdaChooser, gap: Fraction, seconds: float, tell: Tell
-) -> Facts:
-    """Too many features for a cover: a network, and the leaders' bound."""
-    begin = monotonic()
+def _covered_facts(asked: _Asked, prover: Prover, lam: Fraction, top: LambdaMax, found: Found) -> Facts:
+    """The facts of a cover, with the optimal set where the finish is exact."""
+    facts = replace(asked.facts(lam, top, found.neurons, Dual(found.theta, found.cover)), unsettled=found.reason)
+    if asked.logistic:
+        return replace(facts, unsettled=found.reason or UNSETTLED)
+    return add_optimal_set(prover, facts, found)
+
+
+def _zero_facts(asked: _Asked, pulled: Setting, lam: Fraction, top: LambdaMax) -> Facts:
+    """lambda >= lambda_max: zero is the solution, and its theta proves it."""
+    facts = zero_facts(asked.problem, pulled, lam, top, asked.gap)
+    if not asked.logistic:
+        return facts
+    return enclosed_facts(asked.problem, lam, top, facts.primal, Dual(pulled.y, facts.dual.multipliers), asked.gap)
+
+
+def _many_features(asked: _Asked, frame: Floats) -> Facts:
+    """Too many features for a cover (or none): a network, and the leaders' bound."""
+    network, problem = asked.network, asked.problem
     N, q = network.integers
     Z = np.array([[x / q for x in z] for z in N]) @ frame.T
-    y = np.array([float(x) for x in problem.y])
+    y, pull = (np.array([float(x) for x in v]) for v in (problem.y, asked.pull))
     with one_thread():
         rng = np.random.default_rng(0)
-        xi, (_, u) = max(((s, largest(Z, s * y, rng)) for s in (1, -1)), key=lambda one: one[1][0])
-        at = frame.T @ u
-        row = tuple(round(float(x) / float(np.abs(at).max()) * 10**6) for x in at)
-        attained = Attained(xi, tuple(map(Fraction, row)))
-        least = _reached(network, problem.y, xi, row)
-        top = LambdaMax(trivial_bound(network.Z, problem.y), None, attained, least)
-        lam = choice(replace(top, squared=least))
+        top = LambdaMax(trivial_bound(network.Z, asked.pull), None, Attained(), Fraction(0))
+        if len(frame):
+            xi, (_, u) = max(((s, largest(Z, s * pull, rng)) for s in (1, -1)), key=lambda one: one[1][0])
+            at = frame.T @ u
+            row = tuple(round(float(x) / float(np.abs(at).max()) * 10**6) for x in at)
+            least = _reached(network, asked.pull, xi, row)
+            top = replace(top, attained=Attained(xi, tuple(map(Fraction, row))), least=least)
+        lam = asked.choice(replace(top, squared=top.least or Fraction(0)))
         top = replace(top, squared=max(top.squared, 2 * lam * lam))  # no proof is made of lambda >= lambda_max
-        trained = train(Task(Z, y, float(lam)), rounds=12, told=lambda m, p: tell(Moment("train", m, p)))
+        task, late = Task(Z, y, float(lam), asked.logistic), monotonic() + TRAINING * asked.left
+        trained: Trained | None = None
+        if len(frame):
+            trained = train(
+                task,
+                rounds=12,
+                told=lambda m, p: asked.tell(Moment("train", m, p)),
+                stop=lambda: interrupted() or monotonic() > late,
+            )
     neurons = _neurons(trained, frame)
-    bound = _leaders(problem, network, lam, neurons, seconds - (monotonic() - begin), tell)
+    bound = asked.leaders(lam, neurons)
     if bound is None:
         raise Exhausted("no bound was found in the time that there is")
-    reason = "with so many features only a gap can be proved"
-    return replace(_leaders_facts(problem, network, lam, top, gap, neurons, bound), unsettled=reason)
-
-
-def covered_facts(problem: Problem, lam: Fraction, top: LambdaMax, gap: Fraction, found: Found) -> Facts:
-    """The facts of a cover."""
-    if problem.network is None:
-        raise ValueError("a cover is about a network")
-    point = exact_network(problem.network, found.neurons)
-    dual = Dual(found.theta, found.cover)
-    bounds = value(problem, lam, point, dual, gap)
-    return Facts(problem, lam, top, point, dual, bounds, fit(point, bounds), unsettled=found.reason)
-
-
-def _leaders_facts(
-    problem: Problem,
-    network: Network,
-    lam: Fraction,
-    top: LambdaMax,
-    gap: Fraction,
-    neurons: Sequence[tuple[int, Vector]],
-    bound: Leaders,
-) -> Facts:
-    point = exact_network(network, neurons)
-    dual = Dual(bound.theta, bound)
-    bounds = value(problem, lam, point, dual, gap)
-    return Facts(problem, lam, top, point, dual, bounds, fit(point, bounds))
-
-
-def _leaders(
-    problem: Problem,
-    network: Network,
-    lam: Fraction,
-    neurons: Sequence[tuple[int, Vector]],
-    seconds: float,
-    tell: Tell,
-) -> Leaders | None:
-    """The leaders' bound."""
-
-    def told(found: Leaders) -> None:
-        tell(Moment("leaders", len(neurons), bound=float(found.lower)))
-
-    given = [Neuron(xi, w) for xi, w in neurons]
-    return find_leaders(network.Z, problem.y, lam, given, max(seconds, 5.0), tell=told)
+    return replace(asked.facts(lam, top, neurons, Dual(bound.theta, bound)), unsettled=MANY_FEATURES)
 
 
 def exact_network(network: Network, neurons: Sequence[tuple[int, Vector]]) -> Primal:
     """The neurons with bounds of their norms and their fit, in integers as long as it goes."""
     N, q = network.integers
-    total = [Fraction(0)] * len(N)
-    found = []
-    for xi, w in neurons:
-        (u,), p = scaled_rows([w])
-        heights = [sum(a * b for a, b in zip(z, u, strict=True)) for z in N]
-        for k, h in enumerate(heights):
-            if h > 0:
-                total[k] += Fraction(xi * h, p * q)
+    if not neurons:
+        return Primal((), (Fraction(0),) * len(N))
+    U, p = scaled_rows([w for _, w in neurons])
+    total, found = [0] * len(N), []
+    products = (fmpz_mat(U) * fmpz_mat(N).transpose()).tolist()
+    for (xi, w), row in zip(neurons, products, strict=True):
+        heights = [int(h) for h in row]
+        total = [t + xi * h if h > 0 else t for t, h in zip(total, heights, strict=True)]
         found.append(ExactNeuron(xi, w, norm_upper(w, NORM_BITS), pattern=bit_string([h >= 0 for h in heights])))
-    return Primal(tuple(found), tuple(total))
+    return Primal(tuple(found), tuple(Fraction(t, p * q) for t in total))
 
 
 def _neurons(trained: Trained | None, frame: Floats) -> tuple[tuple[int, Vector], ...]:

@@ -14,12 +14,12 @@ from time import monotonic
 import numpy as np
 
 from relu_cert.cover.build import THETA_BITS, Exhausted, Missed, Stuck, dual_cover, rounded
-from relu_cert.cover.model import Limits, Moment, Tell
+from relu_cert.cover.model import MOST_DIRECTIONS, Limits, Moment, Tell
 from relu_cert.cover.optimum import LOOSE, lower_bound, setting
 from relu_cert.cover.pool import Processes, Serial
 from relu_cert.cover.ties import Untied
 from relu_cert.cover.train import Trained
-from relu_cert.cover.unlisted import DEFAULT_SECONDS, MOST_COLUMNS, MOST_DIRECTIONS, MOST_ROWS
+from relu_cert.cover.unlisted import DEFAULT_SECONDS, MOST_COLUMNS, MOST_ROWS
 from relu_cert.exact import Vector, dot, norm_squared
 from relu_cert.free.listed import listed_dual
 from relu_cert.free.terms import coefficients, combined, orthogonal, outputs, weights_of

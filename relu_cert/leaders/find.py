@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
 from relu_cert.exact import Vector
+from relu_cert.interrupt import interrupted
+from relu_cert.leaders.bound import bound, free_weight
 from relu_cert.leaders.cells import Cell, Floats
 from relu_cert.leaders.centres import Centres, cells_of, centres_of
 from relu_cert.leaders.interior import Proof, Rounds, descend, nothing
@@ -92,6 +94,9 @@ def find_leaders(
                     tell(found)
             if best is not None and upper - float(best.lower) < good * upper:
                 break
+        if best is None:
+            whole = Centres((), ())
+            best = evidence(data.exact, data.loss, plain(_cells(data, data.rows, theta, whole), data, theta), whole)
         return best
 
 
@@ -135,12 +140,28 @@ def _network(data: Data) -> tuple[float, Floats]:
     return data.loss.value(fit) + data.lam * float(sizes.sum()), data.loss.theta(fit)
 
 
+def plain(cells: Sequence[Cell], data: Data, theta: Floats) -> Proof:
+    """The network's theta, scaled until the bound without any neighbours holds: little, and at once."""
+    without = zip(cells, nothing(cells).multipliers, strict=True)
+    by = [replace(one, c=free_weight(_own(cell, theta))) for cell, one in without]
+    most = max(bound(cell, theta, one) for cell, one in zip(cells, by, strict=True))
+    s, value = data.loss.best_scale(theta, data.lam / most if most > 0 else 1.0)
+    return Proof(s * theta, tuple(cells), tuple(one.scaled(s) for one in by), value)
+
+
+def _own(cell: Cell, theta: Floats) -> Floats:
+    own: Floats = np.maximum(cell.xi * theta[cell.L], 0)[:, None] * cell.Z[cell.L]
+    return own
+
+
 Stage = tuple[Proof, Centres]
 
 
 def _stages(data: Data, theta: Floats, upper: float, until: float, cells: int) -> Iterator[Stage]:
     """Proofs of one stage after the other, with the centres of their cells."""
     rows, plan, whole = data.rows, Rounds(upper, until), Centres((), ())
+    if interrupted():
+        return
     if not rows.any() or not data.loss.theta(np.zeros(len(rows))).any():  # nothing to learn: zero is optimal
         yield nothing(_cells(data, rows, theta, whole)), whole
         return
@@ -156,14 +177,14 @@ def _stages(data: Data, theta: Floats, upper: float, until: float, cells: int) -
             if proof is not None:
                 yield lift(proof, rows, top, data.loss, data.lam), whole
             top = _next(rows.shape, top, time.monotonic() - began, until)
-        if top is None:
+        if top is None or interrupted():
             return
         began = time.monotonic()
     proof = descend(_cells(data, rows, theta, whole), data.loss, data.lam, plan, data.free)
     if proof is not None:
         yield proof, whole
     count, most = 2, 1
-    while count <= cells and time.monotonic() + GROWTH * (time.monotonic() - began) < until:
+    while count <= cells and not interrupted() and time.monotonic() + GROWTH * (time.monotonic() - began) < until:
         began = time.monotonic()
         centres = Centres(*(centres_of((data.W * data.norm)[data.signs == xi], count, data.exact.q) for xi in (1, -1)))
         if max(map(len, centres)) > most:
@@ -184,7 +205,7 @@ def _directions(rows: Floats, norm: Floats) -> Floats:
 def _next(shape: tuple[int, int], top: int, seconds: float, until: float) -> int | None:
     """The largest number of directions that is expected to end in time, after `top` took so many seconds."""
     n, rank = shape
-    left = until - time.monotonic()
+    left = 0.0 if interrupted() else until - time.monotonic()
     work = operations(n, top)
     possible = [t for t in (*MOST_DIRECTIONS, rank) if top < t <= min(rank, MOST_DIRECTIONS[-1])]
     return max((t for t in possible if seconds * (operations(n, t) / work) ** EXPONENT < left), default=None)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.linalg as sl
 
+from relu_cert.interrupt import interrupted
 from relu_cert.leaders.bound import Multipliers, bound, multipliers, trimmed
 from relu_cert.leaders.cells import Cell, Floats, with_neighbours
 from relu_cert.leaders.cone import Point, Scaling, Slacks, fit, inner, linear_step, scaling, slacks, start, tau
@@ -262,7 +263,7 @@ def descend(cells: Sequence[Cell], loss: Loss, lam: float, plan: Rounds, free: F
             distance = state.value(loss, lam) - here
             if distance > BACK * plan.upper:
                 saved = state
-            late = time.monotonic() > plan.until and best.value > WORTH * plan.upper
+            late = interrupted() or (time.monotonic() > plan.until and best.value > WORTH * plan.upper)
             over = late or length < 1e-5
             if over or distance < share * (plan.upper - here) + 1e-6 * plan.upper:
                 break

@@ -14,7 +14,7 @@ from math import ceil, floor, isqrt, lcm
 from typing import Any
 
 import numpy as np
-from flint import arb, ctx, fmpq, fmpq_mat, fmpz_mat
+from flint import arb, ctx, fmpq, fmpq_mat, fmpz_mat, nmod_mat
 from numpy.typing import NDArray
 
 from relu_cert.exact import Vector
@@ -28,6 +28,7 @@ from relu_cert.leaders.model import CellProof, Integers, Leader, Leaders, Side
 THETA_BITS = 44
 EXTRA_BITS = 64
 FACTOR_BITS = 50
+PRIME = 2**61 - 1
 SLACKS = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3)  # what is given away so that rounding cannot spoil the proof
 Objects = NDArray[np.object_]
 
@@ -56,7 +57,7 @@ class Exact:
 @dataclass(frozen=True)
 class Geometry:
     """Rows and centres in the coordinates in which definiteness is tested: the columns of Z, or, if there are more of
-    them than rows and centres, the coefficients of u in these (`metric` is their Gram matrix then)."""
+    them than rows and centres, the coefficients of u in independent ones of these (`metric` is their Gram matrix)."""
 
     places: Objects
     metric: list[list[int]]
@@ -83,12 +84,20 @@ def geometry(exact: Exact, centres: Sequence[Integers]) -> Geometry:
     if centres:
         rows = np.concatenate([rows, np.array(centres, dtype=object)])
     d = rows.shape[1]
-    if not all(exact.norm) or d <= len(rows):
+    if not all(exact.norm) or d <= len(rows) or not rows.any():
         metric = [[x if i == j else 0 for j in range(d)] for i, x in enumerate(exact.norm)]
         return Geometry(rows, metric, rows, exact.norm)
-    A = fmpz_mat(rows.tolist())
-    gram = [[int(x) for x in row] for row in (A * A.transpose()).tolist()]
-    return Geometry(np.array(gram, dtype=object), gram, rows, exact.norm)
+    chosen = _independent_rows(rows)
+    across = fmpz_mat(rows[chosen].tolist()).transpose()
+    products = [[int(x) for x in row] for row in (fmpz_mat(rows.tolist()) * across).tolist()]
+    return Geometry(np.array(products, dtype=object), [products[k] for k in chosen], rows, exact.norm)
+
+
+def _independent_rows(rows: Objects) -> list[int]:
+    """Independent rows that span all of them, found modulo a prime."""
+    flat = [int(x) % PRIME for x in rows.T.ravel()]
+    reduced, rank = nmod_mat(rows.shape[1], rows.shape[0], flat, PRIME).rref()
+    return [next(k for k in range(len(rows)) if reduced[i, k]) for i in range(rank)]
 
 
 def evidence(exact: Exact, loss: Loss, proof: Proof, centres: Centres) -> Leaders | None:

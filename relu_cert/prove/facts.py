@@ -113,6 +113,11 @@ class Value:
         """(upper - lower) / upper; 0 where both are 0."""
         return (self.upper - self.lower) / self.upper if self.upper else Fraction(0)
 
+    @property
+    def above(self) -> Fraction:
+        """(upper - lower) / lower, how far the network found is above the best at most, where lower > 0."""
+        return (self.upper - self.lower) / self.lower
+
 
 @dataclass(frozen=True)
 class Fit:

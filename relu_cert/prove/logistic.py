@@ -67,7 +67,7 @@ def _point_facts(
     )
     dual = feasible_dual(problem, theta, q, lam, propose(np.array([float(x) for x in theta])))
     neurons = [exact_neuron(problem, n.sign, n.block, n.w, bits) for n in point.neurons]
-    return _facts(problem, lam, largest, primal(problem, neurons), dual, gap)
+    return enclosed_facts(problem, lam, largest, primal(problem, neurons), dual, gap)
 
 
 def logistic_zero(problem: Problem, lam: Fraction, largest: LambdaMax, gap: Fraction) -> Facts:
@@ -75,7 +75,7 @@ def logistic_zero(problem: Problem, lam: Fraction, largest: LambdaMax, gap: Frac
     if lam * lam < largest.squared:
         raise ValueError("zero is a solution only for lambda >= lambda_max")
     theta = tuple(y / 2 for y in problem.y)
-    return _facts(problem, lam, largest, primal(problem, ()), Dual(theta, largest.multipliers), gap)
+    return enclosed_facts(problem, lam, largest, primal(problem, ()), Dual(theta, largest.multipliers), gap)
 
 
 def enclose(problem: Problem, lam: Fraction, point: Primal, theta: Vector, gap: Fraction) -> Value:
@@ -91,7 +91,10 @@ def enclose(problem: Problem, lam: Fraction, point: Primal, theta: Vector, gap: 
     return Value(lower, upper, gap)
 
 
-def _facts(problem: Problem, lam: Fraction, largest: LambdaMax, point: Primal, dual: Dual, gap: Fraction) -> Facts:
+def enclosed_facts(
+    problem: Problem, lam: Fraction, largest: LambdaMax, point: Primal, dual: Dual, gap: Fraction
+) -> Facts:
+    """The facts of a feasible point and a dual feasible one."""
     bounds = enclose(problem, lam, point, dual.theta, gap)
     ball = Fit(point.fit, (bounds.upper - bounds.lower) / 2)
     return Facts(problem, lam, largest, point, dual, bounds, ball, unsettled=UNSETTLED)

@@ -40,7 +40,10 @@ def of_network(value: Value, objective: Fraction, gap: Fraction) -> str:
     if most is not None and (least <= 0 or most > 2 * least):
         return f"This network is at most {percent_at_most(most)} above the best network of any width; proved."
     if least > 0 and most is not None:
-        return f"This network is not the best: its objective is {percent(least)} above the best possible one; proved."
+        above = percent(least, most)
+        return f"This network is not the best: its objective is {above} above the best possible one; proved."
+    if most is not None:
+        return f"This network is at most {percent_at_most(most)} above the best network of any width; proved."
     return f"The objective of this network is at most {at_most(objective - value.lower)} above the best; proved."
 
 
@@ -115,7 +118,7 @@ def _found(facts: Facts, said: Said, what: str, unique: Verdict | None) -> str |
         return f"{what} is the best there is, up to a relative {at_most(facts.value.gap)}; proved{rest}."
     if said.get("optimal") is Verdict.UNDECIDED:
         if facts.problem.unlisted and facts.value.lower > 0:
-            above = percent_at_most((facts.value.upper - facts.value.lower) / facts.value.lower)
+            above = percent_at_most(facts.value.above)
             return f"{what} is at most {above} above the best network of any width; proved{rest}."
         gap = at_most(facts.value.relative_gap)
         return f"{what} is at most a relative {gap} from the best; that is proved, more was asked for{rest}."

@@ -13,6 +13,7 @@ from relu_cert.claims.model import Result
 from relu_cert.data.model import Dataset
 from relu_cert.exact import sqrt_upper
 from relu_cert.free.terms import free_constant, free_parts, free_text
+from relu_cert.interrupt import INTERRUPTED
 from relu_cert.network import Conversion, Interval, TrainedNetwork, network_of
 from relu_cert.network.examine import Comparison, Distance, distance
 from relu_cert.network.model import alive
@@ -20,7 +21,7 @@ from relu_cert.prove.facts import Value
 from relu_cert.report.headline import of_network
 from relu_cert.report.outcome import claims_table
 from relu_cert.report.terminal import rendered, wrapped
-from relu_cert.report.text import at_most, count, decimal, rational, scientific, short
+from relu_cert.report.text import at_most, count, enclosed, rational, short
 
 FORMAT = "relu_cert network report"
 VERSION = 1
@@ -167,13 +168,16 @@ class NetworkOutcome:
         if self.conversion.free:
             yield f"free         {free_text(self.conversion.free)}: without penalty, as the network was trained"
         yield f"objective    {short(found.J, 40)} as trained, {_shown(found.P)} balanced"
-        yield f"optimum      {decimal(facts.value.upper, 12)} over all patterns, {_proved(facts.value)}"
+        over = "networks of any width" if facts.problem.unlisted else "all patterns"
+        yield f"optimum      {_value(facts.value)} over {over}, {_proved(facts.value)}"
+        if facts.unsettled == INTERRUPTED:
+            yield "interrupted  this is the best bound that was proved until then"
         if (own := self.comparison.own) is not None:
-            yield f"             {decimal(own.value.upper, 12)} over the network's own, {_proved(own.value)}"
+            yield f"             {_value(own.value)} over the network's own, {_proved(own.value)}"
         if self.comparison.closest is not None:
             return  # the claim network-nearest says it
         nearest, merged = self.comparison.nearest, len(found.cells.neurons)
-        apart = scientific(sqrt_upper(nearest.distance_squared))
+        apart = at_most(sqrt_upper(nearest.distance_squared))
         yield f"nearest      {len(nearest.pairs)} of its {merged} merged neurons pair with optimal ones, {apart} apart"
 
 
@@ -182,7 +186,13 @@ def _interval(interval: Interval) -> dict[str, str]:
 
 
 def _shown(interval: Interval) -> str:
-    return short(interval.upper, 40) if interval.lower == interval.upper else f"~{decimal(interval.upper, 12)}"
+    if interval.lower == interval.upper:
+        return short(interval.upper, 40)
+    return f"~{enclosed(interval.lower, interval.upper, 12)}"
+
+
+def _value(value: Value) -> str:
+    return enclosed(value.lower, value.upper, 12)
 
 
 def _proved(value: Value) -> str:

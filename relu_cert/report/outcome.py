@@ -18,20 +18,33 @@ from relu_cert.data.model import Dataset, Source
 from relu_cert.data.raw import STANDARD_INPUT
 from relu_cert.exact import sqrt_lower, sqrt_upper
 from relu_cert.free.terms import free_constant, free_parts, free_text
+from relu_cert.interrupt import INTERRUPTED
 from relu_cert.lasso import Lasso
 from relu_cert.problem.model import Problem
-from relu_cert.prove.facts import ExactNeuron, Facts, LambdaMax
+from relu_cert.prove.facts import ExactNeuron, Facts, LambdaMax, Value
 from relu_cert.report.derivatives import derivatives_json
 from relu_cert.report.headline import of_check
 from relu_cert.report.optimal_set import optimal_set_json
 from relu_cert.report.terminal import rendered, wrapped
-from relu_cert.report.text import at_least, at_most, count, decimal, rational, short, with_decimal
+from relu_cert.report.text import (
+    at_least,
+    at_most,
+    count,
+    decimal,
+    downwards,
+    enclosed,
+    percent_at_most,
+    rational,
+    short,
+    with_decimal,
+)
 from relu_cert.whole import Whole, distance
 
 FORMAT = "relu_cert report"
 VERSION = 1
 COLOURS = {Verdict.PROVED: "green", Verdict.REFUTED: "red", Verdict.UNDECIDED: "yellow"}
 SHOWN_NEURONS = 12
+ROUGH = Fraction(1, 10**6)  # relative gaps above this are told as what the network is above the best, in per cent
 SHOWN_GROUPS = 24
 
 
@@ -80,6 +93,7 @@ class Outcome:
             "lambda": rational(facts.lam),
             "lambda_max_squared": rational(facts.lambda_max.squared) if facts.lambda_max.exact else None,
             "patterns": self._patterns(),
+            "interrupted": facts.unsettled == INTERRUPTED,
             "global": self._global(),
             "value": {"lower": rational(facts.value.lower), "upper": rational(facts.value.upper)},
             "claims": [
@@ -140,7 +154,8 @@ class Outcome:
         else:
             lines.append(f"model        {_lasso(problem)}, {count(len(problem.blocks), 'group')}")
         if problem.loss == "logistic":
-            lines.append("loss         logistic, sum log(1 + exp(-y f))")
+            given = self.data is not None and self.data.y != problem.y
+            lines.append(f"loss         logistic, sum log(1 + exp(-y f)){'; the label 0 is y = -1' if given else ''}")
         if problem.free:
             lines.append(f"free         {free_text(problem.free)}: without penalty")
         if problem.delta:
@@ -151,8 +166,9 @@ class Outcome:
         if value.lower == value.upper:
             lines.append(f"p*           {with_decimal(value.upper)}, exactly{only}")
         else:
-            gap = at_most(value.relative_gap)
-            lines.append(f"p*           {decimal(value.upper, 15)}, proved to a relative {gap}{only}")
+            lines.append(f"p*           {optimum(value, 15)}{only}")
+        if facts.unsettled == INTERRUPTED:
+            lines.append("interrupted  this is the best that was proved until then")
         return [*lines, *self._as_given(), *self._beside(), ""]
 
     def _as_given(self) -> list[str]:
@@ -197,11 +213,11 @@ class Outcome:
             return [f"global       not compared: {self.whole.reason}"]
         value, away = self.whole.facts.value, distance(self.facts, self.whole.facts)
         if away.lower > 0 or away.upper < 0:
-            shown = f"{decimal(away.upper, 12)}, proved to {at_most(away.upper - away.lower)}"
+            shown = f"{enclosed(away.lower, away.upper, 12)}, proved to {at_most(away.upper - away.lower)}"
         else:
             shown = f"{at_least(away.lower)} to {at_most(away.upper)}, proved"
         return [
-            f"global       {decimal(value.upper, 15)} over all patterns ({self.whole.certificate_path})",
+            f"global       {enclosed(value.lower, value.upper, 15)} over all patterns ({self.whole.certificate_path})",
             f"distance     {shown}",
         ]
 
@@ -278,6 +294,13 @@ def _neuron_json(neuron: ExactNeuron) -> dict[str, Any]:
     return content
 
 
+def optimum(value: Value, digits: int) -> str:
+    """p* as far as it is known."""
+    if value.lower > 0 and value.relative_gap > ROUGH:
+        return f"{enclosed(value.lower, value.upper, digits)}: at most {percent_at_most(value.above)} above it"
+    return f"{enclosed(value.lower, value.upper, digits)}, proved to a relative {at_most(value.relative_gap)}"
+
+
 def claims_table(results: Sequence[Result]) -> Table:
     """One line a claim: verdict, name, detail."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
@@ -293,6 +316,6 @@ def _largest(found: LambdaMax) -> str:
     """lambda_max, or what is known of it."""
     root = sqrt_upper(found.squared)
     if found.least is not None:
-        return f">= {decimal(sqrt_lower(found.least), 6)}"
+        return f">= {downwards(sqrt_lower(found.least), 6)}"
     exact = short(root, 40) if root * root == found.squared else f"sqrt({short(found.squared, 40)})"
     return f"= {exact}" if root * root == found.squared else f"= {exact} = {decimal(root, 6)}..."

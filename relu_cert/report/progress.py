@@ -7,9 +7,12 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from fractions import Fraction
+from math import ceil
 from types import TracebackType
 
 from relu_cert.cover.model import Moment
+from relu_cert.report.text import downwards, upwards
 
 PATIENCE = 2.0  # seconds before anything is shown
 EVERY = 5.0  # seconds between the lines of a log that is no terminal
@@ -72,11 +75,14 @@ class Progress:
 
     def row(self, moment: Moment, now: float) -> str:
         """Time, neurons, objective, bound, gap, nodes and open cones."""
-        gap = ""
-        if moment.objective and moment.bound is not None:
-            gap = f"{max(moment.objective - moment.bound, 0.0) / moment.objective:9.2%}"
-        value = "" if moment.objective is None else f"{moment.objective:13.6g}"
-        bound = "" if moment.bound is None else f"{moment.bound:13.6g}"
+        objective, lower = moment.objective, moment.bound
+        gap = value = bound = ""
+        if objective and lower is not None:
+            gap = f"{ceil(1e4 * max(objective - lower, 0.0) / objective) / 100:.2f}%"
+        if objective is not None:
+            value = upwards(Fraction(objective), 6)
+        if lower is not None:
+            bound = downwards(Fraction(lower), 6)
         where = f"{now - self._start:6.1f}s {moment.stage:<8} {moment.neurons:>7} {value:>13} {bound:>13} {gap:>9}"
         return f"{where} {moment.nodes:>9,} {moment.open:>5,}" if moment.nodes else where.rstrip()
 

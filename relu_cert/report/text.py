@@ -37,18 +37,36 @@ def scientific(x: Fraction, digits: int = 2, rounded: Callable[[Fraction], int] 
     return f"{sign}{head}e{exponent}" if exponent else f"{sign}{head}"
 
 
-def decimal(x: Fraction, digits: int = 10) -> str:
-    """About x, to some significant digits, plainly where that is short."""
+def decimal(x: Fraction, digits: int = 10, rounded: Callable[[Fraction], int] = _nearest) -> str:
+    """About x, to some significant digits, plainly where that is short; `rounded` is about the size of x."""
     if x == 0:
         return "0"
     exponent = _decimal_exponent(abs(x))
     if not -4 <= exponent <= digits:
-        return scientific(x, digits)
+        return scientific(x, digits, rounded)
     places = max(0, digits - 1 - exponent)
-    scaled = floor(abs(x) * 10**places + Fraction(1, 2))
-    whole, rest = divmod(scaled, 10**places)
+    whole, rest = divmod(rounded(abs(x) * 10**places), 10**places)
     tail = str(rest).rjust(places, "0").rstrip("0") if places else ""
     return ("-" if x < 0 else "") + str(whole) + ("." + tail if tail else "")
+
+
+def upwards(x: Fraction, digits: int) -> str:
+    """An upper bound of x, as a decimal."""
+    return decimal(x, digits, floor if x < 0 else ceil)
+
+
+def downwards(x: Fraction, digits: int) -> str:
+    """A lower bound of x, as a decimal."""
+    return decimal(x, digits, ceil if x < 0 else floor)
+
+
+def enclosed(lower: Fraction, upper: Fraction, digits: int) -> str:
+    """A number between two bounds: to so many digits where both round to these, else the bounds, rounded outwards."""
+    if decimal(lower, digits) == decimal(upper, digits):
+        return decimal(upper, digits)
+    size, width = max(abs(lower), abs(upper)), upper - lower
+    enough = min(digits, max(2, _decimal_exponent(size) - _decimal_exponent(width) + 3))
+    return f"from {downwards(lower, enough)} to {upwards(upper, enough)}"
 
 
 def count(number: int, noun: str) -> str:
@@ -56,14 +74,22 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def percent(x: Fraction) -> str:
-    """About 100 x, as a percentage of two or three digits: "0.12 %", "12.3 %", "240 %"."""
-    return f"{decimal(100 * x, 3) if x < 10 else decimal(100 * x, 2)} %"
+def percent(low: Fraction, high: Fraction) -> str:
+    """100 x for low <= x <= high, with two or three digits: "0.12 %", "12.3 %", "from 12 to 14 %"."""
+    return f"{enclosed(100 * low, 100 * high, 3 if high < 10 else 2)} %"
 
 
 def percent_at_most(x: Fraction) -> str:
     """An upper bound of 100 x: "0.1 %", "1.2e-13 %"."""
-    bound = at_most(100 * x)
+    return _percent(x, at_most(100 * x))
+
+
+def percent_at_least(x: Fraction) -> str:
+    """A lower bound of 100 x, x >= 0."""
+    return _percent(x, at_least(100 * x))
+
+
+def _percent(x: Fraction, bound: str) -> str:
     return f"{decimal(Fraction(bound)) if x >= Fraction(1, 10**6) else bound} %"
 
 

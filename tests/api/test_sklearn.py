@@ -98,6 +98,18 @@ def test_the_logistic_classifier_has_probabilities():
     assert not hasattr(ReLUCertClassifier(), "predict_proba")
 
 
+def test_the_logistic_classifier_fits_large_data():
+    """With time for a proof, data of far too many patterns have probabilities and a proved gap."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(-9, 10, (60, 5)).astype(float)
+    y = np.where(X[:, 0] * X[:, 1] + 20 * rng.standard_normal(60) > 0, "b", "a")
+    model = ReLUCertClassifier(lambda_ratio="1/2", loss="logistic", bias=False, seconds=20).fit(X, y)
+    assert str(model.claims_["fit"].verdict) == "PROVED"
+    shares = model.predict_proba(1e6 * X)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    assert ((shares[:, 1] > 0.5) == (model.predict(1e6 * X) == "b")).all()
+
+
 @pytest.mark.parametrize("model", ["relu", "gated"])
 def test_some_patterns_fit_data_of_any_size(model):
     """Data with far too many patterns, over a few of them: fitted, proved for these, and able to predict."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
 from benchmarks import real
+from benchmarks.methods import Neurons, sampled
 from relu_cert import examples
 from relu_cert.data import read_csv_bytes
 
@@ -49,37 +50,44 @@ def test_bars_are_met_and_can_be_missed(irises: real.Proved) -> None:
     assert "not met: gap" in wide.row()
 
 
+def above(irises: real.Proved, neurons: Neurons) -> Fraction:
+    """How far a network is above the optimum, at most."""
+    return real.above(irises.data, irises.facts.lam, irises.facts.value.lower, neurons)
+
+
 def test_distances_are_those_of_known_networks(irises: real.Proved) -> None:
     """The optimal network is at 0 up to the gap, the zero network at |y|^2/2 over p*, exactly."""
     value = irises.facts.value
     best = [(neuron.sign, neuron.w) for neuron in irises.facts.primal.neurons]
-    assert 0 <= real.above(irises, best) <= Fraction(1, 10**30)
-    assert real.above(irises, []) == Fraction(50) / value.lower - 1
+    assert 0 <= above(irises, best) <= Fraction(1, 10**30)
+    assert above(irises, []) == Fraction(50) / value.lower - 1
 
 
 def test_a_program_over_random_patterns_is_above_the_optimum(irises: real.Proved) -> None:
     """More patterns, drawn from the same seed, are no worse up to rounding; none is better than the optimum."""
-    few, many = (real.above(irises, real.sampled(irises.data, irises.facts.lam, count)) for count in (5, 100))
+    few, many = (above(irises, sampled(irises.data, irises.facts.lam, count)) for count in (5, 100))
     assert 0 <= many <= few + Fraction(1, 10**6)
 
 
-def test_the_gradient_of_the_training_objective() -> None:
-    """Differences of the objective are those that its gradient predicts."""
-    rng = np.random.default_rng(1)
-    training = real.Training(rng.standard_normal((7, 3)), rng.standard_normal(7), 0.3)
-    x, step = training.start(0), 1e-6
-    _, g = training(x)
-    for j in range(0, len(x), 17):
-        e = np.eye(len(x))[j] * step
-        assert (training(x + e)[0] - training(x - e)[0]) / (2 * step) == pytest.approx(g[j], rel=1e-5, abs=1e-6)
-
-
-def test_training_ends_near_the_optimum(irises: real.Proved) -> None:
-    """L-BFGS from one start is above the optimum, and below the zero network."""
-    Z, y = (np.array(a, dtype=np.float64) for a in (irises.data.Z, irises.data.y))
-    training = real.Training(Z, y, float(irises.facts.lam))
-    found = real.above(irises, training.neurons(training.lbfgs(0)))
-    assert 0 <= found < real.above(irises, [])
+def test_figures_are_measured_once_and_printed(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run appends its figures to the file, a second one measures nothing, and the table has them; distances are
+    upper bounds of what the starts reach."""
+    (tmp_path / "blood.csv").write_bytes(examples.path("iris").read_bytes())
+    results = tmp_path / "results"
+    command = ["real", "--data", str(tmp_path), "--results", str(results), "--sets", "blood", "--ratios", "0.5"]
+    command += ["--starts", "2", "--widths", "5", "--seconds", "60"]
+    monkeypatch.setattr("sys.argv", command)
+    real.main()
+    lines = results.read_text().splitlines()
+    assert [json.loads(line)["what"] for line in lines] == [
+        "proved", "50 patterns", "100 patterns", "500 patterns", "L-BFGS 5", "Adam 5",
+    ]  # fmt: skip
+    real.main()
+    assert results.read_text().splitlines() == lines
+    (head, _, row) = real.table(real.Results(results), (5,))
+    assert row.startswith("| blood | 100 x 4 | 0.5 | [") and row.count("|") == head.count("|")
+    one = json.loads(lines[-2])
+    assert 0 <= one["best"] <= one["median"] < 1
 
 
 @pytest.mark.parametrize(("x", "shown"), [("0.012341", "1.24"), ("0.5", "50.00"), ("1/1000000", "1.0e-4")])

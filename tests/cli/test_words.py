@@ -168,7 +168,11 @@ def test_numbers_are_decimals_with_the_exact_one_behind(number, text):
 
 def test_percentages():
     """Bounds are rounded up, and never to zero."""
-    assert (percent(F(1, 8)), percent(F(7, 3)), percent_at_most(F(1, 1000))) == ("12.5 %", "233 %", "0.1 %")
+    assert (percent(F(1, 8), F(1, 8)), percent(F(7, 3), F(7, 3)), percent_at_most(F(1, 1000))) == (
+        "12.5 %",
+        "233 %",
+        "0.1 %",
+    )
     assert percent_at_most(F(1, 10**15)) == "1.0e-13 %"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from contextlib import nullcontext
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -14,11 +15,11 @@ from relu_cert.certificate import certificate, dumps
 from relu_cert.check import LambdaChoice, find_facts
 from relu_cert.claims import decide
 from relu_cert.claims.model import Verdict
-from relu_cert.cover.model import Limits, Moment
+from relu_cert.cover.model import Cover, Limits, Moment
 from relu_cert.data.model import Source
 from relu_cert.leaders.model import Leaders
 from relu_cert.patterns import enumerate_patterns
-from relu_cert.problem import relu, unlisted_relu
+from relu_cert.problem import Loss, Problem, relu, unlisted_relu
 from relu_cert.prove.facts import Facts
 
 F = Fraction
@@ -106,6 +107,76 @@ def test_many_columns_of_small_rank_are_no_cover() -> None:
     facts = find_facts(unlisted_relu(Z, y), choice, F(1, 10**9), Told(), limits=Limits(8.0))
     assert isinstance(facts.dual.multipliers, Leaders)
     assert accepted(facts)["fit"] == str(Verdict.PROVED)
+
+
+def labelled(n: int, d: int, seed: int) -> Problem:
+    """Labels that features of two decimals explain in part, for the logistic loss."""
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(-200, 200, (n, d))
+    y = np.where(rows[:, 0] * rows[:, -1] + 8000 * rng.standard_normal(n) > 0, 1, -1)
+    Z = tuple(tuple(F(int(x), 100) for x in row) for row in rows)
+    return replace(unlisted_relu(Z, tuple(F(int(t)) for t in y)), loss="logistic")
+
+
+@pytest.mark.parametrize("ratio", ["1/2", "1/10"])
+def test_the_logistic_loss_over_a_cover(ratio: str) -> None:
+    """Forty points with three features: p* to 1e-9 and better, in the interval that the list of patterns proves."""
+    problem = labelled(40, 3, 1)
+    facts = find_facts(problem, LambdaChoice(ratio=F(ratio)), F(1, 10**9), Told(), limits=Limits(60.0))
+    said = accepted(facts)
+    assert (said["optimal"], said["fit"]) == ("PROVED", "PROVED")
+    if problem.network is None:
+        raise ValueError("a network has data")
+    listed = replace(relu(problem.network.Z, problem.y, enumerate_patterns(problem.network.Z)), loss="logistic")
+    other = find_facts(listed, LambdaChoice(value=facts.lam), F(1, 10**9), Told()).value
+    assert other.lower <= facts.value.upper and facts.value.lower <= other.upper
+    assert isinstance(facts.dual.multipliers, Cover)
+
+
+def test_the_logistic_loss_above_lambda_max() -> None:
+    """lambda > lambda_max: the zero network, n log 2, proved."""
+    problem = labelled(40, 3, 1)
+    facts = find_facts(problem, LambdaChoice(ratio=F(2)), F(1, 10**9), Told(), limits=Limits(60.0))
+    assert not facts.primal.neurons
+    assert accepted(facts)["optimal"] == "PROVED"
+    assert abs(float(facts.value.upper) - 40 * np.log(2)) < 1e-9
+
+
+def test_the_logistic_loss_with_many_features() -> None:
+    """Forty points with fourteen features: a proved gap, and a network better than none."""
+    problem = labelled(40, 14, 2)
+    facts = find_facts(problem, LambdaChoice(ratio=F(1, 5)), F(1, 10**9), Told(), limits=Limits(12.0))
+    assert isinstance(facts.dual.multipliers, Leaders)
+    assert accepted(facts)["fit"] == "PROVED"
+    assert facts.value.lower > 0.5 * facts.value.upper
+    assert float(facts.value.upper) < 0.95 * 40 * np.log(2)
+
+
+@pytest.mark.parametrize("loss", ["squares", "logistic"])
+def test_data_that_are_zero(loss: Loss) -> None:
+    """Rows of zeros only: the best network is zero, and the bound is its objective."""
+    problem = replace(unlisted_relu(((F(0), F(0)),) * 3, (F(1), F(-1), F(1))), loss=loss)
+    facts = find_facts(problem, LambdaChoice(value=F(1)), F(1, 10**9), Told(), limits=Limits(5.0))
+    assert not facts.primal.neurons
+    assert accepted(facts)["optimal"] == "PROVED"
+    assert abs(float(facts.value.upper) - (1.5 if loss == "squares" else 3 * np.log(2))) < 1e-9
+
+
+def test_targets_that_are_zero() -> None:
+    """Nothing to learn: the zero network, with objective 0."""
+    rng = np.random.default_rng(0)
+    Z = tuple(tuple(F(int(x)) for x in row) for row in rng.integers(-9, 9, (30, 3)))
+    facts = find_facts(unlisted_relu(Z, (F(0),) * 30), LambdaChoice(value=F(1)), F(1, 10**9), Told())
+    assert not facts.primal.neurons and facts.value.upper == 0
+    assert accepted(facts)["optimal"] == "PROVED"
+
+
+def test_what_would_settle_a_claim_is_said() -> None:
+    """Every claim that is undecided because of many features says what would settle it."""
+    facts, _ = solved(40, 14, 6.0)
+    for result in decide(facts):
+        if result.verdict is Verdict.UNDECIDED:
+            assert "What would settle it: at most 12 features" in result.detail
 
 
 def test_two_proofs_of_the_dual_point_are_rejected() -> None:

@@ -41,6 +41,21 @@ def test_free_pruning_of_a_given_network(net: str, capsys: pytest.CaptureFixture
     assert read_network("two.json")(points) == read_network(net)(points)
 
 
+def test_whose_lambda_it_is(net: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """weight_decay with the mean of squares is n times as much for the paper; an output bias can become a neuron; both
+    are for given networks."""
+    assert run("--example", "xor", "--network", net, "--lambda", "1/40", "--penalty", "scnn", "--json") == 0
+    assert F(json.loads(capsys.readouterr().out)["lambda"]) == F(1, 10)
+    net_with_bias = dict(np.load(net)) | {"b2": np.array(0.5)}
+    np.savez("biased.npz", **net_with_bias)
+    with pytest.raises(UsageError, match="output bias"):
+        run("--example", "xor", "--network", "biased.npz")
+    assert run("--example", "xor", "--network", "biased.npz", "--output-bias", "neuron", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["start"] == 5
+    with pytest.raises(UsageError, match="--network"):
+        run("--example", "xor", "--penalty", "scnn")
+
+
 def test_the_optimal_network(net: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Without a network the optimal one is pruned; the objective of each width is printed and never falls."""
     assert run("--example", "xor", "--out", "one.npz", "--width", "1") == 0

@@ -8,7 +8,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relu_cert.report.text import at_least, at_most, rational, scientific
+from relu_cert.report.text import (
+    at_least,
+    at_most,
+    decimal,
+    downwards,
+    enclosed,
+    percent,
+    percent_at_least,
+    percent_at_most,
+    rational,
+    scientific,
+    upwards,
+)
 
 NUMBERS = st.fractions().filter(bool) | st.builds(
     lambda x, e: x * Fraction(10) ** e, st.fractions(-1, 1).filter(bool), st.integers(-400, 400)
@@ -38,6 +50,38 @@ def test_known_bounds(x: str, low: str, near: str, high: str) -> None:
     """1.04e-45 is not "at most 1.0e-45"."""
     number = Fraction(x)
     assert (at_least(number), scientific(number), at_most(number)) == (low, near, high)
+
+
+@settings(derandomize=True, max_examples=300, deadline=None)
+@given(NUMBERS, st.fractions(0, 2), st.integers(2, 15))
+def test_decimals_of_bounds_are_rounded_outwards(x: Fraction, part: Fraction, digits: int) -> None:
+    """`upwards` is at least x, `downwards` at most; an enclosure that shows two numbers holds both ends, and one that
+    shows a single number is what both ends round to."""
+    assert Fraction(downwards(x, digits)) <= x <= Fraction(upwards(x, digits))
+    lower, upper = x, x + part * abs(x)
+    shown = enclosed(lower, upper, digits)
+    if shown.startswith("from "):
+        low, high = map(Fraction, shown.removeprefix("from ").split(" to "))
+        assert low <= lower <= upper <= high
+        assert high - low <= 2 * (upper - lower) + (abs(lower) + abs(upper)) * Fraction(10) ** (2 - digits)
+    else:
+        assert shown == decimal(lower, digits) == decimal(upper, digits)
+
+
+@settings(derandomize=True, max_examples=300, deadline=None)
+@given(st.fractions(0, 100).filter(bool))
+def test_per_cent_is_rounded_outwards(x: Fraction) -> None:
+    """1.0265 is not "at most 1.0"."""
+    low, high = (Fraction(text.removesuffix(" %")) for text in (percent_at_least(x), percent_at_most(x)))
+    assert low <= 100 * x <= high
+
+
+def test_per_cent_between() -> None:
+    """One number where both ends round to it, else both."""
+    F = Fraction
+    assert percent(F(123, 1000), F(123, 1000)) == "12.3 %"
+    assert percent(F(12, 100), F(14, 100)) == "from 12 to 14 %"
+    assert percent(F(10265, 10**6), F(10321, 10**6)) == "1.03 %"
 
 
 @pytest.mark.parametrize("digits", [1, 4299, 4300, 4301, 20_000])

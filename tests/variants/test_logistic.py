@@ -136,11 +136,32 @@ def test_over_some_patterns_the_distance_is_proved() -> None:
     assert float(low) - 1e-6 <= away <= float(high) + 1e-6
 
 
-def test_labels_are_1_and_minus_1() -> None:
-    """Other targets are refused with a sentence."""
-    Path("d.csv").write_bytes(b"1,1\n2,0\n")
+def test_labels_are_1_and_minus_1_or_0() -> None:
+    """0 stands for -1, and that is said; other targets are refused with a sentence."""
+    Path("d.csv").write_bytes(b"1,1\n2,0\n3,1\n")
+    ran = run("check", "d.csv", "--loss", "logistic", "--lambda", "1/10")
+    assert ran.code == 0 and "the label 0 is y = -1" in ran.out, ran.err
+    Path("e.csv").write_bytes(b"1,1\n2,-1\n3,1\n")
+    same = run("check", "e.csv", "--loss", "logistic", "--lambda", "1/10", "--json")
+    zero = run("check", "d.csv", "--loss", "logistic", "--lambda", "1/10", "--json")
+    assert same.json["value"] == zero.json["value"]
+    Path("d.csv").write_bytes(b"1,1\n2,0\n3,-1\n")
     ran = run("check", "d.csv", "--loss", "logistic")
     assert (ran.code, "labels 1 and -1" in ran.err) == (64, True), ran.err
+
+
+def test_only_0_stands_for_minus_1() -> None:
+    """A certificate whose labels are not those of the file is rejected, whether the file has 0 and 1 or -1 and 1."""
+    Path("d.csv").write_bytes(b"1,1\n2,0\n3,1\n")
+    Path("e.csv").write_bytes(b"1,1\n2,-1\n3,1\n")
+    for name in ("d", "e"):
+        assert run("check", f"{name}.csv", "--loss", "logistic", "--lambda", "1/10").code == 0
+        content = json.loads(Path(f"{name}.cert.json").read_text())
+        raw = Path(f"{name}.csv").read_bytes()
+        verify.check(json.dumps(content).encode(), raw)
+        content["problem"]["y"] = "1 1 1"
+        with pytest.raises(verify.Rejected, match=r"problem\.y"):
+            verify.check(json.dumps(content).encode(), raw)
 
 
 def test_every_changed_certificate_is_rejected_or_true() -> None:

@@ -17,7 +17,7 @@ from relu_cert.leaders.model import leaders_record
 from tests.leaders.planted import Y_SMALL, Z_SMALL, checked, found, holds_in_plane
 from tests.verify.mutate import mutants
 from verify import Declined, Rejected
-from verify.leaders import cholesky, semidefinite
+from verify.leaders import PRIME, cholesky, semidefinite, spanning
 
 LAMBDA = "3/2"
 
@@ -396,6 +396,27 @@ def test_cholesky_refuses_what_is_not_definite() -> None:
     assert not semidefinite([[0, 1], [1, 5]])
     assert semidefinite([[0, 0], [0, 5]])
     assert not semidefinite([[2, 100], [0, 2]])  # the factor sees the lower triangle only, the rest sees all
+
+
+def test_wide_data_with_dependent_rows() -> None:
+    """More columns than rows, and rows that are combinations of others or zero: a bound below p*, near it; too large a
+    theta is rejected; the chosen rows are independent and span the others."""
+    rows = [[2, 0, 1, 0, 3, 1, 5], [1, -1, 0, 2, 0, 1, 0], [3, -1, 1, 2, 3, 2, 5], [-4, 0, -2, 0, -6, -2, -10], [0] * 7]
+    assert spanning(rows) == [0, 1]
+    y = [1, -1, 2, 1, 1]
+    leaders, result = found(rows, y, "1")
+    _, lower = checked(rows, y, "1", leaders)
+    assert 0 < lower <= result.value.upper
+    assert float(result.value.lower - lower) < 0.1 * float(result.value.lower)
+    larger = leaders_record(leaders) | {"theta": " ".join(str(2 * t) for t in leaders.integers)}
+    with pytest.raises(Rejected):
+        checked(rows, y, "1", larger)
+
+
+def test_rows_that_a_prime_does_not_tell_apart_are_declined() -> None:
+    """Rows that are dependent modulo the prime only: nothing is said, rather than something wrong."""
+    with pytest.raises(Declined):
+        spanning([[1, 0, 0], [1, PRIME, 0]])
 
 
 def test_wide_data_in_the_span_of_the_rows() -> None:

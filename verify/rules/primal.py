@@ -56,14 +56,13 @@ def neuron_output(problem: Problem, facts: Facts, first: Node, vector: Node) -> 
     if problem.model == "relu":
         xi = SIGNS[first.text("+", "-")]
         w = vector.vector(problem.d)
-        return tuple(xi * max(x, Fraction(0)) for x in times(problem.Z, w)), w
+        return tuple(xi * max(x, Fraction(0)) for x in problem.times(w)), w
     if problem.model == "gated":
         mask, patterns = first.pattern(problem.n), facts.get(PATTERNS)
         if patterns is None or mask not in patterns:
             raise first.reject("a pattern in D_Z, by the fact patterns")
         w = vector.vector(problem.d)
-        Zw = times(problem.Z, w)
-        return tuple(x if mask >> k & 1 else Fraction(0) for k, x in enumerate(Zw)), w
+        return tuple(x if mask >> k & 1 else Fraction(0) for k, x in enumerate(problem.times(w))), w
     b = first.index(len(problem.groups))
     w = vector.vector(len(problem.groups[b]))
     for j, K_j in enumerate(zip(*(problem.K[b] or ()), strict=True)):

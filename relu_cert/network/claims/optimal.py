@@ -15,7 +15,8 @@ STATEMENT = "It is globally optimal up to the relative gap."
 
 def decide(comparison: Comparison, gap: Fraction) -> Result:
     """J - p* <= gap J proves it; a better point of all patterns refutes it."""
-    return against(NAME, comparison, comparison.facts.value, gap, "over all patterns")
+    over = "over networks of any width" if comparison.facts.problem.unlisted else "over all patterns"
+    return against(NAME, comparison, comparison.facts.value, gap, over)
 
 
 def against(claim: str, comparison: Comparison, value: Value, gap: Fraction, where: str) -> Result:

@@ -28,8 +28,8 @@ def decide(comparison: Comparison, gap: Fraction) -> Result:
             detail = f"the shortest Clarke subgradient of J has norm {_norm(squared)}{at}"
             near = found.near_stationarity
             if (more := sum(len(neuron.kinks) for neuron in near.neurons)) > kinks:
-                norm = scientific(sqrt_upper(near.distance_squared.upper))
-                detail += f"; {norm} if the {more} rows within {scientific(NEAR)} of a kink count as kinks"
+                norm = at_most(sqrt_upper(near.distance_squared.upper))
+                detail += f"; at most {norm} if the {more} rows within {scientific(NEAR)} of a kink count as kinks"
             return Result(NAME, Verdict.REFUTED, "subdifferential", f"{detail}.")
         case None:
             most = at_most(sqrt_upper(squared.upper))

@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element
 from relu_cert.certificate import listed_patterns
 from relu_cert.claims import CLAIMS, Result, Verdict
 from relu_cert.claims.connected import applies, staircase
-from relu_cert.exact import sqrt_upper
+from relu_cert.exact import sqrt_lower, sqrt_upper
 from relu_cert.free.terms import free_parts, free_text
 from relu_cert.problem.model import Problem
 from relu_cert.prove.facts import Facts, OptimalSet
@@ -32,7 +32,7 @@ from relu_cert.report.html.view import view
 from relu_cert.report.html.weights import dual_figure, fan_figure
 from relu_cert.report.optimal_set import TiedNeuron, optimal_set_view
 from relu_cert.report.outcome import Outcome
-from relu_cert.report.text import at_most, decimal, rational, short
+from relu_cert.report.text import at_most, decimal, downwards, enclosed, rational, short
 from relu_cert.whole import distance
 from relu_cert.words import of_groups
 
@@ -92,17 +92,23 @@ def _head(outcome: Outcome) -> list[Element]:
     else:
         text = f"A constrained group lasso with {problem.n} rows and {count(len(problem.blocks), 'group')}"
     value, top = facts.value, facts.lambda_max
-    root = sqrt_upper(top.squared if top.least is None else top.least)
-    exact = "≥" if top.least is not None else "=" if root * root == top.squared else "≈"
+    root = sqrt_upper(top.squared)
+    exact = f"{'=' if root * root == top.squared else '≈'} {decimal(root, 6)}"
+    if top.least is not None:
+        exact = f"≥ {downwards(sqrt_lower(top.least), 6)}"
     shown = [
-        ("optimal value p*", decimal(value.upper, 10), "exactly" if value.lower == value.upper else "proved"),
+        (
+            "optimal value p*",
+            enclosed(value.lower, value.upper, 10),
+            "exactly" if value.lower == value.upper else "proved",
+        ),
         ("relative gap", at_most(value.relative_gap) if value.relative_gap else "0", "an upper bound"),
         (
             "width",
             str(len(facts.primal.neurons)),
             "active groups" if problem.kind == "cgl" else "neurons of this network",
         ),
-        ("λ", short(facts.lam, 14), f"λmax {exact} {decimal(root, 6)}"),
+        ("λ", short(facts.lam, 14), f"λmax {exact}"),
     ]
     shown += _pattern_card(outcome)
     return [

@@ -24,7 +24,7 @@ from relu_cert.report.html.plane import plane_figure
 from relu_cert.report.html.set_figures import set_figures
 from relu_cert.report.html.shadow import MARKS, shadow, shadow_figure
 from relu_cert.report.html.view import Floats, View, floats
-from relu_cert.report.text import decimal, rational, short
+from relu_cert.report.text import decimal, enclosed, rational, short
 
 CLAIMS = ("optimal", "fit", "p-unique", "optimal-set", "minimal")
 MOST_VERTICES = 2000
@@ -69,7 +69,7 @@ def _head(found: Exploration) -> list[Element]:
         f"{found.validation.n:,} points to validate, {found.test.n:,} to test."
     )
     shown = [
-        ("optimal value p*", decimal(facts.value.upper, 10), "the same for all"),
+        ("optimal value p*", enclosed(facts.value.lower, facts.value.upper, 10), "the same for all"),
         ("λ", short(facts.lam, 14), f"λmax ≈ {decimal(sqrt_upper(facts.lambda_max.squared), 6)}"),
         ("dimension", "–" if listed is None else str(listed.dimension), "of the optimal set"),
         ("minimal networks", "–" if listed is None else f"{len(listed.vertices):,}", "the vertices"),

@@ -22,7 +22,7 @@ from relu_cert.report.html.page import Section, cards, count, figure, figures, f
 from relu_cert.report.html.plane import plane_figure
 from relu_cert.report.html.view import view
 from relu_cert.report.network import NetworkOutcome
-from relu_cert.report.text import at_most, decimal, rational, scientific, short
+from relu_cert.report.text import at_most, decimal, enclosed, rational, scientific, short
 
 MOST_NEURONS = 60
 DECADES = 12  # what is nearer to the optimum than so many powers of ten below the farthest has no bar
@@ -52,7 +52,7 @@ def _head(outcome: NetworkOutcome) -> list[Element]:
     )
     shown = [
         ("objective as trained", decimal(found.J, 10), "exact"),
-        ("optimal value p*", decimal(best.upper, 10), "over all patterns"),
+        ("optimal value p*", enclosed(best.lower, best.upper, 10), _over(outcome)),
         ("above the optimum", at_most(max(found.J - best.lower, Fraction(0))), "at most"),
         ("λ", short(found.lam, 14), str(outcome.conversion.convention)),
     ]
@@ -64,6 +64,11 @@ def _head(outcome: NetworkOutcome) -> list[Element]:
     ]
 
 
+def _over(outcome: NetworkOutcome) -> str:
+    """What the optimum is over."""
+    return "over networks of any width" if outcome.comparison.facts.problem.unlisted else "over all patterns"
+
+
 def _objective(outcome: NetworkOutcome) -> tuple[Element, ...]:
     found, comparison = outcome.comparison.examination, outcome.comparison
     rows = [
@@ -73,7 +78,7 @@ def _objective(outcome: NetworkOutcome) -> tuple[Element, ...]:
     ]
     if comparison.own is not None:
         rows.append(("best over its own patterns", comparison.own.value.upper))
-    rows.append(("best over all patterns", comparison.facts.value.upper))
+    rows.append((f"best {_over(outcome)}", comparison.facts.value.upper))
     lower = comparison.facts.value.lower
     away = [(name, value - lower) for name, value in rows[:-1]]
     cells = [(name, decimal(value, 15), at_most(max(value - lower, Fraction(0)))) for name, value in rows]
@@ -107,7 +112,7 @@ def ladder_figure(rows: list[tuple[str, Fraction]]) -> Element | None:
             end = x(_exponent(away))
             marks.append(e("rect", x=left, y=y + 5, width=end - left, height=ROW - 10, rx=2.0, cls="bar minus"))
         else:
-            marks.append(e("text", scientific(max(away, Fraction(0))), x=left + 4, y=y + 17, cls="tick"))
+            marks.append(e("text", at_most(max(away, Fraction(0))), x=left + 4, y=y + 17, cls="tick"))
     svg = drawing(WIDTH, bottom + 24, "Distances from the optimum", e("g", marks))
     return figure(svg, "How far above the optimum each network is at most, proved, on a logarithmic scale.")
 

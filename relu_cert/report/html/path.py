@@ -23,7 +23,7 @@ from relu_cert.report.html.path_figures import Axis, angles_figure, objective_fi
 from relu_cert.report.html.tracks import levels, stretches, tracks
 from relu_cert.report.html.view import drawable
 from relu_cert.report.path import PathReport
-from relu_cert.report.text import at_most, decimal, rational, scientific
+from relu_cert.report.text import at_most, decimal, rational
 
 MOST_LISTED = 200
 EVENTS = {"enters": "a neuron enters", "leaves": "a neuron leaves", "turns": "a neuron changes its face"}
@@ -178,7 +178,7 @@ def _gaps(cover: Cover) -> tuple[Element, ...]:
     if not cover.gaps:
         return ()
     rows = [
-        (f"{decimal(gap.lo, 10)} to {decimal(gap.hi, 10)}", scientific((gap.hi - gap.lo) / gap.hi), gap.reason)
+        (f"{decimal(gap.lo, 10)} to {decimal(gap.hi, 10)}", at_most((gap.hi - gap.lo) / gap.hi), gap.reason)
         for gap in cover.gaps[:MOST_LISTED]
     ]
     note = [_cut(len(cover.gaps))] if len(cover.gaps) > MOST_LISTED else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from random import Random
@@ -31,6 +32,7 @@ PRODUCED = {
     "gaussian 6 x 3": (gaussian(6, 3, 2), Fraction(1, 2)),
     "square": (cube(2, 3), Fraction(1, 2)),
     "gaussian 60 x 3": (gaussian(60, 3, 4), Fraction(3)),
+    "logistic 6 x 3": ((gaussian(6, 3, 2)[0], tuple(map(Fraction, (1, -1, 1, 1, -1, -1)))), Fraction(1, 4)),
 }
 
 
@@ -39,5 +41,6 @@ def produced(name: str) -> Case:
     """The certificate of one of PRODUCED."""
     (Z, y), lam = PRODUCED[name]
     case = NetworkCase("relu", Z, y, lam)
-    facts = find_facts(unlisted_relu(Z, y), LambdaChoice(value=lam), DEFAULT_GAP, SILENT)
+    problem = replace(unlisted_relu(Z, y), loss="logistic" if name.startswith("logistic") else "squares")
+    facts = find_facts(problem, LambdaChoice(value=lam), DEFAULT_GAP, SILENT)
     return Case(name, certificate(case.source, facts, verdicts(facts)), case.raw)

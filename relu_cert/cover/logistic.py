@@ -1,0 +1,199 @@
+"""The logistic loss over a cover: the dual constraint is that of the squares, with 0 <= y_k theta_k <= 1.
+
+The network is trained in floats, moved to the optimum of its faces by Newton's method, and its theta, which has the
+digits of floats, is shrunk until the cover holds: by some 2^-40 where all ties are known, else by what time allows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+
+from relu_cert.cover.build import Exhausted, Missed, Stuck, dual_cover, part_of
+from relu_cert.cover.engine import Floats
+from relu_cert.cover.lines import Weights, weights_of
+from relu_cert.cover.model import Limits, Moment, Tell, Tie
+from relu_cert.cover.optimum import FACES, LOOSE, MOST_TIES, Found, Prover, Setting, nearby
+from relu_cert.cover.ties import SAME, Untied, longest_squared, near_direction, ties_at, unit, value
+from relu_cert.cover.train import Task, Trained, objective
+from relu_cert.exact import Vector
+
+SHRINKS = 60  # theta times 1 - 2^-k: the most digits for which that is tried
+KINKS = (1e-6, 1e-7, 1e-5, 1e-8)  # lines as near as this to a neuron are its kinks
+STEPS = 30
+
+
+class LogisticSetting(Setting):
+    """The data with labels +-1 and the logistic loss."""
+
+    @property
+    def task(self) -> Task:
+        """The problem in floats, in coordinates of the row space."""
+        return replace(super().task, logistic=True)
+
+
+class LogisticProver(Prover):
+    """One run for the logistic loss."""
+
+    def __init__(self, given: Setting, lam: Fraction, limits: Limits, tell: Tell) -> None:
+        own = LogisticSetting(given.Z, given.y, given.data, given.frame)
+        super().__init__(own, lam, limits, tell)
+
+    def _exact(self, trained: Trained) -> Found:
+        """A proof in which all ties are known."""
+        trained = polished(self.given.task, trained)
+        base = _theta(self.given.y, trained.residual)
+        weights = {xi: weights_of(self.data.lines, base, xi) for xi in (1, -1)}
+        ties = self._ties(weights, trained)
+        while True:
+            longest = max((longest_squared(self.data, weights[t.xi], t) for t in ties), default=Fraction(0))
+            tau = part_of(longest, self.data.lam, SHRINKS)
+            theta = tuple(tau * x for x in base)
+            try:
+                cover = dual_cover(
+                    self.data,
+                    self.frame,
+                    theta,
+                    self.data.lam**2,
+                    ties,
+                    Fraction(0),
+                    self._pool("prove"),
+                    1.0 + 1e-7,
+                )
+                return Found(self._neurons(trained), theta, cover)
+            except Stuck as stuck:
+                more = nearby(self.data, weights[stuck.xi], ties, stuck)
+                if more is None or len(ties) >= MOST_TIES:
+                    raise Untied("a tie is neither inside a concave piece nor on a ray that the data fix") from None
+                ties += more
+
+    def _ties(self, weights: dict[int, Weights], trained: Trained) -> list[Tie]:
+        """The ties at the neurons; one that is truly above lambda is a neuron that is missing."""
+        found: list[Tie] = []
+        lam = float(self.data.lam)
+        for xi, u in zip(trained.xi, trained.V @ self.frame, strict=True):
+            sign = int(xi)
+            for tolerance in FACES:
+                try:
+                    at = near_direction(self.data, weights[sign], u, tolerance)
+                    height = value(weights[sign], at) / lam
+                    if abs(height - 1.0) > SAME or float(unit(at) @ u) < (1.0 - 1e-6) * float(np.linalg.norm(u)):
+                        continue
+                    own = ties_at(self.data, weights[sign], sign, at)
+                except Untied:
+                    continue
+                found += [t for t in own if not any(o.xi == t.xi and o.side == t.side for o in found)]
+                break
+            else:
+                raise Untied("a neuron is not at the optimum of its face")
+        return found
+
+    def _loose(self, reason: str, enough: float) -> Found:
+        """A proof with theta scaled down, as little as time allows."""
+        trained = self.trained
+        if trained is None:
+            raise ValueError("the network is trained first")
+        base = _theta(self.given.y, trained.residual)
+        best: Found | None = None
+        for k in LOOSE:
+            theta = tuple((1 - Fraction(1, 1 << k)) * x for x in base)
+            try:
+                cover = dual_cover(self.data, self.frame, theta, self.data.lam**2, (), Fraction(0), self._pool("bound"))
+            except (Exhausted, Stuck, Missed, Untied):
+                break  # larger multiples of theta are harder still
+            best = Found(self._neurons(trained), theta, cover, reason)
+            self.bound = _entropy(self.given.y, theta)
+            self.tell(Moment("bound", len(trained.V), trained.objective, self.bound, cover.nodes))
+            if trained.objective - self.bound <= enough * trained.objective:
+                break
+        if best is None:
+            raise Exhausted(reason)
+        return best
+
+    def _neurons(self, trained: Trained) -> tuple[tuple[int, Vector], ...]:
+        return tuple(
+            (int(xi), tuple(Fraction(float(x)) for x in v))
+            for xi, v in zip(trained.xi, trained.V @ self.frame, strict=True)
+        )
+
+
+def _theta(y: Vector, theta: Floats) -> Vector:
+    """The floats exactly, with 0 <= y_k theta_k <= 1."""
+    chances = (
+        min(max(label * Fraction(float(t)), Fraction(0)), Fraction(1)) for label, t in zip(y, theta, strict=True)
+    )
+    return tuple(label * a for label, a in zip(y, chances, strict=True))
+
+
+def _entropy(y: Vector, theta: Vector) -> float:
+    """About sum H(y_k theta_k), the dual value."""
+    a = np.array([float(label * t) for label, t in zip(y, theta, strict=True)])
+    inside = a[(a > 0.0) & (a < 1.0)]
+    return float(-(inside * np.log(inside) + (1.0 - inside) * np.log1p(-inside)).sum())
+
+
+def polished(task: Task, trained: Trained) -> Trained:
+    """The network at the optimum of its faces: Newton's method with kinks and patterns held, to the digits of floats.
+    The given network where that is no better."""
+    sizes = np.linalg.norm(trained.V, axis=1)
+    lengths = np.maximum(np.linalg.norm(task.Z, axis=1), 1e-300)
+    best, least = trained, _slope(task, trained)
+    for tolerance in KINKS if len(sizes) else ():
+        cosines = np.abs(task.Z @ trained.V.T) / lengths[:, None] / sizes
+        moved = _on_faces(task, trained, cosines < tolerance)
+        if moved is not None and (slope := _slope(task, moved)) < least:
+            best, least = moved, slope
+    return best
+
+
+def _on_faces(task: Task, trained: Trained, kinks: np.ndarray) -> Trained | None:
+    """Newton's method on the faces of these kinks; None where it leaves the patterns."""
+    V, xi = trained.V, trained.xi
+    bases = [_null_space(task.Z[kinks[:, i]], V.shape[1]) for i in range(len(V))]
+    if any(not basis.shape[1] for basis in bases):
+        return None
+    on = (task.Z @ V.T > 0.0) & ~kinks
+    J = np.hstack([xi[i] * (task.Z * on[:, i : i + 1]) @ basis for i, basis in enumerate(bases)])
+    ends = np.cumsum([0, *(basis.shape[1] for basis in bases)])
+    x = np.concatenate([basis.T @ v for basis, v in zip(bases, V, strict=True)])
+    for _ in range(STEPS):
+        _, theta = task.loss(J @ x)
+        gradient = -(J.T @ theta)
+        H = J.T @ (task.bend(theta)[:, None] * J)
+        for a, b in pairwise(ends):
+            size = float(np.linalg.norm(x[a:b]))
+            u = x[a:b] / size
+            gradient[a:b] += task.lam * u
+            H[a:b, a:b] += task.lam / size * (np.eye(b - a) - np.outer(u, u))
+        step = np.linalg.lstsq(H, -gradient, rcond=1e-14)[0]
+        x = x + step
+        if any(not np.linalg.norm(x[a:b]) > 0.0 for a, b in pairwise(ends)):
+            return None
+        if float(np.abs(step).max()) <= 1e-16 * float(np.abs(x).max()):
+            break
+    moved = np.array([basis @ x[a:b] for basis, (a, b) in zip(bases, pairwise(ends), strict=True)])
+    if not np.isfinite(moved).all() or (((task.Z @ moved.T > 0.0) & ~kinks) != on).any():
+        return None
+    _, theta = task.loss(J @ x)
+    return Trained(moved, xi, theta, objective(task, moved, xi)[0])
+
+
+def _null_space(rows: Floats, d: int) -> Floats:
+    """Orthonormal columns that the rows are orthogonal to."""
+    if not len(rows):
+        return np.eye(d)
+    _, sizes, axes = np.linalg.svd(rows / np.linalg.norm(rows, axis=1, keepdims=True))
+    rank = int((sizes > 1e-5).sum())
+    null: Floats = axes[rank:].T
+    return null
+
+
+def _slope(task: Task, trained: Trained) -> float:
+    """The largest distance of xi theta.(Zu)_+ from lambda at the neurons, relatively."""
+    if not len(trained.V):
+        return 0.0
+    heights = np.maximum(task.Z @ trained.V.T, 0.0).T @ trained.residual * trained.xi
+    return float(np.abs(heights / np.linalg.norm(trained.V, axis=1) / task.lam - 1.0).max())
