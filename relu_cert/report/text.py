@@ -57,8 +57,9 @@ def count(number: int, noun: str) -> str:
 
 
 def percent(x: Fraction) -> str:
-    """About 100 x, as a percentage of two or three digits: "0.12 %", "12.3 %", "240 %"."""
-    return f"{decimal(100 * x, 3) if x < 10 else decimal(100 * x, 2)} %"
+    """About 100 x, as a percentage of two or three digits: "0.12 %", "12.3 %", "240 %", "1,400 %"."""
+    shown = decimal(100 * x, 3 if x < 10 else 2)
+    return f"{int(Fraction(shown)):,} %" if 10 <= x < 10**4 else f"{shown} %"
 
 
 def percent_at_most(x: Fraction) -> str:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relu_cert.report.text import at_least, at_most, rational, scientific
+from relu_cert.report.text import at_least, at_most, percent, rational, scientific
 
 NUMBERS = st.fractions().filter(bool) | st.builds(
     lambda x, e: x * Fraction(10) ** e, st.fractions(-1, 1).filter(bool), st.integers(-400, 400)
@@ -46,3 +46,11 @@ def test_exact_text_of_any_length(digits: int) -> None:
     x = Fraction(10**digits - 1, 10**digits)
     assert rational(-x) == f"-{'9' * digits}/1{'0' * digits}"
     assert rational(10**digits) == "1" + "0" * digits
+
+
+@pytest.mark.parametrize(
+    ("x", "text"), [("3/2500", "0.12 %"), ("12/5", "240 %"), ("14.19", "1,400 %"), ("1e6", "1.0e8 %")]
+)
+def test_percentages_are_read_at_a_glance(x: str, text: str) -> None:
+    """Two or three digits, with commas up to a million."""
+    assert percent(Fraction(x)) == text
