@@ -141,7 +141,7 @@ def test_json_with_decimals_weights_and_the_rest():
     """0.35 is 7/20, as in a CSV file; groups may be a size; the certificate is about the plain problem beside it."""
     problem = {"X": [[1, 0.35], [0, 2]], "groups": 1, "y": [1.5, 2], "weights": [1, 2], "intercept": False}
     Path("p.json").write_text(json.dumps(problem))
-    assert read_lasso("p.json").X == ((1, F(7, 20)), (0, 2))
+    assert ((1, F(7, 20)), (0, 2)) == read_lasso("p.json").X
     ran = run("check", "p.json", "--lambda", "0.1", "--json")
     assert ran.code == 0, ran.err
     assert verify(["p.cert.json", "--data", "p.problem.json", "--quiet"]) == 0
