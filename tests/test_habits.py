@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import relu_cert
+from tests.conftest import LONG_FILES
 
 ROOT = Path(__file__).parents[1]
 
@@ -34,3 +35,8 @@ def test_the_changelog_is_dated() -> None:
     """The newest entries stand under a date."""
     headings = [line for line in (ROOT / "CHANGELOG.md").read_text().splitlines() if line.startswith("###")]
     assert re.fullmatch(r"### \d{4}-\d{2}-\d{2}", headings[0])
+
+
+def test_long_tests_are_files_that_exist() -> None:
+    """A long test that is moved or renamed stays marked."""
+    assert all((ROOT / "tests" / name).is_file() for name in LONG_FILES)
