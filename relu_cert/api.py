@@ -52,9 +52,10 @@ from relu_cert.problem import Loss
 from relu_cert.report.explore import Exploration
 from relu_cert.report.one_neuron import OneNeuronReport
 from relu_cert.report.outcome import Outcome
-from relu_cert.report.patterns import after, before, content
+from relu_cert.report.patterns import after, before, content, headline
 from relu_cert.report.progress import Progress
 from relu_cert.report.prune import Pruning
+from relu_cert.report.terminal import wrapped
 from relu_cert.results import CertifiedNetwork, CertifiedOneNeuron, CertifiedPath, Patterns
 from relu_cert.solution import DEFAULT_GAP as SOLUTION_GAP
 from relu_cert.solution import CertifiedGroupLasso, CertifiedSolution, certified_optimum, judged
@@ -535,7 +536,7 @@ def patterns(
     expected = predict(data.Z)
     with Progress(quiet=not progress) as stages, stages.stage("patterns"):
         found = enumerate_patterns(data.Z, max_patterns=max_patterns, progress=stages.advance)
-    text = "\n".join([*before(expected), *after(found)])
+    text = "\n".join([wrapped(headline(found)), "", *before(expected), *after(found)])
     return Patterns(found, content(data, expected, found, None), text)
 
 

@@ -38,7 +38,7 @@ from relu_cert.prove.facts import (
 )
 from relu_cert.prove.ggp.record import ggp_record
 from relu_cert.prove.polytope.model import Polytope, Shortest
-from relu_cert.prove.projection import to_fraction
+from relu_cert.rationals import to_fraction
 
 FORMAT = "relu_cert certificate"
 VERSION = 1

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
-from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
+from flint import fmpq, fmpq_mat, fmpz_mat
 
 from relu_cert.exact import Vector, primitive, scaled_rows
 from relu_cert.problem.model import Problem
+from relu_cert.rationals import to_fmpq
 from relu_cert.solve.faces import Face, Key
 
 
@@ -41,7 +41,7 @@ class ExactFaces:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         network = problem.network
-        self.rows = [] if network is None else [[rational(x) for x in row] for row in network.Z]
+        self.rows = [] if network is None else [[to_fmpq(x) for x in row] for row in network.Z]
         self.made: dict[Key, ExactFace | None] = {}
 
     def __getitem__(self, face: Face) -> ExactFace | None:
@@ -87,8 +87,3 @@ def orthogonal_basis(normals: Sequence[Vector], d: int) -> fmpz_mat:
     if not columns:
         return fmpz_mat(d, 0)
     return fmpz_mat([list(row) for row in zip(*columns, strict=True)])
-
-
-def rational(x: Fraction) -> fmpq:
-    """The same number in flint."""
-    return fmpq(fmpz(x.numerator), fmpz(x.denominator))
