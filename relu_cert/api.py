@@ -185,7 +185,7 @@ def certify(
     variant = Variant(_gates(data.Z, patterns, seed, gates), _delta(l2), _loss(loss), terms)
     path = Path("data.cert.json")
     with Progress(quiet=not progress) as stages:
-        listed = listed or asked.interval is not None or "patterns-complete" in asked.named
+        listed = listed or "patterns-complete" in asked.named
         problem = network_variant(data, model, variant, stages, max_patterns, listed=listed)
         require_applicable(asked.named, problem)
         limits = Limits(seconds, jobs=jobs)
@@ -393,7 +393,7 @@ value of lambda; proved.'
     """
     data, raw = dataset_from_arrays(Z, y, bias=bias, names=names, target=target)
     with Progress(quiet=not progress) as stages:
-        problem = network_problem(data, model, stages, max_patterns)
+        problem = network_problem(data, model, stages, max_patterns, listed=False)
         found = follow(problem, data.source, _ratios(low, high), stages, enclose=breakpoints)
         return _rechecked(CertifiedPath(found.report, problem, found.text, raw, data), verify, stages)
 
