@@ -52,9 +52,10 @@ from relu_cert.problem import Loss
 from relu_cert.report.explore import Exploration
 from relu_cert.report.one_neuron import OneNeuronReport
 from relu_cert.report.outcome import Outcome
-from relu_cert.report.patterns import after, before, content
+from relu_cert.report.patterns import after, before, content, headline
 from relu_cert.report.progress import Progress
 from relu_cert.report.prune import Pruning
+from relu_cert.report.terminal import wrapped
 from relu_cert.results import CertifiedNetwork, CertifiedOneNeuron, CertifiedPath, Patterns
 from relu_cert.solution import DEFAULT_GAP as SOLUTION_GAP
 from relu_cert.solution import CertifiedGroupLasso, CertifiedSolution, certified_optimum, judged
@@ -184,7 +185,7 @@ def certify(
     variant = Variant(_gates(data.Z, patterns, seed, gates), _delta(l2), _loss(loss), terms)
     path = Path("data.cert.json")
     with Progress(quiet=not progress) as stages:
-        listed = listed or asked.interval is not None or "patterns-complete" in asked.named
+        listed = listed or "patterns-complete" in asked.named
         problem = network_variant(data, model, variant, stages, max_patterns, listed=listed)
         require_applicable(asked.named, problem)
         limits = Limits(seconds, jobs=jobs)
@@ -392,7 +393,7 @@ value of lambda; proved.'
     """
     data, raw = dataset_from_arrays(Z, y, bias=bias, names=names, target=target)
     with Progress(quiet=not progress) as stages:
-        problem = network_problem(data, model, stages, max_patterns)
+        problem = network_problem(data, model, stages, max_patterns, listed=False)
         found = follow(problem, data.source, _ratios(low, high), stages, enclose=breakpoints)
         return _rechecked(CertifiedPath(found.report, problem, found.text, raw, data), verify, stages)
 
@@ -535,7 +536,7 @@ def patterns(
     expected = predict(data.Z)
     with Progress(quiet=not progress) as stages, stages.stage("patterns"):
         found = enumerate_patterns(data.Z, max_patterns=max_patterns, progress=stages.advance)
-    text = "\n".join([*before(expected), *after(found)])
+    text = "\n".join([wrapped(headline(found)), "", *before(expected), *after(found)])
     return Patterns(found, content(data, expected, found, None), text)
 
 

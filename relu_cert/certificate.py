@@ -38,7 +38,7 @@ from relu_cert.prove.facts import (
 )
 from relu_cert.prove.ggp.record import ggp_record
 from relu_cert.prove.polytope.model import Polytope, Shortest
-from relu_cert.prove.projection import to_fraction
+from relu_cert.rationals import to_fraction
 
 FORMAT = "relu_cert certificate"
 VERSION = 1
@@ -345,14 +345,16 @@ def _path(problem: Problem, found: Cover) -> dict[str, Any]:
 
 
 def _path_piece(problem: Problem, piece: Piece) -> dict[str, Any]:
+    from relu_cert.cover.record import cover_record
+
     return {
         "lo": number(piece.lo),
         "hi": number(piece.hi),
         "s": matrix(piece.s),
         "classes": [_class(problem, neuron) for neuron in piece.classes],
         "weights": matrix(piece.weights),
-        "multipliers": [_multipliers(one) for one in piece.multipliers],
-        "out": [_multipliers(one) if problem.model == "relu" else None for one in piece.out],
+        "multipliers": [cover_record(one) if problem.unlisted else _multipliers(one) for one in piece.multipliers],
+        "out": [_multipliers(one) if problem.model == "relu" and not problem.unlisted else None for one in piece.out],
         "inverse": matrix(piece.inverse),
         "radius": number(piece.radius),
     } | ({} if piece.lifted is None else {"lifted": _lifted(piece.lifted)})

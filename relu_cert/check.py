@@ -18,6 +18,7 @@ from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import sqrt_lower
 from relu_cert.interrupt import INTERRUPTED, interrupted, interruptible
 from relu_cert.path.cover import cover
+from relu_cert.path.covered import Training, training
 from relu_cert.path.derivatives import enclosed_derivatives
 from relu_cert.path.jumps import find_jump
 from relu_cert.path.sensitivity import differentiable, sensitivity
@@ -139,14 +140,21 @@ def find_facts(
     if interval is not None:
         with stages.stage("path"):
             lo, hi = interval.resolve(facts.lam)
-            floats = prepare(problem)
+            floats = prepared(problem)
             found = cover(problem, floats, facts.lambda_max, lo, hi, stages.advance)
-            jump = None if found.complete else find_jump(problem, floats, facts.lambda_max, facts, found)
+            jump = None
+            if not found.complete and not isinstance(floats, Training):
+                jump = find_jump(problem, floats, facts.lambda_max, facts, found)
             facts = replace(facts, path=found, jump=jump)
     if problem.kind == "relu" or (problem.kind == "cgl" and not position):
         return facts
     with stages.stage("general position"):
         return replace(facts, ggp=position_facts(problem))
+
+
+def prepared(problem: Problem) -> FloatProblem | Training:
+    """The float solver of a path, or what stands for it where patterns are not listed."""
+    return training(problem) if problem.unlisted else prepare(problem)
 
 
 def optimum(problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stages, limits: Limits = NO_LIMITS) -> Facts:

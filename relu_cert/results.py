@@ -333,4 +333,4 @@ class Patterns(Shown):
     def _repr_html_(self) -> str:
         from relu_cert.report.html.notebook import notebook
 
-        return notebook(self.headline, f"\n\n{self.text}", "")
+        return notebook(self.headline, self.text, "")

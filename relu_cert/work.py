@@ -19,9 +19,11 @@ from relu_cert.check import (
     find_facts,
     network_problem,
     optimum,
+    prepared,
     verdicts,
 )
 from relu_cert.claims.model import Result
+from relu_cert.cover.facts import prove_lambda_max
 from relu_cert.cover.model import Limits
 from relu_cert.data.model import Dataset, Source
 from relu_cert.errors import UsageError
@@ -36,7 +38,8 @@ from relu_cert.network.prune import prune_best
 from relu_cert.network.record import network_certificate
 from relu_cert.network.verdicts import network_verdicts
 from relu_cert.path.breakpoints import Breakpoint, breakpoints
-from relu_cert.path.cover import cover
+from relu_cert.path.cover import cover, is_known
+from relu_cert.path.covered import Training
 from relu_cert.path.curve import curve
 from relu_cert.path.draft import Drafted, draft
 from relu_cert.path.jumps import find_jump
@@ -49,12 +52,12 @@ from relu_cert.report.network import NetworkOutcome
 from relu_cert.report.path import PathReport
 from relu_cert.report.prune import Pruning
 from relu_cert.settle import propose
-from relu_cert.solve import prepare
 from relu_cert.variants import with_free_terms
 
 NETWORK_GAP = Fraction(1, 1000)
 BESIDE_A_NETWORK = ("patterns-complete", "optimal", "fit", "p-unique", "optimal-set")
 PATH_CLAIMS = ("patterns-complete", "continuous", "set-continuous", "min-norm-continuous", "breakpoints", "curve")
+LAMBDA_MAX_SECONDS = 20.0
 ACTIVE = 1e-9  # of the largest weight: what counts as a neuron in the table of explore
 
 
@@ -80,8 +83,13 @@ def follow(
     """The path between two parts of lambda_max; without `enclose` no breakpoints are enclosed. `drafted` is told what
     floats say, before the proof."""
     with stages.stage("lambda_max"):
-        floats = prepare(problem)
-        largest = lambda_max(problem, propose(floats, np.array([float(x) for x in problem.y]), 0.0))
+        floats = prepared(problem)
+        if isinstance(floats, Training):
+            largest = prove_lambda_max(floats.given, Limits(seconds=LAMBDA_MAX_SECONDS))
+        else:
+            largest = lambda_max(problem, propose(floats, np.array([float(x) for x in problem.y]), 0.0))
+        if not is_known(largest):
+            raise UsageError("the path needs lambda_max, which could not be proved in time.")
         lo, hi = (LambdaChoice(ratio=ratio).resolve(largest) for ratio in ratios)
     if drafted is not None:
         with stages.stage("draft"):
@@ -99,9 +107,11 @@ def follow(
         kept = tuple(one for one in enclosed if one is not None)
         drawn = curve(problem, found, kept)
     facts = optimum(problem, LambdaChoice(value=hi), DEFAULT_GAP, stages)
-    jump = None if found.complete else find_jump(problem, floats, largest, facts, found)
+    jump = None
+    if not found.complete and not isinstance(floats, Training):
+        jump = find_jump(problem, floats, largest, facts, found)
     facts = replace(facts, path=found, curve=drawn, jump=jump)
-    results = verdicts(facts, PATH_CLAIMS)
+    results = verdicts(facts, PATH_CLAIMS[problem.unlisted :])
     name, lost = Path(source.path).name, len(enclosed) - len(kept)
     report = PathReport(name, largest, found, kept, lost, drawn.all, results, target)
     return Followed(report, problem, dumps(certificate(source, facts, results)))

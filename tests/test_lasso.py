@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from fractions import Fraction as F
 from pathlib import Path
 
@@ -141,7 +142,7 @@ def test_json_with_decimals_weights_and_the_rest():
     """0.35 is 7/20, as in a CSV file; groups may be a size; the certificate is about the plain problem beside it."""
     problem = {"X": [[1, 0.35], [0, 2]], "groups": 1, "y": [1.5, 2], "weights": [1, 2], "intercept": False}
     Path("p.json").write_text(json.dumps(problem))
-    assert read_lasso("p.json").X == ((1, F(7, 20)), (0, 2))
+    assert ((1, F(7, 20)), (0, 2)) == read_lasso("p.json").X
     ran = run("check", "p.json", "--lambda", "0.1", "--json")
     assert ran.code == 0, ran.err
     assert verify(["p.cert.json", "--data", "p.problem.json", "--quiet"]) == 0
@@ -236,3 +237,25 @@ def test_reprs_and_saving():
     assert found.to_dict()["claims"][0]["claim"] == "solution-optimal"
     assert "REFUTED" in str(found) and relu_cert.CertifiedSolution is type(found)
     assert lasso([[1]], 1, [1]).is_plain
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{}, {"l2": "1/3"}, {"interval": ("1/4", "1/2")}, {"average": True}, {"weights": "sqrt"}, {"intercept": True}],
+)
+def test_an_array_of_doubles_gives_what_its_fractions_give(more):
+    """The fast way of arrays and the slow way of lists end at the same certificate, which can be pickled."""
+    g = np.random.default_rng(3)
+    X, y = g.standard_normal((8, 6)), g.standard_normal(8)
+    fast = certify_group_lasso(X, 2, y, "1/3", **more)
+    slow = certify_group_lasso([[F(x) for x in row] for row in X.tolist()], 2, y, "1/3", **more)
+    assert fast.certificate == slow.certificate
+    assert pickle.loads(pickle.dumps(fast)).certificate == fast.certificate
+
+
+def test_general_position_is_not_looked_at_unless_it_is_named():
+    """Neither for a group lasso nor for given coefficients; by its name it is decided."""
+    X, y = [[1, 0], [0, 2]], [3, 4]
+    assert certify_group_lasso(X, 1, y, 1).facts.ggp is None
+    assert certify_solution(X, 1, y, 1, [2, 1.75]).optimum.facts.ggp is None
+    assert str(certify_group_lasso(X, 1, y, 1, claims=["ggp"]).claims["ggp"].verdict) == "PROVED"

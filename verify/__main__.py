@@ -191,6 +191,7 @@ def grouped(statement: dict[str, str]) -> dict[str, list[str]]:
     for key, value in statement.items():
         name = "data" if key in DATA else "network" if key.startswith("network") else "problem"
         text = ascii(value)[1:-1] if len(value) <= LONGEST else f"{value[:LONGEST]!a}... ({len(value)} characters)"
+        text += " (not compared)" * (key == "network-origin")
         shown = {"true": key, "false": f"no {key}"}.get(value, f"{key} {text}")
         groups.setdefault(name, []).append(text if key in ("data", "network", "refuted") else shown)
     return groups

@@ -20,6 +20,7 @@ from typing import Any
 
 from flint import fmpq_mat, fmpz_mat
 
+from verify.cover.check import rank
 from verify.cover.lines import coarse, lines_of, weights_of
 from verify.cover.strict import dot
 from verify.cover.tree import stream
@@ -101,14 +102,15 @@ def theorem(certificate: bytes, data: bytes | None = None, limits: Limits | None
     that the optimal network is unique, where that is proved. verify/rocq/theorem.txt has its text."""
     text = read(certificate, data, limits or Limits())
     said = run(text, "--write")
-    if said[:1] != [text.statement] or text.kind not in said:
+    kind = "cover" if isinstance(text, CoverText) else "leaders"
+    if said[:1] != [text.statement] or kind not in said:
         raise Rejected("proved checker", shortened(text.statement), shortened("".join(said[:1])))
     p, (rows, rden), (y, yden), scale = text.problem, text.rows, cleared(text.problem.y), 1 << BOUND_BITS
-    check, sound = {"cover": ("check", "check_sound"), "leaders": ("check_leaders", "leaders_sound")}[text.kind]
+    check, sound = {"cover": ("check", "check_sound"), "leaders": ("check_leaders", "leaders_sound")}[kind]
     words = {
-        **{"name": name, "kind": text.kind, "check": check, "sound": sound, "d": p.d, "scale": scale},
+        **{"name": name, "kind": kind, "check": check, "sound": sound, "d": p.d, "scale": scale},
         **{"rows": "; ".join(map(listed, rows)), "rden": rden, "y": listed(y), "yden": yden},
-        **{"lnum": p.lam.numerator, "lden": p.lam.denominator, "evidence": term(said, text.kind, "lower ")},
+        **{"lnum": p.lam.numerator, "lden": p.lam.denominator, "evidence": term(said, kind, "lower ")},
         "net": "; ".join(f"({listed(w)}, {signed(v)})" for w, v in text.layers),
         **{"wden": 1 << WEIGHT_BITS, "high": int(text.upper * scale)},
         **{"low": signed(text.lower.numerator), "over": text.lower.denominator},
@@ -173,7 +175,6 @@ class Text:
     neurons: tuple[tuple[int, Vector], ...]
     point: tuple[Integers, int]  # theta, over a denominator; with leaders that of the unit
     evidence: dict[str, Any]
-    kind = ""
 
     def lines(self) -> Iterator[str]:
         """The whole text (verify/rocq/README.md)."""
@@ -251,8 +252,6 @@ class Text:
 class CoverText(Text):
     """The proof is a cover."""
 
-    kind = "cover"
-
     @cached_property
     def theta(self) -> Vector:
         """The dual point."""
@@ -276,6 +275,8 @@ class CoverText(Text):
         for tie in self.evidence["ties"]:
             here, u = weights[SIGNS[tie["sign"]]], integers(tie["u"])
             if "shares" not in tie:
+                if rank([p for p in data.rows if not dot(p, u)]) < len(self.evidence["basis"]) - 1:
+                    raise Declined("--proved", "a cover whose faces are rays", "a face of more directions")
                 yield f"ray {words(u)}"
                 continue
             heights = [dot(p, u) for p in data.rows]
@@ -361,8 +362,6 @@ class CoverText(Text):
 @dataclass(frozen=True)
 class LeadersText(Text):
     """The proof is by leaders."""
-
-    kind = "leaders"
 
     def proof(self) -> Iterator[str]:
         """theta, scales, and the cells of both signs."""

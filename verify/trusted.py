@@ -33,8 +33,7 @@ def told(claim: str) -> Iterator[str]:
 
 
 def table() -> Iterator[str]:
-    """Every claim: in how many ways it can be settled for the first kind of problem, and on how many lines at least and
-    at most, rounded up to hundreds."""
+    """Every claim: in how many ways it can be settled, and on how many lines at least and at most, in hundreds."""
     yield from ("| claim | ways | lines, the fewest | and their facts | lines, the most |", "|---|---|---|---|---|")
     for claim in (claim for claims in TABLES.values() for claim in claims):
         found = next(found for model in KINDS if (found := ways(claim, model)))

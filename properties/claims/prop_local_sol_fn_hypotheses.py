@@ -82,7 +82,7 @@ def check(instance: Moved) -> Outcome:
 def check_repaired(instance: Moved) -> Outcome:
     """The same where E = A."""
     planted = instance[0]
-    if planted.E != support(planted.alpha):
+    if support(planted.alpha) != planted.E:
         return vacuous("E is larger than A")
     return check(instance)
 

@@ -91,7 +91,7 @@ def run(options: argparse.Namespace) -> int:
             source = data.source
             model: NetworkModel = "gated" if "gated" in (options.model, _own_model(options, example)) else "relu"
             variant = chosen_variant(options, data)
-            wanted = asked.interval is not None or "patterns-complete" in asked.named
+            wanted = "patterns-complete" in asked.named
             problem = network_variant(data, model, variant, stages, options.max_patterns, listed=wanted)
         require_applicable(asked.named, problem)
         position = any(name in POSITION for name in asked.named)

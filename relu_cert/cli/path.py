@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
             model = options.model or (example.model if example and example.model != "cgl" else "relu")
             data = read_data(options, example)
             source = data.source
-            problem = network_problem(data, model, stages, options.max_patterns)
+            problem = network_problem(data, model, stages, options.max_patterns, listed=False)
         found = follow(
             problem,
             source,

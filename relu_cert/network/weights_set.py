@@ -25,11 +25,12 @@ from scipy.optimize import linprog
 
 from relu_cert.exact import Vector, dot, norm_squared, sqrt_upper
 from relu_cert.network.vertices import Floats, Point
-from relu_cert.prove.classes import column, to_fraction, to_vector
+from relu_cert.prove.classes import column, to_vector
 from relu_cert.prove.definite import floats
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.polytope.equations import weight_system
 from relu_cert.prove.polytope.system import System
+from relu_cert.rationals import to_fraction
 
 _ZERO = Fraction(0)
 BITS = 256

@@ -11,7 +11,8 @@ from flint import fmpq
 
 from relu_cert.exact import Matrix, Vector
 from relu_cert.path.branch import Branch, Point, roots_within, taylor
-from relu_cert.path.candidates import candidates
+from relu_cert.path.candidates import Found, candidates
+from relu_cert.path.covered import Entered, Training, corrected, covered_candidates, joined, trained
 from relu_cert.path.model import Piece
 from relu_cert.path.polynomial import least, lowest
 from relu_cert.path.sharpen import Sharp, sharpened
@@ -30,13 +31,17 @@ from relu_cert.solve.solver import carry
 
 DEGREE = 5
 FARTHEST, NEAR, TIED = 4.0, 0.05, 1e-9  # how far a branch is continued, and when it is believed to be the same
+MOST_JOINED = 4  # neurons that a still point gets beside those of training
 SEEMS_ZERO = 1e-9  # by so little, relative, a weight may be negative: it is lifted
 MATCH = 1e-5  # a face is a class if their outputs agree so far; a wrong match costs a piece, never a verdict
 
 
-def solved(floats: FloatProblem, eta: Fraction, warm: Solution | None) -> Point:
+def solved(floats: FloatProblem | Training, eta: Fraction, warm: Solution | None) -> Point:
     """Solve at eta."""
     lam = float(1 / eta)
+    if isinstance(floats, Training):
+        solution, found, alpha = trained(floats, lam, warm)
+        return Point(eta, solution, tuple(found), alpha, solution.theta / lam)
     solution = solve(floats, lam, warm=warm)
     faces = oracle_of(floats).follow(solution.neurons, solution.theta)
     alpha = carry(faces, solution.neurons, lam)
@@ -44,12 +49,14 @@ def solved(floats: FloatProblem, eta: Fraction, warm: Solution | None) -> Point:
     return Point(eta, solution, tuple(faces[i] for i in used), alpha[used], solution.theta / lam)
 
 
-def branch(floats: FloatProblem, eta: Fraction, h: Fraction, warm: Solution | None, degree: int = DEGREE) -> Branch:
+def branch(
+    floats: FloatProblem | Training, eta: Fraction, h: Fraction, warm: Solution | None, degree: int = DEGREE
+) -> Branch:
     """Solve at eta, and expand."""
     return through(floats, solved(floats, eta, warm), h, degree)
 
 
-def through(floats: FloatProblem, point: Point, h: Fraction, degree: int = DEGREE) -> Branch:
+def through(floats: FloatProblem | Training, point: Point, h: Fraction, degree: int = DEGREE) -> Branch:
     """The branch through a point."""
     found = taylor(point.faces, floats.y, point.s, point.alpha, float(point.eta), float(h), degree)
     if found is None:
@@ -57,7 +64,9 @@ def through(floats: FloatProblem, point: Point, h: Fraction, degree: int = DEGRE
     return Branch(point.eta, h, point.solution, point.faces, found, floats.y)
 
 
-def continued(floats: FloatProblem, near: Branch, eta: Fraction, h: Fraction, degree: int = DEGREE) -> Branch | None:
+def continued(
+    floats: FloatProblem | Training, near: Branch, eta: Fraction, h: Fraction, degree: int = DEGREE
+) -> Branch | None:
     """The same branch at another eta, without a solve: its series gives the start, Newton the point, prices the test.
 
     None where a weight is not positive or a price above 1. That its faces are still right is left to `build`.
@@ -72,7 +81,7 @@ def continued(floats: FloatProblem, near: Branch, eta: Fraction, h: Fraction, de
         return None
     if np.linalg.norm(found.s[:, 0] - s) > NEAR * np.linalg.norm(s):
         return None
-    if oracle_of(floats).price(found.s[:, 0], 1.0)[0] > 1.0 + TIED:
+    if not isinstance(floats, Training) and oracle_of(floats).price(found.s[:, 0], 1.0)[0] > 1.0 + TIED:
         return None
     return replace(near, eta=eta, h=h, series=found)
 
@@ -88,29 +97,58 @@ class Start:
     found: list[NeuronClass]
     out: tuple[PieceMultipliers, ...]
     maps: list[ClassMap]
+    near: Branch
 
 
-def start(problem: Problem, floats: FloatProblem, near: Branch) -> Start:
+def start(problem: Problem, floats: FloatProblem | Training, near: Branch) -> Start:
     """The path of the branch, rounded, feasible up to what is judged later, and exactly orthogonal to the lift."""
+    _require_weights(near)
+    if isinstance(floats, Training):
+        return _covered_start(problem, floats, near)
+    sharp = sharpened(problem, near, ExactFaces(problem))
+    rho = _guess(sharp, near)
+    return _begun(problem, near, sharp, rho, candidates(problem, floats, sharp.s, rho))
+
+
+def _require_weights(near: Branch) -> None:
+    """Refused where floats see a weight that becomes negative."""
     falling = [row for row in near.series.alpha if lowest(row) < -SEEMS_ZERO * row[0]]
     if falling:
         signs = [[fmpq(*float(x).as_integer_ratio()) for x in row] for row in falling]
         raise Refused("a neuron enters or leaves on the piece", signs)
-    sharp = sharpened(problem, near, ExactFaces(problem))
-    rho = _guess(sharp, near)
-    found = candidates(problem, floats, sharp.s, rho)
+
+
+def _covered_start(problem: Problem, floats: Training, near: Branch) -> Start:
+    """The same where patterns are not listed: faces and neurons that training did not see are put right."""
+    for _ in range(MOST_JOINED):
+        sharp = sharpened(problem, near, ExactFaces(problem))
+        if (other := corrected(problem, floats, near, sharp.s[0])) is not None:
+            near, sharp = other, sharpened(problem, other, ExactFaces(problem))
+        rho = _guess(sharp, near)
+        try:
+            return _begun(problem, near, sharp, rho, covered_candidates(problem, floats, near.faces, sharp.s, rho))
+        except Entered as why:
+            more = joined(problem, floats, near, why.neuron) if why.unseen else None
+            if more is None:
+                raise
+            near = more
+            _require_weights(near)
+    raise Unsettled("neurons keep being found")
+
+
+def _begun(problem: Problem, near: Branch, sharp: Sharp, rho: Fraction, found: Found) -> Start:
     maps = [class_map(problem, neuron) for neuron in found.near]
-    return Start(sharp.s, sharp.alpha, found.multipliers, rho, found.near, found.out, maps)
+    return Start(sharp.s, sharp.alpha, found.multipliers, rho, found.near, found.out, maps, near)
 
 
-def build(problem: Problem, floats: FloatProblem, lo: Fraction, hi: Fraction, near: Branch) -> Piece:
+def build(problem: Problem, floats: FloatProblem | Training, lo: Fraction, hi: Fraction, near: Branch) -> Piece:
     """The piece [lo, hi] around a branch point at its centre, or Unsettled with the reason.
 
     A branch of degree 0 gives a still piece.
     """
     begun = start(problem, floats, near)
     outputs = [output(one, begun.s[0]) for one in begun.maps]
-    order = match(near, outputs)
+    order = match(begun.near, outputs)
     zero = (Fraction(0),) * len(begun.s)
     weights = tuple(positive(begun.alpha[order[a]]) if a in order else zero for a in range(len(begun.found)))
     if len(weights) > problem.n or not distinct(begun.found):

@@ -11,11 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from math import log
+
+import numpy as np
 
 from relu_cert.exact import Matrix, sqrt_upper
 from relu_cert.path.branch import Branch, Point
 from relu_cert.path.build import DEGREE, build, continued, events, solved, through
+from relu_cert.path.covered import Entered, Training
 from relu_cert.path.lift_build import build_lifted, lifted_branch
 from relu_cert.path.model import Cover, Gap, Piece
 from relu_cert.path.onset_build import build_onset, locate
@@ -23,8 +27,9 @@ from relu_cert.path.tube import Refused
 from relu_cert.problem.model import Problem
 from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.facts import LambdaMax
-from relu_cert.prove.lifts import independent, orthogonal_rows
+from relu_cert.prove.lifts import data_of, independent, orthogonal_rows
 from relu_cert.solve import FloatProblem, Solution
+from relu_cert.solve.model import Floats
 
 CHUNK = Fraction(1, 4)  # the relative width at which the search begins
 STILL = tuple(Fraction(1, 2**k) for k in (12, 18, 24, 32))  # half widths of still pieces, relative
@@ -43,7 +48,7 @@ Told = Callable[[int, int], None]
 
 def cover(
     problem: Problem,
-    floats: FloatProblem,
+    floats: FloatProblem | Training,
     largest: LambdaMax,
     lo: Fraction,
     hi: Fraction,
@@ -52,6 +57,8 @@ def cover(
     """Pieces and gaps that cover [lo, hi] up to lambda_max; lo < hi."""
     if not 0 < lo < hi:
         raise ValueError("an interval of lambdas has 0 < lo < hi")
+    if not is_known(largest):
+        return Cover(lo, hi, (), (Gap(lo, hi, "lambda_max is not known"),))
     top = hi
     if hi * hi >= largest.squared:
         root = sqrt_upper(largest.squared, 64)
@@ -74,7 +81,7 @@ class _Search:
     """The work at one cover: eta ascends, warm starts follow it."""
 
     problem: Problem
-    floats: FloatProblem
+    floats: FloatProblem | Training
     told: Told
     etas: tuple[Fraction, Fraction]
     pieces: list[Piece] = field(default_factory=list)
@@ -106,7 +113,14 @@ class _Search:
         try:
             near = self.at((a + b) / 2, (b - a) / 2)
             try:
-                self.pieces.append(self.built(a, b, near))
+                try:
+                    piece = self.built(a, b, near)
+                except Entered as why:
+                    if not why.before:
+                        raise
+                    near = self.branched(self.solved((a + b) / 2), (b - a) / 2)  # the branch had missed an event
+                    piece = self.built(a, b, near)
+                self.pieces.append(piece)
                 self.last = near
                 return
             except Refused as why:
@@ -162,10 +176,22 @@ class _Search:
         """The solution at eta; what it seems to be orthogonal to is remembered."""
         point = solved(self.floats, eta, self.warm)
         self.warm = point.solution
-        fitted, ranges = orthogonal_rows(self.problem, point.s, SEEMS_ZERO)
-        rows = ranges if self.problem.kind == "relu" else (*fitted, *ranges)
-        self.lifts[eta] = independent(rows)
+        self.lifts[eta] = self.orthogonal(point.s)
         return point
+
+    def orthogonal(self, s: Floats) -> Matrix:
+        """What s seems to be orthogonal to; for ReLU the range of Z or nothing."""
+        if self.problem.kind != "relu":
+            fitted, ranges = orthogonal_rows(self.problem, s, SEEMS_ZERO)
+            return independent((*fitted, *ranges))
+        Z, rows = self.rows
+        return rows if np.linalg.norm(Z.T @ s) <= SEEMS_ZERO * np.linalg.norm(s) * np.linalg.norm(Z) else ()
+
+    @cached_property
+    def rows(self) -> tuple[Floats, Matrix]:
+        """Z in floats, and a basis of its columns."""
+        Z = data_of(self.problem)
+        return np.array([[float(x) for x in z] for z in Z]), independent(tuple(zip(*Z, strict=True)))
 
     def lift(self, eta: Fraction) -> Matrix:
         """What s(eta) seems to be orthogonal to."""
@@ -236,7 +262,7 @@ class _Search:
         tried = set()
         for near, tau in taus[:2]:
             eta = _short(near.eta + near.h * Fraction(tau))
-            for width in STILL:
+            for width in STILL[isinstance(self.floats, Training) :]:
                 left, right = max(a, _short(eta - width * eta)), min(b, _short(eta + width * eta))
                 if left >= right or (left, right) in tried:
                     continue
@@ -245,6 +271,11 @@ class _Search:
                     self.pieces.append(piece)
                     return left, right
         return None
+
+
+def is_known(largest: LambdaMax) -> bool:
+    """Whether lambda_max is known, or enclosed so narrowly that a still piece crosses the interval."""
+    return largest.least is None or largest.squared <= largest.least * (1 + NARROW)
 
 
 def _degree(near: Branch) -> int:

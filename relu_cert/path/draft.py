@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from relu_cert.path.covered import Training, trained
 from relu_cert.solve import FloatProblem, Solution, solve
 
 POINTS = 13
@@ -23,10 +24,13 @@ class Drafted:
     width: int
 
 
-def draft(floats: FloatProblem, lo: Fraction, hi: Fraction) -> Iterator[Drafted]:
+def draft(floats: FloatProblem | Training, lo: Fraction, hi: Fraction) -> Iterator[Drafted]:
     """From hi down to lo, in equal ratios."""
     warm: Solution | None = None
     for lam in np.geomspace(float(hi), float(lo), POINTS).tolist():
-        warm = solve(floats, lam, warm=warm, tol=1e-9)
+        if isinstance(floats, Training):
+            warm = trained(floats, lam, warm)[0]
+        else:
+            warm = solve(floats, lam, warm=warm, tol=1e-9)
         sizes = [float(np.linalg.norm(neuron.w)) for neuron in warm.neurons]
         yield Drafted(lam, warm.primal, sum(size > ACTIVE * max(sizes) for size in sizes))

@@ -25,6 +25,7 @@ from relu_cert.path.build import (
     pseudoinverse,
     start,
 )
+from relu_cert.path.covered import Training
 from relu_cert.path.groups import active_classes, path_groups, silent, void_rows
 from relu_cert.path.lifted import judge_lifted
 from relu_cert.path.model import Lifted, Piece
@@ -49,7 +50,7 @@ NODES = (0.0, -1.0, 1.0)  # where a split is looked for
 
 
 def lifted_branch(
-    problem: Problem, floats: FloatProblem, point: Point, lift: Matrix, h: Fraction, degree: int = DEGREE
+    problem: Problem, floats: FloatProblem | Training, point: Point, lift: Matrix, h: Fraction, degree: int = DEGREE
 ) -> Branch:
     """The branch of the lifted problem through a point: one face for each superclass."""
     Pi = to_floats(projector(lift, problem.n))
@@ -74,7 +75,7 @@ def lifted_branch(
     return Branch(point.eta, h, point.solution, chosen, found, Pi @ floats.y, lift)
 
 
-def build_lifted(problem: Problem, floats: FloatProblem, lo: Fraction, hi: Fraction, near: Branch) -> Piece:
+def build_lifted(problem: Problem, floats: FloatProblem | Training, lo: Fraction, hi: Fraction, near: Branch) -> Piece:
     """The lifted piece [lo, hi] around a branch point at its centre, or Unsettled with the reason."""
     begun = start(problem, floats, near)
     neurons = begun.found

@@ -11,6 +11,7 @@ from scipy.optimize import nnls
 from relu_cert.exact import Matrix
 from relu_cert.path.branch import Branch, taylor
 from relu_cert.path.build import distinct, match, on_grid, output, positive, start
+from relu_cert.path.covered import Training
 from relu_cert.path.groups import path_groups
 from relu_cert.path.lift_build import finish, propose_split, scaled, with_forced
 from relu_cert.path.model import Onset, Piece
@@ -27,7 +28,7 @@ FIRST_STEP, SECANTS, FARTHEST = 1e-7, 5, 1e-3  # of the search for the eta of an
 
 
 def build_onset(
-    problem: Problem, floats: FloatProblem, lo: Fraction, hi: Fraction, near: Branch, lift: Matrix
+    problem: Problem, floats: FloatProblem | Training, lo: Fraction, hi: Fraction, near: Branch, lift: Matrix
 ) -> Piece:
     """The still piece [lo, hi]; `near` is a branch of degree 0 at its centre of the larger lift, which sets in."""
     begun = start(problem, floats, near)
@@ -63,7 +64,7 @@ def build_onset(
     return finish(problem, replace(piece, lifted=replace(lifted, onset=onset)), maps)
 
 
-def locate(problem: Problem, floats: FloatProblem, near: Branch, lift: Matrix) -> Fraction:
+def locate(problem: Problem, floats: FloatProblem | Training, near: Branch, lift: Matrix) -> Fraction:
     """The eta, near that of a branch of degree 0, at which the larger lift sets in: H.(eta y - s) = 0, by secants.
 
     Unsettled where there seems to be none.

@@ -41,7 +41,7 @@ class Sharp:
 
 def sharpened(problem: Problem, near: Branch, faces: ExactFaces) -> Sharp:
     """The branch in many digits."""
-    Pi = projector(near.lift, problem.n)
+    Pi = projector(near.lift, problem.n if near.lift else 0)
     halves: list[tuple[fmpq_mat, fmpq_mat]] = []
     for face in near.faces:
         exact = faces[face]
@@ -51,7 +51,7 @@ def sharpened(problem: Problem, near: Branch, faces: ExactFaces) -> Sharp:
     exact_S = fmpq_mat([[_dyadic(x) for x in row] for row in near.series.s])
     exact_alpha = [[_dyadic(x) for x in row] for row in near.series.alpha]
     if halves:
-        y = Pi * column(problem.y)
+        y = Pi * column(problem.y) if near.lift else column(problem.y)
         _sweep(near, halves, y, exact_S, exact_alpha)
     rows = exact_S.transpose().tolist()
     s = tuple(orthogonal_part(row, near.lift) for row in _rounded(rows, BITS))

@@ -72,7 +72,7 @@ class FloatBlock(Block):
 
     def __init__(self, array: Floats, size_squared: Fraction | None = None) -> None:
         object.__setattr__(self, "K", None)
-        self.__dict__["floats"] = array
+        self.__dict__["floats"] = np.ascontiguousarray(array)
         if size_squared is not None:
             self.__dict__["size_squared"] = size_squared
 

@@ -29,8 +29,8 @@ from relu_cert.problem.hyperplanes import parallel_classes as parallel_classes
 from relu_cert.problem.model import Problem
 from relu_cert.prove.facts import NeuronClass
 from relu_cert.prove.projection import combine
-from relu_cert.prove.projection import to_fmpq as to_fmpq
-from relu_cert.prove.projection import to_fraction as to_fraction
+from relu_cert.rationals import to_fmpq as to_fmpq
+from relu_cert.rationals import to_fraction as to_fraction
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from scipy.optimize import linprog
 from relu_cert.exact import Scaled, Vector, dot, norm_squared
 from relu_cert.problem.doubles import correlations
 from relu_cert.problem.model import Problem, Sampled
-from relu_cert.prove.classes import column, to_fmpq, to_vector
+from relu_cert.prove.classes import column, to_vector
 from relu_cert.prove.facts import (
     BlockMultipliers,
     Dual,
@@ -42,6 +42,7 @@ from relu_cert.prove.multipliers import (
 )
 from relu_cert.prove.pieces import bit_string, exact_multiplier
 from relu_cert.prove.value import fit, primal, value
+from relu_cert.rationals import to_fmpq
 
 DENOMINATORS = (10**2, 10**4, 10**6, 10**8, 10**12, 10**18, 10**27)
 

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from relu_cert.exact import Matrix, Vector
 from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.problem.model import Problem
-from relu_cert.prove.classes import column, projector, to_fmpq, to_vector
+from relu_cert.prove.classes import column, projector, to_vector
+from relu_cert.rationals import to_fmpq
 
 SEEMS_ZERO = 1e-6  # relative; a wrong proposal costs time, never a verdict
 SEEMS_EQUAL = 1e-12  # likewise

@@ -32,13 +32,13 @@ from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 from relu_cert.exact import Matrix, Vector, dot, sqrt_upper
 from relu_cert.problem.model import Problem, Sampled
 from relu_cert.prove.candidates import Unsettled, find_candidates, frobenius_squared
-from relu_cert.prove.classes import Ball, ClassMap, class_map, column, projector, to_fmpq, to_vector
+from relu_cert.prove.classes import Ball, ClassMap, class_map, column, projector, to_vector
 from relu_cert.prove.definite import floats, singular_guess, smallest_singular_above
 from relu_cert.prove.facts import Facts, NeuronClass, OptimalSet
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
 from relu_cert.prove.mixtures import mixtures
 from relu_cert.prove.split import Outputs, columns, length, with_split
-from relu_cert.rationals import middle
+from relu_cert.rationals import middle, to_fmpq
 
 BITS = 320
 

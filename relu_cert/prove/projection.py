@@ -17,6 +17,7 @@ from fractions import Fraction
 from flint import fmpq, fmpq_mat
 
 from relu_cert.exact import Vector
+from relu_cert.rationals import to_fmpq, to_fraction
 
 
 @dataclass(frozen=True)
@@ -70,16 +71,6 @@ def combine(a: Sequence[Vector], m: Sequence[Fraction]) -> Vector:
             for j, x in enumerate(row):
                 total[j] += weight * x
     return tuple(total)
-
-
-def to_fmpq(x: Fraction) -> fmpq:
-    """A Fraction for flint."""
-    return fmpq(x.numerator, x.denominator)
-
-
-def to_fraction(x: fmpq) -> Fraction:
-    """A flint rational as a Fraction."""
-    return Fraction(int(x.p), int(x.q))
 
 
 @dataclass(frozen=True)

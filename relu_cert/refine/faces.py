@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
-from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
+from flint import fmpq, fmpq_mat, fmpz_mat
 
 from relu_cert.exact import Vector, primitive, scaled_rows
 from relu_cert.problem.model import Problem
+from relu_cert.rationals import to_fmpq
 from relu_cert.solve.faces import Face, Key
 
 
@@ -41,7 +41,7 @@ class ExactFaces:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         network = problem.network
-        self.rows = [] if network is None else [[rational(x) for x in row] for row in network.Z]
+        self.rows = [] if network is None else [[to_fmpq(x) for x in row] for row in network.Z]
         self.made: dict[Key, ExactFace | None] = {}
 
     def __getitem__(self, face: Face) -> ExactFace | None:
@@ -72,7 +72,7 @@ class ExactFaces:
             on = list(problem.network.patterns.pattern(face.block or 0))
         else:
             on = np.unpackbits(np.frombuffer(face.on, dtype=np.uint8), count=problem.n).astype(bool).tolist()
-        zero = [fmpq(0)] * problem.network.patterns.d
+        zero = [fmpq(0)] * len(self.rows[0])
         X = fmpq_mat([row if on_k else zero for on_k, row in zip(on, self.rows, strict=True)])
         return face.sign * X, [problem.network.Z[k] for k in face.kinks]
 
@@ -87,8 +87,3 @@ def orthogonal_basis(normals: Sequence[Vector], d: int) -> fmpz_mat:
     if not columns:
         return fmpz_mat(d, 0)
     return fmpz_mat([list(row) for row in zip(*columns, strict=True)])
-
-
-def rational(x: Fraction) -> fmpq:
-    """The same number in flint."""
-    return fmpq(fmpz(x.numerator), fmpz(x.denominator))

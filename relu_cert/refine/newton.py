@@ -17,7 +17,8 @@ import numpy as np
 from flint import arb, arb_mat
 
 from relu_cert.exact import Vector
-from relu_cert.refine.faces import ExactFace, rational
+from relu_cert.rationals import to_fmpq
+from relu_cert.refine.faces import ExactFace
 from relu_cert.solve.model import Floats
 
 Correction = tuple[list[arb], list[arb]]
@@ -46,8 +47,8 @@ class System:
         self.A = arb_mat(len(self.owner), self.n, [arb(x) for face in faces for x in face.A.entries()])
         self.Et = arb_mat(len(self.owner), self.n, [arb(x) for face in faces for x in face.E.transpose().entries()])
         self.E = self.Et.transpose()
-        self.y = arb_mat(self.n, 1, [arb(rational(x)) for x in y])
-        self.lam_squared = arb(rational(lam * lam))
+        self.y = arb_mat(self.n, 1, [arb(to_fmpq(x)) for x in y])
+        self.lam_squared = arb(to_fmpq(lam * lam))
 
     def residuals(self, r: arb_mat, alpha: Sequence[arb]) -> tuple[list[arb], list[arb]]:
         """F1 and F2."""

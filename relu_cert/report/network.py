@@ -132,7 +132,7 @@ class NetworkOutcome:
     def to_text(self) -> str:
         """The report for a terminal."""
         network = dict(self.written).get("checkable", self.trained.origin.path)
-        files = f"--data {self.data.source.path} --network {network}"
+        files = f"--data {self.data.source.path}" + (f" --network {network}" if network else "")
         return rendered(
             [
                 wrapped(self.headline),

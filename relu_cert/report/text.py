@@ -75,8 +75,10 @@ def count(number: int, noun: str) -> str:
 
 
 def percent(low: Fraction, high: Fraction) -> str:
-    """100 x for low <= x <= high, with two or three digits: "0.12 %", "12.3 %", "from 12 to 14 %"."""
-    return f"{enclosed(100 * low, 100 * high, 3 if high < 10 else 2)} %"
+    """100 x for low <= x <= high, with two or three digits: "0.12 %", "12.3 %", "1,400 %", "from 12 to 14 %"."""
+    shown = enclosed(100 * low, 100 * high, 3 if high < 10 else 2)
+    written_out = 10 <= high < 10**4 and not shown.startswith("from")
+    return f"{int(Fraction(shown)):,} %" if written_out else f"{shown} %"
 
 
 def percent_at_most(x: Fraction) -> str:

@@ -38,7 +38,7 @@ _PATIENCE = 12  # rounds without a gap that is a tenth smaller
 _RESCUE = 3  # such rounds until a direct problem is handed to an interior-point method
 _FOLLOW = 4  # Newton follows changing faces so many times
 _FAR = 0.3  # but only once while the relative gap is above this and shrinks, and more often when it does not
-_SHARP = 0.01  # and to the last bit only when it is below this
+_SHARP = 0.01  # and, where blocks are given directly, to the last bit only when it is below this
 _FRESH = 40  # at most so many new faces go straight to Newton
 
 
@@ -96,7 +96,8 @@ def _solve(
             return best
         fresh = [Neuron(f.sign, f.block, f.v) for f in faces]
         most = 1 if best.relative_gap > _FAR and not idle else _FOLLOW + idle
-        better = _step(oracle, y, lam, point, fresh, most, sharp=best.relative_gap <= _SHARP or idle > 0)
+        sharp = best.relative_gap <= _SHARP or idle > 0 or not isinstance(oracle, BlockOracle)
+        better = _step(oracle, y, lam, point, fresh, most, sharp=sharp)
         if idle >= _PATIENCE or better is None:
             reason = "stalled"
             break

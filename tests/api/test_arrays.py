@@ -28,7 +28,7 @@ def test_every_number_is_taken_as_it_is(rows, bias):
     """Floats, integers and Fractions become exactly themselves, and survive the CSV file and its reader."""
     data, raw = dataset_from_arrays([row[:2] for row in rows], [row[2] for row in rows], bias=bias)
     ones = (Fraction(1),) * bias
-    assert data.Z == tuple((Fraction(a), Fraction(b), *ones) for a, b, _ in ((x, y, 0) for x, y, _ in rows))
+    assert tuple((Fraction(a), Fraction(b), *ones) for a, b, _ in ((x, y, 0) for x, y, _ in rows)) == data.Z
     assert data.y == tuple(Fraction(row[2]) for row in rows)
     assert read_csv_bytes(raw, "data.csv", bias=bias) == data
 
@@ -99,7 +99,7 @@ def test_any_names_make_a_file_that_both_readers_read_alike(names):
     """Names that look like numbers, are empty, or hold quotes and control characters never disturb the numbers."""
     Z, y = [[1, "1/3"], [2, -4]], [5, 6]
     data, raw = dataset_from_arrays(Z, y, names=names, target="9")
-    assert data.Z == ((1, Fraction(1, 3)), (2, -4)) and data.y == (5, 6) and data.source.header
+    assert ((1, Fraction(1, 3)), (2, -4)) == data.Z and data.y == (5, 6) and data.source.header
     assert data.d == 2
     again = read_table(raw, Input(data.source.sha256, "csv", "decimal", False, 2, ",", True), Limits())
     assert again[:2] == (data.Z, data.y)

@@ -153,7 +153,7 @@ def test_cones_of_a_group_lasso():
     found = certify_group_lasso(X, [[0], [1]], [3.0, -2.0], "1/10", K=[None, [[1]]])
     assert all(w[0] <= 0 for b, w in found.weights.items() if b == 1)
     assert set(found.claims) <= set(NAMES) and found.claims["optimal"].verdict is Verdict.PROVED
-    assert found.facts.problem.blocks[0].X == ((Fraction(1),), (Fraction(1, 4),))
+    assert ((Fraction(1),), (Fraction(1, 4),)) == found.facts.problem.blocks[0].X
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def test_labels_become_signs(tmp_path) -> None:
     """The last column of a file is read as 1 above one half and as -1 otherwise; the features stay as they are."""
     (tmp_path / "set.csv").write_text("a,b,y\n0.25,-1,1\n3,4,0\n", encoding="utf-8")
     data = read_csv_bytes(real.raw_data("set", tmp_path), "set.csv")
-    assert data.Z == ((Fraction(1, 4), Fraction(-1)), (Fraction(3), Fraction(4)))
+    assert ((Fraction(1, 4), Fraction(-1)), (Fraction(3), Fraction(4))) == data.Z
     assert data.y == (1, -1)
 
 

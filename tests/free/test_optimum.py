@@ -100,7 +100,7 @@ def test_predictions_are_those_of_the_fit(free: tuple[str, ...]) -> None:
     np.testing.assert_allclose(network.predict(rows), [float(x) for x in found.facts.fit.center], atol=1e-9)
     weights = network.W1[:, :-1] if "biases" in free else network.W1
     J = 0.5 * float(((network.predict(rows) - y) ** 2).sum()) + float((weights**2).sum() + (network.w2**2).sum())
-    assert J == pytest.approx(float(found.value.upper), rel=1e-8)
+    assert pytest.approx(float(found.value.upper), rel=1e-8) == J
 
 
 def test_planted() -> None:

@@ -27,7 +27,7 @@ def test_the_estimator_minimises_what_scikit_learn_does() -> None:
     outputs = np.maximum(rows @ W1 + b1, 0) @ w2[:, 0] + b2
     np.testing.assert_allclose(outputs, found.predict(rows), atol=1e-9)
     J = 0.5 * ((outputs - y) ** 2).sum() + 0.125 * ((W1**2).sum() + (w2**2).sum())
-    assert J == pytest.approx(found.value_, rel=1e-8)
+    assert pytest.approx(found.value_, rel=1e-8) == J
     for seed in range(3):
         other = MLPRegressor(hidden_layer_sizes=(8,), alpha=0.25, solver="lbfgs", max_iter=2000, random_state=seed)
         assert len(y) * other.fit(rows, y).loss_ >= float(found.certified_.value.lower)

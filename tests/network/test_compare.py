@@ -148,7 +148,7 @@ def test_own_problem_has_both_signs_and_each_pattern_once() -> None:
     problem = own_problem(parts, data.Z, data.y)
     assert len(problem.blocks) == 4
     assert problem.blocks[0].X == data.Z
-    assert problem.blocks[1].X == tuple(tuple(-x for x in z) for z in data.Z)
+    assert tuple(tuple(-x for x in z) for z in data.Z) == problem.blocks[1].X
     for z, row in zip(data.Z, problem.blocks[2].X, strict=True):
         assert row == (z if z[0] >= z[1] else (0, 0, 0))
 

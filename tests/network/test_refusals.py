@@ -163,7 +163,7 @@ def test_weights_too_large_for_doubles(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="too large for a double; write JSON"):
         write_network(network, tmp_path / "net.npz")
     write_network(network, tmp_path / "net.json")
-    assert read_network(tmp_path / "net.json").W1 == ((Fraction(10**400),),)
+    assert ((Fraction(10**400),),) == read_network(tmp_path / "net.json").W1
 
 
 def test_missing_packages_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

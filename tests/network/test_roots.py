@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relu_cert.network.roots import rational_root, root_sum_sign
+from relu_cert.network.roots import root_sum_sign
 
 
 @pytest.mark.parametrize(
@@ -40,11 +40,3 @@ def test_agrees_with_floats_away_from_zero(terms: list[tuple[F, F]]) -> None:
         assert sign == (value > 0) - (value < 0)
     doubled = [*terms, *((-c / 3, 9 * a) for c, a in terms)]
     assert root_sum_sign(doubled) == 0
-
-
-def test_rational_roots() -> None:
-    """Squares of rationals and nothing else."""
-    assert rational_root(F(9, 16)) == F(3, 4)
-    assert rational_root(F(0)) == 0
-    assert rational_root(F(8, 2)) == 2
-    assert rational_root(F(2)) is None

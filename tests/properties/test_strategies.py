@@ -97,7 +97,7 @@ def test_planted_lasso_has_blocks_of_size_one(p: PlantedCGL) -> None:
 def test_planted_smooth_instances_are_smooth(p: PlantedCGL) -> None:
     """E = A, independent outputs, every constraint active with a positive multiplier, one solution."""
     certify(p)
-    assert p.E == polytope.support(p.alpha)
+    assert polytope.support(p.alpha) == p.E
     assert p.unique
     assert all(dot(k, v) == 0 and any(k) for b, v in zip(p.problem.blocks, p.v, strict=True) for k in b.K)
 

@@ -109,12 +109,12 @@ def test_bases_are_orthonormal_and_split_at_the_kinks(seed: int, way: str) -> No
         G = arrays.Z[kinks[kinks >= 0]]
         Q, N = basis[i][: span[i]], basis[i][span[i] :]
         assert span[i] == len(G), way
-        assert Q @ Q.T == pytest.approx(np.eye(len(Q)), abs=1e-12)
+        assert pytest.approx(np.eye(len(Q)), abs=1e-12) == Q @ Q.T
         assert G @ P[i] == pytest.approx(0.0, abs=1e-9)
         assert P[i] == pytest.approx(eye - Q.T @ Q, abs=1e-12)
         if 2 * span[i] >= len(eye):
-            assert N @ N.T == pytest.approx(np.eye(len(N)), abs=1e-12)
-            assert Q @ N.T == pytest.approx(0.0, abs=1e-12)
+            assert pytest.approx(np.eye(len(N)), abs=1e-12) == N @ N.T
+            assert pytest.approx(0.0, abs=1e-12) == Q @ N.T
 
 
 @pytest.mark.parametrize("seed", range(12))

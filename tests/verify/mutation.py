@@ -298,12 +298,15 @@ def all_files() -> list[str]:
 
 
 def drawn(every: Sequence[Mutant], count: int, seed: int) -> list[Mutant]:
-    """So many at random, of each file in proportion: shuffled within the files, then every k-th."""
+    """So many at random, of each file in proportion: shuffled within the files, then every k-th; in any order, so that
+    the first of them are a sample, too."""
     draw = random.Random(seed)
     mixed = sorted(every, key=lambda mutant: (mutant.file, draw.random()))
     step = len(mixed) / count
     start = draw.random() * step
-    return [mixed[int(start + step * i)] for i in range(count)]
+    found = [mixed[int(start + step * i)] for i in range(count)]
+    draw.shuffle(found)
+    return found
 
 
 def interval(good: int, total: int) -> tuple[float, float]:

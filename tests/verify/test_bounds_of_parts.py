@@ -120,8 +120,9 @@ def test_near_points_by_hand() -> None:
     with pytest.raises(verify.Rejected, match="a weight >"):
         WeightSet(shown, 1, F(9)).contains_near((edge,), NODE)
     assert WeightSet(shown, 1, F(9)).contains_near((edge + F(1, 10**9),), NODE)
-    with pytest.raises(verify.Rejected, match="errors cannot make dependent"):
-        WeightSet(system([[1]], [2], 1, 0), 1, F(9)).contains_near((F(3),), NODE)
+    for error in (1, 1 - unit):  # with the grid: more than the coefficient, and all of it
+        with pytest.raises(verify.Rejected, match="errors cannot make dependent"):
+            WeightSet(system([[1]], [2], error, 0), 1, F(9)).contains_near((F(3),), NODE)
     exact = WeightSet(system([[1, 1]], [2]), 2, F(9))
     assert exact.contains_near((F(2), F(0)), NODE) == (0, 0)
     for wrong in ((F(3), F(-1)), (F(1), F(2))):

@@ -15,7 +15,7 @@ from flint import fmpz_mat
 
 from tests.verify.cases import accepted
 from tests.verify.wrong import changed
-from verify.__main__ import main
+from verify.__main__ import grouped, main
 
 CASE = accepted("xor, planted")
 OBJECTIVE = "1/2|Xw-y|^2 + lambda*sum|w_b|"
@@ -271,3 +271,9 @@ def test_optimised_python_checks_as_much(flags: list[str], files: tuple[str, str
     assert bad.returncode == 1
     assert bad.stdout.startswith("rejected  certificate.facts.patterns.covers: expected a cover of the dependent flat")
     assert bad.stderr == ""
+
+
+def test_where_a_network_comes_from_is_only_stated() -> None:
+    """The file that a network was converted from is named by the certificate, and nobody has compared it."""
+    said = grouped({"network": "compared", "network-sha256": "ab", "network-origin": "onnx cd"})
+    assert said == {"network": ["compared", "network-sha256 ab", "network-origin onnx cd (not compared)"]}

@@ -86,7 +86,7 @@ def test_the_merged_network_by_hand() -> None:
     rows = ((Fraction(1), Fraction(0)),)
     problem = Problem("relu", Fraction(1), rows, (Fraction(1),))
     W1 = ["1 0", "0 1", "2 5", "0 -1", "3 1", "-1 0"]
-    weights = read_weights(problem, Node(W1), Node("1 1 1 1 -1 1"), Node("0"))
+    weights = read_weights(problem, {"W1": Node(W1), "w2": Node("1 1 1 1 -1 1"), "b2": Node("0")})
     found = merged(problem, weights)
     assert [(one.number, one.sign, one.w) for one in found] == [(0, 1, (3, 5)), (4, -1, (3, 1)), (5, 1, (-1, 0))]
     assert mergeable(weights) == (0, 1)

@@ -14,7 +14,7 @@ from verify import Rejected
 from verify.bounds import column, fraction, matrix, vector
 from verify.classes import Ball, Class
 from verify.lifted import check_forced, check_inside, check_inverse, is_void, read_lift
-from verify.moving import aside_piece, check_concave, moving_direct, moving_relu, never_negative, read_aside
+from verify.moving import check_concave, moving_direct, moving_relu, require
 from verify.onset import Moving, antipodal, check_onset, superclasses
 from verify.problem import Problem
 from verify.text import Node
@@ -47,12 +47,12 @@ def path(*rows: Sequence[Any]) -> Any:
 
 def test_never_negative_is_what_it_says() -> None:
     """On [-1, 1]: 1 + tau is, 1 + tau - 1/1000 is not; zero is."""
-    never_negative([F(1), F(1)], Node(None), 0)
-    never_negative([ZERO], Node(None), 0)
+    require([F(1), F(1)], Node(None), 0)
+    require([ZERO], Node(None), 0)
     with pytest.raises(Rejected, match="stays >= 0"):
-        never_negative([F(999, 1000), F(1)], Node(None), 0)
+        require([F(999, 1000), F(1)], Node(None), 0)
     with pytest.raises(Rejected):
-        never_negative([F(999, 1000), F(-1)], Node(None), 0)
+        require([F(999, 1000), F(-1)], Node(None), 0)
 
 
 def test_heights_of_a_moving_class() -> None:
@@ -130,48 +130,6 @@ def test_kinks_stay_concave_over_the_ball() -> None:
     with pytest.raises(Rejected):
         check_concave(ball, S, Class((-1, 0b1), (1,), 0b110, class_.B, F(1)), ZERO, Node(None))
     check_concave(ball, -S, Class((-1, 0b1), (1,), 0b110, class_.B, F(1)), ZERO, Node(None))
-
-
-def aside(base: str, rows: Sequence[int], sign: str = "+") -> Node:
-    """An entry of `aside`."""
-    return Node({"sign": sign, "base": base, "rows": list(rows)}, None, "aside")
-
-
-def test_a_piece_aside() -> None:
-    """Rows (1, 1), (0, 1) with s = (1, -2): m_1 = -1 makes v = (1, 0), inside the box [-2, 0]; with s_1 = -1/2 not."""
-    ball = ball_of([[1, 1], [0, 1]], theta=[1, -2])
-    found = aside_piece(ball, path([1, 0], [-2, 0]), aside("10", [1]))
-    assert found.key == (1, 0b1) and vector(found.B) == (1, 0, 0, 0)
-    for s in ([F(-1, 2), 0], [F(-5, 4), F(1, 2)]):
-        with pytest.raises(Rejected, match=r"rows.*stays >= 0 on the piece at 1"):
-            aside_piece(ball, path([1, 0], s), aside("10", [1]))
-    assert aside_piece(ball, path([1, 0], [-2, 0]), aside("11", [1])).key == (1, 0b11)
-    with pytest.raises(Rejected, match=r"rows.*at 1"):
-        aside_piece(ball, path([3, 0], [-2, 0]), aside("11", [1]))
-    with pytest.raises(Rejected, match=r"rows.*at 1"):
-        aside_piece(ball, path([-1, 0], [-2, 0]), aside("11", [1]))
-    with pytest.raises(Rejected, match="independent"):
-        aside_piece(ball_of([[1, 1], [0, 1], [0, 2]]), path([1, 0], [-2, 0], [-2, 0]), aside("100", [1, 2]))
-
-
-def test_a_free_row_of_an_open_piece() -> None:
-    """A row of P': where the base has it, what is added must be >= 0, else <= 0."""
-    ball = ball_of([[1, -1], [0, 1]])
-    assert aside_piece(ball, path([1, 0], [F(1, 2), 0]), aside("11", [1]))
-    with pytest.raises(Rejected, match="at 1"):
-        aside_piece(ball, path([1, 0], [2, 0]), aside("11", [1]))
-    assert aside_piece(ball_of([[1, 1], [0, 1]]), path([1, 0], [2, 0]), aside("10", [1]))
-    with pytest.raises(Rejected, match="at 1"):
-        aside_piece(ball_of([[1, -1], [0, 1]]), path([1, 0], [2, 0]), aside("10", [1]))
-
-
-def test_aside_is_shorter_than_one() -> None:
-    """|v| + |X| R < 1 on the whole piece: v = s (1, 0), |X|^2 = 1."""
-    ball = ball_of([[1, 0]])
-    read_aside(ball, None, path([F(1, 2), F(1, 4)]), F(1, 5), aside("1", []))
-    for s, R in (([F(1, 2), F(1, 4)], F(1, 4)), ([F(1, 2), F(1, 2)], ZERO), ([ZERO, ZERO], F(1)), ([ZERO, ZERO], F(2))):
-        with pytest.raises(Rejected, match=r"\|v\|\^2 <"):
-            read_aside(ball, None, path(s), R, aside("1", []))
 
 
 def direct(K: Sequence[Sequence[Any]] | None, X: Sequence[Sequence[Any]] = ((1, 0), (0, 1))) -> Ball:

@@ -11,9 +11,19 @@ from tests.verify.brute import mat, vec
 from verify import Declined, Rejected
 from verify.problem import Problem
 from verify.refutations.core import d_z, nearest, optimum, project
-from verify.refutations.others import PRINTED_JUMP, in_cone_of, is_clarke, is_member, objective, on_range, one_neuron
+from verify.refutations.others import (
+    PRINTED_JUMP,
+    general_loss,
+    in_cone_of,
+    is_clarke,
+    is_member,
+    objective,
+    on_range,
+    one_neuron,
+)
 from verify.refutations.paths import curvature
 from verify.refutations.pruning import total
+from verify.refutations.solutions import count
 from verify.text import Node
 
 NODE = Node(None, None, "witness")
@@ -108,6 +118,33 @@ def test_clarke_stationary_by_hand() -> None:
     assert is_clarke(two, vec(1, 1), F(1), vec(1, 0), F(1), [0b01])
     assert not is_clarke(two, vec(1, 1), F(1), vec(1, 0), F(1), [0b11])
     assert not is_clarke(two, vec(1, 1), F(1), vec(1, 0), F(1), [0b10, 0b00])
+    cone = mat([[1, 0], [0, 2]])
+    assert is_clarke(cone, vec(3, 2), F(5), vec(3, 4), F(5), [0b11])
+    assert not is_clarke(cone, vec(3, 2), F(5), vec(3, 4), F(5), [0b00, 0b01, 0b10])
     network = Problem("relu", F(1), Z, vec(2))
     assert is_member(network, W, F(1), [1], NODE)
     assert not is_member(network, W, F(2), [1], NODE) and not is_member(network, W, F(1), [0], NODE)
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "error"), [(8, 1, Rejected), (9, 1, Declined), (1, 8, Rejected), (1, 9, Declined)]
+)
+def test_patterns_are_counted_of_small_data_only(rows: int, columns: int, error: type[Exception]) -> None:
+    """Eight rows and eight columns are tried, and have no more patterns than the bound; nine are declined."""
+    with pytest.raises(error):
+        count(Node({"Z": [" ".join(["1"] * columns)] * rows}, None, "witness"))
+
+
+def test_another_loss_by_hand() -> None:
+    """X = I in one group, y = (2, 1), w = (1, 0): the residuals are (1, 1), minus the gradient of 1/2 L is (3, 3), and
+    w is not optimal; with y = (2, 0) it is (3, 0) = lambda e, and the printed vector (-6, 0) points back."""
+    problem = {"model": "cgl", "objective": "1/2|Xw-y|^2 + lambda*sum|w_b|", "lambda": "3", "X": ["1 0", "0 1"]}
+    problem |= {"groups": [[0, 1]], "K": [None]}  # type: ignore[dict-item]
+
+    def said(y: str, w: str) -> str:
+        return general_loss(Node({"problem": {**problem, "y": y}, "w": [w]}, None, "witness"))
+
+    assert said("2 0", "1 0").endswith("Proj(X_b' grad L) = (-6, 0)")
+    for y, w in (("2 1", "1 0"), ("3 0", "1 0")):
+        with pytest.raises(Rejected):
+            said(y, w)

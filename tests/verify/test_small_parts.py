@@ -16,23 +16,34 @@ import pytest
 
 import verify.leaders
 from tests.verify.brute import mat, vec
-from tests.verify.cover.plant import packed, tree
+from tests.verify.cover.plant import CORNER_MINUS, CORNER_PLUS, covered, one_class, packed, planted, proof, tie, tree
+from tests.verify.cover.test_cover_classes import with_part
 from tests.verify.leading import CELL, cell, leader, leading
+from tests.verify.small import Case
+from tests.verify.test_bounds_of_parts import system
 from tests.verify.wrong import changed
 from verify import Declined, Rejected
-from verify.bounds import LONG_BITS, identity, matrix, stretches
+from verify.bounds import LONG_BITS, fraction, identity, matrix, stretches
+from verify.child import Over, limited
 from verify.claims.polytope import components, connected, staircase
+from verify.classes import Ball
 from verify.cover import tree as tree_
+from verify.cover.check import Cover
+from verify.cover.lines import lines_of, weights_of
 from verify.cover.tree import RULE, Reader, stream
 from verify.data import nearest_double
 from verify.facts import POLYTOPE, proved
-from verify.leaders import Free, check_leaders, semidefinite
+from verify.field import value
+from verify.leaders import check_leaders, dual_value, semidefinite
+from verify.network.directions import apart
 from verify.network.nearest import moved_squared, read_point
 from verify.network.optimum import Known, Optimum
 from verify.problem import Problem
 from verify.roots import sign_of_sum
-from verify.rules.polytope import Polytope
-from verify.text import Node
+from verify.rules.cover_set import surely_concave
+from verify.rules.polytope import Polytope, read_corner
+from verify.shortest import check_shortest
+from verify.text import Node, bit_text, describe, describe_indices
 
 NODE = Node(None)
 
@@ -56,19 +67,30 @@ def test_the_rest_has_a_dominant_diagonal(monkeypatch: pytest.MonkeyPatch) -> No
     assert not semidefinite([[2, 1, 1], [1, 2, -1], [1, -1, 1]])
 
 
-def evidence(rows: list[list[int]], theta: str, centres: list[str], cells: list[Any], lam: str, free: Free) -> None:
+def evidence(rows: list[list[int]], theta: str, centres: list[str], cells: list[Any], lam: str) -> None:
     """Check the sign + in hundredths; nothing is to pay for -."""
     minus = {"centres": [], "cells": [cell(51)]}
     content = {"unit": "1/100", "theta": theta, "+": {"centres": centres, "cells": cells}, "-": minus}
     y = vec(*[1] * len(rows))
-    check_leaders(mat(rows), y, F(lam), False, Node(content, None, "leaders"), free)
+    check_leaders(Problem("relu", F(lam), mat(rows), y), Node(content, None, "leaders"))
+
+
+def test_the_entropy_at_its_ends() -> None:
+    """0 <= y theta <= 1, both ends included: there the value is 0; beyond them it is rejected."""
+    for theta in (0, 1):
+        assert abs(dual_value(vec(1), vec(theta), True, NODE)) < F(1, 2**60)
+        assert abs(dual_value(vec(-1), vec(-theta), True, NODE)) < F(1, 2**60)
+    for theta in ("-1/1000", "1001/1000"):
+        with pytest.raises(Rejected, match="0 <= y_k theta_k <= 1"):
+            dual_value(vec(1), vec(theta), True, NODE)
+    assert dual_value(vec(3), vec(2), False, NODE) == 4
 
 
 def test_a_row_with_a_zero_needs_its_leader() -> None:
     """(1, 0) is no row of zeros: without an entry it is rejected; (0, 0) needs none."""
     with pytest.raises(Rejected, match="an entry for row 0"):
-        evidence([[1, 0], [0, 1]], "100 0", [], [cell(51)], "2", Free())
-    evidence([[0, 0]], "100", [], [cell(51)], "2", Free())
+        evidence([[1, 0], [0, 1]], "100 0", [], [cell(51)], "2")
+    evidence([[0, 0]], "100", [], [cell(51)], "2")
     with pytest.raises(Rejected, match="an entry for row 0"):
         verify.check(changed(leading("single"), {f"{CELL}.leaders": []}))
 
@@ -78,22 +100,11 @@ def test_squares_of_normals_are_those_of_their_cell() -> None:
     off is 2 r |u| |c_i - c_j|: the bound holds with the one length and not with the other."""
     rest = [cell(60, [leader(0, 100)]) for _ in range(2)]
     own = cell(60, [leader(0, 100)], normals=[1, 2], excess="0 0", squares="1 1")
-    evidence([[1]], "100", ["1", "-1", "-3"], [own, *rest], "2", Free())
+    evidence([[1]], "100", ["1", "-1", "-3"], [own, *rest], "2")
     for squares, nu in (("0 50", 60), ("50 0", 60), ("0 9", 26)):
         with pytest.raises(Rejected):
             one = cell(nu, [leader(0, 100)], normals=[1, 2], excess="0 0", squares=squares)
-            evidence([[1]], "100", ["1", "-1", "-3"], [one, *rest], "1", Free())
-
-
-def test_squares_need_a_norm_that_sees_them() -> None:
-    """A normal with an entry in a column without penalty cannot be bounded by the norm; without one it can."""
-    free = Free(columns=(1,))
-    row = [[1, 0]]
-    one = cell(60, [leader(0, 100)], normals=[1], excess="0", squares="1")
-    other = cell(60, [leader(0, 100)], normals=[0], excess="0", squares="1")
-    evidence(row, "100", ["1 0", "-1 0"], [one, other], "2", free)
-    with pytest.raises(Rejected, match="q = 0 and no squares"):
-        evidence(row, "100", ["1 0", "-1 1"], [one, other], "2", free)
+            evidence([[1]], "100", ["1", "-1", "-3"], [one, *rest], "1")
 
 
 # ------------------------------------------------------------------------------------------------ covers
@@ -142,6 +153,29 @@ def test_long_streams_are_declined(monkeypatch: pytest.MonkeyPatch) -> None:
         stream(Node(packed([5] * 9), None, "codes"))
 
 
+def test_lambda_max_is_attained_by_a_vector_of_any_length() -> None:
+    """The direction counts, not its length."""
+    for u in ("3/1000 1/250", "3000 4000"):
+        assert verify.check(changed(planted("corner"), {"facts.cover_lambda_max.attained.u": u}))
+
+
+def test_a_line_without_weight_does_not_cross_a_leaf() -> None:
+    """The corner and a third row (1, -1) with the residual 0: it bends neither way at theta, and may bend up at another
+    residual. The bounds hold; the class of the neuron, which is on one side of it, does not hold the whole leaf. With
+    the residual -1/4 it surely bends down, and the class does."""
+    proof_ = proof(("1 0", "0 1"), CORNER_PLUS, CORNER_MINUS, [tie("+", "3 4", "")])
+    Z, neuron = mat([[1, 0], [0, 1], [1, -1]]), (vec(3, 4), F(5))
+
+    def flat(third: str) -> Case:
+        theta = vec(3, 4, third)
+        return covered("flat", Z, vec(6, 8, third), F(5), neuron, theta, proof_, [one_class("+", "110", [])])
+
+    with pytest.raises(Rejected, match="a class whose region holds all leaves of tie 0"):
+        verify.check(flat("0").text)
+    assert verify.check(changed(flat("0"), {"facts.cover_set": ..., "claims": []})) == []
+    assert verify.check(flat("-1/4").text)
+
+
 # ------------------------------------------------------------------------------------------------ numbers
 
 
@@ -175,6 +209,12 @@ def test_numbers_beyond_all_doubles() -> None:
             nearest_double(x, "")
     assert nearest_double(F(0), "") == 0
     assert nearest_double(F(1, 2**1080), "") == 0
+
+
+def test_polynomials_at_fractions() -> None:
+    """q^degree m(p/q): 1 + 2 x + 3 x^2 at 2/5 is 25 + 20 + 12 over 25, at -2/5 25 - 20 + 12."""
+    assert value([1, 2, 3], 2, 5) == 57 and value([1, 2, 3], -2, 5) == 17
+    assert value([-2, 0, 1], 3, 2) == 1 and value([-2, 0, 1], 7, 5) == -1 and value([4], 9, 7) == 4
 
 
 def test_signs_of_near_sums() -> None:
@@ -244,6 +284,101 @@ def test_long_staircases_are_cut() -> None:
     assert told(13).count("isolated") == 12 and "...; connected for every width from 53 on" in told(13)
 
 
+def test_loose_parts_are_perturbed_by_all_of_the_ball() -> None:
+    """With the part 1 the multiplier of e_2 is -1/10 - t, and the ball moves it by sqrt(2 (5 + 1)) R: 25/10000 is too
+    little, 36/10000 enough."""
+    for room, fine in ((F(25, 10**4), False), (F(36, 10**4), True)):
+        t = str(F(-1, 10) - room)
+        if fine:
+            assert with_part("1", 1, (t, t)).kinks == (1, 2, 3)
+        else:
+            with pytest.raises(Rejected, match="strictness that the ball cannot end"):
+                with_part("1", 1, (t, t))
+
+
+def test_the_shortest_weights_of_two_rows() -> None:
+    """x = 2 and 2 y = 2, right sides within 1/10: mu is off by 1/10 at most, and so x by 1/10 and y by 2/10."""
+    two = system([[1, 0], [0, 2]], [2, 2], F(0), F(1, 10))
+    assert check_shortest(two, (), Node({"weights": "2 1", "radius": "1/5"}))
+    for weights, radius in (("2 1", "19/100"), ("2 1", "1/10"), ("2 11/10", "1/5"), ("2 0", "1"), ("0 1", "1")):
+        with pytest.raises(Rejected):
+            check_shortest(two, (), Node({"weights": weights, "radius": radius}))
+    assert check_shortest(two, (), Node({"weights": "2 11/10", "radius": "3/10"}))
+    with pytest.raises(Rejected, match="and positive"):
+        check_shortest(system([[1, 0], [0, 2]], [2, 2], F(0), F(1)), (), Node({"weights": "2 1", "radius": "9"}))
+
+
+def test_corners_by_hand() -> None:
+    """f x = 2 with f within e of 1, 2 within d: x is 2, off by (d + 2 e) / (1 - e); too large errors prove nothing."""
+    corner = read_corner(system([[1]], [2], F(1, 10), F(1, 10)), (0,), {}, NODE)
+    assert (corner.x, fraction(corner.error), corner.zeros) == ([2], F(1, 3), set())
+    for e, d, message in (
+        (F(1), F(0), "the errors cannot make singular"),
+        (F(2), F(0), "the errors cannot make singular"),
+        (F(9, 10), F(0), "positive, or 0 by silent rows"),
+        (F(1, 10), F(9, 5), "positive, or 0 by silent rows"),
+    ):
+        with pytest.raises(Rejected, match=message):
+            read_corner(system([[1]], [2], e, d), (0,), {}, NODE)
+    with pytest.raises(Rejected, match="independent columns"):
+        read_corner(system([[1, 2], [2, 4]], [1, 2]), (0, 1), {}, NODE)
+    with pytest.raises(Rejected, match="positive, or 0"):
+        read_corner(system([[1]], [-2]), (0,), {}, NODE)
+    two = system([[1, 0], [0, 1]], [1, 1], F(1, 8), F(0))
+    assert fraction(read_corner(two, (0, 1), {}, NODE).error) == F(1, 8) * 2 / (1 - F(1, 4))
+    with pytest.raises(Rejected, match="singular"):
+        read_corner(system([[1, 0], [0, 1]], [1, 1], F(1, 2), F(0)), (0, 1), {}, NODE)
+    with pytest.raises(Rejected, match="a tilt"):
+        read_corner(system([[1]], [0]), (0,), {}, NODE)
+    assert read_corner(system([[1, 1]], [0]), (0,), {1: F(1)}, NODE).zeros == {0}
+
+
+def test_planes_by_hand() -> None:
+    """Parallel rows of both orientations are one plane, named by its first row, of which each is a multiple."""
+    Z = mat([[2, 0], [0, 0], [-3, 0], [0, 5], [8, 0]])
+    ball = Ball(Problem("relu", F(1), Z, vec(1, 1, 1, 1, 1)), vec(1, 2, 3, 4, 5), F(0))
+    assert {name: plane.a for name, plane in ball.planes.items()} == {0: {0: 1, 2: F(-3, 2), 4: 4}, 3: {3: 1}}
+    assert ball.planes[0].slopes(ball.theta) == (1 + 20, F(-9, 2))
+    assert ball.planes[0].squares() == (17, F(9, 4))
+    assert ball.zeta_squared == 4 + 9 + 25 + 64
+    assert ball.threshold(F(4)) == 1
+    far = replace(ball, R_squared=F(1, 16))
+    assert far.threshold(F(4)) == F(1, 4) and far.threshold(F(64)) == 0
+
+
+def test_lines_that_stay_concave_by_hand() -> None:
+    """z = 1/3 with theta = -1: w = -1/3, which a residual within R moves by R/3; two equal rows move it by sqrt(2) R/3
+    and weigh 2/3."""
+    for rows, most in (([["1/3"]], F(1)), ([["1/3"], ["1/3"]], F(2)), ([["1/3"], ["-2/3"]], F(9, 5))):
+        problem = Problem("relu", F(1), mat(rows), vec(*[1] * len(rows)))
+        theta = vec(*[-1] * len(rows))
+        lines = lines_of(problem)
+        weights = {xi: weights_of(lines, theta, xi) for xi in (1, -1)}
+        cover = Cover(lines, weights, (), {}, {})
+        for part, sure in ((F(999, 1000), True), (F(1), False), (F(1001, 1000), False)):
+            assert surely_concave(Ball(problem, theta, most * part), cover, 1, 0) is sure
+        assert not surely_concave(Ball(problem, theta, F(0)), cover, -1, 0)
+
+
+def test_values_in_messages() -> None:
+    """Sixty characters of a string, and how many there are; other values by their kind; twelve indices of many."""
+    assert describe("a" * 60) == repr("a" * 60)
+    assert describe("a" * 61) == f"{'a' * 60!r}... (61 characters)"
+    assert [describe(x) for x in ([1, 2], {}, None, True, 7)] == ["an array of 2", "an object", "null", "true", "7"]
+    assert describe_indices(tuple(range(12))) == str(list(range(12)))
+    assert describe_indices(tuple(range(13))) == f"{list(range(12))}..."
+    assert bit_text(0b011, 4) == "1100"
+
+
+def test_distances_of_directions_that_are_not_known_exactly() -> None:
+    """v = (2, 0) within 1/4: its own direction is at most 1/4 away, and 0 where v is known up to its length."""
+    assert apart(vec(3, 0), Known(1, vec(2, 0), F(1, 4), False, True)) == (0, F(1, 4))
+    assert apart(vec(3, 0), Known(1, vec(2, 0), F(1, 4), True, True)) == (0, 0)
+    low, high = apart(vec(0, 3), Known(1, vec(2, 0), F(1, 4), False, True))
+    assert low < F(15, 10) - F(1, 4) and high > F(14, 10) + F(1, 4)
+    assert high - low < F(1, 2) + F(1, 10**9)
+
+
 def test_a_mean_of_vertices_and_its_errors() -> None:
     """Each weight is the mean, and every neuron that a vertex of the mean has is off by the mean of the errors."""
     known = tuple(Known(1, vec(1), F(0), True, True) for _ in range(3))
@@ -291,6 +426,25 @@ def test_a_child_ends_without_its_parent() -> None:
     while time.monotonic() < deadline and alive(child):
         time.sleep(0.2)
     assert not alive(child)
+
+
+def test_what_a_child_has_started_ends_with_it(tmp_path: Path) -> None:
+    """Where the child is stopped at its time limit, a program that it runs is stopped, too."""
+    note = tmp_path / "pid"
+
+    def work() -> dict[str, Any]:
+        with subprocess.Popen(["sleep", "600"]) as program:
+            note.write_text(str(program.pid))
+        return {}
+
+    with pytest.raises(Over, match="time"):
+        limited(work, 2, 1 << 32)
+    program = int(note.read_text())
+    for _ in range(100):
+        if not alive(program):
+            break
+        time.sleep(0.1)
+    assert not alive(program)
 
 
 def alive(process: int) -> bool:

@@ -47,7 +47,7 @@ def differentiable(node: Node) -> str:
     """Blocks of one column without constraints, where both qualifications are empty, and two one-sided derivatives."""
     fields = node.record("problem", "w", "k", "step", "above", "below")
     p = read_instance(fields["problem"], "cgl")
-    require(all(len(g) == 1 for g in p.groups) and p.K == (None,) * len(p.K), node, "single columns, no constraints")
+    require(all(len(g) == 1 for g in p.groups) and (None,) * len(p.K) == p.K, node, "single columns, no constraints")
     k, step = fields["k"].index(p.n), fields["step"].number()
     require(step > 0, fields["step"], "a step > 0")
     at = read_optimum(p, fields["w"])
@@ -72,7 +72,7 @@ def jacobian(node: Node) -> str:
     k = fields["k"].index(p.n)
     at = read_optimum(p, fields["w"])
     blocks = range(len(p.groups))
-    require(at.E == at.active == list(blocks) and p.K == (None,) * len(blocks), node, "E = A = all blocks, K = 0")
+    require(at.E == at.active == list(blocks) and (None,) * len(blocks) == p.K, node, "E = A = all blocks, K = 0")
     require(at.unique, node, "a unique solution")
     order = [j for g in p.groups for j in g]
     columns = [tuple(row[j] for row in p.Z) for j in order]

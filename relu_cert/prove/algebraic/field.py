@@ -15,7 +15,7 @@ from flint import acb, arb, arb_poly, ctx, fmpq, fmpq_poly
 
 from relu_cert.exact import Vector
 from relu_cert.prove.candidates import Unsettled
-from relu_cert.prove.projection import to_fmpq, to_fraction
+from relu_cert.rationals import to_fmpq, to_fraction
 
 FIRST_BITS, MOST_BITS = 128, 2048  # the checker goes to 4096
 Rational = int | Fraction | fmpq

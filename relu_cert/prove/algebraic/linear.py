@@ -9,7 +9,7 @@ from flint import fmpq_mat
 
 from relu_cert.exact import Matrix
 from relu_cert.prove.algebraic.field import Field, Number, product
-from relu_cert.prove.projection import to_fmpq, to_fraction
+from relu_cert.rationals import to_fmpq, to_fraction
 
 Rows = list[list[Number]]
 

@@ -1,4 +1,8 @@
-"""Signed sums of square roots of integers, exactly: their sign, and signs for which they vanish."""
+"""Signed sums of square roots of integers, exactly: their sign, and signs for which they vanish.
+
+Square roots of integers whose products are no squares are linearly independent over the rationals (Besicovitch 1940).
+So a sum is zero iff, within every class of radicands that differ by squares, the coefficients cancel.
+"""
 
 from __future__ import annotations
 

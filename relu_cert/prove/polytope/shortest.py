@@ -17,11 +17,12 @@ from flint import fmpq, fmpq_mat
 from scipy.optimize import linprog, nnls
 
 from relu_cert.exact import Vector, norm_squared
-from relu_cert.prove.classes import column, to_fmpq, to_fraction, to_vector
+from relu_cert.prove.classes import column, to_vector
 from relu_cert.prove.definite import floats
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
 from relu_cert.prove.polytope.model import MinNorm, Shortest
 from relu_cert.prove.polytope.system import System
+from relu_cert.rationals import to_fmpq, to_fraction
 
 SEEMS_POSITIVE = 1e-9  # relative; a wrong proposal costs the fact, never its truth
 ZERO = Fraction(0)

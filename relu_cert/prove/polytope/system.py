@@ -10,8 +10,8 @@ from typing import Any
 from flint import fmpq_mat
 
 from relu_cert.exact import Vector
-from relu_cert.prove.classes import to_fmpq, to_fraction
 from relu_cert.prove.split import columns
+from relu_cert.rationals import to_fmpq, to_fraction
 
 Scalar = Any  # fmpq, or a Number of a field: exact numbers that mix with rationals
 

@@ -9,9 +9,10 @@ import numpy as np
 from flint import fmpq_mat
 
 from relu_cert.exact import sqrt_upper
-from relu_cert.prove.classes import class_map, column, projector, to_fraction
+from relu_cert.prove.classes import class_map, column, projector
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.optimal_set import largest_squared
+from relu_cert.rationals import to_fraction
 from relu_cert.report.html.frame import WIDTH, drawing, path
 from relu_cert.report.html.markup import e
 from relu_cert.report.html.page import figure

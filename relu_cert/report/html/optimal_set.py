@@ -16,10 +16,11 @@ from scipy.optimize import linprog
 
 from relu_cert.exact import dot
 from relu_cert.prove.algebraic.model import AlgebraicSet
-from relu_cert.prove.classes import class_map, column, to_fraction
+from relu_cert.prove.classes import class_map, column
 from relu_cert.prove.exact_optimum import tied_neurons
 from relu_cert.prove.facts import ExactNeuron, Facts, NeuronClass, OptimalSet
 from relu_cert.prove.split import split_map
+from relu_cert.rationals import to_fraction
 from relu_cert.report.html.neurons import heaviest_first
 from relu_cert.report.html.view import Floats, drawable
 

@@ -1,0 +1,146 @@
+"""Paths of networks whose patterns are not listed: what covers prove agrees with what the list proves, and forged
+evidence is rejected."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from relu_cert.data.model import Source
+from relu_cert.path.cover import cover
+from relu_cert.path.covered import training
+from relu_cert.patterns import enumerate_patterns
+from relu_cert.problem import relu, unlisted_relu
+from relu_cert.prove.facts import LambdaMax
+from relu_cert.report.progress import Progress
+from relu_cert.work import Followed, follow
+from verify import VerifyError, check
+
+F = Fraction
+SIZES = {"plane": (14, 2, F(2, 5)), "space": (14, 3, F(2, 3))}
+
+
+def rows(name: str) -> tuple[tuple[tuple[Fraction, ...], ...], tuple[Fraction, ...]]:
+    """Gaussian data of two decimals."""
+    n, d, _ = SIZES[name]
+    rng = np.random.default_rng(7 if d == 3 else 3)
+    Z, y = rng.standard_normal((n, d)), rng.standard_normal(n)
+    return tuple(tuple(F(f"{x:.2f}") for x in z) for z in Z), tuple(F(f"{x:.2f}") for x in y)
+
+
+@cache
+def followed(name: str, listed: bool) -> Followed:
+    """The path, by a list or by covers."""
+    Z, y = rows(name)
+    problem = relu(Z, y, enumerate_patterns(Z)) if listed else unlisted_relu(Z, y)
+    source = Source("nowhere", "0" * 64, "csv", target=len(Z[0]))
+    with Progress(quiet=True) as stages:
+        return follow(problem, source, (SIZES[name][2], F(1)), stages)
+
+
+def accepted(content: dict[str, Any]) -> bool:
+    """Whether the checker accepts it."""
+    try:
+        check(json.dumps(content).encode())
+    except VerifyError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_covers_and_lists_agree(name: str) -> None:
+    """Both paths are complete, with the same verdicts, the same breakpoints and the same objective."""
+    one, other = followed(name, True).report, followed(name, False).report
+    assert not one.cover.gaps and not other.cover.gaps
+    verdicts = [
+        {r.claim: r.verdict for r in report.results if r.claim != "patterns-complete"} for report in (one, other)
+    ]
+    assert verdicts[0] == verdicts[1] and {"continuous", "breakpoints", "curve"} <= verdicts[0].keys()
+    assert len(one.breakpoints) == len(other.breakpoints) >= 1
+    for a, b in zip(one.breakpoints, other.breakpoints, strict=True):
+        assert max(a.lo, b.lo) < min(a.hi, b.hi)
+        assert (a.kind, a.above, a.below) == (b.kind, b.above, b.below)
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_the_certificate_is_accepted_without_patterns(name: str) -> None:
+    """The checker needs no list, and says that all of it is proved."""
+    content = json.loads(followed(name, False).text)
+    assert "patterns" not in content["facts"]
+    assert {line.verdict for line in check(json.dumps(content).encode())} == {"PROVED"}
+
+
+def smooth(content: dict[str, Any]) -> list[dict[str, Any]]:
+    """The smooth pieces with at least one neuron."""
+    return [piece for piece in content["facts"]["path"]["pieces"] if len(piece["s"]) > 1 and piece["classes"]]
+
+
+def covers(piece: dict[str, Any]) -> list[dict[str, Any]]:
+    """The covers of its ends."""
+    found: list[dict[str, Any]] = piece["multipliers"]
+    return found
+
+
+def swapped(piece: dict[str, Any]) -> None:
+    """Each end gets the cover of the other one."""
+    piece["multipliers"] = piece["multipliers"][::-1]
+
+
+def without_class(piece: dict[str, Any]) -> None:
+    """A class less."""
+    for key in ("classes", "weights", "inverse"):
+        piece[key] = piece[key][:-1]
+
+
+def other_pattern(piece: dict[str, Any]) -> None:
+    """A class with another pattern."""
+    bits = piece["classes"][0]["pattern"]
+    piece["classes"][0]["pattern"] = bits.translate({48: 49, 49: 48})
+
+
+FORGED: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "no margin": lambda piece: [end.update(margin=0) for end in covers(piece)],
+    "no tie": lambda piece: [end.update(ties=[]) for end in covers(piece)],
+    "a wider ball": lambda piece: piece.update(radius=str(F(piece["radius"]) * 10**6)),
+    "a narrower ball": lambda piece: piece.update(radius="0"),
+    "one end": lambda piece: piece.update(multipliers=piece["multipliers"][:1], out=[None]),
+    "the same end twice": lambda piece: piece.update(multipliers=piece["multipliers"][:1] * 2),
+    "ends swapped": swapped,
+    "trees of the other sign": lambda piece: [end.update({"+": end["-"], "-": end["+"]}) for end in covers(piece)],
+    "a class less": without_class,
+    "another pattern": other_pattern,
+    "no covers": lambda piece: piece.update(multipliers=[None, None]),
+    "outs of a list": lambda piece: piece.update(out=[{"+": [], "-": []}] * 2),
+}
+
+
+@pytest.mark.parametrize("wrong", FORGED)
+def test_forged_covers_are_rejected(wrong: str) -> None:
+    """Each change of the evidence of a smooth piece is rejected; unchanged, the certificate is accepted."""
+    tried = 0
+    whole = json.loads(followed("plane", False).text)
+    whole["facts"].pop("curve")
+    whole["claims"] = [claim for claim in whole["claims"] if claim["claim"] not in ("curve", "breakpoints")]
+    assert accepted(whole)
+    for number in range(len(smooth(whole))):
+        content = json.loads(json.dumps(whole))
+        FORGED[wrong](smooth(content)[number])
+        if content != whole:
+            tried += 1
+            assert not accepted(content), number
+    assert tried
+
+
+def test_lambda_max_must_be_known() -> None:
+    """Without lambda_max the path is one gap, and nothing is claimed."""
+    Z, y = rows("plane")
+    problem = unlisted_relu(Z, y)
+    largest = LambdaMax(F(100), None, followed("plane", True).report.largest.attained, F(1))
+    found = cover(problem, training(problem), largest, F(1, 10), F(1, 5))
+    assert not found.pieces and [(gap.lo, gap.hi) for gap in found.gaps] == [(F(1, 10), F(1, 5))]

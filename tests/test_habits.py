@@ -1,0 +1,42 @@
+"""Things that contributors rely on."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import relu_cert
+from tests.conftest import LONG_FILES
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_the_version_stands_in_one_place() -> None:
+    """Packaging reads it from the package; no other file of the project repeats it."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert "version" in project["project"]["dynamic"]
+    assert project["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "relu_cert.__version__"}
+    assert not re.search(r"^version:", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    assert re.fullmatch(r"\d+\.\d+\.\d+", relu_cert.__version__)
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a checkout")
+def test_the_environment_of_the_readme_is_ignored_by_git() -> None:
+    """README's own commands make .venv in the checkout; git does not see it."""
+    ran = subprocess.run(["git", "check-ignore", "-q", ".venv/bin/python"], cwd=ROOT, check=False)
+    assert ran.returncode == 0
+
+
+def test_the_changelog_is_dated() -> None:
+    """The newest entries stand under a date."""
+    headings = [line for line in (ROOT / "CHANGELOG.md").read_text().splitlines() if line.startswith("###")]
+    assert re.fullmatch(r"### \d{4}-\d{2}-\d{2}", headings[0])
+
+
+def test_long_tests_are_files_that_exist() -> None:
+    """A long test that is moved or renamed stays marked."""
+    assert all((ROOT / "tests" / name).is_file() for name in LONG_FILES)
