@@ -28,6 +28,7 @@ from relu_cert.exact import Matrix, Vector
 from relu_cert.leaders.find import Neuron, find_leaders
 from relu_cert.leaders.model import Leaders, leaders_record
 from verify.leaders import check_leaders
+from verify.problem import Problem
 from verify.text import Node
 
 Floats = NDArray[np.float64]
@@ -171,7 +172,7 @@ def measure(Z: Matrix, y: Vector, lam: Fraction, network: Network, seconds: floa
         raise RuntimeError("no evidence was found")
     text = json.dumps(leaders_record(best))
     began = time.process_time()
-    _, lower = check_leaders(Z, y, lam, False, Node(json.loads(text)))
+    _, lower = check_leaders(Problem("relu", lam, Z, y), Node(json.loads(text)))
     verify = time.process_time() - began
     if lower != best.lower:
         raise RuntimeError("the checker proves another bound")
