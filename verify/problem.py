@@ -157,8 +157,7 @@ def read_cone(node: Node, size: int) -> Matrix | None:
 
 def dot(u: Iterable[Fraction], v: Iterable[Fraction]) -> Fraction:
     """u.v"""
-    (a, p), (b, q) = cleared(u), cleared(v)
-    return Fraction(sum(x * y for x, y in zip(a, b, strict=True)), p * q)
+    return times((tuple(u),), tuple(v))[0]
 
 
 def square(u: Vector) -> Fraction:
@@ -168,12 +167,13 @@ def square(u: Vector) -> Fraction:
 
 def times(A: Matrix, u: Vector) -> Vector:
     """Au"""
-    return tuple(dot(row, u) for row in A)
+    b, q = cleared(u)
+    return tuple(Fraction(sum(x * y for x, y in zip(a, b, strict=True)), p * q) for a, p in map(cleared, A))
 
 
 def transposed(A: Matrix, v: Vector) -> Vector:
     """A'v"""
-    return tuple(dot(column, v) for column in zip(*A, strict=True))
+    return times(tuple(zip(*A, strict=True)), v)
 
 
 def cleared(u: Iterable[Fraction]) -> tuple[list[int], int]:

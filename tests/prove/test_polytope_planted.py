@@ -67,7 +67,7 @@ def root(x: Fraction) -> Fraction | None:
 
 def direct(problem: CGL) -> Problem:
     """The planted problem as the certifier takes it."""
-    blocks = [Block(b.X, tuple(zip(*b.K, strict=True)) if b.K else None) for b in problem.blocks]
+    blocks = tuple(Block(b.X, tuple(zip(*b.K, strict=True)) if b.K else None) for b in problem.blocks)
     ends = [sum(b.size for b in problem.blocks[:i]) for i in range(len(blocks) + 1)]
     columns = tuple(tuple(range(a, b)) for a, b in pairwise(ends))
     return Problem("cgl", problem.y, blocks, columns=columns)
