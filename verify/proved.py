@@ -20,9 +20,9 @@ from typing import Any
 
 from flint import fmpq_mat, fmpz_mat
 
-from verify.cover.check import rank
 from verify.cover.lines import coarse, lines_of, weights_of
 from verify.cover.strict import dot
+from verify.cover.ties import on_face
 from verify.cover.tree import stream
 from verify.data import compare
 from verify.errors import Declined, Rejected, Usage
@@ -273,11 +273,14 @@ class CoverText(Text):
         yield from self.root()
         yield f"ties {len(self.evidence['ties'])}"
         for tie in self.evidence["ties"]:
-            here, u = weights[SIGNS[tie["sign"]]], integers(tie["u"])
+            here, u = weights[SIGNS[tie["sign"]]], tuple(integers(tie["u"]))
             if "shares" not in tie:
-                if rank([p for p in data.rows if not dot(p, u)]) < len(self.evidence["basis"]) - 1:
-                    raise Declined("--proved", "a cover whose faces are rays", "a face of more directions")
-                yield f"ray {words(u)}"
+                basis = [tuple(integers(b)) for b in self.evidence["basis"]]
+                sides = tuple((h > 0) - (h < 0) for h in data.heights(u))
+                face = on_face(here, basis, SIGNS[tie["sign"]], u, sides, Node(tie["u"], None, "u"))
+                plane = face.face if len(face.face) == 2 else ()
+                spanned = " ".join(map(words, plane))
+                yield f"face {words(u)} {face.q // here.unit} {words(face.v)} {len(plane)} {spanned}"
                 continue
             heights = [dot(p, u) for p in data.rows]
             shares, q = cleared(vector(tie["shares"]))

@@ -252,7 +252,9 @@ def meeting(generators: Sequence[Row], face: Sequence[Row], facet: int, node: No
         a, b = -a, -b
     q = a.q * b.q
     v = [int(a * q) * x + int(b * q) * y for x, y in zip(*face, strict=True)]
-    divisor = gcd(*v) or 1
+    divisor = gcd(*v)
+    if not divisor:
+        raise node.reject("a plane that is not in the facet")
     return tuple(x // divisor for x in v)
 
 

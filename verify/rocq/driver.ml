@@ -150,7 +150,13 @@ let read_upper d p =
   u
 
 let read_tie d = match token () with
-  | "ray" -> Packed.Ray (Array.of_list (numbers d))
+  | "face" ->
+    let vector () = Array.of_list (numbers d) in
+    let u = vector () in
+    let den = number () in
+    let v = vector () in
+    let k = small () in
+    Packed.Face { u; den; v; plane = many k vector }
   | "neuron" ->
     let den = number () in
     let c = numbers d in

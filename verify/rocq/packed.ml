@@ -3,11 +3,13 @@
 module Int = Z
 open Checker
 
-type tie = Neuron of node | Ray of Int.t array
+(* A face: u, the gradient on it times den, and where it is a plane two vectors that span it. *)
+type face = { u : Int.t array; den : Int.t; v : Int.t array; plane : Int.t array list }
+type tie = Neuron of node | Face of face
 
 type streams = { codes : string; multipliers : string; data : string; rows : string }
 
-let rule, turned, atoms, neuron, ray, sign, star = (200, 201, 202, 203, 204, 210, 211)
+let rule, turned, atoms, neuron, ray, sign, star, on_plane = (200, 201, 202, 203, 204, 210, 211, 212)
 let weight = 256
 let fail what = failwith ("packed tree: " ^ what)
 
@@ -56,7 +58,7 @@ let coordinates (gs : Int.t array array) (u : Int.t array) =
       pivots.(i) <- !row;
       incr row
   done;
-  for k = !row to d - 1 do if Q.sign m.(k).(r) <> 0 then fail "a ray outside the span of its cone" done;
+  for k = !row to d - 1 do if Q.sign m.(k).(r) <> 0 then fail "a vector outside the span of its cone" done;
   Array.init r (fun i -> m.(pivots.(i)).(r))
 
 type side = {
@@ -109,21 +111,35 @@ let strict_leaf s cone turn (points : (int * (int -> int)) list) =
   let point (w, q) = (Int.of_int w, list_of (shortened 28 (mixed s.d (fun i -> (16 * q i) + 1) us))) in
   Coarse (Int.of_int weight, list_of c, List.map point points)
 
-let ray_leaf s cone u points =
-  let square = dot u u in
+(* The vector of a plane without a part of generator `facet`, inside the cone. *)
+let meeting gs plane facet =
+  match plane with
+  | [ f; g ] when facet < Array.length gs ->
+    let x = coordinates gs f and y = coordinates gs g in
+    let a = y.(facet) and b = Q.neg x.(facet) in
+    let inside = Array.for_all2 (fun p q -> Q.sign (Q.add (Q.mul a p) (Q.mul b q)) >= 0) x y in
+    let a, b = if inside then (a, b) else (Q.neg a, Q.neg b) in
+    let a, b = (Int.mul (Q.num a) (Q.den b), Int.mul (Q.num b) (Q.den a)) in
+    let e = Array.mapi (fun l p -> Int.add (Int.mul a p) (Int.mul b g.(l))) f in
+    let h = Array.fold_left Int.gcd Int.zero e in
+    if Int.sign h = 0 then fail "a plane that meets no facet";
+    Array.map (fun p -> Int.divexact p h) e
+  | _ -> fail "a plane and a facet"
+
+let face_leaf s cone { u; den; v; _ } points =
   let side (_, z) = dot (Array.of_list z) u in
-  let sum rows = Array.fold_left (fun a (k, z) -> Int.add a (Int.mul k (Int.max Int.zero (side (k, z))))) Int.zero
-    rows in
-  let top = Int.sub (Int.add (dot s.c0 u) (sum s.convex)) (sum s.concave) in
-  let whole = Int.mul (Int.of_int weight) square in
+  let same g row = Int.sign (dot (Array.of_list (snd row)) g) = Int.sign (side row) in
+  let tip g = Array.for_all (same g) s.convex && Array.for_all (same g) s.concave in
+  let tips = Array.map (fun g -> tip (vertex s g)) cone in
+  let whole = Int.mul (Int.of_int weight) den in
   let us = Array.map (fun g -> Array.map Int.of_int (unit_of s g)) cone in
   let at q =
     let p = Array.make s.d Int.zero in
     Array.iteri (fun i x ->
-      if vertex s cone.(i) <> u then
+      if not tips.(i) then
         Array.iteri (fun l y -> p.(l) <- Int.add p.(l) (Int.mul (Int.of_int (q i)) y)) x) us;
     p in
-  let points = List.map (fun (w, q) -> let p = at q in (Int.mul (Int.of_int w) square, p, dot p p)) points in
+  let points = List.map (fun (w, q) -> let p = at q in (Int.mul (Int.of_int w) den, p, dot p p)) points in
   let share row =
     let z = Array.of_list (snd row) in
     let h = Int.sign (side row) in
@@ -135,7 +151,7 @@ let ray_leaf s cone u points =
         let v = dot z p in
         if Int.sign v > 0 && Int.gt (Int.shift_left (Int.mul v v) 48) (Int.mul zz pp) then Int.add a w else a)
         Int.zero points in
-  let c = Array.map (fun x -> Int.mul (Int.of_int weight) (Int.mul top x)) u in
+  let c = Array.map (Int.mul (Int.of_int weight)) v in
   Fine (whole, Array.to_list c, Array.to_list (Array.map share s.concave))
 
 (* One root. `build` is false in the first pass, which only numbers the vertices. *)
@@ -192,13 +208,13 @@ let walk s mask build (codes, multipliers, data, rows) =
       let turn = point () in
       if build then strict_leaf s cone turn points else nothing
     else if code = neuron then
-      match s.ties.(next s.streams.data pd) with Neuron leaf -> leaf | Ray _ -> fail "a ray for a neuron"
+      match s.ties.(next s.streams.data pd) with Neuron leaf -> leaf | Face _ -> fail "a face for a neuron"
     else if code = ray then begin
       let tie = s.ties.(next s.streams.data pd) in
       let points = read_atoms () in
       match tie with
-      | Ray u -> if build then ray_leaf s cone u points else nothing
-      | Neuron _ -> fail "a neuron for a ray"
+      | Face face -> if build then face_leaf s cone face points else nothing
+      | Neuron _ -> fail "a neuron for a face"
     end
     else if code = sign then begin
       let low = next s.streams.rows pr in
@@ -209,11 +225,13 @@ let walk s mask build (codes, multipliers, data, rows) =
       let on = node cone alive in
       Sign (nat k, on, off)
     end
-    else if code = star then begin
-      let u = match s.ties.(next s.streams.data pd) with Ray u -> u | Neuron _ -> fail "a star at a neuron" in
+    else if code = star || code = on_plane then begin
+      let face = match s.ties.(next s.streams.data pd) with Face f -> f | Neuron _ -> fail "a star at a neuron" in
       let low = next s.streams.data pd in
       let middle = next s.streams.data pd in
       let chosen = low lor (middle lsl 8) lor (next s.streams.data pd lsl 16) in
+      let u = if code = star then face.u
+        else meeting (Array.map (vertex s) cone) face.plane (next s.streams.data pd) in
       let id = number s u in
       let x = if build then coordinates (Array.map (vertex s) cone) u else [||] in
       let m = Array.fold_left (fun m q -> Int.lcm m (Q.den q)) Int.one x in

@@ -9,10 +9,12 @@
 from __future__ import annotations
 
 import base64
+import json
 import lzma
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from tests.verify import small
@@ -174,9 +176,15 @@ def deficient() -> Case:
     return covered("deficient", Z, y, Fraction(1), neuron, theta, evidence, [one_class("+", "100", [])])
 
 
+def plane() -> Case:
+    """A neuron on a plane that seven convex and four concave lines leave, with stars where it meets facets."""
+    here = Path(__file__).parent
+    return Case("plane", json.loads((here / "plane.json").read_text()), (here / "plane.csv").read_bytes())
+
+
 PLANTED: dict[str, Callable[[], Case]] = {
     **{"corner": corner, "piece": piece, "ray": ray, "star": star, "wedge": wedge},
-    **{"atoms": atoms, "bisected": bisected, "deficient": deficient},
+    **{"atoms": atoms, "bisected": bisected, "deficient": deficient, "plane": plane},
 }
 
 

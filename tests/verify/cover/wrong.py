@@ -184,6 +184,11 @@ WRONG: list[tuple[str, str, dict[str, Any], str]] = [
         "independent generators",
     ),
     (
+        *("plane", "a star on a plane inside the facet, which would be one at zero"),
+        {PLUS: tree([FACE], [0, 0, 0, 0, 2]), f"{PROOF}.basis": ["1 0 0 0", "0 1 0 0", "0 0 1 0", "0 0 0 1"]},
+        "a plane that is not in the facet",
+    ),
+    (
         "star",
         "a star on a plane at a facet that is not there",
         {PLUS: tree([FACE], [1, 3, 0, 0, 2]), TIES: [tie("+", "1 0"), tie("+", "-1 1")]},
