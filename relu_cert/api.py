@@ -387,7 +387,7 @@ def path(
     >>> found = path([[1], [2], [-1]], [1, 3, 2], low="1/10")
     >>> found.headline
     'For every lambda from 0.7 to 7 the best network is unique and moves without a jump; its make-up changes at 1 \
-value of lambda; proved.'
+value of lambda or more; proved.'
     >>> [(one.kind, round(float(one.hi), 9)) for one in found.breakpoints]
     [('enters', 2.0)]
     """

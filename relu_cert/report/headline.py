@@ -52,7 +52,7 @@ def of_path(cover: Cover, events: int, results: Sequence[Result]) -> str:
     said: Said = {result.claim: result.verdict for result in results}
     where = f"from {decimal(cover.lo, 6)} to {decimal(cover.hi, 6)}"
     if cover.complete and cover.unique:
-        change = f"; its make-up changes at {count(events, 'value')} of lambda" if events else ""
+        change = f"; its make-up changes at {count(events, 'value')} of lambda or more" if events else ""
         return f"For every lambda {where} the best network is unique and moves without a jump{change}; proved."
     if said.get("set-continuous") is Verdict.REFUTED:
         return f"For lambda {where} there is a jump: the set of best networks does not move continuously; proved."

@@ -259,7 +259,7 @@ def _faces(corners: Floats) -> list[_Face]:
 
 def _shaded(border: Sequence[Point], light: float) -> Element:
     """A face, the darker the less light it gets."""
-    return e("path", d=path(border, closed=True), cls="face", style=f"fill-opacity: {0.42 - 0.3 * light:.2f}")
+    return e("path", d=path(border, closed=True), cls="face", fill_opacity=f"{0.42 - 0.3 * light:.2f}")
 
 
 def _room() -> tuple[Callable[[Floats], Point], float]:
