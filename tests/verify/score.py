@@ -32,7 +32,7 @@ SAID = {
 }
 # Rejected for its form, or for what only other claims need; the bounds hold, and the proved checker accepts them.
 LIMITS = {
-    "a star at a ray of the other sign": "a star is one at any ray of the cone",
+    "a ray that its lines do not fix": "a face that no leaf names is not looked at",
     "no atoms": "without atoms the point of the zonotope is 0, which is one of its points",
     "a ray leaf of which too little is left for the margin": "the margin is for the set of solutions only",
     "a cover and a dual point of the list": "the second proof of a dual point is not read",

@@ -9,7 +9,7 @@ from tests.verify.cover.plant import STREAMS, packed, unpacked
 from tests.verify.mutate import Mutant, chosen, dump, mutants, replaced
 
 FACTS = ("cover", "cover_lambda_max", "cover_set", "primal", "value")
-OTHERS = (0, 1, 200, 201, 202, 203, 204, 210, 211, 255)
+OTHERS = (0, 1, 200, 201, 202, 203, 204, 210, 211, 212, 255)
 
 
 def byte_edits(raw: bytes, spread: int | None) -> Iterator[tuple[str, bytes]]:
