@@ -47,11 +47,12 @@ class Breakpoint:
 
 def breakpoints(problem: Problem, largest: LambdaMax, found: Cover) -> Iterator[Breakpoint | None]:
     """For each still piece between smooth ones, from large lambda to small, the change in it, if there is one; None
-    where it was not enclosed. A smooth piece that reaches lambda_max has the change there."""
+    where it was not enclosed. A smooth piece that goes beyond lambda_max has the change there."""
     setting = _Setting(problem, largest, found, {})
     plain = [i for i, piece in enumerate(found.pieces) if piece.lifted is None]
     last = len(found.pieces) - 1
-    if last in plain and setting.zero(found.pieces[last].hi) and (below := setting.side(last)):
+    beyond = found.pieces[last].hi ** 2 > largest.squared if found.pieces else False
+    if last in plain and beyond and (below := setting.side(last)):
         yield _enclosed(setting, last, below, None)
     for i in reversed(plain):
         still = found.pieces[i]

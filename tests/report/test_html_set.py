@@ -60,7 +60,7 @@ def test_the_cube_and_its_curved_image():
     for picture in (flat, curved):
         kinds = [p.get("class") for p in picture.iter("path")]
         assert kinds.count("edge") == 9 and kinds.count("edge hidden") == 3  # three meet at the corner behind
-        assert kinds.count("face") == 3 and len({p.get("style") for p in picture.iter("path")} - {None}) == 3
+        assert kinds.count("face") == 3 and len({p.get("fill-opacity") for p in picture.iter("path")} - {None}) == 3
         assert sum(1 for c in picture.iter("circle") if c.get("class") == "vertex") == 8
     assert wire_figures(corners[:, :2], edges, ["1", "2"]) == ()
 
