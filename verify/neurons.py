@@ -67,7 +67,7 @@ def of_class(problem: Problem, a: Class, active: bool | None, weight: Fraction) 
 
 def one_sided(problem: Problem, face: Face) -> tuple[int, ...]:
     """The idle kinks whose multiplier, 0, is on its bound: all of direct problems; relu: no row looks the other way."""
-    if problem.model != "relu":
+    if problem.model != "relu" or not face.idle:
         return face.idle
     planes = Ball(problem, (), Fraction(0)).planes
     return tuple(c for c in face.idle if not planes[c].squares()[1])

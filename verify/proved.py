@@ -463,7 +463,7 @@ def unpacked(text: str) -> str:
 
 
 def theta_of(problem: Problem, neurons: Sequence[tuple[int, Vector]], stated: str | dict[str, Any]) -> Vector:
-    """theta as it is written, or tau floor(r_k 2^bits) / 2^bits of the residual r."""
+    """theta as it is written, or tau (floor(r_k 2^bits) / 2^bits + m_k) of the residual r and the moves m."""
     if isinstance(stated, str):
         return vector(stated)
     tau, bits = Fraction(stated["tau"]), int(stated["bits"])
@@ -472,7 +472,10 @@ def theta_of(problem: Problem, neurons: Sequence[tuple[int, Vector]], stated: st
         u, q = cleared(w)
         for k, z in enumerate(problem.Z):
             residual[k] -= xi * max(Fraction(0), sum((a * b for a, b in zip(z, u, strict=True)), Fraction(0))) / q
-    return tuple(tau * Fraction((r.numerator << bits) // r.denominator, 1 << bits) for r in residual)
+    theta = [Fraction((r.numerator << bits) // r.denominator, 1 << bits) for r in residual]
+    for k, m in stated.get("moves", ()):
+        theta[k] += Fraction(m)
+    return tuple(tau * t for t in theta)
 
 
 def vector(text: str) -> Vector:

@@ -43,7 +43,8 @@ class Streams:
 class Cover:
     """Evidence that theta is dual feasible: xi theta.(Zu)_+ <= lambda |u| for all u and both signs.
 
-    `tau` and `bits`, if not None: theta_k = tau floor(r_k 2^bits) / 2^bits, r the residual of the network.
+    `tau`, `bits` and `moves`, if not None: theta_k = tau (floor(r_k 2^bits) / 2^bits + m_k), r the residual of the
+    network and m_k that of `moves`, or 0.
     """
 
     basis: tuple[Row, ...]
@@ -53,6 +54,7 @@ class Cover:
     minus: Streams
     tau: Fraction | None = None
     bits: int = 0
+    moves: tuple[tuple[int, Fraction], ...] = ()
 
     @property
     def nodes(self) -> int:

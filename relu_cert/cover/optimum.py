@@ -161,7 +161,11 @@ class Prover:
         """The same network with a dual point that is orthogonal to the lift, proved again."""
         with one_thread():
             data = self.data
-            base = orthogonal_part(found.theta, lift)
+            tau, bits = found.cover.tau, found.cover.bits
+            if tau is None:
+                raise ValueError("a theta that follows from the network")
+            plain = tuple(x / tau for x in found.theta)
+            base = orthogonal_part(plain, lift)
             weights = {xi: weights_of(data.lines, base, xi) for xi in (1, -1)}
             before = {xi: weights_of(data.lines, found.theta, xi) for xi in (1, -1)}
             ties = [at_weights(tie, before[tie.xi], weights[tie.xi]) for tie in found.cover.ties]
@@ -171,7 +175,9 @@ class Prover:
             upper = self._upper(found.neurons, self._residual(found.neurons))
             radius = max(2 * (upper - lower_bound(self.given.y, theta)), Fraction(0))
             pool = self._pool("prove")
-            return Found(found.neurons, theta, dual_cover(data, self.frame, theta, data.lam**2, ties, radius, pool))
+            cover = dual_cover(data, self.frame, theta, data.lam**2, ties, radius, pool)
+            moves = tuple((k, x - z) for k, (x, z) in enumerate(zip(base, plain, strict=True)) if x != z)
+            return Found(found.neurons, theta, replace(cover, tau=tau, bits=bits, moves=moves))
 
     def _no_excess(self, weights: dict[int, Weights], ties: Sequence[Tie]) -> None:
         """A tie that is truly above lambda is a neuron that is missing."""

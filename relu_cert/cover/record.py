@@ -37,7 +37,8 @@ def theta_record(dual: Dual) -> Any:
     """How theta follows from the network, or theta itself."""
     cover = dual.multipliers
     if isinstance(cover, Cover) and cover.tau is not None:
-        return {"tau": rational(cover.tau), "bits": cover.bits}
+        moves = {"moves": [[k, rational(m)] for k, m in cover.moves]} if cover.moves else {}
+        return {"tau": rational(cover.tau), "bits": cover.bits} | moves
     return _numbers(dual.theta)
 
 

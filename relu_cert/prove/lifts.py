@@ -14,11 +14,12 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpq_mat
 from numpy.typing import NDArray
+from scipy.linalg import qr
 
 from relu_cert.exact import Matrix, Vector
 from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.problem.model import Problem
-from relu_cert.prove.classes import column, projector, to_vector
+from relu_cert.prove.classes import column, to_vector
 from relu_cert.rationals import to_fmpq
 
 SEEMS_ZERO = 1e-6  # relative; a wrong proposal costs time, never a verdict
@@ -46,9 +47,9 @@ def orthogonal_rows(problem: Problem, theta: NDArray[np.float64], seems: float) 
     if rows_of_Z:
         for rows in parallel_classes(rows_of_Z).values():
             for together in ([k for k, a in rows.items() if a > 0], [k for k, a in rows.items() if a < 0], [*rows]):
-                weights = tuple(abs(rows[k]) if k in together else Fraction(0) for k in range(problem.n))
-                if any(weights) and abs(np.array([float(x) for x in weights]) @ theta) <= seems * size:
-                    fitted.append(weights)
+                if together and abs(sum(abs(float(rows[k])) * theta[k] for k in together)) <= seems * size:
+                    on = set(together)
+                    fitted.append(tuple(abs(rows[k]) if k in on else Fraction(0) for k in range(problem.n)))
         Z = np.array([[float(x) for x in z] for z in rows_of_Z])
         if np.linalg.norm(Z.T @ theta) <= seems * size * np.linalg.norm(Z):
             ranges = tuple(zip(*rows_of_Z, strict=True))
@@ -87,5 +88,16 @@ def independent(rows: Matrix) -> Matrix:
 
 
 def orthogonal_part(theta: Vector, lift: Matrix) -> Vector:
-    """The projection of theta on the complement of L, exactly."""
-    return to_vector(projector(lift, len(theta)) * column(theta)) if lift else theta
+    """theta, moved in as few entries as L has dimensions, so that it is orthogonal to L, exactly.
+
+    A projection would move it less, but make every entry as long as the determinant of the basis: the entries that are
+    moved are those where the basis is largest (pivots of its elimination).
+    """
+    if not lift:
+        return theta
+    _, _, pivots = qr(np.array([[float(x) for x in row] for row in lift]), mode="economic", pivoting=True)
+    places = sorted(int(k) for k in pivots[: len(lift)])
+    L = fmpq_mat([[to_fmpq(x) for x in row] for row in lift])
+    inside = fmpq_mat([[to_fmpq(row[k]) for k in places] for row in lift])
+    moved = dict(zip(places, to_vector(inside.solve(L * column(theta))), strict=True))
+    return tuple(x - moved.get(k, 0) for k, x in enumerate(theta))

@@ -11,8 +11,10 @@ import pytest
 
 from properties.soundness.carry import Pair, clash
 from properties.soundness.case import Answer, NetworkCase, ask, objection
+from relu_cert.certificate import dumps
 from relu_cert.cover.model import Cover
 from relu_cert.leaders.model import Leaders
+from verify import VerifyError, check
 
 Rows = list[list[int | str]]
 PLANE = [(1, 0), (0, 1), (1, 1), (1, -1), (2, 1), (1, 2), (2, -1), (-1, 2), (3, 1), (1, 3), (3, -2)]
@@ -51,6 +53,7 @@ CASES: dict[str, tuple[Rows, list[int | str], str]] = {
         ["67/12", "17/4", "25/12", *["-1/2"] * 4, *["1/16"] * 7, *["-1/2"] * 4],
         "5",
     ),
+    "antipodal neurons": ([[9, -7], [-1, -6], [6, 5], [6, 3], [-3, -6], [6, -9]], [3, 4, -9, 5, -1, -2], "3"),
     "twin ties": (
         [[0, -2], [0, -1], [-3, 2], [3, 0], [-1, 3], [-1, -1], [0, 0]],
         [-1, 1, -4, -3, 0, 1, 2],
@@ -110,6 +113,23 @@ def test_list_and_cover_agree(name: str) -> None:
 def test_list_and_cover_agree_at_random(seed: int) -> None:
     """On data at random."""
     assert disagreement(drawn(seed)) == ""
+
+
+def test_a_theta_orthogonal_to_a_lift_is_short() -> None:
+    """It follows from the network but for two entries, and none of these moves can be left out."""
+    answer = ask(replace(case_of("antipodal neurons"), cover=True))
+    tree = answer.certificate
+    theta = tree["facts"]["cover"]["theta"]
+    assert len(theta["moves"]) == len(tree["facts"]["cover_set"]["lift"]) == 2
+    check(dumps(tree).encode(), answer.case.raw)
+    for k in range(2):
+        less = [m for i, m in enumerate(theta["moves"]) if i != k]
+        changed = {
+            **tree,
+            "facts": {**tree["facts"], "cover": {**tree["facts"]["cover"], "theta": theta | {"moves": less}}},
+        }
+        with pytest.raises(VerifyError):
+            check(dumps(changed).encode(), answer.case.raw)
 
 
 @pytest.mark.parametrize("part", [Fraction(1), Fraction(3, 2), Fraction(999, 1000)])

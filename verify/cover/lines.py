@@ -34,6 +34,15 @@ class Lines:
         """The p_c as Python integers."""
         return np.array(self.rows, dtype=object).reshape(len(self.rows), self.d)
 
+    @cached_property
+    def squares(self) -> list[int]:
+        """The sum of multiple_k^2 over the rows of each line."""
+        total = [0] * len(self.rows)
+        for c, a in zip(self.line, self.multiple, strict=True):
+            if c >= 0:
+                total[c] += a * a
+        return total
+
     def heights(self, u: Row, lines: Sequence[int] | None = None) -> list[int]:
         """p_c.u of all lines, or of some."""
         rows = self.array if lines is None else self.array[list(lines)]

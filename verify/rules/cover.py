@@ -30,14 +30,18 @@ def check(problem: Problem, facts: Facts, node: Node) -> Facts:
 
 
 def read_theta(problem: Problem, facts: Facts, node: Node) -> Vector:
-    """A vector; or tau floor(r_k 2^bits) / 2^bits with r the residual of `primal`."""
+    """A vector; or tau (floor(r_k 2^bits) / 2^bits + m_k) with r the residual of `primal` and the moves m."""
     if not isinstance(node.value, dict):
         return node.vector(problem.n)
-    fields = node.record("tau", "bits")
+    fields = node.record("tau", "bits", optional=("moves",))
     tau, bits = fields["tau"].number(), fields["bits"].index(MOST_BITS)
     fit = needed(facts.get(PRIMAL), "primal", node).fit
     residual = (y_k - f_k for y_k, f_k in zip(problem.y, fit, strict=True))
-    return tuple(tau * Fraction((r.numerator << bits) // r.denominator, 1 << bits) for r in residual)
+    theta = [Fraction((r.numerator << bits) // r.denominator, 1 << bits) for r in residual]
+    for entry in fields["moves"].array() if "moves" in fields else ():
+        k, m = entry.array(2)
+        theta[k.index(problem.n)] += m.number()
+    return tuple(tau * t for t in theta)
 
 
 def applies(problem: Problem) -> bool:

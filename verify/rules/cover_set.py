@@ -58,7 +58,7 @@ def checked(ball: Ball, cover: Cover, number: int, tie: Tie, node: Node) -> Clas
     for k, (c, a) in enumerate(zip(cover.lines.line, cover.lines.multiple, strict=True)):
         if c >= 0 and not found.zeros >> k & 1:
             side[c] = (1 if D >> k & 1 else -1) * (1 if a > 0 else -1)
-    doubtful = [c for c in range(len(side)) if side[c] and not surely_concave(ball, cover, xi, c)]
+    doubtful = [c for c, sure in enumerate(surely_concave(ball, cover, xi)) if side[c] and not sure]
     if xi != tie.xi or not cover.inside(xi, number, side, doubtful):
         raise node.reject(f"a class whose region holds all leaves of tie {number}")
     return found
@@ -72,12 +72,12 @@ def names(cover: Cover) -> dict[int, int]:
     return first
 
 
-def surely_concave(ball: Ball, cover: Cover, xi: int, c: int) -> bool:
-    """w_c < 0 for every residual of the ball."""
-    lines = cover.lines
-    w = Fraction(cover.weights[xi].w[c], cover.weights[xi].unit)
-    size = sum(a * a for line, a in zip(lines.line, lines.multiple, strict=True) if line == c)
-    return w < 0 and w * w > Fraction(size, lines.scale**2) * ball.R_squared
+def surely_concave(ball: Ball, cover: Cover, xi: int) -> list[bool]:
+    """For each line, whether w_c < 0 for every residual of the ball."""
+    w, unit = cover.weights[xi].w, cover.weights[xi].unit
+    moved = ball.R_squared * Fraction(unit, cover.lines.scale) ** 2
+    p, q = moved.numerator, moved.denominator
+    return [w_c < 0 and w_c * w_c * q > size * p for w_c, size in zip(w, cover.lines.squares, strict=True)]
 
 
 def face_class(ball: Ball, cover: Cover, tie: Tie, node: Node) -> Class:

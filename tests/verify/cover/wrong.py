@@ -82,6 +82,15 @@ WRONG: list[tuple[str, str, dict[str, Any], str]] = [
         "the fact primal",
     ),
     ("corner", "a theta of very many bits", {"facts.cover.theta": {"tau": "1", "bits": 4096}}, "an index below 4096"),
+    *(
+        ("corner", why, {"facts.cover.theta": {"tau": "1", "bits": 9, "moves": moves}}, message)
+        for why, moves, message in (
+            ("a theta moved out", [[1, "1/4000000000"]], r"\|v\|\^2 <= 25"),
+            ("a theta moved twice, each time half of what is too far", [[1, "1/8000000000"]] * 2, r"\|v\|\^2 <= 25"),
+            ("a move of no row", [[2, "0"]], "an index below 2"),
+            ("a move without its length", [[1]], "an array of 2"),
+        )
+    ),
     # The streams
     ("corner", "a stream that is not base64", {f"{PLUS}.codes": "yMjJyw"}, "base64 of an xz stream"),
     ("corner", "a stream that is not xz", {f"{PLUS}.codes": "AAAA" * 16}, "base64 of an xz stream"),
