@@ -15,6 +15,8 @@ from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import over_patterns
 from tests.variants.stated import certified, random_data
 from tests.verify.cases import accepted
+from tests.verify.cover.along import PATHS
+from tests.verify.cover.along import WRONG as ALONG
 from tests.verify.cover.fold import WRONG as FOLDED
 from tests.verify.cover.fold import fold
 from tests.verify.cover.plant import planted
@@ -531,6 +533,8 @@ def covers() -> list[Wrong]:
     found = [Wrong("a logistic theta beyond the labels", logistic().text, logistic().raw, message)]
     for name, reason, change, expected in COVERS:
         found.append(Wrong(reason, changed(planted(name), change), planted(name).raw, expected))
+    for name, reason, change, expected in ALONG:
+        found.append(Wrong(reason, changed(PATHS[name](), change), PATHS[name]().raw, expected))
     return found + [Wrong(reason, changed(fold(), change), fold().raw, expected) for reason, change, expected in FOLDED]
 
 
