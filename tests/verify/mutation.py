@@ -5,10 +5,11 @@
 
 Broken is what tests/changes.py says, one place at a time. All tests, with the corpus of files among them, run once,
 unchanged, and it is noted which statements each of them comes to (--map keeps this in a file, for the tests whose own
-file is the same); then a child process breaks the place and runs the tests that come to it, until one fails: first those
-that noticed the last mutants of the statement or of the function, then the fastest, for as many seconds of tests as
---budget says. What no test notices survives: it is listed, unless `equivalent.txt` says why nothing can notice it. The exit code is 1 if the score, survivors with a reason left out, is below 95 %. Without FILE
-all of `verify/` is measured; --sample draws from every file in proportion to its mutants.
+file is the same); then a child process breaks the place and runs the tests that come to it, until one fails: first
+those that noticed the last mutants of the statement or of the function, then the fastest, for as many seconds of tests
+as --budget says. What no test notices survives: it is listed, unless `equivalent.txt` says why nothing can notice it.
+The exit code is 1 if the score, survivors with a reason left out, is below 95 %. Without FILE all of `verify/` is
+measured; --sample draws from every file in proportion to its mutants.
 """
 
 from __future__ import annotations

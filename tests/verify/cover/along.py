@@ -1,9 +1,9 @@
 """Paths over covers, planted by hand: s is a straight line in eta = 1/lambda, and the ends of the piece have covers.
 
-Corner: Z = I and y = (3, 4), s = (3/5, 4/5). Beside it a row (-1, 0) with the target -1, on which no neuron is: s = -eta
-there. Ridge: rows (2, 0), (0, 1), (0, -1) and y = (3, -1, -1), a neuron on the line of the last two. Cross: rows +-e_1,
-+-e_2 and y = (3, 3, 4, 4), s = y / 5: four neurons tie, and the outputs of two are those of the two others, so that for
-no lambda < 5 the network is unique.
+Corner: Z = I and y = (3, 4), s = (3/5, 4/5). Beside it a row (-1, 0) with the target -1, on which no neuron is: there
+s = -eta. Ridge: rows (2, 0), (0, 1), (0, -1) and y = (3, -1, -1), a neuron on the line of the last two. Cross: rows
++-e_1, +-e_2 and y = (3, 3, 4, 4), s = y / 5: four neurons tie, and the outputs of two are those of the two others, so
+that for no lambda < 5 the network is unique.
 """
 
 from __future__ import annotations
