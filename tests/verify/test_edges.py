@@ -15,10 +15,11 @@ import verify
 from tests.verify.brute import mat, vec
 from tests.verify.score import entries
 from verify import Declined, Rejected, Usage
-from verify.bounds import column
+from verify.bounds import column, matrix
 from verify.certificate import statement, under
-from verify.classes import Ball, read_class, read_relu
+from verify.classes import Ball, Class, read_class, read_relu
 from verify.coalitions import check_cones, check_form, check_leaf, check_win, check_wins
+from verify.masses import shared_masses
 from verify.multipliers import batches, check_multipliers
 from verify.outs import check_outs
 from verify.patterns import Patterns
@@ -30,7 +31,8 @@ from verify.rules.jump import Beside, check_beside
 from verify.rules.one_neuron import OneNeuron, check_one_neuron
 from verify.shortest import check_exact, check_min_norm, check_shortest
 from verify.solutions import lifted
-from verify.superclasses import Candidates, read_mixed
+from verify.split import check_forced, is_void, silent_on
+from verify.superclasses import Candidates, read_lift, read_mixed, same_kernels
 from verify.system import System
 from verify.text import Node
 from verify.ties import Optimum as ExactOptimum
@@ -606,3 +608,76 @@ def test_bounds_by_bernstein_are_attained_at_the_ends(m: int) -> None:
         c = [Fraction(comb(m, k) * sign**k) for k in range(m + 1)]
         assert at_least(c) == 0 and at_most(c) == 2**m and never_negative(c)
         assert not never_negative([c[0] - Fraction(1, 10**9), *c[1:]])
+
+
+# ------------------------------------------------------------------------------------------------ lifts and masses
+
+
+def of(*columns: tuple[Any, ...], key: int = 1) -> Class:
+    """A class by the columns of its B, which has two rows."""
+    return Class((1, key), (), 0, matrix(zip(*columns, strict=True), len(columns)), Fraction(2))
+
+
+def lift_of(y: tuple[Any, ...], R_squared: int = 0) -> Candidates:
+    """Outputs (1, 0) and (1, 1) at theta = (1, 0), and the lift (0, 1)."""
+    problem = Problem("relu", Fraction(1), mat([[1], [1]]), vec(*y))
+    ball = Ball(problem, vec(1, 0), Fraction(R_squared))
+    return read_lift(ball, [of((1, 0)), of((1, 1), key=2), of((1, 0), (0, 1), key=3)], node(["0 1"]))
+
+
+def test_rows_that_say_nothing_are_void() -> None:
+    """l.y = 0, and all of B'l is 0 for all active classes."""
+    found, row = lift_of((2, 0)), vec(0, 1)
+    assert silent_on(found, [0, 1, 2], row) == {0}
+    assert silent_on(found, [2, 0], row) == {1}
+    assert is_void(found, [0], row)
+    assert not is_void(found, [0, 1], row) and not is_void(found, [2], row)
+    assert not is_void(lift_of((2, 1)), [0], row)
+
+
+def test_what_is_forced_to_zero() -> None:
+    """h in the span of the void rows with h.q > 0, also after the ball has moved q, for every class not active."""
+    found = replace(lift_of((2, 0)), classes=lift_of((2, 0)).classes[:2])
+    assert check_forced(found, [0], node("0 1")) == ()
+    assert check_forced(found, [0, 1], node("")) == found.lift
+    for h, said in (
+        ("0 0", r"h.q > 0 for class 1, whose split is 0, found 0"),
+        ("0 -1", r"h.q > 0 for class 1, whose split is 0, found -1"),
+        ("1 0", "a vector in the span of the 1 void rows"),
+        ("1 1", "a vector in the span of the 1 void rows"),
+    ):
+        with pytest.raises(Rejected, match=said):
+            check_forced(found, [0], node(h))
+    with pytest.raises(Rejected, match="a vector in the span of the 0 void rows"):
+        check_forced(replace(found, ball=lift_of((2, 1)).ball), [0], node("0 1"))
+    with pytest.raises(Rejected, match="for class 1, whose split is 0, found 1"):
+        check_forced(replace(found, ball=lift_of((2, 0), 1).ball), [0], node("0 1"))  # g R |h| = 2
+
+
+def test_lifts_are_independent_and_orthogonal_to_theta() -> None:
+    """A basis, each row of which theta does not see."""
+    ball = lift_of((2, 0)).ball
+    with pytest.raises(Rejected, match="independent rows"):
+        read_lift(ball, [], node(["0 1", "0 2"]))
+    with pytest.raises(Rejected, match=r"a row orthogonal to theta, found row.theta = 1"):
+        read_lift(ball, [], node(["1 1"]))
+
+
+def test_kernels_that_only_the_lift_tells_apart() -> None:
+    """With (0, 1) in L the first two classes are one superclass, and the third, which has nothing more, too."""
+    assert lift_of((2, 0)).members == [[0, 1, 2]]
+    found = lift_of((2, 0))
+    assert read_lift(found.ball, found.classes, node([])).members == [[0], [1], [2]]
+    assert same_kernels([of((1, 0)).B, of((-1, 0)).B, of((2, 0)).B]) == [[0, 1], [2]]
+
+
+def test_masses_that_classes_share() -> None:
+    """Every mass is above its error; the classes of a superclass share it, and all of them are active."""
+    found = lift_of((2, 0))
+    one = shared_masses(found, vec(3), Fraction(1), node(""))
+    assert (one.classes, one.dimension, one.kinked, one.bends) == (3, 2, 0, 0)
+    assert [(neuron.active, neuron.weight) for neuron in one.neurons] == [(True, 1)] * 3
+    assert one.system.g == vec(3) and one.system.g_error == vec(1) and one.weight_error == 1
+    for mass in ("1", "1/2"):
+        with pytest.raises(Rejected, match="masses above 1, so that all classes tie"):
+            shared_masses(found, vec(mass), Fraction(1), node(""))

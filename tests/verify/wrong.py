@@ -20,6 +20,8 @@ from tests.verify.cover.along import WRONG as ALONG
 from tests.verify.cover.fold import WRONG as FOLDED
 from tests.verify.cover.fold import fold
 from tests.verify.cover.plant import planted
+from tests.verify.cover.sides import CASES
+from tests.verify.cover.sides import WRONG as SIDES
 from tests.verify.cover.wrong import WRONG as COVERS
 from tests.verify.cover.wrong import logistic
 from tests.verify.free import ELSEWHERE as FREE_ELSEWHERE
@@ -533,8 +535,9 @@ def covers() -> list[Wrong]:
     found = [Wrong("a logistic theta beyond the labels", logistic().text, logistic().raw, message)]
     for name, reason, change, expected in COVERS:
         found.append(Wrong(reason, changed(planted(name), change), planted(name).raw, expected))
-    for name, reason, change, expected in ALONG:
-        found.append(Wrong(reason, changed(PATHS[name](), change), PATHS[name]().raw, expected))
+    for name, reason, change, expected in (*ALONG, *SIDES):
+        case = (PATHS | CASES)[name]()
+        found.append(Wrong(reason, changed(case, change), case.raw, expected))
     return found + [Wrong(reason, changed(fold(), change), fold().raw, expected) for reason, change, expected in FOLDED]
 
 

@@ -16,7 +16,7 @@ from tests.verify import small
 from tests.verify.brute import Vec, mat, vec
 from tests.verify.cover.plant import AXES, CORNER_MINUS, CORNER_PLUS, one_class, proof, tie, tree
 from tests.verify.small import Case, words
-from verify.cover.tree import NEURON, RULE
+from verify.cover.tree import NEURON, RAY, RULE
 
 LO, HI = Fraction(2), Fraction(4)
 MIDDLE, HALF = (1 / LO + 1 / HI) / 2, (1 / LO - 1 / HI) / 2
@@ -27,6 +27,7 @@ FOUR = proof(
     [tie("+", f"{a} {b}", "") for b in (-4, 4) for a in (-3, 3)],
 )
 PIECE = "facts.path.pieces[0]"
+BY_RAY = proof(AXES, tree([RULE, RAY, RULE, RAY], [0, 1, 0, 1] * 2), tree([RULE] * 4), [tie("+", "1 0")])
 
 
 def in_eta(constant: Vec, slope: Vec) -> list[str]:
@@ -127,6 +128,12 @@ WRONG: list[tuple[str, str, dict[str, Any], str]] = [
         "no class",
         {f"{PIECE}.classes": [], f"{PIECE}.weights": [], f"{PIECE}.inverse": []},
         "a radius >= ",
+    ),
+    (
+        "ridge path",
+        "the ridge by a ray, which no class of a path can hold",
+        {f"{PIECE}.multipliers[{i}]": BY_RAY for i in (0, 1)},
+        "a class whose region holds all leaves of tie 0, found none",
     ),
     (
         "ridge path",
