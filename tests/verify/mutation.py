@@ -6,10 +6,10 @@
 Broken is what tests/changes.py says, one place at a time. All tests, with the corpus of files among them, run once,
 unchanged, and it is noted which statements each of them comes to (--map keeps this in a file, for the tests whose own
 file is the same); then a child process breaks the place and runs the tests that come to it, until one fails: first
-those that noticed the last mutants of the statement or of the function, then the fastest, for as many seconds of tests
-as --budget says. What no test notices survives: it is listed, unless `equivalent.txt` says why nothing can notice it.
-The exit code is 1 if the score, survivors with a reason left out, is below 95 %. Without FILE all of `verify/` is
-measured; --sample draws from every file in proportion to its mutants.
+those that noticed the last mutants of the statement or of the function, then the fastest and those that come to few
+statements, for as many seconds of tests as --budget says. What no test notices survives: it is listed, unless
+`equivalent.txt` says why nothing can notice it. The exit code is 1 if the score, survivors with a reason left out, is
+below 95 %. Without FILE all of `verify/` is measured; --sample draws from every file in proportion to its mutants.
 """
 
 from __future__ import annotations
@@ -221,7 +221,7 @@ class Plugin:
         """The tests to run, by their numbers."""
         here, there = self.noticed[mutant.statement], self.noticed[mutant.file, mutant.function]
         found = [k for k, (_, one) in enumerate(self.tests) if reaches(one, mutant, every)]
-        found.sort(key=lambda k: self.seconds[k] / (1 + 20 * here[k] + 4 * there[k]))
+        found.sort(key=lambda k: self.seconds[k] * len(self.tests[k][1].reached) / (1 + 20 * here[k] + 4 * there[k]))
         sums = accumulate(self.seconds[k] for k in found)
         return [k for k, total in zip(found, sums, strict=True) if k == found[0] or total <= self.budget]
 

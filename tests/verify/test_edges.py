@@ -273,6 +273,15 @@ def test_the_shortest_point_is_in_the_polytope() -> None:
         check_min_norm(level, node({**stated, "weights": "1 0", "mu": "1 1"}))
 
 
+def test_weights_of_classes_that_are_never_active() -> None:
+    """They are 0, whatever the equations say of the others."""
+    system = replace(exact([[1, 1]], 2), names=(0, 2), total=3)
+    stated = {"bits": 0, "weights": "1 0 1", "radius": "0", "mu": "1"}
+    assert check_min_norm(system, node(stated)).weights == vec(1, 0, 1)
+    with pytest.raises(Rejected, match="0 if it is never active, for class 1, found 1"):
+        check_min_norm(system, node({**stated, "weights": "1 1 1"}))
+
+
 def test_no_vertex_is_nearer() -> None:
     """alpha.p >= |alpha|^2 at all vertices, with equality on a segment; and alpha is a point of the polytope."""
     system = exact([[1, 1]], 2)
