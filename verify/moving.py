@@ -48,7 +48,7 @@ def moving_relu(S: fmpq_mat, ball: Ball, fields: dict[str, Node]) -> Class:
             raise fields["fixed"].reject(f"a part between 0 and 1 for row {c}", show(part))
         mu = add([(1 - part) * x for x in l[c]], [part * x for x in p[c]])
         c_0 = c_0 + column(Z[c]) * matrix([mu], len(mu))
-    pushed = rows(matrix(face.W, ball.problem.d) * c_0) if face.basis else []
+    pushed = rows(matrix(face.W, ball.problem.d) * c_0)
     for c, minus_mu in zip(face.basis, pushed, strict=True):
         require(add([-x for x in minus_mu], [-x for x in p[c]]), fields["basis"], c)
         require(add(l[c], minus_mu), fields["basis"], c)
@@ -96,7 +96,7 @@ def moving_direct(S: fmpq_mat, ball: Ball, fields: dict[str, Node]) -> Class:
             raise fields["fixed"].reject(f"a multiplier >= 0 for constraint {k}", show(rho_k))
         for j, K_kj in enumerate(K[k]):
             c_0[j, 0] -= rational(rho_k * K_kj)
-    for k, rho in zip(face.basis, rows(matrix(face.W, size) * c_0) if face.basis else [], strict=True):
+    for k, rho in zip(face.basis, rows(matrix(face.W, size) * c_0), strict=True):
         require(rho, fields["basis"], k)
     return Class((0, b), face.kinks, 0, B, frobenius(X))
 

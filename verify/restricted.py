@@ -112,7 +112,7 @@ def independent_columns(Z: Rows) -> Rows:
 
 def rank(rows: Rows) -> int:
     """The exact rank of some rows."""
-    return int(fmpz_mat(rows).rank()) if rows else 0
+    return int(fmpz_mat(rows).rank())
 
 
 def primitive(row: list[int]) -> list[int]:

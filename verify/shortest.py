@@ -75,11 +75,10 @@ def read_weights(system: System, fields: dict[str, Node]) -> tuple[Vector, Short
 
 def check_exact(system: System, vertices: Sequence[dict[int, Fraction]], alpha: Vector, node: Node) -> None:
     """alpha is in the polytope, and alpha.p >= |alpha|^2 for every vertex p."""
-    if system.rows:
-        column = fmpq_mat(len(alpha), 1, [rational(x) for x in alpha])
-        for l, (x, g_l) in enumerate(zip((system.F * column).entries(), system.g, strict=True)):
-            if fraction(x) != g_l:
-                raise node.reject(f"F alpha = g in row {l}", show(fraction(x) - g_l))
+    column = fmpq_mat(len(alpha), 1, [rational(x) for x in alpha])
+    for l, (x, g_l) in enumerate(zip((system.F * column).entries(), system.g, strict=True)):
+        if fraction(x) != g_l:
+            raise node.reject(f"F alpha = g in row {l}", show(fraction(x) - g_l))
     squared = sum((x * x for x in alpha), ZERO)
     for number, point in enumerate(vertices):
         if (product := sum((alpha[a] * x for a, x in point.items()), ZERO)) < squared:

@@ -32,7 +32,7 @@ class Candidates:
 
     def across(self, columns: fmpq_mat) -> fmpq_mat:
         """Pi times a matrix."""
-        return without(matrix(self.lift, self.ball.problem.n), self.W, columns) if self.lift else columns
+        return without(matrix(self.lift, self.ball.problem.n), self.W, columns)
 
     @cached_property
     def members(self) -> list[list[int]]:

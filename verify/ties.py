@@ -232,5 +232,5 @@ def check_farkas(optimum: Optimum, tied: Sequence[Tied], alpha: Numbers, node: N
         if s < 0 or bool(s) == bool(weight):
             raise node.reject(f"h.q {'= 0' if weight else '> 0'} for the tied neuron {number}")
     support = [a.q for a, weight in zip(tied, alpha, strict=True) if weight]
-    if support and optimum.rank(support) < len(support):
+    if optimum.rank(support) < len(support):
         raise node.reject("independent outputs of the active neurons", f"{len(support)} that are dependent")

@@ -1,30 +1,35 @@
 """The tests of the checker, measured: one place of one function of `verify/` is broken, and some test must notice.
 
     python -m tests.verify.mutation [FILE ...] [--sample N] [--seed S] [--only FILE] [--tests PATH ...] [--jobs J]
-        [--budget SEC] [options of pytest]
+        [--budget SEC] [--map FILE] [options of pytest]
 
 Broken is what tests/changes.py says, one place at a time. All tests, with the corpus of files among them, run once,
-unchanged, and it is noted which statements each of them comes to; then a child process breaks the place and runs the
-tests that come to it, until one fails: first those that noticed the last mutants of the function, then the fastest, for
-as many seconds of tests as --budget says. What no test notices survives: it is listed, unless `equivalent.txt` says why
-nothing can notice it. The exit code is 1 if the score, survivors with a reason left out, is below 95 %. Without FILE
-all of `verify/` is measured; --sample draws from every file in proportion to its mutants.
+unchanged, and it is noted which statements each of them comes to (--map keeps this in a file, for the tests whose own
+file is the same); then a child process breaks the place and runs the tests that come to it, until one fails: first
+those that noticed the last mutants of the statement or of the function, then the fastest and those that come to few
+statements, for as many seconds of tests as --budget says. What no test notices survives: it is listed, unless
+`equivalent.txt` says why nothing can notice it. The exit code is 1 if the score, survivors with a reason left out, is
+below 95 %. Without FILE all of `verify/` is measured; --sample draws from every file in proportion to its mutants.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import gc
 import os
+import pickle
 import random
 import resource
 import signal
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
 from importlib import import_module
 from itertools import accumulate
 from math import sqrt
@@ -47,6 +52,9 @@ MEMORY = 6 << 30
 NORMAL = 1.96  # for 95 %
 
 
+Statement = tuple[str, str, str]  # of a file and a function, by its first line, which outlives changes elsewhere
+
+
 @dataclass(frozen=True)
 class Mutant:
     """A function of a file with one place broken."""
@@ -61,9 +69,9 @@ class Mutant:
         return f"{self.file} {self.function}: {self.place.title}"
 
     @property
-    def statement(self) -> tuple[str, int]:
+    def statement(self) -> Statement:
         """Where a test must come to notice it."""
-        return self.file, self.place.statement
+        return self.file, self.function, line_text(self.file, self.place.statement)
 
 
 # ------------------------------------------------------------------------------------------------ mutants
@@ -83,6 +91,17 @@ def functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef, list[ast
             for part in node.body:
                 if isinstance(part, ast.FunctionDef):
                     yield f"{node.name}.{part.name}", part, node.body
+
+
+@cache
+def lines_of(file: str) -> list[str]:
+    """The lines of a file of the checker."""
+    return (ROOT / file).read_text().splitlines()
+
+
+def line_text(file: str, line: int) -> str:
+    """One of them, by its number from 1."""
+    return lines_of(file)[line - 1].strip()
 
 
 def messages(function: ast.FunctionDef) -> set[int]:
@@ -147,96 +166,145 @@ def module_of(file: str) -> ModuleType:
 
 @dataclass(frozen=True)
 class Known:
-    """A test, how long it takes, and which statements of the checker it comes to."""
+    """A test: the hash of its file, how long it takes, and which statements of the checker it comes to."""
 
-    item: pytest.Item
+    source: str
     seconds: float
-    reached: frozenset[tuple[str, int]]
+    reached: frozenset[Statement]
 
 
 class Plugin:
     """Runs the tests once, then every mutant in a child."""
 
-    def __init__(self, wanted: Sequence[Mutant], jobs: int, budget: float) -> None:
-        self.wanted, self.jobs, self.budget = wanted, jobs, budget
-        self.tests: list[Known] = []
+    def __init__(self, wanted: Sequence[Mutant], jobs: int, budget: float, kept: Path | None) -> None:
+        self.wanted, self.jobs, self.budget, self.kept = wanted, jobs, budget, kept
+        self.tests: list[tuple[pytest.Item, Known]] = []
+        self.seconds: list[float] = []
         self.survivors: list[Mutant] = []
         self.done = 0
-        self.noticed: dict[tuple[str, str], Counter[int]] = {}
+        self.noticed: dict[object, Counter[int]] = defaultdict(Counter)
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """In the place of the usual loop."""
-        reached: set[tuple[str, int]] = set()
-        before = watch({mutant.file for mutant in self.wanted}, reached)
-        self.tests = [known for item in session.items if (known := observed(item, reached)) is not None]
-        for function, code in before.items():
-            function.__code__ = code
-        print(f"\n{len(self.tests)} of {len(session.items)} tests come to the checker", flush=True)
+        known, every = recalled(self.kept)
+        new = [item for item in session.items if item.nodeid not in known or known[item.nodeid].source != hashed(item)]
+        if new:
+            reached: set[Statement] = set()
+            before = watch(all_files(), reached, every)
+            known |= {item.nodeid: observed(item, reached) for item in new}
+            for function, code in before.items():
+                function.__code__ = code
+            if self.kept is not None:
+                self.kept.write_bytes(pickle.dumps((known, every)))
+        self.tests = [(item, known[item.nodeid]) for item in session.items if known[item.nodeid].reached]
+        self.seconds = [one.seconds for _, one in self.tests]
+        print(
+            f"\n{len(self.tests)} of {len(session.items)} tests come to the checker, {len(new)} looked at", flush=True
+        )
+        gc.freeze()  # children share what there is
         running: dict[int, tuple[Mutant, int]] = {}
         for mutant in [*self.wanted, *[None] * self.jobs]:
             while running and (mutant is None or len(running) >= self.jobs):
                 child, _ = os.wait()
                 self.ended(child, *running.pop(child))
             if mutant is not None:
+                order = self.order(mutant, every)
                 reader, writer = os.pipe()
                 child = os.fork()
                 if not child:
-                    attempt(mutant, self.tests, self.order(mutant), writer)
+                    attempt(mutant, [(k, self.tests[k][0], self.seconds[k]) for k in order], writer)
                 os.close(writer)
                 running[child] = mutant, reader
         return True
 
-    def order(self, mutant: Mutant) -> list[int]:
+    def order(self, mutant: Mutant, every: set[Statement]) -> list[int]:
         """The tests to run, by their numbers."""
-        known = self.noticed.get((mutant.file, mutant.function), Counter())
-        found = [k for k, one in enumerate(self.tests) if reaches(one, mutant)]
-        found.sort(key=lambda k: (-known[k], self.tests[k].seconds))
-        sums = accumulate(self.tests[k].seconds for k in found)
+        here, there = self.noticed[mutant.statement], self.noticed[mutant.file, mutant.function]
+        found = [k for k, (_, one) in enumerate(self.tests) if reaches(one, mutant, every)]
+        found.sort(key=lambda k: self.seconds[k] * len(self.tests[k][1].reached) / (1 + 20 * here[k] + 4 * there[k]))
+        sums = accumulate(self.seconds[k] for k in found)
         return [k for k, total in zip(found, sums, strict=True) if k == found[0] or total <= self.budget]
 
     def ended(self, child: int, mutant: Mutant, reader: int) -> None:
-        """What a child has said: `survived`, the number of the test that failed, or nothing if it was stopped."""
+        """What a child has said: how long each test took, and last `survived`, the number of the test that failed, or
+        nothing if it was stopped."""
         with suppress(ProcessLookupError):
             os.killpg(child, signal.SIGKILL)
         with os.fdopen(reader) as pipe:
-            said = pipe.read()
+            *times, said = pipe.read().split("\n")
+        for line in times:
+            k, took = line.split()
+            self.seconds[int(k)] = (self.seconds[int(k)] + float(took)) / 2
         self.done += 1
         if said == "survived":
             self.survivors.append(mutant)
             print(f"survived {self.done}/{len(self.wanted)}  {mutant.name}", flush=True)
         elif said:
-            self.noticed.setdefault((mutant.file, mutant.function), Counter())[int(said)] += 1
+            self.noticed[mutant.statement][int(said)] += 1
+            self.noticed[mutant.file, mutant.function][int(said)] += 1
         if self.done % 100 == 0:
             print(f"{self.done}/{len(self.wanted)} done", flush=True)
 
 
-def reaches(test: Known, mutant: Mutant) -> bool:
-    """Whether a test comes to the place; what happens in the checker's child process was not seen."""
-    forked = mutant.file in FORKED and any(file == FORKED[0] for file, _ in test.reached)
-    return forked or mutant.statement in test.reached
+def recalled(kept: Path | None) -> tuple[dict[str, Known], set[Statement]]:
+    """The tests that were looked at before, and the statements that there were."""
+    if kept is None or not kept.exists():
+        return {}, set()
+    found: tuple[dict[str, Known], set[Statement]] = pickle.loads(kept.read_bytes())
+    return found
 
 
-def observed(item: pytest.Item, reached: set[tuple[str, int]]) -> Known | None:
-    """The test, run once while it is noted where it comes; None if it comes to nothing that is watched, or fails."""
+@cache
+def hash_of(path: Path) -> str:
+    """Of a file."""
+    return sha256(path.read_bytes()).hexdigest()
+
+
+def hashed(item: pytest.Item) -> str:
+    """Of the file of a test."""
+    return hash_of(item.path)
+
+
+def reaches(test: Known, mutant: Mutant, every: set[Statement]) -> bool:
+    """Whether a test comes to the place; what happens in the checker's child process was not seen, and of a statement
+    that is new it is not known: there it is enough to come to the function."""
+    if mutant.statement in every:
+        forked = mutant.file in FORKED and any(file == FORKED[0] for file, _, _ in test.reached)
+        return forked or mutant.statement in test.reached
+    return any((file, function) == (mutant.file, mutant.function) for file, function, _ in test.reached)
+
+
+def spent() -> float:
+    """Seconds of this process and of those that it has waited for."""
+    return sum(os.times()[:4])
+
+
+def observed(item: pytest.Item, reached: set[Statement]) -> Known:
+    """The test, run once while it is noted where it comes; one that fails is said to come to nothing."""
     reached.clear()
-    start = time.process_time()
+    start = spent()
     if any(report.failed for report in runtestprotocol(item, log=False, nextitem=None)):
         print(f"\nfails unchanged: {item.nodeid}", flush=True)
-        return None
-    return Known(item, time.process_time() - start, frozenset(reached)) if reached else None
+        reached.clear()
+    return Known(hashed(item), spent() - start, frozenset(reached))
 
 
-def watch(files: set[str], reached: set[tuple[str, int]]) -> dict[FunctionType, CodeType]:
-    """Let every statement of these files note that it is come to; returns the functions as they were."""
+def watch(files: Sequence[str], reached: set[Statement], every: set[Statement]) -> dict[FunctionType, CodeType]:
+    """Let every statement of these files note that it is come to, and add it to all of them; returns the functions as
+    they were."""
     before = {}
     for file in files:
         tree, module = ast.parse((ROOT / file).read_text()), module_of(file)
         vars(module)["_reached_"] = reached.add
-        for _, function, _ in functions(tree):
+        for name, function, _ in functions(tree):
             for node in [*ast.walk(function)]:
                 for field in ("body", "orelse", "finalbody"):
                     if isinstance(body := getattr(node, field, None), list) and not isinstance(node, ast.ClassDef):
-                        noted = [(ast.parse(f"_reached_(({file!r}, {one.lineno}))").body[0], one) for one in body]
+                        keys = [(file, name, line_text(file, one.lineno)) for one in body]
+                        every |= {*keys}
+                        noted = [
+                            (ast.parse(f"_reached_({key!r})").body[0], one) for key, one in zip(keys, body, strict=True)
+                        ]
                         body[:] = [part for pair in noted for part in pair]
         for name, _, _ in functions(tree):
             function_ = function_of(module, name)
@@ -245,7 +313,7 @@ def watch(files: set[str], reached: set[tuple[str, int]]) -> dict[FunctionType, 
     return before
 
 
-def attempt(mutant: Mutant, tests: Sequence[Known], order: Sequence[int], writer: int) -> None:
+def attempt(mutant: Mutant, tests: Sequence[tuple[int, pytest.Item, float]], writer: int) -> None:
     """The child: break the function, run the tests, say what became of it. It is stopped if it takes much longer."""
     me, said = os.getpid(), "survived"
     try:
@@ -257,10 +325,14 @@ def attempt(mutant: Mutant, tests: Sequence[Known], order: Sequence[int], writer
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         function_of(module_of(mutant.file), mutant.function).__code__ = mutated(mutant)
         forget()
-        for k in order:
-            signal.setitimer(signal.ITIMER_PROF, 5 + 20 * tests[k].seconds)
-            signal.alarm(60 + int(100 * tests[k].seconds))  # for those that wait
-            if any(report.failed for report in runtestprotocol(tests[k].item, log=False, nextitem=None)):
+        for k, item, seconds in tests:
+            signal.setitimer(signal.ITIMER_PROF, 3 + 20 * seconds)
+            signal.alarm(60 + int(100 * seconds))  # for those that wait
+            start = spent()
+            failed = any(report.failed for report in runtestprotocol(item, log=False, nextitem=None))
+            if os.getpid() == me:
+                os.write(writer, f"{k} {spent() - start}\n".encode())
+            if failed:
                 said = str(k)
                 break
     except BaseException:
@@ -327,6 +399,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--tests", nargs="+", default=list(TESTS), metavar="PATH", help="the tests that may notice")
     parser.add_argument("--jobs", type=int, default=1, metavar="J", help="child processes at a time")
     parser.add_argument("--budget", type=float, default=20, metavar="SEC", help="of tests for each mutant (default 20)")
+    parser.add_argument("--map", type=Path, metavar="FILE", help="where it is kept which test comes where")
     parser.add_argument("--only", metavar="FILE", help="the mutants that this file names, a line each")
     options, more = parser.parse_known_args(argv)  # the rest is for pytest
     os.chdir(ROOT)
@@ -338,7 +411,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         wanted = [mutant for mutant in wanted if mutant.name in named]
     if options.sample is not None and options.sample < len(wanted):
         wanted = drawn(wanted, options.sample, options.seed)
-    plugin = Plugin(wanted, options.jobs, options.budget)
+    plugin = Plugin(wanted, options.jobs, options.budget, options.map)
     start = time.monotonic()
     pytest.main(
         ["-q", "-p", "no:cacheprovider", "-p", "no:faulthandler", f"--ignore={ALONE}", *more, *options.tests],

@@ -15,9 +15,13 @@ from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import over_patterns
 from tests.variants.stated import certified, random_data
 from tests.verify.cases import accepted
+from tests.verify.cover.along import PATHS
+from tests.verify.cover.along import WRONG as ALONG
 from tests.verify.cover.fold import WRONG as FOLDED
 from tests.verify.cover.fold import fold
 from tests.verify.cover.plant import planted
+from tests.verify.cover.sides import CASES
+from tests.verify.cover.sides import WRONG as SIDES
 from tests.verify.cover.wrong import WRONG as COVERS
 from tests.verify.cover.wrong import logistic
 from tests.verify.free import ELSEWHERE as FREE_ELSEWHERE
@@ -531,6 +535,9 @@ def covers() -> list[Wrong]:
     found = [Wrong("a logistic theta beyond the labels", logistic().text, logistic().raw, message)]
     for name, reason, change, expected in COVERS:
         found.append(Wrong(reason, changed(planted(name), change), planted(name).raw, expected))
+    for name, reason, change, expected in (*ALONG, *SIDES):
+        case = (PATHS | CASES)[name]()
+        found.append(Wrong(reason, changed(case, change), case.raw, expected))
     return found + [Wrong(reason, changed(fold(), change), fold().raw, expected) for reason, change, expected in FOLDED]
 
 

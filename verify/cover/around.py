@@ -19,20 +19,22 @@ def check_around(ball: Ball, classes: Sequence[Class], node: Node) -> None:
             raise node.reject("a cover whose margin holds for the whole ball of residuals", f"too small for {xi:+}")
     if len({a.key for a in classes}) != len(classes):
         raise node.reject("no two classes of the same sign and pattern", "two")
-    regions = [(a.key[0], *region(ball, cover, a)) for a in classes]
+    regions = [(a.key[0], region(ball, cover, a, node)) for a in classes]
     for i, tie in enumerate(cover.ties):
-        inside = (not tie.face and cover.inside(xi, i, side, lines) for xi, side, lines in regions if xi == tie.xi)
+        inside = (not tie.face and cover.inside(xi, i, side, range(len(side))) for xi, side in regions if xi == tie.xi)
         if not any(inside):
             raise node.reject(f"a class whose region holds all leaves of tie {i}", "none")
 
 
-def region(ball: Ball, cover: Cover, class_: Class) -> tuple[list[int], list[int]]:
-    """The side of each line (0: any), and the lines with rows in P' that are no kinks: on these it counts."""
+def region(ball: Ball, cover: Cover, class_: Class, node: Node) -> list[int]:
+    """The side of each line with rows in P' that are no kinks, on which all of them agree; 0: any."""
     xi, D = class_.key
-    fine = ball.fine(xi)
-    side, counts = [0] * len(cover.lines.rows), set()
+    rows = ball.fine(xi) & ~class_.zeros
+    side = [0] * len(cover.lines.rows)
     for k, (c, a) in enumerate(zip(cover.lines.line, cover.lines.multiple, strict=True)):
-        if c >= 0 and not class_.zeros >> k & 1:
-            side[c] = (1 if D >> k & 1 else -1) * (1 if a > 0 else -1)
-            counts |= {c} if fine >> k & 1 else set()
-    return side, sorted(counts)
+        if c >= 0 and rows >> k & 1:
+            here = (1 if D >> k & 1 else -1) * (1 if a > 0 else -1)
+            if side[c] == -here:
+                raise node.reject("classes whose pattern has one side of every line", f"both at row {k}")
+            side[c] = here
+    return side

@@ -68,4 +68,4 @@ def check_cover(problem: Problem, theta: Vector, squared: Fraction, node: Node) 
 
 def rank(rows: Sequence[Sequence[int]]) -> int:
     """The rank of integer rows."""
-    return int(fmpz_mat([list(row) for row in rows]).rank()) if rows else 0
+    return int(fmpz_mat([list(row) for row in rows]).rank())

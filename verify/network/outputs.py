@@ -43,7 +43,7 @@ def check_pruned(problem: Problem, weights: Weights, node: Node) -> Pruned:
 
 def rank(problem: Problem, neurons: Sequence[Neuron]) -> int:
     """The dimension of the span of the outputs."""
-    return int(matrix((neuron.q for neuron in neurons), problem.n).rank()) if neurons else 0
+    return int(matrix((neuron.q for neuron in neurons), problem.n).rank())
 
 
 def compared(a: Sequence[Neuron], b: Sequence[Neuron]) -> int:

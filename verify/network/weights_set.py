@@ -75,7 +75,7 @@ class WeightSet:
         negative coefficient times the total."""
         system = self.system
         changes = sum((abs(m) * e for m, e in zip(mu, system.F_error, strict=True)), ZERO)
-        pulls = vector(system.F.transpose() * column(mu)) if mu else (ZERO,) * len(system.names)
+        pulls = vector(system.F.transpose() * column(mu))
         short = max((pull + changes - slope[a] for a, pull in zip(system.names, pulls, strict=True)), default=ZERO)
         errors = sum((abs(m) * e for m, e in zip(mu, system.g_error, strict=True)), ZERO)
         return dot(mu, system.g) - errors - max(short, ZERO) * self.total
