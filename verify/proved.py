@@ -306,18 +306,19 @@ class CoverText(Text):
 
     @cached_property
     def directions(self) -> dict[str, list[tuple[int, ...]]]:
-        """Those of the ties of each sign, each once."""
-        ties = self.evidence["ties"]
-        return {
-            sign: [*dict.fromkeys(unit(integers(tie["u"])) for tie in ties if tie["sign"] == sign)] for sign in SIGNS
-        }
+        """Those of the ties of each sign, each once; of ties that are all but parallel the last."""
+        found: dict[str, dict[tuple[int, ...], tuple[int, ...]]] = {sign: {} for sign in SIGNS}
+        for tie in self.evidence["ties"]:
+            u = integers(tie["u"])
+            found[tie["sign"]][unit(u)] = tuple(u)
+        return {sign: [*each.values()] for sign, each in found.items()}
 
     @cached_property
     def seen(self) -> fmpz_mat:
         """The outputs of these directions."""
         rows, _ = self.rows
         every = [*self.directions["+"], *self.directions["-"]]
-        return fmpz_mat([[max(0, dot(z, u)) for z in rows] for u in every]) if every else fmpz_mat(0, len(rows))
+        return fmpz_mat([[max(0, dot(z, u)) for z in rows] for u in map(unit, every)]) if every else fmpz_mat(0, len(rows))
 
     def obstacle(self) -> str:
         """In words; the proved checker itself says no more than that it does not accept."""
@@ -337,8 +338,8 @@ class CoverText(Text):
             return
         beta, _ = (fmpq_mat(self.seen * self.seen.transpose()).solve(fmpq_mat(self.seen))).numer_denom()
         size = max(int(x).bit_length() for row in beta.tolist() for x in row)
-        rows, scale = self.rows[0], 1 << BOUND_BITS
-        near = Fraction(2 * self.spread * sum(dot(z, z) for z in rows), scale) / self.problem.lam  # |Z|^2 2 mu / lambda
+        scale = 1 << BOUND_BITS
+        near = Fraction(2 * self.spread, scale) / self.problem.lam  # 2 mu / lambda
         width = isqrt(near.numerator * scale * scale // near.denominator) + 1
         yield f"unique {width} {scale} {len(self.directions['+'])} {count}"
         yield from (words(u) for sign in SIGNS for u in self.directions[sign])
@@ -438,9 +439,9 @@ class LeadersText(Text):
 
 
 def unit(u: Sequence[int]) -> tuple[int, ...]:
-    """A vector of length about 2^UNIT_BITS along u."""
+    """A vector of length about 2^UNIT_BITS along u, and its negative along -u."""
     size = isqrt(dot(u, u))
-    return tuple((x << UNIT_BITS) // size for x in u)
+    return tuple((abs(x) << UNIT_BITS) // size * (1 if x > 0 else -1) for x in u)
 
 
 def root(bits: int, square: int) -> int:

@@ -11,4 +11,4 @@ Extract Constant Z.div => "fun a b -> match Big_int_Z.sign_big_int b with
   | 0 -> Big_int_Z.zero_big_int
   | 1 -> Big_int_Z.div_big_int a b
   | _ -> Big_int_Z.div_big_int (Big_int_Z.minus_big_int a) (Big_int_Z.minus_big_int b)".
-Extraction "checker.ml" run check_upper strict_ok unique_ok check_leaders.
+Extraction "checker.ml" run check_upper strict_ok null unique_ok check_leaders.
