@@ -118,8 +118,8 @@ Qed.
 (** ** The checker *)
 (** The fine leaves are gathered into m classes, those below mp of sign +. Each class has a direction, which says on
     which side of a line it is, and sums of rows B, which tell it from the others; the D and c of the leaves have the
-    number of their class; each leaf has the number of its D and c, unless it is *null*: no neuron lies in it. s = sn/sd bounds the
-    distance of a unit neuron from the direction of its c. *)
+    number of their class; each leaf has the number of its D and c, unless it is *null*: no neuron lies in it. s = sn/sd
+    bounds the distance of a unit neuron from the direction of its c. *)
 Record classes := Classes {
   q_mp : nat;  q_m : nat;  q_dirs : list (list Z);  q_B : list (list Z);
   q_at : list (nat * (Z * list Z));  q_pidx : list nat;  q_nidx : list nat;  q_sn : Z;  q_sd : Z }.
@@ -194,7 +194,8 @@ Fixpoint placed (lo hi : nat) (U : list (nat * (Z * list Z) * list (nat * list Z
 Definition unique_ok (A B : list spot) : bool :=
   let U := map (fun ja => (ja, unsure ja)) (q_at q) in
   placed 0 (Nat.min (q_mp q) (q_m q)) U (q_pidx q) A && placed (q_mp q) (q_m q) U (q_nidx q) B
-  && (0 <? q_sn q) && (q_sn q <=? q_sd q) && (2 * m_num s * p_lden p * (q_sd q * q_sd q) <=? q_sn q * q_sn q * (m_den s *
+  && (0 <? q_sn q) && (q_sn q <=? q_sd q) && (2 * m_num s * p_lden p * (q_sd q * q_sd q) <=? q_sn q * q_sn q * (m_den
+    s *
     p_lnum p))
   && forallb check_at (q_at q).
 End Check.
@@ -635,7 +636,8 @@ Hypothesis (Exi : xi = IZR (sgn q j)) (EDa : fst (snd x) = fst a).
 Hypothesis (Eca : forall u, dot (iz (snd (snd x))) u = dot (iz (snd a)) u).
 Hypothesis (Ca : check_at p c q (j, a) = true).
 Lemma near_class_at : near_at p c s a (w, v).
-Proof. pose proof pinned_near as N. unfold near_at, scale_of in *. cbn [fst snd] in *. rewrite <- EDa, <- Eca. auto. Qed.
+Proof. pose proof pinned_near as N. unfold near_at, scale_of in *. cbn [fst snd] in *. rewrite <- EDa, <- Eca. auto.
+  Qed.
 Lemma scale_pos : 0 < scale_of p c a.
 Proof.
   destruct Hpin as (_ & _ & _ & _ & _ & HD & _). rewrite EDa in HD. unfold scale_of.
@@ -647,7 +649,8 @@ Proof.
 Qed.
 Lemma at_norm : length (iz (snd a)) = p_dim p /\ dot (iz (snd a)) (iz (snd a)) <= scale_of p c a * scale_of p c a.
 Proof.
-  assert (Cb := Ca). unfold check_at in Cb. cbn [fst snd] in Cb. split_andb Cb. to_Prop. split; [unfold iz; rewrite map_length; auto|].
+  assert (Cb := Ca). unfold check_at in Cb. cbn [fst snd] in Cb. split_andb Cb. to_Prop. split; [unfold iz; rewrite
+    map_length; auto|].
   assert (hld := IZR_lt _ _ (pf_lden p Pf)). rewrite scale_int.
   match goal with h : (dotZ _ _ * _ <= _)%Z |- _ => apply IZR_le in h; rewrite mult_IZR, dotZ_R in h;
     rewrite !(mult_IZR (p_lnum p * p_rden p * c_tden c * fst a)) in h; rewrite mult_IZR in h;
@@ -698,7 +701,8 @@ Proof.
     apply negb_true_iff in O. fold fr in HG. rewrite O in HG. exact HG. }
   assert (Ewt : forall b, dot b w = dot b t + dot b f).
   { intros b. rewrite Et, Ef, Hy, map_map, Rplus_comm. apply part_split. }
-  set (l := scale_of p c a). assert (El : l / lambda_of p = IZR (fst a) * unit_of p c) by (unfold l, scale_of; field; lra).
+  set (l := scale_of p c a). assert (El : l / lambda_of p = IZR (fst a) * unit_of p c) by (unfold l, scale_of; field;
+    lra).
   assert (Pl : 0 < l) by apply scale_pos.
   assert (W : forall b, dot b w = dot b t).
   { apply (far_part_zero (iz (snd a)) w t f v l (lambda_of p) mu sr
@@ -765,7 +769,8 @@ Qed.
 End Neuron.
 
 Lemma placed_spot p c s q : forall idx A lo hi U, placed p c s q lo hi U idx A = true ->
-  forall sp, In sp A -> null p c s sp = false -> exists ja Uk, In (ja, Uk) U /\ (lo <= fst ja)%nat /\ (fst ja < hi)%nat /\
+  forall sp, In sp A -> null p c s sp = false -> exists ja Uk, In (ja, Uk) U /\ (lo <= fst ja)%nat /\ (fst ja <
+    hi)%nat /\
     fst (snd sp) = fst (snd ja) /\ (forall u, dot (iz (snd (snd sp))) u = dot (iz (snd (snd ja))) u) /\
     sided p c q ja Uk (fst sp) = true.
 Proof.
@@ -776,7 +781,8 @@ Proof.
   match goal with h : Nat.leb _ _ = true |- _ => apply Nat.leb_le in h end.
   match goal with h : Nat.ltb _ _ = true |- _ => apply Nat.ltb_lt in h end.
   match goal with h : (_ =? _)%Z = true |- _ => apply Z.eqb_eq in h end.
-  repeat split; auto. intros u. match goal with h : zeroZ _ = true |- _ => apply (zeroZ_R u) in h; rewrite axpy_R in h; lra end.
+  repeat split; auto. intros u. match goal with h : zeroZ _ = true |- _ => apply (zeroZ_R u) in h; rewrite axpy_R in
+    h; lra end.
 Qed.
 (** the strict test, as facts over the reals *)
 Lemma strict_reals p c s A B : run_strict p c s = Some (A, B) -> exists mu, mu = IZR (m_num s) / IZR (m_den s) /\ 0 <
@@ -837,9 +843,25 @@ Proof.
   eapply Rle_trans; [|eapply Rle_trans; [exact H|]]; apply Req_le; field; lra.
 Qed.
 
+Lemma frob_spread rows mu lam sr : 0 < lam -> 0 < mu -> 2 * mu <= sr * sr * lam ->
+  frob (map iz rows) * (2 * mu / lam) <= sr * IZR (Z.sqrt_up (frobeniusZ rows)) * (sr * IZR (Z.sqrt_up (frobeniusZ
+    rows))).
+Proof.
+  intros Hl Hm H. set (F := Z.sqrt_up (frobeniusZ rows)).
+  assert (N : 0 <= IZR (frobeniusZ rows)).
+  { rewrite frobeniusZ_R. clear. induction rows as [|z rows IH]; simpl; [lra|]. pose proof (dot_self_nonneg (iz z)).
+    lra. }
+  replace (sr * IZR F * (sr * IZR F)) with (IZR F * IZR F * (sr * sr)) by ring. rewrite <- frobeniusZ_R.
+  apply Rmult_le_compat; auto.
+  - left. apply Rdiv_lt_0_compat; lra.
+  - rewrite <- mult_IZR. apply IZR_le, Z.sqrt_sqrt_up_spec. apply le_IZR. auto.
+  - apply Rmult_le_reg_r with lam; auto. replace (2 * mu / lam * lam) with (2 * mu) by (field; lra). lra.
+Qed.
+(** the neurons of an optimal network that are not zero, each with its class *)
+Definition weighty (nr : neuron) : bool := if Req_EM_T (snd nr) 0 then false else true.
 Lemma annotate p c s q A B net : run_strict p c s = Some (A, B) -> unique_ok p c s q A B = true -> optimal_for p net ->
-  exists l : list (nat * neuron), Forall (okn p c s q (resid (rows_of p) (y_of p) net)) l /\ incl (map snd l) net /\
-    (length l <= length net)%nat /\ forall sg phi, St phi (map (fun l => (sg, l)) l) = sg * measure phi net.
+  exists l : list (nat * neuron), Forall (okn p c s q (resid (rows_of p) (y_of p) net)) l /\
+    map snd l = filter weighty net /\ forall sg phi, St phi (map (fun l => (sg, l)) l) = sg * measure phi net.
 Proof.
   intros Es EU O. destruct (strict_facts _ _ _ _ _ Es) as [ER Eu]. destruct (run_sound _ _ _ _ ER) as (Pf & Ht & _ &
     Lt & _).
@@ -885,15 +907,14 @@ Proof.
       + rewrite Rmult_1_l. auto.
       + intros j J1 J2. unfold sgn. destruct (Nat.ltb_spec j (q_mp q)); [auto|lia]. }
   clear SS. induction net as [|[w v] net IH].
-  - exists []. repeat split; [constructor|intros a []|auto|]. intros; simpl; ring.
-  - destruct IH as (l & FA & IA & LA & EA).
+  - exists []. repeat split; [constructor|]. intros; simpl; ring.
+  - destruct IH as (l & FA & IA & EA).
     { intros; apply Ac; simpl; auto. } { intros; apply W; simpl; auto. } { intros; eapply ONE; simpl; eauto. }
-    destruct (Req_EM_T v 0) as [->|Nv].
-    + exists l. repeat split; auto; [intros a Ia; right; auto|simpl; lia|]. intros sg phi. rewrite EA. simpl. ring.
+    cbn [filter]. unfold weighty at 1. cbn [snd]. destruct (Req_EM_T v 0) as [->|Nv].
+    + exists l. repeat split; auto. intros sg phi. rewrite EA. simpl. ring.
     + destruct (ONE w v (or_introl eq_refl) Nv) as (j & J). exists ((j, (w, v)) :: l). repeat split.
       * constructor; auto.
-      * intros a [<-|Ia]; [left; auto|right; auto].
-      * simpl. lia.
+      * simpl. rewrite IA. auto.
       * intros sg phi. simpl. rewrite EA. ring.
 Qed.
 Lemma St_app phi L1 L2 : St phi (L1 ++ L2) = St phi L1 + St phi L2.
@@ -901,7 +922,8 @@ Proof. induction L1 as [|[sg [i nr]] L1 IH]; simpl; [ring|rewrite IH; ring]. Qed
 
 (** two neurons of one class are parallel *)
 Lemma class_parallel p c s q A B net j e ve w v : run_strict p c s = Some (A, B) -> optimal_for p net ->
-  okn p c s q (resid (rows_of p) (y_of p) net) (j, (e, ve)) -> okn p c s q (resid (rows_of p) (y_of p) net) (j, (w, v)) ->
+  okn p c s q (resid (rows_of p) (y_of p) net) (j, (e, ve)) -> okn p c s q (resid (rows_of p) (y_of p) net) (j, (w,
+    v)) ->
   vscale (IZR (sgn q j) * v) e = vscale (IZR (sgn q j) * ve) w.
 Proof.
   intros Es O (_ & Pe & Le & Ae & _ & Se) (_ & Pw & Lw & Aw & _ & Sw). cbn [fst snd] in *.
@@ -922,7 +944,8 @@ Proof.
   - rewrite <- Lr. unfold rows_of. apply map_length.
   - intros g Hg'.
     assert (Ig : In (g, nth g (c_reps c) []) (lines c)).
-    { unfold lines. clear - Hg'. assert (X := combine_nth (seq 0 (length (c_reps c))) (c_reps c) g 0%nat [] (seq_length _ _)).
+    { unfold lines. clear - Hg'. assert (X := combine_nth (seq 0 (length (c_reps c))) (c_reps c) g 0%nat []
+      (seq_length _ _)).
       rewrite seq_nth in X by auto. simpl in X. rewrite <- X. apply nth_In.
       rewrite combine_length, seq_length. lia. }
     destruct (Se _ _ Ig) as [CR|CE]; [|destruct (Sw _ _ Ig) as [CR|CW]].
@@ -953,8 +976,8 @@ Proof.
   pose proof (predictions_unique _ _ _ _ _ _ Ly O1 O2) as PU.
   assert (ER : resid (rows_of p) (y_of p) N1 = resid (rows_of p) (y_of p) N2).
   { apply vsub_zero; auto. rewrite !resid_len; auto. }
-  destruct (annotate _ _ _ _ _ _ _ Es E O1) as (A1 & F1 & _ & _ & S1).
-  destruct (annotate _ _ _ _ _ _ _ Es E O2) as (A2 & F2 & _ & _ & S2).
+  destruct (annotate _ _ _ _ _ _ _ Es E O1) as (A1 & F1 & _ & S1).
+  destruct (annotate _ _ _ _ _ _ _ Es E O2) as (A2 & F2 & _ & S2).
   destruct (opt_conditions _ _ _ _ _ Ly O1) as [Dr _].
   rewrite <- ER in F2. set (r := resid (rows_of p) (y_of p) N1) in *.
   destruct (unique_parts _ _ _ _ _ _ E) as (_ & _ & Sn0 & Sd0 & M2 & CG).
@@ -962,17 +985,8 @@ Proof.
   assert (hsd : 0 < IZR (q_sd q)) by (apply IZR_lt; lia). set (sr := IZR (q_sn q) / IZR (q_sd q)) in *.
   assert (Ps : 0 < sr) by (apply Rdiv_lt_0_compat; auto). set (F := Z.sqrt_up (frobeniusZ (p_rows p))).
   assert (HF0 : 0 <= IZR F) by (apply IZR_le, Z.sqrt_up_nonneg).
-  assert (HFF : frob (map iz (p_rows p)) <= IZR F * IZR F).
-  { rewrite <- frobeniusZ_R, <- mult_IZR. apply IZR_le, Z.sqrt_sqrt_up_spec. apply le_IZR. rewrite frobeniusZ_R.
-    clear. induction (p_rows p) as [|z rows IH]; simpl; [lra|]. pose proof (dot_self_nonneg (iz z)). lra. }
   set (w0 := sr * IZR F). assert (Hw0 : 0 <= w0) by (apply Rmult_le_pos; lra).
-  assert (HW : frob (map iz (p_rows p)) * (2 * mu / lambda_of p) <= w0 * w0).
-  { replace (w0 * w0) with (IZR F * IZR F * (sr * sr)) by (unfold w0; ring). apply Rmult_le_compat; auto.
-    - rewrite <- frobeniusZ_R. apply IZR_le. clear. induction (p_rows p) as [|z rows IH]; simpl; [lia|].
-      assert (0 <= dotZ z z)%Z by (apply le_IZR; rewrite dotZ_R; apply dot_self_nonneg). lia.
-    - left. apply Rdiv_lt_0_compat; lra.
-    - apply Rmult_le_reg_r with (lambda_of p); auto.
-      replace (2 * mu / lambda_of p * lambda_of p) with (2 * mu) by (field; lra). lra. }
+  pose proof (frob_spread (p_rows p) mu (lambda_of p) sr Hlam Hmu Hss) as HW. fold F w0 in HW.
   set (L := map (fun l => (1, l)) A1 ++ map (fun l => (-1, l)) A2).
   assert (FL : Forall (fun l : lab => okn p c s q r (snd l)) L).
   { unfold L. apply Forall_app. split; rewrite Forall_map; simpl; auto. }

@@ -251,7 +251,7 @@ let read_unique d n p network cover spread =
   let m = small () in
   let directions = Array.of_list (many m (fun () -> numbers d)) in
   let beta = Array.of_list (many m (fun () -> numbers n)) in
-  let classes, ok = match (network, cover, spread) with
+  let least, ok = match (network, cover, spread) with
     | Some u, Some (c, Some (pos, neg)), Some (num, den) when m > 0 ->
       let margin = { m_upper = u; m_num = num; m_den = den } in
       let dull x = null p c margin x in
@@ -267,9 +267,10 @@ let read_unique d n p network cover spread =
       let q = { q_mp = nat mp; q_m = nat m; q_dirs = Array.to_list directions; q_B = Array.to_list beta; q_at = at;
                 q_pidx = placed 0 pos; q_nidx = placed first neg; q_sn = wn; q_sd = wd } in
       if written then Written.classes q;
-      (m, unique_ok p c margin q pos neg)
+      let ok = unique_ok p c margin q pos neg in
+      ((if ok then of_nat (least_width p c margin q) else 0), ok)
     | _ -> (0, false) in
-  Printf.printf "unique %d %s\n%!" classes (said ok)
+  Printf.printf "unique %d %d %s\n%!" least m (said ok)
 
 (* after a network and a cover: whether all neurons of all optimal networks lie in the cones of the cover's fine
   leaves *)
