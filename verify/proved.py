@@ -20,7 +20,7 @@ from typing import Any
 
 from flint import fmpq_mat, fmpz_mat
 
-from verify.cover.lines import coarse, lines_of, weights_of
+from verify.cover.lines import Weights, coarse, lines_of, weights_of
 from verify.cover.strict import dot
 from verify.cover.ties import on_face
 from verify.cover.tree import stream
@@ -34,7 +34,7 @@ HERE = Path(__file__).parent / "rocq"
 BUILD = "coq, ocaml, ocaml-findlib and libzarith-ocaml-dev installed, then `make` run in verify/rocq"
 STREAMS = ("codes", "multipliers", "data", "rows")
 WEIGHT_BITS, BOUND_BITS, EXTRA_BITS, ROOT_BITS = 300, 280, 64, 96
-MOST_DIGITS, MOST_CLASSES, UNIT_BITS = 300, 64, 40
+MOST_DIGITS, MOST_CLASSES, SAME_BITS, UNIT_BITS = 300, 64, 40, 128
 UNREADABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 Integers = list[int]
 
@@ -42,13 +42,19 @@ Integers = list[int]
 @dataclass(frozen=True)
 class Bounds:
     """lower <= p* <= upper; if it is proved, too: the numbers of cones (sign +, sign -) in which all neurons of all
-    optimal networks lie, and that these networks are one, up to permutation and splitting, or why that is `open`."""
+    optimal networks lie; and that these networks are one, up to permutation and splitting (between which numbers is the
+    width of the narrowest?), or why that is `open`."""
 
     lower: Fraction
     upper: Fraction
     cones: tuple[int, int] | None = None
-    unique: bool = False
+    width: tuple[int, int] | None = None
     open: str = ""
+
+    @property
+    def unique(self) -> bool:
+        """Whether the optimal network is proved to be unique."""
+        return self.width is not None
 
     @property
     def sentence(self) -> str:
@@ -58,7 +64,11 @@ class Bounds:
             k += 1
         interval = f"[{decimal(self.lower, False)}, {decimal(self.upper, True)}]"
         more = f"; all optimal neurons lie in {sum(self.cones)} cones" if self.cones is not None else ""
-        more += "; the optimal network is unique up to permutation and splitting" if self.unique else ""
+        if self.width is not None:
+            least, most = self.width
+            neurons = f"{most}" if least == most else f"{least} to {most}"
+            more += "; the optimal network is unique up to permutation and splitting"
+            more += f", the narrowest has {neurons} neuron{'s' * (most != 1)}"
         more += f"; this checker leaves open whether the optimal network is unique: {self.open}" if self.open else ""
         return f"by a checker that is itself proved: p* is in {interval}, relative gap <= 1e-{k}{more}"
 
@@ -81,8 +91,8 @@ def prove(certificate: bytes, data: bytes | None = None, limits: Limits | None =
             raise Rejected("proved checker", shortened(line), shortened(other))
     rest = {line.split()[0]: line.split()[1:] for line in said[len(expected) :] if line.endswith(" accepted")}
     cones = (int(rest["neurons"][0]), int(rest["neurons"][1])) if "neurons" in rest else None
-    unique = cones is not None and "unique" in rest
-    return Bounds(text.lower, text.upper, cones, unique, "" if unique else text.obstacle())
+    width = (int(rest["unique"][0]), int(rest["unique"][1])) if cones is not None and "unique" in rest else None
+    return Bounds(text.lower, text.upper, cones, width, "" if width is not None else text.obstacle())
 
 
 def run(text: Text, *options: str) -> list[str]:
@@ -116,9 +126,14 @@ def theorem(certificate: bytes, data: bytes | None = None, limits: Limits | None
         **{"low": signed(text.lower.numerator), "over": text.lower.denominator},
     }
     bounds, _, unique = (HERE / "theorem.txt").read_text().partition("(* uniqueness *)\n")
-    if isinstance(text, CoverText) and any(re.fullmatch("unique .*accepted", line) for line in said):
+    if isinstance(text, CoverText) and (found := re.fullmatch(r"unique (\d+) (\d+) accepted", said[-1])):
         bounds += unique
-        words |= {"classes": term(said, "classes", "unique "), "spread": text.spread}
+        words |= {
+            "classes": term(said, "classes", "unique "),
+            "spread": text.spread,
+            "least": found[1],
+            "most": found[2],
+        }
     return Template(bounds).substitute(words)
 
 
@@ -257,40 +272,59 @@ class CoverText(Text):
         """The dual point."""
         return tuple(Fraction(t, self.point[1]) for t in self.point[0])
 
+    @cached_property
+    def weights(self) -> dict[str, Weights]:
+        """The lines, with the weights that theta gives them."""
+        data = lines_of(self.problem)
+        return {sign: weights_of(data, self.theta, xi) for sign, xi in SIGNS.items()}
+
+    @cached_property
+    def ties(self) -> list[tuple[str, tuple[int, ...], str]]:
+        """Sign, direction v and text of each."""
+        return [
+            (tie["sign"], *(self.neuron(tie) if "shares" in tie else self.face(tie))) for tie in self.evidence["ties"]
+        ]
+
+    def face(self, tie: dict[str, str]) -> tuple[tuple[int, ...], str]:
+        """The gradient on a face, and its text."""
+        here, u = self.weights[tie["sign"]], tuple(integers(tie["u"]))
+        basis = [tuple(integers(b)) for b in self.evidence["basis"]]
+        sides = tuple((h > 0) - (h < 0) for h in here.lines.heights(u))
+        face = on_face(here, basis, SIGNS[tie["sign"]], u, sides, Node(tie["u"], None, "u"))
+        plane = face.face if len(face.face) == 2 else ()
+        spanned = " ".join(map(words, plane))
+        return face.v, f"face {words(u)} {face.q // here.unit} {words(face.v)} {len(plane)} {spanned}"
+
+    def neuron(self, tie: dict[str, str]) -> tuple[tuple[int, ...], str]:
+        """The v of a neuron, and its text."""
+        here, u = self.weights[tie["sign"]], integers(tie["u"])
+        rows = here.lines.rows
+        heights = [dot(p, u) for p in rows]
+        shares, q = cleared(vector(tie["shares"]))
+        tight = [k for k, w in enumerate(here.w) if w and not heights[k]]
+        factor = dict(zip(tight, shares, strict=True)) | {k: q for k, h in enumerate(heights) if h > 0}
+        c = [x * q for x in here.c0]
+        for k, t in factor.items():
+            c = [x + t * here.w[k] * p for x, p in zip(c, rows[k], strict=True)]
+        s = [factor.get(k, 0) for k in here.concave]
+        return tuple(c), f"neuron {q} {words(c)} {len(s)} {words(s)}"
+
     def proof(self) -> Iterator[str]:
         """Lines, theta, rounding, root, ties, and the packed trees."""
-        data = lines_of(self.problem)
+        data = self.weights["+"].lines
         yield f"cover lines {len(data.rows)}"
         yield from map(words, data.rows)
         pairs = zip(data.line, data.multiple, strict=True)
         yield words(x for c, m in pairs for x in (c if c >= 0 else len(data.rows), m))
         yield from self.dual()
-        weights = {xi: weights_of(data, self.theta, xi) for xi in SIGNS.values()}
         lam = self.problem.lam
         lam = Fraction((lam.numerator << ROOT_BITS) // lam.denominator, 1 << ROOT_BITS)
-        short = coarse(weights[1], lam, int(self.evidence["margin"]), Node(self.evidence, None, "cover"))
-        yield f"coarse {lam.denominator << short.bits} {weights[1].unit * lam.numerator} {short.bound}"
+        weights = self.weights["+"]
+        short = coarse(weights, lam, int(self.evidence["margin"]), Node(self.evidence, None, "cover"))
+        yield f"coarse {lam.denominator << short.bits} {weights.unit * lam.numerator} {short.bound}"
         yield from self.root()
-        yield f"ties {len(self.evidence['ties'])}"
-        for tie in self.evidence["ties"]:
-            here, u = weights[SIGNS[tie["sign"]]], tuple(integers(tie["u"]))
-            if "shares" not in tie:
-                basis = [tuple(integers(b)) for b in self.evidence["basis"]]
-                sides = tuple((h > 0) - (h < 0) for h in data.heights(u))
-                face = on_face(here, basis, SIGNS[tie["sign"]], u, sides, Node(tie["u"], None, "u"))
-                plane = face.face if len(face.face) == 2 else ()
-                spanned = " ".join(map(words, plane))
-                yield f"face {words(u)} {face.q // here.unit} {words(face.v)} {len(plane)} {spanned}"
-                continue
-            heights = [dot(p, u) for p in data.rows]
-            shares, q = cleared(vector(tie["shares"]))
-            tight = [k for k, w in enumerate(here.w) if w and not heights[k]]
-            factor = dict(zip(tight, shares, strict=True)) | {k: q for k, h in enumerate(heights) if h > 0}
-            c = [x * q for x in here.c0]
-            for k, t in factor.items():
-                c = [x + t * here.w[k] * p for x, p in zip(c, data.rows[k], strict=True)]
-            s = [factor.get(k, 0) for k in here.concave]
-            yield f"neuron {q} {words(c)} {len(s)} {words(s)}"
+        yield f"ties {len(self.ties)}"
+        yield from (line for _, _, line in self.ties)
         for sign in SIGNS:
             yield f"packed {' '.join(unpacked(self.evidence[sign][name]) for name in STREAMS)}"
         yield "end"
@@ -306,28 +340,30 @@ class CoverText(Text):
 
     @cached_property
     def directions(self) -> dict[str, list[tuple[int, ...]]]:
-        """Those of the ties of each sign, each once."""
-        ties = self.evidence["ties"]
-        return {
-            sign: [*dict.fromkeys(unit(integers(tie["u"])) for tie in ties if tie["sign"] == sign)] for sign in SIGNS
-        }
+        """Those of the ties of each sign, each once; of ties that are all but parallel the last."""
+        found: dict[str, dict[tuple[int, ...], tuple[int, ...]]] = {sign: {} for sign in SIGNS}
+        for sign, v, _ in self.ties:
+            if any(v):
+                found[sign][unit(v, SAME_BITS)] = v
+        return {sign: [*each.values()] for sign, each in found.items()}
 
     @cached_property
     def seen(self) -> fmpz_mat:
         """The outputs of these directions."""
         rows, _ = self.rows
         every = [*self.directions["+"], *self.directions["-"]]
-        return fmpz_mat([[max(0, dot(z, u)) for z in rows] for u in every]) if every else fmpz_mat(0, len(rows))
+        return (
+            fmpz_mat([[max(0, dot(z, u)) for z in rows] for u in map(unit, every)]) if every else fmpz_mat(0, len(rows))
+        )
 
     def obstacle(self) -> str:
         """In words; the proved checker itself says no more than that it does not accept."""
-        data, ties = lines_of(self.problem), self.evidence["ties"]
         if self.seen.rank() < self.seen.nrows():
             return "the outputs of the neurons are dependent"
-        weights = {sign: weights_of(data, self.theta, xi).w for sign, xi in SIGNS.items()}
-        lines = [(integers(tie["u"]), zip(weights[tie["sign"]], data.rows, strict=True)) for tie in ties]
-        if any(w > 0 and not dot(p, u) for u, each in lines for w, p in each):
-            return "a neuron lies on a line that bends up"
+        for tie in self.evidence["ties"]:
+            here, u = self.weights[tie["sign"]], integers(tie["u"])
+            if any(not dot(here.lines.rows[k], u) for k in here.convex):
+                return "a neuron lies on a line that bends up"
         return f"there is no neuron, there are more than {MOST_CLASSES}, or the bounds are too far apart"
 
     def unique(self) -> Iterator[str]:
@@ -336,13 +372,14 @@ class CoverText(Text):
         if not 0 < count <= MOST_CLASSES or self.seen.rank() < count:
             return
         beta, _ = (fmpq_mat(self.seen * self.seen.transpose()).solve(fmpq_mat(self.seen))).numer_denom()
-        size = max(int(x).bit_length() for row in beta.tolist() for x in row)
-        rows, scale = self.rows[0], 1 << BOUND_BITS
-        near = Fraction(2 * self.spread * sum(dot(z, z) for z in rows), scale) / self.problem.lam  # |Z|^2 2 mu / lambda
+        scale = 1 << BOUND_BITS
+        near = Fraction(2 * self.spread, scale) / self.problem.lam  # 2 mu / lambda
         width = isqrt(near.numerator * scale * scale // near.denominator) + 1
         yield f"unique {width} {scale} {len(self.directions['+'])} {count}"
         yield from (words(u) for sign in SIGNS for u in self.directions[sign])
-        yield from (words(int(x) >> max(0, size - UNIT_BITS) for x in row) for row in beta.tolist())
+        for row in beta.tolist():
+            bits = max(int(x).bit_length() for x in row)
+            yield words(int(x) >> max(0, bits - UNIT_BITS) for x in row)
 
     def root(self) -> Iterator[str]:
         """The basis of the space of the rows, a basis of its complement, and +-e_i in terms of both."""
@@ -437,10 +474,10 @@ class LeadersText(Text):
         yield from leaders
 
 
-def unit(u: Sequence[int]) -> tuple[int, ...]:
-    """A vector of length about 2^UNIT_BITS along u."""
+def unit(u: Sequence[int], bits: int = UNIT_BITS) -> tuple[int, ...]:
+    """A vector of length about 2^bits along u, and its negative along -u."""
     size = isqrt(dot(u, u))
-    return tuple((x << UNIT_BITS) // size for x in u)
+    return tuple((abs(x) << bits) // size * (1 if x > 0 else -1) for x in u)
 
 
 def root(bits: int, square: int) -> int:

@@ -3,26 +3,21 @@ rejects, but for what is documented."""
 
 from __future__ import annotations
 
-import random
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 import verify
-from tests.verify import test_rocq
-from tests.verify.cover.bytes import byte_mutants
-from tests.verify.cover.fold import fold
-from tests.verify.cover.plant import PLANTED, planted
-from tests.verify.leading import leading
-from tests.verify.mutate import Mutant, mutants
+from tests.verify import divided, test_rocq
+from tests.verify.divided import CASES
 from tests.verify.score import LIMITS, beside, entries, main, print_beside, second
-from tests.verify.small import Case
 from verify import proved
 
 pytestmark = test_rocq.pytestmark
 built = test_rocq.built
 SPOKEN = ("cover", "cover_set", "cover_lambda_max", "leaders")
-TRIED = 60  # mutants of each case
+TRIED = 60  # mutants of fields of each case, and as many of bytes
 
 
 @pytest.fixture(scope="module", name="judged")
@@ -66,42 +61,33 @@ def test_a_disagreement_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     assert "disagrees: rejected/leaders-00" in said and "disagrees: accepted/leaders-00" in said
 
 
-CASES = {**{name: lambda name=name: planted(name) for name in PLANTED}, "fold": fold}
-CASES |= {f"{name} by leaders": lambda name=name: leading(name) for name in ("single", "halves", "twins", "plane")}
-
-
-def some(case: Case, seed: int) -> list[Mutant]:
-    """Some changes of the evidence for the bounds: bytes of trees, and fields."""
-    tree = case.certificate
-    facts = {name: fact for name, fact in tree["facts"].items() if name in ("primal", "cover", "leaders", "value")}
-    tree = {**tree, "facts": facts, "claims": [one for one in tree["claims"] if one["claim"] == "optimal"]}
-    fields = [
-        one for one in mutants(tree, 3) if one.place.startswith(("facts.cover.", "facts.leaders.", "facts.primal"))
-    ]
-    streams = list(byte_mutants(tree, 3)) if "cover" in facts else []
-    draw = random.Random(seed)
-    return draw.sample(fields, min(TRIED, len(fields))) + draw.sample(streams, min(TRIED, len(streams)))
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_no_mutant_divides_the_checkers(name: str) -> None:
-    """What Python accepts after a change the proved checker accepts, too, and every bound that it accepts is true."""
-    case = CASES[name]()
-    whole = proved.prove(case.text)
-    both = rejected = 0
-    for mutant in some(case, 5):
-        text = mutant.text.encode()
-        try:
-            found = proved.prove(text)
-        except verify.VerifyError:
-            found = None
-        try:
-            verify.check(text)
-        except verify.VerifyError:
-            rejected += found is None
-            assert found is None or (found.lower <= whole.upper and whole.lower <= found.upper), mutant.name
-            continue
-        assert found is not None, mutant.name
-        assert found.lower <= whole.upper and whole.lower <= found.upper, mutant.name
-        both += 1
-    assert rejected > 20
+    """What Python accepts after a change the proved checker accepts, too, and all that it accepts is true."""
+    counts, wrong = divided.beside(name, TRIED, 5)
+    assert wrong == []
+    assert counts[divided.NEITHER] > 20
+
+
+def test_what_divides_the_checkers_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A checker that accepts nothing, bounds that are false, and a network called unique that is not: all are printed,
+    and the exit code is 1."""
+    whole = proved.prove(divided.stored("square-cover").text)
+    text = divided.stored("square-cover").text
+    assert divided.judged(text, whole, several=True) == divided.BOTH
+    for found in (
+        replace(whole, unique=True),
+        replace(whole, lower=whole.upper + 1),
+        replace(whole, upper=Fraction(0)),
+    ):
+        monkeypatch.setattr(proved, "prove", lambda *_, found=found: found)
+        assert divided.judged(text, whole, several=True) == "the proved checker accepts what is false"
+    answers = iter([whole])
+    monkeypatch.setattr(proved, "prove", lambda *_: next(answers, None) or refuse())
+    assert divided.main(["--cases", "square-cover", "--mutants", "40"]) == 1
+    assert "the proved checker alone rejects" in capsys.readouterr().out
+
+
+def refuse() -> None:
+    """A checker that accepts nothing."""
+    raise verify.Rejected("here", "this", "that")

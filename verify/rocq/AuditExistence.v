@@ -1,6 +1,7 @@
 (** * The axioms of what rests on limits: existence, and uniqueness in the words of the paper (`make audit` reads
   this) *)
-From Relu Require Import Existence Words.
+From Relu Require Import Existence Words Width.
 Print Assumptions optimal_exists.
 Print Assumptions best_of_width.
 Print Assumptions p_unique.
+Print Assumptions narrowest.

@@ -134,7 +134,7 @@ Fixpoint drop {A : Type} (k : nat) (l : list A) : list A :=
 
 (** ** The tree. Accepted trees return their fine leaves, put before those in acc. *)
 Definition cone : Type := list (list Z).
-Definition spot : Type := (cone * (Z * list Z))%type.   (* a fine leaf: its cone, D and c *)
+Definition spot : Type := (list gen * (Z * list Z))%type.   (* a fine leaf: its generators with their rooms, D and c *)
 
 Section Tree.
 Variables (N : list wrow) (NC : list (list Z)) (ln2 ld2 lam0 : Z) (on : list Z -> list bool).
@@ -147,11 +147,13 @@ Fixpoint combine_atoms (atoms : list (Z * list Z)) (c : list Z) : list Z :=
   end.
 Definition sumZ : list Z -> Z := fold_right Z.add 0.
 
-Definition fine_leaf (P : list wrow) (c0 : list Z) (G : list gen) (D : Z) (c s : list Z) : bool :=
-  (0 <? D) && (dotZ c c * ld2 <=? ln2 * (D * D))
-  && forallb (fun x => (0 <=? x) && (x <=? D)) s
-  && (let a := combine_weighted s N c in
-      forallb (fun g : gen => D * (wsumZ P (fst g) + dotZ c0 (fst g)) <=? dotZ a (fst g)) G).
+(** the room at g: a.g - D (f1(g) + c0.g) >= 0; an accepted leaf returns its generators with their rooms *)
+Definition room (P : list wrow) (c0 : list Z) (D : Z) (a g : list Z) : Z := dotZ a g - D * (wsumZ P g + dotZ c0 g).
+Definition fine_leaf (P : list wrow) (c0 : list Z) (G : list gen) (D : Z) (c s : list Z) : option (list gen) :=
+  let a := combine_weighted s N c in
+  let rooms := map (fun g : gen => (fst g, room P c0 D a (fst g))) G in
+  if (0 <? D) && (dotZ c c * ld2 <=? ln2 * (D * D)) && forallb (fun x => (0 <=? x) && (x <=? D)) s
+     && forallb (fun g : gen => 0 <=? snd g) rooms then Some rooms else None.
 
 Definition coarse_leaf (cs : list signed) (G : list gen) (D : Z) (c : list Z) (atoms : list (Z * list Z)) : bool :=
   (0 <? D) && (dotZ c c <=? (lam0 * D) * (lam0 * D))
@@ -164,7 +166,7 @@ Variable sub : list wrow -> list Z -> list (list Z) -> list signed -> list gen -
 Fixpoint check_tree (P : list wrow) (c0 : list Z) (PC : list (list Z)) (cs : list signed) (G : list gen)
     (t : node) (acc : list spot) {struct t} : option (list spot) :=
   match t with
-  | Fine D c s => if fine_leaf P c0 G D c s then Some ((map fst G, (D, c)) :: acc) else None
+  | Fine D c s => match fine_leaf P c0 G D c s with Some rooms => Some ((rooms, (D, c)) :: acc) | None => None end
   | Coarse D c atoms => if coarse_leaf cs G D c atoms then Some acc else None
   | Rebase l Y ch => match fetch T l with
       | Some G' => if rebase_ok G Y (map fst G') then check_tree P c0 PC cs G' ch acc else None

@@ -109,17 +109,20 @@ Qed.
 
     F bounds f1 on the generators, f1 is sublinear, a = c + (a point of the zonotope of f2), |c| <= B:
     then f1(u) - f2(u) <= B |u|. (All over a common denominator D.) *)
-Theorem leaf_lemma (F : list Z -> R) (f1u f2u D B : R) (a c : list R) (G : cone) (x u : list R) :
+Theorem leaf_lemma (F rm : list Z -> R) (f1u f2u D B : R) (a c : list R) (G : cone) (x u : list R) :
   0 < D -> 0 <= B -> dot c c <= (B * D) * (B * D) ->
   Forall (Rle 0) x -> (forall v, dot v u = dot x (map (form v) G)) ->
   f1u <= dot x (map F G) ->
-  Forall (fun g => D * F g <= dot a (iz g)) G ->
+  Forall (fun g => D * F g + rm g <= dot a (iz g) /\ 0 <= rm g) G ->
   dot a u <= dot c u + D * f2u ->
-  D * (f1u - f2u) <= dot c u /\ below (f1u - f2u) B u.
+  D * (f1u - f2u) + dot x (map rm G) <= dot c u /\ below (f1u - f2u) B u.
 Proof.
   intros HD HB Hc Fx Hx H1 HG Ha.
-  assert (A : D * dot x (map F G) <= dot a u).
-  { rewrite Hx, <- dot_map_scale. apply dot_map_le; auto. }
+  assert (A : D * dot x (map F G) + dot x (map rm G) <= dot a u).
+  { rewrite Hx, <- dot_map_scale, <- dot_map_add. apply dot_map_le; auto. eapply Forall_impl; [|exact HG].
+    intros g [Hg _]. exact Hg. }
+  assert (A0 : 0 <= dot x (map rm G)).
+  { apply dot_nonneg; auto. rewrite Forall_map. eapply Forall_impl; [|exact HG]. intros g [_ Hg]. exact Hg. }
   split; [nra|]. intros U HU Hu. pose proof (dot_below c u (B * D) ltac:(nra) Hc U HU Hu) as C.
   apply Rmult_le_reg_l with D; auto. nra.
 Qed.
@@ -253,9 +256,16 @@ Record state_ok (P : list wrow) (c0 : list Z) (PC : list (list Z)) (cs : list si
     (forall U, 0 <= U -> dot u u <= U * U -> Rabs (kappa * dot (iz c0) u - dot (iz c0C) u) <= INR j * (sd * U)) /\
     (j + length P <= M)%nat /\ forall g, (base g + adjust cs g = value PC c0C g)%Z }.
 
-(** what a fine leaf (G, (D, c)) with |c| <= L D says about a point u of its cone: D x <= c.u, where x = f1 - f2 + c0 *)
+(** what a fine leaf (G, (D, c)) with |c| <= L D says about a point u = sum_i y_i g_i of its cone:
+    D x + sum_i y_i room_i <= c.u, where x = f1 - f2 + c0 *)
+Definition rooms_of (G : list gen) : list R := map (fun g : gen => IZR (snd g)) G.
 Definition pinned (x : R) (v : list R) (s : spot) : Prop :=
-  in_cone (fst s) v /\ 0 < IZR (fst (snd s)) /\ IZR (fst (snd s)) * x <= dot (iz (snd (snd s))) v.
+  exists y, length y = length (fst s) /\ Forall (Rle 0) y /\
+    (forall a, dot a v = dot y (map (form a) (map fst (fst s)))) /\
+    Forall (Rle 0) (rooms_of (fst s)) /\ 0 < IZR (fst (snd s)) /\
+    IZR (fst (snd s)) * x + dot y (rooms_of (fst s)) <= dot (iz (snd (snd s))) v.
+Lemma pinned_cone x v s : pinned x v s -> in_cone (map fst (fst s)) v.
+Proof. intros (y & Ly & Fy & Hy & _). exists y. rewrite map_length. auto. Qed.
 
 (** what is proved about u: strictly inside, or inside and pinned by one of the leaves listed *)
 Definition strictly_inside : Prop :=
@@ -282,24 +292,31 @@ Proof.
     eapply Rle_trans; [apply Rabs_triang|]. lra.
 Qed.
 
-Lemma fine_leaf_sound P c0 PC cs G D c s : state_ok P c0 PC cs -> fine_leaf N ln2 ld2 P c0 G D c s = true ->
-  in_cone (map fst G) u -> pinned (H1 - wsum N u) u (map fst G, (D, c)) /\ below (H1 - wsum N u) L u.
+Lemma fine_leaf_sound P c0 PC cs G D c s rooms : state_ok P c0 PC cs -> fine_leaf N ln2 ld2 P c0 G D c s = Some rooms ->
+  in_cone (map fst G) u -> pinned (H1 - wsum N u) u (rooms, (D, c)) /\ below (H1 - wsum N u) L u.
 Proof.
-  intros S E IC. assert (IC' := IC). destruct IC' as (x & Lx & Fx & Hx). unfold fine_leaf in E.
-  apply andb_prop in E. destruct E as [E EG]. apply andb_prop in E. destruct E as [E Es].
-  apply andb_prop in E. destruct E as [ED Ec]. apply Z.ltb_lt in ED. apply Z.leb_le in Ec.
+  intros S E (x & Lx & Fx & Hx). unfold fine_leaf in E. set (a := combine_weighted s N c) in *.
+  destruct (0 <? D)%Z eqn:ED; [|discriminate]. destruct (_ <=? _)%Z eqn:Ec in E; [|discriminate].
+  destruct (forallb _ s) eqn:Es; [|discriminate]. destruct (forallb _ _) eqn:EG in E; [|discriminate].
+  injection E as <-. apply Z.ltb_lt in ED. apply Z.leb_le in Ec.
   assert (hD := IZR_lt _ _ ED). apply IZR_le in Ec. rewrite !mult_IZR, dotZ_R in Ec.
   destruct S as [NP SH _ _]. rewrite <- SH.
-  assert (LL : IZR D * (wsum P u + dot (iz c0) u - wsum N u) <= dot (iz c) u /\
-               below (wsum P u + dot (iz c0) u - wsum N u) L u);
-    [|destruct LL; split; auto; repeat split; auto].
-  eapply (leaf_lemma (fun g => wsum P (iz g) + dot (iz c0) (iz g)) _ (wsum N u) (IZR D) L
-            (iz (combine_weighted s N c)) (iz c) (map fst G) x u); auto.
+  set (rm := fun g => IZR (room P c0 D a g)).
+  assert (ER : rooms_of (map (fun g : gen => (fst g, room P c0 D a (fst g))) G) = map rm (map fst G)).
+  { unfold rooms_of. rewrite !map_map. reflexivity. }
+  assert (EF : map fst (map (fun g : gen => (fst g, room P c0 D a (fst g))) G) = map fst G) by (rewrite map_map; auto).
+  assert (Rm : Forall (fun g => 0 <= rm g) (map fst G)).
+  { rewrite forallb_forall in EG. rewrite Forall_map. apply Forall_forall. intros g I. apply IZR_le, Z.leb_le.
+    apply (EG (fst g, room P c0 D a (fst g))). apply in_map_iff. exists g. auto. }
+  destruct (leaf_lemma (fun g => wsum P (iz g) + dot (iz c0) (iz g)) rm (wsum P u + dot (iz c0) u) (wsum N u) (IZR D) L
+            (iz a) (iz c) (map fst G) x u) as [L1 L2]; auto.
   - rewrite dot_map_add. apply Rplus_le_compat; [apply wsum_sublinear; auto|].
     rewrite Hx. apply Rle_refl.
-  - rewrite forallb_forall in EG. rewrite Forall_map. apply Forall_forall. intros g I. specialize (EG g I).
-    apply Z.leb_le, IZR_le in EG. rewrite mult_IZR, plus_IZR, wsumZ_R, !dotZ_R in EG. exact EG.
+  - eapply Forall_impl; [|exact Rm]. intros g Hg. split; auto. unfold rm, room.
+    rewrite minus_IZR, mult_IZR, plus_IZR, wsumZ_R, !dotZ_R. lra.
   - apply weighted_below; auto.
+  - split; auto. exists x. cbn [fst snd]. rewrite ER, EF.
+    rewrite !map_length in *. repeat split; auto. rewrite Forall_map. auto.
 Qed.
 
 Lemma coarse_leaf_sound P c0 PC cs G D c atoms : state_ok P c0 PC cs -> cached G ->
@@ -313,13 +330,13 @@ Proof.
   apply IZR_le in Ec, Es. rewrite !mult_IZR, dotZ_R in Ec.
   destruct S as [NP SH CP (c0C & j & Cc & Hj & Hv)].
   assert (A : below ((rsum PC u + dot (iz c0C) u) - rsum NC u) (IZR lam0) u).
-  { eapply (leaf_lemma (fun g => IZR (base g + adjust cs g)) _ _ (IZR D) (IZR lam0)
+  { eapply (leaf_lemma (fun g => IZR (base g + adjust cs g)) (fun _ => 0) _ _ (IZR D) (IZR lam0)
               (iz (combine_atoms NC on atoms c)) (iz c) (map fst G) x u); auto.
     - rewrite (map_ext _ (fun g => rsum PC (iz g) + dot (iz c0C) (iz g))) by (intros; rewrite Hv; apply value_R).
       rewrite dot_map_add. apply Rplus_le_compat; [apply rsum_sublinear; auto|]. rewrite Hx. apply Rle_refl.
     - rewrite forallb_forall in EG. rewrite Forall_map. apply Forall_forall. intros g I. specialize (EG g I).
       unfold cached in C. rewrite Forall_forall in C. rewrite (C g I) in EG.
-      apply Z.leb_le, IZR_le in EG. rewrite mult_IZR, dotZ_R in EG. exact EG.
+      apply Z.leb_le, IZR_le in EG. rewrite mult_IZR, dotZ_R in EG. lra.
     - eapply Rle_trans; [apply atoms_below; auto|]. pose proof (rsum_nonneg NC u). nra. }
   intros U HU Hu. specialize (A U HU Hu). specialize (Cc U HU Hu). rewrite <- SH.
   pose proof (close_sum P PC U NP CP HU Hu) as B1. pose proof (close_sum N NC U NN NNC HU Hu) as B2.
@@ -507,9 +524,9 @@ Proof.
        forall T1 ti T2 G1 g G2, weights f post = T1 ++ ti :: T2 -> post = G1 ++ g :: G2 ->
          length T1 = length G1 -> 0 < ti -> in_cone (map fst (pre ++ G1 ++ p :: G2)) u -> settled acc')).
   - (* fine leaf *) intros D c s P c0 PC cs G acc acc' S C E I. cbn [check_tree] in E.
-    destruct (fine_leaf _ _ _ _ _ _ _ _ _) eqn:EL; [|discriminate]. injection E as <-.
-    destruct (fine_leaf_sound P c0 PC cs G D c s S EL I) as [P1 P2].
-    right. split; auto. exists (map fst G, (D, c)). simpl. auto.
+    destruct (fine_leaf _ _ _ _ _ _ _ _ _) as [rooms|] eqn:EL; [|discriminate]. injection E as <-.
+    destruct (fine_leaf_sound P c0 PC cs G D c s rooms S EL I) as [P1 P2].
+    right. split; auto. exists (rooms, (D, c)). simpl. auto.
   - (* coarse leaf *) intros D c atoms P c0 PC cs G acc acc' S C E I. cbn [check_tree] in E.
     destruct (coarse_leaf _ _ _ _ _ _ _ _) eqn:EL; [|discriminate]. injection E as <-.
     left. eapply coarse_leaf_sound; eauto.

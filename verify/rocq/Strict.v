@@ -77,7 +77,7 @@ Lemma active_pinned p basis null r x s w v : 0 < lambda_of p -> orthogonal (p_ro
   (forall u, length u = p_dim p -> dual_ok (lambda_of p) (rows_of p) r u) -> length w = p_dim p ->
   active (lambda_of p) (rows_of p) r (w, v) -> v <> 0 -> pinned_over basis null x w s -> pinned x w s.
 Proof.
-  intros Hl Or D Lw Ac Nv (w1 & RP & ((y & Ly & Fy & Hy) & HD & Hc)).
+  intros Hl Or D Lw Ac Nv (w1 & RP & (y & Ly & Fy & Hy & HR & HD & Hc)).
   destruct (active_norm _ _ _ _ _ _ Hl D Lw Ac Nv) as [Q H].
   assert (S : hsum (rows_of p) r w1 = hsum (rows_of p) r w).
   { apply hsum_seen. intros z Iz. apply (rp_sees _ _ _ _ RP). intros b Ib.
@@ -87,9 +87,7 @@ Proof.
   assert (Le : dot w w <= dot w1 w1).
   { rewrite Q. assert (0 < lambda_of p * lambda_of p) by nra.
     apply Rmult_le_reg_l with (lambda_of p * lambda_of p); auto. lra. }
-  split; [|split; auto].
-  - exists y. repeat split; auto. intros a. rewrite (rp_all _ _ _ _ RP Le a). apply Hy.
-  - rewrite (rp_all _ _ _ _ RP Le). auto.
+  exists y. repeat split; auto; [intros a|]; rewrite (rp_all _ _ _ _ RP Le); auto.
 Qed.
 
 (** Every neuron of every optimal network, of any width, lies in the cone of a listed leaf of its sign, or is zero. *)
@@ -157,8 +155,8 @@ Qed.
 (** ** Near-optimal networks: the squared weight off the cones is at most 2 (J(net) - lower)/(lambda - lambda') *)
 Definition marked (l : list (bool * neuron)) : network := map snd (filter fst l).
 Definition in_listed (c : cover) (A B : list spot) (nr : neuron) : Prop :=
-  (0 < snd nr /\ exists x, In x A /\ in_shadow (c_basis c) (c_null c) (fst x) (fst nr)) \/
-  (snd nr < 0 /\ exists x, In x B /\ in_shadow (c_basis c) (c_null c) (fst x) (fst nr)).
+  (0 < snd nr /\ exists x, In x A /\ in_shadow (c_basis c) (c_null c) (map fst (fst x)) (fst nr)) \/
+  (snd nr < 0 /\ exists x, In x B /\ in_shadow (c_basis c) (c_null c) (map fst (fst x)) (fst nr)).
 
 Theorem near_optimal p c A B : run p c = Some (A, B) ->
   forall net, well_formed (p_dim p) net -> exists l : list (bool * neuron),
@@ -182,12 +180,12 @@ Proof.
       assert (C : in_listed c A B (w, v) \/
                   v * hsum (rows_of p) (theta_of c) w <= lam' / 2 * (dot w w + v * v)).
       { destruct (total_order_T 0 v) as [[hp|h0]|hn].
-        - destruct (KA w Lw) as [K|(x & Ix & w1 & RP & PC & _)]; [|left; left; split; auto; exists x; split; auto;
-            exists w1; auto].
+        - destruct (KA w Lw) as [K|(x & Ix & w1 & RP & PC)]; [|left; left; split; auto; exists x; split; auto;
+            exists w1; split; auto; eapply pinned_cone; eauto].
           right. apply one_sided_dual; auto. lra.
         - right. rewrite <- h0. nra.
-        - destruct (KB w Lw) as [K|(x & Ix & w1 & RP & PC & _)]; [|left; right; split; auto; exists x; split; auto;
-            exists w1; auto].
+        - destruct (KB w Lw) as [K|(x & Ix & w1 & RP & PC)]; [|left; right; split; auto; exists x; split; auto;
+            exists w1; split; auto; eapply pinned_cone; eauto].
           right. pose proof (one_sided_dual lam' _ w (- v) HL0 ltac:(lra) K). lra. }
       rewrite tout_cons. cbn [penalty]. destruct C as [C|C].
       + exists ((false, (w, v)) :: l). split; [simpl; congruence|]. split.

@@ -289,12 +289,14 @@ Qed.
     and the network with one neuron for each ray is the narrowest of them *)
 Theorem unique_measure_in_words p N0 : problem_facts p -> optimal_for p N0 ->
   (forall N, optimal_for p N -> same_measure N0 N) ->
-  exists M, optimal_for p M /\ forall N, optimal_for p N -> same_neurons N M /\ (length M <= length N)%nat.
+  exists M, optimal_for p M /\ (forall N, optimal_for p N -> same_neurons N M /\ (length M <= length N)%nat) /\
+    apart M /\ Forall (fun nr => snd nr <> 0) M.
 Proof.
   intros Pf O0 U. assert (Ly := lengths_agree p Pf).
   pose proof (optimal_regular p N0 Pf O0) as R0. set (h := hsum (rows_of p) (resid (rows_of p) (y_of p) N0)) in *.
   assert (Hh : homogeneous h) by apply hsum_hom.
-  destruct (one_for_each_ray h Hh N0 R0) as (M & F & A & S & L & W). exists M. split.
+  destruct (one_for_each_ray h Hh N0 R0) as (M & F & A & S & L & W). exists M.
+  split; [|split; [|split; [exact A|eapply Forall_impl; [|exact F]; intros nr K; apply K]]].
   - destruct O0 as [W0 M0]. split; [apply W; auto|]. intros N' W'. fold (objective p M) (objective p N').
     rewrite <- (same_neurons_objective p N0 M S). apply M0. auto.
   - intros N O.
@@ -314,8 +316,9 @@ Proof.
 Qed.
 (** What an accepted certificate says: there is an optimal network, one of them is the narrowest, and all others are
     this one, up to permutation and splitting. *)
-Theorem p_unique p c s q : check_unique p c s q = true ->
-  exists M, optimal_for p M /\ forall N, optimal_for p N -> same_neurons N M /\ (length M <= length N)%nat.
+Lemma narrowest_apart p c s q : check_unique p c s q = true ->
+  exists M, optimal_for p M /\ (forall N, optimal_for p N -> same_neurons N M /\ (length M <= length N)%nat) /\
+    apart M /\ Forall (fun nr => snd nr <> 0) M.
 Proof.
   intros E. assert (Es : exists A B, run_strict p c s = Some (A, B)).
   { unfold check_unique in E. destruct (run_strict p c s) as [[A B]|]; [eauto|discriminate]. }
@@ -324,3 +327,6 @@ Proof.
   destruct (optimal_exists (lambda_of p) (rows_of p) (y_of p) (p_dim p) (lambda_pos p Pf)) as (N0 & O0 & _).
   apply (unique_measure_in_words p N0 Pf O0). intros N O. eapply unique_sound; eauto.
 Qed.
+Theorem p_unique p c s q : check_unique p c s q = true ->
+  exists M, optimal_for p M /\ forall N, optimal_for p N -> same_neurons N M /\ (length M <= length N)%nat.
+Proof. intros E. destruct (narrowest_apart _ _ _ _ E) as (M & O & U & _). eauto. Qed.

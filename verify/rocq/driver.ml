@@ -251,23 +251,26 @@ let read_unique d n p network cover spread =
   let m = small () in
   let directions = Array.of_list (many m (fun () -> numbers d)) in
   let beta = Array.of_list (many m (fun () -> numbers n)) in
-  let different spots = List.sort_uniq compare (List.map snd spots) in
-  let index l x = let rec go i = function [] -> fail "a class" "none" | y :: l -> if x = y then i else go (i + 1) l in
-    go 0 l in
-  let classes, ok = match (network, cover, spread) with
+  let least, ok = match (network, cover, spread) with
     | Some u, Some (c, Some (pos, neg)), Some (num, den) when m > 0 ->
-      let plus = different pos and minus = different neg in
-      let first = List.length plus in
-      let count = first + List.length minus in
-      let row lo hi (_, v) = beta.(nearest directions lo hi v) in
-      let q = { q_mp = nat first; q_m = nat count; q_at = plus @ minus; q_wn = wn; q_wd = wd;
-                q_B = List.map (row 0 mp) plus @ List.map (row mp m) minus;
-                q_pidx = List.map (fun (_, a) -> nat (index plus a)) pos;
-                q_nidx = List.map (fun (_, a) -> nat (first + index minus a)) neg } in
+      let margin = { m_upper = u; m_num = num; m_den = den } in
+      let dull x = null p c margin x in
+      let class_of lo hi x = (nat (nearest directions lo hi (snd (snd x))), snd x) in
+      let of_sign lo hi spots =
+        List.sort_uniq compare (List.filter_map (fun x -> if dull x then None else Some (class_of lo hi x)) spots) in
+      let at = of_sign 0 mp pos @ of_sign mp m neg in
+      let index x = let rec go i = function [] -> 0 | (_, a) :: l -> if a = snd x then i else go (i + 1) l in go 0 in
+      let placed skip spots =
+        let here = List.filteri (fun i _ -> i >= skip) at in
+        List.map (fun x -> nat (if dull x then 0 else skip + index x here)) spots in
+      let first = List.length (of_sign 0 mp pos) in
+      let q = { q_mp = nat mp; q_m = nat m; q_dirs = Array.to_list directions; q_B = Array.to_list beta; q_at = at;
+                q_pidx = placed 0 pos; q_nidx = placed first neg; q_sn = wn; q_sd = wd } in
       if written then Written.classes q;
-      (count, unique_ok p c { m_upper = u; m_num = num; m_den = den } q pos neg)
+      let ok = unique_ok p c margin q pos neg in
+      ((if ok then of_nat (least_width p c margin q) else 0), ok)
     | _ -> (0, false) in
-  Printf.printf "unique %d %s\n%!" classes (said ok)
+  Printf.printf "unique %d %d %s\n%!" least m (said ok)
 
 (* after a network and a cover: whether all neurons of all optimal networks lie in the cones of the cover's fine
   leaves *)

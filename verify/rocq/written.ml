@@ -29,9 +29,9 @@ and forest sub out = function
 let side sub out s = Printf.fprintf out "(Side %s\n %a)" (vectors s.s_verts) (tree sub) s.s_tree
 
 let classes q =
-  Printf.printf "classes\n(Classes %s %s %s %s\n %s\n %s %s %s)\n" (nat q.q_mp) (nat q.q_m) (list nat q.q_pidx) (list
-    nat q.q_nidx)
-    (list (pair number numbers) q.q_at) (vectors q.q_B) (number q.q_wn) (number q.q_wd)
+  Printf.printf "classes\n(Classes %s %s\n %s\n %s\n %s\n %s %s %s %s)\n" (nat q.q_mp) (nat q.q_m) (vectors q.q_dirs)
+    (vectors q.q_B) (list (pair nat (pair number numbers)) q.q_at) (list nat q.q_pidx) (list nat q.q_nidx)
+    (number q.q_sn) (number q.q_sd)
 
 let cover c =
   Printf.printf "cover\n(Cover %s\n %s\n %s %s %s %s %s %s %s\n %s %s %s\n %a\n %a (fun _ => Ref 0) on_short)\n"
