@@ -16,7 +16,7 @@ from relu_cert.cover.model import Limits, Moment
 from relu_cert.data.model import Dataset
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import sqrt_lower
-from relu_cert.interrupt import INTERRUPTED, interrupted, interruptible
+from relu_cert.interrupt import interruptible
 from relu_cert.path.cover import cover
 from relu_cert.path.covered import Training, training
 from relu_cert.path.derivatives import enclosed_derivatives
@@ -209,8 +209,7 @@ def _optimum_with_free_terms(
 
     with stages.stage("prove"), interruptible() if problem.unlisted else nullcontext():
         try:
-            facts = optimum_with_free_terms(problem, choice.resolve, gap, limits, stages.tell)
-            return replace(facts, unsettled=INTERRUPTED) if interrupted() else facts
+            return optimum_with_free_terms(problem, choice.resolve, gap, limits, stages.tell)
         except Unproved as why:
             raise UsageError(f"nothing could be proved: {why}; give more time with --seconds.") from None
 

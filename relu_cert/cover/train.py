@@ -59,11 +59,28 @@ class Task:
         chance = self.y * theta
         return np.maximum(chance * (1.0 - chance), FLATTEST)
 
+    @property
+    def seen(self) -> Floats:
+        """1 for the weights that are in the norm, else 0."""
+        return np.ones(self.Z.shape[1])
+
+    def sizes(self, V: Floats) -> Floats:
+        """|v| of every neuron."""
+        return np.asarray(np.linalg.norm(V, axis=1), dtype=np.float64)
+
+    def project(self, A: Floats) -> Floats:
+        """What the loss sees of columns of outputs: all of them."""
+        return A
+
+    def climb(self, t: Floats, U: Floats) -> tuple[Floats, Floats]:
+        """Local maxima of t.(Zu)_+ / |u| from every row of U, scaled to |u| = 1."""
+        return ascend(self.Z, t, U)
+
 
 def objective(task: Task, V: Floats, xi: Signs) -> tuple[float, Floats]:
     """The loss + lambda sum |v|, and theta, minus the gradient of the loss: the residual of the squares."""
     value, theta = task.loss(np.maximum(task.Z @ V.T, 0.0) @ xi)
-    return value + task.lam * float(np.linalg.norm(V, axis=1).sum()), theta
+    return value + task.lam * float(task.sizes(V).sum()), theta
 
 
 def ascend(Z: Floats, t: Floats, U: Floats, steps: int = 60, first: float = 1.0) -> tuple[Floats, Floats]:
@@ -160,22 +177,23 @@ def newton(task: Task, V: Floats, xi: Signs, smooth: list[float], most: int) -> 
             root = np.sqrt(s * s + mu * mu)
             slope, bend = 0.5 * (1.0 + s / root), 0.5 * mu * mu / root**3
             loss, r = task.loss(0.5 * (s + root) @ xi)
-            size = np.sqrt((V * V).sum(axis=1) + 1e-300)
+            size = task.sizes(V) + 1e-300
             now = loss + lam * float(size.sum())
             J = ((slope * xi)[:, :, None] * Z[:, None, :]).reshape(n, m * d)
-            gradient = -(J.T @ r) + lam * (V / size[:, None]).ravel()
+            gradient = -(J.T @ r) + lam * (V * task.seen / size[:, None]).ravel()
+            J = task.project(J)
             H = J.T @ (task.bend(r)[:, None] * J) if task.logistic else J.T @ J
             for i in range(m):
-                u = V[i] / size[i]
+                u = V[i] * task.seen / size[i]
                 weight = np.maximum(-r * xi[i] * bend[:, i], 0.0)
-                block = (Z * weight[:, None]).T @ Z + lam / size[i] * (np.eye(d) - np.outer(u, u))
+                block = (Z * weight[:, None]).T @ Z + lam / size[i] * (np.diag(task.seen) - np.outer(u, u))
                 H[i * d : (i + 1) * d, i * d : (i + 1) * d] += block
             moved, step, damping = _line_search(task, V, xi, mu, now, gradient, H, damping)
             if moved is None:
                 break
             V = moved
             decrease = -float(gradient @ step)
-            lengths = np.linalg.norm(V, axis=1)
+            lengths = task.sizes(V)
             kept = lengths >= 1e-7 * lengths.max()
             V, xi = V[kept], xi[kept]
             if decrease < 1e-15 * now and kept.all():
@@ -192,8 +210,8 @@ def _quasi_newton(task: Task, V: Floats, xi: Signs, smooth: list[float]) -> tupl
         s = Z @ W.T
         root = np.sqrt(s * s + mu * mu)
         loss, r = task.loss(0.5 * (s + root) @ xi)
-        size = np.sqrt((W * W).sum(axis=1) + 1e-300)
-        gradient = -((0.5 * (1.0 + s / root) * xi) * r[:, None]).T @ Z + lam * W / size[:, None]
+        size = task.sizes(W) + 1e-300
+        gradient = -((0.5 * (1.0 + s / root) * xi) * r[:, None]).T @ Z + lam * W * task.seen / size[:, None]
         return loss + lam * float(size.sum()), gradient.ravel()
 
     x = V.ravel()
@@ -201,7 +219,7 @@ def _quasi_newton(task: Task, V: Floats, xi: Signs, smooth: list[float]) -> tupl
         options = {"maxiter": 200}
         x = minimize(value, x, args=(mu,), jac=True, method="L-BFGS-B", options=options, callback=_unless_interrupted).x
     found = np.asarray(x.reshape(V.shape), dtype=np.float64)
-    lengths = np.linalg.norm(found, axis=1)
+    lengths = task.sizes(found)
     kept = lengths >= 1e-7 * lengths.max()
     return found[kept], xi[kept]
 
@@ -225,7 +243,7 @@ def _line_search(
             moved = V + part * step.reshape(V.shape)
             s = task.Z @ moved.T
             loss, _ = task.loss(0.5 * (s + np.sqrt(s * s + mu * mu)) @ xi)
-            value = loss + task.lam * float(np.linalg.norm(moved, axis=1).sum())
+            value = loss + task.lam * float(task.sizes(moved).sum())
             if value <= now + 1e-4 * part * float(gradient @ step) + 1e-14 * abs(now):
                 return moved, step, max(damping * 0.3, 1e-13)
             part *= 0.5
@@ -233,17 +251,22 @@ def _line_search(
     return None, step, damping
 
 
-def merged(V: Floats, xi: Signs) -> tuple[Floats, Signs]:
+def merged(task: Task, V: Floats, xi: Signs) -> tuple[Floats, Signs]:
     """Neurons of one direction and sign are one."""
     V, xi = V.copy(), xi.copy()
-    U = V / np.linalg.norm(V, axis=1, keepdims=True)
+    U = V / task.sizes(V)[:, None]
     kept = np.ones(len(V), dtype=bool)
     for i in range(len(V)):
         for j in range(i + 1, len(V)):
-            if kept[i] and kept[j] and xi[i] == xi[j] and U[i] @ U[j] > 1.0 - NEAR:
+            if kept[i] and kept[j] and xi[i] == xi[j] and _near(U[i], U[j], NEAR):
                 V[i] += V[j]
                 kept[j] = False
     return V[kept], xi[kept]
+
+
+def _near(u: Floats, v: Floats, by: float) -> bool:
+    """Whether 1 - u.v < `by`, for unit vectors."""
+    return float(((u - v) ** 2).sum()) < 2.0 * by
 
 
 def _violators(task: Task, r: Floats, V: Floats, xi: Signs, rng: np.random.Generator) -> tuple[Floats, Signs, float]:
@@ -253,13 +276,13 @@ def _violators(task: Task, r: Floats, V: Floats, xi: Signs, rng: np.random.Gener
         n, d = task.Z.shape
         rows = (sign * r[:, None] * task.Z)[rng.permutation(n)[:100]]
         U = np.vstack([rng.standard_normal((STARTS, d)), V[xi == sign], rows])
-        at, best = ascend(task.Z, sign * r, U[np.linalg.norm(U, axis=1) > 1e-12])
+        at, best = task.climb(sign * r, U[task.sizes(U) > 1e-12])
         worst = max(worst, float(best.max()) / task.lam - 1.0)
         chosen: list[Floats] = []
         for i in np.argsort(-best):
             if best[i] <= task.lam * (1.0 + 1e-7) or len(chosen) >= 15:
                 break
-            if all(at[i] @ u < 1.0 - 1e-3 for u in chosen):
+            if not any(_near(at[i], u, 1e-3) for u in chosen):
                 chosen.append(at[i])
         found += chosen
         signs += [sign] * len(chosen)
@@ -287,28 +310,29 @@ def train(
         U, signs, worst = _violators(task, r, V, xi, rng)
         if not len(U) or worst < 1e-7:
             break
-        directions = np.vstack([V / np.linalg.norm(V, axis=1, keepdims=True), U]) if len(V) else U
+        directions = np.vstack([V / task.sizes(V)[:, None], U])
         signs = np.concatenate([xi, signs])
-        alpha = _weights(task, np.maximum(task.Z @ directions.T, 0.0) * signs, np.linalg.norm(V, axis=1))
+        columns = task.project(np.maximum(task.Z @ directions.T, 0.0) * signs)
+        alpha = _weights(task, columns, task.sizes(V))
         used = alpha > 1e-10 * max(float(alpha.max(initial=0.0)), 1e-300)
         if not used.any():
             break
         V, xi = directions[used] * alpha[used, None], signs[used]
         V, xi = moved(task, V, xi, far=worst > 1e-2)
-        V, xi = merged(V, xi)
+        V, xi = merged(task, V, xi)
     if len(V):
-        size = float(np.linalg.norm(V, axis=1).max())
+        size = float(task.sizes(V).max())
         V, xi = newton(task, V, xi, [10.0**-e * size for e in range(6, 11)], 40)
-        lengths = np.linalg.norm(V, axis=1)
+        lengths = task.sizes(V)
         V, xi = V[lengths > 1e-7 * lengths.max()], xi[lengths > 1e-7 * lengths.max()]
-        V, xi = merged(V, xi)
+        V, xi = merged(task, V, xi)
     value, r = objective(task, V, xi)
     return Trained(V, xi, r, value)
 
 
 def moved(task: Task, V: Floats, xi: Signs, *, far: bool) -> tuple[Floats, Signs]:
     """The neurons after Newton's method, if that helps."""
-    size = float(np.linalg.norm(V, axis=1).max())
+    size = float(task.sizes(V).max())
     before = objective(task, V, xi)[0]
     ladders = [COARSE_SMOOTH, COARSE_SMOOTH[2:]] if far else [SMOOTH, SMOOTH[2:], SMOOTH[4:]]
     for ladder in ladders:

@@ -7,7 +7,7 @@ features, and the leaders.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from time import monotonic
 
@@ -18,12 +18,13 @@ from relu_cert.cover.model import MOST_DIRECTIONS, Limits, Moment, Tell
 from relu_cert.cover.optimum import LOOSE, lower_bound, setting
 from relu_cert.cover.pool import Processes, Serial
 from relu_cert.cover.ties import Untied
-from relu_cert.cover.train import Trained
+from relu_cert.cover.train import Trained, train
 from relu_cert.cover.unlisted import DEFAULT_SECONDS, MOST_COLUMNS, MOST_ROWS
 from relu_cert.exact import Vector, dot, norm_squared
 from relu_cert.free.listed import listed_dual
 from relu_cert.free.terms import coefficients, combined, orthogonal, outputs, weights_of
-from relu_cert.free.train import Task, largest, orthonormal, train
+from relu_cert.free.train import Task, largest, orthonormal
+from relu_cert.interrupt import INTERRUPTED, interrupted
 from relu_cert.leaders.find import Neuron, find_leaders
 from relu_cert.problem.model import Network, Problem
 from relu_cert.prove.candidates import Unsettled
@@ -57,16 +58,17 @@ def optimum_with_free_terms(
     B = np.array([[float(x) for x in column] for column in columns]).T
     Z = np.array([[float(x) for x in z] for z in network.Z])
     y = np.array([float(x) for x in problem.y])
-    task = Task(Z, y, 1.0, orthonormal(B), "biases" in problem.free)
+    task = Task(Z, y, 1.0, Q=orthonormal(B), biases="biases" in problem.free)
     with one_thread():
         top = _lambda_max(problem, network, columns, task)
         lam = choice(top)
         top = replace(top, squared=max(top.squared, 2 * lam * lam))  # no proof is made of lambda >= lambda_max
         trained = train(replace(task, lam=float(lam)), told=lambda m, p: tell(Moment("train", m, p)))
     point = _point(problem, network, columns, trained)
-    dual = _dual(problem, network, columns, lam, trained, point, limits, tell)
+    dual = _dual(Found(problem, network, columns, lam, point, trained.objective, tell), limits)
     bounds = value(problem, lam, point, dual, gap)
-    facts = Facts(problem, lam, top, point, dual, bounds, fit(point, bounds), unsettled=UNSETTLED)
+    reason = INTERRUPTED if interrupted() else UNSETTLED
+    facts = Facts(problem, lam, top, point, dual, bounds, fit(point, bounds), unsettled=reason)
     return _with_set(facts, columns) if network.all is not None and "biases" not in problem.free else facts
 
 
@@ -83,67 +85,64 @@ def _with_set(facts: Facts, columns: tuple[Vector, ...]) -> Facts:
     return replace(known, polytope=found) if isinstance(found, Polytope) else replace(known, unlisted=found.reason)
 
 
-def _dual(
-    problem: Problem,
-    network: Network,
-    columns: tuple[Vector, ...],
-    lam: Fraction,
-    trained: Trained,
-    point: Primal,
-    limits: Limits,
-    tell: Tell,
-) -> Dual:
+@dataclass(frozen=True)
+class Found:
+    """The problem at lambda, the free columns and the network that was found, with its objective in floats."""
+
+    problem: Problem
+    network: Network
+    columns: tuple[Vector, ...]
+    lam: Fraction
+    point: Primal
+    objective: float
+    tell: Tell
+
+
+def _dual(found: Found, limits: Limits) -> Dual:
     """The dual point with the best bound."""
+    problem, network, lam, point = found.problem, found.network, found.lam, found.point
     if network.all is not None:
         return listed_dual(problem, network, [float(x) for x in _residual(problem, point)], lam)
     until = monotonic() + (DEFAULT_SECONDS if limits.seconds is None else limits.seconds)
     covered = None
     if "biases" not in problem.free:
-        limits = replace(limits, seconds=until - monotonic())
-        covered = _covered(problem, network, columns, lam, trained, point, limits, tell)
+        covered = _covered(found, replace(limits, seconds=until - monotonic()))
     bound = -1.0 if covered is None else float(lower_bound(problem.y, covered.theta))
-    if covered is not None and trained.objective - bound < GOOD * trained.objective:
+    if covered is not None and found.objective - bound < GOOD * found.objective:
         return covered
-    found = find_leaders(
+    leaders = find_leaders(
         network.Z,
         problem.y,
         lam,
         [Neuron(neuron.sign, neuron.w) for neuron in point.neurons],
         max(until - monotonic(), 5.0),
-        outputs=columns,
+        outputs=found.columns,
         biases="biases" in problem.free,
-        tell=lambda one: tell(Moment("leaders", len(point.neurons), bound=float(one.lower))),
+        tell=lambda one: found.tell(Moment("leaders", len(point.neurons), bound=float(one.lower))),
     )
-    if found is not None and found.lower > bound:
-        return Dual(found.theta, found)
+    if leaders is not None and leaders.lower > bound:
+        return Dual(leaders.theta, leaders)
     if covered is None:
         raise Unproved("no bound was found in the time that there is")
     return covered
 
 
-def _covered(
-    problem: Problem,
-    network: Network,
-    columns: tuple[Vector, ...],
-    lam: Fraction,
-    trained: Trained,
-    point: Primal,
-    limits: Limits,
-    tell: Tell,
-) -> Dual | None:
+def _covered(found: Found, limits: Limits) -> Dual | None:
     """The residual, made orthogonal to the free outputs and scaled down as little as a cover of half the time allows;
     None where there is none. What a cover proves of theta does not depend on where theta is from."""
+    problem, network, lam = found.problem, found.network, found.lam
     if len(network.Z[0]) > MOST_COLUMNS or len(network.Z) > MOST_ROWS:
         return None
     given = setting(network.Z, problem.y)
     if len(given.data.basis) > MOST_DIRECTIONS:
         return None
     data = replace(given.data, lam=lam)
-    base = orthogonal(columns, rounded(_residual(problem, point), THETA_BITS))
+    base = orthogonal(found.columns, rounded(_residual(problem, found.point), THETA_BITS))
+    neurons = len(found.point.neurons)
     end = monotonic() + (limits.seconds or DEFAULT_SECONDS) / 2
 
     def told(nodes: int, open_cones: int) -> None:
-        tell(Moment("bound", len(trained.V), trained.objective, None, nodes, open_cones))
+        found.tell(Moment("bound", neurons, found.objective, None, nodes, open_cones))
 
     best: Dual | None = None
     pool = (Processes if limits.jobs > 1 else Serial)(limits, end, told)
@@ -158,7 +157,7 @@ def _covered(
             continue
         best = Dual(theta, cover)
         bound = float(lower_bound(problem.y, theta))
-        tell(Moment("bound", len(trained.V), trained.objective, bound, cover.nodes))
+        found.tell(Moment("bound", neurons, found.objective, bound, cover.nodes))
     return best
 
 

@@ -48,6 +48,14 @@ def trimmed(cell: Cell, theta: Floats, by: Multipliers) -> Multipliers:
 
 def bound(cell: Cell, theta: Floats, by: Multipliers) -> float:
     """const + sigma + nu, an upper bound on the cell's unit vectors if there is one."""
+    const, beta, Q = form(cell, theta, by)
+    if cell.norm.all():
+        return const + sum(smallest(beta, Q))
+    return const + sum(with_free_bias(beta, Q, cell.norm, cell.reach))
+
+
+def form(cell: Cell, theta: Floats, by: Multipliers) -> tuple[float, Floats, Floats]:
+    """const, beta and Q of const + beta.u + u'Qu, which is at least xi sum_k theta_k (z_k.u)_+ where |u| = 1."""
     rows = len(cell.N)
     load = np.bincount(cell.near.ravel(), by.w.ravel(), minlength=len(cell.F)) + by.q
     load[:rows] += np.abs(by.p)
@@ -60,9 +68,7 @@ def bound(cell: Cell, theta: Floats, by: Multipliers) -> float:
     c = c[c > 0]
     beta = 0.5 * (cell.xi * (cell.Z.T @ theta) - cell.F[:rows].T @ by.p + cell.A.T @ (load[rows:] + by.rho))
     Q = 0.25 * (vs / c[:, None]).T @ vs - 0.5 * (cell.F * (by.q / cell.lengths)[:, None]).T @ cell.F
-    if cell.norm.all():
-        return 0.25 * float(c.sum()) + sum(smallest(beta, Q))
-    return 0.25 * float(c.sum()) + sum(with_free_bias(beta, Q, cell.norm, cell.reach))
+    return 0.25 * float(c.sum()), beta, Q
 
 
 def free_weight(v: Floats) -> Floats:

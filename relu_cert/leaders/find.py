@@ -1,7 +1,8 @@
 """Find the evidence `leaders` for a network: the best lower bound of p* within a time.
 
 Stages, each only if it is expected to end in time: few principal directions of the rows (all of them if they are not
-many), one cell for each sign; then more directions; then twice as many cells around the neurons, again and again.
+many), one cell for each sign; then those directions that tell most in the last proof, more of them as long as the
+others cost much; then twice as many cells around the neurons, again and again.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from relu_cert.leaders.bound import bound, free_weight
 from relu_cert.leaders.cells import Cell, Floats
 from relu_cert.leaders.centres import Centres, cells_of, centres_of
 from relu_cert.leaders.interior import Proof, Rounds, descend, nothing
-from relu_cert.leaders.lift import lift
+from relu_cert.leaders.lift import lift, telling
 from relu_cert.leaders.loss import Loss, merge
 from relu_cert.leaders.model import Leaders
 from relu_cert.leaders.rounding import Exact, evidence, exact_data
@@ -29,6 +30,7 @@ NEIGHBOURS = 8
 MOST_CELLS = 32
 GROWTH = 2.5  # what twice as many cells cost, with their harder steps
 MOST_DIRECTIONS = (20, 28, 36, 44, 54, 66, 80)  # tried if there are more; never more than the last
+DEAR = 0.06  # of the gap: if the other directions cost more, there are too few
 AT_ONCE = 1.5e9  # operations for a step: if all directions need no more, there is no stage with fewer
 EXPONENT = 0.85  # time grows a little slower than the operations: large matrices are fast
 
@@ -159,40 +161,49 @@ Stage = tuple[Proof, Centres]
 
 def _stages(data: Data, theta: Floats, upper: float, until: float, cells: int) -> Iterator[Stage]:
     """Proofs of one stage after the other, with the centres of their cells."""
-    rows, plan, whole = data.rows, Rounds(upper, until), Centres((), ())
-    if interrupted():
+    n, d = data.rows.shape
+    plan, centres = Rounds(upper, until), Centres((), ())
+    if not data.rows.any() or not data.loss.theta(np.zeros(n)).any():  # nothing to learn: zero is optimal
+        yield nothing(_cells(data, data.rows, theta, centres)), centres
         return
-    if not rows.any() or not data.loss.theta(np.zeros(len(rows))).any():  # nothing to learn: zero is optimal
-        yield nothing(_cells(data, rows, theta, whole)), whole
-        return
-    turn: Floats | None = None
-    began = time.monotonic()
-    if min(rows.shape) > MOST_DIRECTIONS[0] and operations(*rows.shape) > AT_ONCE:
-        turn = _directions(rows, data.norm)
-        rows = rows @ turn
-        top: int | None = MOST_DIRECTIONS[0]
-        while top is not None and top < rows.shape[1]:
-            began = time.monotonic()
-            proof = descend(_cells(data, rows[:, :top], theta, whole), data.loss, data.lam, plan, data.free)
-            if proof is not None:
-                yield lift(proof, rows, top, data.loss, data.lam), whole
-            top = _next(rows.shape, top, time.monotonic() - began, until)
-        if top is None or interrupted():
+    few = min(n, d) > MOST_DIRECTIONS[0] and operations(n, d) > AT_ONCE
+    turn = _directions(data.rows, data.norm) if few else None
+    top = min(MOST_DIRECTIONS[0], turn.shape[1]) if turn is not None else d
+    expected = 0.0
+    while not interrupted() and time.monotonic() + expected < until:
+        began = time.monotonic()
+        rows = data.rows if turn is None else data.rows @ turn
+        proof = descend(_cells(data, rows, theta, centres, turn, top), data.loss, data.lam, plan, data.free)
+        more: int | None = None
+        if proof is not None:
+            if turn is not None and top < turn.shape[1]:
+                seen = proof.value
+                proof = lift(proof, _cells(data, rows, theta, centres, turn), data.loss, data.lam)
+                turn = turn @ telling(proof)
+                more = _more(turn.shape[1], top) if seen - proof.value > DEAR * (upper - seen) else None
+            yield proof, centres
+        expected = time.monotonic() - began
+        if more is not None:
+            expected *= (operations(n, more) / operations(n, top)) ** EXPONENT
+            top = more
+            continue
+        finer = _finer(data, centres, cells)
+        if finer is None:
             return
-        began = time.monotonic()
-    proof = descend(_cells(data, rows, theta, whole), data.loss, data.lam, plan, data.free)
-    if proof is not None:
-        yield proof, whole
-    count, most = 2, 1
-    while count <= cells and not interrupted() and time.monotonic() + GROWTH * (time.monotonic() - began) < until:
-        began = time.monotonic()
-        centres = Centres(*(centres_of((data.W * data.norm)[data.signs == xi], count, data.exact.q) for xi in (1, -1)))
-        if max(map(len, centres)) > most:
-            proof = descend(_cells(data, rows, theta, centres, turn), data.loss, data.lam, plan, data.free)
-            if proof is not None:
-                yield proof, centres
-        most = max(map(len, centres))
+        expected *= GROWTH
+        centres = finer
+
+
+def _finer(data: Data, centres: Centres, cells: int) -> Centres | None:
+    """The centres of about twice as many cells, or None if there are no more."""
+    most = max(1, *map(len, centres))
+    count = 2 * most
+    while count <= cells:
+        finer = Centres(*(centres_of((data.W * data.norm)[data.signs == xi], count, data.exact.q) for xi in (1, -1)))
+        if max(map(len, finer)) > most:
+            return finer
         count *= 2
+    return None
 
 
 def _directions(rows: Floats, norm: Floats) -> Floats:
@@ -202,19 +213,19 @@ def _directions(rows: Floats, norm: Floats) -> Floats:
     return np.concatenate([np.diag(1 - norm)[:, norm == 0], chosen], axis=1)
 
 
-def _next(shape: tuple[int, int], top: int, seconds: float, until: float) -> int | None:
-    """The largest number of directions that is expected to end in time, after `top` took so many seconds."""
-    n, rank = shape
-    left = 0.0 if interrupted() else until - time.monotonic()
-    work = operations(n, top)
-    possible = [t for t in (*MOST_DIRECTIONS, rank) if top < t <= min(rank, MOST_DIRECTIONS[-1])]
-    return max((t for t in possible if seconds * (operations(n, t) / work) ** EXPONENT < left), default=None)
+def _more(rank: int, top: int) -> int | None:
+    """The next number of directions."""
+    return min((t for t in (*MOST_DIRECTIONS, rank) if top < t <= min(rank, MOST_DIRECTIONS[-1])), default=None)
 
 
-def _cells(data: Data, rows: Floats, theta: Floats, centres: Centres, turn: Floats | None = None) -> list[Cell]:
-    """The cells of both signs."""
+def _cells(
+    data: Data, rows: Floats, theta: Floats, centres: Centres, turn: Floats | None = None, top: int | None = None
+) -> list[Cell]:
+    """The cells of both signs, in the first directions."""
+    rows = rows[:, :top]
     free = len(data.norm) - int(data.norm.sum())
-    norm = data.norm if rows is data.rows else np.append(np.zeros(free), np.ones(rows.shape[1] - free))
+    norm = data.norm if turn is None else np.append(np.zeros(free), np.ones(rows.shape[1] - free))
+    turn = None if turn is None else turn[:, :top]
     sides = (
         cells_of(rows, theta, xi, NEIGHBOURS, own, data.exact.q, turn, norm)
         for xi, own in zip((1, -1), centres, strict=True)

@@ -1,31 +1,46 @@
-"""Multipliers that were found with the first few principal directions of the rows, made to hold in all of them."""
+"""Multipliers that were found with the first few directions of the rows, made to hold in all of them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from relu_cert.leaders.bound import Multipliers, bound
+from relu_cert.leaders.bound import Multipliers, bound, form, smallest
 from relu_cert.leaders.cells import Cell, Floats
 from relu_cert.leaders.interior import Proof
 from relu_cert.leaders.loss import Loss
 
 SHARES = (0.0, 0.1, 0.3, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # tried for the mass of the other directions
+POWER = 4  # of what is nearest to the bound, before it is summed over the cells
 
 
-def lift(proof: Proof, rows: Floats, top: int, loss: Loss, lam: float) -> Proof:
-    """theta and the same multipliers with the whole rows; c makes room for what the other directions add to v_l, as if
-    u were spread evenly over them, and theta is scaled until (*) holds."""
-    d = rows.shape[1]
-    norm = [np.append(c.norm, np.ones(d - top)) for c in proof.cells]
-    cells = tuple(
-        replace(c, Z=rows, A=np.zeros((0, d)), centre=np.zeros(d), norm=own)
-        for c, own in zip(proof.cells, norm, strict=True)
-    )
-    best = [_best(cell, proof.theta, by, top) for cell, by in zip(cells, proof.multipliers, strict=True)]
+def lift(proof: Proof, cells: Sequence[Cell], loss: Loss, lam: float) -> Proof:
+    """theta and the same multipliers on the `cells` with whole rows; c makes room for what the other directions add to
+    v_l, as if u were spread evenly over them, and theta is scaled until (*) holds."""
+    top = proof.cells[0].Z.shape[1]
+    pairs = zip(cells, proof.cells, strict=True)
+    grown = tuple(replace(one, near=c.near, side=c.side, used=c.used) for one, c in pairs)
+    best = [_best(cell, proof.theta, by, top) for cell, by in zip(grown, proof.multipliers, strict=True)]
     s, value = loss.best_scale(proof.theta, lam / max(b for b, _ in best))
-    return Proof(s * proof.theta, cells, tuple(by.scaled(s) for _, by in best), value)
+    return Proof(s * proof.theta, grown, tuple(by.scaled(s) for _, by in best), value)
+
+
+def telling(proof: Proof) -> Floats:
+    """Orthonormal columns, those first in which the proof has least room: where beta.u + u'Qu is largest. They hold the
+    u that count, and those that a proof with few directions did not see. What the norm does not see stays, as it is."""
+    seen = np.flatnonzero(proof.cells[0].norm)
+    total = np.zeros((len(seen), len(seen)))
+    for cell, by in zip(proof.cells, proof.multipliers, strict=True):
+        _, beta, Q = form(cell, proof.theta, by)
+        beta, Q = beta[seen], Q[np.ix_(seen, seen)]
+        sigma, nu = smallest(beta, Q)
+        values, V = np.linalg.eigh(Q + np.outer(beta, beta) / max(4 * sigma, 1e-300))
+        total += (V * np.maximum(values / nu, 0) ** POWER) @ V.T
+    basis = np.eye(len(proof.cells[0].norm))
+    basis[np.ix_(seen, seen)] = np.linalg.eigh(total)[1][:, ::-1]
+    return basis
 
 
 def _best(cell: Cell, theta: Floats, by: Multipliers, top: int) -> tuple[float, Multipliers]:

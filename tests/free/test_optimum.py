@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from fractions import Fraction
 from typing import Any
 
@@ -12,6 +13,9 @@ import pytest
 import relu_cert.check
 from relu_cert import UsageError, certify, certify_group_lasso
 from relu_cert.cover.model import Cover
+from relu_cert.cover.train import train
+from relu_cert.free import optimum
+from relu_cert.interrupt import INTERRUPTED
 from relu_cert.leaders.model import Leaders
 from relu_cert.prove.facts import PieceMultipliers
 from tests.free.brute import best, spread
@@ -151,6 +155,25 @@ def test_without_a_list(free: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) 
     most = Fraction(1, 10) if "biases" in free else Fraction(1, 10**5)
     assert found.value.relative_gap < most
     assert "at most" in found.headline and "above the best network of any width" in found.headline
+
+
+@pytest.mark.usefixtures("interruptible")
+@pytest.mark.parametrize("free", [("output-bias",), ("output-bias", "biases")])
+def test_an_interrupt_is_said(free: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C after the training: a proved interval, if a poor one, and what is open is open because of that."""
+    rows, y = drawn(5, 12, 2)
+    monkeypatch.setattr(relu_cert.check, "MANY_PATTERNS", 0)
+
+    def interrupted_training(*given: Any, **options: Any) -> Any:
+        trained = train(*given, **options)
+        signal.raise_signal(signal.SIGINT)
+        return trained
+
+    monkeypatch.setattr(optimum, "train", interrupted_training)
+    found = certify(rows, y, 2, free=free, seconds=600)
+    assert found.facts.unsettled == INTERRUPTED
+    assert "interrupted" in found.claims["p-unique"].detail
+    assert 0 < found.value.lower < found.value.upper
 
 
 def test_large_lambda_leaves_the_free_terms() -> None:

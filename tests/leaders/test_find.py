@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relu_cert.exact import matrix, vector
+from relu_cert.leaders import find
 from relu_cert.leaders.find import find_leaders
+from relu_cert.leaders.model import Leaders
 from tests.leaders.planted import LONG, Y_SMALL, Z_SMALL, checked, found, neurons_of, solved
 
 ENTRY = st.integers(-4, 4)
@@ -111,6 +113,24 @@ def test_wide_data_are_bounded_with_few_directions() -> None:
     leaders = find_leaders(matrix(rows), vector(y), Fraction(200), [], 1.0)
     assert leaders is not None
     assert checked(rows, y, "200", leaders)[1] == leaders.lower > 0
+
+
+def test_the_directions_that_tell_most_take_the_place_of_the_principal_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """30 rows and 8 columns, of which large ones say nothing of the targets: with three directions at first, later
+    stages are better, the last has cells, and the checker proves every one of them."""
+    monkeypatch.setattr(find, "AT_ONCE", 0.0)
+    monkeypatch.setattr(find, "MOST_DIRECTIONS", (3, 4, 5, 6))
+    rng = np.random.default_rng(5)
+    Z = rng.integers(-9, 10, (30, 8)) * np.array([1, 1, 1, 1, 3, 3, 3, 3])
+    y = [int(2 * max(a + b, 0) - max(c - d, 0)) for a, b, c, d in Z[:, :4].tolist()]
+    neurons = [find.Neuron(1, (1.5, 1.5, 0, 0, 0, 0, 0, 0)), find.Neuron(-1, (0, 0, 0.8, -0.8, 0, 0, 0, 0))]
+    neurons += [find.Neuron(1, (0, 0.1, 0, 0, 0.1, 0, 0, 0))]
+    heard: list[Leaders] = []
+    find.find_leaders(matrix(Z.tolist()), vector(y), Fraction(60), neurons, LONG, good=0, cells=2, tell=heard.append)
+    assert len(heard) > 2 and float(heard[-1].lower) > 1.1 * float(heard[0].lower)
+    assert len(heard[-1].plus.cells) == 2
+    for leaders in heard:
+        assert checked(Z.tolist(), y, "60", leaders)[1] == leaders.lower
 
 
 EDGES = {
