@@ -32,7 +32,6 @@ from relu_cert.solve import FloatProblem, Solution
 from relu_cert.solve.model import Floats
 
 CHUNK = Fraction(1, 4)  # the relative width at which the search begins
-GROWTH = Fraction(5, 4)
 STILL = tuple(Fraction(1, 2**k) for k in (18, 24, 32))  # half widths of still pieces, relative
 ONSET = tuple(Fraction(1, 2**k) for k in (10, 12, 13, 14, 15, 16, 18, 20, 24, 32))  # the same for onsets
 POINT = Fraction(1, 2**44)  # the half width of a still piece that stands for a point
@@ -92,16 +91,18 @@ class _Search:
     lifts: dict[Fraction, Matrix] = field(default_factory=dict)
     known: dict[Fraction, bool] = field(default_factory=dict)
     tried: int = 0
-    width: Fraction = CHUNK
 
     def all(self) -> None:
-        """From large lambda to small, in steps a little wider than the last one that did not have to be halved."""
+        """From large lambda to small, in steps twice as wide as the last one, unless that had to be halved."""
         begin, end = self.etas
-        left = begin
+        left, width = begin, CHUNK
         while left < end:
             self.told(round(TOLD * log(left / begin) / log(end / begin)), TOLD)
-            self.width = min(CHUNK, GROWTH * self.width)
-            left = self.step(left, min(end, _short(left * (1 + self.width))))
+            count = len(self.pieces)
+            reached = self.step(left, min(end, _short(left * (1 + width))))
+            if all(len(piece.s) > 1 for piece in self.pieces[count:]):  # no event was crossed
+                width = min(CHUNK, 2 * (reached / left - 1))
+            left = reached
 
     def settle(self, a: Fraction, b: Fraction) -> None:
         """[a, b] in pieces and gaps."""
@@ -130,7 +131,7 @@ class _Search:
                 reason, taus = str(why), [(near, tau) for tau in events(why)]
         except Unsettled as why:
             reason, self.last = str(why), None
-        cut = self.onset(a, b) or self.event(a, b, taus)
+        cut = self.event(a, b, taus) or self.onset(a, b)
         if cut is not None:
             self.settle(a, cut[0])
             return cut[1]
@@ -138,7 +139,6 @@ class _Search:
         if b - a <= NARROW * a or (b - a <= DOUBTFUL * a and not self.promising(a, middle, b)):
             self.gaps.append(Gap(1 / b, 1 / a, reason or "the piece is too narrow"))
             return b
-        self.width = middle / a - 1
         return self.step(a, middle)
 
     def built(self, a: Fraction, b: Fraction, near: Branch) -> Piece:
