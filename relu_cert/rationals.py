@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
-from flint import arb, fmpq
+from flint import arb, fmpq, fmpq_mat
+
+from relu_cert.recent import recent
 
 
 def to_fmpq(x: Fraction) -> fmpq:
     """A Fraction for flint."""
     return fmpq(x.numerator, x.denominator)
+
+
+@recent
+def rows_of(Z: Sequence[Sequence[Fraction]]) -> fmpq_mat:
+    """The rows as a flint matrix."""
+    return fmpq_mat([[to_fmpq(x) for x in z] for z in Z])
 
 
 def to_fraction(x: fmpq) -> Fraction:

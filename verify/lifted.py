@@ -10,7 +10,7 @@ from fractions import Fraction
 from verify.bounds import column, dual_basis, matrix, root_above
 from verify.classes import Class
 from verify.onset import Moving, check_onset, heights, superclasses, total
-from verify.polynomials import Polynomial, at_least, at_most, rows
+from verify.polynomials import at_least, at_most
 from verify.problem import dot, square
 from verify.text import Matrix, Node, show
 
@@ -47,7 +47,7 @@ def check_lifted(moving: Moving, inverse: Node, node: Node) -> Set:
         light = (len(groups) - len(core)) * delta
     active = sorted(a for s in core for a in groups[s] if a not in forced)
     kept = [l for l in lift if not is_void(moving, l, forced)]
-    F: list[list[Polynomial]] = [[[Fraction(a in groups[s])] for a in active] for s in core]
+    F: list[list[Sequence[Fraction]]] = [[[Fraction(a in groups[s])] for a in active] for s in core]
     F += [[heights(moving, l, classes[a]) for a in active] for l in kept]
     check_inside(moving, F, len(core), kept, active, (delta, light), fields["spread"])
     late = [[a for a in group if a not in forced] for s, group in enumerate(groups) if s not in core]
@@ -107,7 +107,8 @@ def is_void(moving: Moving, l: Sequence[Fraction], forced: set[int]) -> bool:
 def check_inverse(moving: Moving, W: Matrix, classes: Sequence[Class], node: Node) -> Fraction:
     """The largest row sum of |W Q - I| for all s within R of the path; rejected unless it is below 1."""
     beta = Fraction(0)
-    along = [rows(matrix(W, moving.ball.problem.n) * (a.B * (a.B.transpose() * moving.S))) for a in classes]
+    inverse = matrix(W, moving.ball.problem.n)
+    along = [(inverse * (a.B * (a.B.transpose() * moving.S))).tolist() for a in classes]
     for i, W_i in enumerate(W):
         row = moving.R * root_above(square(W_i)) * total(a.bound for a in classes)
         for j, entries in enumerate(along):
@@ -122,7 +123,7 @@ def check_inverse(moving: Moving, W: Matrix, classes: Sequence[Class], node: Nod
 
 def check_inside(
     moving: Moving,
-    F: list[list[Polynomial]],
+    F: list[list[Sequence[Fraction]]],
     sums: int,
     kept: Sequence[Sequence[Fraction]],
     active: Sequence[int],

@@ -15,30 +15,41 @@ from verify.problem import SIGNS, square
 from verify.text import Node, show
 
 
-def read_moving(ball: Ball, patterns: Patterns | None, S: fmpq_mat, node: Node) -> Class:
-    """Reject unless the class has its face on the whole path, and its region is concave over the ball."""
-    return read_class(ball, patterns, node, partial(moving_relu, S), partial(moving_direct, S))
+def read_moving(ball: Ball, patterns: Patterns | None, S: fmpq_mat, node: Node, known: Class | None = None) -> Class:
+    """Reject unless the class, read before or not, has its face on the whole path."""
+    return read_class(ball, patterns, node, partial(moving_relu, S, known=known), partial(moving_direct, S))
 
 
-def moving_relu(S: fmpq_mat, ball: Ball, fields: dict[str, Node]) -> Class:
-    """z_k.v >= 0 on D, <= 0 off D and the kinks, and p_c <= mu_c <= l_c on the kinks, for every tau."""
-    Z, n = ball.problem.Z, ball.problem.n
-    xi = SIGNS[fields["sign"].text("+", "-")]
-    t = S if xi > 0 else -S
-    nonzero = mask_of(k for k in range(n) if any(Z[k]))
-    D = fields["pattern"].pattern(n) & nonzero
-    face = read_face(Z, ball.problem.d, ball.planes, fields)
+def relu_class(ball: Ball, fields: dict[str, Node]) -> tuple[Class, Face]:
+    """A class as it is written: its sign, D and face."""
+    D = fields["pattern"].pattern(ball.problem.n) & nonzero_rows(ball)
+    face = read_face(ball.problem.Z, ball.problem.d, ball.planes, fields)
     zeros = mask_of(k for c in face.kinks for k in ball.planes[c].a)
     if zeros & D:
         raise fields["kinks"].reject("hyperplanes of rows where the pattern is 0")
-    B = on_rows(ball.Z, D) * face.P
+    key = SIGNS[fields["sign"].text("+", "-")], D
+    return Class(key, face.kinks, zeros, on_rows(ball.Z, D) * face.P, ball.zeta_squared, face), face
+
+
+def nonzero_rows(ball: Ball) -> int:
+    """The rows that are not zero."""
+    return mask_of(k for plane in ball.planes.values() for k in plane.a)
+
+
+def moving_relu(S: fmpq_mat, ball: Ball, fields: dict[str, Node], known: Class | None = None) -> Class:
+    """z_k.v >= 0 on D, <= 0 off D and the kinks, and p_c <= mu_c <= l_c on the kinks, for every tau."""
+    Z = ball.problem.Z
+    class_, face = (known, known.face) if known and known.face else relu_class(ball, fields)
+    xi, D = class_.key
+    t = S if xi > 0 else -S
     c_0 = on_rows(ball.Z, D).transpose() * t
-    for k, height in enumerate(rows(ball.Z * (face.P * c_0))):
-        if (nonzero & ~zeros) >> k & 1:
+    signed = nonzero_rows(ball) & ~class_.zeros
+    for k, height in enumerate((ball.Z * (face.P * c_0)).tolist()):
+        if signed >> k & 1:
             require(height if D >> k & 1 else [-x for x in height], fields["pattern"], k)
     p, l = slopes(ball, t, face)
     for c in face.idle:
-        if any((B * column(Z[c])).entries()):
+        if any((class_.B * column(Z[c])).entries()):
             raise fields["idle"].reject(f"a hyperplane on which v vanishes whatever the residual, for row {c}")
         require([-x for x in p[c]], fields["idle"], c)
         require(l[c], fields["idle"], c)
@@ -47,12 +58,12 @@ def moving_relu(S: fmpq_mat, ball: Ball, fields: dict[str, Node]) -> Class:
         if not 0 <= part <= 1:
             raise fields["fixed"].reject(f"a part between 0 and 1 for row {c}", show(part))
         mu = add([(1 - part) * x for x in l[c]], [part * x for x in p[c]])
-        c_0 = c_0 + column(Z[c]) * matrix([mu], len(mu))
-    pushed = rows(matrix(face.W, ball.problem.d) * c_0)
+        c_0 = c_0 + column(Z[c]) * fmpq_mat(1, len(mu), mu)
+    pushed = (matrix(face.W, ball.problem.d) * c_0).tolist()
     for c, minus_mu in zip(face.basis, pushed, strict=True):
         require(add([-x for x in minus_mu], [-x for x in p[c]]), fields["basis"], c)
         require(add(l[c], minus_mu), fields["basis"], c)
-    return Class((xi, D), face.kinks, zeros, B, ball.zeta_squared)
+    return class_
 
 
 def slopes(ball: Ball, t: fmpq_mat, face: Face) -> tuple[dict[int, list[Fraction]], dict[int, list[Fraction]]]:

@@ -10,22 +10,35 @@ from math import comb
 
 from flint import fmpq, fmpq_mat, fmpz_poly
 
-from verify.bounds import column, fraction, rational, vector
+from verify.bounds import fraction, rational
 
-Polynomial = Sequence[Fraction]
+Polynomial = Sequence[Fraction | fmpq]
 
 
 def at_least(c: Polynomial) -> Fraction:
     """A lower bound on [-1, 1]: by its coefficients, or by those of Bernstein's basis, whichever is larger."""
+    return fraction(lower(exact(c)))
+
+
+def exact(c: Polynomial) -> list[fmpq]:
+    """The coefficients for flint."""
+    return [rational(x) if isinstance(x, Fraction) else x for x in c]
+
+
+def lower(c: list[fmpq]) -> fmpq:
+    """The bound of `at_least`."""
     if len(c) <= 2:
         return by_powers(c)
-    return max(by_powers(c), min(vector(bernstein(len(c) - 1) * column(c))))
+    return max(by_powers(c), min((bernstein(len(c) - 1) * fmpq_mat(len(c), 1, c)).entries()))
 
 
-def by_powers(c: Polynomial) -> Fraction:
+def by_powers(c: list[fmpq]) -> fmpq:
     """A lower bound on [-1, 1]: an odd power lies in [-1, 1], an even one in [0, 1]."""
-    rest = enumerate(c[1:], 1)
-    return c[0] - sum((abs(x) if k % 2 else max(-x, Fraction(0)) for k, x in rest), Fraction(0))
+    total = c[0]
+    for k, x in enumerate(c[1:], 1):
+        if k % 2 or x < 0:
+            total -= abs(x)
+    return total
 
 
 @cache
@@ -41,7 +54,8 @@ def bernstein(m: int) -> fmpq_mat:
 
 def never_negative(c: Polynomial) -> bool:
     """Whether these bounds show that it is >= 0 on [-1, 1]."""
-    return by_powers(c) >= 0 or at_least(c) >= 0
+    known = exact(c)
+    return bool(by_powers(known) >= 0 or lower(known) >= 0)
 
 
 def at_most(c: Polynomial) -> Fraction:
@@ -49,31 +63,31 @@ def at_most(c: Polynomial) -> Fraction:
     return -at_least([-x for x in c])
 
 
-def add(a: Polynomial, b: Polynomial) -> list[Fraction]:
+def add(a: Polynomial, b: Polynomial) -> list[fmpq]:
     """a + b, of perhaps different degrees."""
-    return [x + z for x, z in zip_longest(a, b, fillvalue=Fraction(0))]
+    return [x + z for x, z in zip_longest(exact(a), exact(b), fillvalue=fmpq(0))]
 
 
-def multiply(a: Polynomial, b: Polynomial) -> Polynomial:
+def multiply(a: Polynomial, b: Polynomial) -> list[fmpq]:
     """a b"""
-    return vector(times_columns(a, column(b).transpose(), len(a) + len(b) - 1))
+    return list(times_columns(a, fmpq_mat(1, len(b), exact(b)), len(a) + len(b) - 1).entries())
 
 
-def length_squared(A: fmpq_mat) -> list[Fraction]:
+def length_squared(A: fmpq_mat) -> list[fmpq]:
     """|sum_j a_j tau^j|^2, a_j the columns of A."""
     sums = [fmpq(0)] * (2 * A.ncols() - 1)
     for i, row in enumerate((A.transpose() * A).tolist()):
         for j, x in enumerate(row):
             sums[i + j] += x
-    return [fraction(x) for x in sums]
+    return sums
 
 
 def times_columns(alpha: Polynomial, A: fmpq_mat, size: int) -> fmpq_mat:
     """The columns 0 to size - 1 of alpha(tau) sum_j a_j tau^j."""
     shifted = fmpq_mat(A.ncols(), size)
     for j in range(A.ncols()):
-        for k, a_k in enumerate(alpha):
-            shifted[j, j + k] = rational(a_k)
+        for k, a_k in enumerate(exact(alpha)):
+            shifted[j, j + k] = a_k
     return A * shifted
 
 

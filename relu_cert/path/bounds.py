@@ -12,16 +12,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from flint import fmpq_mat
 
 from relu_cert.exact import Vector, norm_squared, sqrt_upper
-from relu_cert.path.model import Piece
+from relu_cert.path.candidates import fine
+from relu_cert.path.model import Cover, Piece
 from relu_cert.path.polynomial import least, most, size, square
-from relu_cert.path.tube import enclose, side_by_side
+from relu_cert.path.tube import enclose
 from relu_cert.problem.model import Problem
-from relu_cert.prove.candidates import frobenius_squared
-from relu_cert.prove.classes import ClassMap, class_map, column, to_fmpq, to_fraction, to_vector
+from relu_cert.prove.classes import ClassMap, class_map, column, frobenius_squared, to_fmpq, to_fraction, to_vector
+from relu_cert.prove.definite import floats as to_floats
+from relu_cert.prove.pieces import Bits
+from relu_cert.recent import recent
+from relu_cert.solve.model import Floats
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,21 @@ class Bounds:
     beta: Fraction
     R: Fraction
 
+    @cached_property
+    def halves(self) -> list[tuple[fmpq_mat, fmpq_mat]]:
+        """X P and its transpose, for each class: G = B B'."""
+        return [(B, B.transpose()) for B in (one.B() for one in self.maps)]
+
+    @cached_property
+    def fine(self) -> dict[int, Bits]:
+        """P' for both signs."""
+        return {xi: fine(self.piece.ends, xi, self.piece.radius) for xi in (1, -1)}
+
+    @cached_property
+    def floats(self) -> list[Floats]:
+        """The same B in floats."""
+        return [to_floats(B) for B, _ in self.halves]
+
     def powers(self, lam: Fraction) -> Vector:
         """1, tau, tau^2, ..."""
         h = self.piece.half_width
@@ -44,7 +64,7 @@ class Bounds:
 
     def point(self, lam: Fraction) -> Vector:
         """s(tau)"""
-        return to_vector(side_by_side(self.piece.s) * column(self.powers(lam)))
+        return to_vector(self.piece.S * column(self.powers(lam)))
 
     def weights(self, lam: Fraction) -> Vector:
         """alpha(tau)"""
@@ -65,7 +85,7 @@ class Bounds:
         """The classes that are active on the whole piece, the others being out; None if that is not so."""
         highest = [to_fraction(most([to_fmpq(x) for x in row])) for row in self.piece.weights]
         error = self.error(self.R, self.R, highest)
-        S = side_by_side(self.piece.s)
+        S = self.piece.S
         found = []
         for a, (one, row) in enumerate(zip(self.maps, self.piece.weights, strict=True)):
             if to_fraction(least([to_fmpq(x) for x in row])) > error:
@@ -73,6 +93,20 @@ class Bounds:
             elif not self.out(a, to_fraction(most(square(one.P * (one.X.transpose() * S)))), self.R):
                 return None
         return tuple(found)
+
+
+@recent
+def _known(found: Cover) -> dict[int, Bounds]:
+    """What was asked of the pieces."""
+    return {}
+
+
+def bounds_of(problem: Problem, found: Cover, i: int) -> Bounds:
+    """What piece i of a cover says; each is asked once."""
+    known = _known(found)
+    if i not in known:
+        known[i] = bounds(problem, found.pieces[i])
+    return known[i]
 
 
 def bounds(problem: Problem, piece: Piece) -> Bounds:
@@ -91,7 +125,7 @@ def _beta(piece: Piece, maps: Sequence[ClassMap], g: Vector, lengths: Sequence[F
     """The largest row sum of |W Q(s) - I| for s within R of the path."""
     if not maps:
         return Fraction(0)
-    S = side_by_side(piece.s)
+    S = piece.S
     W = fmpq_mat([[to_fmpq(x) for x in row] for row in piece.inverse])
     products = [(W * one.output(S)).tolist() for one in maps]
     largest = Fraction(0)

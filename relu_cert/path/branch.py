@@ -66,43 +66,46 @@ def taylor(
         if degree:
             coefficients[:, 1] = h * y
         return Series(coefficients, np.zeros((0, degree + 1)))
-    G = np.array([face.B @ face.B.T for face in faces])
+    B = [face.B for face in faces]
     try:
         for _ in range(NEWTON_STEPS):
-            first = s + np.einsum("a,aij,j->i", alpha, G, s) - eta * y
-            second = np.einsum("i,aij,j->a", s, G, s) - 1.0
-            step = np.linalg.solve(jacobian(G, s, alpha), -np.concatenate([first, second]))
+            V = [B_a.T @ s for B_a in B]
+            first = s - eta * y + sum(a * (B_a @ v) for a, B_a, v in zip(alpha, B, V, strict=True))
+            second = np.array([v @ v - 1.0 for v in V])
+            step = np.linalg.solve(jacobian(B, s, alpha), -np.concatenate([first, second]))
             s, alpha = s + step[: len(y)], alpha + step[len(y) :]
             if np.linalg.norm(step) <= 1e-15 * (np.linalg.norm(s) + np.linalg.norm(alpha)):
                 break
-        return _series(G, y, s, alpha, h, degree)
+        return _series(B, y, s, alpha, h, degree)
     except np.linalg.LinAlgError:
         return None
 
 
-def jacobian(G: Floats, s: Floats, alpha: Floats) -> Floats:
+def jacobian(B: Sequence[Floats], s: Floats, alpha: Floats) -> Floats:
     """[[M, Q], [2Q', 0]]"""
     n, k = len(s), len(alpha)
-    Q = (G @ s).T
     J = np.zeros((n + k, n + k))
-    J[:n, :n] = np.eye(n) + np.einsum("a,aij->ij", alpha, G)
-    J[:n, n:], J[n:, :n] = Q, 2.0 * Q.T
+    J[:n, :n] = np.eye(n)
+    for a, (B_a, alpha_a) in enumerate(zip(B, alpha, strict=True)):
+        J[:n, :n] += (alpha_a * B_a) @ B_a.T
+        J[:n, n + a] = B_a @ (B_a.T @ s)
+    J[n:, :n] = 2.0 * J[:n, n:].T
     return J
 
 
-def _series(G: Floats, y: Floats, s: Floats, alpha: Floats, h: float, degree: int) -> Series | None:
+def _series(B: Sequence[Floats], y: Floats, s: Floats, alpha: Floats, h: float, degree: int) -> Series | None:
     n, k = len(s), len(alpha)
-    J = jacobian(G, s, alpha)
+    J = np.linalg.inv(jacobian(B, s, alpha))
     S, A = np.zeros((n, degree + 1)), np.zeros((k, degree + 1))
     S[:, 0], A[:, 0] = s, alpha
     GS = np.zeros((k, n, degree + 1))
-    GS[:, :, 0] = G @ s
+    GS[:, :, 0] = [B_a @ (B_a.T @ s) for B_a in B]
     for m in range(1, degree + 1):
         first = (h * y if m == 1 else np.zeros(n)) - sum((A[:, i] @ GS[:, :, m - i] for i in range(1, m)), np.zeros(n))
         second = -sum((S[:, i] @ GS[:, :, m - i].T for i in range(1, m)), np.zeros(k))
-        step = np.linalg.solve(J, np.concatenate([first, second]))
+        step = J @ np.concatenate([first, second])
         S[:, m], A[:, m] = step[:n], step[n:]
-        GS[:, :, m] = G @ S[:, m]
+        GS[:, :, m] = [B_a @ (B_a.T @ S[:, m]) for B_a in B]
     return Series(S, A) if np.isfinite(S).all() and np.isfinite(A).all() else None
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from relu_cert.exact import Vector, norm_squared, sqrt_upper
-from relu_cert.path.bounds import Bounds, bounds
+from relu_cert.path.bounds import Bounds, bounds_of
 from relu_cert.path.ends import End, face_values, proved_end
 from relu_cert.path.model import Cover
 from relu_cert.path.sharp import followed, within
@@ -48,7 +48,7 @@ class Breakpoint:
 def breakpoints(problem: Problem, largest: LambdaMax, found: Cover) -> Iterator[Breakpoint | None]:
     """For each still piece between smooth ones, from large lambda to small, the change in it, if there is one; None
     where it was not enclosed. A smooth piece that goes beyond lambda_max has the change there."""
-    setting = _Setting(problem, largest, found, {})
+    setting = _Setting(problem, largest, found)
     plain = [i for i, piece in enumerate(found.pieces) if piece.lifted is None]
     last = len(found.pieces) - 1
     beyond = found.pieces[last].hi ** 2 > largest.squared if found.pieces else False
@@ -91,26 +91,23 @@ class _Side:
 
 @dataclass(frozen=True)
 class _Setting:
-    """The problem with its cover, and the bounds of the pieces that were met."""
+    """The problem with its cover."""
 
     problem: Problem
     largest: LambdaMax
     cover: Cover
-    known: dict[int, Bounds]
+
+    def known(self, i: int) -> Bounds:
+        """What piece i says."""
+        return bounds_of(self.problem, self.cover, i)
 
     def zero(self, lam: Fraction) -> bool:
         """Whether lambda >= lambda_max."""
         return lam * lam >= self.largest.squared
 
-    def bounds(self, i: int) -> Bounds:
-        """What piece i says."""
-        if i not in self.known:
-            self.known[i] = bounds(self.problem, self.cover.pieces[i])
-        return self.known[i]
-
     def side(self, i: int) -> _Side | None:
         """Piece i, if it is smooth."""
-        return _Side(self.bounds(i)) if len(self.cover.pieces[i].s) > 1 else None
+        return _Side(self.known(i)) if len(self.cover.pieces[i].s) > 1 else None
 
 
 def _support(neurons: Sequence[NeuronClass]) -> Support:
@@ -146,8 +143,8 @@ def _end(setting: _Setting, i: int, side: _Side, lam: Fraction) -> End | None:
     piece = setting.cover.pieces[i]
     if not piece.lo <= lam <= piece.hi:
         return None
-    s = within(setting.bounds(i), found[0])
-    return proved_end(i, setting.bounds(i), lam, s, side.active, found[1])
+    s = within(setting.known(i), found[0])
+    return proved_end(i, setting.known(i), lam, s, side.active, found[1])
 
 
 def _events(setting: _Setting, i: int, side: _Side, far: Fraction) -> Iterator[Fraction]:
@@ -189,7 +186,7 @@ def _signs(setting: _Setting, i: int, side: _Side, lam: Fraction) -> list[Fracti
     if found is None:
         return None
     s, alpha = found
-    known = setting.bounds(i)
+    known = setting.known(i)
     active = _support(side.active)
     rest = [
         1 - norm_squared(to_vector(one.P * (one.X.transpose() * column(s))))

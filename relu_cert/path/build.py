@@ -13,10 +13,10 @@ from relu_cert.exact import Matrix, Vector
 from relu_cert.path.branch import Branch, Point, roots_within, taylor
 from relu_cert.path.candidates import Found, candidates
 from relu_cert.path.covered import Entered, Training, corrected, covered_candidates, joined, trained
-from relu_cert.path.model import Piece
+from relu_cert.path.model import Piece, side_by_side
 from relu_cert.path.polynomial import least, lowest
 from relu_cert.path.sharpen import Sharp, sharpened
-from relu_cert.path.tube import Refused, Tube, enclose, require_faces, require_independence, side_by_side
+from relu_cert.path.tube import Refused, Tube, enclose, require_faces, require_independence
 from relu_cert.problem.model import Problem
 from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import ClassMap, class_map, to_fmpq, to_fraction

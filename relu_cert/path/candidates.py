@@ -13,21 +13,20 @@ from fractions import Fraction
 import numpy as np
 
 from relu_cert.exact import Vector, dot, norm_squared
-from relu_cert.path.model import path_ends
+from relu_cert.path.model import path_ends, side_by_side
 from relu_cert.path.polynomial import least, square
-from relu_cert.path.tube import Refused, side_by_side
+from relu_cert.path.tube import Refused
 from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.problem.model import Block, Network, Problem
 from relu_cert.prove.candidates import (
     as_multiplier,
     fine_pieces,
     fine_rows,
-    frobenius_squared,
     out_threshold_squared,
     piece_lengths,
     solve_piece,
 )
-from relu_cert.prove.classes import class_map, spans
+from relu_cert.prove.classes import class_map, frobenius_squared, spans
 from relu_cert.prove.faces import exact_face
 from relu_cert.prove.facts import BlockMultipliers, Multipliers, NeuronClass, PieceMultiplier, PieceMultipliers, Sign
 from relu_cert.prove.multipliers import gated_lengths_squared, project

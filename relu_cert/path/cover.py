@@ -32,7 +32,7 @@ from relu_cert.solve import FloatProblem, Solution
 from relu_cert.solve.model import Floats
 
 CHUNK = Fraction(1, 4)  # the relative width at which the search begins
-STILL = tuple(Fraction(1, 2**k) for k in (12, 18, 24, 32))  # half widths of still pieces, relative
+STILL = tuple(Fraction(1, 2**k) for k in (18, 24, 32))  # half widths of still pieces, relative
 ONSET = tuple(Fraction(1, 2**k) for k in (10, 12, 13, 14, 15, 16, 18, 20, 24, 32))  # the same for onsets
 POINT = Fraction(1, 2**44)  # the half width of a still piece that stands for a point
 NARROW = Fraction(1, 2**26)  # nothing smaller is tried
@@ -93,20 +93,24 @@ class _Search:
     tried: int = 0
 
     def all(self) -> None:
-        """From large lambda to small, in chunks about as wide as the pieces that were found last."""
-        left, end = self.etas
-        begin, width = left, CHUNK
+        """From large lambda to small, in steps twice as wide as the last one, unless that had to be halved."""
+        begin, end = self.etas
+        left, width = begin, CHUNK
         while left < end:
             self.told(round(TOLD * log(left / begin) / log(end / begin)), TOLD)
-            right = min(end, _short(left * (1 + width)))
             count = len(self.pieces)
-            self.settle(left, right)
-            smooth = [piece.hi / piece.lo - 1 for piece in self.pieces[count:] if len(piece.s) > 1]
-            width = min(CHUNK, 2 * max(smooth, default=CHUNK / 2))
-            left = right
+            reached = self.step(left, min(end, _short(left * (1 + width))))
+            if all(len(piece.s) > 1 for piece in self.pieces[count:]):  # no event was crossed
+                width = min(CHUNK, 2 * (reached / left - 1))
+            left = reached
 
     def settle(self, a: Fraction, b: Fraction) -> None:
-        """[a, b] in pieces, or a gap."""
+        """[a, b] in pieces and gaps."""
+        while a < b:
+            a = self.step(a, b)
+
+    def step(self, a: Fraction, b: Fraction) -> Fraction:
+        """Pieces, or a gap, from a as far as it goes towards b: how far that is."""
         self.tried += 1
         reason = ""
         taus: list[tuple[Branch, float]] = []
@@ -122,24 +126,20 @@ class _Search:
                     piece = self.built(a, b, near)
                 self.pieces.append(piece)
                 self.last = near
-                return
+                return b
             except Refused as why:
                 reason, taus = str(why), [(near, tau) for tau in events(why)]
         except Unsettled as why:
             reason, self.last = str(why), None
-        cut = self.onset(a, b) or self.event(a, b, taus)
+        cut = self.event(a, b, taus) or self.onset(a, b)
         if cut is not None:
-            if a < cut[0]:
-                self.settle(a, cut[0])
-            if cut[1] < b:
-                self.settle(cut[1], b)
-            return
+            self.settle(a, cut[0])
+            return cut[1]
         middle = _short((a + b) / 2)
         if b - a <= NARROW * a or (b - a <= DOUBTFUL * a and not self.promising(a, middle, b)):
             self.gaps.append(Gap(1 / b, 1 / a, reason or "the piece is too narrow"))
-            return
-        self.settle(a, middle)
-        self.settle(middle, b)
+            return b
+        return self.step(a, middle)
 
     def built(self, a: Fraction, b: Fraction, near: Branch) -> Piece:
         """The piece, or Unsettled."""
@@ -262,7 +262,7 @@ class _Search:
         tried = set()
         for near, tau in taus[:2]:
             eta = _short(near.eta + near.h * Fraction(tau))
-            for width in STILL[isinstance(self.floats, Training) :]:
+            for width in STILL:
                 left, right = max(a, _short(eta - width * eta)), min(b, _short(eta + width * eta))
                 if left >= right or (left, right) in tried:
                     continue

@@ -26,9 +26,9 @@ from relu_cert.cover.train import Task, ascend, train
 from relu_cert.exact import Vector, primitive, scaled_rows
 from relu_cert.path.branch import Branch, taylor
 from relu_cert.path.candidates import NOTHING, Found, fine
-from relu_cert.path.model import path_ends
+from relu_cert.path.model import path_ends, side_by_side
 from relu_cert.path.polynomial import least, negative, square
-from relu_cert.path.tube import Refused, side_by_side
+from relu_cert.path.tube import Refused
 from relu_cert.path.tube import _relu_values as relu_values
 from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.problem.model import Problem

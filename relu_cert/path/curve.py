@@ -10,7 +10,7 @@ from math import ceil, log
 import numpy as np
 
 from relu_cert.exact import Vector, dot, norm_squared, sqrt_upper
-from relu_cert.path.bounds import Bounds, bounds
+from relu_cert.path.bounds import Bounds, bounds_of
 from relu_cert.path.breakpoints import Breakpoint
 from relu_cert.path.ends import End, judge_end
 from relu_cert.path.model import Cover, Piece
@@ -71,7 +71,7 @@ class Curve:
 def curve(problem: Problem, found: Cover, enclosed: Sequence[Breakpoint]) -> Curve:
     """The curve of a cover; breakpoints and samples that the pieces do not carry are left out, and so are breakpoints
     that overlap others."""
-    known = {i: bounds(problem, piece) for i, piece in _smooth(found)}
+    known = {i: bounds_of(problem, found, i) for i in _smooth(found)}
     active = ((i, one.active()) for i, one in known.items())
     branches = [Constant(i, numbers) for i, numbers in active if numbers is not None]
     every = tuple(_samples(known))
@@ -90,7 +90,7 @@ def _apart(enclosed: Sequence[Breakpoint]) -> tuple[Breakpoint, ...]:
 
 def samples(problem: Problem, found: Cover) -> list[Sample]:
     """Samples of all smooth pieces that are not lifted, lambda ascending, each lambda once."""
-    return _samples({i: bounds(problem, piece) for i, piece in _smooth(found)})
+    return _samples({i: bounds_of(problem, found, i) for i in _smooth(found)})
 
 
 def _samples(known: dict[int, Bounds]) -> list[Sample]:
@@ -111,8 +111,8 @@ def _beside(known: Bounds, number: int, lam: Fraction) -> Sample:
     return found if inside.radius is None else inside
 
 
-def _smooth(found: Cover) -> list[tuple[int, Piece]]:
-    return [(i, piece) for i, piece in enumerate(found.pieces) if len(piece.s) > 1 and piece.lifted is None]
+def _smooth(found: Cover) -> list[int]:
+    return [i for i, piece in enumerate(found.pieces) if len(piece.s) > 1 and piece.lifted is None]
 
 
 def _lambdas(piece: Piece) -> list[Fraction]:

@@ -13,10 +13,9 @@ from fractions import Fraction
 
 from relu_cert.exact import Vector, norm_squared, sqrt_upper
 from relu_cert.path.bounds import Bounds, missing
-from relu_cert.path.candidates import fine
+from relu_cert.path.model import side_by_side
 from relu_cert.path.tube import _direct_values as direct_values
 from relu_cert.path.tube import _relu_values as relu_values
-from relu_cert.path.tube import side_by_side
 from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.problem.model import Problem
 from relu_cert.prove.candidates import solve_piece
@@ -76,7 +75,7 @@ def _same_region(problem: Problem, piece: Bounds, neuron: NeuronClass, known: Ne
     if problem.model != "relu" or problem.network is None:
         return (neuron.pattern, neuron.block) == (known.pattern, known.block)
     Z = problem.network.Z
-    inside, planes = fine(piece.piece.ends, known.sign, piece.piece.radius), parallel_classes(Z)
+    inside, planes = piece.fine[known.sign], parallel_classes(Z)
     mine, theirs = ({k for c in one.kinks for k in planes[c]} for one in (neuron, known))
     rows = [k for k, z in enumerate(Z) if any(z) and inside[k] and k not in mine]
     mine_on, theirs_on = neuron.pattern or "", known.pattern or ""
@@ -91,8 +90,7 @@ def _at(problem: Problem, piece: Bounds, s: Vector, known: NeuronClass) -> Neuro
         return None
     Z = problem.network.Z
     t = tuple(known.sign * x for x in s)
-    inside = fine(piece.piece.ends, known.sign, piece.piece.radius)
-    best = solve_piece(Z, t, [c == "1" for c in known.pattern or ""], inside)
+    best = solve_piece(Z, t, [c == "1" for c in known.pattern or ""], piece.fine[known.sign])
     neuron = exact_face(Z, known.sign, t, best)
     return neuron if _same_region(problem, piece, neuron, known) and _keeps(problem, neuron, s) else None
 

@@ -28,9 +28,9 @@ from relu_cert.path.build import (
 from relu_cert.path.covered import Training
 from relu_cert.path.groups import active_classes, path_groups, silent, void_rows
 from relu_cert.path.lifted import judge_lifted
-from relu_cert.path.model import Lifted, Piece
+from relu_cert.path.model import Lifted, Piece, side_by_side
 from relu_cert.path.polynomial import least
-from relu_cert.path.tube import Refused, side_by_side
+from relu_cert.path.tube import Refused
 from relu_cert.problem.model import Problem
 from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import ClassMap, column, projector, to_fmpq, to_vector

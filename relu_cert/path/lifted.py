@@ -30,7 +30,7 @@ from relu_cert.path.groups import active_classes, silent, void_rows
 from relu_cert.path.model import Lifted, Piece
 from relu_cert.path.onset import require_onset
 from relu_cert.path.polynomial import least, most, size
-from relu_cert.path.tube import Refused, Tube, require_independence, side_by_side
+from relu_cert.path.tube import Refused, Tube, require_independence
 from relu_cert.problem.model import Problem
 from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import ClassMap, column, to_fmpq, to_fraction
@@ -51,7 +51,7 @@ def split_rows(
 ) -> list[list[list[fmpq]]]:
     """F as polynomials, a row for each superclass with weight and each row of the lift that is not void."""
     core, _ = active_classes(piece, lifted)
-    S = side_by_side(piece.s)
+    S = piece.S
     zero = [fmpq(0)] * S.ncols()
     one = [fmpq(1), *zero[1:]]
     rows = [[one if a in lifted.groups[s] else zero for a in active] for s in core]
@@ -98,7 +98,7 @@ def _require_forced(problem: Problem, piece: Piece, lifted: Lifted, maps: Sequen
         raise Unsettled("a tied neuron may have weight or not")
     if any(set(group) <= set(lifted.forced) for group in lifted.groups):
         raise Unsettled("a neuron that is active may have no weight")
-    S = side_by_side(piece.s)
+    S = piece.S
     margin = to_fmpq(largest_squared(problem) * R * sqrt_upper(norm_squared(h), 64))
     for a in lifted.forced:
         height = (column(h).transpose() * maps[a].output(S)).tolist()[0]

@@ -11,9 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+
+from flint import fmpq_mat
 
 from relu_cert.exact import Matrix, Vector
 from relu_cert.prove.facts import Multipliers, NeuronClass, PieceMultipliers
+from relu_cert.rationals import to_fmpq
 
 
 @dataclass(frozen=True)
@@ -86,7 +90,12 @@ class Piece:
         """The set of optimal networks has at least this dimension for every lambda of the piece."""
         return 0 if self.lifted is None else self.lifted.dimension
 
-    @property
+    @cached_property
+    def S(self) -> fmpq_mat:
+        """The coefficients of s as columns."""
+        return side_by_side(self.s)
+
+    @cached_property
     def ends(self) -> tuple[Vector, ...]:
         """s(-1) and s(1), or a still point: what is out at these is out all along."""
         return path_ends(self.s)
@@ -100,6 +109,11 @@ class Piece:
     def half_width(self) -> Fraction:
         """h"""
         return (1 / self.lo - 1 / self.hi) / 2
+
+
+def side_by_side(columns: Sequence[Sequence[Fraction]]) -> fmpq_mat:
+    """The matrix with these columns."""
+    return fmpq_mat([[to_fmpq(x) for x in row] for row in zip(*columns, strict=True)])
 
 
 def path_ends(s: Sequence[Vector]) -> tuple[Vector, ...]:

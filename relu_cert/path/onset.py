@@ -27,7 +27,6 @@ from flint import fmpq, fmpq_mat
 from relu_cert.exact import dot, norm_squared, sqrt_upper
 from relu_cert.path.groups import active_classes, path_groups
 from relu_cert.path.model import Lifted, Piece
-from relu_cert.path.tube import side_by_side
 from relu_cert.problem.model import Problem
 from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import ClassMap, column, to_fmpq, to_fraction
@@ -46,7 +45,7 @@ def require_onset(
         raise ValueError("s_0 is orthogonal to the rows of the onset")
     core, _ = active_classes(piece, lifted)
     late = [s for s in range(len(lifted.groups)) if s not in core]
-    s_0 = side_by_side(piece.s)
+    s_0 = piece.S
     outputs = [maps[group[0]].output(s_0) for group in lifted.groups]
     moved = largest_squared(problem) * R
     _require_apart(problem, piece, lifted, outputs, core, late, moved)

@@ -24,10 +24,13 @@ from relu_cert.prove.classes import column, projector, to_fmpq, to_fraction
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
 from relu_cert.prove.lifts import orthogonal_part
 from relu_cert.refine.faces import ExactFaces
+from relu_cert.solve.model import Floats
 
 SWEEPS = 3
 ENOUGH = 1e-26  # a correction, relative, after which nothing is gained
-BITS, WEIGHT_BITS = 116, 72
+BITS, WEIGHT_BITS = 84, 60
+
+Halves = tuple[fmpq_mat, fmpq_mat]  # E and A with G = E A
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class Sharp:
 def sharpened(problem: Problem, near: Branch, faces: ExactFaces) -> Sharp:
     """The branch in many digits."""
     Pi = projector(near.lift, problem.n if near.lift else 0)
-    halves: list[tuple[fmpq_mat, fmpq_mat]] = []
+    halves: list[Halves] = []
     for face in near.faces:
         exact = faces[face]
         if exact is None:
@@ -52,7 +55,7 @@ def sharpened(problem: Problem, near: Branch, faces: ExactFaces) -> Sharp:
     exact_alpha = [[_dyadic(x) for x in row] for row in near.series.alpha]
     if halves:
         y = Pi * column(problem.y) if near.lift else column(problem.y)
-        _sweep(near, halves, y, exact_S, exact_alpha)
+        _polish(near, halves, y, exact_S, exact_alpha)
     rows = exact_S.transpose().tolist()
     s = tuple(orthogonal_part(row, near.lift) for row in _rounded(rows, BITS))
     longest = fmpq(1)
@@ -68,39 +71,48 @@ def sharpened(problem: Problem, near: Branch, faces: ExactFaces) -> Sharp:
     return Sharp(s, weights, float(excess - 1))
 
 
-def _sweep(
-    near: Branch, halves: Sequence[tuple[fmpq_mat, fmpq_mat]], y: fmpq_mat, S: fmpq_mat, alpha: list[list[fmpq]]
-) -> None:
-    """Correct S and alpha in place."""
+def _polish(near: Branch, halves: Sequence[Halves], y: fmpq_mat, S: fmpq_mat, alpha: list[list[fmpq]]) -> None:
+    """Correct S and alpha in place, with the Jacobian of the branch."""
     n, size = S.nrows(), S.ncols()
-    G = np.array([face.B @ face.B.T for face in near.faces])
-    J = np.linalg.inv(jacobian(G, near.series.s[:, 0], near.series.alpha[:, 0]))
+    J = np.asarray(
+        np.linalg.inv(jacobian([face.B for face in near.faces], near.series.s[:, 0], near.series.alpha[:, 0])),
+        dtype=np.float64,
+    )
     eta = (to_fmpq(near.eta), to_fmpq(near.h))
-    columns = [fmpq_mat([[S[i, j]] for i in range(n)]) for j in range(size)]
-    outputs = [[E * (A * c) for c in columns] for E, A in halves]
+    right = [y * eta[j] if j < 2 else fmpq_mat(n, 1) for j in range(size)]
+    columns = [fmpq_mat(n, 1, [S[i, j] for i in range(n)]) for j in range(size)]
     for _ in range(SWEEPS):
-        moved = 0.0
-        for j in range(size):
-            first = (y * eta[j] if j < 2 else fmpq_mat(n, 1)) - columns[j]
-            for weights, q in zip(alpha, outputs, strict=True):
-                for i in range(j + 1):
-                    first -= q[j - i] * weights[i]
-            second = [
-                fmpq(int(j == 0)) - sum(((columns[i].transpose() * q[j - i])[0, 0] for i in range(j + 1)), fmpq(0))
-                for q in outputs
-            ]
-            step = J @ np.array([_float(x) for x in (*first.entries(), *second)])
-            moved = max(moved, float(np.abs(step[:n]).max(initial=0.0)))
-            columns[j] += fmpq_mat([[_dyadic(x)] for x in step[:n]])
-            for a, x in enumerate(step[n:]):
-                alpha[a][j] += _dyadic(x)
-            for a, (E, A) in enumerate(halves):
-                outputs[a][j] = E * (A * columns[j])
-        if moved <= ENOUGH * float(np.abs(near.series.s[:, 0]).max(initial=0.0)):
+        if sweep(J, halves, right, columns, alpha) <= ENOUGH * float(np.abs(near.series.s[:, 0]).max(initial=0.0)):
             break
     for j, c in enumerate(columns):
         for i in range(n):
             S[i, j] = c[i, 0]
+
+
+def sweep(
+    J: Floats, halves: Sequence[Halves], right: Sequence[fmpq_mat], columns: list[fmpq_mat], alpha: list[list[fmpq]]
+) -> float:
+    """One correction, order by order, of the columns of s and the rows of alpha, in place: what the equations miss is
+    exact, the step is J times it. The largest change of s."""
+    n, moved = columns[0].nrows(), 0.0
+    outputs = [[E * (A * c) for c in columns] for E, A in halves]
+    for j in range(len(columns)):
+        first = right[j] - columns[j]
+        for weights, q in zip(alpha, outputs, strict=True):
+            for i in range(j + 1):
+                first -= q[j - i] * weights[i]
+        second = [
+            fmpq(int(j == 0)) - sum(((columns[i].transpose() * q[j - i])[0, 0] for i in range(j + 1)), fmpq(0))
+            for q in outputs
+        ]
+        step = J @ np.array([float_of(x) for x in (*first.entries(), *second)])
+        moved = max(moved, float(np.abs(step[:n]).max(initial=0.0)))
+        columns[j] += fmpq_mat(n, 1, [_dyadic(x) for x in step[:n].tolist()])
+        for weights, x in zip(alpha, step[n:].tolist(), strict=True):
+            weights[j] += _dyadic(x)
+        for q, (E, A) in zip(outputs, halves, strict=True):
+            q[j] = E * (A * columns[j])
+    return moved
 
 
 def _length(E: fmpq_mat, A: fmpq_mat, S: fmpq_mat) -> fmpq:
@@ -125,5 +137,6 @@ def _dyadic(x: float) -> fmpq:
     return fmpq(p, q)
 
 
-def _float(x: fmpq) -> float:
+def float_of(x: fmpq) -> float:
+    """The nearest float."""
     return int(x.p) / int(x.q)

@@ -35,6 +35,7 @@ from relu_cert.prove.classes import (
     constraints,
     loose_kinks,
     parallel_classes,
+    rows_of,
     to_fmpq,
     to_fraction,
 )
@@ -59,14 +60,9 @@ class Tube:
     miss: Fraction
 
 
-def side_by_side(columns: Sequence[Sequence[Fraction]]) -> fmpq_mat:
-    """The matrix with these columns."""
-    return fmpq_mat([[to_fmpq(x) for x in row] for row in zip(*columns, strict=True)])
-
-
 def enclose(problem: Problem, piece: Piece, maps: Sequence[ClassMap]) -> Tube:
     """R and rho of the piece, or Unsettled if the path is not feasible on it."""
-    S = side_by_side(piece.s)
+    S = piece.S
     still = S.ncols() == 1
     h, center = to_fmpq(piece.half_width), to_fmpq(piece.center)
     y = column(problem.y)
@@ -107,7 +103,7 @@ def _root(x: fmpq) -> Fraction:
 
 def require_faces(problem: Problem, piece: Piece, R: Fraction) -> None:
     """Refused unless every class has its face along the whole path, and its region is concave over the tube."""
-    S = side_by_side(piece.s)
+    S = piece.S
     for neuron in piece.classes:
         if problem.model == "gated":
             continue
@@ -146,9 +142,8 @@ def _relu_values(problem: Problem, neuron: NeuronClass, S: fmpq_mat) -> fmpq_mat
     planes = parallel_classes(Z)
     one = class_map(problem, neuron)
     zero_rows = {k for c in neuron.kinks for k in planes[c]}
-    full = fmpq_mat([[to_fmpq(x) for x in z] for z in Z])
     start = one.X.transpose() * t
-    heights = (full * (one.P * start)).tolist()
+    heights = (rows_of(Z) * (one.P * start)).tolist()
     rows = [
         heights[k] if neuron.pattern and neuron.pattern[k] == "1" else [-x for x in heights[k]]
         for k, z in enumerate(Z)
@@ -204,7 +199,7 @@ def require_independence(problem: Problem, piece: Piece, maps: Sequence[ClassMap
     """The largest row sum of |W Q(s) - I| for all s of the tube; Unsettled unless it is below 1."""
     if not maps:
         return Fraction(0)
-    S = side_by_side(piece.s)
+    S = piece.S
     W = fmpq_mat([[to_fmpq(x) for x in row] for row in piece.inverse])
     products = [(W * (one.output(S))).tolist() for one in maps]
     g = largest_squared(problem)

@@ -5,29 +5,14 @@ from __future__ import annotations
 from fractions import Fraction
 
 from relu_cert.exact import Matrix, primitive, scaled_rows
+from relu_cert.recent import recent
 
 Hyperplanes = dict[int, dict[int, Fraction]]
 
 
-_RECENT: list[tuple[Matrix, Hyperplanes]] = []
-_KEPT = 8
-
-
+@recent
 def parallel_classes(Z: Matrix) -> Hyperplanes:
-    """The hyperplanes of the rows: for each class of parallel rows, named by its smallest row c, z_k = a_k z_c.
-
-    Kept for the last few data sets (known by identity: hashing rationals takes longer); do not change what is returned.
-    """
-    for known, found in _RECENT:
-        if known is Z:
-            return found
-    found = _found(Z)
-    _RECENT.insert(0, (Z, found))
-    del _RECENT[_KEPT:]
-    return found
-
-
-def _found(Z: Matrix) -> Hyperplanes:
+    """The hyperplanes of the rows: for each class of parallel rows, named by its smallest row c, z_k = a_k z_c."""
     names: dict[tuple[int, ...], int] = {}
     classes: dict[int, dict[int, Fraction]] = {}
     for k, z in enumerate(Z):

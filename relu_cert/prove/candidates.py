@@ -14,7 +14,7 @@ import numpy as np
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, scaled_rows, sqrt_upper
 from relu_cert.problem.doubles import correlations
 from relu_cert.problem.model import Network, Problem
-from relu_cert.prove.classes import Ball, is_stable, spans
+from relu_cert.prove.classes import Ball, frobenius_squared, is_stable, spans
 from relu_cert.prove.faces import exact_face, near_face
 from relu_cert.prove.facts import BlockMultipliers, Dual, NeuronClass, PieceMultiplier, PieceMultipliers, Sign
 from relu_cert.prove.multipliers import gated_lengths_squared, project
@@ -62,11 +62,6 @@ def _covered(problem: Problem, lam: Fraction, dual: Dual, ball: Ball) -> tuple[N
     if not isinstance(dual.multipliers, Cover):
         raise ValueError("where patterns are not listed a cover proves the dual point")
     return cover_classes(problem, lam, dual.multipliers, ball)
-
-
-def frobenius_squared(X: Matrix) -> Fraction:
-    """|X|_F^2"""
-    return sum((norm_squared(row) for row in X), Fraction(0))
 
 
 def out_threshold_squared(lam: Fraction, size_squared: Fraction, radius_squared: Fraction) -> Fraction:

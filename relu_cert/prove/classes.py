@@ -20,7 +20,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 
 from flint import fmpq, fmpq_mat
 
@@ -29,8 +28,12 @@ from relu_cert.problem.hyperplanes import parallel_classes as parallel_classes
 from relu_cert.problem.model import Problem
 from relu_cert.prove.facts import NeuronClass
 from relu_cert.prove.projection import combine
+from relu_cert.rationals import rows_of as rows_of
 from relu_cert.rationals import to_fmpq as to_fmpq
 from relu_cert.rationals import to_fraction as to_fraction
+from relu_cert.recent import recent
+
+MOST_MAPS = 1024
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,12 @@ class ClassMap:
     def output(self, r: fmpq_mat) -> fmpq_mat:
         """q = G r"""
         return self.X * (self.P * (self.X.transpose() * r))
+
+
+@recent
+def frobenius_squared(X: Matrix) -> Fraction:
+    """|X|_F^2"""
+    return sum((norm_squared(row) for row in X), Fraction(0))
 
 
 def column(a: Sequence[Fraction]) -> fmpq_mat:
@@ -88,19 +97,29 @@ def constraints(problem: Problem, neuron: NeuronClass) -> Matrix:
     return () if K is None else tuple(zip(*K, strict=True))
 
 
-@lru_cache(maxsize=1024)
+@recent
+def _maps(problem: Problem) -> dict[NeuronClass, ClassMap]:
+    """The maps that were made."""
+    return {}
+
+
 def class_map(problem: Problem, neuron: NeuronClass) -> ClassMap:
     """X and P of a class."""
+    made = _maps(problem)
+    if neuron not in made:
+        if len(made) >= MOST_MAPS:
+            made.clear()
+        made[neuron] = _class_map(problem, neuron)
+    return made[neuron]
+
+
+def _class_map(problem: Problem, neuron: NeuronClass) -> ClassMap:
     if problem.network is not None:
         if neuron.pattern is None:
             raise ValueError("a class of a network has a pattern")
-        zero = fmpq(0)
-        X = fmpq_mat(
-            [
-                [to_fmpq(x) if on == "1" else zero for x in z]
-                for z, on in zip(problem.network.Z, neuron.pattern, strict=True)
-            ]
-        )
+        Z = rows_of(problem.network.Z)
+        zero = [fmpq(0)] * Z.ncols()
+        X = fmpq_mat([row if on == "1" else zero for row, on in zip(Z.tolist(), neuron.pattern, strict=True)])
     else:
         if neuron.block is None:
             raise ValueError("a class of a direct problem has a block")
@@ -158,14 +177,9 @@ def slopes(rows: dict[int, Fraction], t: Vector) -> tuple[Fraction, Fraction]:
     return right, left
 
 
-@lru_cache(maxsize=8)
-def _frobenius(Z: Matrix) -> Fraction:
-    return sum((norm_squared(z) for z in Z), Fraction(0))
-
-
 def _stable_relu(Z: Matrix, neuron: NeuronClass, ball: Ball) -> bool:
     t = ball.center if neuron.sign > 0 else tuple(-x for x in ball.center)
-    R2, zeta2 = ball.radius_squared, _frobenius(Z)
+    R2, zeta2 = ball.radius_squared, frobenius_squared(Z)
     classes = parallel_classes(Z)
     if any(c not in classes for c in neuron.kinks):
         return False

@@ -31,8 +31,8 @@ from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from relu_cert.exact import Matrix, Vector, dot, sqrt_upper
 from relu_cert.problem.model import Problem, Sampled
-from relu_cert.prove.candidates import Unsettled, find_candidates, frobenius_squared
-from relu_cert.prove.classes import Ball, ClassMap, class_map, column, projector, to_vector
+from relu_cert.prove.candidates import Unsettled, find_candidates
+from relu_cert.prove.classes import Ball, ClassMap, class_map, column, frobenius_squared, projector, to_vector
 from relu_cert.prove.definite import floats, singular_guess, smallest_singular_above
 from relu_cert.prove.facts import Facts, NeuronClass, OptimalSet
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid

@@ -17,7 +17,7 @@ from fractions import Fraction
 from flint import fmpq, fmpq_mat
 
 from relu_cert.exact import Vector
-from relu_cert.rationals import to_fmpq, to_fraction
+from relu_cert.rationals import rows_of, to_fmpq, to_fraction
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def shortest(
     `free` proposes rows that may leave their start values at once (a float solver's guess of the face); a bad guess
     costs time, never correctness.
     """
-    A = fmpq_mat([[to_fmpq(x) for x in row] for row in a])
+    A = rows_of(a)
     sides = [_Side(*(None if x is None else to_fmpq(x) for x in (b.low, b.high))) for b in box]
     m = [to_fmpq(x) for x in start]
     active: list[int] = []

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, sqrt_upper
-from relu_cert.prove.candidates import Unsettled, frobenius_squared
-from relu_cert.prove.classes import ClassMap, column, to_vector
+from relu_cert.prove.candidates import Unsettled
+from relu_cert.prove.classes import ClassMap, column, frobenius_squared, to_vector
 from relu_cert.prove.definite import floats, singular_guess, smallest_singular_above
 from relu_cert.prove.facts import OptimalSet
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid

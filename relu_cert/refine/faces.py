@@ -15,7 +15,7 @@ from flint import fmpq, fmpq_mat, fmpz_mat
 
 from relu_cert.exact import Vector, primitive, scaled_rows
 from relu_cert.problem.model import Problem
-from relu_cert.rationals import to_fmpq
+from relu_cert.rationals import rows_of
 from relu_cert.solve.faces import Face, Key
 
 
@@ -41,7 +41,7 @@ class ExactFaces:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         network = problem.network
-        self.rows = [] if network is None else [[to_fmpq(x) for x in row] for row in network.Z]
+        self.rows = [] if network is None else rows_of(network.Z).tolist()
         self.made: dict[Key, ExactFace | None] = {}
 
     def __getitem__(self, face: Face) -> ExactFace | None:

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from relu_cert.claims.connected import Step, applies, staircase
 from relu_cert.exact import Matrix, Vector, sqrt_upper
 from relu_cert.prove.algebraic.model import AlgebraicTied
-from relu_cert.prove.candidates import frobenius_squared
-from relu_cert.prove.classes import class_map, column, to_vector
+from relu_cert.prove.classes import class_map, column, frobenius_squared, to_vector
 from relu_cert.prove.exact_optimum import tied_neurons
 from relu_cert.prove.facts import Facts, NeuronClass
 from relu_cert.prove.polytope.model import Polytope

@@ -119,9 +119,10 @@ def read_point(
     at = Ball(piece.ball.problem, s, Fraction(0))
     own = fields["classes"].value is None
     entries = piece.entries if own else fields["classes"].array(len(piece.classes))
-    classes = [read_moving(at, patterns, column(s), entry) for entry in entries]
-    for class_, known, entry in zip(classes, piece.classes, entries, strict=True):
-        same_region(piece.ball, class_, known, entry)
+    classes = []
+    for known, entry in zip(piece.classes, entries, strict=True):
+        classes.append(read_moving(at, patterns, column(s), entry, known if own else None))
+        same_region(piece.ball, classes[-1], known, entry)
     sizes = squares(classes, column(s))
     if any(size > 1 for size in sizes):
         raise fields["s"].reject("|v| <= 1 for all classes", f"|v|^2 = {show(max(sizes))}")

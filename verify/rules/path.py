@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
-from flint import fmpq_mat
+from flint import fmpq, fmpq_mat
 
 from verify.bounds import column, matrix, rational, root_above, vector
 from verify.classes import Ball, Class
@@ -146,10 +146,9 @@ def check_piece(problem: Problem, patterns: Patterns | None, node: Node) -> Piec
     radius = fields["radius"].number()
     if radius < 0:
         raise fields["radius"].reject("a radius >= 0")
-    unit = replace(problem, lam=Fraction(1))
     S = matrix(s, problem.n).transpose()
     centres = ends(S)
-    balls = [Ball(unit, c, radius**2, tuple(o for o in centres if o is not c)) for c in centres]
+    balls = [Ball(problem.unit, c, radius**2, tuple(o for o in centres if o is not c)) for c in centres]
     ball = balls[0]
     bounds, outs = (fields[key].array(len(balls)) for key in ("multipliers", "out"))
     classes = [read_moving(ball, patterns, S, entry) for entry in fields["classes"].array()]
@@ -186,7 +185,7 @@ def tube(
             E[k, j] = rational(eta_j * y_k)
         for j in range(size):
             E[k, j] -= S[k, j]
-    slack = [Fraction(0)]
+    slack = [fmpq(0)]
     for a, (class_, alpha_a) in enumerate(zip(classes, alpha, strict=True)):
         V = class_.B.transpose() * S
         room = add([Fraction(1)], [-x for x in length_squared(V)])

@@ -21,7 +21,8 @@ from relu_cert.problem.model import Problem
 from relu_cert.prove.algebraic.field import Field, Number, product
 from relu_cert.prove.algebraic.linear import Side, shortest, solve
 from relu_cert.prove.algebraic.model import AlgebraicSet, AlgebraicTied, FieldMultiplier, Numbers
-from relu_cert.prove.candidates import frobenius_squared, out_threshold_squared, piece_lengths
+from relu_cert.prove.candidates import out_threshold_squared, piece_lengths
+from relu_cert.prove.classes import frobenius_squared
 from relu_cert.prove.facts import BlockMultipliers, Facts, PieceMultiplier, PieceMultipliers, Sign
 from relu_cert.prove.multipliers import gated_lengths_squared
 from relu_cert.prove.pieces import bit_string
