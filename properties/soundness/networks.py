@@ -31,7 +31,7 @@ from relu_cert.network.examine import Comparison, compare, examine
 from relu_cert.network.formats.json_text import read, write
 from relu_cert.network.model import Origin, TrainedNetwork
 from relu_cert.network.record import network_certificate
-from relu_cert.network.verdicts import network_verdicts
+from relu_cert.network.claims import network_verdicts
 
 BESIDE = ("patterns-complete", "optimal", "fit", "p-unique", "optimal-set")
 

@@ -59,12 +59,6 @@ def set_bit(mask, j):  # type: ignore[no-untyped-def]
 
 
 @compile_
-def get_bit(mask, j):  # type: ignore[no-untyped-def]
-    """Whether hyperplane j is in a mask."""
-    return (mask[j >> 6] >> np.uint64(j & 63)) & np.uint64(1) != 0
-
-
-@compile_
 def copy_bits(source, target):  # type: ignore[no-untyped-def]
     """target = source"""
     for w in range(len(target)):
