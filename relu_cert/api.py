@@ -30,7 +30,7 @@ from relu_cert.check import (
     network_problem,
     verdicts,
 )
-from relu_cert.claims import NAMES, SENSITIVITY, require_applicable
+from relu_cert.claims import NAMES, PATH_CLAIMS, POSITION, SENSITIVITY, require_applicable
 from relu_cert.cover.model import Limits
 from relu_cert.data.arrays import dataset_from_arrays, exact_matrix, exact_number
 from relu_cert.data.model import Dataset, Source
@@ -88,8 +88,6 @@ __all__ = [
 
 Number = Fraction | int | float | str
 Groups = int | Sequence[Any]
-PATH_CLAIMS = ("continuous", "set-continuous", "min-norm-continuous")
-POSITION = ("ggp", "general-position")
 
 
 def certify(

@@ -129,7 +129,7 @@ def _problem(problem: Problem, lam: Fraction) -> dict[str, Any]:
 
 
 def _facts(facts: Facts) -> dict[str, Any]:
-    listed, value = listed_patterns(facts.problem), facts.value
+    listed, value = facts.problem.listed, facts.value
     head = {} if listed is None else {"patterns": _patterns(listed)}
     tail: dict[str, Any] = {}
     if facts.optimal_set is not None:
@@ -257,13 +257,6 @@ def _derivatives(found: Derivatives) -> dict[str, Any]:
         "freedom": None if found.freedom is None else number(found.freedom),
         "sure": sure,
     }
-
-
-def listed_patterns(problem: Problem) -> PatternSet | None:
-    """D_Z, where the blocks of the problem are all of its patterns."""
-    if problem.network is not None:
-        return problem.network.all
-    return None if problem.sampled is None else problem.sampled.all
 
 
 def _dual(problem: Problem, dual: Dual) -> dict[str, Any]:

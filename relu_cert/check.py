@@ -240,7 +240,7 @@ def _in_range(*sizes: Fraction) -> None:
 def _with_derivatives(facts: Facts, wanted: Derivatives) -> Facts:
     """How the neurons sit on their faces and, where the network is differentiable, its derivatives."""
     facts = replace(facts, asked_sensitivity=True, faces=faces(facts))
-    if differentiable(facts) or facts.lam**2 >= facts.lambda_max.squared:
+    if differentiable(facts) or facts.zero:
         return facts
     fine = finer(facts)
     if differentiable(fine):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from relu_cert.check import DEFAULT_GAP, Derivatives, IntervalChoice, LambdaChoice, find_facts, verdicts
-from relu_cert.claims import NAMES, SENSITIVITY, Result, Verdict, require_applicable
+from relu_cert.claims import NAMES, PATH_CLAIMS, POSITION, SENSITIVITY, Result, Verdict, require_applicable
 from relu_cert.cli.emit import decide, recheck, stem, write_file
 from relu_cert.cli.options import (
     chosen_example,
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from relu_cert.examples import Example
 
 EXIT_REFUTED, EXIT_UNDECIDED = 1, 2
-POSITION = ("ggp", "general-position")
-PATH_CLAIMS = ("continuous", "set-continuous", "min-norm-continuous")
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from relu_cert.claims.connected import Step, applies, staircase
+from relu_cert.claims.optimal_set import Step, staircase
 from relu_cert.exact import Matrix, Vector, sqrt_upper
 from relu_cert.prove.algebraic.model import AlgebraicTied
 from relu_cert.prove.candidates import frobenius_squared
@@ -149,7 +149,7 @@ def optimal_set_view(facts: Facts) -> OptimalSetView | None:
     """What is proved about the set of all optimal networks; None where it is not listed."""
     if facts.polytope is None:
         return None
-    steps = tuple(staircase(facts.polytope)) if applies(facts) else None
+    steps = tuple(staircase(facts.polytope)) if facts.problem.model == "relu" else None
     return OptimalSetView(facts.polytope, tuple(_neurons(facts)), steps)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from relu_cert.certificate import certificate, dumps, listed_patterns
+from relu_cert.certificate import certificate, dumps
 from relu_cert.checker import command
 from relu_cert.claims.model import Result, Verdict
 from relu_cert.data.model import Dataset, Source
@@ -72,7 +72,7 @@ class Outcome:
     def to_json(self) -> dict[str, Any]:
         """The object of `check --json`."""
         facts, problem = self.facts, self.facts.problem
-        listed = listed_patterns(problem)
+        listed = problem.listed
         b2, skip = free_parts(problem.free, facts.primal.free)
         return {
             "format": FORMAT,
@@ -138,7 +138,7 @@ class Outcome:
 
     def _head(self) -> list[str]:
         facts, problem = self.facts, self.facts.problem
-        listed, sampled = listed_patterns(problem), problem.sampled
+        listed, sampled = problem.listed, problem.sampled
         bias = ", the last one the bias" if self.source.bias else ""
         noun = "column" if problem.kind == "cgl" else "feature"
         size = f"n = {count(problem.n, 'point')}, d = {count(self.features, noun)}{bias}"
@@ -188,7 +188,7 @@ class Outcome:
 
     def _patterns(self) -> dict[str, int | None] | None:
         """How many patterns the problem has; `open` is known where they are all of D_Z."""
-        if listed := listed_patterns(self.facts.problem):
+        if listed := self.facts.problem.listed:
             return {"total": len(listed), "open": listed.open_cells}
         sampled = self.facts.problem.sampled
         return {"total": len(sampled.patterns), "open": None} if sampled else None
@@ -227,7 +227,7 @@ class Outcome:
             return ["all coefficients are 0" if self.facts.problem.kind == "cgl" else "the zero network"]
         if self.facts.problem.kind == "cgl":
             return self._coefficients()
-        everywhere = self.facts.problem.unlisted or listed_patterns(self.facts.problem)
+        everywhere = self.facts.problem.unlisted or self.facts.problem.listed
         only = "" if everywhere else ", over these patterns only"
         lines = [f"a network of width {len(neurons)}{only}: sum of sign * weight * (direction . x)_+"]
         for neuron in neurons[:SHOWN_NEURONS]:

@@ -9,7 +9,7 @@ import pytest
 
 from relu_cert import examples
 from relu_cert.check import LambdaChoice
-from relu_cert.claims.connected import staircase
+from relu_cert.claims.optimal_set import staircase
 from relu_cert.report.html import check_page
 from relu_cert.report.html.check import MOST_DIGITS
 from relu_cert.report.html.markup import e, fragment

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from relu_cert.claims import CLAIMS
+from relu_cert.claims import STATEMENTS
 from relu_cert.report.html.check import verdict_table
 from relu_cert.report.html.markup import e
 from relu_cert.report.html.page import Section, cards, count, page, table
@@ -28,7 +28,7 @@ def solution_page(found: CertifiedSolution, name: str = "The given coefficients"
         ("above the optimum", at_most(found.distance.upper), f"at most; at least {at_least(found.distance.lower)}"),
         ("λ", short(found.facts.lam, 14), "of the plain problem"),
     ]
-    statements = {"solution-optimal": GIVEN} | {claim.NAME: of_groups(claim.STATEMENT) for claim in CLAIMS}
+    statements = {"solution-optimal": GIVEN} | {name: of_groups(text) for name, text in STATEMENTS.items()}
     cells = [(str(b), given, best, away) for b, given, best, away in rows[:MOST_ROWS]]
     more = f" The first {MOST_ROWS} of {len(rows)}." if len(rows) > MOST_ROWS else ""
     text = f"Groups with a coefficient that is not 0, in the given or in the optimal solution.{more}"
