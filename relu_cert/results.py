@@ -150,7 +150,7 @@ class CertifiedNetwork(_Certificate):
 
     def html(self) -> str:
         """The page of `network`."""
-        from relu_cert.report.html.network import network_page
+        from relu_cert.report.html.given import network_page
 
         return network_page(self.outcome, self.certificate)
 
@@ -274,7 +274,7 @@ class CertifiedOneNeuron(_Certificate):
 
     def html(self) -> str:
         """The page of `path --one-neuron`."""
-        from relu_cert.report.html.one_neuron import one_neuron_page
+        from relu_cert.report.html.path import one_neuron_page
 
         return one_neuron_page(self.report, self.data, self.said)
 

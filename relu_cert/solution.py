@@ -263,7 +263,7 @@ solution is unique; proved.>
 
     def html(self) -> str:
         """The report as one page."""
-        from relu_cert.report.html.solution import solution_page
+        from relu_cert.report.html.given import solution_page
 
         return solution_page(self)
 

@@ -124,7 +124,7 @@ class PathReport:
 
         `neuron` is the same number for the same neuron all along the path, and the one that the page has.
         """
-        from relu_cert.report.html.tracks import numbers
+        from relu_cert.report.html.path_figures import numbers
 
         known = numbers(self.samples, self.cover)
         stream = io.StringIO()

@@ -16,19 +16,20 @@ from relu_cert.exact import sqrt_lower, sqrt_upper
 from relu_cert.free.terms import free_parts, free_text
 from relu_cert.problem.model import Problem
 from relu_cert.prove.facts import Facts, OptimalSet
-from relu_cert.report.html.curve import curve_figure, neurons_figure, scatter_figure
-from relu_cert.report.html.independence import independence_figure
-from relu_cert.report.html.markup import e
-from relu_cert.report.html.neurons import heaviest_first, neuron_name, neurons_chart, strip_length
-from relu_cert.report.html.optimal_set import polytope
-from relu_cert.report.html.page import Section, beside, cards, count, figures, files, fold, page, table
-from relu_cert.report.html.plane import plane_figure
-from relu_cert.report.html.sensitivity import sensitivity_section
+from relu_cert.report.html.functions import curve_figure, neurons_figure, plane_figure, scatter_figure
+from relu_cert.report.html.neurons import (
+    dual_figure,
+    fan_figure,
+    heaviest_first,
+    neuron_name,
+    neurons_chart,
+    strip_length,
+)
+from relu_cert.report.html.optimal_set import polytope, shadow, shadow_figure
+from relu_cert.report.html.page import Section, beside, cards, count, e, figures, files, fold, page, table
+from relu_cert.report.html.proof import independence_figure, sensitivity_section, sphere_figure
 from relu_cert.report.html.set_figures import ranges_figure, set_figures, wire_figures
-from relu_cert.report.html.shadow import shadow, shadow_figure
-from relu_cert.report.html.sphere import sphere_figure
 from relu_cert.report.html.view import view
-from relu_cert.report.html.weights import dual_figure, fan_figure
 from relu_cert.report.optimal_set import TiedNeuron, optimal_set_view
 from relu_cert.report.outcome import Outcome
 from relu_cert.report.text import at_most, decimal, downwards, enclosed, rational, short
