@@ -31,9 +31,6 @@ compile_ = njit(**_BARE)
 compile_call = njit(**_CALLED)
 """The same for functions that are long, or called from Python."""
 
-compile_allocating = njit(**_OPTIONS)
-"""The same for functions that make arrays."""
-
 compile_fused = njit(**_BARE, fastmath={"contract"})
 """Strict, but a product and a sum may be rounded once instead of twice."""
 
