@@ -18,6 +18,7 @@ from relu_cert.prove.exact_optimum import tied_neurons
 from relu_cert.prove.facts import Facts, NeuronClass
 from relu_cert.prove.polytope.model import Polytope
 from relu_cert.rationals import to_fraction
+from relu_cert.report.shown import plain
 from relu_cert.report.text import count, rational
 
 TOLD_BITS = 64
@@ -49,8 +50,7 @@ class TiedNeuron:
     def to_dict(self) -> dict[str, Any]:
         """The object of --json."""
         named = {"block": self.block} if self.block is not None else {"sign": self.sign, "pattern": self.pattern}
-        rows = None if self.map is None else [[rational(x) for x in row] for row in self.map]
-        return named | {"v": [rational(x) for x in self.v], "radius": rational(self.radius), "map": rows}
+        return named | dict(plain({"v": self.v, "radius": self.radius, "map": self.map}))
 
 
 @dataclass(frozen=True, repr=False)
@@ -132,16 +132,9 @@ class OptimalSetView:
                 {"support": list(support), "weights": [rational(point[a]) for a in support]}
                 for support, point in zip(found.vertices, found.points, strict=True)
             ],
-            "edges": [list(edge) for edge in found.edges],
-            "min_norm": None
-            if found.min_norm is None
-            else {
-                "weights": [rational(x) for x in found.min_norm.weights],
-                "radius": rational(found.min_norm.radius),
-            },
-            "staircase": None
-            if self.staircase is None
-            else [{"width": step.width, "isolated": step.isolated, "others": step.others} for step in self.staircase],
+            "edges": plain(found.edges),
+            "min_norm": plain(found.min_norm),
+            "staircase": plain(self.staircase),
         }
 
 
