@@ -37,6 +37,15 @@ def _decided(claim: Claim, facts: Facts) -> Result:
     return _qualified(facts, Result(claim.name, *answer))
 
 
+def asked_for(names: str | Sequence[str]) -> tuple[str, ...]:
+    """The claims of a list, or of a text with commas; UsageError if there is no such claim."""
+    asked = tuple(filter(None, map(str.strip, names.split(",")))) if isinstance(names, str) else tuple(names)
+    for name in asked:
+        if name not in NAMES:
+            raise UsageError(f"there is no claim {name!r}; there are {', '.join(NAMES)}.")
+    return asked
+
+
 def require_applicable(names: Sequence[str], problem: Problem) -> None:
     """UsageError if one of the claims that were asked for by name says nothing about such a problem."""
     for claim in CLAIMS:
@@ -90,6 +99,7 @@ __all__ = [
     "STATEMENTS",
     "Result",
     "Verdict",
+    "asked_for",
     "decide",
     "require_applicable",
 ]
