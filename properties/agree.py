@@ -25,7 +25,7 @@ from properties.exact.problem import dual_vectors
 from properties.model import Outcome, Property, expect, first_failure, vacuous
 from properties.soundness.case import DirectCase
 from properties.strategies import PlantedCGL, PlantedReLU, planted_box, planted_cgl, rational_matrix, vector
-from relu_cert.claims.connected import staircase
+from relu_cert.claims.optimal_set import staircase
 from relu_cert.network.model import TrainedNetwork
 from relu_cert.network.stationarity import stationarity
 from relu_cert.patterns import PatternSet, enumerate_patterns

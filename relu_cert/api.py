@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -23,14 +23,13 @@ from relu_cert.certified import Certified
 from relu_cert.check import (
     DEFAULT_GAP,
     DEFAULT_MAX_PATTERNS,
-    Derivatives,
     IntervalChoice,
     LambdaChoice,
-    find_facts,
+    Request,
+    answered,
     network_problem,
     verdicts,
 )
-from relu_cert.claims import NAMES, SENSITIVITY, require_applicable
 from relu_cert.cover.model import Limits
 from relu_cert.data.arrays import dataset_from_arrays, exact_matrix, exact_number
 from relu_cert.data.model import Dataset, Source
@@ -88,8 +87,6 @@ __all__ = [
 
 Number = Fraction | int | float | str
 Groups = int | Sequence[Any]
-PATH_CLAIMS = ("continuous", "set-continuous", "min-norm-continuous")
-POSITION = ("ggp", "general-position")
 
 
 def certify(
@@ -177,7 +174,7 @@ def certify(
     >>> print(certify(Z, [1, 1, -1], "1/10", loss="logistic").claims["optimal"].verdict)
     PROVED
     """
-    asked = _Asked.read(lam, lambda_ratio, gap, interval, noise, claims)
+    asked = _asked(lam, lambda_ratio, gap, interval, noise, claims)
     if model not in ("relu", "gated"):
         raise UsageError(f"model is 'relu' or 'gated', not {model!r}.")
     terms = read_free(free)
@@ -187,15 +184,13 @@ def certify(
     with Progress(quiet=not progress) as stages:
         listed = listed or "patterns-complete" in asked.named
         problem = network_variant(data, model, variant, stages, max_patterns, listed=listed)
-        require_applicable(asked.named, problem)
-        limits = Limits(seconds, jobs=jobs)
-        facts = find_facts(problem, asked.choice, asked.gap, stages, asked.interval, asked.derivatives, limits)
+        facts, results = answered(asked, problem, stages, Limits(seconds, jobs=jobs))
         whole = None
         if variant.gates is not None:
             every = over_all(data, model, variant, facts.lam, asked.gap, stages, max_patterns)
             beside = path.with_name("data.all-patterns.cert.json")
             whole = Whole(reason=every) if isinstance(every, str) else Whole(every, verdicts(every), beside)
-        found = Certified(Outcome(data, data.source, facts, verdicts(facts, asked.claims), path, whole), raw)
+        found = Certified(Outcome(data, data.source, facts, results, path, whole), raw)
         if verify:
             with stages.stage("verify"):
                 found.recheck()
@@ -253,17 +248,15 @@ def certify_group_lasso(
     >>> found.coef_, round(found.intercept_, 6)
     (array([1.35]), 0.983333)
     """
-    asked = _Asked.read(lam, lambda_ratio, gap, interval, noise, claims)
+    asked = _asked(lam, lambda_ratio, gap, interval, noise, claims)
     given = lasso(X, groups, y, K=K, weights=weights, intercept=intercept, average=average)
     problem = varied(given.plain, Variant(None, _delta(l2), _loss(loss)))
-    choice = asked.choice if asked.choice.value is None else LambdaChoice(value=given.lam(asked.choice.value))
-    require_applicable(asked.named, problem)
-    wanted = tuple(name for name in asked.claims if name in asked.named or name not in POSITION)
+    if asked.choice.value is not None:
+        asked = replace(asked, choice=LambdaChoice(value=given.lam(asked.choice.value)))
     with Progress(quiet=not progress) as stages:
-        position = any(name in POSITION for name in wanted)
-        facts = find_facts(problem, choice, asked.gap, stages, asked.interval, asked.derivatives, position=position)
+        facts, results = answered(asked, problem, stages)
         source = Source("problem.json", digest(given.raw), "json")
-        outcome = Outcome(None, source, facts, verdicts(facts, wanted), Path("problem.cert.json"), None, given)
+        outcome = Outcome(None, source, facts, results, Path("problem.cert.json"), None, given)
         found = CertifiedGroupLasso(outcome, given.raw, given)
         if verify:
             with stages.stage("verify"):
@@ -568,37 +561,18 @@ def _ratios(low: Number, high: Number) -> tuple[Fraction, Fraction]:
     return lo, hi
 
 
-@dataclass(frozen=True)
-class _Asked:
+def _asked(
+    lam: Number | None,
+    ratio: Number | None,
+    gap: Number,
+    interval: tuple[Number, Number] | None,
+    noise: Number | None,
+    claims: Sequence[str] | None,
+) -> Request:
     """The questions, read and checked."""
-
-    choice: LambdaChoice
-    gap: Fraction
-    claims: tuple[str, ...]
-    named: tuple[str, ...]  # those that were asked for by name
-    interval: IntervalChoice | None
-    derivatives: Derivatives | None
-
-    @classmethod
-    def read(
-        cls,
-        lam: Number | None,
-        ratio: Number | None,
-        gap: Number,
-        interval: tuple[Number, Number] | None,
-        noise: Number | None,
-        claims: Sequence[str] | None,
-    ) -> _Asked:
-        """From the arguments; a claim about the path or about derivatives asks for these."""
-        named = () if claims is None else _claims(claims)
-        along = IntervalChoice() if any(name in PATH_CLAIMS for name in named) else None
-        if interval is not None:
-            along = _interval(interval)
-        wanted = NAMES if claims is None else named
-        derivatives = Derivatives() if any(name in SENSITIVITY for name in wanted) else None
-        if noise is not None:
-            derivatives = Derivatives(_positive(noise, "noise"))
-        return cls(_choice(lam, ratio), _positive(gap, "gap"), wanted, named, along, derivatives)
+    along = None if interval is None else _interval(interval)
+    sigma = None if noise is None else _positive(noise, "noise")
+    return Request.of(_choice(lam, ratio), _positive(gap, "gap"), claims, interval=along, noise=sigma)
 
 
 def _choice(lam: Number | None, ratio: Number | None) -> LambdaChoice:
@@ -666,11 +640,3 @@ def _bits(text: str, i: int, n: int) -> str:
     if len(text) != n or set(text) - {"0", "1"}:
         raise DataError(f"gates[{i}]: expected a pattern of {n} characters 0 and 1, found {text!r:.60}.")
     return text
-
-
-def _claims(names: Sequence[str]) -> tuple[str, ...]:
-    asked = tuple(name.strip() for name in names.split(",")) if isinstance(names, str) else tuple(names)
-    for name in asked:
-        if name not in NAMES:
-            raise UsageError(f"there is no claim {name!r}; there are {', '.join(NAMES)}.")
-    return asked

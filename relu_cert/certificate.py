@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from relu_cert.path.ends import End
 from relu_cert.path.model import Cover, Jump, Lifted, Piece
 from relu_cert.path.one_neuron import NeuronPath
 from relu_cert.path.tied_faces import Faces
-from relu_cert.patterns.model import Group, PatternSet
+from relu_cert.patterns.model import PatternSet
 from relu_cert.problem.model import Problem
 from relu_cert.prove.algebraic.field import Number
 from relu_cert.prove.algebraic.model import AlgebraicSet, Numbers
@@ -37,7 +38,7 @@ from relu_cert.prove.facts import (
     PieceMultipliers,
 )
 from relu_cert.prove.ggp.record import ggp_record
-from relu_cert.prove.polytope.model import Polytope, Shortest
+from relu_cert.prove.polytope.model import Shortest
 from relu_cert.rationals import to_fraction
 
 FORMAT = "relu_cert certificate"
@@ -86,6 +87,25 @@ def matrix(rows: Matrix) -> list[str]:
     return [vector(row) for row in rows]
 
 
+def record(value: Any, names: str = "") -> dict[str, Any]:
+    """Fields of a dataclass, all or those named, each written as its declared type is: see `_written`."""
+    kinds = {field.name: str(field.type) for field in fields(value)}
+    return {name: _written(kinds[name], getattr(value, name)) for name in names.split() or kinds}
+
+
+def _written(kind: str, value: Any) -> Any:
+    """Fractions as numbers, vectors and matrices as texts, other tuples as lists, dataclasses by their fields."""
+    kind = kind.removesuffix(" | None")
+    if value is None:
+        return None
+    if kind in _WRITERS:
+        return _WRITERS[kind](value)
+    if isinstance(value, tuple):
+        of = kind.removeprefix("tuple[").removesuffix(", ...]")
+        return [_written(of, one) for one in value]
+    return record(value) if is_dataclass(value) else value
+
+
 def _input(source: Source) -> dict[str, Any]:
     if source.kind == "json":
         return {"sha256": source.sha256, "kind": "json"}
@@ -129,18 +149,17 @@ def _problem(problem: Problem, lam: Fraction) -> dict[str, Any]:
 
 
 def _facts(facts: Facts) -> dict[str, Any]:
-    listed, value = listed_patterns(facts.problem), facts.value
+    listed = facts.problem.listed
     head = {} if listed is None else {"patterns": _patterns(listed)}
     tail: dict[str, Any] = {}
     if facts.optimal_set is not None:
         tail["cover_set" if facts.problem.unlisted else "optimal_set"] = _optimal_set(facts.problem, facts.optimal_set)
     if facts.exact_set is not None:
-        exact = facts.exact_set
-        tail["exact_set"] = {"solutions": matrix(exact.solutions), "farkas": vector(exact.farkas)}
+        tail["exact_set"] = record(facts.exact_set, "solutions farkas")
     if facts.algebraic is not None:
         tail["algebraic_set"] = _algebraic_set(facts.problem, facts.algebraic)
     if facts.polytope is not None:
-        tail["polytope"] = _polytope(facts.polytope)
+        tail["polytope"] = record(facts.polytope, "bits tilt bases vertices edges min_norm")
     if facts.shortest is not None:
         tail["min_norm"] = _min_norm(facts.shortest)
     if facts.faces is not None:
@@ -156,11 +175,11 @@ def _facts(facts: Facts) -> dict[str, Any]:
     if facts.one_neuron is not None:
         tail["one_neuron"] = one_neuron_record(facts.one_neuron)
     if facts.path is not None and facts.jump is not None:
-        tail["jump"] = {"lo": number(facts.path.lo), "hi": number(facts.path.hi)} | _jump(facts.jump)
+        tail["jump"] = record(facts.path, "lo hi") | _jump(facts.jump)
     primal: dict[str, Any] = {"neurons": [_neuron(facts.problem, neuron) for neuron in facts.primal.neurons]}
     if facts.primal.free:
         primal["free"] = vector(facts.primal.free)
-    bounds = {"lower": number(value.lower), "upper": number(value.upper), "gap": number(value.gap)}
+    bounds = record(facts.value, "lower upper gap")
     center = None if facts.problem.unlisted else vector(facts.fit.center)
     common = {
         "primal": primal,
@@ -198,14 +217,14 @@ def one_neuron_record(path: NeuronPath) -> dict[str, Any]:
     signs = {1: "+", -1: "-"}
     return {
         "branches": [{"sign": signs[one.sign], "gamma": signs[one.gamma]} for one in path.branches],
-        "jumps": [{"lo": number(jump.lo), "hi": number(jump.hi)} for jump in path.jumps],
+        "jumps": [record(jump, "lo hi") for jump in path.jumps],
     }
 
 
 def _curve(problem: Problem, found: Curve) -> dict[str, Any]:
     return {
         "breakpoints": [_breakpoint(problem, one) for one in found.breakpoints],
-        "branches": [{"piece": one.piece, "active": list(one.active)} for one in found.branches],
+        "branches": [record(one) for one in found.branches],
         "samples": [_sample(one) for one in found.samples],
     }
 
@@ -213,34 +232,23 @@ def _curve(problem: Problem, found: Curve) -> dict[str, Any]:
 def _breakpoint(problem: Problem, one: Breakpoint) -> dict[str, Any]:
     below, above = one.ends
     ends = {"below": _end(problem, below), "above": None if above is None else _end(problem, above)}
-    return {"lo": number(one.lo), "hi": number(one.hi)} | ends
+    return record(one, "lo hi") | ends
 
 
 def _end(problem: Problem, end: End) -> dict[str, Any]:
-    classes = [_class(problem, neuron) for neuron in end.classes]
-    return {"piece": end.piece, "s": vector(end.s), "weights": vector(end.weights), "classes": classes}
+    return record(end, "piece s weights") | {"classes": [_class(problem, neuron) for neuron in end.classes]}
 
 
 def _sample(one: Sample) -> dict[str, Any]:
     if one.radius is None:
         raise ValueError("a sample in a certificate has its radius")
-    return {
-        "piece": one.piece,
-        "lambda": number(one.lam),
-        "s": vector(one.s),
-        "weights": vector(one.weights),
-        "classes": None,
-        "lower": number(one.lower),
-        "upper": number(one.upper),
-        "radius": number(one.radius),
-    }
+    head = {"piece": one.piece, "lambda": number(one.lam)} | record(one, "s weights")
+    return head | {"classes": None} | record(one, "lower upper radius")
 
 
 def _faces(problem: Problem, faces: Faces) -> dict[str, Any]:
-    return {
-        "stable": [None if neuron is None else _class(problem, neuron) for neuron in faces.stable],
-        "leaving": [{"neuron": one.neuron, "u": vector(one.u), "h": vector(one.h)} for one in faces.leaving],
-    }
+    stable = [None if neuron is None else _class(problem, neuron) for neuron in faces.stable]
+    return {"stable": stable} | record(faces, "leaving")
 
 
 def _derivatives(found: Derivatives) -> dict[str, Any]:
@@ -259,59 +267,28 @@ def _derivatives(found: Derivatives) -> dict[str, Any]:
     }
 
 
-def listed_patterns(problem: Problem) -> PatternSet | None:
-    """D_Z, where the blocks of the problem are all of its patterns."""
-    if problem.network is not None:
-        return problem.network.all
-    return None if problem.sampled is None else problem.sampled.all
-
-
 def _dual(problem: Problem, dual: Dual) -> dict[str, Any]:
-    content = {"theta": vector(dual.theta), "multipliers": _multipliers(dual.multipliers)}
-    if problem.delta:
-        content["excess"] = [[b, number(s)] for b, s in dual.excess]
-    return content
+    excess = {"excess": [[b, number(s)] for b, s in dual.excess]} if problem.delta else {}
+    return record(dual, "theta multipliers") | excess
 
 
 def _patterns(patterns: PatternSet) -> dict[str, Any]:
-    return {
-        "columns": list(patterns.columns),
-        "groups": [_group(group) for group in patterns.groups],
-        "covers": list(patterns.covers),
-    }
-
-
-def _group(group: Group) -> dict[str, Any]:
-    return {
-        "flat": list(group.flat),
-        "circuits": [list(circuit) for circuit in group.circuits],
-        "witnesses": [vector(u) for u in group.witnesses.tolist()],
-    }
+    groups = [
+        record(group, "flat circuits") | {"witnesses": [vector(u) for u in group.witnesses.tolist()]}
+        for group in patterns.groups
+    ]
+    return {"columns": list(patterns.columns), "groups": groups, "covers": list(patterns.covers)}
 
 
 def _optimal_set(problem: Problem, found: OptimalSet) -> dict[str, Any]:
-    return (
-        {
-            "lift": matrix(found.lift),
-            "classes": [
-                None if one is None else _class(problem, one)
-                for one in (found.out if isinstance(found.out, tuple) else found.classes)
-            ],
-            "sigma": number(found.sigma),
-            "masses": vector(found.masses),
-            "split": vector(found.split),
-            "tau": number(found.tau),
-            "forced": vector(found.forced),
-        }
-        | _outs(problem, found)
-        | ({"mixed": [[a, vector(beta)] for a, beta in found.mixed]} if found.mixed else {})
-    )
-
-
-def _outs(problem: Problem, found: OptimalSet) -> dict[str, Any]:
-    if isinstance(found.out, tuple):
-        return {}
-    return {"out": _multipliers(found.out) if problem.model == "relu" else None}
+    known = found.out if isinstance(found.out, tuple) else found.classes
+    classes = [None if one is None else _class(problem, one) for one in known]
+    content = record(found, "lift") | {"classes": classes} | record(found, "sigma masses split tau forced")
+    if not isinstance(found.out, tuple):
+        content["out"] = _multipliers(found.out) if problem.model == "relu" else None
+    if found.mixed:
+        content["mixed"] = [[a, vector(beta)] for a, beta in found.mixed]
+    return content
 
 
 def _algebraic_set(problem: Problem, found: AlgebraicSet) -> dict[str, Any]:
@@ -340,73 +317,39 @@ def _numbers(entries: Sequence[Number]) -> list[str]:
 
 
 def _path(problem: Problem, found: Cover) -> dict[str, Any]:
-    pieces = [_path_piece(problem, piece) for piece in found.pieces]
-    return {"lo": number(found.lo), "hi": number(found.hi), "pieces": pieces}
+    return record(found, "lo hi") | {"pieces": [_path_piece(problem, piece) for piece in found.pieces]}
 
 
 def _path_piece(problem: Problem, piece: Piece) -> dict[str, Any]:
     from relu_cert.cover.record import cover_record
 
-    return {
-        "lo": number(piece.lo),
-        "hi": number(piece.hi),
-        "s": matrix(piece.s),
-        "classes": [_class(problem, neuron) for neuron in piece.classes],
-        "weights": matrix(piece.weights),
-        "multipliers": [cover_record(one) if problem.unlisted else _multipliers(one) for one in piece.multipliers],
-        "out": [_multipliers(one) if problem.model == "relu" and not problem.unlisted else None for one in piece.out],
-        "inverse": matrix(piece.inverse),
-        "radius": number(piece.radius),
-    } | ({} if piece.lifted is None else {"lifted": _lifted(piece.lifted)})
+    lifted = {} if piece.lifted is None else {"lifted": _lifted(piece.lifted)}
+    return (
+        record(piece, "lo hi s")
+        | {"classes": [_class(problem, neuron) for neuron in piece.classes]}
+        | record(piece, "weights")
+        | {
+            "multipliers": [cover_record(one) if problem.unlisted else _multipliers(one) for one in piece.multipliers],
+            "out": [
+                _multipliers(one) if problem.model == "relu" and not problem.unlisted else None for one in piece.out
+            ],
+        }
+        | record(piece, "inverse radius")
+        | lifted
+    )
 
 
 def _lifted(found: Lifted) -> dict[str, Any]:
-    content: dict[str, Any] = {
-        "lift": matrix(found.lift),
-        "forced": list(found.forced),
-        "force": vector(found.force),
-        "spread": matrix(found.spread),
-    }
-    if (onset := found.onset) is not None:
-        apart = [matrix(U) for U in onset.apart]
-        content["onset"] = {"rows": matrix(onset.rows), "normal": vector(onset.normal), "apart": apart}
-    return content
+    return record(found, "lift forced force spread") | ({} if found.onset is None else record(found, "onset"))
 
 
 def _jump(jump: Jump) -> dict[str, Any]:
-    return {
-        "lambda": number(jump.lam),
-        "theta": vector(jump.theta),
-        "multipliers": _multipliers(jump.multipliers),
-        "limit": vector(jump.limit),
-        "shorter": vector(jump.shorter),
-        "active": list(jump.active),
-        "side": _sign(jump.side),
-        "farkas": vector(jump.farkas),
-    }
-
-
-def _polytope(found: Polytope) -> dict[str, Any]:
-    shortest = found.min_norm
-    return {
-        "bits": found.bits,
-        "tilt": vector(found.tilt),
-        "bases": [list(basis) for basis in found.bases],
-        "vertices": [list(support) for support in found.vertices],
-        "edges": [list(edge) for edge in found.edges],
-        "min_norm": None
-        if shortest is None
-        else {"weights": vector(shortest.weights), "radius": number(shortest.radius)},
-    }
+    head = {"lambda": number(jump.lam)} | record(jump, "theta multipliers limit shorter active")
+    return head | {"side": _sign(jump.side)} | record(jump, "farkas")
 
 
 def _min_norm(shortest: Shortest) -> dict[str, Any]:
-    return {
-        "bits": shortest.bits,
-        "weights": vector(shortest.found.weights),
-        "radius": number(shortest.found.radius),
-        "mu": _slopes(shortest.mu),
-    }
+    return {"bits": shortest.bits} | record(shortest.found) | {"mu": _slopes(shortest.mu)}
 
 
 def _slopes(mu: Vector | Numbers) -> str | list[str]:
@@ -417,12 +360,7 @@ def _slopes(mu: Vector | Numbers) -> str | list[str]:
 def _class(problem: Problem, neuron: NeuronClass) -> dict[str, Any]:
     if problem.model == "gated":
         return {"pattern": neuron.pattern}
-    face = {
-        "kinks": list(neuron.kinks),
-        "basis": list(neuron.basis),
-        "idle": list(neuron.idle),
-        "fixed": vector(neuron.fixed),
-    }
+    face = record(neuron, "kinks basis idle fixed")
     if problem.model == "relu":
         return {"sign": _sign(neuron.sign), "pattern": neuron.pattern} | face
     return {"block": neuron.block} | face
@@ -454,7 +392,7 @@ def _attained(problem: Problem, attained: Attained) -> dict[str, Any]:
 
 
 def _neuron(problem: Problem, neuron: ExactNeuron) -> dict[str, Any]:
-    tail = {"w": vector(neuron.w), "norm": number(neuron.norm)}
+    tail = record(neuron, "w norm")
     match problem.model:
         case "relu":
             return {"sign": _sign(neuron.sign)} | tail
@@ -462,3 +400,11 @@ def _neuron(problem: Problem, neuron: ExactNeuron) -> dict[str, Any]:
             return {"pattern": neuron.pattern} | tail
         case _:
             return {"block": neuron.block} | tail
+
+
+_WRITERS: dict[str, Callable[[Any], Any]] = {
+    "Fraction": number,
+    "Vector": vector,
+    "Matrix": matrix,
+    "Multipliers": _multipliers,
+}

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
-from relu_cert.checker import accepted
-from relu_cert.claims import Result
 from relu_cert.exact import Vector
-from relu_cert.files import Place, write_files
 from relu_cert.network.fitted import FittedNetwork, fitted_network
 from relu_cert.path.derivatives import Derivatives
 from relu_cert.prove.facts import Facts, Value
 from relu_cert.report.optimal_set import OptimalSetView, optimal_set_view
 from relu_cert.report.outcome import Outcome
-from relu_cert.report.shown import Shown
+from relu_cert.results import CertifiedResult
 from relu_cert.whole import Distance, distance
 
 
 @dataclass(frozen=True, repr=False)
-class Certified(Shown):
+class Certified(CertifiedResult):
     """What `certify` found: a network, the verdicts about it, and the certificate that proves them.
 
     >>> from relu_cert import certify
@@ -62,19 +57,14 @@ class Certified(Shown):
     raw: bytes
 
     @property
-    def data_csv(self) -> bytes:
-        """The bytes of the data that the certificate speaks of: a CSV file, or JSON for a group lasso."""
-        return self.raw
+    def told(self) -> Outcome:
+        """The report."""
+        return self.outcome
 
     @property
     def facts(self) -> Facts:
         """Everything that was proved, exactly."""
         return self.outcome.facts
-
-    @property
-    def claims(self) -> Mapping[str, Result]:
-        """The verdict of every claim, by its name; a Result has `verdict`, `evidence` and `detail`."""
-        return MappingProxyType({result.claim: result for result in self.outcome.results})
 
     @property
     def lam(self) -> Fraction:
@@ -85,11 +75,6 @@ class Certified(Shown):
     def value(self) -> Value:
         """The optimal value p*, enclosed: lower <= p* <= upper."""
         return self.facts.value
-
-    @property
-    def headline(self) -> str:
-        """What was found, in a sentence."""
-        return self.outcome.headline
 
     @cached_property
     def optimal_set(self) -> OptimalSetView | None:
@@ -153,20 +138,9 @@ class Certified(Shown):
 
     def recheck(self) -> None:
         """Give data and certificate to the independent checker; ReluCertError if it does not accept them."""
-        accepted(self.certificate, self.raw)
+        super().recheck()
         if self.whole is not None:
             self.whole.recheck()
-
-    def save(
-        self, path: str | os.PathLike[str], *, data: str | os.PathLike[str] | None = None, force: bool = False
-    ) -> None:
-        """Write the certificate, and with `data` also the file that it speaks of: CSV (see relu_cert.data.arrays), or
-        JSON for a group lasso. A file that is there, and that relu_cert did not write, is replaced with `force` only.
-        """
-        files = [(Place("path", Path(path)), self.certificate)]
-        if data is not None:
-            files.append((Place("data", Path(data)), self.raw.decode()))
-        write_files(files, force=force)
 
     def html(self, *, certificate: str | None = None, data: str | None = None) -> str:
         """The report as one self-contained HTML page; the names are those under which you save the two files."""
@@ -175,14 +149,6 @@ class Certified(Shown):
         source = replace(self.outcome.source, path=data or self.outcome.source.path)
         path = self.outcome.certificate_path if certificate is None else Path(certificate)
         return check_page(replace(self.outcome, source=source, certificate_path=path))
-
-    def to_text(self) -> str:
-        """The report of `check`."""
-        return self.outcome.to_text()
-
-    def to_json(self) -> dict[str, Any]:
-        """The object of `check --json`."""
-        return self.outcome.to_json()
 
     def _repr_html_(self) -> str:
         from relu_cert.report.html.notebook import notebook_check

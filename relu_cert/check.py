@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from relu_cert.claims import NAMES, Result, decide
+from relu_cert.claims import NAMES, PATH_CLAIMS, POSITION, SENSITIVITY, Result, asked_for, decide, require_applicable
 from relu_cert.cover.model import Limits, Moment
 from relu_cert.data.model import Dataset
 from relu_cert.errors import DataError, UsageError
@@ -100,6 +100,55 @@ class Derivatives:
     """That derivatives are wanted, and the noise level for SURE."""
 
     sigma: Fraction | None = None
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked about a problem: `named` are the claims that were asked for by name."""
+
+    choice: LambdaChoice
+    gap: Fraction
+    claims: tuple[str, ...]
+    named: tuple[str, ...]
+    interval: IntervalChoice | None
+    derivatives: Derivatives | None
+
+    @classmethod
+    def of(
+        cls,
+        choice: LambdaChoice,
+        gap: Fraction,
+        claims: str | Sequence[str] | None = None,
+        required: str | Sequence[str] = (),
+        interval: IntervalChoice | None = None,
+        noise: Fraction | None = None,
+    ) -> Request:
+        """A claim about the path or about derivatives asks for these; without `claims` all are wanted."""
+        named = (*asked_for(claims or ()), *asked_for(required))
+        wanted = named if claims is not None else (*NAMES, *named)
+        if interval is None and any(name in PATH_CLAIMS for name in named):
+            interval = IntervalChoice()
+        differentiated = noise is not None or any(name in SENSITIVITY for name in wanted)
+        return cls(choice, gap, wanted, named, interval, Derivatives(noise) if differentiated else None)
+
+
+def answered(
+    request: Request, problem: Problem, stages: Stages, limits: Limits = NO_LIMITS
+) -> tuple[Facts, tuple[Result, ...]]:
+    """The facts about the problem, and the verdicts that were asked for."""
+    require_applicable(request.named, problem)
+    position = any(name in POSITION for name in request.named)
+    facts = find_facts(
+        problem,
+        request.choice,
+        request.gap,
+        stages,
+        request.interval,
+        request.derivatives,
+        limits,
+        position=position,
+    )
+    return facts, verdicts(facts, request.claims)
 
 
 def network_problem(
@@ -239,7 +288,7 @@ def _in_range(*sizes: Fraction) -> None:
 def _with_derivatives(facts: Facts, wanted: Derivatives) -> Facts:
     """How the neurons sit on their faces and, where the network is differentiable, its derivatives."""
     facts = replace(facts, asked_sensitivity=True, faces=faces(facts))
-    if differentiable(facts) or facts.lam**2 >= facts.lambda_max.squared:
+    if differentiable(facts) or facts.zero:
         return facts
     fine = finer(facts)
     if differentiable(fine):

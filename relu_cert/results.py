@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,16 +36,27 @@ from relu_cert.report.shown import Shown
 Floats = NDArray[np.float64]
 
 
-class _Certificate(Shown):
+class CertifiedResult(Shown):
     """Verdicts with the certificate that proves them, and the bytes of the data that it speaks of."""
 
-    certificate: str
     raw: bytes
+
+    if TYPE_CHECKING:
+
+        @property
+        def certificate(self) -> str:
+            """The certificate, a JSON text (verify/FORMAT.md)."""
+
+    @property
+    def told(self) -> Any:
+        """What is told by the command that does the same."""
+        raise NotImplementedError
 
     @property
     def results(self) -> tuple[Result, ...]:
         """The verdicts, in order."""
-        raise NotImplementedError
+        found: tuple[Result, ...] = self.told.results
+        return found
 
     @property
     def claims(self) -> Mapping[str, Result]:
@@ -53,9 +64,22 @@ class _Certificate(Shown):
         return MappingProxyType({result.claim: result for result in self.results})
 
     @property
+    def headline(self) -> str:
+        """What was found, in a sentence."""
+        return str(self.told.headline)
+
+    @property
     def data_csv(self) -> bytes:
-        """The bytes of the data that the certificate speaks of."""
+        """The bytes of the data that the certificate speaks of: a CSV file, or JSON for a group lasso."""
         return self.raw
+
+    def to_text(self) -> str:
+        """The report as the command prints it."""
+        return str(self.told.to_text())
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that the command prints with --json."""
+        return dict(self.told.to_json())
 
     def recheck(self) -> None:
         """Give data and certificate to the independent checker; ReluCertError if it does not accept them."""
@@ -73,7 +97,7 @@ class _Certificate(Shown):
 
 
 @dataclass(frozen=True, repr=False)
-class CertifiedNetwork(_Certificate):
+class CertifiedNetwork(CertifiedResult):
     """What `certify_network` found about a given network.
 
     >>> from relu_cert import certify_network
@@ -91,14 +115,9 @@ class CertifiedNetwork(_Certificate):
     raw: bytes
 
     @property
-    def results(self) -> tuple[Result, ...]:
-        """The verdicts about the given network."""
-        return self.outcome.results
-
-    @property
-    def headline(self) -> str:
-        """What was found, in a sentence."""
-        return self.outcome.headline
+    def told(self) -> NetworkOutcome:
+        """The report."""
+        return self.outcome
 
     @property
     def lam(self) -> Fraction:
@@ -140,23 +159,15 @@ class CertifiedNetwork(_Certificate):
         """The optimal network that was found."""
         return self.outcome.optimal
 
-    def to_text(self) -> str:
-        """The report of `network`."""
-        return self.outcome.to_text()
-
-    def to_json(self) -> dict[str, Any]:
-        """The object of `network --json`."""
-        return self.outcome.to_json()
-
     def html(self) -> str:
         """The page of `network`."""
-        from relu_cert.report.html.network import network_page
+        from relu_cert.report.html.given import network_page
 
         return network_page(self.outcome, self.certificate)
 
 
 @dataclass(frozen=True, repr=False)
-class CertifiedPath(_Certificate):
+class CertifiedPath(CertifiedResult):
     """What `path` found.
 
     >>> from relu_cert import path
@@ -174,14 +185,9 @@ class CertifiedPath(_Certificate):
     data: Dataset | None = None
 
     @property
-    def results(self) -> tuple[Result, ...]:
-        """The verdicts about the path."""
-        return self.report.results
-
-    @property
-    def headline(self) -> str:
-        """What was found, in a sentence."""
-        return self.report.headline
+    def told(self) -> PathReport:
+        """The report."""
+        return self.report
 
     @property
     def breakpoints(self) -> tuple[Breakpoint, ...]:
@@ -208,14 +214,6 @@ class CertifiedPath(_Certificate):
         """The number of neurons at the samples."""
         return np.array([len(sample.neurons) for sample in self.samples], dtype=np.int64)
 
-    def to_text(self) -> str:
-        """The report of `path`."""
-        return self.report.to_text()
-
-    def to_json(self) -> dict[str, Any]:
-        """The object of `path --json`."""
-        return self.report.to_json()
-
     def to_csv(self) -> str:
         """The table of `path --csv`."""
         return self.report.to_csv()
@@ -229,7 +227,7 @@ class CertifiedPath(_Certificate):
 
 
 @dataclass(frozen=True, repr=False)
-class CertifiedOneNeuron(_Certificate):
+class CertifiedOneNeuron(CertifiedResult):
     """What `one_neuron` found: the exact path of the best single neuron on one feature.
 
     >>> from relu_cert import one_neuron
@@ -245,9 +243,9 @@ class CertifiedOneNeuron(_Certificate):
     data: Dataset
 
     @property
-    def headline(self) -> str:
-        """What was found, in a sentence."""
-        return self.report.headline
+    def told(self) -> OneNeuronReport:
+        """The report."""
+        return self.report
 
     @property
     def results(self) -> tuple[Result, ...]:
@@ -264,17 +262,9 @@ class CertifiedOneNeuron(_Certificate):
         """Where one branch gives way to another."""
         return self.report.path.jumps
 
-    def to_text(self) -> str:
-        """The report of `path --one-neuron`."""
-        return self.report.to_text()
-
-    def to_json(self) -> dict[str, Any]:
-        """The object of `path --one-neuron --json`."""
-        return self.report.to_json()
-
     def html(self) -> str:
         """The page of `path --one-neuron`."""
-        from relu_cert.report.html.one_neuron import one_neuron_page
+        from relu_cert.report.html.path import one_neuron_page
 
         return one_neuron_page(self.report, self.data, self.said)
 

@@ -81,21 +81,6 @@ def settle(question: Question, solution: Solution) -> Facts:
     return best
 
 
-def settle_ball(question: Question, solution: Solution) -> Facts:
-    """The facts of the first point whose ball settles the optimal set, or those of the last one.
-
-    For many lambdas beside an event: there an optimum that is rational, or in a small field, would not be used.
-    """
-    facts: Facts | None = None
-    for point in _points(question, solution):
-        facts, _ = _ball_facts(question, point)
-        if facts.value.reached and not facts.unsettled:
-            return facts
-    if facts is None:
-        raise ValueError("the float point is always tried")
-    return facts
-
-
 def propose(floats: FloatProblem, theta: NDArray[np.float64], lam: float) -> Proposals | None:
     """Float multipliers for the pieces of a ReLU problem; the others need none."""
     if not isinstance(floats.arrays, NetworkArrays):

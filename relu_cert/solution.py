@@ -34,9 +34,9 @@ from relu_cert.network.objective import Interval
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.value import HALF, block_neuron, fit, primal, value
 from relu_cert.report.outcome import Outcome, claims_table
-from relu_cert.report.shown import Shown
+from relu_cert.report.shown import Shown, plain
 from relu_cert.report.terminal import rendered, wrapped
-from relu_cert.report.text import at_least, at_most, count, decimal, percent, rational, with_decimal
+from relu_cert.report.text import at_least, at_most, count, decimal, percent, with_decimal
 
 FORMAT, VERSION = "relu_cert solution", 1
 DEFAULT_GAP = Fraction(1, 10**6)
@@ -241,29 +241,27 @@ solution is unique; proved.>
 
     def to_json(self) -> dict[str, Any]:
         """The object of `solution --json`."""
-        return {
+        content = {
             "format": FORMAT,
             "version": VERSION,
             "n": self.lasso.n,
             "columns": self.lasso.d,
-            "groups": [list(group) for group in self.lasso.groups],
-            "lambda": rational(self.facts.lam / (self.lasso.n if self.lasso.average else 1)),
-            "objective": _interval(self.objective),
-            "optimum": _interval(self.optimum.objective),
-            "distance": _interval(self.distance),
-            "relative_gap": rational(self.relative_gap),
-            "claims": [
-                {"claim": r.claim, "verdict": str(r.verdict), "evidence": r.evidence, "detail": r.detail}
-                for r in self.claims.values()
-            ],
-            "given": [rational(x) for x in self.given],
-            "optimal": [rational(x) for x in self.optimum.coefficients],
-            "intercept": rational(self.lasso.best_intercept(self.optimum.coefficients)),
+            "groups": self.lasso.groups,
+            "lambda": self.facts.lam / (self.lasso.n if self.lasso.average else 1),
+            "objective": self.objective,
+            "optimum": self.optimum.objective,
+            "distance": self.distance,
+            "relative_gap": self.relative_gap,
+            "claims": list(self.claims.values()),
+            "given": self.given,
+            "optimal": self.optimum.coefficients,
+            "intercept": self.lasso.best_intercept(self.optimum.coefficients),
         }
+        return dict(plain(content))
 
     def html(self) -> str:
         """The report as one page."""
-        from relu_cert.report.html.solution import solution_page
+        from relu_cert.report.html.given import solution_page
 
         return solution_page(self)
 
@@ -313,7 +311,3 @@ def _rounded_up(x: Fraction) -> Fraction:
 def _shown(entries: list[Fraction]) -> str:
     few = ", ".join(decimal(x, 6) for x in entries[:4])
     return f"({few}{', ...' if len(entries) > 4 else ''})" if len(entries) > 1 else few
-
-
-def _interval(interval: Interval) -> dict[str, str]:
-    return {"lower": rational(interval.lower), "upper": rational(interval.upper)}

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from relu_cert.certificate import listed_patterns
 from relu_cert.claims import Result
 from relu_cert.data.model import Dataset
 from relu_cert.patterns.predict import predict
@@ -56,7 +55,7 @@ def too_many(data: Dataset, limit: int) -> str:
 def _is_part(some: Problem, whole: Problem) -> bool:
     if some.kind == "relu" and not some.delta:
         return True
-    patterns = listed_patterns(whole)
+    patterns = whole.listed
     if some.sampled is None or patterns is None:
         return False
     listed = {"".join("01"[bit] for bit in on) for on in patterns.array().tolist()}

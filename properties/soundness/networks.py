@@ -26,12 +26,12 @@ from properties.strategies import positive_rationals, rational_matrix, unit_vect
 from properties.strategies.networks import any_network, balanced_network, planted_network, split
 from relu_cert.check import DEFAULT_GAP, LambdaChoice, find_facts, verdicts
 from relu_cert.network import Penalty, convert
+from relu_cert.network.claims import network_verdicts
 from relu_cert.network.compare import own_problem
 from relu_cert.network.examine import Comparison, compare, examine
 from relu_cert.network.formats.json_text import read, write
 from relu_cert.network.model import Origin, TrainedNetwork
 from relu_cert.network.record import network_certificate
-from relu_cert.network.verdicts import network_verdicts
 
 BESIDE = ("patterns-complete", "optimal", "fit", "p-unique", "optimal-set")
 

@@ -18,7 +18,7 @@ from properties.soundness import faces
 from properties.soundness.case import Answer, NetworkCase
 from properties.soundness.held import Held, numbers, truths, wrong
 from properties.strategies import PlantedCGL, PlantedReLU, PlantedSampled
-from relu_cert.claims.connected import staircase
+from relu_cert.claims.optimal_set import staircase
 
 MOST_SETS = 6  # tied neurons whose sets are all tried for the shortest weights
 MOST_CELLS = 400  # the components of the optimal networks of one width are counted by brute force up to here

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from relu_cert.check import DEFAULT_GAP, Derivatives, IntervalChoice, LambdaChoice, find_facts, verdicts
-from relu_cert.claims import NAMES, SENSITIVITY, Result, Verdict, require_applicable
+from relu_cert.check import DEFAULT_GAP, IntervalChoice, LambdaChoice, Request, answered
+from relu_cert.claims import Result, Verdict, asked_for
 from relu_cert.cli.emit import decide, recheck, stem, write_file
 from relu_cert.cli.options import (
     chosen_example,
@@ -36,21 +36,6 @@ if TYPE_CHECKING:
     from relu_cert.examples import Example
 
 EXIT_REFUTED, EXIT_UNDECIDED = 1, 2
-POSITION = ("ggp", "general-position")
-PATH_CLAIMS = ("continuous", "set-continuous", "min-norm-continuous")
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """The options, read and checked."""
-
-    choice: LambdaChoice
-    gap: Any
-    claims: tuple[str, ...]
-    named: tuple[str, ...]  # those that were asked for by name
-    required: tuple[str, ...]
-    interval: IntervalChoice | None
-    derivatives: Derivatives | None
 
 
 def run(options: argparse.Namespace) -> int:
@@ -75,13 +60,12 @@ def run(options: argparse.Namespace) -> int:
     with Progress(quiet=options.quiet) as stages:
         data = None
         raw = None
-        choice = asked.choice
         if given is not None:
             raw = given.raw
             source = Source(str(plain_at), digest(raw), "json")
             problem = varied(given.plain, chosen_variant(options, None))
-            if choice.value is not None:
-                choice = LambdaChoice(value=given.lam(choice.value))
+            if asked.choice.value is not None:
+                asked = replace(asked, choice=LambdaChoice(value=given.lam(asked.choice.value)))
         elif is_problem(path):
             problem, source = read_problem_json(path)
             problem = varied(problem, chosen_variant(options, None))
@@ -93,12 +77,7 @@ def run(options: argparse.Namespace) -> int:
             variant = chosen_variant(options, data)
             wanted = "patterns-complete" in asked.named
             problem = network_variant(data, model, variant, stages, options.max_patterns, listed=wanted)
-        require_applicable(asked.named, problem)
-        position = any(name in POSITION for name in asked.named)
-        facts = find_facts(
-            problem, choice, asked.gap, stages, asked.interval, asked.derivatives, limits_of(options), position=position
-        )
-        results = verdicts(facts, asked.claims)
+        facts, results = answered(asked, problem, stages, limits_of(options))
         whole = None if data is None else compared(options, data, model, variant, facts, target, stages)
         outcome = Outcome(data, source, facts, results, target, whole, given)
         text = outcome.certificate_text()
@@ -113,7 +92,7 @@ def run(options: argparse.Namespace) -> int:
     print(
         json.dumps(outcome.to_json(), indent=2) if options.json else outcome.to_text(), end="\n" if options.json else ""
     )
-    return _exit_code(results, asked.required)
+    return _exit_code(results, asked_for(options.require or ()))
 
 
 def _given_lasso(options: argparse.Namespace, example: Example | None, path: Path) -> Lasso | None:
@@ -145,7 +124,7 @@ def _own_model(options: argparse.Namespace, example: Example | None) -> str:
     return example.model if example is not None and options.model is None else "relu"
 
 
-def _asked(options: argparse.Namespace, example: Example | None) -> _Asked:
+def _asked(options: argparse.Namespace, example: Example | None) -> Request:
     if options.lam is not None and options.lambda_ratio is not None:
         raise UsageError("give --lambda or --lambda-ratio, not both.")
     choice = LambdaChoice()
@@ -156,25 +135,14 @@ def _asked(options: argparse.Namespace, example: Example | None) -> _Asked:
     elif example is not None and example.lam is not None:
         choice = LambdaChoice(value=example.lam)
     gap = DEFAULT_GAP if options.gap is None else positive(options.gap, "the gap")
-    required = _names(options.require, ())
-    claims = (*_names(options.claims, NAMES), *required)
-    named = (*_names(options.claims, ()), *required)
-    return _Asked(choice, gap, claims, named, required, _interval(options), _derivatives(options))
-
-
-def _derivatives(options: argparse.Namespace) -> Derivatives | None:
-    """Whether derivatives and their conditions are wanted: by the noise, or by one of their claims."""
-    if options.noise is not None:
-        return Derivatives(positive(options.noise, "the noise level"))
-    named = (*_names(options.claims, NAMES), *_names(options.require, ()))
-    return Derivatives() if any(name in SENSITIVITY for name in named) else None
+    noise = None if options.noise is None else positive(options.noise, "the noise level")
+    return Request.of(choice, gap, options.claims, options.require or (), _interval(options), noise)
 
 
 def _interval(options: argparse.Namespace) -> IntervalChoice | None:
-    """The interval that was asked for, by itself or by a claim that is about one."""
+    """The interval that was asked for."""
     if options.interval is None:
-        named = (*_names(options.claims, ()), *_names(options.require, ()))
-        return IntervalChoice() if any(name in PATH_CLAIMS for name in named) else None
+        return None
     ends = options.interval.split(",")
     if len(ends) != 2:
         raise UsageError(f"--interval takes two numbers, LO,HI, such as 1/20,1/5; not {options.interval!r}.")
@@ -182,16 +150,6 @@ def _interval(options: argparse.Namespace) -> IntervalChoice | None:
     if lo >= hi:
         raise UsageError(f"--interval LO,HI needs LO < HI, not {options.interval!r}.")
     return IntervalChoice(lo, hi)
-
-
-def _names(text: str | None, default: tuple[str, ...]) -> tuple[str, ...]:
-    if text is None:
-        return default
-    names = tuple(name.strip() for name in text.split(",") if name.strip())
-    for name in names:
-        if name not in NAMES:
-            raise UsageError(f"there is no claim {name!r}; there are {', '.join(NAMES)}.")
-    return names
 
 
 def _refuse_for_json(options: argparse.Namespace) -> None:

@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
             written.append(("optimal", Path(options.optimal)))
     outcome = replace(outcome, written=tuple(written))
     if options.html:
-        from relu_cert.report.html.network import network_page
+        from relu_cert.report.html.given import network_page
 
         write_file(Path(options.html), network_page(outcome, text), "--html")
     print(json.dumps(outcome.to_json(), indent=2) if options.json else outcome.to_text().rstrip("\n"))

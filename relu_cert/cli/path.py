@@ -108,7 +108,7 @@ def _one_neuron(options: argparse.Namespace, example: Example | None) -> int:
         write_file(target, text, "--certificate")
     report = OneNeuronReport(path.name, found.path, target)
     if options.html:
-        from relu_cert.report.html.one_neuron import one_neuron_page
+        from relu_cert.report.html.path import one_neuron_page
 
         write_file(Path(options.html), one_neuron_page(report, data, results), "--html")
     return _printed(options, report)

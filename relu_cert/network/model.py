@@ -8,7 +8,7 @@ Floats are taken as what they are: dyadic rationals.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from relu_cert.exact import Matrix, Vector
@@ -83,8 +83,3 @@ def alive(network: TrainedNetwork) -> list[int]:
     """The numbers of the neurons that are not zero, in the order of the convex form; the output bias comes last."""
     numbers = [i for i, (w, v) in enumerate(zip(network.W1, network.w2, strict=True)) if v and any(w)]
     return [*numbers, network.m] if network.bias_neuron else numbers
-
-
-def without_origin(network: TrainedNetwork) -> TrainedNetwork:
-    """The network as a value, for comparisons."""
-    return replace(network, origin=Origin("relu_cert"))

@@ -20,11 +20,6 @@ class Shortest:
     mean: tuple[tuple[int, Fraction], ...]
 
 
-def nearest_to_zero(points: Sequence[Vector]) -> Vector:
-    """The shortest x in the convex hull."""
-    return shortest(points).x
-
-
 def shortest(points: Sequence[Vector]) -> Shortest:
     """The shortest x in the convex hull: x.p >= |x|^2 for all points p, which proves it.
 

@@ -66,7 +66,7 @@ class Optimum:
 
 def known_optimum(facts: Facts) -> Optimum | None:
     """The optimal networks that the facts know; None where they do not."""
-    if facts.lam**2 >= facts.lambda_max.squared:
+    if facts.zero:
         return Optimum((), ((),), (_ZERO,))
     found = facts.polytope
     if facts.exact_set is not None:

@@ -1,4 +1,4 @@
-"""Driving the compiled engine: memory for it, what it leaves to exact arithmetic, and returns so that Ctrl-C works."""
+"""Driving the compiled engine: memory for it, and returns so that Ctrl-C works."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 import flint
 import numpy as np
 from numpy.typing import NDArray
-from sympy import prevprime
 
 from relu_cert.patterns.circuits import cover_bound
 from relu_cert.patterns.walk import Node, bits_of
@@ -25,7 +24,7 @@ LANES = 96  # cells whose points are made at once; never a constant in the compi
 
 
 class OutOfReach(ArithmeticError):
-    """Minors outside the range of floats, or too many primes that divide one; the integer walk has no such limits."""
+    """Numbers too long for floats, or signs that these do not decide; the integer walk has no such limits."""
 
 
 class Search:
@@ -65,7 +64,6 @@ class Search:
         self.points = np.empty((capacity, r), dtype=np.int64)
         self.failed: dict[int, Node] = {}
         self.broken: dict[int, int] = {}
-        self.exact: _Exact | None = None
 
     def __iter__(self) -> Iterator[int]:
         run = self.run
@@ -86,10 +84,10 @@ class Search:
                 N = N[:0]
                 self._large()
                 state = run.START
-            elif state in (run.RESOLVE, run.ORDER):
-                self._settle(state)
+            elif state == run.UNDECIDED:
+                raise OutOfReach
             else:
-                _, logged, _, _, _, total, lost, *_ = self.integers[: run.COUNTS].tolist()
+                _, logged, _, total, lost, *_ = self.integers[: run.COUNTS].tolist()
                 if lost:
                     self.failed.update((row[0], self._node(row[1:])) for row in self.lost[:lost].tolist())
                 if logged:
@@ -114,36 +112,20 @@ class Search:
         return Node(tuple(members), tuple(signs), free)
 
     def _large(self) -> None:
-        """Make the first level here: numbers are large. Also decides how they are carried."""
+        """Make the first level here: numbers are large."""
         run, (m, r, *_) = self.run, self.sizes
-        bound = hadamard(self.normals, r)
         # all minors and products of two of them must be in the range of floats: 2^-1022 to 2^1023
-        if bound.bit_length() + 2 * r > 940:
+        if hadamard(self.normals, r).bit_length() >= 480:
             raise OutOfReach
-        rounding = bound.bit_length() < 480
         X, E, _, F, _, Z, scale, _ = run.floats_of.py_func(self.floats, *self.sizes)
         counts, I, *_ = run.integers_of.py_func(self.integers, *self.sizes)
         M, _, _, seen, _ = run.words_of.py_func(self.words, *self.sizes, self.slots)
         run.clear.py_func(X, E, F, I, M, seen, counts, m, r, self.base)
-        exponents = first_level(self.normals, self.base, rounding, X, E, Z, scale)
+        first_level(self.normals, self.base, X, E, Z, scale)
         F[:, 0] = X[0, self.base, 0], E[0, self.base, 0]
         _, thorough, _ = self.options
-        counts[run.MODE] = run.ROUNDED if rounding else run.SCALED
+        counts[run.MODE] = run.ROUNDED
         counts[run.ROUNDS], counts[run.COARSEST] = (1, -3) if thorough else (0, 0)
-        self.exact = _Exact(self.normals, self.base, bound, exponents, rounding)
-
-    def _settle(self, state: int) -> None:
-        """Do what the kernel leaves to residues."""
-        run, (m, r, *_) = self.run, self.sizes
-        if self.exact is None:
-            exponents = np.zeros(m + r, dtype=np.int64)
-            self.exact = _Exact(self.normals, self.base, hadamard(self.normals, r), exponents, True)
-        X, E, S, F, *_ = run.floats_of.py_func(self.floats, *self.sizes)
-        counts, I, J, *_ = run.integers_of.py_func(self.integers, *self.sizes)
-        if state == run.RESOLVE:
-            self.exact.resolve(X, E, I, int(counts[run.LEVEL]) + 1)
-        else:
-            self.exact.order(X, E, F, I, S, J, counts)
 
 
 def _twice(array: NDArray[Any]) -> NDArray[Any]:
@@ -157,25 +139,6 @@ def hadamard(rows: Sequence[Sequence[int]], r: int) -> int:
     """An upper bound on the absolute values of all minors of integer rows of length r."""
     norms = sorted([isqrt(sum(map(mul, row, row))) + 1 for row in rows], reverse=True)
     return prod(norms[:r])
-
-
-def residue_arrays(rows: Sequence[Sequence[int]], bound: int) -> tuple[NDArray[np.int64], ...]:
-    """The arrays of `residues.py` (R, P, V, B), with three primes to spare."""
-    r = len(rows[0])
-    need = primes_needed(bound)
-    primes: list[int] = [int(prevprime(2**31))]
-    while len(primes) < need + 3:
-        primes.append(int(prevprime(primes[-1])))
-    R = np.array([[[x % p for x in row] for row in rows] for p in primes], dtype=np.int64)
-    P = np.array([primes, *([pow(p, -1, q) if p != q else 0 for q in primes] for p in primes)], dtype=np.int64)
-    V = np.zeros((6 + len(primes), max(len(primes), r + 1)), dtype=np.int64)
-    B = np.zeros((len(primes) + 1, r + 1, r + 1), dtype=np.int64)
-    return R, P, V, B
-
-
-def primes_needed(bound: int) -> int:
-    """How many primes above 2^30 have a product, without one of them, above twice the bound."""
-    return (2 * bound).bit_length() // 30 + 2
 
 
 def _circuits(log: NDArray[np.uint64], normals: Sequence[Sequence[int]]) -> dict[int, int]:
@@ -203,100 +166,26 @@ def _needed(mask: int, spanned: int, normals: Sequence[Sequence[int]]) -> int:
     return sum(1 << b for i, b in enumerate(members) if solution[i, 0] != 0)
 
 
-class _Exact:
-    """What the kernel leaves to residues. Compiled and filled in when it is first needed, which may be never."""
-
-    def __init__(
-        self,
-        normals: Sequence[Sequence[int]],
-        base: int,
-        bound: int,
-        exponents: NDArray[np.int64],
-        rounding: bool,
-    ) -> None:
-        self.normals, self.base, self.bound = normals, base, bound
-        self.exponents, self.rounding = exponents, rounding
-        self.arrays: tuple[NDArray[np.int64], ...] | None = None
-
-    def _arguments(self) -> tuple[object, ...]:
-        if self.arrays is None:
-            self.arrays = residue_arrays(self.normals, self.bound)
-        return (*self.arrays, primes_needed(self.bound))
-
-    def resolve(self, X: Floats, E: Floats, I: NDArray[np.int64], level: int) -> None:
-        """Decide the undecided entries of a level."""
-        from relu_cert.patterns import residues
-
-        m = len(self.normals)
-        if not residues.resolve(X, E, I, level, m, self.base, self.exponents, self.rounding, *self._arguments()):
-            raise OutOfReach
-
-    def order(
-        self,
-        X: Floats,
-        E: Floats,
-        F: Floats,
-        I: NDArray[np.int64],
-        S: Floats,
-        J: NDArray[np.int64],
-        counts: NDArray[np.int64],
-    ) -> None:
-        """Settle the order of the points of a line."""
-        from relu_cert.patterns import residues
-
-        level, count = int(counts[2]) + 1, -int(counts[4])
-        separate(X[level], E[level], int(np.flatnonzero(I[3, level])[0]), self.base, S[0, :count], J[:, :count])
-        if not residues.order_exactly(X, E, F, I, S, J, level, self.base, count, *self._arguments()):
-            raise OutOfReach
-        counts[4] = count
-
-
-def separate(X: Floats, E: Floats, c: int, base: int, keys: Floats, J: NDArray[np.int64]) -> None:
-    """J[1, i] = 1 only where points i, i + 1, ... of a line are all proved to be beyond all points before i.
-
-    Points are b/y in the order of floats. One with a large error may lie before many others, not only before the last.
-    """
-    y, ye, be = X[c, J[0]], E[c, J[0]], E[base, J[0]]
-    error = (be + np.abs(keys) * ye) * (1.0 + 1e-9) / (np.abs(y) - ye) + 2.0**-51 * np.abs(keys)
-    reach = np.maximum.accumulate(keys + error)
-    least = np.minimum.accumulate((keys - error)[::-1])[::-1]
-    J[1, 1:] = least[1:] > reach[:-1]
-
-
 def padded(m: int) -> int:
     """The next multiple of 8: with zeros at the end every loop over hyperplanes is one over whole vectors."""
     return (m + 7) // 8 * 8
 
 
-def first_level(
-    normals: Sequence[Sequence[int]],
-    base: int,
-    rounding: bool,
-    X: Floats,
-    E: Floats,
-    Z: Floats,
-    scale: Floats,
-) -> NDArray[np.int64]:
-    """Fill in level 0 of the tableau and its errors, the normals Z and 1/|z_j|_1, as `run.level_zero` does.
-
-    Unless integers are kept, row j is divided by 2^exponents[j], about the square root of its size: then minors are
-    neither too large nor too small. Returns the exponents. Entries of Z are correctly rounded.
-    """
+def first_level(normals: Sequence[Sequence[int]], base: int, X: Floats, E: Floats, Z: Floats, scale: Floats) -> None:
+    """Fill in level 0 of the tableau and its errors, the normals Z and 1/|z_j|_1, as `run.level_zero` does."""
     m, r = len(normals), len(normals[0])
     first, p = normals[0], normals[0][base]
     rows = [*(list(z) for z in normals), *([int(i == l) for i in range(r)] for l in range(r))]
-    exponents = [0 if rounding else max(map(abs, row)).bit_length() // 2 for row in rows]
     place = [*range(m), *range(padded(m), padded(m) + r)]
     Z[:] = 0.0
-    for row, exponent, j in zip(rows, exponents, place, strict=True):
+    for row, j in zip(rows, place, strict=True):
         for l in range(r):
             x = row[l] if l == base else row[l] * p - row[base] * first[l]
-            X[0, l, j] = x / (1 << (exponent + (exponents[0] if l != base else 0)))
+            X[0, l, j] = float(x)
             E[0, l, j] = 0.0 if abs(x) < 2**53 else abs(X[0, l, j]) * 2.0**-52
         if j < m:
-            Z[:r, j] = [x / (1 << exponent) for x in row]
-            scale[j] = (1 << exponent) / sum(map(abs, row))
-    return np.array(exponents, dtype=np.int64)
+            Z[:r, j] = [float(x) for x in row]
+            scale[j] = 1.0 / sum(map(abs, row))
 
 
 def aligned(size: int) -> Floats:

@@ -31,9 +31,6 @@ compile_ = njit(**_BARE)
 compile_call = njit(**_CALLED)
 """The same for functions that are long, or called from Python."""
 
-compile_allocating = njit(**_OPTIONS)
-"""The same for functions that make arrays."""
-
 compile_fused = njit(**_BARE, fastmath={"contract"})
 """Strict, but a product and a sum may be rounded once instead of twice."""
 
@@ -56,12 +53,6 @@ def lowest(word):  # type: ignore[no-untyped-def]
 def set_bit(mask, j):  # type: ignore[no-untyped-def]
     """Put hyperplane j into a mask."""
     mask[j >> 6] |= np.uint64(1) << np.uint64(j & 63)
-
-
-@compile_
-def get_bit(mask, j):  # type: ignore[no-untyped-def]
-    """Whether hyperplane j is in a mask."""
-    return (mask[j >> 6] >> np.uint64(j & 63)) & np.uint64(1) != 0
 
 
 @compile_

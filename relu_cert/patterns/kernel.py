@@ -1,7 +1,4 @@
-"""The walk of `walk.py`, compiled: floats with error bounds, and residues where these do not decide.
-
-An entry of the tableau whose error bound does not decide its sign is replaced, with its residues modulo primes, by its
-exact sign and an accurate value. So after each pivot every sign in the tableau is exact, whatever the data.
+"""The walk of `walk.py`, compiled: floats with error bounds. Where these do not decide a sign, it gives up.
 
 The state of the walk lives in arrays, so that the kernel can return after some work and be called again:
 
@@ -38,12 +35,11 @@ from relu_cert.patterns.tableau import (
     spanned,
 )
 
-DONE, GO_ON, RESOLVE, ORDER, START = range(5)
-"""What `advance` returns: the walk has ended; call again; first resolve the entries of level k + 1; first settle the
-order of the points of the line at level k + 1."""
+DONE, GO_ON, UNDECIDED, START = range(4)
+"""What `advance` returns: the walk has ended; call again; floats do not decide a sign."""
 
-SCALED, ROUNDED, INTEGERS = range(3)
-"""What entries are: floats with errors; these, but integers when the error is below 1/2; exact integers."""
+ROUNDED, INTEGERS = range(2)
+"""What entries are: floats with errors, integers when the error is below 1/2; exact integers."""
 
 COMPARED = 32  # on a line the sets to try are compared with all others one by one; if there are more, all are sorted
 UNSURE = 1 << 32  # added to the spanned hyperplane of a circuit that may have more members than needed
@@ -287,7 +283,7 @@ def descend(X, I, M, F, leading, k, c, e, log, counts, seen):  # type: ignore[no
 
 @compile_
 def add(X, E, I, M, F, k, e, base, mode, log, counts, seen):  # type: ignore[no-untyped-def]
-    """Add e to the set of level k. GO_ON: level k + 1 is made; RESOLVE: with undecided entries; DONE: e is rejected."""
+    """Add e to the set of level k. GO_ON: level k + 1 is made; UNDECIDED: not all of it; DONE: e is rejected."""
     r = X.shape[1]
     c = 0
     while c < r and not (I[3, k, c] and X[k, c, e] != 0.0):
@@ -300,7 +296,7 @@ def add(X, E, I, M, F, k, e, base, mode, log, counts, seen):  # type: ignore[no-
     F[0, k + 1] = X[k, c, e]
     F[1, k + 1] = E[k, c, e]
     if mode != INTEGERS:
-        return RESOLVE if pivot(X, E, k, c, e, F[0, k], F[1, k], mode == ROUNDED) else GO_ON
+        return UNDECIDED if pivot(X, E, k, c, e, F[0, k], F[1, k]) else GO_ON
     j = spanned(X, I, k, c, e, base)
     if j >= 0:
         log_spanned(X, I, k, c, e, j, M[3, 1], log, counts, seen)
@@ -315,45 +311,40 @@ def advance(  # type: ignore[no-untyped-def]
 ):
     """Go on with the walk until something has to be done outside; see the codes above.
 
-    counts: cells written, circuits written, the level, the hyperplane that was added last, points of the line.
+    counts: cells written, circuits written, the level.
     resume is the code that was returned before (START at the start).
     """
     D = X.shape[1] - 1
     leading = S[2, :m]
     k = counts[2]  # level of the set whose next continuation is tried
-    e = counts[3]
-    new = 0 if resume == START else k + 1 if resume in (RESOLVE, ORDER) else -1  # level that was just made
+    e = I[0, 2, 0] + 1  # at the start: the hyperplane after the last
+    new = 0 if resume == START else -1  # level that was just made
     while True:
         if new >= 0:
-            if resume != ORDER:
-                if new > 0:
-                    for l in range(X.shape[1]):
-                        I[3, new, l] = I[3, k, l] if l != I[0, 1, k] else 0
-                leading_entries(X, I, new, base, leading)
-                if new > 0:
-                    if not descend(X, I, M, F, leading, k, I[0, 1, k], e, log, counts, seen):
-                        new = -1
-                        continue
-                    member_size(X, I, M, new, m, F[0, new], S[3])
+            if new > 0:
+                for l in range(X.shape[1]):
+                    I[3, new, l] = I[3, k, l] if l != I[0, 1, k] else 0
+            leading_entries(X, I, new, base, leading)
+            if new > 0:
+                if not descend(X, I, M, F, leading, k, I[0, 1, k], e, log, counts, seen):
+                    new = -1
+                    continue
+                member_size(X, I, M, new, m, F[0, new], S[3])
             if new < D - 1:
                 visit(X, I, M, S, new, m, base, F[0, new], cells, closures, points, kept, counts)
                 k = new
                 I[0, 2, k] = e - 1
-            elif resume == ORDER or not visit_points(
+            elif not visit_points(
                 X, E, I, M, S, new, m, base, F[0, new], e, mode == INTEGERS,
                 cells, closures, points, kept, log, counts, seen,
             ):  # fmt: skip
-                if resume != ORDER:
-                    counts[4] = order_points(X, E, new, line_column(I, new), base, S[0], J, m)
-                    if counts[4] < 0:
-                        counts[2] = k
-                        counts[3] = e
-                        return ORDER
+                count = order_points(X, E, new, line_column(I, new), base, S[0], J, m)
+                if count < 0:
+                    return UNDECIDED
                 visit_line(
-                    X, E, I, M, S, J, new, m, base, F[0, new], e, counts[4],
+                    X, E, I, M, S, J, new, m, base, F[0, new], e, count,
                     cells, closures, points, kept, log, counts, seen,
                 )  # fmt: skip
-            resume = GO_ON
             new = -1
             if D == 1:
                 return DONE
@@ -369,9 +360,7 @@ def advance(  # type: ignore[no-untyped-def]
         work -= 1
         I[0, 2, k] = e - 1
         added = add(X, E, I, M, F, k, e, base, mode, log, counts, seen)
-        if added == RESOLVE:
-            counts[2] = k
-            counts[3] = e
-            return RESOLVE
+        if added == UNDECIDED:
+            return UNDECIDED
         if added == GO_ON:
             new = k + 1

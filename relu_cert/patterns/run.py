@@ -11,18 +11,18 @@ import numpy as np
 
 from relu_cert.patterns.finish import finish
 from relu_cert.patterns.jit import compile_, compile_call
-from relu_cert.patterns.kernel import DONE, GO_ON, INTEGERS, ORDER, RESOLVE, ROUNDED, SCALED, START, advance
+from relu_cert.patterns.kernel import DONE, GO_ON, INTEGERS, ROUNDED, START, UNDECIDED, advance
 
-__all__ = ["DONE", "GO_ON", "INTEGERS", "ORDER", "RESOLVE", "ROUNDED", "SCALED", "START", "run"]
+__all__ = ["DONE", "GO_ON", "INTEGERS", "ROUNDED", "START", "UNDECIDED", "run"]
 
-LARGE = 5
+LARGE = 4
 """What `run` returns, besides the codes of the kernel: entries or minors are too large for the level 0 made here."""
 
-COUNTS = 10
-"""Numbers at the start of the integers: those of the kernel (0 ... 4), then cells in all, cells that failed, the mode,
+COUNTS = 8
+"""Numbers at the start of the integers: those of the kernel (0 ... 2), then cells in all, cells that failed, the mode,
 rounds of centering and the coarsest grid."""
 
-CELLS, CIRCUITS, LEVEL, ADDED, ON_LINE, TOTAL, FAILED, MODE, ROUNDS, COARSEST = range(COUNTS)
+CELLS, CIRCUITS, LEVEL, TOTAL, FAILED, MODE, ROUNDS, COARSEST = range(COUNTS)
 
 SMALL_ENTRIES = 8  # largest entry of normals that are small
 
@@ -123,7 +123,6 @@ def clear(X, E, F, I, M, seen, counts, m, r, base):  # type: ignore[no-untyped-d
     seen[:] = np.uint64(0)
     counts[:] = 0
     counts[LEVEL] = -1
-    counts[ADDED] = m
     I[0, 2, 0] = m - 1
     for k in range(r + 1):
         for l in range(r):

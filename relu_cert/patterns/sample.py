@@ -24,11 +24,6 @@ def pattern_of(Z: Matrix, u: Vector) -> str:
     return "".join("01"[dot(z, u) >= 0] for z in Z)
 
 
-def draw_patterns(Z: Matrix, count: int, seed: int) -> tuple[str, ...]:
-    """At most `count` different patterns 1(Zu >= 0) of Gaussian u, in the order in which they were drawn."""
-    return tuple(draw_gates(Z, count, seed))
-
-
 def draw_gates(Z: Matrix, count: int, seed: int) -> dict[str, Vector]:
     """At most `count` different patterns 1(Zu >= 0) of Gaussian u, in the order in which they were drawn, each with u.
 
@@ -48,11 +43,6 @@ def draw_gates(Z: Matrix, count: int, seed: int) -> dict[str, Vector]:
             if len(found) == count:
                 return found
     return found
-
-
-def read_gates(path: str | os.PathLike[str], Z: Matrix, delimiter: str = ",") -> tuple[str, ...]:
-    """The patterns of a CSV file of gates, each once, in order (see `read_gate_file`)."""
-    return tuple(read_gate_file(path, Z, delimiter))
 
 
 def read_gate_file(path: str | os.PathLike[str], Z: Matrix, delimiter: str = ",") -> dict[str, Vector | None]:

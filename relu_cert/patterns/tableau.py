@@ -1,8 +1,8 @@
 """The tableau, compiled: pivots with error bounds, and the points of a line in order.
 
-Every entry is a minor of the integer normals, carried as a float64 x with a proved bound E on its error. Where E < 1/2
-and nothing was scaled, x is rounded to the integer that it must be, and E = 0. An entry with |x| <= E, E > 0 is
-undecided; it is left to the residues.
+Every entry is a minor of the integer normals, carried as a float64 x with a proved bound E on its error. Where E < 1/2,
+x is rounded to the integer that it must be, and E = 0. An entry with |x| <= E, E > 0 is
+undecided.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ U = 2.0**-51  # four times the unit roundoff: room for the rounding of the bound
 
 
 @compile_
-def pivot(X, E, k, c, e, det, det_error, rounding):  # type: ignore[no-untyped-def]
+def pivot(X, E, k, c, e, det, det_error):  # type: ignore[no-untyped-def]
     """Level k + 1 from level k: X'_jl = (X_jl X_ec - X_jc X_el) / det. True if some entry is undecided."""
     r, rows = X.shape[1], X.shape[2]
     p, pe = X[k, c, e], E[k, c, e]
@@ -38,7 +38,7 @@ def pivot(X, E, k, c, e, det, det_error, rounding):  # type: ignore[no-untyped-d
             v = (a - b) * scale
             err = abs(x[j]) * pe + ap * xe[j] + abs(C[j]) * qe + aq * CE[j] + U * (abs(a) + abs(b))
             err = (err + abs(v) * det_error) * inv + U * abs(v)
-            whole = rounding and err < 0.5 and abs(v) < 2.0**52
+            whole = err < 0.5 and abs(v) < 2.0**52
             y[j] = np.rint(v) if whole else v
             ye[j] = 0.0 if whole else err
         y[e] = 0.0

@@ -170,6 +170,17 @@ class Problem:
         return self.network is not None and self.network.all is None
 
     @property
+    def listed(self) -> PatternSet | None:
+        """D_Z, where the blocks are all of its patterns."""
+        source = self.network or self.sampled
+        return None if source is None else source.all
+
+    @property
+    def some(self) -> tuple[str, ...]:
+        """The patterns of a network over some of them only."""
+        return () if self.sampled is None or self.sampled.all is not None else self.sampled.patterns
+
+    @property
     def plain(self) -> bool:
         """Least squares without delta and free terms: the problem of the paper itself."""
         return not self.delta and self.loss == "squares" and not self.free

@@ -5,6 +5,7 @@ Everything here is rational. How a fact was found (floats, luck) leaves no trace
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from relu_cert.path.model import Jump
     from relu_cert.path.one_neuron import NeuronPath
     from relu_cert.path.tied_faces import Faces
+    from relu_cert.prove.algebraic.field import Number
     from relu_cert.prove.algebraic.model import AlgebraicSet
 
 Sign = int  # xi = +1 or -1
@@ -292,6 +294,24 @@ class Facts:
         return None if self.shortest is None else self.shortest.found
 
     @property
+    def zero(self) -> bool:
+        """Whether lambda is so large that the zero network is the only solution."""
+        return self.lam**2 >= self.lambda_max.squared
+
+    @property
     def known_exactly(self) -> bool:
         """Whether the optimal residual itself is known, and not only a ball around it."""
-        return self.exact_set is not None or self.algebraic is not None
+        return self.exact_solutions is not None
+
+    @property
+    def exact_solutions(self) -> Sequence[Sequence[Fraction | Number]] | None:
+        """Where the optimum is known exactly: the weights of the tied neurons, one solution or two different ones."""
+        exact = self.exact_set or self.algebraic
+        return None if exact is None else exact.solutions
+
+    @property
+    def exact_kinks(self) -> Sequence[bool]:
+        """Then, for each tied neuron, whether two blocks carry it."""
+        if self.exact_set is not None:
+            return self.exact_set.kinks
+        return () if self.algebraic is None else [tied.kinks for tied in self.algebraic.tied]

@@ -77,13 +77,11 @@ def of_one_neuron(path: NeuronPath) -> str:
 
 def _over(problem: Problem) -> str:
     """The beginning of the sentence where only some patterns are looked at."""
-    if problem.sampled is None or problem.sampled.all is not None:
-        return ""
-    return f"Over these {count(len(problem.sampled.patterns), 'activation pattern')} only, "
+    return f"Over these {count(len(problem.some), 'activation pattern')} only, " if problem.some else ""
 
 
 def _network(facts: Facts, said: Said) -> str | None:
-    if _zero(facts):
+    if facts.zero:
         return "The best network is the zero network, because lambda is so large; proved."
     unique = said.get("p-unique")
     if unique is Verdict.PROVED:
@@ -98,7 +96,7 @@ def _network(facts: Facts, said: Said) -> str | None:
 
 def _solution(facts: Facts, said: Said) -> str | None:
     total = count(len(facts.problem.blocks), "group")
-    if _zero(facts):
+    if facts.zero:
         return f"The solution is zero in all {total}, because lambda is so large; proved."
     unique = said.get("convex-unique", said.get("p-unique"))
     if unique is Verdict.PROVED:
@@ -125,17 +123,13 @@ def _found(facts: Facts, said: Said, what: str, unique: Verdict | None) -> str |
     return None
 
 
-def _zero(facts: Facts) -> bool:
-    return facts.lam**2 >= facts.lambda_max.squared
-
-
 def _width(facts: Facts) -> int | None:
     """How many neurons the only optimal network has, where that is proved."""
     found = facts.polytope
     if found is not None:
         return found.m_star if found.m_star == found.M_star else None
-    exact = facts.exact_set or facts.algebraic
-    return sum(1 for x in exact.solutions[0] if x) if exact is not None else None
+    exact = facts.exact_solutions
+    return sum(1 for x in exact[0] if x) if exact is not None else None
 
 
 def _several(facts: Facts, noun: str) -> str:

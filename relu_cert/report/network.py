@@ -20,8 +20,9 @@ from relu_cert.network.model import alive
 from relu_cert.prove.facts import Value
 from relu_cert.report.headline import of_network
 from relu_cert.report.outcome import claims_table
+from relu_cert.report.shown import plain
 from relu_cert.report.terminal import rendered, wrapped
-from relu_cert.report.text import at_most, count, enclosed, rational, short
+from relu_cert.report.text import at_most, count, enclosed, short
 
 FORMAT = "relu_cert network report"
 VERSION = 1
@@ -62,8 +63,8 @@ class NetworkOutcome:
     def to_json(self) -> dict[str, Any]:
         """The object of `network --json`."""
         found, origin = self.comparison.examination, self.trained.origin
-        own, closest = self.comparison.own, self.comparison.closest
-        return {
+        own, closest, nearest = self.comparison.own, self.comparison.closest, self.comparison.nearest
+        content = {
             "format": FORMAT,
             "version": VERSION,
             "network": {
@@ -81,53 +82,39 @@ class NetworkOutcome:
                 "bias": self.data.source.bias,
             },
             "penalty": {
-                "convention": str(self.conversion.convention),
-                "value": rational(self.conversion.value),
-                "lambda": rational(self.conversion.lam),
+                "convention": self.conversion.convention,
+                "value": self.conversion.value,
+                "lambda": self.conversion.lam,
                 "text": self.conversion.text,
                 "biases": self.conversion.bias_text(self.trained),
-                "free": list(self.conversion.free),
+                "free": self.conversion.free,
             },
-            "objective": rational(found.J),
-            "balanced_objective": _interval(found.P),
+            "objective": found.J,
+            "balanced_objective": found.P,
             "global": self._against(self.comparison.facts.value),
             "own_patterns": None if own is None else self._against(own.value),
             "stationarity": {
-                "distance_squared": _interval(found.stationarity.distance_squared),
-                "near_distance_squared": _interval(found.near_stationarity.distance_squared),
-                "kinks": [list(neuron.kinks) for neuron in found.stationarity.neurons],
+                "distance_squared": found.stationarity.distance_squared,
+                "near_distance_squared": found.near_stationarity.distance_squared,
+                "kinks": [neuron.kinks for neuron in found.stationarity.neurons],
             },
-            "scale": [
-                {
-                    "first_squared": rational(s.first),
-                    "second_squared": rational(s.second),
-                    "excess": _interval(s.excess),
-                }
-                for s in found.scales
-            ],
+            "scale": [{"first_squared": s.first, "second_squared": s.second, "excess": s.excess} for s in found.scales],
             "merges": {
-                "collinear": [list(group) for group in found.collinear.merges],
-                "on_data": [list(group) for group in found.on_data.merges],
+                "collinear": found.collinear.merges,
+                "on_data": found.on_data.merges,
             },
             "outputs": {"rank": found.rank, "neurons": len(found.neurons)},
-            "pruned": {"neurons": len(found.pruned.neurons), "objective": _interval(found.pruned_P)},
+            "pruned": {"neurons": len(found.pruned.neurons), "objective": found.pruned_P},
             "excluded": [i for i, excluded in enumerate(self.comparison.excluded) if excluded],
-            "nearest": {
-                "pairs": [list(pair) for pair in self.comparison.nearest.pairs],
-                "distance_squared": rational(self.comparison.nearest.distance_squared),
-            },
+            "nearest": {"pairs": nearest.pairs, "distance_squared": nearest.distance_squared},
             "alive": alive(found.network),
-            "directions": [_interval(one) for one in self.comparison.directions],
-            "nearest_optimal": None
-            if closest is None
-            else {"pairs": [list(pair) for pair in closest.pairs], "distance": _interval(closest.distance)},
-            "claims": [
-                {"claim": r.claim, "verdict": str(r.verdict), "evidence": r.evidence, "detail": r.detail}
-                for r in self.results
-            ],
-            "certificate": str(self.certificate_path),
-            "written": {what: str(path) for what, path in self.written},
+            "directions": self.comparison.directions,
+            "nearest_optimal": None if closest is None else {"pairs": closest.pairs, "distance": closest.distance},
+            "claims": self.results,
+            "certificate": self.certificate_path,
+            "written": dict(self.written),
         }
+        return dict(plain(content))
 
     def to_text(self) -> str:
         """The report for a terminal."""
@@ -150,9 +137,9 @@ class NetworkOutcome:
     def _against(self, value: Value) -> dict[str, Any]:
         away: Distance = distance(self.comparison.examination, value)
         return {
-            "optimum": {"lower": rational(value.lower), "upper": rational(value.upper)},
-            "distance": _interval(away.trained),
-            "balanced_distance": _interval(away.balanced),
+            "optimum": {"lower": value.lower, "upper": value.upper},
+            "distance": away.trained,
+            "balanced_distance": away.balanced,
         }
 
     def _head(self) -> Iterator[str]:
@@ -179,10 +166,6 @@ class NetworkOutcome:
         nearest, merged = self.comparison.nearest, len(found.cells.neurons)
         apart = at_most(sqrt_upper(nearest.distance_squared))
         yield f"nearest      {len(nearest.pairs)} of its {merged} merged neurons pair with optimal ones, {apart} apart"
-
-
-def _interval(interval: Interval) -> dict[str, str]:
-    return {"lower": rational(interval.lower), "upper": rational(interval.upper)}
 
 
 def _shown(interval: Interval) -> str:

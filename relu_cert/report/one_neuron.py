@@ -9,6 +9,7 @@ from typing import Any
 
 from relu_cert.path.one_neuron import NeuronBranch, NeuronJump, NeuronPath
 from relu_cert.report.headline import of_one_neuron
+from relu_cert.report.shown import plain
 from relu_cert.report.terminal import wrapped
 from relu_cert.report.text import decimal, rational
 
@@ -52,22 +53,18 @@ class OneNeuronReport:
 
     def to_json(self) -> dict[str, Any]:
         """One object, all numbers exact."""
-        return {
+        content = {
             "format": FORMAT,
             "version": VERSION,
-            "zero_from": rational(self.path.top),
+            "zero_from": self.path.top,
             "branches": [_branch(branch) for branch in self.path.branches],
             "jumps": [
-                {
-                    "lo": rational(jump.lo),
-                    "hi": rational(jump.hi),
-                    "above": _branch(jump.above),
-                    "below": _branch(jump.below),
-                }
+                {"lo": jump.lo, "hi": jump.hi, "above": _branch(jump.above), "below": _branch(jump.below)}
                 for jump in self.path.jumps
             ],
-            "certificate": str(self.certificate),
+            "certificate": self.certificate,
         }
+        return dict(plain(content))
 
 
 def branch_formula(branch: NeuronBranch) -> str:
@@ -90,6 +87,5 @@ def _jump(jump: NeuronJump) -> str:
 
 
 def _branch(branch: NeuronBranch) -> dict[str, Any]:
-    a, b = rational(branch.a), rational(branch.b)
     slope = Fraction(-branch.sign) / branch.a
-    return {"sign": branch.sign, "gamma": branch.gamma, "a": a, "b": b, "slope": rational(slope)}
+    return {"sign": branch.sign, "gamma": branch.gamma, "a": branch.a, "b": branch.b, "slope": slope}

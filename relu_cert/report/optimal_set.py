@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from relu_cert.claims.connected import Step, applies, staircase
+from relu_cert.claims.optimal_set import Step, staircase
 from relu_cert.exact import Matrix, Vector, sqrt_upper
 from relu_cert.prove.algebraic.model import AlgebraicTied
 from relu_cert.prove.classes import class_map, column, frobenius_squared, to_vector
@@ -17,6 +17,7 @@ from relu_cert.prove.exact_optimum import tied_neurons
 from relu_cert.prove.facts import Facts, NeuronClass
 from relu_cert.prove.polytope.model import Polytope
 from relu_cert.rationals import to_fraction
+from relu_cert.report.shown import plain
 from relu_cert.report.text import count, rational
 
 TOLD_BITS = 64
@@ -48,8 +49,7 @@ class TiedNeuron:
     def to_dict(self) -> dict[str, Any]:
         """The object of --json."""
         named = {"block": self.block} if self.block is not None else {"sign": self.sign, "pattern": self.pattern}
-        rows = None if self.map is None else [[rational(x) for x in row] for row in self.map]
-        return named | {"v": [rational(x) for x in self.v], "radius": rational(self.radius), "map": rows}
+        return named | dict(plain({"v": self.v, "radius": self.radius, "map": self.map}))
 
 
 @dataclass(frozen=True, repr=False)
@@ -131,16 +131,9 @@ class OptimalSetView:
                 {"support": list(support), "weights": [rational(point[a]) for a in support]}
                 for support, point in zip(found.vertices, found.points, strict=True)
             ],
-            "edges": [list(edge) for edge in found.edges],
-            "min_norm": None
-            if found.min_norm is None
-            else {
-                "weights": [rational(x) for x in found.min_norm.weights],
-                "radius": rational(found.min_norm.radius),
-            },
-            "staircase": None
-            if self.staircase is None
-            else [{"width": step.width, "isolated": step.isolated, "others": step.others} for step in self.staircase],
+            "edges": plain(found.edges),
+            "min_norm": plain(found.min_norm),
+            "staircase": plain(self.staircase),
         }
 
 
@@ -148,7 +141,7 @@ def optimal_set_view(facts: Facts) -> OptimalSetView | None:
     """What is proved about the set of all optimal networks; None where it is not listed."""
     if facts.polytope is None:
         return None
-    steps = tuple(staircase(facts.polytope)) if applies(facts) else None
+    steps = tuple(staircase(facts.polytope)) if facts.problem.model == "relu" else None
     return OptimalSetView(facts.polytope, tuple(_neurons(facts)), steps)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from relu_cert.certificate import certificate, dumps, listed_patterns
+from relu_cert.certificate import certificate, dumps
 from relu_cert.checker import command
 from relu_cert.claims.model import Result, Verdict
 from relu_cert.data.model import Dataset, Source
@@ -20,11 +20,12 @@ from relu_cert.exact import sqrt_lower, sqrt_upper
 from relu_cert.free.terms import free_constant, free_parts, free_text
 from relu_cert.interrupt import INTERRUPTED
 from relu_cert.lasso import Lasso
+from relu_cert.path.derivatives import Derivatives
 from relu_cert.problem.model import Problem
 from relu_cert.prove.facts import ExactNeuron, Facts, LambdaMax, Value
-from relu_cert.report.derivatives import derivatives_json
 from relu_cert.report.headline import of_check
 from relu_cert.report.optimal_set import optimal_set_json
+from relu_cert.report.shown import plain
 from relu_cert.report.terminal import rendered, wrapped
 from relu_cert.report.text import (
     at_least,
@@ -72,7 +73,7 @@ class Outcome:
     def to_json(self) -> dict[str, Any]:
         """The object of `check --json`."""
         facts, problem = self.facts, self.facts.problem
-        listed = listed_patterns(problem)
+        listed = problem.listed
         b2, skip = free_parts(problem.free, facts.primal.free)
         return {
             "format": FORMAT,
@@ -96,17 +97,14 @@ class Outcome:
             "interrupted": facts.unsettled == INTERRUPTED,
             "global": self._global(),
             "value": {"lower": rational(facts.value.lower), "upper": rational(facts.value.upper)},
-            "claims": [
-                {"claim": r.claim, "verdict": str(r.verdict), "evidence": r.evidence, "detail": r.detail}
-                for r in self.results
-            ],
+            "claims": plain(self.results),
             "network": {
                 "width": len(facts.primal.neurons),
                 "neurons": [_neuron_json(neuron) for neuron in facts.primal.neurons],
             }
-            | ({"output_bias": rational(b2), "skip": [rational(x) for x in skip]} if problem.free else {}),
+            | ({"output_bias": rational(b2), "skip": plain(skip)} if problem.free else {}),
             "optimal_set": optimal_set_json(facts),
-            "derivatives": derivatives_json(facts.derivatives),
+            "derivatives": _derivatives(facts.derivatives),
             "certificate": str(self.certificate_path),
         }
 
@@ -138,7 +136,7 @@ class Outcome:
 
     def _head(self) -> list[str]:
         facts, problem = self.facts, self.facts.problem
-        listed, sampled = listed_patterns(problem), problem.sampled
+        listed, sampled = problem.listed, problem.sampled
         bias = ", the last one the bias" if self.source.bias else ""
         noun = "column" if problem.kind == "cgl" else "feature"
         size = f"n = {count(problem.n, 'point')}, d = {count(self.features, noun)}{bias}"
@@ -188,7 +186,7 @@ class Outcome:
 
     def _patterns(self) -> dict[str, int | None] | None:
         """How many patterns the problem has; `open` is known where they are all of D_Z."""
-        if listed := listed_patterns(self.facts.problem):
+        if listed := self.facts.problem.listed:
             return {"total": len(listed), "open": listed.open_cells}
         sampled = self.facts.problem.sampled
         return {"total": len(sampled.patterns), "open": None} if sampled else None
@@ -202,7 +200,7 @@ class Outcome:
         value, away = self.whole.facts.value, distance(self.facts, self.whole.facts)
         return {
             "value": {"lower": rational(value.lower), "upper": rational(value.upper)},
-            "distance": {"lower": rational(away.lower), "upper": rational(away.upper)},
+            "distance": plain(away),
             "certificate": str(self.whole.certificate_path),
         }
 
@@ -227,7 +225,7 @@ class Outcome:
             return ["all coefficients are 0" if self.facts.problem.kind == "cgl" else "the zero network"]
         if self.facts.problem.kind == "cgl":
             return self._coefficients()
-        everywhere = self.facts.problem.unlisted or listed_patterns(self.facts.problem)
+        everywhere = self.facts.problem.unlisted or self.facts.problem.listed
         only = "" if everywhere else ", over these patterns only"
         lines = [f"a network of width {len(neurons)}{only}: sum of sign * weight * (direction . x)_+"]
         for neuron in neurons[:SHOWN_NEURONS]:
@@ -284,7 +282,7 @@ def _neuron_json(neuron: ExactNeuron) -> dict[str, Any]:
     weight, direction = _split(neuron)
     content: dict[str, Any] = {
         "sign": neuron.sign,
-        "direction": [rational(x) for x in direction],
+        "direction": plain(direction),
         "weight": rational(weight),
     }
     if neuron.block is not None:
@@ -292,6 +290,23 @@ def _neuron_json(neuron: ExactNeuron) -> dict[str, Any]:
     if neuron.pattern is not None:
         content["pattern"] = neuron.pattern
     return content
+
+
+def _derivatives(found: Derivatives | None) -> dict[str, Any] | None:
+    """By lambda, and by y where n is not too large: every entry is within `radius` of the true derivative.
+
+    The fit is y - r, so dfit/dlambda = -dr/dlambda and dfit/dy = I - dr/dy; `degrees_of_freedom` is its trace.
+    """
+    if found is None:
+        return None
+    content = {
+        "radius": found.radius,
+        "by_lambda": {"alpha": found.alpha_lam, "residual": found.r_lam},
+        "by_y": {"alpha": found.alpha_y, "residual": found.r_y} if found.r_y else None,
+        "degrees_of_freedom": found.freedom,
+        "sure": found.sure and dict(zip(("noise", "value", "radius"), found.sure, strict=True)),
+    }
+    return dict(plain(content))
 
 
 def optimum(value: Value, digits: int) -> str:

@@ -21,8 +21,9 @@ from relu_cert.path.model import Cover
 from relu_cert.prove.facts import LambdaMax
 from relu_cert.report.headline import of_path
 from relu_cert.report.outcome import claims_table
+from relu_cert.report.shown import plain
 from relu_cert.report.terminal import rendered, wrapped
-from relu_cert.report.text import at_most, count, decimal, rational
+from relu_cert.report.text import at_most, count, decimal
 
 FORMAT, VERSION = "relu_cert path", 1
 SHOWN = 40
@@ -80,51 +81,42 @@ class PathReport:
 
     def to_json(self) -> dict[str, Any]:
         """One object; exact numbers as rationals, what is only near the truth as JSON numbers."""
-        return {
+        content = {
             "format": FORMAT,
             "version": VERSION,
-            "interval": [rational(self.cover.lo), rational(self.cover.hi)],
-            "lambda_max_squared": rational(self.largest.squared),
+            "interval": [self.cover.lo, self.cover.hi],
+            "lambda_max_squared": self.largest.squared,
             "pieces": [
-                {"lo": rational(p.lo), "hi": rational(p.hi), "kind": "still" if len(p.s) == 1 else "smooth"}
+                {"lo": p.lo, "hi": p.hi, "kind": "still" if len(p.s) == 1 else "smooth"}
                 | ({} if p.unique else {"dimension": p.dimension})
                 for p in self.cover.pieces
             ],
-            "gaps": [{"lo": rational(g.lo), "hi": rational(g.hi), "reason": g.reason} for g in self.cover.gaps],
+            "gaps": self.cover.gaps,
             "breakpoints": [
-                {
-                    "lo": rational(b.lo),
-                    "hi": rational(b.hi),
-                    "kind": b.kind,
-                    "above": b.above,
-                    "below": b.below,
-                    "certified": True,
-                }
+                {"lo": b.lo, "hi": b.hi, "kind": b.kind, "above": b.above, "below": b.below, "certified": True}
                 for b in self.breakpoints
             ],
             "unsettled_events": self.lost,
-            "claims": [
-                {"claim": r.claim, "verdict": str(r.verdict), "evidence": r.evidence, "detail": r.detail}
-                for r in self.results
-            ],
-            "certificate": None if self.certificate is None else str(self.certificate),
+            "claims": self.results,
+            "certificate": self.certificate,
             "curve": [
                 {
-                    "lambda": rational(s.lam),
-                    "objective": {"lower": rational(s.lower), "upper": rational(s.upper)},
-                    "radius": None if s.radius is None else rational(s.radius),
+                    "lambda": s.lam,
+                    "objective": {"lower": s.lower, "upper": s.upper},
+                    "radius": s.radius,
                     "neurons": [_neuron(n) for n in s.neurons],
                 }
                 for s in self.samples
             ],
         }
+        return dict(plain(content))
 
     def to_csv(self) -> str:
         """One line for each neuron at each lambda of the curve (one without a neuron where the network is zero).
 
         `neuron` is the same number for the same neuron all along the path, and the one that the page has.
         """
-        from relu_cert.report.html.tracks import numbers
+        from relu_cert.report.html.path_figures import numbers
 
         known = numbers(self.samples, self.cover)
         stream = io.StringIO()

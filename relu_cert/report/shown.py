@@ -2,7 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, is_dataclass
+from fractions import Fraction
+from pathlib import Path
 from typing import Any
+
+from relu_cert.exact import rational
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it: exact numbers as texts p/q, a dataclass as an object of its fields, tuples as lists."""
+    if isinstance(value, Fraction):
+        return rational(value)
+    if isinstance(value, str | Path):
+        return str(value)
+    if isinstance(value, dict):
+        return {name: plain(one) for name, one in value.items()}
+    if isinstance(value, tuple | list):
+        return [plain(one) for one in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    return value
 
 
 class Shown:

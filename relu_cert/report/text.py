@@ -83,15 +83,7 @@ def percent(low: Fraction, high: Fraction) -> str:
 
 def percent_at_most(x: Fraction) -> str:
     """An upper bound of 100 x: "0.1 %", "1.2e-13 %"."""
-    return _percent(x, at_most(100 * x))
-
-
-def percent_at_least(x: Fraction) -> str:
-    """A lower bound of 100 x, x >= 0."""
-    return _percent(x, at_least(100 * x))
-
-
-def _percent(x: Fraction, bound: str) -> str:
+    bound = at_most(100 * x)
     return f"{decimal(Fraction(bound)) if x >= Fraction(1, 10**6) else bound} %"
 
 

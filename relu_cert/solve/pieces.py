@@ -19,7 +19,6 @@ from relu_cert.solve.prepare import NetworkArrays
 from relu_cert.solve.shortest import Shortest, shortest
 
 _BYTE = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float64)  # 256 x 8
-_LARGE = 2_000_000  # pieces x n x d from which on compiled code pays
 _CHUNK = 4096  # pieces that are priced together: small enough for the cache
 
 
@@ -109,18 +108,17 @@ def price_pieces(
     A piece may stop as soon as its price is known to be <= enough. `kinks` (p x d, -1: none) is a guess."""
     t = np.broadcast_to(t, base.shape)
     chunks = [slice(i, i + _CHUNK) for i in range(0, max(1, len(base)), _CHUNK)]
-    compiled = kinks is None and base.size * Z.shape[1] > _LARGE
-    parts = [_price(Z, t[i], base[i], enough, None if kinks is None else kinks[i], compiled) for i in chunks]
+    parts = [_price(Z, t[i], base[i], enough, None if kinks is None else kinks[i]) for i in chunks]
     if len(parts) == 1:
         return parts[0]
     return Pieces(*(np.concatenate([getattr(p, name) for p in parts]) for name in Pieces.__dataclass_fields__))
 
 
-def _price(Z: Floats, t: Floats, base: Bits, enough: float, kinks: NDArray[np.intp] | None, compiled: bool) -> Pieces:
+def _price(Z: Floats, t: Floats, base: Bits, enough: float, kinks: NDArray[np.intp] | None) -> Pieces:
     c = np.where(base, t, 0.0) @ Z
     sign = np.where(base, 1.0, -1.0)
     upper = np.where(t > 0.0, np.inf, -t)
-    found: Shortest = shortest(c, Z, sign, upper, enough, kinks, compiled)
+    found: Shortest = shortest(c, Z, sign, upper, enough, kinks)
     base = base ^ found.flipped
     line = np.arange(len(base))[:, None]
     m = np.where(base[line, found.kinks], t[line, found.kinks] + found.x, -found.x)

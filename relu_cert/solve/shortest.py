@@ -12,7 +12,6 @@ the price at all times, and a problem stops as soon as that bound is at most `en
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,11 +70,10 @@ def shortest(
     upper: Floats,
     enough: float = 0.0,
     kinks: Slots | None = None,
-    compiled: bool = False,
 ) -> Shortest:
     """Solve p problems: c (p x d), generators g_k = sign_k rows_k with rows (a x d), sign of +-1 and upper (p x a).
 
-    `kinks` (p x d, -1: none) is a guess of the rows with x_k > 0 (which the compiled loop does not take)."""
+    `kinks` (p x d, -1: none) is a guess of the rows with x_k > 0."""
     p, d = c.shape
     a = len(rows)
     length = np.append(np.sqrt(np.einsum("ij,ij->i", rows, rows)), 0.0)
@@ -89,9 +87,6 @@ def shortest(
     out = Shortest(c.copy(), np.zeros((p, a), dtype=bool), np.full((p, d), -1), np.zeros((p, d)), np.zeros(p, bool))
     where = np.flatnonzero(size > enough)
     out.exact[size <= 0.0] = True
-    if compiled:
-        _compiled(c, task, size, where, enough, out)
-        where = where[:0]
     guess = np.full((len(where), d), -1) if kinks is None else kinks[where]
     work = _Work(
         where,
@@ -106,18 +101,6 @@ def shortest(
     _iterate(work, task, enough, out)
     np.not_equal(task.sign[:, :a], sign, out=out.flipped)
     return _refined(out, task, scale)
-
-
-def _compiled(c: Floats, task: _Task, size: Floats, where: Slots, enough: float, out: Shortest) -> None:
-    """The same loop in compiled code."""
-    kernel = import_module("relu_cert.solve.compiled")
-    v, kinks, x = np.empty((len(where), c.shape[1])), out.kinks[where], out.x[where]
-    sign, exact = task.sign[where], np.zeros(len(where), dtype=bool)
-    steps = 12 * c.shape[1] + 40
-    kernel.iterate(
-        c[where], task.unit[:-1], sign, task.upper[where], _VIOLATED * size[where], enough, steps, v, kinks, x, exact
-    )
-    out.v[where], out.kinks[where], out.x[where], out.exact[where], task.sign[where] = v, kinks, x, exact, sign
 
 
 def _iterate(work: _Work, task: _Task, enough: float, out: Shortest) -> None:

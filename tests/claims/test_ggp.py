@@ -8,7 +8,6 @@ import pytest
 
 from relu_cert.certificate import certificate
 from relu_cert.check import LambdaChoice, find_facts, verdicts
-from relu_cert.claims import general_position, ggp
 from relu_cert.data.model import Source
 from relu_cert.data.raw import digest
 from relu_cert.exact import matrix, vector
@@ -17,7 +16,7 @@ from relu_cert.problem import gated, problem_from_json, relu
 from verify.certificate import check
 from verify.errors import Rejected
 
-NAMES = (ggp.NAME, general_position.NAME)
+NAMES = ("ggp", "general-position")
 GAP = Fraction(1, 10**6)
 
 

@@ -15,9 +15,9 @@ from relu_cert.claims.model import Verdict
 from relu_cert.data import read_csv
 from relu_cert.data.model import Dataset
 from relu_cert.network import ConvexNeuron, TrainedNetwork, gap, network_of, objective, rounded
+from relu_cert.network.claims import network_verdicts
 from relu_cert.network.compare import network_facts, never_optimal, own_problem
 from relu_cert.network.examine import Comparison, compare, distance, examine
-from relu_cert.network.verdicts import network_verdicts
 from relu_cert.prove.facts import Facts
 from relu_cert.report.progress import Progress
 from verify import check as recheck

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction as F
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from relu_cert.network import ConvexNeuron, TrainedNetwork, network_of, read_network, rounded, write_network
 from relu_cert.network.formats.json_text import read as read_json
 from relu_cert.network.formats.json_text import write as write_json
-from relu_cert.network.model import Origin, without_origin
+from relu_cert.network.model import Origin
 
 FORMATS = {"npz": None, "json": None, "safetensors": "safetensors", "onnx": "onnx", "pt": "torch", "pth": "torch"}
 X = np.array([[0.5, -1.25], [3.0, 0.1], [-2.0, -0.75], [1e-3, 7.0]])
@@ -28,6 +29,11 @@ def floats(seed: int, m: int, d: int, *, biases: bool) -> TrainedNetwork:
     return TrainedNetwork(
         tuple(row(d) for _ in range(m)), row(m), row(m) if biases else None, row(1)[0] if biases else F(0)
     )
+
+
+def without_origin(network: TrainedNetwork) -> TrainedNetwork:
+    """The network as a value, for comparisons."""
+    return replace(network, origin=Origin("relu_cert"))
 
 
 @pytest.fixture(params=FORMATS)

@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from relu_cert.claims.continuous import lipschitz_fit_squared, lipschitz_value
 from relu_cert.claims.model import Verdict
+from relu_cert.claims.path import lipschitz_fit_squared, lipschitz_value
 from relu_cert.problem import problem_from_json
 from relu_cert.problem.model import Problem
 from relu_cert.prove.facts import Facts

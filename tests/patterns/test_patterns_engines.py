@@ -6,7 +6,6 @@ import random
 from fractions import Fraction
 from itertools import pairwise
 
-import numpy as np
 import pytest
 
 from relu_cert.exact import matrix
@@ -14,7 +13,6 @@ from relu_cert.patterns import enumerate_patterns
 from relu_cert.patterns.arrangement import IntVector, arrangement, hyperplanes
 from relu_cert.patterns.cells import Cells, cells
 from relu_cert.patterns.circuits import minimal
-from relu_cert.patterns.compiled import separate
 from relu_cert.patterns.walk import LimitReached
 from tests.patterns import instances
 from tests.patterns.test_patterns_brute_force import FAMILIES, check
@@ -100,26 +98,6 @@ def test_compiled_equals_brute_force(family):
     for _ in range(8):
         Z = matrix(family(rng, rng.randint(5, 8), rng.randint(3, 4)))
         check(Z, enumerate_patterns(Z, engine="compiled"))
-
-
-def test_points_with_large_errors():
-    """On a line one point with a large error may lie before many others: all of these are put in order exactly.
-
-    On these data two of them used to be separated from the points before them too early.
-    """
-    rng = random.Random("cmp 48")
-    rng.choice(range(6)), rng.randint(6, 13), rng.choice(range(4))
-    normals = normals_of(doubles(rng, 11, 4, 60))
-    assert as_set(cells(normals, compiled=True)) == as_set(cells(normals, compiled=False))
-
-
-def test_separated_points():
-    """1 and 1.1 are known well, 1.2 is not, 3 is: only 3 is beyond all before it; that 1.1 is beyond 1 does not do."""
-    keys = np.array([1.0, 1.1, 1.2, 3.0])
-    X, E = np.stack([np.ones(4), keys]), np.stack([np.zeros(4), [0.001, 0.001, 0.5, 0.001]])
-    J = np.array([[0, 1, 2, 3], [1, 1, 0, 1]])
-    separate(X, E, 0, 1, keys, J)
-    assert J[1].tolist() == [1, 0, 0, 1]
 
 
 def test_large_general_position():

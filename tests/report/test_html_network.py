@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from relu_cert.report.html.network import STATEMENTS, _exponent, ladder_figure
+from relu_cert.network.claims import STATEMENTS
+from relu_cert.report.html.given import _exponent, ladder_figure
 from tests.cli.run import run
 from tests.report.pages import LOADING, Page
 

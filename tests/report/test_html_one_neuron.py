@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from relu_cert.path.one_neuron import one_neuron_path
-from relu_cert.report.html.one_neuron import weight_figure
+from relu_cert.report.html.path import weight_figure
 from tests.cli.run import run
 from tests.report.pages import Page, assert_loads_nothing
 

@@ -9,10 +9,10 @@ import pytest
 
 from relu_cert import examples
 from relu_cert.check import LambdaChoice
-from relu_cert.claims.connected import staircase
+from relu_cert.claims.optimal_set import staircase
 from relu_cert.report.html import check_page
 from relu_cert.report.html.check import MOST_DIGITS
-from relu_cert.report.html.markup import e, fragment
+from relu_cert.report.html.page import e, fragment
 from relu_cert.report.text import rational
 from tests.cli.run import run
 from tests.report.pages import Page, assert_loads_nothing, example_outcome, text_outcome

@@ -18,11 +18,10 @@ from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import relu
 from relu_cert.prove.facts import LambdaMax
 from relu_cert.report.html import check_page
-from relu_cert.report.html.frame import thinned
 from relu_cert.report.html.path import _between
 from relu_cert.report.html.path import path_page as report_page
-from relu_cert.report.html.path_figures import Axis, path_figure, spread
-from relu_cert.report.html.tracks import Stretch, levels, stretches, tracks
+from relu_cert.report.html.path_figures import Axis, Stretch, levels, path_figure, spread, stretches, tracks
+from relu_cert.report.html.svg import thinned
 from relu_cert.report.path import PathReport
 from tests.cli.run import run
 from tests.report.pages import Page, assert_loads_nothing, example_outcome

@@ -12,14 +12,11 @@ from hypothesis import strategies as st
 
 from relu_cert.check import LambdaChoice
 from relu_cert.report.html import check_page
-from relu_cert.report.html.curve import _pieces
-from relu_cert.report.html.frame import Frame, labelled, padded, ticks
-from relu_cert.report.html.neurons import heaviest_first
+from relu_cert.report.html.functions import _affine, _box, _pieces
+from relu_cert.report.html.neurons import _borders, _height, heaviest_first
 from relu_cert.report.html.optimal_set import Polytope, polytope
-from relu_cert.report.html.plane import _affine, _box
-from relu_cert.report.html.polygons import area, band, cells, chord
+from relu_cert.report.html.svg import Frame, area, band, cells, chord, labelled, padded, ticks
 from relu_cert.report.html.view import View, view
-from relu_cert.report.html.weights import _borders, _height
 from relu_cert.report.optimal_set import optimal_set_view
 from tests.report.pages import Page, example_outcome, text_outcome
 

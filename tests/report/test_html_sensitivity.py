@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from relu_cert import certify
-from relu_cert.report.html.sensitivity import fall_figure, hat_figure
+from relu_cert.report.html.proof import fall_figure, hat_figure
 from relu_cert.report.text import decimal
 from tests.report.pages import Page, assert_loads_nothing
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from relu_cert.api import certify
+from relu_cert.report.html.optimal_set import shadow, shadow_figure
 from relu_cert.report.html.set_figures import wire_figures
-from relu_cert.report.html.shadow import shadow, shadow_figure
 from tests.report.pages import Page, example_outcome
 
 Z = [[-4, 3], [0, 4], [-3, 2], [-1, 1], [4, 3], [4, 4], [3, 1], [1, -2], [3, -3]]

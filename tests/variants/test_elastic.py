@@ -12,7 +12,7 @@ import pytest
 import verify
 from relu_cert.data.read import read_csv_bytes
 from relu_cert.patterns import enumerate_patterns
-from relu_cert.patterns.sample import draw_patterns
+from relu_cert.patterns.sample import draw_gates
 from relu_cert.problem import Problem, gated, over_patterns, relu, written_out
 from tests.cli.run import run
 from tests.variants.mutants import false_survivors, plain
@@ -97,7 +97,7 @@ def test_the_value_is_that_of_the_whole_program(model: type, seed: int, delta: s
 def test_any_gap_is_reached(delta: str) -> None:
     """Newton steps with a float inverse reach a relative gap of 1e-80, also where delta is tiny."""
     data, raw = random_data(5, 5, 2)
-    problem = replace(over_patterns(data.Z, data.y, draw_patterns(data.Z, 4, 0), "relu"), delta=Fraction(delta))
+    problem = replace(over_patterns(data.Z, data.y, tuple(draw_gates(data.Z, 4, 0)), "relu"), delta=Fraction(delta))
     found = certified(problem, data.source, Fraction(1), Fraction(1, 10**80))
     assert found.facts.value.reached
     verify.check(found.certificate_text().encode(), raw)

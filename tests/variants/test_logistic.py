@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import verify
 from relu_cert.patterns import enumerate_patterns
-from relu_cert.patterns.sample import draw_patterns
+from relu_cert.patterns.sample import draw_gates
 from relu_cert.problem import gated, over_patterns, relu
 from tests.cli.run import run
 from tests.variants.mutants import false_survivors, plain
@@ -112,7 +112,7 @@ def test_any_gap_is_reached(model: str) -> None:
     """Newton's method on the faces reaches a relative gap of 1e-60, over all patterns and over some."""
     data, raw = random_data(2, 6, 2, labels=True)
     whole = (relu if model == "relu" else gated)(data.Z, data.y, enumerate_patterns(data.Z))
-    some = over_patterns(data.Z, data.y, draw_patterns(data.Z, 4, 0), model)  # type: ignore[arg-type]
+    some = over_patterns(data.Z, data.y, tuple(draw_gates(data.Z, 4, 0)), model)  # type: ignore[arg-type]
     for problem in (whole, some):
         found = certified(replace(problem, loss="logistic"), data.source, Fraction(1, 3), Fraction(1, 10**60))
         assert found.facts.value.reached
@@ -125,7 +125,7 @@ def test_over_some_patterns_the_distance_is_proved() -> None:
     Path("d.csv").write_bytes(raw)
     ran = run("check", "d.csv", "--loss", "logistic", "--patterns", "3", "--lambda", "1/3", "--json")
     assert ran.code == 0, ran.err
-    some = replace(over_patterns(data.Z, data.y, draw_patterns(data.Z, 3, 0), "relu"), loss="logistic")
+    some = replace(over_patterns(data.Z, data.y, tuple(draw_gates(data.Z, 3, 0)), "relu"), loss="logistic")
     stated = json.loads(Path(ran.json["certificate"]).read_text())["problem"]
     assert len(stated["patterns"]) == len(some.sampled.patterns) == 3  # type: ignore[union-attr]
     everything = ["".join("01"[bit] for bit in on) for on in enumerate_patterns(data.Z).array().tolist()]

@@ -13,7 +13,7 @@ from relu_cert.data.read import read_csv_bytes
 from relu_cert.errors import DataError
 from relu_cert.exact import matrix
 from relu_cert.patterns import enumerate_patterns
-from relu_cert.patterns.sample import draw_patterns, pattern_of, read_gates
+from relu_cert.patterns.sample import draw_gates, pattern_of, read_gate_file
 from relu_cert.problem import over_patterns, relu
 from tests.cli.run import run
 from tests.variants.mutants import false_survivors, flipped, plain
@@ -81,7 +81,7 @@ def test_the_report_says_that_optimality_is_for_these_patterns_only() -> None:
 def test_the_value_is_that_of_the_whole_program(model: str, seed: int) -> None:
     """p* agrees with cvxpy and Clarabel on the same blocks, and the checker accepts the certificate with the data."""
     data, raw = random_data(seed, 7, 2 + seed % 2)
-    problem = over_patterns(data.Z, data.y, draw_patterns(data.Z, 5, seed), model)
+    problem = over_patterns(data.Z, data.y, tuple(draw_gates(data.Z, 5, seed)), model)
     found = certified(problem, data.source, Fraction(2))
     text = found.certificate_text()
     value = found.facts.value
@@ -130,12 +130,12 @@ def test_drawn_patterns_are_patterns_of_the_data() -> None:
     """They are different, in D_Z, the same for the same seed; more than there are cannot be drawn."""
     Z = matrix([[1, 2], [-2, 1], [3, -1], [0, 1], [2, 2]])
     listed = {"".join("01"[bit] for bit in on) for on in enumerate_patterns(Z).array().tolist()}
-    drawn = draw_patterns(Z, 6, 1)
+    drawn = tuple(draw_gates(Z, 6, 1))
     assert len(set(drawn)) == len(drawn) == 6
     assert set(drawn) <= listed
-    assert draw_patterns(Z, 6, 1) == drawn
-    assert draw_patterns(Z, 6, 2) != drawn
-    every = set(draw_patterns(Z, 100, 0))
+    assert tuple(draw_gates(Z, 6, 1)) == drawn
+    assert tuple(draw_gates(Z, 6, 2)) != drawn
+    every = set(draw_gates(Z, 100, 0))
     assert every <= listed
     assert len(every) >= len(listed) - 2  # those of no open cell, or without a neuron
 
@@ -144,8 +144,8 @@ def test_gates_are_vectors_or_patterns() -> None:
     """A line of d numbers is a gate, 0 counts as on, repeated patterns are one; a line of n bits is a pattern."""
     Z = matrix([[1, 2], [-2, 1], [3, -1]])
     assert pattern_of(Z, (Fraction(0), Fraction(0))) == "111"
-    assert read_gates(written("g.csv", b"u,v\n1,0\n2,0\n-1/2,0.5\n"), Z) == ("101", "110")
-    assert read_gates(written("p.csv", b"101\n011\n101\n"), Z) == ("101", "011")
+    assert tuple(read_gate_file(written("g.csv", b"u,v\n1,0\n2,0\n-1/2,0.5\n"), Z)) == ("101", "110")
+    assert tuple(read_gate_file(written("p.csv", b"101\n011\n101\n"), Z)) == ("101", "011")
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_gates_are_vectors_or_patterns() -> None:
 def test_bad_gates_are_refused_with_their_place(content: bytes, message: str) -> None:
     """The message names the file, the row and what was found."""
     with pytest.raises(DataError, match=message):
-        read_gates(written("g.csv", content), matrix([[1, 2], [-2, 1], [3, -1]]))
+        read_gate_file(written("g.csv", content), matrix([[1, 2], [-2, 1], [3, -1]]))
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_options_that_do_not_go_together(options: list[str], message: str) -> No
 def test_every_changed_certificate_is_rejected_or_true(model: str) -> None:
     """No number, index, pattern or claim of the certificate can be changed to something that is not true."""
     data, raw = random_data(3, 4, 2)
-    problem = over_patterns(data.Z, data.y, draw_patterns(data.Z, 3, 0), model)
+    problem = over_patterns(data.Z, data.y, tuple(draw_gates(data.Z, 3, 0)), model)
     certificate = json.loads(certified(problem, data.source, Fraction(5)).certificate_text())
     total, false = false_survivors(plain(certificate), raw)
     assert false == []
@@ -192,7 +192,7 @@ def test_every_changed_certificate_is_rejected_or_true(model: str) -> None:
 def test_a_certificate_over_some_patterns_cannot_say_more() -> None:
     """The claim `patterns-complete`, and the evidence read as that of all patterns or of one more, are rejected."""
     data, raw = random_data(3, 4, 2)
-    patterns = draw_patterns(data.Z, 3, 0)
+    patterns = tuple(draw_gates(data.Z, 3, 0))
     problem = over_patterns(data.Z, data.y, patterns, "relu")
     certificate = json.loads(certified(problem, data.source, Fraction(5)).certificate_text())
     more = {**certificate, "claims": [{"claim": "patterns-complete", "verdict": "PROVED"}, *certificate["claims"]]}

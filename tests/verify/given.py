@@ -21,11 +21,11 @@ from relu_cert.certificate import dumps
 from relu_cert.check import LambdaChoice, find_facts, network_problem, verdicts
 from relu_cert.data.read import read_csv_bytes
 from relu_cert.network import Penalty, TrainedNetwork, convert
+from relu_cert.network.claims import network_verdicts
 from relu_cert.network.compare import own_problem
 from relu_cert.network.examine import compare, examine
 from relu_cert.network.model import Origin
 from relu_cert.network.record import network_certificate
-from relu_cert.network.verdicts import network_verdicts
 from relu_cert.report.progress import Progress
 from tests.variants.stated import optimal_value
 from tests.verify import brute

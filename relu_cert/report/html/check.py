@@ -10,26 +10,26 @@ from pathlib import Path
 from shlex import quote
 from xml.etree.ElementTree import Element
 
-from relu_cert.certificate import listed_patterns
-from relu_cert.claims import CLAIMS, Result, Verdict
-from relu_cert.claims.connected import applies, staircase
+from relu_cert.claims import STATEMENTS, Result, Verdict
+from relu_cert.claims.optimal_set import staircase
 from relu_cert.exact import sqrt_lower, sqrt_upper
 from relu_cert.free.terms import free_parts, free_text
 from relu_cert.problem.model import Problem
 from relu_cert.prove.facts import Facts, OptimalSet
-from relu_cert.report.html.curve import curve_figure, neurons_figure, scatter_figure
-from relu_cert.report.html.independence import independence_figure
-from relu_cert.report.html.markup import e
-from relu_cert.report.html.neurons import heaviest_first, neuron_name, neurons_chart, strip_length
-from relu_cert.report.html.optimal_set import polytope
-from relu_cert.report.html.page import Section, beside, cards, count, figures, files, fold, page, table
-from relu_cert.report.html.plane import plane_figure
-from relu_cert.report.html.sensitivity import sensitivity_section
+from relu_cert.report.html.functions import curve_figure, neurons_figure, plane_figure, scatter_figure
+from relu_cert.report.html.neurons import (
+    dual_figure,
+    fan_figure,
+    heaviest_first,
+    neuron_name,
+    neurons_chart,
+    strip_length,
+)
+from relu_cert.report.html.optimal_set import polytope, shadow, shadow_figure
+from relu_cert.report.html.page import Section, beside, cards, count, e, figures, files, fold, page, table
+from relu_cert.report.html.proof import independence_figure, sensitivity_section, sphere_figure
 from relu_cert.report.html.set_figures import ranges_figure, set_figures, wire_figures
-from relu_cert.report.html.shadow import shadow, shadow_figure
-from relu_cert.report.html.sphere import sphere_figure
 from relu_cert.report.html.view import view
-from relu_cert.report.html.weights import dual_figure, fan_figure
 from relu_cert.report.optimal_set import TiedNeuron, optimal_set_view
 from relu_cert.report.outcome import Outcome
 from relu_cert.report.text import at_most, decimal, downwards, enclosed, rational, short
@@ -59,13 +59,13 @@ def check_page(outcome: Outcome) -> str:
 
 def _statements(outcome: Outcome) -> dict[str, str]:
     """What the claims say, in words that fit the problem."""
-    said = {claim.NAME: claim.STATEMENT for claim in CLAIMS}
+    said = STATEMENTS
     return {name: of_groups(text) for name, text in said.items()} if outcome.facts.problem.kind == "cgl" else said
 
 
 def verdict_table(results: Sequence[Result], statements: Mapping[str, str] | None = None) -> Element:
     """One row for each claim: verdict, what the claim says (`statements`, or those of check), and why."""
-    statements = statements or {claim.NAME: claim.STATEMENT for claim in CLAIMS}
+    statements = statements or STATEMENTS
     return verdict_rows(
         [(r.verdict, r.claim, statements.get(r.claim, ""), r.detail, r.evidence or "") for r in results]
     )
@@ -127,7 +127,7 @@ def _tied(facts: Facts) -> tuple[TiedNeuron, ...]:
 def _pattern_card(outcome: Outcome) -> list[tuple[str, str, str]]:
     """How many patterns there are, and, over some of them only, how far that is from the global optimum."""
     problem = outcome.facts.problem
-    listed = listed_patterns(problem)
+    listed = problem.listed
     if listed is not None:
         return [("activation patterns", f"{len(listed):,}", f"{listed.open_cells:,} open cells")]
     if problem.sampled is None:
@@ -146,9 +146,9 @@ def _variant(problem: Problem) -> str:
     loss = ", with the logistic loss" if problem.loss == "logistic" else ""
     loss += f", {free_text(problem.free)} free of penalty" if problem.free else ""
     penalty = f", with an elastic penalty, δ = {short(problem.delta)}" if problem.delta else ""
-    if problem.sampled is None or problem.sampled.all is not None:
+    if not problem.some:
         return f"{loss}{penalty}, trained to its global optimum"
-    return f"{loss}{penalty}, optimal over {count(len(problem.sampled.patterns), 'activation pattern')} only"
+    return f"{loss}{penalty}, optimal over {count(len(problem.some), 'activation pattern')} only"
 
 
 def _network(outcome: Outcome) -> Section:
@@ -222,7 +222,7 @@ def _listed_sentence(facts: Facts) -> str:
 def _staircase(facts: Facts) -> Element | None:
     """Width by width, how many parts the set of optimal networks has."""
     found = facts.polytope
-    if found is None or found.dimension == 0 or not applies(facts):
+    if found is None or found.dimension == 0 or facts.problem.model != "relu":
         return None
     steps = staircase(found)
     rows = [(str(step.width), f"{step.isolated:,}", f"{step.others:,}") for step in steps[:-1]]

@@ -14,15 +14,24 @@ from relu_cert.exact import sqrt_upper
 from relu_cert.prove.polytope.equations import weight_system
 from relu_cert.report.explore import Exploration, Row
 from relu_cert.report.html.check import verdict_table
-from relu_cert.report.html.commands import certificate_name, data_arguments, verify_section
-from relu_cert.report.html.curve import curve_figure, curves_figure
-from relu_cert.report.html.frame import Frame, drawing, padded
-from relu_cert.report.html.markup import e
-from relu_cert.report.html.optimal_set import polytope
-from relu_cert.report.html.page import Section, beside, cards, count, figure, figures, page, recaptioned, table
-from relu_cert.report.html.plane import plane_figure
+from relu_cert.report.html.functions import curve_figure, curves_figure, plane_figure
+from relu_cert.report.html.optimal_set import MARKS, polytope, shadow, shadow_figure
+from relu_cert.report.html.page import (
+    Section,
+    beside,
+    cards,
+    certificate_name,
+    count,
+    data_arguments,
+    e,
+    figures,
+    page,
+    recaptioned,
+    table,
+    verify_section,
+)
 from relu_cert.report.html.set_figures import set_figures
-from relu_cert.report.html.shadow import MARKS, shadow, shadow_figure
+from relu_cert.report.html.svg import Frame, padded
 from relu_cert.report.html.view import Floats, View, floats
 from relu_cert.report.text import decimal, enclosed, rational, short
 
@@ -138,16 +147,14 @@ def _errors(found: Exploration) -> Element | None:
     for i, (row, (a, b)) in enumerate(zip(found.rows, rows, strict=True)):
         place = {"x": frame.x(float(a)), "y": frame.y(float(b)) + 5}
         marks.append(e("text", e("title", row.name), MARKS[i], cls=f"star mid m{i}", **place))
-    svg = drawing(
-        frame.width,
-        frame.height,
+    named = ", ".join(f"{MARKS[i]} {row.name}" for i, row in enumerate(found.rows))
+    return frame.picture(
         "Errors of the optimal networks on other data",
+        f"The errors of {len(vertices):,} minimal networks (dots) on other data, and of {named}.",
         frame.axes("validation MSE", "test MSE"),
         e("g", dots),
         e("g", marks),
     )
-    named = ", ".join(f"{MARKS[i]} {row.name}" for i, row in enumerate(found.rows))
-    return figure(svg, f"The errors of {len(vertices):,} minimal networks (dots) on other data, and of {named}.")
 
 
 def _mse(found: Exploration, data: Dataset, vertices: Floats) -> Floats:

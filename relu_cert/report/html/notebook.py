@@ -9,8 +9,7 @@ from html import unescape
 from xml.etree.ElementTree import Element
 
 from relu_cert.claims.model import Result, Verdict
-from relu_cert.report.html.markup import e, fragment
-from relu_cert.report.html.page import count, style
+from relu_cert.report.html.page import count, e, fragment, style
 from relu_cert.report.outcome import Outcome
 from relu_cert.report.text import at_most, enclosed, short
 

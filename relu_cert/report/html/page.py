@@ -1,15 +1,82 @@
-"""One self-contained page: a head, then sections. No script, no font, no image, nothing from the network."""
+"""One self-contained page: a head, then sections. No script, no font, no image, nothing from the network.
+
+A page is a tree of elements, not a string, so that no text of a user can become markup: text and attributes are escaped
+when the tree is written; characters that do not print (control characters, marks that turn the direction of writing)
+become the replacement character.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from xml.etree.ElementTree import Element
+from pathlib import Path
+from shlex import quote
+from xml.etree.ElementTree import Element, tostring
 
 from relu_cert import __version__
-from relu_cert.report.html.markup import document, e
+from relu_cert.data.model import Dataset
 from relu_cert.report.text import count as count
+
+Child = Element | str | None
+Attribute = str | float | None
+
+
+def e(tag: str, *children: Child | Iterable[Child], **attributes: Attribute) -> Element:
+    """An element. `cls` is class; an underscore in a name is a hyphen; None leaves an attribute or a child out."""
+    element = Element(tag)
+    for name, value in attributes.items():
+        if value is not None:
+            element.set("class" if name == "cls" else name.strip("_").replace("_", "-"), _attribute(value))
+    for child in children:
+        append(element, child)
+    return element
+
+
+def append(parent: Element, child: Child | Iterable[Child]) -> None:
+    """Put a child, a text or several of them at the end of an element."""
+    if child is None:
+        return
+    if isinstance(child, str):
+        _append_text(parent, printable(child))
+    elif isinstance(child, Element):
+        parent.append(child)
+    else:
+        for one in child:
+            append(parent, one)
+
+
+def printable(text: str) -> str:
+    """The text with U+FFFD for what does not print; line ends stay."""
+    return "".join(c if c.isprintable() or c == "\n" else "�" for c in text)
+
+
+def number(x: float) -> str:
+    """A coordinate, to a hundredth: "12.5", "3", "-0.25"."""
+    text = f"{x:.2f}".rstrip("0").rstrip(".")
+    return "0" if text in ("-0", "") else text
+
+
+def document(root: Element) -> str:
+    """The page as text."""
+    return "<!doctype html>\n" + fragment(root) + "\n"
+
+
+def fragment(element: Element) -> str:
+    """One element as HTML text."""
+    return tostring(element, encoding="unicode", method="html")
+
+
+def _attribute(value: str | float) -> str:
+    return printable(value) if isinstance(value, str) else number(value)
+
+
+def _append_text(parent: Element, text: str) -> None:
+    if len(parent):
+        parent[-1].tail = (parent[-1].tail or "") + text
+    else:
+        parent.text = (parent.text or "") + text
+
 
 ROUNDED = "Numbers are rounded for the eye; the exact ones are behind the folds and in the certificate."
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -105,3 +172,25 @@ def table(header: Sequence[str], rows: Sequence[Sequence[Element | str]], cls: s
 
 def _section(section: Section) -> Element:
     return e("section", e("h2", section.title), *section.body, id=section.ident)
+
+
+def data_arguments(data: Dataset) -> str:
+    """The file and the options with which it was read, for the shell."""
+    source = data.source
+    options = [quote(source.path)]
+    options += ["--bias"] * source.bias
+    options += ["--numbers binary64"] * (source.numbers == "binary64")
+    options += [f"--delimiter {quote(source.delimiter)}"] * (source.delimiter != ",")
+    options += [f"--target {source.target}"] * (source.target not in (-1, data.d - source.bias))
+    return " ".join(options)
+
+
+def certificate_name(source: str) -> str:
+    """The name under which `check` writes the certificate of a file."""
+    return Path(source).name.removesuffix(".gz").rsplit(".", 1)[0] + ".cert.json"
+
+
+def verify_section(how: str, lines: list[str], data: Dataset | None) -> tuple[Element, ...]:
+    """A sentence, the commands, and the hash of the data."""
+    shown = [files([("data", data.source.path, data.source.sha256)])] if data is not None else []
+    return e("p", how), e("pre", e("code", "\n".join(lines))), *shown

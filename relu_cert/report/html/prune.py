@@ -12,12 +12,22 @@ import numpy as np
 from relu_cert.claims.model import Verdict
 from relu_cert.network.approximate import PruningStep
 from relu_cert.report.html.check import verdict_rows
-from relu_cert.report.html.commands import certificate_name, data_arguments, verify_section
-from relu_cert.report.html.curve import curve_figure
-from relu_cert.report.html.frame import Frame, drawing, labelled, padded, ticks
-from relu_cert.report.html.markup import e
-from relu_cert.report.html.page import Section, beside, cards, count, figure, figures, page, recaptioned, table
-from relu_cert.report.html.plane import plane_figure
+from relu_cert.report.html.functions import curve_figure, plane_figure
+from relu_cert.report.html.page import (
+    Section,
+    beside,
+    cards,
+    certificate_name,
+    count,
+    data_arguments,
+    e,
+    figures,
+    page,
+    recaptioned,
+    table,
+    verify_section,
+)
+from relu_cert.report.html.svg import Frame, labelled, padded, ticks
 from relu_cert.report.html.view import View, floats
 from relu_cert.report.prune import Pruning
 from relu_cert.report.text import rational, short
@@ -130,22 +140,20 @@ def curve(found: Pruning, what: str) -> Element | None:
           cx=frame.x(step.width), cy=frame.y(getattr(step, what)), r=3.6, cls="vertex")
         for step in found.steps[:MOST_LISTED]
     ]  # fmt: skip
-    svg = drawing(
-        frame.width,
-        frame.height,
+    name = "The objective" if what == "objective" else "The loss ½|f − y|²"
+    caption = f"{name} as neurons go, the next one chosen by {WORDS[found.strategy]} ({found.strategy}, dots)"
+    caption += "; the other rules for comparison." if found.others else "."
+    if widest > first.width:
+        caption += f" From {widest} to {first.width} neurons pruning is free and exact (green)."
+    return frame.picture(
         f"The {what} against the width",
+        caption,
         frame.axes("neurons left", "objective" if what == "objective" else "½|f − y|²", xticks=across),
         e("g", reversed(lines)),
         e("g", free if widest > first.width else []),
         e("g", dots),
         e("g", _legend(frame, list(ways))),
     )
-    name = "The objective" if what == "objective" else "The loss ½|f − y|²"
-    caption = f"{name} as neurons go, the next one chosen by {WORDS[found.strategy]} ({found.strategy}, dots)"
-    caption += "; the other rules for comparison." if found.others else "."
-    if widest > first.width:
-        caption += f" From {widest} to {first.width} neurons pruning is free and exact (green)."
-    return figure(svg, caption)
 
 
 def _legend(frame: Frame, names: Sequence[str]) -> list[Element]:

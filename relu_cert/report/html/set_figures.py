@@ -10,12 +10,10 @@ from xml.etree.ElementTree import Element
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
-from relu_cert.report.html.frame import WIDTH, Frame, Point, drawing, labelled, path, thinned, ticks
-from relu_cert.report.html.markup import e
 from relu_cert.report.html.neurons import STRIP_HEAD, STRIP_MARGIN, strip, strip_heads
 from relu_cert.report.html.optimal_set import ZERO, Polytope
-from relu_cert.report.html.page import count, figure
-from relu_cert.report.html.polygons import area
+from relu_cert.report.html.page import count, e
+from relu_cert.report.html.svg import WIDTH, Frame, Point, area, labelled, path, picture, thinned, ticks
 from relu_cert.report.html.view import Floats
 
 ROW = 20.0
@@ -53,19 +51,18 @@ def ranges_figure(shape: Polytope, names: Sequence[str], tiles: int) -> Element:
     for value, text in labelled(ticks(0.0, frame.x1, 5)):
         lines.append(e("path", d=path([(frame.x(value), top), (frame.x(value), bottom)]), cls="grid"))
         lines.append(e("text", text, x=frame.x(value), y=bottom + 14, cls="tick mid"))
-    svg = drawing(
-        WIDTH,
+    free = int((shape.low <= ZERO * shape.reach).sum())
+    text = f"How heavy each of {count(len(shape.names), 'neuron')} can be, over all optimal networks; "
+    text += f"{free} of them can be left out, one at a time." if free else "none of them can be left out."
+    return picture(
         frame.height,
         "The range of every neuron's size over the optimal set",
+        text,
         strip_heads(names[:tiles], WIDTH - STRIP_MARGIN - tiles * cell, top, cell),
         e("g", lines),
         e("g", marks),
         e("text", "size |w|", x=(frame.x(0.0) + frame.x(frame.x1)) / 2, y=frame.height - 6, cls="label mid"),
     )
-    free = int((shape.low <= ZERO * shape.reach).sum())
-    text = f"How heavy each of {count(len(shape.names), 'neuron')} can be, over all optimal networks; "
-    text += f"{free} of them can be left out, one at a time." if free else "none of them can be left out."
-    return figure(svg, text)
 
 
 def _sign(sign: str) -> str:
@@ -128,15 +125,13 @@ def _plot(points: Floats, axes: list[str], caption: str, name: str) -> Element:
     reach = float(points.max()) * 1.1 or 1.0
     frame = Frame(0.0, reach, 0.0, reach, height=WIDTH - 58 + 54, right=22.0)
     ends = [e("circle", cx=frame.x(float(p[0])), cy=frame.y(float(p[1])), r=5.0, cls="vertex") for p in points[[0, -1]]]
-    svg = drawing(
-        frame.width,
-        frame.height,
+    return frame.picture(
+        caption,
         caption,
         frame.axes(f"neuron {axes[0]}: {name}", f"neuron {axes[1]}"),
         e("path", d=frame.path((float(p[0]), float(p[1])) for p in points), cls="set"),
         e("g", ends),
     )
-    return figure(svg, caption)
 
 
 def _oblique(p: Floats) -> Point:
@@ -208,10 +203,11 @@ def _wires(
     back = [e("path", d=path(thinned(line)), cls="edge hidden") for far, line in drawn if far and hull]
     front = [e("path", d=path(thinned(line)), cls="edge") for far, line in drawn if not far or not hull]
     near = sorted((face for face in hull if face.towards), key=lambda face: face.depth)
-    svg = drawing(
-        WIDTH,
+    text = f"{caption} Axes: {name} of three neurons, up to the largest."
+    return picture(
         height,
         caption,
+        text + (" Faces towards the reader are shaded, edges behind them are dotted." if near else ""),
         e("g", _corner(at)),
         e("g", back),
         e("g", [_shaded(places(_closed(corners[list(face.corners)])), face.light) for face in near]),
@@ -219,8 +215,6 @@ def _wires(
         e("g", [e("circle", cx=x, cy=y, r=3.5, cls="vertex") for x, y in places(corners)]),
         e("g", _corner_names(at, axes, reach)),
     )
-    text = f"{caption} Axes: {name} of three neurons, up to the largest."
-    return figure(svg, text + (" Faces towards the reader are shaded, edges behind them are dotted." if near else ""))
 
 
 @dataclass(frozen=True)
@@ -286,10 +280,10 @@ def _surface(corners: Floats, axes: list[str], caption: str, name: str, bend: Ca
     cells = _cells(corners, middle, bend, reach)
     spokes = [places(np.linspace(middle, corner, 24)) for corner in corners]
     outer = places(_closed(corners))
-    svg = drawing(
-        WIDTH,
+    return picture(
         height,
         caption,
+        f"{caption} Axes: {name} of three neurons, up to the largest.",
         e("g", _corner(at)),
         e("g", [_shaded(places(cell), light) for cell, light in cells]),
         e("g", [e("path", d=path(ring, closed=True), cls="mesh") for ring in rings]),
@@ -298,7 +292,6 @@ def _surface(corners: Floats, axes: list[str], caption: str, name: str, bend: Ca
         e("g", [e("circle", cx=x, cy=y, r=4.5, cls="vertex") for x, y in places(corners)]),
         e("g", _corner_names(at, axes, reach)),
     )
-    return figure(svg, f"{caption} Axes: {name} of three neurons, up to the largest.")
 
 
 def _cells(

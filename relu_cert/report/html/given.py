@@ -1,4 +1,4 @@
-"""The page of `network`: a trained network beside the optimal one."""
+"""The pages of `network` and of `solution`: what somebody found, beside the optimum."""
 
 from __future__ import annotations
 
@@ -7,22 +7,23 @@ from fractions import Fraction
 from math import ceil, floor, log10
 from pathlib import Path
 from shlex import quote
+from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element
 
+from relu_cert.claims import STATEMENTS
 from relu_cert.exact import sqrt_upper
-from relu_cert.network.claims import STATEMENTS
+from relu_cert.network.claims import STATEMENTS as OF_NETWORKS
 from relu_cert.network.compare import network_facts
 from relu_cert.prove.facts import Facts
 from relu_cert.report.html.check import verdict_table
-from relu_cert.report.html.curve import curve_figure
-from relu_cert.report.html.frame import WIDTH, drawing, path
-from relu_cert.report.html.markup import e
+from relu_cert.report.html.functions import curve_figure, plane_figure
 from relu_cert.report.html.neurons import neurons_chart
-from relu_cert.report.html.page import Section, cards, count, figure, figures, files, fold, page, table
-from relu_cert.report.html.plane import plane_figure
+from relu_cert.report.html.page import Section, cards, count, e, figures, files, fold, page, table
+from relu_cert.report.html.svg import WIDTH, path, picture
 from relu_cert.report.html.view import view
 from relu_cert.report.network import NetworkOutcome
-from relu_cert.report.text import at_most, decimal, enclosed, rational, scientific, short
+from relu_cert.report.text import at_least, at_most, decimal, enclosed, rational, scientific, short
+from relu_cert.words import of_groups
 
 MOST_NEURONS = 60
 DECADES = 12  # what is nearer to the optimum than so many powers of ten below the farthest has no bar
@@ -32,7 +33,7 @@ ROW = 26.0
 def network_page(outcome: NetworkOutcome, certificate_text: str) -> str:
     """The report of one run of network, as one HTML page."""
     sections = (
-        Section("verdicts", "Verdicts", (verdict_table(outcome.results, STATEMENTS),)),
+        Section("verdicts", "Verdicts", (verdict_table(outcome.results, OF_NETWORKS),)),
         Section("objective", "How far from the optimum", _objective(outcome)),
         Section("networks", "The trained network and an optimal one", _networks(outcome)),
         Section("neurons", "Neuron by neuron", (_neurons(outcome),)),
@@ -113,8 +114,12 @@ def ladder_figure(rows: list[tuple[str, Fraction]]) -> Element | None:
             marks.append(e("rect", x=left, y=y + 5, width=end - left, height=ROW - 10, rx=2.0, cls="bar minus"))
         else:
             marks.append(e("text", at_most(max(away, Fraction(0))), x=left + 4, y=y + 17, cls="tick"))
-    svg = drawing(WIDTH, bottom + 24, "Distances from the optimum", e("g", marks))
-    return figure(svg, "How far above the optimum each network is at most, proved, on a logarithmic scale.")
+    return picture(
+        bottom + 24,
+        "Distances from the optimum",
+        "How far above the optimum each network is at most, proved, on a logarithmic scale.",
+        e("g", marks),
+    )
 
 
 def _exponent(x: Fraction) -> float:
@@ -180,3 +185,40 @@ def _verify(outcome: NetworkOutcome, certificate_text: str) -> tuple[Element, ..
     how = "An independent program re-derives the optimum and the network's distance from it in exact arithmetic:"
     command = f"python -m verify {quote(certificate)} --data {quote(data.path)}"
     return e("p", how), e("pre", e("code", command)), files(rows)
+
+
+if TYPE_CHECKING:
+    from relu_cert.solution import CertifiedSolution
+
+MOST_ROWS = 200
+GIVEN = "The given coefficients are optimal up to the relative gap asked for."
+
+
+def solution_page(found: CertifiedSolution, name: str = "The given coefficients") -> str:
+    """The report as one HTML page."""
+    lasso, rows = found.lasso, found.rows()
+    lead = f"{count(lasso.n, 'row')}, {count(lasso.d, 'column')} in {count(len(lasso.groups), 'group')}; "
+    shown = [
+        ("objective", decimal(found.objective.upper, 10), "of the given coefficients"),
+        ("optimal objective", decimal(found.optimum.objective.upper, 10), "proved"),
+        ("above the optimum", at_most(found.distance.upper), f"at most; at least {at_least(found.distance.lower)}"),
+        ("λ", short(found.facts.lam, 14), "of the plain problem"),
+    ]
+    statements = {"solution-optimal": GIVEN} | {name: of_groups(text) for name, text in STATEMENTS.items()}
+    cells = [(str(b), given, best, away) for b, given, best, away in rows[:MOST_ROWS]]
+    more = f" The first {MOST_ROWS} of {len(rows)}." if len(rows) > MOST_ROWS else ""
+    text = f"Groups with a coefficient that is not 0, in the given or in the optimal solution.{more}"
+    sections = (
+        Section("verdicts", "Verdicts", (verdict_table(list(found.claims.values()), statements),)),
+        Section(
+            "coefficients",
+            "Coefficients",
+            (e("p", text), table(("group", "given", "optimal", "largest difference"), cells, "compact")),
+        ),
+    )
+    head = [
+        e("p", found.headline, cls="headline"),
+        e("p", f"{lead}the coefficients that a solver found, compared with the optimum.", cls="lead"),
+        cards(shown),
+    ]
+    return page(name, head, sections)

@@ -1,0 +1,79 @@
+"""Claims about the optimum: the patterns that were looked at, the value, and the fit."""
+
+from __future__ import annotations
+
+from relu_cert.claims.model import VARIANTS, Answer, claim, proved, undecided
+from relu_cert.exact import sqrt_upper
+from relu_cert.problem.model import Problem
+from relu_cert.prove.facts import Facts
+from relu_cert.report.text import at_most, count, percent_at_most, scientific
+
+
+def _not_all_patterns(problem: Problem) -> str:
+    everything = problem.network is not None or (problem.sampled is not None and problem.sampled.all is not None)
+    return "" if everything else "it is about networks over all patterns"
+
+
+@claim(
+    "patterns-complete",
+    "The listed activation patterns are exactly D_Z.",
+    applies=lambda facts: facts.problem.listed is not None,
+    refused=_not_all_patterns,
+    variants=VARIANTS,
+)
+def patterns_complete(facts: Facts) -> Answer:
+    """Every pattern has a witness, and the listed circuits leave room for no other (Whitney's bound is attained)."""
+    patterns = facts.problem.listed
+    if patterns is None:
+        raise ValueError("a direct problem has no patterns")
+    circuits = sum(len(g.circuits) for g in patterns.groups)
+    lower = len(patterns) - patterns.open_cells
+    faces = f" and {lower} of lower faces" if lower else ""
+    by = count(circuits, "circuit") if circuits else "Cover's bound"
+    found = f"{count(len(patterns), 'pattern')}: {count(patterns.open_cells, 'open cell')}{faces}"
+    return proved("witnesses and count", f"{found}, each with a witness; none is missing by {by}.")
+
+
+@claim("optimal", "The network found is globally optimal up to the relative gap.", variants=VARIANTS)
+def optimal(facts: Facts) -> Answer:
+    """lower <= p* <= upper with upper - lower <= gap * upper (weak duality, eq:dual-program with rho >= 0)."""
+    value = facts.value
+    if not value.reached:
+        return undecided(f"{_above(facts)}; --gap asks for {scientific(value.gap)}.")
+    if facts.zero:
+        detail = "lambda >= lambda_max: the zero network is the only solution."
+    elif value.upper == value.lower:
+        detail = "primal and dual value are equal."
+    else:
+        detail = f"relative gap at most {at_most(value.relative_gap)}, over {_patterns(facts)}."
+    candidate = " Optimal for these patterns only: a candidate for a stationary point." * bool(facts.problem.some)
+    return proved("duality", detail + candidate)
+
+
+def _above(facts: Facts) -> str:
+    """What is proved where it is not enough."""
+    value = facts.value
+    if facts.problem.unlisted and value.lower > 0:
+        return f"the network found is at most {percent_at_most(value.above)} above the best of any width"
+    return f"the proved relative gap is at most {at_most(value.relative_gap)}"
+
+
+def _patterns(facts: Facts) -> str:
+    if facts.problem.unlisted:
+        return "all networks of any width"
+    some = facts.problem.some
+    return f"these {len(some)} patterns" if some else "all patterns"
+
+
+@claim("fit", "The fit of all optimal networks is one and the same, and lies in the ball.", variants=VARIANTS)
+def fit(facts: Facts) -> Answer:
+    """|yhat - Xw| <= sqrt(2 (upper - lower)) for the fit yhat of every solution (lemma:unique-fit-cgl, with a radius).
+
+    Logistic: |p(yhat) - p(Xw)| <= sqrt((upper - lower) / 2) for the probabilities (Pinsker).
+    """
+    radius = sqrt_upper(facts.fit.radius_squared)
+    if facts.problem.loss == "logistic":
+        detail = f"one fit for all optimal networks; its probabilities are within {at_most(radius)} of those found."
+        return proved("strict convexity", detail)
+    detail = "known exactly." if radius == 0 else f"within {at_most(radius)} of the fit of the network found."
+    return proved("strong convexity", f"one fit for all optimal networks, {detail}")

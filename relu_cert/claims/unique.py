@@ -1,0 +1,116 @@
+"""Claims about uniqueness: of the network, and of the solution of the convex program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from relu_cert.claims.model import VARIANTS, Answer, claim, proved, refuted, undecided
+from relu_cert.exact import sqrt_upper
+from relu_cert.prove.algebraic.field import Number
+from relu_cert.prove.facts import Facts, NeuronClass, OptimalSet
+from relu_cert.report.text import at_most, count
+
+
+@claim(
+    "p-unique",
+    "The optimal network is unique, up to permuting and splitting its neurons.",
+    variants=("logistic", "free"),
+    zero="lambda >= lambda_max: the zero network is the only solution.",
+)
+def p_unique(facts: Facts) -> Answer:
+    """The optimal set over all classes is a single point, or has dimension one or more (prop:p-unique, on classes)."""
+    if (solutions := facts.exact_solutions) is not None:
+        return _exact_network(solutions, _evidence(facts))
+    found = facts.optimal_set
+    if found is None:
+        return undecided(f"{facts.unsettled}.")
+    active = len(found.active)
+    if found.network_dimension == 0:
+        detail = f"{count(active - found.repeated, 'neuron')} can be active; their outputs are independent."
+        return proved("independence", detail)
+    evidence, reason = _dependence(found)
+    where = f"optimal weights on {count(active, 'neuron')}"
+    return refuted(evidence, f"a polytope of dimension {found.network_dimension} of {where}: {reason}.")
+
+
+def _dependence(found: OptimalSet) -> tuple[str, str]:
+    """The kind of proof, and why outputs are dependent."""
+    if found.mixed:
+        return "dependent kernels", "the kernel of one is a mixture of those of others"
+    if found.lift and not found.split:
+        return "free terms", "neurons whose outputs differ by free terms only share a weight in any way"
+    if found.lift:
+        return "lifted problem", "the residual is orthogonal to a known subspace"
+    return "equal kernels", "neurons with the same kernel"
+
+
+def _evidence(facts: Facts) -> str:
+    """The kind of proof where the optimum is known exactly."""
+    if facts.algebraic is None:
+        return "exact optimum"
+    return f"exact optimum in a field of degree {facts.algebraic.field.degree}"
+
+
+def _exact_network(solutions: Sequence[Sequence[Fraction | Number]], evidence: str) -> Answer:
+    """The verdict where the optimum is known exactly."""
+    tied, widths = len(solutions[0]), [sum(1 for x in alpha if x) for alpha in solutions]
+    if len(solutions) == 1:
+        detail = f"of {count(tied, 'neuron')} tied at lambda only {widths[0]} can be active, in one way."
+        return proved(evidence, detail)
+    on = f"of widths {widths[0]} and {widths[1]} on {count(tied, 'tied neuron')}"
+    return refuted(evidence, f"two different optimal networks, exactly: {on}.")
+
+
+@claim("convex-unique", "The solution of the convex program is unique.", variants=VARIANTS)
+def convex_unique(facts: Facts) -> Answer:
+    """Unique iff the network is, and every active neuron lies in exactly one block; always where delta > 0
+    (lemma:unique-cgl). A ReLU neuron that is zero at a data point lies on the face between two patterns, and both
+    blocks can carry it."""
+    if facts.problem.delta:
+        radius = sqrt_upper(facts.fit.radius_squared / facts.problem.delta)
+        detail = f"delta > 0: strongly convex; the solution is within {at_most(radius)} of the one found."
+        return proved("strong convexity", detail)
+    if facts.zero:
+        return proved("zero", "lambda >= lambda_max: zero is the only solution.")
+    if facts.exact_solutions is not None:
+        return _exact_solution(facts, facts.exact_solutions)
+    found = facts.optimal_set
+    if found is None:
+        return undecided(f"{facts.unsettled}.")
+    if found.dimension > found.network_dimension == 0:
+        lie = f"{count(found.repeated, 'neuron')} {'lies' if found.repeated == 1 else 'lie'}"
+        detail = f"{lie} on the face between two patterns; both blocks carry {'it' if found.repeated == 1 else 'them'}."
+        return refuted("kink", detail)
+    if found.dimension > 0:
+        return refuted("optimal set", f"the optimal set has dimension {found.dimension} even between neurons.")
+    kinked = [a for a, neuron in enumerate(found.classes) if _in_two_blocks(facts, neuron)]
+    if not kinked:
+        return proved("independence", "every neuron that can be active lies in one block only.")
+    active = [a for a in kinked if weight_lower(found, a) > 0]
+    if active:
+        detail = f"active neurons that are zero at a data point: {len(active)}; two or more blocks carry each."
+        return refuted("kink", detail)
+    return undecided("a neuron that is zero at a data point may have weight zero or not.")
+
+
+def weight_lower(found: OptimalSet, a: int) -> Fraction:
+    """A positive number if the weight of class a is proved positive (the optimal set is a single point)."""
+    if found.split:
+        return found.split[a]  # a proved split is positive in every entry
+    return found.masses[[group[0] for group in found.groups].index(a)] - found.mass_error
+
+
+def _in_two_blocks(facts: Facts, neuron: NeuronClass) -> bool:
+    return facts.problem.model == "relu" and bool(neuron.kinks)
+
+
+def _exact_solution(facts: Facts, solutions: Sequence[Sequence[Fraction | Number]]) -> Answer:
+    """The verdict where the optimum is known exactly."""
+    evidence = _evidence(facts)
+    if len(solutions) > 1:
+        return refuted(evidence, "two different optimal networks are known exactly.")
+    kinks = zip(solutions[0], facts.exact_kinks, strict=True)  # which neurons two blocks carry
+    if facts.problem.kind == "relu" and any(x and kink for x, kink in kinks):
+        return refuted("kink", "an active neuron is zero at a data point, and two or more blocks carry it.")
+    return proved(evidence, "one optimal network, and each of its neurons lies in one block.")

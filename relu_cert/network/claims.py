@@ -1,0 +1,212 @@
+"""What is said about a given network: claims on a comparison with the optimum, and the gap up to which it counts."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import partial
+
+from relu_cert.claims.model import Answer, Claim, Result, Verdict, claim, proved, refuted, undecided
+from relu_cert.exact import sqrt_lower, sqrt_upper
+from relu_cert.network.examine import NEAR, Comparison, distance
+from relu_cert.network.record import prunable
+from relu_cert.prove.facts import Value
+from relu_cert.report.text import at_least, at_most, decimal, scientific, short
+
+CLAIMS: list[Claim] = []
+_claim = partial(claim, among=CLAIMS)
+
+
+def network_verdicts(comparison: Comparison, gap: Fraction) -> tuple[Result, ...]:
+    """The verdicts, in the order in which they are read."""
+    answers = ((one.name, one.answer(comparison, gap)) for one in CLAIMS)
+    return tuple(Result(name, *answer) for name, answer in answers if answer is not None)
+
+
+@_claim("network-objective", "Its objective is an exact rational, at most so far above the global optimum.")
+def objective(comparison: Comparison, _: Fraction) -> Answer:
+    """J, and J - p* <= J - lower."""
+    found = comparison.examination
+    away = distance(found, comparison.facts.value).trained.upper
+    over = "equal to the global optimum" if away == 0 else f"at most {at_most(away)} above the global optimum"
+    J = short(found.J)
+    exact = f"J is about {J[1:]}, an exact rational" if J.startswith("~") else f"J = {J}"
+    return proved("duality", f"{exact}; {over}.")
+
+
+@_claim("network-optimal", "It is globally optimal up to the relative gap.")
+def optimal(comparison: Comparison, gap: Fraction) -> Answer:
+    """J - p* <= gap J proves it; a better point of all patterns refutes it."""
+    over = "over networks of any width" if comparison.facts.problem.unlisted else "over all patterns"
+    return _against(comparison, comparison.facts.value, gap, over)
+
+
+def _against(comparison: Comparison, value: Value, gap: Fraction, where: str) -> Answer:
+    """J against the optimal value of one program: upper and lower bound of the difference."""
+    found = comparison.examination
+    away = distance(found, value)
+    upper, lower = away.trained.upper, away.trained.lower
+    relative = at_most(away.relative(found.J))
+    bounds = f"at most {at_most(upper)} above the optimum {where} (relative {relative})"
+    if upper <= gap * found.J:
+        return proved("duality", f"{bounds}.")
+    if found.J - value.upper > gap * found.J:
+        return refuted("better point", f"{bounds}, at least {at_least(lower)}.")
+    return undecided(f"{bounds}; more than the {scientific(gap)} asked for.")
+
+
+@_claim("network-own-optimal", "It is optimal among networks with its own activation patterns, up to the gap.")
+def own_optimal(comparison: Comparison, gap: Fraction) -> Answer | None:
+    """The same over its own patterns; None where that was not asked.
+
+    Proved here and refuted over all patterns, it is stuck: a stationary point of a sub-sampled program (the candidates
+    of prop:stationary-points) that only a new pattern can leave.
+    """
+    if comparison.own is None:
+        return None
+    verdict, evidence, detail = _against(comparison, comparison.own.value, gap, "over its own patterns")
+    if verdict is Verdict.PROVED and optimal(comparison, gap)[0] is Verdict.REFUTED:
+        detail += " Stuck: only a new pattern makes it better."
+    return verdict, evidence, detail
+
+
+@_claim("network-stationary", "It is a Clarke stationary point of its objective.")
+def stationary(comparison: Comparison, _: Fraction) -> Answer:
+    """Whether zero is in the Clarke subdifferential of J, and how far it is from it."""
+    found = comparison.examination
+    squared = found.stationarity.distance_squared
+    kinks = sum(len(neuron.kinks) for neuron in found.stationarity.neurons)
+    at = f", {kinks} kinks" if kinks else ""
+    low, high = sqrt_lower(squared.lower), sqrt_upper(squared.upper)
+    match found.stationarity.stationary:
+        case True:
+            return proved("subdifferential", f"zero is in the Clarke subdifferential of J{at}.")
+        case False:
+            detail = f"the shortest Clarke subgradient of J has norm {_between(low, high)}{at}"
+            near = found.near_stationarity
+            if (more := sum(len(neuron.kinks) for neuron in near.neurons)) > kinks:
+                norm = at_most(sqrt_upper(near.distance_squared.upper))
+                detail += f"; at most {norm} if the {more} rows within {scientific(NEAR)} of a kink count as kinks"
+            return refuted("subdifferential", f"{detail}.")
+        case None:
+            return undecided(f"too many activation cells at its{at[1:]}; at most {at_most(high)}.")
+
+
+@_claim("network-balanced", "Both layers of every neuron have the same norm.")
+def balanced(comparison: Comparison, _: Fraction) -> Answer:
+    """|W1_i|^2 = w2_i^2, compared exactly; balancing gains sum lambda/2 (|W1_i| - |w2_i|)^2 (lemma:scaling-unique)."""
+    found = comparison.examination
+    wrong = [scale for scale in found.scales if not scale.balanced]
+    if not wrong:
+        return proved("arithmetic", "|W1_i| = |w2_i| for every neuron, exactly.")
+    costs = sum((scale.excess.upper for scale in wrong), Fraction(0))
+    dead = sum(scale.dead for scale in wrong)
+    also = f"; {dead} of them dead" if dead else ""
+    return refuted("arithmetic", f"{_some_of(len(wrong), found.network.m)}, at a cost of {scientific(costs)}{also}.")
+
+
+@_claim("network-merged", "No two of its neurons can be merged.")
+def merged(comparison: Comparison, _: Fraction) -> Answer:
+    """Collinear neurons are one everywhere, neurons of one cone are one on the data (lemma:scaling-unique)."""
+    found = comparison.examination
+    if not found.on_data.merges:
+        return proved("cones", "no two neurons of one sign lie in one cone of the data.")
+    parts = [f"{len(group)} collinear neurons are one" for group in found.collinear.merges]
+    left = len(found.on_data.neurons)
+    parts.append(f"{len(found.neurons)} neurons merge into {left} with the same fit, at no higher objective")
+    return refuted("cones", "; ".join(parts) + ".")
+
+
+@_claim("network-independent", "The outputs of its neurons are linearly independent.")
+def independent(comparison: Comparison, _: Fraction) -> Answer:
+    """The exact rank of the outputs."""
+    found = comparison.examination
+    m = len(found.neurons)
+    if found.rank == m:
+        if m < 2:
+            only = "the network is zero" if m == 0 else "its only neuron has an output other than zero"
+            return proved("exact rank", f"{only}: nothing can be pruned free.")
+        return proved("exact rank", f"the outputs of the {m} neurons are independent: none can be pruned free.")
+    left = len(found.pruned.neurons)
+    fit = f"merged and pruned, {_neurons(left)} {_have(left)} the same fit at P = {decimal(found.pruned_P.upper, 12)}"
+    return refuted("exact rank", f"the outputs of {m} neurons have rank {found.rank}; {fit}, which is no higher.")
+
+
+@_claim("network-prune", "Pruned to independent outputs it has the same fit and no higher objective.")
+def prune(comparison: Comparison, _: Fraction) -> Answer:
+    """The same fit exactly, sum |w| no larger, outputs independent."""
+    found = comparison.examination
+    m, left = found.network.m, len(found.pruned.neurons)
+    if not prunable(found):
+        return undecided("the pruned network has numbers of more digits than are checked.")
+    at = f"P = {decimal(found.pruned_P.upper, 12)}"
+    if left == m:
+        return proved("exact rank", f"nothing to prune: {_neurons(m)}, {at}.")
+    less = "lower" if found.pruned_P.upper < found.P.lower else "no higher"
+    return proved("exact rank", f"{left} of {_neurons(m)} do the same on the data, {at}, {less}.")
+
+
+@_claim("network-directions", "All its neurons have directions that optimal networks can have.")
+def directions(comparison: Comparison, _: Fraction) -> Answer:
+    """Distance 0 for all proves it, a positive distance of one refutes it."""
+    if comparison.facts.problem.free:
+        return undecided(f"{comparison.facts.unsettled}.")
+    found = comparison.directions
+    m = len(found)
+    right, off = sum(not one.upper for one in found), [one for one in found if one.lower > 0]
+    wrong = len(off)
+    if right == m:
+        same = f"{_some_of(m, m)} {_have(m)} the direction of an optimal one, exactly."
+        return proved("equality", same if m else "the network is zero.")
+    far = max(one.upper for one in found)
+    if not wrong:
+        known = f"all are within {at_most(far)} of optimal ones" if far < 2 else "the optimal ones are not known"
+        return undecided(f"none of the {m} directions is excluded; {known}, equality is not settled.")
+    also = f", {right} {_have(right)} one exactly" if right else ""
+    low, high = min(one.lower for one in off), max(one.upper for one in off)
+    spread = f"{_between(low, high, ('from', 'to'))} off"
+    if comparison.facts.optimal_set is None and not comparison.facts.known_exactly:
+        spread = f"at least {at_least(low)} off"
+    they = "it is" if wrong == 1 else "they are"
+    who = f"{_some_of(wrong, m)} {_have(wrong)}"
+    return refuted("ball", f"{who} a direction that no optimal network has{also}; {they} {spread}.")
+
+
+@_claim("network-nearest", "The distance from the nearest optimal network, after merging, is enclosed.")
+def nearest(comparison: Comparison, _: Fraction) -> Answer:
+    """The least distance over all matchings of neurons and all optimal networks, from both sides."""
+    found = comparison.closest
+    if found is None:
+        why = comparison.facts.unsettled or comparison.facts.unlisted or "the optimal set is not known"
+        return undecided(f"{why}.")
+    if found.distance.upper == 0:
+        return proved("equality", "merged, the network is an optimal one, exactly.")
+    far = f"{_between(found.distance.lower, found.distance.upper)} away"
+    left, paired = len(comparison.examination.cells.neurons), len(found.pairs)
+    pairs = f"; {paired} of its {_neurons(left)}, merged, {_have(paired)} a partner" if left else ""
+    return proved("assignment", f"the nearest optimal network is {far}{pairs}.")
+
+
+def _between(low: Fraction, high: Fraction, words: tuple[str, str] = ("between", "and")) -> str:
+    """A number, or its two bounds where the enclosure shows."""
+    about = scientific(high)
+    return about if scientific(low) == about else f"{words[0]} {at_least(low)} {words[1]} {at_most(high)}"
+
+
+def _neurons(number: int) -> str:
+    """1 neuron, 2 neurons"""
+    return "1 neuron" if number == 1 else f"{number} neurons"
+
+
+def _some_of(number: int, m: int) -> str:
+    """2 of 5 neurons, all 5 neurons, the only neuron"""
+    if number == m:
+        return "the only neuron" if m == 1 else f"all {m} neurons"
+    return f"{number} of {m} neurons"
+
+
+def _have(number: int) -> str:
+    """The verb."""
+    return "has" if number == 1 else "have"
+
+
+STATEMENTS: dict[str, str] = {one.name: one.statement for one in CLAIMS}
