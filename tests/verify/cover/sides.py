@@ -85,7 +85,7 @@ WRONG: list[tuple[str, str, dict[str, Any], str]] = [
     ("largest", "a square of zero", {"facts.cover_lambda_max.squared": "0"}, "a square > 0"),
     (
         "largest",
-        "lambda_max attained by the other sign",
+        "lambda_max of a logistic loss attained by the other sign",
         {"facts.cover_lambda_max.attained.sign": "-"},
         r"y.\(output of u\) = sqrt\(squared\)",
     ),
