@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import gcd, isqrt, lcm
+from math import isqrt
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -34,7 +34,7 @@ HERE = Path(__file__).parent / "rocq"
 BUILD = "coq, ocaml, ocaml-findlib and libzarith-ocaml-dev installed, then `make` run in verify/rocq"
 STREAMS = ("codes", "multipliers", "data", "rows")
 WEIGHT_BITS, BOUND_BITS, EXTRA_BITS, ROOT_BITS = 300, 280, 64, 96
-MOST_DIGITS, MOST_CLASSES, SAME_BITS, UNIT_BITS = 300, 64, 40, 128
+MOST_DIGITS, MOST_CLASSES, UNIT_BITS = 300, 64, 40
 UNREADABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 Integers = list[int]
 
@@ -63,12 +63,11 @@ class Bounds:
         while k < MOST_DIGITS and (self.upper - self.lower) * 10 ** (k + 1) <= self.upper:
             k += 1
         interval = f"[{decimal(self.lower, False)}, {decimal(self.upper, True)}]"
-        more = f"; all optimal neurons lie in {sum(self.cones)} cones" if self.cones is not None else ""
+        cones = sum(self.cones or (0, 0))
+        more = f"; all optimal neurons lie in {cones} cone{'s' * (cones != 1)}" if self.cones is not None else ""
         if self.width is not None:
-            least, most = self.width
-            neurons = f"{most}" if least == most else f"{least} to {most}"
-            more += "; the optimal network is unique up to permutation and splitting"
-            more += f", the narrowest has {neurons} neuron{'s' * (most != 1)}"
+            neurons = " to ".join(dict.fromkeys(map(str, self.width)))
+            more += f"; the optimal network is unique up to permutation and splitting, the least width is {neurons}"
         more += f"; this checker leaves open whether the optimal network is unique: {self.open}" if self.open else ""
         return f"by a checker that is itself proved: p* is in {interval}, relative gap <= 1e-{k}{more}"
 
@@ -89,10 +88,10 @@ def prove(certificate: bytes, data: bytes | None = None, limits: Limits | None =
     for line, other in zip(expected, [*said, *["nothing"] * len(expected)], strict=False):
         if line != other:
             raise Rejected("proved checker", shortened(line), shortened(other))
-    rest = {line.split()[0]: line.split()[1:] for line in said[len(expected) :] if line.endswith(" accepted")}
-    cones = (int(rest["neurons"][0]), int(rest["neurons"][1])) if "neurons" in rest else None
-    width = (int(rest["unique"][0]), int(rest["unique"][1])) if cones is not None and "unique" in rest else None
-    return Bounds(text.lower, text.upper, cones, width, "" if width is not None else text.obstacle())
+    found = (re.fullmatch(r"(\w+) (\d+) (\d+) accepted", line) for line in said[len(expected) :])
+    rest = {one[1]: (int(one[2]), int(one[3])) for one in found if one}
+    width = rest.get("unique") if "neurons" in rest else None
+    return Bounds(text.lower, text.upper, rest.get("neurons"), width, "" if width else text.obstacle())
 
 
 def run(text: Text, *options: str) -> list[str]:
@@ -128,12 +127,8 @@ def theorem(certificate: bytes, data: bytes | None = None, limits: Limits | None
     bounds, _, unique = (HERE / "theorem.txt").read_text().partition("(* uniqueness *)\n")
     if isinstance(text, CoverText) and (found := re.fullmatch(r"unique (\d+) (\d+) accepted", said[-1])):
         bounds += unique
-        words |= {
-            "classes": term(said, "classes", "unique "),
-            "spread": text.spread,
-            "least": found[1],
-            "most": found[2],
-        }
+        words |= {"classes": term(said, "classes", "unique "), "spread": text.spread}
+        words |= {"least": found[1], "most": found[2]}
     return Template(bounds).substitute(words)
 
 
@@ -268,22 +263,16 @@ class CoverText(Text):
     """The proof is a cover."""
 
     @cached_property
-    def theta(self) -> Vector:
-        """The dual point."""
-        return tuple(Fraction(t, self.point[1]) for t in self.point[0])
-
-    @cached_property
     def weights(self) -> dict[str, Weights]:
         """The lines, with the weights that theta gives them."""
-        data = lines_of(self.problem)
-        return {sign: weights_of(data, self.theta, xi) for sign, xi in SIGNS.items()}
+        data, theta = lines_of(self.problem), tuple(Fraction(t, self.point[1]) for t in self.point[0])
+        return {sign: weights_of(data, theta, xi) for sign, xi in SIGNS.items()}
 
     @cached_property
     def ties(self) -> list[tuple[str, tuple[int, ...], str]]:
         """Sign, direction v and text of each."""
-        return [
-            (tie["sign"], *(self.neuron(tie) if "shares" in tie else self.face(tie))) for tie in self.evidence["ties"]
-        ]
+        ties = self.evidence["ties"]
+        return [(tie["sign"], *(self.neuron(tie) if "shares" in tie else self.face(tie))) for tie in ties]
 
     def face(self, tie: dict[str, str]) -> tuple[tuple[int, ...], str]:
         """The gradient on a face, and its text."""
@@ -292,8 +281,7 @@ class CoverText(Text):
         sides = tuple((h > 0) - (h < 0) for h in here.lines.heights(u))
         face = on_face(here, basis, SIGNS[tie["sign"]], u, sides, Node(tie["u"], None, "u"))
         plane = face.face if len(face.face) == 2 else ()
-        spanned = " ".join(map(words, plane))
-        return face.v, f"face {words(u)} {face.q // here.unit} {words(face.v)} {len(plane)} {spanned}"
+        return face.v, " ".join(("face", *map(words, (u, [face.q // here.unit], face.v, [len(plane)], *plane))))
 
     def neuron(self, tie: dict[str, str]) -> tuple[tuple[int, ...], str]:
         """The v of a neuron, and its text."""
@@ -311,15 +299,14 @@ class CoverText(Text):
 
     def proof(self) -> Iterator[str]:
         """Lines, theta, rounding, root, ties, and the packed trees."""
-        data = self.weights["+"].lines
+        weights = self.weights["+"]
+        data = weights.lines
         yield f"cover lines {len(data.rows)}"
         yield from map(words, data.rows)
         pairs = zip(data.line, data.multiple, strict=True)
         yield words(x for c, m in pairs for x in (c if c >= 0 else len(data.rows), m))
         yield from self.dual()
-        lam = self.problem.lam
-        lam = Fraction((lam.numerator << ROOT_BITS) // lam.denominator, 1 << ROOT_BITS)
-        weights = self.weights["+"]
+        lam = Fraction(int(self.problem.lam * (1 << ROOT_BITS)), 1 << ROOT_BITS)
         short = coarse(weights, lam, int(self.evidence["margin"]), Node(self.evidence, None, "cover"))
         yield f"coarse {lam.denominator << short.bits} {weights.unit * lam.numerator} {short.bound}"
         yield from self.root()
@@ -339,32 +326,24 @@ class CoverText(Text):
         return isqrt(squared.numerator // squared.denominator) + 1
 
     @cached_property
-    def directions(self) -> dict[str, list[tuple[int, ...]]]:
-        """Those of the ties of each sign, each once; of ties that are all but parallel the last."""
-        found: dict[str, dict[tuple[int, ...], tuple[int, ...]]] = {sign: {} for sign in SIGNS}
-        for sign, v, _ in self.ties:
-            if any(v):
-                found[sign][unit(v, SAME_BITS)] = v
-        return {sign: [*each.values()] for sign, each in found.items()}
+    def directions(self) -> list[tuple[str, tuple[int, ...]]]:
+        """Those of the ties, sign + first; of ties that are all but parallel the last."""
+        found = {(sign, unit(v)): v for sign, v, _ in self.ties if any(v)}
+        return [(sign, v) for each in SIGNS for (sign, _), v in found.items() if sign == each]
 
     @cached_property
     def seen(self) -> fmpz_mat:
         """The outputs of these directions."""
-        rows, _ = self.rows
-        every = [*self.directions["+"], *self.directions["-"]]
-        return (
-            fmpz_mat([[max(0, dot(z, u)) for z in rows] for u in map(unit, every)]) if every else fmpz_mat(0, len(rows))
-        )
+        rows, units = self.rows[0], [unit(v) for _, v in self.directions]
+        return fmpz_mat(len(units), len(rows), [max(0, dot(z, u)) for u in units for z in rows])
 
     def obstacle(self) -> str:
         """In words; the proved checker itself says no more than that it does not accept."""
         if self.seen.rank() < self.seen.nrows():
             return "the outputs of the neurons are dependent"
-        for tie in self.evidence["ties"]:
-            here, u = self.weights[tie["sign"]], integers(tie["u"])
-            if any(not dot(here.lines.rows[k], u) for k in here.convex):
-                return "a neuron lies on a line that bends up"
-        return f"there is no neuron, there are more than {MOST_CLASSES}, or the bounds are too far apart"
+        if not self.ties or self.seen.nrows() > MOST_CLASSES:
+            return f"the bounds are too far apart, or there are more than {MOST_CLASSES} neurons"
+        return "a neuron lies on a line that bends up, and both of its sides would be needed"
 
     def unique(self) -> Iterator[str]:
         """Directions of the ties, sign + first, and for each of them weights of rows that see it alone."""
@@ -373,30 +352,20 @@ class CoverText(Text):
             return
         beta, _ = (fmpq_mat(self.seen * self.seen.transpose()).solve(fmpq_mat(self.seen))).numer_denom()
         scale = 1 << BOUND_BITS
-        near = Fraction(2 * self.spread, scale) / self.problem.lam  # 2 mu / lambda
-        width = isqrt(near.numerator * scale * scale // near.denominator) + 1
-        yield f"unique {width} {scale} {len(self.directions['+'])} {count}"
-        yield from (words(u) for sign in SIGNS for u in self.directions[sign])
+        near = isqrt(int(2 * self.spread * scale / self.problem.lam)) + 1  # the square root of 2 mu / lambda
+        yield f"unique {near} {scale} {sum(sign == '+' for sign, _ in self.directions)} {count}"
+        yield from (words(v) for _, v in self.directions)
         for row in beta.tolist():
             bits = max(int(x).bit_length() for x in row)
             yield words(int(x) >> max(0, bits - UNIT_BITS) for x in row)
 
     def root(self) -> Iterator[str]:
-        """The basis of the space of the rows, a basis of its complement, and +-e_i in terms of both."""
-        d = self.problem.d
+        """The basis of the space of the rows, and one of its complement."""
         basis = [integers(row) for row in self.evidence["basis"]]
-        null = complement(basis, d)
-        yield f"basis {len(basis)}"
-        yield from map(words, basis)
-        yield str(len(null))
-        yield from map(words, null)
-        inverse = fmpq_mat(fmpz_mat([*basis, *null])).inv()
-        for i in range(d):
-            x = [Fraction(int(inverse[i, j].p), int(inverse[i, j].q)) for j in range(d)]
-            m = lcm(*(t.denominator for t in x))
-            for sign in (1, -1):
-                parts = [int(sign * t * m) for t in x]
-                yield f"{m} {words(v for t in parts for v in (max(t, 0), max(-t, 0)))}"
+        yield "basis"
+        for rows in (basis, complement(basis, self.problem.d)):
+            yield str(len(rows))
+            yield from map(words, rows)
 
 
 @dataclass(frozen=True)
@@ -460,13 +429,10 @@ class LeadersText(Text):
         leaders += [f"{k} {load[k]} 0 0 0" for k, z in enumerate(rows) if load[k] > 0 and k not in near and not any(z)]
         for one in cell["leaders"]:
             k, c = one["row"], unit * int(one["c"])
-            pairs_ = near[k]
-            a, g = max(0, load[k]), -(-(1 << bits) // c)
-            leaders.append(words((k, a, g, c, len(pairs_), *(x for pair in pairs_ for x in pair))))
-        total = sum(unit * int(one["c"]) for one in cell["leaders"])
-        nu = unit * int(cell["nu"])
-        lam = self.problem.lam * q * self.point[1]
-        sigma = (4 * (lam - nu) - total) * (1 << 2 * bits)
+            numbers = (k, max(0, load[k]), -(-(1 << bits) // c), c, len(near[k]))
+            leaders.append(words((*numbers, *(x for pair in near[k] for x in pair))))
+        nu, total = unit * int(cell["nu"]), unit * sum(int(one["c"]) for one in cell["leaders"])
+        sigma = (4 * (self.problem.lam * q * self.point[1] - nu) - total) * (1 << 2 * bits)
         yield f"cell {words(p)}"
         normals = [[x - y for x, y in zip(centres[i], c, strict=True)] for c in centres]
         yield words(x for z, b in zip([*rows, *normals], bent, strict=True) for x in (b, root(bits, dot(z, z))))
@@ -474,10 +440,10 @@ class LeadersText(Text):
         yield from leaders
 
 
-def unit(u: Sequence[int], bits: int = UNIT_BITS) -> tuple[int, ...]:
-    """A vector of length about 2^bits along u, and its negative along -u."""
+def unit(u: Sequence[int]) -> tuple[int, ...]:
+    """A vector of length about 2^UNIT_BITS along u, and its negative along -u."""
     size = isqrt(dot(u, u))
-    return tuple((abs(x) << bits) // size * (1 if x > 0 else -1) for x in u)
+    return tuple((abs(x) << UNIT_BITS) // size * (1 if x > 0 else -1) for x in u)
 
 
 def root(bits: int, square: int) -> int:
@@ -486,12 +452,9 @@ def root(bits: int, square: int) -> int:
 
 
 def complement(basis: Sequence[Sequence[int]], d: int) -> list[Integers]:
-    """Primitive integer vectors that span the orthogonal complement."""
-    if not basis:
-        return [[int(i == j) for j in range(d)] for i in range(d)]
-    X, nullity = fmpz_mat([list(row) for row in basis]).nullspace()
-    columns = [[int(X[i, j]) for i in range(d)] for j in range(nullity)]
-    return [[x // gcd(*v) for x in v] for v in columns]
+    """Integer vectors that span the orthogonal complement."""
+    X, nullity = fmpz_mat(len(basis), d, [x for row in basis for x in row]).nullspace()
+    return [[int(X[i, j]) for i in range(d)] for j in range(nullity)]
 
 
 def unpacked(text: str) -> str:
@@ -505,8 +468,7 @@ def theta_of(problem: Problem, neurons: Sequence[tuple[int, Vector]], stated: st
         return vector(stated)
     tau, bits = Fraction(stated["tau"]), int(stated["bits"])
     residual = list(problem.y)
-    for xi, w in neurons:
-        u, q = cleared(w)
+    for xi, (u, q) in ((xi, cleared(w)) for xi, w in neurons):
         for k, z in enumerate(problem.Z):
             residual[k] -= xi * max(Fraction(0), sum((a * b for a, b in zip(z, u, strict=True)), Fraction(0))) / q
     theta = [Fraction((r.numerator << bits) // r.denominator, 1 << bits) for r in residual]

@@ -22,6 +22,7 @@ from tests.verify.cover.wrong import LOGISTIC
 from tests.verify.wrong import changed as another
 from verify import Declined, Rejected, Usage, proved
 from verify.__main__ import main
+from verify.cover.strict import dot
 from verify.problem import ELASTIC
 from verify.text import Limits
 
@@ -111,6 +112,33 @@ def test_the_optimal_network_is_unique(name: str) -> None:
     assert answers(blind)[-1].endswith("rejected")
     wide = [*words[: at + 1], str(int(words[at + 1]) // 2), *words[at + 2 :]]
     assert answers(wide)[-1].endswith("rejected"), "the bound of the distance is too small"
+
+
+WIDTHS = {"xor-cover": 3, "blood-cover": 1}
+
+
+@pytest.mark.parametrize("name", WIDTHS)
+def test_the_least_width(name: str) -> None:
+    """No optimal network is narrower than the one with a neuron for each direction, and that is said."""
+    found = proved.prove(certificate(name))
+    assert found.width == (WIDTHS[name], WIDTHS[name])
+    assert found.sentence.endswith(f"unique up to permutation and splitting, the least width is {WIDTHS[name]}")
+
+
+def test_uniqueness_on_lines_that_bend_up() -> None:
+    """A neuron on a face with convex lines through it: its leaves have room off the face, and it is unique. With a very
+    large bound of its distance from the face there is not room enough."""
+    case = planted("plane")
+    assert proved.prove(case.text).unique
+    text = proved.read(case.text, None, Limits())
+    assert isinstance(text, proved.CoverText)
+    here, u = text.weights["+"], [int(x) for x in text.evidence["ties"][0]["u"].split()]
+    assert any(not dot(here.lines.rows[k], u) for k in here.convex), "a line through it bends up"
+    words = [word for line in text.lines() for word in line.split()]
+    at = words.index("unique")
+    assert answers(words)[-1].endswith("accepted")
+    words[at + 1] = str(3 * int(words[at + 2]) // 4)
+    assert answers(words)[-1].endswith("rejected")
 
 
 def test_long_numbers_do_not_hide_uniqueness() -> None:
@@ -287,11 +315,11 @@ def test_other_problems_are_declined(name: str) -> None:
 
 
 def test_what_is_open_is_said() -> None:
-    """A neuron on a line that bends up, one network of many, and leaders: bounds are proved, and why no more is."""
+    """A neuron in two pieces beside a line that bends up, one network of many, and leaders: bounds, and why no more."""
     folded = proved.prove(fold().text)
     assert folded.cones == (4, 0) and not folded.unique
     assert folded.sentence.endswith(
-        "leaves open whether the optimal network is unique: a neuron lies on a line that bends up"
+        "unique: a neuron lies on a line that bends up, and both of its sides would be needed"
     )
     assert proved.prove(certificate("square-cover")).open == "the outputs of the neurons are dependent"
     assert proved.prove(certificate("xor-leaders")).open == "leaders bound the objective only"

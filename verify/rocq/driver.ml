@@ -183,6 +183,16 @@ let read_side d basis ties lam0 convex concave c0 first = match token () with
     ({ s_verts = Packed.vertices packed; s_tree = top }, fun k -> Packed.subtree packed (k - first))
   | t -> fail "a side" t
 
+(* the signed unit vectors in terms of vectors and their negatives: m, and numbers >= 0 *)
+let spanned d vectors =
+  List.concat (List.init d (fun i ->
+    let x = Packed.coordinates vectors (Array.init d (fun l -> if l = i then Int.one else Int.zero)) in
+    let m = Array.fold_left (fun m q -> Int.lcm m (Q.den q)) Int.one x in
+    let parts sign = List.concat_map (fun q ->
+      let t = Int.mul sign (Int.divexact (Int.mul m (Q.num q)) (Q.den q)) in
+      [ Int.max t Int.zero; Int.max (Int.neg t) Int.zero ]) (Array.to_list x) in
+    [ (m, parts Int.one); (m, parts Int.minus_one) ]))
+
 let read_cover d n p =
   expect "lines";
   let r = small () in
@@ -208,7 +218,7 @@ let read_cover d n p =
   let basis = many b (fun () -> numbers d) in
   let k = small () in
   let null = many k (fun () -> numbers d) in
-  let span = many (2 * d) (fun () -> let m = number () in let y = numbers (2 * (b + k)) in (m, y)) in
+  let span = spanned d (Array.of_list (List.map Array.of_list (basis @ null))) in
   expect "ties";
   let ties = Array.of_list (many (small ()) (fun () -> read_tie d)) in
   let cf, c0 = match merge reps p.p_rows theta lines with Some x -> x | None -> ([], []) in
