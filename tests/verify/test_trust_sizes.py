@@ -12,7 +12,7 @@ from verify.trusted import closure
 ROOT = Path(verify.__file__).parents[1]
 ROCQ = ROOT / "verify" / "rocq"
 COVER = frozenset({"cover", "primal", "value"})
-NEAR = 50  # a figure of the text is current if it is off by no more than one part in 50
+NEAR = 25  # a figure of the text is current if it is off by no more than one part in 25
 
 
 def stated(pattern: str) -> list[int]:
