@@ -76,7 +76,7 @@ def test_what_divides_the_checkers_is_told(monkeypatch: pytest.MonkeyPatch, caps
     text = divided.stored("square-cover").text
     assert divided.judged(text, whole, several=True) == divided.BOTH
     for found in (
-        replace(whole, unique=True),
+        replace(whole, width=(4, 4)),
         replace(whole, lower=whole.upper + 1),
         replace(whole, upper=Fraction(0)),
     ):
