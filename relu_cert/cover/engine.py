@@ -34,6 +34,7 @@ MOST_SIGNS = 8
 CROSSING = 1e-13
 TOUCHES = 2.0**-24  # a row through a ray is switched on only well above the ray's plane
 MOST_BITS = 52
+FROM_ENDS = 0.3  # of an edge: splits stay so far from its ends
 ROOM = 4096  # bytes that one node may write at the most
 
 
@@ -964,8 +965,24 @@ def choose_edge(stack, cur, M, off, t, tips, d):  # type: ignore[no-untyped-def]
 
 
 @compile_
+def middle(a, b, n):  # type: ignore[no-untyped-def]
+    """log2 of (1 - s) / s, s the mean place at which convex lines cross the edge, by the mass of their kinks."""
+    mass = 0.0
+    place = 0.0
+    for k in range(n):
+        if a[k] * b[k] < 0.0:
+            m = min(abs(a[k]), abs(b[k]))
+            mass += m
+            place += m * a[k] / (a[k] - b[k])
+    if mass == 0.0:
+        return 0.0
+    s = min(max(place / mass, FROM_ENDS), 1.0 - FROM_ENDS)
+    return np.log2((1.0 - s) / s)
+
+
+@compile_
 def bisect(side, stack, tape, cur, first, second, tips, off, mix):  # type: ignore[no-untyped-def]
-    """Replace one end of the edge, then the other, by m g_i + g_j with the m that balances their lengths."""
+    """Replace one end of the edge, then the other, by m g_i + g_j, with the m nearest to where most lines cross it."""
     d, D = side.frame.shape
     number = 0
     for i in range(first):
@@ -977,6 +994,8 @@ def bisect(side, stack, tape, cur, first, second, tips, off, mix):  # type: igno
         a *= np.sqrt(max(off[first, first], 1e-30))
         b *= np.sqrt(max(off[second, second], 1e-30))
     ratio = np.log2(a / b)
+    if tips == 0:
+        ratio -= middle(stack.VP[cur, first], stack.VP[cur, second], stack.n_P[cur])
     best = 1e300
     byte = 0
     p = 1

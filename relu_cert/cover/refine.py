@@ -30,6 +30,7 @@ LONGEST = 0.9  # of a neuron, in one step
 NOTHING = 10**14
 DIGITS = 1e-40
 STATIONARY = 1e-11  # relative to lambda
+LEVEL = 1e-6  # a kink is left along a way that rises so much from it
 ZERO_BITS = 200  # heights below 2^-200 are 0: digits go on to 2^-300
 
 
@@ -252,8 +253,8 @@ def departure(data: Data, face: Face, v: Row, residual: Floats) -> Face:
     """The face into which the objective falls most steeply from v, optimal on its own: the same one if there is none.
 
     The subgradients at v are m = lambda v/|v| - sum over lines on of w p - sum over kinks of share w p, with shares in
-    [0, 1] of concave kinks, at least 1 or at most 0 of convex ones; -m of the shortest is the way down, and kinks whose
-    shares are at a bound there are left.
+    [0, 1] of concave kinks, at least 1 or at most 0 of convex ones; -m of the shortest is the way down. It leaves the
+    kinks from which it rises, and of those from which it hardly rises (rows are nearly dependent) as few as give room.
     """
     if not face.kinks:
         return face
@@ -273,16 +274,27 @@ def departure(data: Data, face: Face, v: Row, residual: Floats) -> Face:
         lowest = np.where(convex, 1.0 if side > 0 else -np.inf, 0.0) * lengths
         highest = np.where(convex, np.inf if side > 0 else 0.0, 1.0) * lengths
         found = lsq_linear(columns / lengths, goal, (lowest, highest), "bvls", tol=1e-15, max_iter=1000)
-        if float(np.linalg.norm(columns / lengths @ found.x - goal)) > STATIONARY:
-            inside = frozenset(kinks[(found.x > lowest) & (found.x < highest)].tolist())
-            kept = closed(data, inside, face_basis(data, sorted(inside))) & face.kinks
-            towards = dict(zip(kinks.tolist(), np.where(found.x >= highest, 1, -1).tolist(), strict=True))
-            if convex.any():
-                towards |= dict.fromkeys(kinks[convex].tolist(), side)
+        m = goal - columns / lengths @ found.x
+        if float(np.linalg.norm(m)) > STATIONARY:
+            rise = -(P[idle] @ m) / np.linalg.norm(P[idle], axis=1) / np.linalg.norm(m)
+            level = [idle[i] for i in np.argsort(np.abs(rise)) if abs(rise[i]) < LEVEL]
+            kept = closed(data, *_wider(data, level, face)) & face.kinks
             if kept != face.kinks:
-                new = tuple(s if s or c in kept else towards.get(c, 1) for c, s in enumerate(face.side))
-                return Face(face.xi, kept, new, face.v)
+                way = dict(zip(idle, np.where(rise > 0, 1, -1).tolist(), strict=True))
+                return Face(
+                    face.xi, kept, tuple(s or (0 if c in kept else way[c]) for c, s in enumerate(face.side)), face.v
+                )
     return face
+
+
+def _wider(data: Data, lines: Sequence[int], face: Face) -> tuple[frozenset[int], list[Row]]:
+    """As many of the lines, the first ones first, as leave a face of more dimensions, and the basis of that face."""
+    least = len(face_basis(data, sorted(face.kinks)))
+    kept: list[int] = []
+    for c in lines:
+        if len(face_basis(data, [*kept, c])) > least:
+            kept.append(c)
+    return frozenset(kept), face_basis(data, kept)
 
 
 def first_hit(

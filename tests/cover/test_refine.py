@@ -1,0 +1,36 @@
+"""Kinks that a neuron leaves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from relu_cert.cover.optimum import setting
+from relu_cert.cover.refine import Face, departure, face_basis
+
+ROWS = ((0, 1, 0), (0, 10**8, 1), (1, 0, 1))
+
+
+def test_a_neuron_leaves_lines_that_are_nearly_one() -> None:
+    """On two lines that differ by 1e-8 it can only stay where it is, or leave one of them: the way down hardly rises
+    from either."""
+    Z = tuple(tuple(map(Fraction, z)) for z in ROWS)
+    data = replace(setting(Z, (Fraction(1),) * 3).data, lam=Fraction(1))
+    here = Face(1, frozenset({0, 1}), (0, 0, 1), np.array([1.0, 0.0, 0.0]))
+    assert len(face_basis(data, [0, 1])) == 1
+    left = departure(data, here, (1, 0, 0), np.array([-1.0, -1.0, 1.0]))
+    assert left.side in ((0, 1, 1), (-1, 0, 1))
+    assert len(face_basis(data, sorted(left.kinks))) == 2
+
+
+def test_a_neuron_stays_where_it_is_stationary() -> None:
+    """Without a way down the face is the same."""
+    Z = tuple(tuple(map(Fraction, z)) for z in ROWS)
+    data = replace(setting(Z, (Fraction(1),) * 3).data, lam=Fraction(1))
+    here = Face(1, frozenset({0, 1}), (0, 0, 1), np.array([1.0, 0.0, 1.0]))
+    flat = Face(1, frozenset({0}), (0, 1, 1), np.array([1.0, 0.0, 1.0]))
+    assert departure(data, replace(here, kinks=frozenset()), (1, 0, 0), np.zeros(3)).kinks == frozenset()
+    stays = departure(data, flat, (2**60, 0, 2**60), np.array([-1.0, 0.0, 2**-0.5]))
+    assert stays is flat
