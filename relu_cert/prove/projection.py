@@ -1,4 +1,4 @@
-"""Exact projections: the shortest vector sum_k m_k a_k with m in a box, over the rationals.
+"""Exact projections: the shortest vector sum_k m_k a_k, m in a box of rationals or of algebraic numbers.
 
 This one small problem serves everywhere. The projection of c on the cone {w : K'w <= 0} is c - K rho with the
 shortest c - K rho, rho >= 0 (Moreau); the supremum of a concave piece is the shortest Z'm with m in the
@@ -13,19 +13,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from flint import fmpq, fmpq_mat
 
 from relu_cert.exact import Vector
 from relu_cert.rationals import rows_of, to_fmpq, to_fraction
 
+Entries = list[Any]
+"""Numbers of one kind: flint's rationals, or those of a field."""
+
 
 @dataclass(frozen=True)
 class Bounds:
-    """low <= m <= high; None is no bound."""
+    """low <= m <= high, numbers of whatever kind m has; None is no bound."""
 
-    low: Fraction | None
-    high: Fraction | None
+    low: Any
+    high: Any
 
 
 @dataclass(frozen=True)
@@ -40,27 +44,31 @@ class Shortest:
 def shortest(
     a: Sequence[Vector], box: Sequence[Bounds], start: Sequence[Fraction], free: Sequence[int] = ()
 ) -> Shortest:
-    """The shortest sum_k m_k a_k with m in the box, from a feasible start.
+    """The shortest sum_k m_k a_k with m in the box, from a feasible start, over the rationals.
 
     `free` proposes rows that may leave their start values at once (a float solver's guess of the face); a bad guess
     costs time, never correctness.
     """
-    A = rows_of(a)
-    sides = [_Side(*(None if x is None else to_fmpq(x) for x in (b.low, b.high))) for b in box]
-    m = [to_fmpq(x) for x in start]
-    active: list[int] = []
+    sides = [Bounds(*(None if x is None else to_fmpq(x) for x in (b.low, b.high))) for b in box]
+    m, v, active = shortest_of(rows_of(a), sides, [to_fmpq(x) for x in start], free)
+    return Shortest(tuple(map(to_fraction, m)), tuple(map(to_fraction, v)), tuple(sorted(active)))
+
+
+def shortest_of(
+    A: fmpq_mat, box: Sequence[Bounds], start: Entries, free: Sequence[int]
+) -> tuple[Entries, Entries, list[int]]:
+    """The same for the rows of A, with numbers of any kind: m, v = A'm, and the rows off their bounds."""
+    m, active = start, list[int]()
     for k in free:
         if _rows(A, [*active, k]).rank() > len(active):
             active.append(k)
-    m, active = _descend(A, sides, m, active)
+    m, active = _descend(A, box, m, active)
     while True:
-        v = _combine(A, m)
-        entering = _most_violated(A, sides, m, v, active)
+        v = times(A.transpose(), m)
+        entering = _steepest(times(A, v), box, m, active)
         if entering is None:
-            return Shortest(
-                tuple(to_fraction(x) for x in m), tuple(to_fraction(x) for x in v.entries()), tuple(sorted(active))
-            )
-        m, active = _descend(A, sides, m, [*active, entering])
+            return m, v, active
+        m, active = _descend(A, box, m, [*active, entering])
 
 
 def combine(a: Sequence[Vector], m: Sequence[Fraction]) -> Vector:
@@ -73,63 +81,57 @@ def combine(a: Sequence[Vector], m: Sequence[Fraction]) -> Vector:
     return tuple(total)
 
 
-@dataclass(frozen=True)
-class _Side:
-    """The bounds of one row for flint."""
-
-    low: fmpq | None
-    high: fmpq | None
+def times(A: fmpq_mat, x: Entries) -> Entries:
+    """A x"""
+    if not x or isinstance(x[0], fmpq):
+        return list((A * fmpq_mat([[y] for y in x])).entries())
+    zero = x[0] * 0
+    return [sum((y * a for a, y in zip(row, x, strict=True) if a and y), zero) for row in A.tolist()]
 
 
 def _rows(A: fmpq_mat, chosen: Sequence[int]) -> fmpq_mat:
     return fmpq_mat([[A[k, j] for j in range(A.ncols())] for k in chosen])
 
 
-def _combine(A: fmpq_mat, m: Sequence[fmpq]) -> fmpq_mat:
-    """A'm as a column."""
-    return A.transpose() * fmpq_mat([[x] for x in m])
-
-
-def _most_violated(
-    A: fmpq_mat, box: Sequence[_Side], m: Sequence[fmpq], v: fmpq_mat, active: Sequence[int]
-) -> int | None:
-    """A row at a bound whose move into the box shortens v, the steepest of them; None at the minimum."""
-    best, best_slope = None, fmpq(0)
+def _steepest(slopes: Entries, box: Sequence[Bounds], m: Entries, active: Sequence[int]) -> int | None:
+    """A row at a bound whose move into the box shortens v, about the steepest of them; None at the minimum."""
+    best, steepest = None, 0.0
     held = set(active)
-    for k, slope in enumerate((A * v).entries()):
-        if slope == 0 or k in held:
+    for k, slope in enumerate(slopes):
+        if not slope or k in held:
             continue
         bound = box[k].high if slope < 0 else box[k].low
-        if (bound is None or m[k] != bound) and abs(slope) > best_slope:
-            best, best_slope = k, abs(slope)
+        if (bound is None or m[k] != bound) and abs(float(slope)) >= steepest:
+            best, steepest = k, abs(float(slope))
     return best
 
 
-def _descend(A: fmpq_mat, box: Sequence[_Side], m: list[fmpq], active: list[int]) -> tuple[list[fmpq], list[int]]:
+def _descend(A: fmpq_mat, box: Sequence[Bounds], m: Entries, active: list[int]) -> tuple[Entries, list[int]]:
     """Minimise over the active rows, dropping rows that meet a bound, until the face's minimiser is inside the box."""
     while active:
         goal = _face_minimum(A, m, active)
-        step, blocking = fmpq(1), None
+        step, blocking = None, None
         for k, target in zip(active, goal, strict=True):
-            limit = box[k].high if target > m[k] else box[k].low
-            if limit is None or target == m[k]:
+            if target == m[k]:
                 continue
-            if (target > limit) if target > m[k] else (target < limit):
+            rising = target > m[k]
+            limit = box[k].high if rising else box[k].low
+            if limit is not None and (target > limit if rising else target < limit):
                 ratio = (limit - m[k]) / (target - m[k])
-                if ratio < step:
+                if step is None or ratio < step:
                     step, blocking = ratio, k
         m = list(m)
         for k, target in zip(active, goal, strict=True):
-            m[k] += step * (target - m[k])
+            m[k] = target if step is None else m[k] + step * (target - m[k])
         if blocking is None:
             break
         active = [k for k in active if k != blocking]
     return m, active
 
 
-def _face_minimum(A: fmpq_mat, m: Sequence[fmpq], active: Sequence[int]) -> list[fmpq]:
+def _face_minimum(A: fmpq_mat, m: Entries, active: Sequence[int]) -> Entries:
     """The values of the active rows that make v orthogonal to them, the others held: A_F A_F' x = -A_F c."""
     held = set(active)
-    c = _combine(A, [fmpq(0) if k in held else x for k, x in enumerate(m)])
+    c = times(A.transpose(), [x * 0 if k in held else x for k, x in enumerate(m)])
     F = _rows(A, active)
-    return list(((F * F.transpose()).solve(-(F * c))).entries())
+    return times(-(F * F.transpose()).inv() * F, c)

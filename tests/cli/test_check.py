@@ -247,13 +247,13 @@ def test_the_checker_reads_the_raw_data_too(monkeypatch):
     from relu_cert.cli import check as command
 
     name = csv("1,0,2\n0,1,1\n")
-    found = command.find_facts
+    found = command.answered
 
     def meanwhile(*arguments, **named):
         csv("1,0,2\n0,1,2\n")
         return found(*arguments, **named)
 
-    monkeypatch.setattr(command, "find_facts", meanwhile)
+    monkeypatch.setattr(command, "answered", meanwhile)
     ran = run("check", name, "--lambda", "1/10", "--claims", "optimal")
     assert ran.code == 65
     assert "data.csv: the file was changed" in ran.err
@@ -266,7 +266,7 @@ def test_a_bug_does_not_end_like_a_refutation(monkeypatch):
     def broken(*_args, **_options):
         raise ArithmeticError("a bug")
 
-    monkeypatch.setattr("relu_cert.cli.check.find_facts", broken)
+    monkeypatch.setattr("relu_cert.cli.check.answered", broken)
     ran = run("check", "--example", "xor", "--require", "p-unique")
     assert ran.code == 70
     assert "ArithmeticError: a bug" in ran.err

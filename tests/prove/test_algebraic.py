@@ -23,12 +23,13 @@ from relu_cert.problem import gated, problem_from_json, relu
 from relu_cert.problem.model import Problem
 from relu_cert.prove.algebraic.field import Field
 from relu_cert.prove.algebraic.guess import guessed_residual
-from relu_cert.prove.algebraic.linear import Side, eliminate, shortest, solve
+from relu_cert.prove.algebraic.linear import eliminate, solve
 from relu_cert.prove.algebraic.optimum import algebraic_set
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.lifts import equal_entries
-from relu_cert.prove.projection import Bounds
+from relu_cert.prove.projection import Bounds, shortest_of
 from relu_cert.prove.projection import shortest as rational_shortest
+from relu_cert.rationals import rows_of
 from relu_cert.report.progress import Progress
 from verify import check
 
@@ -125,8 +126,8 @@ def test_shortest_vectors_agree_with_the_rational_ones(
     box = [Bounds(x, None) if x > 0 else Bounds(x, zero) for x in t]
     best = rational_shortest(Z, box, t)
     for unit in (field.rational(1), root):
-        sides = [Side(unit * x, None if x > 0 else field.rational(0)) for x in t]
-        _, v = shortest(field, Z, sides, [unit * x for x in t], ())
+        sides = [Bounds(unit * x, None if x > 0 else field.rational(0)) for x in t]
+        _, v, _ = shortest_of(rows_of(Z), sides, [unit * x for x in t], ())
         assert v == [unit * x for x in best.v]
 
 

@@ -88,15 +88,15 @@ class Number:
     def __rmul__(self, x: Rational) -> Number:
         return self * x
 
-    def inverse(self) -> Number:
-        """1 / p(t)"""
-        if not self.p:
-            raise ZeroDivisionError
-        one, inverse, _ = self.p.xgcd(self.field.m)
-        return Number(self.field, inverse / one[0])
-
     def __truediv__(self, x: Number | Rational) -> Number:
-        return self * Number(self.field, self._of(x)).inverse()
+        p = self._of(x)
+        if not p:
+            raise ZeroDivisionError
+        one, inverse, _ = p.xgcd(self.field.m)
+        return self * Number(self.field, inverse / one[0])
+
+    def __rtruediv__(self, x: Rational) -> Number:
+        return Number(self.field, self._of(x)) / self
 
     def __abs__(self) -> Number:
         return -self if self.sign() < 0 else self

@@ -19,13 +19,15 @@ from relu_cert.exact import Matrix, Vector, dot, norm_squared
 from relu_cert.problem.doubles import correlations
 from relu_cert.problem.model import Problem
 from relu_cert.prove.algebraic.field import Field, Number, product
-from relu_cert.prove.algebraic.linear import Side, shortest, solve
+from relu_cert.prove.algebraic.linear import solve
 from relu_cert.prove.algebraic.model import AlgebraicSet, AlgebraicTied, FieldMultiplier, Numbers
 from relu_cert.prove.candidates import out_threshold_squared, piece_lengths
 from relu_cert.prove.classes import frobenius_squared
 from relu_cert.prove.facts import BlockMultipliers, Facts, PieceMultiplier, PieceMultipliers, Sign
 from relu_cert.prove.multipliers import gated_lengths_squared
 from relu_cert.prove.pieces import bit_string
+from relu_cert.prove.projection import Bounds, shortest_of
+from relu_cert.rationals import rows_of
 
 SEEMS_POSITIVE = 1e-9  # relative; a wrong proposal costs the fact, never its truth
 SEEMS_DIFFERENT = 1e-6
@@ -123,11 +125,11 @@ def _solved(Z: Matrix, guess: _Guess, xi: Sign, piece: PieceMultiplier) -> tuple
     t = [xi * x for x in guess.r]
     base = [c == "1" for c in piece.base]
     box = [
-        (Side(t_k, None) if on else Side(None, guess.zero)) if xi * theta_k > 0 else Side(t_k, guess.zero)
+        (Bounds(t_k, None) if on else Bounds(None, guess.zero)) if xi * theta_k > 0 else Bounds(t_k, guess.zero)
         for t_k, on, theta_k in zip(t, base, guess.theta, strict=True)
     ]
     start = [t_k if on else guess.zero for t_k, on in zip(t, base, strict=True)]
-    m, v = shortest(guess.field, Z, box, start, piece.rows)
+    m, v, _ = shortest_of(rows_of(Z), box, start, piece.rows)
     rows = tuple(k for k, (a, b) in enumerate(zip(m, start, strict=True)) if a != b)
     return FieldMultiplier(piece.base, rows, tuple(m[k] for k in rows)), v
 

@@ -10,16 +10,14 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
-from scipy.optimize import linprog
 
 from relu_cert.prove.algebraic.field import Number, product
 from relu_cert.prove.algebraic.linear import Rows, eliminate
 from relu_cert.prove.algebraic.system import FieldSystem
 from relu_cert.prove.polytope.model import MinNorm, Shortest
-from relu_cert.prove.polytope.shortest import proposed_support
+from relu_cert.prove.polytope.shortest import chosen_slopes, proposed_support
 
 TOLD_BITS = 64
-SHORT = 10**12
 
 
 def field_shortest(system: FieldSystem) -> Shortest | None:
@@ -50,7 +48,9 @@ def _slopes(system: FieldSystem, support: Sequence[int]) -> list[Number] | None:
     if size in pivots:
         return None
     free = [j for j in range(size) if j not in pivots]
-    chosen = _chosen(system, rows, pivots, free, [a for a in range(len(system.names)) if a not in support])
+    off = [a for a in range(len(system.names)) if a not in support]
+    F = np.array([[float(row[a]) for row in system.left] for a in off]).reshape(len(off), size)
+    chosen = chosen_slopes(F, rows, pivots, free)
     if chosen is None:
         return None
     mu = [zero] * size
@@ -59,26 +59,3 @@ def _slopes(system: FieldSystem, support: Sequence[int]) -> list[Number] | None:
     for row, pivot in zip(rows, pivots, strict=False):
         mu[pivot] = row[size] - product([row[j] for j in free], [mu[j] for j in free], zero)
     return mu
-
-
-def _chosen(
-    system: FieldSystem, rows: Rows, pivots: list[int], free: list[int], off: list[int]
-) -> tuple[Fraction, ...] | None:
-    """The entries of mu that are free, so that F_a.mu is as far below 0 as it can be off the support."""
-    if not free:
-        return ()
-    size = system.rows
-    start, step = np.zeros(size), np.zeros((size, len(free)))
-    for i, j in enumerate(free):
-        step[j, i] = 1.0
-    for row, pivot in zip(rows, pivots, strict=False):
-        start[pivot] = float(row[size])
-        step[pivot] = [-float(row[j]) for j in free]
-    F = np.array([[float(row[a]) for row in system.left] for a in off]).reshape(len(off), size)
-    found = linprog(
-        np.r_[np.zeros(len(free)), -1.0],
-        A_ub=np.c_[F @ step, np.ones(len(off))],
-        b_ub=-(F @ start),
-        bounds=[(None, None)] * len(free) + [(None, 1.0)],
-    )
-    return None if found.x is None else tuple(Fraction(float(x)).limit_denominator(SHORT) for x in found.x[:-1])

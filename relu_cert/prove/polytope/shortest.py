@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from operator import mul
+from typing import Any
 
 import numpy as np
 from flint import fmpq, fmpq_mat
+from numpy.typing import NDArray
 from scipy.optimize import linprog, nnls
 
 from relu_cert.exact import Vector, norm_squared
@@ -25,7 +27,9 @@ from relu_cert.prove.polytope.system import System
 from relu_cert.rationals import to_fmpq, to_fraction
 
 SEEMS_POSITIVE = 1e-9  # relative; a wrong proposal costs the fact, never its truth
+SHORT = 10**12  # the largest denominator of what is chosen freely
 ZERO = Fraction(0)
+Floats = NDArray[np.float64]
 
 
 def shortest(system: System, vertices: Sequence[dict[int, Fraction]]) -> MinNorm | None:
@@ -58,7 +62,7 @@ def _slopes(system: System, alpha: Vector) -> Vector | None:
     if system.rows in pivots:
         return None
     free = [j for j in range(system.rows) if j not in pivots]
-    chosen = _chosen(system, kept, pivots, free, off)
+    chosen = chosen_slopes(floats(system.on(off)).T.reshape(len(off), system.rows), kept, pivots, free)
     if chosen is None:
         return None
     mu = [ZERO] * system.rows
@@ -70,29 +74,27 @@ def _slopes(system: System, alpha: Vector) -> Vector | None:
     return tuple(mu) if all(heights[a] <= 0 for a in off) else None
 
 
-def _chosen(
-    system: System, kept: list[list[fmpq]], pivots: list[int], free: list[int], off: list[int]
+def chosen_slopes(
+    F: Floats, rows: Sequence[Sequence[Any]], pivots: Sequence[int], free: Sequence[int]
 ) -> Vector | None:
-    """The entries of mu that are free, so that F_a.mu is as far below 0 as it can be for all a of `off`."""
+    """The entries of mu that equations in reduced form (`rows`, with their right sides) leave free, so that F mu is as
+    far below 0 as it can be: F has a row for each neuron without weight."""
     if not free:
         return ()
-    start, step = np.zeros(system.rows), np.zeros((system.rows, len(free)))
+    size = F.shape[1]
+    start, step = np.zeros(size), np.zeros((size, len(free)))
     for i, j in enumerate(free):
         step[j, i] = 1.0
-    for row, pivot in zip(kept, pivots, strict=True):
-        start[pivot] = float(to_fraction(row[-1]))
-        step[pivot] = [-float(to_fraction(row[j])) for j in free]
-    F = floats(system.on(off)).T
-    slack = np.ones((len(off), 1))
+    for row, pivot in zip(rows, pivots, strict=False):
+        start[pivot] = float(row[size])
+        step[pivot] = [-float(row[j]) for j in free]
     found = linprog(
         np.r_[np.zeros(len(free)), -1.0],
-        A_ub=np.hstack([F @ step, slack]),
+        A_ub=np.c_[F @ step, np.ones(len(F))],
         b_ub=-(F @ start),
         bounds=[(None, None)] * len(free) + [(None, 1.0)],
     )
-    if found.x is None:
-        return None
-    return tuple(Fraction(float(x)).limit_denominator(10**12) for x in found.x[:-1])
+    return None if found.x is None else tuple(Fraction(float(x)).limit_denominator(SHORT) for x in found.x[:-1])
 
 
 def proposed_support(system: System) -> list[int] | None:
