@@ -12,14 +12,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
 
-import numpy as np
-from flint import fmpq_mat
-from scipy.optimize import linprog
-
 from relu_cert.exact import Scaled, Vector, dot, norm_squared
 from relu_cert.problem.doubles import correlations
 from relu_cert.problem.model import Problem, Sampled
-from relu_cert.prove.classes import column, to_vector
 from relu_cert.prove.facts import (
     BlockMultipliers,
     Dual,
@@ -42,7 +37,8 @@ from relu_cert.prove.multipliers import (
 )
 from relu_cert.prove.pieces import bit_string, exact_multiplier
 from relu_cert.prove.value import fit, primal, value
-from relu_cert.rationals import to_fmpq
+from relu_cert.prove.weights import Exact, one_or_two, vertex
+from relu_cert.rationals import to_fmpq, to_fraction
 
 DENOMINATORS = (10**2, 10**4, 10**6, 10**8, 10**12, 10**18, 10**27)
 
@@ -90,17 +86,18 @@ def exact_facts(
     if dual is None:
         return None
     tied = tied_neurons(problem, dual, lam)
-    target = tuple(a - b for a, b in zip(problem.y, r, strict=True))
-    alpha = _non_negative([t.q for t in tied], target)
-    if alpha is None:
+    target = tuple(to_fmpq(a - b) for a, b in zip(problem.y, r, strict=True))
+    outputs = [tuple(map(to_fmpq, t.q)) for t in tied]
+    first = vertex(outputs, target)
+    if first is None:
         return None
+    alpha = _fractions(first)
     point = primal(problem, [_weighted(t, a, lam) for t, a in zip(tied, alpha, strict=True) if a])
     bounds = value(problem, lam, point, dual, gap)
     if bounds.lower != bounds.upper:
         return None
-    return Facts(
-        problem, lam, largest, point, dual, bounds, fit(point, bounds), exact_set=_exact_set(tied, target, alpha)
-    )
+    exact = _exact_set(tied, one_or_two(outputs, target, first))
+    return Facts(problem, lam, largest, point, dual, bounds, fit(point, bounds), exact_set=exact)
 
 
 def tied_neurons(problem: Problem, dual: Dual, lam: Fraction) -> list[Tied]:
@@ -215,69 +212,14 @@ def _weighted(tied: Tied, alpha: Fraction, lam: Fraction) -> ExactNeuron:
     return ExactNeuron(n.sign, scale(alpha, tied.v), alpha * lam, n.pattern, n.block)
 
 
-def _non_negative(outputs: Sequence[Vector], target: Vector, cost: Sequence[float] | None = None) -> Vector | None:
-    """alpha >= 0 with sum alpha_a q_a = target, a vertex, exactly: floats choose the support, rationals solve on it."""
-    if not outputs:
-        return () if not any(target) else None
-    Q = np.array([[float(x) for x in q] for q in outputs]).T
-    b = np.array([float(x) for x in target])
-    size = max(float(np.abs(Q).max()), 1e-300)
-    result = linprog(cost or np.zeros(len(outputs)), A_eq=Q / size, b_eq=b / size, bounds=[(0, None)] * len(outputs))
-    if result.x is None:
-        return None
-    chosen: list[int] = []
-    for a in np.argsort(-result.x):
-        trial = fmpq_mat([[to_fmpq(x) for x in outputs[i]] for i in [*chosen, int(a)]])
-        if trial.rank() > len(chosen):
-            chosen.append(int(a))
-    A = fmpq_mat([[to_fmpq(outputs[a][k]) for a in chosen] for k in range(len(target))])
-    gram = A.transpose() * A
-    solution = to_vector(gram.solve(A.transpose() * column(target)))
-    if any(x < 0 for x in solution) or to_vector(A * column(solution)) != target:
-        return None
-    alpha = [Fraction(0)] * len(outputs)
-    for a, x in zip(chosen, solution, strict=True):
-        alpha[a] = x
-    return tuple(alpha)
-
-
-def _exact_set(tied: Sequence[Tied], target: Vector, alpha: Vector) -> ExactSet | None:
+def _exact_set(tied: Sequence[Tied], found: tuple[tuple[Exact, ...], Exact] | None) -> ExactSet | None:
     """Two different weights, or a proof that there is only one."""
-    outputs = [t.q for t in tied]
-    kinks = tuple(t.kinks for t in tied)
-    rng = np.random.default_rng(0)
-    costs = [[-1.0 if a == b else 0.0 for b in range(len(tied))] for a in range(len(tied)) if not alpha[a]]
-    costs += [list(rng.standard_normal(len(tied))) for _ in range(8)]
-    for cost in costs:
-        other = _non_negative(outputs, target, cost)
-        if other is not None and other != alpha:
-            return ExactSet((alpha, other), (), kinks)
-    support = [a for a, x in enumerate(alpha) if x]
-    h = _farkas(outputs, support)
-    return None if h is None else ExactSet((alpha,), h, kinks)
-
-
-def _farkas(outputs: Sequence[Vector], support: Sequence[int]) -> Vector | None:
-    """h with h.q = 0 on the support and h.q > 0 elsewhere: then only the support can be active. None if not found."""
-    n = len(outputs[0])
-    others = [a for a in range(len(outputs)) if a not in support]
-    if not others:
-        return (Fraction(0),) * n
-    Q = np.array([[float(x) for x in q] for q in outputs])
-    size = max(float(np.abs(Q).max()), 1e-300)
-    result = linprog(
-        np.r_[np.zeros(n), -1.0],
-        A_ub=np.c_[-Q[others] / size, np.ones(len(others))],
-        b_ub=np.zeros(len(others)),
-        A_eq=np.c_[Q[list(support)] / size, np.zeros(len(support))] if support else None,
-        b_eq=np.zeros(len(support)) if support else None,
-        bounds=[(-1, 1)] * n + [(None, 1)],
-    )
-    if result.x is None or result.x[-1] <= 0:
+    if found is None:
         return None
-    h = column([Fraction(float(x)).limit_denominator(10**9) for x in result.x[:n]])
-    if support:
-        S = fmpq_mat([[to_fmpq(x) for x in outputs[a]] for a in support])
-        h = h - S.transpose() * (S * S.transpose()).solve(S * h)
-    exact = to_vector(h)
-    return exact if all(dot(exact, outputs[a]) > 0 for a in others) else None
+    solutions, farkas = found
+    kinks = tuple(t.kinks for t in tied)
+    return ExactSet(tuple(map(_fractions, solutions)), _fractions(farkas), kinks)
+
+
+def _fractions(entries: Exact) -> Vector:
+    return tuple(to_fraction(x) for x in entries)

@@ -12,9 +12,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 
-import numpy as np
-from scipy.optimize import linprog
-
 from relu_cert.exact import Matrix, Vector, dot, norm_squared
 from relu_cert.problem.doubles import correlations
 from relu_cert.problem.model import Problem
@@ -27,12 +24,8 @@ from relu_cert.prove.facts import BlockMultipliers, Facts, PieceMultiplier, Piec
 from relu_cert.prove.multipliers import gated_lengths_squared
 from relu_cert.prove.pieces import bit_string
 from relu_cert.prove.projection import Bounds, shortest_of
+from relu_cert.prove.weights import one_or_two, vertex
 from relu_cert.rationals import rows_of
-
-SEEMS_POSITIVE = 1e-9  # relative; a wrong proposal costs the fact, never its truth
-SEEMS_DIFFERENT = 1e-6
-RANDOM_COSTS = 8
-SHORT = 10**9
 
 
 class NotOptimal(Exception):
@@ -79,10 +72,12 @@ def algebraic_set(facts: Facts, r: Sequence[Number]) -> AlgebraicSet | None:
     except NotOptimal:
         return None
     target = tuple(y_k - r_k for y_k, r_k in zip(facts.problem.y, r, strict=True))
-    weights = _weights(guess, [a.q for a in found.tied], target)
-    if weights is None:
+    outputs = [a.q for a in found.tied]
+    first = vertex(outputs, target) if outputs else None
+    known = None if first is None else one_or_two(outputs, target, first)
+    if known is None:
         return None
-    solutions, farkas = weights
+    solutions, farkas = known
     return AlgebraicSet(field, tuple(r), found.plus, found.minus, found.rho, tuple(found.tied), solutions, farkas)
 
 
@@ -231,86 +226,6 @@ def _merged(problem: Problem, tied: list[AlgebraicTied]) -> list[AlgebraicTied]:
         else:
             first[key] = AlgebraicTied(known.sign, known.v, known.q, True, known.pattern, known.block)
     return list(first.values())
-
-
-def _weights(guess: _Guess, outputs: Sequence[Numbers], target: Numbers) -> tuple[tuple[Numbers, ...], Numbers] | None:
-    """One solution with a Farkas vector, or two; None if not found."""
-    if not outputs:
-        return None
-    Q = np.array([[float(x) for x in q] for q in outputs]).T
-    b = np.array([float(x) for x in target])
-    rng = np.random.default_rng(0)
-    k = len(outputs)
-    first = _vertex(guess, outputs, target, Q, b, np.zeros(k), None)
-    if first is None:
-        return None
-    about = np.array([float(x) for x in first])
-    costs = [-np.eye(k)[a] for a in range(k) if not first[a]] + [rng.standard_normal(k) for _ in range(RANDOM_COSTS)]
-    for cost in costs:
-        other = _vertex(guess, outputs, target, Q, b, cost, about)
-        if other is not None and other != first:
-            return (first, other), ()
-    h = _farkas(guess, outputs, Q, [a for a in range(k) if first[a]])
-    return None if h is None else ((first,), h)
-
-
-def _vertex(
-    guess: _Guess,
-    outputs: Sequence[Numbers],
-    target: Numbers,
-    Q: np.ndarray[tuple[int, int], np.dtype[np.float64]],
-    b: np.ndarray[tuple[int], np.dtype[np.float64]],
-    cost: np.ndarray[tuple[int], np.dtype[np.float64]],
-    known: np.ndarray[tuple[int], np.dtype[np.float64]] | None,
-) -> Numbers | None:
-    """alpha >= 0 with sum alpha_a q_a = target: floats choose the support, the field solves on it."""
-    size = max(float(np.abs(Q).max()), 1e-300)
-    found = linprog(cost, A_eq=Q / size, b_eq=b / size, bounds=(0, None), method="highs-ds")
-    if found.x is None:
-        return None
-    largest = float(found.x.max())
-    if known is not None and np.abs(found.x - known).max() <= SEEMS_DIFFERENT * max(largest, float(known.max())):
-        return None
-    for least in (SEEMS_POSITIVE * largest, 0.0):  # near lambda_max, or where weights just appear, some are tiny
-        support = [a for a in range(len(outputs)) if found.x[a] > least]
-        A = [[outputs[a][k] for a in support] for k in range(len(target))]
-        solution = solve(A, target) if support else None
-        if solution is not None and all(x >= 0 for x in solution):
-            weights = dict(zip(support, solution, strict=True))
-            return tuple(weights.get(a, guess.zero) for a in range(len(outputs)))
-    return None
-
-
-def _farkas(
-    guess: _Guess,
-    outputs: Sequence[Numbers],
-    Q: np.ndarray[tuple[int, int], np.dtype[np.float64]],
-    support: Sequence[int],
-) -> Numbers | None:
-    """h with h.q = 0 on the support and h.q > 0 elsewhere."""
-    n = len(outputs[0])
-    others = [a for a in range(len(outputs)) if a not in support]
-    if not others:
-        return (guess.zero,) * n
-    size = max(float(np.abs(Q).max()), 1e-300)
-    found = linprog(
-        np.r_[np.zeros(n), -1.0],
-        A_ub=np.c_[-Q.T[others] / size, np.ones(len(others))],
-        b_ub=np.zeros(len(others)),
-        A_eq=np.c_[Q.T[list(support)] / size, np.zeros(len(support))],
-        b_eq=np.zeros(len(support)),
-        bounds=[(-1, 1)] * n + [(None, 1)],
-    )
-    if found.x is None or found.x[-1] <= 0:
-        return None
-    near = [guess.field.rational(Fraction(float(x)).limit_denominator(SHORT)) for x in found.x[:n]]
-    S = [outputs[a] for a in support]
-    gram = [[product(p, q, guess.zero) for q in S] for p in S]
-    back = solve(gram, [product(p, near, guess.zero) for p in S])
-    if back is None:
-        return None
-    h = tuple(x - product(back, [p[k] for p in S], guess.zero) for k, x in enumerate(near))
-    return h if all(product(h, outputs[a], guess.zero) > 0 for a in others) else None
 
 
 def _above(x: Fraction) -> Fraction:
