@@ -93,28 +93,15 @@ class _Certified(BaseEstimator):  # type: ignore[misc]
     n_neurons_: int
     n_features_in_: int
 
-    def _certify(self, X: Floats, y: Floats, loss: Loss = "squares") -> None:
+    def _certify(self, X: Floats, y: Floats) -> None:
         """Solve, prove and keep what was found."""
         names = getattr(self, "feature_names_in_", None)
         found = certify(
             X,
             y,
-            self.lam,
-            lambda_ratio=self.lambda_ratio,
-            model=self.model,
-            bias=self.bias,
-            gap=self.gap,
-            patterns=self.patterns,
-            seed=self.seed,
-            l2=self.l2,
-            free=self.free,
-            loss=loss,
-            claims=self.claims,
+            **self.get_params(deep=False),  # the parameters are those of `certify`
             names=None if names is None else [str(name) for name in names],
-            max_patterns=self.max_patterns,
             listed=self.seconds is None,
-            seconds=self.seconds,
-            verify=self.verify,
         )
         self.certified_ = found
         self.certificate_ = found.certificate
@@ -231,7 +218,7 @@ class ReLUCertClassifier(ClassifierMixin, _Certified):  # type: ignore[misc]
         self.classes_, numbers = np.unique(y, return_inverse=True)
         if len(self.classes_) != 2:
             raise ValueError(f"This classifier needs samples of 2 classes; the data has {len(self.classes_)} class.")
-        self._certify(X, np.asarray(2.0 * numbers - 1.0, dtype=np.float64), self.loss)
+        self._certify(X, np.asarray(2.0 * numbers - 1.0, dtype=np.float64))
         return self
 
     def decision_function(self, X: Any) -> Floats:
