@@ -345,7 +345,7 @@ def _lifted(found: Lifted) -> dict[str, Any]:
 
 def _jump(jump: Jump) -> dict[str, Any]:
     head = {"lambda": number(jump.lam)} | record(jump, "theta multipliers limit shorter active")
-    return head | {"side": _sign(jump.side)} | record(jump, "farkas")
+    return head | {"side": sign_text(jump.side)} | record(jump, "farkas")
 
 
 def _min_norm(shortest: Shortest) -> dict[str, Any]:
@@ -362,7 +362,7 @@ def _class(problem: Problem, neuron: NeuronClass) -> dict[str, Any]:
         return {"pattern": neuron.pattern}
     face = record(neuron, "kinks basis idle fixed")
     if problem.model == "relu":
-        return {"sign": _sign(neuron.sign), "pattern": neuron.pattern} | face
+        return {"sign": sign_text(neuron.sign), "pattern": neuron.pattern} | face
     return {"block": neuron.block} | face
 
 
@@ -380,7 +380,8 @@ def _piece(piece: PieceMultiplier) -> list[Any]:
     return [piece.base, list(piece.rows), vector(piece.values)]
 
 
-def _sign(sign: int) -> str:
+def sign_text(sign: int) -> str:
+    """+ or -"""
     return "+" if sign > 0 else "-"
 
 
@@ -388,14 +389,14 @@ def _attained(problem: Problem, attained: Attained) -> dict[str, Any]:
     if problem.model == "gated":
         return {"pattern": attained.pattern}
     u = vector(attained.u or ())
-    return {"sign": _sign(attained.sign), "u": u} if problem.model == "relu" else {"block": attained.block, "u": u}
+    return {"sign": sign_text(attained.sign), "u": u} if problem.model == "relu" else {"block": attained.block, "u": u}
 
 
 def _neuron(problem: Problem, neuron: ExactNeuron) -> dict[str, Any]:
     tail = record(neuron, "w norm")
     match problem.model:
         case "relu":
-            return {"sign": _sign(neuron.sign)} | tail
+            return {"sign": sign_text(neuron.sign)} | tail
         case "gated":
             return {"pattern": neuron.pattern} | tail
         case _:

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from hashlib import sha256
 from typing import Any
 
 import numpy as np
 
-from relu_cert.certificate import certificate
+from relu_cert.certificate import certificate, matrix, number, record, sign_text, vector
 from relu_cert.claims.model import Result
 from relu_cert.data.model import Source
 from relu_cert.errors import UsageError
-from relu_cert.exact import Matrix
 from relu_cert.network.closest import Closest
 from relu_cert.network.examine import Comparison, Examination
 from relu_cert.network.formats import json_text
 from relu_cert.network.model import Origin, TrainedNetwork
-from relu_cert.network.objective import Interval
 from relu_cert.network.penalty import Conversion
 from relu_cert.network.stationarity import NeuronStationarity, Stationarity
 from relu_cert.patterns.model import PatternSet
 from relu_cert.prove.facts import BlockMultipliers, Facts
-from relu_cert.report.text import rational
 
 READABLE = ("json", "npz")  # what the checker reads, too
 MOST_DIGITS = 19_000  # the checker declines longer numbers
@@ -53,25 +50,21 @@ def network_record(comparison: Comparison, conversion: Conversion, origin: Origi
             "sha256": origin.sha256 if copy is None else sha256(copy).hexdigest(),
             "origin": "" if copy is None else f"{origin.format} {origin.sha256}",
         },
-        "penalty": {
-            "convention": str(conversion.convention),
-            "value": rational(conversion.value),
-            "batch": conversion.batch,
-        },
-        "W1": _matrix(found.network.W1),
-        "w2": _vector(found.network.w2),
-        "b2": rational(found.network.b2),
-        **({"skip": _vector(found.network.skip)} if "skip" in found.network.free else {}),
-        "gap": rational(gap),
-        "objective": rational(found.J),
+        "penalty": {"convention": str(conversion.convention)} | record(conversion, "value batch"),
+        "W1": matrix(found.network.W1),
+        "w2": vector(found.network.w2),
+        "b2": number(found.network.b2),
+        **({"skip": vector(found.network.skip)} if "skip" in found.network.free else {}),
+        "gap": number(gap),
+        "objective": number(found.J),
         "stationary": _stationary(patterns, found.stationarity),
     }
     if comparison.own is not None:
         content["own"] = _own(comparison.own)
     if prunable(found):
-        content["pruned"] = [{"sign": _sign(n.sign), "w": _vector(n.w)} for n in found.pruned.neurons]
+        content["pruned"] = [{"sign": sign_text(n.sign), "w": vector(n.w)} for n in found.pruned.neurons]
     if not found.network.free:
-        content["directions"] = [_interval(one) for one in comparison.directions]
+        content["directions"] = [record(one) for one in comparison.directions]
     if comparison.closest is not None:
         content["nearest"] = _nearest(comparison.closest)
     return content
@@ -105,31 +98,26 @@ def _cells(cells: np.ndarray[Any, np.dtype[np.bool_]], neuron: NeuronStationarit
     found = []
     for on, weight in neuron.cells:
         wanted = np.array([k in on for k in kinks])
-        number = int(np.flatnonzero((cells[:, kinks] == wanted).all(axis=1))[0])
-        found.append([number, rational(weight)])
+        cell = int(np.flatnonzero((cells[:, kinks] == wanted).all(axis=1))[0])
+        found.append([cell, number(weight)])
     return found
 
 
 def _own(own: Facts) -> dict[str, Any]:
     if not isinstance(own.dual.multipliers, BlockMultipliers):
         raise ValueError("a program over given patterns has multipliers for its blocks")
-    neurons = [{"block": n.block, "w": _vector(n.w), "norm": rational(n.norm)} for n in own.primal.neurons]
-    rho = [None if r is None else _vector(r) for r in own.dual.multipliers.rho]
-    return {"primal": {"neurons": neurons}, "dual": {"theta": _vector(own.dual.theta), "multipliers": rho}}
+    neurons = [record(n, "block w norm") for n in own.primal.neurons]
+    return {"primal": {"neurons": neurons}, "dual": record(own.dual, "theta multipliers")}
 
 
 def _nearest(found: Closest) -> dict[str, Any]:
-    return {
-        "weights": _vector(found.point.weights),
-        "hull": _vector(found.point.hull),
-        "pairs": [list(pair) for pair in found.pairs],
-        "upper": rational(found.distance.upper),
-        "tangent": _vector(found.tangent),
-        "prices": _vector(found.prices),
-        "allowances": _vector(found.allowances),
-        "mu": _vector(found.mu),
-        "lower": rational(found.distance.lower),
-    }
+    return (
+        record(found.point, "weights hull")
+        | record(found, "pairs")
+        | record(found.distance, "upper")
+        | record(found, "tangent prices allowances mu")
+        | record(found.distance, "lower")
+    )
 
 
 def _patterns(facts: Facts) -> PatternSet | None:
@@ -140,19 +128,3 @@ def _patterns(facts: Facts) -> PatternSet | None:
 
 def _short_enough(x: Fraction) -> bool:
     return max(x.numerator.bit_length(), x.denominator.bit_length()) * 30103 // 100000 < MOST_DIGITS
-
-
-def _sign(sign: int) -> str:
-    return "+" if sign > 0 else "-"
-
-
-def _interval(interval: Interval) -> dict[str, str]:
-    return {"lower": rational(interval.lower), "upper": rational(interval.upper)}
-
-
-def _vector(entries: Iterable[Fraction]) -> str:
-    return " ".join(map(rational, entries))
-
-
-def _matrix(rows: Matrix) -> list[str]:
-    return [_vector(row) for row in rows]
