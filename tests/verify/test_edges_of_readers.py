@@ -1,0 +1,182 @@
+"""Readers at their edges: fields of algebraic numbers, shapes of network files, intervals of breakpoints."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from hashlib import sha256
+from typing import Any
+
+import pytest
+
+from tests.verify.brute import mat, vec
+from verify import Rejected, Usage
+from verify.field import read_field
+from verify.network.check import Network
+from verify.network.file import Array, compare_file, folded, from_bits
+from verify.network.stationary import Stationary
+from verify.network.weights import Weights
+from verify.problem import Problem
+from verify.rules.curve import check_breakpoint
+from verify.text import Limits, Node
+
+
+def node(value: Any) -> Node:
+    """A value, as if it was read."""
+    return Node(value, None, "here")
+
+
+@pytest.mark.parametrize(
+    ("polynomial", "lo", "hi", "said"),
+    [
+        ("-2 0 1", "1", "2", None),
+        ("2 0 -1", "1", "2", None),
+        ("-2 3", "0", "1", None),
+        ("-2/3 1", "0", "1", None),
+        (" ".join(["-1", *["0"] * 15, "2"]), "0", "1", None),
+        (" ".join(["-1", *["0"] * 16, "2"]), "0", "1", "degree 1 to 16"),
+        ("1", "0", "1", "degree 1 to 16"),
+        ("", "0", "1", "degree 1 to 16"),
+        ("-2 0 1 0", "1", "2", "degree 1 to 16"),
+        ("-2 0 1", "1", "1", "0 <= lo < hi <= lo [+] 1"),
+        ("-2 0 1", "2", "1", "0 <= lo < hi <= lo [+] 1"),
+        ("-2 0 1", "1", "3", "0 <= lo < hi <= lo [+] 1"),
+        ("-2 0 1", "-3/2", "-1", "0 <= lo < hi <= lo [+] 1"),
+        ("-2 0 1", f"1/{2**4096}", "1", "in at most 4096 bits"),
+        ("-2 0 1", "2", "3", "different signs at lo and at hi"),
+        ("-2 0 1", "0", "1", "different signs at lo and at hi"),
+        ("-4 0 1", "1", "2", "different signs at lo and at hi"),
+        ("-1 0 1", "1", "2", "different signs at lo and at hi"),
+    ],
+)
+def test_fields(polynomial: str, lo: str, hi: str, said: str | None) -> None:
+    """A polynomial of degree 1 to 16 that changes its sign over an interval of numbers >= 0, no longer than 1."""
+    stated = node({"polynomial": polynomial, "lo": lo, "hi": hi})
+    if said is None:
+        t = read_field(stated).number(vec(0, 1) if polynomial.count(" ") > 1 else vec(1))
+        assert t.sign() == 1 and (-t).sign() == -1 and (t - t).sign() == 0
+        assert t.upper() >= Fraction(1, 2)
+    else:
+        with pytest.raises(Rejected, match=said):
+            read_field(stated)
+
+
+def test_signs_in_a_field() -> None:
+    """The root of 2 beside fractions that are near to it."""
+    t = read_field(node({"polynomial": "-2 0 1", "lo": "1", "hi": "2"})).number(vec(0, 1))
+    for x in (Fraction(141421356, 10**8), Fraction(1)):
+        assert t > x and t >= x and not t < x and not t <= x and t != x and (t - x).sign() == 1
+    for x in (Fraction(141421357, 10**8), Fraction(2)):
+        assert t < x and t <= x and not t > x and not t >= x and (x - t).sign() == 1
+    assert t * t == 2 and t / t == 1 and abs(-t) == t and (t + 1) * (t - 1) == 1 and 1 / Fraction(2) * t * t == 1
+    assert 0 <= t.upper() - Fraction(14142135623730950488, 10**19) < Fraction(1, 10**18)
+
+
+def arrays(**shapes: tuple[int, ...]) -> dict[str, Array]:
+    """Arrays of these shapes with the entries 1, 2, ..."""
+    found = {}
+    for name, shape in shapes.items():
+        size = 1
+        for x in shape:
+            size *= x
+        found[name] = Array(shape, tuple(Fraction(k + 1) for k in range(size)))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("shapes", "width", "bias", "good"),
+    [
+        ({"W1": (2, 1), "w2": (2,)}, 1, False, True),
+        ({"W1": (2, 1), "w2": (1, 2)}, 1, False, True),
+        ({"W1": (2, 1), "w2": (2, 1)}, 1, True, True),
+        ({"W1": (2, 1), "w2": (2,), "b1": (2,)}, 2, True, True),
+        ({"W1": (2, 1), "w2": (2,), "b1": (1, 2), "b2": ()}, 2, True, True),
+        ({"W1": (2, 1), "w2": (2,), "b1": (2, 1), "b2": (1,)}, 2, True, True),
+        ({"W1": (2, 1), "w2": (2,), "b2": (1, 1), "skip": (1,)}, 1, False, True),
+        ({"W1": (1, 3), "w2": (1,), "skip": (1, 3)}, 3, False, True),
+        ({"W1": (1, 3), "w2": (1,), "skip": (3, 1)}, 4, True, True),
+        ({"W1": (2, 1), "w2": (2,), "b1": (2,)}, 2, False, False),
+        ({"W1": (2, 1), "w2": (2,), "b1": (2,)}, 1, True, False),
+        ({"W1": (2, 1), "w2": (2,)}, 3, True, False),
+        ({"W1": (2, 1), "w2": (2,)}, 2, False, False),
+        ({"W1": (2,), "w2": (2,)}, 1, False, False),
+        ({"W1": (0, 1), "w2": (0,)}, 1, False, False),
+        ({"W1": (1, 0), "w2": (1,)}, 0, False, False),
+        ({"W1": (), "w2": ()}, 1, False, False),
+        ({"W1": (2, 1, 1), "w2": (2,)}, 1, False, False),
+        ({"W1": (2, 1), "w2": (3,)}, 1, False, False),
+        ({"W1": (2, 1), "w2": (2, 2)}, 1, False, False),
+        ({"W1": (2, 1), "w2": (2,), "b1": (1,)}, 2, True, False),
+        ({"W1": (2, 1), "w2": (2,), "b2": (2,)}, 1, False, False),
+        ({"W1": (2, 1), "w2": (2,), "skip": (2,)}, 1, False, False),
+        ({"W1": (2, 1)}, 1, False, False),
+        ({"w2": (2,)}, 1, False, False),
+        ({"W1": (2, 1), "w2": (2,), "more": ()}, 1, False, False),
+    ],
+)
+def test_shapes_of_network_files(shapes: dict[str, tuple[int, ...]], width: int, bias: bool, good: bool) -> None:
+    """Rows and columns for vectors, biases on the column of ones where the data has it, and nothing else."""
+    given = arrays(**shapes)
+    if not good:
+        with pytest.raises(ValueError, match=r"\w"):
+            folded(given, width, bias)
+        return
+    W1, w2, b2, skip = folded(given, width, bias)
+    m, d = shapes["W1"]
+    assert w2 == given["w2"].entries and b2 == (1 if "b2" in shapes else 0)
+    assert [row[:d] for row in W1] == [given["W1"].entries[i * d : (i + 1) * d] for i in range(m)]
+    biases = given["b1"].entries if "b1" in given else (Fraction(0),) * m
+    assert [row[d:] for row in W1] == [(b,) if width > d else () for b in biases]
+    assert skip == (*(given["skip"].entries if "skip" in given else (Fraction(0),) * d), *([Fraction(0)] * (width - d)))
+
+
+def test_the_file_of_a_network() -> None:
+    """Its hash is compared first; without the fact there is nothing to compare."""
+    weights = Weights(mat([[1]]), vec(2), Fraction(0), (), (), vec(0), vec(0), Fraction(0))
+    raw = b'{"W1": [[1]], "w2": [2]}'
+    still = Stationary(0, Fraction(0), Fraction(0))
+    known = Network(sha256(raw).hexdigest(), weights, Fraction(0), 1, None, still, None, None, None, None)
+    compare_file(known, raw, Limits(), False)
+    with pytest.raises(Usage, match="a certificate with the fact network"):
+        compare_file(None, raw, Limits(), False)
+    with pytest.raises(Rejected, match="the hash of the network given"):
+        compare_file(known, raw + b" ", Limits(), False)
+    other = raw.replace(b"[2]", b"[3]")
+    with pytest.raises(Rejected, match="the weights of the file given, found others"):
+        forged = Network(sha256(other).hexdigest(), weights, Fraction(0), 1, None, still, None, None, None, None)
+        compare_file(forged, other, Limits(), False)
+    nameless = Network("", weights, Fraction(0), 1, None, still, None, None, None, None)
+    with pytest.raises(Rejected, match="found no file"):
+        compare_file(nameless, raw, Limits(), False)
+
+
+@pytest.mark.parametrize(
+    ("word", "x"),
+    [(0, "0"), (0x3C00, "1"), (0xC000, "-2"), (0x3555, "1365/4096"), (1, "1/16777216"), (0x03FF, "1023/16777216")],
+)
+def test_halves(word: int, x: str) -> None:
+    """Numbers of 16 bits, subnormal ones among them, from their bits."""
+    assert from_bits(word, 5, 10) == Fraction(x)
+    with pytest.raises(ValueError, match="not finite"):
+        from_bits(0x7C00, 5, 10)
+
+
+@pytest.mark.parametrize(
+    ("lo", "hi", "good"),
+    [
+        ("1/2", f"{10**12 + 1}/{2 * 10**12}", True),
+        ("1", f"{10**12 + 1}/{10**12}", True),
+        ("1", "500000000001/500000000000", False),
+        ("1", "1", False),
+        ("1", "999999999999/1000000000000", False),
+        ("0", "1", False),
+        ("0", "0", False),
+        ("-1", f"-{10**12 - 1}/{10**12}", False),
+    ],
+)
+def test_intervals_of_breakpoints(lo: str, hi: str, good: bool) -> None:
+    """0 < lo < hi, and 10^-12 lo apart at most; then their ends are read, here of a path without pieces."""
+    problem = Problem("relu", Fraction(1), mat([[1]]), vec(1))
+    end = {"piece": 0, "s": "", "weights": "", "classes": None}
+    stated = node({"lo": lo, "hi": hi, "below": end, "above": None})
+    with pytest.raises(Rejected, match="an index below 0" if good else "0 < lo < hi <= lo"):
+        check_breakpoint(problem, None, None, [], stated)
