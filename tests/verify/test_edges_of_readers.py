@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from fractions import Fraction
 from hashlib import sha256
 from typing import Any
 
 import pytest
 
+import verify
 from tests.verify.brute import mat, vec
-from verify import Rejected, Usage
+from tests.verify.score import entries
+from verify import Declined, Rejected, Usage
+from verify.bounds import column
+from verify.claims.neurons import all_active, some_idle
+from verify.data import read_direct, read_table
+from verify.facts import NEURONS, proved
 from verify.field import read_field
+from verify.input import Input
 from verify.network.check import Network
 from verify.network.file import Array, compare_file, folded, from_bits
 from verify.network.stationary import Stationary
 from verify.network.weights import Weights
+from verify.neurons import Neuron
 from verify.problem import Problem
+from verify.refutations.pruning import pruned
 from verify.rules.curve import check_breakpoint
-from verify.text import Limits, Node
+from verify.rules.logistic.value import ONE, entropy_of, exp_of_minus
+from verify.rules.path import Frame, tube
+from verify.solutions import OptimalSet
+from verify.text import Limits, Node, load
 
 
 def node(value: Any) -> Node:
@@ -180,3 +194,114 @@ def test_intervals_of_breakpoints(lo: str, hi: str, good: bool) -> None:
     stated = node({"lo": lo, "hi": hi, "below": end, "above": None})
     with pytest.raises(Rejected, match="an index below 0" if good else "0 < lo < hi <= lo"):
         check_breakpoint(problem, None, None, [], stated)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"\xef\xbb\xbf{}", "JSON without a byte order mark"),
+        (b'{"a": -1}', "JSON integers from 0 to 10^15"),
+        (b'{"a": 1000000000000000}', "JSON integers from 0 to 10^15"),
+        (b'{"a": 1.0}', "no JSON number with a fraction"),
+        (b'{"a": NaN}', "no JSON number with a fraction"),
+        (b'{"a": 1, "a": 1}', "a"),
+        (b'{"a": "\\u0041"}', "ASCII characters written as themselves"),
+        (b"{} {}", "one JSON value"),
+        (b"\xff", "UTF-8"),
+    ],
+)
+def test_texts(text: bytes, said: str) -> None:
+    """Strict JSON: what Python's reader would take and the format does not."""
+    assert load(b'{"a": 999999999999999}', Limits()).value == {"a": 999999999999999}
+    with pytest.raises(Rejected, match=said.replace("^", r"\^")):
+        load(text, Limits())
+
+
+@pytest.mark.parametrize(("columns", "good"), [(999, True), (1000, False)])
+def test_how_long_direct_data_may_be(columns: int, good: bool) -> None:
+    """Twice the numbers that there should be, and a thousand commas more."""
+    raw = json.dumps({"X": [[1] * columns], "groups": [[0]], "y": [1]}).encode()
+    if good:
+        assert len(read_direct(raw, Limits(), 0)[0][0]) == columns
+    else:
+        with pytest.raises(Rejected, match="at most 0 numbers, found more"):
+            read_direct(raw, Limits(), 0)
+
+
+def test_how_long_a_table_may_be() -> None:
+    """The same for delimiters and line ends."""
+    stated = Input("", "csv")
+    for rows, good in ((500, True), (501, False)):
+        raw = b"1,2\n" * rows
+        if good:
+            assert len(read_table(raw, stated, Limits(), 0)[1]) == rows
+        else:
+            with pytest.raises(Rejected, match="more than 0 fields"):
+                read_table(raw, stated, Limits(), 0)
+
+
+def test_the_frame_of_a_certificate() -> None:
+    """format, version and end are what they are, and end is last."""
+    entry = next(entry for entry in entries() if entry.kind == "patterns" and entry.right)
+    tree = json.loads(entry.certificate.read_bytes())
+    assert verify.check(json.dumps(tree).encode())
+    for key, value in (
+        ("end", "relu_cert"),
+        ("format", "relu_cert"),
+        ("version", "1"),
+        ("version", True),
+    ):
+        with pytest.raises(Rejected, match=key):
+            verify.check(json.dumps({**tree, key: value}).encode())
+    with pytest.raises(Declined, match="version 1"):
+        verify.check(json.dumps({**tree, "version": 2}).encode())
+    claims = tree.pop("claims")
+    with pytest.raises(Rejected, match="the key end at the end, found the key claims"):
+        verify.check(json.dumps({**tree, "claims": claims}).encode())
+
+
+def test_entropies() -> None:
+    """H(0) = H(1) = 0 is the upper bound itself, and H(1/2) = log 2 is between its bounds."""
+    for x in (Fraction(0), Fraction(1)):
+        low, high = entropy_of(x)
+        assert -8 < low <= 0 == high
+    low, high = entropy_of(Fraction(1, 2))
+    assert 0 <= high - low < 2**20 and abs(Fraction(low, ONE) - Fraction(693147180559945309417, 10**21)) < Fraction(
+        1, 10**20
+    )
+    assert exp_of_minus(Fraction(0))[1] == ONE and exp_of_minus(Fraction(2**60)) == (0, 1)
+
+
+def test_tubes_of_curved_pieces() -> None:
+    """R from what the weights miss, and rho with the lengths of all coefficients from tau^2 on."""
+    frame = Frame(Problem("relu", Fraction(1), mat([[1]]), vec(1)), Fraction(1), Fraction(0))
+    for s, R, rho in (("1 0 1/10", "1/10", "1/5"), ("1 0 1/10 1/10", "1/5", "2/5"), ("1 0", "0", "0")):
+        S = column(vec(*s.split(" "))).transpose()
+        assert tube(frame, S, [], [], node(None)) == (Fraction(R), Fraction(rho), Fraction(R))
+    still = replace(frame, center=Fraction(2), h=Fraction(1))  # eta from 1 to 3
+    assert tube(still, column(vec(2)), [], [], node(None)) == (Fraction(1), Fraction(1), Fraction(1))
+    assert tube(still, column(vec(1)), [], [], node(None)) == (Fraction(2), Fraction(2), Fraction(2))
+
+
+def test_idle_neurons_are_counted() -> None:
+    """Those that are known to have no weight, in words; and the neurons that vertices use."""
+    neurons = [Neuron((1, 0), active, independent=True) for active in (True, False, None, False)]
+    found = OptimalSet(4, 0, 0, 0, None, True, tuple(neurons))  # type: ignore[arg-type]
+    facts = proved(NEURONS, found)
+    problem = Problem("relu", Fraction(1), mat([[1]]), vec(1))
+    assert some_idle(problem, facts, node(None)) == "of 4 tied neurons 2 have weight 0"
+    assert [neuron.active for neuron in found.used_by([2]).neurons] == [False, False, True, False]
+    assert replace(found, exact=False).used_by([2]).neurons == tuple(neurons)
+    assert found.support == (0,) and not found.all_active and found.some_idle
+    with pytest.raises(Rejected, match="one solution with 4 positive weights, found 1 proved positive"):
+        all_active(problem, facts, node(None))
+
+
+def test_a_dependence_is_of_active_outputs() -> None:
+    """Weights w_b (1 - t beta_b); beta says nothing of blocks that are zero."""
+    problem = Problem("cgl", Fraction(1), mat([[1, 1, 1]]), vec(3), ((0,), (1,), (2,)), (None,) * 3)
+    w = (vec(2), vec(1), vec(0))
+    assert pruned(problem, w, node("1 -2 0")) == (vec(1), vec(2), vec(0))
+    for beta in ("1 -2 5", "0 0 0", "1 -1 0"):
+        with pytest.raises(Rejected, match="an active dependence"):
+            pruned(problem, w, node(beta))
