@@ -14,12 +14,13 @@ import verify
 from tests.verify.brute import mat, vec
 from tests.verify.score import entries
 from verify import Declined, Rejected, Usage
-from verify.bounds import column
+from verify.bounds import column, matrix, stretches
 from verify.claims.neurons import all_active, some_idle
 from verify.data import read_direct, read_table
-from verify.facts import NEURONS, proved
+from verify.facts import DUAL, NEURONS, PRIMAL, VALUE, proved
 from verify.field import read_field
 from verify.input import Input
+from verify.leaders import Rows, check_definite, semidefinite
 from verify.network.check import Network
 from verify.network.file import Array, compare_file, folded, from_bits
 from verify.network.stationary import Stationary
@@ -30,6 +31,8 @@ from verify.refutations.pruning import pruned
 from verify.rules.curve import check_breakpoint
 from verify.rules.logistic.value import ONE, entropy_of, exp_of_minus
 from verify.rules.path import Frame, tube
+from verify.rules.primal import Primal
+from verify.rules.value import Dual, Value, check_value
 from verify.solutions import OptimalSet
 from verify.text import Limits, Node, load
 
@@ -305,3 +308,69 @@ def test_a_dependence_is_of_active_outputs() -> None:
     for beta in ("1 -2 5", "0 0 0", "1 -1 0"):
         with pytest.raises(Rejected, match="an active dependence"):
             pruned(problem, w, node(beta))
+
+
+def test_values_of_elastic_problems() -> None:
+    """lower has the cost less, upper has delta/2 times the squares more, both exactly."""
+    problem = Problem("relu", Fraction(2), mat([[1]]), vec(3), delta=Fraction(1, 2))
+    facts = proved(PRIMAL, Primal(vec(1), 1, Fraction(5), Fraction(7))).plus(DUAL, Dual(vec(1), Fraction(1, 4)))
+    stated = {"lower": "9/4", "upper": "55/4", "gap": "0"}
+    assert check_value(problem, facts, node(stated))[VALUE] == Value(Fraction(9, 4), Fraction(55, 4), Fraction(0))
+    for change, said in (
+        ({"lower": "5/2"}, r"y.theta - 1/2\|theta\|\^2 - cost = 9/4"),
+        ({"upper": "12"}, r"lambda sum norm \+ delta/2 sum \|w\|\^2 = 55/4"),
+        ({"gap": "1"}, "a gap from 0 to less than 1"),
+        ({"gap": "-1/9"}, "a gap from 0 to less than 1"),
+    ):
+        with pytest.raises(Rejected, match=said):
+            check_value(problem, facts, node({**stated, **change}))
+
+
+@pytest.mark.parametrize(
+    ("longest", "kappa", "nu", "good"),
+    [(4, 1, 1, True), (5, 1, 1, False), (3, 1, 1, True), (4, 2, 1, False), (4, 2, 2, True), (9, 0, 1, True)],
+)
+def test_free_biases_take_their_share(longest: int, kappa: int, nu: int, good: bool) -> None:
+    """nu - kappa rho >= 0 with rho = longest / q^2, q = 2: what the bound on the bias costs the weights."""
+    data = Rows(2, {0: 0}, (0,), [[1, 1]], [1], [[1, 0], [0, 0]], [[1, 1]], longest)
+    if good:
+        check_definite(data, ([], []), [0, 0], [], Fraction(9), (nu, kappa), node(None))
+    else:
+        with pytest.raises(Rejected, match="positive semidefinite"):
+            check_definite(data, ([], []), [0, 0], [], Fraction(9), (nu, kappa), node(None))
+
+
+@pytest.mark.parametrize(
+    ("M", "good"),
+    [
+        ([[1]], True),
+        ([[0]], True),
+        ([[-1]], False),
+        ([[1, 0], [0, 0]], True),
+        ([[0, 1], [1, 0]], False),
+        ([[0, 1], [1, 5]], False),
+        ([[2, 1], [1, 1]], True),
+        ([[1, 2], [2, 1]], False),
+        ([[10**9, 10**9 - 1], [10**9 - 1, 10**9]], True),
+        ([[10**9 - 1, 10**9], [10**9, 10**9 - 1]], False),
+        ([[4 * 10**200, 0], [0, 1]], True),
+        ([[10**200, 10**100], [10**100, 2]], True),
+        ([[10**200, 2 * 10**100], [2 * 10**100, 1]], False),
+    ],
+)
+def test_definite_matrices(M: list[list[int]], good: bool) -> None:
+    """Shown to be semidefinite, or not, however large or small the entries are."""
+    assert semidefinite(M) is good
+
+
+@pytest.mark.parametrize(("scale", "sigma", "good"), [(1, 1, True), (1, "1000001/1000000", False), (3, 3, True)])
+@pytest.mark.parametrize("long", [False, True])
+def test_least_stretches(scale: int, sigma: Any, good: bool, long: bool) -> None:
+    """|A x| >= sigma |x| for a rotation times a scale: sigma may be the scale; with long entries a little less."""
+    q = (3**400 if long else 1) * 5
+    a, b = Fraction(3 * scale, 5), Fraction(4 * scale, 5)
+    near = Fraction(1, q)  # a perturbation with a long denominator
+    A = matrix([[a, -b], [b, a], [near, Fraction(0)]], 2)
+    sigma = Fraction(sigma) * (1 - Fraction(1, 2**100) if long else 1)
+    assert stretches(A, sigma) is good
+    assert stretches(A, Fraction(0)) and not stretches(A, Fraction(scale + 1))
