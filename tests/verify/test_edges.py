@@ -550,6 +550,7 @@ def test_dependent_outputs_are_more_than_one_solution() -> None:
     apart = [twins[0], Tied((0, 1), vec(1), vec(1, 1))]
     check_farkas(optimum, apart, vec(1, 1), node("0 0"))
     check_farkas(optimum, apart, vec(1, 0), node("0 1"))
+    check_farkas(optimum, [*apart, Tied((0, 2), vec(1), vec(2, 1))], vec(1, 0, 0), node("0 1"))
     for h in ("0 0", "0 -1", "1 0"):
         with pytest.raises(Rejected, match=r"h.q [=>] 0 for the tied neuron"):
             check_farkas(optimum, apart, vec(1, 0), node(h))

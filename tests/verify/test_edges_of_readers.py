@@ -17,19 +17,21 @@ from verify import Declined, Rejected, Usage
 from verify.bounds import column, matrix, stretches
 from verify.claims.neurons import all_active, some_idle
 from verify.data import read_direct, read_table
-from verify.facts import DUAL, NEURONS, PRIMAL, VALUE, proved
+from verify.facts import COVER, DUAL, MULTIPLIERS, NEURONS, PRIMAL, VALUE, Facts, proved
 from verify.field import read_field
 from verify.input import Input
 from verify.leaders import Rows, check_definite, semidefinite
 from verify.network.check import Network
 from verify.network.file import Array, compare_file, folded, from_bits
-from verify.network.stationary import Stationary
+from verify.network.stationary import Stationary, of_bias
 from verify.network.weights import Weights
 from verify.neurons import Neuron
 from verify.problem import Problem
 from verify.refutations.pruning import pruned
+from verify.refutations.tables import impossible
+from verify.rules import leaders
 from verify.rules.curve import check_breakpoint
-from verify.rules.logistic.value import ONE, entropy_of, exp_of_minus
+from verify.rules.logistic.value import ONE, check_logistic, entropy_of, exp_of_minus, loss_of
 from verify.rules.path import Frame, tube
 from verify.rules.primal import Primal
 from verify.rules.value import Dual, Value, check_value
@@ -118,6 +120,7 @@ def arrays(**shapes: tuple[int, ...]) -> dict[str, Array]:
         ({"W1": (2,), "w2": (2,)}, 1, False, False),
         ({"W1": (0, 1), "w2": (0,)}, 1, False, False),
         ({"W1": (1, 0), "w2": (1,)}, 0, False, False),
+        ({"W1": (1, 0), "w2": (1,)}, 1, True, False),
         ({"W1": (), "w2": ()}, 1, False, False),
         ({"W1": (2, 1, 1), "w2": (2,)}, 1, False, False),
         ({"W1": (2, 1), "w2": (3,)}, 1, False, False),
@@ -332,12 +335,13 @@ def test_values_of_elastic_problems() -> None:
 )
 def test_free_biases_take_their_share(longest: int, kappa: int, nu: int, good: bool) -> None:
     """nu - kappa rho >= 0 with rho = longest / q^2, q = 2: what the bound on the bias costs the weights."""
-    data = Rows(2, {0: 0}, (0,), [[1, 1]], [1], [[1, 0], [0, 0]], [[1, 1]], longest)
+    metric = [[1, 0, 0], [0, 1, 0], [0, 0, 0]]
+    data = Rows(2, {0: 0}, (0,), [[1, 1, 1]], [1], metric, [[1, 1, 1]], longest)
     if good:
-        check_definite(data, ([], []), [0, 0], [], Fraction(9), (nu, kappa), node(None))
+        check_definite(data, ([], []), [0, 0, 0], [], Fraction(9), (nu, kappa), node(None))
     else:
         with pytest.raises(Rejected, match="positive semidefinite"):
-            check_definite(data, ([], []), [0, 0], [], Fraction(9), (nu, kappa), node(None))
+            check_definite(data, ([], []), [0, 0, 0], [], Fraction(9), (nu, kappa), node(None))
 
 
 @pytest.mark.parametrize(
@@ -374,3 +378,47 @@ def test_least_stretches(scale: int, sigma: Any, good: bool, long: bool) -> None
     sigma = Fraction(sigma) * (1 - Fraction(1, 2**100) if long else 1)
     assert stretches(A, sigma) is good
     assert stretches(A, Fraction(0)) and not stretches(A, Fraction(scale + 1))
+
+
+def test_one_proof_of_the_dual_point() -> None:
+    """Leaders beside a cover, or beside multipliers, are one proof too many."""
+    problem = Problem("relu", Fraction(1), mat([[1]]), vec(1))
+    for fact in (COVER, MULTIPLIERS):
+        with pytest.raises(Rejected, match="one proof of the dual point, by `dual`, `cover` or `leaders`, found two"):
+            leaders.check(problem, Facts({fact: node(None)}), node({}))
+
+
+def test_shares_that_a_fifth_of_the_points_can_have() -> None:
+    """Rounded down or up: of 11 points 3 have a third, of 16 points 3; half of 7 points is 1 of 2."""
+    assert not impossible(11, "0.33") and not impossible(16, "0.33") and not impossible(7, "0.50 1.00")
+    assert impossible(7, "0.33") and impossible(11, "0.33 0.50") and impossible(5, "0.99")
+
+
+@pytest.mark.parametrize(("b2", "squared"), [("-2", 194), ("2", 50), ("1", 25), ("0", 0)])
+def test_the_gradient_of_an_output_bias(b2: str, squared: int) -> None:
+    """|b2| times the squares of lambda - xi sum r and of lambda e - xi Z'r: Z'r = (5, 3), sum r = 3, lambda = 3."""
+    problem = Problem("relu", Fraction(3), mat([[1, 1], [2, 1]]), vec(1, 2))
+    weights = Weights(mat([[1, 1]]), vec(1), Fraction(b2), (), (), vec(1, 2), vec(1, 2), Fraction(0))
+    assert of_bias(problem, weights) == squared
+    assert of_bias(replace(problem, free=("output-bias",)), weights) == 0
+
+
+def test_values_of_the_logistic_loss() -> None:
+    """upper may be the bound of the sum itself and not less, lower no more than that of the entropies."""
+    problem = Problem("relu", Fraction(2), mat([[1]]), vec(-1), logistic=True)
+    upper = Fraction(loss_of(Fraction(-3))[1], ONE) + 2 * 5
+    lower = Fraction(entropy_of(Fraction(1, 4))[0], ONE)
+    facts = proved(PRIMAL, Primal(vec(3), 1, Fraction(5), Fraction(7))).plus(DUAL, Dual(vec("-1/4")))
+    stated = {"lower": str(lower), "upper": str(upper), "gap": "0"}
+    assert check_logistic(problem, facts, node(stated))[VALUE] == Value(lower, upper, Fraction(0))
+    for change, said in (
+        ({"upper": str(upper - Fraction(1, 2**500))}, "upper >= sum log"),
+        ({"lower": str(lower + Fraction(1, 2**500))}, "lower <= sum H"),
+    ):
+        with pytest.raises(Rejected, match=said):
+            check_logistic(problem, facts, node({**stated, **change}))
+    for theta in ("1/4", "-5/4"):
+        with pytest.raises(Rejected, match="0 <= y_k theta_k <= 1 at row 0"):
+            check_logistic(problem, facts.plus(DUAL, Dual(vec(theta))), node(stated))
+    for theta in ("0", "-1"):
+        check_logistic(problem, facts.plus(DUAL, Dual(vec(theta))), node({**stated, "lower": "-1"}))
