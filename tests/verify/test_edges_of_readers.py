@@ -291,15 +291,15 @@ def test_tubes_of_curved_pieces() -> None:
 
 def test_idle_neurons_are_counted() -> None:
     """Those that are known to have no weight, in words; and the neurons that vertices use."""
-    neurons = [Neuron((1, 0), active, independent=True) for active in (True, False, None, False)]
-    found = OptimalSet(4, 0, 0, 0, None, True, tuple(neurons))  # type: ignore[arg-type]
+    neurons = [Neuron((1, 0), active, independent=True) for active in (True, False, None, False, False)]
+    found = OptimalSet(5, 0, 0, 0, None, True, tuple(neurons))  # type: ignore[arg-type]
     facts = proved(NEURONS, found)
     problem = Problem("relu", Fraction(1), mat([[1]]), vec(1))
-    assert some_idle(problem, facts, node(None)) == "of 4 tied neurons 2 have weight 0"
-    assert [neuron.active for neuron in found.used_by([2]).neurons] == [False, False, True, False]
+    assert some_idle(problem, facts, node(None)) == "of 5 tied neurons 3 have weight 0"
+    assert [neuron.active for neuron in found.used_by([2]).neurons] == [False, False, True, False, False]
     assert replace(found, exact=False).used_by([2]).neurons == tuple(neurons)
     assert found.support == (0,) and not found.all_active and found.some_idle
-    with pytest.raises(Rejected, match="one solution with 4 positive weights, found 1 proved positive"):
+    with pytest.raises(Rejected, match="one solution with 5 positive weights, found 1 proved positive"):
         all_active(problem, facts, node(None))
 
 
