@@ -4,12 +4,13 @@
         [--budget SEC] [--map FILE] [options of pytest]
 
 Broken is what tests/changes.py says, one place at a time. All tests, with the corpus of files among them, run once,
-unchanged, and it is noted which statements each of them comes to (--map keeps this in a file, for the tests whose own
-file is the same); then a child process breaks the place and runs the tests that come to it, until one fails: first
-those that noticed the last mutants of the statement or of the function, then the fastest and those that come to few
-statements, for as many seconds of tests as --budget says. What no test notices survives: it is listed, unless
-`equivalent.txt` says why nothing can notice it. The exit code is 1 if the score, survivors with a reason left out, is
-below 95 %. Without FILE all of `verify/` is measured; --sample draws from every file in proportion to its mutants.
+unchanged, and it is noted which statements each of them comes to (--map keeps this in a file, for tests whose file is
+the same and which come to no function that was changed); then a child process breaks the place and runs the tests that
+come to it, until one fails: first those that noticed the last mutants of the statement or of the function, then the
+fastest and those that come to few statements, for as many seconds of tests as --budget says. What no test notices
+survives: it is listed, unless `equivalent.txt` says why nothing can notice it. The exit code is 1 if the score,
+survivors with a reason left out, is below 95 %. Without FILE all of `verify/` is measured; --sample draws from every
+file in proportion to its mutants.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ MEMORY = 6 << 30
 NORMAL = 1.96  # for 95 %
 
 
-Statement = tuple[str, str, str]  # of a file and a function, by its first line, which outlives changes elsewhere
+Statement = tuple[str, str, str]  # of a file and a function, by its first line
 
 
 @dataclass(frozen=True)
@@ -186,16 +187,16 @@ class Plugin:
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """In the place of the usual loop."""
-        known, every = recalled(self.kept)
+        known = recalled(self.kept)
         new = [item for item in session.items if item.nodeid not in known or known[item.nodeid].source != hashed(item)]
         if new:
             reached: set[Statement] = set()
-            before = watch(all_files(), reached, every)
+            before = watch(all_files(), reached)
             known |= {item.nodeid: observed(item, reached) for item in new}
             for function, code in before.items():
                 function.__code__ = code
             if self.kept is not None:
-                self.kept.write_bytes(pickle.dumps((known, every)))
+                self.kept.write_bytes(pickle.dumps((known, sources())))
         self.tests = [(item, known[item.nodeid]) for item in session.items if known[item.nodeid].reached]
         self.seconds = [one.seconds for _, one in self.tests]
         print(
@@ -208,7 +209,7 @@ class Plugin:
                 child, _ = os.wait()
                 self.ended(child, *running.pop(child))
             if mutant is not None:
-                order = self.order(mutant, every)
+                order = self.order(mutant)
                 reader, writer = os.pipe()
                 child = os.fork()
                 if not child:
@@ -217,10 +218,10 @@ class Plugin:
                 running[child] = mutant, reader
         return True
 
-    def order(self, mutant: Mutant, every: set[Statement]) -> list[int]:
+    def order(self, mutant: Mutant) -> list[int]:
         """The tests to run, by their numbers."""
         here, there = self.noticed[mutant.statement], self.noticed[mutant.file, mutant.function]
-        found = [k for k, (_, one) in enumerate(self.tests) if reaches(one, mutant, every)]
+        found = [k for k, (_, one) in enumerate(self.tests) if reaches(one, mutant)]
         found.sort(key=lambda k: self.seconds[k] * len(self.tests[k][1].reached) / (1 + 20 * here[k] + 4 * there[k]))
         sums = accumulate(self.seconds[k] for k in found)
         return [k for k, total in zip(found, sums, strict=True) if k == found[0] or total <= self.budget]
@@ -246,12 +247,20 @@ class Plugin:
             print(f"{self.done}/{len(self.wanted)} done", flush=True)
 
 
-def recalled(kept: Path | None) -> tuple[dict[str, Known], set[Statement]]:
-    """The tests that were looked at before, and the statements that there were."""
+def recalled(kept: Path | None) -> dict[str, Known]:
+    """The tests that were looked at before and come to no function that was another one then."""
     if kept is None or not kept.exists():
-        return {}, set()
-    found: tuple[dict[str, Known], set[Statement]] = pickle.loads(kept.read_bytes())
-    return found
+        return {}
+    known: dict[str, Known]
+    known, before = pickle.loads(kept.read_bytes())
+    changed = {place for place, source in sources().items() if before.get(place) != source}
+    return {name: one for name, one in known.items() if changed.isdisjoint(place[:2] for place in one.reached)}
+
+
+def sources() -> dict[tuple[str, str], str]:
+    """Every function of the checker, by its file and name, as text."""
+    trees = ((file, ast.parse((ROOT / file).read_text())) for file in all_files())
+    return {(file, name): ast.unparse(function) for file, tree in trees for name, function, _ in functions(tree)}
 
 
 @cache
@@ -265,13 +274,10 @@ def hashed(item: pytest.Item) -> str:
     return hash_of(item.path)
 
 
-def reaches(test: Known, mutant: Mutant, every: set[Statement]) -> bool:
-    """Whether a test comes to the place; what happens in the checker's child process was not seen, and of a statement
-    that is new it is not known: there it is enough to come to the function."""
-    if mutant.statement in every:
-        forked = mutant.file in FORKED and any(file == FORKED[0] for file, _, _ in test.reached)
-        return forked or mutant.statement in test.reached
-    return any((file, function) == (mutant.file, mutant.function) for file, function, _ in test.reached)
+def reaches(test: Known, mutant: Mutant) -> bool:
+    """Whether a test comes to the place; what happens in the checker's child process was not seen."""
+    forked = mutant.file in FORKED and any(file == FORKED[0] for file, _, _ in test.reached)
+    return forked or mutant.statement in test.reached
 
 
 def spent() -> float:
@@ -289,9 +295,8 @@ def observed(item: pytest.Item, reached: set[Statement]) -> Known:
     return Known(hashed(item), spent() - start, frozenset(reached))
 
 
-def watch(files: Sequence[str], reached: set[Statement], every: set[Statement]) -> dict[FunctionType, CodeType]:
-    """Let every statement of these files note that it is come to, and add it to all of them; returns the functions as
-    they were."""
+def watch(files: Sequence[str], reached: set[Statement]) -> dict[FunctionType, CodeType]:
+    """Let every statement of these files note that it is come to; returns the functions as they were."""
     before = {}
     for file in files:
         tree, module = ast.parse((ROOT / file).read_text()), module_of(file)
@@ -301,7 +306,6 @@ def watch(files: Sequence[str], reached: set[Statement], every: set[Statement]) 
                 for field in ("body", "orelse", "finalbody"):
                     if isinstance(body := getattr(node, field, None), list) and not isinstance(node, ast.ClassDef):
                         keys = [(file, name, line_text(file, one.lineno)) for one in body]
-                        every |= {*keys}
                         noted = [
                             (ast.parse(f"_reached_({key!r})").body[0], one) for key, one in zip(keys, body, strict=True)
                         ]

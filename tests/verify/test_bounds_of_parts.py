@@ -130,6 +130,10 @@ def test_near_points_by_hand() -> None:
             exact.contains_near(wrong, NODE)
     with pytest.raises(verify.Rejected, match="2 weights"):
         exact.contains_near((F(2),), NODE)
+    wider = WeightSet(exact.system, 3, F(9))  # a third class, which no solution uses
+    assert wider.contains_near((F(2), F(0), F(0)), NODE) == (0, 0, 0)
+    with pytest.raises(verify.Rejected, match="3 weights, 0 for the classes that are not active"):
+        wider.contains_near((F(2), F(0), F(1)), NODE)
 
 
 def test_a_grid_widens_the_errors() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
-from math import comb
+from math import comb, isqrt
 from typing import Any
 
 import pytest
@@ -13,12 +13,17 @@ from flint import fmpq, fmpq_mat
 
 import verify
 from tests.verify.brute import mat, vec
+from tests.verify.cover.plant import tree
 from tests.verify.score import entries
 from verify import Declined, Rejected, Usage
 from verify.bounds import column, matrix
 from verify.certificate import statement, under
-from verify.classes import Ball, Class, read_class, read_relu
+from verify.classes import Ball, Class, positive, read_class, read_relu
 from verify.coalitions import check_cones, check_form, check_leaf, check_win, check_wins
+from verify.cover.strict import unit
+from verify.cover.tree import Reader, check_star, meeting
+from verify.facts import PRIMAL, Facts
+from verify.input import read_input
 from verify.masses import shared_masses
 from verify.multipliers import batches, check_multipliers
 from verify.outs import check_outs
@@ -29,6 +34,7 @@ from verify.roots import can_vanish, sign_of_sum
 from verify.rules import plain
 from verify.rules.jump import Beside, check_beside
 from verify.rules.one_neuron import OneNeuron, check_one_neuron
+from verify.rules.primal import Primal, check_primal
 from verify.shortest import check_exact, check_min_norm, check_shortest
 from verify.solutions import lifted
 from verify.split import check_forced, is_void, silent_on
@@ -544,6 +550,7 @@ def test_dependent_outputs_are_more_than_one_solution() -> None:
     apart = [twins[0], Tied((0, 1), vec(1), vec(1, 1))]
     check_farkas(optimum, apart, vec(1, 1), node("0 0"))
     check_farkas(optimum, apart, vec(1, 0), node("0 1"))
+    check_farkas(optimum, [*apart, Tied((0, 2), vec(1), vec(2, 1))], vec(1, 0, 0), node("0 1"))
     for h in ("0 0", "0 -1", "1 0"):
         with pytest.raises(Rejected, match=r"h.q [=>] 0 for the tied neuron"):
             check_farkas(optimum, apart, vec(1, 0), node(h))
@@ -687,6 +694,185 @@ def test_masses_that_classes_share() -> None:
     assert (one.classes, one.dimension, one.kinked, one.bends) == (3, 2, 0, 0)
     assert [(neuron.active, neuron.weight) for neuron in one.neurons] == [(True, 1)] * 3
     assert one.system.g == vec(3) and one.system.g_error == vec(1) and one.weight_error == 1
-    for mass in ("1", "1/2"):
+    two = read_lift(found.ball, [*found.classes, of((2, 0), key=4)], node(["0 1"]))
+    assert shared_masses(two, vec(3, 2), Fraction(1), node("")).dimension == 2
+    for some, masses in ((found, vec(1)), (found, vec("1/2")), (two, vec(3, 1)), (two, vec(1, 3))):
         with pytest.raises(Rejected, match="masses above 1, so that all classes tie"):
-            shared_masses(found, vec(mass), Fraction(1), node(""))
+            shared_masses(some, masses, Fraction(1), node(""))
+
+
+# ------------------------------------------------------------------------------------------------ trees of cones
+
+
+@pytest.mark.parametrize(
+    ("byte", "pair"),
+    [
+        *[(0, (1, 1)), (1, (1, 1)), (2, (2, 1)), (3, (3, 1)), (4, (4, 1)), (5, (6, 1)), (7, (12, 1))],
+        *[(126, (2**63, 1)), (127, (3 * 2**62, 1)), (128, (1, 1)), (131, (1, 3)), (255, (1, 3 * 2**62))],
+    ],
+)
+def test_multipliers_of_a_bisection(byte: int, pair: tuple[int, int]) -> None:
+    """m = 2^s, or 3 2^s / 2 where bit 0 is set, for the first generator, or where bit 7 is set for the second."""
+    reader = Reader(node(tree([], [], [byte])), 2)
+    assert reader.multiplier() == pair
+    reader.end()
+    with pytest.raises(Rejected, match="an entry for every node, found too few"):
+        reader.multiplier()
+
+
+@pytest.mark.parametrize(
+    ("u", "mask", "good"),
+    [
+        *[((1, 1), 0b11, True), ((2, 1), 0b11, True), ((1, 0), 0b01, True), ((0, 3), 0b10, True), ((1, 0), 0b11, True)],
+        *[((1, 1), 0b01, False), ((1, 1), 0b10, False), ((1, -1), 0b11, False), ((-1, 0), 0b11, False)],
+        *[((1, 0), 0b10, False), ((0, 1), 0b01, False), ((1, 0), 0, False)],
+    ],
+)
+def test_stars_inside_a_cone(u: tuple[int, int], mask: int, good: bool) -> None:
+    """u = x_1 e_1 + x_2 e_2 with x >= 0, and a child for every x_i > 0."""
+    if good:
+        check_star([(1, 0), (0, 1)], u, mask, node(None))
+    else:
+        with pytest.raises(Rejected, match="a vector inside the cone"):
+            check_star([(1, 0), (0, 1)], u, mask, node(None))
+
+
+def test_generators_of_a_star_are_independent() -> None:
+    """Else u has many coordinates."""
+    with pytest.raises(Rejected, match="independent generators at a star"):
+        check_star([(1, 0), (2, 0)], (1, 0), 0b11, node(None))
+
+
+@pytest.mark.parametrize(
+    ("face", "facet", "found"),
+    [
+        ([(1, 1, 0), (0, 0, 1)], 2, (1, 1, 0)),
+        ([(1, 1, 0), (0, 0, 1)], 0, (0, 0, 1)),
+        ([(-2, -2, 0), (0, 0, 1)], 2, (1, 1, 0)),
+        ([(1, 2, 1), (1, 1, 1)], 1, (1, 0, 1)),
+        ([(3, 1, 0), (0, 1, 3)], 2, (3, 1, 0)),
+        ([(1, 0, 0), (0, 1, 0)], 2, "a plane that is not in the facet"),
+        ([(1, 1, 0), (0, 0, 1)], 3, "a plane and a facet"),
+        ([(1, 1, 0)], 0, "a plane and a facet"),
+    ],
+)
+def test_where_planes_meet_facets(face: Any, facet: int, found: Any) -> None:
+    """The primitive vector of the plane without a part of one generator, on the side of the cone; never zero."""
+    axes = [(1, 0, 0), (0, 1, 0), (0, 0, 1)]
+    if isinstance(found, str):
+        with pytest.raises(Rejected, match=found):
+            meeting(axes, face, facet, node(None))
+    else:
+        assert meeting(axes, face, facet, node(None)) == found
+
+
+@pytest.mark.parametrize("g", [(3, 4), (1, 2), (-5, 7), (0, 1), (2**40 + 12345, 2**39 + 999), (-(2**50) - 1, 3, 2**33)])
+def test_unit_vectors(g: tuple[int, ...]) -> None:
+    """g, shifted to 29 bits, times 2^30, divided by its length (isqrt), rounded down: as FORMAT.md has it."""
+    longest = max(abs(x) for x in g).bit_length()
+    shift = [x * 2 ** (29 - longest) if longest <= 29 else x // 2 ** (longest - 29) for x in g]
+    assert unit(g) == [x * 2**30 // isqrt(sum(x * x for x in shift)) for x in shift]
+
+
+# ------------------------------------------------------------------------------------------------ input and primal
+
+
+@pytest.mark.parametrize("delimiter", ["", ";;", "a", "7", '"', "+", "-", ".", "/", "\n", "\r", "\0"])
+def test_delimiters(delimiter: str) -> None:
+    """One character that is no part of a number, no quote and no line end."""
+    fields = {"sha256": "0" * 64, "kind": "csv", "numbers": "decimal", "bias": False, "target": 0}
+    problem = read_problem(node(problem_text()))
+    assert read_input(node({**fields, "delimiter": ";", "header": True}), problem).header
+    with pytest.raises(Rejected, match="one character that is no quote"):
+        read_input(node({**fields, "delimiter": delimiter, "header": True}), problem)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"target": 2}, "an index below 2"),
+        ({"bias": True}, "a last column of ones"),
+        ({"sha256": "0" * 63}, "64 lower-case hexadecimal digits"),
+        ({"sha256": "0" * 65}, "64 lower-case hexadecimal digits"),
+        ({"sha256": "A" * 64}, "64 lower-case hexadecimal digits"),
+        ({"kind": "json"}, "csv"),
+        ({"numbers": "float"}, "decimal"),
+        ({"header": 1}, "true or false|a flag"),
+    ],
+)
+def test_inputs(change: dict[str, Any], said: str) -> None:
+    """How a table was read: a target among its columns, a bias only where Z has it."""
+    fields = {"sha256": "0" * 64, "kind": "csv", "numbers": "decimal", "bias": False, "target": 1, "delimiter": ","}
+    problem = read_problem(node(problem_text()))
+    assert read_input(node({**fields, "header": False}), problem).target == 1
+    with pytest.raises(Rejected, match=said):
+        read_input(node({**fields, "header": False, **change}), problem)
+
+
+def test_points_add_up() -> None:
+    """Fits, norms and squares of all neurons; a norm may be larger than |w| and not smaller, w is not 0."""
+    problem = Problem("relu", Fraction(1), mat([[1, 0], [0, -1]]), vec(1, 1))
+    one, two = {"sign": "+", "w": "3 4", "norm": "5"}, {"sign": "-", "w": "-5 -12", "norm": "14"}
+    found = check_primal(problem, Facts(), node({"neurons": [one, two]}))[PRIMAL]
+    assert found == Primal(vec(3, -12), 2, Fraction(19), Fraction(194))
+    for change, said in (({"norm": "4"}, "norm >= "), ({"norm": "-5"}, "norm >= "), ({"w": "0 0"}, "other than zero")):
+        with pytest.raises(Rejected, match=said):
+            check_primal(problem, Facts(), node({"neurons": [{**one, **change}]}))
+    free = replace(problem, free=("skip",), outputs=((Fraction(1), Fraction(2)),))
+    assert check_primal(free, Facts(), node({"neurons": [one], "free": "2"}))[PRIMAL].fit == vec(5, 4)
+    unseen = replace(problem, biases=True)
+    assert check_primal(unseen, Facts(), node({"neurons": [{**one, "norm": "3"}]}))[PRIMAL].penalty == 3
+
+
+def test_blocks_of_a_point() -> None:
+    """Each block at most once, inside its cone, the boundary included."""
+    problem = Problem("cgl", Fraction(1), mat([[1, 2, 3]]), vec(1), ((0, 1), (2,)), (mat([[1], [-1]]), None))
+    one = {"block": 0, "w": "1 1", "norm": "2"}
+    found = check_primal(problem, Facts(), node({"neurons": [one, {"block": 1, "w": "-1", "norm": "1"}]}))[PRIMAL]
+    assert found == Primal(vec(0), 2, Fraction(3), Fraction(3))
+    with pytest.raises(Rejected, match="each block at most once"):
+        check_primal(problem, Facts(), node({"neurons": [one, one]}))
+    with pytest.raises(Rejected, match=r"K_j.w <= 0 for the constraint 0 of block 0, found 1"):
+        check_primal(problem, Facts(), node({"neurons": [{**one, "w": "2 1", "norm": "3"}]}))
+
+
+def test_fine_pieces_that_are_out() -> None:
+    """A piece that the multipliers leave at lambda has one entry of `out`, which is shorter, and no other has one."""
+    problem = Problem("relu", Fraction(1), mat([[1], [-1]]), vec(1, 1))
+    patterns = Patterns([0b01, 0b10], {0b01: 0, 0b10: 0}, 2)
+    ball = Ball(problem, vec("1/2", "1/2"), Fraction(0))
+    bounds = node({"+": [["10", [0], "1"], ["01", [], ""]], "-": [["00", [], ""]]})
+    short, far = ["10", [], ""], ["10", [0], "1"]
+    check_outs(ball, patterns, [], bounds, node({"+": [short], "-": []}))
+    for entries_, said in (
+        ([], r"a class or an entry for every fine piece that is not out, found none for 10"),
+        ([far], r"\|Z'm\|\^2 < 1, found 1"),
+        ([short, short], "a fine piece that is not out otherwise, has no class and no entry yet"),
+        ([["01", [], ""]], "a fine piece that is not out otherwise, has no class and no entry yet"),
+        ([["10", [0], "1/4"]], "a value for row 0 that is >= 1/2"),
+        ([["10", [1], "1/4"]], "a value for row 1 that is <= 0"),
+    ):
+        with pytest.raises(Rejected, match=said):
+            check_outs(ball, patterns, [], bounds, node({"+": entries_, "-": []}))
+    one = read_class(
+        ball, patterns, node({"sign": "+", "pattern": "10", "kinks": [], "basis": [], "idle": [], "fixed": ""})
+    )
+    check_outs(ball, patterns, [one], bounds, node({"+": [], "-": []}))
+    with pytest.raises(Rejected, match="has no class and no entry yet"):
+        check_outs(ball, patterns, [one], bounds, node({"+": [short], "-": []}))
+    zero = replace(problem, Z=mat([[1], [-1], [0]]), y=vec(1, 1, 1))  # a row of zeros tells no pieces apart
+    wide = Ball(zero, vec("1/2", "1/2", "1/2"), Fraction(0))
+    more = Patterns([0b101, 0b110], {0b101: 0, 0b110: 0}, 2)
+    bounds = node({"+": [["101", [0], "1"], ["011", [], ""]], "-": [["000", [], ""]]})
+    check_outs(wide, more, [], bounds, node({"+": [["100", [], ""]], "-": []}))
+    rays = {"sign": "+", "pattern": "100", "kinks": [], "basis": [], "idle": [], "fixed": ""}
+    check_outs(wide, more, [read_class(wide, more, node(rays))], bounds, node({"+": [], "-": []}))
+
+
+def test_strictness_that_the_ball_cannot_end() -> None:
+    """x > 0 and x^2 more than what the ball moves, not the same."""
+    positive(Fraction(1), Fraction(99, 100), node(None), 0)
+    positive(Fraction(1, 9), Fraction(0), node(None), 0)
+    for x, moved in (("1", "1"), ("1", "2"), ("0", "0"), ("-1", "0"), ("0", "1"), ("-2", "1")):
+        with pytest.raises(Rejected, match="strictness that the ball cannot end at 7"):
+            positive(Fraction(x), Fraction(moved), node(None), 7)

@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from importlib import import_module
+from pathlib import Path
 from types import CodeType
 
 import pytest
@@ -81,3 +82,10 @@ def test_what_nothing_tests_survives() -> None:
     assert ran.returncode == 1
     assert "of 3 tried 0 were noticed" in ran.stdout
     assert ran.stdout.count("survived: verify/roots.py") == 3
+
+
+def test_what_was_seen_is_kept(tmp_path: Path) -> None:
+    """With --map the tests are looked at once, as long as their file is the same."""
+    arguments = ("verify/bounds.py", "--sample", "1", "--map", str(tmp_path / "map"), "--tests", BY_HAND[0])
+    assert "1 looked at" in run(*arguments).stdout
+    assert "0 looked at" in run(*arguments).stdout

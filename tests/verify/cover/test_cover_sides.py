@@ -112,6 +112,10 @@ def test_theta_from_the_residual() -> None:
     facts = proved(PRIMAL, Primal(vec("1/3", "-1/7", "1/3"), 1, Fraction(1), Fraction(1)))
     assert read_theta(problem, facts, node({"tau": "1/2", "bits": 3})) == vec("5/16", "9/16", "-3/16")
     assert read_theta(problem, facts, node("1 2 3")) == vec(1, 2, 3)
+    moved = {"tau": "2", "bits": 3, "moves": [[0, "1/8"], [2, "-1"], [2, "1/8"]]}
+    assert read_theta(problem, facts, node(moved)) == vec("3/2", "9/4", "-5/2")
+    with pytest.raises(verify.Rejected, match="an index below 3"):
+        read_theta(problem, facts, node({**moved, "moves": [[3, "1"]]}))
     with pytest.raises(verify.Rejected, match="an index below 4096"):
         read_theta(problem, facts, node({"tau": "1", "bits": 4096}))
     with pytest.raises(verify.Rejected, match="the fact primal"):
