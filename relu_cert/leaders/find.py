@@ -31,6 +31,7 @@ MOST_CELLS = 32
 GROWTH = 2.5  # what twice as many cells cost, with their harder steps
 MOST_DIRECTIONS = (20, 28, 36, 44, 54, 66, 80)  # tried if there are more; never more than the last
 DEAR = 0.06  # of the gap: if the other directions cost more, there are too few
+ROUNDS = 2.5  # what all rounds cost, as a multiple of the first
 AT_ONCE = 1.5e9  # operations for a step: if all directions need no more, there is no stage with fewer
 EXPONENT = 0.85  # time grows a little slower than the operations: large matrices are fast
 
@@ -173,7 +174,9 @@ def _stages(data: Data, theta: Floats, upper: float, until: float, cells: int) -
     while not interrupted() and time.monotonic() + expected < until:
         began = time.monotonic()
         rows = data.rows if turn is None else data.rows @ turn
-        proof = descend(_cells(data, rows, theta, centres, turn, top), data.loss, data.lam, plan, data.free)
+        short = few and not expected  # one round shows which directions tell most
+        own = replace(plan, rounds=1, last=plan.share) if short else plan
+        proof = descend(_cells(data, rows, theta, centres, turn, top), data.loss, data.lam, own, data.free)
         more: int | None = None
         if proof is not None:
             if turn is not None and top < turn.shape[1]:
@@ -182,7 +185,7 @@ def _stages(data: Data, theta: Floats, upper: float, until: float, cells: int) -
                 turn = turn @ telling(proof)
                 more = _more(turn.shape[1], top) if seen - proof.value > DEAR * (upper - seen) else None
             yield proof, centres
-        expected = time.monotonic() - began
+        expected = (time.monotonic() - began) * (ROUNDS if short else 1.0)
         if more is not None:
             expected *= (operations(n, more) / operations(n, top)) ** EXPONENT
             top = more
