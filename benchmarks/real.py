@@ -1,7 +1,7 @@
 """Real data: the global optimum with its proof, and how far the usual methods stay from it.
 
     python -m benchmarks.real --data DIR [--results FILE] [--sets blood,pima] [--ratios 0.5,0.1] [--seconds S]
-                              [--starts N] [--widths 50,500] [--print]
+                              [--starts N] [--widths 50,500] [--proofs] [--print]
     python -m benchmarks.real --bars [--data DIR] [--quick] [--no-list] ...
     python -m benchmarks.real --growth [--least N] [--most N]
 
@@ -423,6 +423,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="the folder of the CSV files")
     parser.add_argument("--results", type=Path, help="a file to which figures are appended, and that is not repeated")
     parser.add_argument("--print", action="store_true", help="print the figures of --results, and measure nothing")
+    parser.add_argument("--proofs", action="store_true", help="prove, but measure no other method")
     parser.add_argument("--bars", action="store_true", help="the lines with bars")
     parser.add_argument("--growth", action="store_true", help="more and more rows")
     parser.add_argument("--least", type=int, default=0, help="rows of --growth")
@@ -446,7 +447,7 @@ def main() -> None:
         if not options.print:
             if options.data is None:
                 parser.error("the sets need --data")
-            for stage in (proof, measure):
+            for stage in (proof,) if options.proofs else (proof, measure):
                 for ratio in options.ratios or RATIOS:
                     for name in options.sets or UCI:
                         stage(name, ratio, options, results)

@@ -31,6 +31,7 @@ MOST_CELLS = 32
 GROWTH = 2.5  # what twice as many cells cost, with their harder steps
 MOST_DIRECTIONS = (20, 28, 36, 44, 54, 66, 80)  # tried if there are more; never more than the last
 DEAR = 0.06  # of the gap: if the other directions cost more, there are too few
+ROUNDS = 4.0  # what all rounds cost, as a multiple of the first
 AT_ONCE = 1.5e9  # operations for a step: if all directions need no more, there is no stage with fewer
 EXPONENT = 0.85  # time grows a little slower than the operations: large matrices are fast
 
@@ -168,30 +169,35 @@ def _stages(data: Data, theta: Floats, upper: float, until: float, cells: int) -
         return
     few = min(n, d) > MOST_DIRECTIONS[0] and operations(n, d) > AT_ONCE
     turn = _directions(data.rows, data.norm) if few else None
-    top = min(MOST_DIRECTIONS[0], turn.shape[1]) if turn is not None else d
-    expected = 0.0
-    while not interrupted() and time.monotonic() + expected < until:
+    rank = d if turn is None else turn.shape[1]
+    top = min(MOST_DIRECTIONS[0], rank) if few else d
+    short = top < rank  # at first one round, which shows the directions that tell most
+    while not interrupted():
         began = time.monotonic()
         rows = data.rows if turn is None else data.rows @ turn
-        proof = descend(_cells(data, rows, theta, centres, turn, top), data.loss, data.lam, plan, data.free)
-        more: int | None = None
+        own = replace(plan, rounds=1, last=plan.share) if short else plan
+        proof = descend(_cells(data, rows, theta, centres, turn, top), data.loss, data.lam, own, data.free)
+        dear = short
         if proof is not None:
-            if turn is not None and top < turn.shape[1]:
+            if turn is not None and top < rank:
                 seen = proof.value
                 proof = lift(proof, _cells(data, rows, theta, centres, turn), data.loss, data.lam)
                 turn = turn @ telling(proof)
-                more = _more(turn.shape[1], top) if seen - proof.value > DEAR * (upper - seen) else None
+                dear = seen - proof.value > DEAR * (upper - seen)
             yield proof, centres
-        expected = time.monotonic() - began
+        now = time.monotonic()
+        expected = (now - began) * (ROUNDS if short else 1.0)
+        more = _more(rank, top) if dear else None
         if more is not None:
             expected *= (operations(n, more) / operations(n, top)) ** EXPONENT
-            top = more
+        if short:
+            short, top = False, more if more is not None and now + expected < until else top
             continue
-        finer = _finer(data, centres, cells)
-        if finer is None:
+        finer = centres if more is not None else _finer(data, centres, cells)
+        expected *= 1.0 if more is not None else GROWTH
+        if finer is None or now + expected > until:
             return
-        expected *= GROWTH
-        centres = finer
+        top, centres = top if more is None else more, finer
 
 
 def _finer(data: Data, centres: Centres, cells: int) -> Centres | None:

@@ -69,9 +69,9 @@ class Proof:
 def begin(cells: Sequence[Cell], loss: Loss, lam: float, free: Floats) -> State:
     """A state on the central path's side: every product of slack and multiplier is mu."""
     size = loss.value(np.zeros(len(loss.count)))
-    points = tuple(start(cell, 0.1 * size / lam / len(cells)) for cell in cells)
+    points = tuple(start(cell, 0.2 * size / lam / len(cells)) for cell in cells)
     slack = tuple(slacks(cell, point) for cell, point in zip(cells, points, strict=True))
-    mu = 0.2 * size / sum(cell.barrier for cell in cells)
+    mu = 3 * size / sum(cell.barrier for cell in cells)
     dual = tuple(_centred(cell, v, mu) for cell, v in zip(cells, slack, strict=True))
     return State(tuple(cells), points, slack, dual, free, np.zeros(free.shape[1]))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from fractions import Fraction
 
 import numpy as np
@@ -12,7 +13,6 @@ from hypothesis import strategies as st
 from relu_cert.exact import matrix, vector
 from relu_cert.leaders import find
 from relu_cert.leaders.find import find_leaders
-from relu_cert.leaders.model import Leaders
 from tests.leaders.planted import LONG, Y_SMALL, Z_SMALL, checked, found, neurons_of, solved
 
 ENTRY = st.integers(-4, 4)
@@ -115,22 +115,31 @@ def test_wide_data_are_bounded_with_few_directions() -> None:
     assert checked(rows, y, "200", leaders)[1] == leaders.lower > 0
 
 
-def test_the_directions_that_tell_most_take_the_place_of_the_principal_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    """30 rows and 8 columns, of which large ones say nothing of the targets: with three directions at first, later
-    stages are better, the last has cells, and the checker proves every one of them."""
+@pytest.mark.parametrize("grow", [True, False])
+def test_few_directions(grow: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """30 rows and 8 columns, of which large ones say nothing of the targets, with three directions, or six: the
+    checker proves every stage. With more of the directions that tell most the bound is better; cells with few
+    directions hold with all of them."""
     monkeypatch.setattr(find, "AT_ONCE", 0.0)
-    monkeypatch.setattr(find, "MOST_DIRECTIONS", (3, 4, 5, 6))
+    monkeypatch.setattr(find, "MOST_DIRECTIONS", (3, 4, 5, 6) if grow else (6,))
+    if not grow:
+        monkeypatch.setattr(find, "_more", lambda rank, top: None)
     rng = np.random.default_rng(5)
     Z = rng.integers(-9, 10, (30, 8)) * np.array([1, 1, 1, 1, 3, 3, 3, 3])
     y = [int(2 * max(a + b, 0) - max(c - d, 0)) for a, b, c, d in Z[:, :4].tolist()]
     neurons = [find.Neuron(1, (1.5, 1.5, 0, 0, 0, 0, 0, 0)), find.Neuron(-1, (0, 0, 0.8, -0.8, 0, 0, 0, 0))]
     neurons += [find.Neuron(1, (0, 0.1, 0, 0, 0.1, 0, 0, 0))]
-    heard: list[Leaders] = []
-    find.find_leaders(matrix(Z.tolist()), vector(y), Fraction(60), neurons, LONG, good=0, cells=2, tell=heard.append)
-    assert len(heard) > 2 and float(heard[-1].lower) > 1.1 * float(heard[0].lower)
-    assert len(heard[-1].plus.cells) == 2
-    for leaders in heard:
-        assert checked(Z.tolist(), y, "60", leaders)[1] == leaders.lower
+    data = find.prepare(matrix(Z.tolist()), vector(y), Fraction(60), neurons)
+    upper, theta = find._network(data)
+    lower, cells = [], 1
+    for proof, centres in find._stages(data, theta, upper, time.monotonic() + LONG, 2):
+        leaders = find.evidence(data.exact, data.loss, proof, centres)
+        assert leaders is not None and checked(Z.tolist(), y, "60", leaders)[1] == leaders.lower
+        lower.append(float(leaders.lower))
+        cells = len(leaders.plus.cells)
+    assert cells == 2
+    assert len(lower) == (5 if grow else 3)
+    assert not grow or max(lower) > 1.1 * lower[0]
 
 
 EDGES = {
