@@ -262,7 +262,7 @@ class _Search:
         tried = set()
         for near, tau in taus[:2]:
             eta = _short(near.eta + near.h * Fraction(tau))
-            for width in STILL:
+            for width in STILL[isinstance(self.floats, Training) :]:  # a cover rarely holds over the widest
                 left, right = max(a, _short(eta - width * eta)), min(b, _short(eta + width * eta))
                 if left >= right or (left, right) in tried:
                     continue
