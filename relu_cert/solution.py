@@ -35,7 +35,7 @@ from relu_cert.prove.facts import Facts
 from relu_cert.prove.value import HALF, block_neuron, fit, primal, value
 from relu_cert.report.outcome import Outcome, claims_table
 from relu_cert.report.shown import Shown, plain
-from relu_cert.report.terminal import rendered, wrapped
+from relu_cert.report.terminal import columns, rendered, wrapped
 from relu_cert.report.text import at_least, at_most, count, decimal, percent, with_decimal
 
 FORMAT, VERSION = "relu_cert solution", 1
@@ -212,10 +212,7 @@ solution is unique; proved.>
     def to_text(self) -> str:
         """The report of `solution`."""
         lasso, rows = self.lasso, self.rows()
-        wide = max([5, *(len(given) for _, given, _, _ in rows[:SHOWN])])
-        more = max([7, *(len(best) for _, _, best, _ in rows[:SHOWN])])
-        table = [f"{'group':>5}  {'given':<{wide}}  {'optimal':<{more}}  largest difference"]
-        table += [f"{b:>5}  {given:<{wide}}  {best:<{more}}  {away}" for b, given, best, away in rows[:SHOWN]]
+        table = _table(rows[:SHOWN])
         if len(rows) > SHOWN:
             table.append(f"  ... and {len(rows) - SHOWN} more (all with --json)")
         results = [self.result, *(r for r in self.optimum.outcome.results if r.claim != "fit")]
@@ -306,6 +303,21 @@ def _rounded_up(x: Fraction) -> Fraction:
         return Fraction(0)
     unit = Fraction(10) ** (len(str(x.numerator)) - len(str(x.denominator)) - 2)
     return ceil(x / unit) * unit
+
+
+def _table(rows: list[tuple[int, str, str, str]]) -> list[str]:
+    """A line for each group; where that is too wide for the terminal, one for its given and one for its best values."""
+    heads = ("group", "given", "optimal", "largest difference")
+    cells = [(str(b), *rest) for b, *rest in rows]
+    wide = [max(len(row[i]) for row in (heads, *cells)) for i in range(4)]
+    if sum(wide) + 6 <= columns():
+        return [
+            f"{b:>{wide[0]}}  {given:<{wide[1]}}  {best:<{wide[2]}}  {away}" for b, given, best, away in (heads, *cells)
+        ]
+    lines = [f"{heads[0]:>{wide[0]}}  given, and below it optimal", " " * wide[0] + f"  ({heads[3]})"]
+    for b, given, best, away in cells:
+        lines += [f"{b:>{wide[0]}}  {given}", f"{'':>{wide[0]}}  {best}", f"{'':>{wide[0]}}  ({away})"]
+    return lines
 
 
 def _shown(entries: list[Fraction]) -> str:

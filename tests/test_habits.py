@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import tomllib
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -40,3 +41,10 @@ def test_the_changelog_is_dated() -> None:
 def test_long_tests_are_files_that_exist() -> None:
     """A long test that is moved or renamed stays marked."""
     assert all((ROOT / "tests" / name).is_file() for name in LONG_FILES)
+
+
+def test_the_three_programs_are_installed_under_their_own_names() -> None:
+    """`relu-cert`, `relu-cert-verify` and `relu-cert-properties` name functions that are there."""
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    assert set(scripts) == {"relu-cert", "relu-cert-verify", "relu-cert-properties"}
+    assert all(callable(EntryPoint(name, target, "console_scripts").load()) for name, target in scripts.items())

@@ -193,6 +193,15 @@ def test_csv_and_the_command_solution():
     assert read_coefficients("w.txt", 2) == (2, F(5, 2))
 
 
+def test_the_table_of_coefficients_fits_the_terminal():
+    """Groups of four are shown in lines of 80 columns; one group speaks of one output."""
+    X, y = [[int(i == j) for j in range(4)] for i in range(4)], ["1/3", "5/7", "-8/9", "11/13"]
+    narrow = certify_solution(X, 4, y, "1/10", [0.1234567, 0.7654321, -0.8888888, 0.9]).to_text()
+    assert max(map(len, narrow.splitlines())) <= 80
+    assert "    0  (0.123457, 0.765432, -0.888889, 0.9)" in narrow and "given, and below it optimal" in narrow
+    assert "1 group can be active; its output is not zero." in " ".join(narrow.split())
+
+
 def test_check_solves_a_group_lasso_of_columns():
     """`check --groups` on CSV data; the report has coefficients, an intercept and the optimum in the user's units."""
     Path("d.csv").write_text("a,b,c,d,y\n1,2,0.5,1,3\n0.25,1,1,0,1\n2,-1,0,0.35,2\n1,1,1,2,5\n0,3,1,-1,2\n")

@@ -27,8 +27,9 @@ def p_unique(facts: Facts) -> Answer:
         return undecided(f"{facts.unsettled}.")
     active = len(found.active)
     if found.network_dimension == 0:
-        detail = f"{count(active - found.repeated, 'neuron')} can be active; their outputs are independent."
-        return proved("independence", detail)
+        number = active - found.repeated
+        outputs = "its output is not zero" if number == 1 else "their outputs are independent"
+        return proved("independence", f"{count(number, 'neuron')} can be active; {outputs}.")
     evidence, reason = _dependence(found)
     where = f"optimal weights on {count(active, 'neuron')}"
     return refuted(evidence, f"a polytope of dimension {found.network_dimension} of {where}: {reason}.")

@@ -66,12 +66,12 @@ def cover(
     if lo * lo >= largest.squared:
         return Cover(lo, hi, (), ())
     search = _Search(problem, floats, told, (1 / top, 1 / lo))
-    search.all()
+    search.settle(*search.etas)
     pieces, gaps = search.pieces, list(_joined(sorted(search.gaps, key=lambda gap: gap.lo)))
     if len(gaps) <= LOOKED_AT:  # a fresh start, from other points, often settles what is left
         again = [_Search(problem, floats, lambda done, total: None, (1 / gap.hi, 1 / gap.lo)) for gap in gaps]
         for one in again:
-            one.all()
+            one.settle(*one.etas)
         pieces, gaps = [p for one in (search, *again) for p in one.pieces], [g for one in again for g in one.gaps]
     return Cover(lo, hi, tuple(sorted(pieces, key=lambda piece: piece.lo)), _joined(sorted(gaps, key=lambda g: g.lo)))
 
@@ -92,22 +92,17 @@ class _Search:
     known: dict[Fraction, bool] = field(default_factory=dict)
     tried: int = 0
 
-    def all(self) -> None:
-        """From large lambda to small, in steps twice as wide as the last one, unless that had to be halved."""
-        begin, end = self.etas
-        left, width = begin, CHUNK
-        while left < end:
-            self.told(round(TOLD * log(left / begin) / log(end / begin)), TOLD)
-            count = len(self.pieces)
-            reached = self.step(left, min(end, _short(left * (1 + width))))
-            if all(len(piece.s) > 1 for piece in self.pieces[count:]):  # no event was crossed
-                width = min(CHUNK, 2 * (reached / left - 1))
-            left = reached
-
     def settle(self, a: Fraction, b: Fraction) -> None:
-        """[a, b] in pieces and gaps."""
+        """[a, b] in pieces and gaps, in steps twice as wide as the last one, unless that had to be halved."""
+        begin, end = self.etas
+        width = CHUNK
         while a < b:
-            a = self.step(a, b)
+            self.told(round(TOLD * log(a / begin) / log(end / begin)), TOLD)
+            count = len(self.pieces)
+            reached = self.step(a, min(b, _short(a * (1 + width))))
+            if all(len(piece.s) > 1 for piece in self.pieces[count:]):  # no event was crossed
+                width = min(CHUNK, 2 * (reached / a - 1))
+            a = reached
 
     def step(self, a: Fraction, b: Fraction) -> Fraction:
         """Pieces, or a gap, from a as far as it goes towards b: how far that is."""
@@ -262,7 +257,7 @@ class _Search:
         tried = set()
         for near, tau in taus[:2]:
             eta = _short(near.eta + near.h * Fraction(tau))
-            for width in STILL:
+            for width in STILL[isinstance(self.floats, Training) :]:  # a cover rarely holds over the widest
                 left, right = max(a, _short(eta - width * eta)), min(b, _short(eta + width * eta))
                 if left >= right or (left, right) in tried:
                     continue

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from relu_cert.cli import main
+from relu_cert.report.progress import Progress
 from verify import check
 
 F = Fraction
@@ -117,3 +118,33 @@ def test_gaps_are_drawn_as_gaps(
     assert main([*arguments, "--plot", str(plot)]) == 0
     assert "gap" in capsys.readouterr().out
     assert any("of-gap" in element.get("class", "") for element in ElementTree.parse(plot).getroot().iter())
+
+
+def test_a_draft_comes_before_the_proof(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Floats draw the curve at once, marked as not proved, from large lambda to small; the proof ends where it does."""
+    monkeypatch.chdir(tmp_path)
+    Path("one.csv").write_text("x,y\n1,2\n-1,1\n2,3\n")
+    assert main(["path", "one.csv", "--from", "1/4", "--json"]) == 0
+    told = capsys.readouterr()
+    head, _, *rows, last = told.err.splitlines()
+    assert head == "draft (floats, not proved)" and last == "the proof follows"
+    drawn = [(float(lam), float(objective), int(width)) for lam, objective, width in map(str.split, rows)]
+    lambdas, objectives, widths = zip(*drawn, strict=True)
+    assert list(lambdas) == sorted(lambdas, reverse=True) and list(objectives) == sorted(objectives, reverse=True)
+    proved = json.loads(told.out)
+    assert [float(F(x)) for x in proved["interval"]] == pytest.approx([lambdas[-1], lambdas[0]], rel=1e-5)
+    assert widths[-1] == len(proved["curve"][0]["neurons"])
+
+
+def test_a_bar_and_an_estimate_are_shown() -> None:
+    """The line on a terminal has the stage, its time, a bar and what is left; nothing is estimated from nothing."""
+    shown = Progress(quiet=True)
+    with shown.stage("path"):
+        begun = shown._begin
+        assert shown.line(begun + 3).split() == ["path", "3", "s"]
+        shown.advance(25, 100)
+        assert shown.line(begun + 10).split(None, 3)[3] == f"[{'#' * 6:<24}] 25 of about 100, 30 s left"
+        shown.advance(1, 100)
+        assert "left" not in shown.line(begun + 10)
