@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from flint import fmpq_mat
 
 from verify.bounds import column, dual_basis, identity, matrix, root_above, vector
 from verify.patterns import Patterns, mask_of
-from verify.problem import FIRST, SIGNS, Plane, Problem, dot, square, transposed
+from verify.problem import FIRST, SIGNS, Problem, dot, square, transposed
 from verify.text import Matrix, Node, Vector, show
 
 NO_SIDES: Mapping[int, int] = {}
@@ -29,33 +29,27 @@ class Ball:
     R_squared: Fraction
     beside: tuple[Vector, ...] = ()
 
-    def fine(self, xi: int) -> int:
-        """P', the rows whose t_k is not surely negative over the balls."""
-        return self.unsure[xi]
-
     @cached_property
-    def unsure(self) -> dict[int, int]:
-        """`fine` for both signs."""
-        found = {}
-        for xi in SIGNS.values():
-            t = zip(*((xi * x for x in centre) for centre in (self.theta, *self.beside)), strict=True)
-            found[xi] = mask_of(k for k, x in enumerate(t) if not all(x_i < 0 and x_i**2 > self.R_squared for x_i in x))
-        return found
+    def fine(self) -> dict[int, int]:
+        """For each sign P', the rows whose t_k is not surely negative over the balls."""
+        rows = list(enumerate(zip(self.theta, *self.beside, strict=True)))
+        sure = {xi: [k for k, x in rows if all(xi * t < 0 and t * t > self.R_squared for t in x)] for xi in (1, -1)}
+        return {xi: mask_of(k for k, _ in rows) & ~mask_of(sure[xi]) for xi in sure}
 
     @property
     def Z(self) -> fmpq_mat:
         """Z as a matrix."""
-        return self.problem.matrix
+        return matrix_of(self.problem.Z)
 
     @property
     def zeta_squared(self) -> Fraction:
         """Zeta^2 = |Z|_F^2 >= |D Z|_F^2 for every D."""
-        return self.problem.frobenius
+        return frobenius(self.problem.Z)
 
     @property
     def planes(self) -> dict[int, Plane]:
         """The hyperplanes z_k.u = 0 of the non-zero rows, by their names."""
-        return self.problem.planes
+        return planes_of(self.problem.Z)
 
     @cached_property
     def out_below(self) -> Fraction:
@@ -65,6 +59,40 @@ class Ball:
     def threshold(self, X_squared: Fraction) -> Fraction:
         """(lambda - |X| R)^2, or less: a block is out, for all r, if its bound is shorter than the root of this."""
         return max(self.problem.lam - root_above(X_squared * self.R_squared), Fraction(0)) ** 2
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Rows z_k = a_k z_c: with h = z_c.u, the sum of their t_k (z_k.u)_+ is p_c h for h > 0 and l_c h for h < 0."""
+
+    a: dict[int, Fraction]
+
+    def slopes(self, t: Vector) -> tuple[Fraction, Fraction]:
+        """p_c = sum of a_k t_k over a_k > 0, and l_c, over a_k < 0."""
+        p = sum((a_k * t[k] for k, a_k in self.a.items() if a_k > 0), Fraction(0))
+        return p, sum((a_k * t[k] for k, a_k in self.a.items() if a_k < 0), Fraction(0))
+
+    def squares(self) -> tuple[Fraction, Fraction]:
+        """The sums of a_k^2 over a_k > 0 and over a_k < 0."""
+        above = sum((a_k**2 for a_k in self.a.values() if a_k > 0), Fraction(0))
+        return above, sum((a_k**2 for a_k in self.a.values()), Fraction(0)) - above
+
+
+@lru_cache(maxsize=4)
+def planes_of(Z: Matrix) -> dict[int, Plane]:
+    """The hyperplanes z_k.u = 0 of the non-zero rows, by their names."""
+    named: dict[Vector, dict[int, Fraction]] = {}
+    for k, row in enumerate(Z):
+        if lead := next((x for x in row if x), None):
+            named.setdefault(tuple(x / lead for x in row), {})[k] = lead
+    groups = ({k: lead / leads[min(leads)] for k, lead in leads.items()} for leads in named.values())
+    return {min(a): Plane(a) for a in groups}
+
+
+@lru_cache(maxsize=4)
+def matrix_of(Z: Matrix) -> fmpq_mat:
+    """Z as a matrix, which nobody changes."""
+    return matrix(Z, len(Z[0]))
 
 
 @dataclass(frozen=True)
@@ -226,6 +254,7 @@ def on_rows(Z: fmpq_mat, D: int) -> fmpq_mat:
     return fmpq_mat(Z.nrows(), columns, [z if D >> i // columns & 1 else 0 for i, z in enumerate(Z.entries())])
 
 
+@lru_cache(maxsize=8)
 def frobenius(A: Matrix) -> Fraction:
     """|A|_F^2"""
     return sum((square(row) for row in A), Fraction(0))

@@ -9,7 +9,7 @@ from fractions import Fraction
 from flint import fmpq_mat
 
 from verify.bounds import matrix
-from verify.classes import Ball, Class, Face
+from verify.classes import Class, Face, planes_of
 from verify.problem import Problem
 from verify.text import Matrix, Vector
 
@@ -69,5 +69,5 @@ def one_sided(problem: Problem, face: Face) -> tuple[int, ...]:
     """The idle kinks whose multiplier, 0, is on its bound: all of direct problems; relu: no row looks the other way."""
     if problem.model != "relu" or not face.idle:
         return face.idle
-    planes = Ball(problem, (), Fraction(0)).planes
+    planes = planes_of(problem.Z)
     return tuple(c for c in face.idle if not planes[c].squares()[1])

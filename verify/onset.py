@@ -77,7 +77,7 @@ def antipodal(moving: Moving, lift: Matrix) -> Groups:
     nonzero = mask_of(k for k in range(problem.n) if any(problem.Z[k]))
     regions = []
     for class_ in classes:
-        signed = ball.fine(class_.key[0]) & nonzero & ~class_.zeros
+        signed = ball.fine[class_.key[0]] & nonzero & ~class_.zeros
         regions.append((class_.key[0], signed, class_.key[1] & signed))
     groups: list[list[int]] = []
     placed: set[int] = set()

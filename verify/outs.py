@@ -76,7 +76,7 @@ def check_side(ball: Ball, patterns: Patterns, xi: int, classes: Sequence[Class]
     """
     n, Z = ball.problem.n, ball.problem.Z
     t = tuple(xi * x for x in ball.theta)
-    fine_P = ball.fine(xi)
+    fine_P = ball.fine[xi]
     apart = mask_of(k for k in range(n) if fine_P >> k & 1 and any(Z[k]))
     P, tied = not_out(ball, xi, multipliers, patterns)
     needed = {mask & apart for mask in patterns.masks[: patterns.open_cells] if mask & P in tied}

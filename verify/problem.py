@@ -13,9 +13,6 @@ from functools import cached_property
 from math import lcm
 from operator import mul
 
-from flint import fmpq_mat
-
-from verify.bounds import matrix
 from verify.errors import bounded
 from verify.text import Matrix, Node, Vector
 
@@ -25,23 +22,6 @@ LOGISTIC = "sum log(1+exp(-y_k*(Xw)_k)) + lambda*sum|w_b|"
 SIGNS = {"+": 1, "-": -1}
 FIRST = {"relu": "sign", "gated": "pattern", "cgl": "block"}  # what a neuron is named by
 MOST_WRITTEN_OUT = 2**26  # numbers in the blocks of a network
-
-
-@dataclass(frozen=True)
-class Plane:
-    """Rows z_k = a_k z_c: with h = z_c.u, the sum of their t_k (z_k.u)_+ is p_c h for h > 0 and l_c h for h < 0."""
-
-    a: dict[int, Fraction]
-
-    def slopes(self, t: Vector) -> tuple[Fraction, Fraction]:
-        """p_c = sum of a_k t_k over a_k > 0, and l_c, over a_k < 0."""
-        p = sum((a_k * t[k] for k, a_k in self.a.items() if a_k > 0), Fraction(0))
-        return p, sum((a_k * t[k] for k, a_k in self.a.items() if a_k < 0), Fraction(0))
-
-    def squares(self) -> tuple[Fraction, Fraction]:
-        """The sums of a_k^2 over a_k > 0 and over a_k < 0."""
-        above = sum((a_k**2 for a_k in self.a.values() if a_k > 0), Fraction(0))
-        return above, sum((a_k**2 for a_k in self.a.values()), Fraction(0)) - above
 
 
 @dataclass(frozen=True)
@@ -78,31 +58,6 @@ class Problem:
     def d(self) -> int:
         """The number of columns."""
         return len(self.Z[0])
-
-    @cached_property
-    def unit(self) -> Problem:
-        """The same problem with lambda = 1."""
-        return replace(self, lam=Fraction(1))
-
-    @cached_property
-    def matrix(self) -> fmpq_mat:
-        """Z as a matrix."""
-        return matrix(self.Z, self.d)
-
-    @cached_property
-    def frobenius(self) -> Fraction:
-        """|Z|_F^2"""
-        return sum((square(row) for row in self.Z), Fraction(0))
-
-    @cached_property
-    def planes(self) -> dict[int, Plane]:
-        """The hyperplanes z_k.u = 0 of the non-zero rows, by their names."""
-        named: dict[Vector, dict[int, Fraction]] = {}
-        for k, row in enumerate(self.Z):
-            if lead := next((x for x in row if x), None):
-                named.setdefault(tuple(x / lead for x in row), {})[k] = lead
-        groups = ({k: lead / leads[min(leads)] for k, lead in leads.items()} for leads in named.values())
-        return {min(a): Plane(a) for a in groups}
 
     @cached_property
     def rows(self) -> list[tuple[list[int], int]]:

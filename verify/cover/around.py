@@ -29,7 +29,7 @@ def check_around(ball: Ball, classes: Sequence[Class], node: Node) -> None:
 def region(ball: Ball, cover: Cover, class_: Class, node: Node) -> list[int]:
     """The side of each line with rows in P' that are no kinks, on which all of them agree; 0: any."""
     xi, D = class_.key
-    rows = ball.fine(xi) & ~class_.zeros
+    rows = ball.fine[xi] & ~class_.zeros
     side = [0] * len(cover.lines.rows)
     for k, (c, a) in enumerate(zip(cover.lines.line, cover.lines.multiple, strict=True)):
         if c >= 0 and rows >> k & 1:

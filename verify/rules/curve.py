@@ -147,7 +147,7 @@ def same_region(ball: Ball, class_: Class, known: Class, node: Node) -> None:
         return
     xi = known.key[0]
     nonzero = mask_of(k for k, z in enumerate(ball.problem.Z) if any(z))
-    rows = ball.fine(xi) & nonzero & ~class_.zeros
+    rows = ball.fine[xi] & nonzero & ~class_.zeros
     if class_.key[0] != xi or rows & known.zeros or (class_.key[1] ^ known.key[1]) & rows:
         raise node.reject("a class in the region of the piece's class", "one that fixes other signs")
 

@@ -148,7 +148,8 @@ def check_piece(problem: Problem, patterns: Patterns | None, node: Node) -> Piec
         raise fields["radius"].reject("a radius >= 0")
     S = matrix(s, problem.n).transpose()
     centres = ends(S)
-    balls = [Ball(problem.unit, c, radius**2, tuple(o for o in centres if o is not c)) for c in centres]
+    unit = replace(problem, lam=Fraction(1))
+    balls = [Ball(unit, c, radius**2, tuple(o for o in centres if o is not c)) for c in centres]
     ball = balls[0]
     bounds, outs = (fields[key].array(len(balls)) for key in ("multipliers", "out"))
     classes = [read_moving(ball, patterns, S, entry) for entry in fields["classes"].array()]
