@@ -36,17 +36,17 @@ class Ball:
         sure = {xi: [k for k, x in rows if all(xi * t < 0 and t * t > self.R_squared for t in x)] for xi in (1, -1)}
         return {xi: mask_of(k for k, _ in rows) & ~mask_of(sure[xi]) for xi in sure}
 
-    @property
+    @cached_property
     def Z(self) -> fmpq_mat:
         """Z as a matrix."""
         return matrix_of(self.problem.Z)
 
-    @property
+    @cached_property
     def zeta_squared(self) -> Fraction:
         """Zeta^2 = |Z|_F^2 >= |D Z|_F^2 for every D."""
         return frobenius(self.problem.Z)
 
-    @property
+    @cached_property
     def planes(self) -> dict[int, Plane]:
         """The hyperplanes z_k.u = 0 of the non-zero rows, by their names."""
         return planes_of(self.problem.Z)
