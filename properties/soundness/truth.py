@@ -210,7 +210,8 @@ def contradiction(answer: Answer, truth: Truth) -> str:
     """Where the answer contradicts the truth; "" if nowhere."""
     facts, said = answer.facts, answer.said
     value, fit = facts.value, facts.fit
-    if facts.lambda_max.squared != truth.lambda_max_squared:
+    largest = facts.lambda_max
+    if largest.squared < truth.lambda_max_squared or (largest.exact and largest.squared > truth.lambda_max_squared):
         return f"lambda_max^2 is {truth.lambda_max_squared}, not {facts.lambda_max.squared}"
     if not value.lower <= truth.value <= value.upper:
         return f"p* = {truth.value} is not in [{float(value.lower)}, {float(value.upper)}]"

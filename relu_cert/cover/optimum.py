@@ -27,7 +27,7 @@ from relu_cert.cover.engine import Floats
 from relu_cert.cover.lines import Weights, frame_of, lines_of, row_space, weights_of
 from relu_cert.cover.model import Cover, Limits, Moment, Row, Tell, Tie
 from relu_cert.cover.pool import Cluster, Pools, Processes, Serial
-from relu_cert.cover.refine import BITS, Data, Unrefined, data_of, refine
+from relu_cert.cover.refine import Data, Unrefined, data_of, refine
 from relu_cert.cover.ties import (
     Untied,
     at_weights,
@@ -126,11 +126,10 @@ class Prover:
         neurons: tuple[tuple[int, Vector], ...] = ()
         directions: list[tuple[int, Row]] = []
         if len(trained.V):
-            exact, r, _ = refine(data, *self._start(trained))
-            unit = data.scale * data.y_scale << BITS
-            residual = tuple(Fraction(x, unit) for x in r)
-            base = rounded(residual, THETA_BITS)
+            exact = refine(data, *self._start(trained))
             neurons = tuple((one.xi, one.v) for one in exact)
+            residual = self._residual(neurons)  # not that of refine: a row may be a hair beyond its line
+            base = rounded(residual, THETA_BITS)
             directions = [(one.xi, one.numerators) for one in exact]
         weights = {xi: weights_of(data.lines, base, xi) for xi in (1, -1)}
         ties = known_ties(data, weights, directions)

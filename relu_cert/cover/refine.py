@@ -319,8 +319,8 @@ def first_hit(
     return part, hits
 
 
-def refine(data: Data, xi: Sequence[float], V: Floats, bits: int = BITS) -> tuple[list[Exact], Row, float]:
-    """Neurons of many digits, the residual times scale y_scale 2^bits, and the error of the gradient."""
+def refine(data: Data, xi: Sequence[float], V: Floats, bits: int = BITS) -> list[Exact]:
+    """Neurons of many digits."""
     reason = Unrefined("there are no neurons")
     units = float_lines(data.lines)
     for tolerance in TOLERANCES:
@@ -332,7 +332,7 @@ def refine(data: Data, xi: Sequence[float], V: Floats, bits: int = BITS) -> tupl
     raise reason
 
 
-def _settled(data: Data, faces: list[Face], bits: int) -> tuple[list[Exact], Row, float]:
+def _settled(data: Data, faces: list[Face], bits: int) -> list[Exact]:
     """An active set method: Newton's steps on the faces, each as far as the next line; there the line becomes a kink.
     At the optimum on the faces, kinks are left along the steepest way down."""
     seen: set[tuple[tuple[int, frozenset[int], tuple[int, ...]], ...]] = set()
@@ -372,8 +372,7 @@ def _settled(data: Data, faces: list[Face], bits: int) -> tuple[list[Exact], Row
         residual = np.array([float(Fraction(int(x), unit)) for x in r])
         left = [departure(data, face, v, residual) for face, v in zip(newton.faces, here, strict=True)]
         if all(new is old for new, old in zip(left, newton.faces, strict=True)):
-            found = [Exact(f.xi, v, bits, f.kinks) for f, v in zip(newton.faces, here, strict=True)]
-            return found, tuple(int(x) for x in r), error
+            return [Exact(f.xi, v, bits, f.kinks) for f, v in zip(newton.faces, here, strict=True)]
         newton = _Newton(data, left, bits, here)
         last, stalled = inf, 0
     raise Unrefined("the faces of the neurons do not settle")

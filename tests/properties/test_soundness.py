@@ -326,3 +326,16 @@ def test_regression_intervals(Z: list[list[int]], y: list[int | str]) -> None:
     """Around lambda = 1 the path once ended in a ValueError, and once in a certificate that the checker rejects."""
     around = IntervalChoice(Fraction(9, 10), Fraction(11, 10))
     assert objection(ask(NetworkCase("relu", mat(Z), vec(y), Fraction(1)), interval=around)) == ""
+
+
+def test_an_upper_bound_of_lambda_max_is_no_contradiction() -> None:
+    """Where lambda_max is only bounded, the bound is held against the truth, and a bound below it is one that is wrong."""
+    Z, y = mat([[2, -1, 2], ["1/4", "1/2", 0], ["-1/4", "-1/2", 0]]), vec(1, 0, -1)
+    planted = PlantedReLU(Z, y, Fraction(9), y, ((1, vec(2, -1, 2)),), (Fraction(0),))
+    answer = ask(NetworkCase("relu", Z, y, Fraction(3), cover=True))
+    largest = answer.facts.lambda_max
+    assert not largest.exact
+    assert largest.squared > 9
+    assert contradiction(answer, truth_of_network(planted)) == ""
+    below = replace(answer.facts, lambda_max=replace(largest, squared=Fraction(8)))
+    assert "lambda_max^2 is 9" in contradiction(replace(answer, facts=below), truth_of_network(planted))
