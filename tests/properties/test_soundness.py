@@ -329,9 +329,9 @@ def test_regression_intervals(Z: list[list[int]], y: list[int | str]) -> None:
 
 
 def test_an_upper_bound_of_lambda_max_is_no_contradiction() -> None:
-    """Where lambda_max is only bounded, the bound is held against the truth, and a bound below it is one that is wrong."""
-    Z, y = mat([[2, -1, 2], ["1/4", "1/2", 0], ["-1/4", "-1/2", 0]]), vec(1, 0, -1)
-    planted = PlantedReLU(Z, y, Fraction(9), y, ((1, vec(2, -1, 2)),), (Fraction(0),))
+    """Where lambda_max is only bounded, that bound is held against the truth; one below it is wrong."""
+    Z, y = mat([[2, -1, 2], ["1/4", "1/2", 0], ["-1/4", "-1/2", 0]]), vec([1, 0, -1])
+    planted = PlantedReLU(Z, y, Fraction(9), y, ((1, vec([2, -1, 2])),), (Fraction(0),))
     answer = ask(NetworkCase("relu", Z, y, Fraction(3), cover=True))
     largest = answer.facts.lambda_max
     assert not largest.exact
