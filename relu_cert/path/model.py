@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 from flint import fmpq_mat
 
@@ -89,6 +90,10 @@ class Piece:
     def dimension(self) -> int:
         """The set of optimal networks has at least this dimension for every lambda of the piece."""
         return 0 if self.lifted is None else self.lifted.dimension
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without S, which cannot be pickled and is found again."""
+        return {name: value for name, value in self.__dict__.items() if name != "S"}
 
     @cached_property
     def S(self) -> fmpq_mat:

@@ -356,8 +356,8 @@ def test_lines_that_stay_concave_by_hand() -> None:
         weights = {xi: weights_of(lines, theta, xi) for xi in (1, -1)}
         cover = Cover(lines, weights, (), {}, {})
         for part, sure in ((F(999, 1000), True), (F(1), False), (F(1001, 1000), False)):
-            assert surely_concave(Ball(problem, theta, most * part), cover, 1, 0) is sure
-        assert not surely_concave(Ball(problem, theta, F(0)), cover, -1, 0)
+            assert surely_concave(Ball(problem, theta, most * part), cover, 1)[0] is sure
+        assert not surely_concave(Ball(problem, theta, F(0)), cover, -1)[0]
 
 
 def test_values_in_messages() -> None:
