@@ -20,7 +20,7 @@ from tests.verify.cover.fold import fold
 from tests.verify.cover.plant import planted
 from tests.verify.cover.wrong import LOGISTIC
 from tests.verify.wrong import changed as another
-from verify import Declined, Rejected, Usage, proved
+from verify import Declined, Rejected, Usage, check, proved
 from verify.__main__ import main
 from verify.cover.strict import dot
 from verify.problem import ELASTIC
@@ -29,7 +29,7 @@ from verify.text import Limits
 FOLDER = Path(__file__).parent / "rocq"
 ROCQ = Path(proved.__file__).parent / "rocq"
 MISSING = [tool for tool in ("coqc", "ocamlfind", "make") if shutil.which(tool) is None]
-CERTIFICATES = ("xor-cover", "xor-leaders", "plane-leaders", "blood-cover")
+CERTIFICATES = ("xor-cover", "xor-leaders", "plane-leaders", "blood-cover", "side-cover", "sides-cover")
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}")
 
 
@@ -139,6 +139,25 @@ def test_uniqueness_on_lines_that_bend_up() -> None:
     assert answers(words)[-1].endswith("accepted")
     words[at + 1] = str(3 * int(words[at + 2]) // 4)
     assert answers(words)[-1].endswith("rejected")
+
+
+@pytest.mark.parametrize("name", ["side-cover", "sides-cover"])
+def test_a_neuron_beside_a_line_that_bends_up(name: str) -> None:
+    """A piece that is above f1 on one side of a convex line only: accepted by both checkers, by the multiplier of the
+    side; without it, the leaf fails at generators across the line."""
+    assert any(line.claim == "optimal" and line.verdict == "PROVED" for line in check(certificate(name)))
+    words = list(text_of(name))
+    assert bound(answers(words), "lower") is not None
+    beyond = 0
+    for at in (k for k, word in enumerate(words) if word == "neuron"):
+        q, d = int(words[at + 1]), 3
+        first = at + 3 + d + int(words[at + 2 + d])
+        convex = range(first + 1, first + 1 + int(words[first]))
+        beyond += sum(not 0 <= int(words[k]) <= q for k in convex)
+        for k in convex:
+            words[k] = "0"
+    assert beyond
+    assert bound(answers(words), "lower") is None
 
 
 def test_long_numbers_do_not_hide_uniqueness() -> None:

@@ -15,8 +15,9 @@ Definition wrow : Type := (Z * list Z)%type.
 
 (** The tree. Every node speaks of a cone, given by generators; a generator is a number in the table of vertices. *)
 Inductive node : Type :=
-| Fine (D : Z) (c s : list Z)
-    (* a leaf over the rows themselves: c/D with |c/D| <= lambda, weights s_k/D in [0, 1] on the rows of f2 *)
+| Fine (D : Z) (c s h : list Z)
+    (* a leaf over the rows themselves: c/D with |c/D| <= lambda, weights s_k/D in [0, 1] on the rows of f2,
+       multipliers h_j >= 0 of the sides on which the node lies, the last split first *)
 | Coarse (D : Z) (c : list Z) (atoms : list (Z * list Z))
     (* a leaf over the rounded rows: |c/D| <= lambda0, weights w_j/D on the rows of f2 that are on at p_j *)
 | Rebase (G' : list positive) (Y : list (Z * list Z)) (ch : node)
@@ -120,13 +121,19 @@ Fixpoint star_point (f : forest) (G : list gen) : list Z :=
 Fixpoint has_child (f : forest) : bool :=
   match f with Nil => false | Skip f' => has_child f' | Child _ _ _ => true end.
 
-(** a split row: what f1 at g becomes when (w.g)_+ is replaced by w.g, or by 0 *)
-Definition signed : Type := (list Z * bool)%type.
+(** a split row z, w when rounded, and its side: what f1 at g becomes when (w.g)_+ is replaced by w.g, or by 0 *)
+Definition signed : Type := (list Z * list Z * bool)%type.
 Fixpoint adjust (cs : list signed) (g : list Z) : Z :=
   match cs with
   | [] => 0
-  | (w, on) :: cs' => (if on : bool then Z.min 0 (dotZ w g) else - Z.max 0 (dotZ w g)) + adjust cs' g
+  | (_, w, on) :: cs' => (if on : bool then Z.min 0 (dotZ w g) else - Z.max 0 (dotZ w g)) + adjust cs' g
   end.
+
+(** a - sum_j h_j (+-z_j), where +-z_j.u >= 0 on the side of split j *)
+Fixpoint lean (h : list Z) (cs : list signed) (a : list Z) : list Z :=
+  match h, cs with
+  | x :: h', (z, _, on) :: cs' => if x =? 0 then lean h' cs' a else axpy (if on : bool then - x else x) z (lean h' cs' a)
+  | _, _ => a end.
 
 (** the list without its entry k *)
 Fixpoint drop {A : Type} (k : nat) (l : list A) : list A :=
@@ -149,11 +156,12 @@ Definition sumZ : list Z -> Z := fold_right Z.add 0.
 
 (** the room at g: a.g - D (f1(g) + c0.g) >= 0; an accepted leaf returns its generators with their rooms *)
 Definition room (P : list wrow) (c0 : list Z) (D : Z) (a g : list Z) : Z := dotZ a g - D * (wsumZ P g + dotZ c0 g).
-Definition fine_leaf (P : list wrow) (c0 : list Z) (G : list gen) (D : Z) (c s : list Z) : option (list gen) :=
-  let a := combine_weighted s N c in
+Definition fine_leaf (P : list wrow) (c0 : list Z) (cs : list signed) (G : list gen) (D : Z) (c s h : list Z)
+    : option (list gen) :=
+  let a := lean h cs (combine_weighted s N c) in
   let rooms := map (fun g : gen => (fst g, room P c0 D a (fst g))) G in
   if (0 <? D) && (dotZ c c * ld2 <=? ln2 * (D * D)) && forallb (fun x => (0 <=? x) && (x <=? D)) s
-     && forallb (fun g : gen => 0 <=? snd g) rooms then Some rooms else None.
+     && forallb (fun x => 0 <=? x) h && forallb (fun g : gen => 0 <=? snd g) rooms then Some rooms else None.
 
 Definition coarse_leaf (cs : list signed) (G : list gen) (D : Z) (c : list Z) (atoms : list (Z * list Z)) : bool :=
   (0 <? D) && (dotZ c c <=? (lam0 * D) * (lam0 * D))
@@ -166,7 +174,8 @@ Variable sub : list wrow -> list Z -> list (list Z) -> list signed -> list gen -
 Fixpoint check_tree (P : list wrow) (c0 : list Z) (PC : list (list Z)) (cs : list signed) (G : list gen)
     (t : node) (acc : list spot) {struct t} : option (list spot) :=
   match t with
-  | Fine D c s => match fine_leaf P c0 G D c s with Some rooms => Some ((rooms, (D, c)) :: acc) | None => None end
+  | Fine D c s h =>
+      match fine_leaf P c0 cs G D c s h with Some rooms => Some ((rooms, (D, c)) :: acc) | None => None end
   | Coarse D c atoms => if coarse_leaf cs G D c atoms then Some acc else None
   | Rebase l Y ch => match fetch T l with
       | Some G' => if rebase_ok G Y (map fst G') then check_tree P c0 PC cs G' ch acc else None
@@ -174,8 +183,8 @@ Fixpoint check_tree (P : list wrow) (c0 : list Z) (PC : list (list Z)) (cs : lis
   | Sign k t1 t2 =>
       let P' := drop k P in let PC' := drop k PC in
       let r := nth k P (0, []) in let w := nth k PC [] in
-      match check_tree P' (axpy (fst r) (snd r) c0) PC' ((w, true) :: cs) G t1 acc with
-      | Some acc' => check_tree P' c0 PC' ((w, false) :: cs) G t2 acc'
+      match check_tree P' (axpy (fst r) (snd r) c0) PC' ((snd r, w, true) :: cs) G t1 acc with
+      | Some acc' => check_tree P' c0 PC' ((snd r, w, false) :: cs) G t2 acc'
       | None => None end
   | Star k m f => match PositiveMap.find k T with
       | Some p =>

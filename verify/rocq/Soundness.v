@@ -248,7 +248,20 @@ Hypothesis NNC : Forall2 close N NC.
 Definition cached (G : list gen) : Prop := Forall (fun g : gen => snd g = base (fst g)) G.
 Hypothesis HT : forall k g, PositiveMap.find k T = Some g -> snd g = base (fst g).
 
+(** u is on the side of a split *)
+Definition beside (s : signed) : Prop :=
+  let '(z, _, on) := s in if on : bool then 0 <= dot (iz z) u else dot (iz z) u <= 0.
+Lemma lean_below cs : Forall beside cs -> forall h a, forallb (fun x => 0 <=? x)%Z h = true ->
+  dot (iz (lean h cs a)) u <= dot (iz a) u.
+Proof.
+  induction 1 as [|[[z w] on'] cs B _ IH]; intros [|x h] a Hh; cbn [lean]; try apply Rle_refl.
+  cbn [forallb] in Hh. apply andb_prop in Hh. destruct Hh as [Hx Hh]. apply Z.leb_le, IZR_le in Hx.
+  specialize (IH h a Hh). destruct (x =? 0)%Z; [exact IH|]. rewrite axpy_R. simpl in B.
+  destruct on'; rewrite ?opp_IZR; nra.
+Qed.
+
 Record state_ok (P : list wrow) (c0 : list Z) (PC : list (list Z)) (cs : list signed) : Prop := StateOk {
+  so_sides : Forall beside cs;
   so_nonneg : nonneg P;
   so_sum : wsum P u + dot (iz c0) u = H1;
   so_close : Forall2 close P PC;
@@ -292,15 +305,16 @@ Proof.
     eapply Rle_trans; [apply Rabs_triang|]. lra.
 Qed.
 
-Lemma fine_leaf_sound P c0 PC cs G D c s rooms : state_ok P c0 PC cs -> fine_leaf N ln2 ld2 P c0 G D c s = Some rooms ->
-  in_cone (map fst G) u -> pinned (H1 - wsum N u) u (rooms, (D, c)) /\ below (H1 - wsum N u) L u.
+Lemma fine_leaf_sound P c0 PC cs G D c s h rooms : state_ok P c0 PC cs ->
+  fine_leaf N ln2 ld2 P c0 cs G D c s h = Some rooms -> in_cone (map fst G) u -> pinned (H1 - wsum N u) u (rooms, (D, c)) /\ below (H1 - wsum N u) L u.
 Proof.
-  intros S E (x & Lx & Fx & Hx). unfold fine_leaf in E. set (a := combine_weighted s N c) in *.
+  intros S E (x & Lx & Fx & Hx). unfold fine_leaf in E.
+  set (a := lean h cs (combine_weighted s N c)) in *.
   destruct (0 <? D)%Z eqn:ED; [|discriminate]. destruct (_ <=? _)%Z eqn:Ec in E; [|discriminate].
-  destruct (forallb _ s) eqn:Es; [|discriminate]. destruct (forallb _ _) eqn:EG in E; [|discriminate].
-  injection E as <-. apply Z.ltb_lt in ED. apply Z.leb_le in Ec.
+  destruct (forallb _ s) eqn:Es; [|discriminate]. destruct (forallb _ h) eqn:Eh; [|discriminate].
+  destruct (forallb _ _) eqn:EG in E; [|discriminate]. injection E as <-. apply Z.ltb_lt in ED. apply Z.leb_le in Ec.
   assert (hD := IZR_lt _ _ ED). apply IZR_le in Ec. rewrite !mult_IZR, dotZ_R in Ec.
-  destruct S as [NP SH _ _]. rewrite <- SH.
+  destruct S as [SC NP SH _ _]. rewrite <- SH.
   set (rm := fun g => IZR (room P c0 D a g)).
   assert (ER : rooms_of (map (fun g : gen => (fst g, room P c0 D a (fst g))) G) = map rm (map fst G)).
   { unfold rooms_of. rewrite !map_map. reflexivity. }
@@ -314,7 +328,7 @@ Proof.
     rewrite Hx. apply Rle_refl.
   - eapply Forall_impl; [|exact Rm]. intros g Hg. split; auto. unfold rm, room.
     rewrite minus_IZR, mult_IZR, plus_IZR, wsumZ_R, !dotZ_R. lra.
-  - apply weighted_below; auto.
+  - eapply Rle_trans; [apply lean_below; auto|]. apply weighted_below; auto.
   - split; auto. exists x. cbn [fst snd]. rewrite ER, EF.
     rewrite !map_length in *. repeat split; auto. rewrite Forall_map. auto.
 Qed.
@@ -328,7 +342,7 @@ Proof.
   apply Z.ltb_lt in ED. apply Z.leb_le in Ec, Es.
   assert (hD := IZR_lt _ _ ED). assert (h0 := IZR_le _ _ Hlam0).
   apply IZR_le in Ec, Es. rewrite !mult_IZR, dotZ_R in Ec.
-  destruct S as [NP SH CP (c0C & j & Cc & Hj & Hv)].
+  destruct S as [_ NP SH CP (c0C & j & Cc & Hj & Hv)].
   assert (A : below ((rsum PC u + dot (iz c0C) u) - rsum NC u) (IZR lam0) u).
   { eapply (leaf_lemma (fun g => IZR (base g + adjust cs g)) (fun _ => 0) _ _ (IZR D) (IZR lam0)
               (iz (combine_atoms NC on atoms c)) (iz c) (map fst G) x u); auto.
@@ -379,9 +393,10 @@ Proof. induction l; intros [|k] H; simpl in *; try lia. rewrite IHl; lia. Qed.
 Lemma sign_on P c0 PC cs k : state_ok P c0 PC cs -> (k < length P)%nat ->
   0 <= dot (iz (snd (nth k P (0%Z, [])))) u ->
   state_ok (drop k P) (axpy (fst (nth k P (0%Z, []))) (snd (nth k P (0%Z, []))) c0) (drop k PC)
-    ((nth k PC [], true) :: cs).
+    ((snd (nth k P (0%Z, [])), nth k PC [], true) :: cs).
 Proof.
-  intros [NP SH CP (c0C & j & Cc & Hj & Hv)] Hk' Hs. constructor.
+  intros [SC NP SH CP (c0C & j & Cc & Hj & Hv)] Hk' Hs. constructor.
+  - constructor; auto.
   - apply drop_nonneg; auto.
   - rewrite axpy_R, <- SH, (drop_wsum P k), relu_pos by auto. ring.
   - apply drop_close; auto.
@@ -399,9 +414,10 @@ Proof.
       lia.
 Qed.
 Lemma sign_off P c0 PC cs k : state_ok P c0 PC cs -> dot (iz (snd (nth k P (0%Z, [])))) u <= 0 ->
-  state_ok (drop k P) c0 (drop k PC) ((nth k PC [], false) :: cs).
+  state_ok (drop k P) c0 (drop k PC) ((snd (nth k P (0%Z, [])), nth k PC [], false) :: cs).
 Proof.
-  intros [NP SH CP (c0C & j & Cc & Hj & Hv)] Hs. constructor.
+  intros [SC NP SH CP (c0C & j & Cc & Hj & Hv)] Hs. constructor.
+  - constructor; auto.
   - apply drop_nonneg; auto.
   - rewrite <- SH, (drop_wsum P k), relu_neg by auto. ring.
   - apply drop_close; auto.
@@ -485,8 +501,8 @@ Proof.
   apply (tree_mut
     (fun t => forall P c0 PC cs G acc acc', walk P c0 PC cs G t acc = Some acc' -> incl acc acc')
     (fun f => forall P c0 PC cs pre p post acc acc', walks P c0 PC cs pre p post f acc = Some acc' -> incl acc acc')).
-  - intros D c s P c0 PC cs G acc acc' E. cbn [check_tree] in E.
-    destruct (fine_leaf _ _ _ _ _ _ _ _ _); [|discriminate]. injection E as <-. apply incl_tl, incl_refl.
+  - intros D c s h P c0 PC cs G acc acc' E. cbn [check_tree] in E.
+    destruct (fine_leaf _ _ _ _ _ _ _ _ _ _ _); [|discriminate]. injection E as <-. apply incl_tl, incl_refl.
   - intros D c atoms P c0 PC cs G acc acc' E. cbn [check_tree] in E.
     destruct (coarse_leaf _ _ _ _ _ _ _ _); [|discriminate]. injection E as <-. apply incl_refl.
   - intros l Y ch IH P c0 PC cs G acc acc' E. cbn [check_tree] in E.
@@ -523,9 +539,9 @@ Proof.
        cached pre -> cached [p] -> cached post -> walks P c0 PC cs pre p post f acc = Some acc' ->
        forall T1 ti T2 G1 g G2, weights f post = T1 ++ ti :: T2 -> post = G1 ++ g :: G2 ->
          length T1 = length G1 -> 0 < ti -> in_cone (map fst (pre ++ G1 ++ p :: G2)) u -> settled acc')).
-  - (* fine leaf *) intros D c s P c0 PC cs G acc acc' S C E I. cbn [check_tree] in E.
-    destruct (fine_leaf _ _ _ _ _ _ _ _ _) as [rooms|] eqn:EL; [|discriminate]. injection E as <-.
-    destruct (fine_leaf_sound P c0 PC cs G D c s rooms S EL I) as [P1 P2].
+  - (* fine leaf *) intros D c s h P c0 PC cs G acc acc' S C E I. cbn [check_tree] in E.
+    destruct (fine_leaf _ _ _ _ _ _ _ _ _ _ _) as [rooms|] eqn:EL; [|discriminate]. injection E as <-.
+    destruct (fine_leaf_sound P c0 PC cs G D c s h rooms S EL I) as [P1 P2].
     right. split; auto. exists (rooms, (D, c)). simpl. auto.
   - (* coarse leaf *) intros D c atoms P c0 PC cs G acc acc' S C E I. cbn [check_tree] in E.
     destruct (coarse_leaf _ _ _ _ _ _ _ _) eqn:EL; [|discriminate]. injection E as <-.

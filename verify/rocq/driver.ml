@@ -64,7 +64,7 @@ let rec nat k = if k = 0 then O else S (nat (k - 1))
 let positive () = let k = small () in if k = 0 then fail "a positive number" "0" else Int.of_int k
 
 let rec tree d = match token () with
-  | "F" -> let den = number () in let c = numbers d in let k = small () in Fine (den, c, numbers k)
+  | "F" -> let den = number () in let c = numbers d in let k = small () in Fine (den, c, numbers k, [])
   | "C" ->
     let den = number () in
     let c = numbers d in
@@ -161,7 +161,9 @@ let read_tie d = match token () with
     let den = number () in
     let c = numbers d in
     let k = small () in
-    Packed.Neuron (Fine (den, c, numbers k))
+    let concave = numbers k in
+    let k = small () in
+    Packed.Neuron { den; c; concave; convex = Array.of_list (numbers k) }
   | t -> fail "a tie" t
 
 (* a table of vertices and a tree, written out or packed; the subtrees that it refers to *)

@@ -5,7 +5,9 @@ open Checker
 
 (* A face: u, the gradient on it times den, and where it is a plane two vectors that span it. *)
 type face = { u : Int.t array; den : Int.t; v : Int.t array; plane : Int.t array list }
-type tie = Neuron of node | Face of face
+(* A neuron in its piece: v and the shares of the rows of f2 and of f1, all times den. *)
+type piece = { den : Int.t; c : Int.t list; concave : Int.t list; convex : Int.t array }
+type tie = Neuron of piece | Face of face
 
 type streams = { codes : string; multipliers : string; data : string; rows : string }
 
@@ -152,7 +154,13 @@ let face_leaf s cone { u; den; v; _ } points =
         if Int.sign v > 0 && Int.gt (Int.shift_left (Int.mul v v) 48) (Int.mul zz pp) then Int.add a w else a)
         Int.zero points in
   let c = Array.map (Int.mul (Int.of_int weight)) v in
-  Fine (whole, Array.to_list c, Array.to_list (Array.map share s.concave))
+  Fine (whole, Array.to_list c, Array.to_list (Array.map share s.concave), [])
+
+(* A neuron's leaf on the sides of the splits above it: a share beyond 1, or below 0, is a multiplier of the side. *)
+let neuron_leaf s { den; c; concave; convex } split =
+  let beyond (row, on) = Int.mul (fst s.convex.(row)) (Int.max Int.zero (if on then Int.sub convex.(row) den else
+    Int.neg convex.(row))) in
+  Fine (den, c, concave, List.map beyond split)
 
 (* One root. `build` is false in the first pass, which only numbers the vertices. *)
 let walk s mask build (codes, multipliers, data, rows) =
@@ -183,7 +191,7 @@ let walk s mask build (codes, multipliers, data, rows) =
       | (k, t, ch) :: rest when k = i -> Child (t, ch, go (i + 1) rest)
       | l -> Skip (go (i + 1) l) in
     go 0 children in
-  let rec node cone alive =
+  let rec node cone split alive =
     let code = next s.streams.codes pc in
     if code < Array.length edges then begin
       let i, j = edges.(code) in
@@ -195,8 +203,8 @@ let walk s mask build (codes, multipliers, data, rows) =
       let h = Array.fold_left Int.gcd Int.zero g in
       if Int.sign h = 0 then fail "opposite generators";
       let id = number s (Array.map (fun x -> Int.divexact x h) g) in
-      let second = node (replaced cone j id) alive in
-      let first = node (replaced cone i id) alive in
+      let second = node (replaced cone j id) split alive in
+      let first = node (replaced cone i id) split alive in
       if build then Star (Int.of_int id, h, forest [ (i, p, first); (j, q, second) ]) else nothing
     end
     else if code = rule then if build then strict_leaf s cone (fun _ -> 1) [ (weight, fun _ -> 1) ] else nothing
@@ -208,7 +216,7 @@ let walk s mask build (codes, multipliers, data, rows) =
       let turn = point () in
       if build then strict_leaf s cone turn points else nothing
     else if code = neuron then
-      match s.ties.(next s.streams.data pd) with Neuron leaf -> leaf | Face _ -> fail "a face for a neuron"
+      match s.ties.(next s.streams.data pd) with Neuron piece -> neuron_leaf s piece split | Face _ -> fail "a face for a neuron"
     else if code = ray then begin
       let tie = s.ties.(next s.streams.data pd) in
       let points = read_atoms () in
@@ -221,8 +229,8 @@ let walk s mask build (codes, multipliers, data, rows) =
       let row = low lor (next s.streams.rows pr lsl 8) in
       let k = position row alive in
       let alive = List.filter (fun x -> x <> row) alive in
-      let off = node cone alive in
-      let on = node cone alive in
+      let off = node cone ((row, false) :: split) alive in
+      let on = node cone ((row, true) :: split) alive in
       Sign (nat k, on, off)
     end
     else if code = star || code = on_plane then begin
@@ -238,7 +246,7 @@ let walk s mask build (codes, multipliers, data, rows) =
       let rec children i = (* the last is read first *)
         if i < 0 then []
         else
-          let ch = if chosen lsr i land 1 = 1 then Some (node (replaced cone i id) alive) else None in
+          let ch = if chosen lsr i land 1 = 1 then Some (node (replaced cone i id) split alive) else None in
           let rest = children (i - 1) in
           match ch with
           | Some ch when build && Q.sign x.(i) > 0 -> (i, Int.divexact (Int.mul m (Q.num x.(i))) (Q.den x.(i)), ch) ::
@@ -249,7 +257,7 @@ let walk s mask build (codes, multipliers, data, rows) =
     end
     else fail ("code " ^ string_of_int code) in
   let root = Array.mapi (fun i g -> number s (if mask lsr i land 1 = 1 then g else Array.map Int.neg g)) s.basis in
-  let found = node root (List.init (Array.length s.convex) Fun.id) in
+  let found = node root [] (List.init (Array.length s.convex) Fun.id) in
   (found, root, (!pc, !pm, !pd, !pr))
 
 let zero_vector d = Array.make d Int.zero

@@ -12,7 +12,7 @@ let rec of_nat = function O -> 0 | S k -> 1 + of_nat k
 let nat k = string_of_int (of_nat k) ^ "%nat"
 
 let rec tree sub out = function
-  | Fine (d, c, s) -> Printf.fprintf out "(Fine %s %s %s)" (number d) (numbers c) (numbers s)
+  | Fine (d, c, s, h) -> Printf.fprintf out "(Fine %s %s %s %s)" (number d) (numbers c) (numbers s) (numbers h)
   | Coarse (d, c, atoms) -> Printf.fprintf out "(Coarse %s %s %s)" (number d) (numbers c) (list (pair number numbers)
     atoms)
   | Rebase (g, y, ch) ->
