@@ -64,7 +64,13 @@ let rec nat k = if k = 0 then O else S (nat (k - 1))
 let positive () = let k = small () in if k = 0 then fail "a positive number" "0" else Int.of_int k
 
 let rec tree d = match token () with
-  | "F" -> let den = number () in let c = numbers d in let k = small () in Fine (den, c, numbers k, [])
+  | "F" ->
+    let den = number () in
+    let c = numbers d in
+    let k = small () in
+    let s = numbers k in
+    let k = small () in
+    Fine (den, c, s, numbers k)
   | "C" ->
     let den = number () in
     let c = numbers d in
