@@ -294,8 +294,8 @@ class CoverText(Text):
         c = [x * q for x in here.c0]
         for k, t in factor.items():
             c = [x + t * here.w[k] * p for x, p in zip(c, rows[k], strict=True)]
-        shares = ([factor.get(k, 0) for k in lines] for lines in (here.concave, here.convex))
-        return tuple(c), " ".join(("neuron", str(q), words(c), *(f"{len(s)} {words(s)}" for s in shares)))
+        parts = ([factor.get(k, 0) for k in lines] for lines in (here.concave, here.convex))
+        return tuple(c), " ".join(("neuron", str(q), words(c), *(f"{len(s)} {words(s)}" for s in parts)))
 
     def proof(self) -> Iterator[str]:
         """Lines, theta, rounding, root, ties, and the packed trees."""

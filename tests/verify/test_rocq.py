@@ -164,7 +164,7 @@ def test_a_neuron_beside_a_line_that_bends_up(name: str) -> None:
     ("q", "lower", "h", "right"), [(1, "3 2", -1, False), (1, "3 2", 0, False), (2, "7 8", 0, True)]
 )
 def test_a_multiplier_of_a_side_is_not_negative(q: int, lower: str, h: int, right: bool) -> None:
-    """z = 1, y = 2, lambda = 1/2, p* = 7/8, which theta = 1/2 proves; a negative multiplier would let theta = 1 prove 3/2."""
+    """z = 1, y = 2, lambda = 1/2, p* = 7/8 by theta = 1/2; a negative multiplier would let theta = 1 prove 3/2."""
     start = f"problem 1 1 1 1 1 2 1 2 cover lines 1 1 0 1 theta {q} 1 lower {lower} coarse 100 1 0 basis 1 1 0 ties 0"
     trees = f"vertices 0 N 0 F 2 {q} 0 1 {h} F 1 0 0 0 vertices 0 F 1 0 1 0 0"
     said = answers(f"{start} {trees} end".split())
