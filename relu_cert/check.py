@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -17,10 +17,7 @@ from relu_cert.data.model import Dataset
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import sqrt_lower
 from relu_cert.interrupt import interruptible
-from relu_cert.path.cover import cover
-from relu_cert.path.covered import Training, training
 from relu_cert.path.derivatives import enclosed_derivatives
-from relu_cert.path.jumps import find_jump
 from relu_cert.path.sensitivity import differentiable, sensitivity
 from relu_cert.path.tied_faces import faces
 from relu_cert.patterns import enumerate_patterns
@@ -35,6 +32,9 @@ from relu_cert.prove.logistic import logistic_facts, logistic_zero
 from relu_cert.prove.prove import zero_facts
 from relu_cert.settle import THOROUGH, Question, propose, settle
 from relu_cert.solve import FloatProblem, prepare, solve
+
+if TYPE_CHECKING:
+    from relu_cert.path.covered import Training
 
 DEFAULT_GAP = Fraction(1, 10**9)
 DEFAULT_MAX_PATTERNS = 10**6
@@ -188,22 +188,34 @@ def find_facts(
             facts = _with_derivatives(facts, derivatives)
     if interval is not None:
         with stages.stage("path"):
-            lo, hi = interval.resolve(facts.lam)
-            floats = prepared(problem)
-            found = cover(problem, floats, facts.lambda_max, lo, hi, stages.advance)
-            jump = None
-            if not found.complete and not isinstance(floats, Training):
-                jump = find_jump(problem, floats, facts.lambda_max, facts, found)
-            facts = replace(facts, path=found, jump=jump)
+            facts = _with_path(facts, *interval.resolve(facts.lam), stages)
     if problem.kind == "relu" or (problem.kind == "cgl" and not position):
         return facts
     with stages.stage("general position"):
         return replace(facts, ggp=position_facts(problem))
 
 
+def _with_path(facts: Facts, lo: Fraction, hi: Fraction, stages: Stages) -> Facts:
+    """The path over the interval, and where it jumps."""
+    from relu_cert.path.cover import cover
+    from relu_cert.path.jumps import find_jump
+
+    problem = facts.problem
+    floats = prepared(problem)
+    found = cover(problem, floats, facts.lambda_max, lo, hi, stages.advance)
+    jump = None
+    if not found.complete and isinstance(floats, FloatProblem):
+        jump = find_jump(problem, floats, facts.lambda_max, facts, found)
+    return replace(facts, path=found, jump=jump)
+
+
 def prepared(problem: Problem) -> FloatProblem | Training:
     """The float solver of a path, or what stands for it where patterns are not listed."""
-    return training(problem) if problem.unlisted else prepare(problem)
+    if not problem.unlisted:
+        return prepare(problem)
+    from relu_cert.path.covered import training  # compiled, and slow to load
+
+    return training(problem)
 
 
 def optimum(problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stages, limits: Limits = NO_LIMITS) -> Facts:

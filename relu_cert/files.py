@@ -123,7 +123,7 @@ def refusal(path: Path, what: str, error: OSError) -> UsageError:
 
 
 def written_here(path: Path) -> bool:
-    """Whether a file shows the mark of a report, a certificate, a page, a table or a pattern set of relu_cert.
+    """Whether a file shows the mark of a report, a certificate, a page, a table, a pattern set or a state of relu_cert.
 
     Networks have no such mark: others write them, too.
     """
@@ -151,5 +151,6 @@ _MARKS = tuple(
         rb"\Alambda,objective,width,neuron,",
         rb'\A\{\n "X": \[\n  \[',  # the plain problem of a group lasso
         rb"\APK\x03\x04.{26}format\.npy.*shape\.npy.*columns\.npy",
+        rb"\APK\x03\x04.{26}relu_cert_state\.npy",
     )
 )

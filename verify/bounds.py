@@ -42,8 +42,7 @@ def matrix(rows: Iterable[Iterable[Fraction]], columns: int) -> fmpq_mat:
 
 def column(u: Iterable[Fraction]) -> fmpq_mat:
     """A vector as a matrix of one column."""
-    entries = [rational(x) for x in u]
-    return fmpq_mat(len(entries), 1, entries)
+    return matrix(([x] for x in u), 1)
 
 
 def vector(A: fmpq_mat) -> Vector:

@@ -8,10 +8,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from operator import mul
+from typing import Any
 
-from flint import fmpq_mat
+from flint import fmpq, fmpq_mat
 
-from verify.bounds import column, dual_basis, identity, matrix, root_above, vector
+from verify.bounds import column, dual_basis, identity, matrix, rational, root_above, vector
 from verify.patterns import Patterns, mask_of
 from verify.problem import FIRST, SIGNS, Problem, dot, square, transposed
 from verify.text import Matrix, Node, Vector, show
@@ -72,10 +74,9 @@ class Plane:
         p = sum((a_k * t[k] for k, a_k in self.a.items() if a_k > 0), Fraction(0))
         return p, sum((a_k * t[k] for k, a_k in self.a.items() if a_k < 0), Fraction(0))
 
-    def squares(self) -> tuple[Fraction, Fraction]:
+    def squares(self) -> Vector:
         """The sums of a_k^2 over a_k > 0 and over a_k < 0."""
-        above = sum((a_k**2 for a_k in self.a.values() if a_k > 0), Fraction(0))
-        return above, sum((a_k**2 for a_k in self.a.values()), Fraction(0)) - above
+        return tuple(sum((a_k**2 for a_k in self.a.values() if xi * a_k > 0), Fraction(0)) for xi in (1, -1))
 
 
 @lru_cache(maxsize=4)
@@ -147,7 +148,7 @@ def read_relu(ball: Ball, fields: dict[str, Node], sides: Mapping[int, int] = NO
     """v = P sum_D t_k z_k with v.z_k > 0 on D, < 0 off D and the kinks, and p_c <= mu_c <= l_c on the kinks; where only
     one side of a kink is looked at, p_c <= mu_c (side 1) or mu_c <= l_c (side -1) is enough."""
     Z, n, R_squared = ball.problem.Z, ball.problem.n, ball.R_squared
-    xi = SIGNS[fields["sign"].text("+", "-")]
+    xi, room = SIGNS[fields["sign"].text("+", "-")], rational(ball.zeta_squared * R_squared)
     t = tuple(xi * x for x in ball.theta)
     nonzero = mask_of(k for k in range(n) if any(Z[k]))
     D = fields["pattern"].pattern(n) & nonzero
@@ -157,9 +158,9 @@ def read_relu(ball: Ball, fields: dict[str, Node], sides: Mapping[int, int] = NO
         raise fields["kinks"].reject("hyperplanes of rows where the pattern is 0")
     B = on_rows(ball.Z, D) * face.P
     c_D = ball.Z.transpose() * column(t_k if D >> k & 1 else Fraction(0) for k, t_k in enumerate(t))
-    for k, s in enumerate(vector(ball.Z * (face.P * c_D))):
+    for k, (s, (z, q)) in enumerate(zip((ball.Z * (face.P * c_D)).entries(), ball.problem.rows, strict=True)):
         if (nonzero & ~zeros) >> k & 1:
-            positive(s if D >> k & 1 else -s, square(Z[k]) * ball.zeta_squared * R_squared, fields["pattern"], k)
+            positive(s if D >> k & 1 else -s, fmpq(sum(map(mul, z, z)), q * q) * room, fields["pattern"], k)
     for c in face.idle:
         check_idle(ball, t, c, B, fields["idle"])
     c_0, stretch = vector(c_D), Fraction(1)
@@ -241,8 +242,8 @@ def read_face(vectors: Sequence[Vector], dimension: int, names: Collection[int],
     return Face(kinks, basis, idle, loose, P, rows)
 
 
-def positive(x: Fraction, moved_squared: Fraction, node: Node, k: int) -> None:
-    """Reject unless x > 0 also after it has moved: x > 0 and x^2 > moved_squared."""
+def positive(x: Any, moved_squared: Any, node: Node, k: int) -> None:
+    """Reject unless x > 0 also after it has moved: x > 0 and x^2 > moved_squared, both of one kind of rationals."""
     if x <= 0 or x * x <= moved_squared:
         found = f"{show(x)}, its square {show(x * x)}"
         raise node.reject(f"strictness that the ball cannot end at {k}: x > 0 and x^2 > {show(moved_squared)}", found)

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
 
-from verify.bounds import fraction, rational
+from verify.bounds import column, fraction, vector
 from verify.system import MOST_BITS, System, chosen, on_grid
 from verify.text import Node, Vector, show
 
@@ -75,8 +75,7 @@ def read_weights(system: System, fields: dict[str, Node]) -> tuple[Vector, Short
 
 def check_exact(system: System, vertices: Sequence[dict[int, Fraction]], alpha: Vector, node: Node) -> None:
     """alpha is in the polytope, and alpha.p >= |alpha|^2 for every vertex p."""
-    column = fmpq_mat(len(alpha), 1, [rational(x) for x in alpha])
-    for l, (x, g_l) in enumerate(zip((system.F * column).entries(), system.g, strict=True)):
+    for l, (x, g_l) in enumerate(zip((system.F * column(alpha)).entries(), system.g, strict=True)):
         if fraction(x) != g_l:
             raise node.reject(f"F alpha = g in row {l}", show(fraction(x) - g_l))
     squared = sum((x * x for x in alpha), ZERO)
@@ -89,29 +88,29 @@ def check_enclosed(system: System, alpha: Vector, radius: Fraction, fields: dict
     """alpha = (F'mu)_+ with F alpha = g for some mu, for every F and g within the errors; mu is near (F_T F_T')^-1 g,
     T the support of `weights`."""
     support = [a for a, x in enumerate(alpha) if x]
-    rho, gamma = system.F_error, system.g_error
-    F_T = chosen(system, support)
+    F_T, one = chosen(system, support), column([Fraction(1)] * system.rows)
     try:
         inverse = (F_T * F_T.transpose()).inv()
     except ZeroDivisionError:
         raise fields["weights"].reject("positive weights on classes whose outputs span those of all") from None
-    W = [[abs(fraction(x)) for x in row] for row in inverse.tolist()]
-    mu = [fraction(x) for x in (inverse * fmpq_mat(system.rows, 1, [rational(x) for x in system.g])).entries()]
-    f = [sum((abs(fraction(x)) for x in row), ZERO) for row in F_T.tolist()]
-    rows = range(system.rows)
-    D = [[rho[l] * f[m] + f[l] * rho[m] + len(support) * rho[l] * rho[m] for m in rows] for l in rows]
-    off = [gamma[l] + sum((D[l][m] * abs(mu[m]) for m in rows), ZERO) for l in rows]
-    beta = max((sum((W[i][l] * sum(D[l], ZERO) for l in rows), ZERO) for i in rows), default=ZERO)
+    W, mu, rho = sizes(inverse), inverse * column(system.g), column(system.F_error)
+    f = sizes(F_T) * column([Fraction(1)] * len(support))
+    D = rho * f.transpose() + (f + len(support) * rho) * rho.transpose()
+    beta = max((W * (D * one)).entries(), default=fmpq(0))
     if beta >= 1:
         raise fields["weights"].reject("outputs that the errors cannot make dependent")
-    moved = max((sum((W[i][l] * off[l] for l in rows), ZERO) for i in rows), default=ZERO) / (1 - beta)
-    for a, column in enumerate(zip(*system.F.tolist(), strict=True)):
-        F_a: list[Fraction] = [fraction(fmpq(x)) for x in column]
-        height = sum((x * m for x, m in zip(F_a, mu, strict=True)), ZERO)
-        error = sum((abs(F_a[l]) * moved + rho[l] * (abs(mu[l]) + moved) for l in rows), ZERO)
-        name = system.names[a]
+    moved = max((W * (column(system.g_error) + D * sizes(mu))).entries(), default=fmpq(0)) / (1 - beta)
+    heights, moves = vector(system.F.transpose() * mu), vector(sizes(system.F).transpose() * (moved * one))
+    shared = sum(vector(rho.transpose() * (sizes(mu) + moved * one)))
+    for a, (height, move) in enumerate(zip(heights, moves, strict=True)):
+        error, name = move + shared, system.names[a]
         if alpha[a] and (height <= error or abs(alpha[a] - height) + error > radius):
             expected = f"{show(height)} up to radius, and positive, for class {name}"
             raise fields["weights"].reject(expected, f"{show(alpha[a])}, error {show(error)}")
         if not alpha[a] and height + error > 0:
             raise fields["weights"].reject(f"F_a.mu < 0 where the weight is 0, for class {name}", show(height))
+
+
+def sizes(A: fmpq_mat) -> fmpq_mat:
+    """|A|, entry by entry."""
+    return fmpq_mat(A.nrows(), A.ncols(), [abs(x) for x in A.entries()])

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import factorial
 
-import networkx as nx
+import numpy as np
+from scipy.sparse.csgraph import connected_components
 
 from relu_cert.claims.model import Answer, claim, proved, undecided
 from relu_cert.exact import norm_squared
@@ -115,10 +116,9 @@ def staircase(found: Polytope) -> tuple[Step, ...]:
 
 
 def _components(supports: list[frozenset[int]], m: int) -> int:
-    graph = nx.Graph()
-    graph.add_nodes_from(supports)
-    graph.add_edges_from((u, v) for i, u in enumerate(supports) for v in supports[:i] if len(u | v) <= m)
-    return int(nx.number_connected_components(graph))
+    """The parts of the graph in which supports with at most m neurons together are joined."""
+    joined = np.array([[len(u | v) <= m for v in supports] for u in supports], dtype=bool)
+    return int(connected_components(joined, directed=False)[0]) if supports else 0
 
 
 def _told(step: Step) -> str:

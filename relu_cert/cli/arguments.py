@@ -101,7 +101,11 @@ def _check(commands: Any) -> None:
         "--require", metavar="A,B", help="exit with 1 if one of these claims is REFUTED, with 2 if one is UNDECIDED"
     )
     _free(problem)
-    _time(command)
+    _time(command).add_argument(
+        "--state",
+        metavar="FILE",
+        help="keep the work of the proof there: the same command goes on with it after a limit, Ctrl-C or a crash",
+    )
     _variants(command)
     _lasso(command)
     _output(command, html=True, certificate="NAME.cert.json")
@@ -364,7 +368,7 @@ def _output(command: argparse.ArgumentParser, *, html: bool = False, certificate
     return output
 
 
-def _time(command: Any) -> None:
+def _time(command: Any) -> Any:
     """How long data with many patterns may take, and where the work is done."""
     group = command.add_argument_group("large data")
     group.add_argument(
@@ -372,3 +376,4 @@ def _time(command: Any) -> None:
     )
     group.add_argument("--jobs", type=int, default=1, metavar="J", help="processes that share the work (default: 1)")
     group.add_argument("--dask", metavar="ADDRESS", help="share the work among the workers of a dask cluster")
+    return group

@@ -53,6 +53,7 @@ def run(options: argparse.Namespace) -> int:
         {
             "--certificate": target,
             "--html": options.html,
+            "--state": options.state,
             "--certificate (over all patterns)": beside(target) if some else None,
             "--certificate (for the plain problem)": None if given is None else plain_at,
         },

@@ -83,4 +83,5 @@ def limits_of(options: argparse.Namespace) -> Limits:
         raise UsageError(f"--seconds must be a positive number of seconds, not {options.seconds}.")
     if options.jobs < 1:
         raise UsageError(f"--jobs must be at least 1, not {options.jobs}.")
-    return Limits(options.seconds, jobs=options.jobs, dask=options.dask)
+    state = getattr(options, "state", None)
+    return Limits(options.seconds, jobs=options.jobs, dask=options.dask, state=None if state is None else Path(state))

@@ -22,6 +22,7 @@ from relu_cert.cover.engine import (
     Floats,
     Integers,
     Side,
+    Stack,
     Tape,
     empty_stack,
     empty_tape,
@@ -40,6 +41,7 @@ THETA_BITS = 220
 DELTA = 4e-8
 DEPTH = 160
 CHUNK = 20_000
+UNLEVELLED = ("counts", "at")  # the parts of a stack that it has once
 
 
 class Missed(Exception):
@@ -63,22 +65,32 @@ class Stuck(Exception):
 
 
 @dataclass(frozen=True)
+class Rest:
+    """A walk that is not at its end: its open levels, and what was written."""
+
+    stack: Stack
+    tape: Tape
+
+
+@dataclass(frozen=True)
 class Task:
-    """One root cone of one sign."""
+    """One root cone of one sign, or what is left of it."""
 
     xi: int
     side: Side
     ties: EngineTies
     cone: Integers
+    rest: Rest | None = None
 
 
 @dataclass(frozen=True)
 class Done:
-    """What became of a task: its bytes; or why there are none (the code of the engine) and where."""
+    """What became of a task: its bytes; or why there are none (the code of the engine) and where; or what is left."""
 
     code: int
     streams: Streams
     at: Floats
+    rest: Rest | None = None
 
 
 def roots(basis: Sequence[Row]) -> list[Integers]:
@@ -94,7 +106,10 @@ def grow(
 ) -> Done:
     """The tree of one root cone; `go_on(nodes, open cones)` is asked after every chunk."""
     stack, tape = empty_stack(task.side, DEPTH), empty_tape()
-    start(task.side, stack, task.cone)
+    if task.rest is None:
+        start(task.side, stack, task.cone)
+    else:
+        tape = restored(task.rest, stack)
     while True:
         code = walk(task.side, task.ties, stack, tape, CHUNK, DEPTH, DELTA, violation)
         if code == FULL:
@@ -102,9 +117,27 @@ def grow(
         elif (
             code != GO_ON or stack.counts[NODES] > nodes or not go_on(int(stack.counts[NODES]), int(stack.counts[TOP]))
         ):
-            return Done(
-                code, streams(tape, int(stack.counts[NODES]), int(stack.counts[LEAVES])), task.side.frame.T @ stack.at
-            )
+            written = streams(tape, int(stack.counts[NODES]), int(stack.counts[LEAVES]))
+            return Done(code, written, task.side.frame.T @ stack.at, rest_of(stack, tape) if code == GO_ON else None)
+
+
+def rest_of(stack: Stack, tape: Tape) -> Rest:
+    """What a walk needs to go on: the levels below the top, the part of the tape that is written."""
+    top, (c, m, x, r) = int(stack.counts[TOP]), tape.used.tolist()
+    levels = {key: part if key in UNLEVELLED else part[:top].copy() for key, part in stack._asdict().items()}
+    return Rest(Stack(**levels), Tape(tape.codes[:c], tape.multipliers[:m], tape.data[:x], tape.rows[:r], tape.used))
+
+
+def restored(rest: Rest, stack: Stack) -> Tape:
+    """Put the levels on an empty stack; the tape, with room for more."""
+    for key, x in rest.stack._asdict().items():
+        getattr(stack, key)[: len(x)] = x
+    tape = empty_tape()
+    while any(len(part) > len(getattr(tape, key)) for key, part in rest.tape._asdict().items()):
+        tape = longer(tape)
+    for key, part in rest.tape._asdict().items():
+        getattr(tape, key)[: len(part)] = part
+    return tape
 
 
 def streams(tape: Tape, nodes: int, leaves: int) -> Streams:

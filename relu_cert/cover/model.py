@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 
 MOST_DIRECTIONS = 12  # the rank of data for a cover: what the checker takes
 MANY_FEATURES = "with so many features only a gap can be proved"
@@ -69,12 +70,14 @@ class Cover:
 
 @dataclass(frozen=True)
 class Limits:
-    """How long a proof may take: seconds (None: the default) and nodes; over how many processes, or which cluster."""
+    """How long a proof may take: seconds (None: the default) and nodes; over how many processes, or which cluster; the
+    file in which the work is kept."""
 
     seconds: float | None = None
     nodes: int = 50_000_000
     jobs: int = 1
     dask: str | None = None
+    state: Path | None = None
 
 
 @dataclass(frozen=True)

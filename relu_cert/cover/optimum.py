@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import inf
 from time import monotonic
 
 import numpy as np
@@ -28,6 +29,7 @@ from relu_cert.cover.lines import Weights, frame_of, lines_of, row_space, weight
 from relu_cert.cover.model import Cover, Limits, Moment, Row, Tell, Tie
 from relu_cert.cover.pool import Cluster, Pools, Processes, Serial
 from relu_cert.cover.refine import Data, Unrefined, data_of, refine
+from relu_cert.cover.state import Kept, State, opened
 from relu_cert.cover.ties import (
     Untied,
     at_weights,
@@ -40,6 +42,7 @@ from relu_cert.cover.ties import (
 )
 from relu_cert.cover.train import Task, Trained, ascend, largest, train, weigh
 from relu_cert.exact import Matrix, Vector, scaled_rows, sqrt_upper
+from relu_cert.interrupt import interrupted
 from relu_cert.prove.lifts import orthogonal_part
 from relu_cert.solve.threads import one_thread
 
@@ -96,6 +99,9 @@ class Prover:
         self.trained: Trained | None = None
         self.bound: float | None = None
         self.extra: list[tuple[int, Floats]] = []  # directions of neurons that the training does not see: tiny weights
+        self.state: State | None = None
+        if limits.state is not None:
+            self.state = opened(limits.state, given.Z, given.y, lam, type(self).__name__)
 
     def run(self, enough: float = 0.0) -> Found:
         """The best proof that the limits allow; without an exact finish, a relative gap of `enough` will do."""
@@ -104,8 +110,13 @@ class Prover:
 
     def _run(self, enough: float) -> Found:
         reason = ""
-        self.trained = train(self.given.task, told=self._trained)
+        if self.state is not None and self.state.network is not None:
+            self.trained, self.extra = self.state.network
+        else:
+            self.trained = train(self.given.task, told=self._trained)
         for _ in range(ATTEMPTS):
+            if self.state is not None and not interrupted():
+                self.state.network = self.trained, [*self.extra]
             try:
                 return self._exact(self.trained)
             except Missed as missed:
@@ -113,6 +124,8 @@ class Prover:
                 self._with(self.trained, missed)
             except Exhausted:
                 reason = "the limit of time or nodes was reached"
+                if self.state is not None:
+                    reason += f" (the same command goes on with {self.state.path})"
                 break
             except (Unrefined, Untied) as why:
                 reason = str(why)
@@ -251,16 +264,22 @@ class Prover:
         norms = sum((sqrt_upper(sum((x * x for x in w), Fraction(0)), 400) for _, w in neurons), Fraction(0))
         return squares(r) / 2 + self.data.lam * norms
 
-    def _pool(self, stage: str) -> Pools:
+    def _pool(self, stage: str) -> Pools | Kept:
         def told(nodes: int, open_cones: int) -> None:
             trained = self.trained
             neurons, objective = (len(trained.V), trained.objective) if trained is not None else (0, None)
             self.tell(Moment(stage, neurons, objective, self.bound, nodes, open_cones))
 
-        deadline = None if self.limits.seconds is None else self.begin + self.limits.seconds
-        if self.limits.dask is not None:
-            return Cluster(self.limits.dask, self.limits, deadline, told)
-        return (Processes if self.limits.jobs > 1 else Serial)(self.limits, deadline, told)
+        deadline = inf if self.limits.seconds is None else self.begin + self.limits.seconds
+
+        def pool(until: float, nodes: int) -> Pools:
+            if self.limits.dask is not None:
+                return Cluster(self.limits.dask, self.limits, until, told, nodes)
+            return (Processes if self.limits.jobs > 1 else Serial)(self.limits, until, told, nodes)
+
+        if self.state is not None and stage == "prove":
+            return Kept(self.state, pool, deadline, self.limits.nodes)
+        return pool(deadline, 0)
 
     def _trained(self, neurons: int, objective: float) -> None:
         self.tell(Moment("train", neurons, objective))

@@ -86,16 +86,16 @@ def objective(task: Task, V: Floats, xi: Signs) -> tuple[float, Floats]:
 def ascend(Z: Floats, t: Floats, U: Floats, steps: int = 60, first: float = 1.0) -> tuple[Floats, Floats]:
     """Local maxima of t.(Zu)_+ on the unit sphere, from every row of U at once; `first` is the first step."""
     U = U / np.linalg.norm(U, axis=1, keepdims=True)
-    best, at = np.full(len(U), -np.inf), U.copy()
+    best, at, gradient = np.full(len(U), -np.inf), U.copy(), np.zeros_like(U)
     step = np.full(len(U), first)
+    tZ = t[:, None] * Z
     for _ in range(steps):
-        heights = U @ Z.T
-        value = np.maximum(heights, 0.0) @ t
+        slope = (U @ Z.T > 0.0) @ tZ
+        value = np.einsum("ij,ij->i", slope, U)  # t.(Zu)_+
         better = value > best
         at[better], best[better] = U[better], value[better]
+        gradient[better] = slope[better] / np.maximum(np.linalg.norm(slope[better], axis=1, keepdims=True), 1e-300)
         step *= np.where(better, 1.1, 0.6)
-        gradient = ((at @ Z.T > 0.0) * t) @ Z
-        gradient /= np.maximum(np.linalg.norm(gradient, axis=1, keepdims=True), 1e-300)
         U = at + step[:, None] * gradient
         U /= np.linalg.norm(U, axis=1, keepdims=True)
     return at, best

@@ -24,7 +24,6 @@ from relu_cert.cover.optimum import Found, Prover, Setting, setting
 from relu_cert.cover.train import Task, Trained, largest, train
 from relu_cert.exact import Matrix, Vector, scaled_rows
 from relu_cert.interrupt import INTERRUPTED, interrupted
-from relu_cert.leaders.find import Neuron, find_leaders
 from relu_cert.leaders.model import Leaders
 from relu_cert.problem.model import Network, Problem
 from relu_cert.prove.facts import Attained, Dual, ExactNeuron, Facts, LambdaMax, Primal
@@ -80,6 +79,7 @@ class _Asked:
 
     def leaders(self, lam: Fraction, neurons: Sequence[tuple[int, Vector]]) -> Leaders | None:
         """The leaders' bound, in the time that is left."""
+        from relu_cert.leaders.find import Neuron, find_leaders
 
         def told(found: Leaders) -> None:
             self.tell(Moment("leaders", len(neurons), bound=float(found.lower)))

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import mul
 
 from flint import fmpq, fmpq_mat
 
@@ -58,6 +59,29 @@ class ClassMap:
     def output(self, r: fmpq_mat) -> fmpq_mat:
         """q = G r"""
         return self.X * (self.P * (self.X.transpose() * r))
+
+
+@recent
+def _integers(Z: Matrix) -> tuple[list[list[int]], int]:
+    """The rows of Z in integers, and their common denominator."""
+    return scaled_rows(Z)
+
+
+@recent
+def _squares(Z: Matrix) -> list[int]:
+    """The squared lengths of these rows."""
+    return [sum(x * x for x in z) for z in _integers(Z)[0]]
+
+
+_scaled = recent(Scaled.of)
+
+
+def _sum_of_rows(Z: Matrix, t: Vector, chosen: Sequence[int], sign: int) -> Vector:
+    """sign times the sum of t_k z_k over the chosen rows."""
+    N, q = _integers(Z)
+    r = _scaled(t)
+    total = [sum(r.entries[k] * N[k][j] for k in chosen) for j in range(len(Z[0]))]
+    return tuple(Fraction(sign * x, q * r.denominator) for x in total)
 
 
 @recent
@@ -192,7 +216,7 @@ def _stable_relu(Z: Matrix, neuron: NeuronClass, ball: Ball) -> bool:
         if not (_never_positive(right, classes[c], 1, R2) and _never_positive(-left, classes[c], -1, R2)):
             return False
     loose = loose_kinks(neuron)
-    weights = {k: t[k] for k in on}
+    weights: dict[int, Fraction] = {}
     sides = dict(neuron.sides)
     for c, f in zip(loose, neuron.fixed, strict=True):
         right, left = kink_slopes[c]
@@ -200,19 +224,20 @@ def _stable_relu(Z: Matrix, neuron: NeuronClass, ball: Ball) -> bool:
         if not (within[sides.get(c, 0)] and (left - right) ** 2 > size2[c] * R2):
             return False
         weights[c] = left + f * (right - left)
-    start = combine(Z, [weights.get(k, Fraction(0)) for k in range(len(Z))])
+    lit = _sum_of_rows(Z, ball.center, sorted(on), neuron.sign)
+    start = combine([lit, *(Z[c] for c in weights)], [Fraction(1), *weights.values()])
     m, W = _multipliers([Z[c] for c in neuron.basis], start)
     v = combine([start, *(Z[c] for c in neuron.basis)], [Fraction(1), *m])
-    N, _ = scaled_rows(Z)
     (u,), p = scaled_rows([v])
     room = zeta2 * R2 * p * p  # height^2 > |z|^2 Zeta^2 R^2, in units in which Z and v are integers
-    for k, z in enumerate(N):
-        if k in kinks or not any(z):
+    top, bottom = room.numerator, room.denominator
+    for k, (z, squared) in enumerate(zip(_integers(Z)[0], _squares(Z), strict=True)):
+        if k in kinks or not squared:
             if k in on:
                 return False
             continue
-        height = sum(a * b for a, b in zip(z, u, strict=True)) * (1 if k in on else -1)
-        if not (height > 0 and height**2 > sum(a * a for a in z) * room):
+        height = sum(map(mul, z, u)) * (1 if k in on else -1)
+        if not (height > 0 and height**2 * bottom > squared * top):
             return False
     for mu, w, c in zip(m, W, neuron.basis, strict=True):
         right, left = kink_slopes[c]

@@ -39,6 +39,7 @@ from relu_cert.prove.grid import binary_grid, from_grid, to_grid
 from relu_cert.prove.mixtures import mixtures
 from relu_cert.prove.split import Outputs, columns, length, with_split
 from relu_cert.rationals import middle, to_fmpq
+from relu_cert.recent import recent
 
 BITS = 320
 
@@ -116,8 +117,15 @@ def projected(lift: Matrix, A: fmpq_mat) -> fmpq_mat:
     """Pi A, Pi the projector on the complement of L, without a matrix of n x n numbers."""
     if not lift:
         return A
+    transposed, dual = _bases(lift)
+    return A - transposed * (dual * A)
+
+
+@recent
+def _bases(lift: Matrix) -> tuple[fmpq_mat, fmpq_mat]:
+    """L' and (L L')^-1 L"""
     L = fmpq_mat([[to_fmpq(x) for x in row] for row in lift])
-    return A - L.transpose() * (L * L.transpose()).solve(L * A)
+    return L.transpose(), (L * L.transpose()).solve(L)
 
 
 def _same_kernel(B: fmpq_mat, C: fmpq_mat) -> bool:

@@ -13,11 +13,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import mul
 from typing import Any
 
 from flint import fmpq, fmpq_mat
 
-from relu_cert.exact import Vector
+from relu_cert.exact import Vector, scaled_rows
 from relu_cert.rationals import rows_of, to_fmpq, to_fraction
 
 Entries = list[Any]
@@ -73,12 +74,9 @@ def shortest_of(
 
 def combine(a: Sequence[Vector], m: Sequence[Fraction]) -> Vector:
     """sum_k m_k a_k"""
-    total = [Fraction(0)] * len(a[0])
-    for row, weight in zip(a, m, strict=True):
-        if weight:
-            for j, x in enumerate(row):
-                total[j] += weight * x
-    return tuple(total)
+    N, q = scaled_rows(a)
+    (weights,), p = scaled_rows([m])
+    return tuple(Fraction(sum(map(mul, weights, column)), p * q) for column in zip(*N, strict=True))
 
 
 def times(A: fmpq_mat, x: Entries) -> Entries:

@@ -14,7 +14,7 @@ from relu_cert.prove.polytope.equations import MOST_BITS, weight_system
 from relu_cert.prove.polytope.model import Polytope, Shortest, Unlisted
 from relu_cert.prove.polytope.shortest import shortest, shortest_alone
 from relu_cert.prove.polytope.system import System
-from relu_cert.prove.polytope.walk import TooManyBases, enclosed_start, exact_start, walk
+from relu_cert.prove.polytope.walk import TooManyBases, enclosed_start, exact_start, seems_larger, walk
 
 MOST_BASES = 5000
 MOST_WORK = 120_000  # bases times entries of F: a bound on the time, here and in the checker
@@ -81,7 +81,10 @@ def _listed(facts: Facts, system: System, most: int) -> Polytope:
     else:
         start = enclosed_start(system)
     work = _field_work(system) if isinstance(system, FieldSystem) else MOST_EXACT_WORK if system.exact else MOST_WORK
-    found = walk(system, start, min(most, work // max(1, system.rows * len(system.names))))
+    most = min(most, work // max(1, system.rows * len(system.names)))
+    if exact is None and seems_larger(system, start, most):
+        raise TooManyBases(f"the polytope of optimal weights seems to have more than {most} bases")
+    found = walk(system, start, most)
     names = system.names
     used = sorted({a for support in found.points for a in support})
     named = [{names[a]: _short(x, system) for a, x in point.items()} for point in found.points.values()]

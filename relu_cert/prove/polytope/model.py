@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-import networkx as nx
-
 from relu_cert.exact import Matrix, Vector
 
 if TYPE_CHECKING:
+    import networkx as nx
+
     from relu_cert.prove.algebraic.model import Numbers
 
 
@@ -94,6 +94,8 @@ class Polytope:
 
     def graph(self) -> nx.Graph:
         """The vertices, each with its `support`, and the edges."""
+        import networkx as nx  # slow to load
+
         graph = nx.Graph()
         graph.add_nodes_from((i, {"support": support}) for i, support in enumerate(self.vertices))
         graph.add_edges_from(self.edges)

@@ -18,6 +18,7 @@ from fractions import Fraction
 
 import numpy as np
 from flint import fmpq
+from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from relu_cert.exact import Vector
@@ -30,6 +31,8 @@ from relu_cert.rationals import to_fmpq, to_fraction
 Basis = tuple[int, ...]
 Row = list[Scalar]
 MOST_TILT = 2**20
+NEAR, WORST = 1e-7, 1e8  # floats are not asked about nearer ties, nor about worse conditions,
+SMALL = Fraction(1, 10**20)  # nor where larger errors may hide a tie
 PLACES = 1024  # as in the checker: bits behind the point where ratios are compared
 WIDE = "the ball is too wide to list the vertices of the polytope of optimal weights"
 WEIGHT = "a vertex of the polytope of optimal weights may have a weight zero"
@@ -104,6 +107,33 @@ def walk(system: System, start: Basis, most: int) -> Walk:
     return Walk(tilt, tuple(queue), points, tuple(sorted((i, j) for i, j in pairs)))
 
 
+def seems_larger(system: System, start: Basis, most: int) -> bool:
+    """Whether pivots in floats, where no weight and no ratio is near a tie, lead to more bases than that."""
+    if max((*system.F_error, *system.g_error), default=Fraction(0)) > SMALL:
+        return False
+    F, g = _equilibrated(system)
+    known, queue = {start}, [start]
+    for basis in queue:
+        columns = F[:, list(basis)]
+        if np.linalg.cond(columns) > WORST:
+            return False
+        T, x = np.linalg.solve(columns, F), np.linalg.solve(columns, g)
+        if x.min() < NEAR * x.max():
+            return False
+        for entering in {*range(F.shape[1])} - set(basis):
+            up = T[:, entering]
+            ratios = np.where(up > NEAR, x / np.where(up > NEAR, up, 1.0), np.inf)
+            first, second = np.partition(ratios, 1)[:2] if len(ratios) > 1 else (ratios[0], np.inf)
+            if first < (1.0 - NEAR) * second:
+                other = tuple(sorted({*basis, entering} - {basis[int(ratios.argmin())]}))
+                if other not in known:
+                    known.add(other)
+                    queue.append(other)
+        if len(known) > most:
+            return True
+    return False
+
+
 def exact_start(system: System, support: Basis) -> Basis:
     """A basis that holds the support of a vertex."""
     chosen = list(support)
@@ -120,14 +150,18 @@ def enclosed_start(system: System) -> Basis:
     k = len(system.names)
     if k == system.rows:
         return tuple(range(k))
-    F, g = floats(system.F), np.array([float(x) for x in system.g])
-    scale = np.maximum(np.abs(F).max(axis=1), 1e-300)
-    found = linprog(
-        np.random.default_rng(0).standard_normal(k), A_eq=F / scale[:, None], b_eq=g / scale, bounds=(0, None)
-    )
+    F, g = _equilibrated(system)
+    found = linprog(np.random.default_rng(0).standard_normal(k), A_eq=F, b_eq=g, bounds=(0, None))
     if found.x is None:
         raise Unsettled("no vertex of the polytope of optimal weights was found")
     return tuple(sorted(int(a) for a in np.argsort(-found.x)[: system.rows]))
+
+
+def _equilibrated(system: System) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """F and g in floats, each row divided by its largest entry of F."""
+    F, g = floats(system.F), np.array([float(x) for x in system.g])
+    scale = np.maximum(np.abs(F).max(axis=1), 1e-300)
+    return F / scale[:, None], g / scale
 
 
 def _corner(system: System, basis: Basis, tilt: dict[int, Fraction]) -> _Corner:

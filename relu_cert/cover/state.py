@@ -1,0 +1,203 @@
+"""The work of a proof in a file, so that it can be gone on with: after a limit, after Ctrl-C, after a crash.
+
+The file holds the trained network, of which theta follows, every root cone that is done, and the open cones of those
+that are not. A root cone is known by a digest of everything that its tree depends on: going on gives the bytes that a
+run without a break gives, and what belongs to another theta is never used.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from hashlib import sha256
+from pathlib import Path
+from time import monotonic
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+
+from relu_cert.cover.build import DELTA, DEPTH, Done, Exhausted, Pool, Rest, Task
+from relu_cert.cover.engine import DONE, NODES, Floats, Stack, Tape
+from relu_cert.cover.model import Streams
+from relu_cert.cover.train import Trained
+from relu_cert.errors import UsageError
+from relu_cert.exact import Matrix, Vector, rational
+from relu_cert.files import refusal, whole
+from relu_cert.interrupt import interrupted
+
+VERSION = 1
+HEADER = "relu_cert_state"  # the first member of the file, by which it is known
+SLICE, SHARE = 20.0, 20.0  # seconds between two writes, and as many times what a write takes, at least
+RECENT = 4  # trees that are kept: those of the present theta and of the one before, for both signs
+STREAMS = ("codes", "multipliers", "data", "rows")
+Network = tuple[Trained, list[tuple[int, Floats]]]
+
+
+@dataclass
+class State:
+    """What was done: the network, with the directions that are kept aside; `ends` of walks and `rests` of open ones,
+    by their names; those that failed and so `decided` what came next; which of the `trees` they were last used in."""
+
+    path: Path
+    about: dict[str, Any]
+    network: Network | None = None
+    ends: dict[str, Done] = field(default_factory=dict)
+    rests: dict[str, Rest] = field(default_factory=dict)
+    decided: list[str] = field(default_factory=list)
+    used: dict[str, int] = field(default_factory=dict)
+    trees: int = 0
+
+    def take(self, names: Sequence[str]) -> None:
+        """A tree of these root cones begins; those of old trees are forgotten, but for the ones that decided."""
+        self.trees += 1
+        self.used |= dict.fromkeys(names, self.trees)
+        old = {name for name, tree in self.used.items() if tree <= self.trees - RECENT}
+        self.rests = {name: rest for name, rest in self.rests.items() if name not in old}
+        self.ends = {name: end for name, end in self.ends.items() if name not in old or name in self.decided}
+
+    def put(self, name: str, done: Done) -> None:
+        """A walk has ended, or not yet."""
+        self.rests.pop(name, None)
+        if done.rest is None:
+            self.ends[name] = done
+        else:
+            self.rests[name] = done.rest
+
+    def write(self) -> None:
+        """Replace the file, whole or not at all."""
+        members: dict[str, Any] = {}
+        if self.network is not None:
+            trained, aside = self.network
+            members |= {"V": trained.V, "xi": trained.xi, "residual": trained.residual}
+            members |= {"aside": np.array([u for _, u in aside]), "signs": np.array([float(xi) for xi, _ in aside])}
+        for name, end in self.ends.items():
+            members[f"end.{name}"] = np.array([end.code, end.streams.nodes, end.streams.leaves])
+            members[f"at.{name}"] = end.at
+            for key in STREAMS:
+                members[f"{key}.{name}"] = np.frombuffer(getattr(end.streams, key), np.uint8)
+        for name, rest in self.rests.items():
+            for part in (rest.stack, rest.tape):
+                members |= {f"{type(part).__name__}.{key}.{name}": x for key, x in part._asdict().items()}
+        objective = None if self.network is None else self.network[0].objective
+        about = self.about | {"objective": objective, "decided": self.decided}
+        header = np.frombuffer(json.dumps(about).encode(), np.uint8)
+        try:
+            with whole(self.path) as stream:
+                np.savez(stream, allow_pickle=False, **{HEADER: header}, **members)
+        except OSError as error:
+            raise refusal(self.path, "--state", error) from None
+
+
+def opened(path: Path, Z: Matrix, y: Vector, lam: Fraction, loss: str) -> State:
+    """The state in the file, or a new one; UsageError if it is that of another problem, or none at all."""
+    digest = sha256(repr((loss, [[str(x) for x in row] for row in Z], [str(x) for x in y])).encode()).hexdigest()
+    about = {"version": VERSION, "data": digest, "lambda": rational(lam)}
+    if not path.exists():
+        return State(path, about)
+    advice = "choose another place with --state, or delete the file."
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            found = json.loads(file[HEADER].tobytes())
+            if found["version"] != VERSION:
+                raise UsageError(f"{path} was written by another version of relu_cert; {advice}")
+            if found["data"] != digest:
+                raise UsageError(f"{path} is the state of a proof about other data, or another loss; {advice}")
+            if found["lambda"] != about["lambda"]:
+                raise UsageError(
+                    f"{path} is the state of a proof for lambda = {found['lambda']}, not {about['lambda']}; {advice}"
+                )
+            return _read(State(path, about, decided=found["decided"]), dict(file), found["objective"])
+    except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile) as error:
+        if isinstance(error, UsageError):
+            raise
+        raise UsageError(f"{path} cannot be read as the state of a proof; {advice}") from None
+
+
+def _read(state: State, members: dict[str, Any], objective: float | None) -> State:
+    """The members of the file."""
+    if objective is not None:
+        aside = zip(members["signs"].tolist(), members["aside"], strict=True)
+        trained = Trained(members["V"], members["xi"], members["residual"], objective)
+        state.network = trained, [(int(xi), u) for xi, u in aside]
+    for key, entries in members.items():
+        kind, _, name = key.partition(".")
+        if kind == "end":
+            code, nodes, leaves = entries.tolist()
+            codes, multipliers, data, rows = (members[f"{stream}.{name}"].tobytes() for stream in STREAMS)
+            streams = Streams(codes, multipliers, data, rows, nodes, leaves)
+            state.ends[name] = Done(code, streams, members[f"at.{name}"])
+        elif key.startswith("Stack.counts."):
+            name = key.removeprefix("Stack.counts.")
+            stack = Stack(*(members[f"Stack.{part}.{name}"] for part in Stack._fields))
+            state.rests[name] = Rest(stack, Tape(*(members[f"Tape.{part}.{name}"] for part in Tape._fields)))
+    return state
+
+
+@dataclass
+class Kept:
+    """A pool whose work is kept: it is done in slices of time, after each of which the state is written.
+
+    `pool(deadline, nodes)` makes the pool for a slice, where so many nodes are done already; `deadline` and `most` are
+    the limits of all slices together.
+    """
+
+    state: State
+    pool: Callable[[float, int], Pool]
+    deadline: float
+    most: int
+    slice: float = 0.0  # the first one is short: a little is kept at once
+    nodes: int = 0
+
+    def run(self, tasks: Sequence[Task], violation: float) -> Iterator[Done]:
+        """Do the tasks until one fails."""
+        state = self.state
+        left = dict(zip(names_of(tasks, violation), tasks, strict=True))
+        state.take(list(left))
+        for name in left:
+            if name in state.decided:
+                yield state.ends[name]
+                return
+        while True:
+            self._slice({name: task for name, task in left.items() if name not in state.ends}, violation)
+            for name in [*left]:
+                if name not in state.ends:
+                    break
+                end = state.ends[name]
+                del left[name]
+                self.nodes += end.streams.nodes
+                if end.code != DONE:
+                    state.decided.append(name)
+                yield end
+                if end.code != DONE:
+                    return
+            if not left:
+                return
+            opened = sum(int(state.rests[name].stack.counts[NODES]) for name in left if name in state.rests)
+            if interrupted() or monotonic() > self.deadline or self.nodes + opened > self.most:
+                raise Exhausted
+
+    def _slice(self, tasks: dict[str, Task], violation: float) -> None:
+        """Go on with the tasks for a while, and write the state."""
+        if not tasks:
+            return
+        pool = self.pool(min(self.deadline, monotonic() + self.slice), self.nodes)
+        begun = [replace(task, rest=self.state.rests.get(name)) for name, task in tasks.items()]
+        try:
+            for name, done in zip(tasks, pool.run(begun, violation), strict=False):  # until one fails
+                self.state.put(name, done)
+        finally:
+            begin = monotonic()
+            self.state.write()
+            self.slice = max(SLICE, SHARE * (monotonic() - begin))
+
+
+def names_of(tasks: Sequence[Task], violation: float) -> list[str]:
+    """Digests of all that the trees of these root cones, which are of one sign and theta, depend on."""
+    shared = sha256(repr((DELTA, DEPTH, violation)).encode())
+    for part in (*tasks[0].side, *tasks[0].ties):
+        shared.update(repr((np.shape(part), np.asarray(part).dtype.str)).encode())
+        shared.update(np.ascontiguousarray(part).tobytes())
+    return [sha256(shared.digest() + np.ascontiguousarray(task.cone).tobytes()).hexdigest()[:32] for task in tasks]
