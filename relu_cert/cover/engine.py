@@ -936,6 +936,38 @@ def sign_split(side, stack, tape, cur, t, d):  # type: ignore[no-untyped-def]
 
 
 @compile_
+def holds(ties, stack, cur, found, A, d):  # type: ignore[no-untyped-def]
+    """A ray, or a plane near its neuron, that passes through the cone while other convex lines cross it; else -1."""
+    slope = np.empty(d)
+    for a in range(ties.ray.shape[0]):
+        if not coordinates(stack.G[cur], ties.ray[a], d, found, A):
+            return -1
+        low = 0.0
+        high = 0.0
+        if ties.span[a, 1] > ties.span[a, 0]:
+            low = ties.span[a, 0]
+            high = ties.span[a, 1]
+            coordinates(stack.G[cur], ties.across[a], d, slope, A)
+        for i in range(d):
+            if low == high:
+                if found[i] < -1e-11:
+                    high = -1.0
+                    break
+            elif slope[i] > 1e-11:
+                low = max(low, -found[i] / slope[i])
+            elif slope[i] < -1e-11:
+                high = min(high, -found[i] / slope[i])
+            elif found[i] < -1e-11:
+                high = -1e3
+        if high < low:
+            continue
+        for k in range(stack.n_P[cur]):
+            if ties.ray_P[a, stack.IP[cur, k]] == 0:
+                return a
+    return -1
+
+
+@compile_
 def choose_edge(stack, cur, M, off, t, tips, d):  # type: ignore[no-untyped-def]
     """The edge to bisect: the most kink mass, weighted by where the bound is largest; away from tips, the widest as
     seen from them."""
@@ -1201,6 +1233,24 @@ def walk(side, ties, stack, tape, budget, most_depth, delta, violation):  # type
             continue
         if tips == 0 and 0 < stack.n_P[cur] <= FEW and sign_split(side, stack, tape, cur, best, d):
             continue
-        first, second = choose_edge(stack, cur, M, off, best, tips, d)
+        through = holds(ties, stack, cur, found, wide, d) if tips == 0 else -1
+        if through >= 0:
+            n = stack.n_P[cur]
+            lines = 0
+            for k in range(n):
+                if ties.ray_P[through, stack.IP[cur, k]] == 0:
+                    row = stack.IP[cur, k]
+                    stack.IP[cur, k] = stack.IP[cur, lines]
+                    stack.IP[cur, lines] = row
+                    for i in range(d):
+                        v = stack.VP[cur, i, k]
+                        stack.VP[cur, i, k] = stack.VP[cur, i, lines]
+                        stack.VP[cur, i, lines] = v
+                    lines += 1
+            stack.n_P[cur] = lines
+            first, second = choose_edge(stack, cur, M, off, best, tips, d)
+            stack.n_P[cur] = n
+        else:
+            first, second = choose_edge(stack, cur, M, off, best, tips, d)
         bisect(side, stack, tape, cur, first, second, tips, off, mix)
     return DONE if stack.counts[TOP] == 0 else GO_ON
