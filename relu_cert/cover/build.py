@@ -44,6 +44,9 @@ CHUNK = 20_000
 UNLEVELLED = ("counts", "at")  # the parts of a stack that it has once
 
 
+Direction = tuple[int, Floats]  # a sign xi and a vector u
+
+
 class Missed(Exception):
     """The walk found a direction at which the constraint fails: a neuron is missing."""
 
@@ -99,6 +102,12 @@ def roots(basis: Sequence[Row]) -> list[Integers]:
         np.array([[x if m >> i & 1 else -x for x in g] for i, g in enumerate(basis)], dtype=np.int64)
         for m in range(1 << len(basis))
     ]
+
+
+def root_of(basis: Sequence[Row], u: Floats) -> int:
+    """The number of a sign cone that holds u."""
+    x = np.linalg.lstsq(np.array(basis, dtype=np.float64).T, u, rcond=None)[0]
+    return sum(1 << i for i, x_i in enumerate(x) if x_i > 0.0)
 
 
 def grow(
@@ -168,18 +177,21 @@ def tree(
     xi: int,
     pool: Pool,
     violation: float = np.inf,
+    first: Sequence[Direction] = (),
 ) -> Streams:
-    """The tree of one sign; Missed, Stuck or Exhausted if there is none. The same whatever the pool is."""
-    parts = []
-    for done in pool.run([Task(xi, side, ties, cone) for cone in roots(basis)], violation):
+    """The tree of one sign; Missed, Stuck or Exhausted if there is none. The same whatever the pool and the order."""
+    cones = roots(basis)
+    order = [*dict.fromkeys((*(root_of(basis, u) for sign, u in first if sign == xi), *range(len(cones))))]
+    parts = {}
+    for root, done in zip(order, pool.run([Task(xi, side, ties, cones[k]) for k in order], violation), strict=False):
         if done.code == STUCK:
             raise Stuck(xi, done.at)
         if done.code == VIOLATED:
             raise Missed(xi, done.at)
         if done.code != DONE:
             raise Exhausted
-        parts.append(done.streams)
-    return joined(parts)
+        parts[root] = done.streams
+    return joined([parts[root] for root in range(len(cones))])
 
 
 class Pool(Protocol):
@@ -214,8 +226,10 @@ def dual_cover(
     radius_squared: Fraction,
     pool: Pool,
     violation: float = np.inf,
+    first: Sequence[Direction] = (),
 ) -> Cover:
-    """The cover that proves theta dual feasible for lambda^2; its strict leaves hold for all residuals of the ball."""
+    """The cover that proves theta dual feasible for lambda^2; its strict leaves hold for all residuals of the ball. The
+    root cones of the directions named `first` are done first: trouble is mostly where it was before."""
     lam = lower_root(squared)
     found = {}
     margins = []
@@ -226,13 +240,14 @@ def dual_cover(
             raise Untied("lambda is too small for short integers")
         margins.append(margin_for(data.Z_squared, lam, radius_squared, bits))
     margin = max(margins)
-    for xi, here in weights.items():
+    for xi in dict.fromkeys((*(sign for sign, _ in first), *weights)):
+        here = weights[xi]
         rows = coarse(here, lam, margin)
         if rows.bound <= 0:
             raise Untied("the ball of residuals is too wide")
         doubts = doubtful(here, radius_squared)
         side = side_of(here, rows, frame, doubts)
-        found[xi] = tree(side, engine_ties(data, ties, here, side, xi, doubts), data.basis, xi, pool, violation)
+        found[xi] = tree(side, engine_ties(data, ties, here, side, xi, doubts), data.basis, xi, pool, violation, first)
     return Cover(data.basis, tuple(ties), margin, found[1], found[-1])
 
 

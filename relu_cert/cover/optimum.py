@@ -16,6 +16,7 @@ import numpy as np
 
 from relu_cert.cover.build import (
     THETA_BITS,
+    Direction,
     Exhausted,
     Missed,
     Stuck,
@@ -98,7 +99,8 @@ class Prover:
         self.begin = monotonic()
         self.trained: Trained | None = None
         self.bound: float | None = None
-        self.extra: list[tuple[int, Floats]] = []  # directions of neurons that the training does not see: tiny weights
+        self.troubled: list[Direction] = []  # where walks failed, the last one first
+        self.extra: list[Direction] = []  # directions of neurons that the training does not see: tiny weights
         self.state: State | None = None
         if limits.state is not None:
             self.state = opened(limits.state, given.Z, given.y, lam, type(self).__name__)
@@ -111,16 +113,17 @@ class Prover:
     def _run(self, enough: float) -> Found:
         reason = ""
         if self.state is not None and self.state.network is not None:
-            self.trained, self.extra = self.state.network
+            self.trained, self.extra, self.troubled = self.state.network
         else:
             self.trained = train(self.given.task, told=self._trained)
         for _ in range(ATTEMPTS):
             if self.state is not None and not interrupted():
-                self.state.network = self.trained, [*self.extra]
+                self.state.network = self.trained, [*self.extra], [*self.troubled]
             try:
                 return self._exact(self.trained)
             except Missed as missed:
                 reason = "neurons kept being found"
+                self.troubled.insert(0, (missed.xi, missed.u))
                 self._with(self.trained, missed)
             except Exhausted:
                 reason = "the limit of time or nodes was reached"
@@ -162,9 +165,11 @@ class Prover:
                     max(radius, Fraction(0)),
                     self._pool("prove"),
                     1.0 + 1e-7,
+                    self.troubled,
                 )
                 return Found(neurons, theta, replace(cover, tau=tau, bits=THETA_BITS))
             except Stuck as stuck:
+                self.troubled.insert(0, (stuck.xi, stuck.u))
                 if len(ties) >= MOST_TIES:
                     raise Untied("there are too many ties") from None
                 ties += self._new_ties(weights, ties, stuck)

@@ -19,8 +19,8 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from relu_cert.cover.build import DELTA, DEPTH, Done, Exhausted, Pool, Rest, Task
-from relu_cert.cover.engine import DONE, NODES, Floats, Stack, Tape
+from relu_cert.cover.build import DELTA, DEPTH, Direction, Done, Exhausted, Pool, Rest, Task
+from relu_cert.cover.engine import DONE, NODES, Stack, Tape
 from relu_cert.cover.model import Streams
 from relu_cert.cover.train import Trained
 from relu_cert.errors import UsageError
@@ -33,13 +33,14 @@ HEADER = "relu_cert_state"  # the first member of the file, by which it is known
 SLICE, SHARE = 20.0, 20.0  # seconds between two writes, and as many times what a write takes, at least
 RECENT = 4  # trees that are kept: those of the present theta and of the one before, for both signs
 STREAMS = ("codes", "multipliers", "data", "rows")
-Network = tuple[Trained, list[tuple[int, Floats]]]
+Network = tuple[Trained, list[Direction], list[Direction]]
 
 
 @dataclass
 class State:
-    """What was done: the network, with the directions that are kept aside; `ends` of walks and `rests` of open ones,
-    by their names; those that failed and so `decided` what came next; which of the `trees` they were last used in."""
+    """What was done: the network, with the directions that are kept aside and those where walks failed; `ends` of walks
+    and `rests` of open ones, by their names; those that failed and so `decided` what came next; which of the `trees`
+    they were last used in."""
 
     path: Path
     about: dict[str, Any]
@@ -70,9 +71,11 @@ class State:
         """Replace the file, whole or not at all."""
         members: dict[str, Any] = {}
         if self.network is not None:
-            trained, aside = self.network
+            trained, aside, troubled = self.network
             members |= {"V": trained.V, "xi": trained.xi, "residual": trained.residual}
-            members |= {"aside": np.array([u for _, u in aside]), "signs": np.array([float(xi) for xi, _ in aside])}
+            for key, directions in (("aside", aside), ("troubled", troubled)):
+                members[key] = np.array([u for _, u in directions])
+                members[f"signs of {key}"] = np.array([float(xi) for xi, _ in directions])
         for name, end in self.ends.items():
             members[f"end.{name}"] = np.array([end.code, end.streams.nodes, end.streams.leaves])
             members[f"at.{name}"] = end.at
@@ -119,9 +122,11 @@ def opened(path: Path, Z: Matrix, y: Vector, lam: Fraction, loss: str) -> State:
 def _read(state: State, members: dict[str, Any], objective: float | None) -> State:
     """The members of the file."""
     if objective is not None:
-        aside = zip(members["signs"].tolist(), members["aside"], strict=True)
-        trained = Trained(members["V"], members["xi"], members["residual"], objective)
-        state.network = trained, [(int(xi), u) for xi, u in aside]
+        aside, troubled = (
+            [(int(xi), u) for xi, u in zip(members[f"signs of {key}"].tolist(), members[key], strict=True)]
+            for key in ("aside", "troubled")
+        )
+        state.network = Trained(members["V"], members["xi"], members["residual"], objective), aside, troubled
     for key, entries in members.items():
         kind, _, name = key.partition(".")
         if kind == "end":

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from relu_cert.cover.build import Task, roots
+from relu_cert.cover.build import Task, dual_cover, root_of, roots
 from relu_cert.cover.lines import coarse, side_of, weights_of
 from relu_cert.cover.model import Limits, Streams
 from relu_cert.cover.optimum import Setting, setting
@@ -50,3 +50,20 @@ def test_a_cluster_that_loses_a_worker_writes_the_same() -> None:
             os.kill(pids[0], signal.SIGKILL)
         found = evidence(Cluster(cluster.scheduler_address, Limits()))
     assert found == evidence(Serial(Limits()))
+
+
+def test_the_order_of_root_cones_is_not_seen() -> None:
+    """The cones of troubled directions are done first, and the evidence is the same."""
+    one = given()
+    lam = F(int(np.abs(one.task.y) @ np.linalg.norm(one.task.Z, axis=1)) // 2)
+    covers = [
+        dual_cover(one.data, one.frame, one.y, lam**2, (), F(0), Serial(Limits()), first=first)
+        for first in ((), ((-1, np.array([1.0, -2.0, 3.0])), (1, np.array([-1.0, 1.0, 1.0]))))
+    ]
+    assert covers[0] == covers[1]
+
+
+def test_the_root_cone_of_a_direction() -> None:
+    """A sum of its generators lies in every root cone."""
+    basis = given().data.basis
+    assert [root_of(basis, cone.sum(axis=0).astype(float)) for cone in roots(basis)] == list(range(8))
