@@ -8,7 +8,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from relu_cert.claims.model import CLAIMS, Claim, Result, Verdict, proved
-from relu_cert.cover.model import MANY_FEATURES, MOST_DIRECTIONS
+from relu_cert.cover.model import ENOUGH, MANY_FEATURES, MOST_DIRECTIONS
 from relu_cert.errors import UsageError
 from relu_cert.interrupt import INTERRUPTED
 from relu_cert.problem.model import Problem
@@ -83,6 +83,8 @@ def advice(facts: Facts, claim: str) -> str:
     less = ", a wider --gap" if claim == "optimal" else ""
     if facts.unsettled == INTERRUPTED:
         return "It would go on if it were not interrupted."
+    if facts.unsettled == ENOUGH:
+        return "What would settle it: a smaller --gap."
     if facts.unsettled == MANY_FEATURES:
         return f"What would settle it: at most {MOST_DIRECTIONS} features{less}, or a larger lambda."
     if facts.optimal_set is None and not facts.value.reached:

@@ -6,17 +6,18 @@ digits of floats, is shrunk until the cover holds: by some 2^-40 where all ties 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
 
-from relu_cert.cover.build import Exhausted, Missed, Stuck, dual_cover, part_of
+from relu_cert.cover.build import Stuck, dual_cover, part_of
 from relu_cert.cover.engine import Floats
 from relu_cert.cover.lines import Weights, weights_of
-from relu_cert.cover.model import Limits, Moment, Tell, Tie
-from relu_cert.cover.optimum import FACES, LOOSE, MOST_TIES, Found, Prover, Setting, nearby
+from relu_cert.cover.model import Cover, Limits, Tell, Tie
+from relu_cert.cover.optimum import FACES, MOST_TIES, Found, Prover, Setting, nearby, neurons_of
 from relu_cert.cover.ties import SAME, Untied, longest_squared, near_direction, ties_at, unit, value
 from relu_cert.cover.train import Task, Trained, objective
 from relu_cert.exact import Vector
@@ -63,7 +64,7 @@ class LogisticProver(Prover):
                     self._pool("prove"),
                     1.0 + 1e-7,
                 )
-                return Found(self._neurons(trained), theta, cover)
+                return Found(neurons_of(trained, self.frame), theta, cover)
             except Stuck as stuck:
                 more = nearby(self.data, weights[stuck.xi], ties, stuck)
                 if more is None or len(ties) >= MOST_TIES:
@@ -91,33 +92,17 @@ class LogisticProver(Prover):
                 raise Untied("a neuron is not at the optimum of its face")
         return found
 
-    def _loose(self, reason: str, enough: float) -> Found:
-        """A proof with theta scaled down, as little as time allows."""
-        trained = self.trained
-        if trained is None:
-            raise ValueError("the network is trained first")
-        base = _theta(self.given.y, trained.residual)
-        best: Found | None = None
-        for k in LOOSE:
-            theta = tuple((1 - Fraction(1, 1 << k)) * x for x in base)
-            try:
-                cover = dual_cover(self.data, self.frame, theta, self.data.lam**2, (), Fraction(0), self._pool("bound"))
-            except (Exhausted, Stuck, Missed, Untied):
-                break  # larger multiples of theta are harder still
-            best = Found(self._neurons(trained), theta, cover, reason)
-            self.bound = _entropy(self.given.y, theta)
-            self.tell(Moment("bound", len(trained.V), trained.objective, self.bound, cover.nodes))
-            if trained.objective - self.bound <= enough * trained.objective:
-                break
-        if best is None:
-            raise Exhausted(reason)
-        return best
+    def _theta(self, neurons: Sequence[tuple[int, Vector]]) -> Vector:
+        """The dual point of the trained network."""
+        return _theta(self.given.y, self._given_trained.residual)
 
-    def _neurons(self, trained: Trained) -> tuple[tuple[int, Vector], ...]:
-        return tuple(
-            (int(xi), tuple(Fraction(float(x)) for x in v))
-            for xi, v in zip(trained.xi, trained.V @ self.frame, strict=True)
-        )
+    def _value(self, theta: Vector) -> float:
+        """About the dual value."""
+        return _entropy(self.given.y, theta)
+
+    def _told(self, cover: Cover, tau: Fraction) -> Cover:
+        """theta is written as it is."""
+        return cover
 
 
 def _theta(y: Vector, theta: Floats) -> Vector:

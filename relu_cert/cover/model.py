@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 MOST_DIRECTIONS = 12  # the rank of data for a cover: what the checker takes
+ENOUGH = "the gap that was asked for is proved, and no more"
 MANY_FEATURES = "with so many features only a gap can be proved"
 Row = tuple[int, ...]
 Tell = Callable[["Moment"], None]

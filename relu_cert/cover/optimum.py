@@ -27,7 +27,7 @@ from relu_cert.cover.build import (
 )
 from relu_cert.cover.engine import Floats
 from relu_cert.cover.lines import Weights, frame_of, lines_of, row_space, weights_of
-from relu_cert.cover.model import Cover, Limits, Moment, Row, Tell, Tie
+from relu_cert.cover.model import ENOUGH, Cover, Limits, Moment, Row, Tell, Tie
 from relu_cert.cover.pool import Cluster, Pools, Processes, Serial
 from relu_cert.cover.refine import Data, Unrefined, data_of, refine
 from relu_cert.cover.state import Kept, State, opened
@@ -51,9 +51,12 @@ ATTEMPTS = 60
 TRAINED = 1e-4  # violations above this (relative) are worth training again
 MOST_TIES = 250
 LOOSE = (3, 5, 7, 9, 12, 15, 18, 21)  # theta times 1 - 2^-k: the steps of a proof without an exact finish
+COARSE, SURELY = 1e-3, 0.98  # a wider gap, if it is asked for, is proved without an exact finish; with some room
+PARTS = 1 << 10
 TINY = Fraction(1, 10**40)  # a tie above lambda by more than this (relative) is a missing neuron
 FACES = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5)
 RADII = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
+Neurons = tuple[tuple[int, Vector], ...]
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,7 @@ class Setting:
 class Found:
     """A network (sign, weights), a dual point and its cover. `reason`: why the finish is not exact (empty if it is)."""
 
-    neurons: tuple[tuple[int, Vector], ...]
+    neurons: Neurons
     theta: Vector
     cover: Cover
     reason: str = ""
@@ -120,7 +123,7 @@ class Prover:
             if self.state is not None and not interrupted():
                 self.state.network = self.trained, [*self.extra], [*self.troubled]
             try:
-                return self._exact(self.trained)
+                return self._coarse(enough) if enough > COARSE else self._exact(self.trained)
             except Missed as missed:
                 reason = "neurons kept being found"
                 self.troubled.insert(0, (missed.xi, missed.u))
@@ -130,7 +133,7 @@ class Prover:
                 if self.state is not None:
                     reason += f" (the same command goes on with {self.state.path})"
                 break
-            except (Unrefined, Untied) as why:
+            except (Unrefined, Untied, Stuck) as why:
                 reason = str(why)
                 break
         return self._loose(reason, enough)
@@ -139,7 +142,7 @@ class Prover:
         """The exact finish."""
         data = self.data
         residual = base = self.given.y
-        neurons: tuple[tuple[int, Vector], ...] = ()
+        neurons: Neurons = ()
         directions: list[tuple[int, Row]] = []
         if len(trained.V):
             exact = refine(data, *self._start(trained))
@@ -211,30 +214,67 @@ class Prover:
 
     def _loose(self, reason: str, enough: float) -> Found:
         """A proof with theta scaled down, as little as time allows."""
-        trained = self.trained
-        if trained is None:
-            raise ValueError("the network is trained first")
-        neurons = tuple(
-            (int(xi), tuple(Fraction(float(x)) for x in v))
-            for xi, v in zip(trained.xi, trained.V @ self.frame, strict=True)
-        )
-        base = rounded(self._residual(neurons), THETA_BITS)
         best: Found | None = None
         for k in LOOSE:
-            tau = 1 - Fraction(1, 1 << k)
-            theta = tuple(tau * x for x in base)
             try:
-                cover = dual_cover(self.data, self.frame, theta, self.data.lam**2, (), Fraction(0), self._pool("bound"))
+                best = self._scaled(1 - Fraction(1, 1 << k), reason)
             except (Exhausted, Stuck, Missed, Untied):
                 break  # larger multiples of theta are harder still
-            best = Found(neurons, theta, replace(cover, tau=tau, bits=THETA_BITS), reason)
-            self.bound = float(lower_bound(self.given.y, theta))
-            self.tell(Moment("bound", len(neurons), trained.objective, self.bound, cover.nodes))
-            if trained.objective - self.bound <= enough * trained.objective:
+            if self._gap <= enough:
                 break
         if best is None:
             raise Exhausted(reason)
         return best
+
+    def _coarse(self, enough: float) -> Found:
+        """A proof of the gap that was asked for and no more: which multiple of theta that needs is known beforehand."""
+        _, base = self._plain()
+        lo, hi = 0, PARTS  # tau = 1 - m / PARTS for the largest m with the gap, by bisection
+        while hi - lo > 1:
+            m = (lo + hi) // 2
+            self.bound = self._value(tuple((1 - Fraction(m, PARTS)) * x for x in base))
+            lo, hi = (m, hi) if self._gap <= SURELY * enough else (lo, m)
+        self.bound = None
+        return self._scaled(1 - Fraction(lo, PARTS), ENOUGH, 1.0 + 1e-7)
+
+    def _scaled(self, tau: Fraction, reason: str, violation: float = inf) -> Found:
+        """The proof for a multiple of theta."""
+        neurons, base = self._plain()
+        theta = tuple(tau * x for x in base)
+        pool = self._pool("bound")
+        cover = dual_cover(self.data, self.frame, theta, self.data.lam**2, (), Fraction(0), pool, violation)
+        self.bound = self._value(theta)
+        self.tell(Moment("bound", len(neurons), self._given_trained.objective, self.bound, cover.nodes))
+        return Found(neurons, theta, self._told(cover, tau), reason)
+
+    @property
+    def _given_trained(self) -> Trained:
+        if self.trained is None:
+            raise ValueError("the network is trained first")
+        return self.trained
+
+    @property
+    def _gap(self) -> float:
+        """The relative gap of the trained network and the bound."""
+        objective = self._given_trained.objective
+        return (objective - (0.0 if self.bound is None else self.bound)) / objective
+
+    def _plain(self) -> tuple[Neurons, Vector]:
+        """The trained network, exactly as it is, and its theta."""
+        neurons = neurons_of(self._given_trained, self.frame)
+        return neurons, self._theta(neurons)
+
+    def _theta(self, neurons: Sequence[tuple[int, Vector]]) -> Vector:
+        """The dual point of a network."""
+        return rounded(self._residual(neurons), THETA_BITS)
+
+    def _value(self, theta: Vector) -> float:
+        """About the dual value."""
+        return float(lower_bound(self.given.y, theta))
+
+    def _told(self, cover: Cover, tau: Fraction) -> Cover:
+        """The cover with the way in which theta follows from the network."""
+        return replace(cover, tau=tau, bits=THETA_BITS)
 
     def _with(self, trained: Trained, missed: Missed) -> None:
         """Train again with the missing neuron; where its weight is so small that floats do not find it, it is kept
@@ -311,6 +351,12 @@ def nearby(data: Data, weights: Weights, ties: Sequence[Tie], stuck: Stuck) -> l
 
 def _new(found: Sequence[Tie], ties: Sequence[Tie]) -> list[Tie]:
     return [t for t in found if not any(o.xi == t.xi and o.side == t.side for o in ties)]
+
+
+def neurons_of(trained: Trained, frame: Floats) -> Neurons:
+    """The float network, exactly as it is."""
+    V = trained.V @ frame
+    return tuple((int(xi), tuple(Fraction(float(x)) for x in v)) for xi, v in zip(trained.xi, V, strict=True))
 
 
 def residual_of(Z: Matrix, y: Vector, neurons: Sequence[tuple[int, Vector]]) -> Vector:

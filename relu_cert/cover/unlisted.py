@@ -20,7 +20,7 @@ from relu_cert.cover.engine import Floats
 from relu_cert.cover.facts import add_optimal_set, prove_lambda_max, trivial_bound, zero_facts
 from relu_cert.cover.logistic import LogisticProver
 from relu_cert.cover.model import MANY_FEATURES, MOST_DIRECTIONS, Limits, Moment, Tell
-from relu_cert.cover.optimum import Found, Prover, Setting, setting
+from relu_cert.cover.optimum import Found, Prover, Setting, neurons_of, setting
 from relu_cert.cover.train import Task, Trained, largest, train
 from relu_cert.exact import Matrix, Vector, scaled_rows
 from relu_cert.interrupt import INTERRUPTED, interrupted
@@ -133,7 +133,7 @@ def _few_features(asked: _Asked, given: Setting) -> Facts:
             return facts
     except Exhausted as why:
         reason = str(why) or "the limit of time or nodes was reached"
-    neurons = _neurons(prover.trained, given.frame)
+    neurons = () if prover.trained is None else neurons_of(prover.trained, given.frame)
     bound = asked.leaders(lam, neurons)
     if bound is not None and (facts is None or bound.lower > facts.value.lower):
         return replace(asked.facts(lam, top, neurons, Dual(bound.theta, bound)), unsettled=reason)
@@ -184,7 +184,7 @@ def _many_features(asked: _Asked, frame: Floats) -> Facts:
                 told=lambda m, p: asked.tell(Moment("train", m, p)),
                 stop=lambda: interrupted() or monotonic() > late,
             )
-    neurons = _neurons(trained, frame)
+    neurons = () if trained is None else neurons_of(trained, frame)
     bound = asked.leaders(lam, neurons)
     if bound is None:
         raise Exhausted("no bound was found in the time that there is")
@@ -204,15 +204,6 @@ def exact_network(network: Network, neurons: Sequence[tuple[int, Vector]]) -> Pr
         total = [t + xi * h if h > 0 else t for t, h in zip(total, heights, strict=True)]
         found.append(ExactNeuron(xi, w, norm_upper(w, NORM_BITS), pattern=bit_string([h >= 0 for h in heights])))
     return Primal(tuple(found), tuple(Fraction(t, p * q) for t in total))
-
-
-def _neurons(trained: Trained | None, frame: Floats) -> tuple[tuple[int, Vector], ...]:
-    """The float network, exactly as it is."""
-    if trained is None:
-        return ()
-    return tuple(
-        (int(xi), tuple(Fraction(float(x)) for x in v)) for xi, v in zip(trained.xi, trained.V @ frame, strict=True)
-    )
 
 
 def _row_space(Z: Matrix) -> Floats:

@@ -12,10 +12,10 @@ import pytest
 
 import verify
 from relu_cert.certificate import certificate, dumps
-from relu_cert.check import LambdaChoice, find_facts
+from relu_cert.check import DEFAULT_GAP, LambdaChoice, find_facts
 from relu_cert.claims import decide
 from relu_cert.claims.model import Verdict
-from relu_cert.cover.model import Cover, Limits, Moment
+from relu_cert.cover.model import ENOUGH, Cover, Limits, Moment
 from relu_cert.data.model import Source
 from relu_cert.leaders.model import Leaders
 from relu_cert.patterns import enumerate_patterns
@@ -23,6 +23,7 @@ from relu_cert.problem import Loss, Problem, relu, unlisted_relu
 from relu_cert.prove.facts import Facts
 
 F = Fraction
+EXACT = F(1, 10**30)
 
 
 class Told:
@@ -43,14 +44,14 @@ class Told:
         self.moments.append(moment)
 
 
-def solved(n: int, d: int, seconds: float) -> tuple[Facts, Told]:
+def solved(n: int, d: int, seconds: float, gap: Fraction = DEFAULT_GAP) -> tuple[Facts, Told]:
     """Random labels and features of two decimals, lambda a fifth of lambda_max."""
     rng = np.random.default_rng(n + d)
     Z = tuple(tuple(F(int(x), 100) for x in row) for row in rng.integers(-200, 200, (n, d)))
     y = tuple(F(int(x)) for x in rng.choice([-1, 1], n))
     told = Told()
     choice = LambdaChoice(ratio=F(1, 5))
-    return find_facts(unlisted_relu(Z, y), choice, F(1, 10**9), told, limits=Limits(seconds)), told
+    return find_facts(unlisted_relu(Z, y), choice, gap, told, limits=Limits(seconds)), told
 
 
 def raw_and_source(facts: Facts) -> tuple[bytes, Source]:
@@ -85,6 +86,22 @@ def test_few_features_finish_exactly() -> None:
     assert said == {one.claim: str(one.verdict) for one in other if one.claim != "patterns-complete"}
     assert facts.value.relative_gap < F(1, 10**40)
     assert any(moment.objective is not None for moment in told.moments)
+
+
+def test_a_wide_gap_is_proved_and_no_more() -> None:
+    """Whoever asks for a twentieth gets it from a smaller tree than an exact finish has, and hears what to ask for."""
+    facts, told = solved(60, 3, 60.0, F(1, 20))
+    exact, _ = solved(60, 3, 60.0)
+    assert EXACT < facts.value.relative_gap <= F(1, 20)
+    assert facts.unsettled == ENOUGH
+    assert isinstance(facts.dual.multipliers, Cover)
+    assert isinstance(exact.dual.multipliers, Cover)
+    assert facts.dual.multipliers.nodes < exact.dual.multipliers.nodes
+    assert "prove" not in {moment.stage for moment in told.moments}
+    assert accepted(facts)["optimal"] == "PROVED"
+    (unique,) = (result for result in decide(facts) if result.claim == "p-unique")
+    assert unique.verdict is Verdict.UNDECIDED
+    assert "a smaller --gap" in unique.detail
 
 
 def test_many_features_have_a_proved_gap() -> None:
