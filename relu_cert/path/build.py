@@ -30,7 +30,10 @@ from relu_cert.solve.oracle import oracle_of
 from relu_cert.solve.solver import carry
 
 DEGREE = 5
+DEGREES = (5, 9, 13)  # of lifted pieces: the more, the nearer to an event they can end
 FARTHEST, NEAR, TIED = 4.0, 0.05, 1e-9  # how far a branch is continued, and when it is believed to be the same
+VANISHES = 1e-6  # a weight below this share of the largest is taken for one that vanishes at an event
+ASIDE = Fraction(1, 4)  # of its half width: how far from an event the centre of a still piece is
 MOST_JOINED = 4  # neurons that a still point gets beside those of training
 SEEMS_ZERO = 1e-9  # by so little, relative, a weight may be negative: it is lifted
 MATCH = 1e-5  # a face is a class if their outputs agree so far; a wrong match costs a piece, never a verdict
@@ -84,6 +87,25 @@ def continued(
     if not isinstance(floats, Training) and oracle_of(floats).price(found.s[:, 0], 1.0)[0] > 1.0 + TIED:
         return None
     return replace(near, eta=eta, h=h, series=found)
+
+
+def beside(floats: FloatProblem | Training, near: Branch, tau: float, h: Fraction) -> Branch | None:
+    """A still branch at an event of `near`, without a solve, on the side where there are fewer neurons: one whose
+    weight vanishes is left out, one that enters is not there yet. None where that is not optimal."""
+    powers = tau ** np.arange(near.series.s.shape[1])
+    s, alpha = near.series.s @ powers, near.series.alpha @ powers
+    stays = alpha > VANISHES * near.series.alpha[:, 0].max(initial=0.0)
+    away = (1 if tau > 0.0 else -1) * (1 if not stays.all() else -1)
+    eta = near.eta + near.h * Fraction(tau) + away * h * ASIDE
+    faces = tuple(face for face, kept in zip(near.faces, stays, strict=True) if kept)
+    found = taylor(faces, near.y, s, alpha[stays], float(eta), float(h), 0)
+    if found is None or (found.alpha <= 0.0).any():
+        return None
+    if np.linalg.norm(found.s[:, 0] - s) > NEAR * np.linalg.norm(s):
+        return None
+    if not isinstance(floats, Training) and oracle_of(floats).price(found.s[:, 0], 1.0)[0] > 1.0 + TIED:
+        return None
+    return replace(near, eta=eta, h=h, faces=faces, series=found)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ import numpy as np
 
 from relu_cert.exact import Matrix, sqrt_upper
 from relu_cert.path.branch import Branch, Point
-from relu_cert.path.build import DEGREE, build, continued, events, solved, through
+from relu_cert.path.build import DEGREE, beside, build, continued, events, solved, through
 from relu_cert.path.covered import Entered, Training
 from relu_cert.path.lift_build import build_lifted, lifted_branch
 from relu_cert.path.model import Cover, Gap, Piece
@@ -33,6 +33,7 @@ from relu_cert.solve.model import Floats
 
 CHUNK = Fraction(1, 4)  # the relative width at which the search begins
 STILL = tuple(Fraction(1, 2**k) for k in (18, 24, 32))  # half widths of still pieces, relative
+LIFTED_STILL = tuple(Fraction(1, 2**k) for k in (21, 24, 26, 28, 32))  # of lifted ones: what is beside them is nearer
 ONSET = tuple(Fraction(1, 2**k) for k in (10, 12, 13, 14, 15, 16, 18, 20, 24, 32))  # the same for onsets
 POINT = Fraction(1, 2**44)  # the half width of a still piece that stands for a point
 NARROW = Fraction(1, 2**26)  # nothing smaller is tried
@@ -254,18 +255,34 @@ class _Search:
 
     def event(self, a: Fraction, b: Fraction, taus: Sequence[tuple[Branch, float]]) -> tuple[Fraction, Fraction] | None:
         """A still piece across an event inside [a, b], as wide as it can be: its ends."""
-        tried = set()
         for near, tau in taus[:2]:
-            eta = _short(near.eta + near.h * Fraction(tau))
-            for width in STILL[isinstance(self.floats, Training) :]:  # a cover rarely holds over the widest
-                left, right = max(a, _short(eta - width * eta)), min(b, _short(eta + width * eta))
-                if left >= right or (left, right) in tried:
-                    continue
-                tried.add((left, right))
-                if (piece := self.still(left, right)) is not None:
-                    self.pieces.append(piece)
-                    return left, right
+            widths = LIFTED_STILL if near.lift else STILL[isinstance(self.floats, Training) :]  # covers: rarely wide
+            eta = near.eta + near.h * Fraction(tau)
+            for still in (self.aside, self.across_event):
+                for width in widths:
+                    if (piece := still(a, b, near, tau, _short(width * eta))) is not None:
+                        self.pieces.append(piece)
+                        return 1 / piece.hi, 1 / piece.lo
         return None
+
+    def aside(self, a: Fraction, b: Fraction, near: Branch, tau: float, h: Fraction) -> Piece | None:
+        """A still piece across an event of a branch, its centre on the side where there are fewer neurons."""
+        found = beside(self.floats, near, tau, h)
+        if found is None:
+            return None
+        left, right = _short(found.eta - h), _short(found.eta + h)
+        if not a <= left < right <= b:
+            return None
+        try:
+            return self.built(left, right, replace(found, eta=(left + right) / 2, h=(right - left) / 2))
+        except Unsettled:
+            return None
+
+    def across_event(self, a: Fraction, b: Fraction, near: Branch, tau: float, h: Fraction) -> Piece | None:
+        """The same from a solution in the middle."""
+        eta = _short(near.eta + near.h * Fraction(tau))
+        left, right = max(a, _short(eta - h)), min(b, _short(eta + h))
+        return self.still(left, right) if left < right else None
 
 
 def is_known(largest: LambdaMax) -> bool:

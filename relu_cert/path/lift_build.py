@@ -11,9 +11,10 @@ from flint import fmpq_mat
 from scipy.optimize import linprog
 
 from relu_cert.exact import Matrix, norm_squared
-from relu_cert.path.branch import Branch, Point, taylor
+from relu_cert.path.branch import Branch, Point, Series, taylor
 from relu_cert.path.build import (
     DEGREE,
+    DEGREES,
     MATCH,
     Start,
     distinct,
@@ -29,7 +30,7 @@ from relu_cert.path.covered import Training
 from relu_cert.path.groups import active_classes, path_groups, silent, void_rows
 from relu_cert.path.lifted import judge_lifted
 from relu_cert.path.model import Lifted, Piece, side_by_side
-from relu_cert.path.polynomial import least
+from relu_cert.path.polynomial import least, lowest
 from relu_cert.path.tube import Refused
 from relu_cert.problem.model import Problem
 from relu_cert.prove.candidates import Unsettled
@@ -43,6 +44,7 @@ from relu_cert.solve.faces import Face
 from relu_cert.solve.model import Floats
 
 SMALL = 1e-7  # a weight below this share of the largest is taken for 0; a wrong choice costs a piece, never a verdict
+SAFE = 4.0  # how much narrower than needed the tube should be, by floats
 INSIDE = 1e-10  # a split whose least weight is above this share of the largest is taken for one inside
 TINY = 1e-4  # weights up to this share of the largest count when as many as possible are to be positive
 CENTERING, CENTERED, REACH = 80, 1e-4, 0.9  # Newton steps to the analytic centre, when it is reached, and their length
@@ -75,8 +77,29 @@ def lifted_branch(
     return Branch(point.eta, h, point.solution, chosen, found, Pi @ floats.y, lift)
 
 
+def fine_enough(problem: Problem, near: Branch) -> Branch:
+    """The branch with so many coefficients that its tube will be narrow beside its lightest mass, by floats."""
+    series = near.series
+    if series.s.shape[1] == 1 or not near.faces:
+        return near
+    s, alpha = series.s[:, 0], series.alpha[:, 0]
+    full = taylor(near.faces, near.y, s, alpha, float(near.eta), float(near.h), DEGREES[-1])
+    if full is None:
+        return near
+    total, lightest = float(alpha.sum()), min(lowest(row) for row in full.alpha)
+    W = np.linalg.pinv(np.array([face.B @ (face.B.T @ s) for face in near.faces]).T)
+    worst = float(np.linalg.norm(W, axis=1).max()) * (2.0 + float(largest_squared(problem)) * total)
+    for degree in DEGREES:
+        tail = full.s[:, min(degree, DEGREES[-1] - 1) + 1 :]
+        excess = max(float(np.linalg.norm(face.B.T @ tail, axis=0).sum()) for face in near.faces)
+        if SAFE * worst * np.sqrt(2.0 * total * excess) <= lightest:
+            break
+    return replace(near, series=Series(full.s[:, : degree + 1], full.alpha[:, : degree + 1]))
+
+
 def build_lifted(problem: Problem, floats: FloatProblem | Training, lo: Fraction, hi: Fraction, near: Branch) -> Piece:
     """The lifted piece [lo, hi] around a branch point at its centre, or Unsettled with the reason."""
+    near = fine_enough(problem, near)
     begun = start(problem, floats, near)
     neurons = begun.found
     groups = path_groups(problem, begun.s, begun.radius, neurons, near.lift)
@@ -129,7 +152,9 @@ def finish(problem: Problem, piece: Piece, maps: Sequence[ClassMap]) -> Piece:
     light = [group for i, group in enumerate(free) if i not in core]
     dimension = len(active) - len(core) - len(rows)
     unique = lifted.onset is None and dimension == 0 and all(len(group) == 1 for group in light)
-    lifted = replace(lifted, spread=on_grid(np.linalg.pinv(F)), dimension=max(dimension, 0), unique=unique)
+    sizes = np.array([float(piece.weights[a][0]) for a in active])
+    spread = on_grid(sizes[:, None] * np.linalg.pinv(F * sizes))  # weights change in proportion
+    lifted = replace(lifted, spread=spread, dimension=max(dimension, 0), unique=unique)
     piece = replace(piece, inverse=inverse, lifted=lifted)
     tube = judge(problem, piece, maps)
     judge_lifted(problem, piece, maps, tube)
@@ -149,19 +174,21 @@ def propose_split(
 ) -> Split:
     """Weights alpha(tau) far inside, with the given masses (coefficients) and products with the lift.
 
-    F(tau) alpha(tau) = g(tau) as power series; the path is pulled to points far inside at both ends and in the middle.
+    alpha_a = (mass of its superclass) sigma_a, so that a mass that nearly vanishes at an end is split into weights that
+    do not change their sign there. F(tau) sigma(tau) = g(tau) as power series; the path is pulled to points far inside
+    at both ends and in the middle.
     """
     size = near.series.s.shape[1]
     S = side_by_side(begun.s)
     count = len(masses)
     L = np.array([[float(x) for x in l] for l in scaled(problem, lift)]).reshape(len(lift), problem.n)
-    outputs = [L @ to_floats(begun.maps[a].output(S)) for a, _ in members]
     F = np.zeros((size, count + len(L), len(members)))
-    for k, (_, mass) in enumerate(members):
+    for k, (a, mass) in enumerate(members):
         F[0, mass, k] = 1.0
-        F[:, count:, k] = outputs[k].T
+        products = [_times(row, masses[mass]) for row in L @ to_floats(begun.maps[a].output(S))]
+        F[:, count:, k] = np.array(products).reshape(len(L), size).T
     g = np.zeros((size, count + len(L)))
-    g[:, :count] = masses.T
+    g[0, :count] = 1.0
     targets = L @ np.array([float(x) for x in problem.y])
     g[0, count:] = float(near.eta) * targets
     if size > 1:
@@ -169,12 +196,18 @@ def propose_split(
     middle, zero = _inside(F[0], g[0])
     kept = [k for k in range(len(members)) if k not in zero]
     wanted = _pulled(F[:, :, kept], g, middle[kept]) if size > 1 else middle[kept][:, None]
-    alpha = np.zeros((len(members), size))
+    sigma = np.zeros((len(members), size))
     inverse = np.linalg.pinv(F[0][:, kept])
     for m in range(size):
-        done = sum((F[i][:, kept] @ alpha[kept, m - i] for i in range(1, m + 1)), np.zeros(F.shape[1]))
-        alpha[kept, m] = wanted[:, m] + inverse @ (g[m] - done - F[0][:, kept] @ wanted[:, m])
-    return Split(alpha, tuple(zero))
+        done = sum((F[i][:, kept] @ sigma[kept, m - i] for i in range(1, m + 1)), np.zeros(F.shape[1]))
+        sigma[kept, m] = wanted[:, m] + inverse @ (g[m] - done - F[0][:, kept] @ wanted[:, m])
+    alpha = [_times(row, masses[mass]) for row, (_, mass) in zip(sigma, members, strict=True)]
+    return Split(np.array(alpha).reshape(len(members), size), tuple(zero))
+
+
+def _times(one: Floats, other: Floats) -> Floats:
+    """The product of two power series, as far as they go."""
+    return np.convolve(one, other)[: len(one)]
 
 
 def _pulled(F: Floats, g: Floats, middle: Floats) -> Floats:

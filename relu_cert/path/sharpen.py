@@ -27,8 +27,7 @@ from relu_cert.refine.faces import ExactFaces
 from relu_cert.solve.model import Floats
 
 SWEEPS = 3
-ENOUGH = 1e-26  # a correction, relative, after which nothing is gained
-BITS, WEIGHT_BITS = 84, 60
+BITS, LIFTED_BITS, WEIGHT_BITS = 84, 120, 60  # tubes of lifted pieces are compared with their lightest mass
 
 Halves = tuple[fmpq_mat, fmpq_mat]  # E and A with G = E A
 
@@ -57,18 +56,24 @@ def sharpened(problem: Problem, near: Branch, faces: ExactFaces) -> Sharp:
         y = Pi * column(problem.y) if near.lift else column(problem.y)
         _polish(near, halves, y, exact_S, exact_alpha)
     rows = exact_S.transpose().tolist()
-    s = tuple(orthogonal_part(row, near.lift) for row in _rounded(rows, BITS))
+    bits = _bits(near)
+    s = tuple(orthogonal_part(row, near.lift) for row in _rounded(rows, bits))
     longest = fmpq(1)
     S_now = fmpq_mat([[to_fmpq(x) for x in row] for row in s]).transpose()
     for E, A in halves:
         longest = max(longest, _length(E, A, S_now))
     excess = to_fraction(longest)
     if excess > 1:
-        q = 1 << (BITS + 24)
-        by = Fraction(int(q / sqrt_upper(excess, BITS + 24)), q)
+        q = 1 << (bits + 24)
+        by = Fraction(int(q / sqrt_upper(excess, bits + 24)), q)
         s = tuple(tuple(by * x for x in row) for row in s)
     weights = _rounded(exact_alpha, WEIGHT_BITS) if exact_alpha else ()
     return Sharp(s, weights, float(excess - 1))
+
+
+def _bits(near: Branch) -> int:
+    """How many bits s has."""
+    return LIFTED_BITS if near.lift else BITS
 
 
 def _polish(near: Branch, halves: Sequence[Halves], y: fmpq_mat, S: fmpq_mat, alpha: list[list[fmpq]]) -> None:
@@ -81,8 +86,9 @@ def _polish(near: Branch, halves: Sequence[Halves], y: fmpq_mat, S: fmpq_mat, al
     eta = (to_fmpq(near.eta), to_fmpq(near.h))
     right = [y * eta[j] if j < 2 else fmpq_mat(n, 1) for j in range(size)]
     columns = [fmpq_mat(n, 1, [S[i, j] for i in range(n)]) for j in range(size)]
+    enough = 0.5 ** _bits(near)  # a correction, relative, after which nothing is gained
     for _ in range(SWEEPS):
-        if sweep(J, halves, right, columns, alpha) <= ENOUGH * float(np.abs(near.series.s[:, 0]).max(initial=0.0)):
+        if sweep(J, halves, right, columns, alpha) <= enough * float(np.abs(near.series.s[:, 0]).max(initial=0.0)):
             break
     for j, c in enumerate(columns):
         for i in range(n):
