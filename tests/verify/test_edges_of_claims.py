@@ -130,8 +130,8 @@ def test_paths_word_for_word() -> None:
     several_ = proved(PATH, PATHS).plus(SET, replace(SETS, dimension=1))
     for lam in (1, 2, 3):
         assert several_here(replace(RELU, lam=F(lam)), several_, NODE).startswith(f"at lambda = {lam}, in [1, 3], ")
-    for lam in (F(999, 1000), F(3001, 1000)):
-        refused(several_here, several_, "a jump, a piece", replace(RELU, lam=lam))
+    for outside in (F(999, 1000), F(3001, 1000)):
+        refused(several_here, several_, "a jump, a piece", replace(RELU, lam=outside))
 
 
 def test_jumps_word_for_word() -> None:
@@ -177,8 +177,8 @@ def test_tied_neurons_one_by_one() -> None:
             refused(says, proved(NEURONS, neurons({}, {**active, **change})), "found 1 without")
     for says, change in ((dependent, {"independent": False}), (free, {"strict": False})):
         assert said(says, NEURONS, neurons({}, change)).endswith(": 1")
-        for active in (idle, open_):
-            refused(says, proved(NEURONS, neurons({}, {**active, **change})), "found none")
+        for not_sure in (idle, open_):
+            refused(says, proved(NEURONS, neurons({}, {**not_sure, **change})), "found none")
         refused(says, proved(NEURONS, good), "found none")
     refused(free, proved(NEURONS, neurons({"strict": None})), "found none")
 
