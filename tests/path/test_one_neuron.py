@@ -106,7 +106,7 @@ def test_the_command_shows_the_jump(
     assert jump["lo"] == jump["hi"] == "100/11"
     assert [(one["sign"], one["a"], one["b"]) for one in found["branches"]] == [(-1, "10000", "100"), (1, "1", "10")]
     lines = {line.claim: line.proved for line in check(Path(found["certificate"]).read_bytes())}
-    assert "zero for lambda >= 100" in lines["one-neuron"] and "2 branches with 1 jumps" in lines["one-neuron"]
+    assert "zero for lambda >= 100" in lines["one-neuron"] and "branches: 2, jumps: 1" in lines["one-neuron"]
 
 
 @pytest.mark.parametrize("text", ["x,z,y\n1,2,3\n", "x,y\n1,2\n"])

@@ -1,16 +1,17 @@
 """The tests of the checker, measured: one place of one function of `verify/` is broken, and some test must notice.
 
     python -m tests.verify.mutation [FILE ...] [--sample N] [--seed S] [--only FILE] [--tests PATH ...] [--jobs J]
-        [--budget SEC] [--map FILE] [options of pytest]
+        [--budget SEC] [--map FILE] [--results FILE] [options of pytest]
 
 Broken is what tests/changes.py says, one place at a time. All tests, with the corpus of files among them, run once,
 unchanged, and it is noted which statements each of them comes to (--map keeps this in a file, for tests whose file is
 the same and which come to no function that was changed); then a child process breaks the place and runs the tests that
 come to it, until one fails: first those that noticed the last mutants of the statement or of the function, then the
-fastest and those that come to few statements, for as many seconds of tests as --budget says. What no test notices
-survives: it is listed, unless `equivalent.txt` says why nothing can notice it. The exit code is 1 if the score,
-survivors with a reason left out, is below 95 %. Without FILE all of `verify/` is measured; --sample draws from every
-file in proportion to its mutants.
+fastest, those that come to few statements and those that are stopped in the function, for as many seconds of tests as
+--budget says. What no test notices survives: it is listed, unless `equivalent.txt` says why nothing can notice it. The
+exit code is 1 if the score, survivors with a reason left out, is below 95 %. Without FILE all of `verify/` is measured,
+in any order; --sample draws from every file in proportion to its mutants. With --results a run can be ended and gone on
+with: every mutant is written down as `noticed` or `survived`, and not tried again.
 """
 
 from __future__ import annotations
@@ -95,6 +96,17 @@ def functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef, list[ast
 
 
 @cache
+def ends_of(file: str, function: str) -> tuple[frozenset[Statement], Statement]:
+    """The statements of a function that raise, and its last one, before which a test was stopped if it misses it."""
+    node = next(one for name, one, _ in functions(tree_of(file)) if name == function)
+    raises = (one.lineno for one in ast.walk(node) if isinstance(one, ast.Raise))
+    return frozenset((file, function, line_text(file, k)) for k in raises), (
+        *(file, function),
+        line_text(file, node.body[-1].lineno),
+    )
+
+
+@cache
 def lines_of(file: str) -> list[str]:
     """The lines of a file of the checker."""
     return (ROOT / file).read_text().splitlines()
@@ -129,12 +141,20 @@ def mutants(file: str) -> Iterator[Mutant]:
             yield Mutant(file, name, place)
 
 
+@cache
+def tree_of(file: str) -> ast.Module:
+    """A file of the checker."""
+    return ast.parse((ROOT / file).read_text())
+
+
 def mutated(mutant: Mutant) -> CodeType:
-    """The code of the broken function."""
-    tree = ast.parse((ROOT / mutant.file).read_text())
-    _, function, body = next(found for found in functions(tree) if found[0] == mutant.function)
-    body[body.index(function)] = broken(function, mutant.place, find)
-    return code_of(tree, mutant.function, str(ROOT / mutant.file))
+    """The code of the broken function, compiled without the rest of its file."""
+    function = next(one for name, one, _ in functions(tree_of(mutant.file)) if name == mutant.function)
+    body: list[ast.stmt] = [broken(function, mutant.place, find)]
+    for name in mutant.function.split(".")[:-1]:
+        body = [ast.ClassDef(name, bases=[], keywords=[], body=body, decorator_list=[])]
+    future = ast.ImportFrom("__future__", [ast.alias("annotations")], level=0)
+    return code_of(ast.Module([future, *body], type_ignores=[]), mutant.function, str(ROOT / mutant.file))
 
 
 def code_of(tree: ast.Module, function: str, path: str) -> CodeType:
@@ -177,8 +197,10 @@ class Known:
 class Plugin:
     """Runs the tests once, then every mutant in a child."""
 
-    def __init__(self, wanted: Sequence[Mutant], jobs: int, budget: float, kept: Path | None) -> None:
-        self.wanted, self.jobs, self.budget, self.kept = wanted, jobs, budget, kept
+    def __init__(
+        self, wanted: Sequence[Mutant], jobs: int, budget: float, kept: Path | None, results: Path | None
+    ) -> None:
+        self.wanted, self.jobs, self.budget, self.kept, self.results = wanted, jobs, budget, kept, results
         self.tests: list[tuple[pytest.Item, Known]] = []
         self.seconds: list[float] = []
         self.survivors: list[Mutant] = []
@@ -192,11 +214,12 @@ class Plugin:
         if new:
             reached: set[Statement] = set()
             before = watch(all_files(), reached)
-            known |= {item.nodeid: observed(item, reached) for item in new}
+            for k, item in enumerate(new, 1):
+                known[item.nodeid] = observed(item, reached)
+                if self.kept is not None and (k % 500 == 0 or k == len(new)):
+                    self.kept.write_bytes(pickle.dumps((known, sources())))
             for function, code in before.items():
                 function.__code__ = code
-            if self.kept is not None:
-                self.kept.write_bytes(pickle.dumps((known, sources())))
         self.tests = [(item, known[item.nodeid]) for item in session.items if known[item.nodeid].reached]
         self.seconds = [one.seconds for _, one in self.tests]
         print(
@@ -213,7 +236,7 @@ class Plugin:
                 reader, writer = os.pipe()
                 child = os.fork()
                 if not child:
-                    attempt(mutant, [(k, self.tests[k][0], self.seconds[k]) for k in order], writer)
+                    attempt(mutant, [(k, self.tests[k][0], self.seconds[k]) for k in order], 2 * self.budget, writer)
                 os.close(writer)
                 running[child] = mutant, reader
         return True
@@ -221,18 +244,26 @@ class Plugin:
     def order(self, mutant: Mutant) -> list[int]:
         """The tests to run, by their numbers."""
         here, there = self.noticed[mutant.statement], self.noticed[mutant.file, mutant.function]
+        raises, last = ends_of(mutant.file, mutant.function)
         found = [k for k, (_, one) in enumerate(self.tests) if reaches(one, mutant)]
-        found.sort(key=lambda k: self.seconds[k] * len(self.tests[k][1].reached) / (1 + 20 * here[k] + 4 * there[k]))
+
+        def cost(k: int) -> float:
+            reached = self.tests[k][1].reached
+            near = 1 + 20 * here[k] + 4 * there[k] + 10 * (not raises.isdisjoint(reached)) + 4 * (last not in reached)
+            return self.seconds[k] * len(reached) / near
+
+        found.sort(key=cost)
         sums = accumulate(self.seconds[k] for k in found)
         return [k for k, total in zip(found, sums, strict=True) if k == found[0] or total <= self.budget]
 
     def ended(self, child: int, mutant: Mutant, reader: int) -> None:
         """What a child has said: how long each test took, and last `survived`, the number of the test that failed, or
         nothing if it was stopped."""
-        with suppress(ProcessLookupError):
-            os.killpg(child, signal.SIGKILL)
+        if mutant.file in FORKED:
+            sweep(child)
+        os.set_blocking(reader, False)  # a process that is left may hold the other end
         with os.fdopen(reader) as pipe:
-            *times, said = pipe.read().split("\n")
+            *times, said = (pipe.read() or "").split("\n")
         for line in times:
             k, took = line.split()
             self.seconds[int(k)] = (self.seconds[int(k)] + float(took)) / 2
@@ -243,6 +274,9 @@ class Plugin:
         elif said:
             self.noticed[mutant.statement][int(said)] += 1
             self.noticed[mutant.file, mutant.function][int(said)] += 1
+        if self.results is not None:
+            with self.results.open("a") as file:
+                file.write(f"{'survived' if said == 'survived' else 'noticed'}\t{mutant.name}\n")
         if self.done % 100 == 0:
             print(f"{self.done}/{len(self.wanted)} done", flush=True)
 
@@ -317,11 +351,19 @@ def watch(files: Sequence[str], reached: set[Statement]) -> dict[FunctionType, C
     return before
 
 
-def attempt(mutant: Mutant, tests: Sequence[tuple[int, pytest.Item, float]], writer: int) -> None:
+def sweep(session: int) -> None:
+    """End what a child has left."""
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            if int(path.read_text().rpartition(")")[2].split()[3]) == session:
+                os.kill(int(path.parent.name), signal.SIGKILL)
+
+
+def attempt(mutant: Mutant, tests: Sequence[tuple[int, pytest.Item, float]], most: float, writer: int) -> None:
     """The child: break the function, run the tests, say what became of it. It is stopped if it takes much longer."""
     me, said = os.getpid(), "survived"
     try:
-        os.setpgid(0, 0)
+        os.setsid()
         for stream in (1, 2):
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
         for stop in (signal.SIGPROF, signal.SIGALRM):
@@ -331,13 +373,14 @@ def attempt(mutant: Mutant, tests: Sequence[tuple[int, pytest.Item, float]], wri
         forget()
         for k, item, seconds in tests:
             signal.setitimer(signal.ITIMER_PROF, 3 + 20 * seconds)
-            signal.alarm(60 + int(100 * seconds))  # for those that wait
+            signal.alarm(15 + int(40 * seconds))  # for those that wait
             start = spent()
             failed = any(report.failed for report in runtestprotocol(item, log=False, nextitem=None))
             if os.getpid() == me:
                 os.write(writer, f"{k} {spent() - start}\n".encode())
             if failed:
                 said = str(k)
+            if failed or spent() > most:
                 break
     except BaseException:
         said = ""
@@ -405,6 +448,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--budget", type=float, default=20, metavar="SEC", help="of tests for each mutant (default 20)")
     parser.add_argument("--map", type=Path, metavar="FILE", help="where it is kept which test comes where")
     parser.add_argument("--only", metavar="FILE", help="the mutants that this file names, a line each")
+    parser.add_argument("--results", type=Path, metavar="FILE", help="kept as a list; what it has is not tried again")
     options, more = parser.parse_known_args(argv)  # the rest is for pytest
     os.chdir(ROOT)
     known = reasons()
@@ -413,12 +457,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.only is not None:
         named = set(Path(options.only).read_text().splitlines())
         wanted = [mutant for mutant in wanted if mutant.name in named]
-    if options.sample is not None and options.sample < len(wanted):
-        wanted = drawn(wanted, options.sample, options.seed)
-    plugin = Plugin(wanted, options.jobs, options.budget, options.map)
+    if options.results is not None and options.results.exists():
+        before = {line.partition("\t")[2] for line in options.results.read_text().splitlines()}
+        wanted = [mutant for mutant in wanted if mutant.name not in before]
+    if wanted:
+        wanted = drawn(wanted, min(options.sample or len(wanted), len(wanted)), options.seed)
+    plugin = Plugin(wanted, options.jobs, options.budget, options.map, options.results)
     start = time.monotonic()
     pytest.main(
-        ["-q", "-p", "no:cacheprovider", "-p", "no:faulthandler", f"--ignore={ALONE}", *more, *options.tests],
+        [
+            "-q",
+            "--tb=no",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:faulthandler",
+            f"--ignore={ALONE}",
+            *more,
+            *options.tests,
+        ],
         plugins=[plugin],
     )
     noticed = plugin.done - len(plugin.survivors)

@@ -36,9 +36,9 @@ def test_what_is_proved_is_said_in_words() -> None:
     case = accepted("xor, planted")
     words = [line.proved for line in verify.check(case.text, case.raw)]
     assert words == [
-        "the 9 listed patterns are all of D_Z = {1(Zu >= 0)}: 4 of open cells, 5 of lower faces only",
-        "for lambda = 6 the global minimum lies in [50, 50], and the point with 1 neurons attains it up to 0 "
-        "(relative gap at most 0)",
+        "the listed patterns (9) are all of D_Z = {1(Zu >= 0)}: 4 of open cells, 5 of lower faces only",
+        "for lambda = 6 the global minimum lies in [50, 50], and the point attains it up to 0 "
+        "(neurons: 1; relative gap at most 0)",
         "every solution has the same fit, at squared distance at most 0 from the center",
     ]
 

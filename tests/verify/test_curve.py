@@ -99,7 +99,7 @@ def test_the_certificate_is_accepted(name: str) -> None:
     assert facts.curve.breakpoints and facts.curve.branches and facts.curve.samples
     lines = {line.claim: line for line in check(text_of(name).encode())}
     assert {line.verdict for line in lines.values()} == {"PROVED"}
-    assert f"{len(facts.curve.breakpoints)} intervals" in lines["breakpoints"].proved
+    assert f"intervals: {len(facts.curve.breakpoints)};" in lines["breakpoints"].proved
     smooth = [piece for piece in facts.path.pieces if len(piece.s) > 1]
     ends = {lam for piece in smooth for lam in (piece.lo, piece.hi)}
     assert ends <= {sample.lam for sample in facts.curve.samples} and facts.curve.samples == facts.curve.all

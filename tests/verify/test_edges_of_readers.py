@@ -295,7 +295,7 @@ def test_idle_neurons_are_counted() -> None:
     found = OptimalSet(5, 0, 0, 0, None, True, tuple(neurons))  # type: ignore[arg-type]
     facts = proved(NEURONS, found)
     problem = Problem("relu", Fraction(1), mat([[1]]), vec(1))
-    assert some_idle(problem, facts, node(None)) == "of 5 tied neurons 3 have weight 0"
+    assert some_idle(problem, facts, node(None)) == "tied neurons of weight 0: 3 of 5"
     assert [neuron.active for neuron in found.used_by([2]).neurons] == [False, False, True, False, False]
     assert replace(found, exact=False).used_by([2]).neurons == tuple(neurons)
     assert found.support == (0,) and not found.all_active and found.some_idle

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from tests.verify.brute import mat, vec
+from tests.verify.test_refutation_facts import FILES
 from verify import Declined, Rejected
 from verify.problem import ELASTIC, LOGISTIC, OBJECTIVE, Problem
+from verify.refutations import others, paths, pruning, solutions
 from verify.refutations.core import d_z, multiple, nearest, optimum, project, read_instance
+from verify.refutations.others import general_loss, one_neuron
 from verify.refutations.paths import affine, curvature, part
 from verify.text import Node
 
@@ -163,3 +167,178 @@ def test_instances(more: dict[str, Any], said: str | None) -> None:
             read_instance(instance(**more), "relu")
     if more.get("patterns"):
         assert read_instance(instance(**more), "relu", complete=False).model == "cgl"
+
+
+# ------------------------------------------------------------------------------------------------ witnesses by hand
+
+
+def cgl(X: list[str], y: str, lam: str = "1", K: Any = None) -> dict[str, Any]:
+    """A direct problem of single columns."""
+    groups = [[j] for j in range(len(X[0].split()))]
+    return {
+        **{"model": "cgl", "objective": OBJECTIVE, "lambda": lam, "X": X, "groups": groups},
+        **{"K": [None] * len(groups) if K is None else K, "y": y},
+    }
+
+
+def relu(Z: list[str], y: str, lam: str, patterns: list[str]) -> dict[str, Any]:
+    """A network over these patterns."""
+    return {"model": "relu", "objective": OBJECTIVE, "lambda": lam, "Z": Z, "y": y, "patterns": patterns}
+
+
+def refuses(check: Any, witness: dict[str, Any], said: str) -> None:
+    """The witness is rejected for this."""
+    with pytest.raises(Rejected, match=said):
+        check(node(witness))
+
+
+def test_another_loss_must_fail_in_an_active_block() -> None:
+    """L = e^2 + e^4 at e = -1/2: minus the gradient of 1/2 L is 3/4, and that of L is twice as long. Where no block is
+    active nothing is refuted."""
+    assert general_loss(node({"problem": cgl(["1"], "3/2", "3/4"), "w": ["1"]})).endswith("Proj(X_b' grad L) = (-3/2)")
+    refuses(general_loss, {"problem": cgl(["1"], "1/2", "3/4"), "w": ["0"]}, "an active block that is not alpha Proj")
+    blocked = cgl(["1"], "3/2", "3/4", [["-1"]])
+    assert general_loss(node({"problem": blocked, "w": ["1"]})).endswith("grad L) = (0)")
+
+
+@pytest.mark.parametrize(
+    ("found", "refutes"),
+    [((2, True), False), ((2, False), True), ((-2, True), True), ((0, True), True), ((None, True), True)],
+)
+def test_what_another_loss_must_miss(found: Any, refutes: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """w_b = t Proj with t > 0 and |Proj| = lambda would be what is printed."""
+    t, tied = found
+    lam = "3/2" if tied else "3/4"
+    monkeypatch.setattr(others, "multiple", lambda u, v: None if t is None else Fraction(t))
+    monkeypatch.setattr(others, "optimum", lambda *_: SimpleNamespace(active=[0]))
+    witness = {"problem": cgl(["1"], "3/2", lam), "w": ["1"]}
+    if refutes:
+        assert general_loss(node(witness)).startswith("block 0: ")
+    else:
+        refuses(general_loss, witness, "an active block")
+
+
+def test_the_printed_dual_by_hand() -> None:
+    """w in its cone, |eta| <= lambda, and a dual value above P(w): each by itself. K = 1 and rho = -1 push eta to 1."""
+    good = {"problem": cgl(["1"], "2", "1", [["1"]]), "w": ["0"], "theta": "0", "rho": ["-1"]}
+    refuses(others.lagrange_dual, good, "a dual value above")
+    for change, said in (
+        ({"w": ["1"]}, "a point of the cones"),
+        ({"w": ["1/2"]}, "a point of the cones"),
+        ({"rho": ["-2"]}, "<= lambda"),
+        ({"rho": ["2"]}, "<= lambda"),
+    ):
+        refuses(others.lagrange_dual, {**good, **change}, said)
+    wins = {"problem": cgl(["1"], "2", "1", [["-1"]]), "w": ["1"], "theta": "2", "rho": ["-2"]}
+    assert others.lagrange_dual(node(wins)) == "the printed dual has the value 2 > 3/2 >= P(w) >= p*"
+    assert others.lagrange_dual(node({**wins, "rho": ["-1"]})) and others.lagrange_dual(node({**wins, "rho": ["-3"]}))
+    refuses(others.lagrange_dual, {**wins, "rho": ["-4"]}, "<= lambda")
+    refuses(others.lagrange_dual, {**wins, "theta": "1", "w": ["0"], "rho": ["-1"]}, "a dual value above")
+
+
+def test_stationary_networks_at_their_edges() -> None:
+    """lambda > 0, a neuron with both weights; its sign counts."""
+    good = {"Z": ["1"], "y": "3", "lambda": "2", "W": "1", "w2": "1"}
+    for change in ({"lambda": "0"}, {"lambda": "-1"}, {"W": "0"}, {"w2": "0"}):
+        refuses(others.stationary, {**good, **change}, "lambda > 0 and a neuron other than zero")
+    for change in ({"lambda": "1/2"}, {"lambda": "1"}, {"w2": "-1"}, {}):
+        refuses(others.stationary, {**good, **change}, "exactly one of the two sets")
+    Z, y = mat([[1]]), vec(-3)
+    assert others.is_member(Problem("relu", Fraction(2), Z, y), vec(1), Fraction(-1), [0, 1], node())
+    assert not others.is_member(Problem("relu", Fraction(2), Z, y), vec(1), Fraction(1), [0, 1], node())
+    assert not others.is_member(Problem("relu", Fraction(2), Z, vec(10)), vec(2), Fraction(4), [0, 1], node())
+    assert others.is_member(Problem("relu", Fraction(2), Z, vec(6)), vec(2), Fraction(2), [0, 1], node())
+
+
+def test_single_neurons_of_both_branches() -> None:
+    """Above the printed jump lambda/100^2 - 1/100, below it 1/10 - lambda/100, against v; ties refute nothing."""
+    assert "the printed 1/20 has the objective" in one_neuron(node({"lambda": "5", "v": "1/10"}))
+    for lam, v in (("20", "-1/125"), ("5", "1/20"), ("20", "1")):
+        refuses(one_neuron, {"lambda": lam, "v": v}, "a smaller objective")
+
+
+def test_differentiable_at_its_edges() -> None:
+    """Single columns without constraints, a step > 0, two slopes."""
+    problem = cgl(["1"], "1")
+    good = {"problem": problem, "w": ["0"], "k": 0, "step": "1", "above": ["1"], "below": ["0"]}
+    assert paths.differentiable(node(good)).endswith("(0) from below and (1) from above")
+    for change, said in (
+        ({"step": "0"}, "a step > 0"),
+        ({"step": "-1", "above": ["0"], "below": ["1"]}, "a step > 0"),
+        ({"problem": cgl(["1"], "1", "1", [["0"]])}, "single columns, no constraints"),
+        ({"step": "3", "above": ["3"], "below": ["-1"]}, "one direction along the way"),
+    ):
+        refuses(paths.differentiable, {**good, **change}, said)
+    two = {**problem, "X": ["1 0", "0 1"], "groups": [[0, 1]], "K": [None], "y": "1 0"}
+    refuses(paths.differentiable, {**good, "problem": two}, "single columns")
+    mixed = {**problem, "X": ["1 0 0", "0 1 0"], "groups": [[0], [1, 2]], "K": [None] * 2, "y": "1 0"}
+    refuses(paths.differentiable, {**good, "problem": mixed}, "single columns")
+
+
+def test_straight_ways_from_zero_to_zero() -> None:
+    """A block that ties at one end only and has no weight may turn; one that gets weight must tie at both ends."""
+    tie, away = at((3, 1), (2, 0)), at((3, "1/2"), (2, 0))
+    affine(tie, away, node())
+    affine(away, tie, node())
+    twins, zero = (at((y, 0), (w, w), Z=[[1, 1], [0, 0]]) for y, w in ((3, 1), (0, 0)))
+    for ends in ((zero, twins), (twins, zero)):
+        with pytest.raises(Rejected, match="independent outputs on E"):
+            affine(*ends, node())
+
+
+def test_jacobians_by_hand() -> None:
+    """All blocks active and free, one solution; H has lambda M where the printed D has M."""
+    whole = {
+        "model": "cgl",
+        "objective": OBJECTIVE,
+        "lambda": "5",
+        "X": ["1 0", "0 1"],
+        "groups": [[0, 1]],
+        "K": [None],
+    }
+    good = {"problem": {**whole, "y": "6 8"}, "w": ["3 4"], "k": 0}
+    assert paths.jacobian(node(good)).startswith("the printed dw/dy_1 = ")
+    refuses(paths.jacobian, {**good, "problem": {**whole, "y": "6 8", "K": [["0", "0"]]}}, "K = 0")
+    refuses(paths.jacobian, {"problem": cgl(["1 0", "0 1"], "3 3"), "w": ["2", "2"], "k": 0}, "a defect of first order")
+    one = {**whole, "lambda": "1", "y": "3 0"}
+    refuses(paths.jacobian, {"problem": one, "w": ["2 0"], "k": 0}, "a defect of first order")
+    partly = {"problem": {**whole, "lambda": "2", "y": "4 0"}, "w": ["2 0"], "k": 1}
+    assert paths.jacobian(node(partly)).endswith("leaves (0, 1/3) of X'X dw + lambda M dw = X'e_2")
+
+
+def test_split_networks_are_balanced() -> None:
+    """No neuron of the split network is zero, and each has |W| = |w2|."""
+    good = dict(FILES["cor_relu_continuity"])
+    assert paths.network_path(node(good)).startswith("p-unique on ")
+    for change in ({"W": ["3/5", "0"]}, {"w2": "3/5 3/5"}, {"W": ["3/5", "-4/5"]}, {"w2": "0 4/5", "W": ["0", "4/5"]}):
+        refuses(paths.network_path, {**good, **change}, "balanced neurons|parts of those|add up")
+    for lower in ("0", "-1", "2", "3"):
+        refuses(paths.network_path, {**good, "lower": lower}, "0 < lower < lambda")
+
+
+def test_choices_of_the_dual_by_hand() -> None:
+    """|v_b| < lambda = |c_b|: a correlation of length lambda that the cone cuts short."""
+    one = {"problem": relu(["1"], "-2", "2", ["1", "0"]), "w": ["0"] * 4}
+    assert solutions.dual_choice(node(one)).startswith("block 0: |v_b|^2 = 0 < lambda^2 = 4 = |c_b|^2")
+    refuses(solutions.dual_choice, {**one, "problem": relu(["1"], "-1", "2", ["1", "0"])}, "a block with")
+    refuses(solutions.dual_choice, {**one, "problem": relu(["1"], "0", "2", ["1", "0"])}, "a block with")
+
+
+def test_pruning_by_hand() -> None:
+    """Outputs of several neurons, none below 0; a step back to the first point; a growth of more than two."""
+    assert pruning.network(node({"q": ["1 0", "0 1", "2 1"], "j": 2})).endswith("the fit (3, 2) becomes (2, 3/2)")
+    for q in (["1 0", "0 -1", "1 1"], ["-1 0", "0 1", "1 1"], ["1 1"]):
+        refuses(pruning.network, {"q": q, "j": 0}, "outputs >= 0 of several neurons")
+    twins = {"problem": cgl(["1 1"], "4"), "start": ["1", "2"], "target": ["3", "0"]}
+    assert pruning.one_step(node(twins)).startswith("a weight must grow 3-fold")
+    refuses(pruning.one_step, {**twins, "start": ["3/2", "3/2"]}, "more than twofold")
+    circle = {"problem": cgl(["1 1"], "4"), "iterates": [["1", "2"], ["0", "3"]], "betas": ["2 -1"]}
+    refuses(pruning.circle, circle, "lead back to the first point")
+    for change in ({"iterates": [["1", "2"]]}, {"betas": ["2 -1", "2 -1"]}, {"iterates": [["1", "2"]], "betas": []}):
+        refuses(pruning.circle, {**circle, **change}, "one step or more")
+    refuses(pruning.circle, {**circle, "iterates": [["1", "2"], ["1", "2"]]}, "the point to which the step leads")
+    three = {"problem": cgl(["1 1 0", "0 0 1"], "4 3"), "w": ["1", "2", "2"], "j": 2}
+    assert pruning.approximate(node(three)).startswith("3 outputs of rank 2")
+    refuses(pruning.approximate, {**three, "j": 0}, "outside the span of the others")
+    refuses(pruning.approximate, {**three, "w": ["3", "0", "2"], "j": 1}, "an active block j and dependent")
+    refuses(pruning.approximate, {**three, "w": ["3", "0", "2"], "j": 0}, "an active block j and dependent")

@@ -40,13 +40,13 @@ def not_optimal(problem: Problem, facts: Facts, node: Node) -> str:
 def own_optimal(problem: Problem, facts: Facts, node: Node) -> str:
     """PROVED: the same against the optimum over its own patterns."""
     own = needed(found(facts, node).own, "network.own", node)
-    return f"over its {own.patterns} own patterns it is optimal {reached(found(facts, node), own, node)}"
+    return f"over its own patterns ({own.patterns}) it is optimal {reached(found(facts, node), own, node)}"
 
 
 def not_own_optimal(problem: Problem, facts: Facts, node: Node) -> str:
     """REFUTED: a better point over its own patterns."""
     own = needed(found(facts, node).own, "network.own", node)
-    return f"over its {own.patterns} own patterns the network {missed(found(facts, node), own, node)}"
+    return f"over its own patterns ({own.patterns}) the network {missed(found(facts, node), own, node)}"
 
 
 def reached(network: Network, value: Value | Own, node: Node) -> str:
@@ -70,7 +70,7 @@ def stationary(problem: Problem, facts: Facts, node: Node) -> str:
     at = found(facts, node).stationary
     if at.upper:
         raise node.reject("a Clarke subgradient 0", f"one of squared length {show(at.upper)}")
-    return f"the network is a Clarke stationary point of J ({at.kinks} kinks)"
+    return f"the network is a Clarke stationary point of J (kinks: {at.kinks})"
 
 
 def not_stationary(problem: Problem, facts: Facts, node: Node) -> str:
@@ -97,7 +97,7 @@ def not_balanced(problem: Problem, facts: Facts, node: Node) -> str:
         raise node.reject("a neuron with |W1_i| != |w2_i|", "none")
     J, (below, above) = network.weights.objective, balanced_objective(problem, network.weights)
     gain = f"from {show(max(J - above, Fraction(0)))} to {show(J - below)}"
-    return f"{len(wrong)} of {len(network.weights.W1)} neurons have the wrong scale; balancing them gains {gain}"
+    return f"neurons of the wrong scale: {len(wrong)} of {len(network.weights.W1)}; balancing them gains {gain}"
 
 
 def unbalanced(problem: Problem, network: Network) -> list[int]:
@@ -125,7 +125,7 @@ def independent(problem: Problem, facts: Facts, node: Node) -> str:
     network, m = found(facts, node), len(found(facts, node).weights.neurons)
     if network.rank < m:
         raise node.reject(f"rank {m}", str(network.rank))
-    return f"the outputs of the {m} neurons are linearly independent"
+    return f"the outputs of the neurons ({m}) are linearly independent"
 
 
 def dependent(problem: Problem, facts: Facts, node: Node) -> str:
@@ -133,15 +133,15 @@ def dependent(problem: Problem, facts: Facts, node: Node) -> str:
     network, m = found(facts, node), len(found(facts, node).weights.neurons)
     if network.rank == m:
         raise node.reject(f"a rank below {m}", str(network.rank))
-    return f"the outputs of {m} neurons have rank {network.rank}"
+    return f"the outputs of the neurons ({m}) have rank {network.rank}"
 
 
 def prune(problem: Problem, facts: Facts, node: Node) -> str:
     """PROVED: a network with independent outputs, the same fit, and an objective that is no higher."""
     network = found(facts, node)
     left = needed(network.pruned, "network.pruned", node)
-    less = "lower than" if left.better else "the same as"
-    return f"{left.neurons} neurons with independent outputs have the same fit, at an objective {less} the balanced one"
+    less = "a lower" if left.better else "the same"
+    return f"neurons with independent outputs ({left.neurons}) have the same fit, at {less} objective when balanced"
 
 
 def directions(problem: Problem, facts: Facts, node: Node) -> str:
@@ -149,7 +149,7 @@ def directions(problem: Problem, facts: Facts, node: Node) -> str:
     at = needed(found(facts, node).directions, "network.directions", node)
     if any(at.upper):
         raise node.reject(f"distance 0 for {len(at.upper)} neurons", f"for {at.upper.count(Fraction(0))}")
-    return f"all {len(at.upper)} neurons have directions of optimal networks, exactly"
+    return f"all neurons ({len(at.upper)}) have directions of optimal networks, exactly"
 
 
 def not_directions(problem: Problem, facts: Facts, node: Node) -> str:
@@ -158,7 +158,7 @@ def not_directions(problem: Problem, facts: Facts, node: Node) -> str:
     if not (wrong := sum(x > 0 for x in at.lower)):
         raise node.reject("a neuron at a positive distance from all optimal directions", "none")
     far = f"the distances are at most {show(max(at.upper))}, the largest at least {show(max(at.lower))}"
-    return f"{wrong} of {len(at.lower)} neurons have a direction that no optimal network has; {far}"
+    return f"neurons with a direction that no optimal network has: {wrong} of {len(at.lower)}; {far}"
 
 
 def nearest(problem: Problem, facts: Facts, node: Node) -> str:

@@ -30,7 +30,7 @@ def all_active(problem: Problem, facts: Facts, node: Node) -> str:
     proved = sum(neuron.active is True for neuron in found.neurons)
     expected = f"one solution with {len(found.neurons)} positive weights"
     require(found.all_active, expected, f"{proved} proved positive", node)
-    return f"all {found.classes} neurons that can tie are active"
+    return f"all neurons that can tie ({found.classes}) are active"
 
 
 def some_idle(problem: Problem, facts: Facts, node: Node) -> str:
@@ -43,7 +43,7 @@ def some_idle(problem: Problem, facts: Facts, node: Node) -> str:
     if found.dimension:
         return "the optimal networks form a polytope, and its vertices leave tied neurons out"
     idle = sum(neuron.active is False for neuron in found.neurons)
-    return f"of {len(found.neurons)} tied neurons {idle} have weight 0"
+    return f"tied neurons of weight 0: {idle} of {len(found.neurons)}"
 
 
 def independent(problem: Problem, facts: Facts, node: Node) -> str:

@@ -15,12 +15,9 @@ def optimal(problem: Problem, facts: Facts, node: Node) -> str:
     found = f"{show(gap)} > {show(value.gap)} * {show(value.upper)}"
     require(gap <= value.gap * value.upper, "upper - lower <= gap * upper", found, node)
     what = "blocks" if problem.model == "cgl" else "neurons"
-    over = "" if problem.patterns is None else f" over these {len(problem.patterns)} patterns only"
-    where = f"[{show(value.lower)}, {show(value.upper)}]"
-    return (
-        f"for lambda = {show(problem.lam)} the global minimum{over} lies in {where}, and the point with "
-        f"{primal.neurons} {what} attains it up to {show(gap)} (relative gap at most {show(value.gap)})"
-    )
+    where = f"[{show(value.lower)}, {show(value.upper)}], and the point attains it up to {show(gap)}"
+    said = f"for lambda = {show(problem.lam)} the global minimum lies in {where}"
+    return f"{said} ({what}: {primal.neurons}; relative gap at most {show(value.gap)})"
 
 
 TABLE = (Row("optimal", PROVED, (PRIMAL, VALUE), optimal),)

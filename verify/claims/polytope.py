@@ -22,9 +22,8 @@ def listed(problem: Problem, facts: Facts, node: Node) -> str:
     found = facts[POLYTOPE]
     kind = "nondegenerate" if found.nondegenerate else "degenerate"
     return (
-        f"{found.tied} neurons are tied at lambda (E), {len(found.used)} of them can be active (S); their weights form "
-        f"a {kind} polytope of dimension {found.dimension} with {len(found.vertices)} vertices and "
-        f"{len(found.edges)} edges"
+        f"neurons tied at lambda (E): {found.tied}, that can be active (S): {len(found.used)}; their weights form a "
+        f"{kind} polytope of dimension {found.dimension} (vertices: {len(found.vertices)}, edges: {len(found.edges)})"
     )
 
 
@@ -53,7 +52,7 @@ def connected(problem: Problem, facts: Facts, node: Node) -> str:
     """The staircase of connectivity, from the supports of the vertices (FORMAT.md has the argument)."""
     about_neurons(problem, node)
     steps = staircase(facts[POLYTOPE])
-    told = [f"width {m}: {isolated} isolated networks, {others} other components" for m, isolated, others in steps[:-1]]
+    told = [f"width {m} (isolated networks: {alone}, other components: {rest})" for m, alone, rest in steps[:-1]]
     if len(told) > SHOWN:
         told = [*told[:SHOWN], "..."]
     return "; ".join([*told, f"connected for every width from {steps[-1][0]} on"])

@@ -11,7 +11,7 @@ from verify.text import Node, show
 def complete(problem: Problem, facts: Facts, node: Node) -> str:
     """The listed patterns are exactly D_Z."""
     total, cells = len(facts[PATTERNS].masks), facts[PATTERNS].open_cells
-    listed = f"the {total} listed patterns are all of D_Z = {{1(Zu >= 0)}}"
+    listed = f"the listed patterns ({total}) are all of D_Z = {{1(Zu >= 0)}}"
     return f"{listed}: {cells} of open cells, {total - cells} of lower faces only"
 
 
@@ -43,8 +43,8 @@ def breakpoints(problem: Problem, facts: Facts, node: Node) -> str:
     found = facts[CURVE]
     require(bool(found.breakpoints), "a curve with at least one breakpoint", "none", node)
     return (
-        f"{found.breakpoints} intervals of relative width 10^-12, in each of which the active neurons or their faces "
-        f"change; {found.branches} pieces on which no neuron enters or leaves"
+        "the active neurons or their faces change in every interval listed, of relative width 10^-12 (intervals: "
+        f"{found.breakpoints}; pieces on which no neuron enters or leaves: {found.branches})"
     )
 
 
@@ -52,14 +52,14 @@ def curve(problem: Problem, facts: Facts, node: Node) -> str:
     """Every sample lies in the tube of its piece, and each of its neurons is proved active."""
     found = facts[CURVE]
     require(bool(found.samples), "a curve with at least one lambda", "none", node)
-    return f"{found.samples} lambdas with the objective and all neurons, widths {found.narrowest} to {found.widest}"
+    return f"the objective and all neurons at each lambda ({found.samples}), widths {found.narrowest} to {found.widest}"
 
 
 def one_neuron(problem: Problem, facts: Facts, node: Node) -> str:
     """A single neuron on a single feature: zero from the top on; below, each branch is optimal between its jumps."""
     found = facts[ONE_NEURON]
     count = max(found.branches - 1, 0)
-    said = f"one neuron is zero for lambda >= {show(found.top)}; below, {found.branches} branches with {count} jumps"
+    said = f"one neuron is zero for lambda >= {show(found.top)}; below, branches: {found.branches}, jumps: {count}"
     return f"{said}, and the neuron of the other sign is as good at every lambda" if found.twins else said
 
 

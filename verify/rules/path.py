@@ -144,12 +144,10 @@ def check_piece(problem: Problem, patterns: Patterns | None, node: Node) -> Piec
     if not 1 <= len(s) <= MOST_COEFFICIENTS:
         raise fields["s"].reject(f"1 to {MOST_COEFFICIENTS} coefficients", str(len(s)))
     radius = fields["radius"].number()
-    if radius < 0:
-        raise fields["radius"].reject("a radius >= 0")
     S = matrix(s, problem.n).transpose()
     centres = ends(S)
     unit = replace(problem, lam=Fraction(1))
-    balls = [Ball(unit, c, radius**2, tuple(o for o in centres if o is not c)) for c in centres]
+    balls = [Ball(unit, c, radius**2, tuple(centres)) for c in centres]
     ball = balls[0]
     bounds, outs = (fields[key].array(len(balls)) for key in ("multipliers", "out"))
     classes = [read_moving(ball, patterns, S, entry) for entry in fields["classes"].array()]

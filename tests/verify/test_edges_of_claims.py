@@ -1,0 +1,251 @@
+"""Claims at their edges: what each sentence asks of the facts, one condition at a time, with facts made by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction as F
+from typing import Any
+
+import pytest
+
+from tests.verify.brute import mat, vec
+from tests.verify.cases import accepted
+from verify import Rejected
+from verify.certificate import read
+from verify.claims.network import (
+    directions,
+    missed,
+    not_balanced,
+    not_directions,
+    not_stationary,
+    reached,
+    stationary,
+    unbalanced,
+)
+from verify.claims.neurons import ONLY_ZERO, all_active, dependent, free, independent, strict
+from verify.claims.paths import continuous, jumps, min_norm_jumps, set_continuous, several_here, several_on_a_piece
+from verify.claims.polytope import connected, listed, minimal, shortest
+from verify.claims.single import answer, breakpoints, complete, curve, one_neuron
+from verify.claims.unique import bent, convex_unique, several, unique
+from verify.facts import (
+    CURVE,
+    GROUPS,
+    JUMP,
+    LAMBDA_MAX,
+    NETWORK,
+    NEURONS,
+    ONE_NEURON,
+    PATH,
+    PATTERNS,
+    POLYTOPE,
+    SET,
+    SHORTEST,
+    Fact,
+    Facts,
+    proved,
+)
+from verify.network.check import Network
+from verify.network.directions import Directions
+from verify.network.own import Own
+from verify.network.stationary import Stationary
+from verify.network.weights import Weights, neuron_of
+from verify.neurons import Neuron
+from verify.patterns import Patterns
+from verify.problem import Problem
+from verify.rules.curve import Curve
+from verify.rules.jump import Jump
+from verify.rules.one_neuron import OneNeuron
+from verify.rules.path import Path, Several
+from verify.rules.polytope import Polytope
+from verify.shortest import Shortest
+from verify.solutions import OptimalSet
+from verify.text import Node
+
+NODE = Node(None, None, "claim")
+RELU = Problem("relu", F(2), mat([[1], [1]]), vec(1, 1))
+SETS = OptimalSet(3, 0, 0, 0, None)  # type: ignore[arg-type]
+POINT = Polytope(((0, 1),), (), 3, (0, 1), 2)
+PATHS = Path(F(1), F(3), [], complete=True, unique=True, several=None)
+
+
+def refused(says: Any, facts: Facts, message: str, problem: Problem = RELU) -> None:
+    """The claim is rejected for this."""
+    with pytest.raises(Rejected, match=message):
+        says(problem, facts, NODE)
+
+
+def said(says: Any, fact: Fact[Any], what: Any, problem: Problem = RELU) -> str:
+    """The words of a claim."""
+    return str(says(problem, proved(fact, what), NODE))
+
+
+def test_the_statement_word_for_word() -> None:
+    """Everything that a certificate chooses is stated as it is written, strings without quotes."""
+    case = accepted("xor, planted")
+    stated = read(case.text, case.raw).statement
+    assert stated == {
+        **{"data": "compared", "sha256": case.certificate["input"]["sha256"], "kind": "csv", "numbers": "decimal"},
+        **{"bias": "false", "target": "2", "delimiter": ",", "header": "true", "n": "4", "d": "2"},
+        **{"patterns": "all", "model": "relu", "objective": "1/2|Xw-y|^2 + lambda*sum|w_b|", "lambda": "6", "gap": "0"},
+    }
+
+
+def test_a_verdict_is_the_answer() -> None:
+    """The answer of a fact is not that of the other verdict."""
+    for holds in (True, False):
+        facts = proved(GROUPS, (holds, "why"))
+        assert answer(GROUPS, holds, "then")(RELU, facts, NODE) == "why: then"
+        refused(answer(GROUPS, not holds, "then"), facts, f"the verdict {'PROVED' if holds else 'REFUTED'}, found why")
+
+
+def test_curves_that_say_something() -> None:
+    """At least one breakpoint, or one sample; a piece more than there are jumps of one neuron."""
+    some = Curve(1, 2, 3, 4, 5)
+    assert "(intervals: 1; pieces on which no neuron enters or leaves: 2)" in said(breakpoints, CURVE, some)
+    assert said(curve, CURVE, some) == "the objective and all neurons at each lambda (3), widths 4 to 5"
+    refused(breakpoints, proved(CURVE, replace(some, breakpoints=0)), "at least one breakpoint")
+    refused(curve, proved(CURVE, replace(some, samples=0)), "at least one lambda")
+    for branches, count in ((0, 0), (1, 0), (3, 2)):
+        words = said(one_neuron, ONE_NEURON, OneNeuron(F(5), branches, twins=False))
+        assert words == f"one neuron is zero for lambda >= 5; below, branches: {branches}, jumps: {count}"
+    assert said(one_neuron, ONE_NEURON, OneNeuron(F(5), 1, twins=True)).endswith("as good at every lambda")
+
+
+def test_patterns_are_counted() -> None:
+    """All, those of open cells, and the rest."""
+    words = said(complete, PATTERNS, Patterns([1, 2, 3], {}, 1))
+    assert words.startswith("the listed patterns (3) are") and words.endswith("1 of open cells, 2 of lower faces only")
+
+
+def test_paths_word_for_word() -> None:
+    """Continuous: complete and unique; not: a piece, or a lambda from lo to hi, where there are several."""
+    assert said(continuous, PATH, PATHS).startswith("for every lambda in [1, 3] the optimal network is unique")
+    assert said(set_continuous, PATH, replace(PATHS, unique=False)).endswith("moves continuously (pieces: 0)")
+    refused(continuous, proved(PATH, replace(PATHS, unique=False)), "on which the network is unique")
+    for says in (continuous, set_continuous):
+        refused(says, proved(PATH, replace(PATHS, complete=False)), "cover the interval")
+    refused(several_on_a_piece, proved(PATH, PATHS), "a jump, a piece")
+    part = replace(PATHS, several=Several(F(1), F(2), 4))
+    assert said(several_on_a_piece, PATH, part).endswith("form a set of dimension 4 or more")
+    several_ = proved(PATH, PATHS).plus(SET, replace(SETS, dimension=1))
+    for lam in (1, 2, 3):
+        assert several_here(replace(RELU, lam=F(lam)), several_, NODE).startswith(f"at lambda = {lam}, in [1, 3], ")
+    for outside in (F(999, 1000), F(3001, 1000)):
+        refused(several_here, several_, "a jump, a piece", replace(RELU, lam=outside))
+
+
+def test_jumps_word_for_word() -> None:
+    """|w|^2 is lambda^2 times that of the weights."""
+    jump = Jump(F(1), F(4), F(3), F(7), F(5))
+    assert said(jumps, JUMP, jump).startswith("at lambda = 3, in [1, 4], a network is optimal")
+    assert said(min_norm_jumps, JUMP, jump).endswith("at most 45 there and tends to 63 from one side")
+
+
+def test_sets_of_positive_dimension() -> None:
+    """One point is unique, more are not; of the convex program only if no class has a kink, or if one bends."""
+    assert said(unique, SET, SETS).endswith("(neurons that can be active: 3)")
+    refused(unique, proved(SET, replace(SETS, dimension=1)), "dimension 0, found dimension 1")
+    refused(several, proved(SET, SETS), "positive dimension")
+    assert "of dimension 2 in the weights of 3 neurons" in said(several, SET, replace(SETS, dimension=2))
+    assert "of dimension at least 1 in" in said(several, SET, replace(SETS, dimension=2, exact=True))
+    refused(convex_unique, proved(SET, replace(SETS, kinked=1)), "classes without kinks, found 1 with kinks")
+    assert said(convex_unique, SET, replace(SETS, kinked=1), replace(RELU, model="gated"))
+    assert said(bent, SET, replace(SETS, bends=1)).startswith("active neurons that are zero on a data point: 1;")
+    refused(bent, proved(SET, SETS), "zero on a data point")
+    refused(bent, proved(SET, replace(SETS, bends=1)), "zero on a data point", replace(RELU, model="gated"))
+
+
+def neurons(*made: dict[str, Any]) -> OptimalSet:
+    """A set with these tied neurons."""
+    each = tuple(Neuron(**{"key": (1, 0), "active": True, "independent": True, "strict": True, **one}) for one in made)
+    return replace(SETS, neurons=each, classes=len(each))
+
+
+def test_tied_neurons_one_by_one() -> None:
+    """What may be active counts for what must hold at all neurons, what is active for what fails at one."""
+    good, open_, idle = neurons({}), {"active": None}, {"active": False}
+    for says in (independent, strict):
+        assert said(says, NEURONS, good)
+    assert said(all_active, NEURONS, good) == "all neurons that can tie (1) are active"
+    for says, change in (
+        (independent, {"independent": False}),
+        (strict, {"strict": None}),
+        (strict, {"strict": False}),
+    ):
+        assert said(says, NEURONS, neurons({}, {**idle, **change}))
+        for active in ({}, open_):
+            refused(says, proved(NEURONS, neurons({}, {**active, **change})), "found 1 without")
+    for says, change in ((dependent, {"independent": False}), (free, {"strict": False})):
+        assert said(says, NEURONS, neurons({}, change)).endswith(": 1")
+        for not_sure in (idle, open_):
+            refused(says, proved(NEURONS, neurons({}, {**not_sure, **change})), "found none")
+        refused(says, proved(NEURONS, good), "found none")
+    refused(free, proved(NEURONS, neurons({"strict": None})), "found none")
+
+
+def test_zero_networks_of_other_losses() -> None:
+    """The claims about ties are for the squared loss without delta, at lambda = lambda_max exactly."""
+    facts = proved(LAMBDA_MAX, F(4))
+    assert ONLY_ZERO(RELU, facts, NODE).startswith("lambda = lambda_max")
+    for other in (replace(RELU, delta=F(1)), replace(RELU, logistic=True), replace(RELU, delta=F(1), logistic=True)):
+        refused(ONLY_ZERO, facts, "the squared loss and delta = 0", other)
+    refused(ONLY_ZERO, proved(LAMBDA_MAX, F(5)), "lambda beyond lambda_max, its square 5, found 4")
+    refused(ONLY_ZERO, proved(LAMBDA_MAX, F(3)), "lambda beyond lambda_max")
+
+
+def test_polytopes_word_for_word() -> None:
+    """E, S, the dimension, the widths; connectivity is about ReLU networks over all patterns."""
+    words = said(listed, POLYTOPE, POINT)
+    assert words.startswith("neurons tied at lambda (E): 3, that can be active (S): 2; ")
+    assert words.endswith("a nondegenerate polytope of dimension 0 (vertices: 1, edges: 0)")
+    assert "a degenerate polytope of dimension 1" in said(listed, POLYTOPE, replace(POINT, rank=1))
+    two = replace(POINT, vertices=((0, 1), (2,), (3,)), rank=2)
+    assert said(minimal, POLYTOPE, two).startswith("minimal networks: 2 of width 1, 1 of width 2; m* = 1, M* = 2;")
+    assert said(connected, POLYTOPE, POINT).startswith("width 2 (isolated networks: 2, other components: 0); connected")
+    for other in (replace(RELU, model="gated"), replace(RELU, patterns=(1,)), replace(RELU, model="cgl")):
+        refused(connected, proved(POLYTOPE, POINT), "a ReLU network over all patterns", other)
+    assert said(shortest, SHORTEST, Shortest(vec(1, 0, 2), F(1, 3))).endswith("within 1/3; 2 of them are positive")
+    many = replace(POINT, vertices=(tuple(range(14)), (20,)), rank=14)
+    assert said(connected, POLYTOPE, many).count("width") == 13 and "...; connected" in said(connected, POLYTOPE, many)
+
+
+def given(**more: Any) -> Network:
+    """A network whose J is 10, with a gap of 1/10."""
+    neuron = neuron_of(RELU, 0, 1, vec(1))
+    weights = Weights((vec(2),), vec(1), F(0), (), (neuron,), vec(1, 1), vec(0, 0), F(10))
+    parts = {"stationary": Stationary(0, F(0), F(0)), "own": None, "pruned": None, "directions": None, "nearest": None}
+    return Network("", weights, F(1, 10), 1, None, **{**parts, **more})
+
+
+def test_gaps_of_given_networks() -> None:
+    """J - lower <= gap J, J - upper > gap J: at exactly the gap it is reached, and not missed."""
+    for bound, near in ((9, True), (F(91, 10), True), (F(89, 10), False)):
+        value = Own(1, F(bound), F(bound))
+        if near:
+            assert reached(given(), value, NODE).endswith(f"J is at most {10 - bound} above the optimum")
+            with pytest.raises(Rejected, match="J - upper > gap"):
+                missed(given(), value, NODE)
+        else:
+            assert missed(given(), value, NODE).startswith(f"is at least {10 - bound} above the optimum")
+            with pytest.raises(Rejected, match="J - lower <= gap"):
+                reached(given(), value, NODE)
+
+
+def test_given_networks_word_for_word() -> None:
+    """Stationary: a subgradient 0; balanced: the same norms; directions: all bounds 0, or one above 0."""
+    assert said(stationary, NETWORK, given()).endswith("(kinks: 0)")
+    far = given(stationary=Stationary(0, F(4), F(9)))
+    assert said(not_stationary, NETWORK, far).endswith("a norm from 2 to 3")
+    refused(stationary, proved(NETWORK, far), "one of squared length 9")
+    refused(not_stationary, proved(NETWORK, given()), "a positive lower bound")
+    refused(not_stationary, proved(NETWORK, given(stationary=Stationary(0, F(0), F(9)))), "a positive lower bound")
+    assert unbalanced(RELU, given()) == [0]
+    assert (
+        said(not_balanced, NETWORK, given()) == "neurons of the wrong scale: 1 of 1; balancing them gains from 8 to 8"
+    )
+    straight, bent_ = Directions(vec(0, 0), vec(0, 0)), Directions(vec(0, "1/2"), vec(1, 2))
+    assert said(directions, NETWORK, given(directions=straight)).startswith("all neurons (2) have")
+    refused(directions, proved(NETWORK, given(directions=bent_)), "distance 0 for 2 neurons, found for 0")
+    refused(not_directions, proved(NETWORK, given(directions=straight)), "at a positive distance")
+    words = said(not_directions, NETWORK, given(directions=bent_))
+    assert words.endswith("has: 1 of 2; the distances are at most 2, the largest at least 1/2")

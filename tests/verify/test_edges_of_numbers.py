@@ -1,0 +1,560 @@
+"""Small parts at their edges: rows of leaders, roots, packed signs, counts, texts, tables, subspaces and rules."""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import replace
+from fractions import Fraction as F
+from hashlib import sha256
+from typing import Any
+
+import pytest
+from flint import fmpq
+
+from tests.verify.brute import mat, vec
+from tests.verify.test_trusted import ROOT
+from verify import BadData, Declined, Rejected
+from verify.count import count_sets
+from verify.data import compare, nearest_double, number, unzipped
+from verify.errors import bounded
+from verify.facts import FIT, PATTERNS, PRIMAL, VALUE, Fact, Facts, proved
+from verify.input import Input
+from verify.leaders import Rows, check_definite, check_leaders, combined, dual_value, read_rows, semidefinite, spanning
+from verify.network import file
+from verify.polynomials import add, at_least, at_most, by_powers, lower, multiply, never_negative
+from verify.problem import Problem
+from verify.restricted import Subspaces, merged
+from verify.roots import can_vanish, classes, sign_of_sum, signed_sums, splits
+from verify.rules import Rule, extended, ordered
+from verify.rules.fit import check_fit
+from verify.rules.ggp import blocks_of, check_position, check_supports
+from verify.rules.lambda_max import check_gated
+from verify.rules.logistic.value import ONE, alternating, entropy_of, exp_of_minus, log_of, loss_of, twice_artanh
+from verify.rules.patterns import check_circuit, dependent_flats
+from verify.rules.primal import Primal
+from verify.rules.value import Value
+from verify.signs import Signs, field_width
+from verify.text import Limits, Node, integer, show, within_limits
+from verify.trusted import closure, grounds, loaded_by, needs, told, ways
+
+NODE = Node(None, None, "here")
+ZERO = F(0)
+
+
+# ------------------------------------------------------------------------------------------------ leaders
+
+
+def test_rows_with_free_biases() -> None:
+    """Reach: the largest distance from a row; longest: the largest row without its last column, which is all ones."""
+    Z = mat([[1, 0, 1], [3, 4, 1], [1, 0, 1], [0, "1/2", 1]])
+    data = read_rows(Z, True, [[9, 9, 0]])
+    assert (data.q, data.place, data.names) == (2, (0, 1, 0, 2), {0: 0, 1: 1, 3: 2})
+    assert data.rows == [[2, 0, 2], [6, 8, 2], [0, 1, 2], [9, 9, 0]] and data.originals == data.rows
+    assert data.lengths == [80, 85, 85, 81 + 64 + 4]
+    assert data.longest == 100 and data.metric == [[1, 0, 0], [0, 1, 0], [0, 0, 0]]
+    assert data.between(0, 1) == 80
+
+
+def test_rows_in_their_own_coordinates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More columns than rows: products with independent rows, in the metric of these; else the rows themselves."""
+    wide = read_rows(mat([[1, 2, 0], [2, 4, 0]]), False, [])
+    assert (wide.rows, wide.metric, wide.lengths) == ([[5], [10]], [[5]], [5, 20]) and wide.longest is None
+    square = read_rows(mat([[1, 2], [0, 3]]), False, [])
+    assert (square.rows, square.metric) == ([[1, 2], [0, 3]], [[1, 0], [0, 1]])
+    with_centre = read_rows(mat([[1, 2]]), False, [[1, 0]])
+    assert with_centre.rows == [[1, 2], [1, 0]] and with_centre.metric == [[1, 0], [0, 1]]
+    zero = read_rows(mat([[0, 0, 0]]), False, [])
+    assert zero.rows == [[0, 0, 0]] and len(zero.metric) == 3
+    assert spanning([[1, 0], [2, 0], [0, 1]]) == [0, 2] and spanning([[0, 0], [1, 1]]) == [1]
+    monkeypatch.setattr("verify.leaders.MOST_ENTRIES", 3)
+    with pytest.raises(Declined, match="entries of a matrix"):
+        read_rows(mat([[1, 2, 0], [2, 5, 0]]), False, [])
+
+
+def test_combinations_of_rows() -> None:
+    """sum plus - sum minus + normals, a normal being the cell's own centre less another."""
+    data = Rows(1, {}, (), [[1, 0], [0, 1], [5, 7], [2, 3]], [], [], [])
+    assert combined(data, 2, 0, {0: 3}, {1: 4}) == [3, -4]
+    assert combined(data, 2, 0, {0: 3, 1: -2}, {0: 1}) == [2, -2]
+    assert combined(data, 2, 0, {}, {}, {1: 2}) == [6, 8]
+    assert combined(data, 2, 1, {}, {}, {0: 2}) == [-6, -8]
+    assert combined(data, 2, 0, {0: 1}, {3: 1}) == [1 - 3, -4] and combined(data, 2, 0, {}, {}) == [0, 0]
+
+
+def definite(c: list[int], v: Any, beta: int, lam: Any, nu: int, bent: Any = ()) -> None:
+    """[[4 (lambda - nu) - sum c, -beta], [-beta, 4 nu - sum v^2 / c + sum 2 q z^2 / |z|]] on one column."""
+    data = Rows(1, {}, (), [[1]], [1], [[1]], [[1]])
+    check_definite(data, (c, v), [beta], list(bent), F(lam), (nu, 0), NODE)
+
+
+def test_definite_forms_by_hand() -> None:
+    """The product of the diagonal is at least beta^2: each term on its own side."""
+    for c, v, beta, lam, nu, bent in (
+        ([], [], 3, 2, 1, ()),
+        ([], [], 4, 3, 1, ()),
+        ([4], [[1]], 3, 3, 1, ()),  # 4 (4 - 1/4) = 15
+        ([4], [[2]], 3, 3, 1, ()),  # 4 (4 - 1) = 12
+        ([], [], 6, 2, 1, [(4, 1, [1])]),  # 4 (4 + 8) = 48
+        ([], [], 6, 2, 1, [(4, 1, [1]), (0, 1, [1]), (1, 0, [0])]),
+        ([], [], 4, 2, 1, [(4, 100, [1])]),  # 4 (4 + 8/10)
+    ):
+        definite(c, v, beta, lam, nu, bent)
+        definite(c, v, -beta, lam, nu, bent)
+    for c, v, beta, lam, nu, bent in (
+        ([], [], 5, 2, 1, ()),
+        ([4], [[1]], 4, 3, 1, ()),
+        ([4], [[2]], 4, 3, 1, ()),
+        ([1], [[3]], 0, 3, 1, ()),
+        ([], [], 0, 2, -1, ()),
+        ([], [], 7, 2, 1, [(4, 1, [1])]),
+        ([], [], 5, 2, 1, [(4, 100, [1])]),
+    ):
+        for sign in (1, -1):
+            with pytest.raises(Rejected, match="positive semidefinite"):
+                definite(c, v, sign * beta, lam, nu, bent)
+    for c, lam in (([], "1/2"), ([], "999/1000"), ([5], 2)):
+        with pytest.raises(Rejected, match="nu"):
+            definite(c, [[1]] * len(c), 0, lam, 1)
+
+
+def test_forms_are_shown_to_be_definite() -> None:
+    """Diagonals above 0 where a row is not zero, and a factor."""
+    big = 1 << 300
+    for M, good in (
+        ([[0, 0], [0, 0]], True),
+        ([[big, 0], [0, 0]], True),
+        ([[0, 1], [1, big]], False),
+        ([[-big]], False),
+        ([[big, big // 2], [big // 2, big]], True),
+        ([[big, big + 1], [big + 1, big]], False),
+        ([[big, -big // 2], [-big // 2, big // 5]], False),
+        ([[1, 0], [0, 1 << 2000]], True),
+    ):
+        assert semidefinite(M) is good
+
+
+def test_values_of_dual_points() -> None:
+    """y.theta - 1/2 |theta|^2; entropies for the logistic loss, whose chances are from 0 to 1."""
+    assert dual_value(vec(3, -1), vec(1, 2), False, NODE) == 3 - F(1, 2) - 2 - 2
+    value = dual_value(vec(1, -1), vec("1/2", "-1/2"), True, NODE)
+    assert abs(value - 2 * F(693147180559945309417, 10**21)) < F(1, 10**20)
+    assert dual_value(vec(1, -1), vec(0, -1), True, NODE) <= 0
+    for theta in (vec("-1/9", 0), vec("10/9", 0), vec(0, "1/9")):
+        with pytest.raises(Rejected, match="0 <= y_k theta_k <= 1"):
+            dual_value(vec(1, -1), theta, True, NODE)
+
+
+def test_frames_of_leaders() -> None:
+    """A unit > 0, and no centre in the place of free biases."""
+    side: dict[str, Any] = {
+        "centres": [],
+        "cells": [{"nu": "1", "rows": [], "p": "", "q": "", "normals": [], "excess": ""}],
+    }
+    side["cells"][0] |= {"squares": "", "leaders": []}
+    problem = Problem("relu", F(2), mat([[1]]), vec(3))
+    node = {"unit": "1/2", "theta": "0", "+": side, "-": side}
+    assert check_leaders(problem, Node(node)) == (vec(0), ZERO)
+    for unit in ("0", "-1"):
+        with pytest.raises(Rejected, match="a number > 0"):
+            check_leaders(problem, Node({**node, "unit": unit}))
+    free = Problem("relu", F(2), mat([[5, 1], [7, 1]]), vec(3, 1), free=("biases",), biases=True, outputs=(vec(1, 1),))
+    for centre, good in (("1 0", True), ("0 1", False)):
+        cells = [{**side["cells"][0], "kappa": "1"}]
+        two = {
+            "unit": "1/2",
+            "theta": "0 0",
+            "+": {"centres": [centre], "cells": cells},
+            "-": {"centres": [], "cells": cells},
+        }
+        with pytest.raises(Rejected, match="semidefinite|nu" if good else "in the place of the free biases"):
+            check_leaders(free, Node(two))
+
+
+# ------------------------------------------------------------------------------------------------ roots, polynomials
+
+
+def test_square_classes() -> None:
+    """sqrt 2 and sqrt 8 are of one class, zeros of none."""
+    assert classes([2, 3, 8, 0, 12]) == [[(0, 2), (2, 4)], [(1, 3), (4, 6)]] and classes([0]) == []
+    assert signed_sums([]) == {0} and signed_sums([1, 2]) == {3, 1, -1, -3}
+    assert splits([1, 2, 3]) and not splits([1, 2, 4]) and splits([]) and not splits([5])
+    assert can_vanish([1, 4, 9]) and not can_vanish([1, 4, 8]) and can_vanish([0, 0]) and not can_vanish([1])
+    assert can_vanish([1] * 33) is None and can_vanish([*[1] * 33, 2]) is False and can_vanish([1] * 32)
+    for signs, radicands, sign in (
+        ([1, -1], [2, 3], -1),
+        ([1, 1, -1], [2, 3, 10], -1),
+        ([1, 1, -1], [2, 3, 9], 1),
+        ([1, -1], [10**60 + 1, 10**60], 1),
+        ([-1, 1], [10**60 + 1, 10**60], -1),
+        ([1, 1, -1], [2, 8, 18], 0),
+        ([1, -1, 1], [0, 0, 0], 0),
+        ([1, 1, -1, -1], [10**80, 10**80 + 2, 10**80 + 1, 10**80 + 1], -1),
+    ):
+        assert sign_of_sum(signs, radicands) == sign
+
+
+def test_bounds_of_polynomials() -> None:
+    """By powers, by Bernstein, whichever is better; products and sums of any degrees."""
+    assert [by_powers(c) for c in ([fmpq(1), fmpq(-2)], [fmpq(1), fmpq(0), fmpq(3)], [fmpq(1), fmpq(0), fmpq(-3)])] == [
+        -1,
+        1,
+        -2,
+    ]
+    assert at_least(vec(1, 2)) == -1 and at_most(vec(1, 2)) == 3 and at_least(vec(5)) == 5
+    assert at_least(vec(1, 2, 1)) == 0 and by_powers([fmpq(1), fmpq(2), fmpq(1)]) == -1  # (1 + tau)^2
+    assert lower([fmpq(1), fmpq(2), fmpq(1)]) == 0
+    assert at_least(vec(0, 0, 1)) == 0  # Bernstein alone says -1
+    assert never_negative(vec(1, 2, 1)) and never_negative(vec(0, 0, 1)) and not never_negative(vec(0, 1))
+    assert list(multiply(vec(1, 2), vec(3, 4, 5))) == [3, 10, 13, 10] and list(add(vec(1), vec(2, 3))) == [3, 3]
+
+
+# ------------------------------------------------------------------------------------------------ signs, counts
+
+
+def test_widths_of_packed_fields() -> None:
+    """|x| <= 2^(8 w - 1) - 1 in w bytes; beyond eight bytes powers of two."""
+    for bound, width in (
+        (0, 1),
+        (127, 1),
+        (128, 2),
+        (2**15 - 1, 2),
+        (2**15, 3),
+        (2**63 - 1, 8),
+        (2**63, 16),
+        (2**71, 16),
+    ):
+        assert field_width(bound) == width
+    assert field_width(2**127 - 1) == 16 and field_width(2**127) == 32
+
+
+@pytest.mark.parametrize("size", [1, 127, 128, 2**62, 2**63, 2**64, 2**130])
+def test_signs_of_long_rows(size: int) -> None:
+    """On and zero, by hand, for numbers just at the widths of fields; twice with one packing."""
+    signs = Signs([[size, 0], [0, -size], [size, size], [0, 0]])
+    assert signs.columns == 2 and signs.bound == 2 * size
+    for u, on, zero in (
+        ([1, 1], 0b1101, 0b1000),
+        ([1, -1], 0b1111, 0b1100),
+        ([0, 0], 0b1111, 0b1111),
+        ([-1, 1], 0b1100, 0b1100),
+        ([-1, 0], 0b1010, 0b1010),
+        ([1, 1], 0b1101, 0b1000),
+    ):
+        assert signs.of(u) == (on, zero)
+
+
+def test_sets_without_listed_ones() -> None:
+    """All sets of at most two of four; those without {0, 1}; stopped above the limit."""
+    assert count_sets(4, 2, [], 99) == 1 + 4 + 6 and count_sets(4, 2, [(0, 1)], 99) == 10
+    assert count_sets(3, 3, [(0, 1, 2)], 99) == 7 and count_sets(3, 3, [(0,), (1, 2)], 99) == 3
+    assert count_sets(0, 0, [], 99) == 1 and count_sets(4, 2, [(0, 1), (0, 2), (1, 3)], 99) == 8
+    assert count_sets(6, 3, [(0, 1), (2, 3), (4, 5)], 5) > 5
+    assert count_sets(6, 3, [(0, 1), (2, 3), (4, 5)], 27) == 1 + 6 + 12 + 8
+
+
+# ------------------------------------------------------------------------------------------------ texts and tables
+
+
+def test_limits_of_texts() -> None:
+    """Bytes, commas and brackets, twice as many spaces, digits in a row, levels: each at its limit and beyond."""
+
+    def over(raw: bytes, **limits: int) -> str | None:
+        try:
+            within_limits(raw, replace(Limits(10**6, 100, 10**4, 10**4), **limits), ValueError)
+        except ValueError as error:
+            return str(error.args[0])
+        return None
+
+    assert over(b"x" * 9, size=9) is None and over(b"x" * 10, size=9) == "at most 9 bytes"
+    assert over(b"[{,", values=3) is None and over(b"[{,,", values=3) == "at most 3 commas and opening brackets"
+    assert over(b" " * 6, values=3) is None and over(b" " * 7, values=3) == "at most 6 spaces"
+    assert over(b"a123b123", digits=3) is None and over(b"a1234", digits=3) == "at most 3 digits a number"
+    assert over(b"[[]][[]]", depth=2) is None and over(b"[[[]]]", depth=2) == "at most 2 levels of nesting"
+    assert over(b'["[[["]', depth=1) is None and over(b'["\\"[[["]', depth=1) is None
+    assert over(b"{[]}", depth=1) == "at most 1 levels of nesting"
+
+
+def test_long_integers() -> None:
+    """Of any length, with any sign."""
+    for digits in (3999, 4000, 4001, 4300, 9000):
+        text = "1234567890" * (digits // 10) + "7" * (digits % 10)
+        low = 0
+        for k in range(0, len(text), 3000):
+            part = text[k : k + 3000]
+            low = low * 10 ** len(part) + int(part)
+        assert integer(text) == low and integer("-" + text) == -low
+    (entries,) = Node(["1" * 4001 + " -" + "2" * 4001]).integer_vectors(2)
+    assert entries == [integer("1" * 4001), -integer("2" * 4001)]
+    (short,) = Node(["1 " + "3" * 3990]).integer_vectors(2)
+    assert short[0] == 1 and short[1] == int("3" * 3990)
+
+
+def test_numbers_for_readers() -> None:
+    """Exact up to 80 bits, else twelve digits, cut."""
+    assert show(F(2**80 - 1)) == str(2**80 - 1) and show(F(1, 2**80 - 1)) == f"1/{2**80 - 1}"
+    for x, said in (
+        (F(2**80), "about 1.20892581961e24"),
+        (F(10**30), "about 1.00000000000e30"),
+        (-F(10**30 - 1), "about -9.99999999999e29"),
+        (F(1, 10**30), "about 1.00000000000e-30"),
+        (F(2, 3 * 10**40), "about 6.66666666666e-41"),
+        (F(10**200 - 1, 10**200), "about 9.99999999999e-1"),
+        (F(999999999999 * 10**40), "about 9.99999999999e51"),
+    ):
+        assert show(x) == said
+
+
+def test_numbers_of_tables() -> None:
+    """Exponents at both ends of 0, fields at the longest, quotients, doubles."""
+    for text, value in (
+        ("12e1", 120),
+        ("1.5e1", 15),
+        ("1.5e0", F(3, 2)),
+        ("25e-1", F(5, 2)),
+        ("-3/6", F(-1, 2)),
+        ("+.5", F(1, 2)),
+    ):
+        assert number(text, "decimal", "here") == value
+    longest = "1" * Limits.digits
+    assert number(longest, "decimal", "here") == integer(longest)
+    with pytest.raises(BadData, match="characters"):
+        number(longest + "1", "decimal", "here")
+    assert number("1e5000", "decimal", "here") == 10**5000
+    for text in ("1e5001", "1e-5001", "1/0", "x", "", ".", "1e"):
+        with pytest.raises(Rejected):
+            number(text, "decimal", "here")
+    assert number("0.1", "binary64", "here") == F(0.1) and nearest_double(F(-1, 3), "here") == F(-1 / 3)
+    assert nearest_double(F(2**53 + 1), "here") == 2**53 and nearest_double(F(2**53 + 3), "here") == 2**53 + 4
+
+
+def test_packed_tables() -> None:
+    """Unpacked up to the limit, and no further."""
+    raw = gzip.compress(b"1,2\n3,4\n")
+    assert unzipped(raw, Limits(size=8)) == b"1,2\n3,4\n" == unzipped(b"1,2\n3,4\n", Limits(size=1))
+    with pytest.raises(BadData, match="at most 7 bytes"):
+        unzipped(raw, Limits(size=7))
+    with pytest.raises(BadData, match="a gzip file"):
+        unzipped(raw[:-9], Limits())
+
+
+def test_labels_of_the_logistic_loss() -> None:
+    """0 and 1 are -1 and 1, if there are no others; other losses take them as they are."""
+    table = b"1,0\n1,1\n"
+    stated = Input(sha256(table).hexdigest(), "csv", target=1)
+    problem = Problem("relu", F(1), mat([[1], [1]]), vec(-1, 1), logistic=True)
+    compare(table, stated, problem, Limits())
+    compare(table, stated, replace(problem, y=vec(0, 1), logistic=False), Limits())
+    for other in (replace(problem, logistic=False), replace(problem, y=vec(0, 1))):
+        with pytest.raises(Rejected, match=r"problem\.y row 0"):
+            compare(table, stated, other, Limits())
+    signed = b"1,-1\n1,1\n"
+    compare(signed, replace(stated, sha256=sha256(signed).hexdigest()), problem, Limits())
+    two = b"1,2\n1,1\n"
+    with pytest.raises(Rejected, match=r"problem\.y row 0"):
+        compare(two, replace(stated, sha256=sha256(two).hexdigest()), replace(problem, y=vec(3, 1)), Limits())
+
+
+def test_json_networks() -> None:
+    """Numbers, rows and rows of rows; rows of one length."""
+    assert file.nested(["1", ["2"]][0]).shape == () and file.nested(["1", "2"]).shape == (2,)
+    assert file.nested([["1"], ["2"]]).shape == (2, 1) and file.nested([]).shape == (0,)
+    with pytest.raises(ValueError, match="different lengths"):
+        file.nested([["1"], ["2", "3"]])
+
+
+# ------------------------------------------------------------------------------------------------ enclosures
+
+
+def near(x: float, enclosure: tuple[int, int]) -> bool:
+    """Whether the enclosure is short and about x."""
+    low, high = enclosure
+    return low <= high and high - low < 2**40 and abs(low / ONE - x) < 1e-12 * max(1, abs(x))
+
+
+def test_enclosures_hold_and_are_short() -> None:
+    """exp, log, artanh, entropy and the loss, by other formulas: exp(-1)^2 = exp(-2), log 6 = log 2 + log 3."""
+    from math import exp, log, log1p
+
+    for x in (F(0), F(1, 10), F(1, 2), F(1), F(7), F(100)):
+        assert near(exp(-x), exp_of_minus(x))
+        assert near(log1p(exp(-x)), loss_of(x)) and near(log1p(exp(-x)) + float(x), loss_of(-x))
+    for x in (F(1, 1000), F(1, 2), F(1), F(3, 2), F(2), F(6), F(10**20)):
+        assert near(log(x), log_of(x))
+    for a in (F(1, 10), F(1, 2), F(9, 10)):
+        assert near(-float(a) * log(a) - float(1 - a) * log(1 - a), entropy_of(a))
+    (a, b), (c, d) = exp_of_minus(F(1)), exp_of_minus(F(2))
+    assert a * a // ONE <= d and c <= -(-b * b // ONE)
+    (a, b), (c, d), (e, f) = log_of(F(2)), log_of(F(3)), log_of(F(6))
+    assert a + c <= f and e <= b + d
+    for t in (F(1, 3), F(1, 5), F(0), F(-1, 4)):
+        low, high = twice_artanh(t)
+        again = log_of((1 + t) / (1 - t))
+        assert low <= again[1] and again[0] <= high
+    e = 10**120  # e^-1/2 to 120 digits by the series, exactly
+    total, term = F(0), F(1)
+    for k in range(1, 90):
+        total, term = total + term, -term / 2 / k
+    low, high = alternating(F(1, 2))
+    assert F(low, ONE) <= total + F(1, e) and total - F(1, e) <= F(high, ONE)
+
+
+# ------------------------------------------------------------------------------------------------ rules
+
+
+def test_the_radius_of_a_fit() -> None:
+    """2 (upper - lower), half of it for probabilities."""
+    problem = Problem("relu", F(1), mat([[1]]), vec(1))
+    facts = proved(PRIMAL, Primal(vec(3), 1, F(1), F(1))).plus(VALUE, Value(F(2), F(5), ZERO))
+    for one, radius, other in ((problem, "6", "3/2"), (replace(problem, logistic=True), "3/2", "6")):
+        node = {"center": "3", "radius_squared": radius}
+        assert check_fit(one, facts, Node(node))[FIT].radius_squared == F(radius)
+        for change in ({"radius_squared": other}, {"center": "2"}, {"radius_squared": "9"}):
+            with pytest.raises(Rejected):
+                check_fit(one, facts, Node({**node, **change}))
+
+
+def test_lambda_max_of_gated_networks() -> None:
+    """|Z'D y|^2 of a pattern that is listed."""
+    problem = Problem("gated", F(1), mat([[1], [2]]), vec(3, 5))
+    check_gated(problem, {0b10: 0}, problem.y, F(100), Node({"pattern": "01"}))  # type: ignore[arg-type]
+    for patterns, squared, said in (({0b01: 0}, 100, "in D_Z"), (None, 100, "in D_Z"), ({0b10: 0}, 99, "found 100")):
+        with pytest.raises(Rejected, match=said):
+            check_gated(problem, patterns, problem.y, F(squared), Node({"pattern": "01"}))  # type: ignore[arg-type]
+
+
+def test_columns_of_gated_networks() -> None:
+    """Column j of pattern b has the number b d + j, on the rows of the pattern alone."""
+    problem = Problem("gated", F(1), mat([[1, 2], [3, 4]]), vec(1, 1))
+
+    class Listed:
+        masks = (0b01, 0b11)
+
+    listed: Any = Listed()
+    single, whole = blocks_of(problem, listed, True), blocks_of(problem, listed, False)
+    assert (single.count, [single.block(b) for b in range(4)]) == (4, [[[1, 0]], [[2, 0]], [[1, 3]], [[2, 4]]])
+    assert (whole.count, [whole.block(b) for b in range(2)]) == (2, [[[1, 0], [2, 0]], [[1, 3], [2, 4]]])
+    direct = Problem("cgl", F(1), mat([["1/2", 2], [3, 4]]), vec(1, 1), groups=((1,), (0,)), K=(None, None))
+    assert [blocks_of(direct, None, False).block(b) for b in range(2)] == [[[4, 8]], [[1, 6]]]
+    assert [blocks_of(direct, None, True).block(b) for b in range(2)] == [[[1, 6]], [[4, 8]]]
+
+
+def test_ties_of_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Equal columns tie with opposite signs, of one null vector, or between two; sets are tried up to a limit."""
+    three = Problem("cgl", F(1), mat([[1, 1, 2]]), vec(1), groups=((0,), (1,), (2,)), K=(None,) * 3)
+    blocks = blocks_of(three, None, True)
+    found = check_position(blocks, Node({"zero": [[0, "+", "1"], [1, "-", "-1"]]}))
+    assert found == (False, "columns [0, 1] have a null vector whose signed norms add up to 0")
+    with pytest.raises(Rejected, match="at most 2 different blocks"):
+        check_position(blocks, Node({"crossing": [[0, "+", "1", "0"], [1, "-", "1", "0"], [2, "-", "-1", "0"]]}))
+    for at, said in (
+        ([[0, "+", "1"], [1, "+", "-1"]], "of sign 0 for vector 0"),
+        ([[0, "+", "1"], [1, "-", "1"]], "not zero and Xu = 0"),
+        ([[0, "+", "0"], [1, "-", "0"]], "not zero and Xu = 0"),
+        ([[0, "+", "1"], [0, "-", "-1"]], "different blocks"),
+    ):
+        with pytest.raises(Rejected, match=said):
+            check_position(blocks, Node({"zero": at}))
+    plane = Problem("cgl", F(1), mat([[1, 1, 1]]), vec(1), groups=((0, 1), (2,)), K=(None,) * 2)
+    wide = blocks_of(plane, None, False)
+    crossing = check_position(wide, Node({"crossing": [[0, "+", "1 -1", "1 1"], [1, "-", "0", "-2"]]}))
+    assert crossing == (False, "blocks [0, 1] have null vectors whose signed norms change sign")
+    with pytest.raises(Rejected, match="of sign 1 for vector 0"):
+        check_position(wide, Node({"crossing": [[0, "+", "1 1", "1 -1"], [1, "-", "-2", "0"]]}))
+    with pytest.raises(Rejected, match="one of zero, crossing, supports"):
+        check_position(blocks, Node({}))
+    assert check_position(blocks, Node(None)) is None
+    apart = blocks_of(replace(three, Z=mat([[1, 2, 4]])), None, True)
+    monkeypatch.setattr("verify.rules.ggp.MOST_SUPPORTS", 3)
+    assert check_supports(apart, Node([])).startswith("no signed norms of null vectors on 2 of the 3 columns")
+    monkeypatch.setattr("verify.rules.ggp.MOST_SUPPORTS", 2)
+    with pytest.raises(Declined, match="at most 2 sets of 2 blocks"):
+        check_supports(apart, Node([]))
+
+
+def test_subspaces_are_kept_while_there_is_room() -> None:
+    """The same answer whether a subspace was kept or is made again."""
+    Z = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1], [-1, 0, 0]]
+    spaces, tight = Subspaces(Z), Subspaces(Z)
+    tight.room = 0
+    for rows in (0b00001, 0b00011, 0b01001, 0b00111):
+        assert spaces.on(rows) == tight.on(rows) == spaces.on(rows)
+    assert len(spaces.kept) == 4 and len(tight.kept) == 1 and spaces.antipodal == [0]
+    one = spaces.on(0b00001)
+    assert (one.flat, one.rank, one.classes) == (0b10001, 2, {1: 0b00010, 2: 0b00100, 3: 0b01000})
+    assert sorted(dependent_flats(spaces, [(0, 1, 2, 3)])) == sorted(set(dependent_flats(spaces, [(0, 1, 2, 3)])))
+    found = merged({0: [2, 4], 1: [-1, -2], 2: [0, 0], 3: [1, 0]}, {k: 1 << k for k in range(4)}, 0, 2, 1)
+    assert (found.classes, found.flat, found.lines) == ({0: 0b0011, 3: 0b1000}, 0b0100, {0: [2, 4], 3: [1, 0]})
+
+
+def test_circuits_name_classes() -> None:
+    """Three or more smallest rows of classes, the first in the span of the rest."""
+    space = Subspaces([[1, 0], [0, 1], [1, 1], [2, 0]]).whole
+    assert check_circuit(space, Node([0, 1, 2]), 4) == (0, 1, 2)
+    for names, said in (
+        ([0, 1], "in the span"),
+        ([], "in the span"),
+        ([1, 2, 3], "names of classes"),
+        ([0, 1, 3], "names"),
+    ):
+        with pytest.raises(Rejected, match=said):
+            check_circuit(space, Node(names), 4)
+    cube = Subspaces([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 1, 1]]).whole
+    assert check_circuit(cube, Node([1, 2, 3]), 4) == (1, 2, 3)
+    for names in ([0, 1, 2], [0, 2, 3], [0, 1, 2, 3]):
+        with pytest.raises(Rejected, match="row 0 in the span of the rest"):
+            check_circuit(cube, Node(names), 4)
+
+
+def test_what_a_rule_uses() -> None:
+    """What it rests on, the patterns if they must be listed, what it may use and what it sharpens; in this order."""
+    a, b, c = Fact[int]("a"), Fact[int]("b"), Fact[int]("c")
+    rule = Rule((a,), lambda *_: proved(a, 1), rests=(b,), may=(c,))
+    assert rule.uses == {b, c} and replace(rule, listed=True).uses == {b, c, PATTERNS}
+    first, last = Rule((b,), lambda *_: proved(b, 2)), Rule((), lambda *_: Facts(), sharpens=(a,))
+    assert list(ordered({"last": last, "rule": rule, "first": first})) == ["first", "rule", "last"]
+    own = Rule((a,), lambda *_: proved(a, 1), may=(a,))
+    assert list(ordered({"own": own})) == ["own"]
+    problem = Problem("relu", F(1), mat([[1]]), vec(1))
+    assert extended(proved(b, 2), rule, problem, NODE).proved == {a: 1, b: 2}
+    with pytest.raises(Rejected, match="the fact b"):
+        extended(Facts(), rule, problem, NODE)
+    with pytest.raises(LookupError, match="proves what it does not declare"):
+        extended(proved(b, 2), replace(rule, proves=(c,)), problem, NODE)
+
+
+def test_what_verdicts_rest_on() -> None:
+    """The smallest sets of rules; modules that are loaded; lists only for networks."""
+    a, b = Fact[int]("a"), Fact[int]("b")
+
+    def rule(*facts: Fact[int], rests: tuple[Fact[int], ...] = (), listed: bool = False) -> Rule:
+        return Rule(facts, lambda *_: Facts(), rests=rests, listed=listed)
+
+    rules = {"both": rule(a, b), "one": rule(a), "other": rule(b, rests=(a,))}
+    assert grounds((b,), rules, "relu") == {frozenset({"both"}), frozenset({"one", "other"})}
+    assert grounds((a,), rules, "relu") == {frozenset({"both"}), frozenset({"one"})}
+    assert needs(rule(a, rests=(b,), listed=True), "relu") == (b, PATTERNS)
+    assert needs(rule(a, rests=(b,), listed=True), "cgl") == (b,) == needs(rule(a, rests=(b,)), "relu")
+    text = (
+        "import os.path\nfrom verify import text\nfrom . import x\nfrom flint import fmpq\ndef f():\n    import csv\n"
+    )
+    assert list(loaded_by(text)) == ["os.path", "verify", "verify.text", "flint"]
+    files, libraries = closure("optimal", ["primal"])
+    assert "verify/rules/primal.py" in files and "verify/__init__.py" in files and libraries == []
+    assert closure("optimal", ["patterns", "dual"])[1] == ["flint"]
+    assert files["verify/errors.py"] == (ROOT / "errors.py").read_text().count("\n")
+
+
+def test_what_is_told_of_verdicts() -> None:
+    """Each way with its rules, for the first kind of problem that has one, and what may sharpen it."""
+    lines = list(told("p-unique"))
+    assert lines[0].startswith("p-unique PROVED") and " for a ReLU network by " in lines[0]
+    assert not any("sharpened" in line for line in told("optimal"))
+    assert any("perhaps sharpened by " in line for line in told("licq"))
+    assert ways("patterns-complete", "cgl") == {} and ways("patterns-complete", "relu")
+
+
+def test_bounds_of_work() -> None:
+    """Exactly at the limit is allowed."""
+    bounded(5, 5, "things", "here")
+    with pytest.raises(Declined, match="at most 5 things, found 6"):
+        bounded(6, 5, "things", "here")

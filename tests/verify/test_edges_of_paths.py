@@ -1,0 +1,350 @@
+"""Paths and curves at their edges: what pieces, ends and samples are asked for, one condition at a time, by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction as F
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from flint import fmpq, fmpq_mat
+
+from tests.verify.brute import mat, vec
+from verify import Rejected
+from verify.bounds import column, matrix
+from verify.classes import Ball, Class
+from verify.facts import CURVE, LAMBDA_MAX, PATH, Facts, proved
+from verify.lifted import Set, check_lifted
+from verify.neurons import Neuron
+from verify.onset import Moving, antipodal, superclasses
+from verify.problem import Problem
+from verify.rules import curve, path
+from verify.rules.curve import check_breakpoint, check_curve, named, require_out
+from verify.rules.derivatives import read_system
+from verify.rules.jump import Beside, check_farkas, mixed, series
+from verify.rules.path import Frame, Piece, check_path, check_piece, tube
+from verify.solutions import OptimalSet
+from verify.text import Node
+
+ZERO, ONE = F(0), F(1)
+NODE = Node(None, None, "here")
+RELU = Problem("relu", ONE, mat([[1]]), vec(2))
+NARROW = {"lo": "1", "hi": "1000000000001/1000000000000"}
+
+
+def piece(lo: Any, hi: Any, **more: Any) -> Any:
+    """What is asked of a piece by those that rest on it."""
+    return SimpleNamespace(lo=F(lo), hi=F(hi), lifted=False, still=False, **more)
+
+
+# ------------------------------------------------------------------------------------------------ breakpoints
+
+
+def at_ends(monkeypatch: pytest.MonkeyPatch, below: Any, above: Any) -> None:
+    """The two ends of a breakpoint as they would be read."""
+    ends = {"below": below, "above": above}
+    monkeypatch.setattr(curve, "read_end", lambda problem, patterns, pieces, lam, node: ends[node.key])
+
+
+def breakpoint_(largest: Any, **fields: Any) -> tuple[F, F]:
+    """A breakpoint with these fields, lambda_max^2 = `largest`."""
+    node = Node({**NARROW, "below": {}, "above": {}, **fields}, None, "breakpoint")
+    return check_breakpoint(RELU, None, None if largest is None else F(largest), [], node)
+
+
+def test_ends_of_a_breakpoint(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An interval of relative width 10^-12, other neurons at its ends, and no hole between their pieces."""
+    one, other = frozenset({((1, 1), ())}), frozenset({((1, 3), ())})
+    at_ends(monkeypatch, (piece("1/2", 1), one), (piece(1, 2), other))
+    assert breakpoint_(None) == (ONE, F(NARROW["hi"]))
+    for lo, hi in (("0", "1"), ("1", "1"), ("2", "1"), ("1", "1000000000002/1000000000000"), ("-1", "-1/2")):
+        with pytest.raises(Rejected, match="0 < lo < hi"):
+            breakpoint_(None, lo=str(F(lo)), hi=str(F(hi)))
+    at_ends(monkeypatch, (piece("1/2", 1), one), (piece("1001/1000", 2), other))
+    with pytest.raises(Rejected, match="pieces without a hole"):
+        breakpoint_(None)
+    at_ends(monkeypatch, (piece("1/2", 1), one), (piece(1, 2), one))
+    with pytest.raises(Rejected, match="found the same"):
+        breakpoint_(None)
+
+
+def test_breakpoints_where_the_network_becomes_zero(monkeypatch: pytest.MonkeyPatch) -> None:
+    """hi and the piece below reach lambda_max, which is known, and there is a neuron below."""
+    some = frozenset({((1, 1), ())})
+    at_ends(monkeypatch, (piece("1/2", F(NARROW["hi"])), some), None)
+    assert breakpoint_(1, above=None)
+    assert breakpoint_(F(NARROW["hi"]) ** 2, above=None)
+    for largest in (None, 2):
+        with pytest.raises(Rejected, match="reaches lambda_max"):
+            breakpoint_(largest, above=None)
+    at_ends(monkeypatch, (piece("1/2", "9/10"), some), None)
+    with pytest.raises(Rejected, match="reaches lambda_max"):
+        breakpoint_(1, above=None)
+    at_ends(monkeypatch, (piece("1/2", 1), some), None)
+    assert breakpoint_(1, above=None)
+    at_ends(monkeypatch, (piece("1/2", 2), frozenset()), None)
+    with pytest.raises(Rejected, match="found the same"):
+        breakpoint_(1, above=None)
+
+
+def test_breakpoints_ascend_to_zero(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each lies below the one before it, which it may touch; widths are those of the samples."""
+    intervals = iter([(F(3), F(4)), (F(2), F(3)), (F(1), F(2)), (F(3), F(4)), (F(3), F(5))])
+    monkeypatch.setattr(curve, "check_breakpoint", lambda *_: next(intervals))
+    widths = iter([4, 2, 3])
+    monkeypatch.setattr(curve, "check_sample", lambda *_: next(widths))
+    monkeypatch.setattr(curve, "check_branch", lambda *_: None)
+    facts = Facts({PATH: SimpleNamespace(pieces=[])})
+    first = check_curve(RELU, facts, Node({"breakpoints": [0, 1, 2], "branches": [0], "samples": [0, 1, 2]}))
+    assert first[CURVE] == curve.Curve(3, 1, 3, 2, 4)
+    with pytest.raises(Rejected, match="an interval below the one before it, found it ends at 5, above 3"):
+        check_curve(RELU, facts, Node({"breakpoints": [0, 1], "branches": [], "samples": []}))
+    none = check_curve(RELU, facts, Node({"breakpoints": [], "branches": [], "samples": []}))
+    assert none[CURVE] == curve.Curve(0, 0, 0, 0, 0)
+
+
+def test_pieces_that_are_named() -> None:
+    """One of those that there are, and no lifted one."""
+    pieces = [piece(1, 2), piece(2, 3)]
+    pieces[1].lifted = True
+    assert named(pieces, Node(0)) is pieces[0]
+    with pytest.raises(Rejected, match="found a lifted one"):
+        named(pieces, Node(1))
+    with pytest.raises(Rejected, match="an index below 2"):
+        named(pieces, Node(2))
+
+
+def test_what_is_out_at_a_point() -> None:
+    """No weight, and |v| + |X| R < 1: |X|^2 = 4 and R = 1/4 leave 1/2; a ball that is too large leaves nothing."""
+    class_ = Class((1, 1), (), 0, matrix(mat([[1]]), 1), F(4))
+    require_out(class_, F(1, 5), ZERO, F(1, 4), NODE)
+    for size, weight, R, said in (
+        (F(1, 5), ONE, F(1, 4), "a weight that is proved positive, or 0"),
+        (F(1, 4), ZERO, F(1, 4), "a neuron that is not tied"),
+        (ZERO, ZERO, F(1, 2), "a neuron that is not tied"),
+        (ZERO, ZERO, F(10), "a neuron that is not tied"),
+    ):
+        with pytest.raises(Rejected, match=said):
+            require_out(class_, size, weight, R, NODE)
+
+
+# ------------------------------------------------------------------------------------------------ paths
+
+
+def test_pieces_of_a_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Complete: no hole from lo to hi, or to lambda_max; unique: on all pieces; several: on a piece inside."""
+
+    def told(*pieces: tuple[Any, Any, Set], largest: Any = None) -> tuple[bool, bool, Any]:
+        found = iter([SimpleNamespace(lo=F(lo), hi=F(hi), found=set_) for lo, hi, set_ in pieces])
+        monkeypatch.setattr(path, "check_piece", lambda *_: next(found))
+        facts = Facts() if largest is None else proved(LAMBDA_MAX, F(largest))
+        node = Node({"lo": "1", "hi": "3", "pieces": [0] * len(pieces)})
+        known = check_path(RELU, facts, node)[PATH]
+        return known.complete, known.unique, known.several and (known.several.lo, known.several.hi)
+
+    one, some, many = Set(0, unique=True), Set(0, unique=False), Set(2, unique=False)
+    assert told((1, 2, one), (2, 3, one)) == (True, True, None)
+    assert told(("1/2", 2, one), ("3/2", 4, one)) == (True, True, None)
+    assert told(("1001/1000", 2, one), (2, 3, one)) == (False, True, None)
+    assert told((1, 2, one), ("2001/1000", 3, one)) == (False, True, None)
+    assert told((1, 2, one)) == (False, True, None) and told() == (False, True, None)
+    assert told((1, 2, one), largest=4)[0] and not told((1, 2, one), largest=5)[0]
+    assert told((1, 2, some), (2, 3, one)) == (True, False, None)
+    assert told((1, 2, one), (2, 3, some)) == (True, False, None)
+    assert told((1, 3, one), (1, 2, one))[0]
+    assert told(("1/2", 2, many), (2, 5, many)) == (True, False, (1, 2))
+    assert told((1, 2, one), (2, 5, many)) == (True, False, (2, 3))
+    assert told(("1/2", 1, many), (1, 3, one))[2] == (1, 1) and told(("1/2", "3/4", many), (1, 3, one))[2] is None
+    for lo, hi in (("0", "1"), ("1", "1"), ("2", "1")):
+        with pytest.raises(Rejected, match="0 < lo < hi"):
+            check_path(RELU, Facts(), Node({"lo": lo, "hi": hi, "pieces": []}))
+
+
+def still(**more: Any) -> Node:
+    """A piece without classes: the zero network from 2 on, where y = 2 and Z = 1."""
+    side = {"+": [["1", "0"]], "-": []}
+    fields = {
+        "lo": "4",
+        "hi": "5",
+        "s": ["9/20"],
+        "classes": [],
+        "weights": [],
+        "multipliers": [side],
+        "radius": "1/10",
+    }
+    return Node({**fields, "out": [{"+": [], "-": []}], "inverse": [], **more}, None, "piece")
+
+
+def test_frames_of_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """0 < lo <= hi, from 1 to 16 coefficients, and a radius that holds the tube."""
+    monkeypatch.setattr(path, "check_outs", lambda *_: None)
+    found = check_piece(RELU, None, still())
+    assert (found.lo, found.hi) == (F(4), F(5)) and found.still and not found.lifted
+    assert (found.frame.center, found.frame.h) == (F(9, 40), F(1, 40)) and found.found == Set(0, unique=True)
+    assert check_piece(RELU, None, still(lo="5", s=["2/5"], radius="0")).still
+    for wrong, said in (
+        ({"lo": "6"}, "0 < lo <= hi"),
+        ({"lo": "0"}, "0 < lo <= hi"),
+        ({"lo": "-1"}, "0 < lo <= hi"),
+        ({"s": []}, "1 to 16 coefficients"),
+        ({"s": ["1"] * 17}, "1 to 16 coefficients"),
+        ({"radius": "1/100"}, "a radius >="),
+        ({"radius": "-1"}, "a radius >="),
+        ({"lo": "5", "s": ["3/5"], "radius": "1/10"}, "a radius >= 1/5"),
+    ):
+        with pytest.raises(Rejected, match=said):
+            check_piece(RELU, None, still(**wrong))
+    ends = still(s=["9/20", "1/20", *["0"] * 14], multipliers=[{}] * 2, out=[{}] * 2)
+    curved = check_piece(RELU, None, ends)
+    assert (
+        not curved.still and curved.ball.theta == (F(2, 5),) and F(1, 2) in {x for o in curved.ball.beside for x in o}
+    )
+
+
+def test_the_tube_of_a_still_piece() -> None:
+    """R from |eta_0 y - s|, and for all eta what h changes: rho = R + (|s| + R) h / eta_0, |E| <= R + h |y|."""
+    frame = Frame(replace(RELU, y=vec(3), Z=mat([[1]])), F(2), F(1, 2))
+    R = F(1)
+    assert tube(frame, column(vec(5)), [], [], NODE) == (R + 6 * F(1, 4), R + 6 * F(1, 4), R + F(3, 2))
+
+
+def test_lambdas_of_a_piece() -> None:
+    """tau = (1/lambda - center) / h, from lo to hi; 0 where the piece is a point."""
+    frame = Frame(RELU, F(3, 4), F(1, 4))
+    ball = Ball(RELU, vec(1), ZERO)
+    known = Piece(ONE, F(2), frame, ball, fmpq_mat(1, 3, [1, 2, 3]), [], [], ZERO, [], Set(0, unique=True), False)
+    assert known.powers(ONE, NODE) == vec(1, 1, 1) and known.powers(F(2), NODE) == vec(1, -1, 1)
+    assert known.powers(F(4, 3), NODE) == vec(1, 0, 0) and known.near(ONE, NODE).entries() == [6]
+    assert known.powers(F(8, 5), NODE) == vec(1, "-1/2", "1/4")
+    for lam in (F(99, 100), F(201, 100)):
+        with pytest.raises(Rejected, match="a lambda of the piece, from 1 to 2"):
+            known.powers(lam, NODE)
+    assert replace(known, frame=Frame(RELU, ONE, ZERO)).powers(ONE, NODE) == vec(1, 0, 0)
+    class_ = Class((1, 1), (), 0, matrix(mat([[1]]), 1), F(4))
+    wide = replace(known, classes=[class_], longest=F(3), beta=F(1, 4))
+    assert wide.weight_error(F(1, 2), F(1, 10), vec(-5)) == 3 * (F(1, 2) + F(1, 10) * 21) / F(3, 4)
+
+
+# ------------------------------------------------------------------------------------------------ lifted pieces
+
+
+def moving(alpha: list[Any], B: list[Any], lift_rows: int = 1) -> Moving:
+    """Still classes of one group lasso, s = (1, 0): B_a is one column."""
+    X = mat(list(zip(*B, strict=True)))
+    groups = tuple((j,) for j in range(len(B)))
+    problem = Problem("cgl", ONE, X, vec(*[1] * len(X)), groups=groups, K=(None,) * len(groups))
+    classes = [Class((0, j), (), 0, matrix(mat([[x] for x in b]), 1), F(2)) for j, b in enumerate(B)]
+    return Moving(
+        Ball(problem, vec(1, *[0] * (len(X) - 1)), ZERO),
+        column(vec(1, *[0] * (len(X) - 1))),
+        classes,
+        [vec(x) for x in alpha],
+        ZERO,
+        ZERO,
+    )
+
+
+def lifted(at: Moving, inverse: list[str], spread: list[str], lift: str = "0 1") -> Set:
+    """A lifted piece without forced classes."""
+    fields = {"lift": [lift], "forced": [], "force": "", "spread": spread}
+    return check_lifted(at, Node(inverse), Node(fields))
+
+
+def test_dimensions_of_lifted_pieces() -> None:
+    """Two classes that differ by the lift share a mass: one equation for the mass, one for the lift; a third class is
+    free to move, and a superclass without weight of two classes leaves the network open."""
+    pair = moving([1, 1], [(1, 1), (1, -1)])
+    found = lifted(pair, ["1 0"], ["1/2 1/2", "1/2 -1/2"])
+    assert (found.dimension, found.unique) == (0, True)
+    three = moving([1, 1, 1], [(1, 1), (1, -1), (1, 0)])
+    assert lifted(three, ["1 0"], ["1/2 1/2", "1/2 -1/2", "0 0"]) == Set(1, unique=False)
+    twins = moving([1, 1, 1], [(1, 1), (1, -1), (1, -1)])
+    assert lifted(twins, ["1 0"], ["1/2 1/2", "1/2 -1/2", "0 0"]) == Set(0, unique=False)
+
+
+def test_superclasses_without_weight() -> None:
+    """One class in each, and the network is unique; two in one, and it need not be."""
+    one = moving([1, 1, 0], [(1, 1, 0), (1, -1, 0), (1, 0, 1)])
+    both = moving([1, 1, 0, 0], [(1, 1, 0), (1, -1, 0), (1, 2, 1), (1, -2, 1)])
+    for at, expected in ((one, True), (both, False)):
+        rows = ["1 0 -1", "0 0 1"]
+        found = lifted(at, rows, ["1/2 1/2", "1/2 -1/2"], "0 1 0")
+        assert found == Set(0, unique=expected)
+
+
+def test_groups_of_classes() -> None:
+    """Without a lift each by itself; of ReLU networks only regions that are opposite, two at most."""
+    pair = moving([1, 1], [(1, 1), (1, -1)])
+    assert superclasses(pair, (), NODE) == [[0], [1]] and superclasses(pair, mat([[0, 1]]), NODE) == [[0, 1]]
+    relu = Problem("relu", ONE, mat([[1], [2]]), vec(1, 1))
+    classes = [Class((1, D), (), 0, matrix(mat([[1], [1]]), 1), ONE) for D in (0b11, 0b00, 0b00)]
+    at = Moving(Ball(relu, vec(2, -1), F(9)), column(vec(2, -1)), classes, [vec(1)] * 3, ZERO, ZERO)
+    for group in (antipodal, lambda m, l: superclasses(m, l, NODE)):
+        assert group(at, mat([[1, 2]])) == [[0, 1], [2]]
+    assert antipodal(at, mat([[2, -1]])) == [[0], [1], [2]]
+    split = Moving(at.ball, at.S, classes[:2], [vec(1)] * 2, ZERO, ZERO)
+    assert superclasses(split, mat([[2, -1]]), NODE) == [[0], [1]]
+
+
+# ------------------------------------------------------------------------------------------------ jumps, derivatives
+
+
+def test_series_beside_a_jump() -> None:
+    """One neuron of kernel 1: s + alpha s = eta y with s = 1 gives alpha = eta y - 1, to all orders."""
+    problem = Problem("cgl", ONE, mat([[1]]), vec(3), groups=((0,),), K=(None,))
+    beside = Beside(Ball(problem, vec(1), ZERO), [matrix(mat([[1]]), 1)], vec(2), (0,), 1)
+    s, alpha = series(beside, NODE)
+    assert [x.entries() for x in s] == [[1], *[[0]] * 8] and alpha == [[2], [3], *[[0]] * 7]
+    G = matrix(mat([[2]]), 1)
+    parts = [column(vec(x)) for x in (1, 3, 5, 7)]
+    assert [mixed(G, parts, m) for m in range(4)] == [0, 0, 2 * 9, 2 * (15 + 15)]
+    free = Beside(beside.ball, [], vec(), (), 1)
+    assert [x.entries() for x in series(free, NODE)[0]] == [[1], [3], *[[0]] * 7]
+
+
+def test_farkas_beside_a_jump_is_zero_at_lambda() -> None:
+    """h.q must be 0 at lambda itself: where it is below, it stays below for small steps, however it grows."""
+    problem = Problem("cgl", ONE, mat([[1, 1], [0, 1]]), vec(1, 0), groups=((0,), (1,)), K=(None, None))
+    one, both = (matrix(mat(A), 2) for A in ([[1, 0], [0, 0]], [[1, 1], [1, 1]]))
+    beside = Beside(Ball(problem, vec(1, 0), ZERO), [one, both], vec(1, 0), (0,), 1)
+    for start, good in ((-1, True), (-2, False), (0, False)):
+        s = [column(vec(1, start)), column(vec(0, 1))]
+        if good:
+            check_farkas(beside, s, [1], vec(0, 1), NODE)
+        else:
+            with pytest.raises(Rejected, match="and 0 at lambda"):
+                check_farkas(beside, s, [1], vec(0, 1), NODE)
+
+
+def test_signs_of_series() -> None:
+    """The sign of the first coefficient that is not 0, turned round on the other side for odd powers."""
+    for side in (1, -1):
+        beside = Beside(Ball(RELU, vec(1), ZERO), [], vec(), (), side)
+        assert [beside.sign([fmpq(c)]) for c in (2, -2, 0)] == [side, -side, 0]
+        assert [beside.sign([fmpq(0), fmpq(c)]) for c in (2, -2, 0)] == [1, -1, 0]
+
+
+def test_systems_of_derivatives() -> None:
+    """Blocks that carry one neuron are one: their weights add up, and so do the errors of as many as share it."""
+    neurons = [
+        Neuron((0, b), True, True, True, matrix(mat(B), 1), F(w))
+        for b, (B, w) in enumerate([([[2], [0]], 1), ([[2], [0]], 3), ([[0], [1]], 5)])
+    ]
+    found = OptimalSet(3, 0, 0, 0, None, neurons=tuple(neurons), weight_error=F(1, 10))  # type: ignore[arg-type]
+    problem = Problem("cgl", ONE, mat([[1], [1]]), vec(1, 1))
+    system, k = read_system(problem, vec(1, 1), ZERO, found, Node("1"))
+    assert (k, system.error, system.g) == (2, F(1, 5), vec(4, 1)) and list(system.alpha) == [4, 5]
+    assert system.mu == 1 + 4 * (4 + F(1, 5)) + 5 + F(1, 5) and system.sigma == 1
+    assert system.Q.entries() == [4, 0, 0, 1]
+    for change in (
+        {"dimension": 1},
+        {"neurons": (replace(neurons[0], active=None),)},
+        {"neurons": (replace(neurons[0], B=None),)},
+    ):
+        with pytest.raises(Rejected, match="one solution in which"):
+            read_system(problem, vec(1, 1), ZERO, replace(found, **change), Node("1"))
+    with pytest.raises(Rejected, match=r"\|Q x\| >= sigma"):
+        read_system(problem, vec(1, 1), ZERO, found, Node("1001/1000"))
+    with pytest.raises(Rejected, match="what the ball can change"):
+        read_system(problem, vec(1, 1), F(1, 4), found, Node("1"))

@@ -1,0 +1,655 @@
+"""Optimal sets at their edges: balls, classes, masses, ties, faces, corners and fields, one condition at a time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction as F
+from typing import Any
+
+import pytest
+from flint import fmpq_mat, fmpq_poly
+
+from tests.verify.brute import mat, vec
+from verify import Rejected
+from verify.bounds import column, identity, matrix, no_negative_eigenvalue, stretches
+from verify.classes import Ball, Class, Face, read_class
+from verify.facts import COVER, DUAL, MULTIPLIERS, NEURONS, SET, VALUE, Facts, proved
+from verify.field import Field, Number, read_field, value
+from verify.field_system import FieldSystem, field_rank, field_restricted, field_system, field_tableau, reduce
+from verify.lifted import check_inside
+from verify.masses import check_masses, shared_masses
+from verify.neurons import Neuron, are_independent, of_class, one_sided
+from verify.onset import Moving
+from verify.patterns import Patterns
+from verify.problem import Problem
+from verify.rules.exact_set import check_exact_set
+from verify.rules.faces import at_kinks, check_faces, check_idle_direction, check_leaving, check_stable
+from verify.rules.min_norm import check_field_min_norm
+from verify.rules.one_neuron import branch, check_one_neuron
+from verify.rules.polytope import check_polytope, read_bases, read_corner, walk
+from verify.rules.value import Dual, Value
+from verify.solutions import OptimalSet, set_rule, weights
+from verify.superclasses import Candidates
+from verify.system import System
+from verify.text import Node
+from verify.ties import Optimum, Tied, check_solutions, gated, in_two_blocks, merged, neuron_of, tied_neurons
+
+ZERO, ONE = F(0), F(1)
+NODE = Node(None, None, "here")
+ROW = matrix(mat([[1]]), 1)
+
+
+def relu(Z: Any, y: Any = None, lam: Any = 1, **more: Any) -> Problem:
+    """A ReLU problem over these rows."""
+    return Problem("relu", F(lam), mat(Z), vec(*(y or [1] * len(Z))), **more)
+
+
+def direct(X: Any, K: Any, lam: Any = 1, y: Any = None) -> Problem:
+    """A direct problem of single columns, or of one block if K is a list of its rows."""
+    sizes = len(X[0])
+    groups = (tuple(range(sizes)),) if K is not None else tuple((j,) for j in range(sizes))
+    cones = (mat(K),) if K is not None else (None,) * sizes
+    return Problem("cgl", F(lam), mat(X), vec(*(y or [1] * len(X))), groups=groups, K=cones)
+
+
+def system(A: Any, g: Any, e: Any = 0, d: Any = 0, exact: bool = True, silent: Any = None) -> System:
+    """Equations with the same errors in all rows."""
+    rows = mat(A)
+    size = len(rows[0])
+    errors = (F(e),) * len(rows), (F(d),) * len(rows)
+    return System(matrix(rows, size), vec(*g), *errors, tuple(range(size)), size, silent or {}, exact=exact)
+
+
+# ------------------------------------------------------------------------------------------------ balls and classes
+
+
+def test_rows_that_are_surely_off() -> None:
+    """t_k < 0 with t_k^2 > R^2 around every centre; on the bound it is not sure."""
+    problem = relu([[1], [1], [1]])
+    ball = Ball(problem, vec(-2, 1, -1), ONE)
+    assert ball.fine == {1: 0b110, -1: 0b111}
+    assert Ball(problem, vec(-2, 2, -3), ONE, (vec(-2, 0, -3),)).fine == {1: 0b010, -1: 0b111}
+    assert Ball(problem, vec(-2, 2, -3), ONE, (vec(-1, 2, -3),)).fine == {1: 0b011, -1: 0b101}
+
+
+def test_gated_classes_and_blocks() -> None:
+    """A pattern that is listed; its rows alone. A block has its own."""
+    gated_ = replace(relu([[2], [3]]), model="gated")
+    found = read_class(Ball(gated_, vec(1, 1), ZERO), {0b01: 0}, Node({"pattern": "10"}))  # type: ignore[arg-type]
+    assert (found.key, found.zeros, found.B.entries(), found.bound) == ((0, 1), 0, [2, 0], 13)
+    for patterns in (None, {0b10: 0}):
+        with pytest.raises(Rejected, match="a pattern in D_Z"):
+            read_class(Ball(gated_, vec(1, 1), ZERO), patterns, Node({"pattern": "10"}))  # type: ignore[arg-type]
+    block = direct([[1, 0], [0, 1]], [[0], [1]])
+    fields = {"block": 0, "kinks": [], "basis": [], "idle": [], "fixed": ""}
+    class_ = read_class(Ball(block, vec(1, -2), ZERO), None, Node(fields))
+    assert (class_.key, class_.zeros, class_.bound) == ((0, 0), 0, 2)
+
+
+def test_kinks_that_the_ball_moves() -> None:
+    """Z = (1, 1), (0, 1): mu = -t_0 between p = t_1 and 0, moved by 2 (|W|^2 |Z|^2 + 1) R^2 = 8 R^2: 1 > 8 R^2."""
+    ball = Ball(relu([[1, 1], [0, 1]]), vec(1, -2), F(1, 9))
+    fields = {"sign": "+", "pattern": "10", "kinks": [1], "basis": [1], "idle": [], "fixed": ""}
+    assert read_class(ball, None, Node(fields)).kinks == (1,)
+    with pytest.raises(Rejected, match=r"x\^2 > 1,"):
+        read_class(replace(ball, R_squared=F(1, 8)), None, Node(fields))
+
+
+def test_independent_constraints() -> None:
+    """Positive multiples are one half-space, opposite ones are two; zero is none."""
+    for vectors, good in (
+        ([(1, 0), (2, 0)], True),
+        ([(1, 0), (-1, 0)], False),
+        ([(1, 0), (0, 3), (0, 0)], True),
+        ([(1, 0), (0, 1), (1, 1)], False),
+        ([(0, 0)], True),
+        ([(2, 4), (1, 2), (3, 6)], True),
+    ):
+        assert are_independent(vec(*v) for v in vectors) is good
+
+
+def face(idle: tuple[int, ...], kinks: tuple[int, ...] = (0,)) -> Face:
+    """A face with these idle kinks."""
+    return Face(kinks, (), idle, {}, identity(1), ())
+
+
+def test_idle_kinks_on_their_bounds() -> None:
+    """All of direct problems; relu: those without a row that looks the other way."""
+    one, both = relu([[1], [2]]), relu([[1], [-2]])
+    assert one_sided(one, face((0,))) == (0,) and one_sided(both, face((0,))) == ()
+    assert one_sided(one, face(())) == () and one_sided(direct([[1]], [[1]]), face((0,))) == (0,)
+    for problem, strict in ((one, None), (both, True)):
+        assert of_class(problem, Class((1, 0), (0,), 1, ROW, ONE, face((0,))), True, F(3)).strict is strict
+    plain = of_class(one, Class((1, 0), (), 0, ROW, ONE), None, F(3))
+    assert (plain.strict, plain.independent, plain.weight, plain.active) == (True, True, 3, None)
+
+
+def test_eigenvalues_at_zero() -> None:
+    """|A x| >= sigma |x| exactly at the smallest singular value; nothing to stretch is stretched."""
+    A = matrix(mat([[3, 0], [0, 2]]), 2)
+    assert stretches(A, F(2)) and not stretches(A, F(2001, 1000)) and stretches(fmpq_mat(2, 0), F(9))
+    assert stretches(A, ZERO) and not stretches(matrix(mat([[1, 1], [1, 1]]), 2), F(1, 10**9))
+    small = F(1, 3**400)
+    assert stretches(matrix(mat([[1 + F(1, 2**100) + small, 0], [0, 2]]), 2), ONE)
+    assert not stretches(matrix(mat([[1 - F(1, 2**100) + small, 0], [0, 2]]), 2), ONE)
+    for rows, good in (([[1, 0], [0, 0]], True), ([[1, 0], [0, -1]], False), ([[0, 1], [1, 0]], False)):
+        assert no_negative_eigenvalue(matrix(mat(rows), 2).numer_denom()[0]) is good
+
+
+# ------------------------------------------------------------------------------------------------ masses
+
+
+def candidates(bounds: list[int], R: F = ZERO, y: Any = (3, 0)) -> Candidates:
+    """Two classes with outputs (1, 0) and (0, 1) at theta = (1, 1), without a lift."""
+    problem = direct([[1, 0], [0, 1]], None, y=y)
+    classes = [Class((0, j), (), 0, matrix(mat([[j == 0], [j == 1]]), 1), F(bound)) for j, bound in enumerate(bounds)]
+    return Candidates(Ball(problem, vec(1, 1), R**2), classes, (), fmpq_mat(0, 2))
+
+
+def test_errors_of_masses() -> None:
+    """delta = (missed + R + eps |masses|) / (sigma - eps), eps = sqrt(S) g R with the largest g."""
+    assert candidates([4, 1], F(1, 10)).moved == F(4, 10) and candidates([1, 4], F(1, 10)).moved == F(4, 10)
+
+    def delta(masses: str, sigma: str, R: F = ZERO) -> F:
+        fields = {"sigma": Node(sigma, None, "sigma"), "masses": Node(masses, None, "masses")}
+        return check_masses(candidates([1, 1], R, (4, 5)), fields)[1]
+
+    assert delta("3 4", "1") == 0 and delta("3 4", "1/2") == 0
+    assert delta("0 0", "1") == 5 and delta("3 4", "1", F(1, 10**40)) > 0
+    R = F(1, 100)
+    eps_squared = 2 * R**2
+    found = delta("3 4", "1", R)
+    eps = (found - R) / (found + 5)  # (R + 5 eps) / (1 - eps) = found
+    assert abs(eps**2 - eps_squared) < F(1, 10**30)
+    for sigma in ("1001/1000", "0", "-1"):
+        with pytest.raises(Rejected, match="sigma"):
+            delta("3 4", sigma)
+    with pytest.raises(Rejected, match="what the ball can change"):
+        delta("3 4", "1/100", R)
+
+
+def test_masses_that_are_shared_must_be_positive() -> None:
+    """Every mass above its error: then all classes tie."""
+    found = candidates([1, 1])
+    assert shared_masses(found, vec(1, 2), F(1, 2), NODE).classes == 2
+    for masses in (vec("1/2", 2), vec(2, "1/4")):
+        with pytest.raises(Rejected, match="masses above 1/2"):
+            shared_masses(found, masses, F(1, 2), NODE)
+
+
+def test_weights_of_blocks() -> None:
+    """Neurons that lie in several blocks have no weight of their own, unless all is exact."""
+    found = OptimalSet(1, 0, 1, 1, system([[1]], [1]))
+    blocks = replace(relu([[1]]), blocks=((1, 1),))
+    assert weights(relu([[1]]), found, NODE) and weights(blocks, replace(found, exact=True), NODE)
+    assert weights(blocks, replace(found, bends=0), NODE)
+    with pytest.raises(Rejected, match="neurons that lie in one block each, found 1 in several"):
+        weights(blocks, found, NODE)
+
+
+def test_rules_of_sets() -> None:
+    """On the ground of multipliers they need the list of patterns, on that of a cover they do not."""
+    both = OptimalSet(1, 0, 0, 0, system([[1]], [1]))
+    rule = set_rule(lambda *_: both)
+    assert (
+        rule.listed
+        and not set_rule(lambda *_: both, by=COVER).listed
+        and COVER in set_rule(lambda *_: both, by=COVER).rests
+    )
+    assert rule.rests[0] == DUAL and rule.rests[2] == VALUE
+    facts = rule.check(relu([[1]]), Facts(), NODE)
+    assert facts[SET] is both and facts[NEURONS] is both
+
+
+# ------------------------------------------------------------------------------------------------ ties
+
+
+def optimum(problem: Problem, r: Any, bounds: Any = None) -> Optimum:
+    """r* = r."""
+    return Optimum(Ball(problem, vec(*r), ZERO), vec(*r), Node(bounds))
+
+
+def test_what_is_known_of_tied_neurons() -> None:
+    """Rows above 0 for ReLU, the pattern for gated networks, the block for direct problems; no B at kinks."""
+    at = optimum(relu([[1, 0], [0, 1], [-1, 0]]), (1, 1, 1))
+    tied = Tied((1, 0b11), vec(2, 0), vec(2, 0, 0), (5, 6))
+    strict = at.known(Neuron((1, 0), True, True, strict=True), tied, F(3))
+    assert strict.B is not None and strict.B.entries() == [1, 0, 0, 0, 0, 0] and strict.blocks == 3
+    assert (strict.weight, strict.v, strict.q) == (3, vec(2, 0), vec(2, 0, 0))
+    assert at.known(Neuron((1, 0), True, True, strict=None), tied, F(3)).B is None
+    whole = optimum(replace(at.ball.problem, model="gated"), (1, 1, 1))
+    known = whole.known(Neuron((0, 2), True, True, strict=True), Tied((0, 0b010), vec(2, 0), vec(0, 0, 0)), F(1))
+    assert known.B is not None and known.B.entries() == [0, 0, 0, 1, 0, 0] and known.blocks == 1
+    block = optimum(direct([[1, 2], [3, 4]], [[0], [1]]), (1, 1))
+    known = block.known(Neuron((0, 0), True, True, strict=True), Tied((0, 0), vec(2, 0), vec(0, 0)), F(1))
+    assert known.B is not None and known.B.entries() == [1, 2, 3, 4]
+
+
+def test_tight_constraints_of_tied_neurons() -> None:
+    """Lines of ReLU networks, constraints other than zero of blocks; strict where nothing is tight."""
+    at = optimum(relu([[1, 0], [0, 1], [0, 0]]), (1, 1, 1))
+    for v, strict, independent in (((2, 1), True, True), ((2, 0), None, True), ((0, 0), None, True)):
+        found = neuron_of(at, Tied((1, 0), vec(*v), ()), True)
+        assert (found.strict, found.independent) == (strict, independent)
+    three = optimum(relu([[1, 0], [0, 1], [1, 1]]), (1, 1, 1))
+    assert not neuron_of(three, Tied((1, 0), vec(0, 0), ()), True).independent
+    block = optimum(direct([[1, 0], [0, 1]], [[0, 0], [1, 0]]), (1, 1))
+    assert neuron_of(block, Tied((0, 0), vec(2, -1), ()), True).strict is True
+    assert neuron_of(block, Tied((0, 0), vec(2, 0), ()), True).strict is None
+
+
+def test_neurons_in_two_blocks() -> None:
+    """ReLU: zero on a row that is not zero; or carried by other blocks."""
+    at = optimum(relu([[1, 0], [0, 1], [0, 0]]), (1, 1, 1))
+    assert in_two_blocks(at, Tied((1, 0), vec(2, 0), ())) and not in_two_blocks(at, Tied((1, 0), vec(2, 1), ()))
+    other = optimum(replace(at.ball.problem, model="gated"), (1, 1, 1))
+    assert not in_two_blocks(other, Tied((0, 0), vec(2, 0), ())) and in_two_blocks(
+        other, Tied((0, 0), vec(2, 1), (), (1,))
+    )
+    blocks = ((1, 1), (-1, 1), (1, 3))
+    found = [Tied((0, b), v, ()) for b, v in enumerate((vec(1, 0), vec(1, 0), vec(1, 0)))]
+    assert [(a.key, a.others) for a in merged(blocks, found)] == [((0, 0), (2,)), ((0, 1), ())]
+
+
+def test_ties_of_gated_networks() -> None:
+    """Every pattern with |Z'D r| = lambda, with its output on its own rows; more is rejected."""
+    problem = replace(relu([[1], [1]], lam=2), model="gated")
+    at = optimum(problem, (1, 1))
+    found = list(gated(at, Patterns([0b00, 0b01, 0b11], {}, 3), NODE))
+    assert [(a.key, list(a.v), list(a.q)) for a in found] == [((0, 3), [2], [2, 2])]
+    one = list(gated(optimum(problem, (2, 0)), Patterns([0b01], {}, 1), NODE))
+    assert [(a.key, list(a.q)) for a in one] == [((0, 1), [2, 0])]
+    with pytest.raises(Rejected, match=r"\|v\|\^2 <= lambda\^2"):
+        list(gated(optimum(problem, (2, 1)), Patterns([0b11], {}, 1), NODE))
+    with pytest.raises(Rejected, match="the fact patterns"):
+        tied_neurons(at, None, NODE)
+    with pytest.raises(Rejected, match="the fact patterns"):
+        tied_neurons(optimum(relu([[1], [1]]), (1, 1)), None, NODE)
+
+
+def test_ties_of_blocks() -> None:
+    """v = X'r - K rho is the projection where |v| = lambda: K'v <= 0, and no pull on a constraint that is slack."""
+    problem = direct([[1, 0], [0, 1]], [[0, 1], [1, 0]], 2)
+
+    def tied(r: Any, rho: Any) -> list[Any]:
+        return [list(a.v) for a in tied_neurons(optimum(problem, r, [rho]), None, NODE)]
+
+    assert tied((-2, 3), "3 0") == [[-2, 0]] and tied((-2, 0), "0 0") == [[-2, 0]] and tied((-1, -1), "0 0") == []
+    assert tied((-2, 0), None) == [[-2, 0]]
+    for r, rho in (((2, 0), "0 0"), ((0, 2), "0 0"), ((0, 0), "0 -2"), ((-1, 0), "0 1"), ((-2, 2), "2 1")):
+        if rho == "2 1":
+            with pytest.raises(Rejected, match=r"\|v\|\^2 <= lambda"):
+                tied(r, rho)
+        else:
+            with pytest.raises(Rejected, match="K_b'v <= 0 and rho"):
+                tied(r, rho)
+
+
+def test_two_solutions_or_one() -> None:
+    """Twins: two different solutions, or one with a Farkas vector; weights are known where there is one."""
+    twins = direct([[1, 1]], None, y=(3,))
+
+    def found(solutions: list[str], farkas: str, problem: Problem = twins, r: Any = (1,)) -> OptimalSet:
+        nodes = {"solutions": Node(solutions, None, "solutions"), "farkas": Node(farkas, None, "farkas")}
+        return check_solutions(optimum(problem, r, [None] * len(problem.groups)), None, NODE, nodes)
+
+    both = found(["2 0", "0 2"], "")
+    assert (both.classes, both.dimension, [one.weight for one in both.neurons]) == (2, 1, [0, 0])
+    assert [one.active for one in both.neurons] == [True, True]
+    assert [one.active for one in found(["2 0", "1 1"], "").neurons] == [True, True]
+    for solutions in (["2 0", "2 0"], [], ["2 0", "0 2", "1 1"]):
+        with pytest.raises(Rejected, match="one solution, or two that are different"):
+            found(solutions, "")
+    apart = direct([[1, 0], [0, 1]], None, y=(3, 1))
+    one = found(["2 0"], "0 1", apart, (1, 1))
+    assert (one.dimension, [a.active for a in one.neurons], [a.weight for a in one.neurons]) == (
+        0,
+        [True, False],
+        [2, 0],
+    )
+    for solutions, farkas, said in (
+        (["1 0"], "0 1", "the fit y - r at row 0"),
+        (["2 -1"], "0 1", "weights >= 0"),
+        (["2 0"], "0 0", "h.q > 0 for the tied neuron 1"),
+        (["2 0"], "1 1", "h.q = 0 for the tied neuron 0"),
+        (["2 0"], "0 -1", "h.q > 0 for the tied neuron 1"),
+        (["2 0"], "-1 1", "h.q = 0 for the tied neuron 0"),
+    ):
+        with pytest.raises(Rejected, match=said):
+            found(solutions, farkas, apart, (1, 1))
+    with pytest.raises(Rejected, match="2 that are dependent"):
+        found(["1 1"], "0")
+
+
+def test_exact_sets_are_of_exact_optima() -> None:
+    """upper = lower, so that r* = theta."""
+    problem = direct([[1]], None, y=(3,))
+    facts = proved(DUAL, Dual(vec(1), ZERO)).plus(VALUE, Value(F(5, 2), F(5, 2), ZERO))
+    node = Node({"solutions": ["2"], "farkas": "0"})
+    assert check_exact_set(problem, facts.plus(MULTIPLIERS, Node([None])), node).exact
+
+
+# ------------------------------------------------------------------------------------------------ faces
+
+
+def test_stable_faces_are_those_of_their_neurons() -> None:
+    """One block, the same sign and the same v."""
+    problem = relu([[1, 1], [0, 1]])
+    ball = Ball(problem, vec(1, -2), ZERO)
+    entry = {"sign": "+", "pattern": "10", "kinks": [1], "basis": [1], "idle": [], "fixed": ""}
+    neuron = Neuron((1, 0b01), True, True, v=vec(1, 0))
+    found = check_stable(ball, None, neuron, Node(entry))
+    assert found.strict is True and found.B is not None and found.face is not None
+    minus = Ball(problem, vec(-1, 2), ZERO)
+    below = check_stable(minus, None, replace(neuron, key=(-1, 1)), Node({**entry, "sign": "-"}))
+    assert below.strict is True
+    for other in (replace(neuron, key=(-1, 0b01)), replace(neuron, v=vec(2, 0)), replace(neuron, v=vec(-1, 0))):
+        with pytest.raises(Rejected, match="the class of the tied neuron"):
+            check_stable(ball, None, other, Node(entry))
+    assert check_stable(ball, None, replace(neuron, blocks=1), Node(entry))
+    with pytest.raises(Rejected, match="several blocks"):
+        check_stable(ball, None, replace(neuron, blocks=2), Node(entry))
+    block = Ball(direct([[1, 0], [0, 1]], [[0], [1]]), vec(1, 2), ZERO)
+    kinked = {"block": 0, "kinks": [0], "basis": [0], "idle": [], "fixed": ""}
+    tied = Neuron((0, 0), True, True, v=vec(1, 0))
+    assert check_stable(block, None, tied, Node(kinked)).strict is True
+    for wrong in (replace(tied, key=(0, 1)), replace(tied, v=vec(1, 1))):
+        with pytest.raises(Rejected, match="the class of the tied neuron"):
+            check_stable(block, None, wrong, Node(kinked))
+    idle = direct([[1, 0], [0, 0]], [[0], [1]])
+    loose = {**kinked, "basis": [], "idle": [0]}
+    assert check_stable(Ball(idle, vec(1, 2), ZERO), None, tied, Node(loose)).strict is None
+
+
+def test_directions_that_leave_a_face() -> None:
+    """Some kink is left, not all: the others may be kept."""
+    problem, theta = relu([[1, 0, 0], [0, 1, 0], [0, 0, 1]]), vec(2, -3, -3)
+    neurons = [Neuron((1, 0), True, True, v=vec(2, 0, 0), q=vec(2, 0, 0))]
+    nodes = {"u": Node("0 -1 0", None, "u"), "h": Node("", None, "h")}
+    assert check_leaving(problem, theta, neurons, 0, nodes).strict is False
+    direct_ = direct([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0, 0], [1, 0], [0, 1]])
+    idle = replace(neurons[0], key=(0, 0), face=Face((0, 1), (), (0, 1), {}, identity(3), ()))
+    for u, good in (("0 -1 0", True), ("0 -1 -1", True), ("1 0 0", False), ("0 1 0", False), ("0 -1 1", False)):
+        nodes = {"u": Node(u, None, "u"), "h": Node("", None, "h")}
+        if good:
+            check_idle_direction(direct_, idle, nodes)
+        else:
+            with pytest.raises(Rejected, match=r"leaves the face|<= 0 at the kink"):
+                check_idle_direction(direct_, idle, nodes)
+    fixed = replace(idle, face=Face((0, 1), (0,), (1,), {}, identity(3), ()))
+    with pytest.raises(Rejected, match="0 at the kink 0"):
+        check_idle_direction(direct_, fixed, {"u": Node("0 -1 -1", None, "u"), "h": Node("", None, "h")})
+    for none in (None, Face((), (), (), {}, identity(3), ())):
+        with pytest.raises(Rejected, match="a neuron with kinks"):
+            check_idle_direction(direct_, replace(idle, face=none), {"u": Node("0 -1 0"), "h": Node("")})
+    with pytest.raises(Rejected):
+        check_idle_direction(direct_, idle, {"u": Node("0 -1 0"), "h": Node("1")})
+
+
+def test_rows_on_and_off_beside_a_kink() -> None:
+    """Rows above 0 move with u, rows below do not, rows at 0 only upwards."""
+    problem = relu([[1, 0], [-1, 0], [0, 1]])
+    neuron = Neuron((1, 0), True, True, v=vec(2, 0))
+    tight, gain, moved = at_kinks(problem, vec(5, 7, 11), neuron, vec(3, 4), NODE)
+    assert (tight, gain, moved) == (mat([[0, 1]]), F(15 + 44 - 6), vec(3, 0, 4))
+    assert at_kinks(problem, vec(5, 7, 11), neuron, vec(3, -4), NODE)[2] == vec(3, 0, 0)
+
+
+def test_faces_in_order() -> None:
+    """A class for each neuron, or null; neurons that leave their faces ascend."""
+    problem = relu([[1, 0], [0, 1]])
+    neurons = tuple(Neuron((1, 0), True, True, v=vec(*v), q=vec(0, 0)) for v in ((2, 0), (0, 2)))
+    found = OptimalSet(2, 0, 0, 0, system([[1, 1]], [1]), True, neurons)
+    facts = proved(NEURONS, found).plus(DUAL, Dual(vec(2, 2), ZERO))
+
+    def faces(**more: Any) -> OptimalSet:
+        return check_faces(problem, facts, Node({"stable": [None, None], "leaving": [], **more}))[NEURONS]
+
+    assert faces().neurons == neurons
+    first, second = {"neuron": 0, "u": "0 -1", "h": ""}, {"neuron": 1, "u": "-1 0", "h": ""}
+    assert [one.strict for one in faces(leaving=[first, second]).neurons] == [False, False]
+    assert [one.strict for one in faces(leaving=[second]).neurons] == [None, False]
+    for leaving in ([second, first], [first, first]):
+        with pytest.raises(Rejected, match="neurons in ascending order"):
+            faces(leaving=leaving)
+    with pytest.raises(Rejected, match="an array of 2"):
+        faces(stable=[])
+
+
+# ------------------------------------------------------------------------------------------------ corners
+
+
+def test_bases_are_listed_once() -> None:
+    """As many classes as there are rows, each set once, and at least one."""
+    one = system([[1, 1, 1]], [1])
+    assert list(read_bases(one, Node([[0], [2]]))) == [(0,), (2,)]
+    for bases, said in (
+        ([[0], [0]], "each set of them once"),
+        ([[0, 1]], "1 classes"),
+        ([[]], "1 classes"),
+        ([], "at least one"),
+    ):
+        with pytest.raises(Rejected, match=said):
+            read_bases(one, Node(bases))
+    short = replace(one, names=(0, 2), total=3, F=matrix(mat([[1, 1]]), 2))
+    assert list(read_bases(short, Node([[0], [2]]))) == [(0,), (1,)]
+    with pytest.raises(Rejected, match="classes that can be active"):
+        read_bases(short, Node([[1]]))
+
+
+def test_corners_within_errors() -> None:
+    """Zeros are proved by silent rows: as many as there are zeros, each 0 on all the rest."""
+    F_ = [[1, 1], [0, 1]]
+    rows = system(F_, [1, 0], F(1, 100), F(1, 100), exact=False, silent={1: frozenset({0})})
+    found = read_corner(rows, (0, 1), {0: ONE, 1: ONE}, NODE)
+    assert found.zeros == {1}
+    for silent in ({}, {1: frozenset()}, {1: frozenset({1})}):
+        with pytest.raises(Rejected, match="positive, or 0 by silent rows"):
+            read_corner(replace(rows, silent=silent), (0, 1), {0: ONE, 1: ONE}, NODE)
+    exact = system(F_, [1, 0])
+    assert read_corner(exact, (0, 1), {0: ONE, 1: ONE}, NODE).zeros == {1}
+    with pytest.raises(Rejected, match="a tilt"):
+        read_corner(exact, (0, 1), {0: ONE}, NODE)
+    below = system(F_, [1, F(-1, 1000)], 0, F(1, 100), exact=False, silent={1: frozenset({0})})
+    assert read_corner(below, (0, 1), {0: ONE, 1: ONE}, NODE).zeros == {1}
+
+
+def test_errors_of_tilts() -> None:
+    """T = F_B^-1 F_b moves by c h (1 + |T|) / (1 - size h) for columns outside of the basis, not for its own."""
+    rows = system([[1, 1]], [0], F(1, 4), 0, exact=False, silent={0: frozenset({0, 1})})
+    assert read_corner(rows, (0,), {0: ONE}, NODE).zeros == {0}
+    for c in (F(3), F(1, 100)):
+        assert read_corner(rows, (0,), {1: c}, NODE).zeros == {0}
+    wide = system([[1, 1]], [0], F(1, 3), 0, exact=False, silent={0: frozenset({0, 1})})
+    with pytest.raises(Rejected, match="a tilt"):
+        read_corner(wide, (0,), {1: ONE}, NODE)  # 1 <= 1/3 * 2 / (2/3)
+    assert read_corner(wide, (0,), {0: ONE}, NODE).zeros == {0}
+    steep = system([[1, 5]], [0], F(1, 4), 0, exact=False, silent={0: frozenset({0, 1})})
+    assert read_corner(steep, (0,), {1: ONE}, NODE).zeros == {0}  # 5 > 1/4 * 6 / (3/4) = 2
+    flat = system([[1, F(1, 2)]], [0], F(1, 4), 0, exact=False, silent={0: frozenset({0, 1})})
+    with pytest.raises(Rejected, match="a tilt"):
+        read_corner(flat, (0,), {1: ONE}, NODE)  # 1/2 <= 1/4 * 3/2 / (3/4)
+
+
+def test_vertices_and_edges_by_hand() -> None:
+    """x + y + z = 1: three vertices, each joined to the others; bases with one support are one vertex."""
+    one = system([[1, 1, 1]], [1])
+    points, errors, edges = walk(one, vec(1), read_bases(one, Node([[0], [1], [2]])), NODE)
+    assert (list(points), errors, edges) == ([(0,), (1,), (2,)], [0, 0, 0], ((0, 1), (0, 2), (1, 2)))
+    with pytest.raises(Rejected, match=r"reached from \[0\] when 2 enters"):
+        walk(one, vec(1), read_bases(one, Node([[0], [1]])), NODE)
+    zero = system([[1, 1], [0, 1]], [1, 0])
+    points, _, edges = walk(zero, vec(1, 1), read_bases(zero, Node([[0, 1]])), NODE)
+    assert (points, edges) == ({(0,): {0: ONE}}, ())
+    node = {"bits": 0, "tilt": "1", "bases": [[0], [1], [2]], "vertices": [[0], [1], [2]], "min_norm": None}
+    node |= {"edges": [[0, 1], [0, 2], [1, 2]]}
+    found = check_polytope(one, Node(node))
+    assert (found.rank, found.dimension, found.used, found.nondegenerate) == (1, 2, (0, 1, 2), True)
+    for change, said in (
+        ({"tilt": "0"}, "positive numbers"),
+        ({"bits": 1}, "0, because the polytope is known exactly"),
+        ({"vertices": [[0], [1]]}, "each once, in the order"),
+        ({"edges": [[0, 1], [0, 2]]}, "the pairs of vertices"),
+    ):
+        with pytest.raises(Rejected, match=said):
+            check_polytope(one, Node({**node, **change}))
+    point = check_polytope(zero, Node({**node, "tilt": "1 1", "bases": [[0, 1]], "vertices": [[0]], "edges": []}))
+    assert (point.rank, point.dimension, point.used) == (1, 0, (0,))
+    none = System(fmpq_mat(0, 0), (), (), (), (), 0, {}, exact=True)
+    empty = check_polytope(none, Node({**node, "tilt": "", "bases": [[]], "vertices": [[]], "edges": []}))
+    assert (empty.rank, empty.vertices, empty.used) == (0, ((),), ())
+
+
+# ------------------------------------------------------------------------------------------------ fields
+
+
+def root_two() -> Field:
+    """Q(sqrt 2)."""
+    return read_field(Node({"polynomial": "-2 0 1", "lo": "1", "hi": "2"}))
+
+
+def test_fields_at_their_edges() -> None:
+    """Degree 1 to 16, an interval of length at most 1 from 0 on, different signs at its ends, few bits."""
+    assert root_two().degree == 2
+    fine = {"polynomial": " ".join(["-1", *["0"] * 15, "2"]), "lo": "0", "hi": "1"}
+    assert read_field(Node(fine)).degree == 16 and read_field(Node({**fine, "polynomial": "-1 2"})).degree == 1
+    for change, said in (
+        ({"polynomial": " ".join(["-1", *["0"] * 16, "2"])}, "of degree 1 to 16"),
+        ({"polynomial": "1"}, "of degree 1 to 16"),
+        ({"polynomial": "-1 2 0"}, "of degree 1 to 16"),
+        ({"hi": "1001/1000"}, "0 <= lo < hi <= lo"),
+        ({"lo": "1"}, "0 <= lo < hi <= lo"),
+        ({"lo": "-1/2", "hi": "1/2"}, "0 <= lo < hi <= lo"),
+        ({"polynomial": "0 1"}, "different signs"),
+        ({"polynomial": "-1 1"}, "different signs"),
+        ({"polynomial": "1 1"}, "different signs"),
+    ):
+        with pytest.raises(Rejected, match=said):
+            read_field(Node({**fine, **change}))
+    for bits, good in ((4095, True), (4096, False)):
+        for ends in ({"lo": f"1/{2**bits}"}, {"polynomial": "-2 3", "hi": f"{2**bits - 1}/{2**bits}"}):
+            if good:
+                assert read_field(Node({**fine, **ends}))
+            else:
+                with pytest.raises(Rejected, match="in at most 4096 bits"):
+                    read_field(Node({**fine, **ends}))
+    assert [value([-2, 0, 1], p, q) for p, q in ((1, 1), (3, 2), (7, 5))] == [-1, 1, -1]
+
+
+def test_powers_are_enclosed() -> None:
+    """low <= 2^bits t^i <= high, as many as the degree, with an interval that starts anywhere."""
+    for lo, hi in (("1", "2"), ("4/3", "3/2"), ("7/5", "17/12")):
+        field = read_field(Node({"polynomial": "-2 0 1", "lo": lo, "hi": hi}))
+        one, t = field.powers_of_t(64)
+        assert one == (2**64, 2**64) and t[0] ** 2 < 2 * 4**64 < t[1] ** 2 and t[1] - t[0] <= 3
+    cubic = read_field(Node({"polynomial": "-2 0 0 1", "lo": "1", "hi": "2"}))
+    powers = cubic.powers_of_t(64)
+    assert len(powers) == 3 and powers[2][0] ** 3 < 4 * 8**64 < powers[2][1] ** 3 and powers[2][1] - powers[2][0] < 16
+    third = read_field(Node({"polynomial": "-1 3", "lo": "0", "hi": "1"}))
+    assert third.powers_of_t(8) == [(256, 256)]
+    half = read_field(Node({"polynomial": "-1 2", "lo": "0", "hi": "1"}))
+    with pytest.raises(Rejected, match="not found by bisection"):
+        half.powers_of_t(8)
+
+
+def test_signs_of_numbers() -> None:
+    """a + b sqrt 2 for both signs of both, and bounds from above."""
+    field = root_two()
+    for a, b, sign in ((1, 0, 1), (0, -1, -1), (-1, 1, 1), (3, -2, 1), (-3, 2, -1), (0, 0, 0), (7, -5, -1), (-7, 5, 1)):
+        number = field.number(vec(a, b))
+        assert number.sign() == sign and bool(number) == bool(sign)
+        assert abs(number).sign() == abs(sign)
+        if b:
+            upper = number.upper()
+            assert (field.number(vec(a, b)) - upper).sign() < 0 < (number - upper + F(1, 2**900)).sign()
+    t = field.number(vec(0, 1))
+    same = field.number(vec(0, 1))
+    assert t * t == 2 and 1 - t == -(t - 1) and t > 1 and t >= same and t <= same and not t < same and not t > same
+    assert Number(field, fmpq_poly([0, 1])) / t == 1 and t / 2 * 2 == t
+    with pytest.raises(ZeroDivisionError):
+        t / field.number(())
+
+
+def test_equations_in_a_field() -> None:
+    """Gauss and Jordan: pivots, ranks, tableaus, and the equations of some of the classes."""
+    field = root_two()
+    t, one, zero = field.number(vec(0, 1)), field.number(vec(1)), field.number(())
+    rows = [[zero, t, one], [t, zero, t], [t, t, one + t]]
+    assert reduce(rows, 3) == [0, 1]
+    assert [
+        [x == y for x, y in zip(row, known, strict=True)]
+        for row, known in zip(rows, ([1, 0, 1], [0, 1, t / 2], [0, 0, 0]), strict=True)
+    ] == [[True] * 3] * 3
+    outputs = [(t, zero), (zero, one), (t, one)]
+    found = field_system(outputs, (2 * t, one))
+    assert isinstance(found, FieldSystem) and (found.rows, found.total, found.names) == (2, 3, (0, 1, 2))
+    assert found.right[0] == 2 and found.right[1] == 1 and found.F.ncols() == 3 and found.F.nrows() == 0
+    assert field_rank(found, [0]) == 1 and field_rank(found, [0, 1]) == 2 and field_rank(found, [0, 1, 2]) == 2
+    part = field_restricted(found, (0, 1))
+    assert (part.names, part.total, part.rows) == ((0, 1), 3, 2)
+    table = field_tableau(found, (0, 2))
+    assert table is not None and [row[0] == x for row, x in zip(table, (1, 1), strict=True)] == [True, True]
+    assert field_tableau(field_system([(t, t), (one, one)], (one, one)), (0,)) is not None
+    dependent = replace(found, left=((one, t), (t, one + one)), right=(one, one))
+    assert field_tableau(dependent, (0, 1)) is None
+
+
+def test_the_shortest_weights_in_a_field_by_hand() -> None:
+    """alpha = (F'mu)_+ with F alpha = g: for x - t y = 1 it is (1, 0) with mu = 1, the radius may be what is left."""
+    field = root_two()
+    t, one = field.number(vec(0, 1)), field.number(vec(1))
+    rows = FieldSystem(fmpq_mat(0, 2), (), (), (), (0, 1), 2, {}, exact=True, left=((one, -t),), right=(one,))
+
+    def found(weights: str, radius: str, mu: str = "1 0") -> Any:
+        return check_field_min_norm(rows, Node({"bits": 0, "weights": weights, "radius": radius, "mu": [mu]}))
+
+    assert found("1 0", "0").weights == vec(1, 0) and found("9/10 0", "1/10").radius == F(1, 10)
+    for listed, radius, mu, said in (
+        ("9/10 0", "9/100", "1 0", "for class 0"),
+        ("0 0", "2", "1 0", "for class 0"),
+        ("-1 0", "5", "1 0", "for class 0"),
+        ("1 1", "9", "1 0", "for class 1"),
+        ("1 -1", "9", "1 0", "for class 1"),
+        ("2 0", "0", "2 0", "F alpha = g in row 0"),
+        ("1 0", "-1", "1 0", "a number >= 0"),
+    ):
+        with pytest.raises(Rejected, match=said):
+            found(listed, radius, mu)
+    none = replace(rows, left=(), right=(), total=1, names=(0,))
+    assert check_field_min_norm(none, Node({"bits": 0, "weights": "0", "radius": "0", "mu": []})).weights == vec(0)
+    with pytest.raises(Rejected, match="an array of 0"):
+        check_field_min_norm(none, Node({"bits": 0, "weights": "0", "radius": "0", "mu": ["1"]}))
+
+
+# ------------------------------------------------------------------------------------------------ others
+
+
+def test_branches_of_one_neuron() -> None:
+    """a = sum x^2, b = gamma sum |x| y over the points on the side of v; points at 0 are on no side."""
+    problem = relu([[F(1, 2)], [-3], [0]], (4, 5, 7))
+    assert branch(problem, 1, 1) == (F(1, 4), F(2)) and branch(problem, -1, -1) == (F(9), F(-15))
+    assert branch(problem, 1, -1) == (F(1, 4), F(-2)) and branch(problem, -1, 1) == (F(9), F(15))
+    found = check_one_neuron(relu([[1], [-1]], (3, 3)), Node({"branches": [{"sign": "+", "gamma": "+"}], "jumps": []}))
+    assert (found.top, found.branches, found.twins) == (3, 1, True)
+
+
+def test_weights_of_lifted_pieces_stay_positive() -> None:
+    """z = max(delta, |l| (missed + sqrt(g) light)) / (1 - beta) against each weight, with rows of any degree."""
+    problem = direct([[1, 1], [1, -1]], None)
+    classes = [Class((0, j), (), 0, matrix(mat([[1], [s]]), 1), F(4)) for j, s in enumerate((1, -1))]
+    at = Moving(Ball(problem, vec(1, 0), ZERO), column(vec(1, 0)), classes, [vec(3), vec(3)], ZERO, ZERO)
+    F_: list[list[Any]] = [[vec(1), vec(1)], [vec(1), vec(-1)]]
+    V = Node(["1/2 1/2", "1/2 -1/2"])
+    kept = mat([[0, 2]])
+    for delta, light, good in ((F(2), ZERO, True), (F(3), ZERO, False), (ZERO, F(1, 2), True), (ZERO, F(3, 4), False)):
+        if good:
+            check_inside(at, F_, 1, kept, [0, 1], (delta, light), V)
+        else:
+            with pytest.raises(Rejected, match="its possible error"):
+                check_inside(at, F_, 1, kept, [0, 1], (delta, light), V)
+    moving_rows: list[list[Any]] = [[vec(1, "1/4"), vec(1)], [vec(1), vec(-1)]]
+    check_inside(at, moving_rows, 1, kept, [0, 1], (ONE, ZERO), V)
+    with pytest.raises(Rejected, match="rows of F V - I"):
+        check_inside(at, [[vec(1, 4), vec(1)], F_[1]], 1, kept, [0, 1], (ONE, ZERO), V)
+    with pytest.raises(Rejected, match="rows of F V - I"):
+        check_inside(at, [[vec(1), vec(1, 4)], F_[1]], 1, kept, [0, 1], (ONE, ZERO), V)
