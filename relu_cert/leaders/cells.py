@@ -98,6 +98,16 @@ def make_cell(
     return Cell(Z, xi, L, N, A, np.zeros(d) if centre is None else centre, norm, near, side, used)
 
 
+def inherited(cell: Cell, parent: Cell, w: Floats, most: int) -> Cell:
+    """The cell with those neighbours of a larger one, of the same leaders, whose weights are not negligible."""
+    weights = np.where(parent.used & (parent.near < len(parent.N)), w, 0.0)
+    order = np.argsort(-weights, axis=1, kind="stable")[:, :most]
+    weights, near, side = (np.take_along_axis(x, order, 1) for x in (weights, parent.near, parent.side))
+    used = weights > 1e-3 * weights.sum(axis=1, keepdims=True)
+    width = int(used.sum(axis=1).max(initial=0))
+    return replace(cell, near=np.where(used, near, 0)[:, :width], side=side[:, :width], used=used[:, :width])
+
+
 def with_neighbours(cell: Cell, m: Floats, phi: Floats, most: int) -> Cell:
     """The cell with up to `most` new neighbours for each leader, appended: those with the largest |F_k.m_l| > phi_k."""
     over = m @ cell.F.T
