@@ -29,7 +29,7 @@ from relu_cert.solve.threads import one_thread
 
 NEIGHBOURS = 8
 MOST_CELLS = 32
-MOST_INHERITED = 16  # neighbours of a leader that a stage takes from the one before
+MOST_INHERITED = 24  # neighbours of a leader that a stage takes from the one before
 HARDER = 1.25  # steps with more cells are harder
 MOST_DIRECTIONS = (20, 28, 36, 44, 54, 66, 80)  # tried if there are more; never more than the last
 DEAR = 0.06  # of the gap: if the other directions cost more, there are too few
@@ -182,8 +182,7 @@ def _stages(data: Data, theta: Floats, upper: float, until: float, cells: int) -
         own = replace(plan, rounds=1, last=plan.share) if short else plan if before is None else replace(plan, rounds=2)
         parts = _cells(data, rows, theta, centres, turn, top)
         if before is not None:
-            known = [(before.cells[i], before.multipliers[i].w) for i in parents]
-            parts = [inherited(part, *one, MOST_INHERITED) for part, one in zip(parts, known, strict=True)]
+            parts = [_begun(part, before, i) for part, i in zip(parts, parents, strict=True)]
         proof = descend(parts, data.loss, data.lam, own, data.free)
         if proof is None:
             return
@@ -194,7 +193,7 @@ def _stages(data: Data, theta: Floats, upper: float, until: float, cells: int) -
             turn = turn @ telling(proof)
             dear = seen - proof.value > DEAR * (upper - seen)
         yield proof, centres
-        before, parents = None if short else proof, tuple(range(centres.cells))
+        before, parents = proof, tuple(range(centres.cells))
         now = time.monotonic()
         expected = (now - began) * (ROUNDS if short else 1.0)
         more = _more(rank, top) if dear else None
@@ -212,6 +211,12 @@ def _stages(data: Data, theta: Floats, upper: float, until: float, cells: int) -
         if now + expected > until:
             return
         top = top if more is None else more
+
+
+def _begun(cell: Cell, before: Proof, i: int) -> Cell:
+    """The cell with the neighbours that counted, or were missed, in the cell i of a proof."""
+    point = before.points[i]
+    return inherited(cell, before.cells[i], before.multipliers[i].w, point.m, point.phi, NEIGHBOURS, MOST_INHERITED)
 
 
 def _directions(rows: Floats, norm: Floats) -> Floats:
