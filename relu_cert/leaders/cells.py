@@ -98,9 +98,22 @@ def make_cell(
     return Cell(Z, xi, L, N, A, np.zeros(d) if centre is None else centre, norm, near, side, used)
 
 
+def inherited(cell: Cell, parent: Cell, w: Floats, m: Floats, phi: Floats, more: int, most: int) -> Cell:
+    """The cell with neighbours of a larger one, of the same leaders: those whose weights are not negligible, and `more`
+    that were violated; rows only."""
+    grown, width = with_neighbours(parent, m, phi, more), w.shape[1]
+    kept = grown.used & (grown.near < len(parent.N))
+    kept[:, :width] &= w > 1e-3 * w.sum(axis=1, keepdims=True)
+    order = np.argsort(~kept, axis=1, kind="stable")[:, : min(most, int(kept.sum(axis=1).max(initial=0)))]
+    used = np.take_along_axis(kept, order, 1)
+    near = np.where(used, np.take_along_axis(grown.near, order, 1), 0)
+    return replace(cell, near=near, side=np.take_along_axis(grown.side, order, 1), used=used)
+
+
 def with_neighbours(cell: Cell, m: Floats, phi: Floats, most: int) -> Cell:
-    """The cell with up to `most` new neighbours for each leader, appended: those with the largest |F_k.m_l| > phi_k."""
-    over = m @ cell.F.T
+    """The cell with up to `most` new neighbours for each leader, appended: those with the largest |F_k.m_l| > phi_k.
+    (m may have the first coordinates only.)"""
+    over = m @ cell.F[:, : m.shape[1]].T
     excess = np.abs(over) / phi - 1
     rows = np.broadcast_to(np.arange(len(cell.L))[:, None], cell.near.shape)
     excess[rows[cell.used], cell.near[cell.used]] = -1.0

@@ -15,6 +15,7 @@ import numpy as np
 
 from relu_cert.leaders.cells import Cell, Floats
 
+EVEN = 0.3  # how even the first U is, where rows have a direction in common
 LINEAR = ("plus", "minus", "inside", "square", "cut")
 
 
@@ -101,7 +102,9 @@ def fit(cell: Cell, point: Point) -> Floats:
 def start(cell: Cell, scale: float) -> Point:
     """A strictly feasible point of mass about `scale`."""
     d, rows = cell.Z.shape[1], len(cell.N)
-    U, u = np.eye(d) * (scale / d), np.zeros(d)
+    gram = cell.Z.T @ cell.Z
+    K = np.asarray(np.linalg.inv(EVEN * np.eye(d) + gram / max(float(np.trace(gram)), 1e-300)), dtype=np.float64)
+    U, u = K * (scale / float(np.trace(K))), np.zeros(d)  # less where all rows are long
     angle = 0.5
     while len(cell.A):  # directions at this angle from the centre, and a little less than their mean for u
         inner_share, outer = np.cos(angle) ** 2, np.sin(angle) ** 2 / (d - 1)
@@ -116,6 +119,7 @@ def start(cell: Cell, scale: float) -> Point:
             raise np.linalg.LinAlgError("the centre of a cell lies on its boundary")
     square = np.einsum("ij,jk,ik->i", cell.F, U, cell.F) / cell.lengths
     phi = np.maximum(1.5 * square, 1.2 * np.abs(cell.F @ u)) + 1e-3 * scale * np.linalg.norm(cell.F, axis=1)
+    phi = np.maximum(phi, 0.5 * np.sqrt(square * np.minimum(cell.lengths, 1e300) * scale))
     if len(cell.A):
         phi[rows:] = (low + high) / 2
     return Point(U, u, np.maximum(phi, 1e-9 * scale), np.zeros((len(cell.L), d)))

@@ -2,7 +2,8 @@
 
 Stages, each only if it is expected to end in time: few principal directions of the rows (all of them if they are not
 many), one cell for each sign; then those directions that tell most in the last proof, more of them as long as the
-others cost much; then twice as many cells around the neurons, again and again.
+others cost much; then cells, those cut in two again and again in which the relaxation's u is spread most. Neighbours
+that counted in one stage are those with which the next begins.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ import numpy as np
 from relu_cert.exact import Vector
 from relu_cert.interrupt import interrupted
 from relu_cert.leaders.bound import bound, free_weight
-from relu_cert.leaders.cells import Cell, Floats
-from relu_cert.leaders.centres import Centres, cells_of, centres_of
+from relu_cert.leaders.cells import Cell, Floats, inherited
+from relu_cert.leaders.centres import Centres, cells_of, finer
 from relu_cert.leaders.interior import Proof, Rounds, descend, nothing
 from relu_cert.leaders.lift import lift, telling
 from relu_cert.leaders.loss import Loss, merge
@@ -28,7 +29,8 @@ from relu_cert.solve.threads import one_thread
 
 NEIGHBOURS = 8
 MOST_CELLS = 32
-GROWTH = 2.5  # what twice as many cells cost, with their harder steps
+MOST_INHERITED = 24  # neighbours of a leader that a stage takes from the one before
+HARDER = 1.25  # steps with more cells are harder
 MOST_DIRECTIONS = (20, 28, 36, 44, 54, 66, 80)  # tried if there are more; never more than the last
 DEAR = 0.06  # of the gap: if the other directions cost more, there are too few
 ROUNDS = 4.0  # what all rounds cost, as a multiple of the first
@@ -172,19 +174,26 @@ def _stages(data: Data, theta: Floats, upper: float, until: float, cells: int) -
     rank = d if turn is None else turn.shape[1]
     top = min(MOST_DIRECTIONS[0], rank) if few else d
     short = top < rank  # at first one round, which shows the directions that tell most
+    before: Proof | None = None
+    parents: tuple[int, ...] = ()
     while not interrupted():
         began = time.monotonic()
         rows = data.rows if turn is None else data.rows @ turn
-        own = replace(plan, rounds=1, last=plan.share) if short else plan
-        proof = descend(_cells(data, rows, theta, centres, turn, top), data.loss, data.lam, own, data.free)
-        dear = short
-        if proof is not None:
-            if turn is not None and top < rank:
-                seen = proof.value
-                proof = lift(proof, _cells(data, rows, theta, centres, turn), data.loss, data.lam)
-                turn = turn @ telling(proof)
-                dear = seen - proof.value > DEAR * (upper - seen)
-            yield proof, centres
+        own = replace(plan, rounds=1, last=plan.share) if short else plan if before is None else replace(plan, rounds=2)
+        parts = _cells(data, rows, theta, centres, turn, top)
+        if before is not None:
+            parts = [_begun(part, before, i) for part, i in zip(parts, parents, strict=True)]
+        proof = descend(parts, data.loss, data.lam, own, data.free)
+        if proof is None:
+            return
+        dear, seen_by = short, turn
+        if turn is not None and top < rank:
+            seen = proof.value
+            proof = lift(proof, _cells(data, rows, theta, centres, turn), data.loss, data.lam)
+            turn = turn @ telling(proof)
+            dear = seen - proof.value > DEAR * (upper - seen)
+        yield proof, centres
+        before, parents = proof, tuple(range(centres.cells))
         now = time.monotonic()
         expected = (now - began) * (ROUNDS if short else 1.0)
         more = _more(rank, top) if dear else None
@@ -193,23 +202,21 @@ def _stages(data: Data, theta: Floats, upper: float, until: float, cells: int) -
         if short:
             short, top = False, more if more is not None and now + expected < until else top
             continue
-        finer = centres if more is not None else _finer(data, centres, cells)
-        expected *= 1.0 if more is not None else GROWTH
-        if finer is None or now + expected > until:
+        if more is None:
+            found = finer(proof, centres, seen_by, data.norm, data.exact.q, cells)
+            if found is None:
+                return
+            expected *= HARDER * found.centres.cells / centres.cells
+            centres, parents = found
+        if now + expected > until:
             return
-        top, centres = top if more is None else more, finer
+        top = top if more is None else more
 
 
-def _finer(data: Data, centres: Centres, cells: int) -> Centres | None:
-    """The centres of about twice as many cells, or None if there are no more."""
-    most = max(1, *map(len, centres))
-    count = 2 * most
-    while count <= cells:
-        finer = Centres(*(centres_of((data.W * data.norm)[data.signs == xi], count, data.exact.q) for xi in (1, -1)))
-        if max(map(len, finer)) > most:
-            return finer
-        count *= 2
-    return None
+def _begun(cell: Cell, before: Proof, i: int) -> Cell:
+    """The cell with the neighbours that counted, or were missed, in the cell i of a proof."""
+    point = before.points[i]
+    return inherited(cell, before.cells[i], before.multipliers[i].w, point.m, point.phi, NEIGHBOURS, MOST_INHERITED)
 
 
 def _directions(rows: Floats, norm: Floats) -> Floats:

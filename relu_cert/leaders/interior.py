@@ -24,6 +24,8 @@ from relu_cert.leaders.newton import eliminate, recover, right_side
 
 STEP = 0.98  # of the way to the boundary
 BACK = 0.15  # new neighbours enter at a state that is so far, relative to the optimum, from it
+FAR = 2.0  # times the network's objective: farther than that, new neighbours are a reason to begin again
+HALF = 0.5  # of the relaxation's value: a round does not end before the bound is so near, however bad the network is
 MOST_STEPS = 60
 WORTH = 0.05  # of the network's objective: before that the time does not end the steps
 
@@ -58,12 +60,14 @@ class State:
 
 @dataclass(frozen=True)
 class Proof:
-    """theta (of the classes of equal rows), multipliers of each cell, the dual value: a bound of p*, in floats."""
+    """theta (of the classes of equal rows), multipliers of each cell, the dual value: a bound of p*, in floats; and the
+    points of the relaxation at which they were found."""
 
     theta: Floats
     cells: tuple[Cell, ...]
     multipliers: tuple[Multipliers, ...]
     value: float
+    points: tuple[Point, ...] = ()
 
 
 def begin(cells: Sequence[Cell], loss: Loss, lam: float, free: Floats) -> State:
@@ -201,9 +205,9 @@ def proof(state: State, loss: Loss, lam: float) -> Proof:
     by = tuple(trimmed(c, theta, multipliers(c, z)) for c, z in zip(state.cells, state.dual, strict=True))
     most = max(bound(cell, theta, b) for cell, b in zip(state.cells, by, strict=True))
     if not 0 < most < np.inf:
-        return Proof(0 * theta, state.cells, by, -np.inf)
+        return Proof(0 * theta, state.cells, by, -np.inf, state.points)
     s, value = loss.best_scale(theta, lam / most)
-    return Proof(s * theta, state.cells, tuple(b.scaled(s) for b in by), value)
+    return Proof(s * theta, state.cells, tuple(b.scaled(s) for b in by), value, state.points)
 
 
 def with_cuts(state: State, later: State, most: int) -> tuple[State, int]:
@@ -260,16 +264,19 @@ def descend(cells: Sequence[Cell], loss: Loss, lam: float, plan: Rounds, free: F
             here = max(here, found.value)
             if best is None or found.value > best.value:
                 best = found
-            distance = state.value(loss, lam) - here
+            value = state.value(loss, lam)
+            distance = value - here
             if distance > BACK * plan.upper:
                 saved = state
             late = interrupted() or (time.monotonic() > plan.until and best.value > WORTH * plan.upper)
             over = late or length < 1e-5
-            if over or distance < share * (plan.upper - here) + 1e-6 * plan.upper:
+            if over or distance < min(share * (plan.upper - here) + 1e-6 * plan.upper, HALF * value):
                 break
         if over or last:
             return best
         grown, added = with_cuts(saved, state, plan.neighbours)
         number += 1
         last = not added or number == plan.rounds
+        if added and grown.value(loss, lam) > FAR * plan.upper:
+            grown = begin(grown.cells, loss, lam, free)
         state = grown if added else state

@@ -24,7 +24,7 @@ def lift(proof: Proof, cells: Sequence[Cell], loss: Loss, lam: float) -> Proof:
     grown = tuple(replace(one, near=c.near, side=c.side, used=c.used) for one, c in pairs)
     best = [_best(cell, proof.theta, by, top) for cell, by in zip(grown, proof.multipliers, strict=True)]
     s, value = loss.best_scale(proof.theta, lam / max(b for b, _ in best))
-    return Proof(s * proof.theta, grown, tuple(by.scaled(s) for _, by in best), value)
+    return Proof(s * proof.theta, grown, tuple(by.scaled(s) for _, by in best), value, proof.points)
 
 
 def telling(proof: Proof) -> Floats:
