@@ -41,7 +41,10 @@ CASES: dict[str, Callable[[], Case]] = {
     **{name: lambda name=name: planted(name) for name in PLANTED},
     "fold": fold,
     **{f"{name} by leaders": lambda name=name: leading(name) for name in ("single", "halves", "twins", "plane")},
-    **{name: lambda name=name: stored(name) for name in ("xor-cover", "blood-cover", "square-cover", "xor-leaders")},
+    **{
+        name: lambda name=name: stored(name)
+        for name in ("xor-cover", "blood-cover", "square-cover", "side-cover", "sides-cover", "xor-leaders")
+    },
 }
 
 
