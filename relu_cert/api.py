@@ -42,7 +42,7 @@ from relu_cert.lasso import given_coefficients, lasso
 from relu_cert.network.approximate import Strategy
 from relu_cert.network.biases import OutputBias
 from relu_cert.network.explore import Extreme
-from relu_cert.network.given import given_network
+from relu_cert.network.given import given_network, trained_with
 from relu_cert.network.penalty import convert, implied
 from relu_cert.network.penalty import penalty as named_penalty
 from relu_cert.patterns import enumerate_patterns, predict
@@ -306,9 +306,9 @@ def certify_network(
     network: Any,
     Z: Any,
     y: Any,
-    lam: Number,
+    lam: Number | None = None,
     *,
-    penalty: str = "paper",
+    penalty: str | None = None,
     batch_size: int | None = None,
     bias: bool = False,
     output_bias: OutputBias = "refuse",
@@ -327,21 +327,29 @@ def certify_network(
     `network`      arrays (W1, w2), (W1, b1, w2) or (W1, b1, w2, b2), or a dict of them; a torch Module or its state
                    dict (two linear layers with a ReLU between them); a fitted MLPRegressor; a file; a network of
                    relu_cert
-    `lam`          what it was trained with, in the convention `penalty`: "paper", "pytorch" (weight_decay with the mean
-                   of squares), "pytorch-sum", "sklearn" (alpha; see `batch_size`), "scnn"
+    `lam`          what it was trained with, in the convention `penalty`: "paper" (the default), "pytorch" (weight_decay
+                   with the mean of squares), "pytorch-sum", "sklearn" (alpha; see `batch_size`), "scnn". A fitted
+                   MLPRegressor knows its own alpha and batch size: leave `lam` and `penalty` out
     `bias`         append a column of ones to Z; the network's first-layer biases belong to it
     `output_bias`  "refuse", or "neuron": make an output bias that is not free a neuron on the column of ones
     `free`         terms that were not penalised, some of "output-bias,biases,skip" as for `certify` (with PyTorch: what
                    was excluded from weight_decay); "sklearn" means "output-bias,biases" by itself
     `gap`          the relative gap up to which the network is called optimal
     `own`          also solve the program over the network's own patterns (not with free terms)
-    `seconds`      time for the bound of the optimum where the patterns are not listed (60 by default)
+    `seconds`      time for training and the bound of the optimum where the patterns are not listed (60 by default);
+                   the network's own facts and the checker come on top
 
     >>> found = certify_network(([[1], [-1]], [1, 1]), [[1], [2], [-1]], [1, 3, 2], lam="1/2")
     >>> print(found.claims["network-optimal"].verdict, found.claims["network-merged"].verdict)
     REFUTED PROVED
     """
-    convention = named_penalty(penalty)
+    if lam is None:
+        own_penalty = trained_with(network, len(y))
+        if own_penalty is None or penalty not in (None, own_penalty.penalty):
+            raise UsageError("lam is missing: what was the network trained with? Only a fitted MLPRegressor knows.")
+        lam, penalty = own_penalty.value, own_penalty.penalty
+        batch_size = own_penalty.batch if batch_size is None else batch_size
+    convention = named_penalty(penalty or "paper")
     terms = implied(convention, read_free(free))
     data, raw = dataset_from_arrays(Z, y, bias=bias or "biases" in terms, names=names, target=target)
     conversion = convert(convention, _positive(lam, "lam"), data.n, batch=batch_size, free=terms)

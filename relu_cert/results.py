@@ -74,8 +74,10 @@ class CertifiedResult(Shown):
         return self.raw
 
     def to_text(self) -> str:
-        """The report as the command prints it."""
-        return str(self.told.to_text())
+        """The report as the command prints it, but for the files that it writes."""
+        lines = str(self.told.to_text()).rstrip("\n").split("\n")
+        kept = [line for line in lines if not line.startswith(("certificate  ", "re-check it  "))]
+        return "\n".join([*kept, "certificate  in memory; .save(file, data=file) writes it, with its data"]) + "\n"
 
     def to_json(self) -> dict[str, Any]:
         """The object that the command prints with --json."""

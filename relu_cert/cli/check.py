@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from relu_cert.check import DEFAULT_GAP, IntervalChoice, LambdaChoice, Request, answered
 from relu_cert.claims import Result, Verdict, asked_for
-from relu_cert.cli.emit import decide, recheck, stem, write_file
+from relu_cert.cli.emit import decide, name_files, recheck, stem, write_file
 from relu_cert.cli.options import (
     chosen_example,
     input_path,
@@ -93,6 +93,8 @@ def run(options: argparse.Namespace) -> int:
     print(
         json.dumps(outcome.to_json(), indent=2) if options.json else outcome.to_text(), end="\n" if options.json else ""
     )
+    if not options.json:
+        name_files(page=options.html, problem=None if raw is None else plain_at)
     return _exit_code(results, asked_for(options.require or ()))
 
 

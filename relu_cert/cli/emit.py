@@ -50,6 +50,13 @@ def write_file(path: Path, text: str, option: str) -> None:
         raise refusal(path, option, error) from None
 
 
+def name_files(**files: object) -> None:
+    """A line for each file that was written; what was not asked for is None."""
+    for what, path in files.items():
+        if path is not None:
+            print(f"{what:<12} {path}")
+
+
 def recheck(text: str, source: Source, raw: bytes | None = None, network: bytes | None = None) -> None:
     """Nothing is reported that the independent checker does not accept, together with the raw data and the network."""
     accepted(text, again(source.path, source.sha256) if raw is None else raw, network)

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from relu_cert.check import LambdaChoice
-from relu_cert.cli.emit import decide, write_file
+from relu_cert.cli.emit import decide, name_files, write_file
 from relu_cert.cli.options import chosen_example, input_path, limits_of, positive, read_data
 from relu_cert.data import read_csv
 from relu_cert.data.model import Dataset
@@ -46,6 +46,8 @@ def run(options: argparse.Namespace) -> int:
         if options.html:
             write_file(Path(options.html), found.html(), "--html")
     print(json.dumps(found.to_json(), indent=2) if options.json else found.to_text())
+    if not options.json:
+        name_files(page=options.html)
     return 0
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from relu_cert.check import network_problem
-from relu_cert.cli.emit import decide, recheck, stem, write_file
+from relu_cert.cli.emit import decide, name_files, recheck, stem, write_file
 from relu_cert.cli.options import (
     chosen_example,
     input_path,
@@ -76,6 +76,8 @@ def _printed(options: argparse.Namespace, report: PathReport | OneNeuronReport) 
     print(
         json.dumps(report.to_json(), indent=1) if options.json else report.to_text(), end="\n" if options.json else ""
     )
+    if not options.json:
+        name_files(table=options.csv, picture=options.plot, page=options.html)
     return 0
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from relu_cert.check import DEFAULT_GAP as OPTIMUM_GAP
 from relu_cert.check import LambdaChoice
-from relu_cert.cli.emit import decide, stem, write_file
+from relu_cert.cli.emit import decide, name_files, stem, write_file
 from relu_cert.cli.options import chosen_example, input_path, is_problem, lasso_of, positive, read_data
 from relu_cert.errors import UsageError
 from relu_cert.lasso import Lasso, read_coefficients, read_lasso
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
         print(json.dumps(found.to_json() | {"certificate": str(target)}, indent=2))
         return 0
     print(found.to_text())
-    print(f"certificate  {target}, {optimum_at}, about {problem_at}")
+    name_files(certificate=target, optimum=optimum_at, problem=problem_at, page=options.html)
     return 0
 
 

@@ -59,13 +59,19 @@ def optimum_with_free_terms(
     Z = np.array([[float(x) for x in z] for z in network.Z])
     y = np.array([float(x) for x in problem.y])
     task = Task(Z, y, 1.0, Q=orthonormal(B), biases="biases" in problem.free)
+    seconds = DEFAULT_SECONDS if limits.seconds is None else limits.seconds
     with one_thread():
         top = _lambda_max(problem, network, columns, task)
         lam = choice(top)
         top = replace(top, squared=max(top.squared, 2 * lam * lam))  # no proof is made of lambda >= lambda_max
-        trained = train(replace(task, lam=float(lam)), told=lambda m, p: tell(Moment("train", m, p)))
+        until = monotonic() + seconds
+        trained = train(
+            replace(task, lam=float(lam)),
+            told=lambda m, p: tell(Moment("train", m, p)),
+            stop=lambda: interrupted() or monotonic() > until - seconds / 2,  # the bound needs the other half
+        )
     point = _point(problem, network, columns, trained)
-    dual = _dual(Found(problem, network, columns, lam, point, trained.objective, tell), limits)
+    dual = _dual(Found(problem, network, columns, lam, point, trained.objective, tell), limits, until)
     bounds = value(problem, lam, point, dual, gap)
     reason = INTERRUPTED if interrupted() else UNSETTLED
     facts = Facts(problem, lam, top, point, dual, bounds, fit(point, bounds), unsettled=reason)
@@ -98,12 +104,11 @@ class Found:
     tell: Tell
 
 
-def _dual(found: Found, limits: Limits) -> Dual:
-    """The dual point with the best bound."""
+def _dual(found: Found, limits: Limits, until: float) -> Dual:
+    """The dual point with the best bound that is found in time."""
     problem, network, lam, point = found.problem, found.network, found.lam, found.point
     if network.all is not None:
         return listed_dual(problem, network, [float(x) for x in _residual(problem, point)], lam)
-    until = monotonic() + (DEFAULT_SECONDS if limits.seconds is None else limits.seconds)
     covered = None
     if "biases" not in problem.free:
         covered = _covered(found, replace(limits, seconds=until - monotonic()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,24 @@ def given_network(network: Any) -> TrainedNetwork:
         found = dict(zip(names, map(_array, network), strict=True))
         return assemble("the network", Origin("arrays"), found["W1"], found["w2"], found.get("b1"), found.get("b2"))
     raise DataError(f"a network cannot be read from a {type(network).__name__}; expected {TAKEN}.")
+
+
+@dataclass(frozen=True)
+class TrainedWith:
+    """The penalty that a fitted estimator was trained with, in its convention, and its batch size."""
+
+    value: Any
+    penalty: str
+    batch: int | None
+
+
+def trained_with(network: Any, n: int) -> TrainedWith | None:
+    """What a fitted MLPRegressor knows of its own training on n points; None for all else."""
+    if not hasattr(network, "coefs_") or getattr(network, "alpha", None) is None:
+        return None
+    whole = getattr(network, "solver", "lbfgs") == "lbfgs"
+    size = getattr(network, "batch_size", "auto")
+    return TrainedWith(network.alpha, "sklearn", None if whole else min(200 if size == "auto" else int(size), n))
 
 
 def _arrays(named: Mapping[Any, Any]) -> dict[str, Array]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from flint import fmpq, fmpq_mat, fmpz_mat
+from flint import fmpq, fmpq_mat, fmpz_mat, nmod_mat
 
 from relu_cert.exact import Matrix, Vector, scaled_rows
+
+PRIME = 2**61 - 1
 
 
 def columns(vectors: Sequence[Sequence[Fraction]]) -> fmpq_mat:
@@ -29,8 +31,13 @@ def products(A: Sequence[Sequence[Fraction]], B: Sequence[Sequence[Fraction]]) -
 
 
 def rank(vectors: Sequence[Sequence[Fraction]]) -> int:
-    """The dimension of their span."""
-    return int(fmpz_mat(scaled_rows(vectors)[0]).rank()) if vectors else 0
+    """The dimension of their span. Modulo a prime it is no larger, so that all there can be is found at once."""
+    if not vectors:
+        return 0
+    rows = scaled_rows(vectors)[0]
+    most = min(len(rows), len(rows[0]))
+    small = nmod_mat(len(rows), len(rows[0]), [x % PRIME for row in rows for x in row], PRIME)
+    return most if small.rank() == most else int(fmpz_mat(rows).rank())
 
 
 def express(basis: Sequence[Sequence[Fraction]], vector: Sequence[Fraction]) -> Vector | None:

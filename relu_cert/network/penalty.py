@@ -123,7 +123,10 @@ def convert(convention: Penalty, value: Fraction, n: int, *, batch: int | None =
         raise UsageError(f"the batch size changes the penalty for sklearn only, not for {convention}.")
     B = n if batch is None else batch
     if B < 1 or n % B:
-        raise UsageError(f"batches of {B} do not divide {n} points evenly, so that no one objective is minimised.")
+        raise UsageError(
+            f"batches of {B} do not divide {n} points evenly, so that no one objective is minimised; train on all "
+            f'points at once (solver="lbfgs", or batch_size={n}), or say batch_size={n} to compare with that objective.'
+        )
     decayed = "parameters with weight decay" if free else "all parameters"
     lam, minimised, formula = {
         Penalty.PAPER: (value, "1/2 |f - y|^2 + lambda/2 (|W1|^2 + |w2|^2)", ""),

@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import lcm
 
 from relu_cert.errors import TooManyPatterns
 from relu_cert.exact import Matrix, Vector, dot, norm_squared
@@ -83,7 +84,7 @@ def stationarity(
     lengths = [tolerance**2 * norm_squared(z) for z in Z]
     found = []
     for w, v, inner in zip(network.W1, network.w2, products(network.W1, Z), strict=True):
-        second = lam * v - sum((r_k * a for r_k, a in zip(r, inner, strict=True) if a > 0), _ZERO)
+        second = lam * v - _total([r_k * a for r_k, a in zip(r, inner, strict=True) if a > 0])
         size = norm_squared(w)
         kinks = tuple(k for k, a in enumerate(inner) if v and any(pulls[k]) and a * a <= size * lengths[k])
         first, cells = _first(_penalised(network, w), v, inner, kinks, Z, pulls, lam)
@@ -152,4 +153,10 @@ def _exactly(x: Fraction) -> Interval:
 
 def _sum(pulls: Matrix, rows: Sequence[int]) -> Vector:
     """sum_k r_k z_k"""
-    return tuple(sum((pulls[k][j] for k in rows), _ZERO) for j in range(len(pulls[0])))
+    return tuple(_total([pulls[k][j] for k in rows]) for j in range(len(pulls[0])))
+
+
+def _total(terms: Sequence[Fraction]) -> Fraction:
+    """Their sum, over one denominator."""
+    q = lcm(*(x.denominator for x in terms))
+    return Fraction(sum(x.numerator * (q // x.denominator) for x in terms), q)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -158,6 +159,45 @@ def test_a_fitted_scikit_learn_network():
     assert str(found.claims["network-objective"].verdict) == "PROVED"
     assert float(found.objective) == pytest.approx(len(Y) * model.loss_)
     assert found.value.lower <= found.objective
+
+
+def test_a_fitted_network_knows_its_own_penalty():
+    """Without lam, alpha and the batch size of an MLPRegressor are its own; of arrays nothing is known."""
+    from sklearn.neural_network import MLPRegressor
+
+    model = MLPRegressor(hidden_layer_sizes=(2,), alpha=0.125, solver="lbfgs", max_iter=300, random_state=0).fit(Z, Y)
+    assert relu_cert.certify_network(model, Z, Y).lam == Fraction(1, 8)
+    batches = model.set_params(solver="adam", batch_size=2)
+    with pytest.raises(relu_cert.UsageError, match=r"batches of 2 do not divide 3 points evenly.*batch_size=3"):
+        relu_cert.certify_network(batches, Z, Y)
+    assert relu_cert.certify_network(batches, Z, Y, batch_size=3).lam == Fraction(1, 8)
+    with pytest.raises(relu_cert.UsageError, match="lam is missing"):
+        relu_cert.certify_network(([[1], [-1]], [1, 1]), Z, Y)
+    with pytest.raises(relu_cert.UsageError, match="lam is missing"):
+        relu_cert.certify_network(model, Z, Y, penalty="pytorch")
+
+
+@pytest.mark.filterwarnings("ignore:lbfgs failed")
+def test_seconds_bound_the_whole_call():
+    """A network of 40 neurons on 300 points, far from optimal: the answer is there in time, with a proved gap."""
+    from sklearn.neural_network import MLPRegressor
+
+    rng = np.random.default_rng(0)
+    points, targets = np.round(rng.standard_normal((300, 5)), 3), np.round(rng.standard_normal(300), 3)
+    model = MLPRegressor(hidden_layer_sizes=(40,), alpha=0.01, solver="lbfgs", max_iter=50, random_state=0)
+    model.fit(points, targets)
+    start = time.process_time()
+    found = relu_cert.certify_network(model, points, targets, seconds=6)
+    assert time.process_time() - start < 20  # 6, and exact arithmetic about the network, and the checker
+    assert 0 < found.value.lower <= found.objective
+    assert str(found.claims["network-objective"].verdict) == "PROVED"
+
+
+def test_no_file_is_named_that_was_not_written():
+    """In Python a report does not speak of a certificate file before it is saved."""
+    found = relu_cert.certify([[1], [2], [-1]], [1, 3, 2], "1/2")
+    assert "cert.json" not in found.to_text()
+    assert ".save(" in found.to_text()
 
 
 def test_a_torch_module():

@@ -213,3 +213,31 @@ def test_without_stdout_the_certificate_is_written():
     )
     assert (ran.returncode, ran.stderr) == (0, b"")
     assert Path("d.cert.json").exists()
+
+
+NAMED = [
+    ("check d.csv --lambda 1/2 --html p.html", ["certificate  d.cert.json", "page         p.html"]),
+    (
+        "path d.csv --html p.html --csv t.csv --plot f.svg",
+        ["certificate  d.path.json", "table        t.csv", "picture      f.svg", "page         p.html"],
+    ),
+    (
+        "network n.json d.csv --lambda 1/2 --html p.html --pruned q.json",
+        ["certificate  n.network.cert.json", "pruned       q.json", "page         p.html"],
+    ),
+    ("prune d.csv --lambda 1/2 --html p.html --out q.json", ["q.json", "page         p.html"]),
+    ("explore d.csv --validation other.csv --test other.csv --html p.html", ["page         p.html"]),
+    ("patterns d.csv --out p.txt", ["written:   p.txt"]),
+]
+
+
+@pytest.mark.parametrize(("command", "lines"), NAMED, ids=[command for command, _ in NAMED])
+def test_every_written_file_is_named(command, lines):
+    """The report has a line for each file that the command wrote, and names no file that is not there."""
+    before = set(there())
+    ran = run(*command.split(), "--quiet")
+    assert ran.code == 0, ran.err
+    for line in lines:
+        assert any(said.endswith(line) for said in ran.out.splitlines()), line
+    for name in set(there()) - before:
+        assert name in ran.out
