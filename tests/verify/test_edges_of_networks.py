@@ -344,6 +344,8 @@ def test_what_optimal_networks_look_like() -> None:
     assert listed is not None and [one.used for one in listed.neurons] == [False, False, True]
     assert (listed.points, listed.errors) == (({2: ONE},), (ZERO,))
     assert find_optimum(ball, False, None, None) is None
+    exact_set = find_optimum(ball, False, replace(found, exact=True, neurons=(replace(tied[0], v=vec(7, 8)),)), None)
+    assert exact_set is not None and exact_set.neurons == (Known(-1, vec(7, 8), ZERO, True, True),)
     zero = find_optimum(ball, True, found, None)
     assert zero is not None and (zero.neurons, zero.points, zero.errors) == ((), ({},), vec(0))
     one_line = enclosed(ball, Tied((1, 0), True, True, B=matrix(mat([[3, 0], [0, 0]]), 2)), True)

@@ -367,6 +367,11 @@ def test_directions_that_leave_a_face() -> None:
     neurons = [Neuron((1, 0), True, True, v=vec(2, 0, 0), q=vec(2, 0, 0))]
     nodes = {"u": Node("0 -1 0", None, "u"), "h": Node("", None, "h")}
     assert check_leaving(problem, theta, neurons, 0, nodes).strict is False
+    known = [replace(neurons[0], breaks=True)]
+    assert (
+        check_leaving(problem, theta, known, 0, nodes).breaks
+        and not check_leaving(problem, theta, neurons, 0, nodes).breaks
+    )
     direct_ = direct([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0, 0], [1, 0], [0, 1]])
     idle = replace(neurons[0], key=(0, 0), face=Face((0, 1), (), (0, 1), {}, identity(3), ()))
     for u, good in (("0 -1 0", True), ("0 -1 -1", True), ("1 0 0", False), ("0 1 0", False), ("0 -1 1", False)):
