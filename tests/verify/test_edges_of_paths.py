@@ -15,14 +15,14 @@ from verify import Rejected
 from verify.bounds import column, matrix
 from verify.classes import Ball, Class
 from verify.facts import CURVE, LAMBDA_MAX, PATH, Facts, proved
-from verify.lifted import Set, check_lifted
+from verify.lifted import Set, check_forced, check_lifted
 from verify.neurons import Neuron
 from verify.onset import Moving, antipodal, superclasses
 from verify.problem import Problem
 from verify.rules import curve, path
 from verify.rules.curve import check_breakpoint, check_curve, named, require_out
 from verify.rules.derivatives import read_system
-from verify.rules.jump import Beside, check_farkas, mixed, series
+from verify.rules.jump import Beside, check_farkas, check_jump, mixed, series
 from verify.rules.path import Frame, Piece, check_path, check_piece, tube
 from verify.solutions import OptimalSet
 from verify.text import Node
@@ -348,3 +348,70 @@ def test_systems_of_derivatives() -> None:
         read_system(problem, vec(1, 1), ZERO, found, Node("1001/1000"))
     with pytest.raises(Rejected, match="what the ball can change"):
         read_system(problem, vec(1, 1), F(1, 4), found, Node("1"))
+
+
+def test_forced_and_void_in_blocks_of_two_columns() -> None:
+    """h.q = 0 needs all columns of a class to be orthogonal to h, and the lift all columns of Z."""
+    problem = Problem("cgl", ONE, mat([[1, 0, 1], [0, 1, 1]]), vec(1, 0), groups=((0, 1), (2,)), K=(None, None))
+    both = Class((0, 0), (), 0, matrix(mat([[1, 0], [0, 1]]), 2), F(2))
+    last = Class((0, 1), (), 0, matrix(mat([[1], [1]]), 1), F(2))
+    at = Moving(Ball(problem, vec(1, 0), ZERO), column(vec(1, 0)), [both, last], [vec(1), vec(0)], ZERO, ZERO)
+    fields = {"forced": Node([1], None, "forced"), "force": Node("0 1", None, "force")}
+    with pytest.raises(Rejected, match="class 0, which is not forced"):
+        check_forced(at, mat([[0, 1]]), [[0, 1]], fields)
+    narrow = replace(at, classes=[Class((0, 0), (), 0, matrix(mat([[1, 2], [0, 0]]), 2), F(5)), last])
+    assert check_forced(narrow, mat([[0, 1]]), [[0, 1]], fields) == {1}
+    relu = Problem("relu", ONE, mat([[1, 0], [0, 1]]), vec(1, 1))
+    classes = [Class((1, D), (), 0, matrix(mat([[1, 0], [0, 1]]), 2), ONE) for D in (0b11, 0b00)]
+    two = Moving(Ball(relu, vec(2, 1), F(9)), column(vec(2, 1)), classes, [vec(1)] * 2, ZERO, ZERO)
+    assert antipodal(two, mat([[1, 0]])) == [[0], [1]] and antipodal(two, mat([[1, 0], [0, 1]])) == [[0, 1]]
+
+
+def test_masses_of_lifted_pieces_are_off_by_delta() -> None:
+    """W = (1/2, 0, 5) inverts up to beta = 1/2, and pulls |W| times what the piece misses: delta is 10.05 times it."""
+    pair = moving([1, 1], [(1, 1, 0), (1, -1, 0)])
+    for miss, good in ((F(9, 100), True), (F(1, 10), False)):
+        at = replace(pair, miss=miss)
+        if good:
+            assert lifted(at, ["1/2 0 5"], ["1/2 1/2", "1/2 -1/2"], "0 1 0") == Set(0, unique=True)
+        else:
+            with pytest.raises(Rejected, match="its possible error"):
+                lifted(at, ["1/2 0 5"], ["1/2 1/2", "1/2 -1/2"], "0 1 0")
+    late = replace(moving([1, 1, 0, 0], [(1, 1, 0), (1, -1, 0), (1, 0, 1), (1, 0, -1)]), miss=F(1, 100))
+    rows = ["1 0 0", "0 0 1", "0 0 -1"]
+    with pytest.raises(Rejected):
+        lifted(late, rows, ["1/2 1/2", "1/2 -1/2"], "0 1 0")
+    with pytest.raises(Rejected, match="a row orthogonal to the lift"):
+        lifted(pair, ["1 1 0"], ["1/2 1/2", "1/2 -1/2"], "0 1 0")
+
+
+def test_where_a_jump_is() -> None:
+    """lambda strictly between lo > 0 and hi, and the interval of the path."""
+    problem = Problem("cgl", ONE, mat([[1]]), vec(3), groups=((0,),), K=(None,))
+    node = {"lo": "1/2", "hi": "2", "lambda": "1", "theta": "1", "multipliers": [None], "limit": "2", "shorter": "2"}
+    node |= {"active": [0], "side": "+", "farkas": ""}
+    with pytest.raises(Rejected, match="weights of squared length below 4, found 4"):
+        check_jump(problem, Facts(), Node(node))
+    for change in ({"lo": "0"}, {"lo": "-1"}, {"lo": "1"}, {"hi": "1"}, {"lambda": "2"}):
+        with pytest.raises(Rejected, match="lambda strictly between"):
+            check_jump(problem, Facts(), Node({**node, **change}))
+    for lo, hi in ((F(1, 3), F(2)), (F(1, 2), F(3))):
+        with pytest.raises(Rejected, match="the interval of the path"):
+            check_jump(problem, Facts({PATH: SimpleNamespace(lo=lo, hi=hi)}), Node(node))
+
+
+def test_samples_at_their_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """lower <= D, upper >= D + (lambda R)^2 / 2, radius >= lambda error and |X| R: exactly at these it holds."""
+    class_ = Class((1, 1), (), 0, matrix(mat([[1]]), 1), F(4))
+    point = curve.Point(vec(1), F(1, 2), F(1, 4), [0], [])
+    monkeypatch.setattr(curve, "read_point", lambda *_: point)
+    pieces = [piece(1, 9, classes=[class_])]
+    node = {"piece": 0, "lambda": "3", "s": "", "weights": "", "classes": None, "lower": "3/2", "upper": "21/8"}
+    node |= {"radius": "1"}  # y = 2: 6 - 9/2, 3/2 of lambda R, 3/4 and 1
+    assert curve.check_sample(RELU, None, pieces, Node(node)) == 1
+    for key, value in (("lower", "16/10"), ("upper", "26/10"), ("radius", "99/100")):
+        with pytest.raises(Rejected, match=key):
+            curve.check_sample(RELU, None, pieces, Node({**node, key: str(F(value))}))
+    monkeypatch.setattr(curve, "read_point", lambda *_: replace(point, error=F(1, 2)))
+    with pytest.raises(Rejected, match="a radius >= 3/2"):
+        curve.check_sample(RELU, None, pieces, Node(node))

@@ -342,3 +342,42 @@ def test_pruning_by_hand() -> None:
     refuses(pruning.approximate, {**three, "j": 0}, "outside the span of the others")
     refuses(pruning.approximate, {**three, "w": ["3", "0", "2"], "j": 1}, "an active block j and dependent")
     refuses(pruning.approximate, {**three, "w": ["3", "0", "2"], "j": 0}, "an active block j and dependent")
+
+
+def test_the_printed_dual_on_the_range() -> None:
+    """1/2 |y|^2 less half the squared distance of theta from y, on the range of X alone."""
+    wins = {"problem": cgl(["1", "0"], "4 0", "1", [["-1"]]), "w": ["3"], "rho": ["-4"]}
+    assert (
+        others.lagrange_dual(node({**wins, "theta": "3 5"}))
+        == "the printed dual has the value 15/2 > 7/2 >= P(w) >= p*"
+    )
+    for theta in ("4 9", "2 0"):
+        assert others.lagrange_dual(node({**wins, "theta": theta, "rho": ["-4" if theta[0] == "4" else "-2"]}))
+    refuses(others.lagrange_dual, {**wins, "theta": "1 0", "rho": ["-1"]}, "a dual value above")
+
+
+def test_sides_of_min_norm_jumps() -> None:
+    """The words name the side."""
+    witness = FILES["conjecture_min_norm_path_1"]
+    words = paths.min_norm_path(node(witness))
+    assert "at smaller lambda the only solution" in words and witness["side"] == "+"
+    assert "at larger lambda the only solution" in paths.min_norm_path(node({**witness, "side": "-"}))
+
+
+def test_many_ties_are_declined() -> None:
+    """Twelve tied blocks are tried, thirteen are not."""
+    for count in (12, 13):
+        X = " ".join(["1"] * count)
+        w = ["1", *["0"] * (count - 1)]
+        witness = {"problem": cgl([X], "2"), "start": w, "target": w}
+        with pytest.raises(Rejected if count == 12 else Declined):
+            pruning.one_step(node(witness))
+
+
+def test_patterns_with_few_ones() -> None:
+    """Every pattern has at least p d ones, not one of them."""
+    problem = relu(["1", "1", "0"], "4 4 0", "2", ["110", "111"])
+    w = ["1", "0", "2", "0"]
+    refuses(solutions.sub_sampled, {"problem": problem, "w": w, "other": w}, "two solutions, one with all|an optimal")
+    few = relu(["1", "0", "0"], "4 0 0", "1", ["100", "111"])
+    refuses(solutions.sub_sampled, {"problem": few, "w": ["3", "0", "0", "0"], "other": w}, "at least p d|an optimal")

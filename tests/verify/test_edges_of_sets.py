@@ -11,13 +11,13 @@ from flint import fmpq_mat, fmpq_poly
 
 from tests.verify.brute import mat, vec
 from verify import Rejected
-from verify.bounds import column, identity, matrix, no_negative_eigenvalue, stretches
+from verify.bounds import column, dual_basis, identity, matrix, no_negative_eigenvalue, root_above, stretches
 from verify.classes import Ball, Class, Face, read_class
 from verify.facts import COVER, DUAL, MULTIPLIERS, NEURONS, SET, VALUE, Facts, proved
 from verify.field import Field, Number, read_field, value
 from verify.field_system import FieldSystem, field_rank, field_restricted, field_system, field_tableau, reduce
 from verify.lifted import check_inside
-from verify.masses import check_masses, shared_masses
+from verify.masses import check_masses, check_set, shared_masses
 from verify.neurons import Neuron, are_independent, of_class, one_sided
 from verify.onset import Moving
 from verify.patterns import Patterns
@@ -29,6 +29,7 @@ from verify.rules.one_neuron import branch, check_one_neuron
 from verify.rules.polytope import check_polytope, read_bases, read_corner, walk
 from verify.rules.value import Dual, Value
 from verify.solutions import OptimalSet, set_rule, weights
+from verify.split import check_split
 from verify.superclasses import Candidates
 from verify.system import System
 from verify.text import Node
@@ -658,3 +659,96 @@ def test_weights_of_lifted_pieces_stay_positive() -> None:
         check_inside(at, [[vec(1, 4), vec(1)], F_[1]], 1, kept, [0, 1], (ONE, ZERO), V)
     with pytest.raises(Rejected, match="rows of F V - I"):
         check_inside(at, [[vec(1), vec(1, 4)], F_[1]], 1, kept, [0, 1], (ONE, ZERO), V)
+
+
+def test_sets_without_a_lift(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Masses above their error are positive; kinks count, but not where every neuron lies in one block."""
+    found = candidates([1, 1], y=(4, 5))
+    kinked = [replace(a, kinks=(0,), face=face((), ())) for a in found.classes]
+    fields = {"lift": [], "sigma": "1", "masses": "3 4", "split": "", "tau": "0", "forced": ""}
+    nodes = {key: Node(value, None, key) for key, value in fields.items()}
+    plain = check_set(found.ball, found.classes, nodes)
+    assert (plain.classes, plain.dimension, plain.kinked, plain.bends, plain.weight_error) == (2, 0, 0, 0, 0)
+    assert [one.active for one in plain.neurons] == [True, True] and plain.system.g == vec(3, 4)
+    monkeypatch.setattr("verify.masses.of_class", lambda problem, a, active, weight: (active, weight))
+    assert check_set(found.ball, kinked, nodes).bends == 2
+    blocks = replace(found.ball, problem=replace(found.ball.problem, blocks=((1, 1), (1, 2))))
+    assert (check_set(blocks, kinked, nodes).kinked, check_set(blocks, kinked, nodes).bends) == (0, 0)
+    exactly = check_set(found.ball, kinked, {**nodes, "masses": Node("3 0")})  # off by 4: no mass is sure
+    assert exactly.kinked == 2 and exactly.bends == 0
+    assert [one[0] for one in exactly.neurons] == [None, None]  # type: ignore[index]
+    for key in ("split", "forced", "tau"):
+        with pytest.raises(Rejected, match=key):
+            check_set(found.ball, found.classes, {**nodes, key: Node("1", None, key)})
+
+
+def test_loose_kinks_that_the_ball_moves() -> None:
+    """(0, 1, 1) in the span of (0, 1, 0) and (0, 0, 1): l - p = 1 there must be above R, with a part from 0 to 1."""
+    Z = [[1, 1, 1], [0, 1, 0], [0, 0, 1], [0, 1, 1]]
+    fields = {"sign": "+", "pattern": "1000", "kinks": [1, 2, 3], "basis": [1, 2], "idle": [], "fixed": "1/2"}
+    for theta, R_squared, good in (
+        ((1, -9, -9, -1), ZERO, True),
+        ((1, -9, -9, -1), F(1, 100), True),
+        ((1, -9, -9, F(-1, 10)), F(1, 100), False),
+        ((1, -9, -9, F(-11, 100)), F(1, 100), True),
+    ):
+        ball = Ball(relu(Z), vec(*theta), R_squared)
+        if good:
+            assert read_class(ball, None, Node(fields)).kinks == (1, 2, 3)
+        else:
+            with pytest.raises(Rejected, match="kinks"):
+                read_class(ball, None, Node(fields))
+
+
+def test_idle_kinks_that_the_ball_moves() -> None:
+    """p <= 0 <= l for every residual of the ball, for as many sides as there are rows."""
+    fields = {"sign": "+", "pattern": "100", "kinks": [1], "basis": [], "idle": [1], "fixed": ""}
+    Z = [[1, 0], [0, 1], [0, -1]]
+    for theta, R_squared, good in (
+        ((1, -1, -1), F(1, 4), True),
+        ((1, -1, F(-1, 2)), F(1, 4), False),
+        ((1, F(-1, 2), -1), F(1, 4), False),
+        ((1, 1, -1), ZERO, False),
+        ((1, -1, 1), ZERO, False),
+    ):
+        ball = Ball(relu(Z), vec(*theta), R_squared)
+        if good:
+            assert read_class(ball, None, Node(fields)).kinks == (1,)
+        else:
+            with pytest.raises(Rejected, match="idle"):
+                read_class(ball, None, Node(fields))
+    one_side = {**fields, "pattern": "10"}
+    assert read_class(Ball(relu(Z[:2]), vec(1, -1), F(1, 4)), None, Node(one_side)).kinks == (1,)
+
+
+def test_splits_within_errors() -> None:
+    """off = (missed + delta + e |alpha|) / (tau - e); silent rows have l.y = 0 and are 0 on the classes they name."""
+    problem = Problem("cgl", ONE, mat([[1, 1], [1, -1]]), vec(5, 0), groups=((0,), (1,)), K=(None, None))
+    classes = [Class((0, j), (), 0, matrix(mat([[1], [s]]), 1), F(2)) for j, s in enumerate((1, -1))]
+    lift = mat([[0, 1]])
+    W = dual_basis(matrix(lift, 2))
+    assert W is not None
+
+    def split(alpha: str, tau: str, delta: F = ZERO, R: F = ZERO, masses: Any = (4,)) -> Any:
+        found = Candidates(Ball(problem, vec(1, 0), R**2), classes, lift, W)
+        fields = {"split": alpha, "tau": tau, "forced": "", "masses": ""}
+        return check_split(found, vec(*masses), delta, {key: Node(value, None, key) for key, value in fields.items()})
+
+    good = split("2 2", "1")
+    assert (good.active, good.dimension, good.off, good.weights) == ([0, 1], 0, 0, vec(2, 2))
+    assert good.system.silent == {1: frozenset()} and good.system.g == vec(4, 0) and good.system.names == (0, 1)
+    assert split("2 2", "1", F(1, 2)).off == F(1, 2) and split("2 2", "1/2", F(1, 2)).off == 1
+    assert split("5/2 5/2", "1").off == 1 and good.system.g_error == vec(0, 0)
+    e = root_above(2 * ONE) * 2 * F(1, 100)
+    moved = split("2 2", "1", ZERO, F(1, 100))
+    assert moved.off == e * root_above(F(8)) / (1 - e) and moved.system.F_error == (ZERO, F(1, 50))
+    for alpha, tau, delta, said in (
+        ("2 2", "1", F(4), "every mass > delta"),
+        ("2 2", "1", F(2), "every positive weight >"),
+        ("-1 5", "1", ZERO, "weights >= 0"),
+        ("0 0", "1", ZERO, "a positive weight in every superclass"),
+        ("2 2", "3/2", ZERO, "tau"),
+        ("2 2", "0", ZERO, "what the ball can change"),
+    ):
+        with pytest.raises(Rejected, match=said):
+            split(alpha, tau, delta)
