@@ -275,6 +275,8 @@ def test_weights_that_are_listed_or_not() -> None:
     alone = replace(listed, points=None, errors=())
     assert largest_weight(alone, 0) == 8 and least_linear(alone, [F(3)], Node("3")) == 18
     assert largest_weight(replace(listed, weights=None), 0) == F(9, 4)
+    two = replace(listed, points=({0: F(2)}, {0: F(3)}, {}), errors=vec(0, 0, 0))
+    assert largest_weight(two, 0) == 3 and least_linear(two, [F(-1)], Node("")) == -3
 
 
 def test_distances_at_their_edges() -> None:

@@ -636,3 +636,22 @@ def test_members_of_archives() -> None:
     ):
         with pytest.raises(ValueError, match=said):
             file.read_npz(archive(*members), size)
+
+
+def test_flats_above_an_antipodal_pair() -> None:
+    """e_1 and -e_1 with three more directions: the pair with any of these, and all."""
+    spaces = Subspaces([[int(i == j) for j in range(4)] for i in range(4)] + [[-1, 0, 0, 0]])
+    found = list(dependent_flats(spaces, []))
+    pair = 0b10001
+    assert sorted(found) == sorted(pair | rest << 1 for rest in range(8)) and len(found) == 8
+    line = Subspaces([[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]])
+    assert sorted(dependent_flats(line, [(0, 1, 2)])) == [0b0111, 0b1111] and list(dependent_flats(line, [])) == [
+        0b1111
+    ]
+
+
+def test_deep_networks_are_not_read() -> None:
+    """The limits of texts hold for files of networks, too."""
+    with pytest.raises(BadData, match="levels of nesting"):
+        file.read_json(b"[" * 20 + b"]" * 20, Limits())
+    assert file.read_json(b'{"W1": [[1, 2]], "w2": [3.5], "b1": null}', Limits())["w2"].entries == vec("7/2")

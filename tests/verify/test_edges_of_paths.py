@@ -14,16 +14,17 @@ from tests.verify.brute import mat, vec
 from verify import Rejected
 from verify.bounds import column, matrix
 from verify.classes import Ball, Class
-from verify.facts import CURVE, LAMBDA_MAX, PATH, Facts, proved
+from verify.facts import CURVE, DERIVATIVES, DUAL, LAMBDA_MAX, NEURONS, PATH, VALUE, Facts, proved
 from verify.lifted import Set, check_forced, check_lifted
 from verify.neurons import Neuron
 from verify.onset import Moving, antipodal, superclasses
 from verify.problem import Problem
-from verify.rules import curve, path
+from verify.rules import curve, derivatives, path
 from verify.rules.curve import check_breakpoint, check_curve, named, require_out
 from verify.rules.derivatives import read_system
 from verify.rules.jump import Beside, check_farkas, check_jump, mixed, series
 from verify.rules.path import Frame, Piece, check_path, check_piece, tube
+from verify.rules.value import Dual, Value
 from verify.solutions import OptimalSet
 from verify.text import Node
 
@@ -415,3 +416,57 @@ def test_samples_at_their_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(curve, "read_point", lambda *_: replace(point, error=F(1, 2)))
     with pytest.raises(Rejected, match="a radius >= 3/2"):
         curve.check_sample(RELU, None, pieces, Node(node))
+
+
+def test_neurons_that_stay_must_tie_beside_lambda() -> None:
+    """Another kernel where h.s = 0: then it need not tie there, though h.q is 0 at lambda and grows."""
+    problem = Problem("cgl", ONE, mat([[1, 1], [0, 1]]), vec(1, 0), groups=((0,), (1,)), K=(None, None))
+    one, other, both = (matrix(mat(A), 2) for A in ([[1, 0], [0, 0]], [[2, 1], [1, 1]], [[1, 1], [1, 1]]))
+    s = [column(vec(1, -1)), column(vec(0, 1))]
+    for third, good in ((both, True), (other, False)):
+        beside = Beside(Ball(problem, vec(1, 0), ZERO), [one, third], vec(1, 0), (0,), 1)
+        if good:
+            check_farkas(beside, s, [1], vec(0, 1), NODE)
+        else:
+            with pytest.raises(Rejected, match="a neuron that ties with an active one"):
+                check_farkas(beside, s, [1], vec(0, 1), NODE)
+
+
+def test_every_class_of_a_piece_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One neuron, s = 1 and alpha = 1 at lambda = 1: it must stay concave on the tube, and its output be inverted."""
+    class_ = Class((1, 1), (), 0, matrix(mat([[1]]), 1), ONE)
+    asked: list[Any] = []
+    monkeypatch.setattr(path, "check_outs", lambda *_: None)
+    monkeypatch.setattr(path, "read_moving", lambda *_: class_)
+    monkeypatch.setattr(path, "check_concave", lambda ball, S, one, R, node: asked.append((one, R)))
+    fields = {"lo": "1", "hi": "1", "s": ["1"], "classes": [{}], "weights": ["1"], "multipliers": [{}], "radius": "0"}
+    node = {**fields, "out": [{}], "inverse": ["1/2"]}
+    found = check_piece(RELU, None, Node(node))
+    assert asked == [(class_, ZERO)] and (found.longest, found.beta) == (F(1, 2), F(1, 2))
+    for change, said in (
+        ({"weights": ["-1"]}, "a weight that stays >= 0"),
+        ({"weights": ["1/2"]}, "a radius >= 1/2"),
+        ({"inverse": ["0"]}, "a row of W Q - I"),
+        ({"s": ["2"], "weights": ["0"]}, r"\|v\| <= 1"),
+    ):
+        with pytest.raises(Rejected, match=said):
+            check_piece(RELU, None, Node({**node, **change}))
+
+
+def test_derivatives_by_lambda_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the derivatives by y there is no number of degrees of freedom, and no SURE."""
+    system = derivatives.Linear([], [], fmpq_mat(1, 0), (), ZERO, ZERO, ONE, ONE)
+    monkeypatch.setattr(derivatives, "read_system", lambda *_: (system, 0))
+    monkeypatch.setattr(derivatives, "not_in_field", lambda *_: None)
+    facts = Facts({NEURONS: SimpleNamespace(system=None), DUAL: Dual(vec(1), ZERO), VALUE: Value(ONE, ONE, ZERO)})
+    node = {"sigma": "1", "lambda": {"alpha": "", "r": "0"}, "y": None, "radius": "0", "freedom": None, "sure": None}
+    found = derivatives.check_derivatives(RELU, facts, Node(node))[DERIVATIVES]
+    assert (found.radius, found.freedom, found.sure) == (0, None, None)
+    for key in ("freedom", "sure"):
+        with pytest.raises(Rejected, match="null without the derivatives by y"):
+            derivatives.check_derivatives(RELU, facts, Node({**node, key: "0"}))
+    by_y = {**node, "y": {"alpha": [], "r": ["1"]}, "freedom": "0"}
+    assert derivatives.check_derivatives(RELU, facts, Node(by_y))[DERIVATIVES].freedom == (ZERO, ZERO)
+    for change, said in (({"freedom": "1"}, "n - trace"), ({"y": {"alpha": [], "r": ["9/10"]}}, "a radius >= 1/10")):
+        with pytest.raises(Rejected, match=said):
+            derivatives.check_derivatives(RELU, facts, Node({**by_y, **change}))

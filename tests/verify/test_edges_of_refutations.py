@@ -381,3 +381,10 @@ def test_patterns_with_few_ones() -> None:
     refuses(solutions.sub_sampled, {"problem": problem, "w": w, "other": w}, "two solutions, one with all|an optimal")
     few = relu(["1", "0", "0"], "4 0 0", "1", ["100", "111"])
     refuses(solutions.sub_sampled, {"problem": few, "w": ["3", "0", "0", "0"], "other": w}, "at least p d|an optimal")
+
+
+def test_dependences_of_two_rows() -> None:
+    """Every entry of the combination is 0."""
+    problem = Problem("cgl", Fraction(1), mat([[1, 1], [0, 1]]), vec(3, 0), ((0,), (1,)), (None, None))
+    with pytest.raises(Rejected, match="an active dependence"):
+        pruning.pruned(problem, (vec(1), vec(1)), node("1 -1"))

@@ -13,7 +13,7 @@ from tests.verify.brute import mat, vec
 from verify import Rejected
 from verify.bounds import column, dual_basis, identity, matrix, no_negative_eigenvalue, root_above, stretches
 from verify.classes import Ball, Class, Face, read_class
-from verify.facts import COVER, DUAL, MULTIPLIERS, NEURONS, SET, VALUE, Facts, proved
+from verify.facts import COVER, DUAL, LAMBDA_MAX, MULTIPLIERS, NEURONS, SET, VALUE, Facts, proved
 from verify.field import Field, Number, read_field, value
 from verify.field_system import FieldSystem, field_rank, field_restricted, field_system, field_tableau, reduce
 from verify.lifted import check_inside
@@ -22,8 +22,10 @@ from verify.neurons import Neuron, are_independent, of_class, one_sided
 from verify.onset import Moving
 from verify.patterns import Patterns
 from verify.problem import Problem
+from verify.rules.cover import check as check_by_cover
 from verify.rules.exact_set import check_exact_set
 from verify.rules.faces import at_kinks, check_faces, check_idle_direction, check_leaving, check_stable
+from verify.rules.lambda_max import check_lambda_max
 from verify.rules.min_norm import check_field_min_norm
 from verify.rules.one_neuron import branch, check_one_neuron
 from verify.rules.polytope import check_polytope, read_bases, read_corner, walk
@@ -752,3 +754,63 @@ def test_splits_within_errors() -> None:
     ):
         with pytest.raises(Rejected, match=said):
             split(alpha, tau, delta)
+
+
+def test_kinks_from_each_side() -> None:
+    """Just above p, or just below l = 0: each is asked for by itself."""
+    fields = {"sign": "+", "pattern": "10", "kinks": [1], "basis": [1], "idle": [], "fixed": ""}
+    problem = relu([[1, 1], [0, 1]])
+    for theta, R_squared, good in (
+        ((1, F(-11, 10)), F(1, 1000), True),
+        ((1, F(-11, 10)), F(1, 500), False),
+        ((1, F(-9, 10)), ZERO, False),
+        ((1, -1), ZERO, False),
+        ((-1, -2), ZERO, False),
+    ):
+        ball = Ball(problem, vec(*theta), R_squared)
+        if good:
+            assert read_class(ball, None, Node(fields)).kinks == (1,)
+        else:
+            with pytest.raises(Rejected, match=r"basis|pattern"):
+                read_class(ball, None, Node(fields))
+
+
+def test_the_support_of_the_only_solution() -> None:
+    """None where there are more, or where the set is not exact."""
+    neurons = (Neuron((1, 0), True, True), Neuron((1, 1), False, True))
+    found = OptimalSet(2, 0, 0, 0, system([[1, 1]], [1]), True, neurons)
+    assert found.support == (0,)
+    assert replace(found, dimension=1).support is None and replace(found, exact=False).support is None
+
+
+def test_lambda_max_of_the_logistic_loss() -> None:
+    """The gradient at zero is y/2: |X'y|^2 / 4."""
+    problem = direct([[2]], None, y=(1,))
+    for logistic, squared in ((False, "4"), (True, "1")):
+        node = {"squared": squared, "multipliers": [None], "attained": {"block": 0, "u": "3"}}
+        one = replace(problem, logistic=logistic)
+        assert check_lambda_max(one, Facts(), Node(node))[LAMBDA_MAX] == F(squared)
+        for wrong in ("4" if logistic else "1", "5", "-1", "2"):
+            with pytest.raises(Rejected):
+                check_lambda_max(one, Facts(), Node({**node, "squared": wrong}))
+        for u in ("-3", "0"):
+            with pytest.raises(Rejected, match="u"):
+                check_lambda_max(one, Facts(), Node({**node, "attained": {"block": 0, "u": u}}))
+    zero = {"squared": "0", "multipliers": [None], "attained": {"block": 0, "u": "0"}}
+    assert check_lambda_max(replace(problem, y=vec(0)), Facts(), Node(zero))[LAMBDA_MAX] == 0
+
+
+def test_chances_of_covers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """y_k theta_k from 0 to 1 with the logistic loss; theta from the residual, or as it is."""
+    monkeypatch.setattr("verify.rules.cover.check_cover", lambda *_: None)
+    problem = replace(relu([[1], [1]], (1, -1)), logistic=True)
+    for theta, good in (("0 -1", True), ("1 0", True), ("1/2 -1/2", True), ("11/10 0", False), ("0 1/10", False)):
+        node = Node({"theta": theta, "proof": None})
+        if good:
+            assert check_by_cover(problem, Facts(), node)[DUAL].theta == vec(*theta.split(" "))
+        else:
+            with pytest.raises(Rejected, match="0 <= y_k theta_k <= 1"):
+                check_by_cover(problem, Facts(), node)
+    assert check_by_cover(relu([[1]]), Facts(), Node({"theta": "9", "proof": None}))[DUAL].theta == vec(9)
+    with pytest.raises(Rejected, match="found both"):
+        check_by_cover(relu([[1]]), proved(MULTIPLIERS, NODE), Node({"theta": "9", "proof": None}))
