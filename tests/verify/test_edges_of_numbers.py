@@ -655,3 +655,11 @@ def test_deep_networks_are_not_read() -> None:
     with pytest.raises(BadData, match="levels of nesting"):
         file.read_json(b"[" * 20 + b"]" * 20, Limits())
     assert file.read_json(b'{"W1": [[1, 2]], "w2": [3.5], "b1": null}', Limits())["w2"].entries == vec("7/2")
+
+
+def test_patterns_are_zeros_and_ones() -> None:
+    """No other character that an integer may have, and as many as there are rows."""
+    assert Node("1000").pattern(4) == 1 and Node("0001").pattern(4) == 8
+    for text in ("1_1", " 11", "+11", "0b1", "11", "1111", 7):
+        with pytest.raises(Rejected, match="a pattern of 3 characters"):
+            Node(text).pattern(3)

@@ -470,3 +470,33 @@ def test_derivatives_by_lambda_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     for change, said in (({"freedom": "1"}, "n - trace"), ({"y": {"alpha": [], "r": ["9/10"]}}, "a radius >= 1/10")):
         with pytest.raises(Rejected, match=said):
             derivatives.check_derivatives(RELU, facts, Node({**by_y, **change}))
+
+
+def test_branches_at_their_bounds() -> None:
+    """A class is active where its weight stays above the error, and out where |v| + |X| R < 1."""
+    ball = Ball(RELU, vec(1), ZERO)
+    on = Class((1, 1), (), 0, matrix(mat([[1]]), 1), ONE)
+    off = Class((-1, 1), (), 0, matrix(mat([["1/2"]]), 1), ONE)
+    frame = Frame(RELU, F(3, 4), F(1, 4))
+    S = fmpq_mat(1, 2, [1, 0])
+    alpha = [vec(3, 1), vec(0, 0)]
+    known = Piece(ONE, F(2), frame, ball, S, alpha, [on, off], F(1, 10), [], Set(0, unique=True), False, F(1), ZERO)
+    error = F(1, 10) + F(1, 10) * (1 + 4)  # of R and R, weights at most 4
+    for lowest, active, good in (
+        (error, [0], False),
+        (error + F(1, 100), [0], True),
+        (ONE, [], False),
+        (ONE, [0, 1], False),
+    ):
+        piece_ = replace(
+            known,
+            alpha=[(lowest + 1, ONE) if lowest + 2 == 4 else (F(4) - (4 - lowest) / 2, (4 - lowest) / 2), vec(0, 0)],
+        )
+        node = Node({"piece": 0, "active": active})
+        if good:
+            curve.check_branch([piece_], node)
+        else:
+            with pytest.raises(Rejected, match=r"a weight above|a neuron that is not tied"):
+                curve.check_branch([piece_], node)
+    with pytest.raises(Rejected, match="a still one"):
+        curve.check_branch([replace(known, S=fmpq_mat(1, 1, [1]))], Node({"piece": 0, "active": [0]}))

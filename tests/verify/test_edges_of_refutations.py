@@ -44,6 +44,7 @@ def test_straight_ways() -> None:
         (at((3, 2), (2, 1)), "one direction along the way, block 1"),
         (at((-3, 0), (-2, 0)), "one direction along the way, block 0"),
         (at((0, 0), (0, 0)), "one direction along the way, block 0"),
+        (at(("1/2", 0), (0, 0)), "one direction along the way, block 0"),
     ):
         for ends in ((here, there), (there, here)):
             with pytest.raises(Rejected, match=said):
@@ -310,8 +311,9 @@ def test_split_networks_are_balanced() -> None:
     """No neuron of the split network is zero, and each has |W| = |w2|."""
     good = dict(FILES["cor_relu_continuity"])
     assert paths.network_path(node(good)).startswith("p-unique on ")
-    for change in ({"W": ["3/5", "0"]}, {"w2": "3/5 3/5"}, {"W": ["3/5", "-4/5"]}, {"w2": "0 4/5", "W": ["0", "4/5"]}):
-        refuses(paths.network_path, {**good, **change}, "balanced neurons|parts of those|add up")
+    for change in ({"W": ["3/5", "0"]}, {"w2": "3/5 3/5"}, {"w2": "0 4/5", "W": ["0", "4/5"]}):
+        refuses(paths.network_path, {**good, **change}, "balanced neurons, none of them zero")
+    refuses(paths.network_path, {**good, "W": ["3/5", "-4/5"]}, "parts of those")
     for lower in ("0", "-1", "2", "3"):
         refuses(paths.network_path, {**good, "lower": lower}, "0 < lower < lambda")
 
@@ -388,3 +390,9 @@ def test_dependences_of_two_rows() -> None:
     problem = Problem("cgl", Fraction(1), mat([[1, 1], [0, 1]]), vec(3, 0), ((0,), (1,)), (None, None))
     with pytest.raises(Rejected, match="an active dependence"):
         pruning.pruned(problem, (vec(1), vec(1)), node("1 -1"))
+
+
+def test_cells_that_are_open() -> None:
+    """Every row that is not zero is met on its own side: a ray alone is no open cell."""
+    assert d_z(mat([[1, 0], [-1, 0], [0, 1]]), node())[0b111] is False
+    assert d_z(mat([[1, 0], [-1, 0], [0, 1]]), node())[0b101] is True

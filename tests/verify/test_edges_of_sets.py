@@ -12,7 +12,7 @@ from flint import fmpq_mat, fmpq_poly
 from tests.verify.brute import mat, vec
 from verify import Rejected
 from verify.bounds import column, dual_basis, identity, matrix, no_negative_eigenvalue, root_above, stretches
-from verify.classes import Ball, Class, Face, read_class
+from verify.classes import Ball, Class, Face, Plane, read_class
 from verify.facts import COVER, DUAL, LAMBDA_MAX, MULTIPLIERS, NEURONS, SET, VALUE, Facts, proved
 from verify.field import Field, Number, read_field, value
 from verify.field_system import FieldSystem, field_rank, field_restricted, field_system, field_tableau, reduce
@@ -814,3 +814,25 @@ def test_chances_of_covers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert check_by_cover(relu([[1]]), Facts(), Node({"theta": "9", "proof": None}))[DUAL].theta == vec(9)
     with pytest.raises(Rejected, match="found both"):
         check_by_cover(relu([[1]]), proved(MULTIPLIERS, NODE), Node({"theta": "9", "proof": None}))
+
+
+def test_squares_of_multiples() -> None:
+    """By the side that a row looks to."""
+    assert Plane({0: F(1), 2: F(-3, 2), 4: F(4)}).squares() == (17, F(9, 4))
+    assert Plane({0: F(1), 2: F(-3, 2), 4: F(4)}).slopes(vec(1, 0, 2, 0, 3)) == (13, -3)
+    apart = direct([[1], [-1]], [[1]])
+    assert one_sided(apart, face((0,))) == (0,)
+
+
+def test_lifted_weights_on_a_tube() -> None:
+    """What the tube changes in the rows of the lift: |l| g R times all of V, against 1."""
+    problem = direct([[1, 1], [1, -1]], None)
+    classes = [Class((0, j), (), 0, matrix(mat([[1], [s]]), 1), F(4)) for j, s in enumerate((1, -1))]
+    rows: list[list[Any]] = [[vec(1), vec(1)], [vec(1), vec(-1)]]
+    for R, good in ((F(1, 40), True), (F(1, 16), False)):
+        at = Moving(Ball(problem, vec(1, 0), ZERO), column(vec(1, 0)), classes, [vec(99), vec(99)], R, ZERO)
+        if good:
+            check_inside(at, rows, 1, mat([[0, 2]]), [0, 1], (ZERO, ZERO), Node(["1/2 1/2", "1/2 -1/2"]))
+        else:
+            with pytest.raises(Rejected, match="rows of F V - I"):
+                check_inside(at, rows, 1, mat([[0, 2]]), [0, 1], (ZERO, ZERO), Node(["1/2 1/2", "1/2 -1/2"]))
