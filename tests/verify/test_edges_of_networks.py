@@ -16,7 +16,7 @@ from verify.network import check, stationary
 from verify.network.check import Ground, Network, check_network, check_penalty
 from verify.network.directions import bounds
 from verify.network.file import Array, compare_file, folded
-from verify.network.nearest import check_nearest, largest_weight, least_linear, matched, moved_squared, read_pairs
+from verify.network.nearest import check_nearest, largest_weight, least_linear, matched, moved_squared, pull, read_pairs
 from verify.network.optimum import Around, Known, Optimum, enclosed, enclosure, exactly, find_optimum
 from verify.network.outputs import check_pruned, compared
 from verify.network.own import check_own
@@ -262,6 +262,7 @@ def test_pairs_of_neurons() -> None:
             read_pairs(optimum, some, Node(pairs))
     assert matched(optimum, some, {1: 0}, vec(2, 3, 0)) == 4 + (1 + 9) + 1
     loose = replace(optimum, neurons=(known((1, 0), error=F(1, 2)), known((0, 1))))
+    assert pull(line((3, 4)), known((1, 2), error=F(1, 2))) == 11 + F(5, 2)
     assert moved_squared(PLANE, loose, vec(3, 5), vec("1/4", "1/8")) == (F(1, 2) + F(3, 2)) ** 2 + F(1, 16)
 
 
@@ -448,6 +449,8 @@ def test_cells_around_a_kink(monkeypatch: pytest.MonkeyPatch) -> None:
             distance(*entries)
     with pytest.raises(Rejected, match="the fact patterns"):
         distance([0, "1"], patterns=None)
+    twice = weights_of(line((1, 1)), line((2, 2), number=1), residual=(5, 7))
+    assert check_stationary(PLANE, patterns, twice, Node([[[0, "1"]], [[0, "1"]]])).kinks == 2
     straight = weights_of(line((1, 2)), residual=(5, 7))
     found = check_stationary(PLANE, None, straight, Node([[]]))
     assert (found.kinks, found.lower) == (0, found.upper)

@@ -16,6 +16,7 @@ from verify.bounds import column, matrix
 from verify.classes import Ball, Class
 from verify.facts import CURVE, DERIVATIVES, DUAL, LAMBDA_MAX, NEURONS, PATH, VALUE, Facts, proved
 from verify.lifted import Set, check_forced, check_lifted
+from verify.moving import moving_relu
 from verify.neurons import Neuron
 from verify.onset import Moving, antipodal, superclasses
 from verify.problem import Problem
@@ -488,10 +489,7 @@ def test_branches_at_their_bounds() -> None:
         (ONE, [], False),
         (ONE, [0, 1], False),
     ):
-        piece_ = replace(
-            known,
-            alpha=[(lowest + 1, ONE) if lowest + 2 == 4 else (F(4) - (4 - lowest) / 2, (4 - lowest) / 2), vec(0, 0)],
-        )
+        piece_ = replace(known, alpha=[((4 + lowest) / 2, (4 - lowest) / 2), vec(0, 0)])
         node = Node({"piece": 0, "active": active})
         if good:
             curve.check_branch([piece_], node)
@@ -500,3 +498,29 @@ def test_branches_at_their_bounds() -> None:
                 curve.check_branch([piece_], node)
     with pytest.raises(Rejected, match="a still one"):
         curve.check_branch([replace(known, S=fmpq_mat(1, 1, [1]))], Node({"piece": 0, "active": [0]}))
+
+
+def test_loose_kinks_of_both_orientations() -> None:
+    """mu = (1 - part) l + part p with p = -1 and l = 1 is taken from the basis, whose multipliers 1 + mu and t_0 + mu
+    must stay within their bounds."""
+    ball = Ball(
+        Problem("relu", ONE, mat([[1, 1, 1], [0, 1, 0], [0, 0, 1], [0, 1, 1], [0, -1, -1]]), vec(*[1] * 5)),
+        vec(*[1] * 5),
+        ZERO,
+    )
+
+    def moved(first: Any, others: Any, part: str) -> Class:
+        fields = {"sign": "+", "pattern": "10000", "kinks": [1, 2, 3], "basis": [1, 2], "idle": [], "fixed": part}
+        S = column(vec(first, others, others, -1, -1))
+        return moving_relu(S, ball, {key: Node(value, None, key) for key, value in fields.items()})
+
+    for first, others, part, good in (
+        *((1, -2, part, True) for part in ("0", "1/2", "1")),
+        *[(1, "-3/2", "1/4", True), (1, "-3/2", "1/5", False), (1, "-3/2", "0", False)],
+        *[("1/2", -2, "3/4", True), ("1/2", -2, "4/5", False), ("1/2", -2, "1", False)],
+    ):
+        if good:
+            assert moved(first, others, part).kinks == (1, 2, 3)
+        else:
+            with pytest.raises(Rejected, match="basis"):
+                moved(first, others, part)
