@@ -14,8 +14,8 @@ from verify import Rejected
 from verify.bounds import identity, matrix
 from verify.network import check, stationary
 from verify.network.check import Ground, Network, check_network, check_penalty
-from verify.network.directions import bounds
-from verify.network.file import Array, compare_file, folded
+from verify.network.directions import apart, bounds
+from verify.network.file import Array, compare_file, folded, read_json
 from verify.network.nearest import check_nearest, largest_weight, least_linear, matched, moved_squared, pull, read_pairs
 from verify.network.optimum import Around, Known, Optimum, enclosed, enclosure, exactly, find_optimum
 from verify.network.outputs import check_pruned, compared
@@ -467,3 +467,25 @@ def test_own_patterns_by_hand() -> None:
     }
     own = check_own(one, weights, Node(fields_))
     assert (own.patterns, own.lower, own.upper) == (1, F(5, 2), F(5, 2))
+
+
+def test_the_gradient_of_an_output_bias_counts() -> None:
+    """It is added to that of the neurons."""
+    still = replace(weights_of(line((1, 2)), residual=(5, 7)), b2=F(3))
+    plain = check_stationary(PLANE, None, replace(still, b2=ZERO), Node([[]]))
+    found = check_stationary(PLANE, None, still, Node([[]]))
+    assert found.upper - plain.upper == found.lower - plain.lower == of_bias(PLANE, still) > 0
+
+
+def test_opposite_directions() -> None:
+    """sqrt(2 - 2 c / s) for c < 0: at 135 degrees and at 180."""
+    low, high = apart(vec(1, 0), known((-1, 1)))
+    assert low**2 <= 2 + F(14142135624, 10**10) and high**2 >= 2 + F(14142135623, 10**10) and high - low < F(1, 10**30)
+    assert apart(vec(1, 0), known((-3, 0))) == (2, 2) and apart(vec(1, 0), known((5, 0))) == (0, 0)
+
+
+def test_arrays_that_are_null() -> None:
+    """Null stands for none of the known arrays, and for nothing else."""
+    assert set(read_json(b'{"W1": [[1]], "w2": [1], "b1": null, "b2": null, "skip": null}', Limits())) == {"W1", "w2"}
+    with pytest.raises(TypeError, match="a number is"):
+        read_json(b'{"W1": [[1]], "w2": [1], "extra": null}', Limits())

@@ -524,3 +524,47 @@ def test_loose_kinks_of_both_orientations() -> None:
         else:
             with pytest.raises(Rejected, match="basis"):
                 moved(first, others, part)
+
+
+def test_points_where_all_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """|v| <= 1 for every class, weights >= 0, a point within R of the path; active above the error."""
+    problem = Problem("cgl", ONE, mat([[1, 0], [0, 1]]), vec(3, 2), groups=((0,), (1,)), K=(None, None))
+    ball = Ball(problem, vec(1, 1), ZERO)
+    classes = [Class((0, j), (), 0, matrix(mat([[j == 0], [j == 1]]), 1), ONE) for j in (0, 1)]
+    monkeypatch.setattr(curve, "read_moving", lambda at, patterns, s, entry, known: classes[entry.value])
+    S, alpha = column(vec(1, 1)), [vec(2), vec(1)]
+    known = Piece(
+        ONE,
+        ONE,
+        Frame(problem, ONE, ZERO),
+        ball,
+        S,
+        alpha,
+        classes,
+        F(1, 10),
+        [Node(0), Node(1)],
+        Set(0, unique=True),
+        False,
+        ONE,
+        ZERO,
+    )
+
+    def point(s: str, weights: str) -> Any:
+        fields = {"s": s, "weights": weights, "classes": None}
+        return curve.read_point(
+            problem, None, known, ONE, {key: Node(value, None, key) for key, value in fields.items()}
+        )
+
+    exact = point("1 1", "2 1")
+    assert (exact.s, exact.R, exact.error, exact.active) == (vec(1, 1), ZERO, ZERO, [0, 1])
+    for s, weights, said in (
+        ("1 11/10", "2 1", r"\|v\| <= 1 for all classes"),
+        ("11/10 1", "2 1", r"\|v\| <= 1 for all classes"),
+        ("1 1/2", "2 1", "a point within 1/10"),
+        ("1 1", "2 -1", "weights >= 0"),
+        ("1 1", "2 0", "a weight that is proved positive, or 0"),
+    ):
+        with pytest.raises(Rejected, match=said):
+            point(s, weights)
+    near = point("1 1", "2 11/10")  # E = (0, -1/10)
+    assert F(1, 10) == near.R and near.error == F(1, 10) + F(1, 10) * (1 + 2 + F(11, 10)) and near.active == [0, 1]

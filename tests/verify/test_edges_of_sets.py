@@ -18,6 +18,7 @@ from verify.field import Field, Number, read_field, value
 from verify.field_system import FieldSystem, field_rank, field_restricted, field_system, field_tableau, reduce
 from verify.lifted import check_inside
 from verify.masses import check_masses, check_set, shared_masses
+from verify.moving import check_concave, moving_direct
 from verify.neurons import Neuron, are_independent, of_class, one_sided
 from verify.onset import Moving
 from verify.patterns import Patterns
@@ -30,6 +31,7 @@ from verify.rules.min_norm import check_field_min_norm
 from verify.rules.one_neuron import branch, check_one_neuron
 from verify.rules.polytope import check_polytope, read_bases, read_corner, walk
 from verify.rules.value import Dual, Value
+from verify.shortest import check_shortest
 from verify.solutions import OptimalSet, set_rule, weights
 from verify.split import check_split
 from verify.superclasses import Candidates
@@ -836,3 +838,57 @@ def test_lifted_weights_on_a_tube() -> None:
         else:
             with pytest.raises(Rejected, match="rows of F V - I"):
                 check_inside(at, rows, 1, mat([[0, 2]]), [0, 1], (ZERO, ZERO), Node(["1/2 1/2", "1/2 -1/2"]))
+
+
+def test_a_jump_close_to_zero() -> None:
+    """(10 - lambda) against 2 (26/5 - lambda): below 2/5 the other branch is better, and must be listed."""
+    problem = relu([[1], [F(-1, 2)]], (10, F(52, 5)))
+    plus, minus = {"sign": "+", "gamma": "+"}, {"sign": "-", "gamma": "+"}
+    jump = {"lo": "2/5", "hi": "2/5"}
+    assert check_one_neuron(problem, Node({"branches": [plus, minus], "jumps": [jump]})).branches == 2
+    for branches, jumps in (
+        ([plus], []),
+        ([minus], []),
+        ([minus, plus], [jump]),
+        ([plus, minus], [{"lo": "1/2", "hi": "1/2"}]),
+    ):
+        with pytest.raises(Rejected, match="the best branch at"):
+            check_one_neuron(problem, Node({"branches": branches, "jumps": jumps}))
+
+
+def test_stable_patterns_of_gated_networks() -> None:
+    """A gated class has no face, and is strict."""
+    gated_ = replace(relu([[2], [3]]), model="gated")
+    neuron = Neuron((0, 1), True, True, v=vec(2))
+    found = check_stable(Ball(gated_, vec(1, 1), ZERO), Patterns([1], {1: 0}, 1), neuron, Node({"pattern": "10"}))
+    assert found.strict is True and found.face is None
+
+
+def test_rows_that_look_one_way() -> None:
+    """Multiples between 0 and 1 look the same way; direct problems have no kinks of lines."""
+    assert Plane({0: F(1), 1: F(1, 2)}).slopes(vec(3, 4)) == (5, 0)
+    block = Ball(direct([[1, 0], [0, 1]], [[0], [1]]), vec(1, 2), ZERO)
+    fields = {"block": 0, "kinks": [0], "basis": [0], "idle": [], "fixed": ""}
+    class_ = moving_direct(column(vec(1, 2)), block, {key: Node(value_, None, key) for key, value_ in fields.items()})
+    assert (class_.kinks, class_.zeros) == ((0,), 0)
+    check_concave(block, column(vec(1, 2)), class_, F(99), NODE)
+    check_concave(block, column(vec(1, 2)), replace(class_, kinks=(7,)), F(99), NODE)
+
+
+def test_constraints_that_the_ball_moves() -> None:
+    """A multiplier 2 of a constraint against |W| |X| R: 4 > 2 R^2, and a slack constraint likewise."""
+    problem = direct([[1, 0], [0, 1]], [[0], [1]])
+    kinked = {"block": 0, "kinks": [0], "basis": [0], "idle": [], "fixed": ""}
+    free = {**kinked, "kinks": [], "basis": []}
+    for theta, fields in (((1, 2), kinked), ((1, -2), free)):
+        assert read_class(Ball(problem, vec(*theta), F(199, 100)), None, Node(fields)).bound == 2
+        with pytest.raises(Rejected, match="strictness that the ball cannot end"):
+            read_class(Ball(problem, vec(*theta), F(2)), None, Node(fields))
+
+
+def test_shortest_weights_on_a_slope() -> None:
+    """F_a.mu <= 0 where the weight is 0, exactly at 0 too: x = 1 and 0 y = 0 more."""
+    flat = system([[1, 0]], [1], 0, 0, exact=False)
+    assert check_shortest(flat, (), Node({"weights": "1 0", "radius": "0"}))
+    with pytest.raises(Rejected, match="where the weight is 0"):
+        check_shortest(system([[1, F(1, 100)]], [1], 0, 0, exact=False), (), Node({"weights": "1 0", "radius": "0"}))
