@@ -20,7 +20,7 @@ from verify.network.nearest import check_nearest, largest_weight, least_linear, 
 from verify.network.optimum import Around, Known, Optimum, enclosed, enclosure, exactly, find_optimum
 from verify.network.outputs import check_pruned, compared
 from verify.network.own import check_own
-from verify.network.stationary import check_stationary, gradient, kinks_of, nearest, of_bias
+from verify.network.stationary import check_stationary, gradient, kinks_of, nearest, of_bias, of_free
 from verify.network.weights import Neuron, Weights, balanced, mergeable, merged, neuron_of, norms, read_weights
 from verify.network.weights_set import WeightSet
 from verify.neurons import Neuron as Tied
@@ -417,6 +417,7 @@ def test_gradients_of_output_biases() -> None:
     assert of_bias(PLANE, weights) == 3 * (100 + 100 + 4)
     assert of_bias(PLANE, replace(weights, b2=F(-3))) == 3 * (14**2 + 14**2 + 4)
     assert of_bias(replace(PLANE, free=("output-bias",)), weights) == 0
+    assert of_free(replace(PLANE, outputs=mat([[1, 1], [1, -1]])), weights) == 12**2 + 2**2
 
 
 def test_cells_around_a_kink(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -197,6 +197,9 @@ def test_frames_of_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         with pytest.raises(Rejected, match=said):
             check_piece(RELU, None, still(**wrong))
+    monkeypatch.setattr(path, "check_lifted", lambda *_: Set(3, unique=False))
+    raised = check_piece(RELU, None, still(lifted={}))
+    assert raised.lifted and raised.found == Set(3, unique=False)
     ends = still(s=["9/20", "1/20", *["0"] * 14], multipliers=[{}] * 2, out=[{}] * 2)
     curved = check_piece(RELU, None, ends)
     assert (

@@ -329,6 +329,7 @@ def test_choices_of_the_dual_by_hand() -> None:
 def test_pruning_by_hand() -> None:
     """Outputs of several neurons, none below 0; a step back to the first point; a growth of more than two."""
     assert pruning.network(node({"q": ["1 0", "0 1", "2 1"], "j": 2})).endswith("the fit (3, 2) becomes (2, 3/2)")
+    assert pruning.network(node({"q": ["1 0", "0 1", "2 0"], "j": 2})).startswith("beta = (2, 0)")
     for q in (["1 0", "0 -1", "1 1"], ["-1 0", "0 1", "1 1"], ["1 1"]):
         refuses(pruning.network, {"q": q, "j": 0}, "outputs >= 0 of several neurons")
     twins = {"problem": cgl(["1 1"], "4"), "start": ["1", "2"], "target": ["3", "0"]}
