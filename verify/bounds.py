@@ -58,8 +58,6 @@ def identity(n: int) -> fmpq_mat:
 
 def dual_basis(A: fmpq_mat) -> fmpq_mat | None:
     """W = (A A')^-1 A: A'W projects on the span of the rows of A. None if these rows are dependent."""
-    if A.nrows() == 0:
-        return A
     try:
         return (A * A.transpose()).inv() * A
     except ZeroDivisionError:
