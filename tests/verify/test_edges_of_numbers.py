@@ -37,7 +37,7 @@ from verify.rules.ggp import blocks_of, check_position, check_supports
 from verify.rules.lambda_max import check_gated
 from verify.rules.logistic.value import ONE, alternating, entropy_of, exp_of_minus, log_of, loss_of, twice_artanh
 from verify.rules.patterns import check_circuit, dependent_flats
-from verify.rules.primal import Primal
+from verify.rules.primal import Primal, check_primal
 from verify.rules.value import Value
 from verify.signs import Signs, field_width
 from verify.text import Limits, Node, integer, show, within_limits
@@ -663,3 +663,24 @@ def test_patterns_are_zeros_and_ones() -> None:
     for text in ("1_1", " 11", "+11", "0b1", "11", "1111", 7):
         with pytest.raises(Rejected, match="a pattern of 3 characters"):
             Node(text).pattern(3)
+
+
+def test_norms_of_points() -> None:
+    """norm >= |w|, where a free bias alone has the length 0; no neuron is zero."""
+    free = Problem("relu", F(1), mat([[5, 1]]), vec(1), biases=True)
+
+    def point(w: str, norm: str, problem: Problem = free) -> Primal:
+        return check_primal(problem, Facts(), Node({"neurons": [{"sign": "+", "w": w, "norm": norm}]}))[PRIMAL]
+
+    assert point("0 2", "0").fit == vec(2) and point("3 4", "3").penalty == 3
+    assert point("3 4", "5", replace(free, biases=False)).squares == 25
+    for w, norm, said in (
+        ("3 4", "-3", "norm >="),
+        ("3 4", "29/10", "norm >="),
+        ("0 2", "-1", "norm >="),
+        ("0 0", "0", "other than zero"),
+    ):
+        with pytest.raises(Rejected, match=said):
+            point(w, norm)
+    with pytest.raises(Rejected, match="norm >="):
+        point("3 4", "49/10", replace(free, biases=False))

@@ -570,4 +570,7 @@ def test_points_where_all_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(Rejected, match=said):
             point(s, weights)
     near = point("1 1", "2 11/10")  # E = (0, -1/10)
+    known = replace(known, longest=F(2, 9))  # the error of 1/2 is 1/2 (1/2 + 1/2 (1 + 2 + 1/2)) 2/9 = 1/2
+    with pytest.raises(Rejected, match="a weight that is proved positive, or 0, found 1/2"):
+        point("1 1", "2 1/2")
     assert F(1, 10) == near.R and near.error == F(1, 10) + F(1, 10) * (1 + 2 + F(11, 10)) and near.active == [0, 1]

@@ -204,7 +204,14 @@ def test_another_loss_must_fail_in_an_active_block() -> None:
 
 @pytest.mark.parametrize(
     ("found", "refutes"),
-    [((2, True), False), ((2, False), True), ((-2, True), True), ((0, True), True), ((None, True), True)],
+    [
+        ((2, True), False),
+        (("1/2", True), False),
+        ((2, False), True),
+        ((-2, True), True),
+        ((0, True), True),
+        ((None, True), True),
+    ],
 )
 def test_what_another_loss_must_miss(found: Any, refutes: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """w_b = t Proj with t > 0 and |Proj| = lambda would be what is printed."""

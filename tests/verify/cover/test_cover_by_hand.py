@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import lzma
 from fractions import Fraction as F
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,12 +13,13 @@ import pytest
 
 from tests.verify.brute import mat, vec
 from verify import Declined, Rejected
+from verify.classes import Ball
 from verify.cover.lines import Coarse, Lines, Weights, coarse, lines_of, root_above, weights_of
 from verify.cover.strict import MOST_COLUMNS, check_strict, dominates, shifted, value
 from verify.cover.ties import Tie, check_special, face_leaf, in_piece, is_tip, on_face, read_tie
-from verify.cover.tree import NEURON, RAY, WEIGHT, Leaves, Special, meeting
+from verify.cover.tree import NEURON, RAY, WEIGHT, Leaves, Special, meeting, stream
 from verify.problem import Problem
-from verify.rules.cover_set import surely_concave
+from verify.rules.cover_set import face_class, surely_concave
 from verify.text import Node
 
 NODE = Node(None, None, "+")
@@ -297,3 +301,40 @@ def test_where_planes_meet_facets_in_fractions() -> None:
     for face_, facet in (([(1, 1, 1)], 0), ([(1, 1, 1), (1, 2, 1)], 3)):
         with pytest.raises(Rejected, match="a plane and a facet"):
             meeting(generators, face_, facet, NODE)
+
+
+def test_classes_of_faces() -> None:
+    """Sign, pattern and kinks are those of the face, and v(r) keeps the pattern: (3/2)^2 > |Z|^2 |p|^2 R^2 = 6 R^2."""
+    problem = Problem("relu", F(1), mat([[1, 1], [0, 1]]), vec(1, 1))
+    lines = lines_of(problem)
+    weights = Weights(lines, (3, -2), (0, 0), 2)
+    tie = on_face(weights, BASIS, 1, (1, 0), (1, 0), NODE)
+    shown: Any = SimpleNamespace(lines=lines, weights={1: weights})
+    fields = {"sign": "+", "pattern": "10", "kinks": [1], "basis": [1], "idle": [], "fixed": ""}
+
+    def class_of(R_squared: F, **more: Any) -> Any:
+        return face_class(Ball(problem, vec(1, 1), R_squared), shown, tie, Node({**fields, **more}))
+
+    found = class_of(F(37, 100))
+    assert (found.key, found.kinks, found.zeros, found.B.entries()) == ((1, 1), (1,), 2, [1, 0, 0, 0])
+    for R_squared in (F(3, 8), F(2)):
+        with pytest.raises(Rejected, match="with the pattern of u for every residual"):
+            class_of(R_squared)
+    for more, said in (
+        ({"sign": "-"}, "the sign and the pattern"),
+        ({"pattern": "11"}, "the sign and the pattern"),
+        ({"kinks": [], "basis": []}, "all lines through the face"),
+        ({"basis": [], "idle": [1]}, "all lines through the face"),
+    ):
+        with pytest.raises(Rejected, match=said):
+            class_of(F(0), **more)
+
+
+def test_streams_are_base64_alone() -> None:
+    """No other character, one stream, and nothing after it."""
+    good = base64.b64encode(lzma.compress(b"abc")).decode()
+    assert stream(Node(good)) == b"abc"
+    twice = base64.b64encode(lzma.compress(b"abc") * 2).decode()
+    for text in (good + "\n", "!" + good, good[:-4], twice, base64.b64encode(b"abc").decode()):
+        with pytest.raises(Rejected, match="xz stream"):
+            stream(Node(text))
