@@ -71,8 +71,6 @@ def stretches(A: fmpq_mat, sigma: Fraction) -> bool:
     units, which are subtracted. So True is always true; False may be wrong if sigma^2 is within a relative 2^-128.
     """
     size = A.ncols()
-    if size == 0:
-        return True
     bounded(size, MOST_ROOTS, "eigenvalues of a matrix", "certificate")
     M, denominator = (A.transpose() * A - identity(size) * rational(sigma**2)).numer_denom()
     if sigma > 0 and denominator.bit_length() > LONG_BITS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction as F
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -23,6 +24,8 @@ from verify.neurons import Neuron, are_independent, of_class, one_sided
 from verify.onset import Moving
 from verify.patterns import Patterns
 from verify.problem import Problem
+from verify.rules import algebraic_set
+from verify.rules.algebraic_set import InField
 from verify.rules.cover import check as check_by_cover
 from verify.rules.exact_set import check_exact_set
 from verify.rules.faces import at_kinks, check_faces, check_idle_direction, check_leaving, check_stable
@@ -892,3 +895,41 @@ def test_shortest_weights_on_a_slope() -> None:
     assert check_shortest(flat, (), Node({"weights": "1 0", "radius": "0"}))
     with pytest.raises(Rejected, match="where the weight is 0"):
         check_shortest(system([[1, F(1, 100)]], [1], 0, 0, exact=False), (), Node({"weights": "1 0", "radius": "0"}))
+
+
+@pytest.mark.parametrize(
+    ("base", "rows", "values", "good"),
+    [
+        *[("10", [], "", True), ("10", [1], "-1/2", True), ("10", [1], "-1", True), ("10", [1], "0", True)],
+        *[("10", [1], "-2", False), ("10", [1], "1/2", False), ("10", [0], "2", True), ("10", [0], "1/2", False)],
+        *[("11", [], "", True), ("11", [1], "1/2", False), ("11", [1], "-1/2", True), ("11", [1], "-3/2", False)],
+        *[("00", [], "", True), ("00", [0], "-1", True), ("00", [0], "1/9", False), ("01", [1], "1/2", False)],
+    ],
+)
+def test_multipliers_of_pieces_in_a_field(
+    base: str, rows: list[int], values: str, good: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """m >= t on rows that are on, m <= 0 on those that are off, and t <= m <= 0 where theta is not above 0."""
+    monkeypatch.setattr(algebraic_set, "not_out", lambda *_: (0b01, {int(base[0])}))
+    ball = Ball(relu([[1, 0], [0, 1]]), vec(1, -1), ZERO)
+    own = Node({"+": [[base, rows, values]], "-": []})
+    at: Any = SimpleNamespace(ball=ball, r=vec(1, -1), own=own, bounds=own, zero=ZERO)
+    at.read, at.through = (lambda node, length: node.vector(length)), (lambda A, m: tuple(m))
+    if good:
+        ((_, found, _),) = InField.pieces(at, "+", 1)
+        assert found == int(base[::-1], 2)
+    else:
+        with pytest.raises(Rejected, match="within its bounds"):
+            list(InField.pieces(at, "+", 1))
+
+
+def test_errors_that_just_make_outputs_dependent() -> None:
+    """1 and 3, each off by 1: beta is exactly 1."""
+    with pytest.raises(Rejected, match="errors cannot make dependent"):
+        check_shortest(system([[1, 3]], [1], 1, 0, exact=False), (), Node({"weights": "1 1", "radius": "9"}))
+
+
+def test_the_root_in_the_interval() -> None:
+    """t^3 - 3 t + 1 has roots near 0.35 and 1.53: the one from 3/2 on is meant."""
+    t = read_field(Node({"polynomial": "1 -3 0 1", "lo": "3/2", "hi": "2"})).powers_of_t(64)[1]
+    assert F(153, 100) < F(t[0], 2**64) <= F(t[1], 2**64) < F(154, 100)
