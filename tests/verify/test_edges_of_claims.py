@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction as F
+from operator import eq
 from typing import Any
 
 import pytest
@@ -22,7 +23,7 @@ from verify.claims.network import (
     stationary,
     unbalanced,
 )
-from verify.claims.neurons import ONLY_ZERO, all_active, dependent, free, independent, strict
+from verify.claims.neurons import ONLY_ZERO, all_active, dependent, free, independent, plainly, strict
 from verify.claims.paths import continuous, jumps, min_norm_jumps, set_continuous, several_here, several_on_a_piece
 from verify.claims.polytope import connected, listed, minimal, shortest
 from verify.claims.single import answer, breakpoints, complete, curve, one_neuron
@@ -186,6 +187,11 @@ def test_tied_neurons_one_by_one() -> None:
 def test_zero_networks_of_other_losses() -> None:
     """The claims about ties are for the squared loss without delta, at lambda = lambda_max exactly."""
     facts = proved(LAMBDA_MAX, F(4))
+    fresh = plainly("the {} is zero", eq)
+    assert fresh(RELU, facts, NODE) == "the network is zero"
+    for other in (replace(RELU, delta=F(1)), replace(RELU, logistic=True)):
+        refused(fresh, facts, "the squared loss and delta = 0", other)
+    refused(fresh, proved(LAMBDA_MAX, F(5)), "lambda beyond lambda_max")
     assert ONLY_ZERO(RELU, facts, NODE).startswith("lambda = lambda_max")
     for other in (replace(RELU, delta=F(1)), replace(RELU, logistic=True), replace(RELU, delta=F(1), logistic=True)):
         refused(ONLY_ZERO, facts, "the squared loss and delta = 0", other)
