@@ -574,3 +574,41 @@ def test_points_where_all_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Rejected, match="a weight that is proved positive, or 0, found 1/2"):
         point("1 1", "2 1/2")
     assert F(1, 10) == near.R and near.error == F(1, 10) + F(1, 10) * (1 + 2 + F(11, 10)) and near.active == [0, 1]
+
+
+def test_series_solve_their_equations() -> None:
+    """s + alpha G s = eta y and s'G s = 1, power by power, where s and alpha both move."""
+    G = matrix(mat([[2, 1], [1, 1]]), 2)
+    problem = Problem("cgl", ONE, mat([[1, 1], [0, 1]]), vec(1, 2), groups=((0,), (1,)), K=(None, None))
+    s, alpha = series(Beside(Ball(problem, vec(0, 1), ZERO), [G], vec(1), (0,), 1), NODE)
+    assert any(s[2].entries()) and alpha[2][0] != 0
+    for m in range(1, 6):
+        total = s[m]
+        for i in range(m + 1):
+            total += G * s[m - i] * alpha[i][0]
+        assert total.entries() == ([1, 2] if m == 1 else [0, 0])
+        assert sum((s[i].transpose() * G * s[m - i])[0, 0] for i in range(m + 1)) == 0
+
+
+def test_farkas_is_silent_on_all_active_neurons() -> None:
+    """G_a h = 0 for each of them."""
+    problem = Problem(
+        "cgl", ONE, mat([[1, 0, 1], [0, 1, 0], [0, 0, 1]]), vec(1, 1, 0), groups=((0,), (1,), (2,)), K=(None,) * 3
+    )
+    one, loud, quiet = (
+        matrix(mat(A), 3)
+        for A in (
+            [[1, 0, 0], [0, 0, 0], [0, 0, 0]],
+            [[0, 0, 0], [0, 1, 1], [0, 1, 1]],
+            [[0, 0, 0], [0, 1, 0], [0, 0, 0]],
+        )
+    )
+    tilted = matrix(mat([[1, 0, 1], [0, 0, 0], [1, 0, 1]]), 3)
+    s = [column(vec(1, 1, -1)), column(vec(0, 0, 1))]
+    for second, good in ((quiet, True), (loud, False)):
+        beside = Beside(Ball(problem, vec(1, 1, 0), ZERO), [one, second, tilted], vec(1, 1, 0), (0, 1), 1)
+        if good:
+            check_farkas(beside, s, [2], vec(0, 0, 1), NODE)
+        else:
+            with pytest.raises(Rejected, match="G_a h = 0 for the active neurons"):
+                check_farkas(beside, s, [2], vec(0, 0, 1), NODE)

@@ -24,7 +24,7 @@ from verify.neurons import Neuron, are_independent, of_class, one_sided
 from verify.onset import Moving
 from verify.patterns import Patterns
 from verify.problem import Problem
-from verify.rules import algebraic_set
+from verify.rules import algebraic_set, cover_set
 from verify.rules.algebraic_set import InField
 from verify.rules.cover import check as check_by_cover
 from verify.rules.exact_set import check_exact_set
@@ -933,3 +933,23 @@ def test_the_root_in_the_interval() -> None:
     """t^3 - 3 t + 1 has roots near 0.35 and 1.53: the one from 3/2 on is meant."""
     t = read_field(Node({"polynomial": "1 -3 0 1", "lo": "3/2", "hi": "2"})).powers_of_t(64)[1]
     assert F(153, 100) < F(t[0], 2**64) <= F(t[1], 2**64) < F(154, 100)
+
+
+def test_ties_that_are_out_over_the_ball(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tie without a class has |v| + |Z| R < lambda, and every margin is above |Z| R: here |Z| R = 1/2, lambda = 2."""
+    problem = relu([[1]], lam=2)
+    class_ = Class((1, 1), (), 0, ROW, ONE, face(()))
+    monkeypatch.setattr(cover_set, "checked", lambda *_: class_)
+    monkeypatch.setattr(cover_set, "check_set", lambda ball, classes, fields: (ball.R_squared, classes))
+
+    def found(squared: Any, slack: Any, entry: Any = None) -> Any:
+        cover = SimpleNamespace(slack={1: F(slack), -1: F(1)}, ties=[SimpleNamespace(squared=F(squared))])
+        facts = Facts({VALUE: Value(F(1), F(9, 8), ZERO), COVER: cover, DUAL: Dual(vec(1), ZERO)})
+        fields = {"lift": [], "classes": [entry], "sigma": "", "masses": "", "split": "", "tau": "", "forced": ""}
+        return cover_set.check(problem, facts, Node(fields))
+
+    assert found(2, F(26, 100)) == (F(1, 4), []) and found(4, 1, {}) == (F(1, 4), [class_])
+    with pytest.raises(Rejected, match="the piece is not out"):
+        found(F(9, 4), 1)
+    with pytest.raises(Rejected, match=r"margin holds for the whole ball of residuals, found too small for \+1"):
+        found(2, F(1, 4))
