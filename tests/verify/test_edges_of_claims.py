@@ -12,7 +12,7 @@ import pytest
 from tests.verify.brute import mat, vec
 from tests.verify.cases import accepted
 from verify import Rejected
-from verify.certificate import read
+from verify.certificate import read, statement
 from verify.claims.network import (
     directions,
     missed,
@@ -89,6 +89,16 @@ def test_the_statement_word_for_word() -> None:
         **{"bias": "false", "target": "2", "delimiter": ",", "header": "true", "n": "4", "d": "2"},
         **{"patterns": "all", "model": "relu", "objective": "1/2|Xw-y|^2 + lambda*sum|w_b|", "lambda": "6", "gap": "0"},
     }
+
+
+def test_patterns_of_the_statement() -> None:
+    """All, or how many; direct problems have none."""
+    top = Node({"input": {}, "problem": {"model": "relu"}})
+    for problem, said_ in ((RELU, "all"), (replace(RELU, patterns=(1, 2)), "2"), (replace(RELU, model="cgl"), None)):
+        assert statement(top, problem, False, False).get("patterns") == said_
+    given_ = Node({"input": {}, "facts": {"network": {"file": {"sha256": "ab", "origin": ""}}}})
+    for compared, start in ((True, "compared"), (False, "not compared, the weights")):
+        assert statement(given_, RELU, False, compared)["network"].startswith(start)
 
 
 def test_a_verdict_is_the_answer() -> None:

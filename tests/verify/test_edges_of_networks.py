@@ -15,7 +15,7 @@ from verify.bounds import identity, matrix
 from verify.network import check, stationary
 from verify.network.check import Ground, Network, check_network, check_penalty
 from verify.network.directions import apart, bounds
-from verify.network.file import Array, compare_file, folded, read_json
+from verify.network.file import Array, compare_file, decoded, folded, read_json
 from verify.network.nearest import check_nearest, largest_weight, least_linear, matched, moved_squared, pull, read_pairs
 from verify.network.optimum import Around, Known, Optimum, enclosed, enclosure, exactly, find_optimum
 from verify.network.outputs import check_pruned, compared
@@ -59,6 +59,8 @@ def test_objectives_by_hand() -> None:
         assert read_weights(PLANE, fields(W1=W1, w2=w2)).neurons == ()
     with pytest.raises(Rejected, match="not the column of ones"):
         read_weights(replace(PLANE, Z=mat([[1, 1], [-1, 2]])), fields(b2="1"))
+    three = replace(PLANE, Z=mat([[1, 5, 1], [-1, 1, 1]]))
+    assert read_weights(three, fields(W1=["1 2 3"], b2="1")).neurons[1].w == vec(0, 0, 1)
     with pytest.raises(Rejected, match="at least one neuron"):
         read_weights(PLANE, fields(W1=[], w2=""))
 
@@ -222,6 +224,9 @@ def test_skip_connections_of_files() -> None:
 
 def test_folded_arrays_by_hand() -> None:
     """Shapes that fit together, names that are known, and biases only on a column of ones."""
+    for kind in ("f1", "f2"):
+        with pytest.raises(ValueError, match="numbers of kind"):
+            decoded(b"\0" * int(kind[1]), kind, 1 if kind == "f1" else 2, False)
     W1, w2 = Array((2, 2), vec(1, 2, 3, 4)), Array((2,), vec(5, 6))
     assert folded({"W1": W1, "w2": w2}, 2, False) == (mat([[1, 2], [3, 4]]), vec(5, 6), ZERO, vec(0, 0))
     b1, b2, skip = Array((2, 1), vec(7, 8)), Array((1, 1), vec(9)), Array((1, 2), vec(1, 1))
@@ -238,6 +243,7 @@ def test_folded_arrays_by_hand() -> None:
         ({**every, "W1": Array((2,), vec(1, 2))}, 3, True),
         ({**every, "W3": b2}, 3, True),
         ({"W1": W1}, 2, False),
+        ({"W1": W1, "w2": w2, "b1": Array((2,), vec(0, 7))}, 2, False),
     ):
         with pytest.raises(ValueError, match=r"shape|arrays|inputs"):
             folded(arrays, width, bias)
