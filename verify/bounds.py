@@ -58,8 +58,6 @@ def identity(n: int) -> fmpq_mat:
 
 def dual_basis(A: fmpq_mat) -> fmpq_mat | None:
     """W = (A A')^-1 A: A'W projects on the span of the rows of A. None if these rows are dependent."""
-    if A.nrows() == 0:
-        return A
     try:
         return (A * A.transpose()).inv() * A
     except ZeroDivisionError:
@@ -73,8 +71,6 @@ def stretches(A: fmpq_mat, sigma: Fraction) -> bool:
     units, which are subtracted. So True is always true; False may be wrong if sigma^2 is within a relative 2^-128.
     """
     size = A.ncols()
-    if size == 0:
-        return True
     bounded(size, MOST_ROOTS, "eigenvalues of a matrix", "certificate")
     M, denominator = (A.transpose() * A - identity(size) * rational(sigma**2)).numer_denom()
     if sigma > 0 and denominator.bit_length() > LONG_BITS:

@@ -103,9 +103,7 @@ def check_leaf(cone: list[BlockVector], P: list[int], M: list[int], node: Node) 
             root = isqrt((along**2 << 2 * BITS) // dot(w[b], w[b])) if along else 0
             low += root if along >= 0 else -root - 1
         for b in M:
-            square = dot(g[b], g[b])
-            root = isqrt(square << 2 * BITS)
-            low -= root + (root**2 != square << 2 * BITS)
+            low -= isqrt(dot(g[b], g[b]) << 2 * BITS) + 1
         if low <= 0:
             raise node.reject("a positive bound at every generator of the cone", f"not at generator {k}")
 

@@ -97,8 +97,7 @@ def moving_direct(S: fmpq_mat, ball: Ball, fields: dict[str, Node]) -> Class:
     c_0 = matrix(X, size).transpose() * S
     v = face.P * c_0
     for k in nonzero:
-        if k not in face.kinks:
-            require([-x for x in rows(column(K[k]).transpose() * v)[0]], fields["kinks"], k)
+        require([-x for x in rows(column(K[k]).transpose() * v)[0]], fields["kinks"], k)
     for k in face.idle:
         if any((B * column(K[k])).entries()):
             raise fields["idle"].reject(f"a constraint on which v vanishes whatever the residual, for column {k}")

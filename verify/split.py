@@ -45,7 +45,7 @@ def check_split(found: Candidates, masses: Vector, delta: Fraction, fields: dict
     tau = fields["tau"].number()
     if tau <= e:
         raise fields["tau"].reject(f"tau > {show(e)}, what the ball can change", show(tau))
-    if F.nrows() > k or not stretches(F.transpose(), tau):
+    if not stretches(F.transpose(), tau):
         raise fields["tau"].reject("|F'x| >= tau |x| for all x", show(tau))
     alpha = tuple(split[a] for a in active)
     target = column((*masses, *(dot(row, found.ball.problem.y) for row in rows)))

@@ -82,8 +82,6 @@ def chosen(system: System, columns: Sequence[int]) -> fmpq_mat:
 
 def tableau(system: System, basis: Sequence[int]) -> tuple[list[list[fmpq]] | None, list[list[fmpq]]]:
     """F_B^-1 [g | F] and F_B^-1, row by row; None if F_B, which has as many columns as rows, is singular."""
-    if not system.rows:
-        return [], []
     try:
         inverse = chosen(system, basis).inv()
     except ZeroDivisionError:

@@ -1,7 +1,7 @@
 """The tests of the checker, measured: one place of one function of `verify/` is broken, and some test must notice.
 
     python -m tests.verify.mutation [FILE ...] [--sample N] [--seed S] [--only FILE] [--tests PATH ...] [--jobs J]
-        [--budget SEC] [--map FILE] [--results FILE] [options of pytest]
+        [--budget SEC] [--map FILE] [--results FILE [--table]] [options of pytest]
 
 Broken is what tests/changes.py says, one place at a time. All tests, with the corpus of files among them, run once,
 unchanged, and it is noted which statements each of them comes to (--map keeps this in a file, for tests whose file is
@@ -11,7 +11,8 @@ fastest, those that come to few statements and those that are stopped in the fun
 --budget says. What no test notices survives: it is listed, unless `equivalent.txt` says why nothing can notice it. The
 exit code is 1 if the score, survivors with a reason left out, is below 95 %. Without FILE all of `verify/` is measured,
 in any order; --sample draws from every file in proportion to its mutants. With --results a run can be ended and gone on
-with: every mutant is written down as `noticed` or `survived`, and not tried again.
+with: every mutant is written down as `noticed` or `survived`, and not tried again; --table prints them by file, as in
+`mutation.tsv`.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ import signal
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -437,6 +438,25 @@ def interval(good: int, total: int) -> tuple[float, float]:
     return (middle - half) / (1 + z), (middle + half) / (1 + z)
 
 
+def table(every: Sequence[Mutant], known: Container[str], results: Path) -> Iterator[str]:
+    """By file: its mutants, how many have a reason, how many others were tried, and how many of these were noticed; a
+    mutant that was tried twice is noticed if it was once."""
+    lines = [line.split("\t") for line in results.read_text().splitlines()]
+    tried, noticed = (
+        {name for said, name in lines if said in words} for words in (("noticed", "survived"), ("noticed",))
+    )
+    yield "file\tmutants\twith a reason\ttried\tnoticed"
+    for file in (*dict.fromkeys(mutant.file for mutant in every), ""):
+        names = [mutant.name for mutant in every if mutant.file == file or not file]
+        others = [name for name in names if name not in known]
+        counts = (
+            len(names) - len(others),
+            sum(name in tried for name in others),
+            sum(name in noticed for name in others),
+        )
+        yield f"{file or 'all'}\t{len(names)}\t{counts[0]}\t{counts[1]}\t{counts[2]}"
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure, print, and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.verify.mutation", description=__doc__.split("\n")[0])
@@ -449,11 +469,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--map", type=Path, metavar="FILE", help="where it is kept which test comes where")
     parser.add_argument("--only", metavar="FILE", help="the mutants that this file names, a line each")
     parser.add_argument("--results", type=Path, metavar="FILE", help="kept as a list; what it has is not tried again")
+    parser.add_argument("--table", action="store_true", help="print what --results has, by file, and end")
     options, more = parser.parse_known_args(argv)  # the rest is for pytest
     os.chdir(ROOT)
     known = reasons()
     every = [mutant for file in options.files or all_files() for mutant in mutants(file)]
     wanted = [mutant for mutant in every if mutant.name not in known]
+    if options.table:
+        print(*table(every, known, options.results), sep="\n")
+        return 0
     if options.only is not None:
         named = set(Path(options.only).read_text().splitlines())
         wanted = [mutant for mutant in wanted if mutant.name in named]

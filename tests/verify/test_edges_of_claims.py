@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction as F
+from operator import eq
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from tests.verify.brute import mat, vec
 from tests.verify.cases import accepted
 from verify import Rejected
-from verify.certificate import read
+from verify.certificate import read, statement
 from verify.claims.network import (
     directions,
     missed,
@@ -22,7 +23,7 @@ from verify.claims.network import (
     stationary,
     unbalanced,
 )
-from verify.claims.neurons import ONLY_ZERO, all_active, dependent, free, independent, strict
+from verify.claims.neurons import ONLY_ZERO, all_active, dependent, free, independent, plainly, strict
 from verify.claims.paths import continuous, jumps, min_norm_jumps, set_continuous, several_here, several_on_a_piece
 from verify.claims.polytope import connected, listed, minimal, shortest
 from verify.claims.single import answer, breakpoints, complete, curve, one_neuron
@@ -88,6 +89,16 @@ def test_the_statement_word_for_word() -> None:
         **{"bias": "false", "target": "2", "delimiter": ",", "header": "true", "n": "4", "d": "2"},
         **{"patterns": "all", "model": "relu", "objective": "1/2|Xw-y|^2 + lambda*sum|w_b|", "lambda": "6", "gap": "0"},
     }
+
+
+def test_patterns_of_the_statement() -> None:
+    """All, or how many; direct problems have none."""
+    top = Node({"input": {}, "problem": {"model": "relu"}})
+    for problem, said_ in ((RELU, "all"), (replace(RELU, patterns=(1, 2)), "2"), (replace(RELU, model="cgl"), None)):
+        assert statement(top, problem, False, False).get("patterns") == said_
+    given_ = Node({"input": {}, "facts": {"network": {"file": {"sha256": "ab", "origin": ""}}}})
+    for compared, start in ((True, "compared"), (False, "not compared, the weights")):
+        assert statement(given_, RELU, False, compared)["network"].startswith(start)
 
 
 def test_a_verdict_is_the_answer() -> None:
@@ -186,6 +197,11 @@ def test_tied_neurons_one_by_one() -> None:
 def test_zero_networks_of_other_losses() -> None:
     """The claims about ties are for the squared loss without delta, at lambda = lambda_max exactly."""
     facts = proved(LAMBDA_MAX, F(4))
+    fresh = plainly("the {} is zero", eq)
+    assert fresh(RELU, facts, NODE) == "the network is zero"
+    for other in (replace(RELU, delta=F(1)), replace(RELU, logistic=True)):
+        refused(fresh, facts, "the squared loss and delta = 0", other)
+    refused(fresh, proved(LAMBDA_MAX, F(5)), "lambda beyond lambda_max")
     assert ONLY_ZERO(RELU, facts, NODE).startswith("lambda = lambda_max")
     for other in (replace(RELU, delta=F(1)), replace(RELU, logistic=True), replace(RELU, delta=F(1), logistic=True)):
         refused(ONLY_ZERO, facts, "the squared loss and delta = 0", other)

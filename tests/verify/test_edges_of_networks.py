@@ -14,13 +14,13 @@ from verify import Rejected
 from verify.bounds import identity, matrix
 from verify.network import check, stationary
 from verify.network.check import Ground, Network, check_network, check_penalty
-from verify.network.directions import bounds
-from verify.network.file import Array, compare_file, folded
-from verify.network.nearest import check_nearest, largest_weight, least_linear, matched, moved_squared, read_pairs
+from verify.network.directions import apart, bounds
+from verify.network.file import Array, compare_file, decoded, folded, read_json
+from verify.network.nearest import check_nearest, largest_weight, least_linear, matched, moved_squared, pull, read_pairs
 from verify.network.optimum import Around, Known, Optimum, enclosed, enclosure, exactly, find_optimum
 from verify.network.outputs import check_pruned, compared
 from verify.network.own import check_own
-from verify.network.stationary import check_stationary, gradient, kinks_of, nearest, of_bias
+from verify.network.stationary import check_stationary, gradient, kinks_of, nearest, of_bias, of_free
 from verify.network.weights import Neuron, Weights, balanced, mergeable, merged, neuron_of, norms, read_weights
 from verify.network.weights_set import WeightSet
 from verify.neurons import Neuron as Tied
@@ -59,6 +59,8 @@ def test_objectives_by_hand() -> None:
         assert read_weights(PLANE, fields(W1=W1, w2=w2)).neurons == ()
     with pytest.raises(Rejected, match="not the column of ones"):
         read_weights(replace(PLANE, Z=mat([[1, 1], [-1, 2]])), fields(b2="1"))
+    three = replace(PLANE, Z=mat([[1, 5, 1], [-1, 1, 1]]))
+    assert read_weights(three, fields(W1=["1 2 3"], b2="1")).neurons[1].w == vec(0, 0, 1)
     with pytest.raises(Rejected, match="at least one neuron"):
         read_weights(PLANE, fields(W1=[], w2=""))
 
@@ -222,6 +224,9 @@ def test_skip_connections_of_files() -> None:
 
 def test_folded_arrays_by_hand() -> None:
     """Shapes that fit together, names that are known, and biases only on a column of ones."""
+    for kind in ("f1", "f2"):
+        with pytest.raises(ValueError, match="numbers of kind"):
+            decoded(b"\0" * int(kind[1]), kind, 1 if kind == "f1" else 2, False)
     W1, w2 = Array((2, 2), vec(1, 2, 3, 4)), Array((2,), vec(5, 6))
     assert folded({"W1": W1, "w2": w2}, 2, False) == (mat([[1, 2], [3, 4]]), vec(5, 6), ZERO, vec(0, 0))
     b1, b2, skip = Array((2, 1), vec(7, 8)), Array((1, 1), vec(9)), Array((1, 2), vec(1, 1))
@@ -238,6 +243,7 @@ def test_folded_arrays_by_hand() -> None:
         ({**every, "W1": Array((2,), vec(1, 2))}, 3, True),
         ({**every, "W3": b2}, 3, True),
         ({"W1": W1}, 2, False),
+        ({"W1": W1, "w2": w2, "b1": Array((2,), vec(0, 7))}, 2, False),
     ):
         with pytest.raises(ValueError, match=r"shape|arrays|inputs"):
             folded(arrays, width, bias)
@@ -262,6 +268,7 @@ def test_pairs_of_neurons() -> None:
             read_pairs(optimum, some, Node(pairs))
     assert matched(optimum, some, {1: 0}, vec(2, 3, 0)) == 4 + (1 + 9) + 1
     loose = replace(optimum, neurons=(known((1, 0), error=F(1, 2)), known((0, 1))))
+    assert pull(line((3, 4)), known((1, 2), error=F(1, 2))) == 11 + F(5, 2)
     assert moved_squared(PLANE, loose, vec(3, 5), vec("1/4", "1/8")) == (F(1, 2) + F(3, 2)) ** 2 + F(1, 16)
 
 
@@ -275,6 +282,8 @@ def test_weights_that_are_listed_or_not() -> None:
     alone = replace(listed, points=None, errors=())
     assert largest_weight(alone, 0) == 8 and least_linear(alone, [F(3)], Node("3")) == 18
     assert largest_weight(replace(listed, weights=None), 0) == F(9, 4)
+    two = replace(listed, points=({0: F(2)}, {0: F(3)}, {}), errors=vec(0, 0, 0))
+    assert largest_weight(two, 0) == 3 and least_linear(two, [F(-1)], Node("")) == -3
 
 
 def test_distances_at_their_edges() -> None:
@@ -344,6 +353,8 @@ def test_what_optimal_networks_look_like() -> None:
     assert listed is not None and [one.used for one in listed.neurons] == [False, False, True]
     assert (listed.points, listed.errors) == (({2: ONE},), (ZERO,))
     assert find_optimum(ball, False, None, None) is None
+    exact_set = find_optimum(ball, False, replace(found, exact=True, neurons=(replace(tied[0], v=vec(7, 8)),)), None)
+    assert exact_set is not None and exact_set.neurons == (Known(-1, vec(7, 8), ZERO, True, True),)
     zero = find_optimum(ball, True, found, None)
     assert zero is not None and (zero.neurons, zero.points, zero.errors) == ((), ({},), vec(0))
     one_line = enclosed(ball, Tied((1, 0), True, True, B=matrix(mat([[3, 0], [0, 0]]), 2)), True)
@@ -412,6 +423,7 @@ def test_gradients_of_output_biases() -> None:
     assert of_bias(PLANE, weights) == 3 * (100 + 100 + 4)
     assert of_bias(PLANE, replace(weights, b2=F(-3))) == 3 * (14**2 + 14**2 + 4)
     assert of_bias(replace(PLANE, free=("output-bias",)), weights) == 0
+    assert of_free(replace(PLANE, outputs=mat([[1, 1], [1, -1]])), weights) == 12**2 + 2**2
 
 
 def test_cells_around_a_kink(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -444,6 +456,8 @@ def test_cells_around_a_kink(monkeypatch: pytest.MonkeyPatch) -> None:
             distance(*entries)
     with pytest.raises(Rejected, match="the fact patterns"):
         distance([0, "1"], patterns=None)
+    twice = weights_of(line((1, 1)), line((2, 2), number=1), residual=(5, 7))
+    assert check_stationary(PLANE, patterns, twice, Node([[[0, "1"]], [[0, "1"]]])).kinks == 2
     straight = weights_of(line((1, 2)), residual=(5, 7))
     found = check_stationary(PLANE, None, straight, Node([[]]))
     assert (found.kinks, found.lower) == (0, found.upper)
@@ -460,3 +474,25 @@ def test_own_patterns_by_hand() -> None:
     }
     own = check_own(one, weights, Node(fields_))
     assert (own.patterns, own.lower, own.upper) == (1, F(5, 2), F(5, 2))
+
+
+def test_the_gradient_of_an_output_bias_counts() -> None:
+    """It is added to that of the neurons."""
+    still = replace(weights_of(line((1, 2)), residual=(5, 7)), b2=F(3))
+    plain = check_stationary(PLANE, None, replace(still, b2=ZERO), Node([[]]))
+    found = check_stationary(PLANE, None, still, Node([[]]))
+    assert found.upper - plain.upper == found.lower - plain.lower == of_bias(PLANE, still) > 0
+
+
+def test_opposite_directions() -> None:
+    """sqrt(2 - 2 c / s) for c < 0: at 135 degrees and at 180."""
+    low, high = apart(vec(1, 0), known((-1, 1)))
+    assert low**2 <= 2 + F(14142135624, 10**10) and high**2 >= 2 + F(14142135623, 10**10) and high - low < F(1, 10**30)
+    assert apart(vec(1, 0), known((-3, 0))) == (2, 2) and apart(vec(1, 0), known((5, 0))) == (0, 0)
+
+
+def test_arrays_that_are_null() -> None:
+    """Null stands for none of the known arrays, and for nothing else."""
+    assert set(read_json(b'{"W1": [[1]], "w2": [1], "b1": null, "b2": null, "skip": null}', Limits())) == {"W1", "w2"}
+    with pytest.raises(TypeError, match="a number is"):
+        read_json(b'{"W1": [[1]], "w2": [1], "extra": null}', Limits())

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import gzip
+import io
+import json
+import warnings
+import zipfile
 from dataclasses import replace
 from fractions import Fraction as F
 from hashlib import sha256
 from typing import Any
 
+import numpy as np
 import pytest
 from flint import fmpq
 
 from tests.verify.brute import mat, vec
 from tests.verify.test_trusted import ROOT
-from verify import BadData, Declined, Rejected
+from verify import BadData, Declined, Rejected, check
+from verify.claims.single import one_fit
 from verify.count import count_sets
 from verify.data import compare, nearest_double, number, unzipped
 from verify.errors import bounded
 from verify.facts import FIT, PATTERNS, PRIMAL, VALUE, Fact, Facts, proved
-from verify.input import Input
+from verify.input import Input, read_input
 from verify.leaders import Rows, check_definite, check_leaders, combined, dual_value, read_rows, semidefinite, spanning
 from verify.network import file
 from verify.polynomials import add, at_least, at_most, by_powers, lower, multiply, never_negative
@@ -26,12 +32,12 @@ from verify.problem import Problem
 from verify.restricted import Subspaces, merged
 from verify.roots import can_vanish, classes, sign_of_sum, signed_sums, splits
 from verify.rules import Rule, extended, ordered
-from verify.rules.fit import check_fit
+from verify.rules.fit import Fit, check_fit
 from verify.rules.ggp import blocks_of, check_position, check_supports
 from verify.rules.lambda_max import check_gated
 from verify.rules.logistic.value import ONE, alternating, entropy_of, exp_of_minus, log_of, loss_of, twice_artanh
 from verify.rules.patterns import check_circuit, dependent_flats
-from verify.rules.primal import Primal
+from verify.rules.primal import Primal, check_primal
 from verify.rules.value import Value
 from verify.signs import Signs, field_width
 from verify.text import Limits, Node, integer, show, within_limits
@@ -558,3 +564,123 @@ def test_bounds_of_work() -> None:
     bounded(5, 5, "things", "here")
     with pytest.raises(Declined, match="at most 5 things, found 6"):
         bounded(6, 5, "things", "here")
+
+
+def test_entropies_are_taken_from_below() -> None:
+    """The lower bound of a dual point is that of its entropies."""
+    for a in (F(1, 3), F(1, 7)):
+        assert dual_value(vec(1), (a,), True, NODE) == F(entropy_of(a)[0], ONE) < F(entropy_of(a)[1], ONE)
+
+
+def test_lengths_without_free_biases() -> None:
+    """All but the last entry, of any number."""
+    free = Problem("relu", F(1), mat([[1, 2, 3]]), vec(1), biases=True)
+    assert free.length_squared(vec(1, 2, 3)) == 5 and replace(free, biases=False).length_squared(vec(1, 2, 3)) == 14
+
+
+def test_targets_of_inputs() -> None:
+    """One of the columns of the file: those of Z without its bias, and the target."""
+    stated = {"sha256": "0" * 64, "kind": "csv", "numbers": "decimal", "delimiter": ",", "header": False}
+    ones = Problem("relu", F(1), mat([[5, 1]]), vec(1))
+    for bias, most in ((False, 2), (True, 1)):
+        assert read_input(Node({**stated, "bias": bias, "target": most}), ones).target == most
+        with pytest.raises(Rejected, match="an index below"):
+            read_input(Node({**stated, "bias": bias, "target": most + 1}), ones)
+    with pytest.raises(Rejected, match="a last column of ones"):
+        read_input(Node({**stated, "bias": True, "target": 0}), replace(ones, Z=mat([[1, 5]])))
+
+
+def test_versions_of_other_formats() -> None:
+    """Another version is declined; of another format it is rejected for the format."""
+    for format_, error in (("relu_cert certificate", Declined), ("another", Rejected)):
+        with pytest.raises(error):
+            check(json.dumps({"format": format_, "version": 2}).encode())
+    for raw, error in ((b" " * 2**17, Declined), (b"", Rejected)):
+        text = json.dumps({"format": "relu_cert refutation", "version": 1, "claim": "x"}).encode() + raw
+        with pytest.raises(error):
+            check(text)
+
+
+def test_fits_of_other_losses_in_words() -> None:
+    """The fit itself, or its probabilities."""
+    problem = Problem("relu", F(1), mat([[1]]), vec(1))
+    facts = proved(FIT, Fit(F(3)))
+    assert one_fit(problem, facts, NODE).endswith("at most 3 from the center")
+    assert "its probabilities 1/(1 + exp(-fit_k))" in one_fit(replace(problem, logistic=True), facts, NODE)
+
+
+def test_members_of_archives() -> None:
+    """Stored or deflated, each name once, of at most so many bytes in all."""
+
+    def archive(*members: tuple[str, bytes, int]) -> bytes:
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w") as whole, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for name, content, kind in members:
+                whole.writestr(name, content, compress_type=kind)
+        return buffer.getvalue()
+
+    stream = io.BytesIO()
+    np.save(stream, np.array([[1.0, 2.0]]))
+    one = stream.getvalue()
+    stored, packed, other = zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2
+    most = 2 * len(one) - 5 * 256
+    found = file.read_npz(archive(("W1.npy", one, stored), ("w2.npy", one, packed)), most)
+    assert found["W1"].entries == found["w2"].entries == vec(1, 2)
+    for members, size, said in (
+        ((("W1.npy", one, stored), ("w2.npy", one, packed)), most - 1, "more numbers"),
+        ((("W1.npy", one, stored), ("w2.npy", one, other)), most, "neither stored nor deflated"),
+        ((("W1.npy", one, other), ("w2.npy", one, other)), most, "neither stored nor deflated"),
+        ((("W1.npy", one, stored), ("W1.npy", one, stored)), most, "each once"),
+        ((("W1.npy", one, stored), ("x.npy", one, stored)), most, "other than"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            file.read_npz(archive(*members), size)
+
+
+def test_flats_above_an_antipodal_pair() -> None:
+    """e_1 and -e_1 with three more directions: the pair with any of these, and all."""
+    spaces = Subspaces([[int(i == j) for j in range(4)] for i in range(4)] + [[-1, 0, 0, 0]])
+    found = list(dependent_flats(spaces, []))
+    pair = 0b10001
+    assert sorted(found) == sorted(pair | rest << 1 for rest in range(8)) and len(found) == 8
+    line = Subspaces([[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]])
+    assert sorted(dependent_flats(line, [(0, 1, 2)])) == [0b0111, 0b1111] and list(dependent_flats(line, [])) == [
+        0b1111
+    ]
+
+
+def test_deep_networks_are_not_read() -> None:
+    """The limits of texts hold for files of networks, too."""
+    with pytest.raises(BadData, match="levels of nesting"):
+        file.read_json(b"[" * 20 + b"]" * 20, Limits())
+    assert file.read_json(b'{"W1": [[1, 2]], "w2": [3.5], "b1": null}', Limits())["w2"].entries == vec("7/2")
+
+
+def test_patterns_are_zeros_and_ones() -> None:
+    """No other character that an integer may have, and as many as there are rows."""
+    assert Node("1000").pattern(4) == 1 and Node("0001").pattern(4) == 8
+    for text in ("1_1", " 11", "+11", "0b1", "11", "1111", 7):
+        with pytest.raises(Rejected, match="a pattern of 3 characters"):
+            Node(text).pattern(3)
+
+
+def test_norms_of_points() -> None:
+    """norm >= |w|, where a free bias alone has the length 0; no neuron is zero."""
+    free = Problem("relu", F(1), mat([[5, 1]]), vec(1), biases=True)
+
+    def point(w: str, norm: str, problem: Problem = free) -> Primal:
+        return check_primal(problem, Facts(), Node({"neurons": [{"sign": "+", "w": w, "norm": norm}]}))[PRIMAL]
+
+    assert point("0 2", "0").fit == vec(2) and point("3 4", "3").penalty == 3
+    assert point("3 4", "5", replace(free, biases=False)).squares == 25
+    for w, norm, said in (
+        ("3 4", "-3", "norm >="),
+        ("3 4", "29/10", "norm >="),
+        ("0 2", "-1", "norm >="),
+        ("0 0", "0", "other than zero"),
+    ):
+        with pytest.raises(Rejected, match=said):
+            point(w, norm)
+    with pytest.raises(Rejected, match="norm >="):
+        point("3 4", "49/10", replace(free, biases=False))

@@ -14,16 +14,18 @@ from tests.verify.brute import mat, vec
 from verify import Rejected
 from verify.bounds import column, matrix
 from verify.classes import Ball, Class
-from verify.facts import CURVE, LAMBDA_MAX, PATH, Facts, proved
-from verify.lifted import Set, check_lifted
+from verify.facts import CURVE, DERIVATIVES, DUAL, LAMBDA_MAX, NEURONS, PATH, VALUE, Facts, proved
+from verify.lifted import Set, check_forced, check_lifted
+from verify.moving import moving_relu
 from verify.neurons import Neuron
 from verify.onset import Moving, antipodal, superclasses
 from verify.problem import Problem
-from verify.rules import curve, path
+from verify.rules import curve, derivatives, path
 from verify.rules.curve import check_breakpoint, check_curve, named, require_out
 from verify.rules.derivatives import read_system
-from verify.rules.jump import Beside, check_farkas, mixed, series
+from verify.rules.jump import Beside, check_farkas, check_jump, mixed, series
 from verify.rules.path import Frame, Piece, check_path, check_piece, tube
+from verify.rules.value import Dual, Value
 from verify.solutions import OptimalSet
 from verify.text import Node
 
@@ -195,6 +197,9 @@ def test_frames_of_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         with pytest.raises(Rejected, match=said):
             check_piece(RELU, None, still(**wrong))
+    monkeypatch.setattr(path, "check_lifted", lambda *_: Set(3, unique=False))
+    raised = check_piece(RELU, None, still(lifted={}))
+    assert raised.lifted and raised.found == Set(3, unique=False)
     ends = still(s=["9/20", "1/20", *["0"] * 14], multipliers=[{}] * 2, out=[{}] * 2)
     curved = check_piece(RELU, None, ends)
     assert (
@@ -348,3 +353,262 @@ def test_systems_of_derivatives() -> None:
         read_system(problem, vec(1, 1), ZERO, found, Node("1001/1000"))
     with pytest.raises(Rejected, match="what the ball can change"):
         read_system(problem, vec(1, 1), F(1, 4), found, Node("1"))
+
+
+def test_forced_and_void_in_blocks_of_two_columns() -> None:
+    """h.q = 0 needs all columns of a class to be orthogonal to h, and the lift all columns of Z."""
+    problem = Problem("cgl", ONE, mat([[1, 0, 1], [0, 1, 1]]), vec(1, 0), groups=((0, 1), (2,)), K=(None, None))
+    both = Class((0, 0), (), 0, matrix(mat([[1, 0], [0, 1]]), 2), F(2))
+    last = Class((0, 1), (), 0, matrix(mat([[1], [1]]), 1), F(2))
+    at = Moving(Ball(problem, vec(1, 0), ZERO), column(vec(1, 0)), [both, last], [vec(1), vec(0)], ZERO, ZERO)
+    fields = {"forced": Node([1], None, "forced"), "force": Node("0 1", None, "force")}
+    with pytest.raises(Rejected, match="class 0, which is not forced"):
+        check_forced(at, mat([[0, 1]]), [[0, 1]], fields)
+    narrow = replace(at, classes=[Class((0, 0), (), 0, matrix(mat([[1, 2], [0, 0]]), 2), F(5)), last])
+    assert check_forced(narrow, mat([[0, 1]]), [[0, 1]], fields) == {1}
+    relu = Problem("relu", ONE, mat([[1, 0], [0, 1]]), vec(1, 1))
+    classes = [Class((1, D), (), 0, matrix(mat([[1, 0], [0, 1]]), 2), ONE) for D in (0b11, 0b00)]
+    two = Moving(Ball(relu, vec(2, 1), F(9)), column(vec(2, 1)), classes, [vec(1)] * 2, ZERO, ZERO)
+    assert antipodal(two, mat([[1, 0]])) == [[0], [1]] and antipodal(two, mat([[1, 0], [0, 1]])) == [[0, 1]]
+
+
+def test_masses_of_lifted_pieces_are_off_by_delta() -> None:
+    """W = (1/2, 0, 5) inverts up to beta = 1/2, and pulls |W| times what the piece misses: delta is 10.05 times it."""
+    pair = moving([1, 1], [(1, 1, 0), (1, -1, 0)])
+    for miss, good in ((F(9, 100), True), (F(1, 10), False)):
+        at = replace(pair, miss=miss)
+        if good:
+            assert lifted(at, ["1/2 0 5"], ["1/2 1/2", "1/2 -1/2"], "0 1 0") == Set(0, unique=True)
+        else:
+            with pytest.raises(Rejected, match="its possible error"):
+                lifted(at, ["1/2 0 5"], ["1/2 1/2", "1/2 -1/2"], "0 1 0")
+    late = replace(moving([1, 1, 0, 0], [(1, 1, 0), (1, -1, 0), (1, 0, 1), (1, 0, -1)]), miss=F(1, 100))
+    rows = ["1 0 0", "0 0 1", "0 0 -1"]
+    with pytest.raises(Rejected):
+        lifted(late, rows, ["1/2 1/2", "1/2 -1/2"], "0 1 0")
+    with pytest.raises(Rejected, match="a row orthogonal to the lift"):
+        lifted(pair, ["1 1 0"], ["1/2 1/2", "1/2 -1/2"], "0 1 0")
+
+
+def test_where_a_jump_is() -> None:
+    """lambda strictly between lo > 0 and hi, and the interval of the path."""
+    problem = Problem("cgl", ONE, mat([[1]]), vec(3), groups=((0,),), K=(None,))
+    node = {"lo": "1/2", "hi": "2", "lambda": "1", "theta": "1", "multipliers": [None], "limit": "2", "shorter": "2"}
+    node |= {"active": [0], "side": "+", "farkas": ""}
+    with pytest.raises(Rejected, match="weights of squared length below 4, found 4"):
+        check_jump(problem, Facts(), Node(node))
+    for change in ({"lo": "0"}, {"lo": "-1"}, {"lo": "1"}, {"hi": "1"}, {"lambda": "2"}):
+        with pytest.raises(Rejected, match="lambda strictly between"):
+            check_jump(problem, Facts(), Node({**node, **change}))
+    for lo, hi in ((F(1, 3), F(2)), (F(1, 2), F(3))):
+        with pytest.raises(Rejected, match="the interval of the path"):
+            check_jump(problem, Facts({PATH: SimpleNamespace(lo=lo, hi=hi)}), Node(node))
+
+
+def test_samples_at_their_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """lower <= D, upper >= D + (lambda R)^2 / 2, radius >= lambda error and |X| R: exactly at these it holds."""
+    class_ = Class((1, 1), (), 0, matrix(mat([[1]]), 1), F(4))
+    point = curve.Point(vec(1), F(1, 2), F(1, 4), [0], [])
+    monkeypatch.setattr(curve, "read_point", lambda *_: point)
+    pieces = [piece(1, 9, classes=[class_])]
+    node = {"piece": 0, "lambda": "3", "s": "", "weights": "", "classes": None, "lower": "3/2", "upper": "21/8"}
+    node |= {"radius": "1"}  # y = 2: 6 - 9/2, 3/2 of lambda R, 3/4 and 1
+    assert curve.check_sample(RELU, None, pieces, Node(node)) == 1
+    for key, value in (("lower", "16/10"), ("upper", "26/10"), ("radius", "99/100")):
+        with pytest.raises(Rejected, match=key):
+            curve.check_sample(RELU, None, pieces, Node({**node, key: str(F(value))}))
+    monkeypatch.setattr(curve, "read_point", lambda *_: replace(point, error=F(1, 2)))
+    with pytest.raises(Rejected, match="a radius >= 3/2"):
+        curve.check_sample(RELU, None, pieces, Node(node))
+
+
+def test_neurons_that_stay_must_tie_beside_lambda() -> None:
+    """Another kernel where h.s = 0: then it need not tie there, though h.q is 0 at lambda and grows."""
+    problem = Problem("cgl", ONE, mat([[1, 1], [0, 1]]), vec(1, 0), groups=((0,), (1,)), K=(None, None))
+    one, other, both = (matrix(mat(A), 2) for A in ([[1, 0], [0, 0]], [[2, 1], [1, 1]], [[1, 1], [1, 1]]))
+    s = [column(vec(1, -1)), column(vec(0, 1))]
+    for third, good in ((both, True), (other, False)):
+        beside = Beside(Ball(problem, vec(1, 0), ZERO), [one, third], vec(1, 0), (0,), 1)
+        if good:
+            check_farkas(beside, s, [1], vec(0, 1), NODE)
+        else:
+            with pytest.raises(Rejected, match="a neuron that ties with an active one"):
+                check_farkas(beside, s, [1], vec(0, 1), NODE)
+
+
+def test_every_class_of_a_piece_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One neuron, s = 1 and alpha = 1 at lambda = 1: it must stay concave on the tube, and its output be inverted."""
+    class_ = Class((1, 1), (), 0, matrix(mat([[1]]), 1), ONE)
+    asked: list[Any] = []
+    monkeypatch.setattr(path, "check_outs", lambda *_: None)
+    monkeypatch.setattr(path, "read_moving", lambda *_: class_)
+    monkeypatch.setattr(path, "check_concave", lambda ball, S, one, R, node: asked.append((one, R)))
+    fields = {"lo": "1", "hi": "1", "s": ["1"], "classes": [{}], "weights": ["1"], "multipliers": [{}], "radius": "0"}
+    node = {**fields, "out": [{}], "inverse": ["1/2"]}
+    found = check_piece(RELU, None, Node(node))
+    assert asked == [(class_, ZERO)] and (found.longest, found.beta) == (F(1, 2), F(1, 2))
+    for change, said in (
+        ({"weights": ["-1"]}, "a weight that stays >= 0"),
+        ({"weights": ["1/2"]}, "a radius >= 1/2"),
+        ({"inverse": ["0"]}, "a row of W Q - I"),
+        ({"s": ["2"], "weights": ["0"]}, r"\|v\| <= 1"),
+    ):
+        with pytest.raises(Rejected, match=said):
+            check_piece(RELU, None, Node({**node, **change}))
+
+
+def test_derivatives_by_lambda_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the derivatives by y there is no number of degrees of freedom, and no SURE."""
+    system = derivatives.Linear([], [], fmpq_mat(1, 0), (), ZERO, ZERO, ONE, ONE)
+    monkeypatch.setattr(derivatives, "read_system", lambda *_: (system, 0))
+    monkeypatch.setattr(derivatives, "not_in_field", lambda *_: None)
+    facts = Facts({NEURONS: SimpleNamespace(system=None), DUAL: Dual(vec(1), ZERO), VALUE: Value(ONE, ONE, ZERO)})
+    node = {"sigma": "1", "lambda": {"alpha": "", "r": "0"}, "y": None, "radius": "0", "freedom": None, "sure": None}
+    found = derivatives.check_derivatives(RELU, facts, Node(node))[DERIVATIVES]
+    assert (found.radius, found.freedom, found.sure) == (0, None, None)
+    for key in ("freedom", "sure"):
+        with pytest.raises(Rejected, match="null without the derivatives by y"):
+            derivatives.check_derivatives(RELU, facts, Node({**node, key: "0"}))
+    by_y = {**node, "y": {"alpha": [], "r": ["1"]}, "freedom": "0"}
+    assert derivatives.check_derivatives(RELU, facts, Node(by_y))[DERIVATIVES].freedom == (ZERO, ZERO)
+    for change, said in (({"freedom": "1"}, "n - trace"), ({"y": {"alpha": [], "r": ["9/10"]}}, "a radius >= 1/10")):
+        with pytest.raises(Rejected, match=said):
+            derivatives.check_derivatives(RELU, facts, Node({**by_y, **change}))
+
+
+def test_branches_at_their_bounds() -> None:
+    """A class is active where its weight stays above the error, and out where |v| + |X| R < 1."""
+    ball = Ball(RELU, vec(1), ZERO)
+    on = Class((1, 1), (), 0, matrix(mat([[1]]), 1), ONE)
+    off = Class((-1, 1), (), 0, matrix(mat([["1/2"]]), 1), ONE)
+    frame = Frame(RELU, F(3, 4), F(1, 4))
+    S = fmpq_mat(1, 2, [1, 0])
+    alpha = [vec(3, 1), vec(0, 0)]
+    known = Piece(ONE, F(2), frame, ball, S, alpha, [on, off], F(1, 10), [], Set(0, unique=True), False, F(1), ZERO)
+    error = F(1, 10) + F(1, 10) * (1 + 4)  # of R and R, weights at most 4
+    for lowest, active, good in (
+        (error, [0], False),
+        (error + F(1, 100), [0], True),
+        (ONE, [], False),
+        (ONE, [0, 1], False),
+    ):
+        piece_ = replace(known, alpha=[((4 + lowest) / 2, (4 - lowest) / 2), vec(0, 0)])
+        node = Node({"piece": 0, "active": active})
+        if good:
+            curve.check_branch([piece_], node)
+        else:
+            with pytest.raises(Rejected, match=r"a weight above|a neuron that is not tied"):
+                curve.check_branch([piece_], node)
+    with pytest.raises(Rejected, match="a still one"):
+        curve.check_branch([replace(known, S=fmpq_mat(1, 1, [1]))], Node({"piece": 0, "active": [0]}))
+
+
+def test_loose_kinks_of_both_orientations() -> None:
+    """mu = (1 - part) l + part p with p = -1 and l = 1 is taken from the basis, whose multipliers 1 + mu and t_0 + mu
+    must stay within their bounds."""
+    ball = Ball(
+        Problem("relu", ONE, mat([[1, 1, 1], [0, 1, 0], [0, 0, 1], [0, 1, 1], [0, -1, -1]]), vec(*[1] * 5)),
+        vec(*[1] * 5),
+        ZERO,
+    )
+
+    def moved(first: Any, others: Any, part: str) -> Class:
+        fields = {"sign": "+", "pattern": "10000", "kinks": [1, 2, 3], "basis": [1, 2], "idle": [], "fixed": part}
+        S = column(vec(first, others, others, -1, -1))
+        return moving_relu(S, ball, {key: Node(value, None, key) for key, value in fields.items()})
+
+    for first, others, part, good in (
+        *((1, -2, part, True) for part in ("0", "1/2", "1")),
+        *[(1, "-3/2", "1/4", True), (1, "-3/2", "1/5", False), (1, "-3/2", "0", False)],
+        *[("1/2", -2, "3/4", True), ("1/2", -2, "4/5", False), ("1/2", -2, "1", False)],
+    ):
+        if good:
+            assert moved(first, others, part).kinks == (1, 2, 3)
+        else:
+            with pytest.raises(Rejected, match="basis"):
+                moved(first, others, part)
+
+
+def test_points_where_all_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """|v| <= 1 for every class, weights >= 0, a point within R of the path; active above the error."""
+    problem = Problem("cgl", ONE, mat([[1, 0], [0, 1]]), vec(3, 2), groups=((0,), (1,)), K=(None, None))
+    ball = Ball(problem, vec(1, 1), ZERO)
+    classes = [Class((0, j), (), 0, matrix(mat([[j == 0], [j == 1]]), 1), ONE) for j in (0, 1)]
+    monkeypatch.setattr(curve, "read_moving", lambda at, patterns, s, entry, known: classes[entry.value])
+    S, alpha = column(vec(1, 1)), [vec(2), vec(1)]
+    known = Piece(
+        ONE,
+        ONE,
+        Frame(problem, ONE, ZERO),
+        ball,
+        S,
+        alpha,
+        classes,
+        F(1, 10),
+        [Node(0), Node(1)],
+        Set(0, unique=True),
+        False,
+        ONE,
+        ZERO,
+    )
+
+    def point(s: str, weights: str) -> Any:
+        fields = {"s": s, "weights": weights, "classes": None}
+        return curve.read_point(
+            problem, None, known, ONE, {key: Node(value, None, key) for key, value in fields.items()}
+        )
+
+    exact = point("1 1", "2 1")
+    assert (exact.s, exact.R, exact.error, exact.active) == (vec(1, 1), ZERO, ZERO, [0, 1])
+    for s, weights, said in (
+        ("1 11/10", "2 1", r"\|v\| <= 1 for all classes"),
+        ("11/10 1", "2 1", r"\|v\| <= 1 for all classes"),
+        ("1 1/2", "2 1", "a point within 1/10"),
+        ("1 1", "2 -1", "weights >= 0"),
+        ("1 1", "2 0", "a weight that is proved positive, or 0"),
+    ):
+        with pytest.raises(Rejected, match=said):
+            point(s, weights)
+    near = point("1 1", "2 11/10")  # E = (0, -1/10)
+    known = replace(known, longest=F(2, 9))  # the error of 1/2 is 1/2 (1/2 + 1/2 (1 + 2 + 1/2)) 2/9 = 1/2
+    with pytest.raises(Rejected, match="a weight that is proved positive, or 0, found 1/2"):
+        point("1 1", "2 1/2")
+    assert F(1, 10) == near.R and near.error == F(1, 10) + F(1, 10) * (1 + 2 + F(11, 10)) and near.active == [0, 1]
+
+
+def test_series_solve_their_equations() -> None:
+    """s + alpha G s = eta y and s'G s = 1, power by power, where s and alpha both move."""
+    G = matrix(mat([[2, 1], [1, 1]]), 2)
+    problem = Problem("cgl", ONE, mat([[1, 1], [0, 1]]), vec(1, 2), groups=((0,), (1,)), K=(None, None))
+    s, alpha = series(Beside(Ball(problem, vec(0, 1), ZERO), [G], vec(1), (0,), 1), NODE)
+    assert any(s[2].entries()) and alpha[2][0] != 0
+    for m in range(1, 6):
+        total = s[m]
+        for i in range(m + 1):
+            total += G * s[m - i] * alpha[i][0]
+        assert total.entries() == ([1, 2] if m == 1 else [0, 0])
+        assert sum((s[i].transpose() * G * s[m - i])[0, 0] for i in range(m + 1)) == 0
+
+
+def test_farkas_is_silent_on_all_active_neurons() -> None:
+    """G_a h = 0 for each of them."""
+    problem = Problem(
+        "cgl", ONE, mat([[1, 0, 1], [0, 1, 0], [0, 0, 1]]), vec(1, 1, 0), groups=((0,), (1,), (2,)), K=(None,) * 3
+    )
+    one, loud, quiet = (
+        matrix(mat(A), 3)
+        for A in (
+            [[1, 0, 0], [0, 0, 0], [0, 0, 0]],
+            [[0, 0, 0], [0, 1, 1], [0, 1, 1]],
+            [[0, 0, 0], [0, 1, 0], [0, 0, 0]],
+        )
+    )
+    tilted = matrix(mat([[1, 0, 1], [0, 0, 0], [1, 0, 1]]), 3)
+    s = [column(vec(1, 1, -1)), column(vec(0, 0, 1))]
+    for second, good in ((quiet, True), (loud, False)):
+        beside = Beside(Ball(problem, vec(1, 1, 0), ZERO), [one, second, tilted], vec(1, 1, 0), (0, 1), 1)
+        if good:
+            check_farkas(beside, s, [2], vec(0, 0, 1), NODE)
+        else:
+            with pytest.raises(Rejected, match="G_a h = 0 for the active neurons"):
+                check_farkas(beside, s, [2], vec(0, 0, 1), NODE)

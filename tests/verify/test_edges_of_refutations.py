@@ -44,6 +44,7 @@ def test_straight_ways() -> None:
         (at((3, 2), (2, 1)), "one direction along the way, block 1"),
         (at((-3, 0), (-2, 0)), "one direction along the way, block 0"),
         (at((0, 0), (0, 0)), "one direction along the way, block 0"),
+        (at(("1/2", 0), (0, 0)), "one direction along the way, block 0"),
     ):
         for ends in ((here, there), (there, here)):
             with pytest.raises(Rejected, match=said):
@@ -203,7 +204,14 @@ def test_another_loss_must_fail_in_an_active_block() -> None:
 
 @pytest.mark.parametrize(
     ("found", "refutes"),
-    [((2, True), False), ((2, False), True), ((-2, True), True), ((0, True), True), ((None, True), True)],
+    [
+        ((2, True), False),
+        (("1/2", True), False),
+        ((2, False), True),
+        ((-2, True), True),
+        ((0, True), True),
+        ((None, True), True),
+    ],
 )
 def test_what_another_loss_must_miss(found: Any, refutes: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """w_b = t Proj with t > 0 and |Proj| = lambda would be what is printed."""
@@ -310,8 +318,9 @@ def test_split_networks_are_balanced() -> None:
     """No neuron of the split network is zero, and each has |W| = |w2|."""
     good = dict(FILES["cor_relu_continuity"])
     assert paths.network_path(node(good)).startswith("p-unique on ")
-    for change in ({"W": ["3/5", "0"]}, {"w2": "3/5 3/5"}, {"W": ["3/5", "-4/5"]}, {"w2": "0 4/5", "W": ["0", "4/5"]}):
-        refuses(paths.network_path, {**good, **change}, "balanced neurons|parts of those|add up")
+    for change in ({"W": ["3/5", "0"]}, {"w2": "3/5 3/5"}, {"w2": "0 4/5", "W": ["0", "4/5"]}):
+        refuses(paths.network_path, {**good, **change}, "balanced neurons, none of them zero")
+    refuses(paths.network_path, {**good, "W": ["3/5", "-4/5"]}, "parts of those")
     for lower in ("0", "-1", "2", "3"):
         refuses(paths.network_path, {**good, "lower": lower}, "0 < lower < lambda")
 
@@ -327,6 +336,7 @@ def test_choices_of_the_dual_by_hand() -> None:
 def test_pruning_by_hand() -> None:
     """Outputs of several neurons, none below 0; a step back to the first point; a growth of more than two."""
     assert pruning.network(node({"q": ["1 0", "0 1", "2 1"], "j": 2})).endswith("the fit (3, 2) becomes (2, 3/2)")
+    assert pruning.network(node({"q": ["1 0", "0 1", "2 0"], "j": 2})).startswith("beta = (2, 0)")
     for q in (["1 0", "0 -1", "1 1"], ["-1 0", "0 1", "1 1"], ["1 1"]):
         refuses(pruning.network, {"q": q, "j": 0}, "outputs >= 0 of several neurons")
     twins = {"problem": cgl(["1 1"], "4"), "start": ["1", "2"], "target": ["3", "0"]}
@@ -342,3 +352,55 @@ def test_pruning_by_hand() -> None:
     refuses(pruning.approximate, {**three, "j": 0}, "outside the span of the others")
     refuses(pruning.approximate, {**three, "w": ["3", "0", "2"], "j": 1}, "an active block j and dependent")
     refuses(pruning.approximate, {**three, "w": ["3", "0", "2"], "j": 0}, "an active block j and dependent")
+
+
+def test_the_printed_dual_on_the_range() -> None:
+    """1/2 |y|^2 less half the squared distance of theta from y, on the range of X alone."""
+    wins = {"problem": cgl(["1", "0"], "4 0", "1", [["-1"]]), "w": ["3"], "rho": ["-4"]}
+    assert (
+        others.lagrange_dual(node({**wins, "theta": "3 5"}))
+        == "the printed dual has the value 15/2 > 7/2 >= P(w) >= p*"
+    )
+    for theta in ("4 9", "2 0"):
+        assert others.lagrange_dual(node({**wins, "theta": theta, "rho": ["-4" if theta[0] == "4" else "-2"]}))
+    refuses(others.lagrange_dual, {**wins, "theta": "1 0", "rho": ["-1"]}, "a dual value above")
+
+
+def test_sides_of_min_norm_jumps() -> None:
+    """The words name the side."""
+    witness = FILES["conjecture_min_norm_path_1"]
+    words = paths.min_norm_path(node(witness))
+    assert "at smaller lambda the only solution" in words and witness["side"] == "+"
+    assert "at larger lambda the only solution" in paths.min_norm_path(node({**witness, "side": "-"}))
+
+
+def test_many_ties_are_declined() -> None:
+    """Twelve tied blocks are tried, thirteen are not."""
+    for count in (12, 13):
+        X = " ".join(["1"] * count)
+        w = ["1", *["0"] * (count - 1)]
+        witness = {"problem": cgl([X], "2"), "start": w, "target": w}
+        with pytest.raises(Rejected if count == 12 else Declined):
+            pruning.one_step(node(witness))
+
+
+def test_patterns_with_few_ones() -> None:
+    """Every pattern has at least p d ones, not one of them."""
+    problem = relu(["1", "1", "0"], "4 4 0", "2", ["110", "111"])
+    w = ["1", "0", "2", "0"]
+    refuses(solutions.sub_sampled, {"problem": problem, "w": w, "other": w}, "two solutions, one with all|an optimal")
+    few = relu(["1", "0", "0"], "4 0 0", "1", ["100", "111"])
+    refuses(solutions.sub_sampled, {"problem": few, "w": ["3", "0", "0", "0"], "other": w}, "at least p d|an optimal")
+
+
+def test_dependences_of_two_rows() -> None:
+    """Every entry of the combination is 0."""
+    problem = Problem("cgl", Fraction(1), mat([[1, 1], [0, 1]]), vec(3, 0), ((0,), (1,)), (None, None))
+    with pytest.raises(Rejected, match="an active dependence"):
+        pruning.pruned(problem, (vec(1), vec(1)), node("1 -1"))
+
+
+def test_cells_that_are_open() -> None:
+    """Every row that is not zero is met on its own side: a ray alone is no open cell."""
+    assert d_z(mat([[1, 0], [-1, 0], [0, 1]]), node())[0b111] is False
+    assert d_z(mat([[1, 0], [-1, 0], [0, 1]]), node())[0b101] is True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction as F
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,24 +12,31 @@ from flint import fmpq_mat, fmpq_poly
 
 from tests.verify.brute import mat, vec
 from verify import Rejected
-from verify.bounds import column, identity, matrix, no_negative_eigenvalue, stretches
-from verify.classes import Ball, Class, Face, read_class
-from verify.facts import COVER, DUAL, MULTIPLIERS, NEURONS, SET, VALUE, Facts, proved
+from verify.bounds import column, dual_basis, identity, matrix, no_negative_eigenvalue, root_above, stretches
+from verify.classes import Ball, Class, Face, Plane, read_class
+from verify.facts import COVER, DUAL, LAMBDA_MAX, MULTIPLIERS, NEURONS, SET, VALUE, Facts, proved
 from verify.field import Field, Number, read_field, value
 from verify.field_system import FieldSystem, field_rank, field_restricted, field_system, field_tableau, reduce
 from verify.lifted import check_inside
-from verify.masses import check_masses, shared_masses
+from verify.masses import check_masses, check_set, shared_masses
+from verify.moving import check_concave, moving_direct
 from verify.neurons import Neuron, are_independent, of_class, one_sided
 from verify.onset import Moving
 from verify.patterns import Patterns
 from verify.problem import Problem
+from verify.rules import algebraic_set, cover_set
+from verify.rules.algebraic_set import InField
+from verify.rules.cover import check as check_by_cover
 from verify.rules.exact_set import check_exact_set
 from verify.rules.faces import at_kinks, check_faces, check_idle_direction, check_leaving, check_stable
+from verify.rules.lambda_max import check_lambda_max
 from verify.rules.min_norm import check_field_min_norm
 from verify.rules.one_neuron import branch, check_one_neuron
 from verify.rules.polytope import check_polytope, read_bases, read_corner, walk
 from verify.rules.value import Dual, Value
+from verify.shortest import check_shortest
 from verify.solutions import OptimalSet, set_rule, weights
+from verify.split import check_split
 from verify.superclasses import Candidates
 from verify.system import System
 from verify.text import Node
@@ -367,6 +375,11 @@ def test_directions_that_leave_a_face() -> None:
     neurons = [Neuron((1, 0), True, True, v=vec(2, 0, 0), q=vec(2, 0, 0))]
     nodes = {"u": Node("0 -1 0", None, "u"), "h": Node("", None, "h")}
     assert check_leaving(problem, theta, neurons, 0, nodes).strict is False
+    known = [replace(neurons[0], breaks=True)]
+    assert (
+        check_leaving(problem, theta, known, 0, nodes).breaks
+        and not check_leaving(problem, theta, neurons, 0, nodes).breaks
+    )
     direct_ = direct([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0, 0], [1, 0], [0, 1]])
     idle = replace(neurons[0], key=(0, 0), face=Face((0, 1), (), (0, 1), {}, identity(3), ()))
     for u, good in (("0 -1 0", True), ("0 -1 -1", True), ("1 0 0", False), ("0 1 0", False), ("0 -1 1", False)):
@@ -653,3 +666,290 @@ def test_weights_of_lifted_pieces_stay_positive() -> None:
         check_inside(at, [[vec(1, 4), vec(1)], F_[1]], 1, kept, [0, 1], (ONE, ZERO), V)
     with pytest.raises(Rejected, match="rows of F V - I"):
         check_inside(at, [[vec(1), vec(1, 4)], F_[1]], 1, kept, [0, 1], (ONE, ZERO), V)
+
+
+def test_sets_without_a_lift(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Masses above their error are positive; kinks count, but not where every neuron lies in one block."""
+    found = candidates([1, 1], y=(4, 5))
+    kinked = [replace(a, kinks=(0,), face=face((), ())) for a in found.classes]
+    fields = {"lift": [], "sigma": "1", "masses": "3 4", "split": "", "tau": "0", "forced": ""}
+    nodes = {key: Node(value, None, key) for key, value in fields.items()}
+    plain = check_set(found.ball, found.classes, nodes)
+    assert (plain.classes, plain.dimension, plain.kinked, plain.bends, plain.weight_error) == (2, 0, 0, 0, 0)
+    assert [one.active for one in plain.neurons] == [True, True] and plain.system.g == vec(3, 4)
+    monkeypatch.setattr("verify.masses.of_class", lambda problem, a, active, weight: (active, weight))
+    assert check_set(found.ball, kinked, nodes).bends == 2
+    blocks = replace(found.ball, problem=replace(found.ball.problem, blocks=((1, 1), (1, 2))))
+    assert (check_set(blocks, kinked, nodes).kinked, check_set(blocks, kinked, nodes).bends) == (0, 0)
+    exactly = check_set(found.ball, kinked, {**nodes, "masses": Node("3 0")})  # off by 4: no mass is sure
+    assert exactly.kinked == 2 and exactly.bends == 0
+    assert [one[0] for one in exactly.neurons] == [None, None]  # type: ignore[index]
+    for key in ("split", "forced", "tau"):
+        with pytest.raises(Rejected, match=key):
+            check_set(found.ball, found.classes, {**nodes, key: Node("1", None, key)})
+
+
+def test_loose_kinks_that_the_ball_moves() -> None:
+    """(0, 1, 1) in the span of (0, 1, 0) and (0, 0, 1): l - p = 1 there must be above R, with a part from 0 to 1."""
+    Z = [[1, 1, 1], [0, 1, 0], [0, 0, 1], [0, 1, 1]]
+    fields = {"sign": "+", "pattern": "1000", "kinks": [1, 2, 3], "basis": [1, 2], "idle": [], "fixed": "1/2"}
+    for theta, R_squared, good in (
+        ((1, -9, -9, -1), ZERO, True),
+        ((1, -9, -9, -1), F(1, 100), True),
+        ((1, -9, -9, F(-1, 10)), F(1, 100), False),
+        ((1, -9, -9, F(-11, 100)), F(1, 100), True),
+    ):
+        ball = Ball(relu(Z), vec(*theta), R_squared)
+        if good:
+            assert read_class(ball, None, Node(fields)).kinks == (1, 2, 3)
+        else:
+            with pytest.raises(Rejected, match="kinks"):
+                read_class(ball, None, Node(fields))
+
+
+def test_idle_kinks_that_the_ball_moves() -> None:
+    """p <= 0 <= l for every residual of the ball, for as many sides as there are rows."""
+    fields = {"sign": "+", "pattern": "100", "kinks": [1], "basis": [], "idle": [1], "fixed": ""}
+    Z = [[1, 0], [0, 1], [0, -1]]
+    for theta, R_squared, good in (
+        ((1, -1, -1), F(1, 4), True),
+        ((1, -1, F(-1, 2)), F(1, 4), False),
+        ((1, F(-1, 2), -1), F(1, 4), False),
+        ((1, 1, -1), ZERO, False),
+        ((1, -1, 1), ZERO, False),
+    ):
+        ball = Ball(relu(Z), vec(*theta), R_squared)
+        if good:
+            assert read_class(ball, None, Node(fields)).kinks == (1,)
+        else:
+            with pytest.raises(Rejected, match="idle"):
+                read_class(ball, None, Node(fields))
+    one_side = {**fields, "pattern": "10"}
+    assert read_class(Ball(relu(Z[:2]), vec(1, -1), F(1, 4)), None, Node(one_side)).kinks == (1,)
+
+
+def test_splits_within_errors() -> None:
+    """off = (missed + delta + e |alpha|) / (tau - e); silent rows have l.y = 0 and are 0 on the classes they name."""
+    problem = Problem("cgl", ONE, mat([[1, 1], [1, -1]]), vec(5, 0), groups=((0,), (1,)), K=(None, None))
+    classes = [Class((0, j), (), 0, matrix(mat([[1], [s]]), 1), F(2)) for j, s in enumerate((1, -1))]
+    lift = mat([[0, 1]])
+    W = dual_basis(matrix(lift, 2))
+    assert W is not None
+
+    def split(alpha: str, tau: str, delta: F = ZERO, R: F = ZERO, masses: Any = (4,)) -> Any:
+        found = Candidates(Ball(problem, vec(1, 0), R**2), classes, lift, W)
+        fields = {"split": alpha, "tau": tau, "forced": "", "masses": ""}
+        return check_split(found, vec(*masses), delta, {key: Node(value, None, key) for key, value in fields.items()})
+
+    good = split("2 2", "1")
+    assert (good.active, good.dimension, good.off, good.weights) == ([0, 1], 0, 0, vec(2, 2))
+    assert good.system.silent == {1: frozenset()} and good.system.g == vec(4, 0) and good.system.names == (0, 1)
+    assert split("2 2", "1", F(1, 2)).off == F(1, 2) and split("2 2", "1/2", F(1, 2)).off == 1
+    assert split("5/2 5/2", "1").off == 1 and good.system.g_error == vec(0, 0)
+    e = root_above(2 * ONE) * 2 * F(1, 100)
+    moved = split("2 2", "1", ZERO, F(1, 100))
+    assert moved.off == e * root_above(F(8)) / (1 - e) and moved.system.F_error == (ZERO, F(1, 50))
+    for alpha, tau, delta, said in (
+        ("2 2", "1", F(4), "every mass > delta"),
+        ("2 2", "1", F(2), "every positive weight >"),
+        ("-1 5", "1", ZERO, "weights >= 0"),
+        ("0 0", "1", ZERO, "a positive weight in every superclass"),
+        ("2 2", "3/2", ZERO, "tau"),
+        ("2 2", "0", ZERO, "what the ball can change"),
+    ):
+        with pytest.raises(Rejected, match=said):
+            split(alpha, tau, delta)
+
+
+def test_kinks_from_each_side() -> None:
+    """Just above p, or just below l = 0: each is asked for by itself."""
+    fields = {"sign": "+", "pattern": "10", "kinks": [1], "basis": [1], "idle": [], "fixed": ""}
+    problem = relu([[1, 1], [0, 1]])
+    for theta, R_squared, good in (
+        ((1, F(-11, 10)), F(1, 1000), True),
+        ((1, F(-11, 10)), F(1, 500), False),
+        ((1, F(-9, 10)), ZERO, False),
+        ((1, -1), ZERO, False),
+        ((-1, -2), ZERO, False),
+    ):
+        ball = Ball(problem, vec(*theta), R_squared)
+        if good:
+            assert read_class(ball, None, Node(fields)).kinks == (1,)
+        else:
+            with pytest.raises(Rejected, match=r"basis|pattern"):
+                read_class(ball, None, Node(fields))
+
+
+def test_the_support_of_the_only_solution() -> None:
+    """None where there are more, or where the set is not exact."""
+    neurons = (Neuron((1, 0), True, True), Neuron((1, 1), False, True))
+    found = OptimalSet(2, 0, 0, 0, system([[1, 1]], [1]), True, neurons)
+    assert found.support == (0,)
+    assert replace(found, dimension=1).support is None and replace(found, exact=False).support is None
+
+
+def test_lambda_max_of_the_logistic_loss() -> None:
+    """The gradient at zero is y/2: |X'y|^2 / 4."""
+    problem = direct([[2]], None, y=(1,))
+    for logistic, squared in ((False, "4"), (True, "1")):
+        node = {"squared": squared, "multipliers": [None], "attained": {"block": 0, "u": "3"}}
+        one = replace(problem, logistic=logistic)
+        assert check_lambda_max(one, Facts(), Node(node))[LAMBDA_MAX] == F(squared)
+        for wrong in ("4" if logistic else "1", "5", "-1", "2"):
+            with pytest.raises(Rejected):
+                check_lambda_max(one, Facts(), Node({**node, "squared": wrong}))
+        for u in ("-3", "0"):
+            with pytest.raises(Rejected, match="u"):
+                check_lambda_max(one, Facts(), Node({**node, "attained": {"block": 0, "u": u}}))
+    zero = {"squared": "0", "multipliers": [None], "attained": {"block": 0, "u": "0"}}
+    assert check_lambda_max(replace(problem, y=vec(0)), Facts(), Node(zero))[LAMBDA_MAX] == 0
+
+
+def test_chances_of_covers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """y_k theta_k from 0 to 1 with the logistic loss; theta from the residual, or as it is."""
+    monkeypatch.setattr("verify.rules.cover.check_cover", lambda *_: None)
+    problem = replace(relu([[1], [1]], (1, -1)), logistic=True)
+    for theta, good in (("0 -1", True), ("1 0", True), ("1/2 -1/2", True), ("11/10 0", False), ("0 1/10", False)):
+        node = Node({"theta": theta, "proof": None})
+        if good:
+            assert check_by_cover(problem, Facts(), node)[DUAL].theta == vec(*theta.split(" "))
+        else:
+            with pytest.raises(Rejected, match="0 <= y_k theta_k <= 1"):
+                check_by_cover(problem, Facts(), node)
+    assert check_by_cover(relu([[1]]), Facts(), Node({"theta": "9", "proof": None}))[DUAL].theta == vec(9)
+    with pytest.raises(Rejected, match="found both"):
+        check_by_cover(relu([[1]]), proved(MULTIPLIERS, NODE), Node({"theta": "9", "proof": None}))
+
+
+def test_squares_of_multiples() -> None:
+    """By the side that a row looks to."""
+    assert Plane({0: F(1), 2: F(-3, 2), 4: F(4)}).squares() == (17, F(9, 4))
+    assert Plane({0: F(1), 2: F(-3, 2), 4: F(4)}).slopes(vec(1, 0, 2, 0, 3)) == (13, -3)
+    apart = direct([[1], [-1]], [[1]])
+    assert one_sided(apart, face((0,))) == (0,)
+
+
+def test_lifted_weights_on_a_tube() -> None:
+    """What the tube changes in the rows of the lift: |l| g R times all of V, against 1."""
+    problem = direct([[1, 1], [1, -1]], None)
+    classes = [Class((0, j), (), 0, matrix(mat([[1], [s]]), 1), F(4)) for j, s in enumerate((1, -1))]
+    rows: list[list[Any]] = [[vec(1), vec(1)], [vec(1), vec(-1)]]
+    for R, good in ((F(1, 40), True), (F(1, 16), False)):
+        at = Moving(Ball(problem, vec(1, 0), ZERO), column(vec(1, 0)), classes, [vec(99), vec(99)], R, ZERO)
+        if good:
+            check_inside(at, rows, 1, mat([[0, 2]]), [0, 1], (ZERO, ZERO), Node(["1/2 1/2", "1/2 -1/2"]))
+        else:
+            with pytest.raises(Rejected, match="rows of F V - I"):
+                check_inside(at, rows, 1, mat([[0, 2]]), [0, 1], (ZERO, ZERO), Node(["1/2 1/2", "1/2 -1/2"]))
+
+
+def test_a_jump_close_to_zero() -> None:
+    """(10 - lambda) against 2 (26/5 - lambda): below 2/5 the other branch is better, and must be listed."""
+    problem = relu([[1], [F(-1, 2)]], (10, F(52, 5)))
+    plus, minus = {"sign": "+", "gamma": "+"}, {"sign": "-", "gamma": "+"}
+    jump = {"lo": "2/5", "hi": "2/5"}
+    assert check_one_neuron(problem, Node({"branches": [plus, minus], "jumps": [jump]})).branches == 2
+    for branches, jumps in (
+        ([plus], []),
+        ([minus], []),
+        ([minus, plus], [jump]),
+        ([plus, minus], [{"lo": "1/2", "hi": "1/2"}]),
+    ):
+        with pytest.raises(Rejected, match="the best branch at"):
+            check_one_neuron(problem, Node({"branches": branches, "jumps": jumps}))
+
+
+def test_stable_patterns_of_gated_networks() -> None:
+    """A gated class has no face, and is strict."""
+    gated_ = replace(relu([[2], [3]]), model="gated")
+    neuron = Neuron((0, 1), True, True, v=vec(2))
+    found = check_stable(Ball(gated_, vec(1, 1), ZERO), Patterns([1], {1: 0}, 1), neuron, Node({"pattern": "10"}))
+    assert found.strict is True and found.face is None
+
+
+def test_rows_that_look_one_way() -> None:
+    """Multiples between 0 and 1 look the same way; direct problems have no kinks of lines."""
+    assert Plane({0: F(1), 1: F(1, 2)}).slopes(vec(3, 4)) == (5, 0)
+    block = Ball(direct([[1, 0], [0, 1]], [[0], [1]]), vec(1, 2), ZERO)
+    fields = {"block": 0, "kinks": [0], "basis": [0], "idle": [], "fixed": ""}
+    class_ = moving_direct(column(vec(1, 2)), block, {key: Node(value_, None, key) for key, value_ in fields.items()})
+    assert (class_.kinks, class_.zeros) == ((0,), 0)
+    check_concave(block, column(vec(1, 2)), class_, F(99), NODE)
+    check_concave(block, column(vec(1, 2)), replace(class_, kinks=(7,)), F(99), NODE)
+
+
+def test_constraints_that_the_ball_moves() -> None:
+    """A multiplier 2 of a constraint against |W| |X| R: 4 > 2 R^2, and a slack constraint likewise."""
+    problem = direct([[1, 0], [0, 1]], [[0], [1]])
+    kinked = {"block": 0, "kinks": [0], "basis": [0], "idle": [], "fixed": ""}
+    free = {**kinked, "kinks": [], "basis": []}
+    for theta, fields in (((1, 2), kinked), ((1, -2), free)):
+        assert read_class(Ball(problem, vec(*theta), F(199, 100)), None, Node(fields)).bound == 2
+        with pytest.raises(Rejected, match="strictness that the ball cannot end"):
+            read_class(Ball(problem, vec(*theta), F(2)), None, Node(fields))
+
+
+def test_shortest_weights_on_a_slope() -> None:
+    """F_a.mu <= 0 where the weight is 0, exactly at 0 too: x = 1 and 0 y = 0 more."""
+    flat = system([[1, 0]], [1], 0, 0, exact=False)
+    assert check_shortest(flat, (), Node({"weights": "1 0", "radius": "0"}))
+    with pytest.raises(Rejected, match="where the weight is 0"):
+        check_shortest(system([[1, F(1, 100)]], [1], 0, 0, exact=False), (), Node({"weights": "1 0", "radius": "0"}))
+
+
+@pytest.mark.parametrize(
+    ("base", "rows", "values", "good"),
+    [
+        *[("10", [], "", True), ("10", [1], "-1/2", True), ("10", [1], "-1", True), ("10", [1], "0", True)],
+        *[("10", [1], "-2", False), ("10", [1], "1/2", False), ("10", [0], "2", True), ("10", [0], "1/2", False)],
+        *[("11", [], "", True), ("11", [1], "1/2", False), ("11", [1], "-1/2", True), ("11", [1], "-3/2", False)],
+        *[("00", [], "", True), ("00", [0], "-1", True), ("00", [0], "1/9", False), ("01", [1], "1/2", False)],
+    ],
+)
+def test_multipliers_of_pieces_in_a_field(
+    base: str, rows: list[int], values: str, good: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """m >= t on rows that are on, m <= 0 on those that are off, and t <= m <= 0 where theta is not above 0."""
+    monkeypatch.setattr(algebraic_set, "not_out", lambda *_: (0b01, {int(base[0])}))
+    ball = Ball(relu([[1, 0], [0, 1]]), vec(1, -1), ZERO)
+    own = Node({"+": [[base, rows, values]], "-": []})
+    at: Any = SimpleNamespace(ball=ball, r=vec(1, -1), own=own, bounds=own, zero=ZERO)
+    at.read, at.through = (lambda node, length: node.vector(length)), (lambda A, m: tuple(m))
+    if good:
+        ((_, found, _),) = InField.pieces(at, "+", 1)
+        assert found == int(base[::-1], 2)
+    else:
+        with pytest.raises(Rejected, match="within its bounds"):
+            list(InField.pieces(at, "+", 1))
+
+
+def test_errors_that_just_make_outputs_dependent() -> None:
+    """1 and 3, each off by 1: beta is exactly 1."""
+    with pytest.raises(Rejected, match="errors cannot make dependent"):
+        check_shortest(system([[1, 3]], [1], 1, 0, exact=False), (), Node({"weights": "1 1", "radius": "9"}))
+
+
+def test_the_root_in_the_interval() -> None:
+    """t^3 - 3 t + 1 has roots near 0.35 and 1.53: the one from 3/2 on is meant."""
+    t = read_field(Node({"polynomial": "1 -3 0 1", "lo": "3/2", "hi": "2"})).powers_of_t(64)[1]
+    assert F(153, 100) < F(t[0], 2**64) <= F(t[1], 2**64) < F(154, 100)
+
+
+def test_ties_that_are_out_over_the_ball(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tie without a class has |v| + |Z| R < lambda, and every margin is above |Z| R: here |Z| R = 1/2, lambda = 2."""
+    problem = relu([[1]], lam=2)
+    class_ = Class((1, 1), (), 0, ROW, ONE, face(()))
+    monkeypatch.setattr(cover_set, "checked", lambda *_: class_)
+    monkeypatch.setattr(cover_set, "check_set", lambda ball, classes, fields: (ball.R_squared, classes))
+
+    def found(squared: Any, slack: Any, entry: Any = None) -> Any:
+        cover = SimpleNamespace(slack={1: F(slack), -1: F(1)}, ties=[SimpleNamespace(squared=F(squared))])
+        facts = Facts({VALUE: Value(F(1), F(9, 8), ZERO), COVER: cover, DUAL: Dual(vec(1), ZERO)})
+        fields = {"lift": [], "classes": [entry], "sigma": "", "masses": "", "split": "", "tau": "", "forced": ""}
+        return cover_set.check(problem, facts, Node(fields))
+
+    assert found(2, F(26, 100)) == (F(1, 4), []) and found(4, 1, {}) == (F(1, 4), [class_])
+    with pytest.raises(Rejected, match="the piece is not out"):
+        found(F(9, 4), 1)
+    with pytest.raises(Rejected, match=r"margin holds for the whole ball of residuals, found too small for \+1"):
+        found(2, F(1, 4))

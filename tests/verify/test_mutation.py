@@ -11,7 +11,18 @@ from types import CodeType
 
 import pytest
 
-from tests.verify.mutation import ROOT, all_files, code_of, drawn, function_of, interval, mutants, mutated, reasons
+from tests.verify.mutation import (
+    ROOT,
+    all_files,
+    code_of,
+    drawn,
+    function_of,
+    interval,
+    mutants,
+    mutated,
+    reasons,
+    table,
+)
 
 BY_HAND = [
     f"tests/verify/test_bounds_of_parts.py::{name}"
@@ -61,6 +72,17 @@ def test_reasons_are_about_mutants() -> None:
     known = {mutant.name for file in all_files() for mutant in mutants(file)}
     for name, reason in reasons().items():
         assert name in known and len(reason) > 10, name
+
+
+def test_results_by_file(tmp_path: Path) -> None:
+    """Mutants with a reason are no part of what was tried, and one that was noticed once is noticed."""
+    every = [mutant for file in ("verify/errors.py", "verify/signs.py") for mutant in mutants(file)]
+    first, second, third = [mutant.name for mutant in every if mutant.file == "verify/signs.py"][:3]
+    kept = tmp_path / "results"
+    kept.write_text(f"survived\t{first}\nnoticed\t{first}\nsurvived\t{second}\nnoticed\t{third}\n")
+    _, errors, signs, both = table(every, {third}, kept)
+    assert errors.split("\t")[2:] == ["0", "0", "0"]
+    assert [line.split("\t")[2:] for line in (signs, both)] == [["1", "2", "1"]] * 2
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -67,6 +67,9 @@ def test_curvature_of_two_blocks() -> None:
     M = curvature(at)
     assert M[2] == (0, 0, 0) and [row[2] for row in M] == [0, 0, 0]
     assert M[0][0] == (1 - F(9, 25)) / 4 and M[0][1] == M[1][0] == -F(12, 25) / 4
+    turned = lasso([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [3, 3, 4], 1, (1, 2))
+    N = curvature(optimum(turned, (vec(2), vec("12/5", "16/5")), NODE))
+    assert [[N[(i + 1) % 3][(j + 1) % 3] for j in range(3)] for i in range(3)] == [list(row) for row in M]
 
 
 def test_sums_and_projections() -> None:

@@ -126,7 +126,7 @@ def test_sure_by_hand() -> None:
         return check_sure(relu([[1], [1]]), vec(3, 4), R, (F(5), F(1, 8)), Node(fields, None, "sure"))
 
     assert sure("57", "201/100") == (57, F(201, 100))
-    for value, radius in (("56", "201/100"), ("57", "2")):
+    for value, radius in (("56", "201/100"), ("57", "2"), ("57", "401/200")):
         with pytest.raises(Rejected):
             sure(value, radius)
     within(F(1), F(1), Node(None))

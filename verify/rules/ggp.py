@@ -51,11 +51,9 @@ def check_ggp(problem: Problem, facts: Facts, node: Node) -> Facts:
     patterns = facts.get(PATTERNS)
     if problem.model == "relu" or (problem.model == "gated" and patterns is None):
         raise node.reject("a direct problem, or a gated network with the fact patterns")
-    said = {
-        GROUPS: check_position(blocks_of(problem, patterns, False), fields["groups"]),
-        COLUMNS: check_position(blocks_of(problem, patterns, True), fields["columns"]),
-    }
-    return Facts({fact: answer for fact, answer in said.items() if answer is not None})
+    groups, columns = (blocks_of(problem, patterns, single) for single in (False, True))
+    said = {GROUPS: check_position(groups, fields["groups"]), COLUMNS: check_position(columns, fields["columns"])}
+    return Facts(said)
 
 
 def blocks_of(problem: Problem, patterns: Patterns | None, single: bool) -> Blocks:

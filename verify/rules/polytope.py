@@ -87,7 +87,7 @@ def check_polytope(system: System, node: Node, support: tuple[int, ...] | None =
     elif fields["min_norm"].value is not None:
         raise fields["min_norm"].reject("null, because the polytope is known in a field of algebraic numbers")
     used = sorted({a for support in points for a in support})
-    rank = rank_of(short, used) if system.exact and system.rows else system.rows
+    rank = rank_of(short, used) if system.exact else system.rows
     numbers = tuple(system.names[a] for a in used)
     named = tuple({system.names[a]: x for a, x in point.items()} for point in points.values())
     return Polytope(vertices, edges, system.total, numbers, rank, shortest, named, tuple(errors))
