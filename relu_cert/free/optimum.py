@@ -12,24 +12,27 @@ from fractions import Fraction
 from time import monotonic
 
 import numpy as np
+from scipy.special import expit
 
 from relu_cert.cover.build import THETA_BITS, Exhausted, Missed, Stuck, dual_cover, rounded
 from relu_cert.cover.model import MOST_DIRECTIONS, Limits, Moment, Tell
-from relu_cert.cover.optimum import LOOSE, lower_bound, setting
+from relu_cert.cover.optimum import LOOSE, setting
 from relu_cert.cover.pool import Processes, Serial
 from relu_cert.cover.ties import Untied
 from relu_cert.cover.train import Trained, train
 from relu_cert.cover.unlisted import DEFAULT_SECONDS, MOST_COLUMNS, MOST_ROWS
 from relu_cert.exact import Vector, dot, norm_squared
 from relu_cert.free.listed import listed_dual
-from relu_cert.free.terms import coefficients, combined, orthogonal, outputs, weights_of
+from relu_cert.free.terms import coefficients, combined, orthogonal, outputs, weights_of, widest
 from relu_cert.free.train import Task, largest, orthonormal
 from relu_cert.interrupt import INTERRUPTED, interrupted
 from relu_cert.leaders.find import Neuron, find_leaders
+from relu_cert.leaders.rounding import dual_value
 from relu_cert.problem.model import Network, Problem
 from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.facts import Attained, Dual, ExactNeuron, Facts, LambdaMax, Primal
 from relu_cert.prove.lifts import independent
+from relu_cert.prove.logistic import enclosed_facts
 from relu_cert.prove.optimal_set import optimal_set
 from relu_cert.prove.pieces import bit_string
 from relu_cert.prove.polytope.listing import list_polytope
@@ -40,7 +43,10 @@ from relu_cert.solve.threads import one_thread
 GOOD = 1e-5  # a relative gap of a cover that the leaders are not asked to better
 DIGITS = 10**6
 NORM_BITS = 80
-UNSETTLED = "with free biases, or without a list of the patterns, only the optimal value and the fit are proved"
+UNSETTLED = (
+    "with free biases, with the logistic loss, or without a list of the patterns, "
+    "only the optimal value and the fit are proved"
+)
 
 
 class Unproved(Exception):
@@ -58,16 +64,18 @@ def optimum_with_free_terms(
     B = np.array([[float(x) for x in column] for column in columns]).T
     Z = np.array([[float(x) for x in z] for z in network.Z])
     y = np.array([float(x) for x in problem.y])
-    task = Task(Z, y, 1.0, Q=orthonormal(B), biases="biases" in problem.free)
+    task = Task(Z, y, 1.0, problem.loss == "logistic", Q=orthonormal(B), biases="biases" in problem.free)
     with one_thread():
         top = _lambda_max(problem, network, columns, task)
         lam = choice(top)
         top = replace(top, squared=max(top.squared, 2 * lam * lam))  # no proof is made of lambda >= lambda_max
         trained = train(replace(task, lam=float(lam)), told=lambda m, p: tell(Moment("train", m, p)))
-    point = _point(problem, network, columns, trained)
+    point = _point(problem, network, columns, trained, task)
     dual = _dual(Found(problem, network, columns, lam, point, trained.objective, tell), limits)
-    bounds = value(problem, lam, point, dual, gap)
     reason = INTERRUPTED if interrupted() else UNSETTLED
+    if task.logistic:
+        return replace(enclosed_facts(problem, lam, top, point, dual, gap), unsettled=reason)
+    bounds = value(problem, lam, point, dual, gap)
     facts = Facts(problem, lam, top, point, dual, bounds, fit(point, bounds), unsettled=reason)
     return _with_set(facts, columns) if network.all is not None and "biases" not in problem.free else facts
 
@@ -102,12 +110,15 @@ def _dual(found: Found, limits: Limits) -> Dual:
     """The dual point with the best bound."""
     problem, network, lam, point = found.problem, found.network, found.lam, found.point
     if network.all is not None:
-        return listed_dual(problem, network, [float(x) for x in _residual(problem, point)], lam)
+        listed = listed_dual(problem, network, [float(x) for x in _residual(problem, point)], lam)
+        if _possible(problem, listed.theta):
+            return listed
+        return listed_dual(problem, network, [0.0] * problem.n, lam)  # free terms alone divide the labels: p* = 0
     until = monotonic() + (DEFAULT_SECONDS if limits.seconds is None else limits.seconds)
     covered = None
     if "biases" not in problem.free:
         covered = _covered(found, replace(limits, seconds=until - monotonic()))
-    bound = -1.0 if covered is None else float(lower_bound(problem.y, covered.theta))
+    bound = -1.0 if covered is None else _lower(problem, covered.theta)
     if covered is not None and found.objective - bound < GOOD * found.objective:
         return covered
     leaders = find_leaders(
@@ -116,6 +127,7 @@ def _dual(found: Found, limits: Limits) -> Dual:
         lam,
         [Neuron(neuron.sign, neuron.w) for neuron in point.neurons],
         max(until - monotonic(), 5.0),
+        logistic=problem.loss == "logistic",
         outputs=found.columns,
         biases="biases" in problem.free,
         tell=lambda one: found.tell(Moment("leaders", len(point.neurons), bound=float(one.lower))),
@@ -137,7 +149,10 @@ def _covered(found: Found, limits: Limits) -> Dual | None:
     if len(given.data.basis) > MOST_DIRECTIONS:
         return None
     data = replace(given.data, lam=lam)
-    base = orthogonal(found.columns, rounded(_residual(problem, found.point), THETA_BITS))
+    near = rounded(_residual(problem, found.point), THETA_BITS)
+    base = orthogonal(found.columns, near, widest(problem, near))
+    if not _possible(problem, base):
+        return None
     neurons = len(found.point.neurons)
     end = monotonic() + (limits.seconds or DEFAULT_SECONDS) / 2
 
@@ -156,29 +171,45 @@ def _covered(found: Found, limits: Limits) -> Dual | None:
                 break
             continue
         best = Dual(theta, cover)
-        bound = float(lower_bound(problem.y, theta))
+        bound = _lower(problem, theta)
         found.tell(Moment("bound", neurons, found.objective, bound, cover.nodes))
     return best
 
 
+def _possible(problem: Problem, theta: Vector) -> bool:
+    """Whether theta has a dual value: 0 <= y_k theta_k <= 1 with the logistic loss."""
+    return problem.loss != "logistic" or all(0 <= y_k * t <= 1 for y_k, t in zip(problem.y, theta, strict=True))
+
+
+def _lower(problem: Problem, theta: Vector) -> float:
+    """The dual value."""
+    return float(dual_value(problem.y, theta, problem.loss == "logistic"))
+
+
 def _residual(problem: Problem, point: Primal) -> Vector:
-    """y - fit"""
+    """y - fit; with the logistic loss minus its gradient, in floats."""
+    if problem.loss == "logistic":
+        y, fitted = (np.array([float(x) for x in v]) for v in (problem.y, point.fit))
+        return tuple(Fraction(float(x)) for x in y * expit(-y * fitted))
     return tuple(a - b for a, b in zip(problem.y, point.fit, strict=True))
 
 
 def _lambda_max(problem: Problem, network: Network, columns: tuple[Vector, ...], task: Task) -> LambdaMax:
-    """A direction at which the free terms alone fail below some lambda, which is known exactly."""
+    """A direction at which the free terms alone fail below some lambda, which is known exactly (or, with the logistic
+    loss, as well as floats tell: nothing is claimed of it)."""
     _, xi, u = largest(task, np.random.default_rng(0))
     row = tuple(Fraction(round(float(x) / float(np.abs(u).max()) * DIGITS)) for x in u)
-    rest = combined(columns, coefficients(columns, problem.y), len(problem.y))
-    theta = tuple(a - b for a, b in zip(problem.y, rest, strict=True))
+    theta = tuple(Fraction(float(x)) for x in task.loss(np.zeros(problem.n))[1])
+    if not task.logistic:
+        rest = combined(columns, coefficients(columns, problem.y), len(problem.y))
+        theta = tuple(a - b for a, b in zip(problem.y, rest, strict=True))
     heights = [max(dot(z, row), Fraction(0)) for z in network.Z]
     size = norm_squared(weights_of(problem.free, row))
     least = max(xi * dot(theta, heights), Fraction(0)) ** 2 / size if size else Fraction(0)
     return LambdaMax(least, None, Attained(xi, row), least)
 
 
-def _point(problem: Problem, network: Network, columns: tuple[Vector, ...], trained: Trained) -> Primal:
+def _point(problem: Problem, network: Network, columns: tuple[Vector, ...], trained: Trained, task: Task) -> Primal:
     """The float network, exactly as it is, with coefficients of the free terms that are as good as floats can be."""
     found, total = [], [Fraction(0)] * problem.n
     for xi, v in zip(trained.xi, trained.V, strict=True):
@@ -187,7 +218,11 @@ def _point(problem: Problem, network: Network, columns: tuple[Vector, ...], trai
         total = [a + int(xi) * max(h, Fraction(0)) for a, h in zip(total, heights, strict=True)]
         norm = norm_upper(weights_of(problem.free, w), NORM_BITS)
         found.append(ExactNeuron(int(xi), w, norm, pattern=bit_string([h >= 0 for h in heights])))
-    rest = tuple(a - b for a, b in zip(problem.y, total, strict=True))
+    if task.logistic:
+        best = task.Q @ task.coefficients(np.array([float(x) for x in total]))
+        rest = tuple(Fraction(float(x)) for x in best)
+    else:
+        rest = tuple(a - b for a, b in zip(problem.y, total, strict=True))
     c = tuple(Fraction(float(x)) for x in coefficients(columns, rest))
     fitted = tuple(a + b for a, b in zip(total, combined(columns, c, problem.n), strict=True))
     return Primal(tuple(found), fitted, c)

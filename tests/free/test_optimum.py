@@ -187,6 +187,50 @@ def test_large_lambda_leaves_the_free_terms() -> None:
     assert found.network.predict(rows) == pytest.approx([mean] * len(y))
 
 
+def labelled(seed: int, n: int, d: int) -> tuple[list[list[int]], list[int]]:
+    """Small integers with labels 1 and -1 that no line divides."""
+    rng = np.random.default_rng(seed)
+    return rng.integers(-6, 7, (n, d)).tolist(), [1, -1, -1, 1, 1, -1, 1, -1, -1, 1, -1, 1, 1, -1, 1, -1][:n]
+
+
+@pytest.mark.parametrize("free", COMBINATIONS)
+def test_logistic_loss_over_a_list(free: tuple[str, ...]) -> None:
+    """A small interval that holds the value of a convex program over all patterns; the checker accepts it, and a theta
+    that is not orthogonal to a free column is rejected."""
+    rows, y = labelled(2, 10, 2)
+    bias = "biases" in free
+    found = certify(rows, y, "1/2", free=free, bias=bias, loss="logistic", gap="1e-3")
+    assert isinstance(found.facts.dual.multipliers, PieceMultipliers)
+    full = [[*row, 1] for row in rows] if bias else rows
+    assert holds(found, best(full, y, 0.5, free, logistic=True), 1e-5)
+    assert str(found.claims["optimal"].verdict) == "PROVED"
+    assert str(found.claims["p-unique"].verdict) == "UNDECIDED"
+
+
+@pytest.mark.parametrize("free", [("output-bias",), ("biases",), ("output-bias", "skip"), ("biases", "skip")])
+def test_logistic_loss_without_a_list(free: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same by a cover, or by leaders where biases are free."""
+    rows, y = labelled(2, 10, 2)
+    bias = "biases" in free
+    monkeypatch.setattr(relu_cert.check, "MANY_PATTERNS", 0)
+    found = certify(rows, y, "1/2", free=free, bias=bias, loss="logistic", gap="1/2", seconds=20)
+    assert isinstance(found.facts.dual.multipliers, Leaders if bias else Cover)
+    full = [[*row, 1] for row in rows] if bias else rows
+    assert holds(found, best(full, y, 0.5, free, logistic=True), 1e-5)
+    assert str(found.claims["optimal"].verdict) == "PROVED"
+
+
+@pytest.mark.parametrize("most", [10**6, 0])
+@pytest.mark.parametrize("free", ["output-bias", "biases", "skip"])
+def test_labels_that_free_terms_divide(free: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """p* = 0 with the logistic loss, which no network attains: with a list, and without one."""
+    rows, _ = drawn(8, 9, 2)
+    y = [1 if a - 2 * b > 0 else -1 for a, b in rows] if free == "skip" else [1] * 9
+    monkeypatch.setattr(relu_cert.check, "MANY_PATTERNS", most)
+    found = certify(rows, y, 1, free=free, bias=free == "biases", loss="logistic", seconds=5)
+    assert -Fraction(1, 10**9) < found.value.lower <= 0 < found.value.upper < Fraction(1, 10**6)
+
+
 def test_targets_that_free_terms_fit() -> None:
     """p* = 0: a linear target with a skip connection, a constant with an output bias."""
     rows, _ = drawn(8, 9, 2)
@@ -196,8 +240,8 @@ def test_targets_that_free_terms_fit() -> None:
 
 
 def test_what_does_not_go_together() -> None:
-    """Gated networks, some patterns, l2 and the logistic loss have no free terms here."""
+    """Gated networks, some patterns and l2 have no free terms here."""
     rows, _ = drawn(9, 5, 1)
-    for other in ({"model": "gated"}, {"patterns": 3}, {"l2": 1}, {"loss": "logistic"}):
+    for other in ({"model": "gated"}, {"patterns": 3}, {"l2": 1}):
         with pytest.raises(UsageError, match="--free is for ReLU networks over all patterns"):
             certify(rows, [1, -1, 1, 1, -1], 1, free="skip", **other)  # type: ignore[arg-type]
