@@ -244,11 +244,12 @@ class Prover:
         pool = self._pool("bound")
         cover = dual_cover(self.data, self.frame, theta, self.data.lam**2, (), Fraction(0), pool, violation)
         self.bound = self._value(theta)
-        self.tell(Moment("bound", len(neurons), self._given_trained.objective, self.bound, cover.nodes))
+        self.tell(Moment("bound", len(neurons), self.network.objective, self.bound, cover.nodes))
         return Found(neurons, theta, self._told(cover, tau), reason)
 
     @property
-    def _given_trained(self) -> Trained:
+    def network(self) -> Trained:
+        """What was trained."""
         if self.trained is None:
             raise ValueError("the network is trained first")
         return self.trained
@@ -256,12 +257,12 @@ class Prover:
     @property
     def _gap(self) -> float:
         """The relative gap of the trained network and the bound."""
-        objective = self._given_trained.objective
+        objective = self.network.objective
         return (objective - (0.0 if self.bound is None else self.bound)) / objective
 
     def _plain(self) -> tuple[Neurons, Vector]:
         """The trained network, exactly as it is, and its theta."""
-        neurons = neurons_of(self._given_trained, self.frame)
+        neurons = neurons_of(self.network, self.frame)
         return neurons, self._theta(neurons)
 
     def _theta(self, neurons: Sequence[tuple[int, Vector]]) -> Vector:

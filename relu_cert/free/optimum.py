@@ -1,7 +1,7 @@
 """The optimum of a ReLU network with free terms: a network, and the best lower bound of p* that some engine proves.
 
 The list of patterns where there is one; else the cover, where all weights are in the norm and the data have few
-features, and the leaders.
+features, and the leaders where it leaves a gap.
 """
 
 from __future__ import annotations
@@ -14,16 +14,15 @@ from time import monotonic
 import numpy as np
 from scipy.special import expit
 
-from relu_cert.cover.build import THETA_BITS, Exhausted, Missed, Stuck, dual_cover, rounded
-from relu_cert.cover.model import MOST_DIRECTIONS, Limits, Moment, Tell
-from relu_cert.cover.optimum import LOOSE, setting
-from relu_cert.cover.pool import Processes, Serial
-from relu_cert.cover.ties import Untied
-from relu_cert.cover.train import Trained, train
-from relu_cert.cover.unlisted import DEFAULT_SECONDS, MOST_COLUMNS, MOST_ROWS
+from relu_cert.cover.build import Exhausted
+from relu_cert.cover.model import Limits, Moment, Tell
+from relu_cert.cover.optimum import Neurons, neurons_of
+from relu_cert.cover.train import train
+from relu_cert.cover.unlisted import DEFAULT_SECONDS
 from relu_cert.exact import Vector, dot, norm_squared
+from relu_cert.free.cover import FreeProver, free_setting
 from relu_cert.free.listed import listed_dual
-from relu_cert.free.terms import coefficients, combined, orthogonal, outputs, weights_of, widest
+from relu_cert.free.terms import coefficients, combined, outputs, possible, weights_of
 from relu_cert.free.train import Task, largest, orthonormal
 from relu_cert.interrupt import INTERRUPTED, interrupted
 from relu_cert.leaders.find import Neuron, find_leaders
@@ -65,13 +64,17 @@ def optimum_with_free_terms(
     Z = np.array([[float(x) for x in z] for z in network.Z])
     y = np.array([float(x) for x in problem.y])
     task = Task(Z, y, 1.0, problem.loss == "logistic", Q=orthonormal(B), biases="biases" in problem.free)
+    until = monotonic() + (DEFAULT_SECONDS if limits.seconds is None else limits.seconds)
     with one_thread():
         top = _lambda_max(problem, network, columns, task)
         lam = choice(top)
         top = replace(top, squared=max(top.squared, 2 * lam * lam))  # no proof is made of lambda >= lambda_max
-        trained = train(replace(task, lam=float(lam)), told=lambda m, p: tell(Moment("train", m, p)))
-    point = _point(problem, network, columns, trained, task)
-    dual = _dual(Found(problem, network, columns, lam, point, trained.objective, tell), limits)
+        task = replace(task, lam=float(lam))
+    found = _found(
+        Question(problem, network, columns, lam, task, tell), gap, replace(limits, seconds=until - monotonic())
+    )
+    point = _point(problem, network, columns, found.neurons, task)
+    dual = _dual(Question(problem, network, columns, lam, task, tell), found, point, until)
     reason = INTERRUPTED if interrupted() else UNSETTLED
     if task.logistic:
         return replace(enclosed_facts(problem, lam, top, point, dual, gap), unsettled=reason)
@@ -94,30 +97,54 @@ def _with_set(facts: Facts, columns: tuple[Vector, ...]) -> Facts:
 
 
 @dataclass(frozen=True)
-class Found:
-    """The problem at lambda, the free columns and the network that was found, with its objective in floats."""
+class Question:
+    """The problem at lambda, its free columns and what trains it."""
 
     problem: Problem
     network: Network
     columns: tuple[Vector, ...]
     lam: Fraction
-    point: Primal
-    objective: float
+    task: Task
     tell: Tell
 
 
-def _dual(found: Found, limits: Limits) -> Dual:
+@dataclass(frozen=True)
+class Found:
+    """Neurons with their objective in floats, and a dual point that a cover proves, if there is one."""
+
+    neurons: Neurons
+    objective: float
+    covered: Dual | None
+
+
+def _found(asked: Question, gap: Fraction, limits: Limits) -> Found:
+    """A network; where its patterns are not listed, with what a cover proves in half of the time, if there is one."""
+    given = None
+    if asked.network.all is None:
+        given = free_setting(asked.problem, asked.network, asked.columns, asked.task)
+    if given is None:
+        with one_thread():
+            trained = train(asked.task, told=lambda m, p: asked.tell(Moment("train", m, p)))
+        return Found(neurons_of(trained, np.eye(asked.task.Z.shape[1])), trained.objective, None)
+    half = None if limits.seconds is None else limits.seconds / 2
+    prover = FreeProver(given, asked.lam, replace(limits, seconds=half), asked.tell)
+    covered = None
+    try:
+        proved = prover.run(enough=float(gap))
+        neurons, covered = proved.neurons, Dual(proved.theta, proved.cover)
+    except Exhausted:
+        neurons = neurons_of(prover.network, given.frame)
+    return Found(neurons, prover.network.objective, covered)
+
+
+def _dual(asked: Question, found: Found, point: Primal, until: float) -> Dual:
     """The dual point with the best bound."""
-    problem, network, lam, point = found.problem, found.network, found.lam, found.point
+    problem, network, lam, covered = asked.problem, asked.network, asked.lam, found.covered
     if network.all is not None:
         listed = listed_dual(problem, network, [float(x) for x in _residual(problem, point)], lam)
-        if _possible(problem, listed.theta):
+        if possible(problem, listed.theta):
             return listed
         return listed_dual(problem, network, [0.0] * problem.n, lam)  # free terms alone divide the labels: p* = 0
-    until = monotonic() + (DEFAULT_SECONDS if limits.seconds is None else limits.seconds)
-    covered = None
-    if "biases" not in problem.free:
-        covered = _covered(found, replace(limits, seconds=until - monotonic()))
     bound = -1.0 if covered is None else _lower(problem, covered.theta)
     if covered is not None and found.objective - bound < GOOD * found.objective:
         return covered
@@ -128,57 +155,15 @@ def _dual(found: Found, limits: Limits) -> Dual:
         [Neuron(neuron.sign, neuron.w) for neuron in point.neurons],
         max(until - monotonic(), 5.0),
         logistic=problem.loss == "logistic",
-        outputs=found.columns,
+        outputs=asked.columns,
         biases="biases" in problem.free,
-        tell=lambda one: found.tell(Moment("leaders", len(point.neurons), bound=float(one.lower))),
+        tell=lambda one: asked.tell(Moment("leaders", len(point.neurons), bound=float(one.lower))),
     )
     if leaders is not None and leaders.lower > bound:
         return Dual(leaders.theta, leaders)
     if covered is None:
         raise Unproved("no bound was found in the time that there is")
     return covered
-
-
-def _covered(found: Found, limits: Limits) -> Dual | None:
-    """The residual, made orthogonal to the free outputs and scaled down as little as a cover of half the time allows;
-    None where there is none. What a cover proves of theta does not depend on where theta is from."""
-    problem, network, lam = found.problem, found.network, found.lam
-    if len(network.Z[0]) > MOST_COLUMNS or len(network.Z) > MOST_ROWS:
-        return None
-    given = setting(network.Z, problem.y)
-    if len(given.data.basis) > MOST_DIRECTIONS:
-        return None
-    data = replace(given.data, lam=lam)
-    near = rounded(_residual(problem, found.point), THETA_BITS)
-    base = orthogonal(found.columns, near, widest(problem, near))
-    if not _possible(problem, base):
-        return None
-    neurons = len(found.point.neurons)
-    end = monotonic() + (limits.seconds or DEFAULT_SECONDS) / 2
-
-    def told(nodes: int, open_cones: int) -> None:
-        found.tell(Moment("bound", neurons, found.objective, None, nodes, open_cones))
-
-    best: Dual | None = None
-    pool = (Processes if limits.jobs > 1 else Serial)(limits, end, told)
-    for k in LOOSE:
-        theta = tuple((1 - Fraction(1, 1 << k)) * x for x in base)
-        try:
-            with one_thread():
-                cover = dual_cover(data, given.frame, theta, lam * lam, (), Fraction(0), pool)
-        except (Exhausted, Missed, Stuck, Untied):
-            if best is not None:
-                break
-            continue
-        best = Dual(theta, cover)
-        bound = _lower(problem, theta)
-        found.tell(Moment("bound", neurons, found.objective, bound, cover.nodes))
-    return best
-
-
-def _possible(problem: Problem, theta: Vector) -> bool:
-    """Whether theta has a dual value: 0 <= y_k theta_k <= 1 with the logistic loss."""
-    return problem.loss != "logistic" or all(0 <= y_k * t <= 1 for y_k, t in zip(problem.y, theta, strict=True))
 
 
 def _lower(problem: Problem, theta: Vector) -> float:
@@ -209,15 +194,14 @@ def _lambda_max(problem: Problem, network: Network, columns: tuple[Vector, ...],
     return LambdaMax(least, None, Attained(xi, row), least)
 
 
-def _point(problem: Problem, network: Network, columns: tuple[Vector, ...], trained: Trained, task: Task) -> Primal:
+def _point(problem: Problem, network: Network, columns: tuple[Vector, ...], neurons: Neurons, task: Task) -> Primal:
     """The float network, exactly as it is, with coefficients of the free terms that are as good as floats can be."""
     found, total = [], [Fraction(0)] * problem.n
-    for xi, v in zip(trained.xi, trained.V, strict=True):
-        w = tuple(Fraction(float(x)) for x in v)
+    for xi, w in neurons:
         heights = [dot(z, w) for z in network.Z]
-        total = [a + int(xi) * max(h, Fraction(0)) for a, h in zip(total, heights, strict=True)]
+        total = [a + xi * max(h, Fraction(0)) for a, h in zip(total, heights, strict=True)]
         norm = norm_upper(weights_of(problem.free, w), NORM_BITS)
-        found.append(ExactNeuron(int(xi), w, norm, pattern=bit_string([h >= 0 for h in heights])))
+        found.append(ExactNeuron(xi, w, norm, pattern=bit_string([h >= 0 for h in heights])))
     if task.logistic:
         best = task.Q @ task.coefficients(np.array([float(x) for x in total]))
         rest = tuple(Fraction(float(x)) for x in best)

@@ -99,6 +99,11 @@ def widest(problem: Problem, theta: Vector) -> Sequence[int] | None:
     return sorted(range(len(theta)), key=lambda k: abs(problem.y[k] * theta[k] - Fraction(1, 2)))
 
 
+def possible(problem: Problem, theta: Vector) -> bool:
+    """Whether theta has a dual value: 0 <= y_k theta_k <= 1 with the logistic loss."""
+    return problem.loss != "logistic" or all(0 <= y_k * t <= 1 for y_k, t in zip(problem.y, theta, strict=True))
+
+
 def combined(columns: Sequence[Vector], c: Vector, n: int) -> Vector:
     """sum c_j B_j"""
     total = [Fraction(0)] * n
