@@ -12,6 +12,7 @@ import pytest
 
 import relu_cert.check
 import relu_cert.cover.optimum
+import verify
 from relu_cert import UsageError, certify, certify_group_lasso
 from relu_cert.cover.model import Cover
 from relu_cert.cover.train import train
@@ -198,8 +199,7 @@ def labelled(seed: int, n: int, d: int) -> tuple[list[list[int]], list[int]]:
 
 @pytest.mark.parametrize("free", COMBINATIONS)
 def test_logistic_loss_over_a_list(free: tuple[str, ...]) -> None:
-    """A small interval that holds the value of a convex program over all patterns; the checker accepts it, and a theta
-    that is not orthogonal to a free column is rejected."""
+    """A small interval that holds the value of a convex program over all patterns, and the checker accepts it."""
     rows, y = labelled(2, 10, 2)
     bias = "biases" in free
     found = certify(rows, y, "1/2", free=free, bias=bias, loss="logistic", gap="1e-3")
@@ -221,6 +221,27 @@ def test_logistic_loss_without_a_list(free: tuple[str, ...], monkeypatch: pytest
     full = [[*row, 1] for row in rows] if bias else rows
     assert holds(found, best(full, y, 0.5, free, logistic=True), 1e-5)
     assert str(found.claims["optimal"].verdict) == "PROVED"
+
+
+def test_another_theta_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the logistic loss, too: a theta a little beside the complement of the ones is rejected for that."""
+    rows, y = labelled(2, 10, 2)
+    monkeypatch.setattr(relu_cert.check, "MANY_PATTERNS", 0)
+    found = json.loads(certify(rows, y, "1/2", free="output-bias", loss="logistic", seconds=20).certificate)
+    first, *others = found["facts"]["cover"]["theta"].split()
+    verify.check(json.dumps(found).encode())
+    found["facts"]["cover"]["theta"] = " ".join([str(Fraction(first) * Fraction(999, 1000)), *others])
+    with pytest.raises(verify.VerifyError, match="orthogonal to the free column 0"):
+        verify.check(json.dumps(found).encode())
+
+
+def test_zero_rows_with_the_logistic_loss(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row of zeros costs log 2, and a cover is found as without it."""
+    rows, y = labelled(2, 10, 2)
+    monkeypatch.setattr(relu_cert.check, "MANY_PATTERNS", 0)
+    plain, more = (certify(Z, t, "1/2", loss="logistic") for Z, t in ((rows, y), ([*rows, [0, 0]], [*y, 1])))
+    assert float(more.value.upper) == pytest.approx(float(plain.value.upper) + np.log(2), rel=1e-8)
+    assert float(more.value.lower) == pytest.approx(float(plain.value.lower) + np.log(2), rel=1e-8)
 
 
 @pytest.mark.parametrize("most", [10**6, 0])
