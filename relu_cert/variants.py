@@ -52,9 +52,10 @@ def network_variant(
     """The problem of a network in that variant. Not `listed`: the patterns need not be, where a cover will do."""
     gates = variant.gates
     if variant.free:
-        if model != "relu" or gates is not None or variant.delta or variant.loss != "squares":
-            raise UsageError("--free is for ReLU networks over all patterns with the squared loss and without --l2.")
-        return with_free_terms(network_problem(data, model, stages, max_patterns, listed=listed), data, variant.free)
+        if model != "relu" or gates is not None or variant.delta:
+            raise UsageError("--free is for ReLU networks over all patterns and without --l2.")
+        plain = network_problem(data, model, stages, max_patterns, listed=listed)
+        return varied(with_free_terms(plain, data, variant.free), variant)
     if gates is not None:
         return varied(over_patterns(data.Z, data.y, tuple(gates), model, gates=tuple(gates.values())), variant)
     problem = network_problem(data, model, stages, max_patterns, listed=listed or bool(variant.delta))

@@ -5,9 +5,10 @@
 A leaf cone(g_1, ..., g_d) is proved by a = c + (a point of the zonotope of f2), |c| <= lambda, with a.g_i >= f1(g_i)
 for every generator: f1 is sublinear, so f1(u) <= a.u <= lambda |u| + f2(u) on the whole cone. That point is a
 convex combination of gradients of f2 (atoms), found by pairwise Frank-Wolfe steps with a true line search. A cone that
-is not proved is bisected on the edge with the most kink mass; where few convex lines cross it, it is split by the sign
-of one of them; at a ray that the data fix (all its rows are tight) it is split into a star, at a plane that they fix
-into stars at the ends of the part of the plane inside the cone.
+is not proved is bisected on the edge with the most kink mass (where the ray or plane of a tie passes through it, that
+of the other lines: those through it are for the stars to come); where few convex lines cross it, it is split by the
+sign of one of them; at a ray that the data fix (all its rows are tight) it is split into a star, at a plane that they
+fix into stars at the ends of the part of the plane inside the cone.
 
 Generators are integers from the start, so that what is written is exact. Values of crossing lines at the generators are
 carried along: a new generator's values are the same combination as the generator itself.
@@ -28,13 +29,13 @@ Integers = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 
 DONE, GO_ON, FULL, STUCK, VIOLATED = range(5)
-STEPS = 30  # Frank-Wolfe steps at a node
-FEW = 3  # at most so many convex lines cross: split by sign
+STEPS = 100  # Frank-Wolfe steps at a node
+FEW = 4  # at most so many convex lines cross: split by sign
 MOST_SIGNS = 8
 CROSSING = 1e-13
 TOUCHES = 2.0**-24  # a row through a ray is switched on only well above the ray's plane
 MOST_BITS = 52
-FROM_ENDS = 0.3  # of an edge: splits stay so far from its ends
+FROM_ENDS = 0.25  # of an edge: splits stay so far from its ends
 ROOM = 4096  # bytes that one node may write at the most
 
 
@@ -807,6 +808,12 @@ def insert(stack, tape, cur, hit, e, found, mix, code, name, facet, d, D):  # ty
 def face_split(side, ties, stack, tape, cur, name, found, A, mix):  # type: ignore[no-untyped-def]
     """Split at an end of the part of a plane that lies in the cone, if that end is no generator."""
     d, D = side.frame.shape
+    ends = 0
+    for i in range(d):
+        if stack.ray[cur, i] == name:
+            ends += 1
+    if ends > 1:  # the plane is in a face: its other coordinates are 0, and what floats say of them is noise
+        return False
     if not coordinates(stack.G[cur], ties.across[name], d, found, A):
         return False
     slope = found.copy()

@@ -46,7 +46,7 @@ class LogisticProver(Prover):
     def _exact(self, trained: Trained) -> Found:
         """A proof in which all ties are known."""
         trained = polished(self.given.task, trained)
-        base = _theta(self.given.y, trained.residual)
+        base = self._base(trained.residual)
         weights = {xi: weights_of(self.data.lines, base, xi) for xi in (1, -1)}
         ties = self._ties(weights, trained)
         while True:
@@ -94,7 +94,15 @@ class LogisticProver(Prover):
 
     def _theta(self, neurons: Sequence[tuple[int, Vector]]) -> Vector:
         """The dual point of the trained network."""
-        return _theta(self.given.y, self._given_trained.residual)
+        return self._base(self.network.residual)
+
+    def _base(self, residual: Floats) -> Vector:
+        """The floats exactly, with 0 <= y_k theta_k <= 1."""
+        y = self.given.y
+        chances = (
+            min(max(label * Fraction(float(t)), Fraction(0)), Fraction(1)) for label, t in zip(y, residual, strict=True)
+        )
+        return tuple(label * a for label, a in zip(y, chances, strict=True))
 
     def _value(self, theta: Vector) -> float:
         """About the dual value."""
@@ -103,14 +111,6 @@ class LogisticProver(Prover):
     def _told(self, cover: Cover, tau: Fraction) -> Cover:
         """theta is written as it is."""
         return cover
-
-
-def _theta(y: Vector, theta: Floats) -> Vector:
-    """The floats exactly, with 0 <= y_k theta_k <= 1."""
-    chances = (
-        min(max(label * Fraction(float(t)), Fraction(0)), Fraction(1)) for label, t in zip(y, theta, strict=True)
-    )
-    return tuple(label * a for label, a in zip(y, chances, strict=True))
 
 
 def _entropy(y: Vector, theta: Vector) -> float:
@@ -147,7 +147,8 @@ def _on_faces(task: Task, trained: Trained, kinks: np.ndarray) -> Trained | None
     for _ in range(STEPS):
         _, theta = task.loss(J @ x)
         gradient = -(J.T @ theta)
-        H = J.T @ (task.bend(theta)[:, None] * J)
+        W = task.weighted(J, task.bend(theta))
+        H = W.T @ W
         for a, b in pairwise(ends):
             size = float(np.linalg.norm(x[a:b]))
             u = x[a:b] / size
@@ -168,9 +169,11 @@ def _on_faces(task: Task, trained: Trained, kinks: np.ndarray) -> Trained | None
 
 def _null_space(rows: Floats, d: int) -> Floats:
     """Orthonormal columns that the rows are orthogonal to."""
+    lengths = np.linalg.norm(rows, axis=1)
+    rows, lengths = rows[lengths > 0.0], lengths[lengths > 0.0]
     if not len(rows):
         return np.eye(d)
-    _, sizes, axes = np.linalg.svd(rows / np.linalg.norm(rows, axis=1, keepdims=True))
+    _, sizes, axes = np.linalg.svd(rows / lengths[:, None])
     rank = int((sizes > 1e-5).sum())
     null: Floats = axes[rank:].T
     return null

@@ -118,9 +118,9 @@ class Prover:
         if self.state is not None and self.state.network is not None:
             self.trained, self.extra, self.troubled = self.state.network
         else:
-            self.trained = train(self.given.task, told=self._trained)
+            self.trained = train(self.given.task, told=self._trained, stop=self._late)
         for _ in range(ATTEMPTS):
-            if self.state is not None and not interrupted():
+            if self.state is not None and not self._late():
                 self.state.network = self.trained, [*self.extra], [*self.troubled]
             try:
                 return self._coarse(enough) if enough > COARSE else self._exact(self.trained)
@@ -244,11 +244,12 @@ class Prover:
         pool = self._pool("bound")
         cover = dual_cover(self.data, self.frame, theta, self.data.lam**2, (), Fraction(0), pool, violation)
         self.bound = self._value(theta)
-        self.tell(Moment("bound", len(neurons), self._given_trained.objective, self.bound, cover.nodes))
+        self.tell(Moment("bound", len(neurons), self.network.objective, self.bound, cover.nodes))
         return Found(neurons, theta, self._told(cover, tau), reason)
 
     @property
-    def _given_trained(self) -> Trained:
+    def network(self) -> Trained:
+        """What was trained."""
         if self.trained is None:
             raise ValueError("the network is trained first")
         return self.trained
@@ -256,12 +257,12 @@ class Prover:
     @property
     def _gap(self) -> float:
         """The relative gap of the trained network and the bound."""
-        objective = self._given_trained.objective
+        objective = self.network.objective
         return (objective - (0.0 if self.bound is None else self.bound)) / objective
 
     def _plain(self) -> tuple[Neurons, Vector]:
         """The trained network, exactly as it is, and its theta."""
-        neurons = neurons_of(self._given_trained, self.frame)
+        neurons = neurons_of(self.network, self.frame)
         return neurons, self._theta(neurons)
 
     def _theta(self, neurons: Sequence[tuple[int, Vector]]) -> Vector:
@@ -283,7 +284,7 @@ class Prover:
         at, best = ascend(task.Z, missed.xi * trained.residual, (self.frame @ missed.u)[None, :], 80, 1e-3)
         size = float(np.linalg.norm(trained.V, axis=1).max(initial=1e-6))
         V, xi = np.vstack([trained.V, 1e-6 * size * at]), np.append(trained.xi, float(missed.xi))
-        again = train(task, V, xi, told=self._trained)
+        again = train(task, V, xi, told=self._trained, stop=self._late)
         if float(best[0]) > task.lam * (1.0 + TRAINED) or again.objective < trained.objective * (1.0 - 1e-11):
             self.trained, self.extra = again, []
         else:
@@ -309,13 +310,18 @@ class Prover:
         norms = sum((sqrt_upper(sum((x * x for x in w), Fraction(0)), 400) for _, w in neurons), Fraction(0))
         return squares(r) / 2 + self.data.lam * norms
 
+    @property
+    def _deadline(self) -> float:
+        return inf if self.limits.seconds is None else self.begin + self.limits.seconds
+
+    def _late(self) -> bool:
+        return interrupted() or monotonic() > self._deadline
+
     def _pool(self, stage: str) -> Pools | Kept:
         def told(nodes: int, open_cones: int) -> None:
             trained = self.trained
             neurons, objective = (len(trained.V), trained.objective) if trained is not None else (0, None)
             self.tell(Moment(stage, neurons, objective, self.bound, nodes, open_cones))
-
-        deadline = inf if self.limits.seconds is None else self.begin + self.limits.seconds
 
         def pool(until: float, nodes: int) -> Pools:
             if self.limits.dask is not None:
@@ -323,8 +329,8 @@ class Prover:
             return (Processes if self.limits.jobs > 1 else Serial)(self.limits, until, told, nodes)
 
         if self.state is not None and stage == "prove":
-            return Kept(self.state, pool, deadline, self.limits.nodes)
-        return pool(deadline, 0)
+            return Kept(self.state, pool, self._deadline, self.limits.nodes)
+        return pool(self._deadline, 0)
 
     def _trained(self, neurons: int, objective: float) -> None:
         self.tell(Moment("train", neurons, objective))

@@ -59,6 +59,11 @@ class Task:
         chance = self.y * theta
         return np.maximum(chance * (1.0 - chance), FLATTEST)
 
+    def weighted(self, A: Floats, bend: Floats) -> Floats:
+        """W with W'W the second derivative of the loss along the columns of A, bend that of its terms."""
+        weighted: Floats = np.sqrt(bend)[:, None] * A
+        return weighted
+
     @property
     def seen(self) -> Floats:
         """1 for the weights that are in the norm, else 0."""
@@ -148,8 +153,9 @@ def _weights(task: Task, A: Floats, first: Floats) -> Floats:
     loss, theta = task.loss(A @ alpha)
     now = loss + task.lam * float(alpha.sum())
     for _ in range(50):
-        root = np.sqrt(np.maximum(task.bend(theta), 1e-3))
-        step = weigh(root[:, None] * A, root * (A @ alpha) + theta / root, task.lam) - alpha
+        bend = np.maximum(task.bend(theta), 1e-3)
+        W = task.weighted(A, bend)
+        step = weigh(W, W @ alpha + theta / np.sqrt(bend), task.lam) - alpha
         part, before = 1.0, now
         while part > 1e-6:
             loss, theta = task.loss(A @ (alpha + part * step))
@@ -181,8 +187,8 @@ def newton(task: Task, V: Floats, xi: Signs, smooth: list[float], most: int) -> 
             now = loss + lam * float(size.sum())
             J = ((slope * xi)[:, :, None] * Z[:, None, :]).reshape(n, m * d)
             gradient = -(J.T @ r) + lam * (V * task.seen / size[:, None]).ravel()
-            J = task.project(J)
-            H = J.T @ (task.bend(r)[:, None] * J) if task.logistic else J.T @ J
+            J = task.weighted(J, task.bend(r)) if task.logistic else task.project(J)
+            H = J.T @ J
             for i in range(m):
                 u = V[i] * task.seen / size[i]
                 weight = np.maximum(-r * xi[i] * bend[:, i], 0.0)

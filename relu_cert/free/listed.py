@@ -16,7 +16,7 @@ from math import lcm
 import numpy as np
 
 from relu_cert.exact import Matrix, Vector, norm_squared, scaled_rows
-from relu_cert.free.terms import orthogonal, outputs
+from relu_cert.free.terms import orthogonal, outputs, widest
 from relu_cert.problem.model import Network, Problem
 from relu_cert.prove.dual import NEARLY, feasible_dual, shrink
 from relu_cert.prove.facts import Dual, PieceMultiplier, PieceMultipliers
@@ -32,13 +32,14 @@ IN_FLOATS, EXACTLY = 2**6, 2**40  # the column of ones times this
 def listed_dual(problem: Problem, network: Network, theta: Sequence[float], lam: Fraction) -> Dual:
     """theta, made orthogonal to the free outputs and shrunk until the multipliers of all pieces prove it."""
     q = binary_grid(theta, BITS)
-    point = orthogonal(outputs(problem.free, network.Z), tuple(from_grid(to_grid(x, q), q) for x in theta))
+    near = tuple(from_grid(to_grid(x, q), q) for x in theta)
+    point = orthogonal(outputs(problem.free, network.Z), near, widest(problem, near))
     q = lcm(q, *(x.denominator for x in point))
     floats = np.array([float(x) for x in point])
     if "biases" not in problem.free:
         return feasible_dual(problem, point, q, lam, propose(prepare(problem), floats, THOROUGH * float(lam)))
-    near = replace(problem, network=_scaled(network, IN_FLOATS))
-    proposals = propose(prepare(near), floats, THOROUGH * float(lam))
+    scaled = replace(problem, network=_scaled(network, IN_FLOATS))
+    proposals = propose(prepare(scaled), floats, THOROUGH * float(lam))
     if proposals is None:
         raise ValueError("a ReLU problem has proposals for its pieces")
     X = tuple(z[:-1] for z in network.Z)

@@ -1,7 +1,7 @@
 """The optimum of a ReLU network with free terms: a network, and the best lower bound of p* that some engine proves.
 
 The list of patterns where there is one; else the cover, where all weights are in the norm and the data have few
-features, and the leaders.
+features, and the leaders where it leaves a gap.
 """
 
 from __future__ import annotations
@@ -9,27 +9,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import inf
 from time import monotonic
 
 import numpy as np
+from scipy.special import expit
 
-from relu_cert.cover.build import THETA_BITS, Exhausted, Missed, Stuck, dual_cover, rounded
-from relu_cert.cover.model import MOST_DIRECTIONS, Limits, Moment, Tell
-from relu_cert.cover.optimum import LOOSE, lower_bound, setting
-from relu_cert.cover.pool import Processes, Serial
-from relu_cert.cover.ties import Untied
-from relu_cert.cover.train import Trained, train
-from relu_cert.cover.unlisted import DEFAULT_SECONDS, MOST_COLUMNS, MOST_ROWS
+from relu_cert.cover.build import Exhausted
+from relu_cert.cover.model import Limits, Moment, Tell
+from relu_cert.cover.optimum import Neurons, neurons_of
+from relu_cert.cover.train import train
+from relu_cert.cover.unlisted import DEFAULT_SECONDS
 from relu_cert.exact import Vector, dot, norm_squared
+from relu_cert.free.cover import FreeProver, free_setting
 from relu_cert.free.listed import listed_dual
-from relu_cert.free.terms import coefficients, combined, orthogonal, outputs, weights_of
+from relu_cert.free.terms import coefficients, combined, outputs, possible, weights_of
 from relu_cert.free.train import Task, largest, orthonormal
 from relu_cert.interrupt import INTERRUPTED, interrupted
 from relu_cert.leaders.find import Neuron, find_leaders
+from relu_cert.leaders.rounding import dual_value
 from relu_cert.problem.model import Network, Problem
 from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.facts import Attained, Dual, ExactNeuron, Facts, LambdaMax, Primal
 from relu_cert.prove.lifts import independent
+from relu_cert.prove.logistic import enclosed_facts
 from relu_cert.prove.optimal_set import optimal_set
 from relu_cert.prove.pieces import bit_string
 from relu_cert.prove.polytope.listing import list_polytope
@@ -40,7 +43,10 @@ from relu_cert.solve.threads import one_thread
 GOOD = 1e-5  # a relative gap of a cover that the leaders are not asked to better
 DIGITS = 10**6
 NORM_BITS = 80
-UNSETTLED = "with free biases, or without a list of the patterns, only the optimal value and the fit are proved"
+UNSETTLED = (
+    "with free biases, with the logistic loss, or without a list of the patterns, "
+    "only the optimal value and the fit are proved"
+)
 
 
 class Unproved(Exception):
@@ -58,22 +64,22 @@ def optimum_with_free_terms(
     B = np.array([[float(x) for x in column] for column in columns]).T
     Z = np.array([[float(x) for x in z] for z in network.Z])
     y = np.array([float(x) for x in problem.y])
-    task = Task(Z, y, 1.0, Q=orthonormal(B), biases="biases" in problem.free)
-    seconds = DEFAULT_SECONDS if limits.seconds is None else limits.seconds
+    task = Task(Z, y, 1.0, problem.loss == "logistic", Q=orthonormal(B), biases="biases" in problem.free)
+    until = monotonic() + (DEFAULT_SECONDS if limits.seconds is None else limits.seconds)
     with one_thread():
         top = _lambda_max(problem, network, columns, task)
         lam = choice(top)
         top = replace(top, squared=max(top.squared, 2 * lam * lam))  # no proof is made of lambda >= lambda_max
-        until = monotonic() + seconds
-        trained = train(
-            replace(task, lam=float(lam)),
-            told=lambda m, p: tell(Moment("train", m, p)),
-            stop=lambda: interrupted() or monotonic() > until - seconds / 2,  # the bound needs the other half
-        )
-    point = _point(problem, network, columns, trained)
-    dual = _dual(Found(problem, network, columns, lam, point, trained.objective, tell), limits, until)
-    bounds = value(problem, lam, point, dual, gap)
+        task = replace(task, lam=float(lam))
+    found = _found(
+        Question(problem, network, columns, lam, task, tell), gap, replace(limits, seconds=until - monotonic())
+    )
+    point = _point(problem, network, columns, found.neurons, task)
+    dual = _dual(Question(problem, network, columns, lam, task, tell), found, point, until)
     reason = INTERRUPTED if interrupted() else UNSETTLED
+    if task.logistic:
+        return replace(enclosed_facts(problem, lam, top, point, dual, gap), unsettled=reason)
+    bounds = value(problem, lam, point, dual, gap)
     facts = Facts(problem, lam, top, point, dual, bounds, fit(point, bounds), unsettled=reason)
     return _with_set(facts, columns) if network.all is not None and "biases" not in problem.free else facts
 
@@ -92,27 +98,60 @@ def _with_set(facts: Facts, columns: tuple[Vector, ...]) -> Facts:
 
 
 @dataclass(frozen=True)
-class Found:
-    """The problem at lambda, the free columns and the network that was found, with its objective in floats."""
+class Question:
+    """The problem at lambda, its free columns and what trains it."""
 
     problem: Problem
     network: Network
     columns: tuple[Vector, ...]
     lam: Fraction
-    point: Primal
-    objective: float
+    task: Task
     tell: Tell
 
 
-def _dual(found: Found, limits: Limits, until: float) -> Dual:
-    """The dual point with the best bound that is found in time."""
-    problem, network, lam, point = found.problem, found.network, found.lam, found.point
-    if network.all is not None:
-        return listed_dual(problem, network, [float(x) for x in _residual(problem, point)], lam)
+@dataclass(frozen=True)
+class Found:
+    """Neurons with their objective in floats, and a dual point that a cover proves, if there is one."""
+
+    neurons: Neurons
+    objective: float
+    covered: Dual | None
+
+
+def _found(asked: Question, gap: Fraction, limits: Limits) -> Found:
+    """A network; where its patterns are not listed, with what a cover proves in half of the time, if there is one."""
+    given = None
+    if asked.network.all is None:
+        given = free_setting(asked.problem, asked.network, asked.columns, asked.task)
+    if given is None:
+        half = monotonic() + (inf if limits.seconds is None else limits.seconds / 2)  # the bound needs the other half
+        with one_thread():
+            trained = train(
+                asked.task,
+                told=lambda m, p: asked.tell(Moment("train", m, p)),
+                stop=lambda: interrupted() or monotonic() > half,
+            )
+        return Found(neurons_of(trained, np.eye(asked.task.Z.shape[1])), trained.objective, None)
+    seconds = None if limits.seconds is None else limits.seconds / 2
+    prover = FreeProver(given, asked.lam, replace(limits, seconds=seconds), asked.tell)
     covered = None
-    if "biases" not in problem.free:
-        covered = _covered(found, replace(limits, seconds=until - monotonic()))
-    bound = -1.0 if covered is None else float(lower_bound(problem.y, covered.theta))
+    try:
+        proved = prover.run(enough=float(gap))
+        neurons, covered = proved.neurons, Dual(proved.theta, proved.cover)
+    except Exhausted:
+        neurons = neurons_of(prover.network, given.frame)
+    return Found(neurons, prover.network.objective, covered)
+
+
+def _dual(asked: Question, found: Found, point: Primal, until: float) -> Dual:
+    """The dual point with the best bound."""
+    problem, network, lam, covered = asked.problem, asked.network, asked.lam, found.covered
+    if network.all is not None:
+        listed = listed_dual(problem, network, [float(x) for x in _residual(problem, point)], lam)
+        if possible(problem, listed.theta):
+            return listed
+        return listed_dual(problem, network, [0.0] * problem.n, lam)  # free terms alone divide the labels: p* = 0
+    bound = -1.0 if covered is None else _lower(problem, covered.theta)
     if covered is not None and found.objective - bound < GOOD * found.objective:
         return covered
     leaders = find_leaders(
@@ -121,9 +160,10 @@ def _dual(found: Found, limits: Limits, until: float) -> Dual:
         lam,
         [Neuron(neuron.sign, neuron.w) for neuron in point.neurons],
         max(until - monotonic(), 5.0),
-        outputs=found.columns,
+        logistic=problem.loss == "logistic",
+        outputs=asked.columns,
         biases="biases" in problem.free,
-        tell=lambda one: found.tell(Moment("leaders", len(point.neurons), bound=float(one.lower))),
+        tell=lambda one: asked.tell(Moment("leaders", len(point.neurons), bound=float(one.lower))),
     )
     if leaders is not None and leaders.lower > bound:
         return Dual(leaders.theta, leaders)
@@ -132,67 +172,47 @@ def _dual(found: Found, limits: Limits, until: float) -> Dual:
     return covered
 
 
-def _covered(found: Found, limits: Limits) -> Dual | None:
-    """The residual, made orthogonal to the free outputs and scaled down as little as a cover of half the time allows;
-    None where there is none. What a cover proves of theta does not depend on where theta is from."""
-    problem, network, lam = found.problem, found.network, found.lam
-    if len(network.Z[0]) > MOST_COLUMNS or len(network.Z) > MOST_ROWS:
-        return None
-    given = setting(network.Z, problem.y)
-    if len(given.data.basis) > MOST_DIRECTIONS:
-        return None
-    data = replace(given.data, lam=lam)
-    base = orthogonal(found.columns, rounded(_residual(problem, found.point), THETA_BITS))
-    neurons = len(found.point.neurons)
-    end = monotonic() + (limits.seconds or DEFAULT_SECONDS) / 2
-
-    def told(nodes: int, open_cones: int) -> None:
-        found.tell(Moment("bound", neurons, found.objective, None, nodes, open_cones))
-
-    best: Dual | None = None
-    pool = (Processes if limits.jobs > 1 else Serial)(limits, end, told)
-    for k in LOOSE:
-        theta = tuple((1 - Fraction(1, 1 << k)) * x for x in base)
-        try:
-            with one_thread():
-                cover = dual_cover(data, given.frame, theta, lam * lam, (), Fraction(0), pool)
-        except (Exhausted, Missed, Stuck, Untied):
-            if best is not None:
-                break
-            continue
-        best = Dual(theta, cover)
-        bound = float(lower_bound(problem.y, theta))
-        found.tell(Moment("bound", neurons, found.objective, bound, cover.nodes))
-    return best
+def _lower(problem: Problem, theta: Vector) -> float:
+    """The dual value."""
+    return float(dual_value(problem.y, theta, problem.loss == "logistic"))
 
 
 def _residual(problem: Problem, point: Primal) -> Vector:
-    """y - fit"""
+    """y - fit; with the logistic loss minus its gradient, in floats."""
+    if problem.loss == "logistic":
+        y, fitted = (np.array([float(x) for x in v]) for v in (problem.y, point.fit))
+        return tuple(Fraction(float(x)) for x in y * expit(-y * fitted))
     return tuple(a - b for a, b in zip(problem.y, point.fit, strict=True))
 
 
 def _lambda_max(problem: Problem, network: Network, columns: tuple[Vector, ...], task: Task) -> LambdaMax:
-    """A direction at which the free terms alone fail below some lambda, which is known exactly."""
+    """A direction at which the free terms alone fail below some lambda, which is known exactly (or, with the logistic
+    loss, as well as floats tell: nothing is claimed of it)."""
     _, xi, u = largest(task, np.random.default_rng(0))
     row = tuple(Fraction(round(float(x) / float(np.abs(u).max()) * DIGITS)) for x in u)
-    rest = combined(columns, coefficients(columns, problem.y), len(problem.y))
-    theta = tuple(a - b for a, b in zip(problem.y, rest, strict=True))
+    theta = tuple(Fraction(float(x)) for x in task.loss(np.zeros(problem.n))[1])
+    if not task.logistic:
+        rest = combined(columns, coefficients(columns, problem.y), len(problem.y))
+        theta = tuple(a - b for a, b in zip(problem.y, rest, strict=True))
     heights = [max(dot(z, row), Fraction(0)) for z in network.Z]
     size = norm_squared(weights_of(problem.free, row))
     least = max(xi * dot(theta, heights), Fraction(0)) ** 2 / size if size else Fraction(0)
     return LambdaMax(least, None, Attained(xi, row), least)
 
 
-def _point(problem: Problem, network: Network, columns: tuple[Vector, ...], trained: Trained) -> Primal:
+def _point(problem: Problem, network: Network, columns: tuple[Vector, ...], neurons: Neurons, task: Task) -> Primal:
     """The float network, exactly as it is, with coefficients of the free terms that are as good as floats can be."""
     found, total = [], [Fraction(0)] * problem.n
-    for xi, v in zip(trained.xi, trained.V, strict=True):
-        w = tuple(Fraction(float(x)) for x in v)
+    for xi, w in neurons:
         heights = [dot(z, w) for z in network.Z]
-        total = [a + int(xi) * max(h, Fraction(0)) for a, h in zip(total, heights, strict=True)]
+        total = [a + xi * max(h, Fraction(0)) for a, h in zip(total, heights, strict=True)]
         norm = norm_upper(weights_of(problem.free, w), NORM_BITS)
-        found.append(ExactNeuron(int(xi), w, norm, pattern=bit_string([h >= 0 for h in heights])))
-    rest = tuple(a - b for a, b in zip(problem.y, total, strict=True))
+        found.append(ExactNeuron(xi, w, norm, pattern=bit_string([h >= 0 for h in heights])))
+    if task.logistic:
+        best = task.Q @ task.coefficients(np.array([float(x) for x in total]))
+        rest = tuple(Fraction(float(x)) for x in best)
+    else:
+        rest = tuple(a - b for a, b in zip(problem.y, total, strict=True))
     c = tuple(Fraction(float(x)) for x in coefficients(columns, rest))
     fitted = tuple(a + b for a, b in zip(total, combined(columns, c, problem.n), strict=True))
     return Primal(tuple(found), fitted, c)

@@ -16,6 +16,7 @@ from flint import fmpq, fmpq_mat
 
 from relu_cert.errors import UsageError
 from relu_cert.exact import Matrix, Vector
+from relu_cert.problem.model import Problem
 
 FREE = ("output-bias", "biases", "skip")
 Free = tuple[str, ...]
@@ -75,18 +76,32 @@ def coefficients(columns: Sequence[Vector], residual: Sequence[Fraction]) -> Vec
     return tuple(found)
 
 
-def orthogonal(columns: Sequence[Vector], theta: Vector) -> Vector:
-    """theta, changed a little in as many rows as there are independent columns, so that it is orthogonal to them."""
+def orthogonal(columns: Sequence[Vector], theta: Vector, order: Sequence[int] | None = None) -> Vector:
+    """theta, changed a little in as many rows as there are independent columns, so that it is orthogonal to them: in
+    the first rows of an order that will do."""
     _, B = _independent(columns)
     if B is None:
         return theta
-    rows = _pivots(B)
+    order = range(len(theta)) if order is None else order
+    rows = [order[k] for k in _pivots(fmpq_mat([[B[i, k] for k in order] for i in range(B.nrows())]))]
     square = fmpq_mat([[B[i, k] for k in rows] for i in range(B.nrows())])
     t = fmpq_mat(len(theta), 1, [fmpq(x.numerator, x.denominator) for x in theta])
     changed = list(theta)
     for k, x in zip(rows, square.solve(B * t).entries(), strict=True):
         changed[k] -= Fraction(int(x.p), int(x.q))
     return tuple(changed)
+
+
+def widest(problem: Problem, theta: Vector) -> Sequence[int] | None:
+    """The rows at which theta may move farthest: with the logistic loss 0 <= y_k theta_k <= 1."""
+    if problem.loss != "logistic":
+        return None
+    return sorted(range(len(theta)), key=lambda k: abs(problem.y[k] * theta[k] - Fraction(1, 2)))
+
+
+def possible(problem: Problem, theta: Vector) -> bool:
+    """Whether theta has a dual value: 0 <= y_k theta_k <= 1 with the logistic loss."""
+    return problem.loss != "logistic" or all(0 <= y_k * t <= 1 for y_k, t in zip(problem.y, theta, strict=True))
 
 
 def combined(columns: Sequence[Vector], c: Vector, n: int) -> Vector:

@@ -3,7 +3,7 @@
 The free outputs B are projected away: what is minimised is 1/2 |P(f - y)|^2 + lambda sum |v|, P = I - QQ' with the
 orthonormal columns Q of B, and P(y - f) is the residual with their best coefficients. Biases that the norm does not see
 are chosen best for given weights: theta.1 = 0, so that theta.(Xw + b)_+ is piecewise linear in b and constant at both
-ends, and its maximum is where a row is zero.
+ends, and its maximum is where a row is zero. With the logistic loss the best coefficients are found for every network.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from relu_cert.cover import train
 from relu_cert.leaders.cells import Floats
 
 STARTS = 100
+MOST_STEPS = 50
 
 
 @dataclass(frozen=True)
@@ -26,9 +27,39 @@ class Task(train.Task):
     biases: bool = False
 
     def loss(self, fit: Floats) -> tuple[float, Floats]:
-        """1/2 |P(fit - y)|^2 and the residual."""
+        """1/2 |P(fit - y)|^2 and the residual; or the logistic loss with the best coefficients."""
+        if self.logistic:
+            return super().loss(fit + self.Q @ self.coefficients(fit))
         r = self.project(self.y - fit)
         return 0.5 * float(r @ r), r
+
+    def coefficients(self, fit: Floats) -> Floats:
+        """The coefficients of Q with the least logistic loss, by Newton's method."""
+        c = np.zeros(self.Q.shape[1])
+        now, theta = super().loss(fit)
+        for _ in range(MOST_STEPS):
+            slope = self.Q.T @ theta
+            W = np.sqrt(self.bend(theta))[:, None] * self.Q
+            step = np.linalg.lstsq(W.T @ W, slope, rcond=None)[0]
+            part = 1.0
+            while part > 1e-4:
+                value, moved = super().loss(fit + self.Q @ (c + part * step))
+                if value < now:
+                    break
+                part *= 0.5
+            else:
+                break
+            c, fall, now, theta = c + part * step, now - value, value, moved
+            if fall <= 1e-16 * now:
+                break
+        return c
+
+    def weighted(self, A: Floats, bend: Floats) -> Floats:
+        """The same, where the free coefficients follow."""
+        W = super().weighted(A, bend)
+        V = orthonormal(super().weighted(self.Q, bend))
+        weighted: Floats = W - V @ (V.T @ W)
+        return weighted
 
     @property
     def seen(self) -> Floats:
@@ -90,8 +121,8 @@ def climb(Z: Floats, t: Floats, U: Floats, steps: int = 60) -> tuple[Floats, Flo
 
 def largest(task: Task, rng: np.random.Generator) -> tuple[float, int, Floats]:
     """About the least lambda for which the free terms alone are optimal; the sign and direction that says so."""
-    r = task.project(task.y)
     n, d = task.Z.shape
+    r = task.loss(np.zeros(n))[1]
     U = np.vstack([rng.standard_normal((STARTS, d)), task.Z[rng.permutation(n)[:STARTS]]])
     U = U[task.sizes(U) > 1e-12]
     found = []

@@ -100,14 +100,22 @@ def make_cell(
 
 def inherited(cell: Cell, parent: Cell, w: Floats, m: Floats, phi: Floats, more: int, most: int) -> Cell:
     """The cell with neighbours of a larger one, of the same leaders: those whose weights are not negligible, and `more`
-    that were violated; rows only."""
+    that were violated; and the nearest normals."""
     grown, width = with_neighbours(parent, m, phi, more), w.shape[1]
     kept = grown.used & (grown.near < len(parent.N))
     kept[:, :width] &= w > 1e-3 * w.sum(axis=1, keepdims=True)
     order = np.argsort(~kept, axis=1, kind="stable")[:, : min(most, int(kept.sum(axis=1).max(initial=0)))]
     used = np.take_along_axis(kept, order, 1)
     near = np.where(used, np.take_along_axis(grown.near, order, 1), 0)
-    return replace(cell, near=near, side=np.take_along_axis(grown.side, order, 1), used=used)
+    side = np.take_along_axis(grown.side, order, 1)
+    cosine = _unit(cell.Z[cell.L]) @ _unit(cell.A).T
+    normals = np.argsort(-np.abs(cosine), axis=1, kind="stable")[:, :more]
+    return replace(
+        cell,
+        near=np.concatenate([near, len(cell.N) + normals], axis=1),
+        side=np.concatenate([side, np.where(np.take_along_axis(cosine, normals, 1) < 0, -1.0, 1.0)], axis=1),
+        used=np.concatenate([used, np.ones(normals.shape, dtype=np.bool_)], axis=1),
+    )
 
 
 def with_neighbours(cell: Cell, m: Floats, phi: Floats, most: int) -> Cell:

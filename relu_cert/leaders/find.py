@@ -174,12 +174,13 @@ def _stages(data: Data, theta: Floats, upper: float, until: float, cells: int) -
     rank = d if turn is None else turn.shape[1]
     top = min(MOST_DIRECTIONS[0], rank) if few else d
     short = top < rank  # at first one round, which shows the directions that tell most
+    rounds = 1 if short else plan.rounds
     before: Proof | None = None
     parents: tuple[int, ...] = ()
     while not interrupted():
         began = time.monotonic()
         rows = data.rows if turn is None else data.rows @ turn
-        own = replace(plan, rounds=1, last=plan.share) if short else plan if before is None else replace(plan, rounds=2)
+        own = replace(plan, rounds=rounds, last=plan.share if short else plan.last)
         parts = _cells(data, rows, theta, centres, turn, top)
         if before is not None:
             parts = [_begun(part, before, i) for part, i in zip(parts, parents, strict=True)]
@@ -193,7 +194,7 @@ def _stages(data: Data, theta: Floats, upper: float, until: float, cells: int) -
             turn = turn @ telling(proof)
             dear = seen - proof.value > DEAR * (upper - seen)
         yield proof, centres
-        before, parents = proof, tuple(range(centres.cells))
+        before, parents, rounds = proof, tuple(range(centres.cells)), 2 if short else 1
         now = time.monotonic()
         expected = (now - began) * (ROUNDS if short else 1.0)
         more = _more(rank, top) if dear else None
@@ -216,7 +217,7 @@ def _stages(data: Data, theta: Floats, upper: float, until: float, cells: int) -
 def _begun(cell: Cell, before: Proof, i: int) -> Cell:
     """The cell with the neighbours that counted, or were missed, in the cell i of a proof."""
     point = before.points[i]
-    return inherited(cell, before.cells[i], before.multipliers[i].w, point.m, point.phi, NEIGHBOURS, MOST_INHERITED)
+    return inherited(cell, before.cells[i], before.multipliers[i].w, point.m, point.phi, 2 * NEIGHBOURS, MOST_INHERITED)
 
 
 def _directions(rows: Floats, norm: Floats) -> Floats:

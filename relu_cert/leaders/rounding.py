@@ -142,7 +142,10 @@ def _theta(exact: Exact, loss: Loss, theta: Floats) -> tuple[Fraction, int, list
         least = 16 if exact.outputs else 0  # room for the projection
         most = floor(1 / unit) - least
         integers = [int(y) * min(max(int(y) * t, least), most) for t, y in zip(integers, exact.y, strict=True)]
-    return unit, *_orthogonal(exact, integers)
+    fine, moved = _orthogonal(exact, integers)
+    if loss.logistic and not all(0 <= int(y) * t * unit <= fine for t, y in zip(moved, exact.y, strict=True)):
+        return unit, 1, [0] * len(moved)  # free outputs divide the labels: p* = 0
+    return unit, fine, moved
 
 
 def _orthogonal(exact: Exact, theta: list[int]) -> tuple[int, list[int]]:

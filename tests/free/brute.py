@@ -13,9 +13,9 @@ from relu_cert.exact import matrix
 from relu_cert.patterns import enumerate_patterns
 
 
-def best(rows: Any, y: Sequence[Any], lam: float, free: Sequence[str]) -> float:
+def best(rows: Any, y: Sequence[Any], lam: float, free: Sequence[str], *, logistic: bool = False) -> float:
     """min 1/2 |sum xi D Z u + B c - y|^2 + lambda sum |u|, by Clarabel; `rows` have their column of ones."""
-    value, _, constraints = _program(rows, y, lam, free)
+    value, _, constraints = _program(rows, y, lam, free, logistic)
     return _solved(cp.Minimize(value), constraints)
 
 
@@ -37,7 +37,9 @@ def _solved(aim: Any, constraints: list[Any]) -> float:
     return float(problem.value)
 
 
-def _program(rows: Any, y: Sequence[Any], lam: float, free: Sequence[str]) -> tuple[Any, Any, list[Any]]:
+def _program(
+    rows: Any, y: Sequence[Any], lam: float, free: Sequence[str], logistic: bool = False
+) -> tuple[Any, Any, list[Any]]:
     """The objective, sum xi u, and the cones."""
     exact = matrix(rows)
     Z, target = np.array(exact, dtype=float), np.array([float(x) for x in y])
@@ -55,4 +57,5 @@ def _program(rows: Any, y: Sequence[Any], lam: float, free: Sequence[str]) -> tu
         fit = fit + cp.Variable()
     if "skip" in free:
         fit = fit + Z @ cp.Variable(d)
-    return 0.5 * cp.sum_squares(fit - target) + lam * penalty, total, constraints
+    loss = cp.sum(cp.logistic(-cp.multiply(target, fit))) if logistic else 0.5 * cp.sum_squares(fit - target)
+    return loss + lam * penalty, total, constraints

@@ -138,7 +138,7 @@ def test_few_directions(grow: bool, monkeypatch: pytest.MonkeyPatch) -> None:
         lower.append(float(leaders.lower))
         cells = len(leaders.plus.cells)
     assert cells == 2
-    assert len(lower) == (5 if grow else 3)
+    assert len(lower) >= (5 if grow else 3)
     assert not grow or max(lower) > 1.1 * lower[0]
 
 

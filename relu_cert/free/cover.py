@@ -1,0 +1,68 @@
+"""A cover for a network with free outputs: theta is orthogonal to them, and otherwise it is a cover as any other.
+
+The network is trained in floats with the free outputs projected away and moved to the optimum of its faces; its theta,
+which has the digits of floats, is moved to the complement of the free outputs exactly and shrunk until the cover holds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from relu_cert.cover.build import Exhausted
+from relu_cert.cover.engine import Floats
+from relu_cert.cover.logistic import LogisticProver
+from relu_cert.cover.model import MOST_DIRECTIONS, Limits, Tell
+from relu_cert.cover.optimum import Prover, Setting, setting
+from relu_cert.cover.unlisted import MOST_COLUMNS, MOST_ROWS
+from relu_cert.exact import Vector
+from relu_cert.free.terms import orthogonal, possible, widest
+from relu_cert.free.train import Task
+from relu_cert.leaders.rounding import dual_value
+from relu_cert.problem.model import Network, Problem
+
+
+@dataclass(frozen=True)
+class FreeSetting(Setting):
+    """The data with the problem, its free columns and the task in the columns of Z."""
+
+    problem: Problem
+    columns: tuple[Vector, ...]
+    whole: Task
+
+    @property
+    def task(self) -> Task:
+        """The problem in floats, in coordinates of the row space."""
+        return replace(self.whole, Z=self.data.floats @ self.frame.T, lam=float(self.data.lam))
+
+
+class FreeProver(LogisticProver):
+    """One run with free outputs, for either loss."""
+
+    given: FreeSetting
+
+    def __init__(self, given: FreeSetting, lam: Fraction, limits: Limits, tell: Tell) -> None:
+        Prover.__init__(self, given, lam, replace(limits, state=None), tell)
+
+    def _base(self, residual: Floats) -> Vector:
+        """theta to the digits of floats, orthogonal to the free columns."""
+        problem = self.given.problem
+        theta = tuple(Fraction(float(x)) for x in residual)
+        found = orthogonal(self.given.columns, theta, widest(problem, theta))
+        if not possible(problem, found):
+            raise Exhausted("theta has no room between 0 and the labels")
+        return found
+
+    def _value(self, theta: Vector) -> float:
+        """The dual value."""
+        return float(dual_value(self.given.y, theta, self.given.problem.loss == "logistic"))
+
+
+def free_setting(problem: Problem, network: Network, columns: tuple[Vector, ...], task: Task) -> FreeSetting | None:
+    """The data, prepared; None where there is no cover: with free biases, or too many features."""
+    if "biases" in problem.free or len(network.Z[0]) > MOST_COLUMNS or len(network.Z) > MOST_ROWS:
+        return None
+    given = setting(network.Z, problem.y)
+    if not 0 < len(given.data.basis) <= MOST_DIRECTIONS:
+        return None
+    return FreeSetting(given.Z, given.y, given.data, given.frame, problem, columns, task)
