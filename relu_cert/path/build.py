@@ -34,6 +34,7 @@ DEGREES = (5, 9, 13)  # of lifted pieces: the more, the nearer to an event they 
 FARTHEST, NEAR, TIED = 4.0, 0.05, 1e-9  # how far a branch is continued, and when it is believed to be the same
 VANISHES = 1e-6  # a weight below this share of the largest is taken for one that vanishes at an event
 ASIDE = Fraction(1, 4)  # of its half width: how far from an event the centre of a still piece is
+MOST_CORRECTED = 3  # times that faces are put right: right ones may move a neuron to another
 MOST_JOINED = 4  # neurons that a still point gets beside those of training
 SEEMS_ZERO = 1e-9  # by so little, relative, a weight may be negative: it is lifted
 MATCH = 1e-5  # a face is a class if their outputs agree so far; a wrong match costs a piece, never a verdict
@@ -144,7 +145,9 @@ def _covered_start(problem: Problem, floats: Training, near: Branch) -> Start:
     """The same where patterns are not listed: faces and neurons that training did not see are put right."""
     for _ in range(MOST_JOINED):
         sharp = sharpened(problem, near, ExactFaces(problem))
-        if (other := corrected(problem, floats, near, sharp.s[0])) is not None:
+        for _ in range(MOST_CORRECTED):
+            if (other := corrected(problem, floats, near, sharp.s[0])) is None:
+                break
             near, sharp = other, sharpened(problem, other, ExactFaces(problem))
         rho = _guess(sharp, near)
         try:

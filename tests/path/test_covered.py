@@ -13,11 +13,13 @@ import numpy as np
 import pytest
 
 from relu_cert.data.model import Source
+from relu_cert.path import cover as path_cover
 from relu_cert.path.cover import cover
 from relu_cert.path.covered import training
+from relu_cert.path.model import Piece
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import relu, unlisted_relu
-from relu_cert.prove.facts import LambdaMax
+from relu_cert.prove.facts import Attained, LambdaMax
 from relu_cert.report.progress import Progress
 from relu_cert.work import Followed, follow
 from verify import VerifyError, check
@@ -144,3 +146,23 @@ def test_lambda_max_must_be_known() -> None:
     largest = LambdaMax(F(100), None, followed("plane", True).report.largest.attained, F(1))
     found = cover(problem, training(problem), largest, F(1, 10), F(1, 5))
     assert not found.pieces and [(gap.lo, gap.hi) for gap in found.gaps] == [(F(1, 10), F(1, 5))]
+
+
+def test_faces_are_put_right_until_they_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between two changes of faces that are a millionth apart, the faces of the branch before them are put right twice;
+    after once the tube is too wide, however narrow a piece is tried."""
+    rng = np.random.default_rng(0)
+    Z = tuple(tuple(F(f"{x:.4f}") for x in z) for z in rng.standard_normal((200, 3)))
+    y = tuple(F(int(x)) for x in np.sign(rng.standard_normal(200)))
+    problem, tried = unlisted_relu(Z, y), []
+    build = path_cover.build
+
+    def counted(*arguments: Any) -> Piece:
+        tried.append(arguments)
+        return build(*arguments)
+
+    monkeypatch.setattr(path_cover, "build", counted)
+    largest = LambdaMax(F(523), None, Attained(), None)  # about lambda_max^2, which is far above the interval
+    found = cover(problem, training(problem), largest, F(3371, 1000), F(3398, 1000))
+    assert found.complete
+    assert 5 <= len(tried) < 40
