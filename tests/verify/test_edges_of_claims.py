@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction as F
 from operator import eq
+from os import terminal_size
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from tests.verify.brute import mat, vec
 from tests.verify.cases import accepted
 from verify import Rejected
+from verify.__main__ import say
 from verify.certificate import read, statement
 from verify.claims.network import (
     directions,
@@ -265,3 +267,15 @@ def test_given_networks_word_for_word() -> None:
     refused(not_directions, proved(NETWORK, given(directions=straight)), "at a positive distance")
     words = said(not_directions, NETWORK, given(directions=bent_))
     assert words.endswith("has: 1 of 2; the distances are at most 2, the largest at least 1/2")
+
+
+def test_long_lines_on_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Wrapped from 40 columns on where they are longer than the terminal is wide, indented; nowhere else."""
+    text = "word " * 11 + "end"  # 58 characters
+    for wide, lines in ((58, 1), (57, 2), (40, 2), (39, 1)):
+        monkeypatch.setattr("verify.__main__.get_terminal_size", lambda wide=wide: terminal_size((wide, 24)))
+        monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+        say(text, quiet=False)
+        assert len(capsys.readouterr().out.splitlines()) == lines
+    say(text, quiet=True)
+    assert capsys.readouterr().out == ""
