@@ -34,7 +34,7 @@ from relu_cert.solve.threads import one_thread
 
 DEFAULT_SECONDS = 60.0
 MOST_COLUMNS, MOST_ROWS = 16, 2**14  # of data for a cover: what the checker takes
-EASY, HARD = 6, 9  # ranks up to which the cover may take most of the time, and from which on it is tried for a little
+EASY, HARD, HARDEST = 6, 9, 10  # ranks up to which the cover may take most of the time; from which on less; and little
 NORM_BITS = 300
 LEADERS = 0.2  # of the time, at least, even where the cover took more than its share
 TRAINING = 0.35  # of the time, at most, for a network with many features
@@ -122,7 +122,7 @@ def _few_features(asked: _Asked, given: Setting) -> Facts:
     if lam * lam >= top.squared:
         return _zero_facts(asked, pulled, lam, top)
     rank = len(given.data.basis)
-    share = 0.75 if rank <= EASY else 0.5 if rank < HARD else 0.3
+    share = 0.75 if rank <= EASY else 0.5 if rank < HARD else 0.3 if rank < HARDEST else 0.1
     limits = replace(asked.limits, seconds=max(share * asked.left, 1.0))
     prover = (LogisticProver if asked.logistic else Prover)(given, lam, limits, asked.tell)
     facts: Facts | None = None
