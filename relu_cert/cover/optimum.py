@@ -29,7 +29,7 @@ from relu_cert.cover.engine import Floats
 from relu_cert.cover.lines import Weights, frame_of, lines_of, row_space, weights_of
 from relu_cert.cover.model import ENOUGH, Cover, Limits, Moment, Row, Tell, Tie
 from relu_cert.cover.pool import Cluster, Pools, Processes, Serial
-from relu_cert.cover.refine import Data, Unrefined, data_of, refine
+from relu_cert.cover.refine import Data, Late, Unrefined, data_of, refine
 from relu_cert.cover.state import Kept, State, opened
 from relu_cert.cover.ties import (
     Untied,
@@ -128,7 +128,7 @@ class Prover:
                 reason = "neurons kept being found"
                 self.troubled.insert(0, (missed.xi, missed.u))
                 self._with(self.trained, missed)
-            except Exhausted:
+            except (Exhausted, Late):
                 reason = "the limit of time or nodes was reached"
                 if self.state is not None:
                     reason += f" (the same command goes on with {self.state.path})"
@@ -145,7 +145,7 @@ class Prover:
         neurons: Neurons = ()
         directions: list[tuple[int, Row]] = []
         if len(trained.V):
-            exact = refine(data, *self._start(trained))
+            exact = refine(data, *self._start(trained), late=self._late)
             neurons = tuple((one.xi, one.v) for one in exact)
             residual = self._residual(neurons)  # not that of refine: a row may be a hair beyond its line
             base = rounded(residual, THETA_BITS)

@@ -7,7 +7,7 @@ that a neuron meets on its way becomes a kink, kinks that hold it back from the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -36,6 +36,10 @@ ZERO_BITS = 200  # heights below 2^-200 are 0: digits go on to 2^-300
 
 class Unrefined(Exception):
     """No face was found on which the float network becomes optimal; the text says why."""
+
+
+class Late(Exception):
+    """There is no time left."""
 
 
 @dataclass(frozen=True)
@@ -319,20 +323,22 @@ def first_hit(
     return part, hits
 
 
-def refine(data: Data, xi: Sequence[float], V: Floats, bits: int = BITS) -> list[Exact]:
-    """Neurons of many digits."""
+def refine(
+    data: Data, xi: Sequence[float], V: Floats, bits: int = BITS, late: Callable[[], bool] = lambda: False
+) -> list[Exact]:
+    """Neurons of many digits; Late as soon as it is."""
     reason = Unrefined("there are no neurons")
     units = float_lines(data.lines)
     for tolerance in TOLERANCES:
         faces = [proposed_face(data, units, int(x), v, tolerance) for x, v in zip(xi, V, strict=True)]
         try:
-            return _settled(data, faces, bits)
+            return _settled(data, faces, bits, late)
         except Unrefined as why:
             reason = why
     raise reason
 
 
-def _settled(data: Data, faces: list[Face], bits: int) -> list[Exact]:
+def _settled(data: Data, faces: list[Face], bits: int, late: Callable[[], bool]) -> list[Exact]:
     """An active set method: Newton's steps on the faces, each as far as the next line; there the line becomes a kink.
     At the optimum on the faces, kinks are left along the steepest way down."""
     seen: set[tuple[tuple[int, frozenset[int], tuple[int, ...]], ...]] = set()
@@ -340,6 +346,8 @@ def _settled(data: Data, faces: list[Face], bits: int) -> list[Exact]:
     newton = _Newton(data, [with_sides(data, *both) for both in zip(faces, newton.vectors(), strict=True)], bits)
     last, stalled = inf, 0
     for _ in range(ROUNDS):
+        if late():
+            raise Late
         here = newton.vectors()
         kept = _lasting(here)
         if len(kept) < len(here):
