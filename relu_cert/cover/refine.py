@@ -7,7 +7,7 @@ that a neuron meets on its way becomes a kink, kinks that hold it back from the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -319,20 +319,22 @@ def first_hit(
     return part, hits
 
 
-def refine(data: Data, xi: Sequence[float], V: Floats, bits: int = BITS) -> list[Exact]:
-    """Neurons of many digits."""
+def refine(
+    data: Data, xi: Sequence[float], V: Floats, bits: int = BITS, in_time: Callable[[], None] = lambda: None
+) -> list[Exact]:
+    """Neurons of many digits; `in_time` raises what ends the work."""
     reason = Unrefined("there are no neurons")
     units = float_lines(data.lines)
     for tolerance in TOLERANCES:
         faces = [proposed_face(data, units, int(x), v, tolerance) for x, v in zip(xi, V, strict=True)]
         try:
-            return _settled(data, faces, bits)
+            return _settled(data, faces, bits, in_time)
         except Unrefined as why:
             reason = why
     raise reason
 
 
-def _settled(data: Data, faces: list[Face], bits: int) -> list[Exact]:
+def _settled(data: Data, faces: list[Face], bits: int, in_time: Callable[[], None]) -> list[Exact]:
     """An active set method: Newton's steps on the faces, each as far as the next line; there the line becomes a kink.
     At the optimum on the faces, kinks are left along the steepest way down."""
     seen: set[tuple[tuple[int, frozenset[int], tuple[int, ...]], ...]] = set()
@@ -340,6 +342,7 @@ def _settled(data: Data, faces: list[Face], bits: int) -> list[Exact]:
     newton = _Newton(data, [with_sides(data, *both) for both in zip(faces, newton.vectors(), strict=True)], bits)
     last, stalled = inf, 0
     for _ in range(ROUNDS):
+        in_time()
         here = newton.vectors()
         kept = _lasting(here)
         if len(kept) < len(here):
