@@ -335,7 +335,7 @@ def certify_network(
     `free`         terms that were not penalised, some of "output-bias,biases,skip" as for `certify` (with PyTorch: what
                    was excluded from weight_decay); "sklearn" means "output-bias,biases" by itself
     `gap`          the relative gap up to which the network is called optimal
-    `own`          also solve the program over the network's own patterns (not with free terms)
+    `own`          also solve the program over the network's own patterns (not with free terms, nor on large data)
     `seconds`      time for training and the bound of the optimum where the patterns are not listed (60 by default);
                    the network's own facts and the checker come on top
 

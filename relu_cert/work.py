@@ -58,6 +58,7 @@ NETWORK_GAP = Fraction(1, 1000)
 BESIDE_A_NETWORK = ("patterns-complete", "optimal", "fit", "p-unique", "optimal-set")
 PATH_CLAIMS = ("patterns-complete", "continuous", "set-continuous", "min-norm-continuous", "breakpoints", "curve")
 LAMBDA_MAX_SECONDS = 20.0
+OWN_SIZE = 5000  # points times neurons, where patterns are not listed: beyond, the program over the own ones takes long
 ACTIVE = 1e-9  # of the largest weight: what counts as a neuron in the table of explore
 
 
@@ -161,7 +162,8 @@ def examined(
     problem = with_free_terms(network_problem(data, "relu", stages, max_patterns, listed=False), data, free)
     facts = find_facts(problem, choice, DEFAULT_GAP, stages, limits=limits)
     among = None
-    if found.neurons and own and not free:
+    small = not problem.unlisted or len(data.Z) * len(found.neurons) <= OWN_SIZE
+    if found.neurons and own and small and not free:
         among = find_facts(own_problem(found.neurons, data.Z, data.y), choice, DEFAULT_GAP, stages)
     comparison = compare(found, facts, among)
     results = network_verdicts(comparison, gap)

@@ -29,7 +29,7 @@ from relu_cert.cover.engine import Floats
 from relu_cert.cover.lines import Weights, frame_of, lines_of, row_space, weights_of
 from relu_cert.cover.model import ENOUGH, Cover, Limits, Moment, Row, Tell, Tie
 from relu_cert.cover.pool import Cluster, Pools, Processes, Serial
-from relu_cert.cover.refine import Data, Late, Unrefined, data_of, refine
+from relu_cert.cover.refine import Data, Unrefined, data_of, refine
 from relu_cert.cover.state import Kept, State, opened
 from relu_cert.cover.ties import (
     Untied,
@@ -47,6 +47,7 @@ from relu_cert.interrupt import interrupted
 from relu_cert.prove.lifts import orthogonal_part
 from relu_cert.solve.threads import one_thread
 
+TRAIN, REFINE = 0.5, 0.8  # of the time: when training stops, and the exact finish, where neither has come to its end
 ATTEMPTS = 60
 TRAINED = 1e-4  # violations above this (relative) are worth training again
 MOST_TIES = 250
@@ -118,7 +119,7 @@ class Prover:
         if self.state is not None and self.state.network is not None:
             self.trained, self.extra, self.troubled = self.state.network
         else:
-            self.trained = train(self.given.task, told=self._trained, stop=self._late)
+            self.trained = train(self.given.task, told=self._trained, stop=self._half_over)
         for _ in range(ATTEMPTS):
             if self.state is not None and not self._late():
                 self.state.network = self.trained, [*self.extra], [*self.troubled]
@@ -128,7 +129,7 @@ class Prover:
                 reason = "neurons kept being found"
                 self.troubled.insert(0, (missed.xi, missed.u))
                 self._with(self.trained, missed)
-            except (Exhausted, Late):
+            except Exhausted:
                 reason = "the limit of time or nodes was reached"
                 if self.state is not None:
                     reason += f" (the same command goes on with {self.state.path})"
@@ -145,7 +146,7 @@ class Prover:
         neurons: Neurons = ()
         directions: list[tuple[int, Row]] = []
         if len(trained.V):
-            exact = refine(data, *self._start(trained), late=self._late)
+            exact = refine(data, *self._start(trained), in_time=self._in_time)
             neurons = tuple((one.xi, one.v) for one in exact)
             residual = self._residual(neurons)  # not that of refine: a row may be a hair beyond its line
             base = rounded(residual, THETA_BITS)
@@ -314,8 +315,18 @@ class Prover:
     def _deadline(self) -> float:
         return inf if self.limits.seconds is None else self.begin + self.limits.seconds
 
-    def _late(self) -> bool:
-        return interrupted() or monotonic() > self._deadline
+    def _late(self, share: float = 1.0) -> bool:
+        """Whether so much of the time is over."""
+        return interrupted() or monotonic() > self.begin + share * (self._deadline - self.begin)
+
+    def _half_over(self) -> bool:
+        """Whether to stop the training; never so where the network is kept, and gone on with."""
+        return self._late(TRAIN if self.state is None else 1.0)
+
+    def _in_time(self) -> None:
+        """Exhausted where the rest of the time is needed for a bound."""
+        if self._late(REFINE):
+            raise Exhausted("the limit of time or nodes was reached")
 
     def _pool(self, stage: str) -> Pools | Kept:
         def told(nodes: int, open_cones: int) -> None:

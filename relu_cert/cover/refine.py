@@ -38,10 +38,6 @@ class Unrefined(Exception):
     """No face was found on which the float network becomes optimal; the text says why."""
 
 
-class Late(Exception):
-    """There is no time left."""
-
-
 @dataclass(frozen=True)
 class Face:
     """A sign, the kinks (lines), for every line the side on which the neuron lies, and about where it is."""
@@ -324,21 +320,21 @@ def first_hit(
 
 
 def refine(
-    data: Data, xi: Sequence[float], V: Floats, bits: int = BITS, late: Callable[[], bool] = lambda: False
+    data: Data, xi: Sequence[float], V: Floats, bits: int = BITS, in_time: Callable[[], None] = lambda: None
 ) -> list[Exact]:
-    """Neurons of many digits; Late as soon as it is."""
+    """Neurons of many digits; `in_time` raises what ends the work."""
     reason = Unrefined("there are no neurons")
     units = float_lines(data.lines)
     for tolerance in TOLERANCES:
         faces = [proposed_face(data, units, int(x), v, tolerance) for x, v in zip(xi, V, strict=True)]
         try:
-            return _settled(data, faces, bits, late)
+            return _settled(data, faces, bits, in_time)
         except Unrefined as why:
             reason = why
     raise reason
 
 
-def _settled(data: Data, faces: list[Face], bits: int, late: Callable[[], bool]) -> list[Exact]:
+def _settled(data: Data, faces: list[Face], bits: int, in_time: Callable[[], None]) -> list[Exact]:
     """An active set method: Newton's steps on the faces, each as far as the next line; there the line becomes a kink.
     At the optimum on the faces, kinks are left along the steepest way down."""
     seen: set[tuple[tuple[int, frozenset[int], tuple[int, ...]], ...]] = set()
@@ -346,8 +342,7 @@ def _settled(data: Data, faces: list[Face], bits: int, late: Callable[[], bool])
     newton = _Newton(data, [with_sides(data, *both) for both in zip(faces, newton.vectors(), strict=True)], bits)
     last, stalled = inf, 0
     for _ in range(ROUNDS):
-        if late():
-            raise Late
+        in_time()
         here = newton.vectors()
         kept = _lasting(here)
         if len(kept) < len(here):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+import relu_cert
 from relu_cert.claims.model import Verdict
 from relu_cert.path.model import Piece
 from relu_cert.problem.model import Problem
@@ -90,3 +91,13 @@ def test_a_jump_refutes_the_set() -> None:
     facts = facts_on(example("conjecture"), F(25), F(20), F(30))
     assert {result.verdict for result in verdicts(facts).values()} == {Verdict.REFUTED}
     assert {line.verdict for line in check(certificate_text(facts).encode())} == {"REFUTED"}
+
+
+def test_a_neuron_that_enters_takes_one_still_piece() -> None:
+    """Where all networks fit the linear part, an event costs a piece, not a hundred halvings towards it."""
+    rng = np.random.default_rng(0)
+    Z, y = np.round(rng.standard_normal((12, 2)), 3), np.round(rng.standard_normal(12), 3)
+    found = relu_cert.path(Z.tolist(), y.tolist(), low="1/100", high="14/1000").told.cover
+    assert not found.gaps
+    assert any(piece.lifted is not None and len(piece.s) == 1 for piece in found.pieces)
+    assert len(found.pieces) <= 15
