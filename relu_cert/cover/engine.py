@@ -448,6 +448,50 @@ def in_piece(side, ties, stack, cur, a, d, D):  # type: ignore[no-untyped-def]
 
 
 @compile_
+def all_rows(side, ties, stack, cur, name, f1, margin, points, whole, count):  # type: ignore[no-untyped-def]
+    """Whether a star leaf holds with all concave rows, those that do not cross the cone among them: a row that touches
+    it counts only for the points at which it is on."""
+    d = side.frame.shape[0]
+    room = np.empty(d)
+    v = np.empty(d)
+    for i in range(d):
+        room[i] = -f1[i] - margin
+        for l in range(d):
+            room[i] += ties.c[name, l] * stack.G[cur, i, l]
+    for k in range(side.N.shape[0]):
+        for i in range(d):
+            v[i] = 0.0
+            for l in range(d):
+                v[i] += side.N[k, l] * stack.G[cur, i, l]
+        share = 0.0
+        if ties.ray_N[name, k] == 0:
+            height = 0.0
+            for l in range(d):
+                height += side.N[k, l] * ties.ray[name, l]
+            share = 1.0 if height > 0.0 else 0.0
+        else:
+            for a in range(count):
+                height = 0.0
+                size = 0.0
+                for l in range(d):
+                    x = 0.0
+                    for i in range(d):
+                        if stack.ray[cur, i] < 0:
+                            x += points[a, i] * stack.G[cur, i, l]
+                    size += x * x
+                    height += side.N[k, l] * x
+                if height > TOUCHES * side.lengths[k] * np.sqrt(size):
+                    share += whole[a] / WEIGHT
+        for i in range(d):
+            room[i] += share * v[i]
+    least = 0.0
+    for i in range(d):
+        if stack.ray[cur, i] < 0:
+            least = min(least, room[i])
+    return least == 0.0
+
+
+@compile_
 def star_leaf(side, ties, stack, tape, cur, name, M, off, f1, room):  # type: ignore[no-untyped-def]
     """Prove a cone with tips on a ray or plane: its c, and atoms on the concave rows through it only; `off` has the
     products of the generators' parts orthogonal to it."""
@@ -479,6 +523,10 @@ def star_leaf(side, ties, stack, tape, cur, name, M, off, f1, room):  # type: ig
     count = 0
     for _ in range(STEPS):
         quantised(t, d, q, tq, 255.0)
+        for i in range(d):
+            if tips[i] < 0 and q[i] == 0:  # inside the cone: a line through its border is on at no point of the border
+                q[i] = 1
+                tq[i] = 1.0
         size = 0.0
         for i in range(d):
             for j in range(d):
@@ -561,6 +609,8 @@ def star_leaf(side, ties, stack, tape, cur, name, M, off, f1, room):  # type: ig
                     good = False
                 t[i] = max(r[i] + 2.0 * margin - W[i], 0.0)
                 left += t[i]
+        if good and not all_rows(side, ties, stack, cur, name, f1, margin, points, whole, count):
+            return False
         if good:
             n = tape.used[2]
             tape.codes[tape.used[0]] = RAY
