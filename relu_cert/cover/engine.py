@@ -450,7 +450,7 @@ def in_piece(side, ties, stack, cur, a, d, D):  # type: ignore[no-untyped-def]
 @compile_
 def all_rows(side, ties, stack, cur, name, f1, margin, points, whole, count):  # type: ignore[no-untyped-def]
     """Whether a star leaf holds with all concave rows, those that do not cross the cone among them: a row that touches
-    it counts only for the points at which it is on."""
+    it counts only for the points at which it is on, and where floats leave that open, for the worse of both."""
     d = side.frame.shape[0]
     room = np.empty(d)
     v = np.empty(d)
@@ -464,11 +464,13 @@ def all_rows(side, ties, stack, cur, name, f1, margin, points, whole, count):  #
             for l in range(d):
                 v[i] += side.N[k, l] * stack.G[cur, i, l]
         share = 0.0
+        other = 0.0
         if ties.ray_N[name, k] == 0:
             height = 0.0
             for l in range(d):
                 height += side.N[k, l] * ties.ray[name, l]
             share = 1.0 if height > 0.0 else 0.0
+            other = share
         else:
             for a in range(count):
                 height = 0.0
@@ -480,10 +482,13 @@ def all_rows(side, ties, stack, cur, name, f1, margin, points, whole, count):  #
                             x += points[a, i] * stack.G[cur, i, l]
                     size += x * x
                     height += side.N[k, l] * x
-                if height > TOUCHES * side.lengths[k] * np.sqrt(size):
+                height /= TOUCHES * side.lengths[k] * np.sqrt(size)
+                if height > 0.9:
                     share += whole[a] / WEIGHT
+                if height > 1.1:
+                    other += whole[a] / WEIGHT
         for i in range(d):
-            room[i] += share * v[i]
+            room[i] += min(share * v[i], other * v[i])
     least = 0.0
     for i in range(d):
         if stack.ray[cur, i] < 0:
