@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.cover.codes import ATOMS, FACE, NEURON, OFFSET, RAY, RULE, SIGN, STAR, STEP, TURNED, WEIGHT
-from relu_cert.cover.small import compile_, coordinates, kink_mass, positive_sum, project
+from relu_cert.cover.small import compile_, coordinates, positive_sum, project
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -36,6 +36,7 @@ CROSSING = 1e-13
 TOUCHES = 2.0**-24  # a row through a ray is switched on only well above the ray's plane
 MOST_BITS = 52
 FROM_ENDS = 0.25  # of an edge: splits stay so far from its ends
+EVEN = 0.06  # of the largest coordinate of the point with the largest bound: so much counts for every generator
 ROOM = 4096  # bytes that one node may write at the most
 
 
@@ -1030,13 +1031,40 @@ def holds(ties, stack, cur, found, A, d):  # type: ignore[no-untyped-def]
 
 
 @compile_
+def middle(a, b, n):  # type: ignore[no-untyped-def]
+    """The mean place, from 0 to 1, at which convex lines cross an edge, by the mass of their kinks."""
+    mass = 0.0
+    place = 0.0
+    for k in range(n):
+        if a[k] * b[k] < 0.0:
+            m = min(abs(a[k]), abs(b[k]))
+            mass += m
+            place += m * a[k] / (a[k] - b[k])
+    return min(max(place / mass, FROM_ENDS), 1.0 - FROM_ENDS) if mass > 0.0 else 0.5
+
+
+@compile_
+def taken(a, b, n):  # type: ignore[no-untyped-def]
+    """What a new generator at the middle of an edge takes from the interpolation of f1, each end counted alike."""
+    s = middle(a, b, n)
+    mass = 0.0
+    for k in range(n):
+        if a[k] * b[k] < 0.0:
+            mass += (1.0 - s) * max(a[k], 0.0) + s * max(b[k], 0.0) - max((1.0 - s) * a[k] + s * b[k], 0.0)
+    return mass / np.sqrt(s * (1.0 - s))
+
+
+@compile_
 def choose_edge(stack, cur, M, off, t, tips, d):  # type: ignore[no-untyped-def]
-    """The edge to bisect: the most kink mass, weighted by where the bound is largest; away from tips, the widest as
-    seen from them."""
+    """The edge to bisect: where that takes most from the interpolation of f1, above all where the bound is largest;
+    away from tips, the widest as seen from them."""
     best = -1.0
     first = 0
     second = 1
     n = stack.n_P[cur]
+    even = 0.0
+    for i in range(d):
+        even = max(even, EVEN * t[i])
     for pass_ in range(2):
         for i in range(d):
             for j in range(i + 1, d):
@@ -1047,7 +1075,7 @@ def choose_edge(stack, cur, M, off, t, tips, d):  # type: ignore[no-untyped-def]
                 elif n == 0 or pass_ == 1:
                     s = 1.0 - M[i, j]
                 else:
-                    s = kink_mass(stack.VP[cur, i], stack.VP[cur, j], n) * np.sqrt(t[i] * t[j])
+                    s = taken(stack.VP[cur, i], stack.VP[cur, j], n) * np.sqrt((t[i] + even) * (t[j] + even))
                 if s > best:
                     best = s
                     first = i
@@ -1056,22 +1084,6 @@ def choose_edge(stack, cur, M, off, t, tips, d):  # type: ignore[no-untyped-def]
             break
         best = -3.0
     return first, second
-
-
-@compile_
-def middle(a, b, n):  # type: ignore[no-untyped-def]
-    """log2 of (1 - s) / s, s the mean place at which convex lines cross the edge, by the mass of their kinks."""
-    mass = 0.0
-    place = 0.0
-    for k in range(n):
-        if a[k] * b[k] < 0.0:
-            m = min(abs(a[k]), abs(b[k]))
-            mass += m
-            place += m * a[k] / (a[k] - b[k])
-    if mass == 0.0:
-        return 0.0
-    s = min(max(place / mass, FROM_ENDS), 1.0 - FROM_ENDS)
-    return np.log2((1.0 - s) / s)
 
 
 @compile_
@@ -1089,7 +1101,8 @@ def bisect(side, stack, tape, cur, first, second, tips, off, mix):  # type: igno
         b *= np.sqrt(max(off[second, second], 1e-30))
     ratio = np.log2(a / b)
     if tips == 0:
-        ratio -= middle(stack.VP[cur, first], stack.VP[cur, second], stack.n_P[cur])
+        s = middle(stack.VP[cur, first], stack.VP[cur, second], stack.n_P[cur])
+        ratio -= np.log2((1.0 - s) / s)
     best = 1e300
     byte = 0
     p = 1

@@ -135,12 +135,3 @@ def positive_sum(v, n):  # type: ignore[no-untyped-def]
     for k in range(n):
         s += max(v[k], 0.0)
     return s
-
-
-@compile_
-def kink_mass(a, b, n):  # type: ignore[no-untyped-def]
-    """sum_k (a_k)_+ + (b_k)_+ - (a_k + b_k)_+: what bisecting the edge takes from the interpolation of f1."""
-    s = 0.0
-    for k in range(n):
-        s += max(a[k], 0.0) + max(b[k], 0.0) - max(a[k] + b[k], 0.0)
-    return s
