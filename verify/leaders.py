@@ -283,8 +283,6 @@ def semidefinite(M: list[Integers]) -> bool:
     the diagonal about 4^ROOT_BITS. Then M = L L' + E, L the rounded Cholesky factor of M less a little on the diagonal,
     and E has a dominant diagonal."""
     keep = [i for i, row in enumerate(M) if any(row)]
-    if any(M[i][i] <= 0 for i in keep):
-        return False
     if not keep:
         return True
     shift = [ROOT_BITS - M[i][i].bit_length() // 2 for i in keep]

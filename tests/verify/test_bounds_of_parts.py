@@ -136,6 +136,20 @@ def test_near_points_by_hand() -> None:
         wider.contains_near((F(2), F(0), F(1)), NODE)
 
 
+def test_the_largest_error_counts() -> None:
+    """One equation that the errors can make dependent is enough to refuse; dependent ones are refused at once."""
+    for errors, good in (((0, F(1, 100)), True), ((0, 2), False), ((2, 0), False)):
+        two = replace(system([[1, 0], [0, 1]], [2, 2]), F_error=tuple(map(F, errors)), exact=False)
+        if good:
+            assert WeightSet(two, 2, F(9)).contains_near((F(2), F(2)), NODE)
+        else:
+            with pytest.raises(verify.Rejected, match="errors cannot make dependent"):
+                WeightSet(two, 2, F(9)).contains_near((F(2), F(2)), NODE)
+    same = replace(system([[1, 1], [1, 1]], [2, 2]), exact=False)
+    with pytest.raises(verify.Rejected, match="errors cannot make dependent"):
+        WeightSet(same, 2, F(9)).contains_near((F(1), F(1)), NODE)
+
+
 def test_a_grid_widens_the_errors() -> None:
     """Numbers are rounded down to the grid, and one unit is added to each error."""
     found = on_grid(system([[F(1, 3)]], [F(-1, 3)], F(1, 10), F(1, 5)), 2)
@@ -346,3 +360,19 @@ def test_long_entries_are_rounded_to_the_safe_side() -> None:
     assert stretches(matrix([], 0), F(1))
     assert no_negative_eigenvalue(matrix([[F(2), F(1)], [F(1), F(2)]], 2).numer_denom()[0])
     assert not no_negative_eigenvalue(matrix([[F(1), F(2)], [F(2), F(1)]], 2).numer_denom()[0])
+
+
+def test_rounded_entries_never_hide_a_negative_eigenvalue() -> None:
+    """Of A'A - 1 one eigenvalue is half a unit below 0; rounding the entries alone would put it at 0."""
+    beta = 1 - F(1, 2**133) + F(1, 2**300)
+    for extra in (F(1, 3), F(2, 3), F(3, 2**131), F(3, 2**132), F(5, 7)):
+        for alpha in (3 + extra / 2**j for j in range(8)):
+            a, b = (alpha + beta) / 2, (alpha - beta) / 2
+            assert not stretches(matrix([[a, b], [b, a]], 2), F(1))
+
+
+def test_small_stretches_of_long_entries() -> None:
+    """True where sigma is smaller by a relative 2^-100, also if both are tiny."""
+    for sigma in (F(1), F(1, 2**200), F(1, 3**150)):
+        A = matrix([[sigma * (1 + F(1, 2**100)) + F(1, 3**900), F(0)], [F(0), F(2)]], 2)
+        assert stretches(A, sigma) and not stretches(A, sigma * (1 + F(1, 2**99)))

@@ -876,3 +876,26 @@ def test_strictness_that_the_ball_cannot_end() -> None:
     for x, moved in (("1", "1"), ("1", "2"), ("0", "0"), ("-1", "0"), ("0", "1"), ("-2", "1")):
         with pytest.raises(Rejected, match="strictness that the ball cannot end at 7"):
             positive(Fraction(x), Fraction(moved), node(None), 7)
+
+
+def test_networks_written_out() -> None:
+    """A block for each pattern and sign, so marked; too many numbers are refused before they are written."""
+    problem = Problem("relu", Fraction(1), mat([[1, 2], [3, 4]]), vec(1, 1))
+    written = problem.written_out([0b01, 0b11])
+    assert written.blocks == ((1, 0b01), (-1, 0b01), (1, 0b11), (-1, 0b11))
+    assert written.Z == mat([[1, 2, -1, -2, 1, 2, -1, -2], [0, 0, 0, 0, 3, 4, -3, -4]])
+    assert replace(problem, model="gated").written_out([0b10]).Z == mat([[0, 0], [3, 4]])
+    wide = replace(problem, Z=(vec(*[1] * 1024),) * 4, y=vec(1, 1, 1, 1))
+    for model, most in (("relu", 2**13), ("gated", 2**14)):
+        with pytest.raises(Declined, match="numbers in blocks"):
+            replace(wide, model=model).written_out(Sized(most + 1))  # type: ignore[arg-type]
+
+
+class Sized:
+    """Nothing but a length."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+    def __len__(self) -> int:
+        return self.size

@@ -25,11 +25,12 @@ from verify.claims.network import (
     stationary,
     unbalanced,
 )
-from verify.claims.neurons import ONLY_ZERO, all_active, dependent, free, independent, plainly, strict
+from verify.claims import judged
+from verify.claims.neurons import ONLY_ZERO, all_active, breaking, dependent, free, independent, plainly, strict
 from verify.claims.paths import continuous, jumps, min_norm_jumps, set_continuous, several_here, several_on_a_piece
 from verify.claims.polytope import connected, listed, minimal, shortest
 from verify.claims.single import answer, breakpoints, complete, curve, one_neuron
-from verify.claims.unique import bent, convex_unique, several, unique
+from verify.claims.unique import bent, convex_unique, elastic, several, unique
 from verify.facts import (
     CURVE,
     GROUPS,
@@ -279,3 +280,24 @@ def test_long_lines_on_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytes
         assert len(capsys.readouterr().out.splitlines()) == lines
     say(text, quiet=True)
     assert capsys.readouterr().out == ""
+
+
+def test_only_active_neurons_break_the_network() -> None:
+    """A neuron that leaves its face is no proof by itself: all that can tie must be active, in one solution."""
+    neurons = (Neuron((1, 0), True, True, breaks=True), Neuron((1, 1), True, True))
+    assert "no derivative" in said(breaking, NEURONS, replace(SETS, neurons=neurons))
+    idle = replace(neurons[1], active=None)
+    refused(breaking, proved(NEURONS, replace(SETS, neurons=(neurons[0], idle))), "one solution with 2 positive weights")
+    refused(breaking, proved(NEURONS, replace(SETS, dimension=1, neurons=neurons)), "one solution with")
+    refused(breaking, proved(NEURONS, replace(SETS, neurons=neurons[1:])), "a neuron that leaves its face")
+
+
+def test_any_l2_penalty_makes_the_solution_unique() -> None:
+    """However small it is; without one this is no reason."""
+    assert "strongly convex" in elastic(replace(RELU, delta=F(1, 10**9)), Facts({}), NODE)
+    refused(elastic, Facts({}), "delta > 0")
+
+
+def test_the_words_of_a_verdict() -> None:
+    """What a way to the verdict says, and not what it rests on."""
+    assert judged(RELU, proved(GROUPS, (True, "why")), "ggp", "PROVED", NODE).startswith("why: ")

@@ -406,6 +406,8 @@ def test_gradients_by_hand() -> None:
     assert gradient(PLANE, weights, vec(1, 2), F(3), 0b01) == vec(2 - 15, 4 - 15)
     assert gradient(PLANE, weights, vec(1, 2), F(3), 0b11) == vec(2 - 15 + 21, 4 - 15 - 21)
     assert gradient(replace(PLANE, biases=True), weights, vec(1, 2), F(3), 0b01) == vec(2 - 15, -15)
+    space = replace(PLANE, Z=mat([[1, 2, 1], [0, 1, 1]]), biases=True)
+    assert gradient(space, weights, vec(1, 2, 9), F(3), 0) == vec(2, 4, 0)
 
 
 def test_kinks_of_given_networks() -> None:

@@ -18,7 +18,7 @@ from flint import fmpq
 
 from tests.verify.brute import mat, vec
 from tests.verify.test_trusted import ROOT
-from verify import BadData, Declined, Rejected, check
+from verify import BadData, Declined, Rejected, check, leaders
 from verify.claims.single import one_fit
 from verify.count import count_sets
 from verify.data import compare, nearest_double, number, unzipped
@@ -48,6 +48,44 @@ ZERO = F(0)
 
 
 # ------------------------------------------------------------------------------------------------ leaders
+
+
+def test_squares_of_normals_have_the_length_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """((c_i - c_j).u)^2 <= |c_i - c_j|^2 |u|^2, of the centres of this cell and of that number."""
+    data, seen = read_rows(mat([[1, 0], [0, 1]]), False, [[3, 0], [0, 5], [7, 7]]), []
+    monkeypatch.setattr(leaders, "check_definite", lambda *arguments: seen.extend(arguments[3]))
+    empty = {"nu": "0", "rows": [], "p": "", "q": "", "leaders": []}
+    cell = Node({**empty, "normals": [0, 2], "excess": "0 0", "squares": "4 6"})
+    leaders.check_cell(data, [0, 0], F(1), 3, 1, cell)
+    assert seen == [(4, 9 + 25, [-3, 5]), (6, 49 + 4, [-7, -2])]
+
+
+def test_centres_have_no_bias() -> None:
+    """With free biases the last entry of every centre is 0, and of the others any may be another number."""
+    problem = Problem("relu", F(1), mat([[1, 0, 1], [0, 1, 1]]), vec(1, 1), biases=True, free=(vec(1, 1),))
+    for centre, said in (("0 0 1", "0 in the place of the free biases"), ("0 1 0", "cells")):
+        side = {"centres": [centre], "cells": []}
+        with pytest.raises(Rejected, match=said):
+            check_leaders(problem, Node({"unit": "1", "theta": "0 0", "+": side, "-": side}))
+
+
+def test_many_short_rows_in_many_columns() -> None:
+    """What is bounded is the number of pairs of rows."""
+    Z = tuple(tuple(F(int(i == j)) for j in range(258)) for i in range(257))
+    assert len(read_rows(Z, False, []).rows[0]) == 257
+
+
+def test_matrices_with_a_bad_diagonal() -> None:
+    """A zero or a negative number there, in a row that is not zero, is no semidefinite matrix."""
+    for M, good in (
+        ([[1, 0], [0, 0]], True),
+        ([[1, 1], [1, 0]], False),
+        ([[0, 1], [1, 5]], False),
+        ([[1, 0], [0, -1]], False),
+        ([[-4]], False),
+        ([[0, 0], [0, 0]], True),
+    ):
+        assert semidefinite(M) is good
 
 
 def test_rows_with_free_biases() -> None:

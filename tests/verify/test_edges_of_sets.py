@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction as F
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,7 +14,7 @@ from flint import fmpq_mat, fmpq_poly
 from tests.verify.brute import mat, vec
 from verify import Rejected
 from verify.bounds import column, dual_basis, identity, matrix, no_negative_eigenvalue, root_above, stretches
-from verify.classes import Ball, Class, Face, Plane, read_class
+from verify.classes import Ball, Class, Face, Plane, read_class, read_relu
 from verify.facts import COVER, DUAL, LAMBDA_MAX, MULTIPLIERS, NEURONS, SET, VALUE, Facts, proved
 from verify.field import Field, Number, read_field, value
 from verify.field_system import FieldSystem, field_rank, field_restricted, field_system, field_tableau, reduce
@@ -174,6 +175,16 @@ def test_errors_of_masses() -> None:
             delta("3 4", sigma)
     with pytest.raises(Rejected, match="what the ball can change"):
         delta("3 4", "1/100", R)
+
+
+def test_a_mass_on_its_error_may_be_zero() -> None:
+    """Neurons are known to be active if their mass is above its error, not if it is equal to it."""
+    found = candidates([1, 1], y=(4, 1))
+    fields = {"lift": [], "sigma": "1", "masses": "3 1", "split": "", "tau": "0", "forced": ""}
+    nodes = {key: Node(value, None, key) for key, value in fields.items()}
+    for y, active in (((4, 2), (True, True)), ((4, 1), (True, None)), ((5, 2), (True, None))):
+        ball = replace(found.ball, problem=replace(found.ball.problem, y=vec(*y)))
+        assert tuple(neuron.active for neuron in check_set(ball, found.classes, nodes).neurons) == active
 
 
 def test_masses_that_are_shared_must_be_positive() -> None:
@@ -705,6 +716,32 @@ def test_loose_kinks_that_the_ball_moves() -> None:
         else:
             with pytest.raises(Rejected, match="kinks"):
                 read_class(ball, None, Node(fields))
+
+
+def test_loose_kinks_that_bend_up() -> None:
+    """Where one side alone is looked at, p - l > 0 with l from the rows that look the other way, and a part of 1 or
+    more, on the side where the line is on."""
+    Z = [[1, 1, 1], [0, 1, 0], [0, 0, 1], [0, 1, 1], [0, -1, -1]]
+    fields = {"sign": "+", "pattern": "10000", "kinks": [1, 2, 3], "basis": [1, 2], "idle": [], "fixed": "1"}
+    for theta, part, good in (
+        ((1, -9, -9, 1, 0), "1", True),
+        ((1, -9, -9, 1, F(-1, 2)), "1", True),
+        ((1, -9, -9, 1, -1), "1", False),
+        ((1, -9, -9, 1, -2), "1", False),
+        ((1, -9, -9, 1, 0), "9/10", False),
+    ):
+        ball, nodes = Ball(relu(Z), vec(*theta), ZERO), Node({**fields, "fixed": part})
+        if good:
+            assert read_class(ball, None, nodes, partial(read_relu, sides={3: 1})).kinks == (1, 2, 3)
+        else:
+            with pytest.raises(Rejected, match=r"kinks|fixed"):
+                read_class(ball, None, nodes, partial(read_relu, sides={3: 1}))
+
+
+def test_rows_of_a_hyperplane() -> None:
+    """p and l, and the squares of what they move by, each over the rows that look its way, short ones too."""
+    plane = Plane({0: F(1), 1: F(-1, 2), 2: F(1, 3), 3: F(-2)})
+    assert plane.slopes(vec(6, 8, 9, 10)) == (F(9), F(-24)) and plane.squares() == (F(10, 9), F(17, 4))
 
 
 def test_idle_kinks_that_the_ball_moves() -> None:

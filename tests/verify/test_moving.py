@@ -15,7 +15,7 @@ from verify.bounds import column, fraction, matrix, vector
 from verify.classes import Ball, Class
 from verify.lifted import check_forced, check_inside, check_inverse, is_void, read_lift
 from verify.moving import check_concave, moving_direct, moving_relu, require
-from verify.onset import Moving, antipodal, check_onset, superclasses
+from verify.onset import Moving, antipodal, check_apart, check_onset, superclasses
 from verify.problem import Problem
 from verify.text import Node
 
@@ -250,10 +250,38 @@ def test_no_onset_by_hand() -> None:
     assert onset(late(), lift=[[0, 0, 1]])
 
 
+def test_what_an_onset_pushes() -> None:
+    """H.q of the late ones is compared with the share of the core times what they push: 7/20 <= 3/10 2."""
+    node = Node(ONSET, None, "onset")
+    with pytest.raises(Rejected, match="where a superclass has no weight"):
+        check_onset(late(), (), [[0], [1]], (0,), mat([[2, 0, 0]]), F(1, 5), F(1, 2), node)
+    assert check_onset(late(), (), [[0], [1]], (0,), mat([[F(1, 2), 0, 0]]), F(1, 5), F(1, 2), node)
+
+
+def test_every_family_of_an_onset_has_weight() -> None:
+    """Of the superclasses that tie on the complement of M one has weight, in each family."""
+    three = moving([[1, 1, 0], [0, 1, 0], [0, 0, 1]], [1, 0, 1], [[1], [1], [0]])
+    fields = nodes(rows=["0 1 0"], apart=[["1"]])
+    with pytest.raises(Rejected, match="a superclass with weight among those that tie"):
+        check_apart(three, ((), mat([[0, 1, 0]])), [[0], [1], [2]], (0, 1), (2,), fields)
+
+
+def test_rows_that_tell_the_late_ones_apart() -> None:
+    """N = 2 with M = (0, 2, 0), U = 1/2: the tube moves U N by 2 g R |M| |U| = 4 R, which must be below 1."""
+    for R, good in ((F(24, 100), True), (F(1, 4), False)):
+        by, fields = late(R), nodes(rows=["0 2 0"], apart=[["1/2"]])
+        if good:
+            check_apart(by, ((), mat([[0, 2, 0]])), [[0], [1]], (0,), (1,), fields)
+        else:
+            with pytest.raises(Rejected, match="a row of U N - I with a sum below 1"):
+                check_apart(by, ((), mat([[0, 2, 0]])), [[0], [1]], (0,), (1,), fields)
+
+
 def test_superclasses_by_hand() -> None:
     """Outputs that differ by the lift are one superclass; constraints allow no lift."""
     one = moving([[1, 1, 0], [0, 1, 1]], [1, 0], [[1], [0], [0]])
     assert superclasses(one, (), Node(None)) == [[0], [1], [2]]
+    assert superclasses(moving([[1, 1], [0, 0]], [1, 0], [[1], [0]]), (), Node(None)) == [[0], [1]]
     assert [list(group) for group in superclasses(one, mat([[0, 1]]), Node(None))] == [[0, 1], [2]]
     with pytest.raises(Rejected, match="independent"):
         superclasses(one, mat([[0, 1], [0, 2]]), Node(None))
@@ -290,6 +318,8 @@ def test_forced_classes_by_hand() -> None:
     one = moving([[1, 1], [0, 1]], [1, 0], [[1], [0]])
     assert forced(one, [[0, 1]], [1], "0 1") == {1}
     assert forced(one, [[0, 1]], [], "") == set()
+    with pytest.raises(Rejected, match="weight 0 and h.q > 0"):
+        forced(moving([[1, 1], [0, 1]], [1, 0], [[1], [0, 1]]), [[0, 1]], [1], "0 1")
     for lift, which, h, message in (
         ([[1, 0]], [1], "0 1", "in the span of the lift"),
         ([[0, 1]], [1], "1 1", "in the span of the lift"),
@@ -360,3 +390,26 @@ def test_weights_stay_inside_by_hand() -> None:
     for V in ("0", "2"):
         with pytest.raises(Rejected, match="rows of F V - I"):
             inside(F(1, 2), V, ZERO)
+
+
+def test_constraints_that_others_span() -> None:
+    """A constraint in the span of the basis has a multiplier of its own, 0 or more, which is taken from the others."""
+    ball = direct([[1, 0, 1], [0, 1, 1]])
+    for fixed, good in (("0", True), ("1", True), ("-1/9", False)):
+        fields = block([0, 1, 2], basis=[0, 1], fixed=fixed)
+        if good:
+            assert moving_direct(path([2], [3]), ball, fields).kinks == (0, 1, 2)
+        else:
+            with pytest.raises(Rejected, match="a multiplier >= 0 for constraint 2"):
+                moving_direct(path([2], [3]), ball, fields)
+    with pytest.raises(Rejected, match="basis"):
+        moving_direct(path([2], [3]), ball, block([0, 1, 2], basis=[0, 1], fixed="5/2"))
+
+
+def test_rows_that_are_void() -> None:
+    """l.y = 0 and l.q = 0 whatever the residual: all entries of B'l are 0, of every class that is not forced."""
+    problem = Problem("cgl", F(1), mat([[1, 0], [0, 1], [0, 0]]), vec(1, 0, 0), groups=((0, 1),), K=(None,))
+    classes = [Class((0, 0), (), 0, matrix(problem.Z, 2), F(2))]
+    by = Moving(Ball(problem, problem.y, ZERO), path([1], [0], [0]), classes, [vec(1)], ZERO, ZERO)
+    for l, free, all_forced in (((0, 0, 1), True, True), ((0, 1, 0), False, True), ((1, 0, 0), False, False)):
+        assert (is_void(by, vec(*l), set()), is_void(by, vec(*l), {0})) == (free, all_forced)

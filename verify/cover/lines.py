@@ -133,7 +133,7 @@ def coarse(weights: Weights, lam: Fraction, margin: int, node: Node) -> Coarse:
     bound = (
         (1 << max(bits, 0)) - (len(weights.convex) + len(weights.concave) + 1) * root_above(len(weights.c0)) - margin
     )
-    if bits < 0 or bound <= 0:
+    if bound <= 0:
         raise node.reject("a lambda and a margin for which short integers are precise enough", f"{bits} bits")
 
     def floored(v: Sequence[int]) -> list[int]:

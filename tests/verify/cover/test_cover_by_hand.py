@@ -73,6 +73,7 @@ def test_gradients_on_faces() -> None:
         ([(1, 0), (1, 1)], [(0, 0)], [(WEIGHT, b"\1\0")], "1", True),  # 3/2 > sqrt 2
         ([(1, 0), (1, 1)], [(0, 0)], [(WEIGHT, b"\1\0")], "107/100", False),
         ([(1, 0), (1, 1)], [(0, 1)], [(WEIGHT, b"\1\1")], "7/10", True),
+        ([(1, 0), (4, 3)], [], [(WEIGHT, b"\1\1")], "3/5", False),  # 3 is not more than 3/5 5
         ([(1, 0), (2, 0)], [], [], "5", True),  # tips only
         ([(1, 0), (1, -1)], [], [], "0", False),
     ],
@@ -268,8 +269,11 @@ def test_short_integers_by_hand() -> None:
     assert large.bits == 53 - 31 and large.bound == 2**22 - 6
     assert coarse(Weights(CROSS, (2**30 - 3, -2), (0, 0), 1), F(1), 0, NODE).bits == 53 - 31
     assert coarse(Weights(CROSS, (2**30 - 4, -2), (0, 0), 1), F(1), 0, NODE).bits == 53 - 30
+    assert coarse(Weights(CROSS, (2**30 - 4, -2), (8, 0), 1), F(1), 0, NODE).bits == 53 - 31
     with pytest.raises(Rejected, match="short integers are precise enough"):
         coarse(BENT, F(2), 2**44 - 6, NODE)
+    with pytest.raises(Rejected, match=r"short integers are precise enough, found 0 bits"):
+        coarse(Weights(Lines(((1,),), (0,), (1,), 1, 1), (0,), (2**52,), 1), F(1), 0, NODE)
     assert coarse(BENT, F(2), 2**44 - 8, NODE).bound == 2
     with pytest.raises(Rejected, match="short integers are precise enough"):
         coarse(Weights(CROSS, (2**60, -2), (0, 0), 1), F(1), 0, NODE)

@@ -15,8 +15,10 @@ from tests.verify.cover.sides import CASES, LEFT, RIGHT, WRONG, sides
 from tests.verify.wrong import changed
 from verify.bounds import column
 from verify.classes import Ball, Class
+from verify.cover import around
 from verify.cover.around import check_around, region
-from verify.cover.check import check_cover
+from verify.cover.check import Cover, check_cover
+from verify.cover.lines import lines_of
 from verify.facts import PRIMAL, Facts, proved
 from verify.moving import read_moving
 from verify.problem import Problem
@@ -104,6 +106,31 @@ def test_sides_that_a_class_has(theta: str, pattern: str, zeros: int, side: list
             region(ball, cover, one, node(None))
     else:
         assert region(ball, cover, one, node(None)) == side
+
+
+def test_zero_rows_name_no_side() -> None:
+    """A row of zeros lies on no line, whatever its bit in the pattern is."""
+    Z, theta = mat([[1, 0], [0, 0], [0, 1]]), vec("3/5", 1, "4/5")
+    problem = Problem("relu", Fraction(1), Z, theta)
+    cover = Cover(lines_of(problem), {}, (), {}, {})
+    for pattern, side in ((0b001, [1, -1]), (0b011, [1, -1]), (0b101, [1, 1]), (0b111, [1, 1])):
+        one = Class((1, pattern), (), 0, column(theta), Fraction(1))
+        assert region(Ball(problem, theta, Fraction(0)), cover, one, node(None)) == side
+        one = replace(one, zeros=0b100)
+        assert region(Ball(problem, theta, Fraction(0)), cover, one, node(None)) == [1, 0]
+
+
+def test_margins_around_the_ball(monkeypatch: pytest.MonkeyPatch) -> None:
+    """|Z| R must be below slack lambda: 1/2 < 2 slack."""
+    problem = Problem("relu", Fraction(2), mat([[1]]), vec(1))
+    for slack, good in (("26/100", True), ("1/4", False), ("1/8", False)):
+        cover = Cover(lines_of(problem), {}, (), {}, {1: Fraction(slack), -1: Fraction(1)})
+        monkeypatch.setattr(around, "check_cover", lambda *_, cover=cover: cover)
+        if good:
+            check_around(Ball(problem, vec(1), Fraction(1, 4)), [], node(None))
+        else:
+            with pytest.raises(verify.Rejected, match=r"found too small for \+1"):
+                check_around(Ball(problem, vec(1), Fraction(1, 4)), [], node(None))
 
 
 def test_theta_from_the_residual() -> None:
