@@ -16,7 +16,7 @@ import verify
 from relu_cert.data import read_csv_bytes
 from relu_cert.errors import DataError
 from tests.verify.brute import mat, vec
-from verify.data import Input, nearest_double, number, numeric, read_direct, read_table
+from verify.data import Input, cone, nearest_double, number, numeric, read_direct, read_table
 
 TABLE = Input("", "csv", target=2, header=True)
 NUMBERS = {
@@ -186,3 +186,21 @@ def test_direct_problems() -> None:
     assert read_direct(raw, verify.Limits()) == (X, y, ((1,), (0,)), (None, None))
     with_K = raw[:-1] + b', "K": [[["1", 2]], null]}'
     assert read_direct(gzip.compress(with_K), verify.Limits()) == (X, y, ((1,), (0,)), (mat([[1, 2]]), None))
+
+
+def test_a_table_has_as_many_separators_as_it_says() -> None:
+    """Twice the fields and a thousand more are read; one more is too many."""
+    how = replace(TABLE, target=0)
+    for blanks, good in ((1000 + 2 * 4 - 3, True), (1000 + 2 * 4 - 2, False)):
+        raw = b"1,2\n3,4" + b"\n" * blanks
+        if good:
+            assert read_table(raw, how, verify.Limits(), 4)[1] == vec(1, 3)
+        else:
+            with pytest.raises(verify.Rejected, match="more than 4 fields"):
+                read_table(raw, how, verify.Limits(), 4)
+
+
+def test_cones_without_columns() -> None:
+    """No constraint, whether the rows are empty or there are none."""
+    assert cone([], "K") is None and cone([[], []], "K") is None
+    assert cone([["0"], ["1"]], "K") == mat([[0], [1]]) and cone([["0", "0"]], "K") == mat([[0, 0]])

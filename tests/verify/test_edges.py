@@ -32,7 +32,7 @@ from verify.polynomials import at_least, at_most, never_negative
 from verify.problem import ELASTIC, LOGISTIC, OBJECTIVE, Problem, read_problem
 from verify.roots import can_vanish, sign_of_sum
 from verify.rules import plain
-from verify.rules.jump import Beside, check_beside
+from verify.rules.jump import Beside, check_beside, series
 from verify.rules.one_neuron import OneNeuron, check_one_neuron
 from verify.rules.primal import Primal, check_primal
 from verify.shortest import check_exact, check_min_norm, check_shortest
@@ -344,6 +344,8 @@ def test_what_stays_tied_beside_lambda() -> None:
     ):
         with pytest.raises(Rejected, match=said):
             check_beside(staying, {"active": node([]), "farkas": node(farkas)})
+    with pytest.raises(Rejected, match="a weight that grows from 0 for the tied neuron 2"):  # it stays 0
+        check_beside(beside((2, 1, 0), (1, 0, 0), (0, 2), -1, tilted), {"active": node([]), "farkas": node("")})
     other = fmpq_mat(3, 3, [1, 0, 0, 0, 1, 0, 0, 0, 0]) - fmpq_mat(3, 3, [0, 0, 0, 0, 1, 0, 0, 0, 0])
     check = beside((2, 1, 0), (1, 0, 0), (0,), -1, other)
     with pytest.raises(Rejected, match=r"h.q > 0 on this side"):
@@ -899,3 +901,25 @@ class Sized:
 
     def __len__(self) -> int:
         return self.size
+
+
+@pytest.mark.parametrize("lam", [1, 3])
+@pytest.mark.parametrize("length", ["1", "2", "1/3"])
+@pytest.mark.parametrize("c", [1, -1])
+def test_a_vector_that_keeps_a_tied_neuron_out(lam: int, length: str, c: int) -> None:
+    """v = (s_1 + s_2, s_2) is active; with c s_3 added to its second entry it ties wherever s_3 = 0, and h = e_3, of
+    any length, has h.q = c s_2: above 0 on one side of lambda for c = 1, on the other for c = -1."""
+    one, two, tilted = (column(vec(*u)) for u in ((1, 1, 0), (0, 1, 0), (0, 1, c)))
+    kernels = [one * one.transpose() + u * u.transpose() for u in (two, tilted)]
+    problem = Problem("gated", Fraction(lam), mat([[1], [1], [1]]), vec(2 * lam, lam, 0))  # s + G s at s = (1, 0, 0)
+    verdicts = []
+    for side in (1, -1):
+        at = Beside(Ball(problem, vec(lam, 0, 0), Fraction(0)), kernels, vec(1, 0), (0,), side)
+        s = series(at, node([]))[0]
+        assert s[0] == column(vec(1, 0, 0)) and s[1] == column(vec(Fraction(lam, 3), Fraction(-lam, 3), 0))
+        try:
+            check_beside(at, {"active": node([]), "farkas": node(f"0 0 {length}")})
+            verdicts.append(side)
+        except Rejected as error:
+            assert "h.q > 0 on this side" in str(error)
+    assert verdicts == [-c]  # s_2 falls by 1/3

@@ -17,7 +17,8 @@ from verify.network.check import Ground, Network, check_network, check_penalty
 from verify.network.directions import apart, bounds
 from verify.network.file import Array, compare_file, decoded, folded, read_json
 from verify.network.nearest import check_nearest, largest_weight, least_linear, matched, moved_squared, pull, read_pairs
-from verify.network.optimum import Around, Known, Optimum, enclosed, enclosure, exactly, find_optimum
+from verify.field import read_field
+from verify.network.optimum import Around, Known, Optimum, enclosed, enclosure, exactly, find_optimum, optimum_in_field
 from verify.network.outputs import check_pruned, compared
 from verify.network.own import check_own
 from verify.network.stationary import check_stationary, gradient, kinks_of, nearest, of_bias, of_free
@@ -378,6 +379,24 @@ def test_what_optimal_networks_look_like() -> None:
 
     some: Any = [Near(1, 2), Near(-4, -1)]
     assert enclosure(some) == (vec("3/2", "-5/2"), F(4))
+
+
+def test_optima_in_a_field() -> None:
+    """v* within its enclosure, not straight, and itself; used is what the vertices use, or what the set says."""
+    field = read_field(Node({"polynomial": "-2 0 1", "lo": "1", "hi": "2"}))
+    root = field.number(vec(0, 1))
+    neurons = tuple(Tied((xi, 0), active, True) for xi, active in ((1, None), (-1, True)))
+    found = OptimalSet(2, 1, 0, 0, None, True, neurons, in_field=[[root], [-root]])  # type: ignore[arg-type]
+    plain = optimum_in_field(found, None)
+    assert [(a.sign, a.straight, a.used, a.in_field) for a in plain.neurons] == [
+        (1, False, None, [root]),
+        (-1, False, True, [-root]),
+    ]
+    assert plain.points is None and not plain.neurons[0].along(vec(0)) and plain.neurons[0].along(vec(7))
+    listed = Polytope(((0,),), (), 1, (0,), 1, points=({0: root},))  # type: ignore[arg-type]
+    used = optimum_in_field(found, listed)
+    assert [a.used for a in used.neurons] == [True, False] and used.points is not None
+    assert abs(used.points[0][0] ** 2 - 2) < 1 and used.errors[0] >= 0
 
 
 def test_directions_of_neurons_that_are_used() -> None:

@@ -12,7 +12,7 @@ from flint import fmpq, fmpq_mat
 
 from tests.verify.brute import mat, vec
 from verify import Rejected
-from verify.bounds import column, matrix
+from verify.bounds import column, matrix, root_above
 from verify.classes import Ball, Class
 from verify.facts import CURVE, DERIVATIVES, DUAL, LAMBDA_MAX, NEURONS, PATH, VALUE, Facts, proved
 from verify.lifted import Set, check_forced, check_lifted
@@ -85,6 +85,12 @@ def test_breakpoints_where_the_network_becomes_zero(monkeypatch: pytest.MonkeyPa
         breakpoint_(1, above=None)
     at_ends(monkeypatch, (piece("1/2", 1), some), None)
     assert breakpoint_(1, above=None)
+    at_ends(monkeypatch, (piece("1/2", 2), some), None)
+    with pytest.raises(Rejected, match="reaches lambda_max"):
+        breakpoint_(2, above=None)
+    at_ends(monkeypatch, (piece("1/2", "3/2"), some), None)
+    with pytest.raises(Rejected, match="reaches lambda_max"):
+        breakpoint_(3, above=None, lo="2", hi=str(2 * F(NARROW["hi"])))
     at_ends(monkeypatch, (piece("1/2", 2), frozenset()), None)
     with pytest.raises(Rejected, match="found the same"):
         breakpoint_(1, above=None)
@@ -349,6 +355,8 @@ def test_systems_of_derivatives() -> None:
     ):
         with pytest.raises(Rejected, match="one solution in which"):
             read_system(problem, vec(1, 1), ZERO, replace(found, **change), Node("1"))
+    moved = read_system(problem, vec(1, 1), F(1, 10), found, Node("1"))[0]
+    assert moved.sigma == 1 - root_above(F(17)) / 10
     with pytest.raises(Rejected, match=r"\|Q x\| >= sigma"):
         read_system(problem, vec(1, 1), ZERO, found, Node("1001/1000"))
     with pytest.raises(Rejected, match="what the ball can change"):
@@ -417,6 +425,10 @@ def test_samples_at_their_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     for key, value in (("lower", "16/10"), ("upper", "26/10"), ("radius", "99/100")):
         with pytest.raises(Rejected, match=key):
             curve.check_sample(RELU, None, pieces, Node({**node, key: str(F(value))}))
+    for bounds in ((4, 1), (1, 4)):
+        wider = [piece(1, 9, classes=[replace(class_, bound=F(bound)) for bound in bounds])]
+        with pytest.raises(Rejected, match="a radius >= 1"):
+            curve.check_sample(RELU, None, wider, Node({**node, "radius": "99/100"}))
     monkeypatch.setattr(curve, "read_point", lambda *_: replace(point, error=F(1, 2)))
     with pytest.raises(Rejected, match="a radius >= 3/2"):
         curve.check_sample(RELU, None, pieces, Node(node))

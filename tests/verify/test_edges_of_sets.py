@@ -316,6 +316,8 @@ def test_two_solutions_or_one() -> None:
     assert (both.classes, both.dimension, [one.weight for one in both.neurons]) == (2, 1, [0, 0])
     assert [one.active for one in both.neurons] == [True, True]
     assert [one.active for one in found(["2 0", "1 1"], "").neurons] == [True, True]
+    third = direct([[1, 1, 0], [0, 0, 1]], None, y=(3, 1))
+    assert [one.active for one in found(["2 0 0", "0 2 0"], "", third, (1, 1)).neurons] == [True, True, None]
     for solutions in (["2 0", "2 0"], [], ["2 0", "0 2", "1 1"]):
         with pytest.raises(Rejected, match="one solution, or two that are different"):
             found(solutions, "")
@@ -417,6 +419,8 @@ def test_rows_on_and_off_beside_a_kink() -> None:
     tight, gain, moved = at_kinks(problem, vec(5, 7, 11), neuron, vec(3, 4), NODE)
     assert (tight, gain, moved) == (mat([[0, 1]]), F(15 + 44 - 6), vec(3, 0, 4))
     assert at_kinks(problem, vec(5, 7, 11), neuron, vec(3, -4), NODE)[2] == vec(3, 0, 0)
+    short = replace(neuron, v=vec("1/9", 0))
+    assert at_kinks(problem, vec(5, 7, 11), short, vec(-3, -4), NODE)[2] == vec(-3, 0, 0)
 
 
 def test_faces_in_order() -> None:
@@ -505,6 +509,9 @@ def test_vertices_and_edges_by_hand() -> None:
     zero = system([[1, 1], [0, 1]], [1, 0])
     points, _, edges = walk(zero, vec(1, 1), read_bases(zero, Node([[0, 1]])), NODE)
     assert (points, edges) == ({(0,): {0: ONE}}, ())
+    twice = system([[1, 1, 1, 1], [0, 1, 1, -1]], [1, 0])  # two bases of the vertex (1, 0, 0, 0)
+    points, _, edges = walk(twice, vec(1, 1), read_bases(twice, Node([[0, 1], [0, 2], [1, 3], [2, 3]])), NODE)
+    assert (list(points), edges) == ([(0,), (1, 3), (2, 3)], ((0, 1), (0, 2), (1, 2)))
     node = {"bits": 0, "tilt": "1", "bases": [[0], [1], [2]], "vertices": [[0], [1], [2]], "min_norm": None}
     node |= {"edges": [[0, 1], [0, 2], [1, 2]]}
     found = check_polytope(one, Node(node))
@@ -639,6 +646,8 @@ def test_the_shortest_weights_in_a_field_by_hand() -> None:
     ):
         with pytest.raises(Rejected, match=said):
             found(listed, radius, mu)
+    flat = replace(rows, left=((one, field.number(())),))
+    assert check_field_min_norm(flat, Node({"bits": 0, "weights": "1 0", "radius": "0", "mu": ["1 0"]})).radius == 0
     none = replace(rows, left=(), right=(), total=1, names=(0,))
     assert check_field_min_norm(none, Node({"bits": 0, "weights": "0", "radius": "0", "mu": []})).weights == vec(0)
     with pytest.raises(Rejected, match="an array of 0"):
@@ -796,6 +805,20 @@ def test_splits_within_errors() -> None:
     ):
         with pytest.raises(Rejected, match=said):
             split(alpha, tau, delta)
+
+
+def test_rows_of_a_split_by_their_numbers() -> None:
+    """After the masses the rows of the lift, in their order; each is silent on the classes whose outputs it misses."""
+    outputs = [(1, 1, 0), (1, -1, 1), (1, 0, -1)]
+    problem = Problem("cgl", ONE, mat(zip(*outputs, strict=True)), vec(4, 0, 0), ((0,), (1,), (2,)), (None,) * 3)
+    classes = [Class((0, j), (), 0, column(vec(*q)), F(3)) for j, q in enumerate(outputs)]
+    lift = mat([[0, 1, 0], [0, 0, 1]])
+    W = dual_basis(matrix(lift, 3))
+    assert W is not None
+    found = Candidates(Ball(problem, vec(1, 0, 0), ZERO), classes, lift, W)
+    fields = {"split": "1 1 1", "tau": "1/2", "forced": "", "masses": ""}
+    split = check_split(found, vec(3), ZERO, {key: Node(value, None, key) for key, value in fields.items()})
+    assert split.system.silent == {1: frozenset({2}), 2: frozenset({0})}
 
 
 def test_kinks_from_each_side() -> None:

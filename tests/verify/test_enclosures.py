@@ -106,3 +106,11 @@ def test_rounding(x: F) -> None:
     low, high = floor(x), ceiling(x)
     assert F(low, 1 << BITS) <= x <= F(high, 1 << BITS)
     assert high - low == (x.denominator != 1)
+
+
+@pytest.mark.parametrize("t", [F(3, 2), F(1, 3), F(5, 3), F(7, 2), F(2), F(1000, 999), F(10**9, 7)])
+def test_artanh_of_a_few_units(t: F) -> None:
+    """2 artanh(t) = 2 t to all digits, with ends on the two sides of it."""
+    low, high = twice_artanh(t / 2**BITS)
+    assert low <= 2 * t <= high <= low + 20
+    assert twice_artanh(-t / 2**BITS) == (-high, -low)

@@ -28,7 +28,7 @@ from relu_cert.network.record import network_certificate
 from tests.verify.given import QUIET, SETTLED, given
 from verify.__main__ import main
 from verify.network.check import Network
-from verify.network.file import compare_file, from_bits
+from verify.network.file import compare_file, from_bits, read_npy
 from verify.network.weights import Weights
 from verify.text import Limits
 
@@ -291,3 +291,26 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     del tree["facts"]["network"]
     path.write_text(json.dumps({**tree, "claims": [], "end": tree.pop("end")}))
     assert main([str(path), "--network", str(file)]) == 64
+
+
+def test_wide_networks_fit_into_what_is_read() -> None:
+    """As many numbers as the certificate has weights, in all five arrays."""
+    m = 3000
+    first, second = np.arange(m, dtype=float).reshape(m, 1), np.ones(m)
+    raw = archive(W1=first, b1=np.zeros(m), w2=second, b2=np.zeros(1), skip=np.zeros(1))
+    exact = tuple((Fraction(k), NONE) for k in range(m))
+    weights = Weights(exact, (Fraction(1),) * m, NONE, (), (), (), (), NONE)
+    nothing: Any = None
+    compare_file(Network(sha256(raw).hexdigest(), weights, NONE, 0, *[nothing] * 6), raw, Limits(), True)
+
+
+def test_members_begin_as_numpy_says() -> None:
+    """Its eight bytes, of version 1; an array of one axis may be said to be in the order of Fortran."""
+    (good,) = member(w2=w2).values()
+    assert read_npy(good).entries == SECOND
+    turned = good.replace(b"'fortran_order': False, ", b"'fortran_order': True,  ").replace(b"True,  '", b"True, '")
+    turned = turned[:-17] + b" " + turned[-17:] if len(turned) < len(good) else turned
+    assert read_npy(turned).entries == SECOND
+    for wrong in (b"\x93NUMPX" + good[6:], good[:6] + b"\x02" + good[7:], b"X" + good[1:]):
+        with pytest.raises(ValueError, match="as numpy.savez writes it"):
+            read_npy(wrong)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import lzma
+from dataclasses import replace
 from fractions import Fraction as F
 from types import SimpleNamespace
 from typing import Any
@@ -17,9 +18,9 @@ from verify.classes import Ball
 from verify.cover.lines import Coarse, Lines, Weights, coarse, lines_of, root_above, weights_of
 from verify.cover.strict import MOST_COLUMNS, check_strict, dominates, shifted, value
 from verify.cover.ties import Tie, check_special, face_leaf, in_piece, is_tip, on_face, read_tie
-from verify.cover.tree import NEURON, RAY, WEIGHT, Leaves, Special, meeting, stream
+from verify.cover.tree import NEURON, RAY, STAR, WEIGHT, Leaves, Special, Walk, meeting, stream
 from verify.problem import Problem
-from verify.rules.cover_set import face_class, surely_concave
+from verify.rules.cover_set import checked, face_class, surely_concave
 from verify.text import Node
 
 NODE = Node(None, None, "+")
@@ -342,3 +343,50 @@ def test_streams_are_base64_alone() -> None:
     for text in (good + "\n", "!" + good, good[:-4], twice, base64.b64encode(b"abc").decode()):
         with pytest.raises(Rejected, match="xz stream"):
             stream(Node(text))
+
+
+def test_stars_of_many_generators() -> None:
+    """Three bytes name the generators whose place the centre takes, eight in each."""
+    walk = Walk.__new__(Walk)
+    walk.node, walk.d, walk.leaves, walk.ids = NODE, 12, Leaves(), {}
+    cone = tuple(walk.number(tuple(int(i == j) for j in range(12))) for i in range(12))
+    u = tuple(int(i in (1, 8, 11)) for i in range(12))
+    walk.faces = {3: (u, ())}
+    walk.reader = SimpleNamespace(byte=iter([3, 0b10, 0b1001, 0]).__next__)  # type: ignore[assignment]
+    centre, places = walk.star(cone, STAR)
+    assert walk.leaves.vertices[centre] == u and places == (1, 8, 11)
+
+
+def test_patterns_of_faces_at_zero_rows() -> None:
+    """A row of zeros has any bit."""
+    problem = Problem("relu", F(1), mat([[1, 1], [0, 0], [0, 1]]), vec(1, 1, 1))
+    lines = lines_of(problem)
+    weights = Weights(lines, (3, -2), (0, 0), 2)
+    tie = on_face(weights, BASIS, 1, (1, 0), (1, 0), NODE)
+    shown: Any = SimpleNamespace(lines=lines, weights={1: weights})
+    for pattern in ("100", "110"):
+        fields = {"sign": "+", "pattern": pattern, "kinks": [2], "basis": [2], "idle": [], "fixed": ""}
+        assert face_class(Ball(problem, vec(1, 1, 1), F(0)), shown, tie, Node(fields)).key == (1, 0b001)
+
+
+def test_regions_of_the_classes_of_ties() -> None:
+    """The sides of the lines that are no kinks, by their rows, whatever their multiples; rows of zeros have none."""
+    problem = Problem("relu", F(1), mat([[1, 0], [-1, 0], [0, 1], [0, 0]]), vec(1, 1, 1, 1))
+    ball, lines, seen = Ball(problem, vec(1, 1, 1, 1), F(0)), lines_of(problem), []
+    weights = weights_of(lines, ball.theta, 1)
+
+    def inside(xi: int, number: int, side: list[int], doubtful: list[int]) -> bool:
+        seen.append((xi, number, side, doubtful))
+        return True
+
+    cover: Any = SimpleNamespace(lines=lines, weights={1: weights}, inside=inside)
+    tie: Any = SimpleNamespace(face=(), u=(-1, 1), xi=1, side=(0, 0))
+    for pattern in ("0110", "0111"):
+        fields = {"sign": "+", "pattern": pattern, "kinks": [], "basis": [], "idle": [], "fixed": ""}
+        assert checked(ball, cover, 5, tie, Node(fields)).key == (1, 0b0110)
+    assert seen == [(1, 5, [-1, 1], [0, 1])] * 2
+    bent = replace(problem, Z=mat([[1, 1], [0, 1]]), y=vec(1, 1))
+    cover.lines, ball = lines_of(bent), Ball(bent, vec(1, -2), F(0))
+    cover.weights, tie.u = {1: weights_of(cover.lines, ball.theta, 1)}, (1, 0)
+    fields = {"sign": "+", "pattern": "10", "kinks": [1], "basis": [1], "idle": [], "fixed": ""}
+    assert checked(ball, cover, 6, tie, Node(fields)).kinks == (1,) and seen[2] == (1, 6, [1, 0], [0])
