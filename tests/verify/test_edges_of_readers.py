@@ -392,6 +392,7 @@ def test_shares_that_a_fifth_of_the_points_can_have() -> None:
     """Rounded down or up: of 11 points 3 have a third, of 16 points 3; half of 7 points is 1 of 2."""
     assert not impossible(11, "0.33") and not impossible(16, "0.33") and not impossible(7, "0.50 1.00")
     assert impossible(7, "0.33") and impossible(11, "0.33 0.50") and impossible(5, "0.99")
+    assert not impossible(200, "0.02") and not impossible(200, "0.03")  # 1 of 40 is just between
 
 
 @pytest.mark.parametrize(("b2", "squared"), [("-2", 194), ("2", 50), ("1", 25), ("0", 0)])

@@ -265,6 +265,96 @@ def test_single_neurons_of_both_branches() -> None:
         refuses(one_neuron, {"lambda": lam, "v": v}, "a smaller objective")
 
 
+def test_weights_of_the_only_neuron() -> None:
+    """0 < lambda < 100, and v has the sign of its output: twice as steep it would be better."""
+    assert one_neuron(node({"lambda": "1/2", "v": "12/125"}))
+    for lam, v in (("1/2", "93/2000"), ("5", "17/1000"), ("20", "-1/200")):
+        refuses(one_neuron, {"lambda": lam, "v": v}, "a smaller objective")
+    for lam in ("0", "-1", "100", "1100/111"):
+        refuses(one_neuron, {"lambda": lam, "v": "1/10"}, "0 < lambda < 100 other than the printed jump")
+
+
+def test_gradients_of_the_cells_around_a_neuron() -> None:
+    """W = 1 lies in the cell of the row 1 alone: with the gradient of the other one, 1 would be between -2 and 4."""
+    Z, lam, W = mat([[1], [-1]]), Fraction(1), vec(1)
+    assert others.is_clarke(Z, vec(1, 1), lam, W, Fraction(1), [0b01, 0b10])
+    assert not others.is_clarke(Z, vec(2, 1), lam, W, Fraction(2), [0b01, 0b10])
+    assert not others.is_clarke(Z, vec(1, 1), lam, W, Fraction(1), [0b10])
+    assert not others.is_clarke(Z, vec(1, 1), lam, W, Fraction(2), [0b01])
+
+
+def test_cells_on_a_ray_are_not_open() -> None:
+    """Rows to both sides of a line are on together only on the line itself: the gradient is 0 there, but every open
+    cell around the neuron has one with 1/2 in its first entry."""
+    Z = ["1 0 0", "-1 0 0", "1 1 0", "0 1 0", "-1 -1 0", "0 0 1"]
+    witness = {"Z": Z, "y": "-1/2 1/2 1 -1 -1 2", "lambda": "1", "W": "0 0 1", "w2": "1"}
+    assert others.stationary(node(witness)).endswith("stationary: False; optimal for a sub-sampled program: True")
+
+
+def test_ranges_of_nothing() -> None:
+    """The projection on the range of zero columns is zero."""
+    problem = Problem("cgl", Fraction(1), mat([[0], [0]]), vec(3, 4), ((0,),), (None,))
+    assert others.on_range(problem, vec(3, 4)) == vec(0, 0)
+    assert others.on_range(replace(problem, Z=mat([[1], [0]])), vec(3, 4)) == vec(3, 0)
+
+
+def test_ways_in_blocks_of_two_columns() -> None:
+    """One direction: parallel, not only of one length; a weight with a zero among its entries is a weight."""
+
+    def ends(*ys: Any) -> Any:
+        for y, w in ys:
+            problem = Problem("cgl", Fraction(1), mat([[1, 0], [0, 1]]), vec(*y), ((0, 1),), (None,))
+            yield optimum(problem, (vec(*w),), node())
+
+    affine(*ends(((3, 0), (2, 0)), ((4, 0), (3, 0))), node())
+    for pair in ((((3, 0), (2, 0)), ((0, 3), (0, 2))), (((3, 0), (2, 0)), (("1/2", 0), (0, 0)))):
+        for way in (pair, pair[::-1]):
+            with pytest.raises(Rejected, match="one direction along the way, block 0"):
+                affine(*ends(*way), node())
+
+
+def test_split_networks_on_a_straight_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the two optima of a path of networks the way is straight, which is asked for."""
+
+    def crooked(one: Any, other: Any, where: Node) -> None:
+        raise where.reject("a straight way")
+
+    monkeypatch.setattr(paths, "affine", crooked)
+    refuses(paths.network_path, dict(FILES["cor_relu_continuity"]), "a straight way")
+
+
+def test_split_networks_of_two_features() -> None:
+    """A neuron with a zero among its weights is not zero."""
+    witness = dict(FILES["cor_relu_continuity"])
+    problem = {**witness["problem"], "Z": [f"{z} 0" for z in witness["problem"]["Z"]]}
+    wide = {key: [f"{w} 0" for w in witness[key]] for key in ("w", "w_lower", "W")}
+    assert paths.network_path(node({**witness, "problem": problem, **wide})).startswith("p-unique on ")
+
+
+def test_open_sets_of_single_columns() -> None:
+    """All blocks have one column, and no block may have y.X_b u >= 0 in a direction that its cone admits."""
+    witness = {"problem": cgl(["1 1"], "-1", "1", [["-1"], ["-1"]])}
+    assert paths.openness(node(witness)).startswith("rank X = 1 < 2")
+    refuses(paths.openness, {"problem": cgl(["1 1"], "-1", "1", [["-1"], None])}, r"y.X_b u < 0 for block 1, u = -1")
+    refuses(paths.openness, {"problem": cgl(["1 1"], "1", "1", [["-1"], ["-1"]])}, r"y.X_b u < 0 for block 0, u = 1")
+    refuses(paths.openness, {"problem": cgl(["1 1"], "0", "1", [["-1"], ["-1"]])}, r"y.X_b u < 0 for block 0, u = 1")
+    mixed = {**cgl(["1 1 1"], "-1"), "groups": [[0], [1, 2]], "K": [["-1"], ["-1", "-1"]]}
+    refuses(paths.openness, {"problem": mixed}, "blocks of one column")
+
+
+def test_counts_of_no_patterns() -> None:
+    """Without rows, or with many columns or rows, nothing is counted."""
+    for Z in ([], [" ".join(["1"] * 9)], ["1"] * 9):
+        with pytest.raises(Declined):
+            solutions.count(node({"Z": Z}))
+
+
+def test_many_equal_constraints() -> None:
+    """As many as there may be: the nearest point is found by few steps."""
+    assert project([vec(1, 0)] * 64, vec(3, 4)) == vec(0, 4)
+    assert project([vec(1, 0), vec(0, 1)] * 32, vec(3, 4)) == vec(0, 0)
+
+
 def test_differentiable_at_its_edges() -> None:
     """Single columns without constraints, a step > 0, two slopes."""
     problem = cgl(["1"], "1")
@@ -350,8 +440,10 @@ def test_pruning_by_hand() -> None:
     three = {"problem": cgl(["1 1 0", "0 0 1"], "4 3"), "w": ["1", "2", "2"], "j": 2}
     assert pruning.approximate(node(three)).startswith("3 outputs of rank 2")
     refuses(pruning.approximate, {**three, "j": 0}, "outside the span of the others")
-    refuses(pruning.approximate, {**three, "w": ["3", "0", "2"], "j": 1}, "an active block j and dependent")
-    refuses(pruning.approximate, {**three, "w": ["3", "0", "2"], "j": 0}, "an active block j and dependent")
+    refuses(pruning.approximate, {**three, "w": ["3", "0", "2"], "j": 1}, "dependent active outputs")
+    refuses(pruning.approximate, {**three, "w": ["3", "0", "2"], "j": 0}, "dependent active outputs")
+    four = {"problem": cgl(["1 1 1 0", "0 0 0 1"], "4 3"), "w": ["1", "2", "0", "2"], "j": 2}
+    refuses(pruning.approximate, four, "outside the span of the others")
 
 
 def test_the_printed_dual_on_the_range() -> None:
@@ -374,6 +466,22 @@ def test_sides_of_min_norm_jumps() -> None:
     assert "at larger lambda the only solution" in paths.min_norm_path(node({**witness, "side": "-"}))
 
 
+def test_squares_of_shortest_networks() -> None:
+    """Three times the targets, lambda and weights: r is nine times as large."""
+    small = FILES["lemma_min_norm_nn"]
+    problem = small["problem"]
+
+    def thrice(numbers: str) -> str:
+        return " ".join(str(3 * Fraction(x)) for x in numbers.split())
+
+    large = {**problem, "y": thrice(problem["y"]), "lambda": thrice(problem["lambda"])}
+    found = [
+        Fraction(solutions.min_norm_network(node(witness)).rpartition("r = ")[2])
+        for witness in (small, {"problem": large, "w": [thrice(w) for w in small["w"]]})
+    ]
+    assert found[1] == 9 * found[0] > 0
+
+
 def test_many_ties_are_declined() -> None:
     """Twelve tied blocks are tried, thirteen are not."""
     for count in (12, 13):
@@ -389,6 +497,8 @@ def test_patterns_with_few_ones() -> None:
     problem = relu(["1", "1", "0"], "4 4 0", "2", ["110", "111"])
     w = ["1", "0", "2", "0"]
     refuses(solutions.sub_sampled, {"problem": problem, "w": w, "other": w}, "two solutions, one with all|an optimal")
+    wide = {"problem": relu(["1 0", "0 1"], "1 1", "9", ["10"]), "w": ["0 0"] * 2, "other": ["0 0"] * 2}
+    refuses(solutions.sub_sampled, wide, "at least p d = 2 ones")
     few = relu(["1", "0", "0"], "4 0 0", "1", ["100", "111"])
     refuses(solutions.sub_sampled, {"problem": few, "w": ["3", "0", "0", "0"], "other": w}, "at least p d|an optimal")
 

@@ -71,7 +71,7 @@ def on_range(p: Problem, u: Vector) -> Vector:
     for column in zip(*p.Z, strict=True):
         if rank([*basis, column]) > len(basis):
             basis.append(column)
-    return combine(nearest(basis, u), basis, p.n) if basis else scaled(0, u)
+    return combine(nearest(basis, u), basis, p.n)
 
 
 def one_neuron(node: Node) -> str:

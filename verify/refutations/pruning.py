@@ -93,7 +93,7 @@ def approximate(node: Node) -> str:
     at = read_optimum(p, fields["w"])
     j, active = fields["j"].index(len(at.w)), at.active
     q = at.outputs(active)
-    require(j in active and rank(q) < len(q), node, "an active block j and dependent active outputs")
+    require(rank(q) < len(q), node, "dependent active outputs")
     others = at.outputs([b for b in active if b != j])
     require(rank(others) < rank(q), fields["j"], "an output X_j w_j outside the span of the others")
     yhat = line(minus(p.y, at.r))
