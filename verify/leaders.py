@@ -297,7 +297,7 @@ def semidefinite(M: list[Integers]) -> bool:
         return False
     L = fmpz_mat([[x << -least for x in row] for row in factor])
     E = (fmpz_mat(scaled) - L * L.transpose()).tolist()
-    return all(row[i] >= 0 and 2 * row[i] >= sum(map(abs, row)) for i, row in enumerate(E))
+    return all(2 * row[i] >= sum(map(abs, row)) for i, row in enumerate(E))
 
 
 def cholesky(M: list[Integers]) -> list[Integers] | None:

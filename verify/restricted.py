@@ -103,10 +103,7 @@ def merged(lines: dict[int, list[int]], masks: dict[int, int], flat: int, rank: 
 def independent_columns(Z: Rows) -> Rows:
     """Z on as many independent columns as its rank: rows are as dependent there as in Z."""
     reduced, _, rank = fmpz_mat(Z).rref()
-    pivots: list[int] = []
-    for i in range(rank):
-        first = pivots[-1] + 1 if pivots else 0
-        pivots.append(next(j for j in range(first, len(Z[0])) if reduced[i, j] != 0))
+    pivots = [next(j for j in range(len(Z[0])) if reduced[i, j] != 0) for i in range(rank)]
     return [[row[j] for j in pivots] for row in Z]
 
 

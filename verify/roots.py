@@ -51,8 +51,6 @@ def sign_of_sum(signs: list[int], radicands: list[int]) -> int:
 def can_vanish(radicands: list[int]) -> bool | None:
     """Whether sum s_i sqrt(r_i) = 0 for some signs; None if a class is too large to be searched."""
     parts = [[c for _, c in members] for members in classes(radicands)]
-    if any(len(part) == 1 for part in parts):
-        return False
     verdicts = [splits(part) if len(part) <= LARGEST_CLASS else None for part in parts]
     return False if False in verdicts else None if None in verdicts else True
 

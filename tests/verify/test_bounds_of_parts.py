@@ -145,6 +145,9 @@ def test_the_largest_error_counts() -> None:
         else:
             with pytest.raises(verify.Rejected, match="errors cannot make dependent"):
                 WeightSet(two, 2, F(9)).contains_near((F(2), F(2)), NODE)
+    for errors in ((0, 1), (1, 0)):
+        one = replace(system([[1, 0], [0, 1]], [2, 2]), g_error=tuple(map(F, errors)), exact=False)
+        assert all(1 <= move < 1 + F(1, 2**200) for move in WeightSet(one, 2, F(9)).contains_near((F(2), F(2)), NODE))
     same = replace(system([[1, 1], [1, 1]], [2, 2]), exact=False)
     with pytest.raises(verify.Rejected, match="errors cannot make dependent"):
         WeightSet(same, 2, F(9)).contains_near((F(1), F(1)), NODE)

@@ -286,3 +286,14 @@ def test_the_claims_need_the_curve() -> None:
             content["claims"] = [{"claim": claim, "verdict": verdict}]
             with pytest.raises(VerifyError):
                 check(json.dumps(content).encode())
+
+
+def test_points_stay_in_the_regions_of_their_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every class that is read at a point is compared with that of the piece."""
+
+    def other(ball: Any, class_: Any, known: Any, where: Node) -> None:
+        raise where.reject("another region")
+
+    assert reason("gated", short("gated")) == ""
+    monkeypatch.setattr("verify.rules.curve.same_region", other)
+    assert "another region" in reason("gated", short("gated"))

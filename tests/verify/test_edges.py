@@ -923,3 +923,11 @@ def test_a_vector_that_keeps_a_tied_neuron_out(lam: int, length: str, c: int) ->
         except Rejected as error:
             assert "h.q > 0 on this side" in str(error)
     assert verdicts == [-c]  # s_2 falls by 1/3
+
+
+def test_gated_neurons_need_the_patterns() -> None:
+    """A pattern is one of D_Z only by the fact that lists them."""
+    problem = Problem("gated", Fraction(1), mat([[1]]), vec(1))
+    fact = {"neurons": [{"pattern": "1", "w": "1", "norm": "1"}]}
+    with pytest.raises(Rejected, match="by the fact patterns"):
+        check_primal(problem, Facts(), node(fact))

@@ -287,7 +287,9 @@ def test_only_active_neurons_break_the_network() -> None:
     neurons = (Neuron((1, 0), True, True, breaks=True), Neuron((1, 1), True, True))
     assert "no derivative" in said(breaking, NEURONS, replace(SETS, neurons=neurons))
     idle = replace(neurons[1], active=None)
-    refused(breaking, proved(NEURONS, replace(SETS, neurons=(neurons[0], idle))), "one solution with 2 positive weights")
+    refused(
+        breaking, proved(NEURONS, replace(SETS, neurons=(neurons[0], idle))), "one solution with 2 positive weights"
+    )
     refused(breaking, proved(NEURONS, replace(SETS, dimension=1, neurons=neurons)), "one solution with")
     refused(breaking, proved(NEURONS, replace(SETS, neurons=neurons[1:])), "a neuron that leaves its face")
 

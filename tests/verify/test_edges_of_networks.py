@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction as F
 from hashlib import sha256
+from math import isqrt
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from verify.network.check import Ground, Network, check_network, check_penalty
 from verify.network.directions import apart, bounds
 from verify.network.file import Array, compare_file, decoded, folded, read_json
 from verify.network.nearest import check_nearest, largest_weight, least_linear, matched, moved_squared, pull, read_pairs
+from verify.facts import LAMBDA_MAX, Facts
 from verify.field import read_field
 from verify.network.optimum import Around, Known, Optimum, enclosed, enclosure, exactly, find_optimum, optimum_in_field
 from verify.network.outputs import check_pruned, compared
@@ -27,6 +29,7 @@ from verify.network.weights_set import WeightSet
 from verify.neurons import Neuron as Tied
 from verify.patterns import Patterns
 from verify.problem import Problem
+from verify.rules.network import ground_of
 from verify.rules.polytope import Polytope
 from verify.rules.value import Value
 from verify.solutions import OptimalSet
@@ -339,6 +342,44 @@ def test_prices_and_allowances() -> None:
         distance("-1", "10")
 
 
+def test_distances_with_errors() -> None:
+    """alpha v is off by error lambda: far from it by 3 - 2 and 4, and the errors come on top. From below |w|^2 less
+    twice the allowances, the tangent, and what the slope is least at."""
+    optimum = Optimum((known((1, 0)),), ({0: F(2)},), vec("1/4"), None)
+    base = {"weights": "", "hull": "1", "pairs": [[0, 0]], "tangent": "2", "mu": "", "lower": "0"}
+    base |= {"prices": "3", "allowances": "0"}
+    spread, far = PLANE.lam / 4, 17
+    for upper, good in ((F(41232, 10000) + spread, True), (F(4123, 1000) + spread, False), (F(4123, 1000), False)):
+        stated = Node({**base, "upper": str(upper)})
+        if good:
+            assert (upper - spread) ** 2 >= far and check_nearest(PLANE, optimum, (line((3, 4)),), stated)
+        else:
+            with pytest.raises(Rejected, match="errors and more, the rest squared at least 17"):
+                check_nearest(PLANE, optimum, (line((3, 4)),), stated)
+    exact = Optimum(optimum.neurons, optimum.points, vec(0), None)
+    squared = PLANE.lam**2
+    least = 25 - 2 * 6 - 4 * squared + 2 * (2 * squared) * 2  # = 13 + 4 lambda^2
+    good = {**base, "upper": "99", "prices": "0", "allowances": "6"}
+    for lower, accepted in (
+        (F(isqrt(int(least * 10**12)), 10**6), True),
+        (F(isqrt(int(least * 10**12)) + 2, 10**6), False),
+    ):
+        stated = Node({**good, "lower": str(lower)})
+        if accepted:
+            assert check_nearest(PLANE, exact, (line((3, 4)),), stated).lower == lower
+        else:
+            with pytest.raises(Rejected, match="its square at most"):
+                check_nearest(PLANE, exact, (line((3, 4)),), stated)
+
+
+def test_what_is_known_of_the_ground() -> None:
+    """lambda >= lambda_max makes zero the only optimum, also where they are equal."""
+    problem = replace(PLANE, lam=F(3))
+    for largest, zero in ((9, True), (8, True), (10, False)):
+        assert ground_of(problem, Facts({LAMBDA_MAX: F(largest)})).zero is zero
+    assert ground_of(problem, Facts({})).zero is False
+
+
 def test_what_optimal_networks_look_like() -> None:
     """Those of the polytope where it is known, else those that are known to be active; |B| R around xi B'theta."""
     ball = Around(PLANE, vec(1, 2), F(1, 2))
@@ -396,7 +437,10 @@ def test_optima_in_a_field() -> None:
     listed = Polytope(((0,),), (), 1, (0,), 1, points=({0: root},))  # type: ignore[arg-type]
     used = optimum_in_field(found, listed)
     assert [a.used for a in used.neurons] == [True, False] and used.points is not None
-    assert abs(used.points[0][0] ** 2 - 2) < 1 and used.errors[0] >= 0
+    assert abs(used.points[0][0] ** 2 - 2) < 1
+    wide = replace(listed, points=({0: root, 1: 10**9 * root},))  # type: ignore[arg-type]
+    errors = [enclosure([x])[1] for x in (root, 10**9 * root)]
+    assert errors[0] < errors[1] and optimum_in_field(found, wide).errors == (errors[1],)
 
 
 def test_directions_of_neurons_that_are_used() -> None:

@@ -21,7 +21,7 @@ from tests.verify.test_trusted import ROOT
 from verify import BadData, Declined, Rejected, check, leaders
 from verify.claims.single import one_fit
 from verify.count import count_sets
-from verify.data import compare, nearest_double, number, unzipped
+from verify.data import compare, nearest_double, number, read_direct, unzipped
 from verify.errors import bounded
 from verify.facts import FIT, PATTERNS, PRIMAL, VALUE, Fact, Facts, proved
 from verify.input import Input, read_input
@@ -58,6 +58,36 @@ def test_squares_of_normals_have_the_length_of_their_own(monkeypatch: pytest.Mon
     cell = Node({**empty, "normals": [0, 2], "excess": "0 0", "squares": "4 6"})
     leaders.check_cell(data, [0, 0], F(1), 3, 1, cell)
     assert seen == [(4, 9 + 25, [-3, 5]), (6, 49 + 4, [-7, -2])]
+
+
+def test_loads_of_leaders(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the rows carry: theta, |p| + q, and the weights by which leaders lean on them, all added up."""
+    data, seen = read_rows(mat([[1, 0], [0, 1]]), False, [[3, 0], [0, 5]]), []
+    monkeypatch.setattr(leaders, "check_definite", lambda *arguments: seen.append(arguments[1:3]))
+    first = {"row": 0, "c": "7", "near": [1], "weights": "-2", "normals": [1], "normal_weights": "4"}
+    second = {"row": 1, "c": "5", "near": [0], "weights": "3", "normals": [], "normal_weights": ""}
+    cell = {"nu": "0", "rows": [0], "p": "-1", "q": "6", "normals": [1], "excess": "2", "squares": "0"}
+    leaders.check_cell(data, [10, 20], F(1), 2, 0, Node({**cell, "leaders": [first, second]}))
+    # a = 10 + 7 + 3 and 20 + 2; less -2 z_1 + 4 (c_0 - c_1) and 3 z_0; beta = theta - p, and (2 + 4) (c_0 - c_1)
+    assert seen == [(([7, 5], [[20 - 12, 2 + 20], [-3, 22]]), [11 + 18, 20 - 30])]
+
+
+def test_the_matrix_with_free_biases(monkeypatch: pytest.MonkeyPatch) -> None:
+    """nu I - Q with no nu at the bias, kappa there and -kappa longest / q^2 elsewhere; all times 4 2^bits."""
+    seen: list[Any] = []
+    monkeypatch.setattr(leaders, "semidefinite", lambda M: seen.append(M) or True)
+    data = Rows(2, {0: 0}, (0,), [[1, 1]], [2], [[1, 0], [0, 0]], [[1, 1]], 12)
+    check_definite(data, ([], []), [3, 5], [], F(7), (2, 9), NODE)
+    bits = leaders.EXTRA_BITS
+    assert seen == [
+        [[20 << bits, -(3 << bits), -(5 << bits)], [-(3 << bits), 8 - 108 << bits, 0], [-(5 << bits), 0, 36 << bits]]
+    ]
+
+
+def test_too_many_rows_for_a_matrix() -> None:
+    """All pairs of rows are counted before there is one."""
+    with pytest.raises(Declined, match="entries of a matrix"):
+        read_rows(tuple((F(k), F(1)) for k in range(8193)), True, [])
 
 
 def test_centres_have_no_bias() -> None:
@@ -725,3 +755,28 @@ def test_norms_of_points() -> None:
             point(w, norm)
     with pytest.raises(Rejected, match="norm >="):
         point("3 4", "49/10", replace(free, biases=False))
+
+
+def test_doubles_between_two_others() -> None:
+    """2/3 is nearer to 1 than to 0, also at the last place; a power of two is itself."""
+    for x, near_ in (
+        (F(2**52) + F(2, 3), 2**52 + 1),
+        (F(2**52) + F(1, 3), 2**52),
+        (F(2**60), 2**60),
+        (F(1, 8), F(1, 8)),
+    ):
+        assert nearest_double(x, "x") == near_ and nearest_double(-x, "x") == -near_
+
+
+def test_long_tables_are_compared() -> None:
+    """As many fields as the problem has numbers are read, in tables and in direct problems."""
+    n = 2000
+    table = b"".join(b"1,%d\n" % (k % 7) for k in range(n))
+    stated = Input(sha256(table).hexdigest(), "csv", target=1)
+    problem = Problem("relu", F(1), ((F(1),),) * n, tuple(F(k % 7) for k in range(n)))
+    compare(table, stated, problem, Limits())
+    for count, good in ((1000 + 2 * 9, True), (1001 + 2 * 9, False)):
+        raw = b"[" + b"," * count
+        with pytest.raises((Rejected, BadData)) as error:
+            read_direct(raw, Limits(), 9)
+        assert ("at most 9 numbers" in str(error.value)) is not good

@@ -23,11 +23,12 @@ from verify.problem import Problem
 from verify.rules import curve, derivatives, path
 from verify.rules.curve import check_breakpoint, check_curve, named, require_out
 from verify.rules.derivatives import read_system
-from verify.rules.jump import Beside, check_farkas, check_jump, mixed, series
+from verify.rules.jump import Beside, check_farkas, check_jump, kernel, mixed, series
 from verify.rules.path import Frame, Piece, check_path, check_piece, tube
 from verify.rules.value import Dual, Value
 from verify.solutions import OptimalSet
 from verify.text import Node
+from verify.ties import Tied
 
 ZERO, ONE = F(0), F(1)
 NODE = Node(None, None, "here")
@@ -91,6 +92,9 @@ def test_breakpoints_where_the_network_becomes_zero(monkeypatch: pytest.MonkeyPa
     at_ends(monkeypatch, (piece("1/2", "3/2"), some), None)
     with pytest.raises(Rejected, match="reaches lambda_max"):
         breakpoint_(3, above=None, lo="2", hi=str(2 * F(NARROW["hi"])))
+    at_ends(monkeypatch, (piece("1/2", 2), some), None)
+    with pytest.raises(Rejected, match="reaches lambda_max"):
+        breakpoint_(2, above=None, lo="13/10", hi=str(F(13, 10) * F(NARROW["hi"])))
     at_ends(monkeypatch, (piece("1/2", 2), frozenset()), None)
     with pytest.raises(Rejected, match="found the same"):
         breakpoint_(1, above=None)
@@ -260,6 +264,21 @@ def lifted(at: Moving, inverse: list[str], spread: list[str], lift: str = "0 1")
     """A lifted piece without forced classes."""
     fields = {"lift": [lift], "forced": [], "force": "", "spread": spread}
     return check_lifted(at, Node(inverse), Node(fields))
+
+
+def test_what_a_lifted_piece_hands_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """delta = the longest row times what is missed / (1 - beta); where the lift sets in nothing is unique."""
+    reached: list[Any] = []
+    monkeypatch.setattr("verify.lifted.check_inside", lambda *arguments: reached.append(arguments[5]))
+    monkeypatch.setattr("verify.lifted.check_inverse", lambda *_: F(1, 2))
+    monkeypatch.setattr("verify.lifted.check_onset", lambda *_: (ONE, ZERO))
+    two = replace(moving([1, 1], [(1, 0, 0), (0, 1, 0)]), miss=F(1, 10))
+    for inverse in (["1 0 0", "0 3 0"], ["3 0 0", "0 1 0"]):
+        fields = {"lift": [], "forced": [], "force": "", "spread": []}
+        assert check_lifted(two, Node(inverse), Node(fields)) == Set(0, unique=True)
+    assert reached == [(6 * two.missed, ZERO)] * 2
+    fields |= {"onset": {}}
+    assert check_lifted(two, Node(["1 0 0", "0 3 0"]), Node(fields)) == Set(0, unique=False)
 
 
 def test_dimensions_of_lifted_pieces() -> None:
@@ -432,6 +451,44 @@ def test_samples_at_their_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(curve, "read_point", lambda *_: replace(point, error=F(1, 2)))
     with pytest.raises(Rejected, match="a radius >= 3/2"):
         curve.check_sample(RELU, None, pieces, Node(node))
+
+
+def test_ends_are_judged_over_their_ball(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The faces at an end of a breakpoint hold for every residual within R of its s."""
+    seen: list[Any] = []
+    point = curve.Point(vec(1), F(1, 3), ZERO, [0], [NODE])
+    monkeypatch.setattr(curve, "read_point", lambda *_: point)
+    monkeypatch.setattr(
+        curve, "read_class", lambda ball, *_: seen.append(ball) or Class((1, 1), (), 0, column(vec(1)), ONE)
+    )
+    at = piece(1, 9, ball=Ball(RELU, vec(7), ZERO))
+    end = curve.read_end(RELU, None, [at], F(2), Node({"piece": 0, "s": "", "weights": "", "classes": None}))
+    assert end == (at, frozenset({((1, 1), ())})) and (seen[0].theta, seen[0].R_squared) == (vec(1), F(1, 9))
+
+
+def test_the_longest_row_of_an_inverse(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is kept with the piece, for the errors of weights."""
+    class_ = Class((1, 1), (), 0, column(vec(1)), ONE)
+    for name, value in (("check_outs", None), ("check_concave", None), ("read_moving", class_), ("check_inverse", ONE)):
+        monkeypatch.setattr(path, name, lambda *_, value=value: value)
+    monkeypatch.setattr(path, "tube", lambda *_: (ZERO, ZERO, ZERO))
+    for inverse in (["1", "3"], ["-3", "1"]):
+        found = check_piece(RELU, None, still(classes=[{}, {}], weights=["1", "1"], inverse=inverse))
+        assert (found.longest, found.beta) == (3, 1)
+
+
+def test_neurons_on_no_boundary() -> None:
+    """Beside a jump no neuron lies on a kink or on a constraint, be it along an axis; zero rows count for nothing."""
+    flat = Problem("cgl", ONE, mat([[1, 0], [0, 1]]), vec(1, 1), ((0, 1),), (mat([[1, 0], [0, 0]]),))
+    ball = Ball(flat, vec(1, 1), ZERO)
+    assert kernel(ball, Tied((0, 0), vec(-1, 1), ()), NODE).entries() == [1, 0, 0, 1]
+    for v in (vec(0, 1), vec(1, 1)):
+        with pytest.raises(Rejected, match="strictly inside its cone"):
+            kernel(ball, Tied((0, 0), v, ()), NODE)
+    network = Ball(Problem("relu", ONE, mat([[1, 0], [0, 0]]), vec(1, 1)), vec(1, 1), ZERO)
+    assert kernel(network, Tied((1, 1), vec(2, 1), ()), NODE).entries() == [1, 0, 0, 0]
+    with pytest.raises(Rejected, match="zero on no data point"):
+        kernel(network, Tied((1, 1), vec(0, 1), ()), NODE)
 
 
 def test_neurons_that_stay_must_tie_beside_lambda() -> None:

@@ -349,6 +349,84 @@ def test_counts_of_no_patterns() -> None:
             solutions.count(node({"Z": Z}))
 
 
+def test_projections_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the steps come to: c - v is in the polar cone, and orthogonal to v."""
+    for x in (1, 5):
+        monkeypatch.setattr("verify.refutations.core.nearest", lambda vectors, b, x=x: (Fraction(x),) * len(vectors))
+        with pytest.raises(Declined, match="a projection after few steps"):
+            project([vec(1, 0)], vec(3, 4))
+
+
+def test_bounds_that_are_just_met(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many patterns as the bound has refute nothing: of one row there are two."""
+    for constant, good in ((1, True), (2, False)):
+        monkeypatch.setattr(solutions, "CONSTANT", constant)
+        if good:
+            assert solutions.count(node({"Z": ["1"]})).startswith("|D_Z| = 2 > 1 = 1 r (n/r)^r")
+        else:
+            refuses(solutions.count, {"Z": ["1"]}, "more patterns than the bound")
+
+
+def test_any_two_blocks_have_many_columns() -> None:
+    """All pairs, and there is one: 2 + 1 columns of two rows are no more than n + 1."""
+    for groups in ([[0, 1], [2], [3, 4]], [[0, 1, 2, 3, 4]]):
+        problem = {**cgl(["1 0 0 0 0", "0 1 0 0 0"], "1 1", "9"), "groups": groups, "K": [None] * len(groups)}
+        w = [" ".join(["0"] * len(group)) for group in groups]
+        refuses(solutions.group_position, {"problem": problem, "w": w, "other": w}, r"more than n \+ 1 = 3 columns")
+
+
+def test_zero_networks_alone() -> None:
+    """lambda > lambda_max, which is 3 here; nothing is said where they are equal."""
+    for lam, good in (("4", True), ("7/2", True), ("3", False), ("2", False)):
+        witness = {"problem": relu(["1"], "3", lam, ["0", "1"]), "m": 2}
+        if good:
+            assert solutions.permutations(node(witness)).startswith("lambda_max^2 = 9 < ")
+        else:
+            refuses(solutions.permutations, witness, "lambda > lambda_max")
+    for m in (0, 1):
+        refuses(solutions.permutations, {"problem": relu(["1"], "3", "4", ["0", "1"]), "m": m}, "at least 2")
+
+
+def test_slopes_by_steps_of_any_length() -> None:
+    """dw/dy is the difference over the step."""
+    good = {"problem": cgl(["1"], "1"), "w": ["0"], "k": 0, "step": "1/2", "above": ["1/2"], "below": ["0"]}
+    assert paths.differentiable(node(good)).endswith("(0) from below and (1) from above")
+
+
+def test_active_blocks_of_min_norm_jumps() -> None:
+    """Blocks that tie, and all that the limit uses."""
+    witness = FILES["conjecture_min_norm_path_1"]
+    assert paths.min_norm_path(node(witness)) and witness["active"] == [0]
+    refuses(paths.min_norm_path, {**witness, "active": []}, "tied blocks, with all that `limit` uses")
+    idle = {**witness["problem"], "X": ["0 1 1 0", "1 1 1 0"], "groups": [[0, 1], [2], [3]], "K": [None] * 3}
+    wide = {**witness, "problem": idle, "limit": [*witness["limit"], "0"], "shorter": [*witness["shorter"], "0"]}
+    assert paths.min_norm_path(node(wide))
+    refuses(paths.min_norm_path, {**wide, "active": [0, 2]}, "tied blocks, with all that `limit` uses")
+
+
+def test_all_neurons_have_all_features() -> None:
+    """Each neuron of a split network, not one of them."""
+    good = dict(FILES["cor_relu_continuity"])
+    refuses(paths.network_path, {**good, "W": ["3/5", "4/5 0"]}, "one weight for each feature|one length")
+
+
+def test_outputs_outside_the_span() -> None:
+    """q_j is a combination of the others, and active blocks alone take part in a dependence."""
+    refuses(pruning.network, {"q": ["1 0 0", "0 1 0", "1 1 1"], "j": 2}, "in the span of the others")
+    refuses(pruning.network, {"q": ["1 0", "0 1", "0 0"], "j": 2}, "in the span of the others")
+    whole = Problem("cgl", Fraction(1), mat([[1, 1, 1]]), vec(3), ((0, 1), (2,)), (None, None))
+    found = pruning.pruned(whole, (vec(1, 0), vec(1)), node("1 -1"))
+    assert found == (vec(0, 0), vec(2))
+    with pytest.raises(Rejected, match="an active dependence"):
+        pruning.pruned(replace(whole, Z=mat([[1, 0, 0]])), (vec(1, 0), vec(0)), node("0 1"))
+
+
+def test_points_of_all_constraints() -> None:
+    """K'w <= 0 for every constraint of a block."""
+    two = cgl(["1"], "2", "1", [["1 -1"]])
+    refuses(others.lagrange_dual, {"problem": two, "w": ["1"], "theta": "0", "rho": ["0 0"]}, "a point of the cones")
+
+
 def test_many_equal_constraints() -> None:
     """As many as there may be: the nearest point is found by few steps."""
     assert project([vec(1, 0)] * 64, vec(3, 4)) == vec(0, 4)

@@ -13,7 +13,7 @@ from flint import fmpq_mat, fmpq_poly
 
 from tests.verify.brute import mat, vec
 from verify import Rejected
-from verify.bounds import column, dual_basis, identity, matrix, no_negative_eigenvalue, root_above, stretches
+from verify.bounds import column, dual_basis, fraction, identity, matrix, no_negative_eigenvalue, root_above, stretches
 from verify.classes import Ball, Class, Face, Plane, read_class, read_relu
 from verify.facts import COVER, DUAL, LAMBDA_MAX, MULTIPLIERS, NEURONS, SET, VALUE, Facts, proved
 from verify.field import Field, Number, read_field, value
@@ -26,8 +26,10 @@ from verify.onset import Moving
 from verify.patterns import Patterns
 from verify.problem import Problem
 from verify.rules import algebraic_set, cover_set
+from verify.rules import cover as cover_rule
 from verify.rules.algebraic_set import InField
 from verify.rules.cover import check as check_by_cover
+from verify.rules.elastic.dual import check_elastic
 from verify.rules.exact_set import check_exact_set
 from verify.rules.faces import at_kinks, check_faces, check_idle_direction, check_leaving, check_stable
 from verify.rules.lambda_max import check_lambda_max
@@ -276,6 +278,8 @@ def test_ties_of_gated_networks() -> None:
     at = optimum(problem, (1, 1))
     found = list(gated(at, Patterns([0b00, 0b01, 0b11], {}, 3), NODE))
     assert [(a.key, list(a.v), list(a.q)) for a in found] == [((0, 3), [2], [2, 2])]
+    half = optimum(replace(problem, lam=F(1, 2)), (F(1, 2), 0))
+    assert [list(a.v) for a in gated(half, Patterns([0b01], {}, 1), NODE)] == [[F(1, 2)]]
     one = list(gated(optimum(problem, (2, 0)), Patterns([0b01], {}, 1), NODE))
     assert [(a.key, list(a.q)) for a in one] == [((0, 1), [2, 0])]
     with pytest.raises(Rejected, match=r"\|v\|\^2 <= lambda\^2"):
@@ -295,6 +299,8 @@ def test_ties_of_blocks() -> None:
 
     assert tied((-2, 3), "3 0") == [[-2, 0]] and tied((-2, 0), "0 0") == [[-2, 0]] and tied((-1, -1), "0 0") == []
     assert tied((-2, 0), None) == [[-2, 0]]
+    single = direct([[1]], [[1, 1]], 2)
+    assert [list(a.v) for a in tied_neurons(optimum(single, (-2,), ["0 0"]), None, NODE)] == [[-2]]
     for r, rho in (((2, 0), "0 0"), ((0, 2), "0 0"), ((0, 0), "0 -2"), ((-1, 0), "0 1"), ((-2, 2), "2 1")):
         if rho == "2 1":
             with pytest.raises(Rejected, match=r"\|v\|\^2 <= lambda"):
@@ -412,6 +418,14 @@ def test_directions_that_leave_a_face() -> None:
         check_idle_direction(direct_, idle, {"u": Node("0 -1 0"), "h": Node("1")})
 
 
+def test_rows_of_tied_neurons_that_are_on() -> None:
+    """z.v > 0, however small: these rows are in B."""
+    at = optimum(relu([[1, 0], [0, 1], [-1, 0]]), (1, 1, 1))
+    neuron = Neuron((1, 0), True, True, strict=True)
+    found = at.known(neuron, Tied((1, 0), vec("1/9", "1/2"), vec(1, 2, 3)), ONE)
+    assert found.B is not None and found.B.entries() == [1, 0, 0, 1, 0, 0]
+
+
 def test_rows_on_and_off_beside_a_kink() -> None:
     """Rows above 0 move with u, rows below do not, rows at 0 only upwards."""
     problem = relu([[1, 0], [-1, 0], [0, 1]])
@@ -510,8 +524,8 @@ def test_vertices_and_edges_by_hand() -> None:
     points, _, edges = walk(zero, vec(1, 1), read_bases(zero, Node([[0, 1]])), NODE)
     assert (points, edges) == ({(0,): {0: ONE}}, ())
     twice = system([[1, 1, 1, 1], [0, 1, 1, -1]], [1, 0])  # two bases of the vertex (1, 0, 0, 0)
-    points, _, edges = walk(twice, vec(1, 1), read_bases(twice, Node([[0, 1], [0, 2], [1, 3], [2, 3]])), NODE)
-    assert (list(points), edges) == ([(0,), (1, 3), (2, 3)], ((0, 1), (0, 2), (1, 2)))
+    points, errors, edges = walk(twice, vec(1, 1), read_bases(twice, Node([[0, 1], [0, 2], [1, 3], [2, 3]])), NODE)
+    assert (list(points), errors, edges) == ([(0,), (1, 3), (2, 3)], [0, 0, 0], ((0, 1), (0, 2), (1, 2)))
     node = {"bits": 0, "tilt": "1", "bases": [[0], [1], [2]], "vertices": [[0], [1], [2]], "min_norm": None}
     node |= {"edges": [[0, 1], [0, 2], [1, 2]]}
     found = check_polytope(one, Node(node))
@@ -614,6 +628,7 @@ def test_equations_in_a_field() -> None:
     outputs = [(t, zero), (zero, one), (t, one)]
     found = field_system(outputs, (2 * t, one))
     assert isinstance(found, FieldSystem) and (found.rows, found.total, found.names) == (2, 3, (0, 1, 2))
+    assert found.F_error == found.g_error == (0,) * len(found.left) and found.left[0][0] != "another"
     assert found.right[0] == 2 and found.right[1] == 1 and found.F.ncols() == 3 and found.F.nrows() == 0
     assert field_rank(found, [0]) == 1 and field_rank(found, [0, 1]) == 2 and field_rank(found, [0, 1, 2]) == 2
     part = field_restricted(found, (0, 1))
@@ -819,6 +834,10 @@ def test_rows_of_a_split_by_their_numbers() -> None:
     fields = {"split": "1 1 1", "tau": "1/2", "forced": "", "masses": ""}
     split = check_split(found, vec(3), ZERO, {key: Node(value, None, key) for key, value in fields.items()})
     assert split.system.silent == {1: frozenset({2}), 2: frozenset({0})}
+    other = replace(found, ball=replace(found.ball, problem=replace(problem, y=vec(4, 1, 0))))
+    fields["split"] = "5/3 2/3 2/3"
+    split = check_split(other, vec(3), ZERO, {key: Node(value, None, key) for key, value in fields.items()})
+    assert split.system.silent == {2: frozenset({0})} and split.off == 0  # the first has l.y = 1
 
 
 def test_kinks_from_each_side() -> None:
@@ -863,6 +882,29 @@ def test_lambda_max_of_the_logistic_loss() -> None:
                 check_lambda_max(one, Facts(), Node({**node, "attained": {"block": 0, "u": u}}))
     zero = {"squared": "0", "multipliers": [None], "attained": {"block": 0, "u": "0"}}
     assert check_lambda_max(replace(problem, y=vec(0)), Facts(), Node(zero))[LAMBDA_MAX] == 0
+
+
+def test_free_columns_of_covers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cover proves theta feasible if it is orthogonal to the free columns; the set has these alone as its lift."""
+    monkeypatch.setattr(cover_rule, "check_cover", lambda *_: None)
+    free = relu([[1], [2]], free=("output-bias",), outputs=mat([[1, 1]]))
+    assert check_by_cover(free, Facts(), Node({"theta": "1 -1", "proof": {}}))[DUAL].theta == vec(1, -1)
+    with pytest.raises(Rejected, match="theta orthogonal to the free column 0, found 3"):
+        check_by_cover(free, Facts(), Node({"theta": "1 2", "proof": {}}))
+    assert check_by_cover(relu([[1], [2]]), Facts(), Node({"theta": "1 2", "proof": {}}))[DUAL].theta == vec(1, 2)
+
+
+def test_costs_of_long_blocks() -> None:
+    """(s - lambda)^2 / (2 delta) for each block of `excess`, in ascending order: lambda = 1, delta = 3."""
+    problem = replace(direct([[2, 3, 1]], None, y=(1,)), delta=F(3))
+    fields: dict[str, Any] = {"theta": "1", "multipliers": [None] * 3, "excess": [[0, "2"], [1, "3"]]}
+    assert check_elastic(problem, Facts(), Node(fields))[DUAL].cost == F(1 + 4, 6)
+    for excess in ([[1, "3"], [0, "2"]], [[0, "2"], [0, "2"]], [[0, "2"], [2, "2"], [1, "3"]]):
+        with pytest.raises(Rejected, match="blocks in ascending order"):
+            check_elastic(problem, Facts(), Node({**fields, "excess": excess}))
+    for excess in ([[1, "3"]], [[0, "2"], [1, "29/10"]]):
+        with pytest.raises(Rejected, match=r"for block [01]"):
+            check_elastic(problem, Facts(), Node({**fields, "excess": excess}))
 
 
 def test_chances_of_covers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -981,6 +1023,32 @@ def test_multipliers_of_pieces_in_a_field(
     else:
         with pytest.raises(Rejected, match="within its bounds"):
             list(InField.pieces(at, "+", 1))
+
+
+def test_the_worst_equation_counts() -> None:
+    """Of shortest weights and of corners: the row with the largest error, not the one with the smallest."""
+    two = replace(system([[1, 0], [0, 1]], [1, 1], exact=False), F_error=vec(0, "1/2"))
+    with pytest.raises(Rejected, match="errors cannot make dependent"):
+        check_shortest(two, (), Node({"weights": "1 1", "radius": "9"}))
+    h = F(1, 100)
+    for errors in (vec(0, h), vec(h, 0)):
+        corner = read_corner(replace(two, F_error=errors), (0, 1), {0: ONE, 1: ONE}, NODE)
+        assert fraction(corner.error) == 2 * h / (1 - 2 * h)
+        corner = read_corner(replace(two, F_error=vec(0, 0), g_error=errors), (0, 1), {0: ONE, 1: ONE}, NODE)
+        assert fraction(corner.error) == h
+    with pytest.raises(Rejected, match="errors cannot make singular"):
+        read_corner(two, (0, 1), {0: ONE, 1: ONE}, NODE)
+
+
+def test_weights_that_their_errors_can_end() -> None:
+    """A height that is equal to its error is not known to be positive."""
+    for g, good in ((F(11, 100), True), (F(1, 10), False)):
+        one, stated = system([[1]], [g], 0, F(1, 10), exact=False), Node({"weights": str(g), "radius": "9"})
+        if good:
+            assert check_shortest(one, (), stated)
+        else:
+            with pytest.raises(Rejected, match="and positive, for class 0"):
+                check_shortest(one, (), stated)
 
 
 def test_errors_that_just_make_outputs_dependent() -> None:

@@ -306,6 +306,13 @@ def test_antipodal_classes_by_hand() -> None:
     assert antipodal(two(ball, (1, 0b01), (1, 0b01)), lift) == [[0], [1]]
     assert antipodal(two(ball, (1, 0b01), (1, 0b10)), mat([[1, 1]])) == [[0], [1]]
     assert antipodal(two(ball, (1, 0b01), (1, 0b10)), mat([[1, -1], [2, -2]])) == [[0], [1]]
+    zero = ball_of([[1], [-1], [0]])
+    assert antipodal(two(zero, (1, 0b001), (1, 0b010)), mat([[1, -1, 0]])) == [[0, 1]]
+    three = two(ball, (1, 0b01), (1, 0b01))
+    assert antipodal(replace(three, classes=[*three.classes, replace(three.classes[0], key=(1, 0b10))]), lift) == [
+        [0, 2],
+        [1],
+    ]
     off = ball_of([[1], [-1]], theta=[1, -1])
     assert antipodal(two(off, (1, 0b01), (1, 0b00)), lift) == [[0, 1]]
     assert antipodal(two(replace(off, R_squared=F(1)), (1, 0b01), (1, 0b00)), lift) == [[0], [1]]
@@ -413,3 +420,31 @@ def test_rows_that_are_void() -> None:
     by = Moving(Ball(problem, problem.y, ZERO), path([1], [0], [0]), classes, [vec(1)], ZERO, ZERO)
     for l, free, all_forced in (((0, 0, 1), True, True), ((0, 1, 0), False, True), ((1, 0, 0), False, False)):
         assert (is_void(by, vec(*l), set()), is_void(by, vec(*l), {0})) == (free, all_forced)
+
+
+def test_networks_force_no_class() -> None:
+    """Of a ReLU network no class is forced, and no row of a lift is void."""
+    ball = ball_of([[1], [-1]])
+    classes = [Class((1, 0b01), (), 0, matrix(mat([[1], [0]]), 1), F(2))]
+    by = Moving(ball, path([1], [0]), classes, [vec(0)], ZERO, ZERO)
+    with pytest.raises(Rejected, match="no forced class in a relu problem"):
+        forced(by, [[1, -1]], [0], "1 -1")
+    silent = replace(by, classes=[replace(classes[0], B=matrix(mat([[0], [0]]), 1))])
+    assert not is_void(silent, vec(1, -1), set())
+    gated = replace(silent, ball=replace(ball, problem=replace(ball.problem, model="gated")))
+    assert is_void(gated, vec(1, -1), set())
+
+
+def test_what_a_tube_misses() -> None:
+    """miss + R + g R times the sum of the largest weights."""
+    by = replace(moving([[1, 1], [0, 1], [0, 0]], (1, 0, 0), [[3], [4]], F(1, 10)), miss=F(1, 2))
+    assert by.shift == F(by.bound, 10) and by.missed == F(1, 2) + F(1, 10) + by.shift * 7
+
+
+def test_kinks_that_the_ball_just_ends() -> None:
+    """l - p must be above what the ball moves, not equal to it."""
+    ball, S = ball_of([[1, 1], [0, 1]]), path([1, 0], [-1, 0])
+    class_ = Class((1, 0b1), (1,), 0b10, matrix(mat([[1, 0]]), 2), F(1))
+    check_concave(ball, S, class_, F(99, 100), Node(None))
+    with pytest.raises(Rejected, match="a kink that stays concave"):
+        check_concave(ball, S, class_, F(1), Node(None))

@@ -207,7 +207,7 @@ class Optimum:
                 vectors = [q[b] for b in chosen]
                 if rank(vectors) < size:
                     continue
-                x = nearest(vectors, yhat) if size else ()
+                x = nearest(vectors, yhat)
                 if all(a > 0 for a in x) and combine(x, vectors, self.p.n) == yhat:
                     weights = dict(zip(chosen, x, strict=True))
                     found.append(tuple(weights.get(b, ZERO) for b in range(len(self.v))))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import lzma
+from bisect import bisect_left
 from dataclasses import replace
 from fractions import Fraction as F
 from types import SimpleNamespace
@@ -18,7 +19,7 @@ from verify.classes import Ball
 from verify.cover.lines import Coarse, Lines, Weights, coarse, lines_of, root_above, weights_of
 from verify.cover.strict import MOST_COLUMNS, check_strict, dominates, shifted, value
 from verify.cover.ties import Tie, check_special, face_leaf, in_piece, is_tip, on_face, read_tie
-from verify.cover.tree import NEURON, RAY, STAR, WEIGHT, Leaves, Special, Walk, meeting, stream
+from verify.cover.tree import NEURON, RAY, SIGN, STAR, WEIGHT, Leaves, Special, Walk, meeting, stream
 from verify.problem import Problem
 from verify.rules.cover_set import checked, face_class, surely_concave
 from verify.text import Node
@@ -116,6 +117,14 @@ def test_concave_lines_that_are_on() -> None:
 def test_cones_inside_a_piece(cone: Any, signs: Any, side: Any, good: bool) -> None:
     """At every generator, or by the split; 0 is any side."""
     assert in_piece(cone, special((), signs), BENT, side, [0]) is good
+
+
+def test_every_split_line_has_its_side() -> None:
+    """One line on the other side of its split is enough, whatever the others say."""
+    two = Weights(CROSS, (3, 2), (0, 0), 2)
+    leaf = special((), [(0, 1)])
+    for side, good in (((1, 1), True), ((-1, 1), False), ((0, 1), True), ((1, -1), False), ((-1, 0), False)):
+        assert in_piece([(1, 0), (1, 1)], leaf, two, side, [0, 1]) is good
 
 
 def test_shares_of_lines() -> None:
@@ -325,6 +334,15 @@ def test_classes_of_faces() -> None:
     for R_squared in (F(3, 8), F(2)):
         with pytest.raises(Rejected, match="with the pattern of u for every residual"):
             class_of(R_squared)
+    cube = Problem("relu", F(1), mat([[1, 1, 1], [0, 1, 0], [0, 0, 1], [0, 1, 1]]), vec(1, 1, 1, 1))
+    lines3 = lines_of(cube)
+    bent = Weights(lines3, (3, -2, -2, -2), (0, 0, 0, 0), 2)
+    three = on_face(bent, ((1, 0, 0), (0, 1, 0), (0, 0, 1)), 1, (1, 0, 0), (1, 0, 0, 0), NODE)
+    given = {"sign": "+", "pattern": "1000", "kinks": [1, 2, 3], "basis": [1, 2], "idle": []}
+    whole: Any = SimpleNamespace(lines=lines3, weights={1: bent})
+    assert face_class(Ball(cube, vec(1, 1, 1, 1), F(0)), whole, three, Node({**given, "fixed": "0"})).kinks == (1, 2, 3)
+    with pytest.raises(Rejected, match="none of them idle, shares 0"):
+        face_class(Ball(cube, vec(1, 1, 1, 1), F(0)), whole, three, Node({**given, "fixed": "1/2"}))
     for more, said in (
         ({"sign": "-"}, "the sign and the pattern"),
         ({"pattern": "11"}, "the sign and the pattern"),
@@ -390,3 +408,35 @@ def test_regions_of_the_classes_of_ties() -> None:
     cover.weights, tie.u = {1: weights_of(cover.lines, ball.theta, 1)}, (1, 0)
     fields = {"sign": "+", "pattern": "10", "kinks": [1], "basis": [1], "idle": [], "fixed": ""}
     assert checked(ball, cover, 6, tie, Node(fields)).kinks == (1,) and seen[2] == (1, 6, [1, 0], [0])
+
+
+def test_both_sides_of_a_split() -> None:
+    """A line that is split is on in one child, and off in the other."""
+    walk = Walk.__new__(Walk)
+    walk.node, walk.lines = NODE, 2
+    walk.reader = SimpleNamespace(row=lambda: 1)  # type: ignore[assignment]
+    assert walk.children(((0, 1), ((0, 1),)), SIGN) == [((0, 1), ((0, 1), (1, 1))), ((0, 1), ((0, 1), (1, 0)))]
+    for lines, signs in ((1, ()), (2, ((1, 0),))):
+        walk.lines = lines
+        with pytest.raises(Rejected, match="a convex line that was not split before"):
+            walk.children(((0, 1), signs), SIGN)
+
+
+@pytest.mark.parametrize("long", [0, 70])
+def test_a_line_that_is_split_off(long: int) -> None:
+    """Where a line is below 0 it counts for nothing, split or not: a leaf fails by one unit in either case."""
+    g = -1 << long
+
+    def holds(c0: int, signs: Any) -> bool:
+        leaves = Leaves(vertices=[(g,)], cones=[(0,)], turns=[b"\1"])
+        leaves.signs |= {0: signs} if signs else {}
+        rows = Coarse(np.array([[5]]), np.zeros((0, 1), dtype=np.int64), [c0], 20, 1 << 20)
+        try:
+            check_strict(leaves, rows, NODE)
+        except Rejected:
+            return False
+        return True
+
+    last = bisect_left(range(-1 << 21, 0), True, key=lambda c0: holds(c0, ())) - (1 << 21)
+    assert not holds(last - 1, ()) and holds(last, [(0, 0)]) and not holds(last - 1, [(0, 0)])
+    assert holds(last - 5, [(0, 0)]) is False and holds(last - 5, [(0, 1)]) is True

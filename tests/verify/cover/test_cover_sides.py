@@ -15,7 +15,7 @@ from tests.verify.cover.sides import CASES, LEFT, RIGHT, WRONG, sides
 from tests.verify.wrong import changed
 from verify.bounds import column
 from verify.classes import Ball, Class
-from verify.cover import around
+from verify.cover import around, check
 from verify.cover.around import check_around, region
 from verify.cover.check import Cover, check_cover
 from verify.cover.lines import lines_of
@@ -125,9 +125,13 @@ def test_margins_around_the_ball(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = Problem("relu", Fraction(2), mat([[1]]), vec(1))
     for slack, good in (("26/100", True), ("1/4", False), ("1/8", False)):
         cover = Cover(lines_of(problem), {}, (), {}, {1: Fraction(slack), -1: Fraction(1)})
-        monkeypatch.setattr(around, "check_cover", lambda *_, cover=cover: cover)
+        asked: list[Any] = []
+        monkeypatch.setattr(
+            around, "check_cover", lambda *given, cover=cover, asked=asked: asked.append(given) or cover
+        )
         if good:
             check_around(Ball(problem, vec(1), Fraction(1, 4)), [], node(None))
+            assert asked[0][2] == 4  # lambda^2
         else:
             with pytest.raises(verify.Rejected, match=r"found too small for \+1"):
                 check_around(Ball(problem, vec(1), Fraction(1, 4)), [], node(None))
@@ -159,3 +163,20 @@ def test_the_margin_is_just_enough(radius: str, good: bool) -> None:
     else:
         with pytest.raises(verify.Rejected, match="a cover whose margin holds for the whole ball"):
             verify.check(text, case.raw)
+
+
+def test_limits_of_covers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At most 12 directions and 255 ties, and as many are read."""
+    monkeypatch.setattr(check, "read_tie", lambda *_: None)
+    units = [" ".join(str(int(i == j)) for j in range(13)) for i in range(13)]
+    problem = Problem("relu", Fraction(1), mat([[1, *[0] * 12]]), vec(1))
+    for basis, ties, many in (
+        (units[:12], [], None),
+        (units, [], "at most 12 vectors"),
+        (units[:1], [None] * 255, None),
+        (units[:1], [None] * 256, "at most 255"),
+    ):
+        fields = {"basis": basis, "ties": ties, "margin": 0, "+": None, "-": None}
+        with pytest.raises((verify.Rejected, AttributeError)) as error:
+            check_cover(problem, vec(1), Fraction(1), node(fields))
+        assert ("at most" in str(error.value)) is (many is not None) and (many or "") in str(error.value)
