@@ -50,6 +50,7 @@ EQUIVALENT = Path(__file__).with_name("equivalent.txt")
 TESTS = ("tests/verify", "tests/claims", "tests/network/test_claims.py", "tests/path")
 ALONE = "tests/verify/test_mutation.py"  # the tests of this run itself
 FORKED = ("verify/child.py", "verify/__main__.py")
+LEAVING = (*FORKED, "verify/proved.py")  # their mutants may leave processes
 ENOUGH = 0.95
 MEMORY = 6 << 30
 NORMAL = 1.96  # for 95 %
@@ -260,11 +261,9 @@ class Plugin:
     def ended(self, child: int, mutant: Mutant, reader: int) -> None:
         """What a child has said: how long each test took, and last `survived`, the number of the test that failed, or
         nothing if it was stopped."""
-        if mutant.file in FORKED:
+        if mutant.file in LEAVING:
             sweep(child)
-        os.set_blocking(reader, False)  # a process that is left may hold the other end
-        with os.fdopen(reader) as pipe:
-            *times, said = (pipe.read() or "").split("\n")
+        *times, said = drained(reader).split("\n")
         for line in times:
             k, took = line.split()
             self.seconds[int(k)] = (self.seconds[int(k)] + float(took)) / 2
@@ -280,6 +279,17 @@ class Plugin:
                 file.write(f"{'survived' if said == 'survived' else 'noticed'}\t{mutant.name}\n")
         if self.done % 100 == 0:
             print(f"{self.done}/{len(self.wanted)} done", flush=True)
+
+
+def drained(reader: int) -> str:
+    """What was written into a pipe; a process that is left may hold its other end."""
+    os.set_blocking(reader, False)
+    parts = []
+    with suppress(BlockingIOError):
+        while part := os.read(reader, 1 << 16):
+            parts.append(part)
+    os.close(reader)
+    return b"".join(parts).decode()
 
 
 def recalled(kept: Path | None) -> dict[str, Known]:

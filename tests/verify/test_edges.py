@@ -885,8 +885,8 @@ def test_networks_written_out() -> None:
     problem = Problem("relu", Fraction(1), mat([[1, 2], [3, 4]]), vec(1, 1))
     written = problem.written_out([0b01, 0b11])
     assert written.blocks == ((1, 0b01), (-1, 0b01), (1, 0b11), (-1, 0b11))
-    assert written.Z == mat([[1, 2, -1, -2, 1, 2, -1, -2], [0, 0, 0, 0, 3, 4, -3, -4]])
-    assert replace(problem, model="gated").written_out([0b10]).Z == mat([[0, 0], [3, 4]])
+    assert mat([[1, 2, -1, -2, 1, 2, -1, -2], [0, 0, 0, 0, 3, 4, -3, -4]]) == written.Z
+    assert mat([[0, 0], [3, 4]]) == replace(problem, model="gated").written_out([0b10]).Z
     wide = replace(problem, Z=(vec(*[1] * 1024),) * 4, y=vec(1, 1, 1, 1))
     for model, most in (("relu", 2**13), ("gated", 2**14)):
         with pytest.raises(Declined, match="numbers in blocks"):

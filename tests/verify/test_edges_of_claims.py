@@ -15,6 +15,7 @@ from tests.verify.cases import accepted
 from verify import Rejected
 from verify.__main__ import say
 from verify.certificate import read, statement
+from verify.claims import judged
 from verify.claims.network import (
     directions,
     missed,
@@ -25,7 +26,6 @@ from verify.claims.network import (
     stationary,
     unbalanced,
 )
-from verify.claims import judged
 from verify.claims.neurons import ONLY_ZERO, all_active, breaking, dependent, free, independent, plainly, strict
 from verify.claims.paths import continuous, jumps, min_norm_jumps, set_continuous, several_here, several_on_a_piece
 from verify.claims.polytope import connected, listed, minimal, shortest

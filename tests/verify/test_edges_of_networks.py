@@ -13,13 +13,13 @@ import pytest
 from tests.verify.brute import mat, vec
 from verify import Rejected
 from verify.bounds import identity, matrix
+from verify.facts import LAMBDA_MAX, Facts
+from verify.field import read_field
 from verify.network import check, stationary
 from verify.network.check import Ground, Network, check_network, check_penalty
 from verify.network.directions import apart, bounds
 from verify.network.file import Array, compare_file, decoded, folded, read_json
 from verify.network.nearest import check_nearest, largest_weight, least_linear, matched, moved_squared, pull, read_pairs
-from verify.facts import LAMBDA_MAX, Facts
-from verify.field import read_field
 from verify.network.optimum import Around, Known, Optimum, enclosed, enclosure, exactly, find_optimum, optimum_in_field
 from verify.network.outputs import check_pruned, compared
 from verify.network.own import check_own

@@ -325,7 +325,7 @@ def test_forced_classes_by_hand() -> None:
     one = moving([[1, 1], [0, 1]], [1, 0], [[1], [0]])
     assert forced(one, [[0, 1]], [1], "0 1") == {1}
     assert forced(one, [[0, 1]], [], "") == set()
-    with pytest.raises(Rejected, match="weight 0 and h.q > 0"):
+    with pytest.raises(Rejected, match=r"weight 0 and h\.q > 0"):
         forced(moving([[1, 1], [0, 1]], [1, 0], [[1], [0, 1]]), [[0, 1]], [1], "0 1")
     for lift, which, h, message in (
         ([[1, 0]], [1], "0 1", "in the span of the lift"),

@@ -312,5 +312,5 @@ def test_members_begin_as_numpy_says() -> None:
     turned = turned[:-17] + b" " + turned[-17:] if len(turned) < len(good) else turned
     assert read_npy(turned).entries == SECOND
     for wrong in (b"\x93NUMPX" + good[6:], good[:6] + b"\x02" + good[7:], b"X" + good[1:]):
-        with pytest.raises(ValueError, match="as numpy.savez writes it"):
+        with pytest.raises(ValueError, match=r"as numpy\.savez writes it"):
             read_npy(wrong)
