@@ -1,0 +1,269 @@
+"""What the proved checker is told and how it is understood: texts word for word, and answers made by hand, without it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from fractions import Fraction as F
+from functools import cache
+from typing import Any
+
+import pytest
+
+from tests.verify.brute import mat, vec
+from tests.verify.cover.fold import fold
+from tests.verify.cover.plant import planted
+from tests.verify.leading import FOLDER, halves, single, twins
+from verify import Declined, Rejected, Usage, proved
+from verify.problem import ELASTIC, LOGISTIC, Problem
+from verify.proved import Bounds, CoverText, LeadersText, Text
+from verify.text import Limits
+
+CERTIFICATES: dict[str, Callable[[], bytes]] = {
+    **{name: lambda name=name: planted(name).text for name in ("corner", "plane", "deficient")},
+    "fold": lambda: fold().text,
+    **{case.__name__: lambda case=case: case().text for case in (single, halves, twins)},
+    **{
+        name: lambda name=name: (FOLDER / f"{name}.json").read_bytes()
+        for name in ("xor-cover", "side-cover", "xor-leaders", "plane-leaders")
+    },
+}
+SMALL = Problem("relu", F(5, 3), mat([["1/2", -1], [0, 3]]), vec("1/4", -2))
+
+
+@cache
+def texts() -> dict[str, str]:
+    """Texts that the proved checker has accepted, by their names."""
+    parts = (FOLDER / "texts.txt").read_text().split("== ")[1:]
+    return {name: text.rstrip("\n") for name, _, text in (part.partition("\n") for part in parts)}
+
+
+def told(certificate: bytes) -> str:
+    """The text of a certificate."""
+    return "\n".join(proved.read(certificate, None, Limits()).lines())
+
+
+@pytest.mark.parametrize("name", CERTIFICATES)
+def test_texts_word_for_word(name: str) -> None:
+    """Covers with neurons, faces and planes, and leaders with equal rows, zero rows and normals: as it was accepted."""
+    assert told(CERTIFICATES[name]()) == texts()[name]
+
+
+def made(neurons: Any = (), point: Any = ([1, 2], 3)) -> Text:
+    """A text about the small problem."""
+    return Text(SMALL, tuple(neurons), point, {})
+
+
+def test_the_statement_by_hand() -> None:
+    """d, n, the rows over 2, y over 4, and lambda."""
+    assert made().statement == "problem 2 2 2 1 -2 0 6 4 1 -8 5 3"
+
+
+def test_bounds_by_hand() -> None:
+    """y.theta - 1/2 |theta|^2 with theta = (1/3, 2/3); the objective 1/2 |y|^2 of no neuron, in units of 2^-280."""
+    text = made()
+    assert text.lower == F(1, 12) - F(4, 3) - F(5, 18)
+    assert text.upper == F(65, 32) and text.layers == []
+    scale = 1 << proved.BOUND_BITS
+    assert text.bounds == (f"upper {65 * scale // 32} {scale}", f"lower {text.lower.numerator} {text.lower.denominator}")
+    assert list(text.dual()) == ["theta 3 1 2", text.bounds[1]]
+    assert text.obstacle() == "leaders bound the objective only"
+    with pytest.raises(NotImplementedError):
+        list(text.lines())
+
+
+@pytest.mark.parametrize("xi", [1, -1])
+def test_layers_by_hand(xi: int) -> None:
+    """w = (3, 4)/5 is v u with |v| = |u| = 1; its output 0 and 12/5 on the rows; the objective is rounded up by less
+    than a unit, and layers of length 0 are left out."""
+    text = made([(xi, vec("3/5", "4/5")), (1, vec(0, 0))])
+    ((u, v),) = text.layers
+    one = 1 << proved.WEIGHT_BITS
+    assert v == xi * one and all(0 <= F(x, 5) * one - y < 1 for x, y in zip((3, 4), u, strict=True))
+    exact = (F(1, 16) + (xi * F(12, 5) + 2) ** 2) / 2 + F(5, 3)
+    assert 0 <= text.upper - exact < F(1, 2**270)
+    assert (text.upper * (1 << proved.BOUND_BITS)).denominator == 1
+    quarter = made([(xi, vec("3/20", "4/20"))]).layers[0]
+    assert quarter[1] == xi * one // 2 and abs(quarter[0][0] - 3 * one // 10) <= 1
+
+
+def test_roots_units_and_complements() -> None:
+    """Rounded towards zero, each sign as the other; nothing along zero."""
+    assert proved.root(3, 4) == 4 and proved.root(3, 3) == 4 and proved.root(5, 0) == 0 and proved.root(0, 5) == 0
+    one = 1 << proved.UNIT_BITS
+    assert proved.unit((3, -4)) == (3 * one // 5, -(4 * one // 5)) and proved.unit((0, 7)) == (0, one)
+    assert tuple(-x for x in proved.unit((-3, 4))) == proved.unit((3, -4))
+    (across,) = proved.complement([[1, 2]], 2)
+    assert across[0] + 2 * across[1] == 0 and any(across) and proved.complement([[1, 0], [0, 1]], 2) == []
+    assert proved.words([1, -2]) == "1 -2" and proved.integers(" 1 -2") == [1, -2] and proved.vector("1/2 3") == (F(1, 2), 3)
+    assert proved.listed([1, -2]) == "[1; (-2)]" and proved.signed(0) == "0"
+
+
+def test_dual_points_of_residuals() -> None:
+    """tau (floor(4 r)/4 + m) with r = y - fit: the fit of w = (2, 0) is (1, 0), of -w' = (0, 1) it is (0, -3)."""
+    neurons = ((1, vec(2, 0)), (-1, vec(0, 1)))
+    assert proved.theta_of(SMALL, neurons, "1/3 2") == (F(1, 3), 2)
+    stated = {"tau": "1/2", "bits": 2}
+    assert proved.theta_of(SMALL, neurons, stated) == (F(-3, 8), F(1, 2))
+    assert proved.theta_of(SMALL, neurons, {**stated, "moves": [[1, "3"]]}) == (F(-3, 8), F(2))
+    third = ((1, vec("2/3", 0)),)
+    assert proved.theta_of(SMALL, third, stated) == (F(-1, 8), F(-1))  # floor(4 (1/4 - 1/3)) = -1
+
+
+def test_decimals_are_rounded_outwards() -> None:
+    """Down for the lower bound and up for the upper one, on both sides of zero."""
+    for x, below, above in (
+        (F(1, 3), "0.333333333333", "0.333333333334"),
+        (F(-1, 3), "-0.333333333334", "-0.333333333333"),
+        (F(5, 2), "2.500000000000", "2.500000000000"),
+        (F(10**12 - 1, 10**12) + 7, "7.999999999999", "7.999999999999"),
+    ):
+        assert (proved.decimal(x, False), proved.decimal(x, True)) == (below, above)
+
+
+def test_sentences_by_hand() -> None:
+    """The relative gap as a power of ten, cones and widths in one number or two, and what is left open."""
+    start = "by a checker that is itself proved: p* is in "
+    both = Bounds(F(99, 100), F(1))
+    assert both.sentence == f"{start}[0.990000000000, 1.000000000000], relative gap <= 1e-2" and not both.unique
+    assert "1e-1" in Bounds(F(989, 1000), F(1)).sentence and "1e-0" in Bounds(F(-1), F(1)).sentence
+    assert "1e-300;" in Bounds(F(1), F(1), (0, 0)).sentence + ";"
+    for cones, said in (((1, 0), "1 cone"), ((0, 1), "1 cone"), ((2, 3), "5 cones"), ((0, 0), "0 cones")):
+        assert Bounds(F(1), F(1), cones).sentence.endswith(f"; all optimal neurons lie in {said}")
+    for width, said in (((2, 2), "2"), ((2, 5), "2 to 5")):
+        found = Bounds(F(1), F(1), None, width)
+        assert found.unique and found.sentence.endswith(
+            f"; the optimal network is unique up to permutation and splitting, the least width is {said}"
+        )
+    assert Bounds(F(1), F(1), open="why").sentence.endswith(
+        "; this checker leaves open whether the optimal network is unique: why"
+    )
+
+
+def answer(monkeypatch: pytest.MonkeyPatch, *said: str) -> Bounds:
+    """The bounds of `corner` where the checker says this after the statement and both bounds."""
+    text = proved.read(planted("corner").text, None, Limits())
+    right = [text.statement, *(f"{line} accepted" for line in text.bounds)]
+    monkeypatch.setattr(proved, "run", lambda *_: [*right, *said])
+    return proved.prove(planted("corner").text)
+
+
+def test_answers_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cones and widths are those of accepted lines; uniqueness needs both."""
+    found = answer(monkeypatch, "neurons 3 4 accepted", "unique 1 2 accepted")
+    assert (found.cones, found.width, found.open) == ((3, 4), (1, 2), "") and found.lower <= found.upper
+    for said in (("neurons 3 4 accepted", "unique 1 2 rejected"), ("neurons 3 4 accepted",)):
+        found = answer(monkeypatch, *said)
+        assert (found.cones, found.width) == ((3, 4), None) and found.open
+    for said in (("unique 1 2 accepted",), ("neurons 3 4 rejected", "unique 1 2 accepted"), (), ("neurons x y accepted",)):
+        found = answer(monkeypatch, *said)
+        assert (found.cones, found.width) == (None, None) and found.open
+
+
+def test_answers_that_are_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another statement, another bound, a bound that is not accepted, or nothing: rejected with both lines."""
+    text = proved.read(planted("corner").text, None, Limits())
+    right = [text.statement, *(f"{line} accepted" for line in text.bounds)]
+    wrong = [[], right[:1], right[:2], [*right[:2], "lower 1 1 accepted"], [f"{right[0]} 1", *right[1:]]]
+    wrong += [[*right[:k], right[k].replace("accepted", "rejected"), *right[k + 1 :]] for k in (1, 2)]
+    for said in wrong:
+        monkeypatch.setattr(proved, "run", lambda *_, said=said: said)
+        with pytest.raises(Rejected, match="proved checker: expected"):
+            proved.prove(planted("corner").text)
+    assert proved.shortened("a" * 119) == "a" * 119 and proved.shortened("a" * 120) == f"{'a' * 60} ... {'a' * 50}"
+
+
+def test_the_program_is_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    """With the text as its input; what it prints and what it complains of; evidence that cannot be told is rejected."""
+    program = tmp_path / "relucheck"
+    text = proved.read(planted("corner").text, None, Limits())
+    monkeypatch.setattr(proved, "HERE", tmp_path)
+    with pytest.raises(Usage, match=r"--proved: expected the proved checker, which needs .* `make`"):
+        proved.run(text)
+    program.write_text("#!/bin/sh\nhead -n 1\necho \"$@\" >&2\nexit 3\n")
+    program.chmod(0o755)
+    assert proved.run(text, "--write") == [text.statement, "--write"]
+    broken = CoverText(text.problem, text.neurons, text.point, {**text.evidence, "margin": "x"})
+    with pytest.raises(Rejected, match="evidence that can be read"):
+        proved.run(broken)
+
+
+def written(monkeypatch: pytest.MonkeyPatch, name: str, said: list[str]) -> str:
+    """The theorem of a certificate where the program writes this."""
+    monkeypatch.setattr(proved, "run", lambda *_: said)
+    return proved.theorem(CERTIFICATES[name](), name="found")
+
+
+def test_theorems_word_for_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both bounds, the evidence as it was written, and uniqueness only where it is proved."""
+    text = proved.read(planted("corner").text, None, Limits())
+    said = [text.statement, "upper", "cover", "EVIDENCE", "MORE", "lower 1 2", "classes", "CLASSES", "unique 1 2 accepted"]
+    found = written(monkeypatch, "corner", said)
+    scale = 1 << proved.BOUND_BITS
+    for part in (
+        "Problem 2 [[1; 0]; [0; 1]] 1 [6; 8] 1 5 1.",
+        "Definition evidence : cover := EVIDENCE\nMORE.",
+        f"] {1 << proved.WEIGHT_BITS} {int(text.upper * scale)} {scale}.",
+        "check data evidence = true",
+        "Theorem found :",
+        "IZR 75 / IZR 2 <= objective",
+        f"<= IZR {int(text.upper * scale)} / IZR {scale}",
+        "exact (check_sound data evidence checked)",
+        "Definition apart : classes := CLASSES.",
+        f"Margin net {text.spread} {scale}",  # type: ignore[attr-defined]
+        "= 1%nat",
+        "(1 <= length narrowest <= 2)%nat",
+    ):
+        assert part in found, part
+    (u, v) = text.layers[0]
+    assert f"Upper [([{u[0]}; {u[1]}], {v})]" in found and "$" not in found
+    plain = written(monkeypatch, "corner", [*said[:-1], "unique 1 2 rejected"])
+    assert "found_unique" in found and "found_unique" not in plain and "apart" not in plain
+    led = proved.read(single().text, None, Limits())
+    by_leaders = written(monkeypatch, "single", [led.statement, "leaders", "LED", "lower 1 2", "unique 1 2 accepted"])
+    assert "Definition evidence : leaders := LED." in by_leaders and "check_leaders data evidence" in by_leaders
+    assert "leaders_sound data evidence" in by_leaders and "found_unique" not in by_leaders
+    for wrong in ([], ["another", *said[1:]], [text.statement, "lower 1 2"], [text.statement, "leaders", "lower 1 2"]):
+        with pytest.raises(Rejected, match="proved checker: expected problem"):
+            written(monkeypatch, "corner", wrong)
+
+
+def changed(**problem: Any) -> bytes:
+    """`corner` with another problem."""
+    tree = planted("corner").certificate
+    return json.dumps({**tree, "problem": {**tree["problem"], **problem}}).encode()
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (changed(model="gated"), "another"),
+        (changed(patterns=["11"]), "another"),
+        (changed(objective=ELASTIC, delta="1"), "another"),
+        (changed(objective=LOGISTIC, y="1 -1"), "another"),
+        (changed(free=["output-bias"]), "another"),
+        (json.dumps({"format": "relu_cert refutation"}).encode(), "a refutation"),
+        (json.dumps({**planted("corner").certificate, "facts": {}}).encode(), "KeyError"),
+    ],
+)
+def test_what_the_proved_checker_does_not_speak_of(text: bytes, found: str) -> None:
+    """Plain ReLU networks over all patterns, with the evidence that it needs; data are compared where they are given."""
+    with pytest.raises(Declined, match=f"--proved: expected .*, found .*{found}"):
+        proved.read(text, None, Limits())
+    case = planted("corner")
+    assert isinstance(proved.read(case.text, case.raw, Limits()), CoverText)
+    assert isinstance(proved.read(single().text, single().raw, Limits()), LeadersText)
+    with pytest.raises(Rejected):
+        proved.read(case.text, case.raw + b"\n", Limits())
+
+
+def test_why_it_is_left_open() -> None:
+    """Dependent outputs, too many neurons or none, or a line that bends up."""
+    text = proved.read(planted("corner").text, None, Limits())
+    assert isinstance(text, CoverText) and "bends up" in text.obstacle()
+    none = CoverText(text.problem, text.neurons, text.point, {**text.evidence, "ties": []})
+    assert none.obstacle().startswith("the bounds are too far apart, or there are more than 64 neurons")
+    assert list(none.unique()) == []
+    tie = text.evidence["ties"][0]
+    same = CoverText(text.problem, text.neurons, text.point, {**text.evidence, "ties": [tie, tie]})
+    assert len(same.directions) == 1 and "bends up" in same.obstacle()
