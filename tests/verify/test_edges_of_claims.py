@@ -6,6 +6,7 @@ from dataclasses import replace
 from fractions import Fraction as F
 from operator import eq
 from os import terminal_size
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -26,13 +27,24 @@ from verify.claims.network import (
     stationary,
     unbalanced,
 )
-from verify.claims.neurons import ONLY_ZERO, all_active, breaking, dependent, free, independent, plainly, strict
+from verify.claims.neurons import (
+    ONLY_ZERO,
+    all_active,
+    breaking,
+    dependent,
+    differentiated,
+    free,
+    independent,
+    plainly,
+    strict,
+)
 from verify.claims.paths import continuous, jumps, min_norm_jumps, set_continuous, several_here, several_on_a_piece
 from verify.claims.polytope import connected, listed, minimal, shortest
 from verify.claims.single import answer, breakpoints, complete, curve, one_neuron
 from verify.claims.unique import bent, convex_unique, elastic, several, unique
 from verify.facts import (
     CURVE,
+    DERIVATIVES,
     GROUPS,
     JUMP,
     LAMBDA_MAX,
@@ -303,3 +315,21 @@ def test_any_l2_penalty_makes_the_solution_unique() -> None:
 def test_the_words_of_a_verdict() -> None:
     """What a way to the verdict says, and not what it rests on."""
     assert judged(RELU, proved(GROUPS, (True, "why")), "ggp", "PROVED", NODE).startswith("why: ")
+
+
+def test_derivatives_with_and_without_freedom(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The degrees of freedom are told where they are known."""
+    monkeypatch.setattr("verify.claims.neurons.smooth", lambda *_: "smooth")
+    for freedom, end in ((None, "of those listed"), ((F(2), F(1, 2)), "degrees of freedom 2 within 1/2")):
+        found = SimpleNamespace(radius=F(1, 3), freedom=freedom)
+        assert said(differentiated, DERIVATIVES, found).endswith(end)
+
+
+def test_files_that_were_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The statement says of the data and of the network, each by itself, whether they were given."""
+    case = accepted("xor, planted")
+    monkeypatch.setattr("verify.certificate.statement", lambda top, problem, data, network: (data, network))
+    monkeypatch.setattr("verify.network.file.compare_file", lambda *_: None)
+    for data in (None, case.raw):
+        for network in (None, b"weights"):
+            assert read(case.text, data, network=network).statement == (data is not None, network is not None)

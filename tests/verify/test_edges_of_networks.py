@@ -17,7 +17,7 @@ from verify.facts import LAMBDA_MAX, Facts
 from verify.field import read_field
 from verify.network import check, stationary
 from verify.network.check import Ground, Network, check_network, check_penalty
-from verify.network.directions import apart, bounds
+from verify.network.directions import apart, bounds, by_correlation
 from verify.network.file import Array, compare_file, decoded, folded, read_json
 from verify.network.nearest import check_nearest, largest_weight, least_linear, matched, moved_squared, pull, read_pairs
 from verify.network.optimum import Around, Known, Optimum, enclosed, enclosure, exactly, find_optimum, optimum_in_field
@@ -456,6 +456,7 @@ def test_directions_of_neurons_that_are_used() -> None:
         ((known((-1, 0)),), (2, 2)),
     ):
         assert bounds(ball, Optimum(neurons, None, (), None), here) == tuple(map(F, expected))
+    assert bounds(ball, None, here) == (by_correlation(ball, here), 2)
     low, high = bounds(ball, Optimum((right, up), None, (), None), here)
     assert low == 0 and high**2 >= 2 > (high - F(1, 10**9)) ** 2
 

@@ -18,7 +18,7 @@ from flint import fmpq
 
 from tests.verify.brute import mat, vec
 from tests.verify.test_trusted import ROOT
-from verify import BadData, Declined, Rejected, check, leaders
+from verify import BadData, Declined, Rejected, check, leaders, trusted
 from verify.claims.single import one_fit
 from verify.count import count_sets
 from verify.data import compare, nearest_double, number, read_direct, unzipped
@@ -27,11 +27,12 @@ from verify.facts import FIT, PATTERNS, PRIMAL, VALUE, Fact, Facts, proved
 from verify.input import Input, read_input
 from verify.leaders import Rows, check_definite, check_leaders, combined, dual_value, read_rows, semidefinite, spanning
 from verify.network import file
+from verify.patterns import Patterns
 from verify.polynomials import add, at_least, at_most, by_powers, lower, multiply, never_negative
 from verify.problem import Problem
 from verify.restricted import Subspaces, merged
 from verify.roots import can_vanish, classes, sign_of_sum, signed_sums, splits
-from verify.rules import Rule, extended, ordered
+from verify.rules import Rule, check_facts, extended, ordered
 from verify.rules.fit import Fit, check_fit
 from verify.rules.ggp import blocks_of, check_position, check_supports
 from verify.rules.lambda_max import check_gated
@@ -780,3 +781,39 @@ def test_long_tables_are_compared() -> None:
         with pytest.raises((Rejected, BadData)) as error:
             read_direct(raw, Limits(), 9)
         assert ("at most 9 numbers" in str(error.value)) is not good
+
+
+def test_zero_has_one_name() -> None:
+    """No minus sign before it."""
+    assert Node("0").number() == 0 and Node("-1/2").number() == F(-1, 2)
+    for text in ("-0", "-0/1", "00", "+1", "1/1", "2/4", "-01"):
+        with pytest.raises(Rejected, match=r"a number|lowest terms"):
+            Node(text).number()
+
+
+def test_patterns_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are checked for the network; with delta > 0 all other facts are about the blocks that they write out."""
+    seen: list[Any] = []
+
+    def noted(facts: Facts, rule: Rule, problem: Problem, node: Node) -> Facts:
+        seen.append((node.key, problem.model))
+        return facts.plus(PATTERNS, Patterns([1], {}, 1))
+
+    monkeypatch.setattr("verify.rules.extended", noted)
+    for delta, model in ((F(0), "relu"), (F(1), "cgl")):
+        seen.clear()
+        check_facts(Problem("relu", F(1), mat([[1]]), vec(1), delta=delta), Node({"primal": {}, "patterns": {}}))
+        assert seen == [("patterns", "relu"), ("primal", model)]
+    listed = Problem("relu", F(1), mat([[1]]), vec(1), patterns=(1,))
+    seen.clear()
+    check_facts(listed, Node({"primal": {}}))
+    assert seen == [("primal", "cgl")]
+
+
+def test_lines_in_hundreds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rounded up; the fewest with their facts, and the most."""
+    sizes = {frozenset({"a"}): 101, frozenset({"b"}): 300, frozenset({"c"}): 400}
+    monkeypatch.setattr(trusted, "TABLES", {"table": ("claim",)})
+    monkeypatch.setattr(trusted, "ways", lambda *_: sizes)
+    monkeypatch.setattr(trusted, "closure", lambda claim, ground: ({"file": sizes[ground]}, []))
+    assert list(trusted.table())[2:] == ["| claim | 3 | 200 | a | 400 |"]

@@ -280,6 +280,7 @@ def test_gradients_of_the_cells_around_a_neuron() -> None:
     assert others.is_clarke(Z, vec(1, 1), lam, W, Fraction(1), [0b01, 0b10])
     assert not others.is_clarke(Z, vec(2, 1), lam, W, Fraction(2), [0b01, 0b10])
     assert not others.is_clarke(Z, vec(1, 1), lam, W, Fraction(1), [0b10])
+    assert not others.is_clarke(Z, vec(2, 5), lam, W, Fraction(2), [0b01, 0b11])
     assert not others.is_clarke(Z, vec(1, 1), lam, W, Fraction(2), [0b01])
 
 
@@ -404,10 +405,22 @@ def test_active_blocks_of_min_norm_jumps() -> None:
     refuses(paths.min_norm_path, {**wide, "active": [0, 2]}, "tied blocks, with all that `limit` uses")
 
 
+def test_split_networks_of_the_other_sign() -> None:
+    """All targets turned round: the blocks of the other sign, and second weights below 0."""
+    good = dict(FILES["cor_relu_continuity"])
+    turned = {**good["problem"], "y": "-3 -2"}
+    weights = {key: [good[key][i ^ 1] for i in range(6)] for key in ("w", "w_lower")}
+    assert paths.network_path(node({**good, "problem": turned, **weights, "w2": "-3/5 -4/5"})).startswith(
+        "p-unique on "
+    )
+
+
 def test_all_neurons_have_all_features() -> None:
     """Each neuron of a split network, not one of them."""
     good = dict(FILES["cor_relu_continuity"])
-    refuses(paths.network_path, {**good, "W": ["3/5", "4/5 0"]}, "one weight for each feature|one length")
+    problem = {**good["problem"], "Z": ["1 0", "-1 0"]}
+    wide = {key: [f"{w} 0" for w in good[key]] for key in ("w", "w_lower")}
+    refuses(paths.network_path, {**good, "problem": problem, **wide}, "one weight for each feature")
 
 
 def test_outputs_outside_the_span() -> None:
@@ -579,6 +592,18 @@ def test_patterns_with_few_ones() -> None:
     refuses(solutions.sub_sampled, wide, "at least p d = 2 ones")
     few = relu(["1", "0", "0"], "4 0 0", "1", ["100", "111"])
     refuses(solutions.sub_sampled, {"problem": few, "w": ["3", "0", "0", "0"], "other": w}, "at least p d|an optimal")
+
+
+def test_all_tied_blocks_are_in_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two different solutions the first uses every block that ties."""
+    problem = relu(["1", "1", "0"], "4 4 0", "2", ["110", "111"])
+    witness = {"problem": problem, "w": ["0"] * 4, "other": ["0"] * 4}
+    for active, w, other in (([0], 1, 2), ([0, 2], 1, 1)):
+        monkeypatch.setattr(
+            solutions, "read_optimum", lambda *_, a=active, w=w: SimpleNamespace(E=[0, 2], active=a, w=w)
+        )
+        monkeypatch.setattr(solutions, "optimum", lambda *_, w=other: SimpleNamespace(w=w))
+        refuses(solutions.sub_sampled, witness, "two solutions, one with all tied blocks in use")
 
 
 def test_dependences_of_two_rows() -> None:

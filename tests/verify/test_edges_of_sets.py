@@ -40,7 +40,7 @@ from verify.rules.value import Dual, Value
 from verify.shortest import check_shortest
 from verify.solutions import OptimalSet, set_rule, weights
 from verify.split import check_split
-from verify.superclasses import Candidates
+from verify.superclasses import Candidates, read_mixed
 from verify.system import System
 from verify.text import Node
 from verify.ties import Optimum, Tied, check_solutions, gated, in_two_blocks, merged, neuron_of, tied_neurons
@@ -280,6 +280,8 @@ def test_ties_of_gated_networks() -> None:
     assert [(a.key, list(a.v), list(a.q)) for a in found] == [((0, 3), [2], [2, 2])]
     half = optimum(replace(problem, lam=F(1, 2)), (F(1, 2), 0))
     assert [list(a.v) for a in gated(half, Patterns([0b01], {}, 1), NODE)] == [[F(1, 2)]]
+    below = gated(optimum(problem, (-1, -1)), Patterns([0b11], {}, 1), NODE)
+    assert [list(a.v) for a in below] == [[-2]]
     one = list(gated(optimum(problem, (2, 0)), Patterns([0b01], {}, 1), NODE))
     assert [(a.key, list(a.q)) for a in one] == [((0, 1), [2, 0])]
     with pytest.raises(Rejected, match=r"\|v\|\^2 <= lambda\^2"):
@@ -822,6 +824,18 @@ def test_splits_within_errors() -> None:
             split(alpha, tau, delta)
 
 
+def test_mixtures_by_hand() -> None:
+    """diag(4, 1), diag(1, 4) and half of each: no other shares will do."""
+    blocks = [[[2, 0], [0, 1]], [[1, 0], [0, 2]], [["1/2", "3/2", 0, 0], [0, 0, "1/2", "3/2"]]]
+    classes = [Class((0, j), (), 0, matrix(mat(B), len(B[0])), F(9)) for j, B in enumerate(blocks)]
+    problem = Problem("cgl", ONE, mat([[1, 1, 1], [1, 1, 1]]), vec(1, 1), ((0,), (1,), (2,)), (None,) * 3)
+    found = Candidates(Ball(problem, vec(1, 1), ZERO), classes, (), fmpq_mat(0, 2))
+    assert read_mixed(found, Node([[2, "1/2 1/2"]])).mixed == {2: vec("1/2", "1/2")}
+    for shares, message in (("1/3 2/3", "another matrix"), ("1 0", "another matrix"), ("1/2 1/3", "add up to 1")):
+        with pytest.raises(Rejected, match=message):
+            read_mixed(found, Node([[2, shares]]))
+
+
 def test_rows_of_a_split_by_their_numbers() -> None:
     """After the masses the rows of the lift, in their order; each is silent on the classes whose outputs it misses."""
     outputs = [(1, 1, 0), (1, -1, 1), (1, 0, -1)]
@@ -857,6 +871,44 @@ def test_kinks_from_each_side() -> None:
         else:
             with pytest.raises(Rejected, match=r"basis|pattern"):
                 read_class(ball, None, Node(fields))
+
+
+def test_kinks_that_are_looked_at_from_one_side() -> None:
+    """Above the line mu >= p is enough, below it mu <= l = 0; here mu = -t_0."""
+    fields = {"sign": "+", "pattern": "10", "kinks": [1], "basis": [1], "idle": [], "fixed": ""}
+    problem = relu([[1, 1], [0, 1]])
+    for theta, side, good in (
+        ((1, F(-9, 10)), -1, True),
+        ((1, F(-9, 10)), 1, False),
+        ((1, F(-9, 10)), 0, False),
+        ((1, F(-11, 10)), 1, True),
+        ((1, F(-11, 10)), 0, True),
+    ):
+        reader = partial(read_relu, sides={1: side})
+        if good:
+            assert read_class(Ball(problem, vec(*theta), ZERO), None, Node(fields), reader).kinks == (1,)
+        else:
+            with pytest.raises(Rejected, match="basis"):
+                read_class(Ball(problem, vec(*theta), ZERO), None, Node(fields), reader)
+
+
+def test_lifts_of_free_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With free terms the lift is their columns, and no class is mixed."""
+    found = candidates([1, 1], y=(4, 5))
+    problem = replace(found.ball.problem, outputs=mat([[0, 1]]))
+    ball = replace(found.ball, problem=problem)
+    fields = {"lift": ["0 1"], "sigma": "1", "masses": "3", "split": "", "tau": "0", "forced": ""}
+    nodes = {key: Node(value, None, key) for key, value in fields.items()}
+    monkeypatch.setattr("verify.masses.check_masses", lambda *_: (vec(3, 4), ZERO))
+    lifted_ = SimpleNamespace(lift=problem.outputs, mixed={}, members=[[0], [1]], classes=found.classes)
+    monkeypatch.setattr("verify.masses.read_lift", lambda *_: lifted_)
+    monkeypatch.setattr("verify.masses.read_mixed", lambda *_: SimpleNamespace(**{**vars(lifted_), "mixed": {0: ()}}))
+    assert check_set(ball, found.classes, nodes).classes == 2
+    with pytest.raises(Rejected, match="the free columns, and no mixed class"):
+        check_set(ball, found.classes, {**nodes, "mixed": NODE})
+    monkeypatch.setattr("verify.masses.read_lift", lambda *_: SimpleNamespace(**{**vars(lifted_), "lift": ()}))
+    with pytest.raises(Rejected, match="the free columns, and no mixed class"):
+        check_set(ball, found.classes, nodes)
 
 
 def test_the_support_of_the_only_solution() -> None:

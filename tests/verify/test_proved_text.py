@@ -1,4 +1,4 @@
-"""What the proved checker is told and how it is understood: texts word for word, and answers made by hand, without it."""
+"""What the proved checker is told and how it is understood: texts word for word, and answers made by hand."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ import pytest
 
 from tests.verify.brute import mat, vec
 from tests.verify.cover.fold import fold
-from tests.verify.cover.plant import planted
+from tests.verify.cover.plant import PLANTED, planted
 from tests.verify.leading import FOLDER, halves, single, twins
 from verify import Declined, Rejected, Usage, proved
+from verify.cover.lines import Weights
 from verify.problem import ELASTIC, LOGISTIC, Problem
 from verify.proved import Bounds, CoverText, LeadersText, Text
 from verify.text import Limits
 
 CERTIFICATES: dict[str, Callable[[], bytes]] = {
-    **{name: lambda name=name: planted(name).text for name in ("corner", "plane", "deficient")},
+    **{name: lambda name=name: planted(name).text for name in PLANTED},
     "fold": lambda: fold().text,
     **{case.__name__: lambda case=case: case().text for case in (single, halves, twins)},
     **{
         name: lambda name=name: (FOLDER / f"{name}.json").read_bytes()
-        for name in ("xor-cover", "side-cover", "xor-leaders", "plane-leaders")
+        for name in ("xor-cover", "side-cover", "square-cover", "xor-leaders", "plane-leaders")
     },
 }
 SMALL = Problem("relu", F(5, 3), mat([["1/2", -1], [0, 3]]), vec("1/4", -2))
@@ -65,7 +66,10 @@ def test_bounds_by_hand() -> None:
     assert text.lower == F(1, 12) - F(4, 3) - F(5, 18)
     assert text.upper == F(65, 32) and text.layers == []
     scale = 1 << proved.BOUND_BITS
-    assert text.bounds == (f"upper {65 * scale // 32} {scale}", f"lower {text.lower.numerator} {text.lower.denominator}")
+    assert text.bounds == (
+        f"upper {65 * scale // 32} {scale}",
+        f"lower {text.lower.numerator} {text.lower.denominator}",
+    )
     assert list(text.dual()) == ["theta 3 1 2", text.bounds[1]]
     assert text.obstacle() == "leaders bound the objective only"
     with pytest.raises(NotImplementedError):
@@ -91,11 +95,16 @@ def test_roots_units_and_complements() -> None:
     """Rounded towards zero, each sign as the other; nothing along zero."""
     assert proved.root(3, 4) == 4 and proved.root(3, 3) == 4 and proved.root(5, 0) == 0 and proved.root(0, 5) == 0
     one = 1 << proved.UNIT_BITS
+    assert proved.unit((1, 0)) == (one, 0) and proved.unit((0, -1)) == (0, -one)
     assert proved.unit((3, -4)) == (3 * one // 5, -(4 * one // 5)) and proved.unit((0, 7)) == (0, one)
     assert tuple(-x for x in proved.unit((-3, 4))) == proved.unit((3, -4))
     (across,) = proved.complement([[1, 2]], 2)
     assert across[0] + 2 * across[1] == 0 and any(across) and proved.complement([[1, 0], [0, 1]], 2) == []
-    assert proved.words([1, -2]) == "1 -2" and proved.integers(" 1 -2") == [1, -2] and proved.vector("1/2 3") == (F(1, 2), 3)
+    assert (
+        proved.words([1, -2]) == "1 -2"
+        and proved.integers(" 1 -2") == [1, -2]
+        and proved.vector("1/2 3") == (F(1, 2), 3)
+    )
     assert proved.listed([1, -2]) == "[1; (-2)]" and proved.signed(0) == "0"
 
 
@@ -155,7 +164,12 @@ def test_answers_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     for said in (("neurons 3 4 accepted", "unique 1 2 rejected"), ("neurons 3 4 accepted",)):
         found = answer(monkeypatch, *said)
         assert (found.cones, found.width) == ((3, 4), None) and found.open
-    for said in (("unique 1 2 accepted",), ("neurons 3 4 rejected", "unique 1 2 accepted"), (), ("neurons x y accepted",)):
+    for said in (
+        ("unique 1 2 accepted",),
+        ("neurons 3 4 rejected", "unique 1 2 accepted"),
+        (),
+        ("neurons x y accepted",),
+    ):
         found = answer(monkeypatch, *said)
         assert (found.cones, found.width) == (None, None) and found.open
 
@@ -180,7 +194,7 @@ def test_the_program_is_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) ->
     monkeypatch.setattr(proved, "HERE", tmp_path)
     with pytest.raises(Usage, match=r"--proved: expected the proved checker, which needs .* `make`"):
         proved.run(text)
-    program.write_text("#!/bin/sh\nhead -n 1\necho \"$@\" >&2\nexit 3\n")
+    program.write_text('#!/bin/sh\nhead -n 1\necho "$@" >&2\nexit 3\n')
     program.chmod(0o755)
     assert proved.run(text, "--write") == [text.statement, "--write"]
     broken = CoverText(text.problem, text.neurons, text.point, {**text.evidence, "margin": "x"})
@@ -197,7 +211,17 @@ def written(monkeypatch: pytest.MonkeyPatch, name: str, said: list[str]) -> str:
 def test_theorems_word_for_word(monkeypatch: pytest.MonkeyPatch) -> None:
     """Both bounds, the evidence as it was written, and uniqueness only where it is proved."""
     text = proved.read(planted("corner").text, None, Limits())
-    said = [text.statement, "upper", "cover", "EVIDENCE", "MORE", "lower 1 2", "classes", "CLASSES", "unique 1 2 accepted"]
+    said = [
+        text.statement,
+        "upper",
+        "cover",
+        "EVIDENCE",
+        "MORE",
+        "lower 1 2",
+        "classes",
+        "CLASSES",
+        "unique 1 2 accepted",
+    ]
     found = written(monkeypatch, "corner", said)
     scale = 1 << proved.BOUND_BITS
     for part in (
@@ -247,7 +271,7 @@ def changed(**problem: Any) -> bytes:
     ],
 )
 def test_what_the_proved_checker_does_not_speak_of(text: bytes, found: str) -> None:
-    """Plain ReLU networks over all patterns, with the evidence that it needs; data are compared where they are given."""
+    """Plain ReLU networks over all patterns, with the evidence that it needs; data are compared where there are any."""
     with pytest.raises(Declined, match=f"--proved: expected .*, found .*{found}"):
         proved.read(text, None, Limits())
     case = planted("corner")
@@ -257,9 +281,81 @@ def test_what_the_proved_checker_does_not_speak_of(text: bytes, found: str) -> N
         proved.read(case.text, case.raw + b"\n", Limits())
 
 
-def test_why_it_is_left_open() -> None:
+def test_limits_of_certificates() -> None:
+    """Those that are given hold for the text, too; what is no object is no certificate."""
+    for ask in (proved.prove, proved.theorem):
+        with pytest.raises(Declined, match="at most 10 bytes"):
+            ask(planted("corner").text, None, Limits(size=10))
+    with pytest.raises(Rejected, match="object"):
+        proved.read(b"[]", None, Limits())
+
+
+def test_a_cell_by_hand() -> None:
+    """Rows 0 and 2 are equal and row 3 is zero. The first of equal rows carries what all of them have: theta, |p| + q,
+    and the weights of leaders; what another one has goes to it by a leader of its own, or from it, by the sign. Numbers
+    are times the unit's 2; lambda = 10 over 3, nu = 3; 2^4 / sqrt of the squares of rows and normals."""
+    problem = Problem("relu", F(10), mat([[1, 0], [0, 1], [1, 0], [0, 0]]), vec(1, 1, 1, 1))
+    text = LeadersText(problem, (), ([0] * 4, 3), {})
+    first = {"row": 0, "c": "9", "near": [1], "weights": "-3", "normals": [1], "normal_weights": "5"}
+    second = {"row": 1, "c": "11", "near": [], "weights": "", "normals": [], "normal_weights": ""}
+    cell = {"nu": "3", "rows": [1], "p": "-4", "q": "6", "normals": [1], "excess": "7", "squares": "8"}
+    cell |= {"leaders": [first, second]}
+    centres = [[1, 0], [0, 2]]
+    for theta, rows, leaders in (
+        ([3, -2, 1, 5], "4", ["2 1 0 0 1 0 1", "3 5 0 0 0"]),
+        ([3, -2, -1, 0], "2", ["0 1 0 0 1 2 1"]),
+        ([-3, -2, 0, -5], "0", []),
+    ):
+        said = list(text.cell(cell, theta, 2, centres, 0, 4))
+        led = [*leaders, f"0 {rows} 1 18 2 1 -6 5 10", "1 24 1 22 0"]
+        sigma = (4 * (10 * 3 - 6) - 40) << 8
+        assert said == [
+            "cell 0 -8 0 0",
+            "0 16 12 16 0 16 0 0 0 0 16 7",
+            f"0 14 {sigma} {24 << 8} {len(led)}",
+            *led,
+        ]
+    leaning = {**cell, "leaders": [{**first, "near": [3], "row": 1}]}
+    last = [*text.cell(leaning, [0, 0, 0, 1], 1, centres, 0, 4)][3:]
+    assert last == ["3 4 0 0 0", "1 10 2 9 2 3 -3 5 5"]  # the zero row has 1 + 3
+    own = {**cell, "leaders": [{**second, "row": 3}]}
+    assert [*text.cell(own, [0, 0, 0, 1], 1, centres, 0, 4)][3:] == ["3 1 2 11 0"]
+
+
+def test_scales_of_cells() -> None:
+    """As many bits as the longest of the c, the rows and the distances of centres, and 64 more."""
+    plain = {"rows": [], "p": "", "q": "", "normals": [], "excess": "", "squares": "", "nu": "0", "leaders": []}
+    problem = Problem("relu", F(1), mat([[3, 0]]), vec(1))
+    for centres, bits in (([], 4), (["100 0", "-100 5"], 16), (["100 0", "100 5"], 5)):
+        evidence = {"unit": "1", "+": {"centres": centres, "cells": [plain] * max(len(centres), 1)}}
+        text = LeadersText(problem, (), ([0], 1), {**evidence, "-": {"centres": [], "cells": [plain]}})
+        lines = list(text.proof())
+        assert lines[:4] == ["leaders", "theta 1 0", "lower 0 1", f"scales {1 << 64 + bits} 1 {1 << 64 + bits}"]
+        assert lines[4 : 5 + len(centres)] == [f"centres {len(centres)}", *centres] and lines[-1] == "end"
+
+
+def test_lines_without_weight() -> None:
+    """A line through a neuron that has no weight has no share; directions that are zero are none."""
+    text = proved.read(planted("corner").text, None, Limits())
+    assert isinstance(text, CoverText)
+    lines = text.weights["+"].lines
+    bare = CoverText(text.problem, text.neurons, text.point, text.evidence)
+    bare.__dict__["weights"] = {"+": Weights(lines, (0, 2), (0, 0), 1)}
+    assert bare.neuron({"sign": "+", "u": "0 1", "shares": ""}) == ((0, 2), "neuron 1 0 2 0  1 1")
+    bare.__dict__["ties"] = [("-", (0, 1), ""), ("+", (0, 0), ""), ("+", (3, 4), "")]
+    assert bare.directions == [("+", (3, 4)), ("-", (0, 1))]
+
+
+def test_why_it_is_left_open(monkeypatch: pytest.MonkeyPatch) -> None:
     """Dependent outputs, too many neurons or none, or a line that bends up."""
     text = proved.read(planted("corner").text, None, Limits())
+    square = proved.read(CERTIFICATES["square-cover"](), None, Limits())
+    assert square.obstacle() == "the outputs of the neurons are dependent"
+    for most, open_ in ((1, False), (0, True)):
+        monkeypatch.setattr(proved, "MOST_CLASSES", most)
+        assert isinstance(text, CoverText) and (list(text.unique()) == []) is open_
+        assert ("more than 0 neurons" in text.obstacle()) is open_
+    monkeypatch.undo()
     assert isinstance(text, CoverText) and "bends up" in text.obstacle()
     none = CoverText(text.problem, text.neurons, text.point, {**text.evidence, "ties": []})
     assert none.obstacle().startswith("the bounds are too far apart, or there are more than 64 neurons")

@@ -389,8 +389,8 @@ def test_patterns_of_faces_at_zero_rows() -> None:
 
 def test_regions_of_the_classes_of_ties() -> None:
     """The sides of the lines that are no kinks, by their rows, whatever their multiples; rows of zeros have none."""
-    problem = Problem("relu", F(1), mat([[1, 0], [-1, 0], [0, 1], [0, 0]]), vec(1, 1, 1, 1))
-    ball, lines, seen = Ball(problem, vec(1, 1, 1, 1), F(0)), lines_of(problem), []
+    problem = Problem("relu", F(1), mat([[1, 0], [-2, 0], [-1, -1], [0, 1], [0, 0]]), vec(1, 1, 1, 1, 1))
+    ball, lines, seen = Ball(problem, vec(1, 1, 1, 1, 1), F(0)), lines_of(problem), []
     weights = weights_of(lines, ball.theta, 1)
 
     def inside(xi: int, number: int, side: list[int], doubtful: list[int]) -> bool:
@@ -398,11 +398,11 @@ def test_regions_of_the_classes_of_ties() -> None:
         return True
 
     cover: Any = SimpleNamespace(lines=lines, weights={1: weights}, inside=inside)
-    tie: Any = SimpleNamespace(face=(), u=(-1, 1), xi=1, side=(0, 0))
-    for pattern in ("0110", "0111"):
+    tie: Any = SimpleNamespace(face=(), u=(-2, -1), xi=1, side=(0, 0, 0))
+    for pattern in ("01100", "01101"):
         fields = {"sign": "+", "pattern": pattern, "kinks": [], "basis": [], "idle": [], "fixed": ""}
-        assert checked(ball, cover, 5, tie, Node(fields)).key == (1, 0b0110)
-    assert seen == [(1, 5, [-1, 1], [0, 1])] * 2
+        assert checked(ball, cover, 5, tie, Node(fields)).key == (1, 0b00110)
+    assert seen == [(1, 5, [-1, 1, -1], [0, 1, 2])] * 2
     bent = replace(problem, Z=mat([[1, 1], [0, 1]]), y=vec(1, 1))
     cover.lines, ball = lines_of(bent), Ball(bent, vec(1, -2), F(0))
     cover.weights, tie.u = {1: weights_of(cover.lines, ball.theta, 1)}, (1, 0)
@@ -440,3 +440,16 @@ def test_a_line_that_is_split_off(long: int) -> None:
     last = bisect_left(range(-1 << 21, 0), True, key=lambda c0: holds(c0, ())) - (1 << 21)
     assert not holds(last - 1, ()) and holds(last, [(0, 0)]) and not holds(last - 1, [(0, 0)])
     assert holds(last - 5, [(0, 0)]) is False and holds(last - 5, [(0, 1)]) is True
+
+
+@pytest.mark.parametrize(("key", "xi"), [("+", 1), ("-", -1)])
+def test_leaves_name_neurons_of_their_sign(key: str, xi: int) -> None:
+    """A neuron of the tree's own sign, that there is; a face is named by a ray only."""
+    leaf = special((0,), (), (), NEURON)
+    leaves = Leaves(vertices=[(1, 0)], special=[leaf])
+    tie: Any = SimpleNamespace(xi=xi, face=(), side=(1, 0))
+    check_special(leaves, BENT, [tie], F(1), F(0), Node(None, None, key))
+    wrong = ([SimpleNamespace(xi=-xi, face=(), side=(1, 0))], [], [SimpleNamespace(xi=xi, face=((1, 0),), side=(1, 0))])
+    for ties in wrong:
+        with pytest.raises(Rejected, match="a neuron or face of this sign"):
+            check_special(leaves, BENT, ties, F(1), F(0), Node(None, None, key))  # type: ignore[arg-type]
