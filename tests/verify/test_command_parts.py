@@ -261,6 +261,9 @@ def test_readers_that_have_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", SimpleNamespace(isatty=lambda: False, fileno=lambda: 77))
     command.say("text", quiet=False)
     assert moved == [(Path(os.devnull).stat().st_rdev, 77)]
+    monkeypatch.undo()
+    monkeypatch.setattr(sys, "stdout", None)
+    command.say("text", quiet=False)
 
 
 # ------------------------------------------------------------------------------------------------ the child
@@ -299,8 +302,10 @@ def test_a_limit_that_there_is_already(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_long_answers_are_read_to_their_end() -> None:
-    """More than a pipe holds."""
+    """More than a pipe holds; and the pipe is closed."""
+    before = len(list(Path("/proc/self/fd").iterdir()))
     assert limited(lambda: {"a": "b" * 10**6}, 20, 1 << 32) == {"a": "b" * 10**6}
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
 def test_errors_of_the_work_are_told() -> None:
