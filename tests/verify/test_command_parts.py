@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from os import terminal_size
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -93,6 +94,7 @@ def test_reports_as_they_are_returned(tmp_path: Path) -> None:
     for more, code, result in (
         (["--expect", "lambda=5"], 1, "rejected"),
         (["--expect", "lambda=6", "--expect", "model=gated"], 1, "rejected"),
+        (["--expect", "model=relu=relu"], 1, "rejected"),
         (["--data", str(certificate)], 1, "rejected"),
         (["--data", str(tmp_path / "none")], 65, "data"),
         (["--network", str(tmp_path / "none")], 65, "data"),
@@ -249,6 +251,25 @@ def test_one_object_or_words(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
         assert found == out or (out is None and json.loads(found) == {"result": "accepted", "claims": []})
 
 
+def test_wrong_command_lines_in_words(capsys: pytest.CaptureFixture[str]) -> None:
+    """One line and no object, also where --json was asked for: what was wanted is not known."""
+    for words in ([], ["c", "--json", "--nothing"]):
+        assert main(words) == 64
+        assert capsys.readouterr().out.startswith("usage  command line: expected usage: python -m verify")
+
+
+def test_lines_that_are_wrapped(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """On a terminal, at blanks and not at hyphens, the rest under the tenth column; not where it is very narrow."""
+    text = "accepted  " + " ".join(["a-long-word"] * 6)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    for columns, lines in ((80, 2), (44, 3), (40, 3), (39, 1), (len(text), 1), (len(text) - 1, 2)):
+        monkeypatch.setattr(command, "get_terminal_size", lambda columns=columns: terminal_size((columns, 24)))
+        command.say(text, quiet=False)
+        first, *rest = capsys.readouterr().out.splitlines()
+        assert len(rest) == lines - 1 and " ".join([first, *(line.strip() for line in rest)]) == text
+        assert all(line.startswith(" " * 10 + "a-long-word") and len(line) <= columns for line in rest)
+
+
 def test_readers_that_have_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is printed goes nowhere from then on, and nothing else happens."""
     moved: list[Any] = []
@@ -320,6 +341,13 @@ def test_errors_of_the_work_are_told() -> None:
         "error",
         [],
     ) and "ZeroDivisionError: here" in found["told"]
+
+
+def test_the_child_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until it has ended, so that nothing of it is left."""
+    seen, wait = [], os.waitpid
+    monkeypatch.setattr(os, "waitpid", lambda *given: seen.append(given[1]) or wait(*given))
+    assert limited(lambda: {"a": 1}, 5, 1 << 32) == {"a": 1} and seen == [0]
 
 
 def test_work_that_is_stopped(tmp_path: Path) -> None:
