@@ -293,8 +293,8 @@ def test_limits_of_certificates() -> None:
 def test_a_cell_by_hand() -> None:
     """Rows 0 and 2 are equal and row 3 is zero. The first of equal rows carries what all of them have: theta, |p| + q,
     and the weights of leaders; what another one has goes to it by a leader of its own, or from it, by the sign. Numbers
-    are times the unit's 2; lambda = 10 over 3, nu = 3; 2^4 / sqrt of the squares of rows and normals."""
-    problem = Problem("relu", F(10), mat([[1, 0], [0, 1], [1, 0], [0, 0]]), vec(1, 1, 1, 1))
+    are times the unit's 2; lambda = 20 on halves, over 3, nu = 3; 2^4 / sqrt of the squares of rows and normals."""
+    problem = Problem("relu", F(20), mat([["1/2", 0], [0, "1/2"], ["1/2", 0], [0, 0]]), vec(1, 1, 1, 1))
     text = LeadersText(problem, (), ([0] * 4, 3), {})
     first = {"row": 0, "c": "9", "near": [1], "weights": "-3", "normals": [1], "normal_weights": "5"}
     second = {"row": 1, "c": "11", "near": [], "weights": "", "normals": [], "normal_weights": ""}
@@ -303,12 +303,13 @@ def test_a_cell_by_hand() -> None:
     centres = [[1, 0], [0, 2]]
     for theta, rows, leaders in (
         ([3, -2, 1, 5], "4", ["2 1 0 0 1 0 1", "3 5 0 0 0"]),
+        ([3, -2, 1, 1], "4", ["2 1 0 0 1 0 1", "3 1 0 0 0"]),
         ([3, -2, -1, 0], "2", ["0 1 0 0 1 2 1"]),
         ([-3, -2, 0, -5], "0", []),
     ):
         said = list(text.cell(cell, theta, 2, centres, 0, 4))
         led = [*leaders, f"0 {rows} 1 18 2 1 -6 5 10", "1 24 1 22 0"]
-        sigma = (4 * (10 * 3 - 6) - 40) << 8
+        sigma = (4 * (20 * 2 * 3 - 6) - 40) << 8
         assert said == [
             "cell 0 -8 0 0",
             "0 16 12 16 0 16 0 0 0 0 16 7",
@@ -342,6 +343,8 @@ def test_lines_without_weight() -> None:
     bare = CoverText(text.problem, text.neurons, text.point, text.evidence)
     bare.__dict__["weights"] = {"+": Weights(lines, (0, 2), (0, 0), 1)}
     assert bare.neuron({"sign": "+", "u": "0 1", "shares": ""}) == ((0, 2), "neuron 1 0 2 0  1 1")
+    for u, v in (("0 1", (0, 2)), ("0 -1", (0, 0))):
+        assert bare.face({"sign": "+", "u": u})[0] == v  # lines below u count for nothing
     bare.__dict__["ties"] = [("-", (0, 1), ""), ("+", (0, 0), ""), ("+", (3, 4), "")]
     assert bare.directions == [("+", (3, 4)), ("-", (0, 1))]
 
@@ -354,7 +357,7 @@ def test_why_it_is_left_open(monkeypatch: pytest.MonkeyPatch) -> None:
     for most, open_ in ((1, False), (0, True)):
         monkeypatch.setattr(proved, "MOST_CLASSES", most)
         assert isinstance(text, CoverText) and (list(text.unique()) == []) is open_
-        assert ("more than 0 neurons" in text.obstacle()) is open_
+        assert ("the bounds are too far apart" in text.obstacle()) is open_
     monkeypatch.undo()
     assert isinstance(text, CoverText) and "bends up" in text.obstacle()
     none = CoverText(text.problem, text.neurons, text.point, {**text.evidence, "ties": []})
