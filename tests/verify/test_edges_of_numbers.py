@@ -106,6 +106,20 @@ def test_many_short_rows_in_many_columns() -> None:
     assert len(read_rows(Z, False, []).rows[0]) == 407
 
 
+def test_what_is_left_of_a_matrix_is_dominant(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a factor all of it is left: each diagonal entry is at least the sum of the others in its row."""
+    monkeypatch.setattr(leaders, "cholesky", lambda M: [[0] * len(M) for _ in M])
+    for M, good in (
+        ([[3, 2], [2, 3]], True),
+        ([[3, -2], [-2, 3]], True),
+        ([[2, 2], [2, 2]], True),
+        ([[2, 3], [3, 2]], False),
+        ([[8, 3, 3], [3, 8, 6], [3, 6, 8]], False),
+        ([[8, 3, 3], [3, 8, 5], [3, 5, 8]], True),
+    ):
+        assert semidefinite(M) is good
+
+
 def test_matrices_with_a_bad_diagonal() -> None:
     """A zero or a negative number there, in a row that is not zero, is no semidefinite matrix."""
     for M, good in (

@@ -348,6 +348,7 @@ def test_counts_of_no_patterns() -> None:
     for Z in ([], [" ".join(["1"] * 9)], ["1"] * 9):
         with pytest.raises(Declined):
             solutions.count(node({"Z": Z}))
+    refuses(solutions.count, {"Z": [" ".join(["1"] * 8)]}, "more patterns than the bound")
 
 
 def test_projections_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,7 +84,6 @@ def shifted(A: Integers, bits: int) -> Integers:
     shift = np.zeros(len(A), dtype=np.int64)
     for step in (32, 16, 8, 4, 2, 1):
         shift = np.where(longest >> shift >= 1 << (bits - 1 + step), shift + step, shift)
-    shift = np.where(longest >> shift >= 1 << bits, shift + 1, shift)
     return A >> shift[:, None]
 
 

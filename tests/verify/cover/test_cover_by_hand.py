@@ -244,9 +244,10 @@ def test_sums_are_compared_exactly() -> None:
 def test_shifts_are_no_longer_than_needed() -> None:
     """Entries end below 2^bits and, if they were shifted, not below half of that."""
     for bits in (28, 29):
-        for x in (1, 2**bits - 1, 2**bits, 2**bits + 1, 2 ** (bits + 1), 2**45 + 5, 2**60 - 1):
+        for x in (1, 2**bits + 1, 2**45 + 5, *(y for e in range(2, 63) for y in (2**e - 1, 2**e, 3 << e - 2))):
             found = int(shifted(np.array([[x, -1]], dtype=np.int64), bits)[0, 0])
             assert found < 2**bits and (found == x if x < 2**bits else found >= 2 ** (bits - 1))
+    assert shifted(np.array([[0, 0], [2**40, 0]], dtype=np.int64), 28).tolist() == [[0, 0], [2**27, 0]]
 
 
 # ------------------------------------------------------------------------------------------------ lines
