@@ -40,10 +40,11 @@ def limited(work: Work, seconds: int, memory: int) -> dict[str, Any]:
             with suppress(ProcessLookupError):
                 stop(child, signal.SIGKILL)
         status = os.waitpid(child, 0)[1]
-    if not answer:
+    try:
+        found: dict[str, Any] = json.loads(answer)
+    except ValueError:  # nothing, or not all of it
         timed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU
-        raise Over("time (--max-seconds)" if timed else "memory (--max-memory)")
-    found: dict[str, Any] = json.loads(answer)
+        raise Over("time (--max-seconds)" if timed else "memory (--max-memory)") from None
     return found
 
 

@@ -387,6 +387,14 @@ def test_work_that_is_stopped(tmp_path: Path) -> None:
         limited(stopped, 20, 1 << 32)
 
 
+def test_answers_that_break_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A child that was ended while it was speaking has said nothing: declined, and no error."""
+    for said in (b"", b"{", b'{"code": 0, "result": "accepted"', b'{"code": 0, "claims": [{"claim": "opt'):
+        monkeypatch.setattr(child, "received", lambda *_, said=said: said)
+        with pytest.raises(Over, match="memory"):
+            limited(lambda: {"a": 1}, 5, 1 << 32)
+
+
 def test_deadlines_that_are_over() -> None:
     """Nothing is read after the deadline; before it all that there is."""
     reader, writer = os.pipe()
