@@ -60,6 +60,11 @@ class ClassMap:
         """q = G r"""
         return self.X * (self.P * (self.X.transpose() * r))
 
+    def length_squared(self, r: fmpq_mat) -> Fraction:
+        """|v|^2 of v = P X'r for one column r."""
+        v = self.P * (self.X.transpose() * r)
+        return to_fraction((v.transpose() * v)[0, 0])
+
 
 @recent
 def _integers(Z: Matrix) -> tuple[list[list[int]], int]:

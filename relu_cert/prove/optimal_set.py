@@ -191,14 +191,13 @@ def _least_squares(A: fmpq_mat, b: fmpq_mat) -> Vector:
 def _refined(A: fmpq_mat, b: fmpq_mat) -> Vector | None:
     """The same to BITS digits, by steps of the normal equations in floats with residuals in high precision; None where
     they do not converge."""
-    n, k = A.nrows(), A.ncols()
+    k, near = A.ncols(), floats(A)
     try:
-        inverse = np.linalg.inv(floats(A).T @ floats(A))
+        inverse = np.linalg.inv(near.T @ near)
     except np.linalg.LinAlgError:
         return None
     with ctx.workprec(2 * BITS):
-        F = arb_mat(n, k, [arb(x) for x in A.entries()])
-        right = arb_mat(n, 1, [arb(x) for x in b.entries()])
+        F, right = arb_mat(A), arb_mat(b)
         x, last = arb_mat(k, 1), None
         for _ in range(BITS):
             slope = (F.transpose() * (right - F * x)).mid()

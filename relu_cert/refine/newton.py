@@ -44,8 +44,8 @@ class System:
         self.n = len(y)
         self.sizes = [face.size for face in faces]
         self.owner = [a for a, face in enumerate(faces) for _ in range(face.size)]
-        self.A = arb_mat(len(self.owner), self.n, [arb(x) for face in faces for x in face.A.entries()])
-        self.Et = arb_mat(len(self.owner), self.n, [arb(x) for face in faces for x in face.E.transpose().entries()])
+        self.A = arb_mat(len(self.owner), self.n, [x for face in faces for x in arb_mat(face.A).entries()])
+        self.Et = arb_mat(len(self.owner), self.n, [x for face in faces for x in arb_mat(face.E.transpose()).entries()])
         self.E = self.Et.transpose()
         self.y = arb_mat(self.n, 1, [arb(to_fmpq(x)) for x in y])
         self.lam_squared = arb(to_fmpq(lam * lam))
@@ -177,4 +177,4 @@ def _ball_step(system: System, point: KernelPoint) -> Correction:
 
 def floats(A: arb_mat) -> Floats:
     """Midpoints in float64."""
-    return np.array([[float(x.mid()) for x in row] for row in A.tolist()])
+    return np.array([float(x) for x in A.entries()]).reshape(A.nrows(), A.ncols())
