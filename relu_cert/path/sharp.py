@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
+from flint import fmpz
 
 from relu_cert.exact import Vector
 from relu_cert.path.bounds import Bounds
@@ -56,7 +57,7 @@ def within(known: Bounds, s: Vector) -> Vector:
     return s
 
 
-def _grid(entries: Sequence[int]) -> Vector:
+def _grid(entries: Sequence[int | fmpz]) -> Vector:
     exact = [Fraction(int(x), ONE) for x in entries]
     q = binary_grid(exact, KEPT)
     return tuple(from_grid(to_grid(x, q), q) for x in exact)

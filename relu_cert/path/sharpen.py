@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from flint import fmpq, fmpq_mat, fmpz_mat
+from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
 from relu_cert.exact import Vector, sqrt_upper
 from relu_cert.path.branch import Branch, jacobian
@@ -168,7 +168,7 @@ def _length(E: fmpq_mat, A: fmpq_mat, S: fmpq_mat) -> fmpq:
     return most(c)
 
 
-def _rounded(rows: Sequence[Sequence[int]], bits: int) -> tuple[Vector, ...]:
+def _rounded(rows: Sequence[Sequence[int | fmpz]], bits: int) -> tuple[Vector, ...]:
     """The rows over ONE, rounded to one binary grid."""
     return _on_grid([[Fraction(int(x), ONE) for x in row] for row in rows], bits)
 

@@ -99,7 +99,8 @@ class FloatBlock(Block):
     @cached_property
     def matrix(self) -> fmpq_mat:
         """X_b for flint."""
-        return fmpq_mat(*self.floats.shape, [fmpq(*x.as_integer_ratio()) for x in self.floats.ravel().tolist()])
+        n, size = self.floats.shape
+        return fmpq_mat(n, size, [fmpq(*x.as_integer_ratio()) for x in self.floats.ravel().tolist()])
 
     @cached_property
     def columns(self) -> tuple[list[list[int]], int]:
