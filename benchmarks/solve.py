@@ -26,9 +26,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.peers import environment
-from relu_cert.api import certify_group_lasso
+from relu_cert.certificate import certificate, dumps
 from relu_cert.check import DEFAULT_GAP, LambdaChoice, find_facts, verdicts
+from relu_cert.checker import accepted
 from relu_cert.claims.model import Verdict
+from relu_cert.data.model import Source
+from relu_cert.data.raw import digest
 from relu_cert.lasso import lasso
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import gated, relu
@@ -230,31 +233,33 @@ def compare_gated(quick: bool, peers: Sequence[str], bars: list[Bar]) -> None:
 def compare_lasso(quick: bool, peers: Sequence[str], bars: list[Bar]) -> None:
     """The group lasso of doubles, proved (`optimal` and `p-unique`), against celer at its tightest tolerance.
 
-    The time here is that of reading the arrays, solving, proving and deciding. The second figure has the certificate
-    written and re-checked by the independent checker too.
+    `proved` is the time from the arrays to the verdicts: reading, solving, the exact points, balls and faces that are
+    the proof, and the claims decided from them. `written` is that of the certificate's text, nine tenths of which
+    repeat the data. The bar is on both together. `re-checked` is the time of the independent checker.
     """
     if "celer" not in peers:
         return
     for n, d in ((30, 60),) if quick else ((100, 200), (200, 500)):
         for planted, ratio in product((True, False), LASSO_RATIOS):
             X, y, lam = lasso_data(n, d, planted, ratio)
-            proved, checked = proved_lasso(X, y, lam)
+            proved, written, checked = proved_lasso(X, y, lam)
             attempts = environment.run_lasso("celer", X, y, SIZE, lam, TOLERANCES["celer"], 10.0)
             if not attempts:
                 continue
             tightest = attempts[-1]
             gap = lasso_gap(X, y, lam, tightest.W)
-            targets = "planted" if planted else "Gaussian"
+            targets, made = "planted" if planted else "Gaussian", proved + written
             print(f"\ngroup lasso {n} x {d}, groups of {SIZE}, {targets} targets, {ratio} lambda_max")
             print(f"  celer              {tightest.seconds:9.4f} s   tolerance {tightest.tol:g}, true gap {gap:.1e}")
             print(f"  relu_cert          {proved:9.4f} s   proved    {proved / tightest.seconds:8.1f} x celer")
-            print(f"                     {checked:9.4f} s   proved, written and re-checked")
+            print(f"                     {written:9.4f} s   written   {made / tightest.seconds:8.1f} x with it")
+            print(f"                     {checked:9.4f} s   re-checked")
             if not quick:
                 text = (
-                    f"group lasso {n} x {d}, {targets} targets, {ratio}: proof in "
-                    f"{proved / tightest.seconds:.1f} x celer's time"
+                    f"group lasso {n} x {d}, {targets} targets, {ratio}: proved and written in "
+                    f"{made / tightest.seconds:.1f} x celer's time (verdicts alone: {proved / tightest.seconds:.1f} x)"
                 )
-                bars.append(Bar(f"{text} (bar 25)", proved <= 25 * tightest.seconds))
+                bars.append(Bar(f"{text} (bar 25)", made <= 25 * tightest.seconds))
 
 
 def compare_sampled(quick: bool, peers: Sequence[str], bars: list[Bar]) -> None:
@@ -310,19 +315,24 @@ def lasso_gap(X: Floats, y: Floats, lam: float, w: Floats, size: int = SIZE) -> 
     return max(gap, 0.0) / (0.5 * float(r @ r) + lam * float(norms.sum()))
 
 
-def proved_lasso(X: Floats, y: Floats, lam: float) -> tuple[float, float]:
-    """The time to the verdicts, best of three, and that of the whole call with the re-check."""
-    best, choice = float("inf"), LambdaChoice(value=Fraction(lam))
-    for _ in range(3):
+def proved_lasso(X: Floats, y: Floats, lam: float) -> tuple[float, float, float]:
+    """The times to the verdicts (best of five), of writing the certificate (likewise), and of the re-check."""
+    proved, written, choice = [], [], LambdaChoice(value=Fraction(lam))
+    raw = lasso(X, SIZE, y).raw
+    source = Source("problem.json", digest(raw), "json")
+    for _ in range(5):
         began = time.process_time()
         facts = find_facts(lasso(X, SIZE, y).plain, choice, DEFAULT_GAP, Progress(quiet=True), position=False)
         found = verdicts(facts, PROVED)
-        best = min(best, time.process_time() - began)
+        done = time.process_time()
+        text = dumps(certificate(source, facts, found))
+        proved.append(done - began)
+        written.append(time.process_time() - done)
         if any(one.verdict is not Verdict.PROVED for one in found):
             raise RuntimeError("not proved")
     began = time.process_time()
-    certify_group_lasso(X, SIZE, y, lam, claims=PROVED)
-    return best, time.process_time() - began
+    accepted(text, raw)
+    return min(proved), min(written), time.process_time() - began
 
 
 def compare_sizes(quick: bool, bars: list[Bar]) -> None:

@@ -37,6 +37,7 @@ from relu_cert.data.numbers import NumberError
 from relu_cert.data.raw import digest
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import Matrix
+from relu_cert.files import Place, decide_places, written_here
 from relu_cert.free.terms import read_free
 from relu_cert.lasso import given_coefficients, lasso
 from relu_cert.network.approximate import Strategy
@@ -113,6 +114,8 @@ def certify(
     listed: bool = False,
     seconds: float | None = None,
     jobs: int = 1,
+    dask: str | None = None,
+    state: str | os.PathLike[str] | None = None,
     verify: bool = True,
     progress: bool = False,
 ) -> Certified:
@@ -134,7 +137,9 @@ def certify(
     `names`         names of the features (those of a data frame, or x0, x1, ...), `target` the name of y
     `max_patterns`  raise TooManyPatterns for data with more activation patterns, where they have to be listed
     `listed`        list them, also where a proof without a list would do
-    `seconds`       time for the proof where they need not be (60 by default), and `jobs` the processes that share it
+    `seconds`       time for the proof where they need not be (60 by default), and `jobs` the processes that share it,
+                    or `dask` the address of a scheduler
+    `state`         a file in which that proof is kept: a call that was interrupted is gone on with by the next one
     `verify`        give the certificate to the independent checker before anything is returned
     `progress`      show long stages on a terminal
 
@@ -175,6 +180,7 @@ def certify(
     PROVED
     """
     asked = _asked(lam, lambda_ratio, gap, interval, noise, claims)
+    limits = _limits(seconds, jobs, dask, state)
     if model not in ("relu", "gated"):
         raise UsageError(f"model is 'relu' or 'gated', not {model!r}.")
     terms = read_free(free)
@@ -184,7 +190,7 @@ def certify(
     with Progress(quiet=not progress) as stages:
         listed = listed or "patterns-complete" in asked.named
         problem = network_variant(data, model, variant, stages, max_patterns, listed=listed)
-        facts, results = answered(asked, problem, stages, Limits(seconds, jobs=jobs))
+        facts, results = answered(asked, problem, stages, limits)
         whole = None
         if variant.gates is not None:
             every = over_all(data, model, variant, facts.lam, asked.gap, stages, max_patterns)
@@ -319,6 +325,8 @@ def certify_network(
     target: str = "y",
     max_patterns: int = DEFAULT_MAX_PATTERNS,
     seconds: float | None = None,
+    jobs: int = 1,
+    dask: str | None = None,
     verify: bool = True,
     progress: bool = False,
 ) -> CertifiedNetwork:
@@ -337,7 +345,7 @@ def certify_network(
     `gap`          the relative gap up to which the network is called optimal
     `own`          also solve the program over the network's own patterns (not with free terms, nor on large data)
     `seconds`      time for training and the bound of the optimum where the patterns are not listed (60 by default);
-                   the network's own facts and the checker come on top
+                   the network's own facts and the checker come on top. `jobs` and `dask` are those of `certify`
 
     >>> found = certify_network(([[1], [-1]], [1, 1]), [[1], [2], [-1]], [1, 3, 2], lam="1/2")
     >>> print(found.claims["network-optimal"].verdict, found.claims["network-merged"].verdict)
@@ -363,7 +371,7 @@ def certify_network(
             own=own,
             output_bias=output_bias,
             max_patterns=max_patterns,
-            limits=Limits(seconds),
+            limits=_limits(seconds, jobs, dask),
         )
         return _rechecked(CertifiedNetwork(outcome, text, raw), verify, stages)
 
@@ -453,13 +461,15 @@ def prune(
     output_bias: OutputBias = "refuse",
     max_patterns: int = DEFAULT_MAX_PATTERNS,
     seconds: float | None = None,
+    jobs: int = 1,
+    dask: str | None = None,
     progress: bool = False,
 ) -> Pruning:
     """Prune the optimal network, or a given one: exactly while that is free, then at the least cost in fit.
 
     `strategy` chooses the next neuron once pruning costs: "residual", "magnitude", "gradient" or "random" (`seed`).
-    Without `correct` the other neurons stay as they are. `penalty`, `batch_size`, `output_bias` and `seconds` are those
-    of `certify_network`. The result has `steps` (width, objective, loss) and `network_of_width`.
+    Without `correct` the other neurons stay as they are. `penalty`, `batch_size`, `output_bias`, `seconds`, `jobs` and
+    `dask` are those of `certify_network`. The result has `steps` (width, objective, loss) and `network_of_width`.
 
     >>> found = prune([[1], [2], [-1]], [1, 3, 2], 1, network=([[1], [1]], [1, 1]))
     >>> found
@@ -481,7 +491,7 @@ def prune(
             seed=seed,
             max_patterns=max_patterns,
             output_bias=output_bias,
-            limits=Limits(seconds),
+            limits=_limits(seconds, jobs, dask),
         )
 
 
@@ -499,6 +509,8 @@ def explore(
     bias: bool = False,
     max_patterns: int = DEFAULT_MAX_PATTERNS,
     seconds: float | None = None,
+    jobs: int = 1,
+    dask: str | None = None,
     progress: bool = False,
 ) -> Exploration:
     """Optimal networks that differ off the training data: the shortest, an extreme one, the best on (Z, y) pairs.
@@ -520,7 +532,7 @@ def explore(
             extreme=extreme,
             seed=seed,
             max_patterns=max_patterns,
-            limits=Limits(seconds),
+            limits=_limits(seconds, jobs, dask),
         )
 
 
@@ -560,6 +572,20 @@ def _rechecked(found: _Found, verify: bool, stages: Progress) -> _Found:
         with stages.stage("verify"):
             found.recheck()
     return found
+
+
+def _limits(seconds: float | None, jobs: int, dask: str | None, state: str | os.PathLike[str] | None = None) -> Limits:
+    """How long a proof without a list of patterns may take, where it is done, and where it is kept."""
+    if seconds is not None and not 0 < seconds < 10**9:
+        raise UsageError(f"seconds must be a positive number of seconds, not {seconds}.")
+    if jobs < 1:
+        raise UsageError(f"jobs must be at least 1, not {jobs}.")
+    kept = None if state is None else Path(state)
+    if kept is not None and kept.is_file() and not written_here(kept):
+        raise UsageError(f"{kept} exists, and relu_cert did not write it; choose another place with state.")
+    if kept is not None:
+        decide_places((), [Place("state", kept)])
+    return Limits(seconds, jobs=jobs, dask=dask, state=kept)
 
 
 def _ratios(low: Number, high: Number) -> tuple[Fraction, Fraction]:

@@ -6,8 +6,11 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
+from itertools import chain
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from relu_cert.claims.model import Result
 from relu_cert.data.model import Source
@@ -22,6 +25,7 @@ from relu_cert.path.model import Cover, Jump, Lifted, Piece
 from relu_cert.path.one_neuron import NeuronPath
 from relu_cert.path.tied_faces import Faces
 from relu_cert.patterns.model import PatternSet
+from relu_cert.problem.doubles import FloatBlocks, texts
 from relu_cert.problem.model import Problem
 from relu_cert.prove.algebraic.field import Number
 from relu_cert.prove.algebraic.model import AlgebraicSet, Numbers
@@ -134,18 +138,21 @@ def _problem(problem: Problem, lam: Fraction) -> dict[str, Any]:
     columns = problem.columns
     if columns is None:
         raise ValueError("a direct problem knows its columns")
-    width = sum(len(group) for group in columns)
-    rows = [[Fraction(0)] * width for _ in problem.y]
-    for group, block in zip(columns, problem.blocks, strict=True):
-        for row, part in zip(rows, block.X, strict=True):
-            for column, x in zip(group, part, strict=True):
-                row[column] = x
     return head | {
-        "X": [vector(row) for row in rows],
+        "X": _columns(problem, [j for group in columns for j in group]),
         "groups": [list(group) for group in columns],
         "K": [None if block.K is None else matrix(block.K) for block in problem.blocks],
         "y": vector(problem.y),
     }
+
+
+def _columns(problem: Problem, order: Sequence[int]) -> list[str]:
+    """The rows of X as texts; `order` has the number of each column of the blocks."""
+    place = sorted(range(len(order)), key=order.__getitem__)
+    if isinstance(problem.blocks, FloatBlocks):
+        return texts(np.concatenate([block.floats for block in problem.blocks], axis=1)[:, place])
+    rows = (tuple(chain.from_iterable(parts)) for parts in zip(*(block.X for block in problem.blocks), strict=True))
+    return [vector(row[i] for i in place) for row in rows]
 
 
 def _facts(facts: Facts) -> dict[str, Any]:

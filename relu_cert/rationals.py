@@ -28,5 +28,5 @@ def to_fraction(x: fmpq) -> Fraction:
 
 def middle(x: arb) -> Fraction:
     """The midpoint of a ball."""
-    mantissa, exponent = x.mid().man_exp()
-    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+    mantissa, exponent = (int(part) for part in x.mid().man_exp())
+    return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)

@@ -162,14 +162,16 @@ def examined(
     problem = with_free_terms(network_problem(data, "relu", stages, max_patterns, listed=False), data, free)
     facts = find_facts(problem, choice, DEFAULT_GAP, stages, limits=limits)
     among = None
-    small = not problem.unlisted or len(data.Z) * len(found.neurons) <= OWN_SIZE
-    if found.neurons and own and small and not free:
+    size = len(data.Z) * len(found.neurons) if problem.unlisted else 0
+    if found.neurons and own and size <= OWN_SIZE and not free:
         among = find_facts(own_problem(found.neurons, data.Z, data.y), choice, DEFAULT_GAP, stages)
     comparison = compare(found, facts, among)
     results = network_verdicts(comparison, gap)
     said = (*verdicts(facts, BESIDE_A_NETWORK), *results)
     text = dumps(network_certificate(data.source, comparison, conversion, trained.origin, gap, said))
-    return NetworkOutcome(trained, data, conversion, comparison, results, target, gap=gap), text
+    left_out = size if own and size > OWN_SIZE and not free else 0
+    told = NetworkOutcome(trained, data, conversion, comparison, results, target, gap=gap, own_left_out=left_out)
+    return told, text
 
 
 def pruned(

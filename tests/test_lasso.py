@@ -13,7 +13,9 @@ import pytest
 import relu_cert
 from relu_cert import certify_group_lasso, certify_solution
 from relu_cert.errors import DataError
+from relu_cert.exact import rational
 from relu_cert.lasso import group_columns, group_weights, lasso, read_coefficients, read_lasso
+from relu_cert.problem.doubles import texts
 from relu_cert.words import of_groups
 from tests.cli.run import run
 from tests.report.pages import Page
@@ -268,3 +270,9 @@ def test_general_position_is_not_looked_at_unless_it_is_named():
     assert certify_group_lasso(X, 1, y, 1).facts.ggp is None
     assert certify_solution(X, 1, y, 1, [2, 1.75]).optimum.facts.ggp is None
     assert str(certify_group_lasso(X, 1, y, 1, claims=["ggp"]).claims["ggp"].verdict) == "PROVED"
+
+
+def test_doubles_are_written_as_the_fractions_they_are():
+    """Zero, whole numbers, the smallest and the largest double: p or p/q in lowest terms."""
+    rows = [[0.0, -0.0, 1.0, -2.5, 5e-324, 1.7976931348623157e308], [1e22, 3.0, -1 / 3, 2.0**60, 6.25e-2, -5e-324]]
+    assert texts(np.array(rows)) == [" ".join(rational(F(x)) for x in row) for row in rows]

@@ -20,6 +20,7 @@ from relu_cert.exact import Vector, norm_squared, sqrt_upper
 from relu_cert.path.candidates import fine
 from relu_cert.path.model import Cover, Piece
 from relu_cert.path.polynomial import least, most, size, square
+from relu_cert.path.sharpen import Fixed, exactly_fixed
 from relu_cert.path.tube import enclose
 from relu_cert.problem.model import Problem
 from relu_cert.prove.classes import ClassMap, class_map, column, frobenius_squared, to_fmpq, to_fraction, to_vector
@@ -42,9 +43,14 @@ class Bounds:
     R: Fraction
 
     @cached_property
-    def halves(self) -> list[tuple[fmpq_mat, fmpq_mat]]:
+    def fixed(self) -> list[Fixed]:
         """X P and its transpose, for each class: G = B B'."""
-        return [(B, B.transpose()) for B in (one.B() for one in self.maps)]
+        return [(B, B.transpose()) for B in (exactly_fixed(one.B()) for one in self.maps)]
+
+    @cached_property
+    def alpha(self) -> fmpq_mat:
+        """The coefficients of the weights, a row for each class."""
+        return fmpq_mat([[to_fmpq(x) for x in row] for row in self.piece.weights])
 
     @cached_property
     def fine(self) -> dict[int, Bits]:
@@ -54,7 +60,7 @@ class Bounds:
     @cached_property
     def floats(self) -> list[Floats]:
         """The same B in floats."""
-        return [to_floats(B) for B, _ in self.halves]
+        return [to_floats(one.B()) for one in self.maps]
 
     def powers(self, lam: Fraction) -> Vector:
         """1, tau, tau^2, ..."""
@@ -68,8 +74,7 @@ class Bounds:
 
     def weights(self, lam: Fraction) -> Vector:
         """alpha(tau)"""
-        powers = self.powers(lam)
-        return tuple(sum((x * p for x, p in zip(row, powers, strict=True)), Fraction(0)) for row in self.piece.weights)
+        return to_vector(self.alpha * column(self.powers(lam))) if self.piece.weights else ()
 
     def error(self, missed: Fraction, R: Fraction, alpha: Sequence[Fraction]) -> Fraction:
         """The bound above."""
@@ -145,7 +150,7 @@ def missing(
 ) -> Fraction:
     """An upper bound of |eta y - s - sum alpha_a G_a s|."""
     point = column(s)
-    E = column([y / lam - x for y, x in zip(problem.y, s, strict=True)])
+    E = column(problem.y) * to_fmpq(1 / lam) - point
     for one, x in zip(maps, alpha, strict=True):
         E -= one.output(point) * to_fmpq(x)
     return sqrt_upper(norm_squared(to_vector(E)), 128)

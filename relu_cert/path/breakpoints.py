@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from relu_cert.exact import Vector, norm_squared, sqrt_upper
+from relu_cert.exact import Vector, sqrt_upper
 from relu_cert.path.bounds import Bounds, bounds_of
 from relu_cert.path.ends import End, face_values, proved_end
 from relu_cert.path.model import Cover
 from relu_cert.path.sharp import followed, within
 from relu_cert.problem.model import Problem
-from relu_cert.prove.classes import column, to_vector
+from relu_cert.prove.classes import column, to_fraction
 from relu_cert.prove.facts import LambdaMax, NeuronClass
 
 WIDTH = Fraction(1, 10**12)  # relative width of an enclosure, at most
@@ -186,15 +186,15 @@ def _signs(setting: _Setting, i: int, side: _Side, lam: Fraction) -> list[Fracti
     if found is None:
         return None
     s, alpha = found
-    known = setting.known(i)
+    known, point = setting.known(i), column(s)
     active = _support(side.active)
     rest = [
-        1 - norm_squared(to_vector(one.P * (one.X.transpose() * column(s))))
+        1 - one.length_squared(point)
         for neuron, one in zip(known.piece.classes, known.maps, strict=True)
         if not _support([neuron]) <= active
     ]
-    faces = [x for neuron in side.active for x in face_values(setting.problem, neuron, s)]
-    return [*alpha, *faces, *rest]
+    faces = [x for neuron in side.active for x in face_values(setting.problem, neuron, point)]
+    return [*alpha, *map(to_fraction, faces), *rest]
 
 
 def _short(lam: Fraction, bits: int = 60) -> Fraction:

@@ -40,6 +40,10 @@ SEEMS_ZERO = 1e-9  # by so little, relative, a weight may be negative: it is lif
 MATCH = 1e-5  # a face is a class if their outputs agree so far; a wrong match costs a piece, never a verdict
 
 
+class Unmatched(Unsettled):
+    """A face of the branch is none of the candidates': a narrower piece will not help where it is still."""
+
+
 def solved(floats: FloatProblem | Training, eta: Fraction, warm: Solution | None) -> Point:
     """Solve at eta."""
     lam = float(1 / eta)
@@ -261,7 +265,7 @@ def match(near: Branch, outputs: Sequence[Floats]) -> dict[int, int]:
         far = [float(np.linalg.norm(q - p)) for p in outputs]
         best = int(np.argmin(far)) if far else -1
         if best < 0 or best in order or far[best] > MATCH * float(np.linalg.norm(q)):
-            raise Unsettled("an active neuron was not found among the candidates")
+            raise Unmatched("an active neuron was not found among the candidates")
         order[best] = i
     return order
 

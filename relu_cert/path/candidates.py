@@ -162,9 +162,14 @@ def _relu(
         t = end if xi > 0 else tuple(-x for x in end)
         pieces = _pieces(t, proposal)
         multipliers.append(pieces)
-        close = tuple(pieces[i] for i in np.nonzero(proposal.norm >= float(limit) ** 0.5 - SURELY)[0].tolist())
-        near = [piece for piece, length in zip(close, piece_lengths(Z, t, close), strict=True) if length >= limit]
         outs.append([])
+        close = proposal.norm >= float(limit) ** 0.5 - SURELY
+        if (rows == np.array([x > 0 for x in t])).all():  # its pieces are fine, and floats know the longer ones
+            surely = proposal.norm > float(limit) ** 0.5 + SURELY
+            bases.update({(base & rows).tobytes(): base.tolist() for base in proposal.base[surely]})
+            close &= ~surely
+        seen = tuple(pieces[i] for i in np.nonzero(close)[0].tolist())
+        near = [piece for piece, length in zip(seen, piece_lengths(Z, t, seen), strict=True) if length >= limit]
         for base in fine_pieces(network, t, rows, near):
             best = solve_piece(Z, t, base, rows)
             if norm_squared(best.v) < limit:

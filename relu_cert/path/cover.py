@@ -18,7 +18,7 @@ import numpy as np
 
 from relu_cert.exact import Matrix, sqrt_upper
 from relu_cert.path.branch import Branch, Point
-from relu_cert.path.build import DEGREE, beside, build, continued, events, solved, through
+from relu_cert.path.build import DEGREE, Unmatched, beside, build, continued, events, solved, through
 from relu_cert.path.covered import Entered, Training
 from relu_cert.path.lift_build import build_lifted, lifted_branch
 from relu_cert.path.model import Cover, Gap, Piece
@@ -38,11 +38,13 @@ ONSET = tuple(Fraction(1, 2**k) for k in (10, 12, 13, 14, 15, 16, 18, 20, 24, 32
 POINT = Fraction(1, 2**44)  # the half width of a still piece that stands for a point
 NARROW = Fraction(1, 2**26)  # nothing smaller is tried
 DOUBTFUL = Fraction(1, 2**7)  # from here on a point is settled before what is around it is bisected
+WHOLE = 2  # after so many steps that were not halved the next one is wider
 TRIES = 2000  # after so many, what is refused and doubtful is a gap: no interval is worth hours
 LOOKED_AT = 16  # gaps, at most, at which a second look is taken
 TOLD = 100  # parts in which progress is told
 CLOSE = Fraction(1, 2**26)  # how near floats look for the lambda at which s becomes orthogonal to more, relative
 SEEMS_ZERO = 1e-7  # relative; a wrong proposal costs time, never a verdict
+FAR = 0.01  # the same for what is surely not 0 nearby
 
 Told = Callable[[int, int], None]
 
@@ -94,24 +96,26 @@ class _Search:
     tried: int = 0
 
     def settle(self, a: Fraction, b: Fraction) -> None:
-        """[a, b] in pieces and gaps, in steps twice as wide as the last one, unless that had to be halved."""
+        """[a, b] in pieces and gaps, in steps as wide as the last one, or wider after some that were not halved."""
         begin, end = self.etas
-        width = CHUNK
+        width, whole = CHUNK, 0
         while a < b:
             self.told(round(TOLD * log(a / begin) / log(end / begin)), TOLD)
-            count = len(self.pieces)
-            reached = self.step(a, min(b, _short(a * (1 + width))))
+            count, goal = len(self.pieces), min(b, _short(a * (1 + width)))
+            reached = self.step(a, goal)
             if all(len(piece.s) > 1 for piece in self.pieces[count:]):  # no event was crossed
-                width = min(CHUNK, 2 * (reached / a - 1))
+                whole = whole + 1 if reached == goal else 0
+                width = min(CHUNK, (1 + whole // WHOLE) * (reached / a - 1))
             a = reached
 
     def step(self, a: Fraction, b: Fraction) -> Fraction:
         """Pieces, or a gap, from a as far as it goes towards b: how far that is."""
         self.tried += 1
-        reason = ""
+        reason, apart = "", False
         taus: list[tuple[Branch, float]] = []
         try:
             near = self.at((a + b) / 2, (b - a) / 2)
+            apart = self.far_from_orthogonal(near.series.s[:, 0])
             try:
                 try:
                     piece = self.built(a, b, near)
@@ -127,7 +131,7 @@ class _Search:
                 reason, taus = str(why), [(near, tau) for tau in events(why)]
         except Unsettled as why:
             reason, self.last = str(why), None
-        cut = self.event(a, b, taus) or self.onset(a, b)
+        cut = self.event(a, b, taus) or (None if apart else self.onset(a, b))
         if cut is not None:
             self.settle(a, cut[0])
             return cut[1]
@@ -180,8 +184,16 @@ class _Search:
         if self.problem.kind != "relu":
             fitted, ranges = orthogonal_rows(self.problem, s, SEEMS_ZERO)
             return independent((*fitted, *ranges))
-        Z, rows = self.rows
-        return rows if np.linalg.norm(Z.T @ s) <= SEEMS_ZERO * np.linalg.norm(s) * np.linalg.norm(Z) else ()
+        return self.rows[1] if self.slope(s) <= SEEMS_ZERO else ()
+
+    def slope(self, s: Floats) -> float:
+        """|Z's| for ReLU, relative."""
+        Z = self.rows[0]
+        return float(np.linalg.norm(Z.T @ s) / (np.linalg.norm(s) * np.linalg.norm(Z) or 1.0))
+
+    def far_from_orthogonal(self, s: Floats) -> bool:
+        """Whether it is too early to look for an onset: s moves continuously, so that near to one it is not far."""
+        return self.problem.kind == "relu" and self.slope(s) > FAR
 
     @cached_property
     def rows(self) -> tuple[Floats, Matrix]:
@@ -259,10 +271,14 @@ class _Search:
             widths = LIFTED_STILL if near.lift else STILL[isinstance(self.floats, Training) :]  # covers: rarely wide
             eta = near.eta + near.h * Fraction(tau)
             for still in (self.aside, self.across_event):
-                for width in widths:
-                    if (piece := still(a, b, near, tau, _short(width * eta))) is not None:
-                        self.pieces.append(piece)
-                        return 1 / piece.hi, 1 / piece.lo
+                try:
+                    tries = (still(a, b, near, tau, _short(width * eta)) for width in widths)
+                    piece = next((one for one in tries if one is not None), None)
+                except Unmatched:
+                    continue
+                if piece is not None:
+                    self.pieces.append(piece)
+                    return 1 / piece.hi, 1 / piece.lo
         return None
 
     def aside(self, a: Fraction, b: Fraction, near: Branch, tau: float, h: Fraction) -> Piece | None:
@@ -275,6 +291,8 @@ class _Search:
             return None
         try:
             return self.built(left, right, replace(found, eta=(left + right) / 2, h=(right - left) / 2))
+        except Unmatched:
+            raise
         except Unsettled:
             return None
 

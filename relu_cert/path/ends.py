@@ -11,15 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from flint import fmpq, fmpq_mat
+
 from relu_cert.exact import Vector, norm_squared, sqrt_upper
 from relu_cert.path.bounds import Bounds, missing
-from relu_cert.path.model import side_by_side
 from relu_cert.path.tube import _direct_values as direct_values
 from relu_cert.path.tube import _relu_values as relu_values
 from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.problem.model import Problem
 from relu_cert.prove.candidates import solve_piece
-from relu_cert.prove.classes import Ball, class_map, column, is_stable, to_vector
+from relu_cert.prove.classes import Ball, class_map, column, is_stable
 from relu_cert.prove.faces import exact_face
 from relu_cert.prove.facts import NeuronClass
 
@@ -97,16 +98,15 @@ def _at(problem: Problem, piece: Bounds, s: Vector, known: NeuronClass) -> Neuro
 
 def _keeps(problem: Problem, neuron: NeuronClass, s: Vector) -> bool:
     """Whether the class has its face at s."""
-    return all(x >= 0 for x in face_values(problem, neuron, s))
+    return all(x >= 0 for x in face_values(problem, neuron, column(s)))
 
 
-def face_values(problem: Problem, neuron: NeuronClass, s: Vector) -> Vector:
+def face_values(problem: Problem, neuron: NeuronClass, s: fmpq_mat) -> list[fmpq]:
     """What is >= 0 where the class has its face at s: heights and multipliers."""
     if problem.model == "gated":
-        return ()
-    S = side_by_side([s])
-    values = relu_values(problem, neuron, S) if problem.model == "relu" else direct_values(problem, neuron, S)
-    return to_vector(values)
+        return []
+    values = relu_values(problem, neuron, s) if problem.model == "relu" else direct_values(problem, neuron, s)
+    return list(values.entries())
 
 
 @dataclass(frozen=True)
@@ -122,9 +122,11 @@ def judge_end(problem: Problem, piece: Bounds, lam: Fraction, end: End) -> Judge
     near = piece.point(lam)
     if sqrt_upper(norm_squared(tuple(a - b for a, b in zip(end.s, near, strict=True))), 128) > piece.R:
         return None
-    maps = [class_map(problem, neuron) for neuron in end.classes]
-    sizes = [norm_squared(to_vector(one.P * (one.X.transpose() * column(end.s)))) for one in maps]
-    if any(size > 1 for size in sizes) or not all(_keeps(problem, neuron, end.s) for neuron in end.classes):
+    maps, point = [class_map(problem, neuron) for neuron in end.classes], column(end.s)
+    sizes = [one.length_squared(point) for one in maps]
+    if any(size > 1 for size in sizes):
+        return None
+    if any(x < 0 for neuron in end.classes for x in face_values(problem, neuron, point)):
         return None
     missed = missing(problem, lam, end.s, end.weights, maps)
     slack = sum((x * (1 - size) for x, size in zip(end.weights, sizes, strict=True)), Fraction(0))

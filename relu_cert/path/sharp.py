@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
+from flint import fmpz
 
-from relu_cert.exact import Vector, norm_squared
+from relu_cert.exact import Vector
 from relu_cert.path.bounds import Bounds
 from relu_cert.path.branch import jacobian
-from relu_cert.path.sharpen import float_of, sweep
-from relu_cert.prove.classes import column, to_fmpq, to_fraction, to_vector
-from relu_cert.prove.definite import floats as to_floats
+from relu_cert.path.sharpen import ONE, exactly_fixed, sweep
+from relu_cert.prove.classes import column, to_fmpq
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
 
-START, KEPT = 160, 128  # bits at the start, and of the point
+KEPT = 128  # bits of the point
 STEPS = 9
 CLOSE = 2.0**-96  # a step so small, relative, is the last: the next one would be far smaller
 
@@ -33,29 +33,31 @@ def followed(known: Bounds, lam: Fraction) -> tuple[Vector, Vector] | None:
     """s and the weights of the active classes on the branch of a piece, which may have ended before this lambda."""
     active = [a for a, row in enumerate(known.piece.weights) if any(row)]
     weights = known.weights(lam)
-    s = column(_grid(known.point(lam), START))
-    alpha = [[to_fmpq(x)] for x in _grid([weights[a] for a in active], START)]
-    halves = [known.halves[a] for a in active]
-    right = [column(known.problem.y) * to_fmpq(1 / lam)]
-    columns, B = [s], [known.floats[a] for a in active]
+    s = exactly_fixed(column(known.point(lam)))
+    alpha = [[int(weights[a] * ONE)] for a in active]
+    halves, B = [known.fixed[a] for a in active], [known.floats[a] for a in active]
+    right = exactly_fixed(column(known.problem.y) * to_fmpq(1 / lam))
     for _ in range(STEPS):
-        now = to_floats(columns[0])[:, 0]
+        now = np.array([int(x) / ONE for x in s.entries()])
         try:
-            J = np.asarray(np.linalg.inv(jacobian(B, now, np.array([float_of(x) for (x,) in alpha]))), dtype=np.float64)
+            J = np.asarray(np.linalg.inv(jacobian(B, now, np.array([x / ONE for (x,) in alpha]))), dtype=np.float64)
         except np.linalg.LinAlgError:
             return None
-        if sweep(J, halves, right, columns, alpha) <= CLOSE * float(np.abs(now).max()):
-            return _grid(to_vector(columns[0])), _grid([to_fraction(x) for (x,) in alpha])
+        s, moved = sweep(J, B, halves, right, s, alpha)
+        if moved <= CLOSE * float(np.abs(now).max()):
+            return _grid(s.entries()), _grid([x for (x,) in alpha])
     return None
 
 
 def within(known: Bounds, s: Vector) -> Vector:
     """s, a little shorter if that is needed for |v_a| <= 1."""
-    if any(norm_squared(to_vector(one.P * (one.X.transpose() * column(s)))) > 1 for one in known.maps):
+    point = column(s)
+    if any(one.length_squared(point) > 1 for one in known.maps):
         return tuple(x * (1 - Fraction(1, 1 << KEPT - 8)) for x in s)
     return s
 
 
-def _grid(entries: Sequence[Fraction], bits: int = KEPT) -> Vector:
-    q = binary_grid(entries, bits)
-    return tuple(from_grid(to_grid(x, q), q) for x in entries)
+def _grid(entries: Sequence[int | fmpz]) -> Vector:
+    exact = [Fraction(int(x), ONE) for x in entries]
+    q = binary_grid(exact, KEPT)
+    return tuple(from_grid(to_grid(x, q), q) for x in exact)

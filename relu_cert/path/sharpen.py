@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from flint import fmpq, fmpq_mat
+from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
 from relu_cert.exact import Vector, sqrt_upper
 from relu_cert.path.branch import Branch, jacobian
@@ -29,7 +29,11 @@ from relu_cert.solve.model import Floats
 SWEEPS = 3
 BITS, LIFTED_BITS, WEIGHT_BITS = 84, 120, 60  # tubes of lifted pieces are compared with their lightest mass
 
+SLACK = 14  # bits by which s is shortened more than needed, so that rounding does not make it longer
+ONE = 1 << 400  # the grid on which the equations are judged
+
 Halves = tuple[fmpq_mat, fmpq_mat]  # E and A with G = E A
+Fixed = tuple[fmpz_mat, fmpz_mat]  # the same over ONE
 
 
 @dataclass(frozen=True)
@@ -50,14 +54,13 @@ def sharpened(problem: Problem, near: Branch, faces: ExactFaces) -> Sharp:
         if exact is None:
             raise Unsettled("a neuron that vanishes")
         halves.append((Pi * exact.E, exact.A * Pi) if near.lift else (exact.E, exact.A))
-    exact_S = fmpq_mat([[_dyadic(x) for x in row] for row in near.series.s])
-    exact_alpha = [[_dyadic(x) for x in row] for row in near.series.alpha]
+    S = fixed(near.series.s)
+    alpha = [[_fixed(x) for x in row] for row in near.series.alpha.tolist()]
     if halves:
         y = Pi * column(problem.y) if near.lift else column(problem.y)
-        _polish(near, halves, y, exact_S, exact_alpha)
-    rows = exact_S.transpose().tolist()
+        S = _polish(near, halves, y, S, alpha)
     bits = _bits(near)
-    s = tuple(orthogonal_part(row, near.lift) for row in _rounded(rows, bits))
+    s = tuple(orthogonal_part(row, near.lift) for row in _rounded(S.transpose().tolist(), bits))
     longest = fmpq(1)
     S_now = fmpq_mat([[to_fmpq(x) for x in row] for row in s]).transpose()
     for E, A in halves:
@@ -66,9 +69,11 @@ def sharpened(problem: Problem, near: Branch, faces: ExactFaces) -> Sharp:
     if excess > 1:
         q = 1 << (bits + 24)
         by = Fraction(int(q / sqrt_upper(excess, bits + 24)), q)
+        if not near.lift:
+            by *= 1 - Fraction(1, 1 << bits - SLACK)
         s = tuple(tuple(by * x for x in row) for row in s)
-    weights = _rounded(exact_alpha, WEIGHT_BITS) if exact_alpha else ()
-    return Sharp(s, weights, float(excess - 1))
+        s = s if near.lift else _on_grid(s, bits)  # a lifted one stays orthogonal to the lift
+    return Sharp(s, _rounded(alpha, WEIGHT_BITS) if alpha else (), float(excess - 1))
 
 
 def _bits(near: Branch) -> int:
@@ -76,49 +81,81 @@ def _bits(near: Branch) -> int:
     return LIFTED_BITS if near.lift else BITS
 
 
-def _polish(near: Branch, halves: Sequence[Halves], y: fmpq_mat, S: fmpq_mat, alpha: list[list[fmpq]]) -> None:
-    """Correct S and alpha in place, with the Jacobian of the branch."""
-    n, size = S.nrows(), S.ncols()
-    J = np.asarray(
-        np.linalg.inv(jacobian([face.B for face in near.faces], near.series.s[:, 0], near.series.alpha[:, 0])),
-        dtype=np.float64,
-    )
-    eta = (to_fmpq(near.eta), to_fmpq(near.h))
-    right = [y * eta[j] if j < 2 else fmpq_mat(n, 1) for j in range(size)]
-    columns = [fmpq_mat(n, 1, [S[i, j] for i in range(n)]) for j in range(size)]
-    enough = 0.5 ** _bits(near)  # a correction, relative, after which nothing is gained
+def _polish(near: Branch, halves: Sequence[Halves], y: fmpq_mat, S: fmpz_mat, alpha: list[list[int]]) -> fmpz_mat:
+    """S corrected, and alpha in place, with the Jacobian of the branch."""
+    B = [face.B for face in near.faces]
+    J = np.asarray(np.linalg.inv(jacobian(B, near.series.s[:, 0], near.series.alpha[:, 0])), dtype=np.float64)
+    eta = [to_fmpq(near.eta), to_fmpq(near.h), *[fmpq(0)] * S.ncols()]
+    right = exactly_fixed(y * fmpq_mat([eta[: S.ncols()]]))
+    known = [(exactly_fixed(E), exactly_fixed(A)) for E, A in halves]
+    enough = 0.5 ** _bits(near) * float(np.abs(near.series.s[:, 0]).max(initial=0.0))  # beyond, nothing is gained
     for _ in range(SWEEPS):
-        if sweep(J, halves, right, columns, alpha) <= enough * float(np.abs(near.series.s[:, 0]).max(initial=0.0)):
+        S, moved = sweep(J, B, known, right, S, alpha)
+        if moved <= enough:
             break
-    for j, c in enumerate(columns):
-        for i in range(n):
-            S[i, j] = c[i, 0]
+    return S
 
 
 def sweep(
-    J: Floats, halves: Sequence[Halves], right: Sequence[fmpq_mat], columns: list[fmpq_mat], alpha: list[list[fmpq]]
-) -> float:
-    """One correction, order by order, of the columns of s and the rows of alpha, in place: what the equations miss is
-    exact, the step is J times it. The largest change of s."""
-    n, moved = columns[0].nrows(), 0.0
-    outputs = [[E * (A * c) for c in columns] for E, A in halves]
-    for j in range(len(columns)):
-        first = right[j] - columns[j]
-        for weights, q in zip(alpha, outputs, strict=True):
-            for i in range(j + 1):
-                first -= q[j - i] * weights[i]
-        second = [
-            fmpq(int(j == 0)) - sum(((columns[i].transpose() * q[j - i])[0, 0] for i in range(j + 1)), fmpq(0))
-            for q in outputs
-        ]
-        step = J @ np.array([float_of(x) for x in (*first.entries(), *second)])
-        moved = max(moved, float(np.abs(step[:n]).max(initial=0.0)))
-        columns[j] += fmpq_mat(n, 1, [_dyadic(x) for x in step[:n].tolist()])
-        for weights, x in zip(alpha, step[n:].tolist(), strict=True):
-            weights[j] += _dyadic(x)
-        for q, (E, A) in zip(outputs, halves, strict=True):
-            q[j] = E * (A * columns[j])
-    return moved
+    J: Floats, B: Sequence[Floats], halves: Sequence[Fixed], right: fmpz_mat, S: fmpz_mat, alpha: list[list[int]]
+) -> tuple[fmpz_mat, float]:
+    """One correction of all columns of S, and of the rows of alpha in place, with its largest change of S.
+
+    All numbers are integers over ONE; what the equations miss is exact for them. The step solves the linear equations
+    in floats, order by order, with the inverse J.
+    """
+    n, size = S.nrows(), S.ncols()
+    outputs = [E * (A * S) for E, A in halves]  # over ONE^3
+    first = (right - S) * ONE**3
+    missed = np.zeros((n + len(alpha), size))
+    for a, (row, q) in enumerate(zip(alpha, outputs, strict=True)):
+        first -= q * fmpz_mat([[row[j - i] if j >= i else 0 for j in range(size)] for i in range(size)])
+        gram = S.transpose() * q
+        rest = [sum(int(gram[i, j - i]) for i in range(j + 1)) for j in range(size)]
+        missed[n + a] = [((ONE**4 if j == 0 else 0) - x) / ONE**4 for j, x in enumerate(rest)]
+    missed[:n] = _in_floats(first, ONE**4)
+    step = J @ missed if size == 1 else _series_step(J, B, missed, [_in_floats(q, ONE**3) for q in outputs], alpha)
+    for row, change in zip(alpha, step[n:].tolist(), strict=True):
+        row[:] = [x + _fixed(dx) for x, dx in zip(row, change, strict=True)]
+    return S + fixed(step[:n]), float(np.abs(step[:n]).max(initial=0.0))
+
+
+def _series_step(
+    J: Floats, B: Sequence[Floats], missed: Floats, Q: Sequence[Floats], alpha: Sequence[Sequence[int]]
+) -> Floats:
+    """The step of every order: lower ones change what is missed."""
+    n, size = len(missed) - len(Q), missed.shape[1]
+    weights = np.array([[x / ONE for x in row] for row in alpha])
+    step, turned = np.zeros_like(missed), np.zeros((len(Q), n, size))
+    outputs = np.array(Q)
+    for j in range(size):
+        for i in range(1, j + 1):
+            missed[:n, j] -= weights[:, i] @ turned[:, :, j - i] + step[n:, j - i] @ outputs[:, :, i]
+            missed[n:, j] -= 2.0 * (outputs[:, :, i] @ step[:n, j - i])
+        step[:, j] = J @ missed[:, j]
+        turned[:, :, j] = [B_a @ (B_a.T @ step[:n, j]) for B_a in B]
+    return step
+
+
+def _fixed(x: float) -> int:
+    """x over ONE."""
+    a, b = x.as_integer_ratio()
+    return a * ONE // b
+
+
+def fixed(A: Floats) -> fmpz_mat:
+    """The matrix over ONE."""
+    return fmpz_mat([[_fixed(x) for x in row] for row in A.tolist()])
+
+
+def exactly_fixed(A: fmpq_mat) -> fmpz_mat:
+    """The same for a rational matrix."""
+    N, q = A.numer_denom()
+    return fmpz_mat(N.nrows(), N.ncols(), [x * ONE // q for x in N.entries()])
+
+
+def _in_floats(A: fmpz_mat, one: int) -> Floats:
+    return np.array([int(x) / one for x in A.entries()]).reshape(A.nrows(), A.ncols())
 
 
 def _length(E: fmpq_mat, A: fmpq_mat, S: fmpq_mat) -> fmpq:
@@ -131,18 +168,11 @@ def _length(E: fmpq_mat, A: fmpq_mat, S: fmpq_mat) -> fmpq:
     return most(c)
 
 
-def _rounded(rows: Sequence[Sequence[fmpq]], bits: int) -> tuple[Vector, ...]:
-    """The rows on one binary grid."""
-    exact = [[to_fraction(x) for x in row] for row in rows]
-    q = binary_grid([x for row in exact for x in row], bits)
-    return tuple(tuple(from_grid(to_grid(x, q), q) for x in row) for row in exact)
+def _rounded(rows: Sequence[Sequence[int | fmpz]], bits: int) -> tuple[Vector, ...]:
+    """The rows over ONE, rounded to one binary grid."""
+    return _on_grid([[Fraction(int(x), ONE) for x in row] for row in rows], bits)
 
 
-def _dyadic(x: float) -> fmpq:
-    p, q = float(x).as_integer_ratio()
-    return fmpq(p, q)
-
-
-def float_of(x: fmpq) -> float:
-    """The nearest float."""
-    return int(x.p) / int(x.q)
+def _on_grid(rows: Sequence[Sequence[Fraction]], bits: int) -> tuple[Vector, ...]:
+    q = binary_grid([x for row in rows for x in row], bits)
+    return tuple(tuple(from_grid(to_grid(x, q), q) for x in row) for row in rows)

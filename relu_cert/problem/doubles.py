@@ -14,6 +14,7 @@ from itertools import groupby
 from typing import overload
 
 import numpy as np
+from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
 from relu_cert.exact import Matrix, Scaled, Vector
@@ -67,6 +68,20 @@ class Doubles:
         return total
 
 
+def texts(A: Floats) -> list[str]:
+    """The rows, every entry as p or p/q in lowest terms, with one space between them."""
+    mantissa, exponent = np.frexp(A)
+    m = np.ldexp(mantissa, _MANTISSA).astype(np.int64)
+    zeros = np.frexp((m & -m).astype(np.float64))[1] - 1  # at the end of m; -1 for m = 0
+    zeros[m == 0] = 0
+    p, power = m >> zeros, np.where(m == 0, 0, exponent - _MANTISSA + zeros)
+    ends = {k: f"/{1 << -k}" for k in np.unique(power).tolist() if k < 0}
+    return [
+        " ".join([f"{x}{ends[k]}" if k < 0 else str(x << k) for x, k in zip(*row, strict=True)])
+        for row in zip(p.tolist(), power.tolist(), strict=True)
+    ]
+
+
 class FloatBlock(Block):
     """A free group whose X_b is an array of doubles; Fractions are made of them only where they are wanted."""
 
@@ -80,6 +95,12 @@ class FloatBlock(Block):
     def X(self) -> Matrix:
         """X_b, exactly."""
         return tuple(tuple(Fraction(*x.as_integer_ratio()) for x in row) for row in self.floats.tolist())
+
+    @cached_property
+    def matrix(self) -> fmpq_mat:
+        """X_b for flint."""
+        n, size = self.floats.shape
+        return fmpq_mat(n, size, [fmpq(*x.as_integer_ratio()) for x in self.floats.ravel().tolist()])
 
     @cached_property
     def columns(self) -> tuple[list[list[int]], int]:
@@ -105,6 +126,7 @@ class FloatBlocks(Sequence[Block]):
         self._doubles = Doubles(np.ascontiguousarray(X[:, order].T))
         unit = 4**self._doubles.shift
         squares = [Fraction(sum(part), unit) for part in self._parts(self._doubles.squares())]
+        self._last: tuple[Vector, list[Vector]] | None = None
         self._blocks = tuple(FloatBlock(X[:, list(g)], size) for g, size in zip(groups, squares, strict=True))
 
     def __len__(self) -> int:
@@ -119,9 +141,11 @@ class FloatBlocks(Sequence[Block]):
 
     def correlations(self, r: Vector) -> list[Vector]:
         """X_b'r of every group."""
-        scaled = Scaled.of(r)
-        unit = scaled.denominator << self._doubles.shift
-        return [tuple(Fraction(x, unit) for x in part) for part in self._parts(self._doubles.times(scaled.entries))]
+        if self._last is None or self._last[0] is not r:
+            scaled = Scaled.of(r)
+            unit, products = scaled.denominator << self._doubles.shift, self._doubles.times(scaled.entries)
+            self._last = r, [tuple(Fraction(x, unit) for x in part) for part in self._parts(products)]
+        return self._last[1]
 
     def _parts(self, entries: list[int]) -> list[list[int]]:
         return [entries[i:j] for i, j in zip(self._ends, self._ends[1:], strict=False)]

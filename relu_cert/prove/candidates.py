@@ -89,9 +89,14 @@ def _direct(problem: Problem, lam: Fraction, dual: Dual, ball: Ball) -> tuple[Ne
     if not isinstance(dual.multipliers, BlockMultipliers):
         raise ValueError("the dual point of a direct problem has multipliers for its blocks")
     found = []
+    widest = max((block.size_squared for block in problem.blocks), default=Fraction(0))
+    lowest = out_threshold_squared(lam, widest, ball.radius_squared)
     for b, (block, c) in enumerate(zip(problem.blocks, correlations(problem.blocks, ball.center), strict=True)):
+        length = norm_squared(c)
+        if length < lowest:
+            continue
         limit = out_threshold_squared(lam, block.size_squared, ball.radius_squared)
-        if norm_squared(c) < limit:
+        if length < limit:
             continue
         if block.K is None:
             found.append(NeuronClass(block=b))

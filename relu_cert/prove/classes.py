@@ -51,14 +51,21 @@ class ClassMap:
 
     X: fmpq_mat
     P: fmpq_mat
+    free: bool = False  # P is the identity
 
     def B(self) -> fmpq_mat:
         """X P, so that G = B B'."""
-        return self.X * self.P
+        return self.X if self.free else self.X * self.P
 
     def output(self, r: fmpq_mat) -> fmpq_mat:
         """q = G r"""
-        return self.X * (self.P * (self.X.transpose() * r))
+        c = self.X.transpose() * r
+        return self.X * (c if self.free else self.P * c)
+
+    def length_squared(self, r: fmpq_mat) -> Fraction:
+        """|v|^2 of v = P X'r for one column r."""
+        v = self.P * (self.X.transpose() * r)
+        return to_fraction((v.transpose() * v)[0, 0])
 
 
 @recent
@@ -149,7 +156,7 @@ def _class_map(problem: Problem, neuron: NeuronClass) -> ClassMap:
             raise ValueError("a class of a direct problem has a block")
         X = problem.blocks[neuron.block].matrix
     rows = constraints(problem, neuron)
-    return ClassMap(X, projector([rows[k] for k in neuron.basis], X.ncols()))
+    return ClassMap(X, projector([rows[k] for k in neuron.basis], X.ncols()), not neuron.basis)
 
 
 def is_stable(problem: Problem, neuron: NeuronClass, ball: Ball) -> bool:

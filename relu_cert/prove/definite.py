@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
+from flint import arb_mat, fmpq, fmpq_mat, fmpz, fmpz_mat
 from numpy.typing import NDArray
 
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
@@ -68,8 +68,8 @@ def positive_definite(M: fmpz_mat) -> bool:
 
 
 def floats(A: fmpq_mat) -> NDArray[np.float64]:
-    """The matrix in float64."""
-    return np.array([[int(x.p) / int(x.q) for x in row] for row in A.tolist()], dtype=np.float64)
+    """The matrix in float64, up to the last bit."""
+    return np.array([float(x) for x in arb_mat(A).entries()], dtype=np.float64).reshape(A.nrows(), A.ncols())
 
 
 def singular_guess(A: fmpq_mat) -> Fraction:

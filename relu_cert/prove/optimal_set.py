@@ -41,7 +41,8 @@ from relu_cert.prove.split import Outputs, columns, length, with_split
 from relu_cert.rationals import middle, to_fmpq
 from relu_cert.recent import recent
 
-BITS = 320
+MOST_BITS = 320  # of masses, beside those
+SPARE_BITS = 64  # that they have beyond what the ball tells
 
 
 def optimal_set(facts: Facts, lift: Matrix = ()) -> OptimalSet:
@@ -174,33 +175,37 @@ def _masses(
     sigma = singular_guess(A)
     if sigma <= epsilon or not smallest_singular_above(A, sigma):
         raise Unsettled("the outputs of the tied neurons are dependent, or too near to it")
-    masses = _least_squares(A, fitted)
-    miss = A * column(masses) - fitted
     R = sqrt_upper(ball.radius_squared, 64)
+    masses = _least_squares(A, fitted, R)
+    miss = A * column(masses) - fitted
     numerator = length(to_vector(miss)) + R + epsilon * length(masses)
     return sigma, masses, numerator / (sigma - epsilon)
 
 
-def _least_squares(A: fmpq_mat, b: fmpq_mat) -> Vector:
-    """The least-squares solution, rounded to a grid fine enough for the ball that it serves."""
-    solution = _refined(A, b) or to_vector((A.transpose() * A).solve(A.transpose() * b))
-    q = binary_grid(solution, 256)
+def _least_squares(A: fmpq_mat, b: fmpq_mat, R: Fraction) -> Vector:
+    """The least-squares solution, rounded to a grid fine enough for the ball that it serves, whose radius is R."""
+    largest = max((abs(x) for x in b.entries()), default=fmpq(0))
+    bits = MOST_BITS
+    if R and largest:
+        wanted = (largest / to_fmpq(R)).ceil().bit_length() + SPARE_BITS
+        bits = min(MOST_BITS, max(2 * SPARE_BITS, wanted))
+    solution = _refined(A, b, bits) or to_vector((A.transpose() * A).solve(A.transpose() * b))
+    q = binary_grid(solution, bits - SPARE_BITS // 2)
     return tuple(from_grid(to_grid(x, q), q) for x in solution)
 
 
-def _refined(A: fmpq_mat, b: fmpq_mat) -> Vector | None:
-    """The same to BITS digits, by steps of the normal equations in floats with residuals in high precision; None where
+def _refined(A: fmpq_mat, b: fmpq_mat, bits: int) -> Vector | None:
+    """The same to so many bits, by steps of the normal equations in floats with residuals in high precision; None where
     they do not converge."""
-    n, k = A.nrows(), A.ncols()
+    k, near = A.ncols(), floats(A)
     try:
-        inverse = np.linalg.inv(floats(A).T @ floats(A))
+        inverse = np.linalg.inv(near.T @ near)
     except np.linalg.LinAlgError:
         return None
-    with ctx.workprec(2 * BITS):
-        F = arb_mat(n, k, [arb(x) for x in A.entries()])
-        right = arb_mat(n, 1, [arb(x) for x in b.entries()])
+    with ctx.workprec(2 * bits):
+        F, right = arb_mat(A), arb_mat(b)
         x, last = arb_mat(k, 1), None
-        for _ in range(BITS):
+        for _ in range(bits):
             slope = (F.transpose() * (right - F * x)).mid()
             size = max(abs(entry) for entry in slope.entries())
             if not size > 0:
@@ -210,7 +215,7 @@ def _refined(A: fmpq_mat, b: fmpq_mat) -> Vector | None:
                 return None
             moved = size * float(np.abs(step).max())
             x = (x + size * arb_mat(k, 1, [arb(entry) for entry in step.tolist()])).mid()
-            if moved * 2**BITS < max(abs(entry) for entry in x.entries()):
+            if moved * 2**bits < max(abs(entry) for entry in x.entries()):
                 break
             if last is not None and not 2 * moved < last:
                 return None

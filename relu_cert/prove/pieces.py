@@ -28,6 +28,8 @@ Bits = NDArray[np.bool_]
 
 def bit_string(bits: Sequence[bool] | Bits) -> str:
     """A pattern as text: character k belongs to row k."""
+    if isinstance(bits, np.ndarray):
+        return (bits.astype(np.uint8) + ord("0")).tobytes().decode()
     return "".join("1" if b else "0" for b in bits)
 
 

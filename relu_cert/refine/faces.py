@@ -14,20 +14,24 @@ import numpy as np
 from flint import fmpq, fmpq_mat, fmpz_mat
 
 from relu_cert.exact import Vector, primitive, scaled_rows
+from relu_cert.problem.doubles import FloatBlock
 from relu_cert.problem.model import Problem
 from relu_cert.rationals import rows_of
 from relu_cert.solve.faces import Face, Key
+from relu_cert.solve.model import Floats
 
 
 @dataclass(frozen=True)
 class ExactFace:
-    """N (|b| x s, integers), E = X_b N (n x s) and A = (N'N)^{-1} E' (s x n)."""
+    """N (|b| x s, integers), E = X_b N (n x s) and A = (N'N)^{-1} E' (s x n). `doubles` is E' where that is A, and its
+    entries are doubles."""
 
     sign: int
     block: int | None
     N: fmpz_mat
     E: fmpq_mat
     A: fmpq_mat
+    doubles: Floats | None = None
 
     @property
     def size(self) -> int:
@@ -53,7 +57,9 @@ class ExactFaces:
     def _make(self, face: Face) -> ExactFace | None:
         X, normals = self._block(face)
         if not normals:
-            return ExactFace(face.sign, face.block, orthogonal_basis((), X.ncols()), X, X.transpose())
+            block = None if self.problem.network is not None else self.problem.blocks[face.block or 0]
+            doubles = block.floats.T if isinstance(block, FloatBlock) else None
+            return ExactFace(face.sign, face.block, orthogonal_basis((), X.ncols()), X, X.transpose(), doubles)
         N = orthogonal_basis(normals, X.ncols())
         if N.ncols() == 0:
             return None

@@ -26,10 +26,11 @@ Correction = tuple[list[arb], list[arb]]
 
 @dataclass(frozen=True)
 class KernelPoint:
-    """r (n x 1), alpha, and how well they solve the system: max(|F1|/|r|, |F2|/lambda^2)."""
+    """r (n x 1), alpha, F1 and F2 there, and how well they solve the system: max(|F1|/|r|, |F2|/lambda^2)."""
 
     r: arb_mat
     alpha: list[arb]
+    missed: Correction
     error: float
 
 
@@ -44,8 +45,16 @@ class System:
         self.n = len(y)
         self.sizes = [face.size for face in faces]
         self.owner = [a for a, face in enumerate(faces) for _ in range(face.size)]
-        self.A = arb_mat(len(self.owner), self.n, [arb(x) for face in faces for x in face.A.entries()])
-        self.Et = arb_mat(len(self.owner), self.n, [arb(x) for face in faces for x in face.E.transpose().entries()])
+        doubles = [face.doubles for face in faces if face.doubles is not None]
+        if doubles and len(doubles) == len(faces):  # doubles are balls already
+            rows = np.ascontiguousarray(np.concatenate(doubles))
+            self.doubles = rows, rows.T
+            self.A = self.Et = arb_mat(len(self.owner), self.n, rows.ravel().tolist())
+        else:
+            self.A = arb_mat(len(self.owner), self.n, [x for face in faces for x in arb_mat(face.A).entries()])
+            transposed = (arb_mat(face.E.transpose()) for face in faces)
+            self.Et = arb_mat(len(self.owner), self.n, [x for part in transposed for x in part.entries()])
+            self.doubles = floats(self.A), floats(self.Et).T
         self.E = self.Et.transpose()
         self.y = arb_mat(self.n, 1, [arb(to_fmpq(x)) for x in y])
         self.lam_squared = arb(to_fmpq(lam * lam))
@@ -102,7 +111,7 @@ def _chords(system: System, point: KernelPoint, accuracy: float) -> KernelPoint:
         try:
             correct = _float_steps(system, point)
             while point.error > accuracy:
-                moved = _move(system, point, *correct(*system.residuals(point.r, point.alpha)))
+                moved = _move(system, point, *correct(*point.missed))
                 if not moved.error <= 0.1 * point.error:
                     break
                 point = moved
@@ -134,18 +143,18 @@ def _move(system: System, point: KernelPoint, dr: list[arb], dalpha: list[arb]) 
 
 
 def _measure(system: System, r: arb_mat, alpha: list[arb]) -> KernelPoint:
-    first, second = system.residuals(r, alpha)
+    first, second = missed = system.residuals(r, alpha)
     size = max(abs(float(x)) for x in r.entries())
     scale = float(system.lam_squared)
     if not size > 0.0:
-        return KernelPoint(r, alpha, float("inf"))
+        return KernelPoint(r, alpha, missed, float("inf"))
     error = max(max(abs(float(x)) for x in first) / size, max(abs(float(x)) for x in second) / scale)
-    return KernelPoint(r, alpha, error if np.isfinite(error) else float("inf"))
+    return KernelPoint(r, alpha, missed, error if np.isfinite(error) else float("inf"))
 
 
 def _float_steps(system: System, point: KernelPoint) -> Callable[[list[arb], list[arb]], Correction]:
     """Solve with the Jacobian in floats: S dalpha = F2/2 - Q'M^{-1}F1 and M dr = -F1 - Q dalpha."""
-    A, E, r = floats(system.A), floats(system.E), floats(point.r)[:, 0]
+    (A, E), r = system.doubles, floats(point.r)[:, 0]
     alpha = np.array([float(a) for a in point.alpha])
     M = np.eye(system.n) + (E * alpha[system.owner]) @ A
     Q = np.add.reduceat(E * (A @ r), np.cumsum([0, *system.sizes[:-1]]), axis=1)
@@ -168,7 +177,7 @@ def _ball_step(system: System, point: KernelPoint) -> Correction:
     """Solve with the Jacobian in high precision (ZeroDivisionError where it is singular)."""
     M, Q = system.kernel(point.alpha), system.outputs(point.r)
     n, k = system.n, len(system.sizes)
-    first, second = system.residuals(point.r, point.alpha)
+    first, second = point.missed
     rows = [row + q for row, q in zip(M.tolist(), Q.tolist(), strict=True)]
     rows += [[2 * x for x in q] + [arb(0)] * k for q in Q.transpose().tolist()]
     solved = arb_mat(rows).mid().solve(arb_mat(n + k, 1, [-x for x in [*first, *second]])).entries()
@@ -177,4 +186,4 @@ def _ball_step(system: System, point: KernelPoint) -> Correction:
 
 def floats(A: arb_mat) -> Floats:
     """Midpoints in float64."""
-    return np.array([[float(x.mid()) for x in row] for row in A.tolist()])
+    return np.array([float(x) for x in A.entries()]).reshape(A.nrows(), A.ncols())

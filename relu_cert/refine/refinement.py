@@ -13,10 +13,12 @@ from fractions import Fraction
 from math import ceil, log2
 
 import numpy as np
-from flint import arb, arb_mat, ctx
+from flint import arb, arb_mat, ctx, fmpq_mat
 
 from relu_cert.exact import Vector
 from relu_cert.problem.model import Problem
+from relu_cert.prove.classes import column, to_vector
+from relu_cert.prove.grid import to_grid
 from relu_cert.rationals import middle
 from relu_cert.refine.faces import ExactFaces
 from relu_cert.refine.model import Refined, RefinedNeuron
@@ -162,10 +164,7 @@ class _Refinement:
                 continue
             c = arb_mat(exact.A) * point.r
             coefficients = dyadic([(alpha * x).mid() for x in c.entries()], bits)
-            w = tuple(
-                sum((int(entry) * c_j for entry, c_j in zip(row, coefficients, strict=True)), Fraction(0))
-                for row in exact.N.tolist()
-            )
+            w = to_vector(fmpq_mat(exact.N) * column(coefficients))
             if any(w):
                 neurons.append(RefinedNeuron(face.sign, face.block, w))
         theta = dyadic(point.r.entries(), bits)
@@ -180,5 +179,5 @@ def dyadic(values: Sequence[arb], bits: int) -> Vector:
     if largest == 0:
         return tuple(exact)
     exponent = bits - (largest.numerator.bit_length() - largest.denominator.bit_length())
-    q = Fraction(2) ** exponent
-    return tuple(Fraction(round(x * q)) / q for x in exact)
+    up, down = 1 << max(exponent, 0), 1 << max(-exponent, 0)
+    return tuple(Fraction(to_grid(x / down, up) * down, up) for x in exact)

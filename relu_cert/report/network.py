@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,7 @@ class NetworkOutcome:
     certificate_path: Path
     written: tuple[tuple[str, Path], ...] = ()
     gap: Fraction = Fraction(1, 1000)  # what still counts as optimal
+    own_left_out: int = 0  # points times neurons, where these are too many for the program over its own patterns
 
     @property
     def headline(self) -> str:
@@ -156,11 +157,15 @@ class NetworkOutcome:
             yield f"free         {free_text(self.conversion.free)}: without penalty, as the network was trained"
         yield f"objective    {short(found.J, 40)} as trained, {_shown(found.P)} balanced"
         over = "networks of any width" if facts.problem.unlisted else "all patterns"
-        yield f"optimum      {_value(facts.value)} over {over}, {_proved(facts.value)}"
+        best = replace(facts.value, upper=min(facts.value.upper, found.P.upper))  # the network may be the best known
+        yield f"optimum      {_value(best)} over {over}, {_proved(best)}"
         if facts.unsettled == INTERRUPTED:
             yield "interrupted  this is the best bound that was proved until then"
         if (own := self.comparison.own) is not None:
             yield f"             {_value(own.value)} over the network's own, {_proved(own.value)}"
+        elif self.own_left_out:
+            size = f"points times neurons are {self.own_left_out:,}, too many for that"
+            yield f"             not over its own patterns: {size}"
         if self.comparison.closest is not None:
             return  # the claim network-nearest says it
         nearest, merged = self.comparison.nearest, len(found.cells.neurons)

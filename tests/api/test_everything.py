@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 import time
+from dataclasses import replace
 from fractions import Fraction
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,9 @@ import numpy as np
 import pytest
 
 import relu_cert
+from relu_cert import api
 from relu_cert.claims import NAMES
+from relu_cert.cli.arguments import parser
 from tests.cli.run import run
 from verify.__main__ import main as verify
 
@@ -191,6 +195,99 @@ def test_seconds_bound_the_whole_call():
     assert time.process_time() - start < 20  # 6, and exact arithmetic about the network, and the checker
     assert 0 < found.value.lower <= found.objective
     assert str(found.claims["network-objective"].verdict) == "PROVED"
+
+
+def test_own_patterns_of_a_large_network_are_left_out_and_that_is_said(monkeypatch):
+    """Points times neurons decide whether the program over the network's own patterns is solved; nothing is silent."""
+    rng = np.random.default_rng(2)
+    points, targets = np.round(rng.standard_normal((90, 3)), 2), np.round(rng.standard_normal(90), 2)
+    network = (np.round(rng.standard_normal((2, 3)), 2), [1, -1])
+    small = relu_cert.certify_network(network, points, targets, 3, seconds=10).to_text()
+    assert "over the network's own, proved" in small and "too many for that" not in small
+    monkeypatch.setattr("relu_cert.work.OWN_SIZE", 179)
+    large = " ".join(relu_cert.certify_network(network, points, targets, 3, seconds=10).to_text().split())
+    assert "not over its own patterns: points times neurons are 180, too many for that" in large
+    assert "the network's own, proved" not in large
+    asked = relu_cert.certify_network(network, points, targets, 3, seconds=10, own=False).to_text()
+    assert "own patterns" not in asked  # who does not ask is not told
+
+
+def test_the_optimum_is_never_above_the_network_itself():
+    """Where the time is too short for a better network, the given one bounds the optimum from above."""
+    found = relu_cert.certify_network((W1, w2), Z, Y, "1/2")
+    outcome = found.outcome
+    worse = replace(outcome.comparison.facts.value, lower=Fraction(1), upper=Fraction(1000))
+    facts = replace(outcome.comparison.facts, value=worse)
+    told = replace(outcome, comparison=replace(outcome.comparison, facts=facts)).to_text()
+    assert "1000" not in told
+    assert "optimum      from 1 to 2 over" in told and found.objective == 2
+
+
+def test_a_proof_is_kept_in_a_file_and_gone_on_with():
+    """`state` is `--state`: what is in the file is not done again, and a file of the user is not replaced."""
+    rng = np.random.default_rng(1)
+    points, targets = np.round(rng.standard_normal((120, 3)), 2), np.round(rng.standard_normal(120), 2)
+    whole = relu_cert.certify(points, targets, 2, claims=["optimal"])
+    first = relu_cert.certify(points, targets, 2, claims=["optimal"], state="work.npz")
+    assert Path("work.npz").stat().st_size > 0
+    again = relu_cert.certify(points, targets, 2, claims=["optimal"], state="work.npz")
+    assert whole.certificate == first.certificate == again.certificate
+    with pytest.raises(relu_cert.UsageError, match="lambda = 2, not 3; choose another"):
+        relu_cert.certify(points, targets, 3, claims=["optimal"], state="work.npz")
+    Path("notes.txt").write_text("mine")
+    with pytest.raises(relu_cert.UsageError, match=r"notes.txt exists, and relu_cert did not write it; choose another"):
+        relu_cert.certify(points, targets, 2, state="notes.txt")
+    assert Path("notes.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize(("more", "said"), [({"seconds": 0}, "seconds must be"), ({"jobs": 0}, "jobs must be")])
+def test_limits_are_read_before_any_work(more, said):
+    """As on the command line, in every function that takes them."""
+    for call in (
+        lambda: relu_cert.certify(Z, Y, 1, **more),
+        lambda: relu_cert.certify_network((W1, w2), Z, Y, 1, **more),
+        lambda: relu_cert.prune(Z, Y, 1, **more),
+        lambda: relu_cert.explore(Z, Y, OTHER, OTHER, 1, **more),
+    ):
+        with pytest.raises(relu_cert.UsageError, match=said):
+            call()
+
+
+KEYWORDS = {  # where the name of an option is not that of its argument
+    "--lambda": "lam",
+    "--from": "low",
+    "--to": "high",
+    "--no-breakpoints": "breakpoints",
+    "--no-own": "own",
+    "--no-verify": "verify",
+    "--drop": "correct",
+    "--quiet": "progress",
+}
+OF_FILES = {  # how files are read and written, and examples: `save`, `to_dict`, `to_html` and arrays do that in Python
+    *("--help", "--example", "--numbers", "--delimiter", "--json", "--force", "--html", "--certificate", "--csv"),
+    *("--plot", "--pruned", "--optimal", "--out", "--width"),
+}
+FUNCTIONS = {  # which of them have the options of a command
+    "check": ("certify", "certify_group_lasso"),
+    "path": ("path", "group_lasso_path", "one_neuron"),
+    "network": ("certify_network",),
+    "solution": ("certify_solution",),
+    "prune": ("prune",),
+    "explore": ("explore",),
+    "patterns": ("patterns",),
+}
+ANSWERED = {"--require", "--one-neuron", "--target"}  # by `claims` and a verdict, by `one_neuron`, by y itself
+IDLE = {"solution": {"--bias", "--max-patterns"}}  # taken with all data, of no use here
+
+
+@pytest.mark.parametrize("command", FUNCTIONS)
+def test_every_option_is_an_argument(command):
+    """What a command can be told, its functions can be told, too; a new option cannot be forgotten here."""
+    known = {name for function in FUNCTIONS[command] for name in signature(getattr(api, function)).parameters}
+    commands = parser()._subparsers._group_actions[0].choices
+    options = {one for action in commands[command]._actions for one in action.option_strings if one.startswith("--")}
+    asked = options - OF_FILES - ANSWERED - IDLE.get(command, set())
+    assert not {one for one in asked if KEYWORDS.get(one, one[2:].replace("-", "_")) not in known}
 
 
 def test_no_file_is_named_that_was_not_written():

@@ -10,11 +10,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import relu_cert
 import verify
 from relu_cert.certificate import certificate, dumps
 from relu_cert.check import DEFAULT_GAP, LambdaChoice, find_facts
 from relu_cert.claims import decide
 from relu_cert.claims.model import Verdict
+from relu_cert.cover import optimum
 from relu_cert.cover.model import ENOUGH, Cover, Limits, Moment
 from relu_cert.data.model import Source
 from relu_cert.leaders.model import Leaders
@@ -102,6 +104,21 @@ def test_a_wide_gap_is_proved_and_no_more() -> None:
     (unique,) = (result for result in decide(facts) if result.claim == "p-unique")
     assert unique.verdict is Verdict.UNDECIDED
     assert "a smaller --gap" in unique.detail
+
+
+def test_the_exact_finish_has_a_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where its share of the time is over before it ends, there is a proved bound instead, and the report says why."""
+    g = np.random.default_rng(5)
+    Z, y = np.round(g.standard_normal((120, 3)), 2), np.round(g.standard_normal(120), 2)
+    done = relu_cert.certify(Z, y, 2, seconds=60)
+    assert str(done.claims["p-unique"].verdict) != "UNDECIDED"
+    monkeypatch.setattr(optimum, "REFINE", 0.0)
+    found = relu_cert.certify(Z, y, 2, seconds=10)
+    assert 0 < found.value.lower <= done.value.upper and done.value.lower <= found.value.upper
+    assert found.value.relative_gap > done.value.relative_gap
+    unique = found.claims["p-unique"]
+    assert str(unique.verdict) == "UNDECIDED"
+    assert "the limit of time or nodes was reached" in " ".join(found.to_text().split())
 
 
 def test_many_features_have_a_proved_gap() -> None:
