@@ -48,3 +48,15 @@ def test_the_three_programs_are_installed_under_their_own_names() -> None:
     scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
     assert set(scripts) == {"relu-cert", "relu-cert-verify", "relu-cert-properties"}
     assert all(callable(EntryPoint(name, target, "console_scripts").load()) for name, target in scripts.items())
+
+
+def test_need_audience_relations_and_ways_to_help_are_written() -> None:
+    """A statement of need with its audience and its neighbours, how to contribute; no address while there is none."""
+    need = (ROOT / "docs" / "need.md").read_text(encoding="utf-8")
+    for word in ("scikit-learn", "celer", "skglm", "adelie", "PyTorch"):
+        assert word in need, word
+    assert all(f"- **{who}**" in need for who in ("theorists", "practitioners", "statisticians", "teachers"))
+    assert "## Other software" in need
+    contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert "pytest" in contributing and "mypy" in contributing
+    assert "urls" not in tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

@@ -276,3 +276,12 @@ def test_doubles_are_written_as_the_fractions_they_are():
     """Zero, whole numbers, the smallest and the largest double: p or p/q in lowest terms."""
     rows = [[0.0, -0.0, 1.0, -2.5, 5e-324, 1.7976931348623157e308], [1e22, 3.0, -1 / 3, 2.0**60, 6.25e-2, -5e-324]]
     assert texts(np.array(rows)) == [" ".join(rational(F(x)) for x in row) for row in rows]
+
+
+def test_lambda_max_knows_the_constraints():
+    """Where w >= 0, a column that would enter with the other sign does not count: lambda_max is 1, and not 2."""
+    X, y, K = [[1, 0], [0, 1]], [1, -2], [[[-1]], [[-1]]]
+    assert certify_group_lasso(X, 1, y, 1, K=K).weights == {}
+    assert list(certify_group_lasso(X, 1, y, "99/100", K=K).weights) == [0]
+    assert certify_group_lasso(X, 1, y, lambda_ratio="1/2", K=K).lam == F(1, 2)
+    assert certify_group_lasso(X, 1, y, lambda_ratio="1/2").lam == 1

@@ -60,3 +60,11 @@ def test_the_ledger_lists_every_claim_of_the_paper():
         assert f"| {claim.label} |" in README
         for said in (claim.printed, claim.repaired):
             assert said is None or said.statement.replace("|", "\\|") in README
+
+
+def test_the_checker_and_what_must_be_trusted_are_named():
+    """How to call the checker where a file has its name, and the libraries that a verdict rests on."""
+    tutorial = (Path(__file__).parents[1] / "docs" / "tutorial.md").read_text(encoding="utf-8")
+    assert "`python -P -m verify`" in README and "python -P -m verify data.cert.json --data data.csv" in tutorial
+    (row,) = (line for line in README.splitlines() if line.startswith("| `python -m verify` |"))
+    assert "Python, numpy's integers, and python-flint" in row
