@@ -19,7 +19,7 @@ from relu_cert.problem.model import Problem
 from relu_cert.prove.classes import column, to_vector
 
 INSIDE = Fraction(1, 1024)  # of the way to the middle of a piece
-DENSE = 20  # samples for each factor of e between the ends of a piece
+DENSE = 40  # samples for each factor of e between the ends of a piece
 BITS = 100  # of the bounds on the objective
 
 
