@@ -8,7 +8,7 @@ from functools import partial
 from relu_cert.claims.model import Answer, Claim, Result, Verdict, claim, proved, refuted, undecided
 from relu_cert.exact import sqrt_lower, sqrt_upper
 from relu_cert.network.examine import NEAR, Comparison, distance
-from relu_cert.network.record import prunable
+from relu_cert.network.record import hidden_cells, prunable
 from relu_cert.prove.facts import Value
 from relu_cert.report.text import at_least, at_most, decimal, scientific, short
 
@@ -77,6 +77,8 @@ def stationary(comparison: Comparison, _: Fraction) -> Answer:
     kinks = sum(len(neuron.kinks) for neuron in found.stationarity.neurons)
     at = f", {kinks} kinks" if kinks else ""
     low, high = sqrt_lower(squared.lower), sqrt_upper(squared.upper)
+    if hidden_cells(comparison):
+        return undecided(f"the cells around its{at[1:]} are not listed; fewer rows would settle it.")
     match found.stationarity.stationary:
         case True:
             return proved("subdifferential", f"zero is in the Clarke subdifferential of J{at}.")

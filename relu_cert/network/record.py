@@ -12,7 +12,6 @@ import numpy as np
 from relu_cert.certificate import certificate, matrix, number, record, sign_text, vector
 from relu_cert.claims.model import Result
 from relu_cert.data.model import Source
-from relu_cert.errors import UsageError
 from relu_cert.network.closest import Closest
 from relu_cert.network.examine import Comparison, Examination
 from relu_cert.network.formats import json_text
@@ -57,8 +56,9 @@ def network_record(comparison: Comparison, conversion: Conversion, origin: Origi
         **({"skip": vector(found.network.skip)} if "skip" in found.network.free else {}),
         "gap": number(gap),
         "objective": number(found.J),
-        "stationary": _stationary(patterns, found.stationarity),
     }
+    if not hidden_cells(comparison):
+        content["stationary"] = _stationary(patterns, found.stationarity)
     if comparison.own is not None:
         content["own"] = _own(comparison.own)
     if prunable(found):
@@ -75,6 +75,12 @@ def readable_copy(network: TrainedNetwork, origin: Origin) -> bytes | None:
     return json_text.write(network, "") if origin.sha256 and origin.format not in READABLE else None
 
 
+def hidden_cells(comparison: Comparison) -> bool:
+    """Whether a neuron is exactly zero at a data point, and the cells around it are not listed."""
+    neurons = comparison.examination.stationarity.neurons
+    return _patterns(comparison.facts) is None and any(neuron.kinks for neuron in neurons)
+
+
 def prunable(found: Examination) -> bool:
     """Whether the pruned network has numbers that are short enough for a certificate."""
     return all(_short_enough(x) for neuron in found.pruned.neurons for x in neuron.w)
@@ -82,11 +88,6 @@ def prunable(found: Examination) -> bool:
 
 def _stationary(patterns: PatternSet | None, found: Stationarity) -> list[list[list[Any]]]:
     if patterns is None:
-        if any(neuron.cells for neuron in found.neurons):
-            raise UsageError(
-                "a neuron of the network is exactly zero at a data point, and the patterns around it are too many to "
-                "be listed; prune the network first (--pruned), or give fewer rows."
-            )
         return [[] for _ in found.neurons]
     cells = patterns.array()[: patterns.open_cells]
     return [_cells(cells, neuron) for neuron in found.neurons]

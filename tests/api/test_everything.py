@@ -212,6 +212,18 @@ def test_own_patterns_of_a_large_network_are_left_out_and_that_is_said(monkeypat
     assert "own patterns" not in asked  # who does not ask is not told
 
 
+def test_a_neuron_on_a_data_point_needs_no_list():
+    """Where patterns are not listed and a neuron is exactly zero at a row, all but its stationarity is told."""
+    draw = np.random.default_rng(0)
+    rows, targets = draw.integers(-3, 4, (60, 4)), draw.integers(-3, 4, 60)
+    rows[0] = (1, 1, 0, 0)
+    found = relu_cert.certify_network(([[1, -1, 0, 0]], [1]), rows, targets, 5, max_patterns=100)
+    told = {one.claim: (str(one.verdict), one.detail) for one in found.results}
+    assert told["network-stationary"][0] == "UNDECIDED" and "are not listed" in told["network-stationary"][1]
+    assert told["network-optimal"][0] == "REFUTED"
+    assert "stationary" not in json.loads(found.certificate)["facts"]["network"]
+
+
 def test_the_optimum_is_never_above_the_network_itself():
     """Where the time is too short for a better network, the given one bounds the optimum from above."""
     found = relu_cert.certify_network((W1, w2), Z, Y, "1/2")

@@ -410,6 +410,7 @@ WRONG: dict[str, tuple[str, Callable[[dict[str, Any]], None], str]] = {
     "optimal directions, though they are not": (THREE, verdict("directions", "PROVED"), "distance 0 for 3 neurons"),
     "other directions, though they are optimal": (BEST, verdict("directions", "REFUTED"), "a neuron at a positive"),
     "own patterns not given": (SPLIT, without("own", "own-optimal"), "the fact network.own"),
+    "stationarity not given": (SPLIT, without("stationary", "stationary"), "the fact network.stationary"),
     "pruned network not given": (SPLIT, without("pruned", "prune"), "the fact network.pruned"),
     "directions not given": (SPLIT, without("directions", "directions"), "the fact network.directions"),
     "nearest not given": (SPLIT, without("nearest", "nearest"), "the fact network.nearest"),

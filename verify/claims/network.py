@@ -67,7 +67,7 @@ def missed(network: Network, value: Value | Own, node: Node) -> str:
 
 def stationary(problem: Problem, facts: Facts, node: Node) -> str:
     """PROVED: 0 is in the Clarke subdifferential of J."""
-    at = found(facts, node).stationary
+    at = needed(found(facts, node).stationary, "network.stationary", node)
     if at.upper:
         raise node.reject("a Clarke subgradient 0", f"one of squared length {show(at.upper)}")
     return f"the network is a Clarke stationary point of J (kinks: {at.kinks})"
@@ -75,7 +75,7 @@ def stationary(problem: Problem, facts: Facts, node: Node) -> str:
 
 def not_stationary(problem: Problem, facts: Facts, node: Node) -> str:
     """REFUTED: 0 is not; the distance is enclosed."""
-    at = found(facts, node).stationary
+    at = needed(found(facts, node).stationary, "network.stationary", node)
     if not at.lower:
         raise node.reject("a positive lower bound of the distance", "0")
     low, high = at.lower / root_above(at.lower), root_above(at.upper)

@@ -20,9 +20,9 @@ from verify.rules.value import Value, equal
 from verify.solutions import OptimalSet
 from verify.text import Node, Vector, show
 
-REQUIRED = ("file", "penalty", "W1", "w2", "b2", "gap", "objective", "stationary")
-OPTIONAL = ("own", "pruned", "directions", "nearest")
-OPTIONAL_WITH_FREE_TERMS = ("pruned",)  # the others rest on a program, and on optimal networks, without them
+REQUIRED = ("file", "penalty", "W1", "w2", "b2", "gap", "objective")
+OPTIONAL = ("stationary", "own", "pruned", "directions", "nearest")
+OPTIONAL_WITH_FREE_TERMS = ("stationary", "pruned")  # the others rest on a program without free terms
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Network:
     gap: Fraction
     rank: int
     pair: tuple[int, int] | None
-    stationary: Stationary
+    stationary: Stationary | None
     own: Own | None
     pruned: Pruned | None
     directions: Directions | None
@@ -73,7 +73,9 @@ def check_network(problem: Problem, ground: Ground, node: Node) -> Network:
         raise fields["gap"].reject("a gap from 0 to less than 1: every network is optimal up to 1")
     more = "" if free_constant(problem) else " + lambda |b2|"
     equal(fields["objective"], f"J = 1/2|f - y|^2 + lambda/2 (|W1|^2 + |w2|^2){more}", weights.objective)
-    stationary = check_stationary(problem, ground.patterns, weights, fields["stationary"])
+    stationary = None
+    if "stationary" in fields:
+        stationary = check_stationary(problem, ground.patterns, weights, fields["stationary"])
     own = check_own(problem, weights, fields["own"]) if "own" in fields else None
     pruned = check_pruned(problem, weights, fields["pruned"]) if "pruned" in fields else None
     beside = compared(problem, ground, weights, fields)
