@@ -28,7 +28,7 @@ from relu_cert.leaders.rounding import Exact, evidence, exact_data
 from relu_cert.solve.threads import one_thread
 
 NEIGHBOURS = 8
-MOST_CELLS = 32
+MOST_CELLS = 64
 MOST_INHERITED = 24  # neighbours of a leader that a stage takes from the one before
 HARDER = 1.25  # steps with more cells are harder
 MOST_DIRECTIONS = (20, 28, 36, 44, 54, 66, 80)  # tried if there are more; never more than the last
