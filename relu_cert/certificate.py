@@ -46,7 +46,7 @@ from relu_cert.prove.polytope.model import Shortest
 from relu_cert.rationals import to_fraction
 
 FORMAT = "relu_cert certificate"
-VERSION = 1
+VERSION = 2
 OBJECTIVE = "1/2|Xw-y|^2 + lambda*sum|w_b|"
 ELASTIC = "1/2|Xw-y|^2 + lambda*sum|w_b| + delta/2*sum|w_b|^2"
 LOGISTIC = "sum log(1+exp(-y_k*(Xw)_k)) + lambda*sum|w_b|"
@@ -265,7 +265,6 @@ def _derivatives(found: Derivatives) -> dict[str, Any]:
     if found.sure is not None:
         sure = dict(zip(("noise", "value", "radius"), map(number, found.sure), strict=True))
     return {
-        "sigma": number(found.sigma),
         "lambda": {"alpha": vector(found.alpha_lam), "r": vector(found.r_lam)},
         "y": by_y,
         "radius": number(found.radius),
@@ -290,7 +289,7 @@ def _patterns(patterns: PatternSet) -> dict[str, Any]:
 def _optimal_set(problem: Problem, found: OptimalSet) -> dict[str, Any]:
     known = found.out if isinstance(found.out, tuple) else found.classes
     classes = [None if one is None else _class(problem, one) for one in known]
-    content = record(found, "lift") | {"classes": classes} | record(found, "sigma masses split tau forced")
+    content = record(found, "lift") | {"classes": classes} | record(found, "masses split forced")
     if not isinstance(found.out, tuple):
         content["out"] = _multipliers(found.out) if problem.model == "relu" else None
     if found.mixed:

@@ -9,17 +9,17 @@ from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 
-from verify.bounds import column, identity, matrix, root_above, stretches
+from verify.bounds import column, identity, matrix, root_above
 from verify.classes import Ball, Class
 from verify.neurons import of_class
 from verify.problem import square
 from verify.solutions import OptimalSet
 from verify.split import check_split
-from verify.superclasses import Candidates, length, read_lift, read_mixed, side_by_side
+from verify.superclasses import Candidates, length, read_lift, read_mixed, side_by_side, stretch
 from verify.system import System
 from verify.text import Node, Vector, show
 
-KEYS = ("lift", "classes", "sigma", "masses", "split", "tau", "forced")
+KEYS = ("lift", "classes", "masses", "split", "forced")
 
 
 def check_set(ball: Ball, classes: Sequence[Class], fields: dict[str, Node]) -> OptimalSet:
@@ -45,8 +45,8 @@ def check_set(ball: Ball, classes: Sequence[Class], fields: dict[str, Node]) -> 
         return OptimalSet(
             len(split.active), split.dimension, kinked, kinked, split.system, neurons=neurons, weight_error=split.off
         )
-    if fields["split"].vector(0) or fields["forced"].vector(0) or fields["tau"].number():
-        raise fields["tau"].reject('"0", because no mass is split')
+    fields["split"].vector(0)
+    fields["forced"].vector(0)
     if len(found.members) < len(classes):
         return shared_masses(found, masses, delta, fields["masses"])
     if problem.blocks:
@@ -80,11 +80,8 @@ def check_masses(found: Candidates, fields: dict[str, Node]) -> tuple[Vector, Fr
     R = root_above(ball.R_squared)
     A = side_by_side([found.across(found.outputs[group[0]]) for group in found.members], ball.problem.n)
     eps = root_above(Fraction(S)) * found.moved
-    sigma = fields["sigma"].number()
-    if sigma <= eps:
-        raise fields["sigma"].reject(f"sigma > {show(eps)}, what the ball can change", show(sigma))
-    if not stretches(A, sigma):
-        raise fields["sigma"].reject("|A x| >= sigma |x| for all x", show(sigma))
+    if (sigma := stretch(A)) <= eps:
+        raise fields["masses"].reject(f"|A x| > {show(eps)} |x| for all x, what the ball can change", show(sigma))
     masses = fields["masses"].vector(S)
     fit = column(y_k - t_k for y_k, t_k in zip(ball.problem.y, ball.theta, strict=True))
     missed = length(A * column(masses) - found.across(fit))

@@ -197,8 +197,7 @@ class OptimalSet:
                exactly (on residuals orthogonal to L): pairs of a class and its beta
     `sigma`    a lower bound on the smallest singular value of the outputs Pi q_s at theta
     `masses`   about A_s; `mass_error` bounds the distance of all of them from the truth
-    `split`    about alpha, strictly inside (empty where no split had to be proved); `tau` a lower bound on the
-               smallest singular value of the map alpha -> (masses, L-part) at theta
+    `split`    about alpha, strictly inside (empty where no split had to be proved)
     `forced`   h in L that shows that the classes with split 0 are zero in every solution (empty: there are none); the
                last `void` rows of the lift say nothing about the others
     `repeated` how many of the active classes are neurons of an earlier one: a ReLU neuron on the face between two
@@ -214,7 +213,6 @@ class OptimalSet:
     masses: Vector
     mass_error: Fraction
     split: Vector
-    tau: Fraction
     forced: Vector = ()
     void: int = 0
     repeated: int = 0

@@ -33,12 +33,12 @@ def dual_too() -> dict[str, Any]:
     neuron ties: then the network, which sits on a kink, would be unique in the convex program."""
     Z, zero = mat([row.split(" ") for row in planted("piece").certificate["problem"]["Z"]]), vec(0, 0, 0)
     listing = list_patterns(Z)
-    nothing = {"lift": [], "classes": [], "out": {"+": [], "-": []}, "sigma": "1", "masses": "", "split": ""}
+    nothing = {"lift": [], "classes": [], "out": {"+": [], "-": []}, "masses": "", "split": ""}
     return {
         "facts.patterns": listing.fact,
         "facts.dual": {"theta": "0 0 0", "multipliers": relu_multipliers(Z, listing, zero)[0]},
         "facts.cover_set": ...,
-        "facts.optimal_set": {**nothing, "tau": "0", "forced": ""},
+        "facts.optimal_set": {**nothing, "forced": ""},
         "claims[3].verdict": "PROVED",
     }
 
