@@ -183,13 +183,15 @@ def test_a_mass_on_its_error_may_be_zero() -> None:
         assert tuple(neuron.active for neuron in check_set(ball, found.classes, nodes).neurons) == active
 
 
-def test_masses_that_are_shared_must_be_positive() -> None:
-    """Every mass above its error: then all classes tie."""
+def test_masses_that_no_other_class_shares() -> None:
+    """A mass within its error may be 0: then it is not known whether the class is active, nor whether it bends."""
     found = candidates([1, 1])
-    assert shared_masses(found, vec(1, 2), F(1, 2), NODE).classes == 2
-    for masses in (vec("1/2", 2), vec(2, "1/4")):
-        with pytest.raises(Rejected, match="masses above 1/2"):
-            shared_masses(found, masses, F(1, 2), NODE)
+    both = replace(found, classes=[replace(one, kinks=(0,)) for one in found.classes])
+    for masses, active in ((vec(1, 2), [True, True]), (vec("1/2", 2), [None, True]), (vec(2, "1/4"), [True, None])):
+        one = shared_masses(both, masses, F(1, 2), NODE)
+        assert (one.classes, one.dimension, one.kinked, one.bends) == (2, 0, 2, active.count(True))
+        assert [neuron.active for neuron in one.neurons] == active and identity(2) == one.system.F
+        assert tuple(neuron.weight for neuron in one.neurons) == masses
 
 
 def test_weights_of_blocks() -> None:
@@ -890,7 +892,7 @@ def test_lifts_of_free_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     found = candidates([1, 1], y=(4, 5))
     problem = replace(found.ball.problem, outputs=mat([[0, 1]]))
     ball = replace(found.ball, problem=problem)
-    fields = {"lift": ["0 1"], "sigma": "1", "masses": "3", "split": "", "tau": "0", "forced": ""}
+    fields = {"lift": ["0 1"], "masses": "3", "split": "", "forced": ""}
     nodes = {key: Node(value, None, key) for key, value in fields.items()}
     monkeypatch.setattr("verify.masses.check_masses", lambda *_: (vec(3, 4), ZERO))
     lifted_ = SimpleNamespace(lift=problem.outputs, mixed={}, members=[[0], [1]], classes=found.classes)

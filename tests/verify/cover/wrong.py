@@ -312,7 +312,7 @@ WRONG: list[tuple[str, str, dict[str, Any], str]] = [
     (
         "ray",
         "a ray's class of another pattern",
-        {f"{SET}.classes[0].pattern": "110"},
+        {f"{SET}.classes[0].pattern": "000"},
         "the sign and the pattern of the face",
     ),
     ("ray", "a ray without its line", {f"{SET}.classes[0]": one_class("+", "100", [])}, "all lines through the face"),
