@@ -27,13 +27,13 @@ from relu_cert.path.tied_faces import Faces
 from relu_cert.patterns.model import PatternSet
 from relu_cert.problem.doubles import FloatBlocks, texts
 from relu_cert.problem.model import Problem
-from relu_cert.prove.algebraic.field import Number
-from relu_cert.prove.algebraic.model import AlgebraicSet, Numbers
+from relu_cert.prove.algebraic.field import Field, Number, Numbers
 from relu_cert.prove.facts import (
     Attained,
     BlockMultipliers,
     Dual,
     ExactNeuron,
+    ExactSet,
     Facts,
     Multipliers,
     NeuronClass,
@@ -161,10 +161,10 @@ def _facts(facts: Facts) -> dict[str, Any]:
     tail: dict[str, Any] = {}
     if facts.optimal_set is not None:
         tail["cover_set" if facts.problem.unlisted else "optimal_set"] = _optimal_set(facts.problem, facts.optimal_set)
-    if facts.exact_set is not None:
-        tail["exact_set"] = record(facts.exact_set, "solutions farkas")
-    if facts.algebraic is not None:
-        tail["algebraic_set"] = _algebraic_set(facts.problem, facts.algebraic)
+    if (exact := facts.exact_set) is not None and exact.field is None:
+        tail["exact_set"] = {"solutions": matrix(exact.solutions), "farkas": vector(exact.farkas)}
+    elif exact is not None and exact.field is not None:
+        tail["algebraic_set"] = _algebraic_set(facts.problem, exact, exact.field)
     if facts.polytope is not None:
         tail["polytope"] = record(facts.polytope, "bits tilt bases vertices edges min_norm")
     if facts.shortest is not None:
@@ -297,18 +297,18 @@ def _optimal_set(problem: Problem, found: OptimalSet) -> dict[str, Any]:
     return content
 
 
-def _algebraic_set(problem: Problem, found: AlgebraicSet) -> dict[str, Any]:
+def _algebraic_set(problem: Problem, found: ExactSet, field: Field) -> dict[str, Any]:
     multipliers: Any = None
     if problem.network is None:
         multipliers = [[b, _numbers(rho)] for b, rho in found.rho]
     elif problem.model == "relu":
-        sides = (("+", found.plus), ("-", found.minus))
+        sides = (("+", found.pieces.plus), ("-", found.pieces.minus))
         multipliers = {sign: [[m.base, list(m.rows), _numbers(m.values)] for m in side] for sign, side in sides}
     return {
         "field": {
-            "polynomial": vector([to_fraction(c) for c in found.field.m.coeffs()]),
-            "lo": number(found.field.lo),
-            "hi": number(found.field.hi),
+            "polynomial": vector([to_fraction(c) for c in field.m.coeffs()]),
+            "lo": number(field.lo),
+            "hi": number(field.hi),
         },
         "residual": _numbers(found.residual),
         "multipliers": multipliers,
