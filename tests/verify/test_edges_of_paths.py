@@ -12,7 +12,7 @@ from flint import fmpq, fmpq_mat
 
 from tests.verify.brute import mat, vec
 from verify import Rejected
-from verify.bounds import column, matrix, root_above
+from verify.bounds import column, matrix
 from verify.classes import Ball, Class
 from verify.facts import CURVE, DERIVATIVES, DUAL, LAMBDA_MAX, NEURONS, PATH, VALUE, Facts, proved
 from verify.lifted import Set, check_forced, check_lifted

@@ -895,7 +895,7 @@ def test_lifts_of_free_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     fields = {"lift": ["0 1"], "masses": "3", "split": "", "forced": ""}
     nodes = {key: Node(value, None, key) for key, value in fields.items()}
     monkeypatch.setattr("verify.masses.check_masses", lambda *_: (vec(3, 4), ZERO))
-    lifted_ = SimpleNamespace(lift=problem.outputs, mixed={}, members=[[0], [1]], classes=found.classes)
+    lifted_ = SimpleNamespace(ball=ball, lift=problem.outputs, mixed={}, members=[[0], [1]], classes=found.classes)
     monkeypatch.setattr("verify.masses.read_lift", lambda *_: lifted_)
     monkeypatch.setattr("verify.masses.read_mixed", lambda *_: SimpleNamespace(**{**vars(lifted_), "mixed": {0: ()}}))
     assert check_set(ball, found.classes, nodes).classes == 2
