@@ -27,13 +27,13 @@ from relu_cert.path.tied_faces import Faces
 from relu_cert.patterns.model import PatternSet
 from relu_cert.problem.doubles import FloatBlocks, texts
 from relu_cert.problem.model import Problem
-from relu_cert.prove.algebraic.field import Number
-from relu_cert.prove.algebraic.model import AlgebraicSet, Numbers
+from relu_cert.prove.algebraic.field import Field, Number, Numbers
 from relu_cert.prove.facts import (
     Attained,
     BlockMultipliers,
     Dual,
     ExactNeuron,
+    ExactSet,
     Facts,
     Multipliers,
     NeuronClass,
@@ -46,7 +46,7 @@ from relu_cert.prove.polytope.model import Shortest
 from relu_cert.rationals import to_fraction
 
 FORMAT = "relu_cert certificate"
-VERSION = 1
+VERSION = 2
 OBJECTIVE = "1/2|Xw-y|^2 + lambda*sum|w_b|"
 ELASTIC = "1/2|Xw-y|^2 + lambda*sum|w_b| + delta/2*sum|w_b|^2"
 LOGISTIC = "sum log(1+exp(-y_k*(Xw)_k)) + lambda*sum|w_b|"
@@ -161,10 +161,10 @@ def _facts(facts: Facts) -> dict[str, Any]:
     tail: dict[str, Any] = {}
     if facts.optimal_set is not None:
         tail["cover_set" if facts.problem.unlisted else "optimal_set"] = _optimal_set(facts.problem, facts.optimal_set)
-    if facts.exact_set is not None:
-        tail["exact_set"] = record(facts.exact_set, "solutions farkas")
-    if facts.algebraic is not None:
-        tail["algebraic_set"] = _algebraic_set(facts.problem, facts.algebraic)
+    if (exact := facts.exact_set) is not None and exact.field is None:
+        tail["exact_set"] = {"solutions": matrix(exact.solutions), "farkas": vector(exact.farkas)}
+    elif exact is not None and exact.field is not None:
+        tail["algebraic_set"] = _algebraic_set(facts.problem, exact, exact.field)
     if facts.polytope is not None:
         tail["polytope"] = record(facts.polytope, "bits tilt bases vertices edges min_norm")
     if facts.shortest is not None:
@@ -265,7 +265,6 @@ def _derivatives(found: Derivatives) -> dict[str, Any]:
     if found.sure is not None:
         sure = dict(zip(("noise", "value", "radius"), map(number, found.sure), strict=True))
     return {
-        "sigma": number(found.sigma),
         "lambda": {"alpha": vector(found.alpha_lam), "r": vector(found.r_lam)},
         "y": by_y,
         "radius": number(found.radius),
@@ -290,7 +289,7 @@ def _patterns(patterns: PatternSet) -> dict[str, Any]:
 def _optimal_set(problem: Problem, found: OptimalSet) -> dict[str, Any]:
     known = found.out if isinstance(found.out, tuple) else found.classes
     classes = [None if one is None else _class(problem, one) for one in known]
-    content = record(found, "lift") | {"classes": classes} | record(found, "sigma masses split tau forced")
+    content = record(found, "lift") | {"classes": classes} | record(found, "masses split forced")
     if not isinstance(found.out, tuple):
         content["out"] = _multipliers(found.out) if problem.model == "relu" else None
     if found.mixed:
@@ -298,18 +297,18 @@ def _optimal_set(problem: Problem, found: OptimalSet) -> dict[str, Any]:
     return content
 
 
-def _algebraic_set(problem: Problem, found: AlgebraicSet) -> dict[str, Any]:
+def _algebraic_set(problem: Problem, found: ExactSet, field: Field) -> dict[str, Any]:
     multipliers: Any = None
     if problem.network is None:
         multipliers = [[b, _numbers(rho)] for b, rho in found.rho]
     elif problem.model == "relu":
-        sides = (("+", found.plus), ("-", found.minus))
+        sides = (("+", found.pieces.plus), ("-", found.pieces.minus))
         multipliers = {sign: [[m.base, list(m.rows), _numbers(m.values)] for m in side] for sign, side in sides}
     return {
         "field": {
-            "polynomial": vector([to_fraction(c) for c in found.field.m.coeffs()]),
-            "lo": number(found.field.lo),
-            "hi": number(found.field.hi),
+            "polynomial": vector([to_fraction(c) for c in field.m.coeffs()]),
+            "lo": number(field.lo),
+            "hi": number(field.hi),
         },
         "residual": _numbers(found.residual),
         "multipliers": multipliers,

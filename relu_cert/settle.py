@@ -137,7 +137,7 @@ def _algebraic_facts(question: Question, solution: Solution, facts: Facts) -> Fa
         except Unsettled:
             continue
         if found is not None:
-            exact = replace(facts, optimal_set=None, exact_set=None, algebraic=found, unsettled="", unlisted="")
+            exact = replace(facts, optimal_set=None, exact_set=found, unsettled="", unlisted="")
             return replace(_listed(exact)[0], shortest=shortest_weights(exact))
     return None
 

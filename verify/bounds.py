@@ -1,20 +1,18 @@
-"""Exact linear algebra for bounds: conversions, square roots in the safe direction, smallest singular values."""
+"""Exact linear algebra for bounds: conversions, square roots in the safe direction."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from math import ceil, isqrt
+from math import isqrt
 
-from flint import fmpq, fmpq_mat, fmpz_mat
+from flint import fmpq, fmpq_mat
 
 from verify.errors import bounded
 from verify.text import Vector
 
 ROOT_BITS = 128
-LONG_BITS = 512
 MOST_ENTRIES = 2**24
-MOST_ROOTS = 512
 
 
 def root_above(x: Fraction) -> Fraction:
@@ -62,25 +60,3 @@ def dual_basis(A: fmpq_mat) -> fmpq_mat | None:
         return (A * A.transpose()).inv() * A
     except ZeroDivisionError:
         return None
-
-
-def stretches(A: fmpq_mat, sigma: Fraction) -> bool:
-    """Whether |A x| >= sigma |x| for all x: whether A'A - sigma^2 I has no negative eigenvalue.
-
-    Long entries are first rounded down to multiples of a small unit. That moves no eigenvalue by more than `size`
-    units, which are subtracted. So True is always true; False may be wrong if sigma^2 is within a relative 2^-128.
-    """
-    size = A.ncols()
-    bounded(size, MOST_ROOTS, "eigenvalues of a matrix", "certificate")
-    M, denominator = (A.transpose() * A - identity(size) * rational(sigma**2)).numer_denom()
-    if sigma > 0 and denominator.bit_length() > LONG_BITS:
-        shift = ROOT_BITS + (2 * size * ceil(1 / sigma**2)).bit_length()
-        units = [size if i == j else 0 for i in range(size) for j in range(size)]
-        M = fmpz_mat(size, size, [(x << shift) // denominator for x in M.entries()]) - fmpz_mat(size, size, units)
-    return no_negative_eigenvalue(M)
-
-
-def no_negative_eigenvalue(M: fmpz_mat) -> bool:
-    """For symmetric M all roots of det(x I - M) are real, and none is negative iff its coefficients alternate."""
-    coefficients = M.charpoly().coeffs()
-    return all(c * (-1) ** k >= 0 for k, c in enumerate(reversed(coefficients)))

@@ -16,7 +16,7 @@ from verify.text import Limits, Node, describe, load, show
 
 FORMAT = "relu_cert certificate"
 REFUTATION = "relu_cert refutation"
-VERSION = 1
+VERSION = 2
 DEFAULT = Limits()
 
 

@@ -54,6 +54,11 @@ class Ball:
         return planes_of(self.problem.Z)
 
     @cached_property
+    def nonzero(self) -> int:
+        """The rows that are not zero."""
+        return mask_of(k for plane in self.planes.values() for k in plane.a)
+
+    @cached_property
     def out_below(self) -> Fraction:
         """`threshold` for the pieces and patterns of networks."""
         return self.threshold(self.zeta_squared)
@@ -147,22 +152,19 @@ def read_class(
 def read_relu(ball: Ball, fields: dict[str, Node], sides: Mapping[int, int] = NO_SIDES) -> Class:
     """v = P sum_D t_k z_k with v.z_k > 0 on D, < 0 off D and the kinks, and p_c <= mu_c <= l_c on the kinks; where only
     one side of a kink is looked at, p_c <= mu_c (side 1) or mu_c <= l_c (side -1) is enough."""
-    Z, n, R_squared = ball.problem.Z, ball.problem.n, ball.R_squared
-    xi, room = SIGNS[fields["sign"].text("+", "-")], rational(ball.zeta_squared * R_squared)
-    t = tuple(xi * x for x in ball.theta)
-    nonzero = mask_of(k for k in range(n) if any(Z[k]))
-    D = fields["pattern"].pattern(n) & nonzero
-    face = read_face(Z, ball.problem.d, ball.planes, fields)
-    zeros = mask_of(k for c in face.kinks for k in ball.planes[c].a)
-    if zeros & D:
-        raise fields["kinks"].reject("hyperplanes of rows where the pattern is 0")
-    B = on_rows(ball.Z, D) * face.P
+    Z, R_squared = ball.problem.Z, ball.R_squared
+    class_, face = relu_class(ball, fields)
+    xi, D = class_.key
+    t, room = tuple(xi * x for x in ball.theta), rational(ball.zeta_squared * R_squared)
     c_D = ball.Z.transpose() * column(t_k if D >> k & 1 else Fraction(0) for k, t_k in enumerate(t))
     for k, (s, (z, q)) in enumerate(zip((ball.Z * (face.P * c_D)).entries(), ball.problem.rows, strict=True)):
-        if (nonzero & ~zeros) >> k & 1:
+        if (ball.nonzero & ~class_.zeros) >> k & 1:
             positive(s if D >> k & 1 else -s, fmpq(sum(map(mul, z, z)), q * q) * room, fields["pattern"], k)
     for c in face.idle:
-        check_idle(ball, t, c, B, fields["idle"])
+        p, l = ball.planes[c].slopes(t)
+        for slope, squared in zip((-p, l), ball.planes[c].squares(), strict=True):
+            if squared:
+                positive(slope, squared * R_squared, fields["idle"], c)
     c_0, stretch = vector(c_D), Fraction(1)
     for c, part in face.loose.items():
         p, l = ball.planes[c].slopes(t)
@@ -179,44 +181,58 @@ def read_relu(ball: Ball, fields: dict[str, Node], sides: Mapping[int, int] = NO
             positive(-dot(W_c, c_0) - p, moved, fields["basis"], c)
         if sides.get(c, 0) <= 0:
             positive(l + dot(W_c, c_0), moved, fields["basis"], c)
-    return Class((xi, D), face.kinks, zeros, B, ball.zeta_squared, face)
+    return class_
 
 
-def check_idle(ball: Ball, t: Vector, c: int, B: fmpq_mat, node: Node) -> None:
-    """z_c.v = 0 for every residual, and p_c <= 0 <= l_c for every residual of the ball."""
-    if any((B * column(ball.problem.Z[c])).entries()):
-        raise node.reject(f"a hyperplane on which v vanishes whatever the residual, for row {c}")
-    p, l = ball.planes[c].slopes(t)
-    for slope, squared in zip((-p, l), ball.planes[c].squares(), strict=True):
-        if squared:
-            positive(slope, squared * ball.R_squared, node, c)
+def relu_class(ball: Ball, fields: dict[str, Node]) -> tuple[Class, Face]:
+    """A class as it is written: its sign, D and face; on idle kinks v vanishes whatever the residual."""
+    D = fields["pattern"].pattern(ball.problem.n) & ball.nonzero
+    face = read_face(ball.problem.Z, ball.problem.d, ball.planes, fields)
+    zeros = mask_of(k for c in face.kinks for k in ball.planes[c].a)
+    if zeros & D:
+        raise fields["kinks"].reject("hyperplanes of rows where the pattern is 0")
+    B = on_rows(ball.Z, D) * face.P
+    check_idle(ball.problem.Z, face, B, fields["idle"])
+    key = SIGNS[fields["sign"].text("+", "-")], D
+    return Class(key, face.kinks, zeros, B, ball.zeta_squared, face), face
 
 
-def read_direct(ball: Ball, fields: dict[str, Node]) -> Class:
-    """v = Proj_C(X_b'r) = P X_b'r: multipliers >= 0 on the kinks, the other constraints slack."""
+def direct_class(ball: Ball, fields: dict[str, Node]) -> tuple[Class, Face, dict[int, Vector]]:
+    """The same for a direct problem: its block and face, and the constraints other than zero."""
     problem = ball.problem
     b = fields["block"].index(len(problem.groups))
     X, size = problem.block(b), len(problem.groups[b])
     K = tuple(zip(*(problem.K[b] or ()), strict=True))
-    nonzero = [k for k, K_k in enumerate(K) if any(K_k)]
-    face = read_face(K, size, nonzero, fields)
+    constraints = {k: K_k for k, K_k in enumerate(K) if any(K_k)}
+    face = read_face(K, size, constraints, fields)
     B = matrix(X, size) * face.P
-    bound = frobenius(X)
-    c_0 = transposed(X, ball.theta)
-    v = vector(face.P * column(c_0))
-    for k in nonzero:
-        if k not in face.kinks:
-            positive(-dot(K[k], v), square(K[k]) * bound * ball.R_squared, fields["kinks"], k)
-    for k in face.idle:
-        if any((B * column(K[k])).entries()):
-            raise fields["idle"].reject(f"a constraint on which v vanishes whatever the residual, for column {k}")
+    check_idle(K, face, B, fields["idle"])
     for k, rho_k in face.loose.items():
         if rho_k < 0:
             raise fields["fixed"].reject(f"a multiplier >= 0 for constraint {k}", show(rho_k))
+    return Class((0, b), face.kinks, 0, B, frobenius(X), face), face, constraints
+
+
+def check_idle(vectors: Sequence[Vector], face: Face, B: fmpq_mat, node: Node) -> None:
+    """Reject unless v vanishes on the idle kinks whatever the residual."""
+    for c in face.idle:
+        if any((B * column(vectors[c])).entries()):
+            raise node.reject(f"a kink on which v vanishes whatever the residual, at {c}")
+
+
+def read_direct(ball: Ball, fields: dict[str, Node]) -> Class:
+    """v = Proj_C(X_b'r) = P X_b'r: multipliers >= 0 on the kinks, the other constraints slack."""
+    class_, face, K = direct_class(ball, fields)
+    c_0 = transposed(ball.problem.block(class_.key[1]), ball.theta)
+    v, room = vector(face.P * column(c_0)), class_.bound * ball.R_squared
+    for k, K_k in K.items():
+        if k not in face.kinks:
+            positive(-dot(K_k, v), square(K_k) * room, fields["kinks"], k)
+    for k, rho_k in face.loose.items():
         c_0 = tuple(x - rho_k * K_kj for x, K_kj in zip(c_0, K[k], strict=True))
     for k, W_k in zip(face.basis, face.W, strict=True):
-        positive(dot(W_k, c_0), square(W_k) * bound * ball.R_squared, fields["basis"], k)
-    return Class((0, b), face.kinks, 0, B, bound, face)
+        positive(dot(W_k, c_0), square(W_k) * room, fields["basis"], k)
+    return class_
 
 
 def read_face(vectors: Sequence[Vector], dimension: int, names: Collection[int], fields: dict[str, Node]) -> Face:

@@ -9,17 +9,17 @@ from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 
-from verify.bounds import column, identity, matrix, root_above, stretches
+from verify.bounds import column, matrix, root_above
 from verify.classes import Ball, Class
 from verify.neurons import of_class
 from verify.problem import square
 from verify.solutions import OptimalSet
 from verify.split import check_split
-from verify.superclasses import Candidates, length, read_lift, read_mixed, side_by_side
+from verify.superclasses import Candidates, length, read_lift, read_mixed, side_by_side, stretch
 from verify.system import System
 from verify.text import Node, Vector, show
 
-KEYS = ("lift", "classes", "sigma", "masses", "split", "tau", "forced")
+KEYS = ("lift", "classes", "masses", "split", "forced")
 
 
 def check_set(ball: Ball, classes: Sequence[Class], fields: dict[str, Node]) -> OptimalSet:
@@ -34,44 +34,31 @@ def check_set(ball: Ball, classes: Sequence[Class], fields: dict[str, Node]) -> 
     if (found.lift or len(found.members) < len(classes)) and not problem.outputs:
         split = check_split(found, masses, delta, fields)
         neurons = tuple(of_class(problem, c, a in split.active, split.weights[a]) for a, c in enumerate(classes))
+        carried = Counter(tuple(classes[a].B.entries()) for a in split.active)
+        count, bends = len(split.active), sum(bool(classes[a].kinks) for a in split.active)
         if problem.blocks:
-            carried = Counter(tuple(classes[a].B.entries()) for a in split.active)
-            shared = sum(count > 1 for count in carried.values())
-            dimension = split.dimension - len(split.active) + len(carried)
-            return OptimalSet(
-                len(carried), dimension, shared, shared, split.system, neurons=neurons, weight_error=split.off
-            )
-        kinked = sum(bool(classes[a].kinks) for a in split.active)
-        return OptimalSet(
-            len(split.active), split.dimension, kinked, kinked, split.system, neurons=neurons, weight_error=split.off
-        )
-    if fields["split"].vector(0) or fields["forced"].vector(0) or fields["tau"].number():
-        raise fields["tau"].reject('"0", because no mass is split')
-    if len(found.members) < len(classes):
-        return shared_masses(found, masses, delta, fields["masses"])
-    if problem.blocks:
-        kinked = bends = 0  # different kernels, different neurons: each lies in one of the blocks
-    else:
-        kinked = sum(bool(a.kinks) for a in classes)
-        bends = sum(bool(a.kinks) and mass > delta for a, mass in zip(classes, masses, strict=True))
-    k = len(classes)
-    zero = (Fraction(0),) * k
-    system = System(identity(k), masses, zero, (delta,) * k, tuple(range(k)), k, {}, exact=False)
-    neurons = tuple(of_class(problem, a, mass > delta or None, mass) for a, mass in zip(classes, masses, strict=True))
-    return OptimalSet(k, 0, kinked, bends, system, neurons=neurons, weight_error=delta)
+            count, bends = len(carried), sum(blocks > 1 for blocks in carried.values())
+        dimension = split.dimension - len(split.active) + count
+        return OptimalSet(count, dimension, bends, bends, split.system, neurons=neurons, weight_error=split.off)
+    fields["split"].vector(0)
+    fields["forced"].vector(0)
+    return shared_masses(found, masses, delta, fields["masses"])
 
 
 def shared_masses(found: Candidates, masses: Vector, delta: Fraction, node: Node) -> OptimalSet:
-    """Classes that differ by free terms share their mass in any way: a product of simplices."""
-    if not all(mass > delta for mass in masses):
+    """Without a split: classes that differ by free terms share their mass in any way, a product of simplices."""
+    problem, classes, k, S = found.ball.problem, found.classes, len(found.classes), len(found.members)
+    if k > S and not all(mass > delta for mass in masses):
         raise node.reject(f"masses above {show(delta)}, so that all classes tie")
-    classes, k, S = found.classes, len(found.classes), len(found.members)
     F = matrix(([Fraction(a in group) for a in range(k)] for group in found.members), k)
     system = System(F, masses, (Fraction(0),) * S, (delta,) * S, tuple(range(k)), k, {}, exact=False)
-    shares = {a: mass / len(group) for group, mass in zip(found.members, masses, strict=True) for a in group}
-    neurons = tuple(of_class(found.ball.problem, one, True, shares[a]) for a, one in enumerate(classes))
-    kinked = sum(bool(one.kinks) for one in classes)
-    return OptimalSet(k, k - S, kinked, kinked, system, neurons=neurons, weight_error=delta)
+    mass_of = {a: (mass, mass / len(group)) for group, mass in zip(found.members, masses, strict=True) for a in group}
+    neurons = tuple(
+        of_class(problem, one, mass_of[a][0] > delta or None, mass_of[a][1]) for a, one in enumerate(classes)
+    )
+    kinked = [a for a, one in enumerate(classes) if one.kinks and not problem.blocks]  # each lies in one of the blocks
+    bends = sum(mass_of[a][0] > delta for a in kinked)
+    return OptimalSet(k, k - S, len(kinked), bends, system, neurons=neurons, weight_error=delta)
 
 
 def check_masses(found: Candidates, fields: dict[str, Node]) -> tuple[Vector, Fraction]:
@@ -80,11 +67,8 @@ def check_masses(found: Candidates, fields: dict[str, Node]) -> tuple[Vector, Fr
     R = root_above(ball.R_squared)
     A = side_by_side([found.across(found.outputs[group[0]]) for group in found.members], ball.problem.n)
     eps = root_above(Fraction(S)) * found.moved
-    sigma = fields["sigma"].number()
-    if sigma <= eps:
-        raise fields["sigma"].reject(f"sigma > {show(eps)}, what the ball can change", show(sigma))
-    if not stretches(A, sigma):
-        raise fields["sigma"].reject("|A x| >= sigma |x| for all x", show(sigma))
+    if (sigma := stretch(A)) <= eps:
+        raise fields["masses"].reject(f"|A x| > {show(eps)} |x| for all x, what the ball can change", show(sigma))
     masses = fields["masses"].vector(S)
     fit = column(y_k - t_k for y_k, t_k in zip(ball.problem.y, ball.theta, strict=True))
     missed = length(A * column(masses) - found.across(fit))

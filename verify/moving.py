@@ -8,32 +8,16 @@ from functools import partial
 from flint import fmpq_mat
 
 from verify.bounds import column, matrix, rational, root_above
-from verify.classes import Ball, Class, Face, frobenius, on_rows, read_class, read_face
-from verify.patterns import Patterns, mask_of
+from verify.classes import Ball, Class, Face, direct_class, on_rows, read_class, relu_class
+from verify.patterns import Patterns
 from verify.polynomials import Polynomial, add, at_least, never_negative, rows
-from verify.problem import SIGNS, square
+from verify.problem import square
 from verify.text import Node, show
 
 
 def read_moving(ball: Ball, patterns: Patterns | None, S: fmpq_mat, node: Node, known: Class | None = None) -> Class:
     """Reject unless the class, read before or not, has its face on the whole path."""
     return read_class(ball, patterns, node, partial(moving_relu, S, known=known), partial(moving_direct, S))
-
-
-def relu_class(ball: Ball, fields: dict[str, Node]) -> tuple[Class, Face]:
-    """A class as it is written: its sign, D and face."""
-    D = fields["pattern"].pattern(ball.problem.n) & nonzero_rows(ball)
-    face = read_face(ball.problem.Z, ball.problem.d, ball.planes, fields)
-    zeros = mask_of(k for c in face.kinks for k in ball.planes[c].a)
-    if zeros & D:
-        raise fields["kinks"].reject("hyperplanes of rows where the pattern is 0")
-    key = SIGNS[fields["sign"].text("+", "-")], D
-    return Class(key, face.kinks, zeros, on_rows(ball.Z, D) * face.P, ball.zeta_squared, face), face
-
-
-def nonzero_rows(ball: Ball) -> int:
-    """The rows that are not zero."""
-    return mask_of(k for plane in ball.planes.values() for k in plane.a)
 
 
 def moving_relu(S: fmpq_mat, ball: Ball, fields: dict[str, Node], known: Class | None = None) -> Class:
@@ -43,14 +27,12 @@ def moving_relu(S: fmpq_mat, ball: Ball, fields: dict[str, Node], known: Class |
     xi, D = class_.key
     t = S if xi > 0 else -S
     c_0 = on_rows(ball.Z, D).transpose() * t
-    signed = nonzero_rows(ball) & ~class_.zeros
+    signed = ball.nonzero & ~class_.zeros
     for k, height in enumerate((ball.Z * (face.P * c_0)).tolist()):
         if signed >> k & 1:
             require(height if D >> k & 1 else [-x for x in height], fields["pattern"], k)
     p, l = slopes(ball, t, face)
     for c in face.idle:
-        if any((class_.B * column(Z[c])).entries()):
-            raise fields["idle"].reject(f"a hyperplane on which v vanishes whatever the residual, for row {c}")
         require([-x for x in p[c]], fields["idle"], c)
         require(l[c], fields["idle"], c)
     for c, part in face.loose.items():
@@ -87,28 +69,19 @@ def check_concave(ball: Ball, S: fmpq_mat, class_: Class, R: Fraction, node: Nod
 
 def moving_direct(S: fmpq_mat, ball: Ball, fields: dict[str, Node]) -> Class:
     """v = Proj_C(X_b's): multipliers >= 0 on the kinks, the other constraints hold, for every tau."""
-    problem = ball.problem
-    b = fields["block"].index(len(problem.groups))
-    X, size = problem.block(b), len(problem.groups[b])
-    K = tuple(zip(*(problem.K[b] or ()), strict=True))
-    nonzero = [k for k, K_k in enumerate(K) if any(K_k)]
-    face = read_face(K, size, nonzero, fields)
-    B = matrix(X, size) * face.P
-    c_0 = matrix(X, size).transpose() * S
+    class_, face, K = direct_class(ball, fields)
+    b = class_.key[1]
+    size = len(ball.problem.groups[b])
+    c_0 = matrix(ball.problem.block(b), size).transpose() * S
     v = face.P * c_0
-    for k in nonzero:
-        require([-x for x in rows(column(K[k]).transpose() * v)[0]], fields["kinks"], k)
-    for k in face.idle:
-        if any((B * column(K[k])).entries()):
-            raise fields["idle"].reject(f"a constraint on which v vanishes whatever the residual, for column {k}")
+    for k, K_k in K.items():
+        require([-x for x in rows(column(K_k).transpose() * v)[0]], fields["kinks"], k)
     for k, rho_k in face.loose.items():
-        if rho_k < 0:
-            raise fields["fixed"].reject(f"a multiplier >= 0 for constraint {k}", show(rho_k))
         for j, K_kj in enumerate(K[k]):
             c_0[j, 0] -= rational(rho_k * K_kj)
     for k, rho in zip(face.basis, rows(matrix(face.W, size) * c_0), strict=True):
         require(rho, fields["basis"], k)
-    return Class((0, b), face.kinks, 0, B, frobenius(X))
+    return class_
 
 
 def require(c: Polynomial, node: Node, k: int) -> None:

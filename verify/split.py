@@ -7,10 +7,10 @@ from fractions import Fraction
 
 from flint import fmpq_mat
 
-from verify.bounds import column, dual_basis, fraction, matrix, root_above, stretches
+from verify.bounds import column, dual_basis, fraction, matrix, root_above
 from verify.classes import frobenius
 from verify.problem import dot, square
-from verify.superclasses import Candidates, length, side_by_side
+from verify.superclasses import Candidates, length, side_by_side, stretch
 from verify.system import System
 from verify.text import Matrix, Node, Vector, show
 
@@ -42,29 +42,20 @@ def check_split(found: Candidates, masses: Vector, delta: Fraction, fields: dict
     F = split_map(found, active, rows)
     k = len(active)
     e = root_above(k * frobenius(rows)) * found.moved
-    tau = fields["tau"].number()
-    if tau <= e:
-        raise fields["tau"].reject(f"tau > {show(e)}, what the ball can change", show(tau))
-    if not stretches(F.transpose(), tau):
-        raise fields["tau"].reject("|F'x| >= tau |x| for all x", show(tau))
+    if (tau := stretch(F.transpose())) <= e:
+        raise fields["split"].reject(f"|F'x| > {show(e)} |x| for all x, what the ball can change", show(tau))
     alpha = tuple(split[a] for a in active)
-    target = column((*masses, *(dot(row, found.ball.problem.y) for row in rows)))
-    off = (length(F * column(alpha) - target) + delta + e * root_above(square(alpha))) / (tau - e)
+    target = (*masses, *(dot(row, found.ball.problem.y) for row in rows))
+    off = (length(F * column(alpha) - column(target)) + delta + e * root_above(square(alpha))) / (tau - e)
     for a in active:
         if split[a] <= off:
             expected = f"every positive weight > {show(off)}, its possible error"
             raise fields["split"].reject(expected, f"{show(split[a])} at {a}")
-    known, S = Fraction(0), len(masses)
-    system = System(
-        F,
-        (*masses, *(dot(row, found.ball.problem.y) for row in rows)),
-        (*(known,) * S, *(root_above(square(row)) * found.moved for row in rows)),
-        (*(delta,) * S, *(known,) * len(rows)),
-        tuple(active),
-        len(split),
-        {S + l: silent_on(found, active, row) for l, row in enumerate(rows) if not dot(row, found.ball.problem.y)},
-        exact=False,
-    )
+    S, zero = len(masses), Fraction(0)
+    F_error = (*(zero,) * S, *(root_above(square(row)) * found.moved for row in rows))
+    g_error = (*(delta,) * S, *(zero,) * len(rows))
+    silent = {S + l: silent_on(found, active, row) for l, row in enumerate(rows) if not target[S + l]}
+    system = System(F, target, F_error, g_error, tuple(active), len(split), silent, exact=False)
     return Split(active, k - int(F.nrows()), system, split, off)
 
 

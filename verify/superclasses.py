@@ -7,12 +7,14 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
-from flint import fmpq, fmpq_mat
+from flint import arb_mat, ctx, fmpq, fmpq_mat
 
-from verify.bounds import column, dual_basis, matrix, rational, root_above, vector
+from verify.bounds import column, dual_basis, identity, matrix, rational, root_above
 from verify.classes import Ball, Class
-from verify.problem import dot, square
+from verify.problem import dot
 from verify.text import Matrix, Node, Vector, show
+
+INVERSE_BITS = 256
 
 
 @dataclass(frozen=True)
@@ -118,5 +120,29 @@ def side_by_side(columns: Sequence[fmpq_mat], n: int) -> fmpq_mat:
 
 
 def length(A: fmpq_mat) -> Fraction:
-    """A rational >= the length of a vector."""
-    return root_above(square(vector(A)))
+    """A rational >= the length of a vector, or the Frobenius norm of a matrix."""
+    integers, q = A.numer_denom()
+    return root_above(Fraction(sum(int(x) ** 2 for x in integers.entries()), int(q) ** 2))
+
+
+def stretch(A: fmpq_mat) -> Fraction:
+    """Some sigma with |A x| >= sigma |x| for all x; 0 if no other is found.
+
+    Whatever W is, with N = W A - I: |x| = |W A x - N x| <= |W| |A x| + |N| |x|. It is about (A'A)^-1 A' here, in balls
+    whose midpoints are taken as they are: nothing is believed of them. Entries of A are rounded down, each by less than
+    a unit, which takes at most (rows times columns)^(1/2) units.
+    """
+    size, entries = A.ncols(), A.entries()
+    if not entries:
+        return Fraction(1)
+    one, largest = identity(size), max(map(abs, entries)) or fmpq(1)
+    units = fmpq(2) ** (INVERSE_BITS + int(largest.q).bit_length() - int(largest.p).bit_length())
+    short = fmpq_mat(A.nrows(), size, [(x * units).floor() for x in entries])
+    try:
+        with ctx.workprec(2 * INVERSE_BITS):
+            found = [x.mid().man_exp() for x in arb_mat(short.transpose() * short).inv().entries()]
+    except ZeroDivisionError:
+        return Fraction(0)
+    W = fmpq_mat(size, size, [fmpq(p) * fmpq(2) ** int(e) for p, e in found]) * short.transpose()
+    sigma = (1 - length(W * short - one)) / length(W) - root_above(Fraction(A.nrows() * size))
+    return max(sigma, Fraction(0)) / Fraction(int(units.p), int(units.q))

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 
 from relu_cert.claims.model import VARIANTS, Answer, claim, proved, refuted, undecided
 from relu_cert.exact import sqrt_upper
-from relu_cert.prove.algebraic.field import Number
-from relu_cert.prove.facts import Facts, NeuronClass, OptimalSet
+from relu_cert.prove.facts import ExactSet, Facts, NeuronClass, OptimalSet
 from relu_cert.report.text import at_most, count
 
 
@@ -20,8 +18,8 @@ from relu_cert.report.text import at_most, count
 )
 def p_unique(facts: Facts) -> Answer:
     """The optimal set over all classes is a single point, or has dimension one or more (prop:p-unique, on classes)."""
-    if (solutions := facts.exact_solutions) is not None:
-        return _exact_network(solutions, _evidence(facts))
+    if (exact := facts.exact_set) is not None:
+        return _exact_network(exact)
     found = facts.optimal_set
     if found is None:
         return undecided(f"{facts.unsettled}.")
@@ -46,15 +44,14 @@ def _dependence(found: OptimalSet) -> tuple[str, str]:
     return "equal kernels", "neurons with the same kernel"
 
 
-def _evidence(facts: Facts) -> str:
+def _evidence(exact: ExactSet) -> str:
     """The kind of proof where the optimum is known exactly."""
-    if facts.algebraic is None:
-        return "exact optimum"
-    return f"exact optimum in a field of degree {facts.algebraic.field.degree}"
+    return "exact optimum" if exact.field is None else f"exact optimum in a field of degree {exact.field.degree}"
 
 
-def _exact_network(solutions: Sequence[Sequence[Fraction | Number]], evidence: str) -> Answer:
+def _exact_network(exact: ExactSet) -> Answer:
     """The verdict where the optimum is known exactly."""
+    solutions, evidence = exact.solutions, _evidence(exact)
     tied, widths = len(solutions[0]), [sum(1 for x in alpha if x) for alpha in solutions]
     if len(solutions) == 1:
         detail = f"of {count(tied, 'neuron')} tied at lambda only {widths[0]} can be active, in one way."
@@ -74,8 +71,8 @@ def convex_unique(facts: Facts) -> Answer:
         return proved("strong convexity", detail)
     if facts.zero:
         return proved("zero", "lambda >= lambda_max: zero is the only solution.")
-    if facts.exact_solutions is not None:
-        return _exact_solution(facts, facts.exact_solutions)
+    if facts.exact_set is not None:
+        return _exact_solution(facts.problem.kind == "relu", facts.exact_set)
     found = facts.optimal_set
     if found is None:
         return undecided(f"{facts.unsettled}.")
@@ -106,12 +103,11 @@ def _in_two_blocks(facts: Facts, neuron: NeuronClass) -> bool:
     return facts.problem.model == "relu" and bool(neuron.kinks)
 
 
-def _exact_solution(facts: Facts, solutions: Sequence[Sequence[Fraction | Number]]) -> Answer:
+def _exact_solution(relu: bool, exact: ExactSet) -> Answer:
     """The verdict where the optimum is known exactly."""
-    evidence = _evidence(facts)
-    if len(solutions) > 1:
+    evidence = _evidence(exact)
+    if len(exact.solutions) > 1:
         return refuted(evidence, "two different optimal networks are known exactly.")
-    kinks = zip(solutions[0], facts.exact_kinks, strict=True)  # which neurons two blocks carry
-    if facts.problem.kind == "relu" and any(x and kink for x, kink in kinks):
+    if relu and any(x and one.kinks for x, one in zip(exact.solutions[0], exact.tied, strict=True)):
         return refuted("kink", "an active neuron is zero at a data point, and two or more blocks carry it.")
     return proved(evidence, "one optimal network, and each of its neurons lies in one block.")

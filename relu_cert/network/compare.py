@@ -53,7 +53,6 @@ def network_facts(facts: Facts, neurons: Sequence[ConvexNeuron], gap: Fraction) 
         fit=fit(point, bounds),
         optimal_set=None,
         exact_set=None,
-        algebraic=None,
         polytope=None,
         unsettled="",
     )

@@ -25,7 +25,6 @@ from relu_cert.exact import Matrix, Vector
 from relu_cert.network.gates import open_gates
 from relu_cert.prove.classes import class_map, column, to_vector
 from relu_cert.prove.definite import floats
-from relu_cert.prove.exact_optimum import tied_neurons
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.polytope.equations import weight_system
 
@@ -118,7 +117,7 @@ def optimal_networks(facts: Facts) -> OptimalNetworks:
     network = facts.problem.network
     if network is None:
         raise UsageError("a problem that was given directly has no network.")
-    if not facts.known_exactly and facts.optimal_set is None:
+    if facts.exact_set is None and facts.optimal_set is None:
         raise UsageError(f"the optimal set is not known: {facts.unsettled or 'lambda >= lambda_max'}.")
     system = weight_system(facts)
     neurons = [_neurons(facts)[a] for a in system.names]
@@ -148,11 +147,9 @@ def _chosen(alpha: Vector, names: Sequence[int]) -> list[float]:
 
 def _neurons(facts: Facts) -> list[tuple[int, Vector, str]]:
     """Sign, dual vector and pattern of every tied neuron, at the centre of the ball."""
-    if facts.exact_set is not None:
-        tied = tied_neurons(facts.problem, facts.dual, facts.lam)
-        return [(one.neuron.sign, one.v, one.neuron.pattern or "") for one in tied]
-    if facts.algebraic is not None:
-        return [(one.sign, tuple(x.near() for x in one.v), one.pattern or "") for one in facts.algebraic.tied]
+    if (exact := facts.exact_set) is not None:
+        near = [one.v if exact.field is None else tuple(x.near() for x in one.v) for one in exact.tied]
+        return [(one.sign, v, one.pattern or "") for one, v in zip(exact.tied, near, strict=True)]
     if facts.optimal_set is None:
         raise ValueError("the optimal set is known")
     theta = column(facts.dual.theta)

@@ -16,10 +16,8 @@ from flint import fmpq, fmpq_mat
 from relu_cert.exact import Matrix, Vector, sqrt_upper
 from relu_cert.network.weights_set import WeightSet, weight_set
 from relu_cert.prove.algebraic.field import Number
-from relu_cert.prove.algebraic.model import AlgebraicSet
 from relu_cert.prove.classes import class_map, column, to_vector
-from relu_cert.prove.exact_optimum import tied_neurons
-from relu_cert.prove.facts import Facts, NeuronClass
+from relu_cert.prove.facts import ExactSet, Facts, NeuronClass
 from relu_cert.prove.polytope.equations import weight_system
 from relu_cert.prove.polytope.model import Polytope
 from relu_cert.prove.polytope.system import System
@@ -69,15 +67,14 @@ def known_optimum(facts: Facts) -> Optimum | None:
     if facts.zero:
         return Optimum((), ((),), (_ZERO,))
     found = facts.polytope
-    if facts.exact_set is not None:
-        tied = tied_neurons(facts.problem, facts.dual, facts.lam)
-        used = _used_exactly(facts.exact_set.solutions) if found is None else _used(found)
-        exact = tuple(Known(a.neuron.sign, a.v, _ZERO, True, u) for a, u in zip(tied, used, strict=True))
+    if facts.rational is not None:
+        used = facts.rational.used if found is None else _used(found)
+        exact = tuple(Known(a.sign, a.v, _ZERO, True, u) for a, u in zip(facts.rational.tied, used, strict=True))
         points = None if found is None else found.points
         unlisted = weight_set(facts) if points is None else None
         return Optimum(exact, points, (_ZERO,) * len(points or ()), weight_system(facts), unlisted)
-    if facts.algebraic is not None:
-        return _in_field(facts, facts.algebraic)
+    if facts.exact_set is not None:
+        return _in_field(facts.exact_set, found)
     if facts.optimal_set is None:
         return None
     R = sqrt_upper(facts.fit.radius_squared)
@@ -89,15 +86,9 @@ def known_optimum(facts: Facts) -> Optimum | None:
     return Optimum(neurons, *_vertices(found, weight_system(facts, found.bits)))
 
 
-def _in_field(facts: Facts, exact: AlgebraicSet) -> Optimum:
+def _in_field(exact: ExactSet, found: Polytope | None) -> Optimum:
     """All is known in a field of algebraic numbers, and enclosed here."""
-    found = facts.polytope
-    rest = False if len(exact.solutions) == 1 else None
-    used = (
-        _used(found)
-        if found is not None
-        else [True if any(weights) else rest for weights in zip(*exact.solutions, strict=True)]
-    )
+    used = exact.used if found is None else _used(found)
     neurons = []
     for a, u in zip(exact.tied, used, strict=True):
         v = tuple(x.rounded(FIELD_BITS) for x in a.v)
@@ -117,12 +108,6 @@ def _enclosed(facts: Facts, neuron: NeuronClass, R: Fraction, used: bool | None)
 
 def _used(found: Polytope) -> list[bool | None]:
     return [a in found.used for a in range(found.tied)]
-
-
-def _used_exactly(solutions: Sequence[Vector]) -> list[bool | None]:
-    """One solution is the only one; of two, the neurons that neither uses may be used by a third."""
-    rest = False if len(solutions) == 1 else None
-    return [True if any(weights) else rest for weights in zip(*solutions, strict=True)]
 
 
 def _used_within(facts: Facts) -> list[bool | None]:

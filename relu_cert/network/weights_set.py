@@ -194,8 +194,8 @@ def weight_set(facts: Facts) -> WeightSet | None:
     beyond = [a - 2 * b for a, b in zip(y, theta, strict=True)]
     R = sqrt_upper(facts.fit.radius_squared)
     total = (dot(theta, y) - norm_squared(theta) + R * sqrt_upper(norm_squared(beyond))) / facts.lam**2
-    if facts.exact_set is not None:
-        inside = facts.exact_set.solutions[0]
+    if facts.rational is not None:
+        inside = facts.rational.solutions[0]
         return WeightSet(weight_system(facts), len(inside), total, inside)
     found = facts.optimal_set
     if found is None or not found.split:

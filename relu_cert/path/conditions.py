@@ -8,21 +8,18 @@ is E = A and faces that are stable near r*; with strict complementarity they are
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from typing import Any
 
 from relu_cert.exact import Vector, dot
 from relu_cert.path.tied_faces import one_sided
 from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.problem.model import Problem
-from relu_cert.prove.algebraic.field import Number, product
-from relu_cert.prove.algebraic.model import AlgebraicSet
 from relu_cert.prove.classes import class_map, constraints, spans
-from relu_cert.prove.exact_optimum import Tied, tied_neurons
-from relu_cert.prove.facts import Facts, NeuronClass
-from relu_cert.prove.polytope.model import Polytope
+from relu_cert.prove.facts import Exact, ExactSet, Facts, NeuronClass
 
 
 @dataclass(frozen=True)
@@ -61,9 +58,7 @@ class Conditions:
 def conditions(facts: Facts) -> Conditions | None:
     """What the facts say; None where nothing is settled, or lambda >= lambda_max."""
     if facts.exact_set is not None:
-        return _exact(facts)
-    if facts.algebraic is not None:
-        return _algebraic(facts.problem, facts.algebraic, facts.polytope)
+        return _exact(facts, facts.exact_set)
     found = facts.optimal_set
     if found is None:
         return None
@@ -80,50 +75,29 @@ def conditions(facts: Facts) -> Conditions | None:
     return Conditions(found.network_dimension == 0, tuple(neurons))
 
 
-def _exact(facts: Facts) -> Conditions | None:
-    exact, faces = facts.exact_set, facts.faces
-    if exact is None:
-        return None
-    one = len(exact.solutions) == 1
+def _exact(facts: Facts, exact: ExactSet) -> Conditions:
+    """Where r* is irrational, faces are not looked at, unless nothing is tight."""
+    problem, faces, polytope = facts.problem, facts.faces, facts.polytope
     left = {leaving.neuron: bool(leaving.h) for leaving in faces.leaving} if faces is not None else {}
     neurons = []
-    for a, tied in enumerate(tied_neurons(facts.problem, facts.dual, facts.lam)):
-        used = any(alpha[a] for alpha in exact.solutions)
-        active = True if used else False if one else None
-        if active is None and facts.polytope is not None:
-            active = a in facts.polytope.used
-        tight = _tight(facts.problem, tied)
+    for a, (tied, used) in enumerate(zip(exact.tied, exact.used, strict=True)):
+        active = a in polytope.used if used is None and polytope is not None else used
+        tight = any(not _along(tied.v, k) for k in _constraints(problem, tied.block))
         shown = faces.stable[a] if faces is not None and faces.stable else None
         stable = not tight or shown is not None
         strict: bool | None = True if stable else None
-        if shown is not None and one_sided(facts.problem, shown):
+        if shown is not None and one_sided(problem, shown):
             strict = None
         if a in left:
             strict = False
-        independent = _independent_in_all(facts.problem, tied.neuron.block, partial(dot, tied.v))
-        neurons.append(Known(active, independent, strict, stable, left.get(a, False)))
-    return Conditions(one, tuple(neurons))
+        independent = _independent_in_all(problem, tied.block, partial(_along, tied.v))
+        neurons.append(Known(active, independent, strict, stable and exact.field is None, left.get(a, False)))
+    return Conditions(len(exact.solutions) == 1, tuple(neurons))
 
 
-def _algebraic(problem: Problem, found: AlgebraicSet, polytope: Polytope | None) -> Conditions:
-    """Where r* is irrational, faces are not looked at, unless nothing is tight."""
-    one = len(found.solutions) == 1
-    neurons = []
-    for a, tied in enumerate(found.tied):
-        used = any(alpha[a] for alpha in found.solutions)
-        active = True if used else False if one else None
-        if active is None and polytope is not None:
-            active = a in polytope.used
-        zero = found.field.rational(0)
-        tight = [k for k in _constraints(problem, tied.block) if not product(k, tied.v, zero)]
-        independent = _independent_in_all(problem, tied.block, partial(_side, tied.v, zero))
-        neurons.append(Known(active, independent, None if tight else True, stable=False))
-    return Conditions(one, tuple(neurons))
-
-
-def _tight(problem: Problem, tied: Tied) -> list[Vector]:
-    """The constraints that hold with equality at a tied neuron (relu: one row of each hyperplane)."""
-    return [k for k in _constraints(problem, tied.neuron.block) if not dot(k, tied.v)]
+def _along(v: Exact, k: Vector) -> Any:
+    """k.v"""
+    return sum((a * b for a, b in zip(v, k, strict=True) if b), v[0] * 0)
 
 
 def _constraints(problem: Problem, block: int | None) -> list[Vector]:
@@ -136,7 +110,7 @@ def _constraints(problem: Problem, block: int | None) -> list[Vector]:
     return [] if K is None else [k for k in zip(*K, strict=True) if any(k)]
 
 
-def _independent_in_all(problem: Problem, block: int | None, side: Callable[[Vector], Fraction | int]) -> bool:
+def _independent_in_all(problem: Problem, block: int | None, side: Callable[[Vector], Any]) -> bool:
     """Whether the constraints k tight at v are independent in every block that carries the neuron; `side` has the sign
     of k.v. A ReLU network over some patterns: all blocks of its sign in whose cone v lies. Antipodal rows are one
     half-space in one of them, and a line in another."""
@@ -146,10 +120,6 @@ def _independent_in_all(problem: Problem, block: int | None, side: Callable[[Vec
         signed = [b for b in range(len(problem.blocks)) if sampled.sign(b) == sampled.sign(block)]
         cones = [cone for cone in (_constraints(problem, b) for b in signed) if all(side(k) <= 0 for k in cone)]
     return all(_independent(k for k in cone if not side(k)) for cone in cones)
-
-
-def _side(v: Sequence[Number], zero: Number, k: Vector) -> int:
-    return product(k, v, zero).sign()
 
 
 def _independent_class(problem: Problem, neuron: NeuronClass) -> bool:
@@ -170,7 +140,7 @@ def _lead(a: Vector) -> Fraction:
 def active_classes(facts: Facts) -> tuple[tuple[NeuronClass, ...], Vector, Fraction]:
     """Where E = A and all faces are stable: the neurons as classes, their weights, and how far these can be off."""
     problem = facts.problem
-    if facts.exact_set is None:
+    if facts.rational is None:
         found = facts.optimal_set
         if found is None:
             raise ValueError("the optimal set is not settled")
@@ -179,13 +149,13 @@ def active_classes(facts: Facts) -> tuple[tuple[NeuronClass, ...], Vector, Fract
         return _merged(problem, found.classes, found.split, found.split_error)
     faces = facts.faces
     classes = []
-    for a, tied in enumerate(tied_neurons(problem, facts.dual, facts.lam)):
+    for a, tied in enumerate(facts.rational.tied):
         shown = faces.stable[a] if faces is not None and faces.stable else None
-        pattern = tied.neuron.pattern
+        pattern = tied.pattern
         if problem.kind == "relu" and problem.network is not None:  # the rows on which it is positive
             pattern = "".join("1" if dot(z, tied.v) > 0 else "0" for z in problem.network.Z)
-        classes.append(shown or NeuronClass(tied.neuron.sign, pattern, tied.neuron.block))
-    return tuple(classes), facts.exact_set.solutions[0], Fraction(0)
+        classes.append(shown or NeuronClass(tied.sign, pattern, tied.block))
+    return tuple(classes), facts.rational.solutions[0], Fraction(0)
 
 
 def _merged(

@@ -23,7 +23,7 @@ from relu_cert.exact import Matrix, Vector, norm_squared, sqrt_upper
 from relu_cert.path.conditions import active_classes
 from relu_cert.path.sensitivity import Sensitivity
 from relu_cert.prove.classes import class_map, column, to_fmpq, to_fraction, to_vector
-from relu_cert.prove.definite import singular_guess, smallest_singular_above
+from relu_cert.prove.definite import stretch
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
 
@@ -40,7 +40,6 @@ class Derivatives:
     `freedom` is n - trace dr/dy, within n radius; `sure` = (noise, value, radius); `digits` are both for a reader.
     """
 
-    sigma: Fraction
     alpha_lam: Vector
     r_lam: Vector
     alpha_y: Matrix
@@ -103,15 +102,14 @@ class _Linear:
 def enclosed_derivatives(facts: Facts, found: Sensitivity, noise: Fraction | None) -> Derivatives | None:
     """The derivatives for the certificate, or None if the ball of the facts is too wide for them."""
     n = facts.problem.n
-    made = _system(facts)
-    if made is None:
+    system = _system(facts)
+    if system is None:
         return None
-    system, sigma = made
     kernel = found.kernel
     digits = (found.freedom.str(10, radius=False), "" if found.sure is None else found.sure.str(10, radius=False))
     bits = max(64, -_exponent(system.R + system.error) + SPARE_BITS) if system.R + system.error else 256
     if not system.R and not system.error and n <= MOST_ROWS:
-        return _exact(facts, system, sigma, noise, digits)
+        return _exact(facts, system, noise, digits)
     r_lam, alpha_lam = _rounded([kernel.dr_dlam], bits)[0], _rounded([kernel.dalpha_dlam], bits)[0]
     zero = column([Fraction(0)] * n)
     radius = system.distance(column(r_lam), column(alpha_lam), zero, facts.lam)
@@ -125,13 +123,11 @@ def enclosed_derivatives(facts: Facts, found: Sensitivity, noise: Fraction | Non
             dy = column([Fraction(int(i == j)) for i in range(n)])
             radius = max(radius, system.distance(dr, da, dy, Fraction(0)))
     radius = _above(radius)
-    plain = Derivatives(sigma, alpha_lam, r_lam, alpha_y, r_y, radius, digits)
+    plain = Derivatives(alpha_lam, r_lam, alpha_y, r_y, radius, digits)
     return plain if noise is None or plain.freedom is None else _with_sure(facts, plain, system.R, noise)
 
 
-def _exact(
-    facts: Facts, system: _Linear, sigma: Fraction, noise: Fraction | None, digits: tuple[str, str]
-) -> Derivatives:
+def _exact(facts: Facts, system: _Linear, noise: Fraction | None, digits: tuple[str, str]) -> Derivatives:
     """Where r* and alpha are known exactly: [[M, Q], [Q', 0]] solved over the rationals, radius 0."""
     n, k = facts.problem.n, len(system.g)
     unit = fmpq_mat([[fmpq(int(i == j)) for j in range(n)] for i in range(n)])
@@ -143,7 +139,7 @@ def _exact(
     solved = [to_vector(fmpq_mat([row])) for row in fmpq_mat(rows).solve(fmpq_mat(right)).tolist()]
     r_y, alpha_y = tuple(row[:n] for row in solved[:n]), tuple(row[:n] for row in solved[n:])
     r_lam, alpha_lam = tuple(row[n] for row in solved[:n]), tuple(row[n] for row in solved[n:])
-    plain = Derivatives(sigma, alpha_lam, r_lam, alpha_y, r_y, Fraction(0), digits)
+    plain = Derivatives(alpha_lam, r_lam, alpha_y, r_y, Fraction(0), digits)
     return plain if noise is None else _with_sure(facts, plain, Fraction(0), noise)
 
 
@@ -156,7 +152,7 @@ def _with_sure(facts: Facts, plain: Derivatives, R: Fraction, noise: Fraction) -
     return replace(plain, sure=(noise, value, _above(off)))
 
 
-def _system(facts: Facts) -> tuple[_Linear, Fraction] | None:
+def _system(facts: Facts) -> _Linear | None:
     classes, alpha, error = active_classes(facts)
     problem = facts.problem
     B = [class_map(problem, neuron).B() for neuron in classes]
@@ -166,10 +162,10 @@ def _system(facts: Facts) -> tuple[_Linear, Fraction] | None:
     Q = fmpq_mat([[to_fmpq(x) for x in row] for row in zip(*outputs, strict=True)])
     R = sqrt_upper(facts.fit.radius_squared, 128)
     mu = 1 + sum((g_a * (abs(weight) + error) for g_a, weight in zip(g, alpha, strict=True)), Fraction(0))
-    sigma, moved = singular_guess(Q), R * sqrt_upper(norm_squared(g), 128)
-    if sigma <= moved or not smallest_singular_above(Q, sigma):
+    sigma, moved = stretch(Q), R * sqrt_upper(norm_squared(g), 128)
+    if sigma <= moved:
         return None
-    return _Linear(tuple(B), tuple(alpha), Q, g, R, error, mu, sigma - moved), sigma
+    return _Linear(tuple(B), tuple(alpha), Q, g, R, error, mu, sigma - moved)
 
 
 def _length(A: fmpq_mat) -> Fraction:

@@ -24,8 +24,7 @@ from relu_cert.exact import Vector, dot, norm_squared
 from relu_cert.path.model import Cover, Gap, Jump
 from relu_cert.problem.model import Problem
 from relu_cert.prove.classes import column, projector, to_fmpq, to_vector
-from relu_cert.prove.exact_optimum import Tied, tied_neurons
-from relu_cert.prove.facts import Facts, LambdaMax
+from relu_cert.prove.facts import Facts, LambdaMax, Tied
 from relu_cert.prove.split import null_space
 from relu_cert.settle import Question, settle
 from relu_cert.solve import FloatProblem, solve
@@ -65,10 +64,9 @@ def _simple(gaps: Iterable[Gap]) -> list[Fraction]:
 
 def jump_at(facts: Facts) -> Jump | None:
     """The jump at the lambda of exact facts with more than one solution, if there is one."""
-    if facts.exact_set is None or len(facts.exact_set.solutions) < 2:
+    if facts.rational is None or len(facts.rational.solutions) < 2:
         return None
-    problem, lam, theta = facts.problem, facts.lam, facts.dual.theta
-    tied = tied_neurons(problem, facts.dual, lam)
+    problem, lam, theta, tied = facts.problem, facts.lam, facts.dual.theta, facts.rational.tied
     kernels = [_kernel(problem, one) for one in tied]
     if any(G is None for G in kernels):
         return None
@@ -210,10 +208,10 @@ def _kernel(problem: Problem, tied: Tied) -> fmpq_mat | None:
                 return None
             on = [h > 0 for h in heights]
         else:
-            on = [c == "1" for c in tied.neuron.pattern or ""]
+            on = [c == "1" for c in tied.pattern or ""]
         B = fmpq_mat([[to_fmpq(x) if o else zero for x in z] for z, o in zip(Z, on, strict=True)])
         return B * B.transpose()
-    block = problem.blocks[tied.neuron.block or 0]
+    block = problem.blocks[tied.block or 0]
     if block.K is not None and any(any(k) and dot(k, tied.v) >= 0 for k in zip(*block.K, strict=True)):
         return None
     B = fmpq_mat([[to_fmpq(x) for x in row] for row in block.X])

@@ -22,8 +22,7 @@ from relu_cert.exact import Vector, dot
 from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.problem.model import Problem
 from relu_cert.prove.classes import Ball, column, is_stable, slopes, spans, to_fmpq, to_vector
-from relu_cert.prove.exact_optimum import Tied, tied_neurons
-from relu_cert.prove.facts import Facts, NeuronClass, OptimalSet
+from relu_cert.prove.facts import Facts, NeuronClass, OptimalSet, Tied
 from relu_cert.prove.pieces import bit_string
 from relu_cert.prove.projection import combine
 from relu_cert.prove.split import null_space
@@ -65,8 +64,8 @@ class _Kinks:
 
 def faces(facts: Facts) -> Faces | None:
     """What can be shown of the faces; None where the optimal set says it all."""
-    if facts.exact_set is not None:
-        found = _exact(facts)
+    if facts.rational is not None:
+        found = _exact(facts.problem, facts.dual.theta, facts.rational.tied)
         return found if any(found.stable) or found.leaving else None
     if facts.optimal_set is None or facts.problem.model == "gated":
         return None
@@ -74,9 +73,7 @@ def faces(facts: Facts) -> Faces | None:
     return Faces((), leaving) if leaving else None
 
 
-def _exact(facts: Facts) -> Faces:
-    problem, theta = facts.problem, facts.dual.theta
-    tied = tied_neurons(problem, facts.dual, facts.lam)
+def _exact(problem: Problem, theta: Vector, tied: Sequence[Tied]) -> Faces:
     stable: list[NeuronClass | None] = []
     leaving: list[Leaving] = []
     for a, one in enumerate(tied):
@@ -105,14 +102,14 @@ def _shared(problem: Problem, one: Tied) -> bool:
 def _kinks(problem: Problem, theta: Vector, one: Tied) -> _Kinks | None:
     """The tight constraints of a tied neuron; None where a kink is not concave."""
     if problem.network is None:
-        block = problem.blocks[one.neuron.block or 0]
+        block = problem.blocks[one.block or 0]
         columns = () if block.K is None else tuple(zip(*block.K, strict=True))
         names = tuple(k for k, K_k in enumerate(columns) if any(K_k) and not dot(K_k, one.v))
         c = tuple(dot(col, theta) for col in zip(*block.X, strict=True))
         pull = tuple(x - v for x, v in zip(c, one.v, strict=True))
         return _Kinks(names, tuple(columns[k] for k in names), (None,) * len(names), pull)
     Z = problem.network.Z
-    t = theta if one.neuron.sign > 0 else tuple(-x for x in theta)
+    t = theta if one.sign > 0 else tuple(-x for x in theta)
     planes = parallel_classes(Z)
     names = tuple(c for c in planes if not dot(Z[c], one.v))
     both = [slopes(planes[c], t) for c in names]
@@ -173,9 +170,9 @@ def _class(
         fixed.append((x if size is None else min(x / size, Fraction(1))).limit_denominator(SHORT))
     parts = [tuple(kinks.names[j] for j in part) for part in (range(len(kinks.names)), basis, idle)]
     if problem.network is None:
-        return NeuronClass(block=one.neuron.block, kinks=parts[0], basis=parts[1], idle=parts[2], fixed=tuple(fixed))
+        return NeuronClass(block=one.block, kinks=parts[0], basis=parts[1], idle=parts[2], fixed=tuple(fixed))
     pattern = bit_string([dot(z, one.v) > 0 for z in problem.network.Z])
-    return NeuronClass(one.neuron.sign, pattern, None, parts[0], parts[1], parts[2], tuple(fixed))
+    return NeuronClass(one.sign, pattern, None, parts[0], parts[1], parts[2], tuple(fixed))
 
 
 def _leaving(kinks: _Kinks, strict: Sequence[int], shares: Sequence[float]) -> Vector | None:
@@ -236,12 +233,12 @@ def _breaking(problem: Problem, tied: Sequence[Tied], one: Tied, u: Vector) -> V
 
 def _output_along(problem: Problem, one: Tied, u: Vector) -> Vector:
     if problem.network is None:
-        return tuple(dot(row, u) for row in problem.blocks[one.neuron.block or 0].X)
+        return tuple(dot(row, u) for row in problem.blocks[one.block or 0].X)
     zero = Fraction(0)
     moved = []
     for z in problem.network.Z:
         height, slope = dot(z, one.v), dot(z, u)
-        moved.append(one.neuron.sign * (slope if height > 0 else max(slope, zero) if height == 0 else zero))
+        moved.append(one.sign * (slope if height > 0 else max(slope, zero) if height == 0 else zero))
     return tuple(moved)
 
 

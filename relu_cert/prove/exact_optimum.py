@@ -8,7 +8,7 @@ combination of the outputs of the neurons that are tied at lambda. Then primal a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from math import lcm
 
@@ -18,6 +18,7 @@ from relu_cert.problem.model import Problem, Sampled
 from relu_cert.prove.facts import (
     BlockMultipliers,
     Dual,
+    Exact,
     ExactNeuron,
     ExactSet,
     Facts,
@@ -25,6 +26,7 @@ from relu_cert.prove.facts import (
     PieceMultiplier,
     PieceMultipliers,
     Sign,
+    Tied,
 )
 from relu_cert.prove.grid import binary_grid
 from relu_cert.prove.multipliers import (
@@ -37,20 +39,10 @@ from relu_cert.prove.multipliers import (
 )
 from relu_cert.prove.pieces import bit_string, exact_multiplier
 from relu_cert.prove.value import fit, primal, value
-from relu_cert.prove.weights import Exact, one_or_two, vertex
+from relu_cert.prove.weights import one_or_two, vertex
 from relu_cert.rationals import to_fmpq, to_fraction
 
 DENOMINATORS = (10**2, 10**4, 10**6, 10**8, 10**12, 10**18, 10**27)
-
-
-@dataclass(frozen=True)
-class Tied:
-    """A neuron with |v| = lambda exactly: its dual vector v and its output q at r*."""
-
-    neuron: ExactNeuron
-    v: Vector
-    q: Vector
-    kinks: bool  # two blocks carry it (a whole ReLU network: it is zero at a data point)
 
 
 def guesses(theta: Sequence[float | Fraction], digits: int) -> list[Vector]:
@@ -85,7 +77,7 @@ def exact_facts(
     dual = _exact_dual(problem, r, lam, proposals)
     if dual is None:
         return None
-    tied = tied_neurons(problem, dual, lam)
+    tied = _tied_neurons(problem, dual, lam)
     target = tuple(to_fmpq(a - b) for a, b in zip(problem.y, r, strict=True))
     outputs = [tuple(map(to_fmpq, t.q)) for t in tied]
     first = vertex(outputs, target)
@@ -96,11 +88,14 @@ def exact_facts(
     bounds = value(problem, lam, point, dual, gap)
     if bounds.lower != bounds.upper:
         return None
-    exact = _exact_set(tied, one_or_two(outputs, target, first))
+    found = one_or_two(outputs, target, first)
+    exact = None
+    if found is not None:
+        exact = ExactSet(r, tuple(tied), tuple(map(_fractions, found[0])), _fractions(found[1]))
     return Facts(problem, lam, largest, point, dual, bounds, fit(point, bounds), exact_set=exact)
 
 
-def tied_neurons(problem: Problem, dual: Dual, lam: Fraction) -> list[Tied]:
+def _tied_neurons(problem: Problem, dual: Dual, lam: Fraction) -> list[Tied]:
     """All neurons with |v| = lambda at r* = theta, each once, in the order of the evidence."""
     theta, square = dual.theta, lam * lam
     network = problem.network
@@ -114,8 +109,8 @@ def tied_neurons(problem: Problem, dual: Dual, lam: Fraction) -> list[Tied]:
             if rho is not None and block.K is not None:
                 v = tuple(x - dot(row, rho) for x, row in zip(c, block.K, strict=True))
             if norm_squared(v) == square:
-                found.append(Tied(ExactNeuron(1, v, lam, block=b), v, tuple(dot(row, v) for row in block.X), False))
-        return _merged(problem.sampled, found) if problem.sampled is not None else found
+                found.append(Tied(1, v, tuple(dot(row, v) for row in block.X), False, block=b))
+        return merged(problem.sampled, found)
     Z = network.Z
     if problem.model == "gated":
         for b, length in enumerate(gated_lengths_squared(Z, network.patterns, theta)):
@@ -126,7 +121,7 @@ def tied_neurons(problem: Problem, dual: Dual, lam: Fraction) -> list[Tied]:
                     for col in zip(*Z, strict=True)
                 )
                 q = tuple(dot(z, v) if o else Fraction(0) for z, o in zip(Z, on, strict=True))
-                found.append(Tied(ExactNeuron(1, v, lam, pattern=bit_string(on)), v, q, False))
+                found.append(Tied(1, v, q, False, bit_string(on)))
         return found
     if not isinstance(dual.multipliers, PieceMultipliers):
         raise ValueError("a ReLU problem has multipliers for its pieces")
@@ -141,17 +136,17 @@ def tied_neurons(problem: Problem, dual: Dual, lam: Fraction) -> list[Tied]:
                 q = tuple(xi * max(h, Fraction(0)) for h in heights)
                 pattern = bit_string([h >= 0 for h in heights])
                 kinks = any(h == 0 and any(z) for h, z in zip(heights, Z, strict=True))
-                found.append(Tied(ExactNeuron(xi, v, lam, pattern=pattern), v, q, kinks))
+                found.append(Tied(xi, v, q, kinks, pattern))
     return found
 
 
-def _merged(sampled: Sampled, found: Sequence[Tied]) -> list[Tied]:
-    """A ReLU neuron that lies in several of the blocks once, in the first of them."""
-    if sampled.model != "relu":
-        return list(found)
-    first: dict[tuple[Sign, Vector], Tied] = {}
+def merged(sampled: Sampled | None, found: list[Tied]) -> list[Tied]:
+    """A ReLU neuron that lies in several of the given blocks once, in the first of them."""
+    if sampled is None or sampled.model != "relu":
+        return found
+    first: dict[tuple[Sign, Exact], Tied] = {}
     for tied in found:
-        key = (sampled.sign(tied.neuron.block or 0), tied.v)
+        key = (sampled.sign(tied.block or 0), tied.v)
         first[key] = replace(first[key], kinks=True) if key in first else tied
     return list(first.values())
 
@@ -208,17 +203,7 @@ def _all_tied_projected(problem: Problem, r: Vector, multipliers: BlockMultiplie
 
 def _weighted(tied: Tied, alpha: Fraction, lam: Fraction) -> ExactNeuron:
     """w = alpha v, of norm alpha lambda."""
-    n = tied.neuron
-    return ExactNeuron(n.sign, scale(alpha, tied.v), alpha * lam, n.pattern, n.block)
-
-
-def _exact_set(tied: Sequence[Tied], found: tuple[tuple[Exact, ...], Exact] | None) -> ExactSet | None:
-    """Two different weights, or a proof that there is only one."""
-    if found is None:
-        return None
-    solutions, farkas = found
-    kinks = tuple(t.kinks for t in tied)
-    return ExactSet(tuple(map(_fractions, solutions)), _fractions(farkas), kinks)
+    return ExactNeuron(tied.sign, scale(alpha, tied.v), alpha * lam, tied.pattern, tied.block)
 
 
 def _fractions(entries: Exact) -> Vector:

@@ -5,10 +5,9 @@ Everything here is rational. How a fact was found (floats, luck) leaves no trace
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from relu_cert.cover.model import Cover
 from relu_cert.exact import Matrix, Vector
@@ -24,10 +23,10 @@ if TYPE_CHECKING:
     from relu_cert.path.model import Jump
     from relu_cert.path.one_neuron import NeuronPath
     from relu_cert.path.tied_faces import Faces
-    from relu_cert.prove.algebraic.field import Number
-    from relu_cert.prove.algebraic.model import AlgebraicSet
+    from relu_cert.prove.algebraic.field import Field
 
 Sign = int  # xi = +1 or -1
+Exact = tuple[Any, ...]  # Fractions, or numbers of a field
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class PieceMultiplier:
 
     base: str
     rows: tuple[int, ...]
-    values: Vector
+    values: Exact
 
 
 @dataclass(frozen=True)
@@ -57,6 +56,7 @@ class BlockMultipliers:
     rho: tuple[Vector | None, ...]
 
 
+NO_PIECES = PieceMultipliers((), ())
 Multipliers = PieceMultipliers | BlockMultipliers | Cover | Leaders | None  # None: gated ReLU, nothing to say
 
 
@@ -197,8 +197,7 @@ class OptimalSet:
                exactly (on residuals orthogonal to L): pairs of a class and its beta
     `sigma`    a lower bound on the smallest singular value of the outputs Pi q_s at theta
     `masses`   about A_s; `mass_error` bounds the distance of all of them from the truth
-    `split`    about alpha, strictly inside (empty where no split had to be proved); `tau` a lower bound on the
-               smallest singular value of the map alpha -> (masses, L-part) at theta
+    `split`    about alpha, strictly inside (empty where no split had to be proved)
     `forced`   h in L that shows that the classes with split 0 are zero in every solution (empty: there are none); the
                last `void` rows of the lift say nothing about the others
     `repeated` how many of the active classes are neurons of an earlier one: a ReLU neuron on the face between two
@@ -214,7 +213,6 @@ class OptimalSet:
     masses: Vector
     mass_error: Fraction
     split: Vector
-    tau: Fraction
     forced: Vector = ()
     void: int = 0
     repeated: int = 0
@@ -240,18 +238,42 @@ class OptimalSet:
 
 
 @dataclass(frozen=True)
+class Tied:
+    """A neuron with |v| = lambda exactly: v, its output q at r*, and whether two blocks carry it (a whole ReLU network:
+    it is zero at a data point)."""
+
+    sign: Sign
+    v: Exact
+    q: Exact
+    kinks: bool
+    pattern: str | None = None
+    block: int | None = None
+
+
+@dataclass(frozen=True)
 class ExactSet:
-    """The optimal set where primal and dual value are equal: r* = theta, and every neuron with |v| = lambda is known.
+    """The optimal set where r* = `residual` exactly: theta, or numbers of a `field`; all neurons with |v| = lambda.
 
     `solutions`  weights alpha >= 0 of the tied neurons: one, or two different ones
     `farkas`     with one solution: h with h.q = 0 on its support and h.q > 0 for the other tied neurons, so that only
                  the support can be active; the outputs on the support are independent
-    `kinks`      for each tied neuron whether it is zero at a data point (ReLU: two blocks carry it)
+    `pieces`     in a field, multipliers of the pieces that the dual point does not prove out (ReLU)
+    `rho`        (block, multipliers) of the blocks with cones that it does not prove out (direct problems)
     """
 
-    solutions: tuple[Vector, ...]
-    farkas: Vector
-    kinks: tuple[bool, ...]
+    residual: Exact
+    tied: tuple[Tied, ...]
+    solutions: tuple[Exact, ...]
+    farkas: Exact
+    field: Field | None = None
+    pieces: PieceMultipliers = NO_PIECES
+    rho: tuple[tuple[int, Exact], ...] = ()
+
+    @property
+    def used(self) -> list[bool | None]:
+        """Whether some solution uses a neuron: one is the only one; what neither of two uses, a third may."""
+        rest = False if len(self.solutions) == 1 else None
+        return [True if any(weights) else rest for weights in zip(*self.solutions, strict=True)]
 
 
 @dataclass(frozen=True, repr=False)
@@ -267,7 +289,6 @@ class Facts:
     fit: Fit
     optimal_set: OptimalSet | None = None
     exact_set: ExactSet | None = None
-    algebraic: AlgebraicSet | None = None  # the optimal set, exactly, where the residual is irrational
     unsettled: str = ""  # why there is no optimal set
     polytope: Polytope | None = None
     unlisted: str = ""  # why there is no polytope
@@ -299,19 +320,6 @@ class Facts:
         return self.lam**2 >= self.lambda_max.squared
 
     @property
-    def known_exactly(self) -> bool:
-        """Whether the optimal residual itself is known, and not only a ball around it."""
-        return self.exact_solutions is not None
-
-    @property
-    def exact_solutions(self) -> Sequence[Sequence[Fraction | Number]] | None:
-        """Where the optimum is known exactly: the weights of the tied neurons, one solution or two different ones."""
-        exact = self.exact_set or self.algebraic
-        return None if exact is None else exact.solutions
-
-    @property
-    def exact_kinks(self) -> Sequence[bool]:
-        """Then, for each tied neuron, whether two blocks carry it."""
-        if self.exact_set is not None:
-            return self.exact_set.kinks
-        return () if self.algebraic is None else [tied.kinks for tied in self.algebraic.tied]
+    def rational(self) -> ExactSet | None:
+        """The exact set, where r* = theta."""
+        return None if self.exact_set is None or self.exact_set.field is not None else self.exact_set

@@ -33,7 +33,7 @@ from relu_cert.exact import Matrix, Vector, dot, sqrt_upper
 from relu_cert.problem.model import Problem, Sampled
 from relu_cert.prove.candidates import Unsettled, find_candidates
 from relu_cert.prove.classes import Ball, ClassMap, class_map, column, frobenius_squared, projector, to_vector
-from relu_cert.prove.definite import floats, singular_guess, smallest_singular_above
+from relu_cert.prove.definite import floats, stretch
 from relu_cert.prove.facts import Facts, NeuronClass, OptimalSet
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
 from relu_cert.prove.mixtures import mixtures
@@ -76,9 +76,7 @@ def optimal_set(facts: Facts, lift: Matrix = ()) -> OptimalSet:
         groups, mixed = found
         firsts = [group[0] for group in groups]
         sigma, masses, error = _masses(problem, ball, lift, columns(outputs.Q, firsts), outputs.error)
-    plain = OptimalSet(
-        lift, candidates.classes, candidates.out, groups, sigma, masses, error, (), Fraction(0), mixed=mixed
-    )
+    plain = OptimalSet(lift, candidates.classes, candidates.out, groups, sigma, masses, error, (), mixed=mixed)
     if (not lift or problem.free) and len(groups) == len(maps):
         return plain
     if not all(mass > error for mass in masses):
@@ -172,8 +170,8 @@ def _masses(
     A = projected(lift, Q)
     fitted = projected(lift, column([y_k - t_k for y_k, t_k in zip(problem.y, ball.center, strict=True)]))
     epsilon = error * sqrt_upper(Fraction(Q.ncols()), 64)
-    sigma = singular_guess(A)
-    if sigma <= epsilon or not smallest_singular_above(A, sigma):
+    sigma = stretch(A)
+    if sigma <= epsilon:
         raise Unsettled("the outputs of the tied neurons are dependent, or too near to it")
     R = sqrt_upper(ball.radius_squared, 64)
     masses = _least_squares(A, fitted, R)

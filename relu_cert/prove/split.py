@@ -19,7 +19,7 @@ from scipy.optimize import linprog
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, sqrt_upper
 from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import ClassMap, column, frobenius_squared, to_vector
-from relu_cert.prove.definite import floats, singular_guess, smallest_singular_above
+from relu_cert.prove.definite import floats, stretch
 from relu_cert.prove.facts import OptimalSet
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
 from relu_cert.prove.lifts import independent
@@ -71,8 +71,8 @@ def _proved(
     Phi = columns(split_map(lift, plain.groups, outputs.Q, plain.mixed), support)
     goal = column([*plain.masses, *(dot(row, y) for row in lift)])
     alpha = _exact_near(Phi, goal, [start[a] for a in support])
-    tau = singular_guess(Phi.transpose())
-    if tau <= 0 or not smallest_singular_above(Phi.transpose(), tau):
+    tau = stretch(Phi.transpose())
+    if tau <= 0:
         raise Unsettled("the map that splits the masses is not onto, or too near to it")
     epsilon = outputs.error * sqrt_upper(Fraction(len(support)) * frobenius_squared(lift), 64)
     miss = to_vector(Phi * column(alpha) - goal)
@@ -82,7 +82,7 @@ def _proved(
     split = [Fraction(0)] * outputs.Q.ncols()
     for a, x in zip(support, alpha, strict=True):
         split[a] = x
-    return replace(plain, split=tuple(split), tau=tau, split_error=moved / (tau - epsilon))
+    return replace(plain, split=tuple(split), split_error=moved / (tau - epsilon))
 
 
 def columns(A: fmpq_mat, chosen: Sequence[int]) -> fmpq_mat:

@@ -13,12 +13,12 @@ import numpy as np
 from scipy.optimize import linprog
 
 from relu_cert.prove.algebraic.linear import eliminate, solve
+from relu_cert.prove.facts import Exact
 from relu_cert.rationals import to_fmpq
 
 RANDOM_COSTS = 8
 SHORT = 10**9
 SEEMS_DIFFERENT = 1e-6  # relative; a wrong guess costs the fact, never its truth
-Exact = tuple[Any, ...]
 
 
 def vertex(

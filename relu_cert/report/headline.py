@@ -128,8 +128,8 @@ def _width(facts: Facts) -> int | None:
     found = facts.polytope
     if found is not None:
         return found.m_star if found.m_star == found.M_star else None
-    exact = facts.exact_solutions
-    return sum(1 for x in exact[0] if x) if exact is not None else None
+    exact = facts.exact_set
+    return sum(1 for x in exact.solutions[0] if x) if exact is not None else None
 
 
 def _several(facts: Facts, noun: str) -> str:

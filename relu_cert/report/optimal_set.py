@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 
 from relu_cert.claims.optimal_set import Step, staircase
 from relu_cert.exact import Matrix, Vector, sqrt_upper
-from relu_cert.prove.algebraic.model import AlgebraicTied
 from relu_cert.prove.classes import class_map, column, frobenius_squared, to_vector
-from relu_cert.prove.exact_optimum import tied_neurons
-from relu_cert.prove.facts import Facts, NeuronClass
+from relu_cert.prove.facts import Facts, NeuronClass, Tied
 from relu_cert.prove.polytope.model import Polytope
 from relu_cert.rationals import to_fraction
 from relu_cert.report.shown import plain
@@ -152,24 +150,16 @@ def optimal_set_json(facts: Facts) -> dict[str, Any] | None:
 
 
 def _neurons(facts: Facts) -> list[TiedNeuron]:
-    if facts.algebraic is not None:
-        return [_algebraic(one) for one in facts.algebraic.tied]
-    return _exact_neurons(facts) if facts.exact_set is not None else _enclosed_neurons(facts)
+    if (exact := facts.exact_set) is None:
+        return _enclosed_neurons(facts)
+    return [_exact(one, exact.field is None) for one in exact.tied]
 
 
-def _algebraic(one: AlgebraicTied) -> TiedNeuron:
-    """v is known exactly, as a vector over the field of the certificate; here it is rounded."""
-    v = tuple(x.rounded(TOLD_BITS) for x in one.v)
-    radius = sqrt_upper(Fraction(len(one.v), 1 << 2 * TOLD_BITS), 16)
+def _exact(one: Tied, rational: bool) -> TiedNeuron:
+    """v is known exactly, perhaps as a vector over the field of the certificate: then it is rounded here."""
+    v = one.v if rational else tuple(x.rounded(TOLD_BITS) for x in one.v)
+    radius = Fraction(0) if rational else sqrt_upper(Fraction(len(v), 1 << 2 * TOLD_BITS), 16)
     return TiedNeuron(v, radius, None, one.sign, one.pattern, one.block)
-
-
-def _exact_neurons(facts: Facts) -> list[TiedNeuron]:
-    tied = tied_neurons(facts.problem, facts.dual, facts.lam)
-    return [
-        TiedNeuron(tuple(one.v), Fraction(0), None, one.neuron.sign, one.neuron.pattern, one.neuron.block)
-        for one in tied
-    ]
 
 
 def _enclosed_neurons(facts: Facts) -> list[TiedNeuron]:

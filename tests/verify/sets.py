@@ -62,16 +62,6 @@ def pivots_positive(M: list[list[Fraction]]) -> bool:
     return True
 
 
-def smallest_stretch(columns: Sequence[Vec]) -> Fraction:
-    """A number sigma > 0, at least half of the best, with |sum_i x_i column_i| > sigma |x|."""
-    sigma = Fraction(1024)
-    while True:
-        gram = [[dot(a, b) - sigma**2 * (i == j) for j, b in enumerate(columns)] for i, a in enumerate(columns)]
-        if pivots_positive(gram):
-            return sigma
-        sigma /= 2
-
-
 def fine_entries(
     Z: Mat, listing: small.Listing, t: Vec, R_squared: Fraction, taken: Sequence[Neuron]
 ) -> list[list[Any]]:
@@ -131,19 +121,13 @@ def completed(
     forced: Vec = (),
 ) -> Case:
     """The case with `optimal_set` and the two claims. With `forced`, the rows of the lift that it has are void."""
-    sigma = smallest_stretch([projected(outputs[group[0]], lift) for group in supers])
     alone = not lift and len(supers) == len(entries)
-    active = [a for a, weight in enumerate(weights) if weight or not forced]
-    F = [[Fraction(a in group) for a in active] for group in supers]
-    F += [[dot(row, outputs[a]) for a in active] for row in lift if not forced or not dot(row, forced)]
     fact = {
         "lift": [words(row) for row in lift],
         "classes": list(entries),
         "out": out,
-        "sigma": small.word(sigma),
         "masses": words(sum((weights[a] for a in group), ZERO) for group in supers),
         "split": "" if alone else words(weights),
-        "tau": "0" if alone else small.word(smallest_stretch([tuple(row) for row in F])),
         "forced": words(forced),
     }
     facts = {**case.certificate["facts"], "optimal_set": fact}

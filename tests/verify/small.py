@@ -162,7 +162,7 @@ def certificate(problem: dict[str, Any], facts: dict[str, Any], raw: bytes, **cs
         source = {"sha256": digest, "kind": "csv", **default, **csv}
     return {
         "format": NAME,
-        "version": 1,
+        "version": 2,
         "input": source,
         "problem": problem,
         "facts": facts,

@@ -81,7 +81,7 @@ def test_declined_is_2(files: tuple[str, str], capsys: pytest.CaptureFixture[str
     assert "declined" in capsys.readouterr().out
     Path(files[0]).write_bytes(changed(CASE, {"version": 7}))
     assert main([files[0]]) == 2
-    assert "declined  certificate.version: expected version 1, found 7" in capsys.readouterr().out
+    assert "declined  certificate.version: expected version 2, found 7" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

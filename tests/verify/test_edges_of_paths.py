@@ -12,7 +12,7 @@ from flint import fmpq, fmpq_mat
 
 from tests.verify.brute import mat, vec
 from verify import Rejected
-from verify.bounds import column, matrix, root_above
+from verify.bounds import column, matrix
 from verify.classes import Ball, Class
 from verify.facts import CURVE, DERIVATIVES, DUAL, LAMBDA_MAX, NEURONS, PATH, VALUE, Facts, proved
 from verify.lifted import Set, check_forced, check_lifted
@@ -363,9 +363,10 @@ def test_systems_of_derivatives() -> None:
     ]
     found = OptimalSet(3, 0, 0, 0, None, neurons=tuple(neurons), weight_error=F(1, 10))  # type: ignore[arg-type]
     problem = Problem("cgl", ONE, mat([[1], [1]]), vec(1, 1))
-    system, k = read_system(problem, vec(1, 1), ZERO, found, Node("1"))
+    system, k = read_system(problem, vec(1, 1), ZERO, found, NODE)
     assert (k, system.error, system.g) == (2, F(1, 5), vec(4, 1)) and list(system.alpha) == [4, 5]
-    assert system.mu == 1 + 4 * (4 + F(1, 5)) + 5 + F(1, 5) and system.sigma == 1
+    assert system.mu == 1 + 4 * (4 + F(1, 5)) + 5 + F(1, 5)
+    assert 0 <= 1 - system.sigma**2 * F(17, 16) < F(1, 10**30)  # Q = diag(4, 1)
     assert system.Q.entries() == [4, 0, 0, 1]
     for change in (
         {"dimension": 1},
@@ -373,13 +374,10 @@ def test_systems_of_derivatives() -> None:
         {"neurons": (replace(neurons[0], B=None),)},
     ):
         with pytest.raises(Rejected, match="one solution in which"):
-            read_system(problem, vec(1, 1), ZERO, replace(found, **change), Node("1"))
-    moved = read_system(problem, vec(1, 1), F(1, 10), found, Node("1"))[0]
-    assert moved.sigma == 1 - root_above(F(17)) / 10
-    with pytest.raises(Rejected, match=r"\|Q x\| >= sigma"):
-        read_system(problem, vec(1, 1), ZERO, found, Node("1001/1000"))
-    with pytest.raises(Rejected, match="what the ball can change"):
-        read_system(problem, vec(1, 1), F(1, 4), found, Node("1"))
+            read_system(problem, vec(1, 1), ZERO, replace(found, **change), NODE)
+    for theta, R in ((vec(1, 1), F(1, 4)), (vec(1, 0), ZERO)):
+        with pytest.raises(Rejected, match="what the ball can change"):
+            read_system(problem, theta, R, found, NODE)
 
 
 def test_forced_and_void_in_blocks_of_two_columns() -> None:
@@ -532,7 +530,7 @@ def test_derivatives_by_lambda_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(derivatives, "read_system", lambda *_: (system, 0))
     monkeypatch.setattr(derivatives, "not_in_field", lambda *_: None)
     facts = Facts({NEURONS: SimpleNamespace(system=None), DUAL: Dual(vec(1), ZERO), VALUE: Value(ONE, ONE, ZERO)})
-    node = {"sigma": "1", "lambda": {"alpha": "", "r": "0"}, "y": None, "radius": "0", "freedom": None, "sure": None}
+    node = {"lambda": {"alpha": "", "r": "0"}, "y": None, "radius": "0", "freedom": None, "sure": None}
     found = derivatives.check_derivatives(RELU, facts, Node(node))[DERIVATIVES]
     assert (found.radius, found.freedom, found.sure) == (0, None, None)
     for key in ("freedom", "sure"):

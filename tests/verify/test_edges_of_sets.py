@@ -13,7 +13,7 @@ from flint import fmpq_mat, fmpq_poly
 
 from tests.verify.brute import mat, vec
 from verify import Rejected
-from verify.bounds import column, dual_basis, fraction, identity, matrix, no_negative_eigenvalue, root_above, stretches
+from verify.bounds import column, dual_basis, fraction, identity, matrix, root_above
 from verify.classes import Ball, Class, Face, Plane, read_class, read_relu
 from verify.facts import COVER, DUAL, LAMBDA_MAX, MULTIPLIERS, NEURONS, SET, VALUE, Facts, proved
 from verify.field import Field, Number, read_field, value
@@ -40,7 +40,7 @@ from verify.rules.value import Dual, Value
 from verify.shortest import check_shortest
 from verify.solutions import OptimalSet, set_rule, weights
 from verify.split import check_split
-from verify.superclasses import Candidates, read_mixed
+from verify.superclasses import Candidates, read_mixed, stretch
 from verify.system import System
 from verify.text import Node
 from verify.ties import Optimum, Tied, check_solutions, gated, in_two_blocks, merged, neuron_of, tied_neurons
@@ -135,16 +135,14 @@ def test_idle_kinks_on_their_bounds() -> None:
     assert (plain.strict, plain.independent, plain.weight, plain.active) == (True, True, 3, None)
 
 
-def test_eigenvalues_at_zero() -> None:
-    """|A x| >= sigma |x| exactly at the smallest singular value; nothing to stretch is stretched."""
-    A = matrix(mat([[3, 0], [0, 2]]), 2)
-    assert stretches(A, F(2)) and not stretches(A, F(2001, 1000)) and stretches(fmpq_mat(2, 0), F(9))
-    assert stretches(A, ZERO) and not stretches(matrix(mat([[1, 1], [1, 1]]), 2), F(1, 10**9))
-    small = F(1, 3**400)
-    assert stretches(matrix(mat([[1 + F(1, 2**100) + small, 0], [0, 2]]), 2), ONE)
-    assert not stretches(matrix(mat([[1 - F(1, 2**100) + small, 0], [0, 2]]), 2), ONE)
-    for rows, good in (([[1, 0], [0, 0]], True), ([[1, 0], [0, -1]], False), ([[0, 1], [1, 0]], False)):
-        assert no_negative_eigenvalue(matrix(mat(rows), 2).numer_denom()[0]) is good
+def test_stretches() -> None:
+    """|A x| >= sigma |x| with 1/sigma^2 = |A^+|_F^2, however large or small A is; 0 where columns are dependent, and
+    nothing to stretch is stretched."""
+    for size in (ONE, F(10**40), F(1, 3**400)):
+        found = stretch(matrix(mat([[3 * size, 0], [0, 4 * size], [0, 0]]), 2)) / size
+        assert 0 <= F(12, 5) - found < F(1, 10**30)
+    assert stretch(matrix(mat([[1, 1], [1, 1]]), 2)) == stretch(matrix(mat([[1, 2]]), 2)) == ZERO
+    assert stretch(fmpq_mat(2, 0)) > 0
 
 
 # ------------------------------------------------------------------------------------------------ masses
@@ -161,41 +159,39 @@ def test_errors_of_masses() -> None:
     """delta = (missed + R + eps |masses|) / (sigma - eps), eps = sqrt(S) g R with the largest g."""
     assert candidates([4, 1], F(1, 10)).moved == F(4, 10) and candidates([1, 4], F(1, 10)).moved == F(4, 10)
 
-    def delta(masses: str, sigma: str, R: F = ZERO) -> F:
-        fields = {"sigma": Node(sigma, None, "sigma"), "masses": Node(masses, None, "masses")}
-        return check_masses(candidates([1, 1], R, (4, 5)), fields)[1]
+    def delta(masses: str, R: F = ZERO) -> F:
+        return check_masses(candidates([1, 1], R, (4, 5)), {"masses": Node(masses, None, "masses")})[1]
 
-    assert delta("3 4", "1") == 0 and delta("3 4", "1/2") == 0
-    assert delta("0 0", "1") == 5 and delta("3 4", "1", F(1, 10**40)) > 0
+    sigma = stretch(identity(2))
+    assert 0 <= F(1, 2) - sigma**2 < F(1, 10**30)
+    assert delta("3 4") == 0 and delta("0 0") == 5 / sigma and delta("3 4", F(1, 10**40)) > 0
     R = F(1, 100)
-    eps_squared = 2 * R**2
-    found = delta("3 4", "1", R)
-    eps = (found - R) / (found + 5)  # (R + 5 eps) / (1 - eps) = found
-    assert abs(eps**2 - eps_squared) < F(1, 10**30)
-    for sigma in ("1001/1000", "0", "-1"):
-        with pytest.raises(Rejected, match="sigma"):
-            delta("3 4", sigma)
+    eps = root_above(F(2)) * R
+    assert delta("3 4", R) == (R + 5 * eps) / (sigma - eps)
     with pytest.raises(Rejected, match="what the ball can change"):
-        delta("3 4", "1/100", R)
+        delta("3 4", F(1, 2))
+    assert delta("3 4", F(499, 1000)) > 0
 
 
 def test_a_mass_on_its_error_may_be_zero() -> None:
     """Neurons are known to be active if their mass is above its error, not if it is equal to it."""
     found = candidates([1, 1], y=(4, 1))
-    fields = {"lift": [], "sigma": "1", "masses": "3 1", "split": "", "tau": "0", "forced": ""}
+    fields = {"lift": [], "masses": "3 1", "split": "", "forced": ""}
     nodes = {key: Node(value, None, key) for key, value in fields.items()}
     for y, active in (((4, 2), (True, True)), ((4, 1), (True, None)), ((5, 2), (True, None))):
         ball = replace(found.ball, problem=replace(found.ball.problem, y=vec(*y)))
         assert tuple(neuron.active for neuron in check_set(ball, found.classes, nodes).neurons) == active
 
 
-def test_masses_that_are_shared_must_be_positive() -> None:
-    """Every mass above its error: then all classes tie."""
+def test_masses_that_no_other_class_shares() -> None:
+    """A mass within its error may be 0: then it is not known whether the class is active, nor whether it bends."""
     found = candidates([1, 1])
-    assert shared_masses(found, vec(1, 2), F(1, 2), NODE).classes == 2
-    for masses in (vec("1/2", 2), vec(2, "1/4")):
-        with pytest.raises(Rejected, match="masses above 1/2"):
-            shared_masses(found, masses, F(1, 2), NODE)
+    both = replace(found, classes=[replace(one, kinks=(0,)) for one in found.classes])
+    for masses, active in ((vec(1, 2), [True, True]), (vec("1/2", 2), [None, True]), (vec(2, "1/4"), [True, None])):
+        one = shared_masses(both, masses, F(1, 2), NODE)
+        assert (one.classes, one.dimension, one.kinked, one.bends) == (2, 0, 2, active.count(True))
+        assert [neuron.active for neuron in one.neurons] == active and identity(2) == one.system.F
+        assert tuple(neuron.weight for neuron in one.neurons) == masses
 
 
 def test_weights_of_blocks() -> None:
@@ -709,7 +705,7 @@ def test_sets_without_a_lift(monkeypatch: pytest.MonkeyPatch) -> None:
     """Masses above their error are positive; kinks count, but not where every neuron lies in one block."""
     found = candidates([1, 1], y=(4, 5))
     kinked = [replace(a, kinks=(0,), face=face((), ())) for a in found.classes]
-    fields = {"lift": [], "sigma": "1", "masses": "3 4", "split": "", "tau": "0", "forced": ""}
+    fields = {"lift": [], "masses": "3 4", "split": "", "forced": ""}
     nodes = {key: Node(value, None, key) for key, value in fields.items()}
     plain = check_set(found.ball, found.classes, nodes)
     assert (plain.classes, plain.dimension, plain.kinked, plain.bends, plain.weight_error) == (2, 0, 0, 0, 0)
@@ -721,7 +717,7 @@ def test_sets_without_a_lift(monkeypatch: pytest.MonkeyPatch) -> None:
     exactly = check_set(found.ball, kinked, {**nodes, "masses": Node("3 0")})  # off by 4: no mass is sure
     assert exactly.kinked == 2 and exactly.bends == 0
     assert [one[0] for one in exactly.neurons] == [None, None]  # type: ignore[index]
-    for key in ("split", "forced", "tau"):
+    for key in ("split", "forced"):
         with pytest.raises(Rejected, match=key):
             check_set(found.ball, found.classes, {**nodes, key: Node("1", None, key)})
 
@@ -799,29 +795,28 @@ def test_splits_within_errors() -> None:
     W = dual_basis(matrix(lift, 2))
     assert W is not None
 
-    def split(alpha: str, tau: str, delta: F = ZERO, R: F = ZERO, masses: Any = (4,)) -> Any:
+    def split(alpha: str, delta: F = ZERO, R: F = ZERO, masses: Any = (4,)) -> Any:
         found = Candidates(Ball(problem, vec(1, 0), R**2), classes, lift, W)
-        fields = {"split": alpha, "tau": tau, "forced": "", "masses": ""}
+        fields = {"split": alpha, "forced": "", "masses": ""}
         return check_split(found, vec(*masses), delta, {key: Node(value, None, key) for key, value in fields.items()})
 
-    good = split("2 2", "1")
+    good, tau = split("2 2"), stretch(matrix(mat([[1, 1], [1, -1]]), 2))  # F = F'
     assert (good.active, good.dimension, good.off, good.weights) == ([0, 1], 0, 0, vec(2, 2))
     assert good.system.silent == {1: frozenset()} and good.system.g == vec(4, 0) and good.system.names == (0, 1)
-    assert split("2 2", "1", F(1, 2)).off == F(1, 2) and split("2 2", "1/2", F(1, 2)).off == 1
-    assert split("5/2 5/2", "1").off == 1 and good.system.g_error == vec(0, 0)
+    assert split("2 2", F(1, 2)).off == F(1, 2) / tau and abs(tau - 1) < F(1, 10**30)
+    assert split("5/2 5/2").off == 1 / tau and good.system.g_error == vec(0, 0)
     e = root_above(2 * ONE) * 2 * F(1, 100)
-    moved = split("2 2", "1", ZERO, F(1, 100))
-    assert moved.off == e * root_above(F(8)) / (1 - e) and moved.system.F_error == (ZERO, F(1, 50))
-    for alpha, tau, delta, said in (
-        ("2 2", "1", F(4), "every mass > delta"),
-        ("2 2", "1", F(2), "every positive weight >"),
-        ("-1 5", "1", ZERO, "weights >= 0"),
-        ("0 0", "1", ZERO, "a positive weight in every superclass"),
-        ("2 2", "3/2", ZERO, "tau"),
-        ("2 2", "0", ZERO, "what the ball can change"),
+    moved = split("2 2", ZERO, F(1, 100))
+    assert moved.off == e * root_above(F(8)) / (tau - e) and moved.system.F_error == (ZERO, F(1, 50))
+    for alpha, delta, R, said in (
+        ("2 2", F(4), ZERO, "every mass > delta"),
+        ("2 2", F(2), ZERO, "every positive weight >"),
+        ("-1 5", ZERO, ZERO, "weights >= 0"),
+        ("0 0", ZERO, ZERO, "a positive weight in every superclass"),
+        ("2 2", ZERO, F(1, 2), "what the ball can change"),
     ):
         with pytest.raises(Rejected, match=said):
-            split(alpha, tau, delta)
+            split(alpha, delta, R)
 
 
 def test_mixtures_by_hand() -> None:
@@ -845,7 +840,7 @@ def test_rows_of_a_split_by_their_numbers() -> None:
     W = dual_basis(matrix(lift, 3))
     assert W is not None
     found = Candidates(Ball(problem, vec(1, 0, 0), ZERO), classes, lift, W)
-    fields = {"split": "1 1 1", "tau": "1/2", "forced": "", "masses": ""}
+    fields = {"split": "1 1 1", "forced": "", "masses": ""}
     split = check_split(found, vec(3), ZERO, {key: Node(value, None, key) for key, value in fields.items()})
     assert split.system.silent == {1: frozenset({2}), 2: frozenset({0})}
     other = replace(found, ball=replace(found.ball, problem=replace(problem, y=vec(4, 1, 0))))
@@ -897,10 +892,10 @@ def test_lifts_of_free_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     found = candidates([1, 1], y=(4, 5))
     problem = replace(found.ball.problem, outputs=mat([[0, 1]]))
     ball = replace(found.ball, problem=problem)
-    fields = {"lift": ["0 1"], "sigma": "1", "masses": "3", "split": "", "tau": "0", "forced": ""}
+    fields = {"lift": ["0 1"], "masses": "3", "split": "", "forced": ""}
     nodes = {key: Node(value, None, key) for key, value in fields.items()}
     monkeypatch.setattr("verify.masses.check_masses", lambda *_: (vec(3, 4), ZERO))
-    lifted_ = SimpleNamespace(lift=problem.outputs, mixed={}, members=[[0], [1]], classes=found.classes)
+    lifted_ = SimpleNamespace(ball=ball, lift=problem.outputs, mixed={}, members=[[0], [1]], classes=found.classes)
     monkeypatch.setattr("verify.masses.read_lift", lambda *_: lifted_)
     monkeypatch.setattr("verify.masses.read_mixed", lambda *_: SimpleNamespace(**{**vars(lifted_), "mixed": {0: ()}}))
     assert check_set(ball, found.classes, nodes).classes == 2
@@ -1125,7 +1120,7 @@ def test_ties_that_are_out_over_the_ball(monkeypatch: pytest.MonkeyPatch) -> Non
     def found(squared: Any, slack: Any, entry: Any = None) -> Any:
         cover = SimpleNamespace(slack={1: F(slack), -1: F(1)}, ties=[SimpleNamespace(squared=F(squared))])
         facts = Facts({VALUE: Value(F(1), F(9, 8), ZERO), COVER: cover, DUAL: Dual(vec(1), ZERO)})
-        fields = {"lift": [], "classes": [entry], "sigma": "", "masses": "", "split": "", "tau": "", "forced": ""}
+        fields = {"lift": [], "classes": [entry], "masses": "", "split": "", "forced": ""}
         return cover_set.check(problem, facts, Node(fields))
 
     assert found(2, F(26, 100)) == (F(1, 4), []) and found(4, 1, {}) == (F(1, 4), [class_])

@@ -24,7 +24,7 @@ CSV = {"sha256": "0" * 64, "kind": "csv", "numbers": "decimal", "bias": False, "
 def proved(problem: dict[str, Any], facts: dict[str, Any], *claims: tuple[str, str]) -> list[str]:
     """What the checker says of the claims of a certificate."""
     direct = problem["model"] == "cgl"
-    frame = {"format": "relu_cert certificate", "version": 1}
+    frame = {"format": "relu_cert certificate", "version": 2}
     source = {"sha256": "0" * 64, "kind": "json"} if direct else {**CSV, "target": len(problem["Z"][0].split())}
     stated = [{"claim": claim, "verdict": verdict} for claim, verdict in claims]
     content = {**frame, "input": source, "problem": problem, "facts": facts, "claims": stated, "end": frame["format"]}
@@ -47,8 +47,8 @@ SETS: dict[str, dict[str, Any]] = {
         "farkas": ["0 0", "0 0", "0 0"],
     },
     "optimal_set": {
-        **{"lift": [], "classes": [{"block": 0, **CLASS}, {"block": 2, **CLASS}], "out": None, "sigma": "1"},
-        **{"masses": "1", "split": "1/2 1/2", "tau": "1", "forced": ""},
+        **{"lift": [], "classes": [{"block": 0, **CLASS}, {"block": 2, **CLASS}], "out": None},
+        **{"masses": "1", "split": "1/2 1/2", "forced": ""},
     },
 }
 
@@ -98,7 +98,7 @@ ZERO_POINT = {
     "dual": {"theta": "1", "multipliers": [None]},
     "value": {"lower": "1/2", "upper": "1/2", "gap": "0"},
 }
-NO_CLASS = {"lift": [], "classes": [], "out": None, "sigma": "1", "masses": "", "split": "", "tau": "0", "forced": ""}
+NO_CLASS = {"lift": [], "classes": [], "out": None, "masses": "", "split": "", "forced": ""}
 
 
 def nothing_ties(**facts: Any) -> list[str]:
@@ -117,7 +117,7 @@ def test_shortest_weights_within_a_negative_radius() -> None:
 def test_facts_about_no_neuron_are_judged() -> None:
     """Derivatives and shortest weights of the zero network, where no neuron ties, are true and accepted: no error."""
     derivatives = {
-        **{"sigma": "1", "lambda": {"alpha": "", "r": "0"}, "y": {"alpha": [], "r": ["1"]}, "radius": "0"},
+        **{"lambda": {"alpha": "", "r": "0"}, "y": {"alpha": [], "r": ["1"]}, "radius": "0"},
         **{"freedom": "0", "sure": None},
     }
     assert nothing_ties(optimal_set=NO_CLASS, derivatives=derivatives)

@@ -127,7 +127,7 @@ def test_any_class_may_be_the_mixed_one_if_the_masses_are_positive() -> None:
 
 
 def test_without_the_mixture_nothing_is_proved() -> None:
-    """The three outputs are dependent: no sigma makes them independent."""
+    """The three outputs are dependent: nothing makes them independent."""
     whole = tree(found())
     del whole["facts"]["optimal_set"]["mixed"]
     with pytest.raises(Rejected):

@@ -137,7 +137,7 @@ def many_circuits() -> Files:
 def a_large_unit_matrix() -> Files:
     """A class in 1,500 columns: its projector has two million entries."""
     d = 1500
-    zero = {"format": "relu_cert certificate", "version": 1, "input": {"sha256": "0" * 64, "kind": "json"}}
+    zero = {"format": "relu_cert certificate", "version": 2, "input": {"sha256": "0" * 64, "kind": "json"}}
     theta = "1"
     kinks = {"block": 0, "kinks": [0], "basis": [0], "idle": [], "fixed": ""}
     first = " ".join("1" if j == 0 else "0" for j in range(d))
@@ -150,16 +150,16 @@ def a_large_unit_matrix() -> Files:
         "dual": {"theta": theta, "multipliers": ["0"]},
         "value": {"lower": "1/2", "upper": "1/2", "gap": "0"},
         "optimal_set": {
-            **{"lift": [], "classes": [kinks], "out": None, "sigma": "1", "masses": "0"},
-            **{"split": "", "tau": "0", "forced": ""},
+            **{"lift": [], "classes": [kinks], "out": None, "masses": "0"},
+            **{"split": "", "forced": ""},
         },
     }
     text = {**zero, "problem": direct, "facts": facts, "claims": [], "end": "relu_cert certificate"}
     return {"FILE": json.dumps(text).encode()}
 
 
-def a_characteristic_polynomial() -> Files:
-    """500 classes of one gated network: |A x| >= sigma |x| for a matrix of 500 columns."""
+def a_large_inverse() -> Files:
+    """500 classes of one gated network, whose outputs must be independent."""
     n = 500
     rows = [" ".join(str((i * j * j + i) % 7) for j in range(4)) for i in range(n)]
     patterns = [format((1 << n) - 1 - (1 << k), f"0{n}b") for k in range(n)]
@@ -169,8 +169,8 @@ def a_characteristic_polynomial() -> Files:
         "dual": {"theta": y, "multipliers": [None] * n},
         "value": {"lower": str(n // 2), "upper": str(n // 2), "gap": "0"},
         "optimal_set": {
-            **{"lift": [], "classes": [{"pattern": p} for p in patterns], "out": None, "sigma": "1/1000"},
-            **{"masses": " ".join(["0"] * n), "split": "", "tau": "0", "forced": ""},
+            **{"lift": [], "classes": [{"pattern": p} for p in patterns], "out": None},
+            **{"masses": " ".join(["0"] * n), "split": "", "forced": ""},
         },
     }
     changes = {"problem.Z": rows, "problem.y": y, "problem.model": "gated", "problem.patterns": patterns}
@@ -210,7 +210,7 @@ def archive(write: Callable[[Any], object]) -> Files:
 
 CASES = [
     *(a_tree_without_end, a_tree_of_many_leaves, a_stream_of_gigabytes, many_directions, many_ties, many_leaders),
-    *(many_centres, fractions_without_end, many_circuits, a_large_unit_matrix, a_characteristic_polynomial),
+    *(many_centres, fractions_without_end, many_circuits, a_large_unit_matrix, a_large_inverse),
     *(a_gzip_bomb, an_npz_bomb, a_wide_npz),
 ]
 

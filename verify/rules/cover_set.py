@@ -11,13 +11,13 @@ from fractions import Fraction
 from functools import partial
 
 from verify.bounds import root_above
-from verify.classes import Ball, Class, on_rows, read_class, read_face, read_relu
+from verify.classes import Ball, Class, read_class, read_relu, relu_class
 from verify.cover.check import Cover
 from verify.cover.ties import Tie
 from verify.facts import COVER, DUAL, VALUE, Facts
 from verify.masses import KEYS, check_set
 from verify.patterns import mask_of
-from verify.problem import SIGNS, Problem
+from verify.problem import Problem
 from verify.solutions import OptimalSet, set_rule
 from verify.text import Node
 
@@ -83,14 +83,12 @@ def surely_concave(ball: Ball, cover: Cover, xi: int) -> list[bool]:
 def face_class(ball: Ball, cover: Cover, tie: Tie, node: Node) -> Class:
     """A face: its kinks are all lines through it, v(r) has the pattern of u, and the maximiser stays on it."""
     fields = node.record("sign", "pattern", "kinks", "basis", "idle", "fixed")
-    problem = ball.problem
-    face = read_face(problem.Z, problem.d, ball.planes, fields)
+    class_, face = relu_class(ball, fields)
     first = names(cover)
     tight = sorted(first[c] for c in range(len(cover.lines.rows)) if tie.side[c] == 0)
     rows = zip(cover.lines.line, cover.lines.multiple, strict=True)
     D = mask_of(k for k, (c, a) in enumerate(rows) if c >= 0 and a * tie.side[c] > 0)
-    nonzero = mask_of(k for k, c in enumerate(cover.lines.line) if c >= 0)
-    if SIGNS[fields["sign"].text("+", "-")] != tie.xi or fields["pattern"].pattern(problem.n) & nonzero != D:
+    if class_.key != (tie.xi, D):
         raise node.reject("the sign and the pattern of the face")
     if list(face.kinks) != tight or face.idle or any(face.loose.values()):
         raise fields["kinks"].reject("all lines through the face, none of them idle, shares 0")
@@ -98,8 +96,7 @@ def face_class(ball: Ball, cover: Cover, tie: Tie, node: Node) -> Class:
         moved = ball.zeta_squared * ball.R_squared * sum(x * x for x in cover.lines.rows[c])
         if tie.side[c] and (h * tie.side[c] <= 0 or Fraction(h, tie.q) ** 2 <= moved):
             raise node.reject("a v(r) with the pattern of u for every residual of the ball")
-    zeros = mask_of(k for c in face.kinks for k in ball.planes[c].a)
-    return Class((tie.xi, D), face.kinks, zeros, on_rows(ball.Z, D) * face.P, ball.zeta_squared, face)
+    return class_
 
 
 RULE = set_rule(check, by=COVER)

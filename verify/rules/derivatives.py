@@ -12,13 +12,13 @@ from fractions import Fraction
 
 from flint import fmpq_mat
 
-from verify.bounds import column, fraction, identity, matrix, rational, root_above, stretches, vector
+from verify.bounds import column, fraction, identity, matrix, rational, root_above, vector
 from verify.facts import DERIVATIVES, DUAL, NEURONS, VALUE, Facts, proved
 from verify.field_system import not_in_field
 from verify.problem import Problem, square
 from verify.rules import Rule
 from verify.solutions import OptimalSet
-from verify.superclasses import length, side_by_side
+from verify.superclasses import length, side_by_side, stretch
 from verify.text import Node, Vector, show
 
 
@@ -66,9 +66,9 @@ def check_derivatives(problem: Problem, facts: Facts, node: Node) -> Facts:
     """Reject unless all derivatives are within the radius of those listed."""
     found, theta, value = facts[NEURONS], facts[DUAL].theta, facts[VALUE]
     not_in_field(found.system, node)
-    fields = node.record("sigma", "lambda", "y", "radius", "freedom", "sure")
+    fields = node.record("lambda", "y", "radius", "freedom", "sure")
     R = root_above(2 * (value.upper - value.lower))
-    system, k = read_system(problem, theta, R, found, fields["sigma"])
+    system, k = read_system(problem, theta, R, found, node)
     n, radius = problem.n, fields["radius"].number()
     parts = fields["lambda"].record("alpha", "r")
     zero = column([Fraction(0)] * n)
@@ -108,11 +108,9 @@ def read_system(problem: Problem, theta: Vector, R: Fraction, found: OptimalSet,
     g = tuple(square(vector(b)) for b in B)
     Q = side_by_side([b * (b.transpose() * column(theta)) for b in B], problem.n)
     mu = 1 + sum((g_a * (abs(weight) + error) for g_a, weight in zip(g, alpha, strict=True)), Fraction(0))
-    sigma, moved = node.number(), R * root_above(square(g))
+    sigma, moved = stretch(Q), R * root_above(square(g))
     if sigma <= moved:
-        raise node.reject(f"sigma > {show(moved)}, what the ball can change", show(sigma))
-    if not stretches(Q, sigma):
-        raise node.reject("|Q x| >= sigma |x| for all x", show(sigma))
+        raise node.reject(f"|Q x| > {show(moved)} |x| for all x, what the ball can change", show(sigma))
     return Linear(B, alpha, Q, g, R, error, mu, sigma - moved), len(B)
 
 

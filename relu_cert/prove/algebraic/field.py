@@ -189,3 +189,6 @@ def _middle(ball: arb) -> Fraction:
 
 def _hull(lo: Fraction, hi: Fraction) -> arb:
     return arb(to_fmpq(lo)).union(arb(to_fmpq(hi)))
+
+
+Numbers = tuple[Number, ...]

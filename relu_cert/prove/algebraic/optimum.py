@@ -15,12 +15,21 @@ from math import ceil
 from relu_cert.exact import Matrix, Vector, dot, norm_squared
 from relu_cert.problem.doubles import correlations
 from relu_cert.problem.model import Problem
-from relu_cert.prove.algebraic.field import Field, Number, product
+from relu_cert.prove.algebraic.field import Field, Number, Numbers, product
 from relu_cert.prove.algebraic.linear import solve
-from relu_cert.prove.algebraic.model import AlgebraicSet, AlgebraicTied, FieldMultiplier, Numbers
 from relu_cert.prove.candidates import out_threshold_squared, piece_lengths
 from relu_cert.prove.classes import frobenius_squared
-from relu_cert.prove.facts import BlockMultipliers, Facts, PieceMultiplier, PieceMultipliers, Sign
+from relu_cert.prove.exact_optimum import merged
+from relu_cert.prove.facts import (
+    NO_PIECES,
+    BlockMultipliers,
+    ExactSet,
+    Facts,
+    PieceMultiplier,
+    PieceMultipliers,
+    Sign,
+    Tied,
+)
 from relu_cert.prove.multipliers import gated_lengths_squared
 from relu_cert.prove.pieces import bit_string
 from relu_cert.prove.projection import Bounds, shortest_of
@@ -59,7 +68,7 @@ class _Guess:
         return over == 0
 
 
-def algebraic_set(facts: Facts, r: Sequence[Number]) -> AlgebraicSet | None:
+def algebraic_set(facts: Facts, r: Sequence[Number]) -> ExactSet | None:
     """The optimal set at r* = r, or None if r is not the optimal residual or the set was not settled."""
     field, theta = r[0].field, facts.dual.theta
     off = [r_k - t_k for r_k, t_k in zip(r, theta, strict=True)]
@@ -78,14 +87,13 @@ def algebraic_set(facts: Facts, r: Sequence[Number]) -> AlgebraicSet | None:
     if known is None:
         return None
     solutions, farkas = known
-    return AlgebraicSet(field, tuple(r), found.plus, found.minus, found.rho, tuple(found.tied), solutions, farkas)
+    return ExactSet(tuple(r), tuple(found.tied), solutions, farkas, field, found.pieces, found.rho)
 
 
 @dataclass(frozen=True)
 class _Found:
-    tied: list[AlgebraicTied]
-    plus: tuple[FieldMultiplier, ...] = ()
-    minus: tuple[FieldMultiplier, ...] = ()
+    tied: list[Tied]
+    pieces: PieceMultipliers = NO_PIECES
     rho: tuple[tuple[int, Numbers], ...] = ()
 
 
@@ -100,12 +108,12 @@ def _tied(facts: Facts, guess: _Guess) -> _Found:
     if not isinstance(multipliers, PieceMultipliers):
         raise ValueError("a ReLU problem has multipliers for its pieces")
     sides = []
-    tied: list[AlgebraicTied] = []
+    tied: list[Tied] = []
     for xi, pieces in ((1, multipliers.plus), (-1, multipliers.minus)):
         solved = [_solved(problem.network.Z, guess, xi, piece) for piece in _near(problem.network.Z, guess, xi, pieces)]
         sides.append(tuple(m for m, _ in solved))
         tied += _relu(problem.network.Z, guess, xi, [v for _, v in solved])
-    return _Found(tied, sides[0], sides[1])
+    return _Found(tied, PieceMultipliers(*sides))
 
 
 def _near(Z: Matrix, guess: _Guess, xi: Sign, pieces: tuple[PieceMultiplier, ...]) -> Iterator[PieceMultiplier]:
@@ -115,7 +123,7 @@ def _near(Z: Matrix, guess: _Guess, xi: Sign, pieces: tuple[PieceMultiplier, ...
     return (p for p, length in zip(pieces, piece_lengths(Z, t, pieces), strict=True) if length >= limit)
 
 
-def _solved(Z: Matrix, guess: _Guess, xi: Sign, piece: PieceMultiplier) -> tuple[FieldMultiplier, list[Number]]:
+def _solved(Z: Matrix, guess: _Guess, xi: Sign, piece: PieceMultiplier) -> tuple[PieceMultiplier, list[Number]]:
     """The best multiplier of a piece at r, and v = Z'm."""
     t = [xi * x for x in guess.r]
     base = [c == "1" for c in piece.base]
@@ -126,10 +134,10 @@ def _solved(Z: Matrix, guess: _Guess, xi: Sign, piece: PieceMultiplier) -> tuple
     start = [t_k if on else guess.zero for t_k, on in zip(t, base, strict=True)]
     m, v, _ = shortest_of(rows_of(Z), box, start, piece.rows)
     rows = tuple(k for k, (a, b) in enumerate(zip(m, start, strict=True)) if a != b)
-    return FieldMultiplier(piece.base, rows, tuple(m[k] for k in rows)), v
+    return PieceMultiplier(piece.base, rows, tuple(m[k] for k in rows)), v
 
 
-def _relu(Z: Matrix, guess: _Guess, xi: Sign, vectors: Sequence[Sequence[Number]]) -> Iterator[AlgebraicTied]:
+def _relu(Z: Matrix, guess: _Guess, xi: Sign, vectors: Sequence[Sequence[Number]]) -> Iterator[Tied]:
     seen: list[tuple[Number, ...]] = []
     for v in map(tuple, vectors):
         if not guess.ties(v) or v in seen:
@@ -139,10 +147,10 @@ def _relu(Z: Matrix, guess: _Guess, xi: Sign, vectors: Sequence[Sequence[Number]
         signs = [h.sign() for h in heights]
         q = tuple(xi * h if s > 0 else guess.zero for h, s in zip(heights, signs, strict=True))
         kinks = any(s == 0 and any(z) for s, z in zip(signs, Z, strict=True))
-        yield AlgebraicTied(xi, v, q, kinks, pattern=bit_string([s >= 0 for s in signs]))
+        yield Tied(xi, v, q, kinks, pattern=bit_string([s >= 0 for s in signs]))
 
 
-def _gated(problem: Problem, guess: _Guess) -> Iterator[AlgebraicTied]:
+def _gated(problem: Problem, guess: _Guess) -> Iterator[Tied]:
     network = problem.network
     if network is None:
         raise ValueError("gates belong to a network")
@@ -156,11 +164,11 @@ def _gated(problem: Problem, guess: _Guess) -> Iterator[AlgebraicTied]:
         if guess.ties(v):
             outputs = guess.through(network.Z, v)
             q = tuple(x if o else guess.zero for x, o in zip(outputs, on, strict=True))
-            yield AlgebraicTied(1, v, q, False, pattern=bit_string(on))
+            yield Tied(1, v, q, False, pattern=bit_string(on))
 
 
 def _direct(problem: Problem, guess: _Guess, multipliers: BlockMultipliers) -> _Found:
-    tied: list[AlgebraicTied] = []
+    tied: list[Tied] = []
     rhos: list[tuple[int, Numbers]] = []
     known = zip(problem.blocks, multipliers.rho, correlations(problem.blocks, guess.theta), strict=True)
     for b, (block, stated, c) in enumerate(known):
@@ -178,8 +186,8 @@ def _direct(problem: Problem, guess: _Guess, multipliers: BlockMultipliers) -> _
             sampled = problem.sampled
             sign = 1 if sampled is None else sampled.sign(b)
             pattern = None if sampled is None else sampled.pattern(b)
-            tied.append(AlgebraicTied(sign, v, guess.through(block.X, v), False, pattern, b))
-    return _Found(_merged(problem, tied), rho=tuple(rhos))
+            tied.append(Tied(sign, v, guess.through(block.X, v), False, pattern, b))
+    return _Found(merged(problem.sampled, tied), rho=tuple(rhos))
 
 
 def _projected(guess: _Guess, c: Numbers, K: Matrix, stated: Vector | None) -> tuple[Numbers, Numbers]:
@@ -211,21 +219,6 @@ def _on_face(guess: _Guess, c: Numbers, columns: Matrix, active: Sequence[int]) 
     gram = [[guess.field.rational(dot(columns[i], columns[j])) for j in active] for i in active]
     rho = solve(gram, [product(columns[i], c, guess.zero) for i in active])
     return None if rho is None else dict(zip(active, rho, strict=True))
-
-
-def _merged(problem: Problem, tied: list[AlgebraicTied]) -> list[AlgebraicTied]:
-    """A ReLU neuron that lies in several of the given blocks once, in the first of them."""
-    if problem.sampled is None or problem.sampled.model != "relu":
-        return tied
-    first: dict[tuple[Sign, Numbers], AlgebraicTied] = {}
-    for a in tied:
-        key = (a.sign, a.v)
-        known = first.get(key)
-        if known is None:
-            first[key] = a
-        else:
-            first[key] = AlgebraicTied(known.sign, known.v, known.q, True, known.pattern, known.block)
-    return list(first.values())
 
 
 def _above(x: Fraction) -> Fraction:

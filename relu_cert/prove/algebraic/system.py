@@ -8,9 +8,8 @@ from fractions import Fraction
 
 from flint import fmpq_mat
 
-from relu_cert.prove.algebraic.field import Number
+from relu_cert.prove.algebraic.field import Number, Numbers
 from relu_cert.prove.algebraic.linear import eliminate
-from relu_cert.prove.algebraic.model import Numbers
 from relu_cert.prove.polytope.system import System, Tableau
 from relu_cert.rationals import to_fmpq
 

@@ -26,12 +26,13 @@ FEW_BITS = 64
 
 def list_polytope(facts: Facts, most: int = MOST_BASES) -> Polytope | Unlisted:
     """All vertices and edges of the optimal set of the facts, with proof; or why not."""
-    if not facts.known_exactly and facts.optimal_set is None:
+    if facts.exact_set is None and facts.optimal_set is None:
         return Unlisted(facts.unsettled or "the optimal set is not known", final=True)
     if _in_several_blocks(facts):
         return Unlisted("a neuron lies in several blocks of the patterns given", final=True)
     reason = ""
-    lengths = (MOST_BITS,) if facts.known_exactly else (FEW_BITS, MOST_BITS)  # few are fast, and nearly always enough
+    # few are fast, and nearly always enough
+    lengths = (FEW_BITS, MOST_BITS) if facts.exact_set is None else (MOST_BITS,)
     for bits in lengths:
         try:
             return _listed(facts, weight_system(facts, bits), most)
@@ -44,7 +45,7 @@ def list_polytope(facts: Facts, most: int = MOST_BASES) -> Polytope | Unlisted:
 
 def shortest_weights(facts: Facts) -> Shortest | None:
     """The shortest optimal weights without a list of vertices, or None where that is not proved."""
-    if (not facts.known_exactly and facts.optimal_set is None) or _in_several_blocks(facts):
+    if (facts.exact_set is None and facts.optimal_set is None) or _in_several_blocks(facts):
         return None
     system = weight_system(facts)
     return field_shortest(system) if isinstance(system, FieldSystem) else shortest_alone(system)
@@ -65,14 +66,14 @@ def _short(x: Fraction, system: System) -> Fraction:
 def _in_several_blocks(facts: Facts) -> bool:
     """Whether two active blocks of a ReLU network over some patterns carry one neuron (v = B'r with the same B)."""
     sampled, found = facts.problem.sampled, facts.optimal_set
-    if sampled is None or sampled.model != "relu" or facts.known_exactly or found is None:
+    if sampled is None or sampled.model != "relu" or facts.exact_set is not None or found is None:
         return False
     kernels = [tuple(class_map(facts.problem, found.classes[a]).B().entries()) for a in found.active]
     return len(set(kernels)) < len(kernels)
 
 
 def _listed(facts: Facts, system: System, most: int) -> Polytope:
-    exact = facts.exact_set or facts.algebraic
+    exact = facts.exact_set
     if exact is not None:
         support = tuple(a for a, x in enumerate(exact.solutions[0]) if x)
         alone = len(exact.solutions) == 1  # then the other tied neurons, many perhaps, only make its bases many
@@ -95,7 +96,7 @@ def _listed(facts: Facts, system: System, most: int) -> Polytope:
         vertices=tuple(tuple(names[a] for a in support) for support in found.points),
         points=tuple(tuple(point.get(a, Fraction(0)) for a in range(system.total)) for point in named),
         edges=found.edges,
-        min_norm=None if facts.algebraic is not None else shortest(system, list(found.points.values())),
+        min_norm=None if isinstance(system, FieldSystem) else shortest(system, list(found.points.values())),
         tied=system.total,
         rank=system.rank(used) if system.exact and used else system.rows,
     )

@@ -11,7 +11,7 @@ from relu_cert.exact import Matrix, Vector
 if TYPE_CHECKING:
     import networkx as nx
 
-    from relu_cert.prove.algebraic.model import Numbers
+    from relu_cert.prove.algebraic.field import Numbers
 
 
 @dataclass(frozen=True)

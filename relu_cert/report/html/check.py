@@ -242,7 +242,7 @@ def _path(outcome: Outcome) -> Section | None:
 
 def _set_sentence(facts: Facts) -> str:
     """What was proved about the optimal set."""
-    exact, found = facts.exact_set or facts.algebraic, facts.optimal_set
+    exact, found = facts.exact_set, facts.optimal_set
     direct = facts.problem.kind == "cgl"
     one = "One solution" if direct else "One network, up to the order of its neurons and to splitting them"
     noun = "group" if direct else "neuron"

@@ -12,10 +12,8 @@ from flint import fmpq_mat
 from scipy.optimize import linprog
 
 from relu_cert.exact import dot
-from relu_cert.prove.algebraic.model import AlgebraicSet
 from relu_cert.prove.classes import class_map, column
-from relu_cert.prove.exact_optimum import tied_neurons
-from relu_cert.prove.facts import ExactNeuron, Facts, NeuronClass, OptimalSet
+from relu_cert.prove.facts import ExactNeuron, ExactSet, Facts, NeuronClass, OptimalSet, Tied
 from relu_cert.prove.split import split_map
 from relu_cert.rationals import to_fraction
 from relu_cert.report.html.neurons import heaviest_first
@@ -149,38 +147,22 @@ def _range(F: Floats, g: Floats, a: int) -> tuple[float, float] | None:
 
 def _equations(facts: Facts) -> _Equations | None:
     if facts.exact_set is not None:
-        return _exact_equations(facts)
-    if facts.algebraic is not None:
-        return _algebraic_equations(facts, facts.algebraic)
+        return _exact_equations(facts, facts.exact_set)
     return None if facts.optimal_set is None else _enclosed_equations(facts, facts.optimal_set)
 
 
-def _exact_equations(facts: Facts) -> _Equations:
+def _exact_equations(facts: Facts, exact: ExactSet) -> _Equations:
     """sum alpha_a q_a = y - r*, in the sizes lambda alpha."""
-    tied = tied_neurons(facts.problem, facts.dual, facts.lam)
+    tied = exact.tied
     F = np.array([[drawable(x) for x in one.q] for one in tied]).T
-    g = np.array([drawable((y - t) * facts.lam) for y, t in zip(facts.problem.y, facts.dual.theta, strict=True)])
+    g = np.array([drawable((y - r) * facts.lam) for y, r in zip(facts.problem.y, exact.residual, strict=True)])
     network = facts.problem.kind != "cgl"
     return _Equations(
         F.reshape(facts.problem.n, len(tied)),
         g,
-        tuple(_sign(facts, one.neuron) for one in tied),
-        tuple(_block(facts, one.neuron) for one in tied),
+        tuple(_sign(facts, one) for one in tied),
+        tuple(_block(facts, one) for one in tied),
         tuple(tuple(drawable(x) for x in one.v) for one in tied) if network else (),
-    )
-
-
-def _algebraic_equations(facts: Facts, found: AlgebraicSet) -> _Equations:
-    """The same where r* is irrational."""
-    F = np.array([[float(x) for x in one.q] for one in found.tied]).T
-    g = np.array([float((y - r) * facts.lam) for y, r in zip(facts.problem.y, found.residual, strict=True)])
-    network = facts.problem.network is not None
-    return _Equations(
-        F.reshape(facts.problem.n, len(found.tied)),
-        g,
-        tuple("plus" if one.sign > 0 else "minus" for one in found.tied),
-        tuple(one.block for one in found.tied),
-        tuple(tuple(float(x) for x in one.v) for one in found.tied) if network else (),
     )
 
 
@@ -207,14 +189,14 @@ def _enclosed_equations(facts: Facts, found: OptimalSet) -> _Equations:
     )
 
 
-def _sign(facts: Facts, neuron: NeuronClass | ExactNeuron) -> str:
+def _sign(facts: Facts, neuron: NeuronClass | ExactNeuron | Tied) -> str:
     """Its colour; a block of a network over some patterns knows its sign."""
     sampled = facts.problem.sampled
     sign = neuron.sign if sampled is None or neuron.block is None else sampled.sign(neuron.block)
     return "plus" if sign > 0 else "minus"
 
 
-def _block(facts: Facts, neuron: NeuronClass | ExactNeuron) -> int | None:
+def _block(facts: Facts, neuron: NeuronClass | ExactNeuron | Tied) -> int | None:
     """The block that a neuron is named by, for problems that were given directly."""
     return neuron.block if facts.problem.kind == "cgl" else None
 

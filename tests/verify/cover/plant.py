@@ -81,8 +81,8 @@ def covered(
         "cover": {"theta": words(theta), "proof": evidence},
         **small.value_and_fit(y, lam, fit, norm, theta),
         "cover_set": {
-            **{"lift": [], "classes": list(classes), "sigma": "1", "masses": str(norm / lam)},
-            **{"split": "", "tau": "0", "forced": ""},
+            **{"lift": [], "classes": list(classes), "masses": str(norm / lam)},
+            **{"split": "", "forced": ""},
         },
     }
     raw = small.table(Z, y)

@@ -31,8 +31,8 @@ def sides() -> Case:
         "cover": {"theta": words(theta), "proof": evidence},
         **small.value_and_fit(y, lam, vec(3, 3, 8), Fraction(10), theta),
         "cover_set": {
-            **{"lift": [], "classes": [RIGHT, LEFT], "sigma": "1", "masses": "1 1"},
-            **{"split": "", "tau": "0", "forced": ""},
+            **{"lift": [], "classes": [RIGHT, LEFT], "masses": "1 1"},
+            **{"split": "", "forced": ""},
         },
     }
     raw = small.table(Z, y)

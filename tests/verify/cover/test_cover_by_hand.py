@@ -346,9 +346,10 @@ def test_classes_of_faces() -> None:
         face_class(Ball(cube, vec(1, 1, 1, 1), F(0)), whole, three, Node({**given, "fixed": "1/2"}))
     for more, said in (
         ({"sign": "-"}, "the sign and the pattern"),
-        ({"pattern": "11"}, "the sign and the pattern"),
+        ({"pattern": "00"}, "the sign and the pattern"),
+        ({"pattern": "11"}, "hyperplanes of rows where the pattern is 0"),
         ({"kinks": [], "basis": []}, "all lines through the face"),
-        ({"basis": [], "idle": [1]}, "all lines through the face"),
+        ({"basis": [], "idle": [1]}, "vanishes whatever the residual"),
     ):
         with pytest.raises(Rejected, match=said):
             class_of(F(0), **more)

@@ -33,12 +33,12 @@ def dual_too() -> dict[str, Any]:
     neuron ties: then the network, which sits on a kink, would be unique in the convex program."""
     Z, zero = mat([row.split(" ") for row in planted("piece").certificate["problem"]["Z"]]), vec(0, 0, 0)
     listing = list_patterns(Z)
-    nothing = {"lift": [], "classes": [], "out": {"+": [], "-": []}, "sigma": "1", "masses": "", "split": ""}
+    nothing = {"lift": [], "classes": [], "out": {"+": [], "-": []}, "masses": "", "split": ""}
     return {
         "facts.patterns": listing.fact,
         "facts.dual": {"theta": "0 0 0", "multipliers": relu_multipliers(Z, listing, zero)[0]},
         "facts.cover_set": ...,
-        "facts.optimal_set": {**nothing, "tau": "0", "forced": ""},
+        "facts.optimal_set": {**nothing, "forced": ""},
         "claims[3].verdict": "PROVED",
     }
 
@@ -312,7 +312,7 @@ WRONG: list[tuple[str, str, dict[str, Any], str]] = [
     (
         "ray",
         "a ray's class of another pattern",
-        {f"{SET}.classes[0].pattern": "110"},
+        {f"{SET}.classes[0].pattern": "000"},
         "the sign and the pattern of the face",
     ),
     ("ray", "a ray without its line", {f"{SET}.classes[0]": one_class("+", "100", [])}, "all lines through the face"),
