@@ -133,9 +133,9 @@ def stretch(A: fmpq_mat) -> Fraction:
     a unit, which takes at most (rows times columns)^(1/2) units.
     """
     size, entries = A.ncols(), A.entries()
-    if not entries:
+    if not size:
         return Fraction(1)
-    one, largest = identity(size), max(map(abs, entries)) or fmpq(1)
+    one, largest = identity(size), max(map(abs, entries), default=fmpq(0)) or fmpq(1)
     units = fmpq(2) ** (INVERSE_BITS + int(largest.q).bit_length() - int(largest.p).bit_length())
     short = fmpq_mat(A.nrows(), size, [(x * units).floor() for x in entries])
     try:

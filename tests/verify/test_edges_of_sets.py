@@ -143,6 +143,7 @@ def test_stretches() -> None:
         assert 0 <= F(12, 5) - found < F(1, 10**30)
     assert stretch(matrix(mat([[1, 1], [1, 1]]), 2)) == stretch(matrix(mat([[1, 2]]), 2)) == ZERO
     assert stretch(fmpq_mat(2, 0)) > 0
+    assert stretch(fmpq_mat(0, 2)) == ZERO  # a split of no neuron into two masses
 
 
 # ------------------------------------------------------------------------------------------------ masses

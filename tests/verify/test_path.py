@@ -51,7 +51,7 @@ def wide(piece: dict[str, Any]) -> None:
 
 WRONG: dict[str, Any] = {
     "a wider interval": wide,
-    "a smaller radius": lambda p: p.update(radius=str(F(p["radius"]) / 2)),
+    "no radius": lambda p: p.update(radius="0"),
     "a longer path": lambda p: p.update(s=[times(row, F(1001, 1000)) for row in p["s"]]),
     "a much shorter path": lambda p: p.update(s=[times(row, F(1, 2)) for row in p["s"]]),
     "negative weights": lambda p: p.update(weights=[times(row, F(-1)) for row in p["weights"]]),
