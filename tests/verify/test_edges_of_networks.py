@@ -202,7 +202,7 @@ def test_frames_of_networks() -> None:
     free = replace(flat, free=("output-bias",))
     with pytest.raises(Rejected, match="unknown key 'own'"):
         check_network(free, nothing, Node(whole(own={})))
-    assert check.OPTIONAL_WITH_FREE_TERMS == ("pruned",)
+    assert check.OPTIONAL_WITH_FREE_TERMS == ("stationary", "pruned")
 
 
 def file_of(weights: Weights, raw: bytes, bias: bool = False) -> None:
