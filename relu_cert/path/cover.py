@@ -8,7 +8,7 @@ listed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -40,8 +40,7 @@ NARROW = Fraction(1, 2**26)  # nothing smaller is tried
 DOUBTFUL = Fraction(1, 2**7)  # from here on a point is settled before what is around it is bisected
 WHOLE = 2  # after so many steps that were not halved the next one is wider
 TRIES = 2000  # after so many, what is refused and doubtful is a gap: no interval is worth hours
-LOOKED_AT, LOOKS = 64, 3  # gaps, at most, at which another look is taken, and how often
-SHRINKS = Fraction(3, 4)  # if the look before left so much of its width at the most
+LOOKED_AT = 16  # gaps, at most, at which a second look is taken
 TOLD = 100  # parts in which progress is told
 CLOSE = Fraction(1, 2**26)  # how near floats look for the lambda at which s becomes orthogonal to more, relative
 SEEMS_ZERO = 1e-7  # relative; a wrong proposal costs time, never a verdict
@@ -71,17 +70,13 @@ def cover(
         return Cover(lo, hi, (), ())
     search = _Search(problem, floats, told, (1 / top, 1 / lo))
     search.settle(*search.etas)
-    pieces, gaps, before = list(search.pieces), _joined(search.gaps), top - lo
-    for _ in range(LOOKS):  # a fresh start, from other points, often settles what is left
-        width = sum((gap.hi - gap.lo for gap in gaps), Fraction(0))
-        if not gaps or len(gaps) > LOOKED_AT or width > SHRINKS * before:
-            break
+    pieces, gaps = search.pieces, list(_joined(sorted(search.gaps, key=lambda gap: gap.lo)))
+    if len(gaps) <= LOOKED_AT:  # a fresh start, from other points, often settles what is left
         again = [_Search(problem, floats, lambda done, total: None, (1 / gap.hi, 1 / gap.lo)) for gap in gaps]
         for one in again:
             one.settle(*one.etas)
-        pieces += [piece for one in again for piece in one.pieces]
-        gaps, before = _joined(gap for one in again for gap in one.gaps), width
-    return Cover(lo, hi, tuple(sorted(pieces, key=lambda piece: piece.lo)), gaps)
+        pieces, gaps = [p for one in (search, *again) for p in one.pieces], [g for one in again for g in one.gaps]
+    return Cover(lo, hi, tuple(sorted(pieces, key=lambda piece: piece.lo)), _joined(sorted(gaps, key=lambda g: g.lo)))
 
 
 @dataclass
@@ -334,10 +329,10 @@ def _short(eta: Fraction, bits: int = 40) -> Fraction:
     return round(eta / unit) * unit
 
 
-def _joined(gaps: Iterable[Gap]) -> tuple[Gap, ...]:
-    """The gaps in their order, neighbours as one."""
+def _joined(gaps: list[Gap]) -> tuple[Gap, ...]:
+    """Neighbouring gaps as one."""
     result: list[Gap] = []
-    for gap in sorted(gaps, key=lambda gap: gap.lo):
+    for gap in gaps:
         if result and result[-1].hi == gap.lo:
             result[-1] = Gap(result[-1].lo, gap.hi, result[-1].reason)
         else:
