@@ -101,7 +101,7 @@ def test_frame(name: str) -> None:
         {"claim": "lemma:unique-cgl"},
         {"claim": "no such claim"},
         {"claim": None},
-        {"format": "relu_cert certificate"},
+        {"format": "relu_cert certificate", "version": 2},  # that of certificates
         {"end": "relu_cert certificate"},
         {"version": 0},
         {"version": "1"},
