@@ -12,7 +12,7 @@ from flint import fmpq, fmpq_mat
 
 from tests.verify.brute import mat, vec
 from verify import Rejected
-from verify.bounds import column, matrix
+from verify.bounds import column, matrix, root_above
 from verify.classes import Ball, Class
 from verify.facts import CURVE, DERIVATIVES, DUAL, LAMBDA_MAX, NEURONS, PATH, VALUE, Facts, proved
 from verify.lifted import Set, check_forced, check_lifted
@@ -368,6 +368,8 @@ def test_systems_of_derivatives() -> None:
     assert system.mu == 1 + 4 * (4 + F(1, 5)) + 5 + F(1, 5)
     assert 0 <= 1 - system.sigma**2 * F(17, 16) < F(1, 10**30)  # Q = diag(4, 1)
     assert system.Q.entries() == [4, 0, 0, 1]
+    R = F(1, 100)
+    assert system.sigma - read_system(problem, vec(1, 1), R, found, NODE)[0].sigma == R * root_above(F(17))
     for change in (
         {"dimension": 1},
         {"neurons": (replace(neurons[0], active=None),)},

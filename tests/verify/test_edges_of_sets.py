@@ -146,6 +146,21 @@ def test_stretches() -> None:
     assert stretch(fmpq_mat(0, 2)) == ZERO  # a split of no neuron into two masses
 
 
+def test_stretches_below_what_rounding_hides() -> None:
+    """Entries are rounded down, which makes negative ones longer: sigma is never above the truth, by no digit."""
+    for x in (F(1, 3), F(-1, 3), -1 - F(1, 2**300)):
+        for n in (1, 2, 4):
+            sigma = stretch(matrix([[x]] * n, 1))
+            assert sigma > 0 and 0 <= n * x * x - sigma**2 < F(1, 10**60)
+    near = [[ONE, ONE], [ONE, 1 + F(1, 2**256)]]  # |A (1, -1)| = 2^-256
+    assert stretch(matrix(near, 2)) == ZERO
+    h = F(1, 2**297)  # below a unit, and rounded up to one in each of a hundred rows
+    assert stretch(matrix([[F(3, 4) - h, F(-3, 4) - h], *[[-h, -h]] * 99], 2)) == ZERO
+    h = F(1, 2**167)  # the inverse that is found is not good enough
+    rows = [[g - h, -g - h] for g in (F(3, 4), F(3, 4), F(-3, 4), F(-3, 4))]  # |A (1, 1)| = 4 h
+    assert stretch(matrix(rows, 2)) ** 2 <= 8 * h * h
+
+
 # ------------------------------------------------------------------------------------------------ masses
 
 
@@ -172,6 +187,10 @@ def test_errors_of_masses() -> None:
     with pytest.raises(Rejected, match="what the ball can change"):
         delta("3 4", F(1, 2))
     assert delta("3 4", F(499, 1000)) > 0
+    two = candidates([1, 1])
+    three = replace(two, classes=[*two.classes, Class((0, 2), (), 0, matrix(mat([[1], [1]]), 1), F(2))])
+    with pytest.raises(Rejected, match="what the ball can change"):  # dependent outputs, though nothing moves
+        check_masses(three, {"masses": Node("1 1 1", None, "masses")})
 
 
 def test_a_mass_on_its_error_may_be_zero() -> None:
@@ -812,6 +831,7 @@ def test_splits_within_errors() -> None:
     for alpha, delta, R, said in (
         ("2 2", F(4), ZERO, "every mass > delta"),
         ("2 2", F(2), ZERO, "every positive weight >"),
+        ("2 2", 2 * tau, ZERO, "every positive weight >"),  # 2, exactly its error
         ("-1 5", ZERO, ZERO, "weights >= 0"),
         ("0 0", ZERO, ZERO, "a positive weight in every superclass"),
         ("2 2", ZERO, F(1, 2), "what the ball can change"),
