@@ -278,8 +278,8 @@ def _optimum_with_free_terms(
 def _prepared(problem: Problem) -> FloatProblem:
     """The problem in floats; data beyond their range are refused, because nothing could be proposed."""
     try:
-        if problem.network is not None:
-            largest = max((abs(x) for row in problem.network.Z for x in row), default=_NOTHING)
+        if (source := problem.network or problem.sampled) is not None:
+            largest = max((abs(x) for row in source.Z for x in row), default=_NOTHING)
         else:
             largest = max((block.largest for block in problem.blocks), default=_NOTHING)
         _in_range(largest, largest * max(map(abs, problem.y), default=_NOTHING))

@@ -31,7 +31,6 @@ from relu_cert.prove.polytope.model import Polytope
 from relu_cert.prove.prove import exact_neuron, prove
 from relu_cert.refine import refine
 from relu_cert.solve import FloatProblem, Solution, multipliers
-from relu_cert.solve.prepare import NetworkArrays
 
 FLOAT_BITS, FLOAT_DIGITS = 52, 14
 REFINED_DIGITS = 40
@@ -83,10 +82,8 @@ def settle(question: Question, solution: Solution) -> Facts:
 
 def propose(floats: FloatProblem, theta: NDArray[np.float64], lam: float) -> Proposals | None:
     """Float multipliers for the pieces of a ReLU problem; the others need none."""
-    if not isinstance(floats.arrays, NetworkArrays):
-        return None
     found = multipliers(floats, theta, lam)
-    return {xi: found[xi] for xi in (1, -1)} if isinstance(found, dict) else None
+    return None if found is None else {xi: found[xi] for xi in (1, -1)}
 
 
 def _points(question: Question, solution: Solution) -> Iterator[Point]:

@@ -60,9 +60,9 @@ def network_variant(
         return varied(over_patterns(data.Z, data.y, tuple(gates), model, gates=tuple(gates.values())), variant)
     problem = network_problem(data, model, stages, max_patterns, listed=listed or bool(variant.delta))
     if variant.delta:
-        if problem.network is not None and len(problem.network.patterns) > MOST_WRITTEN_OUT:
+        if problem.listed is not None and len(problem.listed) > MOST_WRITTEN_OUT:
             raise UsageError(
-                f"--l2 treats the patterns one by one, and there are {len(problem.network.patterns)}, over "
+                f"--l2 treats the patterns one by one, and there are {len(problem.listed)}, over "
                 f"{MOST_WRITTEN_OUT}; take some of them with --patterns N."
             )
         problem = written_out(problem)

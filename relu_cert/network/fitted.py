@@ -128,12 +128,8 @@ def fitted_network(facts: Facts, *, bias: bool) -> FittedNetwork:
 
 def _gates(facts: Facts) -> Matrix:
     """A gate for every neuron: the witness of its pattern, or the gate that was drawn or given."""
-    network, sampled = facts.problem.network, facts.problem.sampled
+    sampled = facts.problem.sampled
     patterns = [neuron.pattern or "" for neuron in facts.primal.neurons]
-    if network is not None:
-        array = network.patterns.array()
-        numbers = {"".join("1" if on else "0" for on in row): number for number, row in enumerate(array)}
-        return tuple(tuple(Fraction(x) for x in network.patterns.witness(numbers[one])) for one in patterns)
     found = [None if sampled is None else sampled.gate(one) for one in patterns]
     for pattern, gate in zip(patterns, found, strict=True):
         if gate is None:

@@ -202,13 +202,9 @@ def _kernel(problem: Problem, tied: Tied) -> fmpq_mat | None:
     zero = fmpq(0)
     if problem.network is not None:
         Z = problem.network.Z
-        heights = [dot(z, tied.v) for z in Z]
-        if problem.model == "relu":
-            if tied.kinks:
-                return None
-            on = [h > 0 for h in heights]
-        else:
-            on = [c == "1" for c in tied.pattern or ""]
+        if tied.kinks:
+            return None
+        on = [dot(z, tied.v) > 0 for z in Z]
         B = fmpq_mat([[to_fmpq(x) if o else zero for x in z] for z, o in zip(Z, on, strict=True)])
         return B * B.transpose()
     block = problem.blocks[tied.block or 0]

@@ -19,11 +19,11 @@ from flint import fmpq_mat
 from scipy.optimize import linprog
 
 from relu_cert.exact import Vector, dot
+from relu_cert.patterns.model import bit_string
 from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.problem.model import Problem
 from relu_cert.prove.classes import Ball, column, is_stable, slopes, spans, to_fmpq, to_vector
 from relu_cert.prove.facts import Facts, NeuronClass, OptimalSet, Tied
-from relu_cert.prove.pieces import bit_string
 from relu_cert.prove.projection import combine
 from relu_cert.prove.split import null_space
 
@@ -67,7 +67,7 @@ def faces(facts: Facts) -> Faces | None:
     if facts.rational is not None:
         found = _exact(facts.problem, facts.dual.theta, facts.rational.tied)
         return found if any(found.stable) or found.leaving else None
-    if facts.optimal_set is None or facts.problem.model == "gated":
+    if facts.optimal_set is None:
         return None
     leaving = _idle_directions(facts.problem, facts.optimal_set)
     return Faces((), leaving) if leaving else None
@@ -77,7 +77,7 @@ def _exact(problem: Problem, theta: Vector, tied: Sequence[Tied]) -> Faces:
     stable: list[NeuronClass | None] = []
     leaving: list[Leaving] = []
     for a, one in enumerate(tied):
-        kinks = None if problem.model == "gated" or _shared(problem, one) else _kinks(problem, theta, one)
+        kinks = None if _shared(problem, one) else _kinks(problem, theta, one)
         if kinks is None or not kinks.names:
             stable.append(None)
             continue

@@ -1,7 +1,7 @@
 """The constrained group lasso (CGL), the one problem type that all later stages take."""
 
 from relu_cert.problem.build import gated, relu, unlisted_relu
-from relu_cert.problem.direct import problem_from_json, problem_to_json, read_problem_json
+from relu_cert.problem.direct import problem_from_json, read_problem_json
 from relu_cert.problem.model import Block, Loss, Model, Network, Problem, Sampled
 from relu_cert.problem.sampled import over_patterns, written_out
 
@@ -15,7 +15,6 @@ __all__ = [
     "gated",
     "over_patterns",
     "problem_from_json",
-    "problem_to_json",
     "read_problem_json",
     "relu",
     "unlisted_relu",

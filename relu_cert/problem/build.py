@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from relu_cert.exact import Matrix, Vector
 from relu_cert.patterns.model import PatternSet
-from relu_cert.problem.model import Network, NetworkBlocks, Problem
+from relu_cert.problem.model import Gates, Network, Problem, Sampled
 
 
 def relu(Z: Matrix, y: Vector, patterns: PatternSet) -> Problem:
     """The convex reformulation of a two-layer ReLU network over all patterns of Z (eq:convex-relu-mlp)."""
-    network = _network(Z, y, patterns)
-    return Problem("relu", y, NetworkBlocks(network, gated=False), network)
+    _require_shapes(Z, y, patterns)
+    return Problem("relu", y, (), Network(Z, patterns))
 
 
 def unlisted_relu(Z: Matrix, y: Vector) -> Problem:
@@ -24,12 +24,11 @@ def unlisted_relu(Z: Matrix, y: Vector) -> Problem:
 
 def gated(Z: Matrix, y: Vector, patterns: PatternSet) -> Problem:
     """The same for a gated ReLU network with all patterns of Z as its gates (eq:convex-gated-relu-mlp)."""
-    network = _network(Z, y, patterns)
-    return Problem("gated", y, NetworkBlocks(network, gated=True), network)
+    _require_shapes(Z, y, patterns)
+    return Problem("gated", y, Gates(Z, patterns), sampled=Sampled("gated", Z, (), patterns))
 
 
-def _network(Z: Matrix, y: Vector, patterns: PatternSet) -> Network:
+def _require_shapes(Z: Matrix, y: Vector, patterns: PatternSet) -> None:
     shape = (len(Z), len(Z[0]) if Z else 0)
     if shape != (patterns.n, patterns.d) or len(y) != len(Z):
         raise ValueError(f"Z is {shape}, y has {len(y)} entries, the patterns are of a {patterns.n, patterns.d} matrix")
-    return Network(Z, patterns)

@@ -33,16 +33,16 @@ def over_patterns(
     blocks = tuple(_blocks(Z, patterns, model))
     d = len(Z[0])
     columns = tuple(tuple(range(b * d, (b + 1) * d)) for b in range(len(blocks)))
-    return Problem("cgl", y, blocks, columns=columns, sampled=Sampled(model, Z, patterns, complete, gates))
+    some = () if complete is not None else patterns
+    return Problem("cgl", y, blocks, columns=columns, sampled=Sampled(model, Z, some, complete, gates))
 
 
 def written_out(problem: Problem) -> Problem:
     """A network over all its patterns, lower faces included, with every block written out."""
-    network = problem.network
-    if network is None or problem.model == "cgl":
+    whole, listed = problem.network or problem.sampled, problem.listed
+    if whole is None or listed is None or problem.kind == "cgl":
         return problem
-    patterns = tuple("".join("01"[bit] for bit in on) for on in network.patterns.array().tolist())
-    return over_patterns(network.Z, problem.y, patterns, problem.model, network.patterns)
+    return over_patterns(whole.Z, problem.y, listed.texts(), problem.kind, listed)
 
 
 def _blocks(Z: Matrix, patterns: tuple[str, ...], model: Literal["relu", "gated"]) -> Iterator[Block]:

@@ -9,10 +9,10 @@ import numpy as np
 from scipy.optimize import linprog
 
 from relu_cert.exact import Matrix, Vector, dot
+from relu_cert.patterns.model import bit_string
 from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.prove.classes import column, projector, slopes, spans, to_vector
 from relu_cert.prove.facts import NeuronClass, Sign
-from relu_cert.prove.pieces import bit_string
 from relu_cert.prove.projection import Shortest, combine
 
 SEEMS_ZERO = 1e-6  # relative height at which a row is proposed as a kink; a wrong proposal costs time, never a verdict

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from relu_cert.exact import dot, norm_squared
 from relu_cert.lasso import lasso
-from relu_cert.problem.doubles import Doubles, FloatBlock, FloatBlocks, correlations
+from relu_cert.problem.doubles import Doubles, FloatBlock, FloatBlocks, block_lengths_squared, correlation
 from relu_cert.problem.model import Block
 
 TABLES = arrays(
@@ -75,7 +75,8 @@ def test_blocks_of_an_array_are_the_blocks_of_its_fractions(X: NDArray[np.float6
         return
     plain = [Block(exact(X[:, group]), None) for group in groups]
     r = tuple(Fraction(k + 1, 3) for k in range(len(X)))
-    assert correlations(blocks, r) == correlations(plain, r)
+    assert block_lengths_squared(blocks, r) == block_lengths_squared(plain, r)
+    assert all(correlation(blocks, b, r) == correlation(plain, b, r) for b in range(len(plain)))
     for one, other in zip(blocks, plain, strict=True):
         assert isinstance(one, FloatBlock)
         assert (one.X, one.K, one.size_squared, one.largest) == (other.X, None, other.size_squared, other.largest)
