@@ -129,7 +129,7 @@ def _problem(problem: Problem, lam: Fraction) -> dict[str, Any]:
     head: dict[str, Any] = {"model": problem.kind, "objective": objective, "lambda": number(lam)}
     if problem.delta:
         head["delta"] = number(problem.delta)
-    if (source := problem.network or problem.sampled) is not None:
+    if (source := problem.source) is not None:
         free = {"free": list(problem.free)} if problem.free else {}
         some = {"patterns": list(problem.some)} if problem.some else {}
         return head | {"Z": matrix(source.Z), "y": vector(problem.y)} | free | some

@@ -278,7 +278,7 @@ def _optimum_with_free_terms(
 def _prepared(problem: Problem) -> FloatProblem:
     """The problem in floats; data beyond their range are refused, because nothing could be proposed."""
     try:
-        if (source := problem.network or problem.sampled) is not None:
+        if (source := problem.source) is not None:
             largest = max((abs(x) for row in source.Z for x in row), default=_NOTHING)
         else:
             largest = max((block.largest for block in problem.blocks), default=_NOTHING)

@@ -118,7 +118,7 @@ class FittedNetwork:
 def fitted_network(facts: Facts, *, bias: bool) -> FittedNetwork:
     """The network that the facts speak of."""
     problem = facts.problem
-    known = problem.network or problem.sampled
+    known = problem.source
     if known is None:
         raise UsageError("a problem that was given directly has no network.")
     gates = _gates(facts) if problem.kind == "gated" else None

@@ -219,6 +219,11 @@ class Problem:
             raise ValueError("this problem has blocks, and no ReLU network over all patterns")
         return self.network
 
+    @property
+    def source(self) -> Network | Sampled | None:
+        """The data and patterns of a network; None for a problem that was given directly."""
+        return self.network or self.sampled
+
     def pattern(self, block: int) -> str | None:
         """The pattern that is the name of a block: of a gated network."""
         return self.sampled.pattern(block) if self.model == "gated" and self.sampled is not None else None
@@ -231,8 +236,7 @@ class Problem:
     @property
     def listed(self) -> PatternSet | None:
         """D_Z, where the blocks are all of its patterns."""
-        source = self.network or self.sampled
-        return None if source is None else source.all
+        return None if self.source is None else self.source.all
 
     @property
     def some(self) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ def over_patterns(
 
 def written_out(problem: Problem) -> Problem:
     """A network over all its patterns, lower faces included, with every block written out."""
-    whole, listed = problem.network or problem.sampled, problem.listed
+    whole, listed = problem.source, problem.listed
     if whole is None or listed is None or problem.kind == "cgl":
         return problem
     return over_patterns(whole.Z, problem.y, listed.texts(), problem.kind, listed)

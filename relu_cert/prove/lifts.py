@@ -73,7 +73,7 @@ def equal_entries(theta: NDArray[np.float64]) -> Matrix:
 
 def data_of(problem: Problem) -> Matrix:
     """Z of a network, over all patterns or over some; no rows for a direct problem."""
-    source = problem.network or problem.sampled
+    source = problem.source
     return () if source is None else source.Z
 
 

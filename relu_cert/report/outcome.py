@@ -130,7 +130,7 @@ class Outcome:
     def features(self) -> int:
         """d, or the number of columns of a direct problem."""
         problem = self.facts.problem
-        if source := problem.network or problem.sampled:
+        if source := problem.source:
             return len(source.Z[0])
         return sum(len(block.X[0]) for block in problem.blocks)
 

@@ -68,7 +68,7 @@ def view(facts: Facts, data: Dataset | None) -> View | None:
     """The floats of a network; None for direct problems, for numbers too large or small to draw, for gated networks on
     patterns that no gate has, and for networks with free terms, which are more than their neurons."""
     problem = facts.problem
-    known = problem.network or problem.sampled
+    known = problem.source
     if known is None or data is None or problem.free:
         return None
     try:
