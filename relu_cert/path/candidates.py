@@ -17,7 +17,7 @@ from relu_cert.path.model import path_ends, side_by_side
 from relu_cert.path.polynomial import least, square
 from relu_cert.path.tube import Refused
 from relu_cert.patterns.model import Bits, bit_string
-from relu_cert.problem.doubles import correlation
+from relu_cert.problem.blocks import correlation
 from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.problem.model import Network, Problem
 from relu_cert.prove.candidates import (

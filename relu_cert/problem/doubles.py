@@ -7,7 +7,7 @@ limbs of the result are put together as Python's integers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import groupby
@@ -17,9 +17,8 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
-from relu_cert.exact import Matrix, Scaled, Vector, norm_squared
-from relu_cert.problem.model import Block, Gates
-from relu_cert.recent import recent
+from relu_cert.exact import Matrix, Scaled, Vector
+from relu_cert.problem.model import Block
 
 Floats = NDArray[np.float64]
 _MANTISSA = 53
@@ -150,32 +149,3 @@ class FloatBlocks(Sequence[Block]):
 
     def _parts(self, entries: list[int]) -> list[list[int]]:
         return [entries[i:j] for i, j in zip(self._ends, self._ends[1:], strict=False)]
-
-
-def correlation(blocks: Sequence[Block], b: int, r: Vector) -> Vector:
-    """X_b'r of one block."""
-    return blocks.correlations(r)[b] if isinstance(blocks, FloatBlocks) else blocks[b].correlation(_scaled(r))
-
-
-def block_lengths_squared(blocks: Sequence[Block], r: Vector) -> list[Fraction]:
-    """|X_b'r|^2 of every block."""
-    if isinstance(blocks, Gates):
-        return blocks.lengths_squared(r)
-    return [norm_squared(correlation(blocks, b, r)) for b in range(len(blocks))]
-
-
-def reaching(blocks: Sequence[Block], r: Vector, square: Fraction) -> Iterator[tuple[int, Block, Vector]]:
-    """The blocks with |X_b'r|^2 >= square, with their numbers and X_b'r."""
-    for b, length in enumerate(block_lengths_squared(blocks, r)):
-        if length >= square:
-            yield b, blocks[b], correlation(blocks, b, r)
-
-
-def widest_squared(blocks: Sequence[Block]) -> Fraction:
-    """The largest bound on |X_b|_F^2."""
-    if isinstance(blocks, Gates):
-        return blocks.size_squared
-    return max((block.size_squared for block in blocks), default=Fraction(0))
-
-
-_scaled = recent(Scaled.of)

@@ -14,7 +14,7 @@ from math import lcm
 
 from relu_cert.exact import Matrix, Vector, dot, norm_squared
 from relu_cert.patterns.model import bit_string
-from relu_cert.problem.doubles import correlation, reaching
+from relu_cert.problem.blocks import correlation, reaching
 from relu_cert.problem.model import Problem, Sampled
 from relu_cert.prove.facts import (
     BlockMultipliers,

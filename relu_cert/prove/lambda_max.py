@@ -10,7 +10,7 @@ from fractions import Fraction
 from math import lcm
 
 from relu_cert.exact import Matrix, Vector, dot, norm_squared
-from relu_cert.problem.doubles import block_lengths_squared, correlation
+from relu_cert.problem.blocks import correlation, lengths_squared
 from relu_cert.problem.model import Network, Problem
 from relu_cert.prove.facts import Attained, BlockMultipliers, LambdaMax, PieceMultiplier, PieceMultipliers
 from relu_cert.prove.grid import binary_grid
@@ -35,7 +35,7 @@ def _direct(problem: Problem) -> LambdaMax:
     blocks, y = problem.blocks, problem.y
     best, attained = Fraction(0), Attained(block=0, u=(Fraction(0),) * len(correlation(blocks, 0, y)))
     rhos: dict[int, Vector] = {}
-    lengths = block_lengths_squared(blocks, y)
+    lengths = lengths_squared(blocks, y)
     for b in sorted(range(len(lengths)), key=lambda b: -lengths[b]):
         if lengths[b] <= best:
             break  # |Proj(c)| <= |c|: the blocks that are left cannot do better

@@ -19,7 +19,8 @@ from relu_cert.cover.model import Cover
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, scaled_rows
 from relu_cert.leaders.model import Leaders
 from relu_cert.patterns.model import Bits, PatternSet, bit_string
-from relu_cert.problem.doubles import block_lengths_squared, correlation
+from relu_cert.problem.blocks import correlation
+from relu_cert.problem.blocks import lengths_squared as block_lengths_squared
 from relu_cert.problem.model import Network, Problem
 from relu_cert.prove.facts import BlockMultipliers, Multipliers, PieceMultiplier, PieceMultipliers, Sign
 from relu_cert.prove.grid import from_grid, to_grid

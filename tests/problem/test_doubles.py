@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from relu_cert.exact import dot, norm_squared
 from relu_cert.lasso import lasso
-from relu_cert.problem.doubles import Doubles, FloatBlock, FloatBlocks, block_lengths_squared, correlation
+from relu_cert.problem.blocks import correlation, lengths_squared
+from relu_cert.problem.doubles import Doubles, FloatBlock, FloatBlocks
 from relu_cert.problem.model import Block
 
 TABLES = arrays(
@@ -75,7 +76,7 @@ def test_blocks_of_an_array_are_the_blocks_of_its_fractions(X: NDArray[np.float6
         return
     plain = [Block(exact(X[:, group]), None) for group in groups]
     r = tuple(Fraction(k + 1, 3) for k in range(len(X)))
-    assert block_lengths_squared(blocks, r) == block_lengths_squared(plain, r)
+    assert lengths_squared(blocks, r) == lengths_squared(plain, r)
     assert all(correlation(blocks, b, r) == correlation(plain, b, r) for b in range(len(plain)))
     for one, other in zip(blocks, plain, strict=True):
         assert isinstance(one, FloatBlock)
