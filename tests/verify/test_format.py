@@ -19,7 +19,17 @@ SIGNS = {"+", "-"}
 FRAME = {"claims", "claim", "verdict", "facts"}  # what is claimed, and on what ground
 # What reads no bytes and computes nothing that a verdict rests on.
 PLUMBING = {
-    *("__future__", "argparse", "ast", "binascii", "collections", "contextlib", "dataclasses", "faulthandler", "functools"),
+    *(
+        "__future__",
+        "argparse",
+        "ast",
+        "binascii",
+        "collections",
+        "contextlib",
+        "dataclasses",
+        "faulthandler",
+        "functools",
+    ),
     *("graphlib", "io", "itertools", "operator", "os", "pathlib", "pkgutil", "resource", "select", "shutil", "signal"),
     *("string", "subprocess", "sys", "textwrap", "time", "traceback", "typing", "verify", "warnings"),
 }
@@ -28,6 +38,9 @@ PLUMBING = {
 def section(start: str, end: str) -> str:
     """A part of the page."""
     return PAGE[PAGE.index(start) : PAGE.index(end, PAGE.index(start))]
+
+
+CHOICES = section("**What a certificate may choose**", "## What must be trusted")
 
 
 def named(text: str) -> set[str]:
@@ -48,19 +61,20 @@ def test_every_key_is_a_choice_of_a_known_kind() -> None:
     trees = [json.loads(path.read_bytes()) for path in sorted((CORPUS / "accepted").glob("*.json"))]
     used = {key for tree in trees if tree["format"] == "relu_cert certificate" for key in keys(tree)}
     assert len(used) > 150
-    assert used - SIGNS - FRAME - named(section("**What a certificate may choose**", "## What must be trusted")) == set()
+    assert (
+        used - SIGNS - FRAME - named(section("**What a certificate may choose**", "## What must be trusted")) == set()
+    )
 
 
 def test_the_list_of_choices_names_no_other_key() -> None:
     """Each of its names is a word of the checker's sources: what is gone from the format is gone from the list."""
     sources = "".join(path.read_text() for path in FOLDER.rglob("*.py"))
     words = set(re.findall(r'"([^"\s]+)"', sources)) | {"--expect", "--data", "--network", "format", "problem"}
-    listed = named(section("**What a certificate may choose**", "## What must be trusted"))
-    assert listed - words - {path.stem for path in (FOLDER / "rules").glob("*.py")} == set()
+    assert named(CHOICES) - words - {path.stem for path in (FOLDER / "rules").glob("*.py")} == set()
 
 
 def test_every_library_that_must_be_trusted_is_named() -> None:
-    """What the checker imports, but for plumbing, stands under `What must be trusted`; so does nothing that it does not."""
+    """What the checker imports, but for plumbing, stands under `What must be trusted`, and nothing else does."""
     imported = set()
     for path in FOLDER.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
