@@ -10,10 +10,10 @@ from functools import cached_property
 
 from flint import fmpq_mat
 
-from verify.bounds import column, dual_basis, matrix, root_above
+from verify.bounds import column, dual_basis, matrix, root_above, rows
 from verify.classes import Ball, Class
 from verify.patterns import mask_of
-from verify.polynomials import at_most, rows
+from verify.polynomials import at_most
 from verify.problem import dot, square
 from verify.superclasses import same_kernels, without
 from verify.text import Matrix, Node, Vector, show

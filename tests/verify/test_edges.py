@@ -18,7 +18,7 @@ from tests.verify.score import entries
 from verify import Declined, Rejected, Usage
 from verify.bounds import column, matrix
 from verify.certificate import statement, under
-from verify.classes import Ball, Class, positive, read_class, read_relu
+from verify.classes import Ball, Class, read_class, read_relu
 from verify.coalitions import check_cones, check_form, check_leaf, check_win, check_wins
 from verify.cover.strict import unit
 from verify.cover.tree import Reader, check_star, meeting
@@ -873,11 +873,12 @@ def test_fine_pieces_that_are_out() -> None:
 
 def test_strictness_that_the_ball_cannot_end() -> None:
     """x > 0 and x^2 more than what the ball moves, not the same."""
-    positive(Fraction(1), Fraction(99, 100), node(None), 0)
-    positive(Fraction(1, 9), Fraction(0), node(None), 0)
+    ball = Ball(Problem("relu", Fraction(1), mat([[1]]), vec(1)), vec(1), Fraction(0))
+    ball.holds([Fraction(1)], Fraction(99, 100), node(None), 0)
+    ball.holds([Fraction(1, 9)], Fraction(0), node(None), 0)
     for x, moved in (("1", "1"), ("1", "2"), ("0", "0"), ("-1", "0"), ("0", "1"), ("-2", "1")):
         with pytest.raises(Rejected, match="strictness that the ball cannot end at 7"):
-            positive(Fraction(x), Fraction(moved), node(None), 7)
+            ball.holds([Fraction(x)], Fraction(moved), node(None), 7)
 
 
 def test_networks_written_out() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction as F
-from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,13 +13,13 @@ from flint import fmpq_mat, fmpq_poly
 from tests.verify.brute import mat, vec
 from verify import Rejected
 from verify.bounds import column, dual_basis, fraction, identity, matrix, root_above
-from verify.classes import Ball, Class, Face, Plane, read_class, read_relu
+from verify.classes import Ball, Class, Face, Plane, read_class, read_direct
 from verify.facts import COVER, DUAL, LAMBDA_MAX, MULTIPLIERS, NEURONS, SET, VALUE, Facts, proved
 from verify.field import Field, Number, read_field, value
 from verify.field_system import FieldSystem, field_rank, field_restricted, field_system, field_tableau, reduce
 from verify.lifted import check_inside
 from verify.masses import check_masses, check_set, shared_masses
-from verify.moving import check_concave, moving_direct
+from verify.moving import Along, check_concave
 from verify.neurons import Neuron, are_independent, of_class, one_sided
 from verify.onset import Moving
 from verify.patterns import Patterns
@@ -774,10 +773,10 @@ def test_loose_kinks_that_bend_up() -> None:
     ):
         ball, nodes = Ball(relu(Z), vec(*theta), ZERO), Node({**fields, "fixed": part})
         if good:
-            assert read_class(ball, None, nodes, partial(read_relu, sides={3: 1})).kinks == (1, 2, 3)
+            assert read_class(ball, None, nodes, sides={3: 1}).kinks == (1, 2, 3)
         else:
             with pytest.raises(Rejected, match=r"kinks|fixed"):
-                read_class(ball, None, nodes, partial(read_relu, sides={3: 1}))
+                read_class(ball, None, nodes, sides={3: 1})
 
 
 def test_rows_of_a_hyperplane() -> None:
@@ -900,12 +899,11 @@ def test_kinks_that_are_looked_at_from_one_side() -> None:
         ((1, F(-11, 10)), 1, True),
         ((1, F(-11, 10)), 0, True),
     ):
-        reader = partial(read_relu, sides={1: side})
         if good:
-            assert read_class(Ball(problem, vec(*theta), ZERO), None, Node(fields), reader).kinks == (1,)
+            assert read_class(Ball(problem, vec(*theta), ZERO), None, Node(fields), sides={1: side}).kinks == (1,)
         else:
             with pytest.raises(Rejected, match="basis"):
-                read_class(Ball(problem, vec(*theta), ZERO), None, Node(fields), reader)
+                read_class(Ball(problem, vec(*theta), ZERO), None, Node(fields), sides={1: side})
 
 
 def test_lifts_of_free_columns(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -1042,7 +1040,8 @@ def test_rows_that_look_one_way() -> None:
     assert Plane({0: F(1), 1: F(1, 2)}).slopes(vec(3, 4)) == (5, 0)
     block = Ball(direct([[1, 0], [0, 1]], [[0], [1]]), vec(1, 2), ZERO)
     fields = {"block": 0, "kinks": [0], "basis": [0], "idle": [], "fixed": ""}
-    class_ = moving_direct(column(vec(1, 2)), block, {key: Node(value_, None, key) for key, value_ in fields.items()})
+    along = Along(block.problem, block.theta, block.R_squared, S=column(vec(1, 2)))
+    class_ = read_direct(along, {key: Node(value_, None, key) for key, value_ in fields.items()})
     assert (class_.kinks, class_.zeros) == ((0,), 0)
     check_concave(block, column(vec(1, 2)), class_, F(99), NODE)
     check_concave(block, column(vec(1, 2)), replace(class_, kinks=(7,)), F(99), NODE)
