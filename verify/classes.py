@@ -157,7 +157,11 @@ def read_class(
         return Class((0, mask), (), 0, on_rows(ball.Z, mask), ball.zeta_squared)
     first = FIRST[problem.model]
     fields = node.record(first, *(("pattern",) if first == "sign" else ()), "kinks", "basis", "idle", "fixed")
-    return read_relu(ball, fields, sides, known) if first == "sign" else read_direct(ball, fields)
+    if first == "sign":
+        return read_relu(ball, fields, sides, known)
+    from verify.direct import read_direct
+
+    return read_direct(ball, fields)
 
 
 def read_relu(
@@ -217,45 +221,11 @@ def relu_class(ball: Ball, fields: dict[str, Node]) -> tuple[Class, Face]:
     return Class(key, face.kinks, zeros, B, ball.zeta_squared, face), face
 
 
-def direct_class(ball: Ball, fields: dict[str, Node]) -> tuple[Class, Face, dict[int, Vector]]:
-    """The same for a direct problem: its block and face, and the constraints other than zero."""
-    problem = ball.problem
-    b = fields["block"].index(len(problem.groups))
-    X, size = problem.block(b), len(problem.groups[b])
-    K = tuple(zip(*(problem.K[b] or ()), strict=True))
-    constraints = {k: K_k for k, K_k in enumerate(K) if any(K_k)}
-    face = read_face(K, size, constraints, fields)
-    B = matrix(X, size) * face.P
-    check_idle(K, face, B, fields["idle"])
-    for k, rho_k in face.loose.items():
-        if rho_k < 0:
-            raise fields["fixed"].reject(f"a multiplier >= 0 for constraint {k}", show(rho_k))
-    return Class((0, b), face.kinks, 0, B, frobenius(X), face), face, constraints
-
-
 def check_idle(vectors: Sequence[Vector], face: Face, B: fmpq_mat, node: Node) -> None:
     """Reject unless v vanishes on the idle kinks whatever the residual."""
     for c in face.idle:
         if any((B * column(vectors[c])).entries()):
             raise node.reject(f"a kink on which v vanishes whatever the residual, at {c}")
-
-
-def read_direct(ball: Ball, fields: dict[str, Node]) -> Class:
-    """v = Proj_C(X_b'r) = P X_b'r: multipliers >= 0 on the kinks, the other constraints slack."""
-    class_, face, K = direct_class(ball, fields)
-    X, room = ball.problem.block(class_.key[1]), class_.bound * ball.R_squared
-    c_0 = matrix(X, len(X[0])).transpose() * ball.residuals
-    v = face.P * c_0
-    for k, K_k in K.items():
-        if k not in face.kinks:
-            slack = column(K_k).transpose() * -v
-            ball.holds(slack.entries(), rational(square(K_k) * room), fields["kinks"], k)
-    for k, rho_k in face.loose.items():
-        for j, K_kj in enumerate(K[k]):
-            c_0[j, 0] -= rational(rho_k * K_kj)
-    for k, W_k, rho in zip(face.basis, rows(face.W), (face.W * c_0).tolist(), strict=True):
-        ball.holds(rho, rational(square(tuple(W_k)) * room), fields["basis"], k)
-    return class_
 
 
 def read_face(vectors: Sequence[Vector], dimension: int, names: Collection[int], fields: dict[str, Node]) -> Face:

@@ -13,7 +13,8 @@ from flint import fmpq_mat, fmpq_poly
 from tests.verify.brute import mat, vec
 from verify import Rejected
 from verify.bounds import column, dual_basis, fraction, identity, matrix, root_above
-from verify.classes import Ball, Class, Face, Plane, read_class, read_direct
+from verify.classes import Ball, Class, Face, Plane, read_class
+from verify.direct import read_direct
 from verify.facts import COVER, DUAL, LAMBDA_MAX, MULTIPLIERS, NEURONS, SET, VALUE, Facts, proved
 from verify.field import Field, Number, read_field, value
 from verify.field_system import FieldSystem, field_rank, field_restricted, field_system, field_tableau, reduce

@@ -12,7 +12,8 @@ import pytest
 from tests.verify.brute import mat, vec
 from verify import Rejected
 from verify.bounds import column, fraction, matrix, vector
-from verify.classes import Ball, Class, read_direct, read_relu
+from verify.classes import Ball, Class, read_relu
+from verify.direct import read_direct
 from verify.lifted import check_forced, check_inside, check_inverse, is_void, read_lift
 from verify.moving import Along, check_concave
 from verify.onset import Moving, antipodal, check_apart, check_onset, superclasses

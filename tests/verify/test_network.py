@@ -32,7 +32,7 @@ from tests.verify.given import (
 from tests.verify.given import merged as merged_by_hand
 from tests.verify.mutate import mutants
 from verify.bounds import matrix
-from verify.claims import judged
+from verify.claims import way
 from verify.facts import NETWORK, Facts
 from verify.field import read_field
 from verify.network.check import Network, check_network
@@ -135,7 +135,7 @@ def accepted(name: str, text: str) -> bool:
         found = checked(name, text)
         for claim in given(name).tree["claims"]:
             if claim["claim"].startswith("network-"):
-                judged(problem, facts.plus(NETWORK, found), claim["claim"], claim["verdict"], Node(None))
+                way(problem, facts.plus(NETWORK, found), claim["claim"], claim["verdict"], Node(None))
     except (verify.Rejected, verify.Declined):
         return False
     return True

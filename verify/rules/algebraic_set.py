@@ -14,7 +14,7 @@ from verify.facts import DUAL, MULTIPLIERS, PATTERNS, Facts
 from verify.field import Number, product, read_field, read_numbers
 from verify.field_system import FieldSystem, field_system, reduce
 from verify.neurons import Neuron
-from verify.outs import is_out, not_out
+from verify.outs import not_out
 from verify.problem import Problem
 from verify.solutions import OptimalSet, set_rule
 from verify.text import Matrix, Node
@@ -82,6 +82,8 @@ class InField(Optimum):
 
     def blocks(self) -> Iterator[tuple[int, Node, Numbers]]:
         """Every block is out, with its rho of `dual` or none, or has rho >= 0 of its entry, or none."""
+        from verify.direct import is_out
+
         problem, entries = self.ball.problem, dict[int, Node]()
         for entry in self.own.array():
             name, rho_node = entry.array(2)
