@@ -33,7 +33,7 @@ from verify.rules.elastic.dual import check_elastic
 from verify.rules.exact_set import check_exact_set
 from verify.rules.faces import at_kinks, check_faces, check_idle_direction, check_leaving, check_stable
 from verify.rules.lambda_max import check_lambda_max
-from verify.rules.min_norm import check_field_min_norm
+from verify.rules.min_norm import check_min_norm
 from verify.rules.one_neuron import branch, check_one_neuron
 from verify.rules.polytope import check_polytope, read_bases, read_corner, walk
 from verify.rules.value import Dual, Value
@@ -665,7 +665,7 @@ def test_the_shortest_weights_in_a_field_by_hand() -> None:
     rows = FieldSystem(fmpq_mat(0, 2), (), (), (), (0, 1), 2, {}, exact=True, left=((one, -t),), right=(one,))
 
     def found(weights: str, radius: str, mu: str = "1 0") -> Any:
-        return check_field_min_norm(rows, Node({"bits": 0, "weights": weights, "radius": radius, "mu": [mu]}))
+        return check_min_norm(rows, Node({"bits": 0, "weights": weights, "radius": radius, "mu": [mu]}))
 
     assert found("1 0", "0").weights == vec(1, 0) and found("9/10 0", "1/10").radius == F(1, 10)
     for listed, radius, mu, said in (
@@ -680,11 +680,11 @@ def test_the_shortest_weights_in_a_field_by_hand() -> None:
         with pytest.raises(Rejected, match=said):
             found(listed, radius, mu)
     flat = replace(rows, left=((one, field.number(())),))
-    assert check_field_min_norm(flat, Node({"bits": 0, "weights": "1 0", "radius": "0", "mu": ["1 0"]})).radius == 0
+    assert check_min_norm(flat, Node({"bits": 0, "weights": "1 0", "radius": "0", "mu": ["1 0"]})).radius == 0
     none = replace(rows, left=(), right=(), total=1, names=(0,))
-    assert check_field_min_norm(none, Node({"bits": 0, "weights": "0", "radius": "0", "mu": []})).weights == vec(0)
+    assert check_min_norm(none, Node({"bits": 0, "weights": "0", "radius": "0", "mu": []})).weights == vec(0)
     with pytest.raises(Rejected, match="an array of 0"):
-        check_field_min_norm(none, Node({"bits": 0, "weights": "0", "radius": "0", "mu": ["1"]}))
+        check_min_norm(none, Node({"bits": 0, "weights": "0", "radius": "0", "mu": ["1"]}))
 
 
 # ------------------------------------------------------------------------------------------------ others

@@ -47,7 +47,8 @@ def check_slopes(system: System, stated: Vector, radius: fmpq, fields: dict[str,
     else:
         left, right = system.F.tolist(), tuple(map(rational, system.g))
         mu = list(map(rational, fields["mu"].vector(system.rows)))
-    alpha = [max(sum(map(mul, mu, entries)), 0) for entries in zip(*left, strict=True)]
+    columns = ([row[a] for row in left] for a in range(len(system.names)))
+    alpha = [max(sum(map(mul, mu, entries)), 0) for entries in columns]
     for name, x, weight in zip(system.names, alpha, stated, strict=True):
         if (weight > 0) != (x > 0) or abs(x - rational(weight)) > radius:
             expected = f"F_a.mu up to radius where it is positive, else 0, for class {name}"
