@@ -62,10 +62,10 @@ def check_side(ball: Ball, patterns: Patterns, xi: int, classes: Sequence[Class]
     P' has the rows whose t_k is not surely negative; rows of Z that are zero tell no fine pieces apart. A class is that
     of all fine pieces that agree with its pattern off its kinks.
     """
-    n, Z = ball.problem.n, ball.problem.Z
+    n = ball.problem.n
     t = tuple(xi * x for x in ball.theta)
     fine_P = ball.fine[xi]
-    apart = mask_of(k for k in range(n) if fine_P >> k & 1 and any(Z[k]))
+    apart = fine_P & ball.nonzero
     P, tied = not_out(ball, xi, multipliers, patterns)
     needed = {mask & apart for mask in patterns.masks[: patterns.open_cells] if mask & P in tied}
     for a in classes:

@@ -680,7 +680,7 @@ def test_lifts_are_independent_and_orthogonal_to_theta() -> None:
     ball = lift_of((2, 0)).ball
     with pytest.raises(Rejected, match="independent rows"):
         read_lift(ball, [], node(["0 1", "0 2"]))
-    with pytest.raises(Rejected, match=r"a row orthogonal to theta, found row.theta = 1"):
+    with pytest.raises(Rejected, match="a row orthogonal to the residual"):
         read_lift(ball, [], node(["1 1"]))
 
 

@@ -14,10 +14,11 @@ from verify import Rejected
 from verify.bounds import column, fraction, matrix, vector
 from verify.classes import Ball, Class, read_relu
 from verify.direct import read_direct
-from verify.lifted import check_forced, check_inside, check_inverse, is_void, read_lift
+from verify.lifted import check_forced, check_inside, check_inverse, is_void
 from verify.moving import Along, check_concave
 from verify.onset import Moving, antipodal, check_apart, check_onset, superclasses
 from verify.problem import Problem
+from verify.superclasses import read_rows
 from verify.text import Node
 
 ZERO = F(0)
@@ -363,11 +364,11 @@ def test_forced_classes_by_hand() -> None:
 def test_rows_of_the_lift_are_orthogonal_to_the_path() -> None:
     """(0, 1) is orthogonal to s = (1, 0), (1, 0) is not; dependent rows are no basis."""
     one = moving([[1, 1], [0, 1]], [1, 0], [[1], [0]])
-    assert read_lift(one, Node(["0 1"], None, "lift")) == mat([[0, 1]])
-    with pytest.raises(Rejected, match="orthogonal to all coefficients"):
-        read_lift(one, Node(["1 0"], None, "lift"))
+    assert read_rows(one.S, Node(["0 1"], None, "lift"))[0] == mat([[0, 1]])
+    with pytest.raises(Rejected, match="orthogonal to the residual"):
+        read_rows(one.S, Node(["1 0"], None, "lift"))
     with pytest.raises(Rejected, match="independent rows"):
-        read_lift(one, Node(["0 1", "0 2"], None, "lift"))
+        read_rows(one.S, Node(["0 1", "0 2"], None, "lift"))
 
 
 def test_void_rows_by_hand() -> None:
