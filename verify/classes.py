@@ -42,6 +42,11 @@ class Ball:
         """The coefficients of a polynomial, one column each: theta alone."""
         return column(self.theta)
 
+    @cached_property
+    def R(self) -> Fraction:
+        """The radius, or a little more."""
+        return root_above(self.R_squared)
+
     def holds(self, x: Sequence[fmpq], moved_squared: fmpq, node: Node, k: int) -> None:
         """Reject unless the number is positive, also after it has moved: x > 0 and x^2 > moved_squared."""
         if x[0] <= 0 or x[0] * x[0] <= moved_squared:

@@ -50,7 +50,7 @@ class Candidates:
     @cached_property
     def moved(self) -> Fraction:
         """g R: what the ball can change in an output, where g is at least |G_a| for every class a."""
-        return max((a.bound for a in self.classes), default=Fraction(0)) * root_above(self.ball.R_squared)
+        return max((a.bound for a in self.classes), default=Fraction(0)) * self.ball.R
 
 
 def read_mixed(found: Candidates, node: Node) -> Candidates:

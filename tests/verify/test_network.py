@@ -42,7 +42,6 @@ from verify.network.weights import balanced, merged
 from verify.network.weights_set import WeightSet
 from verify.problem import Problem, read_problem
 from verify.rules import check_facts
-from verify.rules.network import ground_of
 from verify.system import System
 from verify.text import Limits, Node, load
 
@@ -125,7 +124,7 @@ def ground(name: str) -> tuple[Problem, Facts]:
 def checked(name: str, text: str) -> Network:
     """The text of a fact, {"network": ...}, checked on the other facts of a case."""
     problem, facts = ground(name)
-    return check_network(problem, ground_of(problem, facts), load(text.encode(), Limits()).record("network")["network"])
+    return check_network(problem, facts, load(text.encode(), Limits()).record("network")["network"])
 
 
 def accepted(name: str, text: str) -> bool:
