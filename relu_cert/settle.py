@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.exact import Vector, sqrt_upper
+from relu_cert.problem.blocks import widest_squared
 from relu_cert.problem.model import Problem
 from relu_cert.prove.algebraic.guess import guessed_residual
 from relu_cert.prove.algebraic.optimum import algebraic_set
@@ -182,8 +183,7 @@ def _inside(question: Question, point: Point) -> Vector:
     problem, size = question.problem, max(map(abs, point.theta), default=Fraction(0))
     if problem.network is not None or point.digits == FLOAT_DIGITS or not problem.blocks or not size:
         return point.theta
-    widest = max(block.size_squared for block in problem.blocks)
-    moved = sqrt_upper(widest * problem.n, 8) * size / question.lam
+    moved = sqrt_upper(widest_squared(problem.blocks) * problem.n, 8) * size / question.lam
     margin = (moved + SPARE_MOVES) / (1 << point.bits)
     return tuple((1 - margin) * x for x in point.theta) if margin < HALF else point.theta
 
