@@ -93,7 +93,7 @@ def facts_of(name: str) -> Facts:
 
 def text_of(facts: Facts) -> str:
     """The certificate of the four claims."""
-    net = facts.problem.network
+    net = facts.problem.source
     source = Source("", "0" * 64, "csv", target=len(net.Z[0])) if net else Source("", "0" * 64, "json")
     return dumps(certificate(source, facts, decide(facts, SENSITIVITY)))
 

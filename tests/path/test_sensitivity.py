@@ -133,7 +133,7 @@ def test_the_printed_matrix_would_not_agree() -> None:
 
 def text_of(facts: Facts) -> str:
     """The certificate of the claim."""
-    network_of = facts.problem.network
+    network_of = facts.problem.source
     source = Source("", "0" * 64, "csv", target=len(network_of.Z[0])) if network_of else Source("", "0" * 64, "json")
     return dumps(certificate(source, facts, decide(facts, ("sensitivity",))))
 

@@ -49,7 +49,7 @@ def facts_of(name: str) -> Facts:
 def text_of(name: str) -> str:
     """Its certificate."""
     facts = facts_of(name)
-    net = facts.problem.network
+    net = facts.problem.source
     source = Source("", "0" * 64, "csv", target=len(net.Z[0]) if net else 0)
     return dumps(certificate(source, facts, decide(facts, ("continuous", "breakpoints", "curve"))))
 
