@@ -22,7 +22,7 @@ from relu_cert.exact import Vector, dot
 from relu_cert.patterns.model import bit_string
 from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.problem.model import Problem
-from relu_cert.prove.classes import Ball, column, is_stable, slopes, spans, to_fmpq, to_vector
+from relu_cert.prove.classes import Ball, column, constraints, is_stable, slopes, spans, to_fmpq, to_vector
 from relu_cert.prove.facts import Facts, NeuronClass, OptimalSet, Tied
 from relu_cert.prove.projection import combine
 from relu_cert.prove.split import null_space
@@ -257,16 +257,9 @@ def _idle_directions(problem: Problem, found: OptimalSet) -> tuple[Leaving, ...]
         free = one_sided(problem, neuron)
         if not free:
             continue
-        vectors = _vectors(problem, neuron)
+        vectors = constraints(problem, neuron)
         kept = [vectors[c] for c in neuron.kinks if c not in free]
         u = direction(kept, [vectors[c] for c in free])
         if u is not None:
             leaving.append(Leaving(a, u))
     return tuple(leaving)
-
-
-def _vectors(problem: Problem, neuron: NeuronClass) -> Sequence[Vector]:
-    if problem.network is not None:
-        return problem.network.Z
-    K = problem.blocks[neuron.block or 0].K
-    return () if K is None else tuple(zip(*K, strict=True))

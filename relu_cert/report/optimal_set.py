@@ -139,7 +139,7 @@ def optimal_set_view(facts: Facts) -> OptimalSetView | None:
     """What is proved about the set of all optimal networks; None where it is not listed."""
     if facts.polytope is None:
         return None
-    steps = tuple(staircase(facts.polytope)) if facts.problem.model == "relu" else None
+    steps = tuple(staircase(facts.polytope)) if facts.problem.network is not None else None
     return OptimalSetView(facts.polytope, tuple(_neurons(facts)), steps)
 
 

@@ -222,7 +222,7 @@ def _listed_sentence(facts: Facts) -> str:
 def _staircase(facts: Facts) -> Element | None:
     """Width by width, how many parts the set of optimal networks has."""
     found = facts.polytope
-    if found is None or found.dimension == 0 or facts.problem.model != "relu":
+    if found is None or found.dimension == 0 or facts.problem.network is None:
         return None
     steps = staircase(found)
     rows = [(str(step.width), f"{step.isolated:,}", f"{step.others:,}") for step in steps[:-1]]
