@@ -25,7 +25,7 @@ from relu_cert.path.model import Jump
 from relu_cert.problem.model import Block, Problem
 from relu_cert.prove.exact_optimum import exact_facts
 from relu_cert.prove.lambda_max import lambda_max
-from relu_cert.settle import propose
+from relu_cert.refine_and_prove import propose
 from relu_cert.solve import prepare
 
 LENGTHS = {2: (5, 10, 13), 3: (3, 7, 9)}

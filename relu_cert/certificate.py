@@ -42,7 +42,7 @@ from relu_cert.prove.facts import (
     PieceMultipliers,
 )
 from relu_cert.prove.ggp.record import ggp_record
-from relu_cert.prove.polytope.model import Shortest
+from relu_cert.prove.polytope.model import ShortestWeights
 from relu_cert.rationals import to_fraction
 
 FORMAT = "relu_cert certificate"
@@ -352,7 +352,7 @@ def _jump(jump: Jump) -> dict[str, Any]:
     return head | {"side": sign_text(jump.side)} | record(jump, "farkas")
 
 
-def _min_norm(shortest: Shortest) -> dict[str, Any]:
+def _min_norm(shortest: ShortestWeights) -> dict[str, Any]:
     return {"bits": shortest.bits} | record(shortest.found) | {"mu": _slopes(shortest.mu)}
 
 

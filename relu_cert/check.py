@@ -30,7 +30,7 @@ from relu_cert.prove.ggp import position_facts
 from relu_cert.prove.lambda_max import half, lambda_max
 from relu_cert.prove.logistic import logistic_facts, logistic_zero
 from relu_cert.prove.prove import zero_facts
-from relu_cert.settle import THOROUGH, Question, propose, settle
+from relu_cert.refine_and_prove import THOROUGH, Question, propose, settle
 from relu_cert.solve import FloatProblem, prepare, solve
 
 if TYPE_CHECKING:

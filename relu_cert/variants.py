@@ -12,10 +12,10 @@ from relu_cert.data.model import Dataset
 from relu_cert.errors import UsageError
 from relu_cert.exact import Matrix, Vector
 from relu_cert.free.terms import Free
+from relu_cert.global_optimum import too_many
 from relu_cert.patterns.sample import draw_gates
 from relu_cert.problem import Loss, Problem, over_patterns, written_out
 from relu_cert.prove.facts import Facts
-from relu_cert.whole import too_many
 
 MOST_WRITTEN_OUT = 5000  # patterns whose blocks are treated one by one
 NetworkModel = Literal["relu", "gated"]

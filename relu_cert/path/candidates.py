@@ -31,7 +31,6 @@ from relu_cert.prove.candidates import (
     solve_piece,
 )
 from relu_cert.prove.classes import class_map, frobenius_squared
-from relu_cert.prove.faces import exact_face
 from relu_cert.prove.facts import (
     NO_PIECES,
     BlockMultipliers,
@@ -44,6 +43,7 @@ from relu_cert.prove.facts import (
 from relu_cert.prove.multipliers import project
 from relu_cert.prove.pieces import box
 from relu_cert.prove.projection import shortest
+from relu_cert.prove.proposed_faces import exact_face
 from relu_cert.solve import FloatProblem, multipliers
 from relu_cert.solve.model import PieceMultipliers as Proposed
 

@@ -35,8 +35,8 @@ from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.problem.model import Problem
 from relu_cert.prove.candidates import Unsettled, solve_piece
 from relu_cert.prove.classes import class_map, column, to_vector
-from relu_cert.prove.faces import exact_face, neuron_on_face
 from relu_cert.prove.facts import NO_PIECES, NeuronClass
+from relu_cert.prove.proposed_faces import exact_face, neuron_on_face
 from relu_cert.solve.faces import Face
 from relu_cert.solve.model import Neuron, Solution, Stats
 from relu_cert.solve.threads import one_thread

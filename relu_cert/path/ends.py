@@ -21,8 +21,8 @@ from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.problem.model import Problem
 from relu_cert.prove.candidates import solve_piece
 from relu_cert.prove.classes import Ball, class_map, column, is_stable
-from relu_cert.prove.faces import exact_face
 from relu_cert.prove.facts import NeuronClass
+from relu_cert.prove.proposed_faces import exact_face
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from relu_cert.problem.model import Problem
 from relu_cert.prove.classes import column, projector, to_fmpq, to_vector
 from relu_cert.prove.facts import Facts, LambdaMax, Tied
 from relu_cert.prove.split import null_space
-from relu_cert.settle import Question, settle
+from relu_cert.refine_and_prove import Question, settle
 from relu_cert.solve import FloatProblem, solve
 
 MOST_SUPPORTS = 4096

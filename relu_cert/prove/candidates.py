@@ -18,7 +18,6 @@ from relu_cert.patterns.model import Bits, bit_string
 from relu_cert.problem.blocks import reaching, widest_squared
 from relu_cert.problem.model import Block, Network, Problem
 from relu_cert.prove.classes import Ball, frobenius_squared, is_stable, spans
-from relu_cert.prove.faces import exact_face, near_face
 from relu_cert.prove.facts import (
     NO_PIECES,
     BlockMultipliers,
@@ -30,7 +29,8 @@ from relu_cert.prove.facts import (
 )
 from relu_cert.prove.multipliers import project
 from relu_cert.prove.pieces import lengths_squared, unique_rows
-from relu_cert.prove.projection import Bounds, Shortest, shortest
+from relu_cert.prove.projection import Bounds, ShortestVector, shortest
+from relu_cert.prove.proposed_faces import exact_face, near_face
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def _relu(
 
 
 def _stable_face(
-    problem: Problem, xi: Sign, t: Vector, best: Shortest, ball: Ball, known: list[NeuronClass]
+    problem: Problem, xi: Sign, t: Vector, best: ShortestVector, ball: Ball, known: list[NeuronClass]
 ) -> NeuronClass | None:
     """The class at the maximiser; None if it is known already, Unsettled if no proposed face is stable."""
     Z = problem.relu.Z
@@ -182,7 +182,7 @@ def fine_pieces(network: Network, t: Vector, fine: Bits, near: list[PieceMultipl
     return [np.where(fine, row, wanted[key]).tolist() for row, key in zip(found, keys, strict=True)]
 
 
-def solve_piece(Z: Matrix, t: Vector, base: list[bool], fine: Bits) -> Shortest:
+def solve_piece(Z: Matrix, t: Vector, base: list[bool], fine: Bits) -> ShortestVector:
     """The shortest Z'm over the box of a fine piece, exactly."""
     zero = Fraction(0)
     box = [
@@ -192,7 +192,7 @@ def solve_piece(Z: Matrix, t: Vector, base: list[bool], fine: Bits) -> Shortest:
     return shortest(Z, box, [t_k if on else zero for t_k, on in zip(t, base, strict=True)])
 
 
-def as_multiplier(t: Vector, base: list[bool], best: Shortest) -> PieceMultiplier:
+def as_multiplier(t: Vector, base: list[bool], best: ShortestVector) -> PieceMultiplier:
     start = [t_k if on else Fraction(0) for t_k, on in zip(t, base, strict=True)]
     rows = tuple(k for k, (a, b) in enumerate(zip(best.m, start, strict=True)) if a != b)
     return PieceMultiplier(bit_string(base), rows, tuple(best.m[k] for k in rows))

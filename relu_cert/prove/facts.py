@@ -15,7 +15,7 @@ from relu_cert.exact import Matrix, Vector, dot
 from relu_cert.leaders.model import Leaders
 from relu_cert.problem.model import Block, Gates, Problem
 from relu_cert.prove.ggp.model import GGP
-from relu_cert.prove.polytope.model import MinNorm, Polytope, Shortest
+from relu_cert.prove.polytope.model import MinNorm, Polytope, ShortestWeights
 
 if TYPE_CHECKING:
     from relu_cert.path.curve import Curve
@@ -301,7 +301,7 @@ class Facts:
     unsettled: str = ""  # why there is no optimal set
     polytope: Polytope | None = None
     unlisted: str = ""  # why there is no polytope
-    shortest: Shortest | None = None  # the shortest weights, where there is no polytope
+    shortest: ShortestWeights | None = None  # the shortest weights, where there is no polytope
     ggp: GGP | None = None  # gated and direct problems
     path: PathCover | None = None  # an interval of lambdas, if one was asked for
     curve: Curve | None = None  # breakpoints and samples of that path

@@ -18,6 +18,7 @@ from relu_cert.data.model import Dataset, Source
 from relu_cert.data.raw import STANDARD_INPUT
 from relu_cert.exact import sqrt_lower, sqrt_upper
 from relu_cert.free.terms import free_constant, free_parts, free_text
+from relu_cert.global_optimum import Whole, distance
 from relu_cert.interrupt import INTERRUPTED
 from relu_cert.lasso import Lasso
 from relu_cert.path.derivatives import Derivatives
@@ -39,7 +40,6 @@ from relu_cert.report.text import (
     short,
     with_decimal,
 )
-from relu_cert.whole import Whole, distance
 
 FORMAT = "relu_cert report"
 VERSION = 1

@@ -17,7 +17,7 @@ from relu_cert.data.model import Source
 from relu_cert.path.breakpoints import breakpoints
 from relu_cert.path.curve import curve
 from relu_cert.prove.facts import Facts
-from relu_cert.settle import Question, settle
+from relu_cert.refine_and_prove import Question, settle
 from relu_cert.solve import prepare, solve
 from tests.path.cases import facts_on, network
 from tests.verify.mutate import mutants
