@@ -22,8 +22,9 @@ from verify.neurons import Neuron as ClassNeuron
 from verify.problem import Problem
 from verify.rules.min_norm import check_min_norm
 from verify.shortest import check_shortest
+from verify.solutions import System
 from verify.superclasses import stretch
-from verify.system import System, on_grid
+from verify.system import on_grid
 from verify.text import Node
 
 mp.dps = 60

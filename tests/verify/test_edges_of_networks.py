@@ -32,8 +32,7 @@ from verify.patterns import Patterns
 from verify.problem import Problem
 from verify.rules.polytope import Polytope
 from verify.rules.value import Dual, Value
-from verify.solutions import OptimalSet
-from verify.system import System
+from verify.solutions import OptimalSet, System
 from verify.text import Limits, Node
 
 ZERO, ONE = F(0), F(1)

@@ -42,7 +42,7 @@ from verify.network.weights import balanced, merged
 from verify.network.weights_set import WeightSet
 from verify.problem import Problem, read_problem
 from verify.rules import check_facts
-from verify.system import System
+from verify.solutions import System
 from verify.text import Limits, Node, load
 
 UNLISTED = "three for two, no vertices"
