@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from relu_cert.certificate import certificate, dumps
-from relu_cert.checker import command
+from relu_cert.checker import recheck_command
 from relu_cert.claims.model import Result, Verdict
 from relu_cert.data.model import Dataset, Source
 from relu_cert.data.raw import STANDARD_INPUT
@@ -122,7 +122,7 @@ class Outcome:
                 *(wrapped(line, 4) for line in self._network()),
                 "",
                 f"certificate  {self.certificate_path}",
-                f"re-check it  {self._verify_command()}",
+                f"re-check it  {recheck_command(self.certificate_path, self.source.path)}",
             ]
         )
 
@@ -262,10 +262,6 @@ class Outcome:
             every = self.lasso.from_plain((n.block, n.w) for n in active if n.block is not None)
             lines.append(f"  intercept  {decimal(self.lasso.best_intercept(every), 8)}")
         return lines
-
-    def _verify_command(self) -> str:
-        data = "FILE" if self.source.path == STANDARD_INPUT else self.source.path
-        return f"{command()} {self.certificate_path} --data {data}"
 
 
 def _lasso(problem: Problem) -> str:

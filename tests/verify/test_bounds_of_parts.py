@@ -244,6 +244,8 @@ def test_enclosed_shortest_weights_by_hand() -> None:
         judged(need - F(1, 10**200))
     idle = system([[2, -1]], [6], 0, F(1, 10))
     assert check_min_norm(idle, Node({"bits": 300, "weights": "3 0", "radius": "1", "mu": ""}))
+    with pytest.raises(verify.Rejected, match="0 numbers, found 1"):
+        check_min_norm(idle, Node({"bits": 300, "weights": "3 0", "radius": "1", "mu": "1"}))
     level = system([[2, 0]], [6], 0, F(1, 10))
     with pytest.raises(verify.Rejected, match="where the weight is 0"):
         check_min_norm(level, Node({"bits": 300, "weights": "3 0", "radius": "1", "mu": ""}))
