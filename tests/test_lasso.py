@@ -184,7 +184,9 @@ def test_csv_and_the_command_solution():
     assert ran.out.startswith("These coefficients are not optimal")
     assert any(line.split() == ["1", "2.5", "3", "5.0e-1"] for line in ran.out.splitlines())
     for name in ("w.solution.cert.json", "w.solution.optimum.cert.json"):
-        assert verify([name, "--data", "w.solution.problem.json", "--quiet"]) == 0
+        command = f"python -m verify {name} --data w.solution.problem.json"
+        assert f"re-check it  {command}" in ran.out.splitlines() and command in page.prose
+        assert verify([*command.split()[3:], "--quiet"]) == 0
     np.save("w.npy", np.array([2.0, 3.0]))
     exact = run("solution", "w.npy", "d.csv", "--lambda", "1", "--json")
     assert exact.json["relative_gap"] == "0" and exact.json["optimal"] == ["2", "3"]

@@ -31,7 +31,7 @@ def exact(A: NDArray[np.float64]) -> tuple[tuple[Fraction, ...], ...]:
 @settings(max_examples=200, deadline=None)
 @given(TABLES, LONG, LONG)
 def test_products_are_exact(A: NDArray[np.float64], r: list[int], w: list[int]) -> None:
-    """Products with long integers, from both sides, and squares are those of Fractions, or too many limbs are refused."""
+    """Products with long integers, from both sides, and squares are exact, or too many limbs are refused."""
     try:
         doubles = Doubles(A)
     except OverflowError:
