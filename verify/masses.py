@@ -13,10 +13,9 @@ from verify.bounds import column, matrix, root_above
 from verify.classes import Ball, Class
 from verify.neurons import of_class
 from verify.problem import square
-from verify.solutions import OptimalSet
+from verify.solutions import OptimalSet, System
 from verify.split import check_split
 from verify.superclasses import Candidates, length, read_lift, read_mixed, side_by_side, stretch
-from verify.system import System
 from verify.text import Node, Vector, show
 
 KEYS = ("lift", "classes", "masses", "split", "forced")
@@ -64,7 +63,6 @@ def shared_masses(found: Candidates, masses: Vector, delta: Fraction, node: Node
 def check_masses(found: Candidates, fields: dict[str, Node]) -> tuple[Vector, Fraction]:
     """The masses, and delta: the true ones, the same in all lifted solutions, are within delta of them."""
     ball, S = found.ball, len(found.members)
-    R = root_above(ball.R_squared)
     A = side_by_side([found.across(found.outputs[group[0]]) for group in found.members], ball.problem.n)
     eps = root_above(Fraction(S)) * found.moved
     if (sigma := stretch(A)) <= eps:
@@ -72,4 +70,4 @@ def check_masses(found: Candidates, fields: dict[str, Node]) -> tuple[Vector, Fr
     masses = fields["masses"].vector(S)
     fit = column(y_k - t_k for y_k, t_k in zip(ball.problem.y, ball.theta, strict=True))
     missed = length(A * column(masses) - found.across(fit))
-    return masses, (missed + R + eps * root_above(square(masses))) / (sigma - eps)
+    return masses, (missed + ball.R + eps * root_above(square(masses))) / (sigma - eps)

@@ -101,7 +101,7 @@ def weight_lower(found: OptimalSet, a: int) -> Fraction:
 
 
 def _in_two_blocks(facts: Facts, neuron: NeuronClass) -> bool:
-    return facts.problem.model == "relu" and bool(neuron.kinks)
+    return facts.problem.network is not None and bool(neuron.kinks)
 
 
 def _exact_solution(relu: bool, exact: ExactSet) -> Answer:

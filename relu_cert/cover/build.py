@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import combinations
 from math import floor
 from typing import Protocol
 
@@ -31,7 +32,17 @@ from relu_cert.cover.engine import (
     walk,
 )
 from relu_cert.cover.engine import Ties as EngineTies
-from relu_cert.cover.lines import Weights, coarse, coarse_bits, doubtful, lower_root, margin_for, side_of, weights_of
+from relu_cert.cover.lines import (
+    Weights,
+    coarse,
+    coarse_bits,
+    doubtful,
+    lower_root,
+    margin_for,
+    row_space,
+    side_of,
+    weights_of,
+)
 from relu_cert.cover.model import Cover, Row, Streams, Tie
 from relu_cert.cover.refine import Data
 from relu_cert.cover.ties import SAME, Untied, engine_ties, ties_at, unit, value
@@ -41,6 +52,7 @@ THETA_BITS = 220
 DELTA = 4e-8
 DEPTH = 160
 CHUNK = 20_000
+TRIED = 3000  # nodes: while trees are so small together, other root cones are tried
 UNLEVELLED = ("counts", "at")  # the parts of a stack that it has once
 
 
@@ -201,6 +213,14 @@ class Pool(Protocol):
         """Do the tasks."""
 
 
+class Here:
+    """The tasks one after the other, for trees that are small."""
+
+    def run(self, tasks: Sequence[Task], violation: float) -> Iterator[Done]:
+        """Do the tasks."""
+        return (grow(task, TRIED, violation, lambda nodes, open: False) for task in tasks)
+
+
 def rounded(residual: Sequence[Fraction], bits: int) -> Vector:
     """floor(r_k 2^bits) / 2^bits"""
     return tuple(Fraction(floor(r * (1 << bits)), 1 << bits) for r in residual)
@@ -231,7 +251,7 @@ def dual_cover(
     """The cover that proves theta dual feasible for lambda^2; its strict leaves hold for all residuals of the ball. The
     root cones of the directions named `first` are done first: trouble is mostly where it was before."""
     lam = lower_root(squared)
-    found = {}
+    found, sides = {}, {}
     margins = []
     weights = {xi: weights_of(data.lines, theta, xi) for xi in (1, -1)}
     for here in weights.values():
@@ -247,8 +267,26 @@ def dual_cover(
             raise Untied("the ball of residuals is too wide")
         doubts = doubtful(here, radius_squared)
         side = side_of(here, rows, frame, doubts)
-        found[xi] = tree(side, engine_ties(data, ties, here, side, xi, doubts), data.basis, xi, pool, violation, first)
-    return Cover(data.basis, tuple(ties), margin, found[1], found[-1])
+        sides[xi] = side, engine_ties(data, ties, here, side, xi, doubts)
+        found[xi] = tree(*sides[xi], data.basis, xi, pool, violation, first)
+    return smallest(Cover(data.basis, tuple(ties), margin, found[1], found[-1]), data, sides, violation)
+
+
+def smallest(found: Cover, data: Data, sides: dict[int, tuple[Side, EngineTies]], violation: float) -> Cover:
+    """The cover, or a smaller one: where that takes no time, the trees of other root cones are tried."""
+    tried = found.nodes
+    for turned in combinations(range(len(data.basis)), 2):
+        if tried > TRIED:
+            break
+        basis = row_space(data.lines, turned)
+        try:
+            plus, minus = (tree(*sides[xi], basis, xi, Here(), violation) for xi in (1, -1))
+        except (Missed, Stuck, Exhausted):
+            continue
+        tried += plus.nodes + minus.nodes
+        if plus.nodes + minus.nodes < found.nodes:
+            found = replace(found, basis=basis, plus=plus, minus=minus)
+    return found
 
 
 def known_ties(data: Data, weights: dict[int, Weights], directions: Sequence[tuple[int, Row]]) -> list[Tie]:
