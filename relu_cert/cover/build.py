@@ -31,7 +31,17 @@ from relu_cert.cover.engine import (
     walk,
 )
 from relu_cert.cover.engine import Ties as EngineTies
-from relu_cert.cover.lines import Weights, coarse, coarse_bits, doubtful, lower_root, margin_for, side_of, weights_of
+from relu_cert.cover.lines import (
+    Weights,
+    coarse,
+    coarse_bits,
+    doubtful,
+    lower_root,
+    margin_for,
+    seen_frame,
+    side_of,
+    weights_of,
+)
 from relu_cert.cover.model import Cover, Row, Streams, Tie
 from relu_cert.cover.refine import Data
 from relu_cert.cover.ties import SAME, Untied, engine_ties, ties_at, unit, value
@@ -96,6 +106,15 @@ class Done:
     rest: Rest | None = None
 
 
+def prisms(basis: Sequence[Row], height: int) -> list[Integers]:
+    """The cones that cover all directions which count where biases are free, in the checker's order."""
+    found = []
+    for cone in roots(basis[:-1]):
+        low, high = (cone + s * height * np.array(basis[-1], dtype=np.int64) for s in (-1, 1))
+        found += [np.vstack([low[: j + 1], high[j:]]) for j in range(len(cone))]
+    return found
+
+
 def roots(basis: Sequence[Row]) -> list[Integers]:
     """The sign cones of the basis, in order."""
     return [
@@ -127,7 +146,8 @@ def grow(
             code != GO_ON or stack.counts[NODES] > nodes or not go_on(int(stack.counts[NODES]), int(stack.counts[TOP]))
         ):
             written = streams(tape, int(stack.counts[NODES]), int(stack.counts[LEAVES]))
-            return Done(code, written, task.side.frame.T @ stack.at, rest_of(stack, tape) if code == GO_ON else None)
+            at = np.linalg.pinv(task.side.frame) @ stack.at
+            return Done(code, written, at, rest_of(stack, tape) if code == GO_ON else None)
 
 
 def rest_of(stack: Stack, tape: Tape) -> Rest:
@@ -173,14 +193,15 @@ def joined(parts: Sequence[Streams]) -> Streams:
 def tree(
     side: Side,
     ties: EngineTies,
-    basis: Sequence[Row],
+    data: Data,
     xi: int,
     pool: Pool,
     violation: float = np.inf,
     first: Sequence[Direction] = (),
 ) -> Streams:
     """The tree of one sign; Missed, Stuck or Exhausted if there is none. The same whatever the pool and the order."""
-    cones = roots(basis)
+    basis = data.basis
+    cones = prisms(basis, data.lines.height(basis)) if data.lines.biases else roots(basis)
     order = [*dict.fromkeys((*(root_of(basis, u) for sign, u in first if sign == xi), *range(len(cones))))]
     parts = {}
     for root, done in zip(order, pool.run([Task(xi, side, ties, cones[k]) for k in order], violation), strict=False):
@@ -231,6 +252,8 @@ def dual_cover(
     """The cover that proves theta dual feasible for lambda^2; its strict leaves hold for all residuals of the ball. The
     root cones of the directions named `first` are done first: trouble is mostly where it was before."""
     lam = lower_root(squared)
+    if data.lines.biases:
+        frame = seen_frame(data.basis, data.lines)
     found = {}
     margins = []
     weights = {xi: weights_of(data.lines, theta, xi) for xi in (1, -1)}
@@ -247,7 +270,7 @@ def dual_cover(
             raise Untied("the ball of residuals is too wide")
         doubts = doubtful(here, radius_squared)
         side = side_of(here, rows, frame, doubts)
-        found[xi] = tree(side, engine_ties(data, ties, here, side, xi, doubts), data.basis, xi, pool, violation, first)
+        found[xi] = tree(side, engine_ties(data, ties, here, side, xi, doubts), data, xi, pool, violation, first)
     return Cover(data.basis, tuple(ties), margin, found[1], found[-1])
 
 

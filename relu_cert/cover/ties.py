@@ -15,11 +15,12 @@ from math import gcd, isqrt
 
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpz_mat
+from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
 
 from relu_cert.cover.engine import Floats, Side
 from relu_cert.cover.engine import Ties as EngineTies
-from relu_cert.cover.lines import Weights
+from relu_cert.cover.lines import Lines, Weights, from_coordinates
 from relu_cert.cover.model import Row, Tie
 from relu_cert.cover.refine import Data, closed, face_basis, float_lines, kernel_of
 
@@ -54,14 +55,19 @@ def top(weights: Weights, u: Row) -> Fraction:
     return Fraction(total, weights.unit)
 
 
+def length_squared(lines: Lines, u: Row) -> int:
+    """|u|^2"""
+    return sum(x * x for x in lines.seen(u))
+
+
 def value(weights: Weights, u: Row) -> float:
     """xi theta.(Zu)_+ / |u| in floats, from exact integers."""
-    return float(top(weights, u) / Fraction(isqrt(sum(x * x for x in u) << 200), 1 << 100))
+    return float(top(weights, u) / Fraction(isqrt(length_squared(weights.lines, u) << 200), 1 << 100))
 
 
 def value_squared(weights: Weights, u: Row) -> Fraction:
     """(xi theta.(Zu)_+ / |u|)^2, 0 where that is negative."""
-    return max(top(weights, u), Fraction(0)) ** 2 / sum(x * x for x in u)
+    return max(top(weights, u), Fraction(0)) ** 2 / length_squared(weights.lines, u)
 
 
 def dual_vector(weights: Weights, side: Sequence[int]) -> list[int]:
@@ -126,10 +132,11 @@ def shares_of(
         return ()
     lam = data.lam
     one = weights.unit * lam.denominator
-    size = isqrt(sum(x * x for x in u) << 600)
+    seen = weights.lines.seen(u)
+    size = isqrt(sum(x * x for x in seen) << 600)
     v = dual_vector(weights, side)
     goal = [
-        (weights.unit * lam.numerator * x << 300) // size - a * lam.denominator for x, a in zip(u, v, strict=True)
+        (weights.unit * lam.numerator * x << 300) // size - a * lam.denominator for x, a in zip(seen, v, strict=True)
     ]  # sum of share w p, times one
     scale = float(lam)
     columns = np.array(
@@ -163,7 +170,20 @@ def shares_of(
         for i, x in zip(np.flatnonzero(free), step, strict=True):
             found[i] += int(x)
     bounds = [{0: (0, grid), 1: (grid, None), -1: (None, 0)}[chosen.get(c, 0)] for c in tight]
-    return tuple(Fraction(_clip(s, *both), grid) for s, both in zip(found, bounds, strict=True))
+    shares = tuple(Fraction(_clip(s, *both), grid) for s, both in zip(found, bounds, strict=True))
+    return _levelled(weights, v, tight, shares, free) if weights.lines.biases else shares
+
+
+def _levelled(
+    weights: Weights, v: Sequence[int], tight: Sequence[int], shares: Sequence[Fraction], free: NDArray[np.bool_]
+) -> tuple[Fraction, ...] | None:
+    """The shares with one of them moved so that v + sum share w p has no bias, exactly; None where none is free."""
+    bias = [weights.w[c] * weights.lines.rows[c][-1] for c in tight]
+    i = max(np.flatnonzero(free).tolist(), key=lambda i: abs(bias[i]), default=None)
+    if i is None:
+        return None
+    left = v[-1] + sum((s * b for s, b in zip(shares, bias, strict=True)), Fraction(0))
+    return (*shares[:i], shares[i] - left / bias[i], *shares[i + 1 :])
 
 
 def _clip(s: int, low: int | None, high: int | None) -> int:
@@ -234,8 +254,9 @@ def gradient_squared(basis: Sequence[Row], weights: Weights, tie: Tie) -> Fracti
     """The square of the gradient on the face of the lines through u: of its projection on that face."""
     kinks = [weights.lines.rows[c] for c, s in enumerate(tie.side) if s == 0]
     B = fmpz_mat([list(b) for b in kernel_of(basis, kinks)])
+    S = fmpz_mat([weights.lines.seen(b) for b in B.tolist()])
     right = fmpq_mat(B * fmpz_mat([[x] for x in dual_vector(weights, tie.side)]))
-    square = (right.transpose() * fmpq_mat(B * B.transpose()).solve(right)).entries()[0]
+    square = (right.transpose() * fmpq_mat(S * S.transpose()).solve(right)).entries()[0]
     return Fraction(int(square.p), int(square.q)) / weights.unit**2
 
 
@@ -249,7 +270,10 @@ def near_direction(data: Data, weights: Weights, u: Floats, tolerance: float) ->
         raise Untied("the lines near a tie meet in 0 only")
     kinks = closed(data, kinks, basis)
     side = [0 if c in kinks else (1 if h > 0 else -1) for c, h in enumerate(at)]
-    found = projection(basis, dual_vector(weights, side))
+    try:
+        found = projection(data.lines, basis, dual_vector(weights, side))
+    except ZeroDivisionError:
+        raise Untied("a face holds a bias alone") from None
     if not any(found):
         raise Untied("the gradient vanishes on a face")
     return found
@@ -257,6 +281,8 @@ def near_direction(data: Data, weights: Weights, u: Floats, tolerance: float) ->
 
 def pieces_near(data: Data, weights: Weights, xi: int, u: Floats, radius: float) -> list[Tie]:
     """The pieces around u, one for each side of the convex lines near it if they are few."""
+    if data.lines.biases:  # their shortest vectors without a bias are not looked for
+        return []
     at = float_lines(data.lines) @ u / np.linalg.norm(u)
     convex = [c for c in np.flatnonzero(np.abs(at) < radius).tolist() if weights.w[c] > 0]
     if len(convex) > MOST_SIDES:
@@ -354,11 +380,11 @@ def shortest(weights: Weights, side: Sequence[int], near: Sequence[int]) -> tupl
     raise Untied("the shortest vector of a piece was not found")
 
 
-def projection(basis: Sequence[Row], v: Sequence[int]) -> Row:
-    """The projection of v on the span of the basis, as integers."""
-    B = fmpz_mat([list(b) for b in basis])
+def projection(lines: Lines, basis: Sequence[Row], v: Sequence[int]) -> Row:
+    """The projection of v on the span of the basis, as integers: the direction u with the largest v.u / |u|."""
+    B, S = fmpz_mat([list(b) for b in basis]), fmpz_mat([list(lines.seen(b)) for b in basis])
     right = fmpq_mat(B * fmpz_mat([[x] for x in v]))
-    weights = fmpq_mat(B * B.transpose()).solve(right)
+    weights = fmpq_mat(S * S.transpose()).solve(right)
     entries = (fmpq_mat(B.transpose()) * weights).entries()
     q = 1
     for x in entries:
@@ -372,7 +398,7 @@ def _plane(data: Data, weights: Weights, side: Side, tie: Tie) -> tuple[Floats, 
     """The unit vector of a tie's plane that is orthogonal to u (0 for a ray), how far the pattern of u goes along it,
     and the gradient on the ray or plane over lambda."""
     frame = side.frame
-    u = frame @ unit(tie.u)
+    u = _direction(frame, tie.u)
     kinks = [c for c, s in enumerate(tie.side) if s == 0]
     basis = [frame @ unit(b) for b in face_basis(data, kinks)]
     v = side.c0 + side.P[[tie.side[c] > 0 for c in weights.convex]].sum(axis=0)
@@ -382,12 +408,19 @@ def _plane(data: Data, weights: Weights, side: Side, tie: Tie) -> tuple[Floats, 
     parts = [b - (b @ u) * u for b in basis]
     across = max(parts, key=lambda x: float(x @ x))
     across = across / np.linalg.norm(across)
-    rows = float_lines(data.lines) @ frame.T
+    rows = float_lines(data.lines) @ from_coordinates(frame, data.lines)
     others = [c for c, s in enumerate(tie.side) if s and weights.w[c]]
     at, slope = rows[others] @ u, rows[others] @ across
     ends = -at[slope != 0.0] / slope[slope != 0.0]
     low, high = max(ends[ends < 0], default=-2.0), min(ends[ends > 0], default=2.0)
     return across, (INSIDE * float(low), INSIDE * float(high)), (v @ u) * u + (v @ across) * across
+
+
+def _direction(frame: Floats, u: Row) -> Floats:
+    """u in coordinates, with length 1 there."""
+    at = frame @ unit(u)
+    direction: Floats = at / np.linalg.norm(at)
+    return direction
 
 
 def engine_ties(
@@ -414,7 +447,7 @@ def engine_ties(
         a=np.ascontiguousarray(a),
         side=sides,
         names=np.array([i for i, _ in pieces], dtype=np.int64),
-        ray=np.ascontiguousarray(np.array([side.frame @ unit(t.u) for _, t in rays]).reshape(-1, d)),
+        ray=np.ascontiguousarray(np.array([_direction(side.frame, t.u) for _, t in rays]).reshape(-1, d)),
         across=np.ascontiguousarray(np.array([across for across, _, _ in planes]).reshape(-1, d)),
         span=np.array([span for _, span, _ in planes]).reshape(-1, 2),
         c=np.ascontiguousarray(np.array([c for _, _, c in planes]).reshape(-1, d)),

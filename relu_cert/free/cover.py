@@ -1,4 +1,5 @@
-"""A cover for a network with free outputs: theta is orthogonal to them, and otherwise it is a cover as any other.
+"""A cover for a network with free terms: theta is orthogonal to free outputs, and otherwise it is a cover as any other;
+where biases are free, of the directions in which some row is zero.
 
 The network is trained in floats with the free outputs projected away and moved to the optimum of its faces; its theta,
 which has the digits of floats, is moved to the complement of the free outputs exactly and shrunk until the cover holds.
@@ -59,10 +60,10 @@ class FreeProver(LogisticProver):
 
 
 def free_setting(problem: Problem, network: Network, columns: tuple[Vector, ...], task: Task) -> FreeSetting | None:
-    """The data, prepared; None where there is no cover: with free biases, or too many features."""
-    if "biases" in problem.free or len(network.Z[0]) > MOST_COLUMNS or len(network.Z) > MOST_ROWS:
+    """The data, prepared; None where there is no cover: with too many features."""
+    if len(network.Z[0]) > MOST_COLUMNS or len(network.Z) > MOST_ROWS:
         return None
-    given = setting(network.Z, problem.y)
+    given = setting(network.Z, problem.y, biases="biases" in problem.free)
     if not 0 < len(given.data.basis) <= MOST_DIRECTIONS:
         return None
     return FreeSetting(given.Z, given.y, given.data, given.frame, problem, columns, task)

@@ -260,7 +260,7 @@ def around(
         doubts = [c for c, w in enumerate(here.w) if w <= 0 and c in unsure]
         side = side_of(here, rows, floats.given.frame, doubts)
         pool = Serial(Limits(nodes=NODES))
-        found[xi] = tree(side, engine_ties(data, ties, here, side, xi, doubts), data.basis, xi, pool, VIOLATION)
+        found[xi] = tree(side, engine_ties(data, ties, here, side, xi, doubts), data, xi, pool, VIOLATION)
     return Cover(data.basis, tuple(ties), margin, found[1], found[-1])
 
 
