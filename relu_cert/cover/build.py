@@ -36,9 +36,9 @@ from relu_cert.cover.lines import (
     coarse,
     coarse_bits,
     doubtful,
+    frame_of,
     lower_root,
     margin_for,
-    seen_frame,
     side_of,
     weights_of,
 )
@@ -146,8 +146,7 @@ def grow(
             code != GO_ON or stack.counts[NODES] > nodes or not go_on(int(stack.counts[NODES]), int(stack.counts[TOP]))
         ):
             written = streams(tape, int(stack.counts[NODES]), int(stack.counts[LEAVES]))
-            at = np.linalg.pinv(task.side.frame) @ stack.at
-            return Done(code, written, at, rest_of(stack, tape) if code == GO_ON else None)
+            return Done(code, written, task.side.frame.T @ stack.at, rest_of(stack, tape) if code == GO_ON else None)
 
 
 def rest_of(stack: Stack, tape: Tape) -> Rest:
@@ -253,7 +252,7 @@ def dual_cover(
     root cones of the directions named `first` are done first: trouble is mostly where it was before."""
     lam = lower_root(squared)
     if data.lines.biases:
-        frame = seen_frame(data.basis, data.lines)
+        frame = frame_of(data.basis)
     found = {}
     margins = []
     weights = {xi: weights_of(data.lines, theta, xi) for xi in (1, -1)}

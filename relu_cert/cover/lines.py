@@ -22,7 +22,7 @@ from relu_cert.cover.model import Row
 from relu_cert.exact import Matrix, Vector, scaled_rows
 
 MOST_COARSE_BITS = 44
-UNSEEN = 1e-5  # the largest bias in coordinates, where the weights have length 1
+UNSEEN = 1e-2  # how much of a bias the projections see, relative to the longest row
 LIGHT_BITS = 29  # of the concave rows in which signs at atoms are taken; points have 28, sums of up to 32 terms 62
 
 
@@ -218,20 +218,30 @@ def doubtful(weights: Weights, radius_squared: Fraction) -> list[int]:
 def side_of(weights: Weights, rows: Coarse, frame: Floats, doubts: list[int]) -> Side:
     """One sign for the engine; the sides of the doubtful lines are fixed in concave pieces as those of convex ones."""
     one = 2.0**rows.bits
-    back = from_coordinates(frame, weights.lines)
-    P = np.ascontiguousarray(rows.P / one @ back)
-    N = np.ascontiguousarray(rows.N / one @ back)
-    c0 = np.ascontiguousarray(np.array(rows.c0, dtype=np.float64) / one @ back)
+    P = np.ascontiguousarray(rows.P / one @ frame.T)
+    N = np.ascontiguousarray(rows.N / one @ frame.T)
+    c0 = np.ascontiguousarray(np.array(rows.c0, dtype=np.float64) / one @ frame.T)
     D = frame.shape[1]
     chosen = [weights.lines.rows[c] for c in (*weights.convex, *doubts)]
     longest = max((abs(x) for p in chosen for x in p), default=0).bit_length()
     exact_bits = 62 - longest - D.bit_length()
     lines = np.array(chosen if exact_bits >= 0 else [[0] * D] * len(chosen), dtype=np.int64).reshape(-1, D)
-    lengths = np.sqrt((rows.N / one * (rows.N / one)).sum(axis=1))
+    lengths = np.sqrt((N * N).sum(axis=1))
     normals = np.array(chosen, dtype=np.float64).reshape(-1, D)
     normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
+    unseen = UNSEEN / max(1.0, float(weights.lines.longest) ** 0.5) if weights.lines.biases else 0.0
     return Side(
-        P, N, c0, lines, normals, light(rows.N), lengths, np.ascontiguousarray(frame), rows.bound / one, exact_bits
+        P=P,
+        N=N,
+        c0=c0,
+        lines=lines,
+        normals=normals,
+        light=light(rows.N),
+        lengths=lengths,
+        frame=np.ascontiguousarray(frame),
+        bound=rows.bound / one,
+        exact_bits=exact_bits,
+        unseen=unseen,
     )
 
 
@@ -270,17 +280,3 @@ def frame_of(basis: tuple[Row, ...]) -> Floats:
     """Orthonormal rows that span the row space."""
     q = np.linalg.qr(np.array(basis, dtype=np.float64).T)[0]
     return np.ascontiguousarray(q.T)
-
-
-def seen_frame(basis: tuple[Row, ...], lines: Lines) -> Floats:
-    """Rows that take vectors to coordinates in which the norm is that of the weights, but for what floats hardly see:
-    biases are small there."""
-    frame = frame_of(basis)
-    frame[-1] *= UNSEEN / max(1.0, float(lines.longest) ** 0.5)
-    return frame
-
-
-def from_coordinates(frame: Floats, lines: Lines) -> Floats:
-    """The columns that take coordinates back to vectors, and rows to rows in coordinates."""
-    back: Floats = np.linalg.pinv(frame) if lines.biases else frame.T
-    return back

@@ -20,7 +20,7 @@ from scipy.optimize import lsq_linear
 
 from relu_cert.cover.engine import Floats, Side
 from relu_cert.cover.engine import Ties as EngineTies
-from relu_cert.cover.lines import Lines, Weights, from_coordinates
+from relu_cert.cover.lines import Lines, Weights
 from relu_cert.cover.model import Row, Tie
 from relu_cert.cover.refine import Data, closed, face_basis, float_lines, kernel_of
 
@@ -398,29 +398,32 @@ def _plane(data: Data, weights: Weights, side: Side, tie: Tie) -> tuple[Floats, 
     """The unit vector of a tie's plane that is orthogonal to u (0 for a ray), how far the pattern of u goes along it,
     and the gradient on the ray or plane over lambda."""
     frame = side.frame
-    u = _direction(frame, tie.u)
+    u = frame @ unit(tie.u)
     kinks = [c for c, s in enumerate(tie.side) if s == 0]
     basis = [frame @ unit(b) for b in face_basis(data, kinks)]
     v = side.c0 + side.P[[tie.side[c] > 0 for c in weights.convex]].sum(axis=0)
     v = v - side.N[[tie.side[c] > 0 for c in weights.concave]].sum(axis=0)
     if len(basis) != 2:
-        return np.zeros(len(u)), (0.0, 0.0), (v @ u) * u
+        return np.zeros(len(u)), (0.0, 0.0), _gradient(data.lines, v, u[None])
     parts = [b - (b @ u) * u for b in basis]
     across = max(parts, key=lambda x: float(x @ x))
     across = across / np.linalg.norm(across)
-    rows = float_lines(data.lines) @ from_coordinates(frame, data.lines)
+    rows = float_lines(data.lines) @ frame.T
     others = [c for c, s in enumerate(tie.side) if s and weights.w[c]]
     at, slope = rows[others] @ u, rows[others] @ across
     ends = -at[slope != 0.0] / slope[slope != 0.0]
     low, high = max(ends[ends < 0], default=-2.0), min(ends[ends > 0], default=2.0)
-    return across, (INSIDE * float(low), INSIDE * float(high)), (v @ u) * u + (v @ across) * across
+    return across, (INSIDE * float(low), INSIDE * float(high)), _gradient(data.lines, v, np.array([u, across]))
 
 
-def _direction(frame: Floats, u: Row) -> Floats:
-    """u in coordinates, with length 1 there."""
-    at = frame @ unit(u)
-    direction: Floats = at / np.linalg.norm(at)
-    return direction
+def _gradient(lines: Lines, v: Floats, B: Floats) -> Floats:
+    """The shortest vector with the products of v with the orthonormal rows of B; with free biases one without a bias,
+    which is the last coordinate then."""
+    if not lines.biases:
+        return B.T @ (B @ v)
+    S = B * np.append(np.ones(B.shape[1] - 1), 0.0)
+    gradient: Floats = S.T @ np.linalg.solve(S @ S.T, B @ v)
+    return gradient
 
 
 def engine_ties(
@@ -447,7 +450,7 @@ def engine_ties(
         a=np.ascontiguousarray(a),
         side=sides,
         names=np.array([i for i, _ in pieces], dtype=np.int64),
-        ray=np.ascontiguousarray(np.array([_direction(side.frame, t.u) for _, t in rays]).reshape(-1, d)),
+        ray=np.ascontiguousarray(np.array([side.frame @ unit(t.u) for _, t in rays]).reshape(-1, d)),
         across=np.ascontiguousarray(np.array([across for across, _, _ in planes]).reshape(-1, d)),
         span=np.array([span for _, span, _ in planes]).reshape(-1, 2),
         c=np.ascontiguousarray(np.array([c for _, _, c in planes]).reshape(-1, d)),
