@@ -270,13 +270,21 @@ def near_direction(data: Data, weights: Weights, u: Floats, tolerance: float) ->
         raise Untied("the lines near a tie meet in 0 only")
     kinks = closed(data, kinks, basis)
     side = [0 if c in kinks else (1 if h > 0 else -1) for c, h in enumerate(at)]
-    try:
-        found = projection(data.lines, basis, dual_vector(weights, side))
-    except ZeroDivisionError:
-        raise Untied("a face holds a bias alone") from None
+    v, level = dual_vector(weights, side), data.lines.biases and not kinks  # level: every bias near u will do
+    if level and v[-1]:
+        raise Untied("another bias is better")
+    found = projection(data.lines, basis[:-1] if level else basis, v)
     if not any(found):
         raise Untied("the gradient vanishes on a face")
-    return found
+    return _with_bias(found, u) if level else found
+
+
+def _with_bias(weights: Row, u: Floats) -> Row:
+    """The weights with about the bias of u."""
+    size = isqrt(sum(x * x for x in weights))
+    times = max(1, (1 << SHORT_BITS) // size)
+    bias = Fraction(float(u[-1] / np.linalg.norm(u[:-1]))) * size * times
+    return (*(times * x for x in weights[:-1]), round(bias))
 
 
 def pieces_near(data: Data, weights: Weights, xi: int, u: Floats, radius: float) -> list[Tie]:

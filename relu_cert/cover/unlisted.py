@@ -37,6 +37,7 @@ MOST_COLUMNS, MOST_ROWS = 16, 2**14  # of data for a cover: what the checker tak
 EASY, HARD, HARDEST = 6, 9, 10  # ranks up to which the cover may take most of the time; from which on less; and little
 NORM_BITS = 300
 LEADERS = 0.2  # of the time, at least, even where the cover took more than its share
+FINEST = 1e-6  # a gap that the leaders may be asked for: where a finer one is wanted they end with COARSE
 TRAINING = 0.35  # of the time, at most, for a network with many features
 LambdaChooser = Callable[[LambdaMax], Fraction]
 
@@ -85,7 +86,8 @@ class _Asked:
             self.tell(Moment("leaders", len(neurons), bound=float(found.lower)))
 
         given = [Neuron(xi, w) for xi, w in neurons]
-        seconds, good = max(self.left, LEADERS * self.seconds, 5.0), max(COARSE, SURELY * float(self.gap))
+        seconds = max(self.left, LEADERS * self.seconds, 5.0)
+        good = SURELY * float(self.gap) if self.gap > FINEST else COARSE
         return find_leaders(
             self.network.Z, self.problem.y, lam, given, seconds, logistic=self.logistic, good=good, tell=told
         )
@@ -109,7 +111,7 @@ def optimum_without_list(
     given = setting(network.Z, problem.y) if few else None
     if given is None or len(given.data.basis) > MOST_DIRECTIONS:  # the latter: more than floats see
         facts = _many_features(asked, frame)
-    elif len(given.data.basis) > EASY and gap > COARSE:  # the leaders are faster where a wide gap will do
+    elif len(given.data.basis) > EASY and gap > FINEST:  # the leaders are faster where a wide gap will do
         facts = _many_features(replace(asked, until=asked.until - asked.seconds / 2), frame)
         if facts.value.reached:
             facts = replace(facts, unsettled=ENOUGH)
