@@ -46,7 +46,7 @@ class LogisticProver(Prover):
     def _exact(self, trained: Trained) -> Found:
         """A proof in which all ties are known."""
         trained = polished(self.given.task, trained)
-        base = self._base(trained.residual)
+        base = self._base(trained)
         weights = {xi: weights_of(self.data.lines, base, xi) for xi in (1, -1)}
         ties = self._ties(weights, trained)
         while True:
@@ -94,11 +94,11 @@ class LogisticProver(Prover):
 
     def _theta(self, neurons: Sequence[tuple[int, Vector]]) -> Vector:
         """The dual point of the trained network."""
-        return self._base(self.network.residual)
+        return self._base(self.network)
 
-    def _base(self, residual: Floats) -> Vector:
-        """The floats exactly, with 0 <= y_k theta_k <= 1."""
-        y = self.given.y
+    def _base(self, trained: Trained) -> Vector:
+        """The residual's floats exactly, with 0 <= y_k theta_k <= 1."""
+        y, residual = self.given.y, trained.residual
         chances = (
             min(max(label * Fraction(float(t)), Fraction(0)), Fraction(1)) for label, t in zip(y, residual, strict=True)
         )

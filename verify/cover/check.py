@@ -55,19 +55,21 @@ def check_cover(problem: Problem, theta: Vector, squared: Fraction, node: Node) 
         raise fields["basis"].reject(f"at most {MOST_DIRECTIONS} vectors", str(len(basis)))
     if rank(basis) != len(basis) or rank([*basis, *lines.rows]) != len(basis):
         raise fields["basis"].reject("independent vectors that span the rows")
-    height = prism_height(problem, basis, fields["basis"]) if problem.biases else None
+    height = width = None
+    if problem.biases:
+        height, width = prism_height(problem, basis, fields["basis"]), widest(problem)
     margin = fields["margin"].index(2**40)
     weights = {xi: weights_of(lines, theta, xi) for xi in SIGNS.values()}
-    ties = tuple(read_tie(weights, basis, squared, problem.biases, entry) for entry in fields["ties"].array())
+    ties = tuple(read_tie(weights, basis, squared, entry, problem.biases) for entry in fields["ties"].array())
     if len(ties) > MOST_TIES:
         raise fields["ties"].reject(f"at most {MOST_TIES}", str(len(ties)))
     leaves, slack = {}, {}
     for sign, xi in SIGNS.items():
-        rows = coarse(weights[xi], lam, margin, widest(problem), node)
+        rows = coarse(weights[xi], lam, margin, node, width)
         faces = {i: (tie.u, tie.face) for i, tie in enumerate(ties) if tie.face and tie.xi == xi}
-        leaves[xi] = walk(fields[sign], basis, height, len(weights[xi].convex), faces)
+        leaves[xi] = walk(fields[sign], basis, len(weights[xi].convex), faces, height)
         slack[xi] = Fraction(margin, 1 << rows.bits)
-        check_strict(leaves[xi], rows, problem.biases, fields[sign])
+        check_strict(leaves[xi], rows, fields[sign], problem.biases)
         check_special(leaves[xi], weights[xi], ties, lam, slack[xi], fields[sign])
     return Cover(lines, weights, ties, leaves, slack)
 
@@ -82,10 +84,7 @@ def prism_height(problem: Problem, basis: Sequence[Row], node: Node) -> int:
 
 
 def widest(problem: Problem) -> int:
-    """At least sum_l |u_l| where |u| = 1; with free biases where z_k.u = 0 for some row k, and |u| is that of the
-    weights."""
-    if not problem.biases:
-        return root_above(problem.d)
+    """At least sum_l |u_l| for weights of length 1 and a bias with z_k.u = 0 for some row k."""
     return root_above(problem.d - 1) + root_above(max(ceil(square(z[:-1])) for z in problem.Z))
 
 

@@ -36,7 +36,9 @@ class Tie:
     q: int = 1
 
 
-def read_tie(weights: dict[int, Weights], basis: Sequence[Row], squared: Fraction, biases: bool, node: Node) -> Tie:
+def read_tie(
+    weights: dict[int, Weights], basis: Sequence[Row], squared: Fraction, node: Node, biases: bool = False
+) -> Tie:
     """Reject unless |v|^2 <= squared; `basis` spans the rows."""
     fields = node.record("sign", "u", optional=("shares",))
     xi = 1 if fields["sign"].text("+", "-") == "+" else -1
@@ -44,7 +46,7 @@ def read_tie(weights: dict[int, Weights], basis: Sequence[Row], squared: Fractio
     u = integers(fields["u"], len(here.c0))
     side = [(h > 0) - (h < 0) for h in here.lines.heights(u)]
     if "shares" not in fields:
-        tie = on_face(here, basis, xi, u, tuple(side), biases, fields["u"])
+        tie = on_face(here, basis, xi, u, tuple(side), fields["u"], biases)
         if tie.squared > squared:
             raise node.reject(f"|v|^2 <= {show(squared)}", show(tie.squared))
         return tie
@@ -68,7 +70,7 @@ def read_tie(weights: dict[int, Weights], basis: Sequence[Row], squared: Fractio
 
 
 def on_face(
-    weights: Weights, basis: Sequence[Row], xi: int, u: Row, side: tuple[int, ...], biases: bool, node: Node
+    weights: Weights, basis: Sequence[Row], xi: int, u: Row, side: tuple[int, ...], node: Node, biases: bool = False
 ) -> Tie:
     """The face of the lines through u, and the gradient on it; with free biases as a vector without one."""
     rows = weights.lines.rows

@@ -221,8 +221,9 @@ class Walk:
         leaves.cones.append(cone)
 
 
-def walk(node: Node, basis: Sequence[Row], height: int | None, lines: int, faces: Planes) -> Leaves:
-    """All leaves of one sign; `lines` is the number of convex lines, `faces` are those of this sign."""
+def walk(node: Node, basis: Sequence[Row], lines: int, faces: Planes, height: int | None = None) -> Leaves:
+    """All leaves of one sign; `lines` is the number of convex lines, `faces` are those of this sign, `height` that of
+    prisms, where biases are free."""
     roots = sign_cones(basis) if height is None else prisms(basis, height)
     return Walk(node, len(basis), lines, faces).run(roots)
 
