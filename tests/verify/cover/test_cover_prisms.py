@@ -47,7 +47,7 @@ def test_directions_that_count_are_in_a_prism() -> None:
     roots = list(prisms(basis, height))
     assert len(roots) == 4 * 2 and all(len(cone) == 3 for cone in roots)
     assert all(any(inside(cone, u) for cone in roots) for u in counted)
-    low = [[tuple(10 * x for x in g[:2]) + (9 * g[2],) for g in cone] for cone in roots]
+    low = [[(10 * g[0], 10 * g[1], 9 * g[2]) for g in cone] for cone in roots]
     assert not all(any(inside(cone, u) for cone in low) for u in counted)
 
 
