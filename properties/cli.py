@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -27,6 +26,7 @@ from properties.model import Answer, Claim
 from properties.refutations import refutations, write_refutations
 from properties.run import Entry, run_claim
 from properties.soundness import summary as soundness
+from relu_cert.cli import NO_ROOM, not_written
 from relu_cert.errors import DataError, ReluCertError, UsageError
 from relu_cert.files import Place, decide_places
 
@@ -47,9 +47,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("properties: interrupted (a campaign goes on where it stopped: run it again)", file=sys.stderr)
         return 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError) and error.errno not in NO_ROOM:
+            raise
+        return not_written("properties", error)
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -16,7 +16,7 @@ from math import ceil, log2
 import numpy as np
 from numpy.typing import NDArray
 
-from relu_cert.exact import Vector
+from relu_cert.exact import Vector, sqrt_upper
 from relu_cert.problem.model import Problem
 from relu_cert.prove.algebraic.guess import guessed_residual
 from relu_cert.prove.algebraic.optimum import algebraic_set
@@ -37,6 +37,8 @@ FLOAT_BITS, FLOAT_DIGITS = 52, 14
 REFINED_DIGITS = 40
 MOST_DIGITS = 150
 FIELD_DIGITS = (250, 800, 2400)  # a field of large degree, or with long coefficients, needs many
+SPARE_MOVES = 1 << 6  # units of the grid, for what Newton's method leaves
+HALF = Fraction(1, 2)
 THOROUGH = 0.99  # pieces below this part of lambda need no sharper multiplier
 
 
@@ -148,6 +150,7 @@ def _ball_facts(question: Question, point: Point) -> tuple[Facts, bool]:
     plain: Facts | None = None
     unlisted: Facts | None = None
     reason = ""
+    theta = _inside(q, point)
     for lift in proposed_lifts(q.problem, np.array([float(x) for x in point.theta])):
         facts = prove(
             q.problem,
@@ -155,7 +158,7 @@ def _ball_facts(question: Question, point: Point) -> tuple[Facts, bool]:
             q.largest,
             q.gap,
             point.neurons,
-            point.theta,
+            theta,
             lambda theta: propose(q.floats, theta, THOROUGH * float(q.lam)),
             point.bits,
             lift,
@@ -174,6 +177,18 @@ def _ball_facts(question: Question, point: Point) -> tuple[Facts, bool]:
     if plain is None:
         raise ValueError("the plain proof is always tried")
     return replace(plain, unsettled=reason), False
+
+
+def _inside(question: Question, point: Point) -> Vector:
+    """The point's theta. For blocks that are given directly it is drawn in by what rounding to its grid may move
+    |X_b'theta|: then the rounded point is feasible as it stands, and need not be shrunk, which doubles its digits."""
+    problem, size = question.problem, max(map(abs, point.theta), default=Fraction(0))
+    if problem.network is not None or point.digits == FLOAT_DIGITS or not problem.blocks or not size:
+        return point.theta
+    widest = max(block.size_squared for block in problem.blocks)
+    moved = sqrt_upper(widest * problem.n, 8) * size / question.lam
+    margin = (moved + SPARE_MOVES) / (1 << point.bits)
+    return tuple((1 - margin) * x for x in point.theta) if margin < HALF else point.theta
 
 
 def _listed(facts: Facts) -> tuple[Facts, bool]:

@@ -285,3 +285,11 @@ def test_lambda_max_knows_the_constraints():
     assert list(certify_group_lasso(X, 1, y, "99/100", K=K).weights) == [0]
     assert certify_group_lasso(X, 1, y, lambda_ratio="1/2", K=K).lam == F(1, 2)
     assert certify_group_lasso(X, 1, y, lambda_ratio="1/2").lam == 1
+
+
+def test_the_dual_point_of_doubles_is_short():
+    """Rounded inside the bounds it needs no shrinking, which would double its digits: 40 digits are 160 bits."""
+    X, y = data()
+    found = certify_group_lasso(X, 3, y, lambda_ratio=F(1, 4), claims=["optimal", "p-unique"])
+    theta = json.loads(found.certificate)["facts"]["dual"]["theta"].split()
+    assert max(F(x).denominator.bit_length() for x in theta) < 170

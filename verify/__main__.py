@@ -13,6 +13,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from shutil import get_terminal_size
@@ -198,8 +199,8 @@ def grouped(statement: dict[str, str]) -> dict[str, list[str]]:
 
 
 def say(text: str, quiet: bool) -> None:
-    """Print a line, unless nobody wants to read, wrapped on a terminal; where the reader has gone, this and all others
-    go nowhere."""
+    """Print a line, unless nobody wants to read, wrapped on a terminal; where the reader has gone, or the disk is full,
+    this and all others go nowhere, and the exit code tells what was found."""
     plain = text.encode("ascii", "backslashreplace").decode()
     wide = get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else 0
     if 40 <= wide < len(plain):
@@ -207,7 +208,10 @@ def say(text: str, quiet: bool) -> None:
     try:
         if not quiet:
             print(plain, flush=True)
-    except BrokenPipeError:
+    except OSError as error:
+        with suppress(OSError):
+            if not isinstance(error, BrokenPipeError):
+                print(f"verify: cannot write the report: {error.strerror}", file=sys.stderr)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -48,6 +48,11 @@ def vector(A: fmpq_mat) -> Vector:
     return tuple(map(fraction, A.entries()))
 
 
+def rows(A: fmpq_mat) -> list[list[Fraction]]:
+    """The rows of a matrix; of one of coefficients, a polynomial each."""
+    return [[fraction(x) for x in row] for row in A.tolist()]
+
+
 def identity(n: int) -> fmpq_mat:
     """The unit matrix."""
     bounded(n * n, MOST_ENTRIES, "entries of a matrix", "certificate")

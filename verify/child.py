@@ -50,12 +50,12 @@ def limited(work: Work, seconds: int, memory: int) -> dict[str, Any]:
 
 def received(reader: int, deadline: float) -> bytes:
     """All that the child says before the deadline; Over if it is not done by then."""
-    answer = b""
+    answer = bytearray()
     while left := max(deadline - time.monotonic(), 0):
         if select.select([reader], [], [], left)[0]:
             part = os.read(reader, 1 << 16)
             if not part:
-                return answer
+                return bytes(answer)
             answer += part
     raise Over("time (--max-seconds)")
 

@@ -4,18 +4,17 @@ every residual r of the ball |r - theta| <= R. FORMAT.md has the inequalities.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from operator import mul
-from typing import Any
 
 from flint import fmpq, fmpq_mat
 
-from verify.bounds import column, dual_basis, identity, matrix, rational, root_above, vector
+from verify.bounds import column, dual_basis, identity, matrix, rational, root_above, rows
 from verify.patterns import Patterns, mask_of
-from verify.problem import FIRST, SIGNS, Problem, dot, square, transposed
+from verify.problem import FIRST, SIGNS, Problem, square
 from verify.text import Matrix, Node, Vector, show
 
 NO_SIDES: Mapping[int, int] = {}
@@ -37,6 +36,22 @@ class Ball:
         rows = list(enumerate(zip(self.theta, *self.beside, strict=True)))
         sure = {xi: [k for k, x in rows if all(xi * t < 0 and t * t > self.R_squared for t in x)] for xi in (1, -1)}
         return {xi: mask_of(k for k, _ in rows) & ~mask_of(sure[xi]) for xi in sure}
+
+    @cached_property
+    def residuals(self) -> fmpq_mat:
+        """The coefficients of a polynomial, one column each: theta alone."""
+        return column(self.theta)
+
+    @cached_property
+    def R(self) -> Fraction:
+        """The radius, or a little more."""
+        return root_above(self.R_squared)
+
+    def holds(self, x: Sequence[fmpq], moved_squared: fmpq, node: Node, k: int) -> None:
+        """Reject unless the number is positive, also after it has moved: x > 0 and x^2 > moved_squared."""
+        if x[0] <= 0 or x[0] * x[0] <= moved_squared:
+            expected = f"strictness that the ball cannot end at {k}: x > 0 and x^2 > {show(moved_squared)}"
+            raise node.reject(expected, f"{show(x[0])}, its square {show(x[0] * x[0])}")
 
     @cached_property
     def Z(self) -> fmpq_mat:
@@ -127,16 +142,17 @@ class Face:
     idle: tuple[int, ...]
     loose: dict[int, Fraction]
     P: fmpq_mat
-    W: Matrix
-
-
-Reader = Callable[[Ball, dict[str, Node]], Class]
+    W: fmpq_mat
 
 
 def read_class(
-    ball: Ball, patterns: Patterns | None, node: Node, relu: Reader | None = None, direct: Reader | None = None
+    ball: Ball,
+    patterns: Patterns | None,
+    node: Node,
+    sides: Mapping[int, int] = NO_SIDES,
+    known: Class | None = None,
 ) -> Class:
-    """Reject unless the face is stable over the ball, or as the readers of its fields have it."""
+    """Reject unless the face, read before or not, is stable over the ball, or along a path."""
     problem = ball.problem
     if problem.model == "gated":
         pattern = node.record("pattern")["pattern"]
@@ -146,42 +162,55 @@ def read_class(
         return Class((0, mask), (), 0, on_rows(ball.Z, mask), ball.zeta_squared)
     first = FIRST[problem.model]
     fields = node.record(first, *(("pattern",) if first == "sign" else ()), "kinks", "basis", "idle", "fixed")
-    return (relu or read_relu)(ball, fields) if first == "sign" else (direct or read_direct)(ball, fields)
+    if first == "sign":
+        return read_relu(ball, fields, sides, known)
+    from verify.direct import read_direct
+
+    return read_direct(ball, fields)
 
 
-def read_relu(ball: Ball, fields: dict[str, Node], sides: Mapping[int, int] = NO_SIDES) -> Class:
+def read_relu(
+    ball: Ball, fields: dict[str, Node], sides: Mapping[int, int] = NO_SIDES, known: Class | None = None
+) -> Class:
     """v = P sum_D t_k z_k with v.z_k > 0 on D, < 0 off D and the kinks, and p_c <= mu_c <= l_c on the kinks; where only
     one side of a kink is looked at, p_c <= mu_c (side 1) or mu_c <= l_c (side -1) is enough."""
     Z, R_squared = ball.problem.Z, ball.R_squared
-    class_, face = relu_class(ball, fields)
+    class_, face = (known, known.face) if known and known.face else relu_class(ball, fields)
     xi, D = class_.key
-    t, room = tuple(xi * x for x in ball.theta), rational(ball.zeta_squared * R_squared)
-    c_D = ball.Z.transpose() * column(t_k if D >> k & 1 else Fraction(0) for k, t_k in enumerate(t))
-    for k, (s, (z, q)) in enumerate(zip((ball.Z * (face.P * c_D)).entries(), ball.problem.rows, strict=True)):
+    t, room = ball.residuals * xi, rational(ball.zeta_squared * R_squared)
+    c_0 = on_rows(ball.Z, D).transpose() * t
+    for k, (height, (z, q)) in enumerate(zip((ball.Z * (face.P * c_0)).tolist(), ball.problem.rows, strict=True)):
         if (ball.nonzero & ~class_.zeros) >> k & 1:
-            positive(s if D >> k & 1 else -s, fmpq(sum(map(mul, z, z)), q * q) * room, fields["pattern"], k)
+            moved = fmpq(sum(map(mul, z, z)), q * q) * room
+            ball.holds(height if D >> k & 1 else [-x for x in height], moved, fields["pattern"], k)
+    powers = rows(t.transpose())
+    p, l = ({c: bent(ball.planes[c], powers, side) for c in face.kinks} for side in (0, 1))
     for c in face.idle:
-        p, l = ball.planes[c].slopes(t)
-        for slope, squared in zip((-p, l), ball.planes[c].squares(), strict=True):
+        for slope, squared in zip((-p[c], l[c]), ball.planes[c].squares(), strict=True):
             if squared:
-                positive(slope, squared * R_squared, fields["idle"], c)
-    c_0, stretch = vector(c_D), Fraction(1)
+                ball.holds(slope.entries(), rational(squared * R_squared), fields["idle"], c)
+    stretch = Fraction(1)
     for c, part in face.loose.items():
-        p, l = ball.planes[c].slopes(t)
-        side = sides.get(c, 0)
-        positive(p - l if side else l - p, sum(ball.planes[c].squares()) * R_squared, fields["kinks"], c)
+        bend, side = l[c] - p[c], sides.get(c, 0)
+        moved = rational(sum(ball.planes[c].squares()) * R_squared)
+        ball.holds((-bend if side else bend).entries(), moved, fields["kinks"], c)
         if not {0: 0 <= part <= 1, 1: part >= 1, -1: part <= 0}[side]:
             raise fields["fixed"].reject(f"a part between 0 and 1 for row {c}, or beyond its side", show(part))
-        c_0 = tuple(x + (l + part * (p - l)) * z for x, z in zip(c_0, Z[c], strict=True))
+        c_0 += column(Z[c]) * (l[c] - rational(part) * bend)
         stretch = max(stretch, part, 1 - part)  # c_0 has part t_k z_k and (1 - part) t_k z_k
-    for c, W_c in zip(face.basis, face.W, strict=True):
-        p, l = ball.planes[c].slopes(t)
-        moved = 2 * (square(W_c) * ball.zeta_squared * stretch**2 + sum(ball.planes[c].squares())) * R_squared
+    for c, W_c, push in zip(face.basis, rows(face.W), (face.W * c_0).tolist(), strict=True):
+        mu, size = fmpq_mat(1, len(push), [-x for x in push]), square(tuple(W_c)) * ball.zeta_squared * stretch**2
+        moved = rational(2 * (size + sum(ball.planes[c].squares())) * R_squared)
         if sides.get(c, 0) >= 0:
-            positive(-dot(W_c, c_0) - p, moved, fields["basis"], c)
+            ball.holds((mu - p[c]).entries(), moved, fields["basis"], c)
         if sides.get(c, 0) <= 0:
-            positive(l + dot(W_c, c_0), moved, fields["basis"], c)
+            ball.holds((l[c] - mu).entries(), moved, fields["basis"], c)
     return class_
+
+
+def bent(plane: Plane, powers: Sequence[Sequence[Fraction]], side: int) -> fmpq_mat:
+    """p_c (side 0) or l_c of a plane, by the coefficients of t."""
+    return matrix([[plane.slopes(tuple(t))[side] for t in powers]], len(powers))
 
 
 def relu_class(ball: Ball, fields: dict[str, Node]) -> tuple[Class, Face]:
@@ -197,42 +226,11 @@ def relu_class(ball: Ball, fields: dict[str, Node]) -> tuple[Class, Face]:
     return Class(key, face.kinks, zeros, B, ball.zeta_squared, face), face
 
 
-def direct_class(ball: Ball, fields: dict[str, Node]) -> tuple[Class, Face, dict[int, Vector]]:
-    """The same for a direct problem: its block and face, and the constraints other than zero."""
-    problem = ball.problem
-    b = fields["block"].index(len(problem.groups))
-    X, size = problem.block(b), len(problem.groups[b])
-    K = tuple(zip(*(problem.K[b] or ()), strict=True))
-    constraints = {k: K_k for k, K_k in enumerate(K) if any(K_k)}
-    face = read_face(K, size, constraints, fields)
-    B = matrix(X, size) * face.P
-    check_idle(K, face, B, fields["idle"])
-    for k, rho_k in face.loose.items():
-        if rho_k < 0:
-            raise fields["fixed"].reject(f"a multiplier >= 0 for constraint {k}", show(rho_k))
-    return Class((0, b), face.kinks, 0, B, frobenius(X), face), face, constraints
-
-
 def check_idle(vectors: Sequence[Vector], face: Face, B: fmpq_mat, node: Node) -> None:
     """Reject unless v vanishes on the idle kinks whatever the residual."""
     for c in face.idle:
         if any((B * column(vectors[c])).entries()):
             raise node.reject(f"a kink on which v vanishes whatever the residual, at {c}")
-
-
-def read_direct(ball: Ball, fields: dict[str, Node]) -> Class:
-    """v = Proj_C(X_b'r) = P X_b'r: multipliers >= 0 on the kinks, the other constraints slack."""
-    class_, face, K = direct_class(ball, fields)
-    c_0 = transposed(ball.problem.block(class_.key[1]), ball.theta)
-    v, room = vector(face.P * column(c_0)), class_.bound * ball.R_squared
-    for k, K_k in K.items():
-        if k not in face.kinks:
-            positive(-dot(K_k, v), square(K_k) * room, fields["kinks"], k)
-    for k, rho_k in face.loose.items():
-        c_0 = tuple(x - rho_k * K_kj for x, K_kj in zip(c_0, K[k], strict=True))
-    for k, W_k in zip(face.basis, face.W, strict=True):
-        positive(dot(W_k, c_0), square(W_k) * room, fields["basis"], k)
-    return class_
 
 
 def read_face(vectors: Sequence[Vector], dimension: int, names: Collection[int], fields: dict[str, Node]) -> Face:
@@ -253,16 +251,7 @@ def read_face(vectors: Sequence[Vector], dimension: int, names: Collection[int],
     P = identity(dimension) - A.transpose() * W
     if any((matrix((vectors[k] for k in rest), dimension) * P).entries()):
         raise fields["basis"].reject("a basis that spans the kinks that are not idle")
-    entries = vector(W)
-    rows = tuple(entries[i * dimension : (i + 1) * dimension] for i in range(len(basis)))
-    return Face(kinks, basis, idle, loose, P, rows)
-
-
-def positive(x: Any, moved_squared: Any, node: Node, k: int) -> None:
-    """Reject unless x > 0 also after it has moved: x > 0 and x^2 > moved_squared, both of one kind of rationals."""
-    if x <= 0 or x * x <= moved_squared:
-        found = f"{show(x)}, its square {show(x * x)}"
-        raise node.reject(f"strictness that the ball cannot end at {k}: x > 0 and x^2 > {show(moved_squared)}", found)
+    return Face(kinks, basis, idle, loose, P, W)
 
 
 def on_rows(Z: fmpq_mat, D: int) -> fmpq_mat:

@@ -195,8 +195,3 @@ def read_number(in_field: Field, node: Node) -> Number:
 def read_numbers(in_field: Field, node: Node, length: int) -> list[Number]:
     """An array of so many numbers."""
     return [read_number(in_field, entry) for entry in node.array(length)]
-
-
-def product(u: Sequence[Number], v: Sequence[Number | Rational], zero: Number) -> Number:
-    """u.v"""
-    return sum((a * b for a, b in zip(u, v, strict=True)), zero)

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from verify.bounds import column, dual_basis, matrix, root_above
+from verify.bounds import column, matrix, root_above
 from verify.classes import Class
 from verify.onset import Moving, check_onset, heights, superclasses, total
 from verify.polynomials import at_least, at_most
 from verify.problem import dot, square
+from verify.superclasses import is_silent, read_rows, spanned
 from verify.text import Matrix, Node, show
 
 
@@ -28,7 +29,7 @@ def check_lifted(moving: Moving, inverse: Node, node: Node) -> Set:
     continuously."""
     fields = node.record("lift", "forced", "force", "spread", optional=("onset",))
     n, classes = moving.ball.problem.n, moving.classes
-    lift = read_lift(moving, fields["lift"])
+    lift, _ = read_rows(moving.S, fields["lift"])
     groups = superclasses(moving, lift, fields["lift"])
     forced = check_forced(moving, lift, groups, fields)
     core = [s for s, group in enumerate(groups) if any(any(moving.alpha[a]) for a in group)]
@@ -57,18 +58,6 @@ def check_lifted(moving: Moving, inverse: Node, node: Node) -> Set:
     return Set(dimension - len(active) + len(neurons), unique)
 
 
-def read_lift(moving: Moving, node: Node) -> Matrix:
-    """A basis of L, orthogonal to the whole path."""
-    n = moving.ball.problem.n
-    lift = tuple(row.vector(n) for row in node.array())
-    if dual_basis(matrix(lift, n)) is None:
-        raise node.reject("independent rows")
-    for i, l in enumerate(lift):
-        if any((column(l).transpose() * moving.S).entries()):
-            raise node.item(i).reject("a row orthogonal to all coefficients of s")
-    return lift
-
-
 def check_forced(moving: Moving, lift: Matrix, groups: Sequence[Sequence[int]], fields: dict[str, Node]) -> set[int]:
     """The classes that have weight 0 in every solution: h in L, h.y = 0, h.q > 0 for them and 0 for all others."""
     problem = moving.ball.problem
@@ -79,13 +68,11 @@ def check_forced(moving: Moving, lift: Matrix, groups: Sequence[Sequence[int]], 
         return forced
     if problem.model == "relu":
         raise node.reject("no forced class in a relu problem")
-    L = matrix(lift, problem.n)
-    W = dual_basis(L)
-    if W is None or any((column(h) - L.transpose() * (W * column(h))).entries()) or dot(h, problem.y):
+    if not spanned(lift, column(h)) or dot(h, problem.y):
         raise fields["force"].reject("a vector in the span of the lift, orthogonal to y")
     moved = moving.shift * root_above(square(h))
     for a, class_ in enumerate(moving.classes):
-        if a not in forced and any((class_.B.transpose() * column(h)).entries()):
+        if a not in forced and not is_silent(class_, h):
             raise fields["force"].reject(f"h.q = 0 whatever the residual for class {a}, which is not forced")
         if a in forced and (any(moving.alpha[a]) or at_least(heights(moving, h, class_)) <= moved):
             raise fields["force"].reject(
@@ -99,8 +86,7 @@ def check_forced(moving: Moving, lift: Matrix, groups: Sequence[Sequence[int]], 
 def is_void(moving: Moving, l: Sequence[Fraction], forced: set[int]) -> bool:
     """l.y = 0 and l.q = 0 whatever the residual for all classes that are not forced."""
     problem = moving.ball.problem
-    free = (class_ for a, class_ in enumerate(moving.classes) if a not in forced)
-    silent = all(not any((class_.B.transpose() * column(l)).entries()) for class_ in free)
+    silent = all(is_silent(class_, l) for a, class_ in enumerate(moving.classes) if a not in forced)
     return problem.model != "relu" and silent and not dot(tuple(l), problem.y)
 
 

@@ -64,7 +64,6 @@ def shared_masses(found: Candidates, masses: Vector, delta: Fraction, node: Node
 def check_masses(found: Candidates, fields: dict[str, Node]) -> tuple[Vector, Fraction]:
     """The masses, and delta: the true ones, the same in all lifted solutions, are within delta of them."""
     ball, S = found.ball, len(found.members)
-    R = root_above(ball.R_squared)
     A = side_by_side([found.across(found.outputs[group[0]]) for group in found.members], ball.problem.n)
     eps = root_above(Fraction(S)) * found.moved
     if (sigma := stretch(A)) <= eps:
@@ -72,4 +71,4 @@ def check_masses(found: Candidates, fields: dict[str, Node]) -> tuple[Vector, Fr
     masses = fields["masses"].vector(S)
     fit = column(y_k - t_k for y_k, t_k in zip(ball.problem.y, ball.theta, strict=True))
     missed = length(A * column(masses) - found.across(fit))
-    return masses, (missed + R + eps * root_above(square(masses))) / (sigma - eps)
+    return masses, (missed + ball.R + eps * root_above(square(masses))) / (sigma - eps)

@@ -16,7 +16,7 @@ from flint import fmpz_mat
 
 from verify.errors import Rejected
 from verify.patterns import Patterns, mask_of
-from verify.problem import SIGNS, Problem, cleared, square, times, transposed
+from verify.problem import SIGNS, Problem, cleared
 from verify.text import Node, Vector, bit_text, show
 
 Row = tuple[int, list[int], int]  # a base, and integers p and q > 0: the vector m = p / q
@@ -27,6 +27,8 @@ BATCH_BITS = 2**28
 def check_multipliers(problem: Problem, patterns: Patterns | None, theta: Vector, most: Fraction, node: Node) -> None:
     """Reject unless the multipliers prove that theta is dual feasible for lambda^2 = most."""
     if problem.model == "cgl":
+        from verify.blocks import check_direct
+
         check_direct(problem, theta, most, node)
     elif patterns is None:
         raise node.reject("the fact patterns, which the multipliers of a network rest on", "none")
@@ -39,28 +41,6 @@ def check_multipliers(problem: Problem, patterns: Patterns | None, theta: Vector
         for sign, xi in SIGNS.items():
             t = tuple(xi * x for x in theta)
             check_norms(problem, piece_rows(patterns, t, sides[sign]), most, f"{sides[sign].place} entry ")
-
-
-def check_direct(problem: Problem, theta: Vector, squared: Fraction, node: Node) -> None:
-    """|X_b' theta - K_b rho|^2 <= squared with rho >= 0 for every block."""
-    for b, entry in enumerate(node.array(len(problem.groups))):
-        length = square(pushed(problem, theta, b, entry))
-        if length > squared:
-            raise entry.reject(f"|X_b'theta - K_b rho|^2 <= {show(squared)}", show(length))
-
-
-def pushed(problem: Problem, theta: Vector, b: int, entry: Node) -> Vector:
-    """X_b'theta - K_b rho with the rho >= 0 of an entry (null: rho = 0)."""
-    c = transposed(problem.block(b), theta)
-    K = problem.K[b]
-    if entry.value is None:
-        return c
-    if K is None:
-        raise entry.reject("null, because the block is free")
-    rho = entry.vector(len(K[0]))
-    if any(x < 0 for x in rho):
-        raise entry.reject("multipliers >= 0")
-    return tuple(c_i - k_i for c_i, k_i in zip(c, times(K, rho), strict=True))
 
 
 def gated_rows(patterns: Patterns, theta: Vector) -> Iterator[Row]:

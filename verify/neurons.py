@@ -11,7 +11,7 @@ from flint import fmpq_mat
 from verify.bounds import matrix
 from verify.classes import Class, Face, planes_of
 from verify.problem import Problem
-from verify.text import Matrix, Vector
+from verify.text import Vector
 
 
 @dataclass(frozen=True)
@@ -42,11 +42,6 @@ class Neuron:
     blocks: int = 1
 
 
-def constraints(problem: Problem, b: int) -> Matrix:
-    """The columns of K_b of a direct problem."""
-    return tuple(zip(*(problem.K[b] or ()), strict=True))
-
-
 def are_independent(vectors: Iterable[Vector]) -> bool:
     """Whether these constraints are independent; positive multiples are one half-space, zero is none."""
     directions = {tuple(x / abs(next(filter(None, a))) for x in a) for a in vectors if any(a)}
@@ -59,7 +54,7 @@ def of_class(problem: Problem, a: Class, active: bool | None, weight: Fraction) 
     """A neuron whose face is stable over the ball; an idle kink with a multiplier on its bound leaves `strict` open."""
     if a.face is None:
         return Neuron(a.key, active, independent=True, strict=True, B=a.B, weight=weight)
-    vectors = problem.Z if problem.model == "relu" else constraints(problem, a.key[1])
+    vectors = problem.Z if problem.model == "relu" else problem.constraints(a.key[1])
     tight = are_independent(vectors[c] for c in a.kinks)
     strict = True if not one_sided(problem, a.face) else None
     return Neuron(a.key, active, tight, strict, a.B, weight, a.face)

@@ -10,12 +10,11 @@ from functools import cached_property
 
 from flint import fmpq_mat
 
-from verify.bounds import column, dual_basis, matrix, root_above
+from verify.bounds import column, dual_basis, matrix, root_above, rows
 from verify.classes import Ball, Class
-from verify.patterns import mask_of
-from verify.polynomials import at_most, rows
+from verify.polynomials import at_most
 from verify.problem import dot, square
-from verify.superclasses import same_kernels, without
+from verify.superclasses import same_kernels, spanned, without
 from verify.text import Matrix, Node, Vector, show
 
 Groups = Sequence[Sequence[int]]
@@ -66,18 +65,12 @@ def superclasses(moving: Moving, lift: Matrix, node: Node) -> Groups:
 
 def antipodal(moving: Moving, lift: Matrix) -> Groups:
     """relu: if L holds the columns of Z, two classes of one sign whose regions are u and -u; else each by itself."""
-    problem, ball = moving.ball.problem, moving.ball
-    classes = moving.classes
-    columns = tuple(zip(*problem.Z, strict=True))
-    L = matrix(lift, problem.n)
-    W = dual_basis(L)
-    Zs = matrix(columns, problem.n)
-    if W is None or any((Zs - Zs * W.transpose() * L).entries()):
+    ball, classes = moving.ball, moving.classes
+    if not spanned(lift, ball.Z):
         return [[a] for a in range(len(classes))]
-    nonzero = mask_of(k for k in range(problem.n) if any(problem.Z[k]))
     regions = []
     for class_ in classes:
-        signed = ball.fine[class_.key[0]] & nonzero & ~class_.zeros
+        signed = ball.fine[class_.key[0]] & ball.nonzero & ~class_.zeros
         regions.append((class_.key[0], signed, class_.key[1] & signed))
     groups: list[list[int]] = []
     placed: set[int] = set()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
-from verify.classes import Ball, Class, frobenius
-from verify.multipliers import Row, gated_rows, piece_rows, products, pushed, read_entries
+from verify.classes import Ball, Class
+from verify.multipliers import Row, gated_rows, piece_rows, products, read_entries
 from verify.patterns import Patterns, mask_of
-from verify.problem import SIGNS, Problem, square, transposed
+from verify.problem import SIGNS, Problem
 from verify.text import Node, bit_text, show
 
 
@@ -21,10 +21,9 @@ def check_outs(ball: Ball, patterns: Patterns | None, classes: Sequence[Class], 
     if len(keys) != len(classes):
         raise out.reject("no two classes of the same block (relu: of the same sign and pattern)", "two")
     if problem.model == "cgl":
-        for b, entry in enumerate(multipliers.array(len(problem.groups))):
-            if not is_out(ball, b, entry) and (0, b) not in keys:
-                found = f"none, and |X_b'theta - K_b rho|^2 = {show(bound(ball, b, entry))}"
-                raise out.reject(f"a class for block {b}", found)
+        from verify.direct import check_blocks_out
+
+        check_blocks_out(ball, {b for _, b in keys}, multipliers, out)
     elif patterns is None:
         raise out.reject("the fact patterns, which this rests on", "none")
     elif problem.model == "gated":
@@ -38,17 +37,6 @@ def check_outs(ball: Ball, patterns: Patterns | None, classes: Sequence[Class], 
         bounds, sides = multipliers.record("+", "-"), out.record("+", "-")
         for sign, xi in SIGNS.items():
             check_side(ball, patterns, xi, [a for a in classes if a.key[0] == xi], bounds[sign], sides[sign])
-
-
-def bound(ball: Ball, b: int, entry: Node) -> Fraction:
-    """|X_b'theta - K_b rho|^2 with the rho of `dual` or with none, whichever is shorter."""
-    plain = square(transposed(ball.problem.block(b), ball.theta))
-    return min(plain, square(pushed(ball.problem, ball.theta, b, entry)))
-
-
-def is_out(ball: Ball, b: int, entry: Node) -> bool:
-    """Whether a block of a direct problem is out by this bound."""
-    return bound(ball, b, entry) < ball.threshold(frobenius(ball.problem.block(b)))
 
 
 def lengths(problem: Problem, rows: Iterable[Row]) -> Iterator[tuple[int, Fraction]]:
@@ -74,10 +62,10 @@ def check_side(ball: Ball, patterns: Patterns, xi: int, classes: Sequence[Class]
     P' has the rows whose t_k is not surely negative; rows of Z that are zero tell no fine pieces apart. A class is that
     of all fine pieces that agree with its pattern off its kinks.
     """
-    n, Z = ball.problem.n, ball.problem.Z
+    n = ball.problem.n
     t = tuple(xi * x for x in ball.theta)
     fine_P = ball.fine[xi]
-    apart = mask_of(k for k in range(n) if fine_P >> k & 1 and any(Z[k]))
+    apart = fine_P & ball.nonzero
     P, tied = not_out(ball, xi, multipliers, patterns)
     needed = {mask & apart for mask in patterns.masks[: patterns.open_cells] if mask & P in tied}
     for a in classes:

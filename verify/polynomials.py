@@ -89,8 +89,3 @@ def times_columns(alpha: Polynomial, A: fmpq_mat, size: int) -> fmpq_mat:
         for k, a_k in enumerate(exact(alpha)):
             shifted[j, j + k] = a_k
     return A * shifted
-
-
-def rows(A: fmpq_mat) -> list[list[Fraction]]:
-    """The rows of a matrix of coefficients: one polynomial each."""
-    return [[fraction(x) for x in row] for row in A.tolist()]

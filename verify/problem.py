@@ -6,14 +6,13 @@ networks with free terms, whose coefficients or weights are not in the penalty.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
 from operator import mul
 
-from verify.errors import bounded
 from verify.text import Matrix, Node, Vector
 
 OBJECTIVE = "1/2|Xw-y|^2 + lambda*sum|w_b|"
@@ -21,7 +20,6 @@ ELASTIC = "1/2|Xw-y|^2 + lambda*sum|w_b| + delta/2*sum|w_b|^2"
 LOGISTIC = "sum log(1+exp(-y_k*(Xw)_k)) + lambda*sum|w_b|"
 SIGNS = {"+": 1, "-": -1}
 FIRST = {"relu": "sign", "gated": "pattern", "cgl": "block"}  # what a neuron is named by
-MOST_WRITTEN_OUT = 2**26  # numbers in the blocks of a network
 
 
 @dataclass(frozen=True)
@@ -77,22 +75,9 @@ class Problem:
         """X_b of a direct problem: the columns of group b."""
         return tuple(tuple(row[j] for j in self.groups[b]) for row in self.Z)
 
-    def written_out(self, masks: Sequence[int]) -> Problem:
-        """A network over these patterns as a direct problem: X_b = xi D Z, K_b = -Z'(2D - I); gated: D Z, no cone."""
-        signs = (1, -1) if self.model == "relu" else (1,)
-        bounded(len(masks) * len(signs) * self.n * self.d, MOST_WRITTEN_OUT, "numbers in blocks", "certificate.problem")
-        pairs = tuple((xi, D) for D in masks for xi in signs)
-        zero, minus = (Fraction(0),) * self.d, tuple(tuple(-z for z in row) for row in self.Z)
-        rows = []
-        for k, (row, opposite) in enumerate(zip(self.Z, minus, strict=True)):
-            parts = ((row if xi > 0 else opposite) if D >> k & 1 else zero for xi, D in pairs)
-            rows.append(tuple(z for part in parts for z in part))
-        groups = tuple(tuple(range(b * self.d, (b + 1) * self.d)) for b in range(len(pairs)))
-        if self.model != "relu":
-            return replace(self, model="cgl", Z=tuple(rows), groups=groups, K=(None,) * len(groups))
-        cones = [tuple(minus[k] if D >> k & 1 else self.Z[k] for k in range(self.n)) for D in masks]
-        K = tuple(tuple(zip(*cone, strict=True)) for cone in cones for _ in signs)
-        return replace(self, model="cgl", Z=tuple(rows), groups=groups, K=K, blocks=pairs)
+    def constraints(self, b: int) -> Matrix:
+        """The columns of K_b."""
+        return tuple(zip(*(self.K[b] or ()), strict=True))
 
 
 def read_problem(node: Node) -> Problem:
@@ -116,43 +101,16 @@ def read_problem(node: Node) -> Problem:
     y = fields["y"].vector(len(Z))
     if logistic and any(abs(y_k) != 1 for y_k in y):
         raise fields["y"].reject("labels 1 and -1")
-    if not direct:
-        patterns = read_patterns(fields["patterns"], len(Z)) if "patterns" in fields else None
-        problem = Problem(model, lam, Z, y, patterns=patterns, delta=delta, logistic=logistic)
-        if "free" in fields:
-            from verify.free import with_free_terms
+    problem = Problem(model, lam, Z, y, delta=delta, logistic=logistic)
+    if direct or "patterns" in fields:
+        from verify.blocks import with_blocks
 
-            problem = with_free_terms(problem, fields["free"])
-        return problem
-    groups = read_groups(fields["groups"], len(Z[0]))
-    K = tuple(read_cone(K_b, len(b)) for K_b, b in zip(fields["K"].array(len(groups)), groups, strict=True))
-    return Problem(model, lam, Z, y, groups, K, delta=delta, logistic=logistic)
+        problem = with_blocks(problem, fields)
+    if "free" in fields:
+        from verify.free import with_free_terms
 
-
-def read_patterns(node: Node, n: int) -> tuple[int, ...]:
-    """The only patterns of a network: at least one, all different."""
-    masks = tuple(entry.pattern(n) for entry in node.array())
-    if not masks or len(set(masks)) != len(masks):
-        raise node.reject("at least one pattern, and each pattern once")
-    return masks
-
-
-def read_groups(node: Node, columns: int) -> tuple[tuple[int, ...], ...]:
-    """Groups of column indices that are not empty and partition range(columns)."""
-    groups = tuple(tuple(j.index(columns) for j in group.array()) for group in node.array())
-    if not all(groups) or sorted(j for group in groups for j in group) != list(range(columns)):
-        raise node.reject(f"groups that are not empty and hold each of the {columns} columns once")
-    return groups
-
-
-def read_cone(node: Node, size: int) -> Matrix | None:
-    """K_b with one row for each column of the group, or None for a free block."""
-    if node.value is None:
-        return None
-    K = node.matrix()
-    if len(K) != size:
-        raise node.reject(f"null or {size} rows", f"{len(K)} rows")
-    return K
+        problem = with_free_terms(problem, fields["free"])
+    return problem
 
 
 def dot(u: Iterable[Fraction], v: Iterable[Fraction]) -> Fraction:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from flint import fmpq, fmpq_mat
 
 from verify.bounds import column, fraction, vector
-from verify.system import MOST_BITS, System, chosen, on_grid
+from verify.system import System, chosen
 from verify.text import Node, Vector, show
 
 ZERO = Fraction(0)
@@ -36,31 +36,6 @@ def check_shortest(system: System, vertices: Sequence[dict[int, Fraction]], node
     return found
 
 
-def check_min_norm(system: System, node: Node) -> Shortest:
-    """Reject unless the shortest alpha is as stated, without a list of vertices: by `mu`, or as in `check_enclosed`."""
-    fields = node.record("bits", "weights", "radius", "mu")
-    bits = fields["bits"].index(MOST_BITS + 1)
-    if system.exact and bits:
-        raise fields["bits"].reject("0, because the polytope is known exactly")
-    alpha, found = read_weights(system, fields)
-    mu = fields["mu"].vector(system.rows if system.exact else 0)
-    if system.exact:
-        check_exact(system, (), alpha, fields["weights"])
-        check_slopes(system, alpha, mu, fields["mu"])
-    else:
-        check_enclosed(on_grid(system, bits), alpha, found.radius, fields)
-    return found
-
-
-def check_slopes(system: System, alpha: Vector, mu: Vector, node: Node) -> None:
-    """F_a.mu = alpha_a where alpha_a > 0, F_a.mu <= 0 elsewhere."""
-    for a, entries in enumerate(zip(*system.F.tolist(), strict=True)):
-        height = sum((fraction(fmpq(x)) * m for x, m in zip(entries, mu, strict=True)), ZERO)
-        if height != alpha[a] if alpha[a] else height > 0:
-            expected = show(alpha[a]) if alpha[a] else "<= 0"
-            raise node.reject(f"F_a.mu = {expected} for class {system.names[a]}", show(height))
-
-
 def read_weights(system: System, fields: dict[str, Node]) -> tuple[Vector, Shortest]:
     """The weights of the columns of F, and all that is stated."""
     weights, radius = fields["weights"].vector(system.total), fields["radius"].number()
@@ -68,8 +43,8 @@ def read_weights(system: System, fields: dict[str, Node]) -> tuple[Vector, Short
         if x < 0 or (x and name not in system.names):
             raise fields["weights"].reject(f"a weight >= 0, and 0 if it is never active, for class {name}", show(x))
     alpha = tuple(weights[name] for name in system.names)
-    if radius < 0 or (system.exact and radius):
-        raise fields["radius"].reject("a number >= 0; 0 where the polytope is known exactly")
+    if radius < 0:
+        raise fields["radius"].reject("a number >= 0")
     return alpha, Shortest(weights, radius)
 
 

@@ -7,10 +7,10 @@ from fractions import Fraction
 
 from flint import fmpq_mat
 
-from verify.bounds import column, dual_basis, fraction, matrix, root_above
+from verify.bounds import column, fraction, matrix, root_above
 from verify.classes import frobenius
 from verify.problem import dot, square
-from verify.superclasses import Candidates, length, side_by_side, stretch
+from verify.superclasses import Candidates, is_silent, length, side_by_side, spanned, stretch
 from verify.system import System
 from verify.text import Matrix, Node, Vector, show
 
@@ -84,9 +84,7 @@ def check_forced(found: Candidates, active: list[int], node: Node) -> Matrix:
         return found.lift
     void = tuple(row for row in found.lift if is_void(found, active, row))
     h = node.vector(n)
-    V = matrix(void, n)
-    W = dual_basis(V)
-    if W is None or any((column(h) - V.transpose() * (W * column(h))).entries()):
+    if not spanned(void, column(h)):
         raise node.reject(f"a vector in the span of the {len(void)} void rows of the lift")
     moved = found.moved * root_above(square(h))
     for a in set(range(len(found.classes))) - set(active):
@@ -102,5 +100,4 @@ def is_void(found: Candidates, active: list[int], row: Vector) -> bool:
 
 def silent_on(found: Candidates, active: list[int], row: Vector) -> frozenset[int]:
     """The places of the active classes a with B_a'l = 0, so that l.q_a = 0 for every residual."""
-    products = [(found.classes[a].B.transpose() * column(row)).entries() for a in active]
-    return frozenset(place for place, entries in enumerate(products) if not any(entries))
+    return frozenset(place for place, a in enumerate(active) if is_silent(found.classes[a], row))

@@ -11,8 +11,7 @@ from flint import arb_mat, ctx, fmpq, fmpq_mat
 
 from verify.bounds import column, dual_basis, identity, matrix, rational, root_above
 from verify.classes import Ball, Class
-from verify.problem import dot
-from verify.text import Matrix, Node, Vector, show
+from verify.text import Matrix, Node, Vector
 
 INVERSE_BITS = 256
 
@@ -51,7 +50,7 @@ class Candidates:
     @cached_property
     def moved(self) -> Fraction:
         """g R: what the ball can change in an output, where g is at least |G_a| for every class a."""
-        return max((a.bound for a in self.classes), default=Fraction(0)) * root_above(self.ball.R_squared)
+        return max((a.bound for a in self.classes), default=Fraction(0)) * self.ball.R
 
 
 def read_mixed(found: Candidates, node: Node) -> Candidates:
@@ -78,15 +77,32 @@ def read_mixed(found: Candidates, node: Node) -> Candidates:
 
 
 def read_lift(ball: Ball, classes: Sequence[Class], node: Node) -> Candidates:
-    """The basis of L has independent rows, each orthogonal to theta."""
-    n = ball.problem.n
+    """The classes with their lift."""
+    return Candidates(ball, classes, *read_rows(ball.residuals, node))
+
+
+def read_rows(S: fmpq_mat, node: Node) -> tuple[Matrix, fmpq_mat]:
+    """A basis of L, independent rows that are orthogonal to all columns of S, and its dual basis."""
+    n = S.nrows()
     rows = tuple(row.vector(n) for row in node.array())
     if (W := dual_basis(matrix(rows, n))) is None:
         raise node.reject("independent rows")
-    for k, row in enumerate(rows):
-        if off := dot(row, ball.theta):
-            raise node.item(k).reject("a row orthogonal to theta", f"row.theta = {show(off)}")
-    return Candidates(ball, classes, rows, W)
+    for k, products in enumerate((matrix(rows, n) * S).tolist()):
+        if any(products):
+            raise node.item(k).reject("a row orthogonal to the residual")
+    return rows, W
+
+
+def spanned(rows: Matrix, columns: fmpq_mat) -> bool:
+    """Whether the rows are independent, and their span holds all columns."""
+    L = matrix(rows, columns.nrows())
+    W = dual_basis(L)
+    return W is not None and not any(without(L, W, columns).entries())
+
+
+def is_silent(class_: Class, row: Sequence[Fraction]) -> bool:
+    """B'l = 0, so that l.q = 0 for every residual."""
+    return not any((class_.B.transpose() * column(row)).entries())
 
 
 def without(basis: fmpq_mat, W: fmpq_mat, columns: fmpq_mat) -> fmpq_mat:

@@ -14,9 +14,9 @@ from typing import Any
 from verify.bounds import matrix
 from verify.classes import Ball, on_rows
 from verify.multipliers import gated_rows, products, read_entries
-from verify.neurons import Neuron, are_independent, constraints
+from verify.neurons import Neuron, are_independent
 from verify.patterns import Patterns, mask_of
-from verify.problem import SIGNS, dot, times
+from verify.problem import SIGNS, dot
 from verify.solutions import OptimalSet
 from verify.system import System, exact_system
 from verify.text import Matrix, Node, show
@@ -47,15 +47,15 @@ class Optimum:
     @property
     def zero(self) -> Number:
         """0"""
-        return Fraction(0)
+        return self.r[0] * 0
 
     def dot(self, u: Numbers, v: Numbers) -> Number:
         """u.v"""
-        return dot(u, v)
+        return sum((a * b for a, b in zip(u, v, strict=True)), self.zero)
 
     def through(self, A: Matrix, v: Numbers) -> Numbers:
         """A v for a rational matrix."""
-        return times(A, tuple(v))
+        return [self.dot(v, row) for row in A]
 
     def read(self, node: Node, length: int) -> Numbers:
         """So many numbers."""
@@ -136,7 +136,7 @@ def neuron_of(optimum: Optimum, a: Tied, active: bool | None) -> Neuron:
     if problem.model == "relu":
         cones = [tuple(problem.Z[c] for c in optimum.ball.planes)]
     elif problem.model == "cgl":
-        cones = [tuple(K_k for K_k in constraints(problem, b) if any(K_k)) for b in (a.key[1], *a.others)]
+        cones = [tuple(K_k for K_k in problem.constraints(b) if any(K_k)) for b in (a.key[1], *a.others)]
     tight = [[z for z, s in zip(cone, optimum.through(cone, a.v), strict=True) if not s] for cone in cones]
     return Neuron(a.key, active, all(map(are_independent, tight)), strict=None if any(tight) else True)
 

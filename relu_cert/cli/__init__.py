@@ -38,13 +38,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         _say("\ninterrupted; nothing was written")
         return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        _silence()
-        return EXIT_PIPE
+    except BrokenPipeError as error:
+        return not_written("relu_cert", error)
     except Exception as error:  # an exit code of 1 would say that a claim is refuted
         if isinstance(error, OSError) and error.errno in NO_ROOM:
-            _silence()
-            return _fail(f"cannot write the output: {error.strerror}; make room, or send it elsewhere.", EXIT_OUTPUT)
+            return not_written("relu_cert", error)
         _say(traceback.format_exc().rstrip())
         return _fail("this is a bug, please report it with the data. No verdict is given.", EXIT_INTERNAL)
 
@@ -59,6 +57,15 @@ def _run(arguments: Sequence[str] | None) -> int:
     if sys.stdout is not None:
         sys.stdout.flush()
     return code
+
+
+def not_written(program: str, error: OSError) -> int:
+    """What is said where the output cannot be written, and the exit code: nothing to a reader who has gone."""
+    _silence()
+    if isinstance(error, BrokenPipeError):
+        return EXIT_PIPE
+    _say(f"{program}: cannot write the output: {error.strerror}; make room, or send it elsewhere.")
+    return EXIT_OUTPUT
 
 
 def _silence() -> None:

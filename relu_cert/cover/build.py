@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import combinations
 from math import floor
 from typing import Protocol
 
@@ -39,6 +40,7 @@ from relu_cert.cover.lines import (
     frame_of,
     lower_root,
     margin_for,
+    row_space,
     side_of,
     weights_of,
 )
@@ -51,6 +53,7 @@ THETA_BITS = 220
 DELTA = 4e-8
 DEPTH = 160
 CHUNK = 20_000
+TRIED = 3000  # nodes: while trees are so small together, other root cones are tried
 UNLEVELLED = ("counts", "at")  # the parts of a stack that it has once
 
 
@@ -192,15 +195,16 @@ def joined(parts: Sequence[Streams]) -> Streams:
 def tree(
     side: Side,
     ties: EngineTies,
-    data: Data,
+    basis: Sequence[Row],
     xi: int,
     pool: Pool,
     violation: float = np.inf,
     first: Sequence[Direction] = (),
+    height: int | None = None,
 ) -> Streams:
-    """The tree of one sign; Missed, Stuck or Exhausted if there is none. The same whatever the pool and the order."""
-    basis = data.basis
-    cones = prisms(basis, data.lines.height(basis)) if data.lines.biases else roots(basis)
+    """The tree of one sign; Missed, Stuck or Exhausted if there is none. The same whatever the pool and the order.
+    `height` is that of prisms, where biases are free."""
+    cones = roots(basis) if height is None else prisms(basis, height)
     order = [*dict.fromkeys((*(root_of(basis, u) for sign, u in first if sign == xi), *range(len(cones))))]
     parts = {}
     for root, done in zip(order, pool.run([Task(xi, side, ties, cones[k]) for k in order], violation), strict=False):
@@ -219,6 +223,14 @@ class Pool(Protocol):
 
     def run(self, tasks: Sequence[Task], violation: float) -> Iterator[Done]:
         """Do the tasks."""
+
+
+class Here:
+    """The tasks one after the other, for trees that are small."""
+
+    def run(self, tasks: Sequence[Task], violation: float) -> Iterator[Done]:
+        """Do the tasks."""
+        return (grow(task, TRIED, violation, lambda nodes, open: False) for task in tasks)
 
 
 def rounded(residual: Sequence[Fraction], bits: int) -> Vector:
@@ -251,9 +263,10 @@ def dual_cover(
     """The cover that proves theta dual feasible for lambda^2; its strict leaves hold for all residuals of the ball. The
     root cones of the directions named `first` are done first: trouble is mostly where it was before."""
     lam = lower_root(squared)
-    if data.lines.biases:
+    height = data.lines.height(data.basis) if data.lines.biases else None
+    if height is not None:
         frame = frame_of(data.basis)
-    found = {}
+    found, sides = {}, {}
     margins = []
     weights = {xi: weights_of(data.lines, theta, xi) for xi in (1, -1)}
     for here in weights.values():
@@ -269,8 +282,27 @@ def dual_cover(
             raise Untied("the ball of residuals is too wide")
         doubts = doubtful(here, radius_squared)
         side = side_of(here, rows, frame, doubts)
-        found[xi] = tree(side, engine_ties(data, ties, here, side, xi, doubts), data, xi, pool, violation, first)
-    return Cover(data.basis, tuple(ties), margin, found[1], found[-1])
+        sides[xi] = side, engine_ties(data, ties, here, side, xi, doubts)
+        found[xi] = tree(*sides[xi], data.basis, xi, pool, violation, first, height)
+    cover = Cover(data.basis, tuple(ties), margin, found[1], found[-1])
+    return cover if height is not None else smallest(cover, data, sides, violation)
+
+
+def smallest(found: Cover, data: Data, sides: dict[int, tuple[Side, EngineTies]], violation: float) -> Cover:
+    """The cover, or a smaller one: where that takes no time, the trees of other root cones are tried."""
+    tried = found.nodes
+    for turned in combinations(range(len(data.basis)), 2):
+        if tried > TRIED:
+            break
+        basis = row_space(data.lines, turned)
+        try:
+            plus, minus = (tree(*sides[xi], basis, xi, Here(), violation) for xi in (1, -1))
+        except (Missed, Stuck, Exhausted):
+            continue
+        tried += plus.nodes + minus.nodes
+        if plus.nodes + minus.nodes < found.nodes:
+            found = replace(found, basis=basis, plus=plus, minus=minus)
+    return found
 
 
 def known_ties(data: Data, weights: dict[int, Weights], directions: Sequence[tuple[int, Row]]) -> list[Tie]:

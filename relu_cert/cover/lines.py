@@ -245,9 +245,9 @@ def side_of(weights: Weights, rows: Coarse, frame: Floats, doubts: list[int]) ->
     )
 
 
-def row_space(lines: Lines) -> tuple[Row, ...]:
-    """Short integer vectors that span the lines, near the principal axes of the data where that works; with free biases
-    vectors of weights, and last the bias alone."""
+def row_space(lines: Lines, turned: tuple[int, int] | None = None) -> tuple[Row, ...]:
+    """Short integer vectors that span the lines, near the principal axes of the data where that works; two of the axes
+    may be turned by 45 degrees. With free biases vectors of weights, and last the bias alone."""
     from flint import fmpz_mat
 
     if lines.biases:
@@ -265,6 +265,9 @@ def row_space(lines: Lines) -> tuple[Row, ...]:
     axes = np.linalg.svd(np.sqrt(sizes)[:, None] * np.array(lines.rows, dtype=np.float64), full_matrices=False)[2][
         :rank
     ]
+    if turned is not None:
+        i, j = turned
+        axes[i], axes[j] = axes[i] + axes[j], axes[i] - axes[j]
     chosen = []
     for axis in axes @ np.linalg.pinv(E):
         short = np.round(axis / np.abs(axis).max() * 31).astype(int).tolist()

@@ -92,9 +92,8 @@ class Cluster:
 
         left = None if self.deadline is None else max(self.deadline - monotonic(), 0.0)
         with Client(self.address) as client:
-            futures: list[Any] = [
-                client.submit(timed, client.scatter(task), self.limits.nodes, violation, left, pure=False, retries=3)
-                for task in tasks
+            futures: list[Any] = [  # the scheduler keeps the tasks: what is scattered is lost with its worker
+                client.submit(timed, task, self.limits.nodes, violation, left, pure=False, retries=3) for task in tasks
             ]
             for number, future in enumerate(futures):
                 done: Done = future.result()

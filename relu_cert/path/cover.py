@@ -38,6 +38,7 @@ ONSET = tuple(Fraction(1, 2**k) for k in (10, 12, 13, 14, 15, 16, 18, 20, 24, 32
 POINT = Fraction(1, 2**44)  # the half width of a still piece that stands for a point
 NARROW = Fraction(1, 2**26)  # nothing smaller is tried
 DOUBTFUL = Fraction(1, 2**7)  # from here on a point is settled before what is around it is bisected
+GAPS = 4  # so many times as wide as a gap is what is tried after it, and not bisected: there may be many
 WHOLE = 2  # after so many steps that were not halved the next one is wider
 TRIES = 2000  # after so many, what is refused and doubtful is a gap: no interval is worth hours
 LOOKED_AT = 16  # gaps, at most, at which a second look is taken
@@ -94,6 +95,7 @@ class _Search:
     lifts: dict[Fraction, Matrix] = field(default_factory=dict)
     known: dict[Fraction, bool] = field(default_factory=dict)
     tried: int = 0
+    narrow: Fraction = NARROW
 
     def settle(self, a: Fraction, b: Fraction) -> None:
         """[a, b] in pieces and gaps, in steps as wide as the last one, or wider after some that were not halved."""
@@ -103,7 +105,11 @@ class _Search:
             self.told(round(TOLD * log(a / begin) / log(end / begin)), TOLD)
             count, goal = len(self.pieces), min(b, _short(a * (1 + width)))
             reached = self.step(a, goal)
-            if all(len(piece.s) > 1 for piece in self.pieces[count:]):  # no event was crossed
+            self.narrow = NARROW
+            if len(self.pieces) == count and reached / a - 1 < DOUBTFUL:  # a gap: the next one may be wider
+                width = min(DOUBTFUL, GAPS * (reached / a - 1))
+                self.narrow = 2 * width
+            elif all(len(piece.s) > 1 for piece in self.pieces[count:]):  # no event was crossed
                 whole = whole + 1 if reached == goal else 0
                 width = min(CHUNK, (1 + whole // WHOLE) * (reached / a - 1))
             a = reached
@@ -135,8 +141,13 @@ class _Search:
         if cut is not None:
             self.settle(a, cut[0])
             return cut[1]
+        if taus:  # the branch may have gone on beyond an event that it did not see
+            self.last = None
         middle = _short((a + b) / 2)
-        if b - a <= NARROW * a or (b - a <= DOUBTFUL * a and not self.promising(a, middle, b)):
+        if b - a <= self.narrow * a or (b - a <= DOUBTFUL * a and not self.promising(a, middle, b)):
+            if self.last is not None:
+                self.last = None
+                return self.step(a, b)
             self.gaps.append(Gap(1 / b, 1 / a, reason or "the piece is too narrow"))
             return b
         return self.step(a, middle)

@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from flint import fmpq
+from flint import fmpq, fmpq_mat
 
 from relu_cert.cover.build import Exhausted, Missed, Stuck, tree
 from relu_cert.cover.engine import Floats
@@ -150,9 +150,11 @@ def covered_candidates(
     """The classes within rho of the chord, and a cover for each end; Refused at an event, Unsettled where cones are
     left."""
     S, ends = side_by_side(s), path_ends(s)
+    rows = {xi: fine(ends, xi, rho) for xi in (1, -1)}
     classes: list[NeuronClass] = []
+    at = side_by_side(s[:1])
     for face in faces:
-        _add(problem, classes, _exact(problem, class_of(problem, face), s[0], fine(ends, face.sign, rho)))
+        _add(problem, classes, _exact(problem, class_of(problem, face), s[0], at, rows[face.sign]))
     done: list[Cover] = []
     while len(done) < len(ends):
         for neuron in classes:
@@ -162,9 +164,9 @@ def covered_candidates(
         end = ends[len(done)]
         try:
             with one_thread():
-                done.append(around(problem, floats, end, ends, classes, rho))
-        except (Stuck, Missed) as at:
-            neuron = _near(problem, floats, at.xi, at.u, end, ends, rho)
+                done.append(around(problem, floats, end, rows, classes, rho))
+        except (Stuck, Missed) as why:
+            neuron = _near(problem, floats, why.xi, why.u, end, rows[why.xi])
             one = class_map(problem, neuron)
             room = [-x for x in square(one.P * (one.X.transpose() * S))]
             room[0] += 1
@@ -183,9 +185,10 @@ def corrected(problem: Problem, floats: Training, near: Branch, s_0: Vector) -> 
     if near.lift:
         return None
     faces: list[Face] = []
+    rows, at = {xi: fine([s_0], xi, Fraction(0)) for xi in (1, -1)}, side_by_side([s_0])
     for face in near.faces:
         known = class_of(problem, face)
-        neuron = _exact(problem, known, s_0, fine([s_0], face.sign, Fraction(0)))
+        neuron = _exact(problem, known, s_0, at, rows[face.sign])
         faces.append(face if neuron is known else _face(problem, floats.Z, neuron))
     if all(a is b for a, b in zip(faces, near.faces, strict=True)):
         return None
@@ -205,9 +208,10 @@ def _face(problem: Problem, Z: Floats, neuron: NeuronClass) -> Face:
     return Face(neuron.sign, None, kinks, B, np.zeros(Z.shape[1]), P, np.packbits(on).tobytes())
 
 
-def _exact(problem: Problem, neuron: NeuronClass, s_0: Vector, rows: Bits) -> NeuronClass:
-    """The class, or where floats chose a face that is not the one at s_0, that of the exact maximiser."""
-    if all(x >= 0 for x in relu_values(problem, neuron, side_by_side([s_0])).entries()):
+def _exact(problem: Problem, neuron: NeuronClass, s_0: Vector, at: fmpq_mat, rows: Bits) -> NeuronClass:
+    """The class, or where floats chose a face that is not the one at s_0, that of the exact maximiser; `at` is s_0 as a
+    matrix."""
+    if all(x >= 0 for x in relu_values(problem, neuron, at).entries()):
         return neuron
     Z = problem.network.Z if problem.network is not None else ()
     t = tuple(neuron.sign * x for x in s_0)
@@ -224,22 +228,20 @@ def _add(problem: Problem, classes: list[NeuronClass], neuron: NeuronClass) -> N
     classes.append(neuron)
 
 
-def _near(
-    problem: Problem, floats: Training, xi: int, u: Floats, end: Vector, ends: Sequence[Vector], rho: Fraction
-) -> NeuronClass:
+def _near(problem: Problem, floats: Training, xi: int, u: Floats, end: Vector, rows: Bits) -> NeuronClass:
     """The class of the exact maximum at an end, in the concave piece where a local ascent from u ends."""
     frame, Z = floats.given.frame, problem.network.Z if problem.network is not None else ()
     t = tuple(xi * x for x in end)
     at, _ = ascend(floats.Z @ frame.T, np.array([float(x) for x in t]), (frame @ u)[None, :], 120, 1e-2)
     base = (floats.Z @ (frame.T @ at[0]) > 0.0).tolist()
-    return exact_face(Z, 1 if xi > 0 else -1, t, solve_piece(Z, t, base, fine(ends, xi, rho)))
+    return exact_face(Z, 1 if xi > 0 else -1, t, solve_piece(Z, t, base, rows))
 
 
 def around(
     problem: Problem,
     floats: Training,
     end: Vector,
-    ends: Sequence[Vector],
+    fine_rows: dict[int, Bits],
     classes: Sequence[NeuronClass],
     rho: Fraction,
 ) -> Cover:
@@ -256,11 +258,11 @@ def around(
         rows = coarse(here, one, margin)
         if rows.bound <= 0:
             raise Unsettled("the ball of residuals is too wide")
-        unsure = {data.lines.line[k] for k in np.flatnonzero(fine(ends, xi, rho)).tolist()}
+        unsure = {data.lines.line[k] for k in np.flatnonzero(fine_rows[xi]).tolist()}
         doubts = [c for c, w in enumerate(here.w) if w <= 0 and c in unsure]
         side = side_of(here, rows, floats.given.frame, doubts)
         pool = Serial(Limits(nodes=NODES))
-        found[xi] = tree(side, engine_ties(data, ties, here, side, xi, doubts), data, xi, pool, VIOLATION)
+        found[xi] = tree(side, engine_ties(data, ties, here, side, xi, doubts), data.basis, xi, pool, VIOLATION)
     return Cover(data.basis, tuple(ties), margin, found[1], found[-1])
 
 

@@ -7,7 +7,7 @@ limbs of the result are put together as Python's integers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import groupby
@@ -29,7 +29,7 @@ class Doubles:
     """A (p x n), finite doubles: A = 2^-shift sum_a limbs[a] 2^(width a)."""
 
     def __init__(self, A: Floats) -> None:
-        self.width = (_MANTISSA - A.shape[1].bit_length()) // 2
+        self.width = (_MANTISSA - max(A.shape).bit_length()) // 2
         exponent = np.frexp(A)[1][A != 0]
         self.shift = _MANTISSA - int(exponent.min(initial=_MANTISSA))
         count = max(1, -(-(int(exponent.max(initial=0)) + self.shift) // self.width))
@@ -43,9 +43,16 @@ class Doubles:
 
     def times(self, r: Sequence[int]) -> list[int]:
         """2^shift A r"""
+        return self._product(self.limbs, r)
+
+    def transposed_times(self, w: Sequence[int]) -> list[int]:
+        """2^shift A'w"""
+        return self._product([limb.T for limb in self.limbs], w)
+
+    def _product(self, limbs: Sequence[Floats], r: Sequence[int]) -> list[int]:
         size = max(x.bit_length() for x in r)
         parts = np.array([self._cut(x, size) for x in r], dtype=np.float64).reshape(len(r), -1)
-        found = [(limb @ parts).astype(np.int64) for limb in self.limbs]
+        found = [(limb @ parts).astype(np.int64) for limb in limbs]
         return self._joined([(a + b, one[:, b]) for a, one in enumerate(found) for b in range(parts.shape[1])])
 
     def squares(self) -> list[int]:
@@ -61,25 +68,30 @@ class Doubles:
 
     def _joined(self, parts: list[tuple[int, NDArray[np.int64]]]) -> list[int]:
         """sum 2^(width a) part over the pairs (a, part)."""
-        total = [0] * len(self.limbs[0])
+        total = [0] * len(parts[0][1])
         for place, same in groupby(sorted(parts, key=lambda part: part[0]), key=lambda part: part[0]):
             columns = [one.tolist() for _, one in same]
             total = [t + (sum(xs) << (place * self.width)) for t, *xs in zip(total, *columns, strict=True)]
         return total
 
 
-def texts(A: Floats) -> list[str]:
-    """The rows, every entry as p or p/q in lowest terms, with one space between them."""
+def odd_parts(A: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """p and k with A = p 2^k, every p odd (or 0, with k = 0)."""
     mantissa, exponent = np.frexp(A)
     m = np.ldexp(mantissa, _MANTISSA).astype(np.int64)
     zeros = np.frexp((m & -m).astype(np.float64))[1] - 1  # at the end of m; -1 for m = 0
     zeros[m == 0] = 0
-    p, power = m >> zeros, np.where(m == 0, 0, exponent - _MANTISSA + zeros)
-    ends = {k: f"/{1 << -k}" for k in np.unique(power).tolist() if k < 0}
-    return [
-        " ".join([f"{x}{ends[k]}" if k < 0 else str(x << k) for x, k in zip(*row, strict=True)])
-        for row in zip(p.tolist(), power.tolist(), strict=True)
-    ]
+    return m >> zeros, np.where(m == 0, 0, exponent - _MANTISSA + zeros)
+
+
+def texts(A: Floats) -> list[str]:
+    """The rows, every entry as p or p/q in lowest terms, with one space between them."""
+    p, power = odd_parts(A)
+    low = int(power.min(initial=0))
+    forms = np.array([f"%d/{1 << -k}" for k in range(low, 0)] + ["%d"], dtype=object)
+    p = np.where(power > 0, p.astype(object) << np.maximum(power, 0), p) if power.max(initial=0) > 0 else p
+    rows = zip(forms[np.minimum(power, 0) - low].tolist(), p.tolist(), strict=True)
+    return [" ".join(form) % tuple(row) for form, row in rows]
 
 
 class FloatBlock(Block):
@@ -100,7 +112,9 @@ class FloatBlock(Block):
     def matrix(self) -> fmpq_mat:
         """X_b for flint."""
         n, size = self.floats.shape
-        return fmpq_mat(n, size, [fmpq(*x.as_integer_ratio()) for x in self.floats.ravel().tolist()])
+        p, power = (part.ravel().tolist() for part in odd_parts(self.floats))
+        units = {k: fmpq(1 << k) if k >= 0 else fmpq(1, 1 << -k) for k in set(power)}
+        return fmpq_mat(n, size, [x * units[k] for x, k in zip(p, power, strict=True)])
 
     @cached_property
     def columns(self) -> tuple[list[list[int]], int]:
@@ -146,6 +160,16 @@ class FloatBlocks(Sequence[Block]):
             unit, products = scaled.denominator << self._doubles.shift, self._doubles.times(scaled.entries)
             self._last = r, [tuple(Fraction(x, unit) for x in part) for part in self._parts(products)]
         return self._last[1]
+
+    def fit(self, weights: Iterable[tuple[int, Vector]]) -> Vector:
+        """sum X_b w_b over the pairs (b, w_b)."""
+        w = [Fraction(0)] * self._ends[-1]
+        for b, part in weights:
+            for j, x in enumerate(part, self._ends[b]):
+                w[j] += x
+        scaled = Scaled.of(w)
+        unit = scaled.denominator << self._doubles.shift
+        return tuple(Fraction(x, unit) for x in self._doubles.transposed_times(scaled.entries))
 
     def _parts(self, entries: list[int]) -> list[list[int]]:
         return [entries[i:j] for i, j in zip(self._ends, self._ends[1:], strict=False)]

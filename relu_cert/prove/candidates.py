@@ -72,7 +72,8 @@ def out_threshold_squared(lam: Fraction, size_squared: Fraction, radius_squared:
 
 def fine_rows(t: Vector, radius_squared: Fraction) -> Bits:
     """P' = the rows on which t is not certainly negative over the ball: their sign is fixed on a fine piece."""
-    return np.array([not (x < 0 and x * x > radius_squared) for x in t])
+    p, q = radius_squared.as_integer_ratio()
+    return np.array([not (x < 0 and x.numerator**2 * q > p * x.denominator**2) for x in t])
 
 
 def _gated(network: Network, lam: Fraction, ball: Ball) -> tuple[NeuronClass, ...]:

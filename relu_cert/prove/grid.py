@@ -19,8 +19,14 @@ def from_grid(k: int, q: int) -> Fraction:
 
 def binary_grid(values: Sequence[float | Fraction], precision: int = 52) -> int:
     """A power of two q on which the largest of the values has at least `precision` bits."""
-    largest = max((abs(Fraction(x)) for x in values), default=Fraction(0))
-    if largest == 0:
+    exact = [Fraction(x) for x in values if x]
+    if not exact:
         return 1
-    exponent = largest.numerator.bit_length() - largest.denominator.bit_length()  # largest > 2^(exponent - 1)
+    most = max(_exponent(x) for x in exact)
+    exponent = _exponent(max(abs(x) for x in exact if _exponent(x) >= most - 1))
     return 1 << max(0, precision + 1 - exponent)
+
+
+def _exponent(x: Fraction) -> int:
+    """2^(this - 1) < |x| < 2^(this + 1)"""
+    return x.numerator.bit_length() - x.denominator.bit_length()

@@ -33,7 +33,7 @@ from relu_cert.exact import Matrix, Vector, dot, sqrt_upper
 from relu_cert.problem.model import Problem, Sampled
 from relu_cert.prove.candidates import Unsettled, find_candidates
 from relu_cert.prove.classes import Ball, ClassMap, class_map, column, frobenius_squared, projector, to_vector
-from relu_cert.prove.definite import floats, stretch
+from relu_cert.prove.definite import floats, stretch, upper_length
 from relu_cert.prove.facts import Facts, NeuronClass, OptimalSet
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
 from relu_cert.prove.mixtures import mixtures
@@ -151,8 +151,8 @@ def superclasses(maps: Sequence[ClassMap], lift: Matrix) -> tuple[tuple[int, ...
 
 def _outputs(problem: Problem, maps: Sequence[ClassMap], ball: Ball) -> Outputs:
     theta = column(ball.center)
-    columns = [one.output(theta).entries() for one in maps]
-    Q = fmpq_mat([list(row) for row in zip(*columns, strict=True)])
+    rows = [x for one in maps for x in one.output(theta).entries()]
+    Q = fmpq_mat(len(maps), problem.n, rows).transpose()
     return Outputs(Q, largest_squared(problem) * sqrt_upper(ball.radius_squared, 64))
 
 
@@ -175,8 +175,9 @@ def _masses(
         raise Unsettled("the outputs of the tied neurons are dependent, or too near to it")
     R = sqrt_upper(ball.radius_squared, 64)
     masses = _least_squares(A, fitted, R)
-    miss = A * column(masses) - fitted
-    numerator = length(to_vector(miss)) + R + epsilon * length(masses)
+    with ctx.workprec(2 * MOST_BITS):
+        miss = arb_mat(A) * arb_mat(column(masses)) - arb_mat(fitted)
+    numerator = upper_length(miss) + R + epsilon * length(masses)
     return sigma, masses, numerator / (sigma - epsilon)
 
 
@@ -202,9 +203,10 @@ def _refined(A: fmpq_mat, b: fmpq_mat, bits: int) -> Vector | None:
         return None
     with ctx.workprec(2 * bits):
         F, right = arb_mat(A), arb_mat(b)
+        transposed = F.transpose()
         x, last = arb_mat(k, 1), None
         for _ in range(bits):
-            slope = (F.transpose() * (right - F * x)).mid()
+            slope = (transposed * (right - F * x)).mid()
             size = max(abs(entry) for entry in slope.entries())
             if not size > 0:
                 break

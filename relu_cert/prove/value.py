@@ -17,6 +17,7 @@ from math import floor
 from flint import fmpq, fmpq_mat
 
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, sqrt_upper
+from relu_cert.problem.doubles import FloatBlocks
 from relu_cert.problem.model import Problem
 from relu_cert.prove.facts import Dual, ExactNeuron, Fit, Primal, Sign, Value
 from relu_cert.prove.multipliers import project
@@ -69,6 +70,8 @@ def output(problem: Problem, neuron: ExactNeuron) -> fmpq_mat:
 def primal(problem: Problem, neurons: Sequence[ExactNeuron]) -> Primal:
     """The feasible point of these neurons (zero ones are left out), with its fit."""
     used = tuple(_named(problem, neuron) for neuron in neurons if any(neuron.w))
+    if used and isinstance(problem.blocks, FloatBlocks):
+        return Primal(used, problem.blocks.fit((neuron.block or 0, neuron.w) for neuron in used))
     fit = fmpq_mat(problem.n, 1)
     for neuron in used:
         fit += output(problem, neuron)

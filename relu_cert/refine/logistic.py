@@ -58,7 +58,7 @@ def _newton(
         a = [y_k * x for y_k, x in zip(y, r.entries(), strict=True)]
         if not all(0 < x < 1 for x in a) or not all(w > 0 for w in weights):
             return None
-        first, second = system.residuals(r, weights)  # r + sum alpha_a q_a - y: the fit of the squares leaves
+        _, (first, second) = system.residuals(r, weights)  # r + sum alpha_a q_a - y: the fit of the squares leaves
         first = [
             (F - x + y_k - y_k * ((1 - a_k) / a_k).log()).mid()
             for F, x, y_k, a_k in zip(first, r.entries(), y, a, strict=True)

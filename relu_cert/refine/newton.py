@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from flint import arb, arb_mat
@@ -26,10 +27,11 @@ Correction = tuple[list[arb], list[arb]]
 
 @dataclass(frozen=True)
 class KernelPoint:
-    """r (n x 1), alpha, F1 and F2 there, and how well they solve the system: max(|F1|/|r|, |F2|/lambda^2)."""
+    """r (n x 1), alpha, A r, F1 and F2 there, and how well they solve the system: max(|F1|/|r|, |F2|/lambda^2)."""
 
     r: arb_mat
     alpha: list[arb]
+    places: list[arb]
     missed: Correction
     error: float
 
@@ -55,20 +57,24 @@ class System:
             transposed = (arb_mat(face.E.transpose()) for face in faces)
             self.Et = arb_mat(len(self.owner), self.n, [x for part in transposed for x in part.entries()])
             self.doubles = floats(self.A), floats(self.Et).T
-        self.E = self.Et.transpose()
         self.y = arb_mat(self.n, 1, [arb(to_fmpq(x)) for x in y])
         self.lam_squared = arb(to_fmpq(lam * lam))
 
-    def residuals(self, r: arb_mat, alpha: Sequence[arb]) -> tuple[list[arb], list[arb]]:
-        """F1 and F2."""
-        c = self.A * r
-        e = (self.Et * r).entries()
-        weighted = [alpha[a] * x for a, x in zip(self.owner, c.entries(), strict=True)]
-        first = r + self.E * arb_mat(len(weighted), 1, weighted) - self.y
+    @cached_property
+    def E(self) -> arb_mat:
+        """All E_a side by side."""
+        return self.Et.transpose()
+
+    def residuals(self, r: arb_mat, alpha: Sequence[arb]) -> tuple[list[arb], Correction]:
+        """A r, and F1 and F2."""
+        c = (self.A * r).entries()
+        e = c if self.A is self.Et else (self.Et * r).entries()
+        weighted = [alpha[a] * x for a, x in zip(self.owner, c, strict=True)]
+        first = r + (arb_mat(1, len(weighted), weighted) * self.Et).transpose() - self.y
         second = [-self.lam_squared for _ in self.sizes]
-        for a, x, z in zip(self.owner, c.entries(), e, strict=True):
+        for a, x, z in zip(self.owner, c, e, strict=True):
             second[a] += x * z
-        return [x.mid() for x in first.entries()], [x.mid() for x in second]
+        return c, ([x.mid() for x in first.entries()], [x.mid() for x in second])
 
     def outputs(self, r: arb_mat) -> arb_mat:
         """Q: the columns q_a = E_a A_a r."""
@@ -143,13 +149,14 @@ def _move(system: System, point: KernelPoint, dr: list[arb], dalpha: list[arb]) 
 
 
 def _measure(system: System, r: arb_mat, alpha: list[arb]) -> KernelPoint:
-    first, second = missed = system.residuals(r, alpha)
+    places, missed = system.residuals(r, alpha)
+    first, second = missed
     size = max(abs(float(x)) for x in r.entries())
     scale = float(system.lam_squared)
     if not size > 0.0:
-        return KernelPoint(r, alpha, missed, float("inf"))
+        return KernelPoint(r, alpha, places, missed, float("inf"))
     error = max(max(abs(float(x)) for x in first) / size, max(abs(float(x)) for x in second) / scale)
-    return KernelPoint(r, alpha, missed, error if np.isfinite(error) else float("inf"))
+    return KernelPoint(r, alpha, places, missed, error if np.isfinite(error) else float("inf"))
 
 
 def _float_steps(system: System, point: KernelPoint) -> Callable[[list[arb], list[arb]], Correction]:

@@ -10,16 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import accumulate
 from math import ceil, log2
 
 import numpy as np
-from flint import arb, arb_mat, ctx, fmpq_mat
+from flint import arb, ctx, fmpq_mat
 
 from relu_cert.exact import Vector
 from relu_cert.problem.model import Problem
 from relu_cert.prove.classes import column, to_vector
-from relu_cert.prove.grid import to_grid
-from relu_cert.rationals import middle
 from relu_cert.refine.faces import ExactFaces
 from relu_cert.refine.model import Refined, RefinedNeuron
 from relu_cert.refine.newton import KernelPoint, Singular, System, floats, solve_system
@@ -135,7 +134,7 @@ class _Refinement:
         others = [f for f in tied if self.exact[f] is not None]
         if not others:
             return None, point.error
-        _, second = self.system(others).residuals(point.r, [arb(0)] * len(others))
+        _, (_, second) = self.system(others).residuals(point.r, [arb(0)] * len(others))
         excess = [float(x) / (lam * lam) for x in second]
         worst = max(range(len(others)), key=excess.__getitem__)
         if excess[worst] <= self.accuracy:
@@ -157,16 +156,14 @@ class _Refinement:
     def result(self, support: Sequence[Face], point: KernelPoint, error: float) -> Refined:
         """The point as rationals: r on a binary grid, weights of each neuron in an integer basis of its face."""
         bits = ceil((self.digits + 3) * log2(10)) + 8
+        exact = [e for f in support if (e := self.exact[f]) is not None]
+        ends = [0, *accumulate(e.size for e in exact)]
         neurons = []
-        for face, alpha in zip(support, point.alpha, strict=True):
-            exact = self.exact[face]
-            if exact is None:
-                continue
-            c = arb_mat(exact.A) * point.r
-            coefficients = dyadic([(alpha * x).mid() for x in c.entries()], bits)
-            w = to_vector(fmpq_mat(exact.N) * column(coefficients))
+        for e, alpha, start, end in zip(exact, point.alpha, ends, ends[1:], strict=False):
+            coefficients = dyadic([(alpha * x).mid() for x in point.places[start:end]], bits)
+            w = to_vector(fmpq_mat(e.N) * column(coefficients))
             if any(w):
-                neurons.append(RefinedNeuron(face.sign, face.block, w))
+                neurons.append(RefinedNeuron(e.sign, e.block, w))
         theta = dyadic(point.r.entries(), bits)
         reached = self.digits if error <= self.accuracy else int(-np.log10(error))
         return Refined(theta, tuple(neurons), reached, "" if reached >= self.digits else "Newton's method stalled")
@@ -174,10 +171,13 @@ class _Refinement:
 
 def dyadic(values: Sequence[arb], bits: int) -> Vector:
     """The midpoints rounded to one binary grid on which the largest has `bits` bits."""
-    exact = [middle(x) for x in values]
-    largest = max((abs(x) for x in exact), default=Fraction(0))
-    if largest == 0:
-        return tuple(exact)
-    exponent = bits - (largest.numerator.bit_length() - largest.denominator.bit_length())
-    up, down = 1 << max(exponent, 0), 1 << max(-exponent, 0)
-    return tuple(Fraction(to_grid(x / down, up) * down, up) for x in exact)
+    parts = [tuple(map(int, x.mid().man_exp())) for x in values]
+    top = max((m.bit_length() + e for m, e in parts if m), default=0)
+    grid = bits + 1 - top
+    up, down = 1 << max(grid, 0), 1 << max(-grid, 0)
+    return tuple(Fraction(_shifted(m, e + grid) * down, up) for m, e in parts)
+
+
+def _shifted(m: int, e: int) -> int:
+    """The integer nearest to m 2^e."""
+    return m << e if e >= 0 else (m + (1 << (-e - 1))) >> -e

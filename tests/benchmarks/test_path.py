@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 
 from benchmarks.path import CASES, Case, measured, told
@@ -19,5 +20,8 @@ def test_a_line_has_the_proof_and_its_ratio_to_float_solves(tmp_path: Path) -> N
 
 
 def test_the_bars_are_those_that_were_set() -> None:
-    """Twelve points with three features and a bias, thirty and a hundred points with two features."""
-    assert [(str(case), case.bar) for case in CASES] == [("12 x 3 + bias", 10), ("30 x 2", 25), ("100 x 2", 180)]
+    """Twelve points with three features and a bias, thirty and a hundred points with two features over two decades of
+    lambda; two hundred points with three features, whose patterns are not listed, over one."""
+    decades = [(str(case), case.bar) for case in CASES if case.least == Fraction(1, 100)]
+    assert decades == [("12 x 3 + bias", 10), ("30 x 2", 25), ("100 x 2", 180)]
+    assert [(str(case), case.bar) for case in CASES if case.least == Fraction(1, 10)] == [("200 x 3", 600)]

@@ -9,10 +9,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from relu_cert.cover import build
 from relu_cert.cover.build import Task, dual_cover, root_of, roots
-from relu_cert.cover.lines import coarse, side_of, weights_of
-from relu_cert.cover.model import Limits, Streams
-from relu_cert.cover.optimum import Setting, setting
+from relu_cert.cover.lines import coarse, row_space, side_of, weights_of
+from relu_cert.cover.model import Cover, Limits, Streams
+from relu_cert.cover.optimum import Setting, about_lambda_max, setting
 from relu_cert.cover.pool import Cluster, Pools, Processes, Serial
 from relu_cert.cover.ties import engine_ties
 
@@ -26,11 +27,16 @@ def given() -> Setting:
     return setting(Z, tuple(F(int(x)) for x in rng.integers(-3, 4, 30)))
 
 
+def above(one: Setting) -> Fraction:
+    """A lambda that is a little above lambda_max, so that trees have many nodes."""
+    return F(round(1050 * about_lambda_max(one)[2]), 1000)
+
+
 def evidence(pool: Pools) -> list[Streams]:
     """The trees that prove y dual feasible for a lambda above lambda_max."""
     one = given()
     weights = weights_of(one.data.lines, one.y, 1)
-    lam = F(int(np.abs(one.task.y) @ np.linalg.norm(one.task.Z, axis=1)) // 2)
+    lam = above(one)
     side = side_of(weights, coarse(weights, lam, 0), one.frame, [])
     tasks = [Task(1, side, engine_ties(one.data, (), weights, side, 1, ()), cone) for cone in roots(one.data.basis)]
     return [done.streams for done in pool.run(tasks, np.inf)]
@@ -42,25 +48,48 @@ def test_processes_write_what_one_process_writes() -> None:
 
 
 def test_a_cluster_that_loses_a_worker_writes_the_same() -> None:
-    """dask with two workers, one of which is killed: what it had is done by the other."""
+    """dask with two workers, one of which is killed as soon as the first cone is done: what it had, and what it had
+    done and nobody had fetched, is done again."""
     distributed = pytest.importorskip("dask.distributed")
+    left: list[int] = []
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
         with distributed.Client(cluster) as client:
             pids = list(client.run(os.getpid).values())
-            os.kill(pids[0], signal.SIGKILL)
-        found = evidence(Cluster(cluster.scheduler_address, Limits()))
+
+        def told(nodes: int, open_cones: int) -> None:
+            if not left:
+                os.kill(pids[0], signal.SIGKILL)
+            left.append(open_cones)
+
+        found = evidence(Cluster(cluster.scheduler_address, Limits(), told=told))
+    assert left == [7, 6, 5, 4, 3, 2, 1, 0]
     assert found == evidence(Serial(Limits()))
 
 
 def test_the_order_of_root_cones_is_not_seen() -> None:
     """The cones of troubled directions are done first, and the evidence is the same."""
     one = given()
-    lam = F(int(np.abs(one.task.y) @ np.linalg.norm(one.task.Z, axis=1)) // 2)
+    lam = above(one)
     covers = [
         dual_cover(one.data, one.frame, one.y, lam**2, (), F(0), Serial(Limits()), first=first)
         for first in ((), ((-1, np.array([1.0, -2.0, 3.0])), (1, np.array([-1.0, 1.0, 1.0]))))
     ]
     assert covers[0] == covers[1]
+
+
+def test_small_trees_have_the_best_of_some_root_cones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two axes turned by 45 degrees where that gives fewer nodes; a tree that is not small stays as it is."""
+    one = given()
+
+    def found() -> Cover:
+        return dual_cover(one.data, one.frame, one.y, above(one) ** 2, (), F(0), Serial(Limits()))
+
+    best = found()
+    monkeypatch.setattr(build, "TRIED", 0)
+    plain = found()
+    assert plain.basis == one.data.basis != best.basis
+    assert best.nodes < plain.nodes
+    assert best.basis in [row_space(one.data.lines, pair) for pair in ((0, 1), (0, 2), (1, 2))]
 
 
 def test_the_root_cone_of_a_direction() -> None:

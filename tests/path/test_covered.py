@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,15 @@ import pytest
 
 from relu_cert.data.model import Source
 from relu_cert.path import cover as path_cover
+from relu_cert.path.branch import Branch
+from relu_cert.path.cover import _Search as Search
 from relu_cert.path.cover import cover
 from relu_cert.path.covered import training
 from relu_cert.path.model import Piece
+from relu_cert.path.tube import Refused
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import relu, unlisted_relu
+from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.facts import Attained, LambdaMax
 from relu_cert.report.progress import Progress
 from relu_cert.work import Followed, follow
@@ -166,3 +171,49 @@ def test_faces_are_put_right_until_they_stay(monkeypatch: pytest.MonkeyPatch) ->
     found = cover(problem, training(problem), largest, F(3371, 1000), F(3398, 1000))
     assert found.complete
     assert 5 <= len(tried) < 40
+
+
+class Hopeless(Search):
+    """A search in which nothing is settled."""
+
+    def at(self, eta: F, h: F) -> Branch:
+        """No branch anywhere."""
+        raise Unsettled("nothing is known here")
+
+    def settled(self, eta: F) -> bool:
+        """It always seems worth while to look closer."""
+        return True
+
+    def onset(self, a: F, b: F) -> None:
+        """No onset anywhere."""
+
+
+def test_gaps_beside_each_other_widen() -> None:
+    """Where nothing can be settled, the search is over after some thousand tries, not after millions."""
+    Z, y = rows("plane")
+    problem = unlisted_relu(Z, y)
+    search = Hopeless(problem, training(problem), lambda done, total: None, (F(1), F(2)))
+    search.settle(*search.etas)
+    assert not search.pieces and search.tried < 2000
+    assert search.gaps[0].hi == 1 and search.gaps[-1].lo == F(1, 2)
+    assert all(one.lo == other.hi for one, other in pairwise(search.gaps))
+
+
+class Blind(Search):
+    """A search whose branch never goes on: whatever does not begin with a solution is refused."""
+
+    def built(self, a: F, b: F, near: Branch) -> Piece:
+        """The piece of a branch that was solved afresh."""
+        if self.last is not None:
+            raise Refused("the tube is wider than its radius")
+        return super().built(a, b, near)
+
+
+def test_a_branch_that_went_too_far_is_solved_afresh() -> None:
+    """Before anything is called a gap: one that goes on beyond an event that it did not see is refused for ever."""
+    Z, y = rows("plane")
+    problem, largest = unlisted_relu(Z, y), followed("plane", True).report.largest
+    root = F(float(largest.squared) ** 0.5)
+    search = Blind(problem, training(problem), lambda done, total: None, (1 / (F(9, 10) * root), 1 / (F(3, 5) * root)))
+    search.settle(*search.etas)
+    assert len(search.pieces) > 1 and not search.gaps

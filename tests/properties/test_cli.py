@@ -194,6 +194,36 @@ def test_a_closed_pipe_ends_quietly(arguments: list[str], tmp_path: Path) -> Non
     assert "BrokenPipe" not in errors
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device here")
+@pytest.mark.parametrize("both", [False, True], ids=["stdout", "stderr too"])
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["properties", "--only", "tables", "--examples", "3", "--quiet"], 74, "properties: cannot write the output: "),
+        (["verify", "{cert}"], 0, "verify: cannot write the report: No space left on device\n"),
+        (["verify", "{cert}", "--expect", "lambda=7"], 1, "verify: cannot write the report: No space left on device\n"),
+    ],
+    ids=["properties", "accepted", "rejected"],
+)
+def test_a_full_disk_is_no_verdict(arguments: list[str], code: int, said: str, both: bool, tmp_path: Path) -> None:
+    """A sentence and no traceback; `verify` exits as it would have: once a full disk looked like a rejection."""
+    kept = Path(cli.__file__).parents[1] / "tests" / "verify" / "corpus" / "accepted" / "algebraic_set-01.json"
+    module, *rest = (argument.format(cert=kept) for argument in arguments)
+    environment = {**os.environ, "PYTHONPATH": str(Path(cli.__file__).parents[1])}
+    with Path("/dev/full").open("w") as full:
+        ran = subprocess.run(
+            [sys.executable, "-m", module, *rest],
+            stdout=full,
+            stderr=full if both else subprocess.PIPE,
+            text=True,
+            env=environment,
+            cwd=tmp_path,
+            check=False,
+        )
+    assert ran.returncode == code
+    assert both or (ran.stderr.startswith(said) and ran.stderr.count("\n") == 1)
+
+
 def test_files_of_the_user_stay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A page or a refutation replaces one written here, and nothing else unless --force is given."""
     page, folder = tmp_path / "notes.html", tmp_path / "refuted"

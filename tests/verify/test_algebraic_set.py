@@ -330,7 +330,10 @@ SHORTEST: dict[str, tuple[Edit, str]] = {
     ),
     "a weight off": (put("weights", to="1 5/8"), r"weights: expected F_a.mu up to radius"),
     "a weight 0": (put("weights", to="0 5/8"), r"weights: expected F_a.mu up to radius"),
-    "a weight below 0": (several(put("weights", to="-1/8 5/8"), put("radius", to="9")), r"weights: expected F_a.mu"),
+    "a weight below 0": (
+        several(put("weights", to="-1/8 5/8"), put("radius", to="9")),
+        r"weights: expected a weight >= 0",
+    ),
     "a vertex": (several(put("weights", to="5/4 0"), put("radius", to="1/10")), r"weights: expected F_a.mu"),
     "bits": (put("bits", to=64), r"bits: expected an index below 1"),
     "a mu too many": (put("mu", to=numbers(("-1/2", "1/2"), (0, 0))), r"mu: expected an array of 1"),

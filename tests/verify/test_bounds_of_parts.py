@@ -13,13 +13,15 @@ from mpmath import mp, mpf
 
 import verify
 from verify.bounds import fraction, matrix, root_above
+from verify.classes import Ball
 from verify.network.directions import apart, bounds, by_correlation
-from verify.network.optimum import Around, Known, Optimum, enclosed, total_weight
+from verify.network.optimum import Known, Optimum, enclosed, total_weight
 from verify.network.weights import Neuron, neuron_of
 from verify.network.weights_set import WeightSet
 from verify.neurons import Neuron as ClassNeuron
 from verify.problem import Problem
-from verify.shortest import check_min_norm, check_shortest
+from verify.rules.min_norm import check_min_norm
+from verify.shortest import check_shortest
 from verify.superclasses import stretch
 from verify.system import System, on_grid
 from verify.text import Node
@@ -196,7 +198,7 @@ def test_shortest_weights_with_multipliers() -> None:
     with pytest.raises(verify.Rejected, match=r"F_a\.mu"):
         judged("1 1", "2")
     rising = system([[1, "1/2"]], [2])
-    with pytest.raises(verify.Rejected, match=r"F_a\.mu = <= 0"):
+    with pytest.raises(verify.Rejected, match=r"F_a\.mu .* else 0, for class 1, found 0"):
         check_min_norm(rising, Node({"bits": 0, "weights": "2 0", "radius": "0", "mu": "2"}))
     one_sided = system([[1, -1]], [2])
     fact = {"bits": 0, "weights": "2 0", "radius": "0", "mu": "2"}
@@ -285,7 +287,7 @@ PROBLEM = Problem("relu", F(3), ((F(3), F(0)), (F(0), F(4))), (F(1), F(1)))
 def test_the_least_distance_of_a_neuron() -> None:
     """Only neurons of its sign count: for the upper bound those that are used, for the lower one all that may be."""
     w = neuron_of(PROBLEM, 0, 1, (F(1), F(0)))
-    ball = Around(PROBLEM, (F(0), F(0)), F(0))
+    ball = Ball(PROBLEM, (F(0), F(0)), F(0))
     near, side, back = ((F(1), F(0)), (F(0), F(1)), (F(-1), F(0)))
 
     def judged(*neurons: tuple[int, Any, bool | None]) -> tuple[F, F]:
@@ -319,12 +321,12 @@ def test_the_least_distance_of_a_neuron() -> None:
 def test_a_neuron_that_correlates_too_little(theta: Any, R: F, sign: int, w: Any, expected: F) -> None:
     """The bound by the correlation with the residual, by hand; never more than 2."""
     neuron: Neuron = neuron_of(PROBLEM, 0, sign, w)
-    assert by_correlation(Around(PROBLEM, theta, R), neuron) == expected
+    assert by_correlation(Ball(PROBLEM, theta, R**2), neuron) == expected
 
 
 def test_directions_that_the_ball_turns() -> None:
     """v* = xi B'r* is known to be straight where B has rank one; its error is |B| R."""
-    ball = Around(PROBLEM, (F(1), F(2)), F(1, 5))
+    ball = Ball(PROBLEM, (F(1), F(2)), F(1, 25))
     turned = class_neuron(((F(3), F(0)), (F(0), F(4))))
     assert enclosed(ball, turned, None) == Known(-1, (F(-3), F(-8)), F(1), False, None)
     line = class_neuron(((F(3), F(4)), (F(0), F(0))))
@@ -339,8 +341,8 @@ def class_neuron(B: Any) -> ClassNeuron:
 
 def test_the_total_of_the_weights() -> None:
     """lambda^2 sum alpha = r.(y - r) is at most theta.(y - theta) + R |y - 2 theta|."""
-    assert total_weight(Around(PROBLEM, (F(1, 2), F(1, 2)), F(7))) == F(1, 2) / 9
-    assert total_weight(Around(PROBLEM, (F(2), F(-1)), F(1))) == (F(-4) + root_above(F(18))) / 9
+    assert total_weight(Ball(PROBLEM, (F(1, 2), F(1, 2)), F(49))) == F(1, 2) / 9
+    assert total_weight(Ball(PROBLEM, (F(2), F(-1)), F(1))) == (F(-4) + root_above(F(18))) / 9
 
 
 # ------------------------------------------------------------------------------------------------ eigenvalues

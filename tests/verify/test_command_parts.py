@@ -10,6 +10,8 @@ import signal
 import subprocess
 import sys
 import time
+from errno import ENOSPC
+from io import StringIO
 from os import terminal_size
 from pathlib import Path
 from types import SimpleNamespace
@@ -274,7 +276,9 @@ def test_readers_that_have_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is printed goes nowhere from then on, and nothing else happens."""
     moved: list[Any] = []
 
-    def gone(*_: object, **__: object) -> None:
+    def gone(*_: object, file: object = None, **__: object) -> None:
+        if file is not None:
+            moved.append("told")
         raise BrokenPipeError
 
     monkeypatch.setattr("builtins.print", gone)
@@ -285,6 +289,27 @@ def test_readers_that_have_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     monkeypatch.setattr(sys, "stdout", None)
     command.say("text", quiet=False)
+
+
+@pytest.mark.parametrize("broken", [False, True], ids=["full", "stderr too"])
+def test_disks_that_are_full(monkeypatch: pytest.MonkeyPatch, broken: bool) -> None:
+    """One sentence where somebody reads it; the rest goes nowhere, and no error is left to look like a rejection."""
+    moved: list[int] = []
+    said: list[str] = []
+    there = StringIO()
+
+    def full(text: str, file: object = None, **_: object) -> None:
+        if file is not there or broken:
+            raise OSError(ENOSPC, "No space left on device")
+        said.append(text)
+
+    monkeypatch.setattr("builtins.print", full)
+    monkeypatch.setattr(os, "dup2", lambda _, to: moved.append(to))
+    monkeypatch.setattr(sys, "stdout", SimpleNamespace(isatty=lambda: False, fileno=lambda: 77))
+    monkeypatch.setattr(sys, "stderr", there)
+    command.say("text", quiet=False)
+    assert moved == [77]
+    assert said == ([] if broken else ["verify: cannot write the report: No space left on device"])
 
 
 # ------------------------------------------------------------------------------------------------ the child

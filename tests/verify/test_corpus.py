@@ -104,7 +104,7 @@ CHECKS = (
     "verify.rules.dual.check_multipliers",
     "verify.rules.lambda_max.check_multipliers",
     "verify.multipliers.check_norms",
-    "verify.multipliers.check_direct",
+    "verify.blocks.check_direct",
     "verify.multipliers.allowed",
     "verify.rules.lambda_max.check_gated",
     "verify.rules.value.equal",

@@ -16,9 +16,10 @@ from tests.verify.brute import mat, vec
 from tests.verify.cover.plant import tree
 from tests.verify.score import entries
 from verify import Declined, Rejected, Usage
+from verify.blocks import written_out
 from verify.bounds import column, matrix
 from verify.certificate import statement, under
-from verify.classes import Ball, Class, positive, read_class, read_relu
+from verify.classes import Ball, Class, read_class, read_relu
 from verify.coalitions import check_cones, check_form, check_leaf, check_win, check_wins
 from verify.cover.strict import unit
 from verify.cover.tree import Reader, check_star, meeting
@@ -33,9 +34,10 @@ from verify.problem import ELASTIC, LOGISTIC, OBJECTIVE, Problem, read_problem
 from verify.roots import can_vanish, sign_of_sum
 from verify.rules import plain
 from verify.rules.jump import Beside, check_beside, series
+from verify.rules.min_norm import check_min_norm
 from verify.rules.one_neuron import OneNeuron, check_one_neuron
 from verify.rules.primal import Primal, check_primal
-from verify.shortest import check_exact, check_min_norm, check_shortest
+from verify.shortest import check_exact, check_shortest
 from verify.solutions import lifted
 from verify.split import check_forced, is_void, silent_on
 from verify.superclasses import Candidates, read_lift, read_mixed, same_kernels
@@ -263,19 +265,20 @@ def test_the_shortest_point_is_in_the_polytope() -> None:
     stated = {"bits": 0, "weights": "1 1", "radius": "0", "mu": "1"}
     assert check_min_norm(system, node(stated)).weights == vec(1, 1)
     for change, said in (
-        ({"weights": "2 2", "mu": "2"}, r"F alpha = g in row 0, found 2"),
-        ({"weights": "1 1", "mu": "2"}, r"F_a.mu = 1 for class 0, found 2"),
-        ({"weights": "2 0", "mu": "2"}, r"F_a.mu = <= 0 for class 1, found 2"),
-        ({"radius": "1"}, "0 where the polytope is known exactly"),
+        ({"weights": "2 2", "mu": "2"}, "F alpha = g in row 0"),
+        ({"weights": "1 1", "mu": "2"}, r"F_a.mu up to radius .* for class 0, found 1"),
+        ({"weights": "2 0", "mu": "2"}, r"F_a.mu up to radius .* for class 1, found 0"),
+        ({"weights": "1 9/8", "radius": "1/9"}, "for class 1, found 9/8"),
         ({"radius": "-1"}, "a number >= 0"),
         ({"weights": "3 -1"}, "a weight >= 0"),
-        ({"bits": 1}, "0, because the polytope is known exactly"),
+        ({"bits": 1}, "an index below 1"),
     ):
         with pytest.raises(Rejected, match=said):
             check_min_norm(system, node({**stated, **change}))
+    assert check_min_norm(system, node({**stated, "weights": "1 9/8", "radius": "1/8"})).radius == Fraction(1, 8)
     level = exact([[1, 0], [0, 1]], 1, 0)
     assert check_min_norm(level, node({**stated, "weights": "1 0", "mu": "1 0"})).weights == vec(1, 0)
-    with pytest.raises(Rejected, match=r"F_a.mu = <= 0 for class 1, found 1"):
+    with pytest.raises(Rejected, match=r"F_a.mu up to radius .* for class 1, found 0"):
         check_min_norm(level, node({**stated, "weights": "1 0", "mu": "1 1"}))
 
 
@@ -677,7 +680,7 @@ def test_lifts_are_independent_and_orthogonal_to_theta() -> None:
     ball = lift_of((2, 0)).ball
     with pytest.raises(Rejected, match="independent rows"):
         read_lift(ball, [], node(["0 1", "0 2"]))
-    with pytest.raises(Rejected, match=r"a row orthogonal to theta, found row.theta = 1"):
+    with pytest.raises(Rejected, match="a row orthogonal to the residual"):
         read_lift(ball, [], node(["1 1"]))
 
 
@@ -873,24 +876,25 @@ def test_fine_pieces_that_are_out() -> None:
 
 def test_strictness_that_the_ball_cannot_end() -> None:
     """x > 0 and x^2 more than what the ball moves, not the same."""
-    positive(Fraction(1), Fraction(99, 100), node(None), 0)
-    positive(Fraction(1, 9), Fraction(0), node(None), 0)
+    ball = Ball(Problem("relu", Fraction(1), mat([[1]]), vec(1)), vec(1), Fraction(0))
+    ball.holds([Fraction(1)], Fraction(99, 100), node(None), 0)
+    ball.holds([Fraction(1, 9)], Fraction(0), node(None), 0)
     for x, moved in (("1", "1"), ("1", "2"), ("0", "0"), ("-1", "0"), ("0", "1"), ("-2", "1")):
         with pytest.raises(Rejected, match="strictness that the ball cannot end at 7"):
-            positive(Fraction(x), Fraction(moved), node(None), 7)
+            ball.holds([Fraction(x)], Fraction(moved), node(None), 7)
 
 
 def test_networks_written_out() -> None:
     """A block for each pattern and sign, so marked; too many numbers are refused before they are written."""
     problem = Problem("relu", Fraction(1), mat([[1, 2], [3, 4]]), vec(1, 1))
-    written = problem.written_out([0b01, 0b11])
+    written = written_out(problem, [0b01, 0b11])
     assert written.blocks == ((1, 0b01), (-1, 0b01), (1, 0b11), (-1, 0b11))
     assert mat([[1, 2, -1, -2, 1, 2, -1, -2], [0, 0, 0, 0, 3, 4, -3, -4]]) == written.Z
-    assert mat([[0, 0], [3, 4]]) == replace(problem, model="gated").written_out([0b10]).Z
+    assert mat([[0, 0], [3, 4]]) == written_out(replace(problem, model="gated"), [0b10]).Z
     wide = replace(problem, Z=(vec(*[1] * 1024),) * 4, y=vec(1, 1, 1, 1))
     for model, most in (("relu", 2**13), ("gated", 2**14)):
         with pytest.raises(Declined, match="numbers in blocks"):
-            replace(wide, model=model).written_out(Sized(most + 1))  # type: ignore[arg-type]
+            written_out(replace(wide, model=model), Sized(most + 1))  # type: ignore[arg-type]
 
 
 class Sized:

@@ -16,7 +16,7 @@ from tests.verify.cases import accepted
 from verify import Rejected
 from verify.__main__ import say
 from verify.certificate import read, statement
-from verify.claims import judged
+from verify.claims import way
 from verify.claims.network import (
     directions,
     missed,
@@ -314,7 +314,7 @@ def test_any_l2_penalty_makes_the_solution_unique() -> None:
 
 def test_the_words_of_a_verdict() -> None:
     """What a way to the verdict says, and not what it rests on."""
-    assert judged(RELU, proved(GROUPS, (True, "why")), "ggp", "PROVED", NODE).startswith("why: ")
+    assert way(RELU, proved(GROUPS, (True, "why")), "ggp", "PROVED", NODE)[0].startswith("why: ")
 
 
 def test_derivatives_with_and_without_freedom(monkeypatch: pytest.MonkeyPatch) -> None:

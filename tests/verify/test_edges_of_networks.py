@@ -13,14 +13,15 @@ import pytest
 from tests.verify.brute import mat, vec
 from verify import Rejected
 from verify.bounds import identity, matrix
-from verify.facts import LAMBDA_MAX, Facts
+from verify.classes import Ball
+from verify.facts import DUAL, LAMBDA_MAX, VALUE, Facts, proved
 from verify.field import read_field
 from verify.network import check, stationary
-from verify.network.check import Ground, Network, check_network, check_penalty
+from verify.network.check import Network, check_network, check_penalty
 from verify.network.directions import apart, bounds, by_correlation
 from verify.network.file import Array, compare_file, decoded, folded, read_json
 from verify.network.nearest import check_nearest, largest_weight, least_linear, matched, moved_squared, pull, read_pairs
-from verify.network.optimum import Around, Known, Optimum, enclosed, enclosure, exactly, find_optimum, optimum_in_field
+from verify.network.optimum import Known, Optimum, enclosed, enclosure, exactly, find_optimum, optimum_in_field
 from verify.network.outputs import check_pruned, compared
 from verify.network.own import check_own
 from verify.network.stationary import check_stationary, gradient, kinks_of, nearest, of_bias, of_free
@@ -29,9 +30,8 @@ from verify.network.weights_set import WeightSet
 from verify.neurons import Neuron as Tied
 from verify.patterns import Patterns
 from verify.problem import Problem
-from verify.rules.network import ground_of
 from verify.rules.polytope import Polytope
-from verify.rules.value import Value
+from verify.rules.value import Dual, Value
 from verify.solutions import OptimalSet
 from verify.system import System
 from verify.text import Limits, Node
@@ -178,7 +178,7 @@ def whole(**more: Any) -> dict[str, Any]:
 
 def test_frames_of_networks() -> None:
     """Hashes of 64 digits, a gap below 1, J exactly; directions and nearest rest on more."""
-    flat, nothing = replace(PLANE, y=vec(0, 0)), Ground(None, False, None, None, None, None)
+    flat, nothing = replace(PLANE, y=vec(0, 0)), Facts()
     assert check_network(flat, nothing, Node(whole())).gap == 0
     assert check_network(flat, nothing, Node(whole(gap="999/1000"))).gap == F(999, 1000)
     digest = "0" * 63
@@ -196,7 +196,7 @@ def test_frames_of_networks() -> None:
     ):
         with pytest.raises(Rejected, match=said):
             check_network(flat, nothing, Node(whole(**more)))
-    for half in (replace(nothing, theta=vec(0, 0)), replace(nothing, value=Value(ZERO, ZERO, ZERO))):
+    for half in (proved(DUAL, Dual(vec(0, 0))), proved(VALUE, Value(ZERO, ZERO, ZERO))):
         with pytest.raises(Rejected, match="the facts dual and value"):
             check_network(flat, half, Node(whole(directions=[])))
     free = replace(flat, free=("output-bias",))
@@ -372,17 +372,22 @@ def test_distances_with_errors() -> None:
                 check_nearest(PLANE, exact, (line((3, 4)),), stated)
 
 
-def test_what_is_known_of_the_ground() -> None:
-    """lambda >= lambda_max makes zero the only optimum, also where they are equal."""
-    problem = replace(PLANE, lam=F(3))
-    for largest, zero in ((9, True), (8, True), (10, False)):
-        assert ground_of(problem, Facts({LAMBDA_MAX: F(largest)})).zero is zero
-    assert ground_of(problem, Facts({})).zero is False
+def test_what_is_known_of_the_ground(monkeypatch: pytest.MonkeyPatch) -> None:
+    """lambda >= lambda_max makes zero the only optimum, also where they are equal; R^2 = 2 (upper - lower)."""
+    seen: list[Any] = []
+    monkeypatch.setattr(check, "find_optimum", lambda ball, zero, *_: seen.append((zero, ball.theta, ball.R_squared)))
+    monkeypatch.setattr(check, "check_directions", lambda *_: None)
+    known, nothing = {DUAL: Dual(vec(1, 2)), VALUE: Value(F(2), F(5), ZERO)}, Node([])
+    for largest in (9, 8, 10, None):
+        more = {} if largest is None else {LAMBDA_MAX: F(largest)}
+        ground: Any = Facts({**known, **more})
+        check.compared(replace(PLANE, lam=F(3)), ground, Weights, {"directions": nothing})  # type: ignore[arg-type]
+    assert seen == [(zero, vec(1, 2), 6) for zero in (True, True, False, False)]
 
 
 def test_what_optimal_networks_look_like() -> None:
     """Those of the polytope where it is known, else those that are known to be active; |B| R around xi B'theta."""
-    ball = Around(PLANE, vec(1, 2), F(1, 2))
+    ball = Ball(PLANE, vec(1, 2), F(1, 4))
     B = matrix(mat([[3, 0], [0, 4]]), 2)
     tied = tuple(Tied((-1, 0), active, True, True, B) for active in (True, None, False))
     system = System(identity(3), vec(1, 1, 1), vec(0, 0, 0), vec(0, 0, 0), (0, 1, 2), 3, {}, exact=False)
@@ -445,7 +450,7 @@ def test_optima_in_a_field() -> None:
 
 def test_directions_of_neurons_that_are_used() -> None:
     """Neurons of the same sign that may be used bound from below, those that are used from above."""
-    ball = Around(PLANE, vec(1, 1), ZERO)
+    ball = Ball(PLANE, vec(1, 1), ZERO)
     right, up, off = known((1, 0), used=None), known((0, 1)), known((1, 0), used=False)
     here = line((1, 0))
     for neurons, expected in (

@@ -13,10 +13,10 @@ from flint import fmpq, fmpq_mat
 from tests.verify.brute import mat, vec
 from verify import Rejected
 from verify.bounds import column, matrix, root_above
-from verify.classes import Ball, Class
+from verify.classes import Ball, Class, read_relu
 from verify.facts import CURVE, DERIVATIVES, DUAL, LAMBDA_MAX, NEURONS, PATH, VALUE, Facts, proved
 from verify.lifted import Set, check_forced, check_lifted
-from verify.moving import moving_relu
+from verify.moving import Along
 from verify.neurons import Neuron
 from verify.onset import Moving, antipodal, superclasses
 from verify.problem import Problem
@@ -584,7 +584,8 @@ def test_loose_kinks_of_both_orientations() -> None:
     def moved(first: Any, others: Any, part: str) -> Class:
         fields = {"sign": "+", "pattern": "10000", "kinks": [1, 2, 3], "basis": [1, 2], "idle": [], "fixed": part}
         S = column(vec(first, others, others, -1, -1))
-        return moving_relu(S, ball, {key: Node(value, None, key) for key, value in fields.items()})
+        along = Along(ball.problem, ball.theta, ball.R_squared, S=S)
+        return read_relu(along, {key: Node(value, None, key) for key, value in fields.items()})
 
     for first, others, part, good in (
         *((1, -2, part, True) for part in ("0", "1/2", "1")),

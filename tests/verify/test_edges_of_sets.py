@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction as F
-from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,13 +13,14 @@ from flint import fmpq_mat, fmpq_poly
 from tests.verify.brute import mat, vec
 from verify import Rejected
 from verify.bounds import column, dual_basis, fraction, identity, matrix, root_above
-from verify.classes import Ball, Class, Face, Plane, read_class, read_relu
+from verify.classes import Ball, Class, Face, Plane, read_class
+from verify.direct import read_direct
 from verify.facts import COVER, DUAL, LAMBDA_MAX, MULTIPLIERS, NEURONS, SET, VALUE, Facts, proved
 from verify.field import Field, Number, read_field, value
 from verify.field_system import FieldSystem, field_rank, field_restricted, field_system, field_tableau, reduce
 from verify.lifted import check_inside
 from verify.masses import check_masses, check_set, shared_masses
-from verify.moving import check_concave, moving_direct
+from verify.moving import Along, check_concave
 from verify.neurons import Neuron, are_independent, of_class, one_sided
 from verify.onset import Moving
 from verify.patterns import Patterns
@@ -33,7 +33,7 @@ from verify.rules.elastic.dual import check_elastic
 from verify.rules.exact_set import check_exact_set
 from verify.rules.faces import at_kinks, check_faces, check_idle_direction, check_leaving, check_stable
 from verify.rules.lambda_max import check_lambda_max
-from verify.rules.min_norm import check_field_min_norm
+from verify.rules.min_norm import check_min_norm
 from verify.rules.one_neuron import branch, check_one_neuron
 from verify.rules.polytope import check_polytope, read_bases, read_corner, walk
 from verify.rules.value import Dual, Value
@@ -665,7 +665,7 @@ def test_the_shortest_weights_in_a_field_by_hand() -> None:
     rows = FieldSystem(fmpq_mat(0, 2), (), (), (), (0, 1), 2, {}, exact=True, left=((one, -t),), right=(one,))
 
     def found(weights: str, radius: str, mu: str = "1 0") -> Any:
-        return check_field_min_norm(rows, Node({"bits": 0, "weights": weights, "radius": radius, "mu": [mu]}))
+        return check_min_norm(rows, Node({"bits": 0, "weights": weights, "radius": radius, "mu": [mu]}))
 
     assert found("1 0", "0").weights == vec(1, 0) and found("9/10 0", "1/10").radius == F(1, 10)
     for listed, radius, mu, said in (
@@ -680,11 +680,11 @@ def test_the_shortest_weights_in_a_field_by_hand() -> None:
         with pytest.raises(Rejected, match=said):
             found(listed, radius, mu)
     flat = replace(rows, left=((one, field.number(())),))
-    assert check_field_min_norm(flat, Node({"bits": 0, "weights": "1 0", "radius": "0", "mu": ["1 0"]})).radius == 0
+    assert check_min_norm(flat, Node({"bits": 0, "weights": "1 0", "radius": "0", "mu": ["1 0"]})).radius == 0
     none = replace(rows, left=(), right=(), total=1, names=(0,))
-    assert check_field_min_norm(none, Node({"bits": 0, "weights": "0", "radius": "0", "mu": []})).weights == vec(0)
+    assert check_min_norm(none, Node({"bits": 0, "weights": "0", "radius": "0", "mu": []})).weights == vec(0)
     with pytest.raises(Rejected, match="an array of 0"):
-        check_field_min_norm(none, Node({"bits": 0, "weights": "0", "radius": "0", "mu": ["1"]}))
+        check_min_norm(none, Node({"bits": 0, "weights": "0", "radius": "0", "mu": ["1"]}))
 
 
 # ------------------------------------------------------------------------------------------------ others
@@ -774,10 +774,10 @@ def test_loose_kinks_that_bend_up() -> None:
     ):
         ball, nodes = Ball(relu(Z), vec(*theta), ZERO), Node({**fields, "fixed": part})
         if good:
-            assert read_class(ball, None, nodes, partial(read_relu, sides={3: 1})).kinks == (1, 2, 3)
+            assert read_class(ball, None, nodes, sides={3: 1}).kinks == (1, 2, 3)
         else:
             with pytest.raises(Rejected, match=r"kinks|fixed"):
-                read_class(ball, None, nodes, partial(read_relu, sides={3: 1}))
+                read_class(ball, None, nodes, sides={3: 1})
 
 
 def test_rows_of_a_hyperplane() -> None:
@@ -900,12 +900,11 @@ def test_kinks_that_are_looked_at_from_one_side() -> None:
         ((1, F(-11, 10)), 1, True),
         ((1, F(-11, 10)), 0, True),
     ):
-        reader = partial(read_relu, sides={1: side})
         if good:
-            assert read_class(Ball(problem, vec(*theta), ZERO), None, Node(fields), reader).kinks == (1,)
+            assert read_class(Ball(problem, vec(*theta), ZERO), None, Node(fields), sides={1: side}).kinks == (1,)
         else:
             with pytest.raises(Rejected, match="basis"):
-                read_class(Ball(problem, vec(*theta), ZERO), None, Node(fields), reader)
+                read_class(Ball(problem, vec(*theta), ZERO), None, Node(fields), sides={1: side})
 
 
 def test_lifts_of_free_columns(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -1042,7 +1041,8 @@ def test_rows_that_look_one_way() -> None:
     assert Plane({0: F(1), 1: F(1, 2)}).slopes(vec(3, 4)) == (5, 0)
     block = Ball(direct([[1, 0], [0, 1]], [[0], [1]]), vec(1, 2), ZERO)
     fields = {"block": 0, "kinks": [0], "basis": [0], "idle": [], "fixed": ""}
-    class_ = moving_direct(column(vec(1, 2)), block, {key: Node(value_, None, key) for key, value_ in fields.items()})
+    along = Along(block.problem, block.theta, block.R_squared, S=column(vec(1, 2)))
+    class_ = read_direct(along, {key: Node(value_, None, key) for key, value_ in fields.items()})
     assert (class_.kinks, class_.zeros) == ((0,), 0)
     check_concave(block, column(vec(1, 2)), class_, F(99), NODE)
     check_concave(block, column(vec(1, 2)), replace(class_, kinks=(7,)), F(99), NODE)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import pytest
 
+from relu_cert.certificate import certificate, dumps
 from relu_cert.data.read import read_csv_bytes
 from relu_cert.path.conditions import conditions
-from relu_cert.problem import over_patterns
+from relu_cert.patterns import enumerate_patterns
+from relu_cert.problem import over_patterns, relu, unlisted_relu
 from tests.variants.stated import certified
 from verify import Rejected, check
 from verify.network.weights import mergeable, merged, read_weights
@@ -144,3 +147,82 @@ def test_a_neuron_without_kinks_leaves_no_face(K: list[str] | None) -> None:
         leaving = [{"neuron": 0, "u": u, "h": ""}]
         with pytest.raises(Rejected, match="a neuron with kinks"):
             proved(problem, {**facts, "faces": {"stable": [], "leaving": leaving}})
+
+
+# Four neurons, one in each quadrant's half-plane: their outputs 1100, 0011, 1010, 0101 are dependent, and the weights
+# 5/2 - t, 5/2 - t, t, t are optimal for every t in between.
+QUADRANTS = (b"1,1,3\n1,-1,3\n-1,1,3\n-1,-1,3\n", ("1100", "0011", "1010", "0101"))
+EQUAL = {
+    "lift": ["1 1 -1 -1", "1 -1 1 -1"],
+    "classes": [
+        {"sign": "+", "pattern": pattern, "kinks": [], "basis": [], "idle": [], "fixed": ""} for pattern in QUADRANTS[1]
+    ],
+    **{"masses": "5", "split": "5/4 5/4 5/4 5/4", "forced": ""},
+}
+ALONE = {"lift": [], "masses": "5/4 5/4 5/4 5/4", "split": "", "forced": ""}
+FORGED: dict[str, tuple[dict[str, Any], str]] = {
+    "each output by itself": (
+        ALONE,
+        r"masses: expected \|A x\| > 0 \|x\| for all x, what the ball can change, found 0",
+    ),
+    "each output by itself, other weights": (ALONE | {"masses": "5/2 5/2 0 0"}, r"masses: expected \|A x\| > 0"),
+    "a lift that takes the last freedom": (
+        {"lift": [*EQUAL["lift"], "1 -1 -1 1"]},
+        r"split: expected \|F'x\| > 0 \|x\| for all x, what the ball can change, found 0",
+    ),
+    "half of the lift": (
+        {"lift": EQUAL["lift"][:1], "masses": "5/2 5/4 5/4"},
+        r"masses: expected \|A x\| > 0",
+    ),
+    "the same lift by other rows": ({"lift": ["1 0 0 -1", "0 1 -1 0"]}, "dimension 0, found dimension 1"),
+    "a vertex in the place of the middle": (
+        {"split": "5/2 5/2 0 0", "forced": "1 -1 -1 1"},
+        "forced: expected a vector in the span of the 0 void rows",
+    ),
+    "a mass that is not there": ({"masses": "6"}, "split: expected every positive weight > about 1.41421356"),
+}
+
+
+@cache
+def quadrants(evidence: str) -> str:
+    """The certificate of these data by a list of patterns or by a cover, without what rests on its set."""
+    data = read_csv_bytes(QUADRANTS[0], "data.csv")
+    problem = relu(data.Z, data.y, enumerate_patterns(data.Z)) if evidence == "list" else unlisted_relu(data.Z, data.y)
+    solved = certified(problem, data.source, Fraction(1))
+    tree = json.loads(dumps(certificate(data.source, solved.facts, solved.results)))
+    keep = ("patterns", "primal", "dual", "cover", "value", "fit")
+    tree["facts"] = {key: fact for key, fact in tree["facts"].items() if key in keep}
+    return json.dumps(tree)
+
+
+def about_uniqueness(evidence: str, verdict: str, **changes: Any) -> bytes:
+    """The certificate with the set changed, and one claim."""
+    tree, key = json.loads(quadrants(evidence)), "optimal_set" if evidence == "list" else "cover_set"
+    tree["facts"][key] = {**EQUAL, **({"out": {"+": [], "-": []}} if evidence == "list" else {}), **changes}
+    tree["claims"] = [{"claim": "p-unique", "verdict": verdict}]
+    return json.dumps(tree).encode()
+
+
+@pytest.mark.parametrize("evidence", ["list", "cover"])
+def test_four_neurons_share_a_fit(evidence: str) -> None:
+    """The truth, by hand: the set has one dimension, whatever proves the dual point."""
+    (line,) = check(about_uniqueness(evidence, "REFUTED"), QUADRANTS[0])
+    assert "a polytope of dimension 1 in the weights of 4 neurons" in line.proved
+
+
+@pytest.mark.parametrize("reason", FORGED)
+@pytest.mark.parametrize("evidence", ["list", "cover"])
+def test_no_forged_set_makes_them_unique(evidence: str, reason: str) -> None:
+    """Dependent outputs are found to be so, over a list and over a cover, and no lift hides what is free."""
+    changes, message = FORGED[reason]
+    with pytest.raises(Rejected, match=message):
+        check(about_uniqueness(evidence, "PROVED", **changes), QUADRANTS[0])
+
+
+@pytest.mark.parametrize("evidence", ["list", "cover"])
+def test_no_neuron_of_the_four_is_left_out(evidence: str) -> None:
+    """Three of them would be unique: the fourth is missed, where its piece is, or where its tie is called out."""
+    classes = EQUAL["classes"][:3] if evidence == "list" else [*EQUAL["classes"][:3], None]
+    message = "a class or an entry for every fine piece" if evidence == "list" else "a class: the piece is not out"
+    with pytest.raises(Rejected, match=message):
+        check(about_uniqueness(evidence, "PROVED", **{**ALONE, "classes": classes, "masses": "5/2 5/2 0"}))

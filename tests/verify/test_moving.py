@@ -12,11 +12,13 @@ import pytest
 from tests.verify.brute import mat, vec
 from verify import Rejected
 from verify.bounds import column, fraction, matrix, vector
-from verify.classes import Ball, Class
-from verify.lifted import check_forced, check_inside, check_inverse, is_void, read_lift
-from verify.moving import check_concave, moving_direct, moving_relu, require
+from verify.classes import Ball, Class, read_relu
+from verify.direct import read_direct
+from verify.lifted import check_forced, check_inside, check_inverse, is_void
+from verify.moving import Along, check_concave
 from verify.onset import Moving, antipodal, check_apart, check_onset, superclasses
 from verify.problem import Problem
+from verify.superclasses import read_rows
 from verify.text import Node
 
 ZERO = F(0)
@@ -45,14 +47,25 @@ def path(*rows: Sequence[Any]) -> Any:
     return matrix(mat(rows), len(rows[0]))
 
 
+def moving_relu(S: Any, ball: Ball, fields: dict[str, Node]) -> Class:
+    """A class of a ReLU network along a path."""
+    return read_relu(Along(ball.problem, ball.theta, ball.R_squared, S=S), fields)
+
+
+def moving_direct(S: Any, ball: Ball, fields: dict[str, Node]) -> Class:
+    """One of a direct problem."""
+    return read_direct(Along(ball.problem, ball.theta, ball.R_squared, S=S), fields)
+
+
 def test_never_negative_is_what_it_says() -> None:
     """On [-1, 1]: 1 + tau is, 1 + tau - 1/1000 is not; zero is."""
-    require([F(1), F(1)], Node(None), 0)
-    require([ZERO], Node(None), 0)
+    along = Along(ball_of([[1]]).problem, vec(1), ZERO, S=path([1]))
+    along.holds([F(1), F(1)], ZERO, Node(None), 0)
+    along.holds([ZERO], ZERO, Node(None), 0)
     with pytest.raises(Rejected, match="stays >= 0"):
-        require([F(999, 1000), F(1)], Node(None), 0)
+        along.holds([F(999, 1000), F(1)], ZERO, Node(None), 0)
     with pytest.raises(Rejected):
-        require([F(999, 1000), F(-1)], Node(None), 0)
+        along.holds([F(999, 1000), F(-1)], ZERO, Node(None), 0)
 
 
 def test_heights_of_a_moving_class() -> None:
@@ -351,11 +364,11 @@ def test_forced_classes_by_hand() -> None:
 def test_rows_of_the_lift_are_orthogonal_to_the_path() -> None:
     """(0, 1) is orthogonal to s = (1, 0), (1, 0) is not; dependent rows are no basis."""
     one = moving([[1, 1], [0, 1]], [1, 0], [[1], [0]])
-    assert read_lift(one, Node(["0 1"], None, "lift")) == mat([[0, 1]])
-    with pytest.raises(Rejected, match="orthogonal to all coefficients"):
-        read_lift(one, Node(["1 0"], None, "lift"))
+    assert read_rows(one.S, Node(["0 1"], None, "lift"))[0] == mat([[0, 1]])
+    with pytest.raises(Rejected, match="orthogonal to the residual"):
+        read_rows(one.S, Node(["1 0"], None, "lift"))
     with pytest.raises(Rejected, match="independent rows"):
-        read_lift(one, Node(["0 1", "0 2"], None, "lift"))
+        read_rows(one.S, Node(["0 1", "0 2"], None, "lift"))
 
 
 def test_void_rows_by_hand() -> None:

@@ -32,7 +32,7 @@ from tests.verify.given import (
 from tests.verify.given import merged as merged_by_hand
 from tests.verify.mutate import mutants
 from verify.bounds import matrix
-from verify.claims import judged
+from verify.claims import way
 from verify.facts import NETWORK, Facts
 from verify.field import read_field
 from verify.network.check import Network, check_network
@@ -42,7 +42,6 @@ from verify.network.weights import balanced, merged
 from verify.network.weights_set import WeightSet
 from verify.problem import Problem, read_problem
 from verify.rules import check_facts
-from verify.rules.network import ground_of
 from verify.system import System
 from verify.text import Limits, Node, load
 
@@ -125,7 +124,7 @@ def ground(name: str) -> tuple[Problem, Facts]:
 def checked(name: str, text: str) -> Network:
     """The text of a fact, {"network": ...}, checked on the other facts of a case."""
     problem, facts = ground(name)
-    return check_network(problem, ground_of(problem, facts), load(text.encode(), Limits()).record("network")["network"])
+    return check_network(problem, facts, load(text.encode(), Limits()).record("network")["network"])
 
 
 def accepted(name: str, text: str) -> bool:
@@ -135,7 +134,7 @@ def accepted(name: str, text: str) -> bool:
         found = checked(name, text)
         for claim in given(name).tree["claims"]:
             if claim["claim"].startswith("network-"):
-                judged(problem, facts.plus(NETWORK, found), claim["claim"], claim["verdict"], Node(None))
+                way(problem, facts.plus(NETWORK, found), claim["claim"], claim["verdict"], Node(None))
     except (verify.Rejected, verify.Declined):
         return False
     return True

@@ -262,10 +262,10 @@ def test_the_claims_need_the_fact(claim: str) -> None:
 
 def test_connected_is_about_relu_networks() -> None:
     """Nothing is said about gated networks or direct problems."""
-    from verify.claims import judged
+    from verify.claims import way
     from verify.facts import LAMBDA_MAX, proved
     from verify.problem import Problem
 
     problem = Problem("gated", Fraction(1), (vec(1),), vec(1))
     with pytest.raises(Rejected, match="ReLU"):
-        judged(problem, proved(LAMBDA_MAX, Fraction(0)), "connected", "PROVED", Node({}))
+        way(problem, proved(LAMBDA_MAX, Fraction(0)), "connected", "PROVED", Node({}))

@@ -17,8 +17,8 @@ from properties.exact.linalg import rank
 from properties.exact.polytope import least_norm, support, vertices
 from verify import VerifyError
 from verify.bounds import rational
+from verify.rules.min_norm import check_min_norm
 from verify.rules.polytope import check_polytope, read_corner, walk
-from verify.shortest import check_min_norm
 from verify.system import System, on_grid
 from verify.text import Node
 

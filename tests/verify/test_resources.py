@@ -7,12 +7,14 @@ import gzip
 import io
 import json
 import lzma
+import random
 import subprocess
 import sys
 import time
 import zipfile
 from collections.abc import Callable
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -208,7 +210,75 @@ def archive(write: Callable[[Any], object]) -> Files:
     return {"FILE": json.dumps(tree).encode(), "--network": raw}
 
 
+def direct(columns: int, y: str, facts: dict[str, Any], lam: str) -> Files:
+    """A group lasso of single columns, all ones."""
+    n, start = len(y.split(" ")), {"format": "relu_cert certificate", "version": 2}
+    text = {
+        **{**start, "input": {"sha256": "0" * 64, "kind": "json"}},
+        "problem": {
+            **{"model": "cgl", "objective": ONE_ROW.certificate["problem"]["objective"], "lambda": lam},
+            **{"X": [" ".join(["1"] * columns)] * n, "groups": [[j] for j in range(columns)]},
+            **{"K": [None] * columns, "y": y},
+        },
+        **{"facts": facts, "claims": [], "end": "relu_cert certificate"},
+    }
+    return {"FILE": json.dumps(text).encode()}
+
+
+def a_lift_of_long_numbers() -> Files:
+    """19 rows of a lift, each of 20 numbers of 2,000 digits: a projector in exact numbers."""
+    digits = iter(random.Random(0).choices("123456789", k=19 * 20 * 2000))
+    rows = [" ".join("".join(islice(digits, 2000)) for _ in range(20)) for _ in range(19)]
+    zero = " ".join(["0"] * 20)
+    facts = {
+        **{"primal": {"neurons": []}, "dual": {"theta": zero, "multipliers": [None]}},
+        "value": {"lower": "0", "upper": "0", "gap": "0"},
+        "optimal_set": {"lift": rows, "classes": [], "out": None, "masses": "", "split": "", "forced": ""},
+    }
+    return direct(1, zero, facts, "1")
+
+
+def a_large_field() -> Files:
+    """A field of degree 16 whose polynomial has coefficients of 17,000 digits."""
+    one, number = " ".join(["1"] * 8), " ".join(["1"] * 16)
+    polynomial = " ".join(["-1" + "0" * 17_000, *["3"] * 15, "1" + "7" * 18_000])
+    facts = {
+        **{"primal": {"neurons": []}, "dual": {"theta": one, "multipliers": [None]}},
+        "value": {"lower": "4", "upper": "4", "gap": "0"},
+        "algebraic_set": {
+            **{"field": {"polynomial": polynomial, "lo": "0", "hi": "1"}, "residual": [number] * 8},
+            **{"multipliers": [], "solutions": [[number]], "farkas": [number] * 8},
+        },
+    }
+    return direct(1, one, facts, "100")
+
+
+def many_faces() -> Files:
+    """255 faces, with 12,000 lines through each of them."""
+    rows, one = [f"{k + 1} 1 0 1" for k in range(12_000)], " ".join(["1"] * 12_000)
+    proof = {"basis": ["1 0 0 0", "0 1 0 1", "0 0 1 0"], "ties": [{"sign": "+", "u": "0 0 1 0"}] * 255, "margin": 0}
+    proof |= {sign: tree([200] * 8) for sign in "+-"}
+    return problem(rows, one, {"cover": {"theta": one, "proof": proof}}, str(10**9))
+
+
+def many_members_of_gzip() -> Files:
+    """Thousands of gzip members, one after the other, each of four megabytes."""
+    member = gzip.compress(b"1,1\n" * MEGABYTE, 9)
+    raw = member * (900_000 // len(member))
+    return {"FILE": changed(ONE_ROW, {"input.sha256": sha256(raw).hexdigest()}), "--data": raw}
+
+
+def exponents_everywhere() -> Files:
+    """Data of 40,000 numbers of 5,000 digits, from 14 bytes a row."""
+    rows = 20_000
+    raw = b"1e5000,1e-5000\n" * rows
+    changes = {"problem.Z": ["1"] * rows, "problem.y": " ".join(["1"] * rows), "input.target": 1, "facts": {}}
+    more = {"input.header": False, "input.sha256": sha256(raw).hexdigest(), "claims": []}
+    return {"FILE": changed(ONE_ROW, changes | more), "--data": raw}
+
+
 CASES = [
+    *(a_lift_of_long_numbers, a_large_field, many_faces, many_members_of_gzip, exponents_everywhere),
     *(a_tree_without_end, a_tree_of_many_leaves, a_stream_of_gigabytes, many_directions, many_ties, many_leaders),
     *(many_centres, fractions_without_end, many_circuits, a_large_unit_matrix, a_large_inverse),
     *(a_gzip_bomb, an_npz_bomb, a_wide_npz),

@@ -52,13 +52,9 @@ def rows(claim: str, verdict: str) -> list[Row]:
     return [row for row in found if (row.claim, row.verdict) == (claim, verdict)]
 
 
-def judged(problem: Problem, facts: Facts, claim: str, verdict: str, node: Node) -> str:
-    """In words what the facts prove about the claim; rejected if they do not prove the verdict."""
-    return way(problem, facts, claim, verdict, node)[0]
-
-
 def way(problem: Problem, facts: Facts, claim: str, verdict: str, node: Node) -> tuple[str, str]:
-    """The same, and the names of the facts on which it rests."""
+    """In words what the facts prove about the claim, and the names of those on which it rests; rejected if they do not
+    prove the verdict."""
     if verdict == UNDECIDED:
         return "nothing is claimed", ""
     ways = rows(claim, verdict)

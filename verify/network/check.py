@@ -6,35 +6,22 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
+from verify.classes import Ball
+from verify.facts import DUAL, LAMBDA_MAX, NEURONS, PATTERNS, POLYTOPE, VALUE, Facts
 from verify.network.directions import Directions, check_directions
 from verify.network.nearest import Nearest, check_nearest
-from verify.network.optimum import around, find_optimum
+from verify.network.optimum import find_optimum
 from verify.network.outputs import Pruned, check_pruned, rank
 from verify.network.own import Own, check_own
 from verify.network.stationary import Stationary, check_stationary
 from verify.network.weights import Weights, free_constant, mergeable, merged, read_weights
-from verify.patterns import Patterns
 from verify.problem import Problem
-from verify.rules.polytope import Polytope
-from verify.rules.value import Value, equal
-from verify.solutions import OptimalSet
-from verify.text import Node, Vector, show
+from verify.rules.value import equal
+from verify.text import Node, show
 
 REQUIRED = ("file", "penalty", "W1", "w2", "b2", "gap", "objective")
 OPTIONAL = ("stationary", "own", "pruned", "directions", "nearest")
 OPTIONAL_WITH_FREE_TERMS = ("stationary", "pruned")  # the others rest on a program without free terms
-
-
-@dataclass(frozen=True)
-class Ground:
-    """What the other facts say, on which the fact `network` rests. `zero`: lambda >= lambda_max is proved."""
-
-    patterns: Patterns | None
-    zero: bool
-    theta: Vector | None
-    value: Value | None
-    optimal_set: OptimalSet | None
-    polytope: Polytope | None
 
 
 @dataclass(frozen=True)
@@ -56,7 +43,7 @@ class Network:
     nearest: Nearest | None
 
 
-def check_network(problem: Problem, ground: Ground, node: Node) -> Network:
+def check_network(problem: Problem, facts: Facts, node: Node) -> Network:
     """Reject unless everything that is said of the network holds."""
     skip = ("skip",) if "skip" in problem.free else ()
     fields = node.record(*REQUIRED, *skip, optional=OPTIONAL_WITH_FREE_TERMS if problem.free else OPTIONAL)
@@ -75,26 +62,28 @@ def check_network(problem: Problem, ground: Ground, node: Node) -> Network:
     equal(fields["objective"], f"J = 1/2|f - y|^2 + lambda/2 (|W1|^2 + |w2|^2){more}", weights.objective)
     stationary = None
     if "stationary" in fields:
-        stationary = check_stationary(problem, ground.patterns, weights, fields["stationary"])
+        stationary = check_stationary(problem, facts.get(PATTERNS), weights, fields["stationary"])
     own = check_own(problem, weights, fields["own"]) if "own" in fields else None
     pruned = check_pruned(problem, weights, fields["pruned"]) if "pruned" in fields else None
-    beside = compared(problem, ground, weights, fields)
+    beside = compared(problem, facts, weights, fields)
     parts = (rank(problem, weights.neurons), mergeable(weights), stationary, own, pruned, *beside)
     return Network(digest, weights, gap, *parts)
 
 
 def compared(
-    problem: Problem, ground: Ground, weights: Weights, fields: dict[str, Node]
+    problem: Problem, facts: Facts, weights: Weights, fields: dict[str, Node]
 ) -> tuple[Directions | None, Nearest | None]:
     """The parts that set the network beside the optimal ones."""
     directions = nearest = None
+    dual, value, largest = facts.get(DUAL), facts.get(VALUE), facts.get(LAMBDA_MAX)
+    zero = largest is not None and problem.lam**2 >= largest
     for name in ("directions", "nearest"):
         if name not in fields:
             continue
-        if ground.theta is None or ground.value is None:
+        if dual is None or value is None:
             raise fields[name].reject("the facts dual and value, which this rests on", "none")
-        ball = around(problem, ground.theta, ground.value)
-        optimum = find_optimum(ball, ground.zero, ground.optimal_set, ground.polytope)
+        ball = Ball(problem, dual.theta, 2 * (value.upper - value.lower))
+        optimum = find_optimum(ball, zero, facts.get(NEURONS), facts.get(POLYTOPE))
         if name == "directions":
             directions = check_directions(ball, optimum, weights, fields[name])
         elif optimum is None:

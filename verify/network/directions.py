@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from verify.bounds import root_above
-from verify.network.optimum import Around, Known, Optimum
+from verify.classes import Ball
+from verify.network.optimum import Known, Optimum
 from verify.network.weights import Neuron, Weights
 from verify.problem import dot, square
 from verify.text import Node, Vector, show
@@ -26,7 +27,7 @@ class Directions:
     upper: Vector
 
 
-def check_directions(ball: Around, optimum: Optimum | None, weights: Weights, node: Node) -> Directions:
+def check_directions(ball: Ball, optimum: Optimum | None, weights: Weights, node: Node) -> Directions:
     """Reject unless every stated bound is no better than what is derived."""
     lowers, uppers = [], []
     for neuron, entry in zip(weights.neurons, node.array(len(weights.neurons)), strict=True):
@@ -42,7 +43,7 @@ def check_directions(ball: Around, optimum: Optimum | None, weights: Weights, no
     return Directions(tuple(lowers), tuple(uppers))
 
 
-def bounds(ball: Around, optimum: Optimum | None, neuron: Neuron) -> tuple[Fraction, Fraction]:
+def bounds(ball: Ball, optimum: Optimum | None, neuron: Neuron) -> tuple[Fraction, Fraction]:
     """Bounds of a neuron's distance: over the known neurons, or, if they are not known, by its correlation."""
     if optimum is None:
         return by_correlation(ball, neuron), FARTHEST
@@ -76,7 +77,7 @@ def apart(w: Vector, known: Known) -> tuple[Fraction, Fraction]:
     return max(low - moved, Fraction(0)), min(root_above(most) + moved, FARTHEST)
 
 
-def by_correlation(ball: Around, neuron: Neuron) -> Fraction:
+def by_correlation(ball: Ball, neuron: Neuron) -> Fraction:
     """A neuron of an optimal network has xi r*.(Zu)_+ = lambda for its direction u. That function of u changes by at
     most |Z||r*| times the change of u; so (lambda - xi r*.(Zw)_+ / |w|) / (|Z||r*|) is a lower bound if > 0."""
     problem = ball.problem
@@ -85,5 +86,5 @@ def by_correlation(ball: Around, neuron: Neuron) -> Fraction:
     if reach >= problem.lam * length:
         return Fraction(0)
     short = problem.lam - max(reach, Fraction(0)) / length
-    steep = root_above(sum((square(z) for z in problem.Z), Fraction(0))) * (root_above(square(ball.theta)) + ball.R)
+    steep = root_above(ball.zeta_squared) * (root_above(square(ball.theta)) + ball.R)
     return min(short / steep, FARTHEST) if steep else FARTHEST

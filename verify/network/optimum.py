@@ -8,13 +8,13 @@ from fractions import Fraction
 from typing import Any
 
 from verify.bounds import column, fraction, root_above, vector
+from verify.classes import Ball
 from verify.field import Number
 from verify.field_system import FieldSystem
 from verify.network.weights_set import WeightSet
 from verify.neurons import Neuron
-from verify.problem import Problem, dot, square
+from verify.problem import dot, square
 from verify.rules.polytope import Polytope
-from verify.rules.value import Value
 from verify.solutions import OptimalSet
 from verify.text import Vector
 
@@ -53,21 +53,7 @@ class Optimum:
     weights: WeightSet | None
 
 
-@dataclass(frozen=True)
-class Around:
-    """The ball |r* - theta| <= R."""
-
-    problem: Problem
-    theta: Vector
-    R: Fraction
-
-
-def around(problem: Problem, theta: Vector, value: Value) -> Around:
-    """The ball that holds the optimal residual: R^2 = 2 (upper - lower)."""
-    return Around(problem, theta, root_above(2 * (value.upper - value.lower)))
-
-
-def find_optimum(ball: Around, zero: bool, known: OptimalSet | None, polytope: Polytope | None) -> Optimum | None:
+def find_optimum(ball: Ball, zero: bool, known: OptimalSet | None, polytope: Polytope | None) -> Optimum | None:
     """The optimal networks of the facts; None if they are not known. `zero`: only the zero network is optimal."""
     if zero:
         return Optimum((), ({},), (Fraction(0),), None)
@@ -106,14 +92,14 @@ def enclosure(numbers: Sequence[Number]) -> tuple[Vector, Fraction]:
     return tuple((a + b) / 2 for a, b in ends), sum((b - a for a, b in ends), Fraction(0))
 
 
-def total_weight(ball: Around) -> Fraction:
+def total_weight(ball: Ball) -> Fraction:
     """At least sum alpha_a: lambda^2 sum alpha_a = r*.(y - r*) <= theta.(y - theta) + R |y - 2 theta|."""
     y, theta = ball.problem.y, ball.theta
     beyond = tuple(a - 2 * b for a, b in zip(y, theta, strict=True))
     return (dot(theta, y) - square(theta) + ball.R * root_above(square(beyond))) / ball.problem.lam**2
 
 
-def enclosed(ball: Around, neuron: Neuron, used: bool | None) -> Known:
+def enclosed(ball: Ball, neuron: Neuron, used: bool | None) -> Known:
     """v* = xi B'r*, so that |v* - xi B'theta| <= |B| R. Where B has rank one, all v(r) lie on one line."""
     xi, B = neuron.key[0], neuron.B
     if B is None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from verify.blocks import check_direct, written_out
 from verify.facts import PRIMAL, Facts
-from verify.multipliers import check_direct
 from verify.network.weights import Weights
 from verify.problem import Problem, dot, square
 from verify.rules.primal import check_primal
@@ -30,7 +30,7 @@ def check_own(problem: Problem, weights: Weights, node: Node) -> Own:
     masks = tuple(dict.fromkeys(everything & ~neuron.below for neuron in weights.neurons))
     if not masks:
         raise node.reject("null, because the network has no pattern")
-    program = problem.written_out(masks)
+    program = written_out(problem, masks)
     point = check_primal(program, Facts(), fields["primal"])[PRIMAL]
     dual = fields["dual"].record("theta", "multipliers")
     theta = dual["theta"].vector(problem.n)

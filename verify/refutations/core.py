@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
+from verify.blocks import written_out
 from verify.bounds import column, matrix, vector
 from verify.errors import Declined
 from verify.problem import Problem, dot, read_problem, square, times, transposed
@@ -124,13 +125,7 @@ def read_instance(node: Node, *models: str, complete: bool = True) -> Problem:
         raise node.reject("a network with its patterns")
     if complete and set(problem.patterns) != set(d_z(problem.Z, node)):
         raise node.reject("all of D_Z as the patterns", "other patterns")
-    return problem.written_out(problem.patterns)
-
-
-def cone(p: Problem, b: int) -> Matrix:
-    """The columns of K_b."""
-    K = p.K[b]
-    return () if K is None else tuple(zip(*K, strict=True))
+    return written_out(problem, problem.patterns)
 
 
 def correlation(p: Problem, b: int, r: Vector) -> Vector:
@@ -140,7 +135,7 @@ def correlation(p: Problem, b: int, r: Vector) -> Vector:
 
 def dual_vectors(p: Problem, r: Vector) -> Weights:
     """v_b = Proj(X_b'r) for every block."""
-    return tuple(project(cone(p, b), correlation(p, b, r)) for b in range(len(p.groups)))
+    return tuple(project(p.constraints(b), correlation(p, b, r)) for b in range(len(p.groups)))
 
 
 def read_weights(p: Problem, node: Node) -> Weights:

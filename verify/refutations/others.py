@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from verify.blocks import written_out
 from verify.bounds import root_above
 from verify.errors import Rejected
 from verify.problem import Problem, dot, square, times
 from verify.refutations.core import (
     ZERO,
     combine,
-    cone,
     correlation,
     d_z,
     dual_vectors,
@@ -55,7 +55,7 @@ def lagrange_dual(node: Node) -> str:
     p = read_instance(fields["problem"], "cgl")
     w, theta = read_weights(p, fields["w"]), fields["theta"].vector(p.n)
     for b, rho in enumerate(fields["rho"].array(len(p.groups))):
-        K = cone(p, b)
+        K = p.constraints(b)
         require(all(dot(k, w[b]) <= 0 for k in K), fields["w"], "a point of the cones")
         eta = minus(correlation(p, b, theta), combine(rho.vector(len(K)), K, len(w[b])))
         require(square(eta) <= p.lam**2, rho, "|eta_b| <= lambda")
@@ -132,7 +132,7 @@ def is_member(network: Problem, W: Vector, w2: Fraction, masks: list[int], node:
     for D in masks:
         w = (scaled(abs(w2), W), scaled(0, W))
         try:
-            optimum(network.written_out([D]), w if w2 > 0 else w[::-1], node)
+            optimum(written_out(network, [D]), w if w2 > 0 else w[::-1], node)
         except Rejected:
             continue
         return True

@@ -5,9 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import combinations, product
 
+from verify.blocks import read_patterns, written_out
 from verify.bounds import matrix
 from verify.errors import Declined
-from verify.problem import Problem, dot, read_patterns, read_problem, square
+from verify.problem import Problem, dot, read_problem, square
 from verify.refutations.core import (
     MOST_ROWS,
     Optimum,
@@ -114,7 +115,7 @@ def closed_faces(node: Node) -> str:
     masks = read_patterns(fields["open"], p.n)
     is_open = d_z(network.Z, node)
     require(set(masks) == {mask for mask in is_open if is_open[mask]}, fields["open"], "the patterns of the open cells")
-    cells = network.written_out(masks)
+    cells = written_out(network, masks)
     values = read_optimum(p, fields["w"]).value, read_optimum(cells, fields["w_open"]).value
     require(values[0] != values[1], node, "two different optima")
     return f"the gated optimum is {values[0]} over D_Z and {values[1]} over its open cells"
@@ -148,7 +149,7 @@ def sub_sampled(node: Node) -> str:
     require(one.active == E and one.w != other.w, node, "two solutions, one with all tied blocks in use")
     q = one.outputs(E)
     require(rank(q) == size - 1, node, f"{size - 1} independent outputs among {size}")
-    inside = all(dot(k, one.v[b]) < 0 for b in E for k in zip(*(p.K[b] or ()), strict=True))
+    inside = all(dot(k, one.v[b]) < 0 for b in E for k in p.constraints(b))
     require(inside, node, "neurons strictly inside their cones")
     order = [p.blocks[b][1] for b in E]
     kinds = sorted({tuple(D >> k & 1 for D in order) for k in range(p.n)})

@@ -75,10 +75,11 @@ def check_facts(problem: Problem, node: Node) -> Facts:
     facts = Facts()
     if "patterns" in rules:
         facts = extended(facts, rules.pop("patterns"), problem, given["patterns"])
-    if problem.patterns is not None:
-        problem = problem.written_out(problem.patterns)
-    elif problem.delta and problem.model != "cgl":
-        problem = problem.written_out(needed(facts.get(PATTERNS), "patterns", node).masks)
+    if problem.patterns is not None or (problem.delta and problem.model != "cgl"):
+        from verify.blocks import written_out
+
+        listed = problem.patterns or needed(facts.get(PATTERNS), "patterns", node).masks
+        problem = written_out(problem, listed)
     for name in ordered(rules):
         facts = extended(facts, rules[name], problem, given[name])
     return facts

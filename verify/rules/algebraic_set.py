@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 from verify.classes import Ball
 from verify.facts import DUAL, MULTIPLIERS, PATTERNS, Facts
-from verify.field import Number, product, read_field, read_numbers
+from verify.field import Number, read_field, read_numbers
 from verify.field_system import FieldSystem, field_system, reduce
 from verify.neurons import Neuron
-from verify.outs import is_out, not_out
+from verify.outs import not_out
 from verify.problem import Problem
 from verify.solutions import OptimalSet, set_rule
-from verify.text import Matrix, Node
+from verify.text import Node
 from verify.ties import Numbers, Optimum, Tied, check_solutions
 
 
@@ -26,20 +26,6 @@ class InField(Optimum):
     """r in its field, with its `own` multipliers: those of blocks and pieces that are not out for the whole ball."""
 
     own: Node
-
-    @property
-    def zero(self) -> Number:
-        """0"""
-        number: Number = self.r[0]
-        return number.field.number(())
-
-    def dot(self, u: Numbers, v: Numbers) -> Number:
-        """u.v"""
-        return product(u, v, self.zero)
-
-    def through(self, A: Matrix, v: Numbers) -> Numbers:
-        """A v for a rational matrix."""
-        return [product(v, row, self.zero) for row in A]
 
     def read(self, node: Node, length: int) -> Numbers:
         """So many numbers."""
@@ -82,6 +68,8 @@ class InField(Optimum):
 
     def blocks(self) -> Iterator[tuple[int, Node, Numbers]]:
         """Every block is out, with its rho of `dual` or none, or has rho >= 0 of its entry, or none."""
+        from verify.direct import is_out
+
         problem, entries = self.ball.problem, dict[int, Node]()
         for entry in self.own.array():
             name, rho_node = entry.array(2)
@@ -108,7 +96,7 @@ def check_algebraic_set(problem: Problem, facts: Facts, node: Node) -> OptimalSe
         if r_k and r_k * t_k <= 0:
             raise fields["residual"].item(k).reject("0, or the sign of theta")
     off = [r_k - t_k for r_k, t_k in zip(r, theta, strict=True)]
-    ball = Ball(problem, theta, product(off, off, in_field.number(())).upper())
+    ball = Ball(problem, theta, sum(x * x for x in off).upper())
     optimum = InField(ball, r, facts[MULTIPLIERS], fields["multipliers"])
     if problem.model == "gated" and fields["multipliers"].value is not None:
         raise fields["multipliers"].reject("null")

@@ -8,10 +8,9 @@ optimal network, so that a maximiser in a leaf of the face has a part of tips on
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import partial
 
 from verify.bounds import root_above
-from verify.classes import Ball, Class, read_class, read_relu, relu_class
+from verify.classes import Ball, Class, read_class, relu_class
 from verify.cover.check import Cover
 from verify.cover.ties import Tie
 from verify.facts import COVER, DUAL, VALUE, Facts
@@ -52,7 +51,7 @@ def checked(ball: Ball, cover: Cover, number: int, tie: Tie, node: Node) -> Clas
     first = names(cover)
     heights = cover.lines.heights(tie.u)
     sides = {first[c]: tie.side[c] for c in cover.weights[tie.xi].convex if not heights[c]}
-    found = read_class(ball, None, node, partial(read_relu, sides=sides))
+    found = read_class(ball, None, node, sides=sides)
     xi, D = found.key
     side = [sides.get(first[c], 0) for c in range(len(cover.lines.rows))]
     for k, (c, a) in enumerate(zip(cover.lines.line, cover.lines.multiple, strict=True)):

@@ -11,7 +11,7 @@ from verify.bounds import column, rational, root_above, vector
 from verify.classes import Ball, Class, read_class
 from verify.facts import CURVE, LAMBDA_MAX, PATH, PATTERNS, Facts, proved
 from verify.moving import read_moving
-from verify.patterns import Patterns, mask_of
+from verify.patterns import Patterns
 from verify.polynomials import at_least, at_most, length_squared
 from verify.problem import Problem, dot, square
 from verify.rules import Rule
@@ -146,8 +146,7 @@ def same_region(ball: Ball, class_: Class, known: Class, node: Node) -> None:
             raise node.reject("the class of the piece", "another one")
         return
     xi = known.key[0]
-    nonzero = mask_of(k for k, z in enumerate(ball.problem.Z) if any(z))
-    rows = ball.fine[xi] & nonzero & ~class_.zeros
+    rows = ball.fine[xi] & ball.nonzero & ~class_.zeros
     if class_.key[0] != xi or rows & known.zeros or (class_.key[1] ^ known.key[1]) & rows:
         raise node.reject("a class in the region of the piece's class", "one that fixes other signs")
 

@@ -12,7 +12,7 @@ from verify.bounds import column, matrix, vector
 from verify.classes import Ball, read_class
 from verify.facts import DUAL, NEURONS, PATTERNS, POLYTOPE, Facts, proved
 from verify.field_system import not_in_field
-from verify.neurons import Neuron, constraints, one_sided
+from verify.neurons import Neuron, one_sided
 from verify.patterns import Patterns
 from verify.problem import Problem, dot, times, transposed
 from verify.rules import Rule
@@ -68,7 +68,7 @@ def check_idle_direction(problem: Problem, neuron: Neuron, parts: dict[str, Node
     parts["h"].vector(0)
     if face is None or not face.kinks:
         raise at.reject("a neuron with kinks")
-    vectors = problem.Z if problem.model == "relu" else constraints(problem, neuron.key[1])
+    vectors = problem.Z if problem.model == "relu" else problem.constraints(neuron.key[1])
     u = at.vector(len(vectors[0]))
     free = one_sided(problem, face)
     for c in face.kinks:
@@ -99,7 +99,7 @@ def at_kinks(problem: Problem, theta: Vector, neuron: Neuron, u: Vector, node: N
     if problem.model == "gated":
         raise node.reject("a neuron with a cone")
     if problem.model == "cgl":
-        X, K = problem.block(neuron.key[1]), constraints(problem, neuron.key[1])
+        X, K = problem.block(neuron.key[1]), problem.constraints(neuron.key[1])
         tight = tuple(k for k in K if any(k) and not dot(k, neuron.v))
         if any(dot(k, u) > 0 for k in tight):
             raise node.reject("a direction into the cone")

@@ -15,7 +15,7 @@ from functools import cached_property
 
 from flint import fmpq, fmpq_mat
 
-from verify.bounds import column, matrix, rational, root_above, vector
+from verify.bounds import column, matrix, rational, root_above, rows, vector
 from verify.classes import Ball, Class
 from verify.cover.around import check_around
 from verify.facts import LAMBDA_MAX, PATH, PATTERNS, Facts, proved
@@ -24,7 +24,7 @@ from verify.moving import check_concave, read_moving
 from verify.onset import Moving
 from verify.outs import check_outs
 from verify.patterns import Patterns
-from verify.polynomials import add, at_least, at_most, length_squared, multiply, never_negative, rows, times_columns
+from verify.polynomials import add, at_least, at_most, length_squared, multiply, never_negative, times_columns
 from verify.problem import Problem, square
 from verify.rules import Rule
 from verify.text import Node, Vector, show

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from verify.facts import PATTERNS, PRIMAL, Facts, proved
-from verify.problem import FIRST, SIGNS, Problem, square, times, transposed
+from verify.problem import FIRST, SIGNS, Problem, square, transposed
 from verify.rules import Rule, everywhere
 from verify.text import Node, Vector, show
 
@@ -63,12 +63,9 @@ def neuron_output(problem: Problem, facts: Facts, first: Node, vector: Node) -> 
             raise first.reject("a pattern in D_Z, by the fact patterns")
         w = vector.vector(problem.d)
         return tuple(x if mask >> k & 1 else Fraction(0) for k, x in enumerate(problem.times(w))), w
-    b = first.index(len(problem.groups))
-    w = vector.vector(len(problem.groups[b]))
-    for j, K_j in enumerate(zip(*(problem.K[b] or ()), strict=True)):
-        if (slack := sum((k * x for k, x in zip(K_j, w, strict=True)), Fraction(0))) > 0:
-            raise vector.reject(f"K_j.w <= 0 for the constraint {j} of block {b}", show(slack))
-    return times(problem.block(b), w), w
+    from verify.blocks import block_output
+
+    return block_output(problem, first.index(len(problem.groups)), vector)
 
 
 RULE = Rule((PRIMAL,), check_primal, may=(PATTERNS,), applies=everywhere)

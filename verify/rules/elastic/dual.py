@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from verify.blocks import pushed
 from verify.facts import DUAL, Facts, proved
-from verify.multipliers import pushed
 from verify.problem import Problem, square
 from verify.rules import Rule, everywhere
 from verify.rules.value import Dual
