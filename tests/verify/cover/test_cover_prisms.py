@@ -130,3 +130,9 @@ def test_gradients_on_faces_without_a_bias() -> None:
     assert found.squared == 4 and [F(x, found.q) for x in found.v] == [2, 0, 0]
     with pytest.raises(Rejected, match="holds no bias alone"):
         on_face(weights, basis, 1, (2, 0, 1), (1, 1), NODE, biases=True)
+
+
+def test_rows_without_weights() -> None:
+    """Where all features are missing there is nothing to cover: no height, no root."""
+    ones = Problem("relu", F(1), mat([[1], [1]]), vec(1, 1), biases=True)
+    assert prism_height(ones, [(1,)], NODE) == 0 and widest(ones) == 0
