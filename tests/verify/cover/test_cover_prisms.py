@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import random
+from dataclasses import replace
 from fractions import Fraction as F
 from itertools import product
 from typing import Any
@@ -11,8 +13,11 @@ import numpy as np
 import pytest
 from flint import fmpq, fmpq_mat
 
+import verify
 from relu_cert.cover import build, lines
 from tests.verify.brute import mat, vec
+from tests.verify.cover.plant import STREAMS, packed
+from tests.verify.free import hinge
 from verify import Rejected
 from verify.cover.check import prism_height, widest
 from verify.cover.lines import Lines, Weights, coarse
@@ -20,6 +25,7 @@ from verify.cover.strict import directions
 from verify.cover.ties import on_face, read_tie
 from verify.cover.tree import Leaves, prisms, sign_cones
 from verify.problem import Problem
+from verify.rules.cover import applies
 from verify.text import Node
 
 NODE = Node(None, None, "+")
@@ -107,17 +113,18 @@ def test_c_has_no_bias() -> None:
 
 
 def tied(shares: str, biases: bool) -> Any:
-    """f(u) = (u_1 + u_3)_+ - (u_1 - u_3)_+ at u = (1, 0, 1), on the concave line."""
-    weights = Weights(Lines(((1, 0, 1), (1, 0, -1)), (0, 1), (1, 1), 1, 3), (1, -1), (0, 0), 1)
-    node = Node({"sign": "+", "u": "1 0 1", "shares": shares}, None, "tie")
+    """f(u) = (u_1 + u_3)_+ - (u_2 + u_3)_+ at u = (1, -1, 1), on the concave line."""
+    weights = Weights(Lines(((1, 0, 1), (0, 1, 1)), (0, 1), (1, 1), 1, 3), (1, -1), (0, 0), 1)
+    node = Node({"sign": "+", "u": "1 -1 1", "shares": shares}, None, "tie")
     return read_tie({1: weights, -1: weights}, [(1, 0, 0), (0, 1, 0), POLE], F(4), node, biases)
 
 
 def test_a_neuron_with_a_bias_is_rejected() -> None:
-    """v = (1, 0, 1) - share (1, 0, -1) has the bias 1 + share: allowed where it is penalised, and never where not."""
-    assert tied("0", biases=False).squared == 2
+    """v = (1, 0, 1) - share (0, 1, 1) has the bias 1 - share: allowed where it is penalised, else only if it is 0."""
+    assert tied("1/2", biases=False).squared == F(3, 2)
+    assert tied("1", biases=True).squared == 2
     with pytest.raises(Rejected, match="v without a bias"):
-        tied("0", biases=True)
+        tied("1/2", biases=True)
 
 
 def test_gradients_on_faces_without_a_bias() -> None:
@@ -136,3 +143,50 @@ def test_rows_without_weights() -> None:
     """Where all features are missing there is nothing to cover: no height, no root."""
     ones = Problem("relu", F(1), mat([[1], [1]]), vec(1, 1), biases=True)
     assert prism_height(ones, [(1,)], NODE) == 0 and widest(ones) == 0
+
+
+def streams(codes: list[int], data: list[int]) -> dict[str, str]:
+    """The bytes of one sign."""
+    return {name: packed(bytes({"codes": codes, "data": data}.get(name, []))) for name in STREAMS}
+
+
+def covered(**changes: Any) -> bytes:
+    """The hinge of tests/verify/free.py by a cover. H = 1; for xi = 1 the prism of the weights > 0 lies in the piece in
+    which both rows are on, v = (1, 0), and on the other one nothing is above 0; for xi = -1 it is the other way."""
+    case = hinge().certificate
+    facts = {name: fact for name, fact in case["facts"].items() if name not in ("patterns", "dual")}
+    ties = [{"sign": "+", "u": "1 2", "shares": ""}, {"sign": "-", "u": "-1 2", "shares": ""}]
+    sides = {"+": streams([200, 203], [0]), "-": streams([203, 200], [1])}
+    proof = {"basis": ["1 0", "0 1"], "ties": ties, "margin": 0, **sides} | changes
+    facts["cover"] = {"theta": case["facts"]["dual"]["theta"], "proof": proof}
+    claims = [claim for claim in case["claims"] if claim["claim"] != "patterns-complete"]
+    return json.dumps(case | {"facts": facts, "claims": claims}).encode()
+
+
+def test_a_cover_by_hand() -> None:
+    """It is accepted, and p* = 7/4."""
+    report = verify.certificate.read(covered(), hinge().raw)
+    assert "lies in [7/4, 7/4]" in next(line.proved for line in report.lines if line.claim == "optimal")
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"+": streams([200, 200], [])}, "at the generators of every strict leaf"),  # (*) is attained there
+        ({"+": streams([203, 203], [0, 0])}, "inside the piece of neuron 0"),
+        ({"+": streams([200, 200, 203, 203], [0, 0])}, "used up"),  # sign cones, as if the bias were a weight
+        ({"basis": ["0 1", "1 0"]}, "last that of a bias alone"),
+        ({"basis": ["1 1", "0 1"]}, "last that of a bias alone"),
+    ],
+)
+def test_wrong_covers(changes: dict[str, Any], said: str) -> None:
+    """Leaves that prove nothing, other roots, a bias among the weights."""
+    with pytest.raises(Rejected, match=said):
+        verify.check(covered(**changes), hinge().raw)
+
+
+def test_where_covers_are_known() -> None:
+    """ReLU networks over all patterns with delta = 0, whatever is free."""
+    assert applies(PROBLEM) and applies(replace(PROBLEM, biases=False))
+    for other in ({"model": "gated"}, {"patterns": ((True, True, True),)}, {"delta": F(1)}):
+        assert not applies(replace(PROBLEM, **other))
