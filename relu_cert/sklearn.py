@@ -49,8 +49,8 @@ EXPECTED_FAILED_CHECKS: dict[str, str] = {
     "check_regressor_data_not_an_array": _LARGE,
     "check_regressors_int": _LARGE,
 }
-"""The checks of scikit-learn's `check_estimator` that cannot pass with seconds=None, where every fit is the same however
-busy the machine is: pass this as its `expected_failed_checks`."""
+"""The checks of scikit-learn's `check_estimator` that cannot pass with seconds=None, where every fit is the same
+however busy the machine is: pass this as its `expected_failed_checks`."""
 
 
 class _Certified(BaseEstimator):  # type: ignore[misc]
@@ -132,8 +132,8 @@ class ReLUCertRegressor(RegressorMixin, _Certified):  # type: ignore[misc]
     like the others, and there is no bias of the output, unless they are free: free="output-bias,biases" is the aim
     of scikit-learn's own MLPRegressor, with lam for alpha. Data of any size can be fitted: where there are too many
     activation patterns to be listed, `seconds` is the time for a network and a proved gap; with seconds=None all of
-    them are listed, or TooManyPatterns is raised. With `patterns` (and `seed`) the network is trained over so many random
-    patterns only: what is proved is then about these.
+    them are listed, or TooManyPatterns is raised. With `patterns` (and `seed`) the network is trained over so many
+    random patterns only: what is proved is then about these.
 
     Attributes after `fit`:
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from operator import mul
+from typing import Any
 
 from flint import fmpq, fmpq_mat
 
@@ -47,7 +48,7 @@ class Ball:
         """The radius, or a little more."""
         return root_above(self.R_squared)
 
-    def holds(self, x: Sequence[fmpq], moved_squared: fmpq, node: Node, k: int) -> None:
+    def holds(self, x: Sequence[Any], moved_squared: Any, node: Node, k: int) -> None:
         """Reject unless the number is positive, also after it has moved: x > 0 and x^2 > moved_squared."""
         if x[0] <= 0 or x[0] * x[0] <= moved_squared:
             expected = f"strictness that the ball cannot end at {k}: x > 0 and x^2 > {show(moved_squared)}"

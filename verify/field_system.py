@@ -9,7 +9,7 @@ from fractions import Fraction
 from flint import fmpq_mat
 
 from verify.field import Field, Number
-from verify.system import System
+from verify.solutions import System
 from verify.text import Node
 
 Rows = list[list[Number]]

@@ -13,10 +13,9 @@ from verify.bounds import column, matrix, root_above
 from verify.classes import Ball, Class
 from verify.neurons import of_class
 from verify.problem import square
-from verify.solutions import OptimalSet
+from verify.solutions import OptimalSet, System
 from verify.split import check_split
 from verify.superclasses import Candidates, length, read_lift, read_mixed, side_by_side, stretch
-from verify.system import System
 from verify.text import Node, Vector, show
 
 KEYS = ("lift", "classes", "masses", "split", "forced")

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
-from flint import fmpq, fmpq_mat
+from flint import fmpq_mat
 
 from verify.bounds import matrix, root_above, rows
 from verify.classes import Ball, Class, read_class
@@ -28,7 +29,7 @@ class Along(Ball):
         """All coefficients."""
         return self.S
 
-    def holds(self, x: Sequence[fmpq], moved_squared: fmpq, node: Node, k: int) -> None:
+    def holds(self, x: Sequence[Any], moved_squared: Any, node: Node, k: int) -> None:
         """Reject unless the polynomial is >= 0 on the piece."""
         if not never_negative(x):
             raise node.reject(f"what stays >= 0 on the piece at {k}", f"a bound of {show(at_least(x))}")

@@ -26,8 +26,11 @@ from verify.cover.ties import on_face
 from verify.cover.tree import stream
 from verify.data import compare
 from verify.errors import Declined, Rejected, Usage
+from verify.facts import PRIMAL, Facts
 from verify.input import read_input
 from verify.problem import SIGNS, Problem, cleared, read_problem
+from verify.rules.cover import read_theta
+from verify.rules.primal import Primal
 from verify.text import Limits, Node, Vector, load
 
 HERE = Path(__file__).parent / "rocq"
@@ -464,17 +467,11 @@ def unpacked(text: str) -> str:
 
 def theta_of(problem: Problem, neurons: Sequence[tuple[int, Vector]], stated: str | dict[str, Any]) -> Vector:
     """theta as it is written, or tau (floor(r_k 2^bits) / 2^bits + m_k) of the residual r and the moves m."""
-    if isinstance(stated, str):
-        return vector(stated)
-    tau, bits = Fraction(stated["tau"]), int(stated["bits"])
-    residual = list(problem.y)
-    for xi, (u, q) in ((xi, cleared(w)) for xi, w in neurons):
-        for k, z in enumerate(problem.Z):
-            residual[k] -= xi * max(Fraction(0), sum((a * b for a, b in zip(z, u, strict=True)), Fraction(0))) / q
-    theta = [Fraction((r.numerator << bits) // r.denominator, 1 << bits) for r in residual]
-    for k, m in stated.get("moves", ()):
-        theta[k] += Fraction(m)
-    return tuple(tau * t for t in theta)
+    fit = [Fraction(0)] * problem.n
+    for xi, w in neurons:
+        fit = [f + xi * max(x, Fraction(0)) for f, x in zip(fit, problem.times(w), strict=True)]
+    point = Primal(tuple(fit), len(neurons), Fraction(0), Fraction(0))
+    return read_theta(problem, Facts({PRIMAL: point}), Node(stated, None, "theta"))
 
 
 def vector(text: str) -> Vector:

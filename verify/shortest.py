@@ -9,7 +9,8 @@ from fractions import Fraction
 from flint import fmpq, fmpq_mat
 
 from verify.bounds import column, fraction, vector
-from verify.system import System, chosen
+from verify.solutions import System
+from verify.system import chosen
 from verify.text import Node, Vector, show
 
 ZERO = Fraction(0)

@@ -11,11 +11,36 @@ from verify.facts import DUAL, MULTIPLIERS, NEURONS, SET, VALUE, Fact, Facts, pr
 from verify.neurons import Neuron
 from verify.problem import Problem
 from verify.rules import Rule, plain
-from verify.system import System
 
 if TYPE_CHECKING:
+    from flint import fmpq_mat
+
     from verify.field import Number
-    from verify.text import Node
+    from verify.text import Node, Vector
+
+
+@dataclass(frozen=True)
+class System:
+    """{alpha >= 0 : F alpha = g}: one column of F for each class of `names`, `total` classes are tied at lambda.
+
+    Every entry in row l of F is within F_error[l] of the true one, g[l] within g_error[l]; all errors are 0 if `exact`.
+    The rows of the true F are independent, and the true polytope is bounded and not empty. `silent` names rows whose
+    true g is exactly 0, each with the columns in which the true F is exactly 0.
+    """
+
+    F: fmpq_mat
+    g: Vector
+    F_error: Vector
+    g_error: Vector
+    names: tuple[int, ...]
+    total: int
+    silent: dict[int, frozenset[int]]
+    exact: bool
+
+    @property
+    def rows(self) -> int:
+        """The rank of F."""
+        return len(self.g)
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from flint import fmpq_mat
 from verify.bounds import column, fraction, matrix, root_above
 from verify.classes import frobenius
 from verify.problem import dot, square
+from verify.solutions import System
 from verify.superclasses import Candidates, is_silent, length, side_by_side, spanned, stretch
-from verify.system import System
 from verify.text import Matrix, Node, Vector, show
 
 

@@ -1,41 +1,18 @@
-"""The equations F alpha = g of the weights of all solutions, known exactly or up to row-wise errors."""
+"""Computing with the equations F alpha = g of the weights of all solutions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from flint import fmpq, fmpq_mat, fmpz
 
 from verify.bounds import fraction, matrix, rational
+from verify.solutions import System
 from verify.text import Vector
 
 MOST_BITS = 4096
-
-
-@dataclass(frozen=True)
-class System:
-    """{alpha >= 0 : F alpha = g}: one column of F for each class of `names`, `total` classes are tied at lambda.
-
-    Every entry in row l of F is within F_error[l] of the true one, g[l] within g_error[l]; all errors are 0 if `exact`.
-    The rows of the true F are independent, and the true polytope is bounded and not empty. `silent` names rows whose
-    true g is exactly 0, each with the columns in which the true F is exactly 0.
-    """
-
-    F: fmpq_mat
-    g: Vector
-    F_error: Vector
-    g_error: Vector
-    names: tuple[int, ...]
-    total: int
-    silent: dict[int, frozenset[int]]
-    exact: bool
-
-    @property
-    def rows(self) -> int:
-        """The rank of F."""
-        return len(self.g)
 
 
 def exact_system(outputs: Sequence[Vector], fit: Vector) -> System:

@@ -17,8 +17,8 @@ from verify.multipliers import gated_rows, products, read_entries
 from verify.neurons import Neuron, are_independent
 from verify.patterns import Patterns, mask_of
 from verify.problem import SIGNS, dot
-from verify.solutions import OptimalSet
-from verify.system import System, exact_system
+from verify.solutions import OptimalSet, System
+from verify.system import exact_system
 from verify.text import Matrix, Node, show
 
 Number = Any  # a Fraction, or a number of a field: exact, and ordered

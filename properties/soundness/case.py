@@ -25,7 +25,7 @@ from relu_cert.problem import gated, over_patterns, relu, unlisted_relu, written
 from relu_cert.problem.model import Block, Problem
 from relu_cert.prove.facts import Facts
 from verify import Limits, VerifyError, check
-from verify.claims import judged
+from verify.claims import way
 from verify.problem import read_problem
 from verify.rules import check_facts
 from verify.text import load
@@ -226,7 +226,7 @@ def _judge(tree: dict[str, Any]) -> Callable[[str, str], bool]:
 
     def accepts(claim: str, verdict: str) -> bool:
         try:
-            judged(problem, facts, claim, verdict, fields["claims"])
+            way(problem, facts, claim, verdict, fields["claims"])
         except VerifyError:
             return False
         return True

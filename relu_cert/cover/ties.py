@@ -253,8 +253,8 @@ def piece_squared(weights: Weights, tie: Tie) -> Fraction:
 def gradient_squared(basis: Sequence[Row], weights: Weights, tie: Tie) -> Fraction:
     """The square of the gradient on the face of the lines through u: of its projection on that face."""
     kinks = [weights.lines.rows[c] for c, s in enumerate(tie.side) if s == 0]
-    B = fmpz_mat([list(b) for b in kernel_of(basis, kinks)])
-    S = fmpz_mat([weights.lines.seen(b) for b in B.tolist()])
+    rows = kernel_of(basis, kinks)
+    B, S = fmpz_mat([list(b) for b in rows]), fmpz_mat([list(weights.lines.seen(b)) for b in rows])
     right = fmpq_mat(B * fmpz_mat([[x] for x in dual_vector(weights, tie.side)]))
     square = (right.transpose() * fmpq_mat(S * S.transpose()).solve(right)).entries()[0]
     return Fraction(int(square.p), int(square.q)) / weights.unit**2

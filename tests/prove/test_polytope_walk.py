@@ -18,7 +18,7 @@ from relu_cert.prove.polytope.shortest import shortest
 from relu_cert.prove.polytope.system import System, exact_system
 from relu_cert.prove.polytope.walk import TooManyBases, enclosed_start, exact_start, seems_larger, walk
 from verify.rules.polytope import check_polytope
-from verify.system import System as Checked
+from verify.solutions import System as Checked
 from verify.text import Node
 
 ZERO = Fraction(0)

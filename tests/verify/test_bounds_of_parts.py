@@ -22,8 +22,9 @@ from verify.neurons import Neuron as ClassNeuron
 from verify.problem import Problem
 from verify.rules.min_norm import check_min_norm
 from verify.shortest import check_shortest
+from verify.solutions import System
 from verify.superclasses import stretch
-from verify.system import System, on_grid
+from verify.system import on_grid
 from verify.text import Node
 
 mp.dps = 60
@@ -243,6 +244,8 @@ def test_enclosed_shortest_weights_by_hand() -> None:
         judged(need - F(1, 10**200))
     idle = system([[2, -1]], [6], 0, F(1, 10))
     assert check_min_norm(idle, Node({"bits": 300, "weights": "3 0", "radius": "1", "mu": ""}))
+    with pytest.raises(verify.Rejected, match="0 numbers, found 1"):
+        check_min_norm(idle, Node({"bits": 300, "weights": "3 0", "radius": "1", "mu": "1"}))
     level = system([[2, 0]], [6], 0, F(1, 10))
     with pytest.raises(verify.Rejected, match="where the weight is 0"):
         check_min_norm(level, Node({"bits": 300, "weights": "3 0", "radius": "1", "mu": ""}))

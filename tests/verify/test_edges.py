@@ -12,8 +12,8 @@ import pytest
 from flint import fmpq, fmpq_mat
 
 import verify
-from tests.verify.brute import mat, vec
 from tests.verify.cover.plant import tree
+from tests.verify.oracle.brute import mat, vec
 from tests.verify.score import entries
 from verify import Declined, Rejected, Usage
 from verify.blocks import written_out
@@ -38,10 +38,9 @@ from verify.rules.min_norm import check_min_norm
 from verify.rules.one_neuron import OneNeuron, check_one_neuron
 from verify.rules.primal import Primal, check_primal
 from verify.shortest import check_exact, check_shortest
-from verify.solutions import lifted
+from verify.solutions import System, lifted
 from verify.split import check_forced, is_void, silent_on
 from verify.superclasses import Candidates, read_lift, read_mixed, same_kernels
-from verify.system import System
 from verify.text import Node
 from verify.ties import Optimum as ExactOptimum
 from verify.ties import Tied, check_farkas

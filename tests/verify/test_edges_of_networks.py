@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.verify.brute import mat, vec
+from tests.verify.oracle.brute import mat, vec
 from verify import Rejected
 from verify.bounds import identity, matrix
 from verify.classes import Ball
@@ -32,8 +32,7 @@ from verify.patterns import Patterns
 from verify.problem import Problem
 from verify.rules.polytope import Polytope
 from verify.rules.value import Dual, Value
-from verify.solutions import OptimalSet
-from verify.system import System
+from verify.solutions import OptimalSet, System
 from verify.text import Limits, Node
 
 ZERO, ONE = F(0), F(1)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from flint import fmpq_mat, fmpq_poly
 
-from tests.verify.brute import mat, vec
+from tests.verify.oracle.brute import mat, vec
 from verify import Rejected
 from verify.bounds import column, dual_basis, fraction, identity, matrix, root_above
 from verify.classes import Ball, Class, Face, Plane, read_class
@@ -38,10 +38,9 @@ from verify.rules.one_neuron import branch, check_one_neuron
 from verify.rules.polytope import check_polytope, read_bases, read_corner, walk
 from verify.rules.value import Dual, Value
 from verify.shortest import check_shortest
-from verify.solutions import OptimalSet, set_rule, weights
+from verify.solutions import OptimalSet, System, set_rule, weights
 from verify.split import check_split
 from verify.superclasses import Candidates, read_mixed, stretch
-from verify.system import System
 from verify.text import Node
 from verify.ties import Optimum, Tied, check_solutions, gated, in_two_blocks, merged, neuron_of, tied_neurons
 

@@ -23,7 +23,8 @@ from tests.verify.mutate import mutants
 from verify import Rejected, VerifyError, check
 from verify.claims.polytope import staircase
 from verify.rules.polytope import Polytope, check_polytope
-from verify.system import System, exact_system
+from verify.solutions import System
+from verify.system import exact_system
 from verify.text import Limits, Node, load
 
 

@@ -19,7 +19,8 @@ from verify import VerifyError
 from verify.bounds import rational
 from verify.rules.min_norm import check_min_norm
 from verify.rules.polytope import check_polytope, read_corner, walk
-from verify.system import System, on_grid
+from verify.solutions import System
+from verify.system import on_grid
 from verify.text import Node
 
 Vector = tuple[Fraction, ...]

@@ -15,38 +15,33 @@ from verify.rules.value import Value
 from verify.text import Node, show
 
 
-def found(facts: Facts, node: Node) -> Network:
-    """The fact `network`."""
-    return facts[NETWORK]
-
-
 def objective(problem: Problem, facts: Facts, node: Node) -> str:
     """PROVED: J exactly, and how far it is above the global optimum at most."""
-    network, value = found(facts, node), facts[VALUE]
+    network, value = facts[NETWORK], facts[VALUE]
     J = network.weights.objective
     return f"J = {show(J)}, at most {show(J - value.lower)} above the global optimum for lambda = {show(problem.lam)}"
 
 
 def optimal(problem: Problem, facts: Facts, node: Node) -> str:
     """PROVED: J - p* <= J - lower <= gap J."""
-    return f"the network is globally optimal {reached(found(facts, node), facts[VALUE], node)}"
+    return f"the network is globally optimal {reached(facts[NETWORK], facts[VALUE], node)}"
 
 
 def not_optimal(problem: Problem, facts: Facts, node: Node) -> str:
     """REFUTED: J - p* >= J - upper > gap J."""
-    return f"over all patterns the network {missed(found(facts, node), facts[VALUE], node)}"
+    return f"over all patterns the network {missed(facts[NETWORK], facts[VALUE], node)}"
 
 
 def own_optimal(problem: Problem, facts: Facts, node: Node) -> str:
     """PROVED: the same against the optimum over its own patterns."""
-    own = needed(found(facts, node).own, "network.own", node)
-    return f"over its own patterns ({own.patterns}) it is optimal {reached(found(facts, node), own, node)}"
+    own = needed(facts[NETWORK].own, "network.own", node)
+    return f"over its own patterns ({own.patterns}) it is optimal {reached(facts[NETWORK], own, node)}"
 
 
 def not_own_optimal(problem: Problem, facts: Facts, node: Node) -> str:
     """REFUTED: a better point over its own patterns."""
-    own = needed(found(facts, node).own, "network.own", node)
-    return f"over its own patterns ({own.patterns}) the network {missed(found(facts, node), own, node)}"
+    own = needed(facts[NETWORK].own, "network.own", node)
+    return f"over its own patterns ({own.patterns}) the network {missed(facts[NETWORK], own, node)}"
 
 
 def reached(network: Network, value: Value | Own, node: Node) -> str:
@@ -67,7 +62,7 @@ def missed(network: Network, value: Value | Own, node: Node) -> str:
 
 def stationary(problem: Problem, facts: Facts, node: Node) -> str:
     """PROVED: 0 is in the Clarke subdifferential of J."""
-    at = needed(found(facts, node).stationary, "network.stationary", node)
+    at = needed(facts[NETWORK].stationary, "network.stationary", node)
     if at.upper:
         raise node.reject("a Clarke subgradient 0", f"one of squared length {show(at.upper)}")
     return f"the network is a Clarke stationary point of J (kinks: {at.kinks})"
@@ -75,7 +70,7 @@ def stationary(problem: Problem, facts: Facts, node: Node) -> str:
 
 def not_stationary(problem: Problem, facts: Facts, node: Node) -> str:
     """REFUTED: 0 is not; the distance is enclosed."""
-    at = needed(found(facts, node).stationary, "network.stationary", node)
+    at = needed(facts[NETWORK].stationary, "network.stationary", node)
     if not at.lower:
         raise node.reject("a positive lower bound of the distance", "0")
     low, high = at.lower / root_above(at.lower), root_above(at.upper)
@@ -84,14 +79,14 @@ def not_stationary(problem: Problem, facts: Facts, node: Node) -> str:
 
 def balanced(problem: Problem, facts: Facts, node: Node) -> str:
     """PROVED: |W1_i|^2 = w2_i^2 for all neurons."""
-    if wrong := unbalanced(problem, found(facts, node)):
+    if wrong := unbalanced(problem, facts[NETWORK]):
         raise node.reject("|W1_i| = |w2_i| for every neuron", f"another norm at {wrong[0]}")
     return "|W1_i| = |w2_i| for every neuron"
 
 
 def not_balanced(problem: Problem, facts: Facts, node: Node) -> str:
     """REFUTED: some are different; balancing them gains J - P."""
-    network = found(facts, node)
+    network = facts[NETWORK]
     wrong = unbalanced(problem, network)
     if not wrong:
         raise node.reject("a neuron with |W1_i| != |w2_i|", "none")
@@ -108,21 +103,21 @@ def unbalanced(problem: Problem, network: Network) -> list[int]:
 
 def merged(problem: Problem, facts: Facts, node: Node) -> str:
     """PROVED: no two neurons of one sign lie in one cone of the data."""
-    if (pair := found(facts, node).pair) is not None:
+    if (pair := facts[NETWORK].pair) is not None:
         raise node.reject("no two neurons of one sign in one cone of the data", f"{pair[0]} and {pair[1]}")
     return "no two neurons can be merged, not even on the data alone"
 
 
 def not_merged(problem: Problem, facts: Facts, node: Node) -> str:
     """REFUTED: two neurons that are one."""
-    if (pair := found(facts, node).pair) is None:
+    if (pair := facts[NETWORK].pair) is None:
         raise node.reject("two neurons of one sign in one cone of the data", "none")
     return f"the neurons {pair[0]} and {pair[1]} are one on the data, at no higher objective"
 
 
 def independent(problem: Problem, facts: Facts, node: Node) -> str:
     """PROVED: the outputs of the neurons that are not zero are linearly independent."""
-    network, m = found(facts, node), len(found(facts, node).weights.neurons)
+    network, m = facts[NETWORK], len(facts[NETWORK].weights.neurons)
     if network.rank < m:
         raise node.reject(f"rank {m}", str(network.rank))
     return f"the outputs of the neurons ({m}) are linearly independent"
@@ -130,7 +125,7 @@ def independent(problem: Problem, facts: Facts, node: Node) -> str:
 
 def dependent(problem: Problem, facts: Facts, node: Node) -> str:
     """REFUTED: they are dependent."""
-    network, m = found(facts, node), len(found(facts, node).weights.neurons)
+    network, m = facts[NETWORK], len(facts[NETWORK].weights.neurons)
     if network.rank == m:
         raise node.reject(f"a rank below {m}", str(network.rank))
     return f"the outputs of the neurons ({m}) have rank {network.rank}"
@@ -138,7 +133,7 @@ def dependent(problem: Problem, facts: Facts, node: Node) -> str:
 
 def prune(problem: Problem, facts: Facts, node: Node) -> str:
     """PROVED: a network with independent outputs, the same fit, and an objective that is no higher."""
-    network = found(facts, node)
+    network = facts[NETWORK]
     left = needed(network.pruned, "network.pruned", node)
     less = "a lower" if left.better else "the same"
     return f"neurons with independent outputs ({left.neurons}) have the same fit, at {less} objective when balanced"
@@ -146,7 +141,7 @@ def prune(problem: Problem, facts: Facts, node: Node) -> str:
 
 def directions(problem: Problem, facts: Facts, node: Node) -> str:
     """PROVED: every neuron has a direction that some optimal network has, exactly."""
-    at = needed(found(facts, node).directions, "network.directions", node)
+    at = needed(facts[NETWORK].directions, "network.directions", node)
     if any(at.upper):
         raise node.reject(f"distance 0 for {len(at.upper)} neurons", f"for {at.upper.count(Fraction(0))}")
     return f"all neurons ({len(at.upper)}) have directions of optimal networks, exactly"
@@ -154,7 +149,7 @@ def directions(problem: Problem, facts: Facts, node: Node) -> str:
 
 def not_directions(problem: Problem, facts: Facts, node: Node) -> str:
     """REFUTED: some neuron has a direction that no optimal network has."""
-    at = needed(found(facts, node).directions, "network.directions", node)
+    at = needed(facts[NETWORK].directions, "network.directions", node)
     if not (wrong := sum(x > 0 for x in at.lower)):
         raise node.reject("a neuron at a positive distance from all optimal directions", "none")
     far = f"the distances are at most {show(max(at.upper))}, the largest at least {show(max(at.lower))}"
@@ -163,7 +158,7 @@ def not_directions(problem: Problem, facts: Facts, node: Node) -> str:
 
 def nearest(problem: Problem, facts: Facts, node: Node) -> str:
     """PROVED: the distance from the nearest optimal network is enclosed."""
-    at = needed(found(facts, node).nearest, "network.nearest", node)
+    at = needed(facts[NETWORK].nearest, "network.nearest", node)
     return (
         f"an optimal network is within {show(at.upper)} of the merged network, and none is nearer than {show(at.lower)}"
     )

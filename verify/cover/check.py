@@ -80,7 +80,7 @@ def prism_height(problem: Problem, basis: Sequence[Row], node: Node) -> int:
     *weights, last = basis
     if any(g[-1] for g in weights) or last != (0,) * (problem.d - 1) + (1,):
         raise node.reject("vectors of weights, without a bias, and last that of a bias alone")
-    return max((ceil(abs(dot(z[:-1], g[:-1]))) for z in problem.Z for g in weights), default=0)
+    return max((ceil(abs(dot(z[:-1], map(Fraction, g[:-1])))) for z in problem.Z for g in weights), default=0)
 
 
 def widest(problem: Problem) -> int:

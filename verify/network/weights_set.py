@@ -10,7 +10,8 @@ from fractions import Fraction
 
 from verify.bounds import column, dual_basis, fraction, vector
 from verify.problem import dot
-from verify.system import System, on_grid
+from verify.solutions import System
+from verify.system import on_grid
 from verify.text import Node, Vector, show
 
 ZERO = Fraction(0)

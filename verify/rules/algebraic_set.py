@@ -96,7 +96,7 @@ def check_algebraic_set(problem: Problem, facts: Facts, node: Node) -> OptimalSe
         if r_k and r_k * t_k <= 0:
             raise fields["residual"].item(k).reject("0, or the sign of theta")
     off = [r_k - t_k for r_k, t_k in zip(r, theta, strict=True)]
-    ball = Ball(problem, theta, sum(x * x for x in off).upper())
+    ball = Ball(problem, theta, sum((x * x for x in off), in_field.number(())).upper())
     optimum = InField(ball, r, facts[MULTIPLIERS], fields["multipliers"])
     if problem.model == "gated" and fields["multipliers"].value is not None:
         raise fields["multipliers"].reject("null")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from operator import mul
+from typing import Any
 
 from flint import fmpq
 
@@ -13,9 +15,11 @@ from verify.field_system import FieldSystem
 from verify.problem import Problem
 from verify.rules import Rule
 from verify.shortest import Shortest, check_enclosed, read_weights
-from verify.solutions import weights
-from verify.system import MOST_BITS, System, on_grid
+from verify.solutions import System, weights
+from verify.system import MOST_BITS, on_grid
 from verify.text import Node, Vector, show
+
+Rows = Sequence[Sequence[Any]]  # of rationals, or of numbers of a field
 
 
 def check(problem: Problem, facts: Facts, node: Node) -> Facts:
@@ -41,12 +45,14 @@ def check_slopes(system: System, stated: Vector, radius: fmpq, fields: dict[str,
 
     Then alpha.(beta - alpha) >= mu.(F beta - F alpha) = 0 for every beta of the polytope: alpha is the shortest.
     """
+    left: Rows = system.F.tolist()
+    right: Sequence[Any] = [rational(x) for x in system.g]
+    mu: Sequence[Any]
     if isinstance(system, FieldSystem):
         left, right = system.left, system.right
         mu = read_numbers(system.in_field, fields["mu"], system.rows) if right else fields["mu"].array(0)
     else:
-        left, right = system.F.tolist(), tuple(map(rational, system.g))
-        mu = list(map(rational, fields["mu"].vector(system.rows)))
+        mu = [rational(x) for x in fields["mu"].vector(system.rows)]
     columns = ([row[a] for row in left] for a in range(len(system.names)))
     alpha = [max(sum(map(mul, mu, entries)), 0) for entries in columns]
     for name, x, weight in zip(system.names, alpha, stated, strict=True):

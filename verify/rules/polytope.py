@@ -20,8 +20,8 @@ from verify.field_system import FieldSystem, field_rank, field_restricted, field
 from verify.problem import Problem
 from verify.rules import Rule
 from verify.shortest import Shortest, check_shortest
-from verify.solutions import lifted, weights
-from verify.system import MOST_BITS, System, chosen, on_grid, restricted, tableau
+from verify.solutions import System, lifted, weights
+from verify.system import MOST_BITS, chosen, on_grid, restricted, tableau
 from verify.text import Node, Vector
 
 Basis = tuple[int, ...]

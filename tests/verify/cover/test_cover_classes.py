@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from tests.verify.brute import mat, vec
+from tests.verify.oracle.brute import mat, vec
 from verify import Rejected
 from verify.classes import Ball, Class, read_relu
 from verify.problem import Problem
@@ -15,9 +15,10 @@ from verify.text import Node
 R = Fraction(1, 1000)
 
 
-def with_part(part: str, side: int, t: tuple[str, str]) -> Class:
-    """v = 10 e_1 on the kinks e_2 and e_3, which bend down (t), and e_2 + e_3, which bends up (1/10), with its part."""
-    Z = mat([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 1, 1]])
+def with_part(part: str, side: int, t: tuple[str, str], pull: int = 0) -> Class:
+    """v = 10 e_1 on the kinks e_2 and e_3, which bend down (t), and e_2 + e_3, which bends up (1/10), with its part;
+    the first row pulls at both kinks."""
+    Z = mat([[1, pull, pull], [0, 1, 0], [0, 0, 1], [0, 1, 1]])
     theta = vec(10, *t, "1/10")
     fields = {"sign": "+", "pattern": "1000", "kinks": [1, 2, 3], "basis": [1, 2], "idle": [], "fixed": part}
     nodes = {key: Node(value, None, key) for key, value in fields.items()}
@@ -34,6 +35,12 @@ def test_parts_beyond_one_are_perturbed_by_more() -> None:
         with_part("100", 1, (str(t_1), str(t_1)))
     assert with_part("100", 1, ("-15", "-15")).kinks == (1, 2, 3)
     assert with_part("1", 1, (str(t_1), str(t_1))).kinks == (1, 2, 3)
+
+
+@pytest.mark.parametrize(("part", "side"), [("0", -1), ("-1/100", -1), ("1", 1), ("101/100", 1)])
+def test_parts_on_the_right_side(part: str, side: int) -> None:
+    """A part of 0 is on side -1, a part of 1 on side 1, and so are those beyond."""
+    assert with_part(part, side, ("-11", "-11"), pull=1).kinks == (1, 2, 3)
 
 
 @pytest.mark.parametrize(("part", "side"), [("1/2", 1), ("1/2", -1), ("-1", 1), ("2", -1), ("99/100", 1), ("1/2", 0)])
