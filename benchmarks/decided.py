@@ -37,8 +37,8 @@ from relu_cert.problem import gated, relu
 from relu_cert.problem.model import Problem
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.lambda_max import lambda_max
+from relu_cert.refine_and_prove import propose
 from relu_cert.report.progress import Progress
-from relu_cert.settle import propose
 from relu_cert.solve import prepare
 from verify import VerifyError
 from verify import check as recheck

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from relu_cert.data.model import Dataset
 from relu_cert.exact import Vector
-from relu_cert.problem.sampled import over_patterns
+from relu_cert.problem.networks import over_patterns
 from relu_cert.solve import prepare, solve
 from relu_cert.variants import drawn
 

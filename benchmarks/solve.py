@@ -36,7 +36,7 @@ from relu_cert.lasso import lasso
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import gated, relu
 from relu_cert.problem.model import Problem
-from relu_cert.problem.sampled import over_patterns
+from relu_cert.problem.networks import over_patterns
 from relu_cert.report.progress import Progress
 from relu_cert.solve import FloatProblem, lambda_max, prepare, solve
 from relu_cert.solve.model import Neuron

@@ -29,7 +29,7 @@ from relu_cert.claims.optimal_set import staircase
 from relu_cert.network.model import TrainedNetwork
 from relu_cert.network.stationarity import stationarity
 from relu_cert.patterns import PatternSet, enumerate_patterns
-from relu_cert.problem import relu
+from relu_cert.problem import relu, written_out
 from relu_cert.prove.lambda_max import lambda_max
 from relu_cert.prove.multipliers import project
 from relu_cert.prove.polytope.model import Polytope
@@ -80,8 +80,8 @@ def check_patterns(Z: Matrix) -> Outcome:
 def check_blocks(instance: tuple[Matrix, Vector]) -> Outcome:
     """The same convex program, block by block: X_b = xi D Z and K_b = -Z'(2D - I)."""
     Z, y = instance
-    theirs = relu(Z, y, enumerate_patterns(Z, engine="python"))
-    listed = _listed(theirs.network.patterns) if theirs.network else []
+    patterns = enumerate_patterns(Z, engine="python")
+    theirs, listed = written_out(relu(Z, y, patterns)), _listed(patterns)
     ours = relu_problem(Z, tuple(listed), y, Fraction(1))
     same = len(theirs.blocks) == len(ours.blocks) and all(
         a.X == b.X and a.K is not None and tuple(zip(*a.K, strict=True)) == b.K

@@ -25,7 +25,7 @@ from relu_cert.path.model import Jump
 from relu_cert.problem.model import Block, Problem
 from relu_cert.prove.exact_optimum import exact_facts
 from relu_cert.prove.lambda_max import lambda_max
-from relu_cert.settle import propose
+from relu_cert.refine_and_prove import propose
 from relu_cert.solve import prepare
 
 LENGTHS = {2: (5, 10, 13), 3: (3, 7, 9)}
@@ -42,20 +42,20 @@ class Prey:
     @property
     def numbers(self) -> list[Fraction]:
         """The data: Z, or the blocks of X, and y."""
-        network = self.problem.network
+        network = self.problem.source
         rows = [row for block in self.problem.blocks for row in block.X] if network is None else list(network.Z)
         return [x for row in rows for x in row] + list(self.problem.y)
 
     @property
     def size(self) -> tuple[int, int]:
         """How many numbers there are, and how many digits: what is smaller is easier to read."""
-        network = self.problem.network
+        network = self.problem.source
         columns = sum(len(block.X[0]) for block in self.problem.blocks) if network is None else len(network.Z[0])
         return columns * self.problem.n, sum(len(str(x)) for x in self.numbers if x)
 
     def to_json(self) -> dict[str, Any]:
         """The problem as `relu_cert check` reads it (networks: the text of a CSV file), and the jump."""
-        lam, network = self.jump.lam, self.problem.network
+        lam, network = self.jump.lam, self.problem.source
         norms = {
             "lambda": str(lam),
             "norm_squared_at_the_jump": str(lam**2 * norm_squared(self.jump.shorter)),

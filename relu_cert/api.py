@@ -39,6 +39,7 @@ from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import Matrix
 from relu_cert.files import Place, decide_places, written_here
 from relu_cert.free.terms import read_free
+from relu_cert.global_optimum import Whole
 from relu_cert.lasso import given_coefficients, lasso
 from relu_cert.network.approximate import Strategy
 from relu_cert.network.biases import OutputBias
@@ -60,7 +61,6 @@ from relu_cert.results import CertifiedNetwork, CertifiedOneNeuron, CertifiedPat
 from relu_cert.solution import DEFAULT_GAP as SOLUTION_GAP
 from relu_cert.solution import CertifiedGroupLasso, CertifiedSolution, certified_optimum, judged
 from relu_cert.variants import Gates, Variant, drawn, network_variant, over_all, varied
-from relu_cert.whole import Whole
 from relu_cert.work import NETWORK_GAP, compared, examined, follow, follow_one_neuron, pruned
 
 __all__ = [

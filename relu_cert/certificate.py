@@ -42,7 +42,7 @@ from relu_cert.prove.facts import (
     PieceMultipliers,
 )
 from relu_cert.prove.ggp.record import ggp_record
-from relu_cert.prove.polytope.model import Shortest
+from relu_cert.prove.polytope.model import ShortestWeights
 from relu_cert.rationals import to_fraction
 
 FORMAT = "relu_cert certificate"
@@ -129,12 +129,10 @@ def _problem(problem: Problem, lam: Fraction) -> dict[str, Any]:
     head: dict[str, Any] = {"model": problem.kind, "objective": objective, "lambda": number(lam)}
     if problem.delta:
         head["delta"] = number(problem.delta)
-    if problem.network is not None:
+    if (source := problem.source) is not None:
         free = {"free": list(problem.free)} if problem.free else {}
-        return head | {"Z": matrix(problem.network.Z), "y": vector(problem.y)} | free
-    if (sampled := problem.sampled) is not None:
-        some = {} if sampled.all is not None else {"patterns": list(sampled.patterns)}
-        return head | {"Z": matrix(sampled.Z), "y": vector(problem.y)} | some
+        some = {"patterns": list(problem.some)} if problem.some else {}
+        return head | {"Z": matrix(source.Z), "y": vector(problem.y)} | free | some
     columns = problem.columns
     if columns is None:
         raise ValueError("a direct problem knows its columns")
@@ -291,7 +289,7 @@ def _optimal_set(problem: Problem, found: OptimalSet) -> dict[str, Any]:
     classes = [None if one is None else _class(problem, one) for one in known]
     content = record(found, "lift") | {"classes": classes} | record(found, "masses split forced")
     if not isinstance(found.out, tuple):
-        content["out"] = _multipliers(found.out) if problem.model == "relu" else None
+        content["out"] = None if problem.network is None else _multipliers(found.out)
     if found.mixed:
         content["mixed"] = [[a, vector(beta)] for a, beta in found.mixed]
     return content
@@ -299,9 +297,9 @@ def _optimal_set(problem: Problem, found: OptimalSet) -> dict[str, Any]:
 
 def _algebraic_set(problem: Problem, found: ExactSet, field: Field) -> dict[str, Any]:
     multipliers: Any = None
-    if problem.network is None:
+    if problem.model == "cgl":
         multipliers = [[b, _numbers(rho)] for b, rho in found.rho]
-    elif problem.model == "relu":
+    elif problem.network is not None:
         sides = (("+", found.pieces.plus), ("-", found.pieces.minus))
         multipliers = {sign: [[m.base, list(m.rows), _numbers(m.values)] for m in side] for sign, side in sides}
     return {
@@ -337,7 +335,7 @@ def _path_piece(problem: Problem, piece: Piece) -> dict[str, Any]:
         | {
             "multipliers": [cover_record(one) if problem.unlisted else _multipliers(one) for one in piece.multipliers],
             "out": [
-                _multipliers(one) if problem.model == "relu" and not problem.unlisted else None for one in piece.out
+                None if problem.listed is None or problem.network is None else _multipliers(one) for one in piece.out
             ],
         }
         | record(piece, "inverse radius")
@@ -354,7 +352,7 @@ def _jump(jump: Jump) -> dict[str, Any]:
     return head | {"side": sign_text(jump.side)} | record(jump, "farkas")
 
 
-def _min_norm(shortest: Shortest) -> dict[str, Any]:
+def _min_norm(shortest: ShortestWeights) -> dict[str, Any]:
     return {"bits": shortest.bits} | record(shortest.found) | {"mu": _slopes(shortest.mu)}
 
 
@@ -364,12 +362,8 @@ def _slopes(mu: Vector | Numbers) -> str | list[str]:
 
 
 def _class(problem: Problem, neuron: NeuronClass) -> dict[str, Any]:
-    if problem.model == "gated":
-        return {"pattern": neuron.pattern}
-    face = record(neuron, "kinks basis idle fixed")
-    if problem.model == "relu":
-        return {"sign": sign_text(neuron.sign), "pattern": neuron.pattern} | face
-    return {"block": neuron.block} | face
+    face = {} if problem.model == "gated" else record(neuron, "kinks basis idle fixed")
+    return _name(problem, neuron) | ({} if problem.network is None else {"pattern": neuron.pattern}) | face
 
 
 def _multipliers(multipliers: Multipliers) -> Any:
@@ -377,7 +371,7 @@ def _multipliers(multipliers: Multipliers) -> Any:
         case PieceMultipliers(plus, minus):
             return {"+": [_piece(p) for p in plus], "-": [_piece(p) for p in minus]}
         case BlockMultipliers(rho):
-            return [None if r is None else vector(r) for r in rho]
+            return [None if r is None else vector(r) for r in rho] or None
         case None:
             return None
 
@@ -391,22 +385,20 @@ def sign_text(sign: int) -> str:
     return "+" if sign > 0 else "-"
 
 
+def _name(problem: Problem, neuron: NeuronClass | ExactNeuron | Attained) -> dict[str, Any]:
+    """What a neuron is known by."""
+    if neuron.block is None:
+        return {"sign": sign_text(neuron.sign)}
+    pattern = problem.pattern(neuron.block)
+    return {"block": neuron.block} if pattern is None else {"pattern": pattern}
+
+
 def _attained(problem: Problem, attained: Attained) -> dict[str, Any]:
-    if problem.model == "gated":
-        return {"pattern": attained.pattern}
-    u = vector(attained.u or ())
-    return {"sign": sign_text(attained.sign), "u": u} if problem.model == "relu" else {"block": attained.block, "u": u}
+    return _name(problem, attained) | ({} if problem.model == "gated" else {"u": vector(attained.u)})
 
 
 def _neuron(problem: Problem, neuron: ExactNeuron) -> dict[str, Any]:
-    tail = record(neuron, "w norm")
-    match problem.model:
-        case "relu":
-            return {"sign": sign_text(neuron.sign)} | tail
-        case "gated":
-            return {"pattern": neuron.pattern} | tail
-        case _:
-            return {"block": neuron.block} | tail
+    return _name(problem, neuron) | record(neuron, "w norm")
 
 
 _WRITERS: dict[str, Callable[[Any], Any]] = {

@@ -10,13 +10,13 @@ from pathlib import Path
 from types import MappingProxyType
 
 from relu_cert.exact import Vector
+from relu_cert.global_optimum import Distance, distance
 from relu_cert.network.fitted import FittedNetwork, fitted_network
 from relu_cert.path.derivatives import Derivatives
 from relu_cert.prove.facts import Facts, Value
 from relu_cert.report.optimal_set import OptimalSetView, optimal_set_view
 from relu_cert.report.outcome import Outcome
 from relu_cert.results import CertifiedResult
-from relu_cert.whole import Distance, distance
 
 
 @dataclass(frozen=True, repr=False)

@@ -30,7 +30,7 @@ from relu_cert.prove.ggp import position_facts
 from relu_cert.prove.lambda_max import half, lambda_max
 from relu_cert.prove.logistic import logistic_facts, logistic_zero
 from relu_cert.prove.prove import zero_facts
-from relu_cert.settle import THOROUGH, Question, propose, settle
+from relu_cert.refine_and_prove import THOROUGH, Question, propose, settle
 from relu_cert.solve import FloatProblem, prepare, solve
 
 if TYPE_CHECKING:
@@ -278,8 +278,8 @@ def _optimum_with_free_terms(
 def _prepared(problem: Problem) -> FloatProblem:
     """The problem in floats; data beyond their range are refused, because nothing could be proposed."""
     try:
-        if problem.network is not None:
-            largest = max((abs(x) for row in problem.network.Z for x in row), default=_NOTHING)
+        if (source := problem.source) is not None:
+            largest = max((abs(x) for row in source.Z for x in row), default=_NOTHING)
         else:
             largest = max((block.largest for block in problem.blocks), default=_NOTHING)
         _in_range(largest, largest * max(map(abs, problem.y), default=_NOTHING))

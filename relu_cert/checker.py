@@ -13,8 +13,10 @@ from importlib.machinery import ModuleSpec, PathFinder
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from importlib.util import module_from_spec
 from pathlib import Path
+from shlex import quote
 from types import ModuleType
 
+from relu_cert.data.raw import STANDARD_INPUT
 from relu_cert.errors import DataError, ReluCertError
 
 NAME = "verify"
@@ -69,6 +71,13 @@ def command() -> str:
     """How the checker is called from the current folder: with -P where something there has its name."""
     shadows = any((Path.cwd() / name).exists() for name in (f"{NAME}.py", NAME)) and Path.cwd() != BESIDE
     return f"python {'-P ' if shadows else ''}-m {NAME}"
+
+
+def recheck_command(certificate: object, data: str, network: str | None = None) -> str:
+    """What anybody can type to check a certificate again, with the data and the network that it is about."""
+    files = ["--data", "FILE" if data == STANDARD_INPUT else quote(data)]
+    files += ["--network", quote(network)] if network else []
+    return " ".join([command(), quote(str(certificate)), *files])
 
 
 def _ours(spec: ModuleSpec) -> bool:

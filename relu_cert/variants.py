@@ -12,10 +12,10 @@ from relu_cert.data.model import Dataset
 from relu_cert.errors import UsageError
 from relu_cert.exact import Matrix, Vector
 from relu_cert.free.terms import Free
+from relu_cert.global_optimum import too_many
 from relu_cert.patterns.sample import draw_gates
 from relu_cert.problem import Loss, Problem, over_patterns, written_out
 from relu_cert.prove.facts import Facts
-from relu_cert.whole import too_many
 
 MOST_WRITTEN_OUT = 5000  # patterns whose blocks are treated one by one
 NetworkModel = Literal["relu", "gated"]
@@ -60,9 +60,9 @@ def network_variant(
         return varied(over_patterns(data.Z, data.y, tuple(gates), model, gates=tuple(gates.values())), variant)
     problem = network_problem(data, model, stages, max_patterns, listed=listed or bool(variant.delta))
     if variant.delta:
-        if problem.network is not None and len(problem.network.patterns) > MOST_WRITTEN_OUT:
+        if problem.listed is not None and len(problem.listed) > MOST_WRITTEN_OUT:
             raise UsageError(
-                f"--l2 treats the patterns one by one, and there are {len(problem.network.patterns)}, over "
+                f"--l2 treats the patterns one by one, and there are {len(problem.listed)}, over "
                 f"{MOST_WRITTEN_OUT}; take some of them with --patterns N."
             )
         problem = written_out(problem)

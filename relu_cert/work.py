@@ -47,11 +47,11 @@ from relu_cert.path.one_neuron import NeuronPath, one_neuron_path
 from relu_cert.problem.model import Model, Problem
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.lambda_max import lambda_max
+from relu_cert.refine_and_prove import propose
 from relu_cert.report.explore import Exploration, Labels, Row
 from relu_cert.report.network import NetworkOutcome
 from relu_cert.report.path import PathReport
 from relu_cert.report.prune import Pruning
-from relu_cert.settle import propose
 from relu_cert.variants import with_free_terms
 
 NETWORK_GAP = Fraction(1, 1000)

@@ -60,3 +60,10 @@ def test_need_audience_relations_and_ways_to_help_are_written() -> None:
     contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     assert "pytest" in contributing and "mypy" in contributing
     assert "urls" not in tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def test_few_lines_ask_for_the_model() -> None:
+    """Stages ask whether a problem has blocks or a ReLU network; few lines compare the name of its model."""
+    asked = re.compile(r"""\bmodel (==|!=|in|not in) [("']""")
+    lines = [line for file in (ROOT / "relu_cert").rglob("*.py") for line in file.read_text().splitlines()]
+    assert 0 < sum(asked.search(line) is not None for line in lines) <= 20

@@ -33,7 +33,7 @@ from relu_cert.path.curve import curve
 from relu_cert.path.jumps import find_jump
 from relu_cert.path.model import Piece
 from relu_cert.prove.lambda_max import lambda_max
-from relu_cert.settle import propose
+from relu_cert.refine_and_prove import propose
 from relu_cert.solve import prepare
 from relu_cert.work import PATH_CLAIMS
 

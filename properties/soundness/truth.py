@@ -239,10 +239,10 @@ def held_against(answer: Answer, truth: Truth) -> Held:
 
 def _wrong_patterns(answer: Answer) -> str:
     """Where the patterns are others than those of the enumeration by cocircuits."""
-    network, case = answer.facts.problem.network, answer.case
-    if network is None or not isinstance(case, NetworkCase) or case.cover:
+    theirs, case = answer.facts.problem.listed, answer.case
+    if theirs is None or not isinstance(case, NetworkCase) or case.cover:
         return ""
-    ours, theirs = patterns(case.Z), network.patterns
+    ours = patterns(case.Z)
     if {tuple(map(bool, row)) for row in theirs.array()} != set(ours.all):
         return f"there are {len(ours.all)} patterns, not these {len(theirs)}"
     if theirs.open_cells != len(ours.open):

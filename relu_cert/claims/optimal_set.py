@@ -68,8 +68,8 @@ class Step:
 @claim(
     "connected",
     "For every width the connected components of the set of optimal networks are known.",
-    applies=lambda facts: facts.problem.model == "relu",
-    refused=lambda problem: "" if problem.model == "relu" else "it is about ReLU networks over all patterns",
+    applies=lambda facts: facts.problem.network is not None,
+    refused=lambda problem: "" if problem.network else "it is about ReLU networks over all patterns",
     zero="lambda >= lambda_max: one network of every width, the zero one.",
 )
 def connected(facts: Facts) -> Answer:

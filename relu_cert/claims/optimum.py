@@ -10,8 +10,7 @@ from relu_cert.report.text import at_most, count, percent_at_most, scientific
 
 
 def _not_all_patterns(problem: Problem) -> str:
-    everything = problem.network is not None or (problem.sampled is not None and problem.sampled.all is not None)
-    return "" if everything else "it is about networks over all patterns"
+    return "" if problem.listed is not None or problem.unlisted else "it is about networks over all patterns"
 
 
 @claim(

@@ -54,7 +54,8 @@ def _exact_network(exact: ExactSet) -> Answer:
     solutions, evidence = exact.solutions, _evidence(exact)
     tied, widths = len(solutions[0]), [sum(1 for x in alpha if x) for alpha in solutions]
     if len(solutions) == 1:
-        detail = f"of {count(tied, 'neuron')} tied at lambda only {widths[0]} can be active, in one way."
+        few = f"of {count(tied, 'neuron')} tied at lambda only {widths[0]} can be active, in one way."
+        detail = few if widths[0] < tied else f"{count(tied, 'neuron')} tied at lambda, whose weights are unique."
         return proved(evidence, detail)
     on = f"of widths {widths[0]} and {widths[1]} on {count(tied, 'tied neuron')}"
     return refuted(evidence, f"two different optimal networks, exactly: {on}.")
@@ -100,7 +101,7 @@ def weight_lower(found: OptimalSet, a: int) -> Fraction:
 
 
 def _in_two_blocks(facts: Facts, neuron: NeuronClass) -> bool:
-    return facts.problem.model == "relu" and bool(neuron.kinks)
+    return facts.problem.network is not None and bool(neuron.kinks)
 
 
 def _exact_solution(relu: bool, exact: ExactSet) -> Answer:

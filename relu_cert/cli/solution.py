@@ -8,6 +8,7 @@ from pathlib import Path
 
 from relu_cert.check import DEFAULT_GAP as OPTIMUM_GAP
 from relu_cert.check import LambdaChoice
+from relu_cert.checker import recheck_command
 from relu_cert.cli.emit import decide, name_files, stem, write_file
 from relu_cert.cli.options import chosen_example, input_path, is_problem, lasso_of, positive, read_data
 from relu_cert.errors import UsageError
@@ -55,6 +56,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     print(found.to_text())
     name_files(certificate=target, optimum=optimum_at, problem=problem_at, page=options.html)
+    print(f"re-check it  {recheck_command(target, str(problem_at))}")
     return 0
 
 

@@ -13,11 +13,11 @@ from relu_cert.data.model import Dataset
 from relu_cert.data.table import delimiter_character
 from relu_cert.errors import UsageError
 from relu_cert.free.terms import read_free
+from relu_cert.global_optimum import Whole
 from relu_cert.patterns.sample import read_gate_file
 from relu_cert.prove.facts import Facts
 from relu_cert.report.outcome import Outcome
 from relu_cert.variants import Gates, NetworkModel, Variant, drawn, over_all
-from relu_cert.whole import Whole
 
 
 def chosen_variant(options: argparse.Namespace, data: Dataset | None) -> Variant:

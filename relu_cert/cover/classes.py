@@ -12,26 +12,25 @@ from fractions import Fraction
 from relu_cert.cover.lines import Weights, lines_of, weights_of
 from relu_cert.cover.model import Cover, Tie
 from relu_cert.cover.ties import gradient_squared, heights, piece_squared
+from relu_cert.patterns.model import bit_string
 from relu_cert.problem.model import Problem
 from relu_cert.prove.candidates import Unsettled, out_threshold_squared
 from relu_cert.prove.classes import Ball, frobenius_squared, is_stable
-from relu_cert.prove.faces import independent_rows, neuron_on_face
 from relu_cert.prove.facts import NeuronClass
-from relu_cert.prove.pieces import bit_string
+from relu_cert.prove.proposed_faces import independent_rows, neuron_on_face
 
 SHORT = 10**6
 
 
 def cover_classes(problem: Problem, lam: Fraction, cover: Cover, ball: Ball) -> tuple[NeuronClass | None, ...]:
     """The classes, one for each tie, each stable over the ball, None where the piece is out; Unsettled otherwise."""
-    if problem.network is None:
-        raise ValueError("a cover is about a network")
-    lines = lines_of(problem.network.Z)
+    Z = problem.relu.Z
+    lines = lines_of(Z)
     first: dict[int, int] = {}
     for k, c in enumerate(lines.line):
         first.setdefault(c, k)
     weights = {xi: weights_of(lines, ball.center, xi) for xi in (1, -1)}
-    limit = out_threshold_squared(lam, frobenius_squared(problem.network.Z), ball.radius_squared)
+    limit = out_threshold_squared(lam, frobenius_squared(Z), ball.radius_squared)
     return tuple(
         None if _squared(weights[tie.xi], cover, tie) < limit else _class(problem, weights[tie.xi], first, tie, ball)
         for tie in cover.ties
@@ -45,7 +44,7 @@ def _squared(weights: Weights, cover: Cover, tie: Tie) -> Fraction:
 
 
 def _class(problem: Problem, weights: Weights, first: dict[int, int], tie: Tie, ball: Ball) -> NeuronClass:
-    Z, lines = (problem.network.Z if problem.network else ()), weights.lines
+    Z, lines = problem.relu.Z, weights.lines
     through = [c for c, h in enumerate(heights(weights, tie.u)) if not h]
     side = [0 if c in set(through) else s for c, s in enumerate(tie.side)]
     on = [c >= 0 and a * side[c] > 0 for c, a in zip(lines.line, lines.multiple, strict=True)]

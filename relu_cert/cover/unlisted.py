@@ -25,10 +25,10 @@ from relu_cert.cover.train import Task, Trained, largest, train
 from relu_cert.exact import Matrix, Vector, scaled_rows
 from relu_cert.interrupt import INTERRUPTED, interrupted
 from relu_cert.leaders.model import Leaders
+from relu_cert.patterns.model import bit_string
 from relu_cert.problem.model import Network, Problem
 from relu_cert.prove.facts import Attained, Dual, ExactNeuron, Facts, LambdaMax, Primal
 from relu_cert.prove.logistic import UNSETTLED, enclosed_facts
-from relu_cert.prove.pieces import bit_string
 from relu_cert.prove.value import fit, norm_upper, value
 from relu_cert.solve.threads import one_thread
 

@@ -22,7 +22,7 @@ from relu_cert.prove.dual import NEARLY, feasible_dual, shrink
 from relu_cert.prove.facts import Dual, PieceMultiplier, PieceMultipliers
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
 from relu_cert.prove.multipliers import Bounded, PieceProposal, rounded_pieces, sharpened
-from relu_cert.settle import THOROUGH, propose
+from relu_cert.refine_and_prove import THOROUGH, propose
 from relu_cert.solve import prepare
 
 BITS = 60

@@ -28,13 +28,13 @@ from relu_cert.free.train import Task, largest, orthonormal
 from relu_cert.interrupt import INTERRUPTED, interrupted
 from relu_cert.leaders.find import Neuron, find_leaders
 from relu_cert.leaders.rounding import dual_value
+from relu_cert.patterns.model import bit_string
 from relu_cert.problem.model import Network, Problem
 from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.facts import Attained, Dual, ExactNeuron, Facts, LambdaMax, Primal
 from relu_cert.prove.lifts import independent
 from relu_cert.prove.logistic import enclosed_facts
 from relu_cert.prove.optimal_set import optimal_set
-from relu_cert.prove.pieces import bit_string
 from relu_cert.prove.polytope.listing import list_polytope
 from relu_cert.prove.polytope.model import Polytope
 from relu_cert.prove.value import fit, norm_upper, value

@@ -40,10 +40,7 @@ def network_facts(facts: Facts, neurons: Sequence[ConvexNeuron], gap: Fraction) 
     `value.upper` is its P, rounded up, so that the claim `optimal` says that it is optimal up to the gap asked for. The
     optimal set is left out: it is proved with the better point that the solver found.
     """
-    network = facts.problem.network
-    if network is None or facts.problem.model != "relu":
-        raise ValueError("a ReLU network is compared with the ReLU problem")
-    exact = [relu_neuron(network.Z, neuron.sign, neuron.w, NORM_BITS) for neuron in neurons]
+    exact = [relu_neuron(facts.problem.relu.Z, neuron.sign, neuron.w, NORM_BITS) for neuron in neurons]
     point = primal(facts.problem, exact)
     bounds = value(facts.problem, facts.lam, point, facts.dual, gap)
     return replace(
@@ -64,12 +61,9 @@ def never_optimal(facts: Facts, neurons: Sequence[ConvexNeuron]) -> tuple[bool, 
     A neuron w of an optimal network has xi r*.(Zw)_+ = lambda |w|, and |r* - theta| <= R with R^2 = 2 (upper - lower).
     So xi theta.(Zw)_+ + R |(Zw)_+| < lambda |w| excludes it. False says nothing.
     """
-    network = facts.problem.network
-    if network is None:
-        raise ValueError("a ReLU network is compared with the ReLU problem")
     R = sqrt_upper(2 * (facts.value.upper - facts.value.lower))
     found = []
-    for neuron, q in zip(neurons, outputs(neurons, network.Z), strict=True):
+    for neuron, q in zip(neurons, outputs(neurons, facts.problem.relu.Z), strict=True):
         reach = dot(facts.dual.theta, q) + R * sqrt_upper(norm_squared(q))
         found.append(reach < facts.lam * sqrt_lower(neuron.norm_squared))
     return tuple(found)

@@ -13,6 +13,7 @@ from fractions import Fraction
 from relu_cert.exact import Vector, dot, norm_squared, sqrt_lower, sqrt_upper
 from relu_cert.network.objective import ConvexNeuron, Interval, outputs, outward
 from relu_cert.network.optimum import Known, Optimum
+from relu_cert.prove.classes import frobenius_squared
 from relu_cert.prove.facts import Facts
 
 FARTHEST = Fraction(2)
@@ -59,14 +60,11 @@ def apart(w: Vector, known: Known) -> Interval:
 def _by_correlation(facts: Facts, neurons: Sequence[ConvexNeuron]) -> list[Fraction]:
     """Lower bounds where the optimal neurons are not known: u -> xi r*.(Zu)_+ is lambda at them, has the Lipschitz
     constant |Z||r*|, and is at most (xi theta.(Zw)_+ + R |(Zw)_+|) / |w| at w/|w|."""
-    network = facts.problem.network
-    if network is None:
-        raise ValueError("a ReLU network is compared with the ReLU problem")
-    theta, R = facts.dual.theta, sqrt_upper(facts.fit.radius_squared)
-    size = sqrt_upper(sum((norm_squared(z) for z in network.Z), _ZERO))
+    Z, theta, R = facts.problem.relu.Z, facts.dual.theta, sqrt_upper(facts.fit.radius_squared)
+    size = sqrt_upper(frobenius_squared(Z))
     steep = size * (sqrt_upper(norm_squared(theta)) + R)
     found = []
-    for neuron, q in zip(neurons, outputs(neurons, network.Z), strict=True):
+    for neuron, q in zip(neurons, outputs(neurons, Z), strict=True):
         reach = dot(theta, q) + R * sqrt_upper(norm_squared(q))
         short = facts.lam - max(reach, _ZERO) / sqrt_lower(neuron.norm_squared)
         found.append(min(max(short, _ZERO) / steep, FARTHEST) if steep else FARTHEST)

@@ -114,8 +114,8 @@ class OptimalNetworks:
 
 def optimal_networks(facts: Facts) -> OptimalNetworks:
     """The set of all optimal networks that the facts prove; UsageError if they do not know it."""
-    network = facts.problem.network
-    if network is None:
+    sampled = facts.problem.sampled
+    if facts.problem.network is None and facts.problem.model != "gated":
         raise UsageError("a problem that was given directly has no network.")
     if facts.exact_set is None and facts.optimal_set is None:
         raise UsageError(f"the optimal set is not known: {facts.unsettled or 'lambda >= lambda_max'}.")
@@ -125,11 +125,7 @@ def optimal_networks(facts: Facts) -> OptimalNetworks:
     scale = np.maximum(np.abs(F).max(axis=1), 1e-300)
     found = facts.polytope
     shortest = None if found is None else found.min_norm
-    gates = None
-    if facts.problem.model == "gated":
-        patterns = network.patterns
-        number = {"".join("1" if on else "0" for on in row): b for b, row in enumerate(patterns.array())}
-        gates = tuple(tuple(map(Fraction, patterns.witness(number[pattern]))) for _, _, pattern in neurons)
+    gates = None if sampled is None else tuple(sampled.gate(pattern) or () for _, _, pattern in neurons)
     return OptimalNetworks(
         F / scale[:, None],
         g / scale,

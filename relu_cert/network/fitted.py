@@ -118,7 +118,7 @@ class FittedNetwork:
 def fitted_network(facts: Facts, *, bias: bool) -> FittedNetwork:
     """The network that the facts speak of."""
     problem = facts.problem
-    known = problem.network or problem.sampled
+    known = problem.source
     if known is None:
         raise UsageError("a problem that was given directly has no network.")
     gates = _gates(facts) if problem.kind == "gated" else None
@@ -128,12 +128,8 @@ def fitted_network(facts: Facts, *, bias: bool) -> FittedNetwork:
 
 def _gates(facts: Facts) -> Matrix:
     """A gate for every neuron: the witness of its pattern, or the gate that was drawn or given."""
-    network, sampled = facts.problem.network, facts.problem.sampled
+    sampled = facts.problem.sampled
     patterns = [neuron.pattern or "" for neuron in facts.primal.neurons]
-    if network is not None:
-        array = network.patterns.array()
-        numbers = {"".join("1" if on else "0" for on in row): number for number, row in enumerate(array)}
-        return tuple(tuple(Fraction(x) for x in network.patterns.witness(numbers[one])) for one in patterns)
     found = [None if sampled is None else sampled.gate(one) for one in patterns]
     for pattern, gate in zip(patterns, found, strict=True):
         if gate is None:

@@ -13,14 +13,14 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 @dataclass(frozen=True)
-class Shortest:
+class HullPoint:
     """The shortest x in the convex hull of some points, as a mean of them: (number of a point, its weight > 0)."""
 
     x: Vector
     mean: tuple[tuple[int, Fraction], ...]
 
 
-def shortest(points: Sequence[Vector]) -> Shortest:
+def shortest(points: Sequence[Vector]) -> HullPoint:
     """The shortest x in the convex hull: x.p >= |x|^2 for all points p, which proves it.
 
     Wolfe's algorithm keeps affinely independent points with x in the inside of their hull; each round lowers |x|, so
@@ -32,7 +32,7 @@ def shortest(points: Sequence[Vector]) -> Shortest:
     while True:
         candidate = min(points, key=lambda p: dot(x, p))
         if dot(x, candidate) >= norm_squared(x):
-            return Shortest(x, tuple((points.index(p), t) for p, t in zip(corral, weights, strict=True)))
+            return HullPoint(x, tuple((points.index(p), t) for p, t in zip(corral, weights, strict=True)))
         corral.append(candidate)
         weights.append(_ZERO)
         while True:

@@ -19,7 +19,7 @@ from relu_cert.network.model import Origin, TrainedNetwork
 from relu_cert.network.penalty import Conversion
 from relu_cert.network.stationarity import NeuronStationarity, Stationarity
 from relu_cert.patterns.model import PatternSet
-from relu_cert.prove.facts import BlockMultipliers, Facts
+from relu_cert.prove.facts import Facts
 
 READABLE = ("json", "npz")  # what the checker reads, too
 MOST_DIGITS = 19_000  # the checker declines longer numbers
@@ -42,7 +42,7 @@ def network_certificate(
 def network_record(comparison: Comparison, conversion: Conversion, origin: Origin, gap: Fraction) -> dict[str, Any]:
     """The fact."""
     found = comparison.examination
-    patterns = _patterns(comparison.facts)
+    patterns = comparison.facts.problem.listed
     copy = readable_copy(found.network, origin)
     content: dict[str, Any] = {
         "file": {
@@ -78,7 +78,7 @@ def readable_copy(network: TrainedNetwork, origin: Origin) -> bytes | None:
 def hidden_cells(comparison: Comparison) -> bool:
     """Whether a neuron is exactly zero at a data point, and the cells around it are not listed."""
     neurons = comparison.examination.stationarity.neurons
-    return _patterns(comparison.facts) is None and any(neuron.kinks for neuron in neurons)
+    return comparison.facts.problem.listed is None and any(neuron.kinks for neuron in neurons)
 
 
 def prunable(found: Examination) -> bool:
@@ -105,8 +105,6 @@ def _cells(cells: np.ndarray[Any, np.dtype[np.bool_]], neuron: NeuronStationarit
 
 
 def _own(own: Facts) -> dict[str, Any]:
-    if not isinstance(own.dual.multipliers, BlockMultipliers):
-        raise ValueError("a program over given patterns has multipliers for its blocks")
     neurons = [record(n, "block w norm") for n in own.primal.neurons]
     return {"primal": {"neurons": neurons}, "dual": record(own.dual, "theta multipliers")}
 
@@ -119,12 +117,6 @@ def _nearest(found: Closest) -> dict[str, Any]:
         | record(found, "tangent prices allowances mu")
         | record(found.distance, "lower")
     )
-
-
-def _patterns(facts: Facts) -> PatternSet | None:
-    if facts.problem.network is None:
-        raise ValueError("a ReLU network is compared with the ReLU problem")
-    return facts.problem.network.all
 
 
 def _short_enough(x: Fraction) -> bool:

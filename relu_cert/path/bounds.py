@@ -22,10 +22,10 @@ from relu_cert.path.model import Cover, Piece
 from relu_cert.path.polynomial import least, most, size, square
 from relu_cert.path.sharpen import Fixed, exactly_fixed
 from relu_cert.path.tube import enclose
+from relu_cert.patterns.model import Bits
 from relu_cert.problem.model import Problem
 from relu_cert.prove.classes import ClassMap, class_map, column, frobenius_squared, to_fmpq, to_fraction, to_vector
 from relu_cert.prove.definite import floats as to_floats
-from relu_cert.prove.pieces import Bits
 from relu_cert.recent import recent
 from relu_cert.solve.model import Floats
 
@@ -121,7 +121,7 @@ def bounds(problem: Problem, piece: Piece) -> Bounds:
     if problem.network is not None:
         g = (frobenius_squared(problem.network.Z),) * len(maps)
     else:
-        g = tuple(frobenius_squared(problem.blocks[neuron.block or 0].X) for neuron in piece.classes)
+        g = tuple(problem.blocks[neuron.block or 0].size_squared for neuron in piece.classes)
     lengths = [sqrt_upper(norm_squared(row), 128) for row in piece.inverse]
     return Bounds(problem, piece, maps, g, max(lengths, default=Fraction(0)), _beta(piece, maps, g, lengths, R), R)
 

@@ -12,32 +12,43 @@ from fractions import Fraction
 
 import numpy as np
 
-from relu_cert.exact import Vector, dot, norm_squared
+from relu_cert.exact import Vector, norm_squared
 from relu_cert.path.model import path_ends, side_by_side
 from relu_cert.path.polynomial import least, square
 from relu_cert.path.tube import Refused
+from relu_cert.patterns.model import Bits, bit_string
+from relu_cert.problem.blocks import correlation
 from relu_cert.problem.hyperplanes import parallel_classes
-from relu_cert.problem.model import Block, Network, Problem
+from relu_cert.problem.model import Network, Problem
 from relu_cert.prove.candidates import (
     as_multiplier,
+    block_face,
     fine_pieces,
     fine_rows,
+    not_out,
     out_threshold_squared,
     piece_lengths,
     solve_piece,
 )
-from relu_cert.prove.classes import class_map, frobenius_squared, spans
-from relu_cert.prove.faces import exact_face
-from relu_cert.prove.facts import BlockMultipliers, Multipliers, NeuronClass, PieceMultiplier, PieceMultipliers, Sign
-from relu_cert.prove.multipliers import gated_lengths_squared, project
-from relu_cert.prove.pieces import Bits, bit_string, box
+from relu_cert.prove.classes import class_map, frobenius_squared
+from relu_cert.prove.facts import (
+    NO_PIECES,
+    BlockMultipliers,
+    Multipliers,
+    NeuronClass,
+    PieceMultiplier,
+    PieceMultipliers,
+    Sign,
+)
+from relu_cert.prove.multipliers import project
+from relu_cert.prove.pieces import box
 from relu_cert.prove.projection import shortest
+from relu_cert.prove.proposed_faces import exact_face
 from relu_cert.solve import FloatProblem, multipliers
 from relu_cert.solve.model import PieceMultipliers as Proposed
 
 ZERO, ONE = Fraction(0), Fraction(1)
 THOROUGH = 0.9  # pieces below this need no sharper multiplier
-NOTHING = PieceMultipliers((), ())
 SURELY = 1e-9  # what floats need to tell two lengths apart, here
 
 
@@ -64,13 +75,6 @@ def candidates(problem: Problem, floats: FloatProblem, s: Sequence[Vector], rho:
     s_0, ends = s[0], path_ends(s)
     if problem.network is None:
         return _direct(problem, s_0, ends, rho)
-    if problem.model == "gated":
-        limit = out_threshold_squared(ONE, frobenius_squared(problem.network.Z), rho**2)
-        patterns = problem.network.patterns
-        lengths = [gated_lengths_squared(problem.network.Z, patterns, end) for end in ends]
-        near = [b for b, both in enumerate(zip(*lengths, strict=True)) if max(both) >= limit]
-        classes = [NeuronClass(pattern=bit_string(patterns.pattern(b))) for b in near]
-        return Found(classes, (None,) * len(ends), (NOTHING,) * len(ends))
     proposals = [_proposed(floats, end) for end in ends]
     for xi in (1, -1):
         _require_no_entry(problem, xi, s, [proposal[xi] for proposal in proposals])
@@ -83,14 +87,14 @@ def candidates(problem: Problem, floats: FloatProblem, s: Sequence[Vector], rho:
 def _proposed(floats: FloatProblem, end: Vector) -> dict[int, Proposed]:
     """Float multipliers at an end, for both signs."""
     found = multipliers(floats, np.array([float(x) for x in end]), THOROUGH)
-    if not isinstance(found, dict):
+    if found is None:
         raise ValueError("a ReLU problem has pieces")
     return found
 
 
 def _require_no_entry(problem: Problem, xi: Sign, s: Sequence[Vector], proposals: Sequence[Proposed]) -> None:
     """Refused where floats see a neuron with |v| > 1 at an end, and exact arithmetic on the way there: it enters."""
-    Z = problem.network.Z if problem.network is not None else ()
+    Z = problem.relu.Z
     t = tuple(xi * x for x in s[0])
     signs = []
     for proposal in proposals:
@@ -109,38 +113,19 @@ def _require_no_entry(problem: Problem, xi: Sign, s: Sequence[Vector], proposals
 
 def _direct(problem: Problem, s_0: Vector, ends: Sequence[Vector], rho: Fraction) -> Found:
     """A block with a cone that only its projection shows to be out gets the multiplier of that projection."""
-    written: list[list[Vector | None]] = [[None] * len(problem.blocks) for _ in ends]
-    found = []
-    for b, block in enumerate(problem.blocks):
-        limit = out_threshold_squared(ONE, frobenius_squared(block.X), rho**2)
-        near = False
-        for end, shown in zip(ends, written, strict=True):
-            c = tuple(dot(column, end) for column in zip(*block.X, strict=True))
-            if norm_squared(c) < limit:
-                continue
+    blocks = problem.blocks
+    written: list[dict[int, Vector]] = [{} for _ in ends]
+    near = set()
+    for end, shown in zip(ends, written, strict=True):
+        for b, block, c, limit in not_out(problem, ONE, end, rho**2):
             if block.K is None:
-                near = True
+                near.add(b)
                 continue
             shown[b], v = project(c, block.K)
-            near = near or norm_squared(v) >= limit
-        if near:
-            found.append(_face(b, block, s_0))
-    exact = tuple(BlockMultipliers(tuple(one)) for one in written)
-    return Found(found, exact, (NOTHING,) * len(ends))
-
-
-def _face(b: int, block: Block, s_0: Vector) -> NeuronClass:
-    """The class of a block with the face that it has at s_0."""
-    if block.K is None:
-        return NeuronClass(block=b)
-    multipliers, v = project(tuple(dot(column, s_0) for column in zip(*block.X, strict=True)), block.K)
-    columns = list(zip(*block.K, strict=True))
-    kinks = tuple(j for j, k in enumerate(columns) if any(k) and dot(k, v) == 0)
-    basis = tuple(j for j in kinks if multipliers[j] > 0)
-    chosen = [columns[j] for j in basis]
-    idle = tuple(j for j in kinks if j not in basis and not spans(chosen, [columns[j]]))
-    fixed = tuple(multipliers[j] for j in kinks if j not in basis and j not in idle)
-    return NeuronClass(block=b, kinks=kinks, basis=basis, idle=idle, fixed=fixed)
+            if norm_squared(v) >= limit:
+                near.add(b)
+    found = [block_face(problem, b, blocks[b], correlation(blocks, b, s_0))[0] for b in sorted(near)]
+    return Found(found, tuple(BlockMultipliers.of(blocks, one) for one in written), (NO_PIECES,) * len(ends))
 
 
 def fine(s: Sequence[Vector], xi: int, rho: Fraction) -> Bits:

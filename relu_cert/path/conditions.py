@@ -102,8 +102,6 @@ def _along(v: Exact, k: Vector) -> Any:
 
 def _constraints(problem: Problem, block: int | None) -> list[Vector]:
     """The constraints on a neuron, other than zero (relu: one row of each hyperplane)."""
-    if problem.model == "gated":
-        return []
     if problem.network is not None:
         return [problem.network.Z[c] for c in parallel_classes(problem.network.Z)]
     K = problem.blocks[block or 0].K
@@ -152,7 +150,7 @@ def active_classes(facts: Facts) -> tuple[tuple[NeuronClass, ...], Vector, Fract
     for a, tied in enumerate(facts.rational.tied):
         shown = faces.stable[a] if faces is not None and faces.stable else None
         pattern = tied.pattern
-        if problem.kind == "relu" and problem.network is not None:  # the rows on which it is positive
+        if problem.network is not None:  # the rows on which it is positive
             pattern = "".join("1" if dot(z, tied.v) > 0 else "0" for z in problem.network.Z)
         classes.append(shown or NeuronClass(tied.sign, pattern, tied.block))
     return tuple(classes), facts.rational.solutions[0], Fraction(0)

@@ -25,18 +25,18 @@ from relu_cert.cover.ties import engine_ties, exact_shares, heights, shortened, 
 from relu_cert.cover.train import Task, ascend, train
 from relu_cert.exact import Vector, primitive, scaled_rows
 from relu_cert.path.branch import Branch, taylor
-from relu_cert.path.candidates import NOTHING, Found, fine
+from relu_cert.path.candidates import Found, fine
 from relu_cert.path.model import path_ends, side_by_side
 from relu_cert.path.polynomial import least, negative, square
 from relu_cert.path.tube import Refused
 from relu_cert.path.tube import _relu_values as relu_values
+from relu_cert.patterns.model import Bits
 from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.problem.model import Problem
 from relu_cert.prove.candidates import Unsettled, solve_piece
 from relu_cert.prove.classes import class_map, column, to_vector
-from relu_cert.prove.faces import exact_face, neuron_on_face
-from relu_cert.prove.facts import NeuronClass
-from relu_cert.prove.pieces import Bits
+from relu_cert.prove.facts import NO_PIECES, NeuronClass
+from relu_cert.prove.proposed_faces import exact_face, neuron_on_face
 from relu_cert.solve.faces import Face
 from relu_cert.solve.model import Neuron, Solution, Stats
 from relu_cert.solve.threads import one_thread
@@ -73,9 +73,7 @@ class Training:
 
 def training(problem: Problem) -> Training:
     """The data of a network, prepared."""
-    if problem.network is None:
-        raise ValueError("training is for networks")
-    return Training(setting(problem.network.Z, problem.y))
+    return Training(setting(problem.relu.Z, problem.y))
 
 
 def trained(floats: Training, lam: float, warm: Solution | None) -> tuple[Solution, list[Face], Floats]:
@@ -115,7 +113,7 @@ def face_at(Z: Floats, sign: int, w: Floats, t: Floats, tolerance: float) -> Fac
 
 def class_of(problem: Problem, face: Face) -> NeuronClass:
     """The class of a face; shares of kinks that depend on others are in the middle."""
-    Z = problem.network.Z if problem.network is not None else ()
+    Z = problem.relu.Z
     on = np.unpackbits(np.frombuffer(face.on, dtype=np.uint8), count=len(Z)).astype(bool).tolist()
     vanishing = set(face.kinks)
     kinks = [c for c in parallel_classes(Z) if c in vanishing]
@@ -176,7 +174,7 @@ def covered_candidates(
             done = []
         except Exhausted:
             raise Unsettled("a cover has too many cones") from None
-    return Found(classes, tuple(done), (NOTHING,) * len(ends))
+    return Found(classes, tuple(done), (NO_PIECES,) * len(ends))
 
 
 def corrected(problem: Problem, floats: Training, near: Branch, s_0: Vector) -> Branch | None:
@@ -200,7 +198,7 @@ def corrected(problem: Problem, floats: Training, near: Branch, s_0: Vector) -> 
 
 def _face(problem: Problem, Z: Floats, neuron: NeuronClass) -> Face:
     """The face of a class in floats."""
-    planes = parallel_classes(problem.network.Z if problem.network is not None else ())
+    planes = parallel_classes(problem.relu.Z)
     kinks = tuple(sorted(k for c in neuron.kinks for k in planes[c]))
     on = np.array([c == "1" for c in neuron.pattern or ""])
     P = np.eye(Z.shape[1]) - np.linalg.pinv(Z[list(kinks)]) @ Z[list(kinks)] if kinks else np.eye(Z.shape[1])
@@ -213,7 +211,7 @@ def _exact(problem: Problem, neuron: NeuronClass, s_0: Vector, at: fmpq_mat, row
     matrix."""
     if all(x >= 0 for x in relu_values(problem, neuron, at).entries()):
         return neuron
-    Z = problem.network.Z if problem.network is not None else ()
+    Z = problem.relu.Z
     t = tuple(neuron.sign * x for x in s_0)
     best = solve_piece(Z, t, [c == "1" for c in neuron.pattern or ""], rows)
     return exact_face(Z, 1 if neuron.sign > 0 else -1, t, best)
@@ -230,7 +228,7 @@ def _add(problem: Problem, classes: list[NeuronClass], neuron: NeuronClass) -> N
 
 def _near(problem: Problem, floats: Training, xi: int, u: Floats, end: Vector, rows: Bits) -> NeuronClass:
     """The class of the exact maximum at an end, in the concave piece where a local ascent from u ends."""
-    frame, Z = floats.given.frame, problem.network.Z if problem.network is not None else ()
+    frame, Z = floats.given.frame, problem.relu.Z
     t = tuple(xi * x for x in end)
     at, _ = ascend(floats.Z @ frame.T, np.array([float(x) for x in t]), (frame @ u)[None, :], 120, 1e-2)
     base = (floats.Z @ (frame.T @ at[0]) > 0.0).tolist()

@@ -144,7 +144,7 @@ def _sample(
         if weight:
             v = np.array([neuron.sign * float(x) for x in to_vector(one.P * (one.X.transpose() * column(s)))])
             unit = v / max(float(np.linalg.norm(v)), 1e-300)
-            place = (neuron.sign, neuron.pattern, neuron.block)
+            place = (neuron.sign, neuron.pattern, neuron.block if neuron.pattern is None else None)
             neurons.append(CurveNeuron(*place, float(weight * lam), tuple(unit.tolist())))
     lower, upper = _grid(value, -1), _grid(value + (lam * R) ** 2 / 2, 1)
     return Sample(lam, lower, upper, tuple(neurons), number, s, alpha, radius)

@@ -21,8 +21,8 @@ from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.problem.model import Problem
 from relu_cert.prove.candidates import solve_piece
 from relu_cert.prove.classes import Ball, class_map, column, is_stable
-from relu_cert.prove.faces import exact_face
 from relu_cert.prove.facts import NeuronClass
+from relu_cert.prove.proposed_faces import exact_face
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,8 @@ def _matched(
 
 def _same_region(problem: Problem, piece: Bounds, neuron: NeuronClass, known: NeuronClass) -> bool:
     """Whether the neuron is the maximiser of the known class's region, wherever it has its own face."""
-    if problem.model != "relu" or problem.network is None:
-        return (neuron.pattern, neuron.block) == (known.pattern, known.block)
+    if problem.network is None:
+        return neuron.block == known.block
     Z = problem.network.Z
     inside, planes = piece.fine[known.sign], parallel_classes(Z)
     mine, theirs = ({k for c in one.kinks for k in planes[c]} for one in (neuron, known))
@@ -103,9 +103,7 @@ def _keeps(problem: Problem, neuron: NeuronClass, s: Vector) -> bool:
 
 def face_values(problem: Problem, neuron: NeuronClass, s: fmpq_mat) -> list[fmpq]:
     """What is >= 0 where the class has its face at s: heights and multipliers."""
-    if problem.model == "gated":
-        return []
-    values = relu_values(problem, neuron, s) if problem.model == "relu" else direct_values(problem, neuron, s)
+    values = direct_values(problem, neuron, s) if problem.network is None else relu_values(problem, neuron, s)
     return list(values.entries())
 
 

@@ -26,12 +26,12 @@ def path_groups(
     """
     if not lift:
         return tuple((a,) for a in range(len(classes)))
-    if problem.model != "relu":
-        if problem.model == "cgl" and any(problem.blocks[one.block or 0].K is not None for one in classes):
+    if problem.network is None:
+        if any(problem.blocks[one.block or 0].K is not None for one in classes):
             raise Unsettled("neurons in cones that tie on a whole piece")
         maps = [class_map(problem, neuron) for neuron in classes]
         return superclasses(maps, lift)
-    if problem.network is None or len(independent((*lift, *zip(*problem.network.Z, strict=True)))) > len(lift):
+    if len(independent((*lift, *zip(*problem.network.Z, strict=True)))) > len(lift):
         return tuple((a,) for a in range(len(classes)))
     regions = [_region(problem, s, rho, neuron) for neuron in classes]
     groups: list[tuple[int, ...]] = []
@@ -46,7 +46,7 @@ def path_groups(
 
 def _region(problem: Problem, s: Sequence[Vector], rho: Fraction, neuron: NeuronClass) -> dict[int, int]:
     """The side of u on the rows of P' that belong to no kink."""
-    Z = problem.network.Z if problem.network is not None else ()
+    Z = problem.relu.Z
     rows = fine(path_ends(s), neuron.sign, rho)
     planes = parallel_classes(Z)
     zeros = {k for c in neuron.kinks for k in planes[c]}
@@ -63,7 +63,7 @@ def active_classes(piece: Piece, lifted: Lifted) -> tuple[list[int], list[int]]:
 
 def void_rows(problem: Problem, lifted: Lifted, maps: Sequence[ClassMap]) -> list[int]:
     """The rows l of the lift with l.y = 0 and B_a'l = 0 for all classes that are not forced."""
-    if problem.model == "relu":
+    if problem.network is not None:
         return []
     free = [one for a, one in enumerate(maps) if a not in lifted.forced]
     return [i for i, l in enumerate(lifted.lift) if not dot(l, problem.y) and all(silent(one, l) for one in free)]

@@ -26,7 +26,7 @@ from relu_cert.problem.model import Problem
 from relu_cert.prove.classes import column, projector, to_fmpq, to_vector
 from relu_cert.prove.facts import Facts, LambdaMax, Tied
 from relu_cert.prove.split import null_space
-from relu_cert.settle import Question, settle
+from relu_cert.refine_and_prove import Question, settle
 from relu_cert.solve import FloatProblem, solve
 
 MOST_SUPPORTS = 4096
@@ -202,13 +202,9 @@ def _kernel(problem: Problem, tied: Tied) -> fmpq_mat | None:
     zero = fmpq(0)
     if problem.network is not None:
         Z = problem.network.Z
-        heights = [dot(z, tied.v) for z in Z]
-        if problem.model == "relu":
-            if tied.kinks:
-                return None
-            on = [h > 0 for h in heights]
-        else:
-            on = [c == "1" for c in tied.pattern or ""]
+        if tied.kinks:
+            return None
+        on = [dot(z, tied.v) > 0 for z in Z]
         B = fmpq_mat([[to_fmpq(x) if o else zero for x in z] for z, o in zip(Z, on, strict=True)])
         return B * B.transpose()
     block = problem.blocks[tied.block or 0]

@@ -94,7 +94,7 @@ def _require_forced(problem: Problem, piece: Piece, lifted: Lifted, maps: Sequen
         return
     h = lifted.force
     free = [one for a, one in enumerate(maps) if a not in lifted.forced]
-    if problem.model == "relu" or dot(h, problem.y) or not all(silent(one, h) for one in free):
+    if problem.network is not None or dot(h, problem.y) or not all(silent(one, h) for one in free):
         raise Unsettled("a tied neuron may have weight or not")
     if any(set(group) <= set(lifted.forced) for group in lifted.groups):
         raise Unsettled("a neuron that is active may have no weight")

@@ -28,7 +28,7 @@ from relu_cert.path.conditions import active_classes, conditions
 from relu_cert.path.model import side_by_side
 from relu_cert.prove.classes import ClassMap, class_map, constraints, to_fmpq
 from relu_cert.prove.facts import Facts
-from relu_cert.refine.faces import orthogonal_basis
+from relu_cert.refine.exact_faces import orthogonal_basis
 
 MOST_SQUARE = 60  # rows up to which n x n derivatives by y are taken, and compared in two forms
 BITS = 400

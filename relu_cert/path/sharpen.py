@@ -23,7 +23,7 @@ from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import column, projector, to_fmpq, to_fraction
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
 from relu_cert.prove.lifts import orthogonal_part
-from relu_cert.refine.faces import ExactFaces
+from relu_cert.refine.exact_faces import ExactFaces
 from relu_cert.solve.model import Floats
 
 SWEEPS = 3

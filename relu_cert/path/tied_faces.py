@@ -19,11 +19,11 @@ from flint import fmpq_mat
 from scipy.optimize import linprog
 
 from relu_cert.exact import Vector, dot
+from relu_cert.patterns.model import bit_string
 from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.problem.model import Problem
-from relu_cert.prove.classes import Ball, column, is_stable, slopes, spans, to_fmpq, to_vector
+from relu_cert.prove.classes import Ball, column, constraints, is_stable, slopes, spans, to_fmpq, to_vector
 from relu_cert.prove.facts import Facts, NeuronClass, OptimalSet, Tied
-from relu_cert.prove.pieces import bit_string
 from relu_cert.prove.projection import combine
 from relu_cert.prove.split import null_space
 
@@ -67,7 +67,7 @@ def faces(facts: Facts) -> Faces | None:
     if facts.rational is not None:
         found = _exact(facts.problem, facts.dual.theta, facts.rational.tied)
         return found if any(found.stable) or found.leaving else None
-    if facts.optimal_set is None or facts.problem.model == "gated":
+    if facts.optimal_set is None:
         return None
     leaving = _idle_directions(facts.problem, facts.optimal_set)
     return Faces((), leaving) if leaving else None
@@ -77,7 +77,7 @@ def _exact(problem: Problem, theta: Vector, tied: Sequence[Tied]) -> Faces:
     stable: list[NeuronClass | None] = []
     leaving: list[Leaving] = []
     for a, one in enumerate(tied):
-        kinks = None if problem.model == "gated" or _shared(problem, one) else _kinks(problem, theta, one)
+        kinks = None if _shared(problem, one) else _kinks(problem, theta, one)
         if kinks is None or not kinks.names:
             stable.append(None)
             continue
@@ -257,16 +257,9 @@ def _idle_directions(problem: Problem, found: OptimalSet) -> tuple[Leaving, ...]
         free = one_sided(problem, neuron)
         if not free:
             continue
-        vectors = _vectors(problem, neuron)
+        vectors = constraints(problem, neuron)
         kept = [vectors[c] for c in neuron.kinks if c not in free]
         u = direction(kept, [vectors[c] for c in free])
         if u is not None:
             leaving.append(Leaving(a, u))
     return tuple(leaving)
-
-
-def _vectors(problem: Problem, neuron: NeuronClass) -> Sequence[Vector]:
-    if problem.network is not None:
-        return problem.network.Z
-    K = problem.blocks[neuron.block or 0].K
-    return () if K is None else tuple(zip(*K, strict=True))

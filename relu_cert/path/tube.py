@@ -105,11 +105,9 @@ def require_faces(problem: Problem, piece: Piece, R: Fraction) -> None:
     """Refused unless every class has its face along the whole path, and its region is concave over the tube."""
     S = piece.S
     for neuron in piece.classes:
-        if problem.model == "gated":
-            continue
         if not idle_is_idle(problem, neuron):
             raise Refused("a neuron is zero at a data point by chance")
-        values = _relu_values(problem, neuron, S) if problem.model == "relu" else _direct_values(problem, neuron, S)
+        values = _direct_values(problem, neuron, S) if problem.network is None else _relu_values(problem, neuron, S)
         signs = [row for row in values.tolist() if negative(row)]
         if signs:
             raise Refused("the face of a neuron changes on the piece", signs)
@@ -135,9 +133,7 @@ def idle_is_idle(problem: Problem, neuron: NeuronClass) -> bool:
 
 def _relu_values(problem: Problem, neuron: NeuronClass, S: fmpq_mat) -> fmpq_mat:
     """Linear maps of s that are >= 0 where v = P X's is the maximiser: heights and multipliers, a row for each."""
-    if problem.network is None:
-        raise ValueError("a ReLU problem has a network")
-    Z = problem.network.Z
+    Z = problem.relu.Z
     t = S if neuron.sign > 0 else -S
     planes = parallel_classes(Z)
     one = class_map(problem, neuron)

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 
 import flint
 import numpy as np
+from numpy.typing import NDArray
 
 from relu_cert.errors import TooManyPatterns
 from relu_cert.patterns.arrangement import Arrangement, Hyperplanes, restrict_planes
 from relu_cert.patterns.cells import Engine, cells
 from relu_cert.patterns.circuits import cover_bound, minimal
-from relu_cert.patterns.faces import Rows
-from relu_cert.patterns.flats import fitting
+from relu_cert.patterns.flats import fitting, small_or_same
 from relu_cert.patterns.model import Group
 from relu_cert.patterns.packing import Packed, both_halves, both_halves_of_masks, pack_masks, rows_of
 from relu_cert.patterns.planar import half_lines, half_planes, line_cells, plane_cells, shorten
 from relu_cert.patterns.predict import Prediction
 from relu_cert.patterns.walk import LimitReached
 from relu_cert.patterns.witness import Integers, small
-from relu_cert.patterns.words import Words, as_bytes
+from relu_cert.patterns.words import Bytes, Numbers, Words, as_bytes, symmetric_sums
 
 Progress = Callable[[int, int], None]
 
@@ -29,6 +30,49 @@ COMPILE_FROM = {"auto": 60_000, "compiled": 64}  # cells, by Cover's bound: fewe
 CHUNK = 1 << 21  # entries of the largest temporary array
 ADVICE = "Use fewer rows or fewer columns, or raise the limit (--max-patterns, in Python max_patterns)."
 FOUND = f"The enumeration was stopped when it had found that many. {ADVICE}"
+
+
+class Rows:
+    """The rows of hyperplanes, packed, and the patterns that they make."""
+
+    def __init__(self, planes: Hyperplanes, n: int) -> None:
+        self.n = n
+        self.toggles = pack_masks([a | b for a, b in zip(planes.same, planes.opposite, strict=True)], n)
+        self.zero, self.all = pack_masks([planes.zero, (1 << n) - 1], n)
+        self.negative = pack_masks([sum(planes.opposite)], n)[0]  # different rows: the sum is the union
+
+    def of(self, members: Words) -> Bytes:
+        """The rows of some flats, the zero rows of the data included."""
+        return np.asarray(symmetric_sums(as_bytes(members), self.toggles) | self.zero)
+
+    def groups(self, members: Words, count: Numbers, positive: NDArray[np.bool_], witnesses: Integers) -> list[Group]:
+        """The groups of some flats from half the cells of each: `count` of them, with the hyperplanes that are positive
+        there and with witnesses."""
+        inside = self.of(members)
+        half = symmetric_sums(np.packbits(positive, axis=1, bitorder="little"), self.toggles) ^ self.negative
+        flats = _ones(inside, self.n)
+        inside = np.repeat(inside, count, axis=0)
+        ends = np.cumsum(count)
+        at = np.arange(len(half)) + np.repeat(ends - count, count)
+        bits = np.empty((2 * len(half), half.shape[1]), dtype=np.uint8)
+        bits[at] = half | inside
+        bits[at + np.repeat(count, count)] = half ^ self.all | inside
+        W = np.empty_like(witnesses, shape=(len(bits), witnesses.shape[1]))
+        W[at] = witnesses
+        W[at + np.repeat(count, count)] = -witnesses
+        made = []
+        for flat, end, size in zip(flats, (2 * ends).tolist(), (2 * count).tolist(), strict=True):
+            own = W[end - size : end]
+            made.append(Group(flat, bits[end - size : end], small_or_same(own), ()))
+        return made
+
+
+def _ones(sets: Bytes, n: int) -> Sequence[tuple[int, ...]]:
+    """The elements of packed sets, ascending."""
+    i, k = np.nonzero(np.unpackbits(sets, axis=1, count=n))
+    ends = np.searchsorted(i, np.arange(len(sets) + 1)).tolist()
+    elements = k.tolist()
+    return [tuple(elements[a:b]) for a, b in pairwise(ends)]
 
 
 @dataclass

@@ -8,10 +8,20 @@ faces have.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+Bits = NDArray[np.bool_]
+
+
+def bit_string(bits: Sequence[bool] | Bits) -> str:
+    """A pattern as text: character k belongs to row k."""
+    if isinstance(bits, np.ndarray):
+        return (bits.astype(np.uint8) + ord("0")).tobytes().decode()
+    return "".join("1" if b else "0" for b in bits)
 
 
 @dataclass(frozen=True)
@@ -69,6 +79,10 @@ class PatternSet:
     def array(self) -> NDArray[np.bool_]:
         """All patterns unpacked: a (patterns x n) boolean array."""
         return np.unpackbits(self.bits(), axis=1, count=self.n).astype(np.bool_)
+
+    def texts(self) -> tuple[str, ...]:
+        """All patterns as texts."""
+        return tuple(map(bit_string, self.array()))
 
     def pattern(self, number: int) -> tuple[bool, ...]:
         """One pattern, unpacked."""

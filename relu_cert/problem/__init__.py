@@ -1,9 +1,8 @@
 """The constrained group lasso (CGL), the one problem type that all later stages take."""
 
-from relu_cert.problem.build import gated, relu, unlisted_relu
-from relu_cert.problem.direct import problem_from_json, problem_to_json, read_problem_json
+from relu_cert.problem.direct import problem_from_json, read_problem_json
 from relu_cert.problem.model import Block, Loss, Model, Network, Problem, Sampled
-from relu_cert.problem.sampled import over_patterns, written_out
+from relu_cert.problem.networks import gated, over_patterns, relu, unlisted_relu, written_out
 
 __all__ = [
     "Block",
@@ -15,7 +14,6 @@ __all__ = [
     "gated",
     "over_patterns",
     "problem_from_json",
-    "problem_to_json",
     "read_problem_json",
     "relu",
     "unlisted_relu",

@@ -65,27 +65,6 @@ def problem_from_json(text: str, name: str = "problem") -> Problem:
         raise DataError(f"{file_name(name)}: {refused}") from None
 
 
-def problem_to_json(problem: Problem) -> str:
-    """The problem as JSON text that `problem_from_json` reads back, number for number.
-
-    A network model is written out in full: one group for each block, its columns side by side.
-    """
-    blocks = tuple(problem.blocks)
-    columns = problem.columns or _side_by_side(blocks)
-    order = [j for group in columns for j in group]
-    rows = []
-    for k in range(problem.n):
-        row = dict(zip(order, (x for block in blocks for x in block.X[k]), strict=True))
-        rows.append([_written(row[j]) for j in range(len(row))])
-    parts = {
-        "X": _lines(rows),
-        "groups": json.dumps(columns),
-        "K": _lines([None if b.K is None else [[_written(x) for x in row] for row in b.K] for b in blocks]),
-        "y": json.dumps([_written(x) for x in problem.y]),
-    }
-    return "{\n" + ",\n".join(f' "{key}": {value}' for key, value in parts.items()) + "\n}\n"
-
-
 def problem_text(
     X: Matrix | NDArray[np.float64], groups: Any, y: Vector, K: Sequence[Matrix | None] | None = None
 ) -> str:
@@ -227,15 +206,6 @@ def _kind(value: Any) -> str:
     if isinstance(value, _Literal):
         return f"the number {shown(value.text)}"
     return {dict: "an object", list: "an array", bool: "true or false"}.get(type(value), "null")
-
-
-def _side_by_side(blocks: tuple[Block, ...]) -> Columns:
-    columns, start = [], 0
-    for block in blocks:
-        width = len(block.X[0])
-        columns.append(tuple(range(start, start + width)))
-        start += width
-    return tuple(columns)
 
 
 def _written(x: Fraction) -> int | str:

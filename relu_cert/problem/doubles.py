@@ -173,11 +173,3 @@ class FloatBlocks(Sequence[Block]):
 
     def _parts(self, entries: list[int]) -> list[list[int]]:
         return [entries[i:j] for i, j in zip(self._ends, self._ends[1:], strict=False)]
-
-
-def correlations(blocks: Sequence[Block], r: Vector) -> list[Vector]:
-    """X_b'r of every block."""
-    if isinstance(blocks, FloatBlocks):
-        return blocks.correlations(r)
-    scaled = Scaled.of(r)
-    return [block.correlation(scaled) for block in blocks]

@@ -2,8 +2,9 @@
 
     minimise over w   P(w) = 1/2 |sum_b X_b w_b - y|^2 + lambda sum_b |w_b|   subject to   K_b' w_b <= 0
 
-ReLU networks, gated ReLU networks and problems given directly are all values of `Problem`. A network over some patterns
-only (`Sampled`) is a direct problem that knows where its blocks come from. Two variants have the same blocks and cones:
+There are two kinds. The neurons of a ReLU network over all patterns are maximisers of concave pieces (`network`). All
+other problems have blocks: gated networks, networks over some patterns (`sampled` says where theirs come from), and
+group lassos given directly. Two variants have the same blocks and cones:
 
     delta > 0            P(w) + delta/2 sum_b |w_b|^2                                        (eq:l2-penalized-cgl)
     loss = "logistic"    sum_k log(1 + exp(-y_k (Xw)_k)) + lambda sum_b |w_b|,  y_k = +-1    (app:general-losses)
@@ -24,8 +25,8 @@ import numpy as np
 from flint import fmpq, fmpq_mat, fmpz_mat
 from numpy.typing import NDArray
 
-from relu_cert.exact import Matrix, Scaled, Vector, scaled_rows
-from relu_cert.patterns.model import PatternSet
+from relu_cert.exact import Matrix, Scaled, Vector, norm_squared, scaled_rows
+from relu_cert.patterns.model import PatternSet, bit_string
 
 _ZERO = Fraction(0)
 
@@ -84,11 +85,53 @@ class Block(_Pickled):
         return tuple(Fraction(sum(map(mul, column, r.entries)), q * r.denominator) for column in columns)
 
 
+class Gate(Block):
+    """D Z of a gated network over all patterns. The bound on its size, |Z|_F, is the same for all."""
+
+    def __init__(self, X: Matrix, size_squared: Fraction) -> None:
+        object.__setattr__(self, "X", X)
+        object.__setattr__(self, "K", None)
+        self.__dict__["size_squared"] = size_squared
+
+
+@dataclass(frozen=True, eq=False)
+class Gates(Sequence[Block]):
+    """D Z for all patterns D of the data, made when they are asked for: there may be a million of them."""
+
+    Z: Matrix
+    patterns: PatternSet
+
+    def __len__(self) -> int:
+        return len(self.patterns)
+
+    @overload
+    def __getitem__(self, b: int) -> Block: ...
+    @overload
+    def __getitem__(self, b: slice) -> Sequence[Block]: ...
+    def __getitem__(self, b: int | slice) -> Block | Sequence[Block]:
+        if isinstance(b, slice):
+            return [self[i] for i in range(*b.indices(len(self)))]
+        on, zero = self.patterns.pattern(range(len(self))[b]), (_ZERO,) * self.patterns.d
+        return Gate(tuple(z if on_k else zero for on_k, z in zip(on, self.Z, strict=True)), self.size_squared)
+
+    @cached_property
+    def size_squared(self) -> Fraction:
+        """|Z|_F^2"""
+        return sum((norm_squared(z) for z in self.Z), _ZERO)
+
+    def lengths_squared(self, r: Vector) -> list[Fraction]:
+        """|Z'D r|^2 for every pattern D."""
+        N, q = scaled_rows([tuple(r_k * x for x in row) for r_k, row in zip(r, self.Z, strict=True)])
+        on = self.patterns.array().astype(np.int8)
+        sums = (fmpz_mat(len(on), len(r), on.ravel().tolist()) * fmpz_mat(N)).tolist()
+        return [Fraction(int(sum(a * a for a in v)), q * q) for v in sums]
+
+
 @dataclass(frozen=True, eq=False)
 class Network(_Pickled):
-    """What a network model is built from: the data and all its activation patterns. Equal only to itself.
+    """What a ReLU network is built from: the data and all its activation patterns. Equal only to itself.
 
-    `all` is None where the patterns are not listed: a ReLU problem whose proofs rest on a cover.
+    `all` is None where the patterns are not listed: then proofs rest on a cover.
     """
 
     Z: Matrix
@@ -114,18 +157,22 @@ class Network(_Pickled):
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
-    """Where the blocks of a network over some patterns come from: the data and these patterns, all different.
+    """Where the blocks of a network come from: the data, and `some` patterns, all different, or `all` those of D_Z.
 
-    Block numbers are as for whole networks: gated ReLU, the pattern's number; ReLU, 2 * pattern for xi = +1 and
-    2 * pattern + 1 for xi = -1. With `all` the patterns are those of D_Z in its order, written out block by block.
+    Block numbers: gated ReLU, the pattern's number; ReLU, 2 * pattern for xi = +1 and 2 * pattern + 1 for xi = -1.
     `gates` (empty, or one for each pattern) are vectors u with 1(Zu >= 0) = D, None where none is known.
     """
 
     model: Literal["relu", "gated"]
     Z: Matrix
-    patterns: tuple[str, ...]
+    some: tuple[str, ...]
     all: PatternSet | None = None
     gates: tuple[Vector | None, ...] = ()
+
+    @cached_property
+    def patterns(self) -> tuple[str, ...]:
+        """The patterns, in order."""
+        return self.some if self.all is None else self.all.texts()
 
     def gate(self, pattern: str) -> Vector | None:
         """A vector u with 1(Zu >= 0) = D, if one is known."""
@@ -140,17 +187,18 @@ class Sampled:
 
     def pattern(self, block: int) -> str:
         """D of a block."""
-        return self.patterns[block // 2 if self.model == "relu" else block]
+        number = block // 2 if self.model == "relu" else block
+        return self.some[number] if self.all is None else bit_string(self.all.pattern(number))
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A CGL problem. `network` is None for a problem that was given directly.
+    """A CGL problem: of a ReLU `network`, which has no blocks here, or of `blocks`.
 
-    `blocks` is a sequence; for network models it is lazy (a problem may have a million of them).
-    Block numbers: gated ReLU, the pattern's number; ReLU, 2 * pattern for xi = +1 and 2 * pattern + 1 for xi = -1.
+    `model` says what certificates name neurons by: their sign and direction (relu), their pattern (gated), or the
+    number of their block (cgl).
     `columns` (direct problems only) are the columns of X that each block took.
-    `sampled`: a direct problem (model "cgl") whose blocks are those of a network over the patterns named there.
+    `sampled`: the blocks are those of a network over the patterns named there.
     `free`: the terms of a ReLU network that are not penalised (relu_cert.free.terms).
     """
 
@@ -165,6 +213,22 @@ class Problem:
     free: tuple[str, ...] = ()
 
     @property
+    def relu(self) -> Network:
+        """The network of a ReLU problem over all patterns."""
+        if self.network is None:
+            raise ValueError("this problem has blocks, and no ReLU network over all patterns")
+        return self.network
+
+    @property
+    def source(self) -> Network | Sampled | None:
+        """The data and patterns of a network; None for a problem that was given directly."""
+        return self.network or self.sampled
+
+    def pattern(self, block: int) -> str | None:
+        """The pattern that is the name of a block: of a gated network."""
+        return self.sampled.pattern(block) if self.model == "gated" and self.sampled is not None else None
+
+    @property
     def unlisted(self) -> bool:
         """Whether this is a ReLU network whose patterns are not listed."""
         return self.network is not None and self.network.all is None
@@ -172,13 +236,12 @@ class Problem:
     @property
     def listed(self) -> PatternSet | None:
         """D_Z, where the blocks are all of its patterns."""
-        source = self.network or self.sampled
-        return None if source is None else source.all
+        return None if self.source is None else self.source.all
 
     @property
     def some(self) -> tuple[str, ...]:
         """The patterns of a network over some of them only."""
-        return () if self.sampled is None or self.sampled.all is not None else self.sampled.patterns
+        return () if self.sampled is None else self.sampled.some
 
     @property
     def plain(self) -> bool:
@@ -194,34 +257,3 @@ class Problem:
     def n(self) -> int:
         """The number of data points."""
         return len(self.y)
-
-
-@dataclass(frozen=True)
-class NetworkBlocks(Sequence[Block]):
-    """The blocks of a network model, made when they are asked for.
-
-    X_b = xi D Z. For ReLU, column k of K_b is (1 - 2 D_kk) z_k: K_b' u <= 0 says (2D - I) Z u >= 0.
-    """
-
-    network: Network
-    gated: bool
-
-    def __len__(self) -> int:
-        return len(self.network.patterns) * (1 if self.gated else 2)
-
-    @overload
-    def __getitem__(self, b: int) -> Block: ...
-    @overload
-    def __getitem__(self, b: slice) -> Sequence[Block]: ...
-    def __getitem__(self, b: int | slice) -> Block | Sequence[Block]:
-        if isinstance(b, slice):
-            return [self[i] for i in range(*b.indices(len(self)))]
-        number, minus = divmod(range(len(self))[b], 1 if self.gated else 2)
-        on = self.network.patterns.pattern(number)
-        xi = -1 if minus else 1
-        Z = self.network.Z
-        X = tuple(tuple(xi * z if on_k else _ZERO for z in row) for on_k, row in zip(on, Z, strict=True))
-        if self.gated:
-            return Block(X, None)
-        sides = (tuple(-z if on_k else z for z in row) for on_k, row in zip(on, Z, strict=True))
-        return Block(X, tuple(zip(*sides, strict=True)))

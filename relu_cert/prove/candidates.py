@@ -6,20 +6,31 @@ solved exactly at theta; its face is read off the exact solution and must be sta
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
+from relu_cert.cover.model import Cover
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, scaled_rows, sqrt_upper
-from relu_cert.problem.doubles import correlations
-from relu_cert.problem.model import Network, Problem
+from relu_cert.patterns.model import Bits, bit_string
+from relu_cert.problem.blocks import reaching, widest_squared
+from relu_cert.problem.model import Block, Network, Problem
 from relu_cert.prove.classes import Ball, frobenius_squared, is_stable, spans
-from relu_cert.prove.faces import exact_face, near_face
-from relu_cert.prove.facts import BlockMultipliers, Dual, NeuronClass, PieceMultiplier, PieceMultipliers, Sign
-from relu_cert.prove.multipliers import gated_lengths_squared, project
-from relu_cert.prove.pieces import Bits, bit_string, lengths_squared, unique_rows
-from relu_cert.prove.projection import Bounds, Shortest, shortest
+from relu_cert.prove.facts import (
+    NO_PIECES,
+    BlockMultipliers,
+    Dual,
+    NeuronClass,
+    PieceMultiplier,
+    PieceMultipliers,
+    Sign,
+)
+from relu_cert.prove.multipliers import project
+from relu_cert.prove.pieces import lengths_squared, unique_rows
+from relu_cert.prove.projection import Bounds, ShortestVector, shortest
+from relu_cert.prove.proposed_faces import exact_face, near_face
 
 
 @dataclass(frozen=True)
@@ -36,32 +47,24 @@ class Unsettled(Exception):
 
 def find_candidates(problem: Problem, lam: Fraction, dual: Dual, ball: Ball) -> Candidates:
     """Every block is out or in a stable class, else Unsettled."""
-    if problem.network is None:
-        return Candidates(_direct(problem, lam, dual, ball), PieceMultipliers((), ()))
-    if problem.model == "gated":
-        return Candidates(_gated(problem.network, lam, ball), PieceMultipliers((), ()))
-    if problem.unlisted:
-        found = _covered(problem, lam, dual, ball)
-        distinct = {one.key: one for one in found if one is not None}
-        distinct |= {
-            one.key: one for one in found if one is not None and one.idle
-        }  # of the faces of one neuron the one that proves less
-        return Candidates(tuple(distinct.values()), found)
-    if not isinstance(dual.multipliers, PieceMultipliers):
-        raise ValueError("a ReLU dual point has multipliers for its pieces")
-    plus = _relu(problem, 1, dual.multipliers.plus, lam, ball)
-    minus = _relu(problem, -1, dual.multipliers.minus, lam, ball)
-    return Candidates((*plus[0], *minus[0]), PieceMultipliers(tuple(plus[1]), tuple(minus[1])))
+    match dual.multipliers:
+        case BlockMultipliers():
+            return Candidates(_direct(problem, lam, dual.multipliers, ball), NO_PIECES)
+        case PieceMultipliers():
+            plus = _relu(problem, 1, dual.multipliers.plus, lam, ball)
+            minus = _relu(problem, -1, dual.multipliers.minus, lam, ball)
+            return Candidates((*plus[0], *minus[0]), PieceMultipliers(tuple(plus[1]), tuple(minus[1])))
+        case Cover():
+            from relu_cert.cover.classes import cover_classes
 
-
-def _covered(problem: Problem, lam: Fraction, dual: Dual, ball: Ball) -> tuple[NeuronClass | None, ...]:
-    """The classes of a cover's ties, None for those that are out."""
-    from relu_cert.cover.classes import cover_classes
-    from relu_cert.cover.model import Cover
-
-    if not isinstance(dual.multipliers, Cover):
-        raise ValueError("where patterns are not listed a cover proves the dual point")
-    return cover_classes(problem, lam, dual.multipliers, ball)
+            found = cover_classes(problem, lam, dual.multipliers, ball)
+            distinct = {one.key: one for one in found if one is not None}
+            distinct |= {
+                one.key: one for one in found if one is not None and one.idle
+            }  # of the faces of one neuron the one that proves less
+            return Candidates(tuple(distinct.values()), found)
+        case _:
+            raise Unsettled("the proof of the bound says nothing about single neurons")
 
 
 def out_threshold_squared(lam: Fraction, size_squared: Fraction, radius_squared: Fraction) -> Fraction:
@@ -76,57 +79,50 @@ def fine_rows(t: Vector, radius_squared: Fraction) -> Bits:
     return np.array([not (x < 0 and x.numerator**2 * q > p * x.denominator**2) for x in t])
 
 
-def _gated(network: Network, lam: Fraction, ball: Ball) -> tuple[NeuronClass, ...]:
-    limit = out_threshold_squared(lam, frobenius_squared(network.Z), ball.radius_squared)
-    lengths = gated_lengths_squared(network.Z, network.patterns, ball.center)
-    return tuple(
-        NeuronClass(pattern=bit_string(network.patterns.pattern(b)))
-        for b, length in enumerate(lengths)
-        if length >= limit
-    )
+def not_out(
+    problem: Problem, lam: Fraction, theta: Vector, radius_squared: Fraction
+) -> Iterator[tuple[int, Block, Vector, Fraction]]:
+    """The blocks that are not out without a multiplier: number, block, X_b'theta, and the square that they reach."""
+    lowest = out_threshold_squared(lam, widest_squared(problem.blocks), radius_squared)
+    for b, block, c in reaching(problem.blocks, theta, lowest):
+        limit = out_threshold_squared(lam, block.size_squared, radius_squared)
+        if norm_squared(c) >= limit:
+            yield b, block, c, limit
 
 
-def _direct(problem: Problem, lam: Fraction, dual: Dual, ball: Ball) -> tuple[NeuronClass, ...]:
-    if not isinstance(dual.multipliers, BlockMultipliers):
-        raise ValueError("the dual point of a direct problem has multipliers for its blocks")
+def _direct(problem: Problem, lam: Fraction, stated: BlockMultipliers, ball: Ball) -> tuple[NeuronClass, ...]:
     found = []
-    widest = max((block.size_squared for block in problem.blocks), default=Fraction(0))
-    lowest = out_threshold_squared(lam, widest, ball.radius_squared)
-    for b, (block, c) in enumerate(zip(problem.blocks, correlations(problem.blocks, ball.center), strict=True)):
-        length = norm_squared(c)
-        if length < lowest:
-            continue
-        limit = out_threshold_squared(lam, block.size_squared, ball.radius_squared)
-        if length < limit:
-            continue
-        if block.K is None:
-            found.append(NeuronClass(block=b))
-            continue
-        rho, v = project(c, block.K)
+    for b, block, c, limit in not_out(problem, lam, ball.center, ball.radius_squared):
+        neuron, v = block_face(problem, b, block, c)
         if norm_squared(v) < limit:
-            stated = dual.multipliers.rho[b] or (Fraction(0),) * len(block.K[0])
-            if norm_squared(tuple(x - dot(k, stated) for x, k in zip(c, block.K, strict=True))) >= limit:
+            if norm_squared(stated.left(b, c, block.K)) >= limit:
                 raise Unsettled(f"block {b} is out, but its multiplier does not show it")
             continue
-        columns = list(zip(*block.K, strict=True))
-        kinks = tuple(j for j, k in enumerate(columns) if any(k) and dot(k, v) == 0)
-        basis = tuple(j for j in kinks if rho[j] > 0)
-        chosen = [columns[j] for j in basis]
-        idle = tuple(j for j in kinks if j not in basis and not spans(chosen, [columns[j]]))
-        fixed = tuple(rho[j] for j in kinks if j not in basis and j not in idle)
-        neuron = NeuronClass(block=b, kinks=kinks, basis=basis, idle=idle, fixed=fixed)
         if not is_stable(problem, neuron, ball):
             raise Unsettled(f"the face of block {b} is not settled")
         found.append(neuron)
     return tuple(found)
 
 
+def block_face(problem: Problem, b: int, block: Block, c: Vector) -> tuple[NeuronClass, Vector]:
+    """The class of a block with the face that the projection v of c has, and v."""
+    pattern = problem.pattern(b)
+    if block.K is None:
+        return NeuronClass(pattern=pattern, block=b), c
+    rho, v = project(c, block.K)
+    columns = list(zip(*block.K, strict=True))
+    kinks = tuple(j for j, k in enumerate(columns) if any(k) and dot(k, v) == 0)
+    basis = tuple(j for j in kinks if rho[j] > 0)
+    chosen = [columns[j] for j in basis]
+    idle = tuple(j for j in kinks if j not in basis and not spans(chosen, [columns[j]]))
+    fixed = tuple(rho[j] for j in kinks if j not in basis and j not in idle)
+    return NeuronClass(pattern=pattern, block=b, kinks=kinks, basis=basis, idle=idle, fixed=fixed), v
+
+
 def _relu(
     problem: Problem, xi: Sign, pieces: tuple[PieceMultiplier, ...], lam: Fraction, ball: Ball
 ) -> tuple[list[NeuronClass], list[PieceMultiplier]]:
-    network = problem.network
-    if network is None:
-        raise ValueError("a ReLU problem has a network")
+    network = problem.relu
     t = ball.center if xi > 0 else tuple(-x for x in ball.center)
     limit = out_threshold_squared(lam, frobenius_squared(network.Z), ball.radius_squared)
     near = [p for p, length in zip(pieces, piece_lengths(network.Z, t, pieces), strict=True) if length >= limit]
@@ -146,10 +142,10 @@ def _relu(
 
 
 def _stable_face(
-    problem: Problem, xi: Sign, t: Vector, best: Shortest, ball: Ball, known: list[NeuronClass]
+    problem: Problem, xi: Sign, t: Vector, best: ShortestVector, ball: Ball, known: list[NeuronClass]
 ) -> NeuronClass | None:
     """The class at the maximiser; None if it is known already, Unsettled if no proposed face is stable."""
-    Z = problem.network.Z if problem.network else ()
+    Z = problem.relu.Z
     for face in (exact_face, near_face):
         neuron = face(Z, xi, t, best)
         if any((one.pattern, one.kinks) == (neuron.pattern, neuron.kinks) for one in known):
@@ -186,7 +182,7 @@ def fine_pieces(network: Network, t: Vector, fine: Bits, near: list[PieceMultipl
     return [np.where(fine, row, wanted[key]).tolist() for row, key in zip(found, keys, strict=True)]
 
 
-def solve_piece(Z: Matrix, t: Vector, base: list[bool], fine: Bits) -> Shortest:
+def solve_piece(Z: Matrix, t: Vector, base: list[bool], fine: Bits) -> ShortestVector:
     """The shortest Z'm over the box of a fine piece, exactly."""
     zero = Fraction(0)
     box = [
@@ -196,7 +192,7 @@ def solve_piece(Z: Matrix, t: Vector, base: list[bool], fine: Bits) -> Shortest:
     return shortest(Z, box, [t_k if on else zero for t_k, on in zip(t, base, strict=True)])
 
 
-def as_multiplier(t: Vector, base: list[bool], best: Shortest) -> PieceMultiplier:
+def as_multiplier(t: Vector, base: list[bool], best: ShortestVector) -> PieceMultiplier:
     start = [t_k if on else Fraction(0) for t_k, on in zip(t, base, strict=True)]
     rows = tuple(k for k, (a, b) in enumerate(zip(best.m, start, strict=True)) if a != b)
     return PieceMultiplier(bit_string(base), rows, tuple(best.m[k] for k in rows))

@@ -117,13 +117,9 @@ def projector(rows: Sequence[Vector], p: int) -> fmpq_mat:
 
 
 def constraints(problem: Problem, neuron: NeuronClass) -> Matrix:
-    """The vectors that the kinks index: the rows of Z (ReLU), the columns of K_b (direct), none (gated)."""
-    if problem.model == "gated":
-        return ()
-    if problem.network is not None:
-        return problem.network.Z
+    """The vectors that the kinks index: the rows of Z (ReLU), or the columns of K_b."""
     if neuron.block is None:
-        raise ValueError("a class of a direct problem has a block")
+        return problem.relu.Z
     K = problem.blocks[neuron.block].K
     return () if K is None else tuple(zip(*K, strict=True))
 
@@ -145,15 +141,11 @@ def class_map(problem: Problem, neuron: NeuronClass) -> ClassMap:
 
 
 def _class_map(problem: Problem, neuron: NeuronClass) -> ClassMap:
-    if problem.network is not None:
-        if neuron.pattern is None:
-            raise ValueError("a class of a network has a pattern")
-        Z = rows_of(problem.network.Z)
+    if neuron.block is None:
+        Z = rows_of(problem.relu.Z)
         zero = [fmpq(0)] * Z.ncols()
-        X = fmpq_mat([row if on == "1" else zero for row, on in zip(Z.tolist(), neuron.pattern, strict=True)])
+        X = fmpq_mat([row if on == "1" else zero for row, on in zip(Z.tolist(), neuron.pattern or "", strict=True)])
     else:
-        if neuron.block is None:
-            raise ValueError("a class of a direct problem has a block")
         X = problem.blocks[neuron.block].matrix
     rows = constraints(problem, neuron)
     return ClassMap(X, projector([rows[k] for k in neuron.basis], X.ncols()), not neuron.basis)
@@ -161,8 +153,6 @@ def _class_map(problem: Problem, neuron: NeuronClass) -> ClassMap:
 
 def is_stable(problem: Problem, neuron: NeuronClass, ball: Ball) -> bool:
     """Whether v = P X'r is the projection's face for every residual of the ball (the conditions above)."""
-    if problem.model == "gated":
-        return not neuron.kinks
     rows = constraints(problem, neuron)
     if not _kinks_are_kinks(rows, neuron, class_map(problem, neuron)):
         return False

@@ -16,7 +16,6 @@ from relu_cert.prove.multipliers import (
     PieceProposal,
     Proposals,
     block_multipliers,
-    gated_lengths_squared,
     rounded_pieces,
     scale,
     scale_multipliers,
@@ -48,12 +47,8 @@ def dual_multipliers(
 ) -> tuple[Multipliers, Fraction]:
     """Multipliers for theta, and the largest squared length max_b |X_b'theta - K_b rho_b|^2 that they prove."""
     network = problem.network
-    if network is None:
+    if network is None or proposals is None:
         return block_multipliers(problem, theta, lam * lam)
-    if problem.model == "gated":
-        return None, max(gated_lengths_squared(network.Z, network.patterns, theta))
-    if proposals is None:
-        raise ValueError("a ReLU problem needs proposals for its pieces")
     plus, longest_plus = _one_sign(network, theta, q, lam, proposals[1])
     minus, longest_minus = _one_sign(network, tuple(-x for x in theta), q, lam, proposals[-1])
     return PieceMultipliers(plus, minus), max(longest_plus, longest_minus)

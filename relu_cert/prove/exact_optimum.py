@@ -12,8 +12,9 @@ from dataclasses import replace
 from fractions import Fraction
 from math import lcm
 
-from relu_cert.exact import Scaled, Vector, dot, norm_squared
-from relu_cert.problem.doubles import correlations
+from relu_cert.exact import Matrix, Vector, dot, norm_squared
+from relu_cert.patterns.model import bit_string
+from relu_cert.problem.blocks import correlation, reaching
 from relu_cert.problem.model import Problem, Sampled
 from relu_cert.prove.facts import (
     BlockMultipliers,
@@ -32,12 +33,11 @@ from relu_cert.prove.grid import binary_grid
 from relu_cert.prove.multipliers import (
     Proposals,
     block_multipliers,
-    gated_lengths_squared,
     project,
     rounded_pieces,
     scale,
 )
-from relu_cert.prove.pieces import bit_string, exact_multiplier
+from relu_cert.prove.pieces import exact_multiplier
 from relu_cert.prove.value import fit, primal, value
 from relu_cert.prove.weights import one_or_two, vertex
 from relu_cert.rationals import to_fmpq, to_fraction
@@ -98,38 +98,21 @@ def exact_facts(
 def _tied_neurons(problem: Problem, dual: Dual, lam: Fraction) -> list[Tied]:
     """All neurons with |v| = lambda at r* = theta, each once, in the order of the evidence."""
     theta, square = dual.theta, lam * lam
-    network = problem.network
     found: list[Tied] = []
-    if network is None:
-        if not isinstance(dual.multipliers, BlockMultipliers):
-            raise ValueError("a direct problem has multipliers for its blocks")
-        known = zip(problem.blocks, dual.multipliers.rho, correlations(problem.blocks, theta), strict=True)
-        for b, (block, rho, c) in enumerate(known):
-            v = c
-            if rho is not None and block.K is not None:
-                v = tuple(x - dot(row, rho) for x, row in zip(c, block.K, strict=True))
+    if isinstance(dual.multipliers, BlockMultipliers):
+        for b, block, c in reaching(problem.blocks, theta, square):
+            v = dual.multipliers.left(b, c, block.K)
             if norm_squared(v) == square:
-                found.append(Tied(1, v, tuple(dot(row, v) for row in block.X), False, block=b))
+                found.append(Tied(1, v, tuple(dot(row, v) for row in block.X), False, problem.pattern(b), b))
         return merged(problem.sampled, found)
-    Z = network.Z
-    if problem.model == "gated":
-        for b, length in enumerate(gated_lengths_squared(Z, network.patterns, theta)):
-            if length == square:
-                on = network.patterns.pattern(b)
-                v = tuple(
-                    dot(col, [t if o else Fraction(0) for t, o in zip(theta, on, strict=True)])
-                    for col in zip(*Z, strict=True)
-                )
-                q = tuple(dot(z, v) if o else Fraction(0) for z, o in zip(Z, on, strict=True))
-                found.append(Tied(1, v, q, False, bit_string(on)))
-        return found
     if not isinstance(dual.multipliers, PieceMultipliers):
-        raise ValueError("a ReLU problem has multipliers for its pieces")
+        return found
+    Z = problem.relu.Z
     seen: set[tuple[Sign, Vector]] = set()
     for xi, pieces in ((1, dual.multipliers.plus), (-1, dual.multipliers.minus)):
         t = scale(Fraction(xi), theta)
         for piece in pieces:
-            v = _piece_vector(problem, t, piece)
+            v = _piece_vector(Z, t, piece)
             if norm_squared(v) == square and (xi, v) not in seen:
                 seen.add((xi, v))
                 heights = [dot(z, v) for z in Z]
@@ -151,26 +134,19 @@ def merged(sampled: Sampled | None, found: list[Tied]) -> list[Tied]:
     return list(first.values())
 
 
-def _piece_vector(problem: Problem, t: Vector, piece: PieceMultiplier) -> Vector:
-    network = problem.network
-    if network is None:
-        raise ValueError("pieces belong to a network")
+def _piece_vector(Z: Matrix, t: Vector, piece: PieceMultiplier) -> Vector:
     m = [t_k if c == "1" else Fraction(0) for t_k, c in zip(t, piece.base, strict=True)]
     for k, x in zip(piece.rows, piece.values, strict=True):
         m[k] = x
-    return tuple(dot(m, col) for col in zip(*network.Z, strict=True))
+    return tuple(dot(m, col) for col in zip(*Z, strict=True))
 
 
 def _exact_dual(problem: Problem, r: Vector, lam: Fraction, proposals: Proposals | None) -> Dual | None:
     """theta = r with multipliers that are exact where they must be; None if r is not dual feasible."""
     network, square = problem.network, lam * lam
-    if network is None:
+    if network is None or proposals is None:
         multipliers, longest = block_multipliers(problem, r, square)
         return Dual(r, _all_tied_projected(problem, r, multipliers)) if longest <= square else None
-    if problem.model == "gated":
-        return Dual(r, None) if max(gated_lengths_squared(network.Z, network.patterns, r)) <= square else None
-    if proposals is None:
-        raise ValueError("a ReLU problem needs proposals for its pieces")
     q = lcm(*(x.denominator for x in r)) * binary_grid(r)
     parts = []
     for xi in (1, -1):
@@ -190,14 +166,11 @@ def _exact_dual(problem: Problem, r: Vector, lam: Fraction, proposals: Proposals
 
 def _all_tied_projected(problem: Problem, r: Vector, multipliers: BlockMultipliers) -> BlockMultipliers:
     """Exact projections for every block with a cone, so that ties show."""
-    rhos: list[Vector | None] = []
-    scaled = Scaled.of(r)
-    for block, rho in zip(problem.blocks, multipliers.rho, strict=True):
-        if rho is None and block.K is not None:
-            exact = project(block.correlation(scaled), block.K)[0]
-            rhos.append(exact if any(exact) else None)
-        else:
-            rhos.append(rho)
+    rhos = list(multipliers.rho)
+    for b, rho in enumerate(rhos):
+        if rho is None and (K := problem.blocks[b].K) is not None:
+            exact = project(correlation(problem.blocks, b, r), K)[0]
+            rhos[b] = exact if any(exact) else None
     return BlockMultipliers(tuple(rhos))
 
 

@@ -5,16 +5,17 @@ Everything here is rational. How a fact was found (floats, luck) leaves no trace
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from relu_cert.cover.model import Cover
-from relu_cert.exact import Matrix, Vector
+from relu_cert.exact import Matrix, Vector, dot
 from relu_cert.leaders.model import Leaders
-from relu_cert.problem.model import Problem
+from relu_cert.problem.model import Block, Gates, Problem
 from relu_cert.prove.ggp.model import GGP
-from relu_cert.prove.polytope.model import MinNorm, Polytope, Shortest
+from relu_cert.prove.polytope.model import MinNorm, Polytope, ShortestWeights
 
 if TYPE_CHECKING:
     from relu_cert.path.curve import Curve
@@ -51,13 +52,23 @@ class PieceMultipliers:
 
 @dataclass(frozen=True)
 class BlockMultipliers:
-    """rho_b >= 0 with |X_b'theta - K_b rho_b| <= lambda for every block of a direct problem; None is rho_b = 0."""
+    """rho_b >= 0 with |X_b'theta - K_b rho_b| <= lambda for every block; None is rho_b = 0. Of gates none is listed."""
 
     rho: tuple[Vector | None, ...]
 
+    @classmethod
+    def of(cls, blocks: Sequence[Block], known: Mapping[int, Vector]) -> BlockMultipliers:
+        """Those that are known, for all blocks."""
+        return cls(() if isinstance(blocks, Gates) else tuple(known.get(b) for b in range(len(blocks))))
+
+    def left(self, b: int, c: Vector, K: Matrix | None) -> Vector:
+        """c - K_b rho_b for c = X_b'theta."""
+        rho = self.rho[b] if self.rho else None
+        return c if rho is None or K is None else tuple(x - dot(row, rho) for x, row in zip(c, K, strict=True))
+
 
 NO_PIECES = PieceMultipliers((), ())
-Multipliers = PieceMultipliers | BlockMultipliers | Cover | Leaders | None  # None: gated ReLU, nothing to say
+Multipliers = PieceMultipliers | BlockMultipliers | Cover | Leaders | None  # None: nothing is proved
 
 
 @dataclass(frozen=True)
@@ -77,8 +88,8 @@ class Dual:
 class ExactNeuron:
     """One active block of a feasible point. `norm` >= |w| is rational.
 
-    ReLU: the neuron xi (Zw)_+ (`block` is None, `pattern` is 1(Zw >= 0)); gated: D Z w with D = `pattern`;
-    direct: X_b w with b = `block`.
+    ReLU: the neuron xi (Zw)_+ (`block` is None, `pattern` is 1(Zw >= 0)); others: X_b w with b = `block`; the block of
+    a network over some patterns, or of a gated one, has its sign and `pattern`.
     """
 
     sign: Sign
@@ -131,11 +142,10 @@ class Fit:
 
 @dataclass(frozen=True)
 class Attained:
-    """Where lambda_max is attained: a direction u of one block (or of a neuron with sign xi), or a gated pattern."""
+    """Where lambda_max is attained: a direction u of one block, or of a neuron with sign xi."""
 
     sign: Sign = 1
-    u: Vector | None = None
-    pattern: str | None = None
+    u: Vector = ()
     block: int | None = None
 
 
@@ -160,8 +170,7 @@ class NeuronClass:
     """One neuron that may be active.
 
     ReLU:   `sign`, `pattern` (1 where z_k.v > 0), `kinks` (hyperplanes T with z_c.v = 0, named by their smallest row).
-    gated:  `pattern` (D); no kinks.
-    direct: `block`, `kinks` (columns of K_b with K_j.v = 0).
+    others: `block`, `kinks` (columns of K_b with K_j.v = 0).
     `basis` are independent kinks. `idle` kinks are orthogonal to v whatever the residual, and their multiplier is 0.
     The others are spanned by the basis, and `fixed` says what their multipliers are: mu_c = l_c + fixed_c (p_c - l_c)
     with 0 <= fixed_c <= 1 (ReLU; p_c and l_c are the slopes on both sides), rho_k = fixed_k >= 0 (direct).
@@ -292,7 +301,7 @@ class Facts:
     unsettled: str = ""  # why there is no optimal set
     polytope: Polytope | None = None
     unlisted: str = ""  # why there is no polytope
-    shortest: Shortest | None = None  # the shortest weights, where there is no polytope
+    shortest: ShortestWeights | None = None  # the shortest weights, where there is no polytope
     ggp: GGP | None = None  # gated and direct problems
     path: PathCover | None = None  # an interval of lambdas, if one was asked for
     curve: Curve | None = None  # breakpoints and samples of that path

@@ -10,22 +10,18 @@ from fractions import Fraction
 from math import lcm
 
 from relu_cert.exact import Matrix, Vector, dot, norm_squared
-from relu_cert.problem.doubles import correlations
+from relu_cert.problem.blocks import correlation, lengths_squared
 from relu_cert.problem.model import Network, Problem
 from relu_cert.prove.facts import Attained, BlockMultipliers, LambdaMax, PieceMultiplier, PieceMultipliers
 from relu_cert.prove.grid import binary_grid
-from relu_cert.prove.multipliers import Proposals, gated_lengths_squared, project, rounded_pieces, scale_multipliers
-from relu_cert.prove.pieces import bit_string, exact_multiplier
+from relu_cert.prove.multipliers import Proposals, project, rounded_pieces, scale_multipliers
+from relu_cert.prove.pieces import exact_multiplier
 
 
 def lambda_max(problem: Problem, proposals: Proposals | None) -> LambdaMax:
     """lambda_max^2 of the problem, with its evidence."""
-    if problem.network is None:
+    if problem.network is None or proposals is None:
         return _direct(problem)
-    if problem.model == "gated":
-        return _gated(problem.network, problem.y)
-    if proposals is None:
-        raise ValueError("a ReLU problem needs proposals for its pieces")
     return _relu(problem.network, problem.y, proposals)
 
 
@@ -36,25 +32,20 @@ def half(largest: LambdaMax) -> LambdaMax:
 
 
 def _direct(problem: Problem) -> LambdaMax:
-    found = correlations(problem.blocks, problem.y)
-    best, attained = Fraction(0), Attained(block=0, u=(Fraction(0),) * len(found[0]))
-    rhos: list[Vector | None] = [None] * len(problem.blocks)
-    lengths = [norm_squared(c) for c in found]
+    blocks, y = problem.blocks, problem.y
+    best, attained = Fraction(0), Attained(block=0, u=(Fraction(0),) * len(correlation(blocks, 0, y)))
+    rhos: dict[int, Vector] = {}
+    lengths = lengths_squared(blocks, y)
     for b in sorted(range(len(lengths)), key=lambda b: -lengths[b]):
         if lengths[b] <= best:
             break  # |Proj(c)| <= |c|: the blocks that are left cannot do better
-        c, K = found[b], problem.blocks[b].K
-        rho, v = (None, c) if K is None else project(c, K)
-        rhos[b] = rho if rho is not None and any(rho) else None
+        v, K = correlation(blocks, b, y), blocks[b].K
+        if K is not None:
+            rho, v = project(v, K)
+            rhos |= {b: rho} if any(rho) else {}
         if norm_squared(v) > best:
             best, attained = norm_squared(v), Attained(block=b, u=v)
-    return LambdaMax(best, BlockMultipliers(tuple(rhos)), attained)
-
-
-def _gated(network: Network, y: Vector) -> LambdaMax:
-    lengths = gated_lengths_squared(network.Z, network.patterns, y)
-    best = max(range(len(lengths)), key=lengths.__getitem__)
-    return LambdaMax(lengths[best], None, Attained(pattern=bit_string(network.patterns.pattern(best))))
+    return LambdaMax(best, BlockMultipliers.of(blocks, rhos), attained)
 
 
 def _relu(network: Network, y: Vector, proposals: Proposals) -> LambdaMax:

@@ -73,9 +73,8 @@ def equal_entries(theta: NDArray[np.float64]) -> Matrix:
 
 def data_of(problem: Problem) -> Matrix:
     """Z of a network, over all patterns or over some; no rows for a direct problem."""
-    if problem.network is not None:
-        return problem.network.Z
-    return problem.sampled.Z if problem.sampled is not None else ()
+    source = problem.source
+    return () if source is None else source.Z
 
 
 def independent(rows: Matrix) -> Matrix:

@@ -1,7 +1,7 @@
 """Exact multipliers from float proposals.
 
 Multipliers prove |Proj_{C_b}(X_b'theta)| <= lambda: for ReLU one m for each concave piece, for direct problems one rho
-for each block, for gated ReLU none. A proposal is rounded to the grid of theta, moved into its box, and its length is
+for each block. A proposal is rounded to the grid of theta, moved into its box, and its length is
 computed in integers. Where it comes near to lambda it is replaced by the exact minimiser.
 """
 
@@ -13,18 +13,18 @@ from fractions import Fraction
 from typing import Protocol
 
 import numpy as np
-from flint import fmpz_mat
 from numpy.typing import NDArray
 
 from relu_cert.cover.model import Cover
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, scaled_rows
 from relu_cert.leaders.model import Leaders
-from relu_cert.patterns.model import PatternSet
-from relu_cert.problem.doubles import correlations
+from relu_cert.patterns.model import Bits, PatternSet, bit_string
+from relu_cert.problem.blocks import correlation
+from relu_cert.problem.blocks import lengths_squared as block_lengths_squared
 from relu_cert.problem.model import Network, Problem
 from relu_cert.prove.facts import BlockMultipliers, Multipliers, PieceMultiplier, PieceMultipliers, Sign
 from relu_cert.prove.grid import from_grid, to_grid
-from relu_cert.prove.pieces import Bits, bit_string, clip, exact_multiplier, lengths_squared, restrict
+from relu_cert.prove.pieces import clip, exact_multiplier, lengths_squared, restrict
 from relu_cert.prove.projection import Bounds, shortest
 
 
@@ -89,27 +89,16 @@ def sharpened(Z: Matrix, t: Vector, q: int, piece: Bounded, lam_squared: Fractio
     return Bounded(PieceMultiplier(best.base, best.rows, values), length) if length < piece.length_squared else piece
 
 
-def gated_lengths_squared(Z: Matrix, patterns: PatternSet, theta: Vector) -> list[Fraction]:
-    """|Z'D theta|^2 for every pattern D, exactly."""
-    N, q = scaled_rows([scale(t_k, row) for t_k, row in zip(theta, Z, strict=True)])
-    on = patterns.array().astype(np.int8)
-    sums = (fmpz_mat(len(on), len(theta), on.ravel().tolist()) * fmpz_mat(N)).tolist()
-    return [Fraction(int(sum(a * a for a in v)), q * q) for v in sums]
-
-
 def block_multipliers(problem: Problem, theta: Vector, lam_squared: Fraction) -> tuple[BlockMultipliers, Fraction]:
-    """rho_b for the blocks of a direct problem, exact projections where |X_b'theta| is near lambda (a block that is to
-    be proved out needs room) or above it; the largest length^2."""
-    result: list[Vector | None] = []
-    longest = Fraction(0)
-    for block, c in zip(problem.blocks, correlations(problem.blocks, theta), strict=True):
-        length, rho = norm_squared(c), None
-        if length > NEAR * lam_squared and block.K is not None:
-            rho, v = project(c, block.K)
-            length = norm_squared(v)
-        result.append(rho)
-        longest = max(longest, length)
-    return BlockMultipliers(tuple(result)), longest
+    """rho_b for the blocks, exact projections where |X_b'theta| is near lambda (a block that is to be proved out needs
+    room) or above it; the largest length^2."""
+    lengths = block_lengths_squared(problem.blocks, theta)
+    known: dict[int, Vector] = {}
+    for b, length in enumerate(lengths):
+        if length > NEAR * lam_squared and (K := problem.blocks[b].K) is not None:
+            known[b], v = project(correlation(problem.blocks, b, theta), K)
+            lengths[b] = norm_squared(v)
+    return BlockMultipliers.of(problem.blocks, known), max(lengths)
 
 
 def project(c: Vector, K: Matrix, kinks: Sequence[int] = ()) -> tuple[Vector, Vector]:

@@ -30,6 +30,7 @@ import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from relu_cert.exact import Matrix, Vector, dot, sqrt_upper
+from relu_cert.problem.blocks import widest_squared
 from relu_cert.problem.model import Problem, Sampled
 from relu_cert.prove.candidates import Unsettled, find_candidates
 from relu_cert.prove.classes import Ball, ClassMap, class_map, column, frobenius_squared, projector, to_vector
@@ -160,7 +161,7 @@ def largest_squared(problem: Problem) -> Fraction:
     """A bound on |G_a| for every class: |Z|_F^2, or the largest |X_b|_F^2."""
     if problem.network is not None:
         return frobenius_squared(problem.network.Z)
-    return max(block.size_squared for block in problem.blocks)
+    return widest_squared(problem.blocks)
 
 
 def _masses(

@@ -20,17 +20,9 @@ from flint import fmpz_mat
 from numpy.typing import NDArray
 
 from relu_cert.exact import Matrix, Vector
+from relu_cert.patterns.model import Bits, bit_string
 from relu_cert.prove.facts import PieceMultiplier
 from relu_cert.prove.projection import Bounds, shortest
-
-Bits = NDArray[np.bool_]
-
-
-def bit_string(bits: Sequence[bool] | Bits) -> str:
-    """A pattern as text: character k belongs to row k."""
-    if isinstance(bits, np.ndarray):
-        return (bits.astype(np.uint8) + ord("0")).tobytes().decode()
-    return "".join("1" if b else "0" for b in bits)
 
 
 def restrict(cells: NDArray[np.uint8], positive: Bits) -> NDArray[np.uint8]:

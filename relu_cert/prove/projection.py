@@ -34,7 +34,7 @@ class Bounds:
 
 
 @dataclass(frozen=True)
-class Shortest:
+class ShortestVector:
     """The minimiser m, the shortest vector v = sum_k m_k a_k, and the rows that are strictly between their bounds."""
 
     m: Vector
@@ -44,7 +44,7 @@ class Shortest:
 
 def shortest(
     a: Sequence[Vector], box: Sequence[Bounds], start: Sequence[Fraction], free: Sequence[int] = ()
-) -> Shortest:
+) -> ShortestVector:
     """The shortest sum_k m_k a_k with m in the box, from a feasible start, over the rationals.
 
     `free` proposes rows that may leave their start values at once (a float solver's guess of the face); a bad guess
@@ -52,7 +52,7 @@ def shortest(
     """
     sides = [Bounds(*(None if x is None else to_fmpq(x) for x in (b.low, b.high))) for b in box]
     m, v, active = shortest_of(rows_of(a), sides, [to_fmpq(x) for x in start], free)
-    return Shortest(tuple(map(to_fraction, m)), tuple(map(to_fraction, v)), tuple(sorted(active)))
+    return ShortestVector(tuple(map(to_fraction, m)), tuple(map(to_fraction, v)), tuple(sorted(active)))
 
 
 def shortest_of(

@@ -16,7 +16,7 @@ from relu_cert.prove.facts import Dual, ExactNeuron, Facts, LambdaMax, Primal, S
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
 from relu_cert.prove.lifts import orthogonal_part
 from relu_cert.prove.multipliers import Proposals
-from relu_cert.prove.value import block_neuron, fit, gated_neuron, primal, relu_neuron, value
+from relu_cert.prove.value import block_neuron, fit, primal, relu_neuron, value
 
 Propose = Callable[[NDArray[np.float64]], Proposals | None]
 
@@ -53,13 +53,9 @@ def prove(
 
 def exact_neuron(problem: Problem, sign: Sign, block: int | None, w: Vector, bits: int) -> ExactNeuron:
     """A proposed neuron as an exact feasible one; `bits` is the accuracy of its norm."""
-    if problem.network is None:
-        if block is None:
-            raise ValueError("a neuron of a direct problem has a block")
-        return block_neuron(problem.blocks[block].K, block, w, bits + 16)
     if block is None:
-        return relu_neuron(problem.network.Z, sign, w, bits + 16)
-    return gated_neuron(problem.network.patterns.pattern(block), w, bits + 16)
+        return relu_neuron(problem.relu.Z, sign, w, bits + 16)
+    return block_neuron(problem.blocks[block].K, block, w, bits + 16)
 
 
 def _facts(problem: Problem, lam: Fraction, largest: LambdaMax, point: Primal, dual: Dual, gap: Fraction) -> Facts:

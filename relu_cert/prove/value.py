@@ -17,11 +17,11 @@ from math import floor
 from flint import fmpq, fmpq_mat
 
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, sqrt_upper
+from relu_cert.patterns.model import bit_string
 from relu_cert.problem.doubles import FloatBlocks
 from relu_cert.problem.model import Problem
 from relu_cert.prove.facts import Dual, ExactNeuron, Fit, Primal, Sign, Value
 from relu_cert.prove.multipliers import project
-from relu_cert.prove.pieces import bit_string
 from relu_cert.rationals import to_fmpq, to_fraction
 
 HALF = Fraction(1, 2)
@@ -43,11 +43,6 @@ def relu_neuron(Z: Matrix, sign: Sign, w: Vector, bits: int) -> ExactNeuron:
     return ExactNeuron(sign, w, norm_upper(w, bits), pattern=bit_string([dot(z, w) >= 0 for z in Z]))
 
 
-def gated_neuron(pattern: Sequence[bool], w: Vector, bits: int) -> ExactNeuron:
-    """The gated neuron D Z w."""
-    return ExactNeuron(1, w, norm_upper(w, bits), pattern=bit_string(pattern))
-
-
 def block_neuron(K: Matrix | None, block: int, w: Vector, bits: int) -> ExactNeuron:
     """The block w_b of a direct problem, moved into its cone exactly where rounding left it outside."""
     if K is not None and any(dot(column, w) > 0 for column in zip(*K, strict=True)):
@@ -60,11 +55,9 @@ def output(problem: Problem, neuron: ExactNeuron) -> fmpq_mat:
     w = fmpq_mat([[to_fmpq(x)] for x in neuron.w])
     if neuron.block is not None:
         return problem.blocks[neuron.block].matrix * w
-    if problem.network is None or neuron.pattern is None:
-        raise ValueError("a neuron of a network has a pattern")
-    heights = (problem.network.matrix * w).entries()
-    zero = fmpq(0)
-    return fmpq_mat([[neuron.sign * x if on == "1" else zero] for x, on in zip(heights, neuron.pattern, strict=True)])
+    heights = (problem.relu.matrix * w).entries()
+    zero, pattern = fmpq(0), neuron.pattern or ""
+    return fmpq_mat([[neuron.sign * x if on == "1" else zero] for x, on in zip(heights, pattern, strict=True)])
 
 
 def primal(problem: Problem, neurons: Sequence[ExactNeuron]) -> Primal:
@@ -79,7 +72,7 @@ def primal(problem: Problem, neurons: Sequence[ExactNeuron]) -> Primal:
 
 
 def _named(problem: Problem, neuron: ExactNeuron) -> ExactNeuron:
-    """A block of a network over some patterns knows its sign and its pattern."""
+    """A block of a network knows its sign and its pattern."""
     if problem.sampled is None or neuron.block is None:
         return neuron
     sign, pattern = problem.sampled.sign(neuron.block), problem.sampled.pattern(neuron.block)

@@ -17,7 +17,7 @@ import numpy as np
 from flint import arb, arb_mat, ctx
 
 from relu_cert.problem.model import Problem
-from relu_cert.refine.faces import ExactFace, ExactFaces
+from relu_cert.refine.exact_faces import ExactFace, ExactFaces
 from relu_cert.refine.model import Refined, RefinedNeuron
 from relu_cert.refine.newton import System
 from relu_cert.refine.refinement import dyadic

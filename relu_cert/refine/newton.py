@@ -19,7 +19,7 @@ from flint import arb, arb_mat
 
 from relu_cert.exact import Vector
 from relu_cert.rationals import to_fmpq
-from relu_cert.refine.faces import ExactFace
+from relu_cert.refine.exact_faces import ExactFace
 from relu_cert.solve.model import Floats
 
 Correction = tuple[list[arb], list[arb]]

@@ -19,7 +19,7 @@ from flint import arb, ctx, fmpq_mat
 from relu_cert.exact import Vector
 from relu_cert.problem.model import Problem
 from relu_cert.prove.classes import column, to_vector
-from relu_cert.refine.faces import ExactFaces
+from relu_cert.refine.exact_faces import ExactFaces
 from relu_cert.refine.model import Refined, RefinedNeuron
 from relu_cert.refine.newton import KernelPoint, Singular, System, floats, solve_system
 from relu_cert.solve.faces import Face

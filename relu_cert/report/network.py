@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from relu_cert.checker import command
+from relu_cert.checker import recheck_command
 from relu_cert.claims.model import Result
 from relu_cert.data.model import Dataset
 from relu_cert.exact import sqrt_upper
@@ -120,7 +120,6 @@ class NetworkOutcome:
     def to_text(self) -> str:
         """The report for a terminal."""
         network = dict(self.written).get("checkable", self.trained.origin.path)
-        files = f"--data {self.data.source.path}" + (f" --network {network}" if network else "")
         return rendered(
             [
                 wrapped(self.headline),
@@ -131,7 +130,7 @@ class NetworkOutcome:
                 "",
                 *(f"{what:<12} {path}" for what, path in self.written),
                 f"certificate  {self.certificate_path}",
-                f"re-check it  {command()} {self.certificate_path} {files}",
+                f"re-check it  {recheck_command(self.certificate_path, self.data.source.path, network)}",
             ]
         )
 

@@ -41,12 +41,12 @@ class TiedNeuron:
         return v / (float(np.linalg.norm(v)) or 1.0)
 
     def __repr__(self) -> str:
-        name = f"group {self.block}" if self.block is not None else f"sign {self.sign:+d}"
+        name = f"group {self.block}" if self.pattern is None else f"sign {self.sign:+d}"
         return f"<TiedNeuron: {name}, v = ({', '.join(f'{float(x):.4g}' for x in self.v)})>"
 
     def to_dict(self) -> dict[str, Any]:
         """The object of --json."""
-        named = {"block": self.block} if self.block is not None else {"sign": self.sign, "pattern": self.pattern}
+        named = {"block": self.block} if self.pattern is None else {"sign": self.sign, "pattern": self.pattern}
         return named | dict(plain({"v": self.v, "radius": self.radius, "map": self.map}))
 
 
@@ -139,7 +139,7 @@ def optimal_set_view(facts: Facts) -> OptimalSetView | None:
     """What is proved about the set of all optimal networks; None where it is not listed."""
     if facts.polytope is None:
         return None
-    steps = tuple(staircase(facts.polytope)) if facts.problem.model == "relu" else None
+    steps = tuple(staircase(facts.polytope)) if facts.problem.network is not None else None
     return OptimalSetView(facts.polytope, tuple(_neurons(facts)), steps)
 
 

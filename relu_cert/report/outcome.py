@@ -12,12 +12,13 @@ from rich.table import Table
 from rich.text import Text
 
 from relu_cert.certificate import certificate, dumps
-from relu_cert.checker import command
+from relu_cert.checker import recheck_command
 from relu_cert.claims.model import Result, Verdict
 from relu_cert.data.model import Dataset, Source
 from relu_cert.data.raw import STANDARD_INPUT
 from relu_cert.exact import sqrt_lower, sqrt_upper
 from relu_cert.free.terms import free_constant, free_parts, free_text
+from relu_cert.global_optimum import Whole, distance
 from relu_cert.interrupt import INTERRUPTED
 from relu_cert.lasso import Lasso
 from relu_cert.path.derivatives import Derivatives
@@ -39,7 +40,6 @@ from relu_cert.report.text import (
     short,
     with_decimal,
 )
-from relu_cert.whole import Whole, distance
 
 FORMAT = "relu_cert report"
 VERSION = 1
@@ -100,7 +100,9 @@ class Outcome:
             "claims": plain(self.results),
             "network": {
                 "width": len(facts.primal.neurons),
-                "neurons": [_neuron_json(neuron) for neuron in facts.primal.neurons],
+                "neurons": [
+                    _neuron_json(neuron, numbered=facts.problem.model == "cgl") for neuron in facts.primal.neurons
+                ],
             }
             | ({"output_bias": rational(b2), "skip": plain(skip)} if problem.free else {}),
             "optimal_set": optimal_set_json(facts),
@@ -120,7 +122,7 @@ class Outcome:
                 *(wrapped(line, 4) for line in self._network()),
                 "",
                 f"certificate  {self.certificate_path}",
-                f"re-check it  {self._verify_command()}",
+                f"re-check it  {recheck_command(self.certificate_path, self.source.path)}",
             ]
         )
 
@@ -128,10 +130,8 @@ class Outcome:
     def features(self) -> int:
         """d, or the number of columns of a direct problem."""
         problem = self.facts.problem
-        if problem.network:
-            return len(problem.network.Z[0])
-        if problem.sampled:
-            return len(problem.sampled.Z[0])
+        if source := problem.source:
+            return len(source.Z[0])
         return sum(len(block.X[0]) for block in problem.blocks)
 
     def _head(self) -> list[str]:
@@ -263,10 +263,6 @@ class Outcome:
             lines.append(f"  intercept  {decimal(self.lasso.best_intercept(every), 8)}")
         return lines
 
-    def _verify_command(self) -> str:
-        data = "FILE" if self.source.path == STANDARD_INPUT else self.source.path
-        return f"{command()} {self.certificate_path} --data {data}"
-
 
 def _lasso(problem: Problem) -> str:
     return "group lasso" if all(block.K is None for block in problem.blocks) else "constrained group lasso"
@@ -278,14 +274,14 @@ def _split(neuron: ExactNeuron) -> tuple[Fraction, tuple[Fraction, ...]]:
     return weight, tuple(x / weight for x in neuron.w)
 
 
-def _neuron_json(neuron: ExactNeuron) -> dict[str, Any]:
+def _neuron_json(neuron: ExactNeuron, *, numbered: bool) -> dict[str, Any]:
     weight, direction = _split(neuron)
     content: dict[str, Any] = {
         "sign": neuron.sign,
         "direction": plain(direction),
         "weight": rational(weight),
     }
-    if neuron.block is not None:
+    if numbered and neuron.block is not None:
         content["block"] = neuron.block
     if neuron.pattern is not None:
         content["pattern"] = neuron.pattern

@@ -1,11 +1,10 @@
 """float64: working sets, exact pricing over all patterns, Newton in kernel form."""
 
-from relu_cert.solve.model import BlockMultipliers, Neuron, PieceMultipliers, Solution, Stats
+from relu_cert.solve.model import Neuron, PieceMultipliers, Solution, Stats
 from relu_cert.solve.prepare import FloatProblem, prepare
 from relu_cert.solve.solver import lambda_max, multipliers, solve
 
 __all__ = [
-    "BlockMultipliers",
     "FloatProblem",
     "Neuron",
     "PieceMultipliers",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from relu_cert.solve.faces import Face, add_blocks
-from relu_cert.solve.model import BlockMultipliers, Floats, Neuron
+from relu_cert.solve.model import Floats, Neuron
 from relu_cert.solve.prepare import BlockArrays
 from relu_cert.solve.shortest import shortest
 
@@ -81,13 +81,6 @@ class BlockOracle:
     def feasible(self, neurons: Sequence[Neuron]) -> list[Neuron]:
         """Weights of one block add up; what rounding pushed out of the cone is projected back."""
         return self.inside(add_blocks(neurons))
-
-    def multipliers(self, r: Floats, enough: float) -> BlockMultipliers:
-        """rho for every block; the best one where the price is above `enough`."""
-        priced = self._all(r, enough)
-        return BlockMultipliers(
-            tuple(p.rho for p in priced), tuple(p.v for p in priced), np.array([p.norm for p in priced])
-        )
 
     def _all(self, r: Floats, enough: float) -> list[_Priced]:
         if not self.arrays.X:

@@ -73,12 +73,3 @@ class PieceMultipliers:
     m: Floats
     v: Floats
     norm: Floats
-
-
-@dataclass(frozen=True)
-class BlockMultipliers:
-    """For direct problems: rho_b >= 0 and v_b = X_b'theta - K_b rho_b for every block."""
-
-    rho: tuple[Floats, ...]
-    v: tuple[Floats, ...]
-    norm: Floats

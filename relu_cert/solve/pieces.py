@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from relu_cert.solve.model import Bits, Floats, PieceMultipliers
 from relu_cert.solve.prepare import NetworkArrays
-from relu_cert.solve.shortest import Shortest, shortest
+from relu_cert.solve.shortest import ShortestVectors, shortest
 
 _BYTE = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float64)  # 256 x 8
 _CHUNK = 4096  # pieces that are priced together: small enough for the cache
@@ -118,7 +118,7 @@ def _price(Z: Floats, t: Floats, base: Bits, enough: float, kinks: NDArray[np.in
     c = np.where(base, t, 0.0) @ Z
     sign = np.where(base, 1.0, -1.0)
     upper = np.where(t > 0.0, np.inf, -t)
-    found: Shortest = shortest(c, Z, sign, upper, enough, kinks)
+    found: ShortestVectors = shortest(c, Z, sign, upper, enough, kinks)
     base = base ^ found.flipped
     line = np.arange(len(base))[:, None]
     m = np.where(base[line, found.kinks], t[line, found.kinks] + found.x, -found.x)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.exact import Matrix
-from relu_cert.problem.model import Problem
+from relu_cert.problem.model import Gates, Problem
 from relu_cert.solve.model import Bits, Floats
 
 Numbers = NDArray[np.intp]
@@ -79,10 +79,12 @@ def prepare(problem: Problem | FloatProblem) -> FloatProblem:
         return problem
     y = np.array([float(x) for x in problem.y])
     if problem.network is not None:
-        gated = problem.model == "gated"
         patterns = problem.network.patterns
-        bits = patterns.bits() if gated else patterns.groups[0].bits
-        return FloatProblem(y, NetworkArrays(floats(problem.network.Z, patterns.d), np.ascontiguousarray(bits), gated))
+        bits = np.ascontiguousarray(patterns.groups[0].bits)
+        return FloatProblem(y, NetworkArrays(floats(problem.network.Z, patterns.d), bits, False))
+    if isinstance(problem.blocks, Gates):
+        Z, patterns = problem.blocks.Z, problem.blocks.patterns
+        return FloatProblem(y, NetworkArrays(floats(Z, patterns.d), np.ascontiguousarray(patterns.bits()), True))
     sampled = problem.sampled
     if sampled is not None and sampled.model == "relu":
         on = np.array([[bit == "1" for bit in pattern] for pattern in sampled.patterns], dtype=np.bool_)

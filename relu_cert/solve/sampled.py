@@ -9,7 +9,7 @@ import numpy as np
 
 from relu_cert.solve.cones import Cones, Projected
 from relu_cert.solve.faces import Face, add_blocks
-from relu_cert.solve.model import BlockMultipliers, Floats, Neuron
+from relu_cert.solve.model import Floats, Neuron
 from relu_cert.solve.prepare import Numbers
 
 _MOST = 120  # new faces in a round
@@ -56,14 +56,6 @@ class SampledOracle:
     def feasible(self, neurons: Sequence[Neuron]) -> list[Neuron]:
         """Weights of one block add up; what rounding pushed out of the cone is projected back."""
         return self.inside(add_blocks(neurons))
-
-    def multipliers(self, r: Floats, enough: float) -> BlockMultipliers:
-        """rho for every block; the best one where the price is above `enough`."""
-        found = self._all(r, enough)
-        rho = np.zeros((len(found.v), len(self.cones.arrays.Z)))
-        block, slot = np.nonzero(found.kinks >= 0)
-        rho[block, found.kinks[block, slot]] = found.x[block, slot]
-        return BlockMultipliers(tuple(rho), tuple(found.v), found.norm)
 
     def _all(self, r: Floats, enough: float) -> Projected:
         return self.cones.project(np.arange(len(self.cones.arrays)), self.cones.correlations(r), enough)

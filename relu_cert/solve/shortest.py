@@ -24,7 +24,7 @@ _VIOLATED = 1e-13  # a row is violated when g_k.v < -_VIOLATED |g_k| |c|: a litt
 
 
 @dataclass(frozen=True)
-class Shortest:
+class ShortestVectors:
     """v (p x d); which rows were flipped (p x a); the kinks (p x d, -1 where there is none) with their x (p x d);
     and whether v is the minimum, not only an upper bound."""
 
@@ -70,7 +70,7 @@ def shortest(
     upper: Floats,
     enough: float = 0.0,
     kinks: Slots | None = None,
-) -> Shortest:
+) -> ShortestVectors:
     """Solve p problems: c (p x d), generators g_k = sign_k rows_k with rows (a x d), sign of +-1 and upper (p x a).
 
     `kinks` (p x d, -1: none) is a guess of the rows with x_k > 0."""
@@ -84,7 +84,9 @@ def shortest(
     task.sign[:, :a] = sign
     np.multiply(upper, scale[:a], out=task.upper[:, :a])
     size = np.sqrt(np.einsum("ij,ij->i", c, c))
-    out = Shortest(c.copy(), np.zeros((p, a), dtype=bool), np.full((p, d), -1), np.zeros((p, d)), np.zeros(p, bool))
+    out = ShortestVectors(
+        c.copy(), np.zeros((p, a), dtype=bool), np.full((p, d), -1), np.zeros((p, d)), np.zeros(p, bool)
+    )
     where = np.flatnonzero(size > enough)
     out.exact[size <= 0.0] = True
     guess = np.full((len(where), d), -1) if kinks is None else kinks[where]
@@ -103,7 +105,7 @@ def shortest(
     return _refined(out, task, scale)
 
 
-def _iterate(work: _Work, task: _Task, enough: float, out: Shortest) -> None:
+def _iterate(work: _Work, task: _Task, enough: float, out: ShortestVectors) -> None:
     """The active-set loop. Problems are written to `out` and leave as they finish."""
     d = task.unit.shape[1]
     if not work.pending.any():
@@ -202,7 +204,7 @@ def _solve(H: Floats, b: Floats) -> Floats:
     return solved
 
 
-def _write(out: Shortest, task: _Task, work: _Work, done: Slots) -> None:
+def _write(out: ShortestVectors, task: _Task, work: _Work, done: Slots) -> None:
     where = work.where[done]
     out.v[where] = work.v[done]
     out.kinks[where] = work.kinks[done]
@@ -210,7 +212,7 @@ def _write(out: Shortest, task: _Task, work: _Work, done: Slots) -> None:
     task.sign[where] = work.sign[done]
 
 
-def _refined(out: Shortest, task: _Task, scale: Floats) -> Shortest:
+def _refined(out: ShortestVectors, task: _Task, scale: Floats) -> ShortestVectors:
     """x in the units of the rows; where v is the minimum, one step of refinement makes g_k.v vanish on the kinks to
     the last bit."""
     out.x[:] /= scale[out.kinks]

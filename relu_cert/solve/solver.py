@@ -20,7 +20,7 @@ from relu_cert.solve.blocks import BlockOracle
 from relu_cert.solve.faces import Face, Key
 from relu_cert.solve.kernel import newton
 from relu_cert.solve.lasso import nonnegative_lasso
-from relu_cert.solve.model import BlockMultipliers, Floats, Neuron, PieceMultipliers, Solution, Stats
+from relu_cert.solve.model import Floats, Neuron, PieceMultipliers, Solution, Stats
 from relu_cert.solve.oracle import Oracle, oracle_of
 from relu_cert.solve.pieces import piece_multipliers
 from relu_cert.solve.prepare import BlockArrays, FloatProblem, NetworkArrays, prepare
@@ -140,19 +140,13 @@ def lambda_max(problem: Problem | FloatProblem) -> float:
     return oracle_of(data).price(data.y, 0.0)[0]
 
 
-def multipliers(
-    problem: Problem | FloatProblem, theta: Floats, lam: float
-) -> dict[int, PieceMultipliers] | BlockMultipliers | None:
-    """What shows that theta is dual feasible: multipliers for every piece and sign (ReLU), rho for every block
-    (direct), nothing for gated. They may stop once |Z'm| <= lambda (1 - 1e-9); above that they are the best ones."""
-    data = prepare(problem)
-    oracle = oracle_of(data)
-    enough = lam * (1.0 - _MARGIN)
-    if isinstance(oracle, BlockOracle | SampledOracle):
-        return oracle.multipliers(theta, enough)
-    if isinstance(data.arrays, NetworkArrays) and not data.arrays.gated:
-        return {sign: piece_multipliers(data.arrays, sign * theta, enough) for sign in (1, -1)}
-    return None
+def multipliers(problem: Problem | FloatProblem, theta: Floats, lam: float) -> dict[int, PieceMultipliers] | None:
+    """Multipliers for every piece and sign of a ReLU network, which show that theta is dual feasible; None for blocks.
+    They may stop once |Z'm| <= lambda (1 - 1e-9); above that they are the best ones."""
+    arrays = prepare(problem).arrays
+    if not isinstance(arrays, NetworkArrays) or arrays.gated:
+        return None
+    return {sign: piece_multipliers(arrays, sign * theta, lam * (1.0 - _MARGIN)) for sign in (1, -1)}
 
 
 def _point(oracle: Oracle, y: Floats, neurons: list[Neuron]) -> _Point:

@@ -48,7 +48,7 @@ def alone(facts: Facts) -> Facts:
 
 def written(facts: Facts) -> dict[str, object]:
     """The certificate with the one claim."""
-    kind = "csv" if facts.problem.network else "json"
+    kind = "csv" if facts.problem.source else "json"
     return certificate(Source("a", "0" * 64, kind, target=0), facts, verdicts(facts, ("min-norm",)))
 
 

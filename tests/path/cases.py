@@ -50,6 +50,6 @@ def verdicts(facts: Facts) -> dict[str, Result]:
 
 def certificate_text(facts: Facts) -> str:
     """The certificate of the claims about the path."""
-    network = facts.problem.network
+    network = facts.problem.source
     source = Source("nowhere", "0" * 64, "csv", target=len(network.Z[0])) if network else Source("", "0" * 64, "json")
     return dumps(certificate(source, facts, decide(facts, CLAIMS)))

@@ -18,8 +18,8 @@ from relu_cert.path.sensitivity import differentiable
 from relu_cert.problem.model import Block, Problem
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.lambda_max import lambda_max
+from relu_cert.refine_and_prove import Question, propose, settle
 from relu_cert.report.progress import Progress
-from relu_cert.settle import Question, propose, settle
 from relu_cert.solve import prepare, solve
 from tests.path.cases import example, network
 from verify import VerifyError, check
@@ -93,7 +93,7 @@ def facts_of(name: str) -> Facts:
 
 def text_of(facts: Facts) -> str:
     """The certificate of the four claims."""
-    net = facts.problem.network
+    net = facts.problem.source
     source = Source("", "0" * 64, "csv", target=len(net.Z[0])) if net else Source("", "0" * 64, "json")
     return dumps(certificate(source, facts, decide(facts, SENSITIVITY)))
 

@@ -23,8 +23,8 @@ from relu_cert.path.sensitivity import Sensitivity, _even, sensitivity
 from relu_cert.problem.model import Block, Problem
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.lambda_max import lambda_max
+from relu_cert.refine_and_prove import Question, propose, settle
 from relu_cert.report.progress import Progress
-from relu_cert.settle import Question, propose, settle
 from relu_cert.solve import prepare, solve
 from tests.path.cases import network
 from verify import VerifyError, check
@@ -133,7 +133,7 @@ def test_the_printed_matrix_would_not_agree() -> None:
 
 def text_of(facts: Facts) -> str:
     """The certificate of the claim."""
-    network_of = facts.problem.network
+    network_of = facts.problem.source
     source = Source("", "0" * 64, "csv", target=len(network_of.Z[0])) if network_of else Source("", "0" * 64, "json")
     return dumps(certificate(source, facts, decide(facts, ("sensitivity",))))
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from relu_cert.exact import Matrix, Vector, dot, matrix, vector
 from relu_cert.patterns.model import Group, PatternSet
-from relu_cert.problem import Problem, gated, problem_from_json, problem_to_json, relu
+from relu_cert.problem import Problem, gated, over_patterns, relu, written_out
 
 fast = settings(derandomize=True, deadline=None, max_examples=100)
 
@@ -44,11 +44,9 @@ ALL = pattern_set(LINE, [(1,), (-1,)], [(0,)])  # 10, 01, and 11 of the origin a
 def test_relu_blocks_by_hand() -> None:
     """Z = (1,-2)': blocks 2p and 2p + 1 have X_b = +-D Z and the same cone, as the paper prints them."""
     problem = relu(LINE, vector([3, 4]), ALL)
-    assert (problem.model, problem.n, len(problem.blocks), problem.columns) == ("relu", 2, 6, None)
-    assert problem.network is not None
-    assert problem.network.Z == LINE
-    assert problem.network.patterns is ALL
-    seen = [(block.X, block.K) for block in problem.blocks]
+    assert (problem.model, problem.n, len(problem.blocks), problem.columns) == ("relu", 2, 0, None)
+    assert (problem.relu.Z, problem.relu.patterns) == (LINE, ALL)
+    seen = [(block.X, block.K) for block in written_out(problem).blocks]
     assert seen == [
         (matrix([[1], [0]]), matrix([[-1, -2]])),
         (matrix([[-1], [0]]), matrix([[-1, -2]])),
@@ -89,11 +87,13 @@ instances = st.tuples(st.integers(1, 9), st.integers(1, 3)).flatmap(
 def test_a_witness_is_a_neuron_of_its_blocks(instance: tuple[Matrix, list[tuple[int, ...]]]) -> None:
     """A witness u lies in the cone of its pattern's two blocks, and there X_b u = xi (Zu)_+."""
     Z, witnesses = instance
-    problem = relu(Z, (Fraction(0),) * len(Z), pattern_set(Z, witnesses))
-    for number, u in enumerate(witnesses):
+    patterns = pattern_set(Z, witnesses)
+    texts = tuple(dict.fromkeys(patterns.texts()))
+    problem = over_patterns(Z, (Fraction(0),) * len(Z), texts, "relu")
+    for text, u in zip(patterns.texts(), witnesses, strict=True):
         output = tuple(max(z, Fraction(0)) for z in times(Z, vector(u)))
         for xi in (1, -1):
-            block = problem.blocks[2 * number + (xi < 0)]
+            block = problem.blocks[2 * texts.index(text) + (xi < 0)]
             assert block.K is not None
             assert all(k <= 0 for k in transposed_times(block.K, vector(u)))
             assert times(block.X, vector(u)) == tuple(xi * f for f in output)
@@ -104,24 +104,24 @@ def test_a_witness_is_a_neuron_of_its_blocks(instance: tuple[Matrix, list[tuple[
 def test_cones_hold_exactly_the_neurons_of_the_pattern(instance: tuple[Matrix, list[tuple[int, ...]]]) -> None:
     """Any u is in the cone of pattern D iff (2D - I) Z u >= 0, so iff D Z u = (Zu)_+ and no sign disagrees."""
     Z, witnesses = instance
-    patterns = pattern_set(Z, witnesses)
-    problem = relu(Z, (Fraction(0),) * len(Z), patterns)
-    for number in range(len(patterns)):
+    texts = tuple(dict.fromkeys(pattern_set(Z, witnesses).texts()))
+    problem = over_patterns(Z, (Fraction(0),) * len(Z), texts, "relu")
+    for number, text in enumerate(texts):
         K = problem.blocks[2 * number].K
         assert K is not None
         for u in witnesses:
-            sides = zip(patterns.pattern(number), times(Z, vector(u)), strict=True)
-            agrees = all(z >= 0 if on else z <= 0 for on, z in sides)
+            sides = zip(text, times(Z, vector(u)), strict=True)
+            agrees = all(z >= 0 if on == "1" else z <= 0 for on, z in sides)
             assert all(k <= 0 for k in transposed_times(K, vector(u))) is agrees
 
 
 def test_blocks_are_a_lazy_sequence() -> None:
     """Blocks are made on demand, and indices and slices behave as those of a list."""
-    blocks = relu(LINE, vector([3, 4]), ALL).blocks
+    blocks = gated(LINE, vector([3, 4]), ALL).blocks
     as_list = list(blocks)
     assert blocks[-1] == as_list[-1]
-    assert list(blocks[1:5:2]) == as_list[1:5:2]
-    for outside in (6, -7):
+    assert list(blocks[0:3:2]) == as_list[0:3:2]
+    for outside in (3, -4):
         with pytest.raises(IndexError):
             blocks[outside]
 
@@ -134,9 +134,11 @@ def test_shapes_must_agree() -> None:
 
 
 @pytest.mark.parametrize("problem", [relu(LINE, vector([3, 4]), ALL), gated(LINE, vector(["1/3", 4]), ALL)])
-def test_a_network_written_out_is_the_same_problem(problem: Problem) -> None:
-    """A network model written as JSON reads back as the same blocks and target."""
-    direct = problem_from_json(problem_to_json(problem))
-    assert direct.model == "cgl"
-    assert direct.y == problem.y
-    assert list(direct.blocks) == list(problem.blocks)
+def test_a_network_written_out_knows_where_it_comes_from(problem: Problem) -> None:
+    """Written out block by block a network is a direct problem with the same target, patterns, and kind."""
+    direct = written_out(problem)
+    assert (direct.model, direct.kind, direct.y) == ("cgl", problem.model, problem.y)
+    assert (direct.listed, direct.some) == (ALL, ())
+    assert [direct.sampled.pattern(b) for b in range(len(direct.blocks))] == [
+        text for text in ALL.texts() for _ in range(len(direct.blocks) // 3)
+    ]

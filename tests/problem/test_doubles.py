@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from relu_cert.exact import dot, norm_squared
 from relu_cert.lasso import lasso
-from relu_cert.problem.doubles import Doubles, FloatBlock, FloatBlocks, correlations, texts
+from relu_cert.problem.blocks import correlation, lengths_squared
+from relu_cert.problem.doubles import Doubles, FloatBlock, FloatBlocks, texts
 from relu_cert.problem.model import Block
 
 TABLES = arrays(
@@ -31,7 +32,7 @@ def exact(A: NDArray[np.float64]) -> tuple[tuple[Fraction, ...], ...]:
 @settings(max_examples=200, deadline=None)
 @given(TABLES, LONG, LONG)
 def test_products_are_exact(A: NDArray[np.float64], r: list[int], w: list[int]) -> None:
-    """Products with long integers, from both sides, and squares are those of Fractions, or too many limbs are refused."""
+    """Products with long integers, from both sides, and squares are those of Fractions; too many limbs are refused."""
     try:
         doubles = Doubles(A)
     except OverflowError:
@@ -81,7 +82,8 @@ def test_blocks_of_an_array_are_the_blocks_of_its_fractions(X: NDArray[np.float6
         return
     plain = [Block(exact(X[:, group]), None) for group in groups]
     r = tuple(Fraction(k + 1, 3) for k in range(len(X)))
-    assert correlations(blocks, r) == correlations(plain, r)
+    assert lengths_squared(blocks, r) == lengths_squared(plain, r)
+    assert all(correlation(blocks, b, r) == correlation(plain, b, r) for b in range(len(plain)))
     pairs = [(b, tuple(Fraction(k + 2, 7) for k in range(len(groups[b])))) for b in (1, 0, 1)]
     assert blocks.fit(pairs) == tuple(
         sum((dot(plain[b].X[k], w) for b, w in pairs), Fraction(0)) for k in range(len(X))

@@ -241,7 +241,7 @@ def test_columns_of_a_direct_problem_keep_their_numbers():
 def test_gated_blocks_and_columns_are_numbered_by_pattern():
     """Block b is D Z for pattern b, and column b d + j is its column j."""
     problem = network([[1, 2], [-3, 4], [5, "1/2"]])
-    patterns = problem.network.patterns
+    patterns = problem.listed
     blocks, columns = group_design(problem).blocks, column_design(problem).blocks
     assert len(columns) == 2 * len(blocks) == 2 * len(patterns)
     for b in range(len(patterns)):

@@ -76,7 +76,7 @@ def direct(problem: CGL) -> Problem:
 def settled(problem: Problem, lam: Fraction) -> Facts:
     """The facts, after the checker has accepted their certificate with the verdicts on the polytope."""
     facts = find_facts(problem, LambdaChoice(value=lam), GAP, Silent())
-    kind = "csv" if problem.network else "json"
+    kind = "csv" if problem.source else "json"
     results = verdicts(facts, ("p-unique", *NEW))
     check(dumps(certificate(Source("planted", "0" * 64, kind, target=0), facts, results)).encode())
     return facts

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
 from relu_cert.exact import Vector, dot, matrix, norm_squared, vector
 from relu_cert.problem.model import Problem
 from relu_cert.prove.lambda_max import lambda_max as exact_lambda_max
-from relu_cert.prove.prove import prove
-from relu_cert.prove.value import block_neuron, gated_neuron, relu_neuron
+from relu_cert.prove.prove import exact_neuron, prove
 from relu_cert.refine import Refined, RefinedNeuron, refine
 from relu_cert.solve import lambda_max, multipliers, prepare, solve
 from tests.solve.instances import direct, network, random_direct, random_network
@@ -26,13 +24,9 @@ def instance(kind: str, seed: int) -> Problem:
 
 def output(problem: Problem, neuron: RefinedNeuron) -> Vector:
     """The neuron's share of the fit, exactly."""
-    if problem.network is None:
-        assert neuron.block is not None
-        return tuple(dot(row, neuron.w) for row in problem.blocks[neuron.block].X)
-    products = [dot(z, neuron.w) for z in problem.network.Z]
     if neuron.block is None:
-        return tuple(neuron.sign * max(p, Fraction(0)) for p in products)
-    return tuple(p * on for p, on in zip(products, problem.network.patterns.pattern(neuron.block), strict=True))
+        return tuple(neuron.sign * max(dot(z, neuron.w), Fraction(0)) for z in problem.relu.Z)
+    return tuple(dot(row, neuron.w) for row in problem.blocks[neuron.block].X)
 
 
 def rational_lambda(problem: Problem, ratio: float) -> Fraction:
@@ -79,23 +73,18 @@ def proved_gap(problem: Problem, lam: Fraction, refined: Refined, digits: int) -
     """The relative gap that the prover proves from the refined point."""
     floats = prepare(problem)
 
-    def propose(theta: np.ndarray, enough: float) -> dict | None:
-        found = multipliers(floats, theta, enough)
-        return found if isinstance(found, dict) else None
-
     bits = 4 * digits + 40
-    neurons = []
-    for n in refined.neurons:
-        if problem.network is None:
-            assert n.block is not None
-            neurons.append(block_neuron(problem.blocks[n.block].K, n.block, n.w, bits))
-        elif n.block is not None:
-            neurons.append(gated_neuron(problem.network.patterns.pattern(n.block), n.w, bits))
-        else:
-            neurons.append(relu_neuron(problem.network.Z, n.sign, n.w, bits))
-    largest = exact_lambda_max(problem, propose(floats.y, 0.0))
+    neurons = [exact_neuron(problem, n.sign, n.block, n.w, bits) for n in refined.neurons]
+    largest = exact_lambda_max(problem, multipliers(floats, floats.y, 0.0))
     facts = prove(
-        problem, lam, largest, Fraction(1), neurons, refined.theta, lambda t: propose(t, 0.99 * float(lam)), bits
+        problem,
+        lam,
+        largest,
+        Fraction(1),
+        neurons,
+        refined.theta,
+        lambda t: multipliers(floats, t, 0.99 * float(lam)),
+        bits,
     )
     return (facts.value.upper - facts.value.lower) / facts.value.upper
 

@@ -111,7 +111,7 @@ def test_the_dual_curve_stays_between_the_limits_and_touches_at_neurons(name):
         touched = _height(seen, float(np.arctan2(gate[1], gate[0])))
         assert touched == pytest.approx(np.sign(gate @ slope) * seen.lam, rel=1e-6)
     borders = _borders(seen)
-    assert len(borders) == outcome.facts.problem.network.patterns.open_cells
+    assert len(borders) == outcome.facts.problem.listed.open_cells
     for a in borders:
         assert np.abs(seen.Z @ (np.cos(a), np.sin(a))).min() <= 1e-9
 
@@ -214,7 +214,7 @@ def test_every_place_where_the_curve_touches_has_a_ring():
     """In two dimensions too: twins have more neurons that tie than the network that was found uses."""
     found = example_outcome("twins")
     tied = optimal_set_view(found.facts)
-    assert tied is not None and found.facts.problem.network.patterns.d == 2
+    assert tied is not None and found.facts.problem.listed.d == 2
     assert check_page(found).count('class="ring ') == len(tied.neurons)
 
 

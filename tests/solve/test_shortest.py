@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from relu_cert.solve.model import Floats
-from relu_cert.solve.shortest import Shortest, shortest
+from relu_cert.solve.shortest import ShortestVectors, shortest
 
 
 def instance(seed: int) -> tuple[Floats, Floats, Floats, Floats]:
@@ -40,7 +40,7 @@ def brute_force(c: Floats, G: Floats, upper: Floats) -> float:
     return best
 
 
-def recompute(c: Floats, rows: Floats, sign: Floats, upper: Floats, found: Shortest, i: int) -> Floats:
+def recompute(c: Floats, rows: Floats, sign: Floats, upper: Floats, found: ShortestVectors, i: int) -> Floats:
     """c + sum x_k g_k with the x that `found` describes for problem i, checked against its bounds."""
     x = np.where(found.flipped[i], upper[i], 0.0)
     for k, x_k in zip(found.kinks[i], found.x[i], strict=True):

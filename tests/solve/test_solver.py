@@ -9,9 +9,10 @@ import pytest
 
 from relu_cert.exact import matrix
 from relu_cert.problem.model import Problem
+from relu_cert.prove.multipliers import block_multipliers
 from relu_cert.solve import Solution, lambda_max, multipliers, prepare, solve
 from relu_cert.solve.blocks import BlockOracle
-from relu_cert.solve.prepare import BlockArrays, NetworkArrays
+from relu_cert.solve.prepare import BlockArrays
 from tests.solve.instances import direct, network, random_direct, random_network
 
 RATIOS = (0.99, 0.5, 0.1, 1e-2, 1e-3, 1e-4)
@@ -27,9 +28,9 @@ def fit_of(problem: Problem, solution: Solution) -> np.ndarray:
             assert (arrays.K[neuron.block] @ neuron.w <= 1e-12 * np.linalg.norm(neuron.w)).all()
             total += arrays.X[neuron.block] @ neuron.w
         elif arrays.gated:
-            assert problem.network is not None
+            assert problem.listed is not None
             assert neuron.block is not None
-            total += np.array(problem.network.patterns.pattern(neuron.block)) * (arrays.Z @ neuron.w)
+            total += np.array(problem.listed.pattern(neuron.block)) * (arrays.Z @ neuron.w)
         else:
             total += neuron.sign * np.maximum(arrays.Z @ neuron.w, 0.0)
     return total
@@ -50,16 +51,11 @@ def check(problem: Problem, solution: Solution) -> None:
 
 
 def largest_price(problem: Problem, theta: np.ndarray) -> float:
-    """max_b |Proj_{C_b}(X_b'theta)|, by the multipliers."""
+    """max_b |Proj_{C_b}(X_b'theta)|: by the multipliers of pieces, or by exact projections of blocks."""
     found = multipliers(problem, theta, 0.0)
-    arrays = prepare(problem).arrays
-    if isinstance(found, dict):
-        return max(float(part.norm.max()) for part in found.values())
     if found is not None:
-        return float(found.norm.max())
-    assert isinstance(arrays, NetworkArrays)
-    assert problem.network is not None
-    return float(np.linalg.norm((problem.network.patterns.array() * theta) @ arrays.Z, axis=1).max())
+        return max(float(part.norm.max()) for part in found.values())
+    return float(block_multipliers(problem, tuple(map(Fraction, theta.tolist())), Fraction(0))[1]) ** 0.5
 
 
 @pytest.mark.parametrize("model", ["relu", "gated"])
@@ -173,15 +169,15 @@ def test_blocks_that_are_not_projected_are_bounded(seed: int) -> None:
     assert isinstance(data.arrays, BlockArrays)
     asked, rng = BlockOracle(data.arrays), np.random.default_rng(seed)
     for r in (data.y, *(data.y + 0.2 * rng.standard_normal((3, len(data.y))))):
-        new = BlockOracle(data.arrays).multipliers(r, 0.0)
-        enough = float(np.median(new.norm))
+        new = BlockOracle(data.arrays)._all(r, 0.0)
+        norms = np.array([one.norm for one in new])
+        enough = float(np.median(norms))
         top, faces = asked.price(r, enough)
-        hot = [b for b, norm in enumerate(new.norm) if norm > enough + 1e-9]
+        hot = [b for b, norm in enumerate(norms) if norm > enough + 1e-9]
         assert {face.block for face in faces} >= set(hot)
-        assert all(np.linalg.norm(face.v - new.v[face.block or 0]) <= 1e-9 * (1.0 + enough) for face in faces)
-        assert top == pytest.approx(max(float(new.norm.max()), enough) if hot else top)
-        bound = asked.multipliers(r, enough)
-        assert (bound.norm >= new.norm - 1e-9).all()
-        assert all((rho >= 0.0).all() for rho in bound.rho)
-        for rho, v, X, K in zip(bound.rho, bound.v, data.arrays.X, data.arrays.K, strict=True):
-            assert X.T @ r - K.T @ rho == pytest.approx(v, abs=1e-9)
+        assert all(np.linalg.norm(face.v - new[face.block or 0].v) <= 1e-9 * (1.0 + enough) for face in faces)
+        assert top == pytest.approx(max(float(norms.max()), enough) if hot else top)
+        for bound, norm, X, K in zip(asked._all(r, enough), norms, data.arrays.X, data.arrays.K, strict=True):
+            assert bound.norm >= norm - 1e-9
+            assert (bound.rho >= 0.0).all()
+            assert X.T @ r - K.T @ bound.rho == pytest.approx(bound.v, abs=1e-9)

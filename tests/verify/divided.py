@@ -17,12 +17,12 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import verify
+from tests.verify.build.leaders import leading
+from tests.verify.build.plain import Case
 from tests.verify.cover.bytes import byte_mutants
 from tests.verify.cover.fold import fold
 from tests.verify.cover.plant import PLANTED, planted
-from tests.verify.leading import leading
 from tests.verify.mutate import Mutant, mutants
-from tests.verify.small import Case
 from verify import proved
 
 FOLDER = Path(__file__).parent / "rocq"

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 import verify
 from relu_cert.api import certify
-from tests.verify import fields
-from tests.verify.fields import algebraic, numbers
+from tests.verify.build import number_fields
+from tests.verify.build.number_fields import algebraic, numbers
 from tests.verify.mutate import mutants
 from tests.verify.test_optimal_set import FLIPPED, accepted, drop, in_order, put, several, stated, with_verdicts
 from verify import Rejected, check
@@ -29,7 +29,7 @@ from verify.text import Limits, Node, load
 Edit = Callable[[dict[str, Any]], None]
 
 
-@pytest.mark.parametrize("name", fields.ALGEBRAIC)
+@pytest.mark.parametrize("name", number_fields.ALGEBRAIC)
 def test_algebraic_sets_are_accepted(name: str) -> None:
     """Every planted set is accepted with its known verdicts, and with no other."""
     case = algebraic(name)

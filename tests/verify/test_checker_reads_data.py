@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import verify
 from relu_cert.data import read_csv_bytes
 from relu_cert.errors import DataError
-from tests.verify.brute import mat, vec
+from tests.verify.oracle.brute import mat, vec
 from verify.data import Input, cone, nearest_double, number, numeric, read_direct, read_table
 
 TABLE = Input("", "csv", target=2, header=True)

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from flint import fmpz_mat
 
-from tests.verify.cases import accepted
-from tests.verify.wrong import changed
+from tests.verify.corpus.accepted_cases import accepted
+from tests.verify.corpus.rejected_cases import changed
 from verify.__main__ import grouped, main
 
 CASE = accepted("xor, planted")

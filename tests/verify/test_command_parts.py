@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from tests.verify.cases import accepted
+from tests.verify.corpus.accepted_cases import accepted
 from verify import __main__ as command
 from verify import child
 from verify.__main__ import expect, failed, grouped, machine, main, parser, read, run, told, within

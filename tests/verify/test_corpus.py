@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 import verify
-from tests.verify.cases import ACCEPTED, accepted
-from tests.verify.oracle import is_true
-from tests.verify.wrong import Wrong, wrong
+from tests.verify.corpus.accepted_cases import ACCEPTED, accepted
+from tests.verify.corpus.rejected_cases import Wrong, wrong
+from tests.verify.oracle.truth import is_true
 from verify.text import load
 
 CORPUS = {case.reason: case for case in wrong()}

@@ -17,7 +17,7 @@ from relu_cert.data.model import Source
 from relu_cert.path.breakpoints import breakpoints
 from relu_cert.path.curve import curve
 from relu_cert.prove.facts import Facts
-from relu_cert.settle import Question, settle
+from relu_cert.refine_and_prove import Question, settle
 from relu_cert.solve import prepare, solve
 from tests.path.cases import facts_on, network
 from tests.verify.mutate import mutants
@@ -49,7 +49,7 @@ def facts_of(name: str) -> Facts:
 def text_of(name: str) -> str:
     """Its certificate."""
     facts = facts_of(name)
-    net = facts.problem.network
+    net = facts.problem.source
     source = Source("", "0" * 64, "csv", target=len(net.Z[0]) if net else 0)
     return dumps(certificate(source, facts, decide(facts, ("continuous", "breakpoints", "curve"))))
 

@@ -12,8 +12,8 @@ import pytest
 from flint import fmpq, fmpq_mat
 
 import verify
-from tests.verify.brute import mat, vec
 from tests.verify.cover.plant import tree
+from tests.verify.oracle.brute import mat, vec
 from tests.verify.score import entries
 from verify import Declined, Rejected, Usage
 from verify.blocks import written_out

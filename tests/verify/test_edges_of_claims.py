@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.verify.brute import mat, vec
-from tests.verify.cases import accepted
+from tests.verify.corpus.accepted_cases import accepted
+from tests.verify.oracle.brute import mat, vec
 from verify import Rejected
 from verify.__main__ import say
 from verify.certificate import read, statement

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.verify.brute import mat, vec
+from tests.verify.oracle.brute import mat, vec
 from verify import Rejected
 from verify.bounds import identity, matrix
 from verify.classes import Ball

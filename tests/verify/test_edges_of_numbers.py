@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from tests.verify.brute import mat, vec
+from tests.verify.oracle.brute import mat, vec
 from tests.verify.test_trusted import ROOT
 from verify import BadData, Declined, Rejected, check, leaders, trusted
 from verify.claims.single import one_fit

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from flint import fmpq, fmpq_mat
 
-from tests.verify.brute import mat, vec
+from tests.verify.oracle.brute import mat, vec
 from verify import Rejected
 from verify.bounds import column, matrix, root_above
 from verify.classes import Ball, Class, read_relu

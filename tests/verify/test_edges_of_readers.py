@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import verify
-from tests.verify.brute import mat, vec
+from tests.verify.oracle.brute import mat, vec
 from tests.verify.score import entries
 from verify import Declined, Rejected, Usage
 from verify.bounds import column

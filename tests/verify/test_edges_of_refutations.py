@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.verify.brute import mat, vec
+from tests.verify.oracle.brute import mat, vec
 from tests.verify.test_refutation_facts import FILES
 from verify import Declined, Rejected
 from verify.problem import ELASTIC, LOGISTIC, OBJECTIVE, Problem

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from flint import fmpq_mat, fmpq_poly
 
-from tests.verify.brute import mat, vec
+from tests.verify.oracle.brute import mat, vec
 from verify import Rejected
 from verify.bounds import column, dual_basis, fraction, identity, matrix, root_above
 from verify.classes import Ball, Class, Face, Plane, read_class

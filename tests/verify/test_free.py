@@ -15,7 +15,7 @@ import relu_cert.check
 import verify
 from relu_cert import certify, certify_network
 from tests.free.brute import best
-from tests.verify.free import hinge
+from tests.verify.build.free_terms import hinge
 from tests.verify.mutate import mutants
 
 X, Y = [[-2], [0], [1], [3]], [1, -1, 2, 1]

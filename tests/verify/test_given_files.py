@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import verify
-from tests.verify.given import given
+from tests.verify.build.given_networks import given
 
 BIASED, LINE = "with an output bias", "on a line"
 WEIGHTS: dict[str, dict[str, Any]] = {

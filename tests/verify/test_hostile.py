@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import verify
-from tests.verify.cases import accepted
-from tests.verify.wrong import changed
+from tests.verify.corpus.accepted_cases import accepted
+from tests.verify.corpus.rejected_cases import changed
 from verify.bounds import identity
 from verify.superclasses import stretch
 from verify.text import integer, show

@@ -11,7 +11,7 @@ from itertools import combinations
 import pytest
 
 import verify
-from tests.verify.small import OBJECTIVE, certificate, value_and_fit, words
+from tests.verify.build.plain import OBJECTIVE, certificate, value_and_fit, words
 
 N = 200
 

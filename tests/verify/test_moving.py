@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.verify.brute import mat, vec
+from tests.verify.oracle.brute import mat, vec
 from verify import Rejected
 from verify.bounds import column, fraction, matrix, vector
 from verify.classes import Ball, Class, read_relu

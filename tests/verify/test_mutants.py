@@ -9,9 +9,9 @@ from functools import cache
 import pytest
 
 import verify
-from tests.verify.cases import ACCEPTED, accepted
+from tests.verify.corpus.accepted_cases import ACCEPTED, accepted
 from tests.verify.mutate import mutants
-from tests.verify.oracle import EXCEPTIONS, KEY_ORDER, is_true, still_valid
+from tests.verify.oracle.truth import EXCEPTIONS, KEY_ORDER, is_true, still_valid
 
 # Cases whose every field is changed. Of the others only the first and the last entry of every array is.
 THOROUGH = (

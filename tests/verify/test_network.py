@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 
 import verify
-from tests.verify.brute import rank
-from tests.verify.given import (
+from tests.verify.build.given_networks import (
     CASES,
     SLACK,
     balanced_objective,
@@ -29,8 +28,9 @@ from tests.verify.given import (
     stated,
     stationarity,
 )
-from tests.verify.given import merged as merged_by_hand
+from tests.verify.build.given_networks import merged as merged_by_hand
 from tests.verify.mutate import mutants
+from tests.verify.oracle.brute import rank
 from verify.bounds import matrix
 from verify.claims import way
 from verify.facts import NETWORK, Facts

@@ -25,7 +25,7 @@ from relu_cert.network.formats import npz
 from relu_cert.network.formats.json_text import write as write_json
 from relu_cert.network.model import Origin
 from relu_cert.network.record import network_certificate
-from tests.verify.given import QUIET, SETTLED, given
+from tests.verify.build.given_networks import QUIET, SETTLED, given
 from verify.__main__ import main
 from verify.network.check import Network
 from verify.network.file import compare_file, from_bits, read_npy

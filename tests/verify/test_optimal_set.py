@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from flint import fmpq, fmpq_mat
 
-from tests.verify import sets, small
-from tests.verify.brute import mat, vec
+from tests.verify.build import optimal_sets, plain
 from tests.verify.mutate import mutants
+from tests.verify.oracle.brute import mat, vec
 from verify import Rejected, VerifyError, check
 from verify.bounds import root_above
 from verify.superclasses import stretch
@@ -48,28 +48,28 @@ def stated(tree: dict[str, Any]) -> tuple[str, str]:
     return verdicts["p-unique"], verdicts["convex-unique"]
 
 
-@pytest.mark.parametrize("name", sets.SETS)
+@pytest.mark.parametrize("name", optimal_sets.SETS)
 def test_planted_sets_are_accepted(name: str) -> None:
     """Every planted optimal set is accepted with its known verdicts, with the raw data at hand."""
-    case = sets.planted_set(name)
+    case = optimal_sets.planted_set(name)
     lines = {line.claim: line.verdict for line in check(case.text, case.raw)}
     assert (lines["p-unique"], lines["convex-unique"]) == stated(case.certificate)
 
 
-@pytest.mark.parametrize("name", sets.SETS)
+@pytest.mark.parametrize("name", optimal_sets.SETS)
 def test_the_opposite_verdicts_are_rejected(name: str) -> None:
     """Neither verdict can be turned round, alone or with the other."""
-    tree = sets.planted_set(name).certificate
+    tree = optimal_sets.planted_set(name).certificate
     p, convex = stated(tree)
     for verdicts in ({"p": FLIPPED[p]}, {"convex": FLIPPED[convex]}):
         assert not accepted(in_order(with_verdicts(tree, **verdicts)))
     assert accepted(in_order(with_verdicts(tree, p="UNDECIDED", convex="UNDECIDED")))
 
 
-@pytest.mark.parametrize("name", [name for name in sets.SETS if not name.endswith("R > 0")])
+@pytest.mark.parametrize("name", [name for name in optimal_sets.SETS if not name.endswith("R > 0")])
 def test_no_change_of_the_fact_turns_a_verdict_round(name: str) -> None:
     """Whatever is changed in `optimal_set`, what is false is not accepted as PROVED or REFUTED."""
-    tree = sets.planted_set(name).certificate
+    tree = optimal_sets.planted_set(name).certificate
     p, convex = stated(tree)
     wrong = [json.dumps(in_order(with_verdicts(tree, p=FLIPPED[p]))["claims"])]
     wrong.append(json.dumps(in_order(with_verdicts(tree, convex=FLIPPED[convex]))["claims"]))
@@ -88,7 +88,7 @@ def test_no_change_of_the_fact_turns_a_verdict_round(name: str) -> None:
 
 def changed(name: str, edit: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
     """A planted certificate with its `optimal_set` edited in place."""
-    tree = copy.deepcopy(sets.planted_set(name).certificate)
+    tree = copy.deepcopy(optimal_sets.planted_set(name).certificate)
     edit(tree["facts"]["optimal_set"])
     return tree
 
@@ -294,10 +294,10 @@ def test_wrong_sets_are_rejected(name: str) -> None:
         check(json.dumps(changed(start, edit)).encode())
 
 
-@pytest.mark.parametrize("name", sets.EXACT)
+@pytest.mark.parametrize("name", optimal_sets.EXACT)
 def test_exact_sets_are_accepted(name: str) -> None:
     """Every exact set is accepted with its known verdicts, and with no other."""
-    case = sets.exact_set(name)
+    case = optimal_sets.exact_set(name)
     lines = {line.claim: line.verdict for line in check(case.text, case.raw)}
     p, convex = stated(case.certificate)
     assert (lines["p-unique"], lines["convex-unique"]) == (p, convex)
@@ -327,7 +327,7 @@ WRONG_EXACT: dict[str, tuple[str, dict[str, Any], str]] = {
 def test_wrong_exact_sets_are_rejected(name: str) -> None:
     """Each error is found, for the reason that it has."""
     start, new, reason = WRONG_EXACT[name]
-    tree = copy.deepcopy(sets.exact_set(start).certificate)
+    tree = copy.deepcopy(optimal_sets.exact_set(start).certificate)
     tree["facts"]["exact_set"] |= new
     with pytest.raises(Rejected, match=reason):
         check(json.dumps(tree).encode())
@@ -335,7 +335,7 @@ def test_wrong_exact_sets_are_rejected(name: str) -> None:
 
 def test_an_exact_set_needs_an_exact_optimum() -> None:
     """With lower < upper there is no exact set."""
-    tree = copy.deepcopy(sets.planted_set("line, R > 0").certificate)
+    tree = copy.deepcopy(optimal_sets.planted_set("line, R > 0").certificate)
     del tree["facts"]["optimal_set"]
     tree["facts"]["exact_set"] = {"solutions": ["1"], "farkas": "0 0 0"}
     with pytest.raises(Rejected, match="lower = upper"):
@@ -344,7 +344,7 @@ def test_an_exact_set_needs_an_exact_optimum() -> None:
 
 def test_tied_entries_must_attain_lambda() -> None:
     """A multiplier as long as lambda whose neuron does not attain it says too little about its piece."""
-    tree = copy.deepcopy(sets.exact_set("line").certificate)
+    tree = copy.deepcopy(optimal_sets.exact_set("line").certificate)
     assert accepted(tree)
     for entry in tree["facts"]["dual"]["multipliers"]["+"]:
         if entry[0][0] == "0":  # u < 0: m = (0, 0, 2) gives |Z'm| = 2; (0, -1/2, 2) gives 3 = lambda
@@ -355,7 +355,7 @@ def test_tied_entries_must_attain_lambda() -> None:
 
 def test_a_kink_without_weight_decides_nothing() -> None:
     """A class with kinks whose weight may be zero neither proves nor refutes that the convex solution is unique."""
-    tree = sets.planted_set("kink_without_weight, R = 0").certificate
+    tree = optimal_sets.planted_set("kink_without_weight, R = 0").certificate
     for verdict in ("PROVED", "REFUTED"):
         assert not accepted(in_order(with_verdicts(tree, p="PROVED", convex=verdict)))
 
@@ -363,10 +363,10 @@ def test_a_kink_without_weight_decides_nothing() -> None:
 def test_zero_is_unique_from_lambda_max_on() -> None:
     """lambda = lambda_max is enough for both claims without any `optimal_set`; lambda below it is not."""
     Z, y = mat([[1], [2], [-1]]), vec(1, 1, 2)
-    case = small.zero_network("at lambda_max", Z, y, Fraction(3))
+    case = plain.zero_network("at lambda_max", Z, y, Fraction(3))
     assert accepted(in_order(with_verdicts(case.certificate, p="PROVED", convex="PROVED")))
     assert not accepted(in_order(with_verdicts(case.certificate, p="REFUTED")))
-    below = copy.deepcopy(sets.planted_set("line, R = 0").certificate)
+    below = copy.deepcopy(optimal_sets.planted_set("line, R = 0").certificate)
     del below["facts"]["optimal_set"]
     assert not accepted(below)
 

@@ -11,8 +11,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import verify
-from tests.verify import brute, small
-from tests.verify.cases import patterns_only
+from tests.verify.build import plain
+from tests.verify.corpus.accepted_cases import patterns_only
+from tests.verify.oracle import brute
 from verify.count import count_sets
 from verify.patterns import bits_of, mask_of
 from verify.restricted import Subspaces, rank
@@ -108,7 +109,7 @@ def test_every_small_arrangement(rows: list[list[int]]) -> None:
             reject(case, groups[:g] + groups[g + 1 :])
 
 
-def reject(case: small.Case, groups: list[dict[str, Any]]) -> None:
+def reject(case: plain.Case, groups: list[dict[str, Any]]) -> None:
     """Fewer groups or patterns are rejected with any covers at all (those that still exist, then all)."""
     total = sum(len(group["witnesses"]) for group in groups)
     listed = case.certificate["facts"]["patterns"]
@@ -116,7 +117,7 @@ def reject(case: small.Case, groups: list[dict[str, Any]]) -> None:
         fact = {**listed, "groups": groups, "covers": covers}
         tree = {**case.certificate, "facts": {"patterns": fact}}
         with pytest.raises(verify.Rejected):
-            verify.check(small.Case("fewer", tree, case.raw).text, case.raw)
+            verify.check(plain.Case("fewer", tree, case.raw).text, case.raw)
 
 
 def test_a_face_that_is_no_totally_cyclic_flat_adds_nothing() -> None:
@@ -126,14 +127,14 @@ def test_a_face_that_is_no_totally_cyclic_flat_adds_nothing() -> None:
     more = {"flat": [0], "circuits": [], "witnesses": ["0 1", "0 -1"]}
     tree = {**case.certificate, "facts": {"patterns": {**fact, "groups": [*fact["groups"], more]}}}
     with pytest.raises(verify.Rejected, match="a pattern that is not listed yet"):
-        verify.check(small.Case("more", tree, case.raw).text, case.raw)
+        verify.check(plain.Case("more", tree, case.raw).text, case.raw)
 
 
 def test_known_counts() -> None:
     """Ternary grids and cubes have the known numbers of cells and patterns."""
     counts = {}
     for name, values, d in (("grid", (-1, 0, 1), 2), ("grid", (-1, 0, 1), 3), ("cube", (0, 1), 4)):
-        listing = small.list_patterns(brute.mat(list(product(values, repeat=d))))
+        listing = plain.list_patterns(brute.mat(list(product(values, repeat=d))))
         counts[name, d] = (listing.open_cells, len(listing.patterns))
     assert counts == {("grid", 2): (8, 17), ("grid", 3): (96, 291), ("cube", 4): (370, 370)}
 

@@ -8,10 +8,10 @@ import json
 import pytest
 
 import verify
+from tests.verify.build.leaders import FILES, LED, leading
+from tests.verify.build.plain import Case
 from tests.verify.cover.fold import fold
 from tests.verify.cover.plant import PLANTED, planted
-from tests.verify.leading import FILES, LED, leading
-from tests.verify.small import Case
 
 CASES = {
     **{name: lambda name=name: planted(name) for name in PLANTED},

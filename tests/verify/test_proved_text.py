@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from tests.verify.brute import mat, vec
+from tests.verify.build.leaders import FOLDER, halves, single, twins
 from tests.verify.cover.fold import fold
 from tests.verify.cover.plant import PLANTED, planted
-from tests.verify.leading import FOLDER, halves, single, twins
+from tests.verify.oracle.brute import mat, vec
 from verify import Declined, Rejected, Usage, proved
 from verify.cover.lines import Weights
 from verify.problem import ELASTIC, LOGISTIC, Problem

@@ -11,7 +11,7 @@ import pytest
 from properties.exact.problem import problem
 from properties.refutations import direct, network, refutations
 from properties.registry import all_claims
-from tests.verify.refuted import encoded
+from tests.verify.build.witnesses import encoded
 from verify import Rejected, check
 from verify.problem import read_problem
 from verify.refutations import core

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.verify.brute import mat, vec
+from tests.verify.oracle.brute import mat, vec
 from verify import Declined, Rejected
 from verify.problem import Problem
 from verify.refutations.core import d_z, nearest, optimum, project

@@ -19,7 +19,7 @@ from properties.model import Claim
 from properties.refutations import direct, refutation, refutations
 from properties.registry import all_claims
 from properties.strategies import PlantedCGL, planted_cgl, rational_matrix, vector, with_candidate
-from tests.verify import refuted
+from tests.verify.build import witnesses
 from verify import Declined, Rejected, Usage, VerifyError, check
 from verify.__main__ import main as verify_main
 from verify.problem import read_problem
@@ -41,7 +41,7 @@ SETTINGS = settings(max_examples=60, derandomize=True, deadline=None)
 def accepted(certificate: dict[str, Any]) -> bool:
     """Whether the checker accepts the file."""
     try:
-        check(refuted.encoded(certificate))
+        check(witnesses.encoded(certificate))
     except VerifyError:
         return False
     return True
@@ -62,7 +62,7 @@ def test_every_refuted_claim_has_a_checker() -> None:
 @pytest.mark.parametrize("name", FILES)
 def test_accepted(name: str) -> None:
     """Every witness of the registry is accepted under its label, and what is said about it is exact, word for word."""
-    (line,) = check(refuted.encoded(FILES[name]))
+    (line,) = check(witnesses.encoded(FILES[name]))
     assert (line.claim, line.verdict, line.proved) == (FILES[name]["claim"], "REFUTED", WORDS[name])
 
 
@@ -71,13 +71,13 @@ def test_changed_numbers(name: str) -> None:
     """A witness with one number changed is rejected, unless the claim's own check finds that it still refutes."""
     certificate = FILES[name]
     label = certificate["claim"]
-    changes = spread(list(refuted.changed_numbers(certificate["witness"])), SLOW.get(label, MOST))
+    changes = spread(list(witnesses.changed_numbers(certificate["witness"])), SLOW.get(label, MOST))
     rejected = 0
     for change, witness in changes:
         if not accepted(certificate | {"witness": witness}):
             rejected += 1
             continue
-        assert refuted.still_refutes(BY_LABEL[label], witness), f"{change} is accepted"
+        assert witnesses.still_refutes(BY_LABEL[label], witness), f"{change} is accepted"
     assert rejected > 0 or not changes
 
 
@@ -86,9 +86,9 @@ def test_changed_structure(name: str) -> None:
     """Unknown keys, missing keys, missing entries and nulls are rejected or leave another exact refutation."""
     certificate = FILES[name]
     label = certificate["claim"]
-    for change, witness in spread(list(refuted.structure_changes(certificate["witness"])), SLOW.get(label, MOST)):
+    for change, witness in spread(list(witnesses.structure_changes(certificate["witness"])), SLOW.get(label, MOST)):
         if accepted(certificate | {"witness": witness}):
-            assert refuted.still_refutes(BY_LABEL[label], witness), f"{change} is accepted"
+            assert witnesses.still_refutes(BY_LABEL[label], witness), f"{change} is accepted"
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -108,14 +108,14 @@ def test_frame(name: str) -> None:
         {"extra": 1},
     ):
         with pytest.raises(Declined if change == {"version": 0} else Rejected):
-            check(refuted.encoded(certificate | change))
+            check(witnesses.encoded(certificate | change))
     with pytest.raises(Declined):
-        check(refuted.encoded(certificate | {"version": 2}))
+        check(witnesses.encoded(certificate | {"version": 2}))
     for key in certificate:
         with pytest.raises(Rejected):
-            check(refuted.encoded({k: v for k, v in certificate.items() if k != key}))
+            check(witnesses.encoded({k: v for k, v in certificate.items() if k != key}))
     with pytest.raises(Rejected):
-        check(refuted.encoded({"end": certificate["end"], **certificate}))
+        check(witnesses.encoded({"end": certificate["end"], **certificate}))
 
 
 SAME_FACTS = {
@@ -132,7 +132,7 @@ def test_witnesses_are_not_exchanged() -> None:
             if len(pair) == 1 or frozenset(pair) in SAME_FACTS:
                 continue
             if accepted(certificate | {"claim": label, "statement": entry.statement}):
-                assert refuted.still_refutes(BY_LABEL[label], certificate["witness"]), pair
+                assert witnesses.still_refutes(BY_LABEL[label], certificate["witness"]), pair
 
 
 @pytest.mark.parametrize("label", [c.label for c in CLAIMS.values() if not c.witnesses])
@@ -143,7 +143,7 @@ def test_a_claim_that_holds(label: str) -> None:
         refutation(claim, None)
     some = next(iter(FILES.values()))
     with pytest.raises(Rejected):
-        check(refuted.encoded(some | {"claim": label, "statement": claim.printed.statement}))
+        check(witnesses.encoded(some | {"claim": label, "statement": claim.printed.statement}))
 
 
 def test_large_files_are_declined() -> None:
@@ -152,7 +152,7 @@ def test_large_files_are_declined() -> None:
     big = [["0"] * 40_000, ["1" * 300], ["1"] * 9]
     for Z in big:
         with pytest.raises(Declined):
-            check(refuted.encoded(certificate | {"witness": {"Z": Z}}))
+            check(witnesses.encoded(certificate | {"witness": {"Z": Z}}))
 
 
 def test_many_constraints_are_declined() -> None:
@@ -161,15 +161,15 @@ def test_many_constraints_are_declined() -> None:
     crowded = witness | {"K": [[" ".join(["-1"] * 65)], None]}
     certificate = FILES["app_general_losses.refutation.json"]
     with pytest.raises(Declined, match="64 constraints"):
-        check(refuted.encoded(certificate | {"witness": {"problem": crowded, "w": ["0", "0"]}}))
+        check(witnesses.encoded(certificate | {"witness": {"problem": crowded, "w": ["0", "0"]}}))
 
 
 def test_no_raw_data() -> None:
     """--data and --network make no sense with a refutation."""
     with pytest.raises(Usage):
-        check(refuted.encoded(next(iter(FILES.values()))), b"1,2\n")
+        check(witnesses.encoded(next(iter(FILES.values()))), b"1,2\n")
     with pytest.raises(Usage):
-        check(refuted.encoded(next(iter(FILES.values()))), network=b"{}")
+        check(witnesses.encoded(next(iter(FILES.values()))), network=b"{}")
 
 
 def test_command_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

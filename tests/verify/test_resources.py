@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.verify.cases import accepted
+from tests.verify.build.leaders import cell, leader
+from tests.verify.corpus.accepted_cases import accepted
+from tests.verify.corpus.rejected_cases import changed
 from tests.verify.cover.plant import packed, planted, tree
-from tests.verify.leading import cell, leader
 from tests.verify.score import CORPUS
-from tests.verify.wrong import changed
 
 MEGABYTE = 10**6
 SECONDS, MEGABYTES = 2, 700

@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.verify.corpus.rejected_cases import changed as another
 from tests.verify.cover.fold import fold
 from tests.verify.cover.plant import planted
 from tests.verify.cover.wrong import LOGISTIC
-from tests.verify.wrong import changed as another
 from verify import Declined, Rejected, Usage, check, proved
 from verify.__main__ import main
 from verify.cover.strict import dot

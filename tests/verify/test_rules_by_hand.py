@@ -10,10 +10,10 @@ import pytest
 from flint import fmpq
 
 import verify
-from tests.verify.brute import mat, vec
-from tests.verify.cases import accepted
+from tests.verify.corpus.accepted_cases import accepted
+from tests.verify.corpus.rejected_cases import changed
 from tests.verify.cover.plant import planted
-from tests.verify.wrong import changed
+from tests.verify.oracle.brute import mat, vec
 from verify import Rejected
 from verify.bounds import column, matrix
 from verify.classes import Ball, Class, Face

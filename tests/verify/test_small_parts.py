@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 
 import verify.leaders
-from tests.verify.brute import mat, vec
+from tests.verify.build.leaders import CELL, cell, leader, leading
+from tests.verify.build.plain import Case
+from tests.verify.corpus.rejected_cases import changed
 from tests.verify.cover.plant import CORNER_MINUS, CORNER_PLUS, covered, one_class, packed, planted, proof, tie, tree
 from tests.verify.cover.test_cover_classes import with_part
-from tests.verify.leading import CELL, cell, leader, leading
-from tests.verify.small import Case
+from tests.verify.oracle.brute import mat, vec
 from tests.verify.test_bounds_of_parts import system
-from tests.verify.wrong import changed
 from verify import Declined, Rejected
 from verify.bounds import fraction, identity
 from verify.child import Over, limited

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 import verify
-from tests.verify import sets
-from tests.verify.cases import accepted
+from tests.verify.build import optimal_sets
+from tests.verify.corpus.accepted_cases import accepted
 from verify.__main__ import main
 from verify.claims import CLAIMS, REFUTED, TABLES, rows
 from verify.facts import DUAL, VALUE, Facts, proved
@@ -69,8 +69,8 @@ def test_the_whole_checker_does_not_grow() -> None:
 
 CASES: dict[str, Callable[[], Any]] = {
     "xor": lambda: json.loads(accepted("xor, planted").text),
-    "a set": lambda: copy.deepcopy(sets.planted_set("line, R = 0").certificate),
-    "an exact set": lambda: copy.deepcopy(sets.exact_set("line").certificate),
+    "a set": lambda: copy.deepcopy(optimal_sets.planted_set("line, R = 0").certificate),
+    "an exact set": lambda: copy.deepcopy(optimal_sets.exact_set("line").certificate),
 }
 RESTING = [
     *[("xor", "optimal", LIST), ("xor", "patterns-complete", {"patterns"}), ("xor", "fit", {*LIST, "fit"})],

@@ -13,11 +13,11 @@ from fractions import Fraction
 from math import ceil
 
 from relu_cert.exact import Matrix, Vector, dot, norm_squared
-from relu_cert.problem.doubles import correlations
+from relu_cert.patterns.model import bit_string
 from relu_cert.problem.model import Problem
 from relu_cert.prove.algebraic.field import Field, Number, Numbers, product
 from relu_cert.prove.algebraic.linear import solve
-from relu_cert.prove.candidates import out_threshold_squared, piece_lengths
+from relu_cert.prove.candidates import not_out, out_threshold_squared, piece_lengths
 from relu_cert.prove.classes import frobenius_squared
 from relu_cert.prove.exact_optimum import merged
 from relu_cert.prove.facts import (
@@ -30,8 +30,6 @@ from relu_cert.prove.facts import (
     Sign,
     Tied,
 )
-from relu_cert.prove.multipliers import gated_lengths_squared
-from relu_cert.prove.pieces import bit_string
 from relu_cert.prove.projection import Bounds, shortest_of
 from relu_cert.prove.weights import one_or_two, vertex
 from relu_cert.rationals import rows_of
@@ -99,20 +97,16 @@ class _Found:
 
 def _tied(facts: Facts, guess: _Guess) -> _Found:
     problem, multipliers = facts.problem, facts.dual.multipliers
-    if problem.network is None:
-        if not isinstance(multipliers, BlockMultipliers):
-            raise ValueError("a direct problem has multipliers for its blocks")
+    if isinstance(multipliers, BlockMultipliers):
         return _direct(problem, guess, multipliers)
-    if problem.model == "gated":
-        return _Found(list(_gated(problem, guess)))
     if not isinstance(multipliers, PieceMultipliers):
-        raise ValueError("a ReLU problem has multipliers for its pieces")
-    sides = []
+        raise NotOptimal
+    sides, Z = [], problem.relu.Z
     tied: list[Tied] = []
     for xi, pieces in ((1, multipliers.plus), (-1, multipliers.minus)):
-        solved = [_solved(problem.network.Z, guess, xi, piece) for piece in _near(problem.network.Z, guess, xi, pieces)]
+        solved = [_solved(Z, guess, xi, piece) for piece in _near(Z, guess, xi, pieces)]
         sides.append(tuple(m for m, _ in solved))
-        tied += _relu(problem.network.Z, guess, xi, [v for _, v in solved])
+        tied += _relu(Z, guess, xi, [v for _, v in solved])
     return _Found(tied, PieceMultipliers(*sides))
 
 
@@ -150,43 +144,18 @@ def _relu(Z: Matrix, guess: _Guess, xi: Sign, vectors: Sequence[Sequence[Number]
         yield Tied(xi, v, q, kinks, pattern=bit_string([s >= 0 for s in signs]))
 
 
-def _gated(problem: Problem, guess: _Guess) -> Iterator[Tied]:
-    network = problem.network
-    if network is None:
-        raise ValueError("gates belong to a network")
-    limit = out_threshold_squared(guess.lam, frobenius_squared(network.Z), guess.radius_squared)
-    columns = tuple(zip(*network.Z, strict=True))
-    for b, length in enumerate(gated_lengths_squared(network.Z, network.patterns, guess.theta)):
-        if length < limit:
-            continue
-        on = network.patterns.pattern(b)
-        v = guess.through(columns, [x if o else guess.zero for x, o in zip(guess.r, on, strict=True)])
-        if guess.ties(v):
-            outputs = guess.through(network.Z, v)
-            q = tuple(x if o else guess.zero for x, o in zip(outputs, on, strict=True))
-            yield Tied(1, v, q, False, pattern=bit_string(on))
-
-
 def _direct(problem: Problem, guess: _Guess, multipliers: BlockMultipliers) -> _Found:
     tied: list[Tied] = []
     rhos: list[tuple[int, Numbers]] = []
-    known = zip(problem.blocks, multipliers.rho, correlations(problem.blocks, guess.theta), strict=True)
-    for b, (block, stated, c) in enumerate(known):
-        limit = out_threshold_squared(guess.lam, block.size_squared, guess.radius_squared)
-        lengths = [norm_squared(c)]
-        if stated is not None and block.K is not None:
-            lengths.append(norm_squared(tuple(x - dot(k, stated) for x, k in zip(c, block.K, strict=True))))
-        if min(lengths) < limit:
+    for b, block, c, limit in not_out(problem, guess.lam, guess.theta, guess.radius_squared):
+        if norm_squared(multipliers.left(b, c, block.K)) < limit:
             continue
         v = guess.through(tuple(zip(*block.X, strict=True)), guess.r)
         if block.K is not None:
-            rho, v = _projected(guess, v, block.K, stated)
+            rho, v = _projected(guess, v, block.K, multipliers.rho[b])
             rhos.append((b, rho))
         if guess.ties(v):
-            sampled = problem.sampled
-            sign = 1 if sampled is None else sampled.sign(b)
-            pattern = None if sampled is None else sampled.pattern(b)
-            tied.append(Tied(sign, v, guess.through(block.X, v), False, pattern, b))
+            tied.append(Tied(1, v, guess.through(block.X, v), False, problem.pattern(b), b))
     return _Found(merged(problem.sampled, tied), rho=tuple(rhos))
 
 

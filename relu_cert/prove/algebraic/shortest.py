@@ -14,13 +14,13 @@ import numpy as np
 from relu_cert.prove.algebraic.field import Number, product
 from relu_cert.prove.algebraic.linear import Rows, eliminate
 from relu_cert.prove.algebraic.system import FieldSystem
-from relu_cert.prove.polytope.model import MinNorm, Shortest
+from relu_cert.prove.polytope.model import MinNorm, ShortestWeights
 from relu_cert.prove.polytope.shortest import chosen_slopes, proposed_support
 
 TOLD_BITS = 64
 
 
-def field_shortest(system: FieldSystem) -> Shortest | None:
+def field_shortest(system: FieldSystem) -> ShortestWeights | None:
     """The shortest weights, rounded, with the exact mu that proves them; None if the proposed support is not theirs."""
     support = proposed_support(system)
     if support is None:
@@ -35,7 +35,7 @@ def field_shortest(system: FieldSystem) -> Shortest | None:
         return None
     unit = Fraction(1, 1 << TOLD_BITS)
     weights = tuple(max(x.rounded(TOLD_BITS), unit) if x else Fraction(0) for x in alpha)
-    return Shortest(0, MinNorm(weights, 2 * unit), tuple(mu))
+    return ShortestWeights(0, MinNorm(weights, 2 * unit), tuple(mu))
 
 
 def _slopes(system: FieldSystem, support: Sequence[int]) -> list[Number] | None:

@@ -49,7 +49,7 @@ class Effort:
 
 def position_facts(problem: Problem, effort: Effort | None = None) -> GGP:
     """Group general position and general position of the columns of a gated ReLU or direct problem."""
-    if problem.model == "relu":
+    if problem.network is not None:
         raise ValueError("blocks of a ReLU network come with their negatives: group general position never holds")
     effort = effort or Effort()
     by_group, by_column = group_design(problem), column_design(problem)

@@ -12,7 +12,7 @@ from flint import fmpz_mat
 
 from relu_cert.exact import primitive, scaled_rows
 from relu_cert.patterns.model import PatternSet
-from relu_cert.problem.model import Problem
+from relu_cert.problem.model import Gates, Problem
 from relu_cert.prove.ggp.model import BlockVector, IntVector
 
 Columns = tuple[IntVector, ...]
@@ -79,9 +79,9 @@ def norms_squared(u: BlockVector) -> tuple[int, ...]:
 
 def group_design(problem: Problem) -> Design:
     """The blocks of a gated ReLU or direct problem."""
-    if problem.network is not None:
-        Z, _ = scaled_rows(problem.network.Z)
-        patterns = problem.network.patterns
+    if isinstance(problem.blocks, Gates):
+        Z, _ = scaled_rows(problem.blocks.Z)
+        patterns = problem.blocks.patterns
         return Design(problem.n, _GatedBlocks(tuple(map(tuple, Z)), patterns.array(), split=False), patterns)
     numbers = [x for block in problem.blocks for row in block.X for x in row]
     (flat,), _ = scaled_rows([numbers])
@@ -97,9 +97,9 @@ def group_design(problem: Problem) -> Design:
 def column_design(problem: Problem) -> Design:
     """Every column of X a block of its own: gated ReLU, column j of pattern b is b d + j; direct, the column of X."""
     groups = group_design(problem)
-    if problem.network is not None:
-        Z, _ = scaled_rows(problem.network.Z)
-        patterns = problem.network.patterns
+    if isinstance(problem.blocks, Gates):
+        Z, _ = scaled_rows(problem.blocks.Z)
+        patterns = problem.blocks.patterns
         columns = _GatedBlocks(tuple(map(tuple, Z)), patterns.array(), split=True)
         return Design(problem.n, columns, patterns, patterns.d)
     if problem.columns is None:

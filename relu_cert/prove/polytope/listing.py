@@ -11,7 +11,7 @@ from relu_cert.prove.classes import class_map
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.grid import from_grid, to_grid
 from relu_cert.prove.polytope.equations import MOST_BITS, weight_system
-from relu_cert.prove.polytope.model import Polytope, Shortest, Unlisted
+from relu_cert.prove.polytope.model import Polytope, ShortestWeights, Unlisted
 from relu_cert.prove.polytope.shortest import shortest, shortest_alone
 from relu_cert.prove.polytope.system import System
 from relu_cert.prove.polytope.walk import TooManyBases, enclosed_start, exact_start, seems_larger, walk
@@ -43,7 +43,7 @@ def list_polytope(facts: Facts, most: int = MOST_BASES) -> Polytope | Unlisted:
     return Unlisted(reason, final=False)
 
 
-def shortest_weights(facts: Facts) -> Shortest | None:
+def shortest_weights(facts: Facts) -> ShortestWeights | None:
     """The shortest optimal weights without a list of vertices, or None where that is not proved."""
     if (facts.exact_set is None and facts.optimal_set is None) or _in_several_blocks(facts):
         return None

@@ -24,7 +24,7 @@ class MinNorm:
 
 
 @dataclass(frozen=True)
-class Shortest:
+class ShortestWeights:
     """The shortest weights of a polytope that is not listed, with their own proof.
 
     `bits`  as in `Polytope`

@@ -22,7 +22,7 @@ from relu_cert.exact import Vector, norm_squared
 from relu_cert.prove.classes import column, to_vector
 from relu_cert.prove.definite import floats
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
-from relu_cert.prove.polytope.model import MinNorm, Shortest
+from relu_cert.prove.polytope.model import MinNorm, ShortestWeights
 from relu_cert.prove.polytope.system import System
 from relu_cert.rationals import to_fmpq, to_fraction
 
@@ -42,13 +42,13 @@ def shortest(system: System, vertices: Sequence[dict[int, Fraction]]) -> MinNorm
     return _exact(system, support, vertices) if system.exact else _enclosed(system, support)
 
 
-def shortest_alone(system: System) -> Shortest | None:
+def shortest_alone(system: System) -> ShortestWeights | None:
     """The shortest point with a proof that needs no list of vertices."""
     found = shortest(system, ())
     if found is None or not system.exact:
-        return None if found is None else Shortest(system.bits, found, ())
+        return None if found is None else ShortestWeights(system.bits, found, ())
     mu = _slopes(system, found.weights)
-    return None if mu is None else Shortest(0, found, mu)
+    return None if mu is None else ShortestWeights(0, found, mu)
 
 
 def _slopes(system: System, alpha: Vector) -> Vector | None:

@@ -14,6 +14,7 @@ from relu_cert.claims import STATEMENTS, Result, Verdict
 from relu_cert.claims.optimal_set import staircase
 from relu_cert.exact import sqrt_lower, sqrt_upper
 from relu_cert.free.terms import free_parts, free_text
+from relu_cert.global_optimum import distance
 from relu_cert.problem.model import Problem
 from relu_cert.prove.facts import Facts, OptimalSet
 from relu_cert.report.html.functions import curve_figure, neurons_figure, plane_figure, scatter_figure
@@ -33,7 +34,6 @@ from relu_cert.report.html.view import view
 from relu_cert.report.optimal_set import TiedNeuron, optimal_set_view
 from relu_cert.report.outcome import Outcome
 from relu_cert.report.text import at_most, decimal, downwards, enclosed, rational, short
-from relu_cert.whole import distance
 from relu_cert.words import of_groups
 
 SYMBOLS = {Verdict.PROVED: "✓", Verdict.REFUTED: "✗", Verdict.UNDECIDED: "?"}
@@ -222,7 +222,7 @@ def _listed_sentence(facts: Facts) -> str:
 def _staircase(facts: Facts) -> Element | None:
     """Width by width, how many parts the set of optimal networks has."""
     found = facts.polytope
-    if found is None or found.dimension == 0 or facts.problem.model != "relu":
+    if found is None or found.dimension == 0 or facts.problem.network is None:
         return None
     steps = staircase(found)
     rows = [(str(step.width), f"{step.isolated:,}", f"{step.others:,}") for step in steps[:-1]]

@@ -68,7 +68,7 @@ def view(facts: Facts, data: Dataset | None) -> View | None:
     """The floats of a network; None for direct problems, for numbers too large or small to draw, for gated networks on
     patterns that no gate has, and for networks with free terms, which are more than their neurons."""
     problem = facts.problem
-    known = problem.network or problem.sampled
+    known = problem.source
     if known is None or data is None or problem.free:
         return None
     try:
@@ -89,7 +89,7 @@ def view(facts: Facts, data: Dataset | None) -> View | None:
             data.target,
             data.source.bias,
             gated,
-            problem.network is not None,
+            problem.model != "cgl",
         )
     except OverflowError:
         return None
@@ -110,10 +110,4 @@ def drawable(x: Fraction | int) -> float:
 
 def _gate(problem: Problem, neuron: ExactNeuron) -> tuple[Fraction | int, ...] | None:
     """A vector that has the neuron's pattern: its witness, the gate that was given, or none."""
-    pattern = neuron.pattern or ""
-    if problem.network is None:
-        return None if problem.sampled is None else problem.sampled.gate(pattern)
-    patterns = problem.network.patterns
-    wanted = np.packbits(np.array([c == "1" for c in pattern]))
-    found = np.flatnonzero((patterns.bits() == wanted).all(axis=1))
-    return patterns.witness(int(found[0]))
+    return None if problem.sampled is None else problem.sampled.gate(neuron.pattern or "")

@@ -12,10 +12,10 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from tests.verify import small
-from tests.verify.brute import Vec, mat, vec
+from tests.verify.build import plain
+from tests.verify.build.plain import Case, words
 from tests.verify.cover.plant import AXES, CORNER_MINUS, CORNER_PLUS, one_class, proof, tie, tree
-from tests.verify.small import Case, words
+from tests.verify.oracle.brute import Vec, mat, vec
 from verify.cover.tree import NEURON, RAY, RULE
 
 LO, HI = Fraction(2), Fraction(4)
@@ -44,9 +44,9 @@ def along(
         **{"lo": words([LO]), "hi": words([HI]), "s": s, "classes": classes, "weights": [], "inverse": []},
         **{"multipliers": [evidence, evidence], "out": [None, None], "radius": "0"},
     }
-    problem = {"model": "relu", "objective": small.OBJECTIVE, "lambda": "3", "Z": list(map(words, Z)), "y": words(y)}
-    raw = small.table(Z, y)
-    case = small.certificate(problem, {"path": {"lo": words([LO]), "hi": words([HI]), "pieces": [piece]}}, raw)
+    problem = {"model": "relu", "objective": plain.OBJECTIVE, "lambda": "3", "Z": list(map(words, Z)), "y": words(y)}
+    raw = plain.table(Z, y)
+    case = plain.certificate(problem, {"path": {"lo": words([LO]), "hi": words([HI]), "pieces": [piece]}}, raw)
     case["claims"] = [{"claim": claim, "verdict": "PROVED"} for claim in ("continuous", "set-continuous")]
     return Case(name, case, raw)
 

@@ -12,9 +12,9 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from tests.verify.brute import mat, vec
+from tests.verify.build.plain import Case
 from tests.verify.cover.plant import covered, proof, tie, tree
-from tests.verify.small import Case
+from tests.verify.oracle.brute import mat, vec
 from verify.cover.tree import NEURON, RULE, SIGN, TURNED
 
 AXES = ("1 0 0", "0 1 0", "0 0 1")

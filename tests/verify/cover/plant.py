@@ -17,9 +17,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.verify import small
-from tests.verify.brute import Mat, Vec, mat, vec
-from tests.verify.small import Case, words
+from tests.verify.build import plain
+from tests.verify.build.plain import Case, words
+from tests.verify.oracle.brute import Mat, Vec, mat, vec
 from verify.cover.tree import ATOMS, NEURON, RAY, RULE, SIGN, STAR, TURNED
 
 STREAMS = ("codes", "multipliers", "data", "rows")
@@ -74,19 +74,19 @@ def covered(
     """The certificate of a network with one neuron of sign +, its weight and the claims that its set proves."""
     w, norm = neuron
     fit = tuple(max(sum((a * b for a, b in zip(z, w, strict=True)), Fraction(0)), Fraction(0)) for z in Z)
-    problem = {"model": "relu", "objective": small.OBJECTIVE, "lambda": str(lam)}
+    problem = {"model": "relu", "objective": plain.OBJECTIVE, "lambda": str(lam)}
     problem |= {"Z": [words(row) for row in Z], "y": words(y)}  # type: ignore[dict-item]
     facts = {
         "primal": {"neurons": [{"sign": "+", "w": words(w), "norm": str(norm)}]},
         "cover": {"theta": words(theta), "proof": evidence},
-        **small.value_and_fit(y, lam, fit, norm, theta),
+        **plain.value_and_fit(y, lam, fit, norm, theta),
         "cover_set": {
             **{"lift": [], "classes": list(classes), "masses": str(norm / lam)},
             **{"split": "", "forced": ""},
         },
     }
-    raw = small.table(Z, y)
-    certificate = small.certificate(problem, facts, raw)
+    raw = plain.table(Z, y)
+    certificate = plain.certificate(problem, facts, raw)
     kinked = any(one["kinks"] for one in classes)
     verdicts = {"p-unique": "PROVED", "convex-unique": "REFUTED" if kinked else "PROVED", "e-equals-a": "PROVED"}
     certificate["claims"] += [{"claim": claim, "verdict": verdict} for claim, verdict in verdicts.items()]

@@ -11,7 +11,7 @@ from properties.soundness.case import SILENT, NetworkCase
 from relu_cert.certificate import certificate
 from relu_cert.check import DEFAULT_GAP, LambdaChoice, find_facts, verdicts
 from relu_cert.problem import unlisted_relu
-from tests.verify.small import Case
+from tests.verify.build.plain import Case
 
 
 def gaussian(n: int, d: int, seed: int) -> tuple[tuple[tuple[Fraction, ...], ...], tuple[Fraction, ...]]:

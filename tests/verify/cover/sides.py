@@ -7,10 +7,10 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from tests.verify import small
-from tests.verify.brute import mat, vec
+from tests.verify.build import plain
+from tests.verify.build.plain import Case, words
 from tests.verify.cover.plant import AXES, CORNER_MINUS, one_class, proof, tie, tree
-from tests.verify.small import Case, words
+from tests.verify.oracle.brute import mat, vec
 from verify.cover.tree import NEURON, RULE, TURNED
 from verify.problem import LOGISTIC
 
@@ -24,19 +24,19 @@ PROOF = "facts.cover.proof"
 def sides() -> Case:
     """Masses 1 and 1; all neurons are known, and the network is unique."""
     Z, y, theta, lam = mat([[1, 0], [-1, 0], [0, 1]]), vec(6, 6, 12), vec(3, 3, 4), Fraction(5)
-    problem = {"model": "relu", "objective": small.OBJECTIVE, "lambda": "5", "Z": list(map(words, Z)), "y": words(y)}
+    problem = {"model": "relu", "objective": plain.OBJECTIVE, "lambda": "5", "Z": list(map(words, Z)), "y": words(y)}
     evidence = proof(AXES, tree([RULE, RULE, NEURON, NEURON], [1, 0]), tree([RULE] * 4), TIES)
     facts = {
         "primal": {"neurons": [{"sign": "+", "w": w, "norm": "5"} for w in ("3 4", "-3 4")]},
         "cover": {"theta": words(theta), "proof": evidence},
-        **small.value_and_fit(y, lam, vec(3, 3, 8), Fraction(10), theta),
+        **plain.value_and_fit(y, lam, vec(3, 3, 8), Fraction(10), theta),
         "cover_set": {
             **{"lift": [], "classes": [RIGHT, LEFT], "masses": "1 1"},
             **{"split": "", "forced": ""},
         },
     }
-    raw = small.table(Z, y)
-    certificate = small.certificate(problem, facts, raw)
+    raw = plain.table(Z, y)
+    certificate = plain.certificate(problem, facts, raw)
     claims = ("p-unique", "convex-unique", "e-equals-a", "licq", "strict-complementarity", "sensitivity")
     certificate["claims"] += [{"claim": claim, "verdict": "PROVED"} for claim in claims]
     return Case("sides", certificate, raw)
@@ -50,8 +50,8 @@ def largest() -> Case:
     plus = tree([RULE, TURNED, TURNED, NEURON], [1, 0, 0, 1, 0])
     evidence = proof(AXES, plus, CORNER_MINUS, [tie("+", "1 1", "")], 0)
     fact = {"squared": "1/2", "proof": evidence, "attained": {"sign": "+", "u": "1 1"}}
-    raw = small.table(Z, y)
-    certificate = small.certificate(problem, {"cover_lambda_max": fact}, raw)
+    raw = plain.table(Z, y)
+    certificate = plain.certificate(problem, {"cover_lambda_max": fact}, raw)
     certificate["claims"] = [{"claim": "p-unique", "verdict": "PROVED"}]
     return Case("largest", certificate, raw)
 

@@ -7,8 +7,8 @@ import json
 import pytest
 
 import verify
+from tests.verify.corpus.rejected_cases import changed
 from tests.verify.cover.along import PATHS, WRONG
-from tests.verify.wrong import changed
 
 ACCEPTED = ("corner path", "ridge path")
 

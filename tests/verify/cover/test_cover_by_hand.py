@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.verify.brute import mat, vec
+from tests.verify.oracle.brute import mat, vec
 from verify import Declined, Rejected
 from verify.classes import Ball
 from verify.cover.lines import Coarse, Lines, Weights, coarse, lines_of, root_above, weights_of

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from tests.verify.brute import mat, vec
+from tests.verify.oracle.brute import mat, vec
 from verify import Rejected
 from verify.classes import Ball, Class, read_relu
 from verify.problem import Problem

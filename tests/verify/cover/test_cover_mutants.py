@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 import verify
-from tests.verify.brute import Mat, Vec, dot, mat, vec
+from tests.verify.build.plain import list_patterns, relu_multipliers
 from tests.verify.cover.bytes import byte_mutants, mutants_of
 from tests.verify.cover.plant import PLANTED, planted
 from tests.verify.cover.produced import PRODUCED, produced
 from tests.verify.mutate import Mutant
-from tests.verify.small import list_patterns, relu_multipliers
+from tests.verify.oracle.brute import Mat, Vec, dot, mat, vec
 
 FLIPPED = {"PROVED": "REFUTED", "REFUTED": "PROVED"}
 WHOLE = ("corner", "ray", "wedge")

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import verify
-from tests.verify.brute import mat, vec
+from tests.verify.corpus.rejected_cases import changed
 from tests.verify.cover.along import PIECE, corner_path
 from tests.verify.cover.sides import CASES, LEFT, RIGHT, WRONG, sides
-from tests.verify.wrong import changed
+from tests.verify.oracle.brute import mat, vec
 from verify.bounds import column
 from verify.classes import Ball, Class
 from verify.cover import around, check

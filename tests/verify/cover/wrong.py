@@ -6,9 +6,9 @@ import base64
 import lzma
 from typing import Any
 
-from tests.verify.brute import mat, vec
+from tests.verify.build.plain import Case, certificate, list_patterns, relu_multipliers, table
 from tests.verify.cover.plant import AXES, CORNER_MINUS, CORNER_PLUS, one_class, packed, planted, proof, tie, tree
-from tests.verify.small import Case, certificate, list_patterns, relu_multipliers, table
+from tests.verify.oracle.brute import mat, vec
 from verify.cover.tree import ATOMS, FACE, NEURON, RAY, RULE, SIGN, STAR, TURNED
 
 LOGISTIC = "sum log(1+exp(-y_k*(Xw)_k)) + lambda*sum|w_b|"

@@ -58,5 +58,4 @@ def _is_part(some: Problem, whole: Problem) -> bool:
     patterns = whole.listed
     if some.sampled is None or patterns is None:
         return False
-    listed = {"".join("01"[bit] for bit in on) for on in patterns.array().tolist()}
-    return set(some.sampled.patterns) <= listed
+    return set(some.sampled.patterns) <= set(patterns.texts())

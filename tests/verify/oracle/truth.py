@@ -13,9 +13,10 @@ from functools import cache
 from hashlib import sha256
 from typing import Any
 
-from tests.verify import brute, small
-from tests.verify.brute import Mat, Vec, combine, dot, times
-from tests.verify.small import masked
+from tests.verify.build import plain
+from tests.verify.build.plain import masked
+from tests.verify.oracle import brute
+from tests.verify.oracle.brute import Mat, Vec, combine, dot, times
 
 EXCEPTIONS = {
     r"facts\.patterns\.groups\[\d+\]\.witnesses.*": "another witness of the same cell, or the cells in another order",
@@ -78,9 +79,9 @@ def numbers(text: str) -> Vec:
 
 
 @cache
-def listing_of(Z: Mat) -> small.Listing:
+def listing_of(Z: Mat) -> plain.Listing:
     """D_Z by brute force."""
-    return small.list_patterns(Z)
+    return plain.list_patterns(Z)
 
 
 @cache
@@ -93,8 +94,8 @@ def flats_of(Z: Mat) -> list[frozenset[int]]:
 def largest(model: str, Z: Mat, theta: Vec) -> Fraction:
     """max_b |Proj(X_b'theta)|^2 of a network, exactly."""
     if model == "relu":
-        return small.relu_multipliers(Z, listing_of(Z), theta)[1]
-    return small.gated_largest(Z, listing_of(Z), theta)[0]
+        return plain.relu_multipliers(Z, listing_of(Z), theta)[1]
+    return plain.gated_largest(Z, listing_of(Z), theta)[0]
 
 
 class Truth:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.exact import Vector, sqrt_upper
+from relu_cert.problem.blocks import widest_squared
 from relu_cert.problem.model import Problem
 from relu_cert.prove.algebraic.guess import guessed_residual
 from relu_cert.prove.algebraic.optimum import algebraic_set
@@ -31,7 +32,6 @@ from relu_cert.prove.polytope.model import Polytope
 from relu_cert.prove.prove import exact_neuron, prove
 from relu_cert.refine import refine
 from relu_cert.solve import FloatProblem, Solution, multipliers
-from relu_cert.solve.prepare import NetworkArrays
 
 FLOAT_BITS, FLOAT_DIGITS = 52, 14
 REFINED_DIGITS = 40
@@ -85,10 +85,8 @@ def settle(question: Question, solution: Solution) -> Facts:
 
 def propose(floats: FloatProblem, theta: NDArray[np.float64], lam: float) -> Proposals | None:
     """Float multipliers for the pieces of a ReLU problem; the others need none."""
-    if not isinstance(floats.arrays, NetworkArrays):
-        return None
     found = multipliers(floats, theta, lam)
-    return {xi: found[xi] for xi in (1, -1)} if isinstance(found, dict) else None
+    return None if found is None else {xi: found[xi] for xi in (1, -1)}
 
 
 def _points(question: Question, solution: Solution) -> Iterator[Point]:
@@ -185,8 +183,7 @@ def _inside(question: Question, point: Point) -> Vector:
     problem, size = question.problem, max(map(abs, point.theta), default=Fraction(0))
     if problem.network is not None or point.digits == FLOAT_DIGITS or not problem.blocks or not size:
         return point.theta
-    widest = max(block.size_squared for block in problem.blocks)
-    moved = sqrt_upper(widest * problem.n, 8) * size / question.lam
+    moved = sqrt_upper(widest_squared(problem.blocks) * problem.n, 8) * size / question.lam
     margin = (moved + SPARE_MOVES) / (1 << point.bits)
     return tuple((1 - margin) * x for x in point.theta) if margin < HALF else point.theta
 

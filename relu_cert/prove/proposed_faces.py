@@ -9,17 +9,17 @@ import numpy as np
 from scipy.optimize import linprog
 
 from relu_cert.exact import Matrix, Vector, dot
+from relu_cert.patterns.model import bit_string
 from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.prove.classes import column, projector, slopes, spans, to_vector
 from relu_cert.prove.facts import NeuronClass, Sign
-from relu_cert.prove.pieces import bit_string
-from relu_cert.prove.projection import Shortest, combine
+from relu_cert.prove.projection import ShortestVector, combine
 
 SEEMS_ZERO = 1e-6  # relative height at which a row is proposed as a kink; a wrong proposal costs time, never a verdict
 SHORT = 10**6  # denominators of proposed multipliers
 
 
-def exact_face(Z: Matrix, xi: Sign, t: Vector, best: Shortest) -> NeuronClass:
+def exact_face(Z: Matrix, xi: Sign, t: Vector, best: ShortestVector) -> NeuronClass:
     """The face on which the exact maximiser at theta lies, with its own multipliers."""
     heights = [dot(z, best.v) for z in Z]
     kinks, inside, share = [], [], {}
@@ -35,7 +35,7 @@ def exact_face(Z: Matrix, xi: Sign, t: Vector, best: Shortest) -> NeuronClass:
     return neuron_on_face(Z, xi, [h > 0 for h in heights], kinks, inside, share)
 
 
-def near_face(Z: Matrix, xi: Sign, t: Vector, best: Shortest) -> NeuronClass:
+def near_face(Z: Matrix, xi: Sign, t: Vector, best: ShortestVector) -> NeuronClass:
     """The face of all kinks that the maximiser nearly has, with multipliers far inside their bounds (a linear program).
 
     Where more kinks meet than the face needs (grids, repeated directions), multipliers are not unique, and those of the

@@ -12,9 +12,10 @@ from functools import cache
 from math import isqrt
 from typing import Any
 
-from tests.verify import sets, small
-from tests.verify.brute import Mat, Vec, combine, dot, mat, vec
-from tests.verify.small import Case, words
+from tests.verify.build import optimal_sets
+from tests.verify.build import plain
+from tests.verify.oracle.brute import Mat, Vec, combine, dot, mat, vec
+from tests.verify.build.plain import Case, words
 
 SQRT_2 = {"polynomial": "-2 0 1", "lo": "1", "hi": "2"}
 SQRT_5 = {"polynomial": "-5 0 1", "lo": "2", "hi": "3"}
@@ -46,7 +47,7 @@ def with_set(case: Case, fact: dict[str, Any], verdicts: tuple[str, str]) -> Cas
 
 def embedded(name: str) -> Case:
     """An exact set, said in Q(sqrt 2)."""
-    case = sets.exact_set(name)
+    case = optimal_sets.exact_set(name)
     facts, problem = case.certificate["facts"], case.certificate["problem"]
     theta, stated = read(facts["dual"]["theta"]), facts["dual"]["multipliers"]
     multipliers: Any = None
@@ -59,7 +60,7 @@ def embedded(name: str) -> Case:
                 for base, rows, values in stated[sign]
                 if length(Z, tuple(xi * x for x in theta), base, rows, read(values)) >= squared
             ]
-            for sign, xi in small.SIGNS.items()
+            for sign, xi in plain.SIGNS.items()
         }
     elif problem["model"] == "cgl":
         multipliers = [[b, rationals(read(rho))] for b, rho in enumerate(stated) if rho is not None]
@@ -94,7 +95,7 @@ def diagonal() -> Case:
     Z, y = mat([[1, 0], [0, 1]]), vec(1, 2)
     theta = tuple(x * near_root(5) / 5 for x in y)
     w = tuple(x * Fraction(5528, 10000) for x in y)  # about (1 - 1/sqrt 5) y
-    case = small.network("diagonal", "relu", Z, y, Fraction(1), [("+", w, Fraction(12361, 10000))], theta)
+    case = plain.network("diagonal", "relu", Z, y, Fraction(1), [("+", w, Fraction(12361, 10000))], theta)
     fact = {
         "field": dict(SQRT_5),
         "residual": numbers((0, "1/5"), (0, "2/5")),
@@ -110,7 +111,7 @@ def gates() -> Case:
     Z, y = mat([[1, 0, 0], [0, 1, 0], [0, 0, 1]]), vec(0, 1, 2)
     theta = tuple(x * near_root(5) / 5 for x in y)
     w = tuple(x * Fraction(5528, 10000) for x in y)
-    case = small.network("gates", "gated", Z, y, Fraction(1), [("111", w, Fraction(12361, 10000))], theta)
+    case = plain.network("gates", "gated", Z, y, Fraction(1), [("111", w, Fraction(12361, 10000))], theta)
     fact = {
         "field": dict(SQRT_5),
         "residual": numbers((0, 0), (0, "1/5"), (0, "2/5")),
@@ -126,7 +127,7 @@ def flat_kink() -> Case:
     Z, y = mat([[1, 0, 0], [0, 1, 0], [0, 0, 1]]), vec(0, 1, 2)
     theta = tuple(x * near_root(5) / 5 for x in y)
     w = tuple(x * Fraction(5528, 10000) for x in y)
-    case = small.network("flat kink", "relu", Z, y, Fraction(1), [("+", w, Fraction(12361, 10000))], theta)
+    case = plain.network("flat kink", "relu", Z, y, Fraction(1), [("+", w, Fraction(12361, 10000))], theta)
     pieces = [entry for entry in case.certificate["facts"]["dual"]["multipliers"]["+"] if entry[0][1:] == "11"]
     fact = {
         "field": dict(SQRT_5),
@@ -142,12 +143,12 @@ def outside() -> Case:
     """X = [I (3/5, 4/5)'], y = (6, 8), lambda = 5: r = (3, 4), and w_0 <= 0 in the first block, whose X'r = (3, 4) is
     as long as lambda but lies outside of its cone; the second block is the only one that ties."""
     y, r, lam = vec(6, 8), vec(3, 4), Fraction(5)
-    problem = {"model": "cgl", "objective": small.OBJECTIVE, "lambda": "5", "X": ["1 0 3/5", "0 1 4/5"]}
+    problem = {"model": "cgl", "objective": plain.OBJECTIVE, "lambda": "5", "X": ["1 0 3/5", "0 1 4/5"]}
     problem |= {"groups": [[0, 1], [2]], "K": [["1", "0"], None], "y": words(y)}  # type: ignore[dict-item]
     facts = {
         "primal": {"neurons": [{"block": 1, "w": "5", "norm": "5"}]},
         "dual": {"theta": words(r), "multipliers": ["3", None]},
-        **small.value_and_fit(y, lam, vec(3, 4), lam, r),
+        **plain.value_and_fit(y, lam, vec(3, 4), lam, r),
     }
     fact = {
         "field": dict(SQRT_2),
@@ -157,7 +158,7 @@ def outside() -> Case:
         "farkas": rationals(vec(0, 0)),
     }
     raw = b'{"X": [[1, 0, "3/5"], [0, 1, "4/5"]], "groups": [[0, 1], [2]], "K": [[[1], [0]], null], "y": [6, 8]}'
-    return with_set(Case("outside", small.certificate(problem, facts, raw), raw), fact, ("PROVED", "PROVED"))
+    return with_set(Case("outside", plain.certificate(problem, facts, raw), raw), fact, ("PROVED", "PROVED"))
 
 
 PLANTED: dict[str, Callable[[], Case]] = {
@@ -166,7 +167,7 @@ PLANTED: dict[str, Callable[[], Case]] = {
     "flat kink": flat_kink,
     "outside": outside,
 }
-ALGEBRAIC = (*(f"{name}, rational" for name in sets.EXACT if name != "nothing"), *PLANTED)
+ALGEBRAIC = (*(f"{name}, rational" for name in optimal_sets.EXACT if name != "nothing"), *PLANTED)
 
 
 @cache

@@ -28,8 +28,8 @@ from relu_cert.network.model import Origin
 from relu_cert.network.record import network_certificate
 from relu_cert.report.progress import Progress
 from tests.variants.stated import optimal_value
-from tests.verify import brute
-from tests.verify.brute import Vec, dot, mat, rank, solve, vec
+from tests.verify.oracle import brute
+from tests.verify.oracle.brute import Vec, dot, mat, rank, solve, vec
 
 mp.dps = 60
 SLACK = mpf(10) ** -50

@@ -14,11 +14,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.verify import small
-from tests.verify.brute import Mat, Vec, mat, vec
-from tests.verify.small import Case, word, words
+from tests.verify.build import plain
+from tests.verify.oracle.brute import Mat, Vec, mat, vec
+from tests.verify.build.plain import Case, word, words
 
-FOLDER = Path(__file__).parent / "rocq"
+FOLDER = Path(__file__).parents[1] / "rocq"
 CELL, PROOF = "facts.leaders.+.cells[0]", "facts.leaders"
 
 
@@ -39,12 +39,12 @@ def led(name: str, Z: Mat, y: Vec, lam: Fraction, w: Vec, evidence: dict[str, An
     norm = sum(map(abs, w), Fraction(0))
     fit = tuple(max(sum((a * b for a, b in zip(z, w, strict=True)), Fraction(0)), Fraction(0)) for z in Z)
     theta = tuple(Fraction(evidence["unit"]) * t for t in vec(*evidence["theta"].split()))
-    problem = {"model": "relu", "objective": small.OBJECTIVE, "lambda": word(lam)}
+    problem = {"model": "relu", "objective": plain.OBJECTIVE, "lambda": word(lam)}
     problem |= {"Z": [words(row) for row in Z], "y": words(y)}  # type: ignore[dict-item]
     neurons = [{"sign": "+", "w": words(w), "norm": word(norm)}] if any(w) else []
-    facts = {"primal": {"neurons": neurons}, "leaders": evidence, **small.value_and_fit(y, lam, fit, norm, theta)}
-    raw = small.table(Z, y)
-    return Case(name, small.certificate(problem, facts, raw), raw)
+    facts = {"primal": {"neurons": neurons}, "leaders": evidence, **plain.value_and_fit(y, lam, fit, norm, theta)}
+    raw = plain.table(Z, y)
+    return Case(name, plain.certificate(problem, facts, raw), raw)
 
 
 def evidence(theta: str, centres: Sequence[str], cells: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -82,14 +82,14 @@ def from_file(name: str) -> Case:
     theta = tuple(Fraction(proof["unit"]) * t for t in vec(*proof["theta"].split(" ")))
     fit, penalty = [Fraction(0)] * len(y), Fraction(0)
     for neuron in tree["facts"]["primal"]["neurons"]:
-        w, xi = vec(*neuron["w"].split(" ")), small.SIGNS[neuron["sign"]]
+        w, xi = vec(*neuron["w"].split(" ")), plain.SIGNS[neuron["sign"]]
         penalty += Fraction(neuron["norm"])
         for k, z in enumerate(Z):
             fit[k] += xi * max(sum((a * b for a, b in zip(z, w, strict=True)), Fraction(0)), Fraction(0))
-    value = small.value_and_fit(y, Fraction(tree["problem"]["lambda"]), tuple(fit), penalty, theta)
+    value = plain.value_and_fit(y, Fraction(tree["problem"]["lambda"]), tuple(fit), penalty, theta)
     value["value"]["gap"] = "1/1000"
-    raw = small.table(Z, y)
-    return Case(name, small.certificate(tree["problem"], {**tree["facts"], **value}, raw), raw)
+    raw = plain.table(Z, y)
+    return Case(name, plain.certificate(tree["problem"], {**tree["facts"], **value}, raw), raw)
 
 
 LED = {"single": single, "halves": halves, "twins": twins}
@@ -105,10 +105,10 @@ def leading(name: str) -> Case:
 def two_proofs() -> dict[str, Any]:
     """The list of patterns and its multipliers beside the leaders."""
     Z = mat([["1"]])
-    listing = small.list_patterns(Z)
+    listing = plain.list_patterns(Z)
     return {
         "facts.patterns": listing.fact,
-        "facts.dual": {"theta": "1", "multipliers": small.relu_multipliers(Z, listing, vec(1))[0]},
+        "facts.dual": {"theta": "1", "multipliers": plain.relu_multipliers(Z, listing, vec(1))[0]},
     }
 
 

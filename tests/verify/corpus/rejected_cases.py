@@ -14,7 +14,13 @@ from typing import Any
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import over_patterns
 from tests.variants.stated import certified, random_data
-from tests.verify.cases import accepted
+from tests.verify.build.free_terms import ELSEWHERE as FREE_ELSEWHERE
+from tests.verify.build.free_terms import WRONG as FREE
+from tests.verify.build.free_terms import hinge
+from tests.verify.build.leaders import WRONG as LEADERS
+from tests.verify.build.leaders import leading
+from tests.verify.build.plain import Case
+from tests.verify.corpus.accepted_cases import accepted
 from tests.verify.cover.along import PATHS
 from tests.verify.cover.along import WRONG as ALONG
 from tests.verify.cover.fold import WRONG as FOLDED
@@ -24,12 +30,6 @@ from tests.verify.cover.sides import CASES
 from tests.verify.cover.sides import WRONG as SIDES
 from tests.verify.cover.wrong import WRONG as COVERS
 from tests.verify.cover.wrong import logistic
-from tests.verify.free import ELSEWHERE as FREE_ELSEWHERE
-from tests.verify.free import WRONG as FREE
-from tests.verify.free import hinge
-from tests.verify.leading import WRONG as LEADERS
-from tests.verify.leading import leading
-from tests.verify.small import Case
 
 
 @dataclass(frozen=True)

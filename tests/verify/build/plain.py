@@ -10,8 +10,8 @@ from hashlib import sha256
 from math import isqrt
 from typing import Any
 
-from tests.verify import brute
-from tests.verify.brute import Mat, Vec, combine, dot, mat, times, vec
+from tests.verify.oracle import brute
+from tests.verify.oracle.brute import Mat, Vec, combine, dot, mat, times, vec
 
 NAME = "relu_cert certificate"
 OBJECTIVE = "1/2|Xw-y|^2 + lambda*sum|w_b|"

@@ -9,9 +9,10 @@ from fractions import Fraction
 from functools import cache, partial
 from typing import Any
 
-from tests.verify import brute, small
-from tests.verify.brute import Mat, Vec, combine, dot, mat, solve, times, vec
-from tests.verify.small import SIGNS, Case, words
+from tests.verify.oracle import brute
+from tests.verify.build import plain
+from tests.verify.oracle.brute import Mat, Vec, combine, dot, mat, solve, times, vec
+from tests.verify.build.plain import SIGNS, Case, words
 
 ZERO = Fraction(0)
 
@@ -63,13 +64,13 @@ def pivots_positive(M: list[list[Fraction]]) -> bool:
 
 
 def fine_entries(
-    Z: Mat, listing: small.Listing, t: Vec, R_squared: Fraction, taken: Sequence[Neuron]
+    Z: Mat, listing: plain.Listing, t: Vec, R_squared: Fraction, taken: Sequence[Neuron]
 ) -> list[list[Any]]:
     """Shortest multipliers of every fine piece, inside a piece that is not out, that no class takes.
 
     Here a piece is out if |Z'm| is below 99/100 of the largest: enough for planted data with a small ball.
     """
-    largest = small.piece_entries(Z, listing, t)[1]
+    largest = plain.piece_entries(Z, listing, t)[1]
     open_cells = listing.patterns[: listing.open_cells]
     fine = [k for k, t_k in enumerate(t) if not (t_k < 0 and t_k**2 > R_squared) and any(Z[k])]
     entries: list[list[Any]] = []
@@ -92,7 +93,7 @@ def fine_entries(
                 for k in range(len(t))
             ]
             m = brute.shortest(Z, intervals)
-            default = small.masked(pattern, t)
+            default = plain.masked(pattern, t)
             rows = [k for k in range(len(t)) if m[k] != default[k]]
             entries.append([pattern, rows, words(m[k] for k in rows)])
     return entries
@@ -101,12 +102,12 @@ def fine_entries(
 def faced(model: str, Z: Mat, theta: Vec, a: Neuron) -> tuple[Vec, Vec]:
     """v and the output q of a class of a network at theta."""
     if model == "gated":
-        v = combine(Z, small.masked(str(a.first), theta))
-        return v, small.masked(str(a.first), times(Z, v))
+        v = combine(Z, plain.masked(str(a.first), theta))
+        return v, plain.masked(str(a.first), times(Z, v))
     xi = SIGNS[str(a.first)]
     t = tuple(xi * x for x in theta)
-    v = projected(combine(Z, small.masked(a.pattern, t)), [Z[k] for k in a.basis])
-    return v, tuple(xi * x for x in small.masked(a.pattern, times(Z, v)))
+    v = projected(combine(Z, plain.masked(a.pattern, t)), [Z[k] for k in a.basis])
+    return v, tuple(xi * x for x in plain.masked(a.pattern, times(Z, v)))
 
 
 def completed(
@@ -152,9 +153,9 @@ def planted(
 
     With `loose` the certificate's theta is (1 - 2^-loose) r, so that the ball has a radius R > 0.
     """
-    listing = small.list_patterns(Z)
+    listing = plain.list_patterns(Z)
     exact = [faced(model, Z, r, a) for a in neurons]
-    lam = small.root(dot(exact[0][0], exact[0][0]))
+    lam = plain.root(dot(exact[0][0], exact[0][0]))
     if lam is None or any(dot(v, v) != lam**2 for v, _ in exact):
         raise ValueError("the classes do not tie at a rational lambda")
     weights = [a.weight for a in neurons]
@@ -165,7 +166,7 @@ def planted(
         for a, (v, _) in zip(neurons, exact, strict=True)
         if a.weight
     ]
-    case = small.network(name, model, Z, y, lam, used, theta)
+    case = plain.network(name, model, Z, y, lam, used, theta)
     R_squared = Fraction(case.certificate["facts"]["fit"]["radius_squared"])
     out = None
     if model == "relu":
@@ -315,7 +316,7 @@ def gated_alone(loose: int | None = None) -> Case:
 
 def constrained() -> Case:
     """A constrained group lasso: block 0 with a constraint that pushes, block 1 free, block 2 out. Unique."""
-    case = small.direct("constrained")
+    case = plain.direct("constrained")
     X, groups = mat([row.split(" ") for row in case.certificate["problem"]["X"]]), case.certificate["problem"]["groups"]
     r, outputs = vec(1, 2, 2), []
     for b, kinks in ((0, [vec(0, 1)]), (1, [])):
@@ -332,22 +333,22 @@ def group_lasso(blocks: int) -> Case:
     share = Fraction(1, blocks)
     rows = [[Fraction(i == j % 2) for j in range(2 * blocks)] for i in range(2)]
     groups = [[2 * b, 2 * b + 1] for b in range(blocks)]
-    raw = {"X": [list(map(small.word, row)) for row in rows], "groups": groups, "K": [None] * blocks, "y": ["6", "8"]}
-    neurons = [{"block": b, "w": words(x * share for x in r), "norm": small.word(lam * share)} for b in range(blocks)]
+    raw = {"X": [list(map(plain.word, row)) for row in rows], "groups": groups, "K": [None] * blocks, "y": ["6", "8"]}
+    neurons = [{"block": b, "w": words(x * share for x in r), "norm": plain.word(lam * share)} for b in range(blocks)]
     facts = {
         "primal": {"neurons": neurons},
         "dual": {"theta": words(r), "multipliers": [None] * blocks},
-        **small.value_and_fit(y, lam, r, lam, r),
+        **plain.value_and_fit(y, lam, r, lam, r),
     }
     problem: dict[str, Any] = {
         "model": "cgl",
-        "objective": small.OBJECTIVE,
+        "objective": plain.OBJECTIVE,
         "lambda": "5",
         "X": [words(row) for row in rows],
     }
     problem |= {"groups": groups, "K": [None] * blocks, "y": words(y)}
     text = json.dumps(raw).encode()
-    case = Case(f"group lasso of {blocks}", small.certificate(problem, facts, text), text)
+    case = Case(f"group lasso of {blocks}", plain.certificate(problem, facts, text), text)
     entries = [Neuron(b).entry("cgl") for b in range(blocks)]
     verdict = "PROVED" if blocks == 1 else "REFUTED"
     return completed(case, entries, [r] * blocks, None, [list(range(blocks))], [share] * blocks, (), (verdict, verdict))
@@ -357,23 +358,23 @@ def idle_constraint() -> Case:
     """One block whose second column is zero, with the constraint w_1 <= 0: idle."""
     y, r, lam = vec(8, 1), vec(5, 1), Fraction(5)
     rows, K = mat([[1, 0], [0, 0]]), [["0"], ["1"]]
-    raw = {"X": [list(map(small.word, row)) for row in rows], "groups": [[0, 1]], "K": [K], "y": ["8", "1"]}
+    raw = {"X": [list(map(plain.word, row)) for row in rows], "groups": [[0, 1]], "K": [K], "y": ["8", "1"]}
     facts = {
         "primal": {"neurons": [{"block": 0, "w": "3 0", "norm": "3"}]},
         "dual": {"theta": words(r), "multipliers": [None]},
-        **small.value_and_fit(y, lam, vec(3, 0), Fraction(3), r),
+        **plain.value_and_fit(y, lam, vec(3, 0), Fraction(3), r),
     }
-    problem: dict[str, Any] = {"model": "cgl", "objective": small.OBJECTIVE, "lambda": "5"}
+    problem: dict[str, Any] = {"model": "cgl", "objective": plain.OBJECTIVE, "lambda": "5"}
     problem |= {"X": [words(row) for row in rows], "groups": [[0, 1]], "K": [["0", "1"]], "y": words(y)}
     text = json.dumps(raw).encode()
-    case = Case("idle constraint", small.certificate(problem, facts, text), text)
+    case = Case("idle constraint", plain.certificate(problem, facts, text), text)
     entries = [Neuron(0, kinks=(0,), idle=(0,)).entry("cgl")]
     return completed(case, entries, [vec(5, 0)], None, [[0]], vec("3/5"), (), ("PROVED", "PROVED"))
 
 
 def nothing() -> Case:
     """lambda above lambda_max, which no fact says: every piece is out, so the zero network is the only one."""
-    case = small.zero_network("nothing", mat([[1], [2], [-1]]), vec(1, 1, 2), Fraction(4))
+    case = plain.zero_network("nothing", mat([[1], [2], [-1]]), vec(1, 1, 2), Fraction(4))
     del case.certificate["facts"]["lambda_max"]
     return completed(case, [], [], {"+": [], "-": []}, [], [], (), ("PROVED", "PROVED"))
 

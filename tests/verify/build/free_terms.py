@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from tests.verify import small
-from tests.verify.brute import mat, vec
-from tests.verify.small import Case
+from tests.verify.build import plain
+from tests.verify.oracle.brute import mat, vec
+from tests.verify.build.plain import Case
 from verify.problem import ELASTIC
 
 
@@ -18,15 +18,15 @@ def hinge() -> Case:
     theta, fit = vec("-1/2", "1/2"), vec("-3/2", "3/2")
     side = [["11", [], ""], ["00", [], ""]]
     raw = b"x,y\n-1,-2\n1,2\n"
-    problem: dict[str, Any] = {"model": "relu", "objective": small.OBJECTIVE, "lambda": "1"}
-    problem |= {"Z": [small.words(row) for row in Z], "y": small.words(y), "free": ["output-bias", "biases"]}
+    problem: dict[str, Any] = {"model": "relu", "objective": plain.OBJECTIVE, "lambda": "1"}
+    problem |= {"Z": [plain.words(row) for row in Z], "y": plain.words(y), "free": ["output-bias", "biases"]}
     facts = {
-        "patterns": small.list_patterns(Z).fact,
+        "patterns": plain.list_patterns(Z).fact,
         "primal": {"neurons": [{"sign": "+", "w": "3/2 3/2", "norm": "3/2"}], "free": "-3/2"},
-        "dual": {"theta": small.words(theta), "multipliers": {"+": side, "-": side}},
-        **small.value_and_fit(y, Fraction(1), fit, Fraction(3, 2), theta),
+        "dual": {"theta": plain.words(theta), "multipliers": {"+": side, "-": side}},
+        **plain.value_and_fit(y, Fraction(1), fit, Fraction(3, 2), theta),
     }
-    return Case("a hinge with free biases", small.certificate(problem, facts, raw, bias=True, target=1), raw)
+    return Case("a hinge with free biases", plain.certificate(problem, facts, raw, bias=True, target=1), raw)
 
 
 # (reason, changes, message)

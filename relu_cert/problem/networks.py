@@ -1,7 +1,10 @@
-"""Networks over some patterns only, block by block.
+"""Network models as constrained group lasso problems.
+
+ReLU    for each pattern D in D_Z and sign xi = +-1:   X_b = xi D Z,   C_b = {u : (2D - I) Z u >= 0}
+gated   for each pattern D in D_Z:                     X_b = D Z,      no cone
 
 The concave pieces that serve a whole ReLU network need all patterns; over some of them the cones matter, and every
-block stands for itself:   X_b = xi D Z,   K_b = -Z'(2D - I)   (gated: no cone).
+block stands for itself, with K_b = -Z'(2D - I).
 """
 
 from __future__ import annotations
@@ -12,7 +15,24 @@ from typing import Literal
 
 from relu_cert.exact import Matrix, Vector
 from relu_cert.patterns.model import PatternSet
-from relu_cert.problem.model import Block, Problem, Sampled
+from relu_cert.problem.model import Block, Gates, Network, Problem, Sampled
+
+
+def relu(Z: Matrix, y: Vector, patterns: PatternSet) -> Problem:
+    """The convex reformulation of a two-layer ReLU network over all patterns of Z (eq:convex-relu-mlp)."""
+    _require_shapes(Z, y, patterns)
+    return Problem("relu", y, (), Network(Z, patterns))
+
+
+def unlisted_relu(Z: Matrix, y: Vector) -> Problem:
+    """The same without a list of the patterns: every network of every width."""
+    return Problem("relu", y, (), Network(Z, None))
+
+
+def gated(Z: Matrix, y: Vector, patterns: PatternSet) -> Problem:
+    """The same for a gated ReLU network with all patterns of Z as its gates (eq:convex-gated-relu-mlp)."""
+    _require_shapes(Z, y, patterns)
+    return Problem("gated", y, Gates(Z, patterns), sampled=Sampled("gated", Z, (), patterns))
 
 
 def over_patterns(
@@ -33,16 +53,16 @@ def over_patterns(
     blocks = tuple(_blocks(Z, patterns, model))
     d = len(Z[0])
     columns = tuple(tuple(range(b * d, (b + 1) * d)) for b in range(len(blocks)))
-    return Problem("cgl", y, blocks, columns=columns, sampled=Sampled(model, Z, patterns, complete, gates))
+    some = () if complete is not None else patterns
+    return Problem("cgl", y, blocks, columns=columns, sampled=Sampled(model, Z, some, complete, gates))
 
 
 def written_out(problem: Problem) -> Problem:
     """A network over all its patterns, lower faces included, with every block written out."""
-    network = problem.network
-    if network is None or problem.model == "cgl":
+    whole, listed = problem.source, problem.listed
+    if whole is None or listed is None or problem.kind == "cgl":
         return problem
-    patterns = tuple("".join("01"[bit] for bit in on) for on in network.patterns.array().tolist())
-    return over_patterns(network.Z, problem.y, patterns, problem.model, network.patterns)
+    return over_patterns(whole.Z, problem.y, listed.texts(), problem.kind, listed)
 
 
 def _blocks(Z: Matrix, patterns: tuple[str, ...], model: Literal["relu", "gated"]) -> Iterator[Block]:
@@ -57,3 +77,9 @@ def _blocks(Z: Matrix, patterns: tuple[str, ...], model: Literal["relu", "gated"
         K = tuple(zip(*sides, strict=True))
         yield Block(X, K)
         yield Block(tuple(row if on == "1" else zero for on, row in zip(pattern, minus, strict=True)), K)
+
+
+def _require_shapes(Z: Matrix, y: Vector, patterns: PatternSet) -> None:
+    shape = (len(Z), len(Z[0]) if Z else 0)
+    if shape != (patterns.n, patterns.d) or len(y) != len(Z):
+        raise ValueError(f"Z is {shape}, y has {len(y)} entries, the patterns are of a {patterns.n, patterns.d} matrix")
