@@ -15,9 +15,9 @@ from flint import fmpq, fmpq_mat
 
 import verify
 from relu_cert.cover import build, lines
-from tests.verify.oracle.brute import mat, vec
-from tests.verify.cover.plant import STREAMS, packed
 from tests.verify.build.free_terms import hinge
+from tests.verify.cover.plant import STREAMS, packed
+from tests.verify.oracle.brute import mat, vec
 from verify import Rejected
 from verify.cover.check import prism_height, widest
 from verify.cover.lines import Lines, Weights, coarse
