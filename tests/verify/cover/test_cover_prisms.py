@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from dataclasses import replace
 from fractions import Fraction as F
@@ -15,8 +14,7 @@ from flint import fmpq, fmpq_mat
 
 import verify
 from relu_cert.cover import build, lines
-from tests.verify.build.free_terms import hinge
-from tests.verify.cover.plant import STREAMS, packed
+from tests.verify.build.free_terms import covered
 from tests.verify.oracle.brute import mat, vec
 from verify import Rejected
 from verify.cover.check import prism_height, widest
@@ -145,44 +143,10 @@ def test_rows_without_weights() -> None:
     assert prism_height(ones, [(1,)], NODE) == 0 and widest(ones) == 0
 
 
-def streams(codes: list[int], data: list[int]) -> dict[str, str]:
-    """The bytes of one sign."""
-    return {name: packed(bytes({"codes": codes, "data": data}.get(name, []))) for name in STREAMS}
-
-
-def covered(**changes: Any) -> bytes:
-    """The hinge of tests/verify/free.py by a cover. H = 1; for xi = 1 the prism of the weights > 0 lies in the piece in
-    which both rows are on, v = (1, 0), and on the other one nothing is above 0; for xi = -1 it is the other way."""
-    case = hinge().certificate
-    facts = {name: fact for name, fact in case["facts"].items() if name not in ("patterns", "dual")}
-    ties = [{"sign": "+", "u": "1 2", "shares": ""}, {"sign": "-", "u": "-1 2", "shares": ""}]
-    sides = {"+": streams([200, 203], [0]), "-": streams([203, 200], [1])}
-    proof = {"basis": ["1 0", "0 1"], "ties": ties, "margin": 0, **sides} | changes
-    facts["cover"] = {"theta": case["facts"]["dual"]["theta"], "proof": proof}
-    claims = [claim for claim in case["claims"] if claim["claim"] != "patterns-complete"]
-    return json.dumps(case | {"facts": facts, "claims": claims}).encode()
-
-
 def test_a_cover_by_hand() -> None:
     """It is accepted, and p* = 7/4."""
-    report = verify.certificate.read(covered(), hinge().raw)
+    report = verify.certificate.read(covered().text, covered().raw)
     assert "lies in [7/4, 7/4]" in next(line.proved for line in report.lines if line.claim == "optimal")
-
-
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"+": streams([200, 200], [])}, "at the generators of every strict leaf"),  # (*) is attained there
-        ({"+": streams([203, 203], [0, 0])}, "inside the piece of neuron 0"),
-        ({"+": streams([200, 200, 203, 203], [0, 0])}, "used up"),  # sign cones, as if the bias were a weight
-        ({"basis": ["0 1", "1 0"]}, "last that of a bias alone"),
-        ({"basis": ["1 1", "0 1"]}, "last that of a bias alone"),
-    ],
-)
-def test_wrong_covers(changes: dict[str, Any], said: str) -> None:
-    """Leaves that prove nothing, other roots, a bias among the weights."""
-    with pytest.raises(Rejected, match=said):
-        verify.check(covered(**changes), hinge().raw)
 
 
 def test_where_covers_are_known() -> None:
