@@ -140,7 +140,7 @@ class Entry:
         out = [f"witness {w.name} no longer refutes the printed statement" for w in self.witnesses if not w.refutes]
         out += [f"{s.name} is no longer refuted" for s in self.slips if not s.refutes]
         if self.printed.verdict == "refuted" and not self.witnesses:
-            out.append(f"the printed statement has no witness on file, but {self.printed.evidence}")
+            out.append(f"{self.printed.evidence}; to keep the instance, put it among the witnesses")
         if self.repaired is not None and self.repaired.verdict != "holds":
             out.append(f"the repaired statement is {self.repaired.verdict}: {self.repaired.evidence}")
         return tuple(out)

@@ -40,7 +40,7 @@ from relu_cert.exact import Matrix
 from relu_cert.files import Place, decide_places, written_here
 from relu_cert.free.terms import read_free
 from relu_cert.global_optimum import Whole
-from relu_cert.lasso import given_coefficients, lasso
+from relu_cert.lasso import fitted_intercept, given_coefficients, lasso
 from relu_cert.network.approximate import Strategy
 from relu_cert.network.biases import OutputBias
 from relu_cert.network.explore import Extreme
@@ -279,8 +279,8 @@ def certify_solution(
     *,
     K: Sequence[Any] | None = None,
     weights: Any = None,
-    intercept: bool | Number = False,
-    average: bool = False,
+    intercept: bool | Number | None = None,
+    average: bool | None = None,
     gap: Number = SOLUTION_GAP,
     verify: bool = True,
     progress: bool = False,
@@ -288,12 +288,17 @@ def certify_solution(
     """Prove how far coefficients `w` that some solver computed are from optimal, and whether the solution is unique.
 
     `w` is an array, or a fitted model with `coef_`; its floats are taken as the exact numbers they are. `intercept` may
-    be the number that the solver found (True: its best value is taken). `gap` is the relative gap up to which they are
-    called optimal. The rest is as for `certify_group_lasso`.
+    be the number that the solver found (True: its best value is taken). A fitted model of scikit-learn, celer or skglm
+    knows its intercept, and its loss is divided by n: so it is judged, unless `intercept` or `average` says otherwise.
+    `gap` is the relative gap up to which they are called optimal. The rest is as for `certify_group_lasso`.
 
     >>> certify_solution([[1, 0], [0, 2]], 1, [3, 4], 1, [2, 1.75])
     <CertifiedSolution: These coefficients are optimal up to a relative 0; the solution is unique; proved.>
     """
+    fitted = hasattr(w, "coef_")
+    if intercept is None:
+        intercept = fitted_intercept(w)
+    average = fitted if average is None else average
     free = intercept is not False
     given = lasso(X, groups, y, K=K, weights=weights, intercept=free, average=average)
     at = None if isinstance(intercept, bool) else exact_number(intercept)

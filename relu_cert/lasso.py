@@ -23,7 +23,7 @@ from fractions import Fraction
 from functools import cached_property
 from math import sqrt
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -262,6 +262,11 @@ def read_coefficients(path: str | os.PathLike[str], d: int) -> Vector:
     if len(found) != d:
         raise DataError(f"{name}: {len(found)} coefficients; expected {d}, one for each column of X.")
     return found
+
+
+def fitted_intercept(w: Any) -> float | Literal[False]:
+    """The intercept of a fitted model that has one."""
+    return float(np.asarray(w.intercept_).item()) if getattr(w, "fit_intercept", False) else False
 
 
 def given_coefficients(w: Any, d: int) -> Vector:

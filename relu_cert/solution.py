@@ -7,7 +7,7 @@ objective from below, so it proves a relative gap for them. The other one is abo
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -256,11 +256,11 @@ solution is unique; proved.>
         }
         return dict(plain(content))
 
-    def html(self) -> str:
-        """The report as one page."""
+    def html(self, commands: Sequence[str] = ()) -> str:
+        """The report as one page, with the commands that check its certificates again, if they are given."""
         from relu_cert.report.html.given import solution_page
 
-        return solution_page(self)
+        return solution_page(self, commands)
 
 
 def certified_optimum(

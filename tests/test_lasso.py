@@ -128,6 +128,21 @@ def test_scikit_learn():
     assert np.allclose(found.optimum.coef_, tight.coef_, atol=1e-4)
 
 
+def test_a_fitted_model_knows_its_conventions():
+    """Without `intercept` and `average` it is judged in its own objective; coefficients alone know nothing."""
+    from sklearn.linear_model import Lasso
+
+    X, y = data(3, 60, 30)
+    for free in (True, False):
+        model = Lasso(alpha=0.05, tol=1e-10, max_iter=100000, fit_intercept=free).fit(X, y)
+        told = certify_solution(X, 1, y, 0.05, model, intercept=free and float(model.intercept_), average=True)
+        found = certify_solution(X, 1, y, 0.05, model)
+        assert found.objective == told.objective and str(found.result.verdict) == "PROVED", found.headline
+    other = certify_solution(X, 1, y, 0.05, model, average=False)
+    assert str(other.result.verdict) == "REFUTED"
+    assert str(certify_solution(X, 1, y, 0.05, model.coef_).result.verdict) == "REFUTED"
+
+
 @pytest.mark.parametrize("library", ["celer", "skglm"])
 def test_group_lasso_solvers(library):
     """The group lassos of celer and skglm, where they are installed."""
@@ -184,7 +199,9 @@ def test_csv_and_the_command_solution():
     assert ran.out.startswith("These coefficients are not optimal")
     assert any(line.split() == ["1", "2.5", "3", "5.0e-1"] for line in ran.out.splitlines())
     for name in ("w.solution.cert.json", "w.solution.optimum.cert.json"):
-        assert verify([name, "--data", "w.solution.problem.json", "--quiet"]) == 0
+        command = f"python -m verify {name} --data w.solution.problem.json"
+        assert f"re-check it  {command}" in ran.out.splitlines() and command in page.prose
+        assert verify([*command.split()[3:], "--quiet"]) == 0
     np.save("w.npy", np.array([2.0, 3.0]))
     exact = run("solution", "w.npy", "d.csv", "--lambda", "1", "--json")
     assert exact.json["relative_gap"] == "0" and exact.json["optimal"] == ["2", "3"]

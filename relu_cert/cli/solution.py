@@ -40,6 +40,7 @@ def run(options: argparse.Namespace) -> int:
     lam = positive(options.lam, "lambda")
     gap = DEFAULT_GAP if options.gap is None else positive(options.gap, "the gap")
     w = read_coefficients(options.coefficients, given.d)
+    commands = [recheck_command(file, str(problem_at)) for file in (target, optimum_at)]
     with Progress(quiet=options.quiet) as stages:
         optimum = certified_optimum(given, LambdaChoice(value=given.lam(lam)), OPTIMUM_GAP, stages)
         found = judged(given, optimum, w, None, gap)
@@ -50,13 +51,13 @@ def run(options: argparse.Namespace) -> int:
         write_file(optimum_at, optimum.certificate, "--certificate")
         write_file(problem_at, optimum.raw.decode(), "--certificate")
         if options.html:
-            write_file(Path(options.html), found.html(), "--html")
+            write_file(Path(options.html), found.html(commands), "--html")
     if options.json:
         print(json.dumps(found.to_json() | {"certificate": str(target)}, indent=2))
         return 0
     print(found.to_text())
     name_files(certificate=target, optimum=optimum_at, problem=problem_at, page=options.html)
-    print(f"re-check it  {recheck_command(target, str(problem_at))}")
+    print("\n".join(f"re-check it  {one}" for one in commands))
     return 0
 
 

@@ -130,7 +130,7 @@ class NetworkOutcome:
                 "",
                 *(f"{what:<12} {path}" for what, path in self.written),
                 f"certificate  {self.certificate_path}",
-                f"re-check it  {recheck_command(self.certificate_path, self.data.source.path, network)}",
+                f"re-check it  {recheck_command(self.certificate_path, self.data.source.path, str(network))}",
             ]
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from relu_cert import certify
 from relu_cert.errors import UsageError
 from tests.cli.run import run
+from verify.__main__ import main as verify
 
 DATA = "x,y\n1,1\n2,3\n-1,2\n"
 NETWORK = json.dumps({"format": "relu_cert network", "version": 1, "W1": [[1], [-1]], "w2": [1, 1]})
@@ -241,3 +243,15 @@ def test_every_written_file_is_named(command, lines):
         assert any(said.endswith(line) for said in ran.out.splitlines()), line
     for name in set(there()) - before:
         assert name in ran.out
+
+
+@pytest.mark.parametrize("command", ["check {} --lambda 1/2", "path {} --from 1/2", "network n.json {} --lambda 1/2"])
+def test_every_certificate_is_followed_by_what_checks_it(command):
+    """The line can be pasted into a shell as it stands, also where the name of the data has a blank."""
+    Path("my data.csv").write_text("1,0,1\n0,1,2\n1,1,1\n")
+    Path("n.json").write_text('{"W1": [["1", "0"], ["0", "1"]], "w2": ["1", "1"]}')
+    ran = run(*(word.format("my data.csv") for word in command.split()), "--quiet")
+    assert ran.code == 0, ran.err
+    (line,) = (line for line in ran.out.splitlines() if line.startswith("re-check it  "))
+    words = shlex.split(line.removeprefix("re-check it  "))
+    assert words[:3] == ["python", "-m", "verify"] and verify([*words[3:], "--quiet"]) == 0

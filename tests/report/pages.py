@@ -16,6 +16,7 @@ from relu_cert.problem import read_problem_json
 from relu_cert.report.outcome import Outcome
 from relu_cert.report.progress import Progress
 
+NUMBER = re.compile(r'<span class="number">([^<]*)</span>')
 VOID = {"meta", "br", "hr", "img", "link", "input"}
 LOADING = {
     "script",
@@ -71,7 +72,7 @@ class Page(HTMLParser):
 
     def __post_init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.feed(self.text)
+        self.feed(NUMBER.sub(r"\1", self.text))  # it is a word of its sentence
         self.close()
         assert self.open_tags == [], f"left open: {self.open_tags}"
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from relu_cert import examples
+from relu_cert import certify, examples
 from relu_cert.check import LambdaChoice
 from relu_cert.claims.optimal_set import staircase
 from relu_cert.report.html import check_page
 from relu_cert.report.html.check import MOST_DIGITS
-from relu_cert.report.html.page import e, fragment
+from relu_cert.report.html.page import e, fragment, unbroken
 from relu_cert.report.text import rational
 from tests.cli.run import run
 from tests.report.pages import Page, assert_loads_nothing, example_outcome, text_outcome
@@ -154,6 +154,13 @@ def test_check_writes_the_page(tmp_path, monkeypatch):
     assert Path("r.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     refused = run("check", "--example", "xor", "--html", "no/such/r.html")
     assert refused.code == 64 and "no/such/r.html" in refused.err and "--html" in refused.err
+
+
+def test_small_numbers_are_not_broken() -> None:
+    """No line ends inside 2.4e-23; the text stays as it is."""
+    shown = fragment(e("p", unbroken("within 2.4e-23 of 1e-5, x-ray")))
+    assert 'within <span class="number">2.4e-23</span> of <span class="number">1e-5</span>, x-ray' in shown
+    assert ".number { white-space: nowrap; }" in certify([[1], [2]], [1, 3], lam=1).html()
 
 
 def test_text_and_attributes_are_escaped():

@@ -27,7 +27,7 @@ from relu_cert.report.html.neurons import (
     strip_length,
 )
 from relu_cert.report.html.optimal_set import polytope, shadow, shadow_figure
-from relu_cert.report.html.page import Section, beside, cards, count, e, figures, files, fold, page, table
+from relu_cert.report.html.page import Section, beside, cards, count, e, figures, files, fold, page, table, unbroken
 from relu_cert.report.html.proof import independence_figure, sensitivity_section, sphere_figure
 from relu_cert.report.html.set_figures import ranges_figure, set_figures, wire_figures
 from relu_cert.report.html.view import view
@@ -76,9 +76,9 @@ def verdict_rows(rows: Sequence[tuple[Verdict, str, str, str, str]]) -> Element:
     body = []
     for verdict, claim, statement, why, evidence in rows:
         badge = e("span", f"{SYMBOLS[verdict]} {verdict}", cls=f"verdict {str(verdict).lower()}")
-        named = [e("strong", claim), e("span", statement, cls="statement")]
+        named = [e("strong", claim), e("span", unbroken(statement), cls="statement")]
         by = e("span", f"by {evidence}", cls="evidence") if evidence else None
-        body.append(e("tr", e("td", badge), e("td", named), e("td", why, by)))
+        body.append(e("tr", e("td", badge), e("td", named), e("td", unbroken(why), by)))
     head = e("thead", e("tr", [e("th", name, scope="col") for name in ("Verdict", "Claim", "Why")]))
     return e("table", head, e("tbody", body), cls="verdicts")
 

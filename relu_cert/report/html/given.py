@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from fractions import Fraction
 from math import ceil, floor, log10
 from pathlib import Path
@@ -18,7 +19,18 @@ from relu_cert.prove.facts import Facts
 from relu_cert.report.html.check import verdict_table
 from relu_cert.report.html.functions import curve_figure, plane_figure
 from relu_cert.report.html.neurons import neurons_chart
-from relu_cert.report.html.page import Section, cards, count, e, figures, files, fold, page, table
+from relu_cert.report.html.page import (
+    Section,
+    cards,
+    count,
+    e,
+    figures,
+    files,
+    fold,
+    page,
+    table,
+    verify_section,
+)
 from relu_cert.report.html.svg import WIDTH, path, picture
 from relu_cert.report.html.view import view
 from relu_cert.report.network import NetworkOutcome
@@ -32,7 +44,7 @@ ROW = 26.0
 
 def network_page(outcome: NetworkOutcome, certificate_text: str) -> str:
     """The report of one run of network, as one HTML page."""
-    sections = (
+    sections: tuple[Section, ...] = (
         Section("verdicts", "Verdicts", (verdict_table(outcome.results, OF_NETWORKS),)),
         Section("objective", "How far from the optimum", _objective(outcome)),
         Section("networks", "The trained network and an optimal one", _networks(outcome)),
@@ -194,8 +206,8 @@ MOST_ROWS = 200
 GIVEN = "The given coefficients are optimal up to the relative gap asked for."
 
 
-def solution_page(found: CertifiedSolution, name: str = "The given coefficients") -> str:
-    """The report as one HTML page."""
+def solution_page(found: CertifiedSolution, commands: Sequence[str] = ()) -> str:
+    """The report as one HTML page, with the commands that check its certificates again where these were written."""
     lasso, rows = found.lasso, found.rows()
     lead = f"{count(lasso.n, 'row')}, {count(lasso.d, 'column')} in {count(len(lasso.groups), 'group')}; "
     shown = [
@@ -208,7 +220,7 @@ def solution_page(found: CertifiedSolution, name: str = "The given coefficients"
     cells = [(str(b), given, best, away) for b, given, best, away in rows[:MOST_ROWS]]
     more = f" The first {MOST_ROWS} of {len(rows)}." if len(rows) > MOST_ROWS else ""
     text = f"Groups with a coefficient that is not 0, in the given or in the optimal solution.{more}"
-    sections = (
+    sections: tuple[Section, ...] = (
         Section("verdicts", "Verdicts", (verdict_table(list(found.claims.values()), statements),)),
         Section(
             "coefficients",
@@ -216,9 +228,12 @@ def solution_page(found: CertifiedSolution, name: str = "The given coefficients"
             (e("p", text), table(("group", "given", "optimal", "largest difference"), cells, "compact")),
         ),
     )
+    how = "An independent program re-derives the objectives of these and of the best coefficients in exact arithmetic:"
+    if commands:
+        sections += (Section("verify", "Verify it", verify_section(how, list(commands), None)),)
     head = [
         e("p", found.headline, cls="headline"),
         e("p", f"{lead}the coefficients that a solver found, compared with the optimum.", cls="lead"),
         cards(shown),
     ]
-    return page(name, head, sections)
+    return page("The given coefficients", head, sections)

@@ -7,6 +7,7 @@ become the replacement character.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -18,6 +19,7 @@ from relu_cert import __version__
 from relu_cert.data.model import Dataset
 from relu_cert.report.text import count as count
 
+_SMALL = re.compile(r"(\d+(?:\.\d+)?e-\d+)")
 Child = Element | str | None
 Attribute = str | float | None
 
@@ -122,9 +124,17 @@ def style() -> str:
     return resources.files(__package__).joinpath("style.css").read_text(encoding="utf-8")
 
 
+def unbroken(text: str) -> list[Child]:
+    """The text, in which no line ends inside a number such as 2.4e-23."""
+    parts = _SMALL.split(text)
+    return [e("span", part, cls="number") if i % 2 else part for i, part in enumerate(parts)]
+
+
 def cards(rows: Sequence[tuple[str, str, str]]) -> Element:
     """The numbers that everybody asks for first, each as (name, number, note)."""
-    return e("dl", [e("div", e("dt", a), e("dd", b), e("dd", c, cls="note")) for a, b, c in rows], cls="cards")
+    return e(
+        "dl", [e("div", e("dt", a), e("dd", b), e("dd", unbroken(c), cls="note")) for a, b, c in rows], cls="cards"
+    )
 
 
 def files(rows: Sequence[tuple[str, str, str]]) -> Element:

@@ -57,7 +57,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("another constant", {"facts.primal.free": "-1"}, r"value\.upper"),
     ("a norm without the weight", {"facts.primal.neurons[0].norm": "1"}, r"norm >= \|w\|, \|w\|\^2 = 9/4"),
     ("lambda_max of another problem", {"facts.lambda_max": {}}, "unknown key 'lambda_max'"),
-    ("a cover with free biases", {"facts.cover": {}}, "unknown key 'cover'"),
+    ("a cover of nothing", {"facts.cover": {}}, r"facts\.cover: expected the key"),
     ("an optimal set of another problem", {"facts.optimal_set": {}}, "unknown key 'optimal_set'"),
 ]
 ELSEWHERE: list[tuple[str, str, dict[str, Any], str]] = [
