@@ -211,14 +211,14 @@ def raw_data(name: str, folder: Path | None) -> bytes:
     return "\n".join([",".join([*names, "y"]), *lines, ""]).encode()
 
 
-def prove(case: Case, raw: bytes, seconds: float, *, listed: bool = False) -> Proved:
+def prove(case: Case, raw: bytes, seconds: float, *, listed: bool = False, gap: Fraction = DEFAULT_GAP) -> Proved:
     """The whole of `check`: solve, prove, decide, write, re-check."""
     began = time.process_time()
     data = read_csv_bytes(raw, f"{case.title}.csv", bias=case.bias)
     with Progress(quiet=True) as stages:
         problem = network_problem(data, "relu", stages, listed=listed)
         choice, limits = LambdaChoice(ratio=case.ratio), Limits(seconds=seconds)
-        facts = find_facts(problem, choice, DEFAULT_GAP, stages, derivatives=Derivatives(), limits=limits)
+        facts = find_facts(problem, choice, gap, stages, derivatives=Derivatives(), limits=limits)
     results = verdicts(facts)
     text = dumps(certificate(data.source, facts, results)).encode()
     found = time.process_time()

@@ -104,7 +104,8 @@ class Certified(CertifiedResult):
 
     @property
     def weights(self) -> Mapping[int, Vector]:
-        """The active blocks w_b, exactly, by their number: of a group lasso, or of a network over some patterns.
+        """The active blocks w_b, exactly, by their number: of a group lasso, a gated network, or a network over
+        some patterns.
 
         >>> from relu_cert import certify_group_lasso
         >>> found = certify_group_lasso([[1, 0], [0, 2]], [[0], [1]], [3, 4], lam=1)

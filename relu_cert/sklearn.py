@@ -49,7 +49,8 @@ EXPECTED_FAILED_CHECKS: dict[str, str] = {
     "check_regressor_data_not_an_array": _LARGE,
     "check_regressors_int": _LARGE,
 }
-"""The checks of scikit-learn's `check_estimator` that cannot pass: pass this as its `expected_failed_checks`."""
+"""The checks of scikit-learn's `check_estimator` that cannot pass with seconds=None, where every fit is the same
+however busy the machine is: pass this as its `expected_failed_checks`."""
 
 
 class _Certified(BaseEstimator):  # type: ignore[misc]
@@ -69,7 +70,7 @@ class _Certified(BaseEstimator):  # type: ignore[misc]
         free: str | Sequence[str] | None = None,
         claims: Sequence[str] | None = None,
         max_patterns: int = 100_000,
-        seconds: float | None = None,
+        seconds: float | None = 60.0,
         verify: bool = True,
     ) -> None:
         self.lam = lam
@@ -129,8 +130,10 @@ class ReLUCertRegressor(RegressorMixin, _Certified):  # type: ignore[misc]
     Parameters: see `relu_cert.certify`. Numbers are exact: the float 0.1 is a binary64 number, "1/10" is a tenth. X and
     y are taken as exact binary64. With `bias` (the default) a column of ones is appended; its weights are penalised
     like the others, and there is no bias of the output, unless they are free: free="output-bias,biases" is the aim
-    of scikit-learn's own MLPRegressor, with lam for alpha. With `patterns` (and `seed`) the network is trained over so
-    many random activation patterns only, and data of any size can be fitted: what is proved is then about these.
+    of scikit-learn's own MLPRegressor, with lam for alpha. Data of any size can be fitted: where there are too many
+    activation patterns to be listed, `seconds` is the time for a network and a proved gap; with seconds=None all of
+    them are listed, or TooManyPatterns is raised. With `patterns` (and `seed`) the network is trained over so many
+    random patterns only: what is proved is then about these.
 
     Attributes after `fit`:
 
@@ -143,7 +146,7 @@ class ReLUCertRegressor(RegressorMixin, _Certified):  # type: ignore[misc]
     """
 
     def fit(self, X: Any, y: Any) -> ReLUCertRegressor:
-        """Train and prove. Raises TooManyPatterns where the data have too many activation patterns."""
+        """Train and prove. Raises TooManyPatterns where patterns have to be listed, and are too many."""
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         self._certify(X, np.asarray(y, dtype=np.float64))
         return self
@@ -188,7 +191,7 @@ class ReLUCertClassifier(ClassifierMixin, _Certified):  # type: ignore[misc]
         free: str | Sequence[str] | None = None,
         claims: Sequence[str] | None = None,
         max_patterns: int = 100_000,
-        seconds: float | None = None,
+        seconds: float | None = 60.0,
         verify: bool = True,
     ) -> None:
         super().__init__(
@@ -209,7 +212,7 @@ class ReLUCertClassifier(ClassifierMixin, _Certified):  # type: ignore[misc]
         self.loss = loss
 
     def fit(self, X: Any, y: Any) -> ReLUCertClassifier:
-        """Train and prove. Raises TooManyPatterns where the data have too many activation patterns."""
+        """Train and prove. Raises TooManyPatterns where patterns have to be listed, and are too many."""
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
         kind = type_of_target(y, input_name="y", raise_unknown=True)

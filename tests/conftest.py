@@ -27,6 +27,7 @@ LONG_FILES = frozenset(
         "report/test_html_browser.py",
         "test_docs.py",
         "test_readme.py",
+        "verify/cover/test_cover_mutants.py",
         "verify/test_forged.py",
         "verify/test_large.py",
         "verify/test_mutants.py",

@@ -37,6 +37,7 @@ from relu_cert.cover.lines import (
     coarse,
     coarse_bits,
     doubtful,
+    frame_of,
     lower_root,
     margin_for,
     row_space,
@@ -106,6 +107,15 @@ class Done:
     streams: Streams
     at: Floats
     rest: Rest | None = None
+
+
+def prisms(basis: Sequence[Row], height: int) -> list[Integers]:
+    """The cones that cover all directions which count where biases are free, in the checker's order."""
+    found = []
+    for cone in roots(basis[:-1]):
+        low, high = (cone + s * height * np.array(basis[-1], dtype=np.int64) for s in (-1, 1))
+        found += [np.vstack([low[: j + 1], high[j:]]) for j in range(len(cone))]
+    return found
 
 
 def roots(basis: Sequence[Row]) -> list[Integers]:
@@ -190,9 +200,11 @@ def tree(
     pool: Pool,
     violation: float = np.inf,
     first: Sequence[Direction] = (),
+    height: int | None = None,
 ) -> Streams:
-    """The tree of one sign; Missed, Stuck or Exhausted if there is none. The same whatever the pool and the order."""
-    cones = roots(basis)
+    """The tree of one sign; Missed, Stuck or Exhausted if there is none. The same whatever the pool and the order.
+    `height` is that of prisms, where biases are free."""
+    cones = roots(basis) if height is None else prisms(basis, height)
     order = [*dict.fromkeys((*(root_of(basis, u) for sign, u in first if sign == xi), *range(len(cones))))]
     parts = {}
     for root, done in zip(order, pool.run([Task(xi, side, ties, cones[k]) for k in order], violation), strict=False):
@@ -251,6 +263,9 @@ def dual_cover(
     """The cover that proves theta dual feasible for lambda^2; its strict leaves hold for all residuals of the ball. The
     root cones of the directions named `first` are done first: trouble is mostly where it was before."""
     lam = lower_root(squared)
+    height = data.lines.height(data.basis) if data.lines.biases else None
+    if height is not None:
+        frame = frame_of(data.basis)
     found, sides = {}, {}
     margins = []
     weights = {xi: weights_of(data.lines, theta, xi) for xi in (1, -1)}
@@ -268,8 +283,9 @@ def dual_cover(
         doubts = doubtful(here, radius_squared)
         side = side_of(here, rows, frame, doubts)
         sides[xi] = side, engine_ties(data, ties, here, side, xi, doubts)
-        found[xi] = tree(*sides[xi], data.basis, xi, pool, violation, first)
-    return smallest(Cover(data.basis, tuple(ties), margin, found[1], found[-1]), data, sides, violation)
+        found[xi] = tree(*sides[xi], data.basis, xi, pool, violation, first, height)
+    cover = Cover(data.basis, tuple(ties), margin, found[1], found[-1])
+    return cover if height is not None else smallest(cover, data, sides, violation)
 
 
 def smallest(found: Cover, data: Data, sides: dict[int, tuple[Side, EngineTies]], violation: float) -> Cover:

@@ -45,7 +45,7 @@ class Side(NamedTuple):
 
     `lines` are the primitive rows of the convex lines, `normals` their directions in floats, `light` the concave rows
     in few bits (signs at atoms), `frame` the orthonormal rows that take integer vectors to coordinates. `bound` is what
-    |c| may be.
+    |c| may be. `unseen` is 0, or the norm does not see the last coordinate: then projections see so much of it.
     """
 
     P: Floats
@@ -58,6 +58,7 @@ class Side(NamedTuple):
     frame: Floats
     bound: float
     exact_bits: int
+    unseen: float
 
 
 class Ties(NamedTuple):
@@ -630,8 +631,38 @@ def star_leaf(side, ties, stack, tape, cur, name, M, off, f1, room):  # type: ig
 
 
 @compile_
-def strict_leaf(side, stack, tape, cur, M, b, best, room, delta):  # type: ignore[no-untyped-def]
-    """Prove a cone strictly, and write the leaf; `best` is where the bound is largest, for branching."""
+def seen_products(G, d, unseen, T, R):  # type: ignore[no-untyped-def]
+    """T: the products of the generators without their last coordinates x; R: the same, and `unseen`^2 times that of
+    x less a linear function of the other coordinates that is x at the mean: so R is definite, and near T."""
+    for i in range(d):
+        for j in range(d):
+            s = 0.0
+            for l in range(d - 1):
+                s += G[i, l] * G[j, l]
+            T[i, j] = s
+    square = 0.0
+    height = 0.0
+    for i in range(d):
+        height += G[i, d - 1]
+        for j in range(d):
+            square += T[i, j]
+    for i in range(d):
+        along = 0.0
+        for j in range(d):
+            along += T[i, j]
+        R[i, i] = unseen * (G[i, d - 1] - height / square * along)
+    for i in range(d):
+        for j in range(i):
+            R[i, j] = T[i, j] + R[i, i] * R[j, j]
+            R[j, i] = R[i, j]
+    for i in range(d):
+        R[i, i] = T[i, i] + R[i, i] * R[i, i]
+
+
+@compile_
+def strict_leaf(side, stack, tape, cur, T, M, b, best, room, delta):  # type: ignore[no-untyped-def]
+    """Prove a cone strictly, and write the leaf; `best` is where the bound is largest, for branching. T are
+    the products of the generators in the norm, M those in the norm with which projections are found."""
     r, t, W, W2, dW, q, tq, shares, points, whole, AT, t2, A, x, free, index, p, Wq = room
     d, D = side.frame.shape
     V = stack.VN[cur]
@@ -643,7 +674,7 @@ def strict_leaf(side, stack, tape, cur, M, b, best, room, delta):  # type: ignor
         q[i] = 1
         best[i] = 1.0
     atom(V, rows, n_N, d, D, q, stack.unit[cur], side.light, p, W)
-    if slack(M, b, W, t, d, bound) >= delta:
+    if slack(T, b, W, t, d, bound) >= delta:
         tape.codes[tape.used[0]] = RULE
         tape.used[0] += 1
         return True
@@ -661,7 +692,7 @@ def strict_leaf(side, stack, tape, cur, M, b, best, room, delta):  # type: ignor
             for i in range(d):
                 t[i] = 0.0
         quantised(t, d, q, tq, 255.0)
-        if slack(M, b, W, tq, d, bound) >= delta and weights(shares, count, whole):
+        if slack(T, b, W, tq, d, bound) >= delta and weights(shares, count, whole):
             for i in range(d):
                 s = 0.0
                 for a in range(count):
@@ -674,7 +705,7 @@ def strict_leaf(side, stack, tape, cur, M, b, best, room, delta):  # type: ignor
             found = False
             for level in range(3):
                 quantised(t2, d, index, x, 3.0 if level == 0 else (15.0 if level == 1 else 255.0))
-                if slack(M, b, Wq, x, d, bound) >= delta:
+                if slack(T, b, Wq, x, d, bound) >= delta:
                     found = True
                     break
             if found:
@@ -698,7 +729,7 @@ def strict_leaf(side, stack, tape, cur, M, b, best, room, delta):  # type: ignor
         size = 0.0
         for i in range(d):
             for j in range(d):
-                size += tq[i] * tq[j] * M[i, j]
+                size += tq[i] * tq[j] * T[i, j]
         size = np.sqrt(size)
         atom(V, rows, n_N, d, D, q, stack.unit[cur], side.light, p, W2)
         value = 0.0
@@ -1183,6 +1214,8 @@ def walk(side, ties, stack, tape, budget, most_depth, delta, violation):  # type
     or VIOLATED (the value at `at` exceeds `violation`)."""
     d, D = side.frame.shape
     M = np.zeros((d, d))
+    T = M if side.unseen == 0.0 else np.zeros((d, d))
+    R = M if side.unseen == 0.0 else np.zeros((d, d))
     off = np.zeros((d, d))
     along = np.zeros((d, 2))
     f1 = np.empty(d)
@@ -1283,12 +1316,14 @@ def walk(side, ties, stack, tape, budget, most_depth, delta, violation):  # type
         elif tips > 0:
             proved = star_leaf(side, ties, stack, tape, cur, name, M, off, f1, star_room)
         else:
-            proved = strict_leaf(side, stack, tape, cur, M, b, best, room, delta)
+            if side.unseen > 0.0:
+                seen_products(stack.G[cur], d, side.unseen, T, R)
+            proved = strict_leaf(side, stack, tape, cur, T, R, b, best, room, delta)
         if proved:
             stack.counts[LEAVES] += 1
             stack.counts[TOP] -= 1
             continue
-        if tips == 0 and value_at(stack, cur, best, d, M) > violation:
+        if tips == 0 and value_at(stack, cur, best, d, T) > violation:
             for j in range(d):
                 s = 0.0
                 for i in range(d):

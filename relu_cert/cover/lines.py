@@ -9,10 +9,11 @@ a_k < 0: w_c = s_c+ - s_c- and c0 = sum_c s_c- p_c. A line is convex if w_c > 0,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import gcd, isqrt
+from math import ceil, gcd, isqrt
 
 import numpy as np
 
@@ -21,17 +22,20 @@ from relu_cert.cover.model import Row
 from relu_cert.exact import Matrix, Vector, scaled_rows
 
 MOST_COARSE_BITS = 44
+UNSEEN = 1e-2  # how much of a bias the projections see, relative to the longest row
 LIGHT_BITS = 29  # of the concave rows in which signs at atoms are taken; points have 28, sums of up to 32 terms 62
 
 
 @dataclass(frozen=True)
 class Lines:
-    """The lines of the data: z_k = (multiple_k / scale) p of its line; line -1 for a row of zeros."""
+    """The lines of the data: z_k = (multiple_k / scale) p of its line; line -1 for a row of zeros. With free `biases`
+    the last column is ones, and the norm does not see it."""
 
     rows: tuple[Row, ...]
     line: tuple[int, ...]
     multiple: tuple[int, ...]
     scale: int
+    biases: bool = False
 
     @property
     def D(self) -> int:
@@ -44,8 +48,40 @@ class Lines:
         longest = max((abs(x) for p in self.rows for x in p), default=0)
         return np.array(self.rows, dtype=np.int64 if longest < 2**62 else object).reshape(len(self.rows), -1)
 
+    def seen(self, u: Sequence[int]) -> Row:
+        """What the norm sees of u."""
+        return (*u[:-1], 0) if self.biases else tuple(u)
 
-def lines_of(Z: Matrix) -> Lines:
+    @cached_property
+    def longest(self) -> Fraction:
+        """The largest |x_k|^2, x_k the part of a row that the norm sees."""
+        squares = (a * a * sum(x * x for x in self.seen(self.rows[c])) for c, a in self._used)
+        return Fraction(max(squares, default=0), self.scale**2)
+
+    def height(self, basis: Sequence[Row]) -> int:
+        """At least |x_k.b_i| for the weights of all rows and all vectors of the basis but the last."""
+        pairs = ((self.rows[c], a, b) for c, a in self._used for b in basis[:-1])
+        heights = (abs(a * sum(x * y for x, y in zip(p, self.seen(b), strict=True))) for p, a, b in pairs)
+        return ceil(Fraction(max(heights, default=0), self.scale))
+
+    @property
+    def _used(self) -> set[tuple[int, int]]:
+        return {(c, a) for c, a in zip(self.line, self.multiple, strict=True) if c >= 0}
+
+    @cached_property
+    def widest(self) -> int:
+        """At least sum_l |u_l| for the u of length 1 that count: a rounded row is off by less."""
+        if not self.biases:
+            return root_above(self.D)
+        return root_above(self.D - 1) + root_above(ceil(self.longest))
+
+
+def root_above(n: int) -> int:
+    """The least integer >= sqrt(n)."""
+    return isqrt(n - 1) + 1 if n else 0
+
+
+def lines_of(Z: Matrix, biases: bool = False) -> Lines:
     """The lines of the rows of Z."""
     N, scale = scaled_rows(Z)
     names: dict[Row, int] = {}
@@ -66,7 +102,7 @@ def lines_of(Z: Matrix) -> Lines:
             rows.append(p)
         line.append(names[p])
         multiple.append(g)
-    return Lines(tuple(rows), tuple(line), tuple(multiple), scale)
+    return Lines(tuple(rows), tuple(line), tuple(multiple), scale, biases)
 
 
 @dataclass(frozen=True)
@@ -114,7 +150,7 @@ def weights_of(lines: Lines, theta: Vector, xi: int) -> Weights:
 class Coarse:
     """The same in short integers, in units of lambda / 2^bits: rows W_c = floor(w_c p_c), and what |c| may be.
 
-    Every row is off by less than ceil(sqrt(D)); `bound` = 2^bits - (rows + 1) ceil(sqrt(D)) - margin makes up for it.
+    Every row is off by less than `widest`; `bound` = 2^bits - (rows + 1) widest - margin makes up for it.
     """
 
     P: Integers
@@ -144,8 +180,7 @@ def coarse(weights: Weights, lam: Fraction, margin: int) -> Coarse:
     rows = weights.lines.rows
     P = [floored([weights.w[c] * x for x in rows[c]]) for c in weights.convex]
     N = [floored([-weights.w[c] * x for x in rows[c]]) for c in weights.concave]
-    root = isqrt(D - 1) + 1 if D else 0
-    bound = (1 << bits) - (len(P) + len(N) + 1) * root - margin
+    bound = (1 << bits) - (len(P) + len(N) + 1) * weights.lines.widest - margin
     array = [np.array(A, dtype=np.int64).reshape(-1, D) for A in (P, N)]
     return Coarse(array[0], array[1], tuple(floored(list(weights.c0))), bits, bound, margin)
 
@@ -194,16 +229,31 @@ def side_of(weights: Weights, rows: Coarse, frame: Floats, doubts: list[int]) ->
     lengths = np.sqrt((N * N).sum(axis=1))
     normals = np.array(chosen, dtype=np.float64).reshape(-1, D)
     normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
+    unseen = UNSEEN / max(1.0, float(weights.lines.longest) ** 0.5) if weights.lines.biases else 0.0
     return Side(
-        P, N, c0, lines, normals, light(rows.N), lengths, np.ascontiguousarray(frame), rows.bound / one, exact_bits
+        P=P,
+        N=N,
+        c0=c0,
+        lines=lines,
+        normals=normals,
+        light=light(rows.N),
+        lengths=lengths,
+        frame=np.ascontiguousarray(frame),
+        bound=rows.bound / one,
+        exact_bits=exact_bits,
+        unseen=unseen,
     )
 
 
 def row_space(lines: Lines, turned: tuple[int, int] | None = None) -> tuple[Row, ...]:
     """Short integer vectors that span the lines, near the principal axes of the data where that works; two of the axes
-    may be turned by 45 degrees."""
+    may be turned by 45 degrees. With free biases vectors of weights, and last the bias alone."""
     from flint import fmpz_mat
 
+    if lines.biases:
+        weights = replace(lines, rows=tuple(map(lines.seen, lines.rows)), biases=False)
+        pole = (*(0,) * (lines.D - 1), 1)
+        return (*(row_space(weights) if lines.longest else ()), pole)
     reduced, _, rank = fmpz_mat([list(p) for p in lines.rows]).rref()
     basis = [[int(x) for x in row] for row in reduced.tolist()[:rank]]
     basis = [[x // gcd(*row) for x in row] for row in basis]

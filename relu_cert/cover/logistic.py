@@ -46,7 +46,7 @@ class LogisticProver(Prover):
     def _exact(self, trained: Trained) -> Found:
         """A proof in which all ties are known."""
         trained = polished(self.given.task, trained)
-        base = self._base(trained.residual)
+        base = self._base(trained)
         weights = {xi: weights_of(self.data.lines, base, xi) for xi in (1, -1)}
         ties = self._ties(weights, trained)
         while True:
@@ -94,11 +94,11 @@ class LogisticProver(Prover):
 
     def _theta(self, neurons: Sequence[tuple[int, Vector]]) -> Vector:
         """The dual point of the trained network."""
-        return self._base(self.network.residual)
+        return self._base(self.network)
 
-    def _base(self, residual: Floats) -> Vector:
-        """The floats exactly, with 0 <= y_k theta_k <= 1."""
-        y = self.given.y
+    def _base(self, trained: Trained) -> Vector:
+        """The residual's floats exactly, with 0 <= y_k theta_k <= 1."""
+        y, residual = self.given.y, trained.residual
         chances = (
             min(max(label * Fraction(float(t)), Fraction(0)), Fraction(1)) for label, t in zip(y, residual, strict=True)
         )
@@ -123,7 +123,7 @@ def _entropy(y: Vector, theta: Vector) -> float:
 def polished(task: Task, trained: Trained) -> Trained:
     """The network at the optimum of its faces: Newton's method with kinks and patterns held, to the digits of floats.
     The given network where that is no better."""
-    sizes = np.linalg.norm(trained.V, axis=1)
+    sizes = task.sizes(trained.V)
     lengths = np.maximum(np.linalg.norm(task.Z, axis=1), 1e-300)
     best, least = trained, _slope(task, trained)
     for tolerance in KINKS if len(sizes) else ():
@@ -142,6 +142,7 @@ def _on_faces(task: Task, trained: Trained, kinks: np.ndarray) -> Trained | None
         return None
     on = (task.Z @ V.T > 0.0) & ~kinks
     J = np.hstack([xi[i] * (task.Z * on[:, i : i + 1]) @ basis for i, basis in enumerate(bases)])
+    norms = [basis.T @ (task.seen[:, None] * basis) for basis in bases]  # |v|^2 on each face
     ends = np.cumsum([0, *(basis.shape[1] for basis in bases)])
     x = np.concatenate([basis.T @ v for basis, v in zip(bases, V, strict=True)])
     for _ in range(STEPS):
@@ -149,14 +150,14 @@ def _on_faces(task: Task, trained: Trained, kinks: np.ndarray) -> Trained | None
         gradient = -(J.T @ theta)
         W = task.weighted(J, task.bend(theta))
         H = W.T @ W
-        for a, b in pairwise(ends):
-            size = float(np.linalg.norm(x[a:b]))
-            u = x[a:b] / size
+        for (a, b), norm in zip(pairwise(ends), norms, strict=True):
+            size = float(np.sqrt(x[a:b] @ norm @ x[a:b]))
+            u = norm @ x[a:b] / size
             gradient[a:b] += task.lam * u
-            H[a:b, a:b] += task.lam / size * (np.eye(b - a) - np.outer(u, u))
+            H[a:b, a:b] += task.lam / size * (norm - np.outer(u, u))
         step = np.linalg.lstsq(H, -gradient, rcond=1e-14)[0]
         x = x + step
-        if any(not np.linalg.norm(x[a:b]) > 0.0 for a, b in pairwise(ends)):
+        if any(not x[a:b] @ norm @ x[a:b] > 0.0 for (a, b), norm in zip(pairwise(ends), norms, strict=True)):
             return None
         if float(np.abs(step).max()) <= 1e-16 * float(np.abs(x).max()):
             break
@@ -184,4 +185,4 @@ def _slope(task: Task, trained: Trained) -> float:
     if not len(trained.V):
         return 0.0
     heights = np.maximum(task.Z @ trained.V.T, 0.0).T @ trained.residual * trained.xi
-    return float(np.abs(heights / np.linalg.norm(trained.V, axis=1) / task.lam - 1.0).max())
+    return float(np.abs(heights / task.sizes(trained.V) / task.lam - 1.0).max())

@@ -41,7 +41,7 @@ from relu_cert.cover.ties import (
     ties_at,
     value,
 )
-from relu_cert.cover.train import Task, Trained, ascend, largest, train, weigh
+from relu_cert.cover.train import Task, Trained, largest, train, weigh
 from relu_cert.exact import Matrix, Vector, scaled_rows, sqrt_upper
 from relu_cert.interrupt import interrupted
 from relu_cert.prove.lifts import orthogonal_part
@@ -86,11 +86,12 @@ class Found:
     reason: str = ""
 
 
-def setting(Z: Matrix, y: Vector) -> Setting:
-    """The data, prepared (lambda is set later)."""
-    lines = lines_of(Z)
+def setting(Z: Matrix, y: Vector, *, biases: bool = False) -> Setting:
+    """The data, prepared (lambda is set later). With free biases networks are trained in the columns of Z."""
+    lines = lines_of(Z, biases)
     basis = row_space(lines)
-    return Setting(Z, y, data_of(Z, y, Fraction(1), lines, basis), frame_of(basis))
+    frame = np.eye(len(Z[0])) if biases else frame_of(basis)
+    return Setting(Z, y, data_of(Z, y, Fraction(1), lines, basis), frame)
 
 
 class Prover:
@@ -282,8 +283,8 @@ class Prover:
         """Train again with the missing neuron; where its weight is so small that floats do not find it, it is kept
         aside for the refinement."""
         task = self.given.task
-        at, best = ascend(task.Z, missed.xi * trained.residual, (self.frame @ missed.u)[None, :], 80, 1e-3)
-        size = float(np.linalg.norm(trained.V, axis=1).max(initial=1e-6))
+        at, best = task.climb_near(missed.xi * trained.residual, (self.frame @ missed.u)[None, :])
+        size = float(task.sizes(trained.V).max(initial=1e-6))
         V, xi = np.vstack([trained.V, 1e-6 * size * at]), np.append(trained.xi, float(missed.xi))
         again = train(task, V, xi, told=self._trained, stop=self._late)
         if float(best[0]) > task.lam * (1.0 + TRAINED) or again.objective < trained.objective * (1.0 - 1e-11):

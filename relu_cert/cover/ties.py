@@ -15,11 +15,12 @@ from math import gcd, isqrt
 
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpz_mat
+from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
 
 from relu_cert.cover.engine import Floats, Side
 from relu_cert.cover.engine import Ties as EngineTies
-from relu_cert.cover.lines import Weights
+from relu_cert.cover.lines import Lines, Weights
 from relu_cert.cover.model import Row, Tie
 from relu_cert.cover.refine import Data, closed, face_basis, float_lines, kernel_of
 
@@ -54,14 +55,19 @@ def top(weights: Weights, u: Row) -> Fraction:
     return Fraction(total, weights.unit)
 
 
+def length_squared(lines: Lines, u: Row) -> int:
+    """|u|^2"""
+    return sum(x * x for x in lines.seen(u))
+
+
 def value(weights: Weights, u: Row) -> float:
     """xi theta.(Zu)_+ / |u| in floats, from exact integers."""
-    return float(top(weights, u) / Fraction(isqrt(sum(x * x for x in u) << 200), 1 << 100))
+    return float(top(weights, u) / Fraction(isqrt(length_squared(weights.lines, u) << 200), 1 << 100))
 
 
 def value_squared(weights: Weights, u: Row) -> Fraction:
     """(xi theta.(Zu)_+ / |u|)^2, 0 where that is negative."""
-    return max(top(weights, u), Fraction(0)) ** 2 / sum(x * x for x in u)
+    return max(top(weights, u), Fraction(0)) ** 2 / length_squared(weights.lines, u)
 
 
 def dual_vector(weights: Weights, side: Sequence[int]) -> list[int]:
@@ -126,10 +132,11 @@ def shares_of(
         return ()
     lam = data.lam
     one = weights.unit * lam.denominator
-    size = isqrt(sum(x * x for x in u) << 600)
+    seen = weights.lines.seen(u)
+    size = isqrt(sum(x * x for x in seen) << 600)
     v = dual_vector(weights, side)
     goal = [
-        (weights.unit * lam.numerator * x << 300) // size - a * lam.denominator for x, a in zip(u, v, strict=True)
+        (weights.unit * lam.numerator * x << 300) // size - a * lam.denominator for x, a in zip(seen, v, strict=True)
     ]  # sum of share w p, times one
     scale = float(lam)
     columns = np.array(
@@ -163,7 +170,20 @@ def shares_of(
         for i, x in zip(np.flatnonzero(free), step, strict=True):
             found[i] += int(x)
     bounds = [{0: (0, grid), 1: (grid, None), -1: (None, 0)}[chosen.get(c, 0)] for c in tight]
-    return tuple(Fraction(_clip(s, *both), grid) for s, both in zip(found, bounds, strict=True))
+    shares = tuple(Fraction(_clip(s, *both), grid) for s, both in zip(found, bounds, strict=True))
+    return _levelled(weights, v, tight, shares, free) if weights.lines.biases else shares
+
+
+def _levelled(
+    weights: Weights, v: Sequence[int], tight: Sequence[int], shares: Sequence[Fraction], free: NDArray[np.bool_]
+) -> tuple[Fraction, ...] | None:
+    """The shares with one of them moved so that v + sum share w p has no bias, exactly; None where none is free."""
+    bias = [weights.w[c] * weights.lines.rows[c][-1] for c in tight]
+    i = max(np.flatnonzero(free).tolist(), key=lambda i: abs(bias[i]), default=None)
+    if i is None:
+        return None
+    left = v[-1] + sum((s * b for s, b in zip(shares, bias, strict=True)), Fraction(0))
+    return (*shares[:i], shares[i] - left / bias[i], *shares[i + 1 :])
 
 
 def _clip(s: int, low: int | None, high: int | None) -> int:
@@ -233,9 +253,10 @@ def piece_squared(weights: Weights, tie: Tie) -> Fraction:
 def gradient_squared(basis: Sequence[Row], weights: Weights, tie: Tie) -> Fraction:
     """The square of the gradient on the face of the lines through u: of its projection on that face."""
     kinks = [weights.lines.rows[c] for c, s in enumerate(tie.side) if s == 0]
-    B = fmpz_mat([list(b) for b in kernel_of(basis, kinks)])
+    rows = kernel_of(basis, kinks)
+    B, S = fmpz_mat([list(b) for b in rows]), fmpz_mat([list(weights.lines.seen(b)) for b in rows])
     right = fmpq_mat(B * fmpz_mat([[x] for x in dual_vector(weights, tie.side)]))
-    square = (right.transpose() * fmpq_mat(B * B.transpose()).solve(right)).entries()[0]
+    square = (right.transpose() * fmpq_mat(S * S.transpose()).solve(right)).entries()[0]
     return Fraction(int(square.p), int(square.q)) / weights.unit**2
 
 
@@ -249,14 +270,27 @@ def near_direction(data: Data, weights: Weights, u: Floats, tolerance: float) ->
         raise Untied("the lines near a tie meet in 0 only")
     kinks = closed(data, kinks, basis)
     side = [0 if c in kinks else (1 if h > 0 else -1) for c, h in enumerate(at)]
-    found = projection(basis, dual_vector(weights, side))
+    v, level = dual_vector(weights, side), data.lines.biases and not kinks  # level: every bias near u will do
+    if level and v[-1]:
+        raise Untied("another bias is better")
+    found = projection(data.lines, basis[:-1] if level else basis, v)
     if not any(found):
         raise Untied("the gradient vanishes on a face")
-    return found
+    return _with_bias(found, u) if level else found
+
+
+def _with_bias(weights: Row, u: Floats) -> Row:
+    """The weights with about the bias of u."""
+    size = isqrt(sum(x * x for x in weights))
+    times = max(1, (1 << SHORT_BITS) // size)
+    bias = Fraction(float(u[-1] / np.linalg.norm(u[:-1]))) * size * times
+    return (*(times * x for x in weights[:-1]), round(bias))
 
 
 def pieces_near(data: Data, weights: Weights, xi: int, u: Floats, radius: float) -> list[Tie]:
     """The pieces around u, one for each side of the convex lines near it if they are few."""
+    if data.lines.biases:  # their shortest vectors without a bias are not looked for
+        return []
     at = float_lines(data.lines) @ u / np.linalg.norm(u)
     convex = [c for c in np.flatnonzero(np.abs(at) < radius).tolist() if weights.w[c] > 0]
     if len(convex) > MOST_SIDES:
@@ -354,11 +388,11 @@ def shortest(weights: Weights, side: Sequence[int], near: Sequence[int]) -> tupl
     raise Untied("the shortest vector of a piece was not found")
 
 
-def projection(basis: Sequence[Row], v: Sequence[int]) -> Row:
-    """The projection of v on the span of the basis, as integers."""
-    B = fmpz_mat([list(b) for b in basis])
+def projection(lines: Lines, basis: Sequence[Row], v: Sequence[int]) -> Row:
+    """The projection of v on the span of the basis, as integers: the direction u with the largest v.u / |u|."""
+    B, S = fmpz_mat([list(b) for b in basis]), fmpz_mat([list(lines.seen(b)) for b in basis])
     right = fmpq_mat(B * fmpz_mat([[x] for x in v]))
-    weights = fmpq_mat(B * B.transpose()).solve(right)
+    weights = fmpq_mat(S * S.transpose()).solve(right)
     entries = (fmpq_mat(B.transpose()) * weights).entries()
     q = 1
     for x in entries:
@@ -378,7 +412,7 @@ def _plane(data: Data, weights: Weights, side: Side, tie: Tie) -> tuple[Floats, 
     v = side.c0 + side.P[[tie.side[c] > 0 for c in weights.convex]].sum(axis=0)
     v = v - side.N[[tie.side[c] > 0 for c in weights.concave]].sum(axis=0)
     if len(basis) != 2:
-        return np.zeros(len(u)), (0.0, 0.0), (v @ u) * u
+        return np.zeros(len(u)), (0.0, 0.0), _gradient(data.lines, v, u[None])
     parts = [b - (b @ u) * u for b in basis]
     across = max(parts, key=lambda x: float(x @ x))
     across = across / np.linalg.norm(across)
@@ -387,7 +421,17 @@ def _plane(data: Data, weights: Weights, side: Side, tie: Tie) -> tuple[Floats, 
     at, slope = rows[others] @ u, rows[others] @ across
     ends = -at[slope != 0.0] / slope[slope != 0.0]
     low, high = max(ends[ends < 0], default=-2.0), min(ends[ends > 0], default=2.0)
-    return across, (INSIDE * float(low), INSIDE * float(high)), (v @ u) * u + (v @ across) * across
+    return across, (INSIDE * float(low), INSIDE * float(high)), _gradient(data.lines, v, np.array([u, across]))
+
+
+def _gradient(lines: Lines, v: Floats, B: Floats) -> Floats:
+    """The shortest vector with the products of v with the orthonormal rows of B; with free biases one without a bias,
+    which is the last coordinate then."""
+    if not lines.biases:
+        return B.T @ (B @ v)
+    S = B * np.append(np.ones(B.shape[1] - 1), 0.0)
+    gradient: Floats = S.T @ np.linalg.solve(S @ S.T, B @ v)
+    return gradient
 
 
 def engine_ties(

@@ -81,6 +81,10 @@ class Task:
         """Local maxima of t.(Zu)_+ / |u| from every row of U, scaled to |u| = 1."""
         return ascend(self.Z, t, U)
 
+    def climb_near(self, t: Floats, U: Floats) -> tuple[Floats, Floats]:
+        """The same in small steps."""
+        return ascend(self.Z, t, U, 80, 1e-3)
+
 
 def objective(task: Task, V: Floats, xi: Signs) -> tuple[float, Floats]:
     """The loss + lambda sum |v|, and theta, minus the gradient of the loss: the residual of the squares."""

@@ -19,8 +19,8 @@ from relu_cert.cover.build import Exhausted
 from relu_cert.cover.engine import Floats
 from relu_cert.cover.facts import add_optimal_set, prove_lambda_max, trivial_bound, zero_facts
 from relu_cert.cover.logistic import LogisticProver
-from relu_cert.cover.model import MANY_FEATURES, MOST_DIRECTIONS, Limits, Moment, Tell
-from relu_cert.cover.optimum import Found, Prover, Setting, neurons_of, setting
+from relu_cert.cover.model import ENOUGH, MANY_FEATURES, MOST_DIRECTIONS, Limits, Moment, Tell
+from relu_cert.cover.optimum import COARSE, SURELY, Found, Prover, Setting, neurons_of, setting
 from relu_cert.cover.train import Task, Trained, largest, train
 from relu_cert.exact import Matrix, Vector, scaled_rows
 from relu_cert.interrupt import INTERRUPTED, interrupted
@@ -37,6 +37,7 @@ MOST_COLUMNS, MOST_ROWS = 16, 2**14  # of data for a cover: what the checker tak
 EASY, HARD, HARDEST = 6, 9, 10  # ranks up to which the cover may take most of the time; from which on less; and little
 NORM_BITS = 300
 LEADERS = 0.2  # of the time, at least, even where the cover took more than its share
+FINEST = 1e-6  # a gap that the leaders may be asked for: where a finer one is wanted they end with COARSE
 TRAINING = 0.35  # of the time, at most, for a network with many features
 LambdaChooser = Callable[[LambdaMax], Fraction]
 
@@ -86,7 +87,10 @@ class _Asked:
 
         given = [Neuron(xi, w) for xi, w in neurons]
         seconds = max(self.left, LEADERS * self.seconds, 5.0)
-        return find_leaders(self.network.Z, self.problem.y, lam, given, seconds, logistic=self.logistic, tell=told)
+        good = SURELY * float(self.gap) if self.gap > FINEST else COARSE
+        return find_leaders(
+            self.network.Z, self.problem.y, lam, given, seconds, logistic=self.logistic, good=good, tell=told
+        )
 
 
 def optimum_without_list(
@@ -107,6 +111,12 @@ def optimum_without_list(
     given = setting(network.Z, problem.y) if few else None
     if given is None or len(given.data.basis) > MOST_DIRECTIONS:  # the latter: more than floats see
         facts = _many_features(asked, frame)
+    elif len(given.data.basis) > EASY and gap > FINEST:  # the leaders are faster where a wide gap will do
+        facts = _many_features(replace(asked, until=asked.until - asked.seconds / 2), frame)
+        if facts.value.reached:
+            facts = replace(facts, unsettled=ENOUGH)
+        elif (other := _few_features(asked, given)).value.lower > facts.value.lower:
+            facts = other
     else:
         facts = _few_features(asked, given)
     return replace(facts, unsettled=INTERRUPTED) if interrupted() and facts.unsettled else facts

@@ -1,4 +1,5 @@
-"""A cover for a network with free outputs: theta is orthogonal to them, and otherwise it is a cover as any other.
+"""A cover for a network with free terms: theta is orthogonal to free outputs, and otherwise it is a cover as any other;
+where biases are free, of the directions in which some row is zero.
 
 The network is trained in floats with the free outputs projected away and moved to the optimum of its faces; its theta,
 which has the digits of floats, is moved to the complement of the free outputs exactly and shrunk until the cover holds.
@@ -9,17 +10,22 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+import numpy as np
+
 from relu_cert.cover.build import Exhausted
 from relu_cert.cover.engine import Floats
 from relu_cert.cover.logistic import LogisticProver
 from relu_cert.cover.model import MOST_DIRECTIONS, Limits, Tell
 from relu_cert.cover.optimum import Prover, Setting, setting
+from relu_cert.cover.train import Trained
 from relu_cert.cover.unlisted import MOST_COLUMNS, MOST_ROWS
 from relu_cert.exact import Vector
 from relu_cert.free.terms import orthogonal, possible, widest
 from relu_cert.free.train import Task
 from relu_cert.leaders.rounding import dual_value
 from relu_cert.problem.model import Network, Problem
+
+KINK = 1e-7  # a row nearer than this to a neuron's border is a kink of it
 
 
 @dataclass(frozen=True)
@@ -44,14 +50,24 @@ class FreeProver(LogisticProver):
     def __init__(self, given: FreeSetting, lam: Fraction, limits: Limits, tell: Tell) -> None:
         Prover.__init__(self, given, lam, replace(limits, state=None), tell)
 
-    def _base(self, residual: Floats) -> Vector:
-        """theta to the digits of floats, orthogonal to the free columns."""
+    def _base(self, trained: Trained) -> Vector:
+        """theta to the digits of floats, orthogonal to the free columns, and level along the free bias of a neuron."""
         problem = self.given.problem
-        theta = tuple(Fraction(float(x)) for x in residual)
-        found = orthogonal(self.given.columns, theta, widest(problem, theta))
+        theta = tuple(Fraction(float(x)) for x in trained.residual)
+        columns = (*self.given.columns, *self._levels(trained.V @ self.frame))
+        found = orthogonal(columns, theta, widest(problem, theta))
         if not possible(problem, found):
             raise Exhausted("theta has no room between 0 and the labels")
         return found
+
+    def _levels(self, V: Floats) -> list[Vector]:
+        """The rows at which a neuron without kinks is on: where its bias is free, their theta adds up to 0. (One with
+        kinks has shares for that.)"""
+        if not self.data.lines.biases:
+            return []
+        cosines = V @ self.data.floats.T / np.linalg.norm(self.data.floats, axis=1)
+        smooth = np.abs(cosines).min(axis=1) > KINK * np.linalg.norm(V, axis=1)
+        return [tuple(Fraction(int(on)) for on in row) for row in cosines[smooth] > 0.0]
 
     def _value(self, theta: Vector) -> float:
         """The dual value."""
@@ -59,10 +75,10 @@ class FreeProver(LogisticProver):
 
 
 def free_setting(problem: Problem, network: Network, columns: tuple[Vector, ...], task: Task) -> FreeSetting | None:
-    """The data, prepared; None where there is no cover: with free biases, or too many features."""
-    if "biases" in problem.free or len(network.Z[0]) > MOST_COLUMNS or len(network.Z) > MOST_ROWS:
+    """The data, prepared; None where there is no cover: with too many features."""
+    if len(network.Z[0]) > MOST_COLUMNS or len(network.Z) > MOST_ROWS:
         return None
-    given = setting(network.Z, problem.y)
+    given = setting(network.Z, problem.y, biases="biases" in problem.free)
     if not 0 < len(given.data.basis) <= MOST_DIRECTIONS:
         return None
     return FreeSetting(given.Z, given.y, given.data, given.frame, problem, columns, task)

@@ -1,7 +1,7 @@
 """The optimum of a ReLU network with free terms: a network, and the best lower bound of p* that some engine proves.
 
-The list of patterns where there is one; else the cover, where all weights are in the norm and the data have few
-features, and the leaders where it leaves a gap.
+The list of patterns where there is one; else the cover, where the data have few features, and the leaders where it
+leaves a gap.
 """
 
 from __future__ import annotations

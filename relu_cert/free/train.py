@@ -82,6 +82,10 @@ class Task(train.Task):
         """Local maxima of t.(Zu)_+ / |u| from every row of U."""
         return climb(self.Z, t, U) if self.biases else super().climb(t, U)
 
+    def climb_near(self, t: Floats, U: Floats) -> tuple[Floats, Floats]:
+        """The same in small steps."""
+        return climb(self.Z, t, U, 80, 1e-3) if self.biases else super().climb_near(t, U)
+
 
 def orthonormal(B: Floats) -> Floats:
     """An orthonormal basis of the range of B."""
@@ -92,12 +96,13 @@ def orthonormal(B: Floats) -> Floats:
     return basis
 
 
-def climb(Z: Floats, t: Floats, U: Floats, steps: int = 60) -> tuple[Floats, Floats]:
-    """Local maxima of t.(Zu)_+ over weights of length 1, with the best bias for them, from every row of U."""
+def climb(Z: Floats, t: Floats, U: Floats, steps: int = 60, first: float = 1.0) -> tuple[Floats, Floats]:
+    """Local maxima of t.(Zu)_+ over weights of length 1, with the best bias for them, from every row of U; `first` is
+    the first step."""
     X = Z[:, :-1]
     W = U[:, :-1] / np.linalg.norm(U[:, :-1], axis=1, keepdims=True)
     best, at, pull = np.full(len(W), -np.inf), U.copy(), W.copy()
-    step = np.ones(len(W))
+    step = np.full(len(W), first)
     for _ in range(steps):
         heights = W @ X.T
         order = np.argsort(-heights, axis=1, kind="stable")

@@ -35,6 +35,7 @@ MOST_DIRECTIONS = (20, 28, 36, 44, 54, 66, 80)  # tried if there are more; never
 DEAR = 0.06  # of the gap: if the other directions cost more, there are too few
 ROUNDS = 4.0  # what all rounds cost, as a multiple of the first
 AT_ONCE = 1.5e9  # operations for a step: if all directions need no more, there is no stage with fewer
+SURELY = 0.999  # of the gap that is wanted: the rest is for rounding
 EXPONENT = 0.85  # time grows a little slower than the operations: large matrices are fast
 
 
@@ -91,7 +92,7 @@ def find_leaders(
         upper, theta = _network(data)
         until = time.monotonic() + seconds
         best: Leaders | None = None
-        for proof, centres in _stages(data, theta, upper, until, cells):
+        for proof, centres in _stages(data, theta, Rounds(upper, until, (1 - SURELY * good) * upper), cells):
             found = evidence(data.exact, data.loss, proof, centres)
             if found is not None and (best is None or found.lower > best.lower):
                 best = found
@@ -162,10 +163,10 @@ def _own(cell: Cell, theta: Floats) -> Floats:
 Stage = tuple[Proof, Centres]
 
 
-def _stages(data: Data, theta: Floats, upper: float, until: float, cells: int) -> Iterator[Stage]:
+def _stages(data: Data, theta: Floats, plan: Rounds, cells: int) -> Iterator[Stage]:
     """Proofs of one stage after the other, with the centres of their cells."""
     n, d = data.rows.shape
-    plan, centres = Rounds(upper, until), Centres((), ())
+    upper, until, centres = plan.upper, plan.until, Centres((), ())
     if not data.rows.any() or not data.loss.theta(np.zeros(n)).any():  # nothing to learn: zero is optimal
         yield nothing(_cells(data, data.rows, theta, centres)), centres
         return
@@ -180,7 +181,8 @@ def _stages(data: Data, theta: Floats, upper: float, until: float, cells: int) -
     while not interrupted():
         began = time.monotonic()
         rows = data.rows if turn is None else data.rows @ turn
-        own = replace(plan, rounds=rounds, last=plan.share if short else plan.last)
+        enough = plan.enough if turn is None or top == rank else np.inf  # what the other directions cost comes later
+        own = replace(plan, rounds=rounds, last=plan.share if short else plan.last, enough=enough)
         parts = _cells(data, rows, theta, centres, turn, top)
         if before is not None:
             parts = [_begun(part, before, i) for part, i in zip(parts, parents, strict=True)]

@@ -233,10 +233,12 @@ def with_cuts(state: State, later: State, most: int) -> tuple[State, int]:
 
 @dataclass(frozen=True)
 class Rounds:
-    """How long to go on: a round ends when value - bound is below a share of (upper - bound); the last has its own."""
+    """How long to go on: a round ends when value - bound is below a share of (upper - bound); the last has its own. All
+    of them end with a bound that is `enough`."""
 
     upper: float
     until: float  # on the clock of time.monotonic
+    enough: float = np.inf
     neighbours: int = 8
     rounds: int = 3
     share: float = 0.25
@@ -269,7 +271,7 @@ def descend(cells: Sequence[Cell], loss: Loss, lam: float, plan: Rounds, free: F
             if distance > BACK * plan.upper:
                 saved = state
             late = interrupted() or (time.monotonic() > plan.until and best.value > WORTH * plan.upper)
-            over = late or length < 1e-5
+            over = late or length < 1e-5 or best.value >= plan.enough
             if over or distance < min(share * (plan.upper - here) + 1e-6 * plan.upper, HALF * value):
                 break
         if over or last:

@@ -35,6 +35,7 @@ from relu_cert.path.tube import Refused
 from relu_cert.problem.model import Problem
 from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import ClassMap, column, projector, to_fmpq, to_vector
+from relu_cert.prove.deepest import deepest
 from relu_cert.prove.definite import floats as to_floats
 from relu_cert.prove.lifts import independent
 from relu_cert.prove.optimal_set import largest_squared
@@ -258,15 +259,8 @@ def _center(F: Floats, g: Floats) -> Floats:
     center = _analytic(F, g)
     if center is not None:
         return center
-    found = linprog(
-        np.r_[np.zeros(k), -1.0],
-        A_eq=np.c_[F, np.zeros(len(F))],
-        b_eq=g,
-        A_ub=np.c_[-np.eye(k), np.ones(k)],
-        b_ub=np.zeros(k),
-        bounds=[(None, None)] * (k + 1),
-    )
-    return np.asarray(np.linalg.lstsq(F, g, rcond=None)[0] if found.x is None else found.x[:k], dtype=np.float64)
+    found = deepest(-np.eye(k), np.zeros(k), [(None, None)] * k, equal=F, goal=g)
+    return np.asarray(np.linalg.lstsq(F, g, rcond=None)[0] if found is None else found[0], dtype=np.float64)
 
 
 def _analytic(F: Floats, g: Floats) -> Floats | None:

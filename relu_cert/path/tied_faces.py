@@ -23,6 +23,7 @@ from relu_cert.patterns.model import bit_string
 from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.problem.model import Problem
 from relu_cert.prove.classes import Ball, column, constraints, is_stable, slopes, spans, to_fmpq, to_vector
+from relu_cert.prove.deepest import deepest
 from relu_cert.prove.facts import Facts, NeuronClass, OptimalSet, Tied
 from relu_cert.prove.projection import combine
 from relu_cert.prove.split import null_space
@@ -131,24 +132,16 @@ def _strict(kinks: _Kinks) -> tuple[list[int], list[float]]:
     mean = np.zeros(k)
     inside: list[int] = []
     for j in range(k):
-        cost = np.r_[np.zeros(k), -1.0]
-        rows, right = [np.r_[-np.eye(k)[j], 1.0]], [0.0]
-        bound = kinks.size[j]
+        rows, right, bound = [-np.eye(k)[j]], [0.0], kinks.size[j]
         if bound is not None:
-            rows.append(np.r_[np.eye(k)[j], 1.0])
+            rows.append(np.eye(k)[j])
             right.append(float(bound))
-        result = linprog(
-            cost,
-            A_ub=np.array(rows),
-            b_ub=np.array(right),
-            A_eq=np.c_[A, np.zeros(len(b))] / size,
-            b_eq=b / size,
-            bounds=[(0.0, None if s is None else float(s)) for s in kinks.size] + [(None, 1.0)],
-        )
-        if result.x is None:
+        box = [(0.0, None if s is None else float(s)) for s in kinks.size]
+        found = deepest(np.array(rows), np.array(right), box, 1.0, A / size, b / size)
+        if found is None:
             return [], []
-        mean += result.x[:k] / k
-        if result.x[-1] > SEEMS_POSITIVE:
+        mean += found[0] / k
+        if found[1] > SEEMS_POSITIVE:
             inside.append(j)
     return inside, mean.tolist()
 

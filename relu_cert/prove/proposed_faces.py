@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
-from scipy.optimize import linprog
 
 from relu_cert.exact import Matrix, Vector, dot
 from relu_cert.patterns.model import bit_string
 from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.prove.classes import column, projector, slopes, spans, to_vector
+from relu_cert.prove.deepest import deepest
 from relu_cert.prove.facts import NeuronClass, Sign
 from relu_cert.prove.projection import ShortestVector, combine
 
@@ -80,17 +80,11 @@ def _central_shares(
     )
     scale = max(float(np.abs(A).max()), 1e-300)
     k = len(kinks)
-    result = linprog(
-        np.r_[np.zeros(k), -1.0],
-        A_eq=np.c_[A / scale, np.zeros(len(b))],
-        b_eq=b / scale,
-        A_ub=np.r_[np.c_[-np.eye(k), np.ones(k)], np.c_[np.eye(k), np.ones(k)]],
-        b_ub=np.r_[np.zeros(k), np.ones(k)],
-        bounds=[(0, 1)] * k + [(None, None)],
-    )
-    if result.x is None:
+    both, sides = np.r_[-np.eye(k), np.eye(k)], np.r_[np.zeros(k), np.ones(k)]
+    found = deepest(both, sides, [(0, 1)] * k, equal=A / scale, goal=b / scale)
+    if found is None:
         return {}
-    return {c: Fraction(float(f)).limit_denominator(SHORT) for c, f in zip(kinks, result.x, strict=False)}
+    return {c: Fraction(float(f)).limit_denominator(SHORT) for c, f in zip(kinks, found[0], strict=True)}
 
 
 def independent_rows(Z: Matrix, rows: list[int]) -> tuple[int, ...]:

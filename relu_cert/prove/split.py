@@ -19,6 +19,7 @@ from scipy.optimize import linprog
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, sqrt_upper
 from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import ClassMap, column, frobenius_squared, to_vector
+from relu_cert.prove.deepest import deepest
 from relu_cert.prove.definite import floats, stretch
 from relu_cert.prove.facts import OptimalSet
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
@@ -108,22 +109,15 @@ def _interior(Phi: fmpq_mat, goal: fmpq_mat) -> NDArray[np.float64]:
 def _inside(F: NDArray[np.float64], g: NDArray[np.float64], k: int) -> NDArray[np.float64]:
     """The same for a goal of size 1."""
     scale = np.maximum(np.abs(F).max(axis=1), 1e-300)
-    A_eq, b_eq = np.c_[F, np.zeros(len(F))] / scale[:, None], g / scale
-    inside = linprog(
-        np.r_[np.zeros(k), -1.0],
-        A_eq=A_eq,
-        b_eq=b_eq,
-        A_ub=np.c_[-np.eye(k), np.ones(k)],
-        b_ub=np.zeros(k),
-        bounds=[(0, None)] * k + [(None, None)],
-    )
-    if inside.x is not None and inside.x[-1] > SEEMS_POSITIVE * np.abs(inside.x[:k]).max():
-        return np.asarray(inside.x[:k])
+    A_eq, b_eq = F / scale[:, None], g / scale
+    inside = deepest(-np.eye(k), np.zeros(k), [(0, None)] * k, equal=A_eq, goal=b_eq)
+    if inside is not None and inside[1] > SEEMS_POSITIVE * np.abs(inside[0]).max():
+        return inside[0]
     best = np.zeros(k)
     for a in range(k):  # the mean of the points that make each entry large has the largest support
         cost = np.zeros(k)
         cost[a] = -1.0
-        found = linprog(cost, A_eq=F / scale[:, None], b_eq=b_eq, bounds=[(0, None)] * k)
+        found = linprog(cost, A_eq=A_eq, b_eq=b_eq, bounds=[(0, None)] * k)
         if found.x is None:
             raise Unsettled("the masses cannot be split")
         best += found.x / k
@@ -175,16 +169,10 @@ def forcing(void: Matrix, outputs: Outputs, zero: Sequence[int]) -> Vector:
     heights = fmpq_mat([[to_fmpq(x) for x in row] for row in void]) * columns(outputs.Q, zero)
     H = floats(heights)
     size = max(float(np.abs(H).max()), 1e-300)
-    k = len(void)
-    found = linprog(
-        np.r_[np.zeros(k), -1.0],
-        A_ub=np.c_[-H.T / size, np.ones(len(zero))],
-        b_ub=np.zeros(len(zero)),
-        bounds=[(-1, 1)] * k + [(None, 1)],
-    )
-    if found.x is None or found.x[-1] <= 0:
+    found = deepest(-H.T / size, np.zeros(len(zero)), [(-1, 1)] * len(void), most=1)
+    if found is None or found[1] <= 0:
         raise Unsettled("no split of the masses is strictly inside")
-    weights = [Fraction(float(x)).limit_denominator(10**6) for x in found.x[:k]]
+    weights = [Fraction(float(x)).limit_denominator(10**6) for x in found[0]]
     h = tuple(dot(weights, col) for col in zip(*void, strict=True))
     margin = outputs.error * length(h)
     if not all(x > margin for x in to_vector(column(h).transpose() * columns(outputs.Q, zero))):

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from relu_cert.prove.algebraic.linear import eliminate, solve
+from relu_cert.prove.deepest import deepest
 from relu_cert.prove.facts import Exact
 from relu_cert.rationals import to_fmpq
 
@@ -70,17 +71,11 @@ def _farkas(outputs: Sequence[Exact], support: Sequence[int]) -> Exact | None:
         return (zero,) * n
     Q = np.array([[float(x) for x in q] for q in outputs])
     size = max(float(np.abs(Q).max()), 1e-300)
-    found = linprog(
-        np.r_[np.zeros(n), -1.0],
-        A_ub=np.c_[-Q[others] / size, np.ones(len(others))],
-        b_ub=np.zeros(len(others)),
-        A_eq=np.c_[Q[list(support)] / size, np.zeros(len(support))] if support else None,
-        b_eq=np.zeros(len(support)) if support else None,
-        bounds=[(-1, 1)] * n + [(None, 1)],
-    ).x
-    if found is None or found[-1] <= 0:
+    equal = Q[list(support)] / size if support else None
+    found = deepest(-Q[others] / size, np.zeros(len(others)), [(-1, 1)] * n, 1, equal, np.zeros(len(support)))
+    if found is None or found[1] <= 0:
         return None
-    near = [zero + to_fmpq(Fraction(float(x)).limit_denominator(SHORT)) for x in found[:n]]
+    near = [zero + to_fmpq(Fraction(float(x)).limit_denominator(SHORT)) for x in found[0]]
     S = [outputs[a] for a in support]
     back = solve([[_dot(p, q) for q in S] for p in S], [_dot(p, near) for p in S]) if S else []
     if back is None:

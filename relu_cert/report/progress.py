@@ -15,7 +15,7 @@ from relu_cert.cover.model import Moment
 from relu_cert.report.text import downwards, upwards
 
 PATIENCE = 2.0  # seconds before anything is shown
-EVERY = 5.0  # seconds between the lines of a log that is no terminal
+EVERY = 5.0  # seconds between the lines of a log that stay
 HEAD = f"{'time':>7} {'':<8} {'neurons':>7} {'objective':>13} {'bound':>13} {'gap':>9} {'nodes':>9} {'open':>5}"
 TICK = 0.25
 TELLING = 0.04  # from this share on, what is left is estimated
@@ -64,13 +64,11 @@ class Progress:
         self._done, self._total = done, total
 
     def tell(self, moment: Moment) -> None:
-        """A line of the log: shown at once on a terminal, every few seconds elsewhere."""
+        """A line of the log: shown at once on a terminal, and kept every few seconds there and elsewhere."""
         self._moment = moment
         now = time.monotonic()
         if self._logged and now - self._start >= PATIENCE and now - self._last >= EVERY:
-            head = "" if self._last else HEAD + "\n"
-            self._last = now
-            sys.stderr.write(f"{head}{self.row(moment, now)}\n")
+            sys.stderr.write("".join(f"{row}\n" for row in self.kept(now)))
             sys.stderr.flush()
 
     def row(self, moment: Moment, now: float) -> str:
@@ -85,6 +83,14 @@ class Progress:
             bound = downwards(Fraction(lower), 6)
         where = f"{now - self._start:6.1f}s {moment.stage:<8} {moment.neurons:>7} {value:>13} {bound:>13} {gap:>9}"
         return f"{where} {moment.nodes:>9,} {moment.open:>5,}" if moment.nodes else where.rstrip()
+
+    def kept(self, now: float) -> list[str]:
+        """The rows of the log that stay above the one that is drawn: its head once, then one every few seconds."""
+        if self._moment is None or (self._last and now - self._last < EVERY):
+            return []
+        head = [] if self._last else [HEAD]
+        self._last = now
+        return [*head, self.row(self._moment, now)]
 
     def line(self, now: float) -> str:
         """What is shown at this moment."""
@@ -110,7 +116,7 @@ class Progress:
         while not self._stop.wait(TICK):
             now = time.monotonic()
             if now - self._start >= PATIENCE:
-                sys.stderr.write("\r\x1b[2K" + self.line(now)[:79])
+                sys.stderr.write("\r\x1b[2K" + "".join(f"{row[:79]}\n" for row in self.kept(now)) + self.line(now)[:79])
                 sys.stderr.flush()
                 drawn = True
         if drawn:

@@ -16,7 +16,8 @@ from relu_cert.sklearn import EXPECTED_FAILED_CHECKS, ReLUCertClassifier, ReLUCe
 from verify import check as verify_check
 
 LIMIT = 12_000  # enough for every check whose data can be enumerated at all
-ESTIMATORS = [kind(bias=False, max_patterns=LIMIT, verify=False) for kind in (ReLUCertRegressor, ReLUCertClassifier)]
+KINDS = (ReLUCertRegressor, ReLUCertClassifier)
+ESTIMATORS = [kind(bias=False, max_patterns=LIMIT, seconds=None, verify=False) for kind in KINDS]
 LINE = np.array([[-2.0], [-1.0], [0.5], [1.0], [2.0]])
 
 
@@ -63,10 +64,20 @@ def test_labels_become_minus_one_and_one():
 
 
 def test_large_data_are_refused_with_the_numbers():
-    """Too many patterns: a clear error with both numbers, at once."""
+    """Too many patterns to be listed: a clear error with both numbers, at once."""
     rng = np.random.default_rng(0)
     with pytest.raises(TooManyPatterns, match="activation patterns predicted, over the limit of 100,000"):
-        ReLUCertRegressor().fit(rng.standard_normal((300, 8)), rng.standard_normal(300))
+        ReLUCertRegressor(seconds=None).fit(rng.standard_normal((300, 8)), rng.standard_normal(300))
+
+
+def test_large_data_are_fitted():
+    """By default nothing is listed that cannot be: a network, and how far it is from the best one at most."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(-9, 10, (80, 9)).astype(float)
+    model = ReLUCertRegressor(lambda_ratio="1/2", gap="1/10").fit(X, np.abs(X[:, 0]) - X[:, 1])
+    verify_check(model.certificate_.encode(), model.certified_.data_csv)
+    assert str(model.claims_["optimal"].verdict) == "PROVED"
+    assert model.certified_.value.relative_gap <= 0.1 and model.score(X, np.abs(X[:, 0]) - X[:, 1]) > 0.3
 
 
 def test_searches_work_with_exact_parameters():

@@ -169,3 +169,12 @@ def test_bad_groups_are_refused_with_their_place(arguments, words):
     """The message of the reader of JSON problems."""
     with pytest.raises(DataError, match=words):
         certify_group_lasso(*arguments)
+
+
+def test_the_blocks_of_a_gated_network_have_weights() -> None:
+    """The weights of a gated network are those of its neurons, by the number of their pattern."""
+    found = certify([[1], [2], [-1]], [1, 3, 2], "1/2", model="gated", verify=False)
+    listed = found.facts.problem.listed
+    assert listed is not None
+    named = {listed.texts()[b]: w for b, w in found.weights.items()}
+    assert named == {neuron.pattern: neuron.w for neuron in found.facts.primal.neurons} != {}

@@ -106,6 +106,15 @@ def test_a_wide_gap_is_proved_and_no_more() -> None:
     assert "a smaller --gap" in unique.detail
 
 
+def test_a_wide_gap_of_several_features_is_proved_by_leaders() -> None:
+    """With seven features they come first, end as soon as the gap is there, and no tree is begun."""
+    facts, told = solved(40, 7, 60.0, F(1, 5))
+    assert isinstance(facts.dual.multipliers, Leaders) and facts.unsettled == ENOUGH
+    assert EXACT < facts.value.relative_gap <= F(1, 5)
+    assert {moment.stage for moment in told.moments} == {"train", "leaders"}
+    assert accepted(facts)["optimal"] == "PROVED"
+
+
 def test_the_exact_finish_has_a_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where its share of the time is over before it ends, there is a proved bound instead, and the report says why."""
     g = np.random.default_rng(5)

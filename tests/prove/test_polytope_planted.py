@@ -30,7 +30,7 @@ from properties.strategies import (
     planted_kink,
     planted_relu,
 )
-from relu_cert import settle
+from relu_cert import refine_and_prove
 from relu_cert.certificate import certificate, dumps
 from relu_cert.check import LambdaChoice, find_facts, verdicts
 from relu_cert.data.model import Source
@@ -182,7 +182,7 @@ def test_over_balls_nothing_else_is_listed(name: str, monkeypatch: pytest.Monkey
     """The same without the exact optimum, all proved over a ball: what is listed is the planted polytope, and
     what is degenerate by accident stays undecided."""
     strategy, case, _ = GENERATORS[name]
-    monkeypatch.setattr(settle, "_exact_facts", lambda question, point: None)
+    monkeypatch.setattr(refine_and_prove, "_exact_facts", lambda question, point: None)
     seen: Counter[str] = Counter()
 
     @settings(max_examples=12 * LONG, derandomize=True, deadline=None, database=None, suppress_health_check=HEALTH)

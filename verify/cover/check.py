@@ -1,19 +1,23 @@
-"""The rule: theta is dual feasible, xi theta.(Zu)_+ <= lambda |u| for all u and xi = +-1, by a cover."""
+"""The rule: theta is dual feasible, xi theta.(Zu)_+ <= lambda |u| for all u and xi = +-1, by a cover.
+
+With free biases |u| is the norm of the weights, and theta.1 = 0: then the left side, as a function of the bias, is
+constant at both ends, so that it is enough to look at u with z_k.u = 0 for some row k.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isqrt
+from math import ceil, isqrt
 
 from flint import fmpz_mat
 
-from verify.cover.lines import Lines, Weights, coarse, lines_of, weights_of
+from verify.cover.lines import Lines, Row, Weights, coarse, lines_of, root_above, weights_of
 from verify.cover.strict import check_strict
 from verify.cover.ties import Tie, check_special, in_piece, integers, read_tie
 from verify.cover.tree import NEURON, Leaves, walk
-from verify.problem import Problem
+from verify.problem import Problem, dot, square
 from verify.text import Node, Vector
 
 SIGNS = {"+": 1, "-": -1}
@@ -22,7 +26,8 @@ MOST_DIRECTIONS, MOST_TIES = 12, 255
 
 @dataclass(frozen=True)
 class Cover:
-    """A proved cover. Strict leaves hold for every residual r with |Z|_F |r - theta| <= slack[xi] lambda."""
+    """A proved cover. Strict leaves hold for every residual r with |Z|_F |r - theta| <= slack[xi] lambda (not with free
+    biases)."""
 
     lines: Lines
     weights: dict[int, Weights]
@@ -41,7 +46,7 @@ class Cover:
 
 
 def check_cover(problem: Problem, theta: Vector, squared: Fraction, node: Node) -> Cover:
-    """Reject unless (xi theta.(Zu)_+)_+^2 <= squared |u|^2 for all u and both signs."""
+    """Reject unless (xi theta.(Zu)_+)_+^2 <= squared |u|^2 for all u and both signs; with free biases theta.1 = 0."""
     lam = Fraction(isqrt(squared.numerator * squared.denominator << 192), squared.denominator << 96)  # <= the root
     fields = node.record("basis", "ties", "margin", "+", "-")
     lines = lines_of(problem)
@@ -50,20 +55,37 @@ def check_cover(problem: Problem, theta: Vector, squared: Fraction, node: Node) 
         raise fields["basis"].reject(f"at most {MOST_DIRECTIONS} vectors", str(len(basis)))
     if rank(basis) != len(basis) or rank([*basis, *lines.rows]) != len(basis):
         raise fields["basis"].reject("independent vectors that span the rows")
+    height = width = None
+    if problem.biases:
+        height, width = prism_height(problem, basis, fields["basis"]), widest(problem)
     margin = fields["margin"].index(2**40)
     weights = {xi: weights_of(lines, theta, xi) for xi in SIGNS.values()}
-    ties = tuple(read_tie(weights, basis, squared, entry) for entry in fields["ties"].array())
+    ties = tuple(read_tie(weights, basis, squared, entry, problem.biases) for entry in fields["ties"].array())
     if len(ties) > MOST_TIES:
         raise fields["ties"].reject(f"at most {MOST_TIES}", str(len(ties)))
     leaves, slack = {}, {}
     for sign, xi in SIGNS.items():
-        rows = coarse(weights[xi], lam, margin, node)
+        rows = coarse(weights[xi], lam, margin, node, width)
         faces = {i: (tie.u, tie.face) for i, tie in enumerate(ties) if tie.face and tie.xi == xi}
-        leaves[xi] = walk(fields[sign], basis, len(weights[xi].convex), faces)
+        leaves[xi] = walk(fields[sign], basis, len(weights[xi].convex), faces, height)
         slack[xi] = Fraction(margin, 1 << rows.bits)
-        check_strict(leaves[xi], rows, fields[sign])
+        check_strict(leaves[xi], rows, fields[sign], problem.biases)
         check_special(leaves[xi], weights[xi], ties, lam, slack[xi], fields[sign])
     return Cover(lines, weights, ties, leaves, slack)
+
+
+def prism_height(problem: Problem, basis: Sequence[Row], node: Node) -> int:
+    """At least |x_k.b_i| for the weights x_k of all rows and all vectors b_i but the last: z_k.u = 0 for u = sum tau_i
+    (+-b_i) + x e, tau >= 0, makes |x| <= height sum tau_i."""
+    *weights, last = basis
+    if any(g[-1] for g in weights) or last != (0,) * (problem.d - 1) + (1,):
+        raise node.reject("vectors of weights, without a bias, and last that of a bias alone")
+    return max((ceil(abs(dot(z[:-1], map(Fraction, g[:-1])))) for z in problem.Z for g in weights), default=0)
+
+
+def widest(problem: Problem) -> int:
+    """At least sum_l |u_l| for weights of length 1 and a bias with z_k.u = 0 for some row k."""
+    return root_above(problem.d - 1) + root_above(max(ceil(square(z[:-1])) for z in problem.Z))
 
 
 def rank(rows: Sequence[Sequence[int]]) -> int:

@@ -124,15 +124,15 @@ class Coarse:
     bound: int
 
 
-def coarse(weights: Weights, lam: Fraction, margin: int, node: Node) -> Coarse:
-    """As many bits as keep the sum of all entries below 2^53, at most MOST_BITS."""
+def coarse(weights: Weights, lam: Fraction, margin: int, node: Node, widest: int | None = None) -> Coarse:
+    """As many bits as keep the sum of all entries below 2^53, at most MOST_BITS; `widest` is at least sum_l |u_l| for
+    the u of length 1 that count (None: for all): a row is off by less."""
     rows = weights.lines.rows
     total = sum(abs(w) * sum(map(abs, p)) for w, p in zip(weights.w, rows, strict=True)) + sum(map(abs, weights.c0))
     times, over = lam.denominator, weights.unit * lam.numerator
     bits = min(MOST_BITS, 53 - (total * times // over + 1).bit_length())
-    bound = (
-        (1 << max(bits, 0)) - (len(weights.convex) + len(weights.concave) + 1) * root_above(len(weights.c0)) - margin
-    )
+    off = root_above(len(weights.c0)) if widest is None else widest
+    bound = (1 << max(bits, 0)) - (len(weights.convex) + len(weights.concave) + 1) * off - margin
     if bound <= 0:
         raise node.reject("a lambda and a margin for which short integers are precise enough", f"{bits} bits")
 

@@ -26,8 +26,8 @@ MOST_COLUMNS, MOST_LINES = 16, 2**14
 BATCH = 2048
 
 
-def check_strict(leaves: Leaves, rows: Coarse, node: Node) -> None:
-    """Reject unless every strict leaf holds."""
+def check_strict(leaves: Leaves, rows: Coarse, node: Node, biases: bool = False) -> None:
+    """Reject unless every strict leaf holds; with free `biases` c has none."""
     d = len(rows.c0)
     if d > MOST_COLUMNS or len(rows.P) + len(rows.N) > MOST_LINES:
         raise Declined(node.place, f"at most {MOST_COLUMNS} columns and {MOST_LINES} lines", "more")
@@ -37,7 +37,7 @@ def check_strict(leaves: Leaves, rows: Coarse, node: Node) -> None:
     short = np.array([max(map(abs, g)).bit_length() <= SHORT for g in leaves.vertices], dtype=bool)
     G = np.array([g if s else (0,) * d for g, s in zip(leaves.vertices, short, strict=True)], dtype=np.int64)
     U = np.array([unit(g) for g in leaves.vertices], dtype=np.int64)
-    a = WEIGHT * directions(leaves, U, cones, rows.bound) + zonotope(leaves, U, cones, rows.N)
+    a = WEIGHT * directions(leaves, U, cones, rows.bound, biases) + zonotope(leaves, U, cones, rows.N)
     f1 = values(rows, G)
     for v in np.flatnonzero(~short).tolist():
         f1[v] = value(rows, leaves.vertices[v])
@@ -104,13 +104,16 @@ def zonotope(leaves: Leaves, U: Integers, cones: Integers, N: Integers) -> Integ
     return W
 
 
-def directions(leaves: Leaves, U: Integers, cones: Integers, bound: int) -> Integers:
-    """c, at most `bound` long: bound times the direction that the turn names, rounded towards 0."""
+def directions(leaves: Leaves, U: Integers, cones: Integers, bound: int, biases: bool = False) -> Integers:
+    """c, at most `bound` long: bound times the direction that the turn names, rounded towards 0; its last entry is 0
+    with free biases."""
     turn = np.frombuffer(b"".join(leaves.turns), dtype=np.uint8).reshape(len(cones), -1).astype(np.int64)
     v = np.zeros((len(cones), U.shape[1]), dtype=np.int64)
     for at in range(0, len(cones), BATCH):
         part = slice(at, at + BATCH)
         v[part] = shifted((turn[part, :, None] * U[cones[part]]).sum(axis=1), LIGHT_BITS)
+    if biases:
+        v[:, -1] = 0
     square = (v * v).sum(axis=1)
     size = np.array([isqrt(s) + 1 for s in square.tolist()], dtype=np.int64)  # > |v|
     high, size = bound >> 13, size[:, None]

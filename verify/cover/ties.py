@@ -24,7 +24,7 @@ class Tie:
 
     A neuron: wherever the convex lines have these sides, xi theta.(Zu')_+ <= v.u' with |v| <= lambda. A face: all lines
     through u have side 0, `face` spans what they leave of the row space, v is the gradient at u, projected on the face:
-    where the pattern on the face is that of u, xi theta.(Zu')_+ = v.u'.
+    where the pattern on the face is that of u, xi theta.(Zu')_+ = v.u'. With free biases v has none.
     """
 
     xi: int
@@ -36,7 +36,9 @@ class Tie:
     q: int = 1
 
 
-def read_tie(weights: dict[int, Weights], basis: Sequence[Row], squared: Fraction, node: Node) -> Tie:
+def read_tie(
+    weights: dict[int, Weights], basis: Sequence[Row], squared: Fraction, node: Node, biases: bool = False
+) -> Tie:
     """Reject unless |v|^2 <= squared; `basis` spans the rows."""
     fields = node.record("sign", "u", optional=("shares",))
     xi = 1 if fields["sign"].text("+", "-") == "+" else -1
@@ -44,7 +46,7 @@ def read_tie(weights: dict[int, Weights], basis: Sequence[Row], squared: Fractio
     u = integers(fields["u"], len(here.c0))
     side = [(h > 0) - (h < 0) for h in here.lines.heights(u)]
     if "shares" not in fields:
-        tie = on_face(here, basis, xi, u, tuple(side), fields["u"])
+        tie = on_face(here, basis, xi, u, tuple(side), fields["u"], biases)
         if tie.squared > squared:
             raise node.reject(f"|v|^2 <= {show(squared)}", show(tie.squared))
         return tie
@@ -60,13 +62,17 @@ def read_tie(weights: dict[int, Weights], basis: Sequence[Row], squared: Fractio
     v = [x * q for x in here.c0]
     for c, factor in [*((c, q) for c in on), *zip(tight, s, strict=True)]:
         v = [x + factor * here.w[c] * p for x, p in zip(v, here.lines.rows[c], strict=True)]
+    if biases and v[-1]:
+        raise node.reject("a vector v without a bias")
     if (length := Fraction(dot(v, v), (q * here.unit) ** 2)) > squared:
         raise node.reject(f"|v|^2 <= {show(squared)}", show(length))
     return Tie(xi, u, tuple(side), length)
 
 
-def on_face(weights: Weights, basis: Sequence[Row], xi: int, u: Row, side: tuple[int, ...], node: Node) -> Tie:
-    """The face of the lines through u, and the gradient on it."""
+def on_face(
+    weights: Weights, basis: Sequence[Row], xi: int, u: Row, side: tuple[int, ...], node: Node, biases: bool = False
+) -> Tie:
+    """The face of the lines through u, and the gradient on it; with free biases as a vector without one."""
     rows = weights.lines.rows
     F = E = fmpz_mat([list(e) for e in basis])
     tight = [list(rows[c]) for c, s in enumerate(side) if not s]
@@ -80,7 +86,11 @@ def on_face(weights: Weights, basis: Sequence[Row], xi: int, u: Row, side: tuple
         if s > 0:
             v = [x + weights.w[c] * p for x, p in zip(v, rows[c], strict=True)]
     right = fmpq_mat(F * fmpz_mat([[x] for x in v]))
-    part = fmpq_mat(F.transpose()) * fmpq_mat(F * F.transpose()).solve(right)
+    seen = fmpz_mat([[*row[:-1], 0] for row in F.tolist()]) if biases else F
+    try:
+        part = fmpq_mat(seen.transpose()) * fmpq_mat(seen * seen.transpose()).solve(right)
+    except ZeroDivisionError:
+        raise node.reject("a face that holds no bias alone") from None
     numerators, q = cleared(fraction(x) for x in part.entries())
     q *= weights.unit
     face = tuple(tuple(int(x) for x in row) for row in F.tolist())

@@ -1,6 +1,7 @@
 """The tree of cones, read and walked: every point of the row space lies in a leaf.
 
-The roots are the 2^d sign cones of a basis. A bisection replaces g_i, then g_j, by p = m g_i + g_j; a star replaces,
+The roots are the 2^d sign cones of a basis; with free biases they are prisms over those of the weights, and cover all
+points that count. A bisection replaces g_i, then g_j, by p = m g_i + g_j; a star replaces,
 one at a time, each g_i with x_i > 0 by some u = sum x_i g_i, x >= 0 (a listed vector, or the point where a listed plane
 meets a facet): cone(g) is the union of such children, because a point sum tau_i g_i loses the generator with the least
 tau_i / x_i. A sign split has both closed sides of a line.
@@ -11,7 +12,7 @@ from __future__ import annotations
 import base64
 import binascii
 import lzma
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import gcd
 
@@ -138,8 +139,8 @@ class Reader:
 class Walk:
     """The walk over the tree of one sign, depth first."""
 
-    def __init__(self, node: Node, basis: Sequence[Row], lines: int, faces: Planes) -> None:
-        self.node, self.d, self.lines, self.faces = node, len(basis), lines, faces
+    def __init__(self, node: Node, d: int, lines: int, faces: Planes) -> None:
+        self.node, self.d, self.lines, self.faces = node, d, lines, faces
         self.reader = Reader(node, self.d)
         self.edges = [(i, j) for i in range(self.d) for j in range(i + 1, self.d)]
         self.leaves = Leaves()
@@ -147,11 +148,10 @@ class Walk:
         self.middles: dict[tuple[int, int, int, int], int] = {}
         self.ones = bytes([1]) * self.d
 
-    def run(self, basis: Sequence[Row]) -> Leaves:
+    def run(self, roots: Iterable[Sequence[Row]]) -> Leaves:
         """All root cones, one after the other; the streams must be used up."""
-        for mask in range(1 << self.d):
-            root = tuple(self.number(g if mask >> i & 1 else opposite(g)) for i, g in enumerate(basis))
-            stack: list[Part] = [(root, ())]
+        for root in roots:
+            stack: list[Part] = [(tuple(map(self.number, root)), ())]
             while stack:
                 part = stack.pop()
                 code = self.reader.code()
@@ -221,14 +221,28 @@ class Walk:
         leaves.cones.append(cone)
 
 
-def walk(node: Node, basis: Sequence[Row], lines: int, faces: Planes) -> Leaves:
-    """All leaves of one sign; `lines` is the number of convex lines, `faces` are those of this sign."""
-    return Walk(node, basis, lines, faces).run(basis)
+def walk(node: Node, basis: Sequence[Row], lines: int, faces: Planes, height: int | None = None) -> Leaves:
+    """All leaves of one sign; `lines` is the number of convex lines, `faces` are those of this sign, `height` that of
+    prisms, where biases are free."""
+    roots = sign_cones(basis) if height is None else prisms(basis, height)
+    return Walk(node, len(basis), lines, faces).run(roots)
 
 
-def opposite(g: Row) -> Row:
-    """-g"""
-    return tuple(-x for x in g)
+def sign_cones(basis: Sequence[Row]) -> Iterator[tuple[Row, ...]]:
+    """All sum tau_i (+-b_i), tau >= 0, one choice of signs after the other."""
+    for mask in range(1 << len(basis)):
+        yield tuple(g if mask >> i & 1 else tuple(-x for x in g) for i, g in enumerate(basis))
+
+
+def prisms(basis: Sequence[Row], height: int) -> Iterator[tuple[Row, ...]]:
+    """For each sign cone of the basis without its last vector e, all sum tau_i g_i + x e with |x| <= height sum tau_i:
+    cone j has g_i - height e for i <= j and g_i + height e for i >= j, the point x of the prism being where
+    tau_1, ..., tau_j are below and the others above."""
+    *weights, e = basis
+    for cone in sign_cones(weights):
+        low, high = ([tuple(x + s * height * y for x, y in zip(g, e, strict=True)) for g in cone] for s in (-1, 1))
+        for j in range(len(cone)):
+            yield (*low[: j + 1], *high[j:])
 
 
 def middle(a: Row, b: Row, p: int, q: int) -> Row:

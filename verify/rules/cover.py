@@ -45,8 +45,8 @@ def read_theta(problem: Problem, facts: Facts, node: Node) -> Vector:
 
 
 def applies(problem: Problem) -> bool:
-    """ReLU networks over all patterns, with delta = 0 and a norm that sees all weights."""
-    return problem.model == "relu" and problem.patterns is None and not problem.delta and not problem.biases
+    """ReLU networks over all patterns, with delta = 0."""
+    return problem.model == "relu" and problem.patterns is None and not problem.delta
 
 
 RULE = Rule((DUAL, COVER), check, may=(PRIMAL, MULTIPLIERS), applies=applies)

@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
-from scipy.optimize import linprog, nnls
+from scipy.optimize import nnls
 
 from relu_cert.exact import Vector, norm_squared
 from relu_cert.prove.classes import column, to_vector
+from relu_cert.prove.deepest import deepest
 from relu_cert.prove.definite import floats
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
 from relu_cert.prove.polytope.model import MinNorm, ShortestWeights
@@ -88,13 +89,8 @@ def chosen_slopes(
     for row, pivot in zip(rows, pivots, strict=False):
         start[pivot] = float(row[size])
         step[pivot] = [-float(row[j]) for j in free]
-    found = linprog(
-        np.r_[np.zeros(len(free)), -1.0],
-        A_ub=np.c_[F @ step, np.ones(len(F))],
-        b_ub=-(F @ start),
-        bounds=[(None, None)] * len(free) + [(None, 1.0)],
-    )
-    return None if found.x is None else tuple(Fraction(float(x)).limit_denominator(SHORT) for x in found.x[:-1])
+    found = deepest(F @ step, -(F @ start), [(None, None)] * len(free), most=1.0)
+    return None if found is None else tuple(Fraction(float(x)).limit_denominator(SHORT) for x in found[0])
 
 
 def proposed_support(system: System) -> list[int] | None:

@@ -8,6 +8,7 @@ from typing import Any
 from tests.verify.build import plain
 from tests.verify.oracle.brute import mat, vec
 from tests.verify.build.plain import Case
+from tests.verify.cover.plant import STREAMS, packed
 from verify.problem import ELASTIC
 
 
@@ -29,7 +30,35 @@ def hinge() -> Case:
     return Case("a hinge with free biases", plain.certificate(problem, facts, raw, bias=True, target=1), raw)
 
 
+def streams(codes: list[int], data: list[int]) -> dict[str, str]:
+    """The bytes of one sign."""
+    return {name: packed(bytes({"codes": codes, "data": data}.get(name, []))) for name in STREAMS}
+
+
+def covered() -> Case:
+    """The same by a cover. H = 1; for xi = 1 the prism of the weights > 0 lies in the piece in which both rows are on,
+    v = (1, 0), and on the other one nothing is above 0; for xi = -1 it is the other way."""
+    case = hinge()
+    facts = {name: fact for name, fact in case.certificate["facts"].items() if name not in ("patterns", "dual")}
+    ties = [{"sign": "+", "u": "1 2", "shares": ""}, {"sign": "-", "u": "-1 2", "shares": ""}]
+    sides = {"+": streams([200, 203], [0]), "-": streams([203, 200], [1])}
+    proof = {"basis": ["1 0", "0 1"], "ties": ties, "margin": 0, **sides}
+    facts["cover"] = {"theta": case.certificate["facts"]["dual"]["theta"], "proof": proof}
+    claims = [claim for claim in case.certificate["claims"] if claim["claim"] != "patterns-complete"]
+    return Case("a hinge by a cover", case.certificate | {"facts": facts, "claims": claims}, case.raw)
+
+
+PROOF = "facts.cover.proof"
 # (reason, changes, message)
+COVERED: list[tuple[str, dict[str, Any], str]] = [
+    ("(*) is attained in a strict leaf", {f"{PROOF}.+": streams([200, 200], [])}, "generators of every strict leaf"),
+    ("a prism beyond its piece", {f"{PROOF}.+": streams([203, 203], [0, 0])}, "inside the piece of neuron 0"),
+    ("sign cones with a free bias", {f"{PROOF}.+": streams([200, 200, 203, 203], [0, 0])}, "used up"),
+    ("a free bias among the weights", {f"{PROOF}.basis": ["0 1", "1 0"]}, "last that of a bias alone"),
+    ("weights with a free bias", {f"{PROOF}.basis": ["1 1", "0 1"]}, "last that of a bias alone"),
+    ("a neuron with a free bias", {f"{PROOF}.ties[0]": {"sign": "+", "u": "1 1", "shares": "0"}}, "v without a bias"),
+    ("a face with a free bias", {f"{PROOF}.ties[0]": {"sign": "+", "u": "1 2"}}, "holds no bias alone"),
+]
 WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("no free term named", {"problem.free": []}, r"problem\.free: expected some of output-bias, biases, skip"),
     ("free terms in another order", {"problem.free": ["biases", "output-bias"]}, "in this order"),
@@ -57,7 +86,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("another constant", {"facts.primal.free": "-1"}, r"value\.upper"),
     ("a norm without the weight", {"facts.primal.neurons[0].norm": "1"}, r"norm >= \|w\|, \|w\|\^2 = 9/4"),
     ("lambda_max of another problem", {"facts.lambda_max": {}}, "unknown key 'lambda_max'"),
-    ("a cover with free biases", {"facts.cover": {}}, "unknown key 'cover'"),
+    ("a cover of nothing", {"facts.cover": {}}, r"facts\.cover: expected the key"),
     ("an optimal set of another problem", {"facts.optimal_set": {}}, "unknown key 'optimal_set'"),
 ]
 ELSEWHERE: list[tuple[str, str, dict[str, Any], str]] = [
