@@ -154,6 +154,8 @@ def _class_map(problem: Problem, neuron: NeuronClass) -> ClassMap:
 def is_stable(problem: Problem, neuron: NeuronClass, ball: Ball) -> bool:
     """Whether v = P X'r is the projection's face for every residual of the ball (the conditions above)."""
     rows = constraints(problem, neuron)
+    if not (rows or neuron.kinks):  # a free block has one face
+        return True
     if not _kinks_are_kinks(rows, neuron, class_map(problem, neuron)):
         return False
     if problem.network is not None:
