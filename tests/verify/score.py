@@ -38,7 +38,6 @@ LIMITS = {
     "a cover and a dual point of the list": "the second proof of a dual point is not read",
     "leaders and a dual point of the list": "the second proof of a dual point is not read",
     "a margin that is no index": "the margin is for the set of solutions only",
-    "a theta of very many bits": "a limit on the size of the text",
     "many ties": "a limit on the size of the text",
     "the second of equal rows has a slope": "each row has its own slope, and this one is 0",
     "the second of equal rows leads": "each row has its own leader",
