@@ -29,7 +29,7 @@ from verify.masses import shared_masses
 from verify.multipliers import batches, check_multipliers
 from verify.outs import check_outs
 from verify.patterns import Patterns
-from verify.polynomials import at_least, at_most, never_negative
+from verify.polynomials import at_least, at_most, bernstein, never_negative
 from verify.problem import ELASTIC, LOGISTIC, OBJECTIVE, Problem, read_problem
 from verify.roots import can_vanish, sign_of_sum
 from verify.rules import plain
@@ -628,6 +628,14 @@ def test_bounds_by_bernstein_are_attained_at_the_ends(m: int) -> None:
         c = [Fraction(comb(m, k) * sign**k) for k in range(m + 1)]
         assert at_least(c) == 0 and at_most(c) == 2**m and never_negative(c)
         assert not never_negative([c[0] - Fraction(1, 10**9), *c[1:]])
+
+
+@pytest.mark.parametrize(
+    ("m", "rows"), [(0, [[1]]), (1, [[1, -1], [1, 1]]), (2, [[1, -1, 1], [1, 0, -1], [1, 1, 1]])]
+)
+def test_coefficients_of_bernstein(m: int, rows: list[list[int]]) -> None:
+    """Made afresh, whatever was kept of an earlier call."""
+    assert bernstein.__wrapped__(m) == fmpq_mat([[fmpq(x) for x in row] for row in rows])
 
 
 # ------------------------------------------------------------------------------------------------ lifts and masses
