@@ -630,9 +630,7 @@ def test_bounds_by_bernstein_are_attained_at_the_ends(m: int) -> None:
         assert not never_negative([c[0] - Fraction(1, 10**9), *c[1:]])
 
 
-@pytest.mark.parametrize(
-    ("m", "rows"), [(0, [[1]]), (1, [[1, -1], [1, 1]]), (2, [[1, -1, 1], [1, 0, -1], [1, 1, 1]])]
-)
+@pytest.mark.parametrize(("m", "rows"), [(0, [[1]]), (1, [[1, -1], [1, 1]]), (2, [[1, -1, 1], [1, 0, -1], [1, 1, 1]])])
 def test_coefficients_of_bernstein(m: int, rows: list[list[int]]) -> None:
     """Made afresh, whatever was kept of an earlier call."""
     assert bernstein.__wrapped__(m) == fmpq_mat([[fmpq(x) for x in row] for row in rows])
