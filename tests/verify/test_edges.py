@@ -128,6 +128,8 @@ def test_leaves_round_outwards() -> None:
     with pytest.raises(Rejected, match="not at generator 0"):
         check_leaf([[[1, 1], [-1, -1]], [[1, 1], [3, 3]]], [0, 1], [], node(None))
     check_leaf([[[2, 2], [-1, -1]], [[1, 1], [3, 3]]], [0, 1], [], node(None))
+    with pytest.raises(Rejected, match="not at generator 0"):
+        check_leaf([[[1]], [[-1]]], [0], [], node(None))  # nothing against nothing
 
 
 def test_forms_of_three_vectors() -> None:
