@@ -282,7 +282,7 @@ class CoverText(Text):
         here, u = self.weights[tie["sign"]], tuple(integers(tie["u"]))
         basis = [tuple(integers(b)) for b in self.evidence["basis"]]
         sides = tuple((h > 0) - (h < 0) for h in here.lines.heights(u))
-        face = on_face(here, basis, SIGNS[tie["sign"]], u, sides, Node(tie["u"], None, "u"))
+        face = on_face(here, basis, SIGNS[tie["sign"]], u, sides, Node(tie["u"], None, "u"), biases=False)
         plane = face.face if len(face.face) == 2 else ()
         return face.v, " ".join(("face", *map(words, (u, [face.q // here.unit], face.v, [len(plane)], *plane))))
 

@@ -26,7 +26,7 @@ MOST_COLUMNS, MOST_LINES = 16, 2**14
 BATCH = 2048
 
 
-def check_strict(leaves: Leaves, rows: Coarse, node: Node, biases: bool = False) -> None:
+def check_strict(leaves: Leaves, rows: Coarse, node: Node, biases: bool) -> None:
     """Reject unless every strict leaf holds; with free `biases` c has none."""
     d = len(rows.c0)
     if d > MOST_COLUMNS or len(rows.P) + len(rows.N) > MOST_LINES:
@@ -104,7 +104,7 @@ def zonotope(leaves: Leaves, U: Integers, cones: Integers, N: Integers) -> Integ
     return W
 
 
-def directions(leaves: Leaves, U: Integers, cones: Integers, bound: int, biases: bool = False) -> Integers:
+def directions(leaves: Leaves, U: Integers, cones: Integers, bound: int, biases: bool) -> Integers:
     """c, at most `bound` long: bound times the direction that the turn names, rounded towards 0; its last entry is 0
     with free biases."""
     turn = np.frombuffer(b"".join(leaves.turns), dtype=np.uint8).reshape(len(cones), -1).astype(np.int64)

@@ -36,9 +36,7 @@ class Tie:
     q: int = 1
 
 
-def read_tie(
-    weights: dict[int, Weights], basis: Sequence[Row], squared: Fraction, node: Node, biases: bool = False
-) -> Tie:
+def read_tie(weights: dict[int, Weights], basis: Sequence[Row], squared: Fraction, node: Node, biases: bool) -> Tie:
     """Reject unless |v|^2 <= squared; `basis` spans the rows."""
     fields = node.record("sign", "u", optional=("shares",))
     xi = 1 if fields["sign"].text("+", "-") == "+" else -1
@@ -70,7 +68,7 @@ def read_tie(
 
 
 def on_face(
-    weights: Weights, basis: Sequence[Row], xi: int, u: Row, side: tuple[int, ...], node: Node, biases: bool = False
+    weights: Weights, basis: Sequence[Row], xi: int, u: Row, side: tuple[int, ...], node: Node, biases: bool
 ) -> Tie:
     """The face of the lines through u, and the gradient on it; with free biases as a vector without one."""
     rows = weights.lines.rows

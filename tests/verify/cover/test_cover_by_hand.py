@@ -41,20 +41,20 @@ def special(cone: Any = (), signs: Any = (), atoms: Any = (), code: int = RAY, n
 
 def face() -> Tie:
     """u = (1, 0) lies on the concave line: its face is the first axis, v = (3/2, 0)."""
-    return on_face(BENT, BASIS, 1, (1, 0), (1, 0), NODE)
+    return on_face(BENT, BASIS, 1, (1, 0), (1, 0), NODE, biases=False)
 
 
 def test_gradients_on_faces() -> None:
     """The gradient at u, projected on what the lines through u leave; u in the span of the basis."""
     found = face()
     assert (found.v, found.q, found.squared) == ((3, 0), 2, F(9, 4)) and found.face in (((1, 0),), ((-1, 0),))
-    assert on_face(BENT, BASIS, 1, (0, -1), (0, -1), NODE).squared == 0
-    slanted = on_face(Weights(CROSS, (3, -2), (1, 5), 2), BASIS, 1, (1, 0), (1, 0), NODE)
+    assert on_face(BENT, BASIS, 1, (0, -1), (0, -1), NODE, biases=False).squared == 0
+    slanted = on_face(Weights(CROSS, (3, -2), (1, 5), 2), BASIS, 1, (1, 0), (1, 0), NODE, biases=False)
     assert (slanted.v, slanted.squared) == ((4, 0), F(4))
     with pytest.raises(Rejected, match="in the span of the rows"):
-        on_face(BENT, [(1, 0)], 1, (1, 1), (1, 1), NODE)
+        on_face(BENT, [(1, 0)], 1, (1, 1), (1, 1), NODE, biases=False)
     with pytest.raises(Rejected, match="in the span of the rows"):
-        on_face(BENT, BASIS, 1, (0, 0), (0, 0), NODE)
+        on_face(BENT, BASIS, 1, (0, 0), (0, 0), NODE, biases=False)
     for g, tip in (((2, 0), True), ((1, 1), False), ((-1, 0), False), ((1, -1), False)):
         assert is_tip(BENT, found, g) is tip
 
@@ -89,7 +89,7 @@ def test_leaves_on_a_face(cone: Any, signs: Any, atoms: Any, part: str, good: bo
 def test_concave_lines_that_are_on() -> None:
     """Where u is above a concave line, its slope is added to v again."""
     weights = Weights(Lines(((1, 0), (0, 1), (1, 1)), (0, 1, 2), (1, 1, 1), 1, 2), (3, -2, -1), (0, 0, 0), 1)
-    tie = on_face(weights, BASIS, 1, (1, 0), (1, 0, 1), NODE)
+    tie = on_face(weights, BASIS, 1, (1, 0), (1, 0, 1), NODE, biases=False)
     assert (tie.v, tie.q) == ((2, 0), 1)
     leaf = special((0, 1), (), [(WEIGHT, b"\1\1")])
     assert face_leaf([(1, 0), (1, 1)], leaf, weights, tie, F(1), F(1))  # a = (2, 0) + (1, 1) + (0, 2): 6 - 3 > 2 sqrt 2
@@ -131,7 +131,7 @@ def test_shares_of_lines() -> None:
     """In [0, 1] of concave lines, outside (0, 1) of convex ones, which names their side; |v|^2 at most lambda^2."""
 
     def tie(u: str, shares: str, squared: Any = 100, sign: str = "+") -> Tie:
-        return read_tie({1: BENT, -1: BENT}, BASIS, F(squared), Node({"sign": sign, "u": u, "shares": shares}))
+        return read_tie({1: BENT, -1: BENT}, BASIS, F(squared), Node({"sign": sign, "u": u, "shares": shares}), False)
 
     for share, side, v in (("0", -1, 0), ("1", 1, F(3, 2)), ("2", 1, 3), ("-1", -1, F(-3, 2))):
         found = tie("0 1", share)
@@ -146,11 +146,11 @@ def test_shares_of_lines() -> None:
     with pytest.raises(Rejected, match=r"\|v\|\^2 <= 999/1000, found 1"):
         tie("0 1", "0", F(999, 1000))
     plane = {"sign": "+", "u": "1 0"}
-    assert read_tie({1: BENT, -1: BENT}, BASIS, F(9, 4), Node(plane)).face
+    assert read_tie({1: BENT, -1: BENT}, BASIS, F(9, 4), Node(plane), False).face
     with pytest.raises(Rejected, match=r"\|v\|\^2 <= 2, found 9/4"):
-        read_tie({1: BENT, -1: BENT}, BASIS, F(2), Node(plane))
+        read_tie({1: BENT, -1: BENT}, BASIS, F(2), Node(plane), False)
     flat = Weights(CROSS, (3, 0), (0, 0), 2)
-    assert read_tie({1: flat}, BASIS, F(9), Node({"sign": "+", "u": "1 0", "shares": ""})).side == (1, 0)
+    assert read_tie({1: flat}, BASIS, F(9), Node({"sign": "+", "u": "1 0", "shares": ""}), False).side == (1, 0)
 
 
 def test_leaves_name_ties_of_their_sign() -> None:
@@ -204,10 +204,10 @@ def test_splits_of_strict_leaves(second: Any, turn: bytes, bound: int, signs: An
     leaves.signs = {0: signs} if signs else {}
     leaves.atom_leaf, leaves.atom_weight, leaves.atom_point = [0], [WEIGHT], [b"\1\1"]
     if good:
-        check_strict(leaves, rows, NODE)
+        check_strict(leaves, rows, NODE, False)
     else:
         with pytest.raises(Rejected, match="less at leaf 0 of 1"):
-            check_strict(leaves, rows, NODE)
+            check_strict(leaves, rows, NODE, False)
     assert value(rows, first) == (100 << 20) * long
 
 
@@ -216,18 +216,18 @@ def test_limits_of_strict_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
     for d, good in ((MOST_COLUMNS, True), (MOST_COLUMNS + 1, False)):
         rows = Coarse(np.zeros((0, d), dtype=np.int64), np.zeros((0, d), dtype=np.int64), [0] * d, 44, 1)
         if good:
-            check_strict(Leaves(), rows, NODE)
+            check_strict(Leaves(), rows, NODE, False)
         else:
             with pytest.raises(Declined, match="columns and"):
-                check_strict(Leaves(), rows, NODE)
+                check_strict(Leaves(), rows, NODE, False)
     monkeypatch.setattr("verify.cover.strict.MOST_LINES", 3)
     for p, n, good in ((1, 2, True), (2, 2, False), (4, 0, False), (0, 4, False)):
         rows = Coarse(np.zeros((p, 2), dtype=np.int64), np.zeros((n, 2), dtype=np.int64), [0] * 2, 44, 1)
         if good:
-            check_strict(Leaves(), rows, NODE)
+            check_strict(Leaves(), rows, NODE, False)
         else:
             with pytest.raises(Declined, match="columns and"):
-                check_strict(Leaves(), rows, NODE)
+                check_strict(Leaves(), rows, NODE, False)
 
 
 def test_sums_are_compared_exactly() -> None:
@@ -323,7 +323,7 @@ def test_classes_of_faces() -> None:
     problem = Problem("relu", F(1), mat([[1, 1], [0, 1]]), vec(1, 1))
     lines = lines_of(problem)
     weights = Weights(lines, (3, -2), (0, 0), 2)
-    tie = on_face(weights, BASIS, 1, (1, 0), (1, 0), NODE)
+    tie = on_face(weights, BASIS, 1, (1, 0), (1, 0), NODE, biases=False)
     shown: Any = SimpleNamespace(lines=lines, weights={1: weights})
     fields = {"sign": "+", "pattern": "10", "kinks": [1], "basis": [1], "idle": [], "fixed": ""}
 
@@ -338,7 +338,7 @@ def test_classes_of_faces() -> None:
     cube = Problem("relu", F(1), mat([[1, 1, 1], [0, 1, 0], [0, 0, 1], [0, 1, 1]]), vec(1, 1, 1, 1))
     lines3 = lines_of(cube)
     bent = Weights(lines3, (3, -2, -2, -2), (0, 0, 0, 0), 2)
-    three = on_face(bent, ((1, 0, 0), (0, 1, 0), (0, 0, 1)), 1, (1, 0, 0), (1, 0, 0, 0), NODE)
+    three = on_face(bent, ((1, 0, 0), (0, 1, 0), (0, 0, 1)), 1, (1, 0, 0), (1, 0, 0, 0), NODE, biases=False)
     given = {"sign": "+", "pattern": "1000", "kinks": [1, 2, 3], "basis": [1, 2], "idle": []}
     whole: Any = SimpleNamespace(lines=lines3, weights={1: bent})
     assert face_class(Ball(cube, vec(1, 1, 1, 1), F(0)), whole, three, Node({**given, "fixed": "0"})).kinks == (1, 2, 3)
@@ -382,7 +382,7 @@ def test_patterns_of_faces_at_zero_rows() -> None:
     problem = Problem("relu", F(1), mat([[1, 1], [0, 0], [0, 1]]), vec(1, 1, 1))
     lines = lines_of(problem)
     weights = Weights(lines, (3, -2), (0, 0), 2)
-    tie = on_face(weights, BASIS, 1, (1, 0), (1, 0), NODE)
+    tie = on_face(weights, BASIS, 1, (1, 0), (1, 0), NODE, biases=False)
     shown: Any = SimpleNamespace(lines=lines, weights={1: weights})
     for pattern in ("100", "110"):
         fields = {"sign": "+", "pattern": pattern, "kinks": [2], "basis": [2], "idle": [], "fixed": ""}
@@ -434,7 +434,7 @@ def test_a_line_that_is_split_off(long: int) -> None:
         leaves.signs |= {0: signs} if signs else {}
         rows = Coarse(np.array([[5]]), np.zeros((0, 1), dtype=np.int64), [c0], 20, 1 << 20)
         try:
-            check_strict(leaves, rows, NODE)
+            check_strict(leaves, rows, NODE, False)
         except Rejected:
             return False
         return True

@@ -105,7 +105,7 @@ def test_c_has_no_bias() -> None:
     U = np.array([[3, 0, 4], [0, 4, 3], [0, 0, 9]], dtype=np.int64) << 20
     cones = np.array([[0, 1, 2]])
     (free,) = directions(leaves, U, cones, 5 << 30, biases=True).tolist()
-    (plain,) = directions(leaves, U, cones, 5 << 30).tolist()
+    (plain,) = directions(leaves, U, cones, 5 << 30, biases=False).tolist()
     assert free[2] == 0 < plain[2]
     assert all(abs(a - (b << 30)) < 2**10 * 2**13 for a, b in zip(free, (3, 4, 0), strict=True))
 
@@ -130,7 +130,7 @@ def test_gradients_on_faces_without_a_bias() -> None:
     (2, 0, 0), not (1, 0, 1). A face that holds the bias alone has none."""
     weights = Weights(Lines(((1, 0, 1), (1, 0, -1)), (0, 1), (1, 1), 1, 3), (1, -1), (0, 0), 1)
     basis = [(1, 0, 0), POLE]
-    assert on_face(weights, basis, 1, (1, 0, 1), (1, 0), NODE).squared == 2
+    assert on_face(weights, basis, 1, (1, 0, 1), (1, 0), NODE, biases=False).squared == 2
     found = on_face(weights, basis, 1, (1, 0, 1), (1, 0), NODE, biases=True)
     assert found.squared == 4 and [F(x, found.q) for x in found.v] == [2, 0, 0]
     with pytest.raises(Rejected, match="holds no bias alone"):

@@ -67,7 +67,7 @@ def test_limbs_are_integers(seed: int) -> None:
     assert values(rows, G).tolist() == exact
     U = np.array([unit(g) for g in leaves.vertices], dtype=np.int64)
     cones = np.array(leaves.cones, dtype=np.int64)
-    c, W = directions(leaves, U, cones, rows.bound).tolist(), zonotope(leaves, U, cones, rows.N).tolist()
+    c, W = directions(leaves, U, cones, rows.bound, False).tolist(), zonotope(leaves, U, cones, rows.N).tolist()
     for leaf in range(len(cones)):
         assert sum(x * x for x in c[leaf]) <= rows.bound**2
         assert W[leaf] == in_python(leaves, leaf, U.tolist(), N)
@@ -140,7 +140,7 @@ def instance(random: Random, entry_bits: int) -> tuple[Weights, Fraction]:
 def accepts(leaves: Leaves, rows: Coarse) -> bool:
     """Whether the checker accepts these strict leaves."""
     try:
-        check_strict(leaves, rows, NODE)
+        check_strict(leaves, rows, NODE, False)
     except Rejected:
         return False
     return True
@@ -252,14 +252,14 @@ def test_too_many_columns_are_declined() -> None:
     """Seventeen columns, for which the limbs would be too short, are declined, with leaves or without."""
     rows = Coarse(np.zeros((0, 17), dtype=np.int64), np.zeros((0, 17), dtype=np.int64), [0] * 17, 44, 1)
     with pytest.raises(Declined, match="at most 16 columns"):
-        check_strict(Leaves(), rows, NODE)
+        check_strict(Leaves(), rows, NODE, False)
     lines = np.zeros((strict.MOST_LINES + 1, 1), dtype=np.int64)
     with pytest.raises(Declined, match="16384 lines"):
-        check_strict(Leaves(), Coarse(lines, lines[:0], [0], 44, 1), NODE)
+        check_strict(Leaves(), Coarse(lines, lines[:0], [0], 44, 1), NODE, False)
 
 
 def test_rows_of_zeros_alone() -> None:
     """Without a direction there is one cone, {0}, and nothing to prove about it."""
     empty = np.zeros((0, 2), dtype=np.int64)
     leaves = Leaves(cones=[()], turns=[b""], atom_leaf=[0], atom_weight=[WEIGHT], atom_point=[b""])
-    check_strict(leaves, Coarse(empty, empty, [0, 0], 44, 1), NODE)
+    check_strict(leaves, Coarse(empty, empty, [0, 0], 44, 1), NODE, False)
