@@ -14,26 +14,27 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
 
 from relu_cert.interrupt import interrupted
-from relu_cert.leaders.bound import Ties, bound, form, leading, multipliers, smallest, trimmed
+from relu_cert.leaders.bound import Multipliers, Ties, bound, form, leading, multipliers, smallest, trimmed
 from relu_cert.leaders.cells import Cell, Floats, Indices
 from relu_cert.leaders.cone import Slacks
 from relu_cert.leaders.interior import Proof
 from relu_cert.leaders.loss import Loss
 
-STIFF=1.
-STRETCH=1.
-START=4.
 STEPS = 250  # of a round
 ROUNDS = 3
 MORE = 40  # triangles a round for each leader, at most
 VIOLATED = 0.02  # of tau
 RELAXED = 1.6  # steps are longer than the projections say
 FITTED = 60  # steps of conjugate gradients, at most
+MOST_SIGNS = 400  # of leaders
+TRIED = 10  # steps that show what a round takes
+SHARES = (0.0, 1e-4, 3e-4, 1e-3, 2e-3, 4e-3, 8e-3, 0.016, 0.03, 0.06, 0.12, 0.25, 0.5, 1.0)  # of c, added to it
 BALANCE = 25  # steps between two looks at the balance of residuals
 
 
@@ -56,6 +57,16 @@ class Layout:
     def order(self) -> int:
         """The order of X."""
         return 1 + self.cell.Z.shape[1] + len(self.cell.L)
+
+    @property
+    def signs(self) -> Indices:
+        """The places of the signs in X: of 1 and of the leaders."""
+        return np.concatenate([[0], np.arange(1 + self.cell.Z.shape[1], self.order)])
+
+    @property
+    def stretch(self) -> Floats:
+        """The units of X: the coordinates of u are smaller than signs."""
+        return _stretch(self.order, self.cell.Z.shape[1])
 
 
 def layout(cell: Cell) -> Layout:
@@ -111,7 +122,7 @@ def _spread(values: Floats, columns: Indices, count: int) -> sp.csr_matrix:
 def _stretch(order: int, d: int) -> Floats:
     """The coordinates of u are smaller than signs."""
     stretch = np.ones(order)
-    stretch[1 : d + 1] = STRETCH*np.sqrt(d)
+    stretch[1 : d + 1] = np.sqrt(d)
     return stretch
 
 
@@ -129,31 +140,71 @@ def _whole(at: Indices, mass: Floats, stretch: Floats) -> sp.csr_matrix:
     )
 
 
-@dataclass
-class Running:
-    """The state of a cell: its triangles, and the multipliers (divided by the step) and copies of the three parts."""
+@dataclass(frozen=True)
+class Program:
+    """A x with rows for X of all cells (`ends[0]` of them), the inequalities (up to `ends[1]`), f (up to `ends[2]`) times
+    `stiff`, and the triangles: of the cell, i, j, k in 0 (the sign 1), 1, ..., leaders, and the signs x, y."""
 
-    plan: Layout
-    triangles: Indices  # i, j, k in 0 (the sign 1), 1, ..., leaders, and the signs x, y
-    rows: sp.csr_matrix
-    slack: Floats
-    dual: Floats
-    X: Floats
-    Z: Floats
+    plans: tuple[Layout, ...]
+    loss: Loss
+    lam: float
+    free: Floats
+    stiff: Floats
+    A: sp.csr_matrix
+    ends: tuple[int, int, int]
+    triangles: Indices
 
-    def grown(self, new: Indices) -> None:
+    @cached_property
+    def across(self) -> sp.csr_matrix:
+        """A'"""
+        return self.A.T.tocsr()
+
+    @cached_property
+    def diagonal(self) -> Floats:
+        """Of A'A."""
+        return np.asarray(self.A.multiply(self.A).sum(axis=0)).ravel()
+
+    @cached_property
+    def mass(self) -> Floats:
+        """sum tau, as a function of x."""
+        return np.concatenate([*(plan.mass for plan in self.plans), np.zeros(self.free.shape[1])])
+
+    def parts(self, x: Floats) -> list[Floats]:
+        """The unknowns of each cell."""
+        return np.split(x, np.cumsum([len(plan.mass) for plan in self.plans]))[:-1]
+
+    def blocks(self, rows: Floats) -> list[Floats]:
+        """The entries of X of each cell."""
+        return np.split(rows[: self.ends[0]], np.cumsum([plan.whole.shape[0] for plan in self.plans]))[:-1]
+
+    def grown(self, new: Indices) -> Program:
         """With more triangles."""
-        lines = _triangles(self.plan, new)
-        self.triangles = np.concatenate([self.triangles, new])
-        self.rows = sp.vstack([self.rows, lines]).tocsr()
-        self.slack = np.concatenate([self.slack, np.zeros(len(new))])
-        self.dual = np.concatenate([self.dual, np.zeros(len(new))])
+        lines = [_triangles(plan, new[new[:, 0] == c, 1:]) for c, plan in enumerate(self.plans)]
+        order = np.argsort(new[:, 0], kind="stable")
+        A = sp.vstack([self.A, _beside(lines, self.A.shape[1])]).tocsr()
+        return replace(self, A=A, triangles=np.concatenate([self.triangles, new[order]]))
+
+
+@dataclass(frozen=True)
+class Iterate:
+    """x, what A x shall be, and the multipliers over the step."""
+
+    x: Floats
+    goal: Floats
+    dual: Floats
+    step: float
+
+
+def _beside(blocks: Sequence[sp.csr_matrix], columns: int) -> sp.csr_matrix:
+    """A block for each cell, one after the other."""
+    whole = sp.block_diag(blocks).tocsr()
+    whole.resize(whole.shape[0], columns)
+    return whole
 
 
 def _triangles(plan: Layout, new: Indices) -> sp.csr_matrix:
     """tau + x S_ij + y S_jk + x y S_ik, over 2."""
-    order = np.concatenate([[0], np.arange(plan.order - len(plan.cell.L), plan.order)])
-    i, j, k = (order[new[:, c]] for c in range(3))
+    i, j, k = (plan.signs[new[:, c]] for c in range(3))
     x, y = new[:, 3], new[:, 4]
     columns = np.stack([plan.at[i, j], plan.at[j, k], plan.at[i, k]], axis=1)
     own = _spread(0.5 * np.stack([x, y, x * y], axis=1).astype(np.float64), columns, len(plan.mass))
@@ -193,132 +244,131 @@ def _names(triangles: Indices) -> Indices:
 
 
 def tie(proof: Proof, loss: Loss, lam: float, free: Floats, until: float) -> Proof:
-    """The best proof with triangles that is found in this time; the proof itself if none is better."""
-    plans = [layout(cell) for cell in proof.cells]
-    scale = lam * max(sum(float(p.mass @ _packed(p, proof, c)) for c, p in enumerate(plans)), 1e-300)
-    x = np.concatenate([*(_packed(p, proof, c) for c, p in enumerate(plans)), np.zeros(free.shape[1])])
-    sizes = np.cumsum([0, *(len(p.mass) for p in plans)])
-    tau = np.concatenate([*(p.mass for p in plans), np.zeros(free.shape[1])])
-    F = sp.hstack([*(p.fit for p in plans), sp.csr_matrix(free)]).tocsr()
-    step = scale / max(float(x @ x), 1e-300) / 4*START
-    stiff = STIFF/np.sqrt(step * loss.flatness(F @ x))
-    F = sp.diags(stiff) @ F
-    states = [_begun(plan, proof, c, step) for c, plan in enumerate(plans)]
-    f, pull = F @ x, -proof.theta / stiff / step
-    best = proof
-    whole = sp.block_diag([*(p.whole for p in plans)]).tocsr()
-    whole.resize(whole.shape[0], len(x))
-    for number in range(ROUNDS):
-        for c, state in enumerate(states):
-            part = x[sizes[c] : sizes[c + 1]]
-            order = np.concatenate([[0], np.arange(state.plan.order - len(state.plan.cell.L), state.plan.order)])
-            X = _matrix(state.plan, part)
-            S = X[np.ix_(order, order)] / max(X[0, 0], 1e-300)
-            new = violated(S, MORE * len(state.plan.cell.L))
-            known = set(map(tuple, _names(state.triangles).tolist()))
-            fresh = [tuple(name) not in known for name in _names(new).tolist()]
-            state.grown(new[fresh])
-        G = sp.block_diag([state.rows for state in states]).tocsr()
-        G.resize(G.shape[0], len(x))
-        A = sp.vstack([whole, G, F]).tocsr()
-        At = A.T.tocsr()
-        diagonal = np.asarray(A.multiply(A).sum(axis=0)).ravel()
-        cut, end = whole.shape[0], whole.shape[0] + G.shape[0]
-        Y = np.concatenate([*(s.X for s in states), *(s.slack for s in states), f])
-        V = np.concatenate([*(s.Z for s in states), *(s.dual for s in states), pull])
-        for count in range(STEPS):
-            x = _solve(A, At, diagonal, At @ (Y - V) - lam / step * tau, x)
-            image = A @ x
-            image_over = RELAXED * image + (1 - RELAXED) * Y
-            old = Y
-            Y = image_over + V
-            start = 0
-            for state in states:
-                length = len(state.X)
-                Y[start : start + length] = _projected(Y[start : start + length], state.plan.order)
-                start += length
-            Y[cut:end] = np.maximum(Y[cut:end], 0)
-            Y[end:] = _nearest(loss, Y[end:], stiff, step)
-            V = V + image_over - Y
-            if count % BALANCE == BALANCE - 1:
-                primal = float(np.linalg.norm(image - Y) / np.linalg.norm(Y))
-                dual = float(np.linalg.norm(At @ (Y - old)) / np.linalg.norm(At[:, :cut] @ V[:cut]))
-                factor = float(np.clip(np.sqrt(primal / max(dual, 1e-300)), 0.5, 2.0))
-                if not 0.8 < factor < 1.25:
-                    step, V = step * factor, V / factor
-                late = interrupted() or time.monotonic() > until
-                if late:
-                    break
-        f, pull = Y[end:], V[end:]
-        start, line = 0, cut
-        for state in states:
-            state.X, state.Z = Y[start : start + len(state.X)], V[start : start + len(state.X)]
-            start += len(state.X)
-            state.slack, state.dual = Y[line : line + len(state.slack)], V[line : line + len(state.slack)]
-            line += len(state.slack)
-        theta = -step * pull * stiff
-        found = _proved(states, theta, step, loss, lam, free, proof)
-        TRACE(number, found.value, best.value, step, primal, dual, len(states[0].triangles), loss.value(f / stiff) + lam * tau @ x)
+    """The best proof with triangles that is found in this time; the proof itself if none is better, or if there is no
+    time for a round."""
+    sizes = [len(cell.L) for cell in proof.cells]
+    if min(sizes) < 1 or max(sizes) > MOST_SIGNS:
+        return proof
+    program, at = _begun(proof, loss, lam, free)
+    best, began, seconds = proof, time.monotonic(), until - time.monotonic()
+    for _ in range(ROUNDS):
+        new = _missing(program, at.x)
+        if not len(new):
+            return best
+        program = program.grown(new)
+        none = np.zeros(len(new))
+        at = replace(at, goal=np.append(at.goal, none), dual=np.append(at.dual, none))
+        late = False
+        for count in range(1, STEPS + 1):
+            at = _advanced(program, at, balance=count % BALANCE == 0)
+            late = interrupted() or time.monotonic() > until
+            if late:
+                break
+            if best is proof and count == TRIED and (time.monotonic() - began) * STEPS > TRIED * seconds:
+                return proof
+        found = _proved(program, at, proof)
         if found.value > best.value:
             best = found
         if late:
-            break
+            return best
     return best
 
 
-def TRACE(*a):
-    print(*a, flush=True)
+def _begun(proof: Proof, loss: Loss, lam: float, free: Floats) -> tuple[Program, Iterate]:
+    """The program without triangles, at the point and the multipliers of the proof."""
+    plans = tuple(layout(cell) for cell in proof.cells)
+    x = np.concatenate([*(_packed(plan, proof, c) for c, plan in enumerate(plans)), np.zeros(free.shape[1])])
+    fit = sp.hstack([*(plan.fit for plan in plans), sp.csr_matrix(free)]).tocsr()
+    mass = np.concatenate([*(plan.mass for plan in plans), np.zeros(free.shape[1])])
+    step = lam * max(float(mass @ x), 1e-300) / max(float(x @ x), 1e-300)
+    stiff = 1 / np.sqrt(step * loss.flatness(fit @ x))
+    whole, rows = (_beside(parts, len(x)) for parts in ([p.whole for p in plans], [p.rows for p in plans]))
+    A = sp.vstack([whole, rows, sp.diags(stiff) @ fit]).tocsr()
+    ends = (whole.shape[0], whole.shape[0] + rows.shape[0], A.shape[0])
+    program = Program(plans, loss, lam, free, stiff, A, ends, np.zeros((0, 6), dtype=np.intp))
+    started = [_multipliers(plan, proof, c) for c, plan in enumerate(plans)]
+    dual = np.concatenate([*(one for one, _ in started), *(two for _, two in started), proof.theta / stiff])
+    goal = A @ x
+    goal[ends[0] : ends[1]] = np.maximum(goal[ends[0] : ends[1]], 0)
+    return program, Iterate(x, goal, -dual / step, step)
 
 
-def _begun(plan: Layout, proof: Proof, c: int, step: float) -> Running:
-    """The state at the point and the multipliers of the proof."""
-    cell, by, x = plan.cell, proof.multipliers[c], _packed(plan, proof, c)
+def _multipliers(plan: Layout, proof: Proof, c: int) -> tuple[Floats, Floats]:
+    """The multipliers of X and of the inequalities that belong to those of the proof."""
+    cell, by, d, rows = plan.cell, proof.multipliers[c], plan.cell.Z.shape[1], len(plan.cell.N)
     long = np.linalg.norm(cell.F, axis=1)
     load = np.bincount(cell.near.ravel(), by.w.ravel(), minlength=len(cell.F)) + by.q
-    p, rows = by.p * long[: len(cell.N)], len(cell.N)
-    inside = (load[rows:] + by.rho) * long[rows:]
-    dual = np.concatenate([np.maximum(p, 0), np.maximum(-p, 0), inside, by.q * long])
-    dual = np.concatenate([dual, by.w[cell.used] * long[cell.near[cell.used]]]) / 2
-    const, beta, Q = form(cell, proof.theta, by)
+    p, inside = by.p * long[:rows], (load[rows:] + by.rho) * long[rows:]
+    pulls = by.w[cell.used] * long[cell.near[cell.used]]
+    linear = np.concatenate([np.maximum(p, 0), np.maximum(-p, 0), inside, by.q * long, pulls]) / 2
+    _, beta, Q = form(cell, proof.theta, by)
     sigma, nu = smallest(beta, Q)
     v = leading(cell, proof.theta, by)
-    c_l = np.maximum(by.c, 1e-9 * max(float(by.c.max(initial=0.0)), 1e-300))
+    weight = np.maximum(by.c, 1e-9 * max(float(by.c.max(initial=0.0)), 1e-300))
     Z = np.zeros((plan.order, plan.order))
-    d = len(beta)
     Z[0, 0], Z[0, 1 : d + 1], Z[1 : d + 1, 0] = sigma, -beta / 2, -beta / 2
-    Z[1 : d + 1, 1 : d + 1] = nu * np.diag(cell.norm) - Q + 0.25 * (v / c_l[:, None]).T @ v
+    Z[1 : d + 1, 1 : d + 1] = nu * np.diag(cell.norm) - Q + 0.25 * (v / weight[:, None]).T @ v
     Z[d + 1 :, 1 : d + 1], Z[1 : d + 1, d + 1 :] = -v / 4, -v.T / 4
-    Z[np.arange(d + 1, plan.order), np.arange(d + 1, plan.order)] = c_l / 4
-    stretch = _stretch(plan.order, d)
-    Z = Z / stretch[:, None] / stretch
-    i, j = np.tril_indices(plan.order)
-    entries = np.where(i == j, Z[i, j], np.sqrt(2.0) * Z[i, j])
-    none = np.zeros((0, 5), dtype=np.intp)
-    return Running(plan, none, plan.rows, np.maximum(plan.rows @ x, 0), -dual / step, plan.whole @ x, -entries / step)
+    Z[np.arange(d + 1, plan.order), np.arange(d + 1, plan.order)] = weight / 4
+    return _entries(Z / plan.stretch[:, None] / plan.stretch), linear
+
+
+def _missing(program: Program, x: Floats) -> Indices:
+    """The triangles that are violated, and not there yet, with the number of their cell in front."""
+    found = []
+    for c, (plan, part) in enumerate(zip(program.plans, program.parts(x), strict=True)):
+        X = _unpacked(plan.whole @ part, plan.order)
+        X = X / plan.stretch[:, None] / plan.stretch
+        new = violated(X[np.ix_(plan.signs, plan.signs)] / max(X[0, 0], 1e-300), MORE * len(plan.cell.L))
+        known = set(map(tuple, _names(program.triangles[program.triangles[:, 0] == c, 1:]).tolist()))
+        fresh = np.array([tuple(name) not in known for name in _names(new).tolist()], dtype=np.bool_)
+        found.append(np.column_stack([np.full(int(fresh.sum()), c), new[fresh]]))
+    return np.concatenate(found)
+
+
+def _advanced(program: Program, at: Iterate, balance: bool) -> Iterate:
+    """One step: x, then what A x shall be, then the multipliers."""
+    x = _solve(program, program.across @ (at.goal - at.dual) - program.lam / at.step * program.mass, at.x)
+    image = program.A @ x
+    over = RELAXED * image + (1 - RELAXED) * at.goal
+    sought = over + at.dual
+    one, two, three = program.ends
+    blocks = zip(program.blocks(sought), program.plans, strict=True)
+    goal = np.concatenate(
+        [
+            *(_projected(block, plan.order) for block, plan in blocks),
+            np.maximum(sought[one:two], 0),
+            _nearest(program.loss, sought[two:three], program.stiff, at.step),
+            np.maximum(sought[three:], 0),
+        ]
+    )
+    dual, step = sought - goal, at.step
+    if balance:  # of the two residuals, each relative to what it is the residual of
+        primal = float(np.linalg.norm(image - goal)) / max(float(np.linalg.norm(goal)), 1e-300)
+        size = float(np.linalg.norm(program.across[:, :one] @ dual[:one]))
+        change = float(np.linalg.norm(program.across @ (goal - at.goal))) / max(size, 1e-300)
+        factor = float(np.clip(np.sqrt(primal / max(change, 1e-300)), 0.5, 2.0))
+        if not 0.8 < factor < 1.25:
+            step, dual = step * factor, dual / factor
+    return Iterate(x, goal, dual, step)
 
 
 def _packed(plan: Layout, proof: Proof, c: int) -> Floats:
     """The unknowns at the point of the proof; the signs' products are those of largest entropy."""
     cell, point = plan.cell, proof.points[c]
     x = np.zeros(len(plan.mass))
-    d = len(point.u)
-    i, j, _ = cell.triangle
-    x[: len(i)] = point.U[i, j]
-    x[plan.at[0, 1 : d + 1]] = point.u
-    x[plan.at[d + 1 :, 1 : d + 1]] = point.m
+    d, seen = cell.Z.shape[1], len(point.u)  # the point may have the first directions only
+    i, j = np.triu_indices(seen)
+    x[plan.at[i + 1, j + 1]] = point.U[i, j]
+    x[plan.at[0, 1 : seen + 1]] = point.u
+    x[plan.at[d + 1 :, 1 : seen + 1]] = point.m
     vectors = np.concatenate([point.u[None], point.m])
     S = vectors @ np.linalg.pinv(point.U, rcond=1e-9) @ vectors.T
-    order = np.concatenate([[0], np.arange(d + 1, plan.order)])
-    a, b = np.tril_indices(len(order), -1)
-    x[plan.at[order[a], order[b]]] = S[a, b]
+    a, b = np.tril_indices(len(S), -1)
+    x[plan.at[plan.signs[a], plan.signs[b]]] = S[a, b]
     long = np.linalg.norm(cell.F, axis=1)
     x[len(x) - len(cell.F) :] = point.phi / np.where(long > 0, long, 1.0)
     return x
-
-
-def _matrix(plan: Layout, x: Floats) -> Floats:
-    stretch = _stretch(plan.order, plan.cell.Z.shape[1])
-    return _unpacked(plan.whole @ x, plan.order) / stretch[:, None] / stretch
 
 
 def _unpacked(entries: Floats, order: int) -> Floats:
@@ -328,19 +378,21 @@ def _unpacked(entries: Floats, order: int) -> Floats:
     return X
 
 
+def _entries(X: Floats) -> Floats:
+    """The entries on and below the diagonal, times sqrt 2 below it."""
+    i, j = np.tril_indices(len(X))
+    entries: Floats = np.where(i == j, X[i, j], np.sqrt(2.0) * X[i, j])
+    return entries
+
+
 def _projected(entries: Floats, order: int) -> Floats:
     """The nearest semidefinite matrix."""
-    values, vectors = np.linalg.eigh(_unpacked(entries, order))
+    X = _unpacked(entries, order)
+    values, vectors = np.linalg.eigh(X)
     up = values > 0
-    if up.sum() * 2 <= order:
-        half = vectors[:, up] * np.sqrt(values[up])
-        X = half @ half.T
-    else:
-        half = vectors[:, ~up] * np.sqrt(-values[~up])
-        X = _unpacked(entries, order) + half @ half.T
-    i, j = np.tril_indices(order)
-    result: Floats = np.where(i == j, X[i, j], np.sqrt(2.0) * X[i, j])
-    return result
+    few = up if 2 * up.sum() <= order else ~up
+    half = vectors[:, few] * np.sqrt(np.abs(values[few]))
+    return _entries(half @ half.T if few is up else X + half @ half.T)
 
 
 def _nearest(loss: Loss, target: Floats, stiff: Floats, step: float) -> Floats:
@@ -352,66 +404,64 @@ def _nearest(loss: Loss, target: Floats, stiff: Floats, step: float) -> Floats:
     return g
 
 
-def _solve(A: sp.csr_matrix, At: sp.csr_matrix, diagonal: Floats, right: Floats, x: Floats) -> Floats:
+def _solve(program: Program, right: Floats, x: Floats) -> Floats:
     """A few steps of conjugate gradients for A'A x = right."""
-    r = right - At @ (A @ x)
+    A, across, diagonal = program.A, program.across, program.diagonal
+    r = right - across @ (A @ x)
     z = r / diagonal
     p, rz = z, float(r @ z)
-    goal = 1e-10 * float(right @ (right / diagonal))
+    enough = 1e-10 * float(right @ (right / diagonal))
     for _ in range(FITTED):
-        if rz <= goal:
+        if rz <= enough:
             break
-        q = At @ (A @ p)
+        q = across @ (A @ p)
         alpha = rz / float(p @ q)
-        x = x + alpha * p
-        r = r - alpha * q
+        x, r = x + alpha * p, r - alpha * q
         z = r / diagonal
         rz, before = float(r @ z), rz
         p = z + rz / before * p
     return x
 
 
-def _proved(
-    states: Sequence[Running], theta: Floats, step: float, loss: Loss, lam: float, free: Floats, proof: Proof
-) -> Proof:
+def _proved(program: Program, at: Iterate, proof: Proof) -> Proof:
     """What the multipliers prove."""
-    if free.shape[1]:
-        theta = theta - free @ np.linalg.lstsq(free, theta, rcond=None)[0]
-    by = []
-    for state in states:
-        cell, dual = state.plan.cell, -step * state.dual
-        rows, count, used = len(cell.N), len(cell.F), int(cell.used.sum())
-        long = np.linalg.norm(cell.F, axis=1)
-        long = 1 / np.where(long > 0, long, 1.0)
-        parts = np.split(np.maximum(dual, 0), np.cumsum([rows, rows, count - rows, count, used]))
-        l, k = np.nonzero(cell.used)
-        cut = np.zeros(cell.used.shape)
-        cut[l, k] = parts[4] * long[cell.near[l, k]]
-        Z = _unpacked(-step * state.Z, state.plan.order)
-        d = cell.Z.shape[1]
-        blocks = np.zeros((len(cell.L) + 1, d + 1, d + 1))
-        blocks[:-1, 0, 0] = np.diag(Z)[d + 1 :]
-        slacks = Slacks(
-            blocks, parts[0] * long[:rows], parts[1] * long[:rows], parts[2] * long[rows:], parts[3] * long, cut
-        )
-        one = multipliers(cell, slacks)
-        kept = parts[5] > 0
-        ties = Ties(state.triangles[kept], parts[5][kept])  # r = y / 2 = 2 mu, mu = parts / 2
-        by.append(trimmed(cell, theta, replace(one, ties=ties)))
-    cells = [state.plan.cell for state in states]
-    lifted = [_least(cell, theta, one) for cell, one in zip(cells, by, strict=True)]
-    most = max(value for value, _ in lifted)
+    dual = -at.step * at.dual
+    one, two, three = program.ends
+    theta = dual[two:three] * program.stiff
+    if program.free.shape[1]:
+        theta = theta - program.free @ np.linalg.lstsq(program.free, theta, rcond=None)[0]
+    linear = np.split(np.maximum(dual[one:two], 0), np.cumsum([plan.rows.shape[0] for plan in program.plans]))
+    weights, values, lifted = np.maximum(dual[three:], 0), [], []
+    for c, (plan, block) in enumerate(zip(program.plans, program.blocks(dual), strict=True)):
+        Z = _unpacked(block, plan.order) * plan.stretch[:, None] * plan.stretch
+        own = (program.triangles[:, 0] == c) & (weights > 0)
+        by = multipliers(plan.cell, _slacks(plan.cell, np.diag(Z)[plan.signs[1:]], linear[c]))
+        ties = Ties(program.triangles[own, 1:], weights[own])  # 2 mu, where the rows are halves
+        value, by = _least(plan.cell, theta, trimmed(plan.cell, theta, replace(by, ties=ties)))
+        values.append(value)
+        lifted.append(by)
+    most = max(values)
     if not 0 < most < np.inf:
         return replace(proof, value=-np.inf)
-    s, value = loss.best_scale(theta, lam / most)
-    return Proof(s * theta, proof.cells, tuple(one.scaled(s) for _, one in lifted), value, proof.points)
+    s, value = program.loss.best_scale(theta, program.lam / most)
+    return Proof(s * theta, proof.cells, tuple(by.scaled(s) for by in lifted), value, proof.points)
 
 
-def _least(cell: Cell, theta: Floats, by):
-    """The bound with as little added to c as is best."""
-    size = float(by.c.mean())
-    tried = []
-    for share in (0.0, 1e-4, 3e-4, 1e-3, 2e-3, 4e-3, 8e-3, 0.016, 0.03, 0.06, 0.12, 0.25, 0.5, 1.0):
-        one = replace(by, c=by.c + share * size)
-        tried.append((bound(cell, theta, one), one))
-    return min(tried, key=lambda pair: pair[0])
+def _slacks(cell: Cell, diagonal: Floats, linear: Floats) -> Slacks:
+    """The multipliers as the interior point method has them; of the blocks, what c needs."""
+    rows, count, d = len(cell.N), len(cell.F), cell.Z.shape[1]
+    long = np.linalg.norm(cell.F, axis=1)
+    short = 1 / np.where(long > 0, long, 1.0)
+    plus, minus, inside, square, pulls = np.split(linear, np.cumsum([rows, rows, count - rows, count]))
+    cut = np.zeros(cell.used.shape)
+    cut[cell.used] = pulls * short[cell.near[cell.used]]
+    blocks = np.zeros((len(cell.L) + 1, d + 1, d + 1))
+    blocks[:-1, 0, 0] = diagonal
+    return Slacks(blocks, plus * short[:rows], minus * short[:rows], inside * short[rows:], square * short, cut)
+
+
+def _least(cell: Cell, theta: Floats, by: Multipliers) -> tuple[float, Multipliers]:
+    """The bound with as much added to c as is best: the multipliers do not quite fit together."""
+    mean = float(by.c.mean()) if len(by.c) else 0.0
+    tried = [replace(by, c=by.c + share * mean) for share in SHARES]
+    return min(((bound(cell, theta, one), one) for one in tried), key=lambda pair: pair[0])
