@@ -214,7 +214,7 @@ def _stages(data: Data, theta: Floats, plan: Rounds, cells: int) -> Iterator[Sta
             if ties:
                 tied = tie(proof, data.loss, data.lam, data.free, now + TIES * (until - now))
                 ties = tied.value - proof.value > TELLING * (upper - proof.value)
-                if tied is not proof:
+                if ties:  # else not worth it: the proved checker does not read triangles
                     yield tied, centres
                 now = time.monotonic()
                 expected = now - began if ties else expected
