@@ -192,7 +192,7 @@ def check_cell(data: Rows, theta: Integers, lam: Fraction, centres: int, i: int,
 
 @dataclass(frozen=True)
 class Ties:
-    """s'C s <= price for all signs s with s_0 = 1: the symmetric C, of which 0 and the leaders, from 1, are the places."""
+    """s'C s <= price for all signs s with s_0 = 1; the places of the symmetric C are 0 and the leaders, from 1."""
 
     C: dict[tuple[int, int], int]
     price: int
@@ -284,7 +284,8 @@ def check_definite(
 ) -> None:
     """Reject unless [[sigma, -beta'/2], [-beta/2, nu I - Q]] >= 0, sigma = lambda - nu - 1/4 sum c. Times 4 2^bits.
 
-    Leaders that are tied are not in Q: they have rows of their own, -v/4 and (C + diag c)/4. With free biases kappa (b^2 - longest |w|^2) is added, which is at most 0 at the u with z_j.u = 0 for some row j.
+    Leaders that are tied are not in Q: they have rows of their own, -v/4 and (C + diag c)/4.
+    With free biases kappa (b^2 - longest |w|^2) is added, which is at most 0 at the u with z_j.u = 0 for some row j.
     """
     (c, v), (nu, kappa), tied = leaders, by, sorted({a for a, _ in ties.C} - {0})
     bits = EXTRA_BITS + max([x.bit_length() for x in c] + [z.bit_length() for _, z, _ in bent], default=0)

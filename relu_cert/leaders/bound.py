@@ -12,8 +12,8 @@ from relu_cert.leaders.cone import Slacks
 
 @dataclass(frozen=True)
 class Ties:
-    """Triangle inequalities between signs: of the leaders i, j, k (from 1; 0 is the sign 1), with signs x, y and weights
-    r >= 0: r (1 + x s_i s_j + y s_j s_k + x y s_i s_k) >= 0."""
+    """Triangle inequalities between signs: of the leaders i, j, k (from 1; 0 is the sign 1), with signs x, y and with
+    weights r >= 0: r (1 + x s_i s_j + y s_j s_k + x y s_i s_k) >= 0."""
 
     triangles: Indices
     weights: Floats

@@ -179,13 +179,11 @@ def _stages(data: Data, theta: Floats, plan: Rounds, cells: int) -> Iterator[Sta
     rank = d if turn is None else turn.shape[1]
     top = min(MOST_DIRECTIONS[0], rank) if few else d
     short = top < rank  # at first one round, which shows the directions that tell most
-    rounds = 1 if short else plan.rounds
+    rounds, ties = 1 if short else plan.rounds, True
     before: Proof | None = None
     parents: tuple[int, ...] = ()
-    ties = True
     while not interrupted():
-        began = time.monotonic()
-        rows = data.rows if turn is None else data.rows @ turn
+        began, rows = time.monotonic(), data.rows if turn is None else data.rows @ turn
         enough = plan.enough if turn is None or top == rank else np.inf  # what the other directions cost comes later
         own = replace(plan, rounds=rounds, last=plan.share if short else plan.last, enough=enough)
         parts = _cells(data, rows, theta, centres, turn, top)
@@ -211,13 +209,11 @@ def _stages(data: Data, theta: Floats, plan: Rounds, cells: int) -> Iterator[Sta
             short, top = False, more if more is not None and now + expected < until else top
             continue
         if more is None:
-            if ties:
-                tied = tie(proof, data.loss, data.lam, data.free, now + TIES * (until - now))
-                ties = tied.value - proof.value > TELLING * (upper - proof.value)
-                if ties:  # else not worth it: the proved checker does not read triangles
-                    yield tied, centres
-                now = time.monotonic()
-                expected = now - began if ties else expected
+            tied = _tied(data, proof, plan) if ties else None
+            ties = tied is not None
+            if tied is not None:
+                yield tied, centres
+                now, expected = time.monotonic(), time.monotonic() - began
             found = finer(proof, centres, seen_by, data.norm, data.exact.q, cells)
             if found is None:
                 return
@@ -226,6 +222,13 @@ def _stages(data: Data, theta: Floats, plan: Rounds, cells: int) -> Iterator[Sta
         if now + expected > until:
             return
         top = top if more is None else more
+
+
+def _tied(data: Data, proof: Proof, plan: Rounds) -> Proof | None:
+    """The proof with triangles, if they are worth it (the proved checker does not read them)."""
+    now = time.monotonic()
+    tied = tie(proof, data.loss, data.lam, data.free, now + TIES * (plan.until - now))
+    return tied if tied.value - proof.value > TELLING * (plan.upper - proof.value) else None
 
 
 def _begun(cell: Cell, before: Proof, i: int) -> Cell:

@@ -25,8 +25,8 @@ class Leader:
 
 @dataclass(frozen=True)
 class Triangles:
-    """1 + x s_i s_j + y s_j s_k + x y s_i s_k >= 0 for signs: i, j, k (0 is the sign 1, then the leaders from 1), x and y
-    for each, one after the other, and weights."""
+    """1 + x s_i s_j + y s_j s_k + x y s_i s_k >= 0 for signs: i, j, k (0 is the sign 1, then the leaders from 1), x and
+    y for each, one after the other, and weights."""
 
     corners: Integers
     signs: Integers

@@ -405,8 +405,8 @@ def _prove(
 
 
 def _eliminated(C: Objects, sides: list[Objects], fine: int) -> tuple[float, Floats, Floats] | None:
-    """What the tied signs leave when they are eliminated, over `fine`: a constant, and what is taken from beta and added
-    to Q; None if C is not definite."""
+    """What the tied signs leave when they are eliminated, over `fine`: a constant, and what is taken from beta and is
+    added to Q; None if C is not definite."""
     if not sides:
         return 0.0, np.zeros(1), np.zeros((1, 1))
     V, whole = (np.array([[float(Fraction(int(x), fine)) for x in row] for row in rows]) for rows in (sides, C))
@@ -419,7 +419,13 @@ def _eliminated(C: Objects, sides: list[Objects], fine: int) -> tuple[float, Flo
 
 
 def _guess(
-    space: Geometry, beta: Objects, product: list[list[int]], bits: int, fine: int, squared: float, signs: tuple[float, Floats, Floats]
+    space: Geometry,
+    beta: Objects,
+    product: list[list[int]],
+    bits: int,
+    fine: int,
+    squared: float,
+    signs: tuple[float, Floats, Floats],
 ) -> tuple[float, float, float]:
     """sigma, nu and what kappa costs in floats over `fine`, in orthonormal coordinates; `squared` is |x|^2."""
     const, less, more = signs

@@ -103,14 +103,18 @@ def layout(cell: Cell) -> Layout:
     near = cell.near[l, k]
     pulled = _spread(cell.side[l, k][:, None] * unit[near], m[l], count)
     inequalities = sp.vstack(
-        [phi[:rows] - along[:rows], phi[:rows] + along[:rows], along[rows:] - phi[rows:], phi - squares]
-        + [phi[near] - pulled]
+        [
+            *(phi[:rows] - along[:rows], phi[:rows] + along[:rows], along[rows:] - phi[rows:]),
+            *(phi - squares, phi[near] - pulled),
+        ]
     )
     fit = _spread(cell.Z, np.broadcast_to(at[0, 1 : d + 1], cell.Z.shape), count).tolil()
     own = sp.lil_matrix((len(cell.Z), count))
     own[cell.N] = sp.diags(long[:rows]) @ phi[:rows]
     own[cell.L] = _spread(cell.Z[cell.L], m, count)
-    return Layout(cell, at, _whole(at, mass, _stretch(order, d)), inequalities.tocsr(), 0.5 * cell.xi * (fit + own).tocsr(), mass)
+    return Layout(
+        cell, at, _whole(at, mass, _stretch(order, d)), inequalities.tocsr(), 0.5 * cell.xi * (fit + own).tocsr(), mass
+    )
 
 
 def _spread(values: Floats, columns: Indices, count: int) -> sp.csr_matrix:
@@ -142,8 +146,8 @@ def _whole(at: Indices, mass: Floats, stretch: Floats) -> sp.csr_matrix:
 
 @dataclass(frozen=True)
 class Program:
-    """A x with rows for X of all cells (`ends[0]` of them), the inequalities (up to `ends[1]`), f (up to `ends[2]`) times
-    `stiff`, and the triangles: of the cell, i, j, k in 0 (the sign 1), 1, ..., leaders, and the signs x, y."""
+    """A x with rows for X of all cells (`ends[0]` of them), the inequalities (up to `ends[1]`), f (up to `ends[2]`)
+    times `stiff`, and the triangles: of the cell, i, j, k in 0 (the sign 1), 1, ..., leaders, and the signs x, y."""
 
     plans: tuple[Layout, ...]
     loss: Loss

@@ -97,20 +97,21 @@ def test_the_matrix_with_free_biases(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_matrix_with_tied_leaders(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leaders 1 and 3 of three are tied with each other and with the sign 1: they leave Q, and have rows of their own."""
-    ties = read_triangles(Node({"corners": "0 1 3 3 3 1", "signs": "1 -1 -1 1", "weights": "5 2"}), 3)
-    # 5: + s_1, - s_1 s_3, - s_3; 2: - s_3 s_3, + s_3 s_1, - s_3 s_1
-    assert ties.price == 14
-    assert {ab: x for ab, x in ties.C.items() if x} == {(0, 1): -5, (1, 0): -5, (1, 3): 5, (3, 1): 5, (0, 3): 5, (3, 0): 5, (3, 3): 4}  # fmt: skip
+    """Leaders 1 and 3 of three are tied with each other and with 1: they leave Q, and have rows of their own."""
+    ties = read_triangles(Node({"corners": "0 1 3 3 3 1 0 0 0", "signs": "1 -1 -1 1 -1 -1", "weights": "5 2 3"}), 3)
+    # 5: + s_1, - s_1 s_3, - s_3; 2: - s_3 s_3, + s_3 s_1, - s_3 s_1; 3: - 1 - 1 + 1
+    assert ties.price == 20
+    given = {(0, 0): 6, (0, 1): -5, (1, 0): -5, (1, 3): 5, (3, 1): 5, (0, 3): 5, (3, 0): 5, (3, 3): 4}
+    assert {ab: x for ab, x in ties.C.items() if x} == given
     seen: list[Any] = []
     monkeypatch.setattr(leaders, "semidefinite", lambda M: seen.append(M) or True)
     data = Rows(1, {0: 0}, (0,), [[1]], [1], [[1]], [[1]])
     check_definite(data, ([8, 16, 32], [[2], [4], [6]]), [3], [], F(50), (7, 0), ties, NODE)
     bits = leaders.EXTRA_BITS + 6
-    sigma = 4 * (50 - 7) - 56 - 14
-    expected = [[sigma, -3, -5, 5], [-3, 28 - 1, -2, -6], [-5, -2, 8, 5], [5, -6, 5, 36]]
+    sigma = 4 * (50 - 7) - 56 - 20
+    expected = [[sigma + 6, -3, -5, 5], [-3, 28 - 1, -2, -6], [-5, -2, 8, 5], [5, -6, 5, 36]]
     assert seen == [[[x << bits for x in row] for row in expected]]
-    with pytest.raises(Rejected, match="7 more"):
+    with pytest.raises(Rejected, match="17/2 more"):
         check_definite(data, ([8, 16, 32], [[2], [4], [6]]), [3], [], F(35, 2), (7, 0), ties, NODE)
 
 
