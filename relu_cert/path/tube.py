@@ -125,21 +125,22 @@ def _require_concave(Z: Matrix, neuron: NeuronClass, S: fmpq_mat, R: Fraction) -
 
 def require_independence(problem: Problem, piece: Piece, maps: Sequence[ClassMap], R: Fraction) -> Fraction:
     """The largest row sum of |W Q(s) - I| for all s of the tube; Unsettled unless it is below 1."""
+    moved = len(maps) * largest_squared(problem) * R
+    worst = dependence(piece, maps, [moved * sqrt_upper(norm_squared(row), 64) for row in piece.inverse])
+    if worst >= 1:
+        raise Unsettled("the outputs of the neurons are dependent on the piece, or too near to it")
+    return worst
+
+
+def dependence(piece: Piece, maps: Sequence[ClassMap], moved: Sequence[Fraction]) -> Fraction:
+    """The largest row sum of |W Q(s) - I| on the path, to which so much is added, row by row."""
     if not maps:
         return Fraction(0)
-    S = piece.S
     W = fmpq_mat([[to_fmpq(x) for x in row] for row in piece.inverse])
-    products = [(W * (one.output(S))).tolist() for one in maps]
-    g = largest_squared(problem)
-    worst = Fraction(0)
-    for i, row in enumerate(piece.inverse):
-        total = to_fmpq(len(maps) * g * R * sqrt_upper(norm_squared(row), 64))
-        for a, product_a in enumerate(products):
-            entry = list(product_a[i])
-            if a == i:
-                entry[0] -= 1
-            total += size(entry)
-        if total >= 1:
-            raise Unsettled("the outputs of the neurons are dependent on the piece, or too near to it")
-        worst = max(worst, to_fraction(total))
-    return worst
+    products = [(W * one.output(piece.S)).tolist() for one in maps]
+    largest = Fraction(0)
+    for i, total in enumerate(moved):
+        entries = [list(product_a[i]) for product_a in products]
+        entries[i][0] -= 1
+        largest = max(largest, total + to_fraction(sum(map(size, entries), fmpq(0))))
+    return largest

@@ -235,13 +235,13 @@ def _relu_conditions(problem: Problem, neuron: NeuronClass, S: fmpq_mat) -> Iter
             yield height if on[k] == "1" else [-x for x in height], squared * zeta
     W = _dual_basis([Z[c] for c in neuron.basis])
     for c, w, push in zip(neuron.basis, W.tolist(), (W * start).tolist(), strict=True) if neuron.basis else ():
-        right, left = (side.entries() for side in bent[c])
+        below, above = (side.entries() for side in bent[c])
         size = sum((x * x for x in w), fmpq(0)) * zeta * to_fmpq(stretch) ** 2
         moved = 2 * (size + sum(squares[c], fmpq(0)))
         if sides.get(c, 0) >= 0:
-            yield [-m - a for m, a in zip(push, right, strict=True)], moved
+            yield [-m - a for m, a in zip(push, below, strict=True)], moved
         if sides.get(c, 0) <= 0:
-            yield [b + m for m, b in zip(push, left, strict=True)], moved
+            yield [b + m for m, b in zip(push, above, strict=True)], moved
 
 
 def _direct_conditions(problem: Problem, neuron: NeuronClass, S: fmpq_mat) -> Iterator[Condition]:
