@@ -21,8 +21,9 @@ from verify.bounds import column, matrix
 from verify.certificate import statement, under
 from verify.classes import Ball, Class, read_class, read_relu
 from verify.coalitions import check_cones, check_form, check_leaf, check_win, check_wins
+from verify.cover.faces import check_star, meeting
 from verify.cover.strict import unit
-from verify.cover.tree import Reader, check_star, meeting
+from verify.cover.tree import Reader
 from verify.facts import PRIMAL, Facts
 from verify.input import read_input
 from verify.masses import shared_masses

@@ -130,10 +130,12 @@ def test_multipliers_by_hand() -> None:
 
 def test_rows_of_splits_by_hand() -> None:
     """Two bytes, the lower one first; as many as there are."""
-    here = reader(rows=[1, 2, 255, 255])
+    here = reader(codes=[], rows=[1, 2, 255, 255])
     assert (here.row(), here.row()) == (513, 65535)
-    with pytest.raises(Rejected, match="an entry for every node"):
-        here.row()
+    here.end()
+    for rows in ([], [1]):
+        with pytest.raises(Rejected, match="an entry for every node, found too few"):
+            reader(rows=rows).row()
 
 
 def test_atoms_by_hand() -> None:

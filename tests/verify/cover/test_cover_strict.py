@@ -12,7 +12,7 @@ import pytest
 
 from verify import Declined, Rejected
 from verify.cover import strict
-from verify.cover.lines import Coarse, Row, Weights, coarse, lines_of, weights_of
+from verify.cover.lines import Coarse, Row, Weights, coarse, lines_of, root_above, weights_of
 from verify.cover.strict import WEIGHT, check_strict, directions, dominates, shifted, unit, values, zonotope
 from verify.cover.tree import Leaves
 from verify.problem import Problem
@@ -157,7 +157,7 @@ def test_an_accepted_leaf_holds_in_its_cone(seed: int) -> None:
         if not any(weights.w):
             continue
         d = weights.lines.d
-        rows = coarse(weights, lam, random.choice((0, 1, 1000)), NODE)
+        rows = coarse(weights, lam, random.choice((0, 1, 1000)), root_above(d), NODE)
         leaves = short_cones(random, 1, random.randint(1, d), d, random.choice((3, 36, 90)))
         if weights.convex and random.random() < 0.5:
             leaves.signs[0] = ((random.randrange(len(weights.convex)), random.randint(0, 1)),)
@@ -184,7 +184,7 @@ def below(weights: Weights, lam: Fraction, leaves: Leaves, random: Random) -> bo
 def forged(weights: Weights, lam: Fraction, depth: int) -> int | None:
     """The number of strict leaves of a tree over all directions of the plane, by bisection and the best c; None if it
     is not finished at this depth."""
-    rows = coarse(weights, lam, 0, NODE)
+    rows = coarse(weights, lam, 0, 2, NODE)
     stack = [((s, 0), (0, t), 0) for s in (1, -1) for t in (1, -1)]
     found = 0
     while stack:
