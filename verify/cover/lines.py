@@ -76,11 +76,6 @@ class Weights:
         """c0 times unit."""
         return [sum(s * p[l] for s, p in zip(self.left, self.lines.rows, strict=True)) for l in range(self.lines.d)]
 
-    def at(self, u: Row) -> Fraction:
-        """xi theta.(Zu)_+"""
-        on = sum(w * h for w, h in zip(self.w, self.lines.heights(u), strict=True) if h > 0)
-        return Fraction(on + sum(a * b for a, b in zip(self.c0, u, strict=True)), self.unit)
-
     @cached_property
     def convex(self) -> list[int]:
         """The lines with w_c > 0."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.verify.cover.plant import tree
+from tests.verify.cover.plant import tree, value_at
 from tests.verify.oracle.brute import mat, vec
 from verify import Declined, Rejected
 from verify.classes import Ball
@@ -233,8 +233,8 @@ def test_limits_of_strict_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_sums_are_compared_exactly() -> None:
-    """a.g >= WEIGHT f1 in limbs: equal is enough, one less is not, for short and long sums."""
-    for size in (1, 2**20, 2**35):
+    """a.g >= WEIGHT f1 in halves: equal is enough, one less is not, for short and long sums."""
+    for size in (1, 2**20, 2**26 - 1):
         g = np.array([[[size, 1]]], dtype=np.int64)
         for a in ([WEIGHT * 2**50, WEIGHT], [-WEIGHT * 2**50, WEIGHT], [WEIGHT, -WEIGHT]):
             total = (a[0] * size + a[1]) // WEIGHT
@@ -264,7 +264,7 @@ def test_lines_by_hand() -> None:
     assert (weights.w, weights.left, weights.unit) == ((13, -18), (-1, 0), 6)
     assert (weights.convex, weights.concave, weights.c0) == ([0], [1], [-1, 0])
     for u, value_ in (((1, 0), F(2)), ((-1, 0), F(1, 6)), ((0, 1), F(-3)), ((0, -1), F(0)), ((2, 1), F(1))):
-        assert weights.at(u) == value_
+        assert value_at(weights, u) == value_
     silent = weights_of(lines, vec(1, -4, 5, 0), 1)
     assert silent.w == (0, 0) and (silent.convex, silent.concave) == ([], [])
     assert [root_above(n) for n in (0, 1, 2, 3, 4, 5, 8, 9, 10)] == [0, 1, 2, 2, 2, 3, 3, 3, 4]
