@@ -38,12 +38,13 @@ from verify.leaders import check_leaders, dual_value, semidefinite
 from verify.network.directions import apart
 from verify.network.nearest import moved_squared, read_point
 from verify.network.optimum import Known, Optimum
+from verify.patterns import bit_text
 from verify.problem import Problem
 from verify.roots import sign_of_sum
 from verify.rules.cover_set import surely_concave
 from verify.rules.polytope import Polytope, read_corner
 from verify.shortest import check_shortest
-from verify.text import Node, bit_text, describe, describe_indices
+from verify.text import Node, describe, describe_indices
 
 NODE = Node(None)
 
