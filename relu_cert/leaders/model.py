@@ -90,7 +90,7 @@ def _side(side: Side) -> dict[str, Any]:
 
 
 def _cell(cell: CellProof) -> dict[str, Any]:
-    record = {
+    record: dict[str, Any] = {
         "nu": rational(cell.nu),
         "rows": list(cell.rows),
         "p": _text(cell.p),

@@ -56,7 +56,7 @@ class Layout:
     @property
     def order(self) -> int:
         """The order of X."""
-        return 1 + self.cell.Z.shape[1] + len(self.cell.L)
+        return 1 + int(self.cell.Z.shape[1]) + len(self.cell.L)
 
     @property
     def signs(self) -> Indices:

@@ -106,11 +106,12 @@ def test_the_matrix_with_tied_leaders(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
     monkeypatch.setattr(leaders, "semidefinite", lambda M: seen.append(M) or True)
     data = Rows(1, {0: 0}, (0,), [[1]], [1], [[1]], [[1]])
-    check_definite(data, ([8, 16, 32], [[2], [4], [6]]), [3], [], F(50), (7, 0), ties, NODE)
+    check_definite(data, ([8, 16, 32], [[2], [4], [6]]), [3], [], F(151, 3), (7, 0), ties, NODE)
     bits = leaders.EXTRA_BITS + 6
-    sigma = 4 * (50 - 7) - 56 - 20
-    expected = [[sigma + 6, -3, -5, 5], [-3, 28 - 1, -2, -6], [-5, -2, 8, 5], [5, -6, 5, 36]]
-    assert seen == [[[x << bits for x in row] for row in expected]]
+    expected = [[0, -3, -5, 5], [-3, 28 - 1, -2, -6], [-5, -2, 8, 5], [5, -6, 5, 36]]
+    expected = [[x << bits for x in row] for row in expected]
+    expected[0][0] = (292 << bits) // 3 + (6 << bits)  # 4 (151/3 - 7) - 56 - 20, rounded down
+    assert seen == [expected]
     with pytest.raises(Rejected, match="17/2 more"):
         check_definite(data, ([8, 16, 32], [[2], [4], [6]]), [3], [], F(35, 2), (7, 0), ties, NODE)
 
