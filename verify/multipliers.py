@@ -35,19 +35,14 @@ def check_multipliers(problem: Problem, patterns: Patterns | None, theta: Vector
     elif problem.model == "gated":
         if node.value is not None:
             raise node.reject("null")
+        from verify.gated import gated_rows
+
         check_norms(problem, gated_rows(patterns, theta), most, f"{node.place} for pattern ")
     else:
         sides = node.record("+", "-")
         for sign, xi in SIGNS.items():
             t = tuple(xi * x for x in theta)
             check_norms(problem, piece_rows(patterns, t, sides[sign]), most, f"{sides[sign].place} entry ")
-
-
-def gated_rows(patterns: Patterns, theta: Vector) -> Iterator[Row]:
-    """m = D theta for every pattern D."""
-    p, q = cleared(theta)
-    for mask in patterns.masks:
-        yield mask, on_bits(bit_text(mask, len(p)), p), q
 
 
 def piece_rows(patterns: Patterns, t: Vector, node: Node) -> Iterator[Row]:
