@@ -7,10 +7,9 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from verify.blocks import pushed
+from verify.blocks import gated_pattern, gated_rows, pushed
 from verify.bounds import column, matrix, rational, rows
 from verify.classes import Ball, Class, check_idle, frobenius, on_rows, read_face
-from verify.gated import gated_pattern, gated_rows
 from verify.multipliers import products
 from verify.outs import lengths
 from verify.patterns import Patterns, bit_text
@@ -64,9 +63,7 @@ def check_blocks_out(ball: Ball, classes: Collection[int], multipliers: Node, ou
 
 def check_patterns_out(ball: Ball, patterns: Patterns, classes: Collection[int], multipliers: Node, out: Node) -> None:
     """Reject unless every pattern of a gated network has a class or is out."""
-    if multipliers.value is not None:
-        raise multipliers.reject("null")
-    for mask, length in lengths(ball.problem, gated_rows(patterns, ball.theta)):
+    for mask, length in lengths(ball.problem, gated_rows(patterns, ball.theta, multipliers)):
         if mask not in classes and length >= ball.out_below:
             found = f"none, and |Z'D theta|^2 = {show(length)}"
             raise out.reject(f"a class for the pattern {bit_text(mask, ball.problem.n)}", found)
@@ -97,7 +94,7 @@ def gated(optimum: Optimum, patterns: Patterns, node: Node) -> Iterator[Tied]:
     """Every pattern D is out at theta, or |Z'D r| <= lambda."""
     ball, problem = optimum.ball, optimum.ball.problem
     columns = tuple(zip(*problem.Z, strict=True))
-    for mask, p, q in products(problem, gated_rows(patterns, ball.theta)):
+    for mask, p, q in products(problem, gated_rows(patterns, ball.theta, optimum.bounds)):
         if sum(x**2 for x in p) < ball.out_below * q**2:
             continue
         v = optimum.through(columns, [x if mask >> k & 1 else optimum.zero for k, x in enumerate(optimum.r)])

@@ -1,8 +1,7 @@
 """That |Proj_{C_b}(X_b' theta)| <= lambda for every block b, from multipliers.
 
 ReLU: with t = xi theta, t.(Zu)_+ <= m.Zu <= |Z'm| |u| on a piece; free biases: m.1 = 0, and the norms are those of the
-weights alone. Direct problems: for rho >= 0,
-|Proj_C(c)| <= |c - K rho|. Gated ReLU: no cone, no multiplier.
+weights alone. Direct problems: for rho >= 0, |Proj_C(c)| <= |c - K rho|. Gated ReLU: no cone, no multiplier.
 """
 
 from __future__ import annotations
@@ -33,11 +32,9 @@ def check_multipliers(problem: Problem, patterns: Patterns | None, theta: Vector
     elif patterns is None:
         raise node.reject("the fact patterns, which the multipliers of a network rest on", "none")
     elif problem.model == "gated":
-        if node.value is not None:
-            raise node.reject("null")
-        from verify.gated import gated_rows
+        from verify.blocks import gated_rows
 
-        check_norms(problem, gated_rows(patterns, theta), most, f"{node.place} for pattern ")
+        check_norms(problem, gated_rows(patterns, theta, node), most, f"{node.place} for pattern ")
     else:
         sides = node.record("+", "-")
         for sign, xi in SIGNS.items():

@@ -1,6 +1,4 @@
-"""Mixed classes; the masses split over the classes, strictly inside: the lifted solution with l = 0 solves the given
-problem.
-"""
+"""Mixed classes, and masses split over classes, strictly inside: the lifted solution with l = 0 solves the problem."""
 
 from __future__ import annotations
 

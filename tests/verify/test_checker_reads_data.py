@@ -17,6 +17,7 @@ from relu_cert.data import read_csv_bytes
 from relu_cert.errors import DataError
 from tests.verify.oracle.brute import mat, vec
 from verify.data import Input, cone, nearest_double, number, numeric, read_direct, read_table
+from verify.text import Node
 
 TABLE = Input("", "csv", target=2, header=True)
 NUMBERS = {
@@ -202,5 +203,5 @@ def test_a_table_has_as_many_separators_as_it_says() -> None:
 
 def test_cones_without_columns() -> None:
     """No constraint, whether the rows are empty or there are none."""
-    assert cone([], "K") is None and cone([[], []], "K") is None
-    assert cone([["0"], ["1"]], "K") == mat([[0], [1]]) and cone([["0", "0"]], "K") == mat([[0, 0]])
+    assert cone(Node([])) is None and cone(Node([[], []])) is None
+    assert cone(Node([["0"], ["1"]])) == mat([[0], [1]]) and cone(Node([["0", "0"]])) == mat([[0, 0]])

@@ -106,7 +106,7 @@ CHECKS = (
     "verify.multipliers.check_norms",
     "verify.blocks.check_direct",
     "verify.multipliers.allowed",
-    "verify.gated.check_attained",
+    "verify.blocks.check_attained",
     "verify.rules.value.equal",
     "verify.data.compare",
     "verify.data.same",

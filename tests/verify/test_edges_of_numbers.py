@@ -19,12 +19,12 @@ from flint import fmpq
 from tests.verify.oracle.brute import mat, vec
 from tests.verify.test_trusted import ROOT
 from verify import BadData, Declined, Rejected, check, leaders, trusted
+from verify.blocks import check_attained
 from verify.claims.single import one_fit
 from verify.count import count_sets
 from verify.data import compare, nearest_double, number, read_direct, unzipped
 from verify.errors import bounded
 from verify.facts import FIT, PATTERNS, PRIMAL, VALUE, Fact, Facts, proved
-from verify.gated import check_attained
 from verify.input import Input, read_input
 from verify.leaders import Rows, check_definite, check_leaders, combined, dual_value, read_rows, semidefinite, spanning
 from verify.network import file

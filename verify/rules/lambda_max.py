@@ -23,7 +23,7 @@ def check_lambda_max(problem: Problem, facts: Facts, node: Node) -> Facts:
     y = tuple(y_k / 2 for y_k in problem.y) if problem.logistic else problem.y
     check_multipliers(problem, patterns, y, squared, fields["multipliers"])
     if problem.model == "gated":
-        from verify.gated import check_attained
+        from verify.blocks import check_attained
 
         check_attained(problem, patterns, y, squared, fields["attained"])
         return proved(LAMBDA_MAX, squared)

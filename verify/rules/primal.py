@@ -57,12 +57,10 @@ def neuron_output(problem: Problem, facts: Facts, first: Node, vector: Node) -> 
         xi = SIGNS[first.text("+", "-")]
         w = vector.vector(problem.d)
         return tuple(xi * max(x, Fraction(0)) for x in problem.times(w)), w
+    from verify.blocks import block_output, gated_output
+
     if problem.model == "gated":
-        from verify.gated import gated_output
-
         return gated_output(problem, facts.get(PATTERNS), first, vector)
-    from verify.blocks import block_output
-
     return block_output(problem, first.index(len(problem.groups)), vector)
 
 

@@ -203,7 +203,7 @@ WRONG: list[tuple[str, str, dict[str, Any], str]] = [
         "xor, planted",
         "an open cell twice",
         {"facts.patterns.groups[0].witnesses[1]": "3 1"},
-        r"witnesses\[1\]: .*(not listed yet|only)",
+        r"witnesses\[1\]: .*(of a new pattern|only)",
     ),
     (
         "xor, planted",
