@@ -184,7 +184,8 @@ def test_direct_problems() -> None:
     """Integers and strings for numbers, K left out or null, gzip."""
     raw = b'{"X": [[1, "0.5"], ["-1/3", 2]], "groups": [[1], [0]], "y": ["1e-1", 0]}'
     X, y = mat([[1, "1/2"], ["-1/3", 2]]), vec("1/10", 0)
-    assert read_direct(raw, verify.Limits()) == (X, y, ((1,), (0,)), (None, None))
+    for plain in (raw, raw[:-1] + b', "K": null}'):
+        assert read_direct(plain, verify.Limits()) == (X, y, ((1,), (0,)), (None, None))
     with_K = raw[:-1] + b', "K": [[["1", 2]], null]}'
     assert read_direct(gzip.compress(with_K), verify.Limits()) == (X, y, ((1,), (0,)), (mat([[1, 2]]), None))
 
