@@ -17,7 +17,7 @@ from verify.facts import COVER, DUAL, VALUE, Facts
 from verify.masses import KEYS, check_set
 from verify.patterns import mask_of
 from verify.problem import Problem
-from verify.solutions import OptimalSet, set_rule
+from verify.solutions import OptimalSet, lifted, set_rule
 from verify.text import Node
 
 
@@ -102,4 +102,4 @@ def face_class(ball: Ball, cover: Cover, tie: Tie, node: Node) -> Class:
     return class_
 
 
-RULE = set_rule(check, by=COVER)
+RULE = set_rule(check, by=COVER, applies=lifted)
