@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gzip
 import io
 import json
@@ -628,7 +629,7 @@ def test_what_verdicts_rest_on() -> None:
     text = (
         "import os.path\nfrom verify import text\nfrom . import x\nfrom flint import fmpq\ndef f():\n    import csv\n"
     )
-    assert list(loaded_by(text)) == ["os.path", "verify", "verify.text", "flint"]
+    assert list(loaded_by(ast.parse(text).body)) == ["os.path", "verify", "verify.text", "flint"]
     files, libraries = closure("optimal", ["primal"])
     assert "verify/rules/primal.py" in files and "verify/__init__.py" in files and libraries == []
     assert closure("optimal", ["patterns", "dual"])[1] == ["flint"]
