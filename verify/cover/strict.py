@@ -39,8 +39,8 @@ def check_strict(leaves: Leaves, rows: Coarse, node: Node, biases: bool) -> None
     a = WEIGHT * directions(leaves, U, cones, rows.bound, biases) + zonotope(leaves, U, cones, rows.N)
     f1 = values(rows, G)
     for v in np.flatnonzero(~short).tolist():
-        g = leaves.vertices[v]
-        f1[v] = dot(rows.c0, g) + sum(max(dot(w, g), 0) for w in rows.P.tolist())
+        u = leaves.vertices[v]
+        f1[v] = dot(rows.c0, u) + sum(max(dot(w, u), 0) for w in rows.P.tolist())
     right = f1[cones]
     for leaf, signs in leaves.signs.items():
         for i, g in enumerate(leaves.cones[leaf]):
