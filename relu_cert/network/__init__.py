@@ -5,11 +5,9 @@ from relu_cert.network.formats import from_scnn, from_sklearn, read_network, rou
 from relu_cert.network.model import Origin, TrainedNetwork
 from relu_cert.network.objective import (
     ConvexNeuron,
-    Gap,
     Interval,
     convex_form,
     convex_objective,
-    gap,
     network_of,
     objective,
 )
@@ -18,7 +16,6 @@ from relu_cert.network.penalty import Conversion, Penalty, convert, penalty
 __all__ = [
     "Conversion",
     "ConvexNeuron",
-    "Gap",
     "Interval",
     "Origin",
     "Penalty",
@@ -29,7 +26,6 @@ __all__ = [
     "fold",
     "from_scnn",
     "from_sklearn",
-    "gap",
     "network_of",
     "objective",
     "penalty",

@@ -137,20 +137,6 @@ def convex_objective(neurons: Sequence[ConvexNeuron], Z: Matrix, y: Vector, lam:
     return penalty_sum(neurons, bits).scale(lam).shift(HALF * norm_squared(miss))
 
 
-@dataclass(frozen=True)
-class Gap:
-    """How far a network is from p*: J - p* <= `trained`, and `balanced` encloses P - D(theta) >= P - p*."""
-
-    trained: Fraction
-    balanced: Interval
-
-
-def gap(network: TrainedNetwork, Z: Matrix, y: Vector, lam: Fraction, dual_value: Fraction) -> Gap:
-    """Bounds on the distance from p*, for any dual_value <= p*, such as D(theta) = y.theta - 1/2 |theta|^2."""
-    convex = convex_objective(convex_form(network), Z, left_of(network, Z, y), lam)
-    return Gap(objective(network, Z, y, lam) - dual_value, convex.shift(-dual_value))
-
-
 def network_of(
     neurons: Iterable[ConvexNeuron | ExactNeuron], d: int, free: Free = (), b2: Fraction = _ZERO, skip: Vector = ()
 ) -> TrainedNetwork:

@@ -57,13 +57,6 @@ def solved(floats: FloatProblem | Training, eta: Fraction, warm: Solution | None
     return Point(eta, solution, tuple(faces[i] for i in used), alpha[used], solution.theta / lam)
 
 
-def branch(
-    floats: FloatProblem | Training, eta: Fraction, h: Fraction, warm: Solution | None, degree: int = DEGREE
-) -> Branch:
-    """Solve at eta, and expand."""
-    return through(floats, solved(floats, eta, warm), h, degree)
-
-
 def through(floats: FloatProblem | Training, point: Point, h: Fraction, degree: int = DEGREE) -> Branch:
     """The branch through a point."""
     found = taylor(point.faces, floats.y, point.s, point.alpha, float(point.eta), float(h), degree)

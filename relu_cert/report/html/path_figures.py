@@ -188,7 +188,6 @@ def _far(a: tuple[float, ...], b: tuple[float, ...]) -> float:
     return float(np.linalg.norm(np.subtract(a, b)))
 
 
-Tick = tuple[float, str]
 MOST_LABELS = 12
 LABEL_ROOM = 13.0  # between two labels, upwards
 NARROWEST = 1.6  # of a band, across
