@@ -9,7 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from relu_cert.check import DEFAULT_GAP, IntervalChoice, LambdaChoice, Request, answered
+from relu_cert.asked import as_option, lambda_choice, request
+from relu_cert.check import LambdaChoice, Request, answered
 from relu_cert.claims import Result, Verdict, asked_for
 from relu_cert.cli.emit import decide, name_files, recheck, stem, write_file
 from relu_cert.cli.options import (
@@ -18,7 +19,6 @@ from relu_cert.cli.options import (
     is_problem,
     lasso_of,
     limits_of,
-    positive,
     read_data,
 )
 from relu_cert.cli.variants import beside, chosen_variant, compared, refuse_for_json
@@ -128,31 +128,11 @@ def _own_model(options: argparse.Namespace, example: Example | None) -> str:
 
 
 def _asked(options: argparse.Namespace, example: Example | None) -> Request:
-    if options.lam is not None and options.lambda_ratio is not None:
-        raise UsageError("give --lambda or --lambda-ratio, not both.")
-    choice = LambdaChoice()
-    if options.lam is not None:
-        choice = LambdaChoice(value=positive(options.lam, "lambda"))
-    elif options.lambda_ratio is not None:
-        choice = LambdaChoice(ratio=positive(options.lambda_ratio, "the ratio to lambda_max"))
-    elif example is not None and example.lam is not None:
+    choice = lambda_choice(options.lam, options.lambda_ratio, as_option)
+    if choice == LambdaChoice() and example is not None and example.lam is not None:
         choice = LambdaChoice(value=example.lam)
-    gap = DEFAULT_GAP if options.gap is None else positive(options.gap, "the gap")
-    noise = None if options.noise is None else positive(options.noise, "the noise level")
-    return Request.of(choice, gap, options.claims, options.require or (), _interval(options), noise)
-
-
-def _interval(options: argparse.Namespace) -> IntervalChoice | None:
-    """The interval that was asked for."""
-    if options.interval is None:
-        return None
-    ends = options.interval.split(",")
-    if len(ends) != 2:
-        raise UsageError(f"--interval takes two numbers, LO,HI, such as 1/20,1/5; not {options.interval!r}.")
-    lo, hi = (positive(end, "an end of the interval") for end in ends)
-    if lo >= hi:
-        raise UsageError(f"--interval LO,HI needs LO < HI, not {options.interval!r}.")
-    return IntervalChoice(lo, hi)
+    ends = None if options.interval is None else options.interval.split(",")
+    return request(choice, options.gap, ends, options.noise, options.claims, options.require or (), as_option)
 
 
 def _refuse_for_json(options: argparse.Namespace) -> None:

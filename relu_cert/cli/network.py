@@ -8,8 +8,9 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
+from relu_cert.asked import positive
 from relu_cert.cli.emit import again, decide, name_files, recheck, require_ending, stem, write_file
-from relu_cert.cli.options import chosen_example, input_path, limits_of, positive, read_data
+from relu_cert.cli.options import chosen_example, input_path, limits_of, read_data
 from relu_cert.errors import UsageError
 from relu_cert.free.terms import read_free
 from relu_cert.network import Conversion, Penalty, convert, penalty, read_network, write_network
@@ -42,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     data = read_data(options, example)
     trained = read_network(options.network)
     conversion = _conversion(options, example.lam if example else None, data.n)
-    gap = NETWORK_GAP if options.gap is None else positive(options.gap, "the gap")
+    gap = NETWORK_GAP if options.gap is None else positive(options.gap, "--gap")
     with Progress(quiet=options.quiet) as stages:
         outcome, text = examined(
             trained,
@@ -87,7 +88,7 @@ def _conversion(options: argparse.Namespace, default: Fraction | None, n: int) -
     convention = penalty(options.penalty)
     if options.lam is not None:
         return convert(
-            convention, positive(options.lam, "lambda"), n, batch=options.batch_size, free=read_free(options.free)
+            convention, positive(options.lam, "--lambda"), n, batch=options.batch_size, free=read_free(options.free)
         )
     if default is None or convention is not Penalty.PAPER:
         raise UsageError(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from relu_cert.asked import as_option, ratios
 from relu_cert.check import network_problem
 from relu_cert.checker import recheck_command
 from relu_cert.cli.emit import decide, name_files, recheck, stem, write_file
@@ -15,7 +15,6 @@ from relu_cert.cli.options import (
     chosen_example,
     input_path,
     is_problem,
-    positive,
     read_data,
 )
 from relu_cert.errors import UsageError
@@ -34,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
     example = chosen_example(options)
     if options.one_neuron:
         return _one_neuron(options, example)
-    low, high = _ratios(options)
+    between = ratios(options.low, options.high, as_option)
     if options.plot and Path(options.plot).suffix != ".svg":
         raise UsageError(f"--plot draws SVG; the file must end in .svg, not {Path(options.plot).name!r}.")
     path = input_path(options, example)
@@ -51,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
         found = follow(
             problem,
             source,
-            (low, high),
+            between,
             stages,
             enclose=not options.no_breakpoints,
             target=target,
@@ -124,10 +123,3 @@ def _decided(options: argparse.Namespace, path: Path) -> Path:
     outputs = {"--certificate": target, "--html": options.html, "--csv": options.csv, "--plot": options.plot}
     decide(options, {"the data": path}, outputs)
     return target
-
-
-def _ratios(options: argparse.Namespace) -> tuple[Fraction, Fraction]:
-    low, high = positive(options.low, "--from"), positive(options.high, "--to")
-    if low >= high:
-        raise UsageError(f"--from must be below --to; {options.low} is not below {options.high}.")
-    return low, high

@@ -111,7 +111,7 @@ def test_the_own_recheck_reads_the_file(net: str, monkeypatch: pytest.MonkeyPatc
         (("--example", "xor", "--penalty", "keras"), "there is no penalty 'keras'"),
         (("--example", "xor", "--penalty", "adamw", "--lambda", "1"), "AdamW's decoupled decay"),
         (("--example", "xor", "--lambda", "0"), "lambda must be positive"),
-        (("--example", "xor", "--gap", "x"), "the gap must be a number"),
+        (("--example", "xor", "--gap", "x"), "--gap must be a number"),
         (("--example", "xor", "--batch-size", "2"), "for sklearn only"),
         ((), "give either a FILE or --example"),
     ],
