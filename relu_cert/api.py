@@ -53,7 +53,7 @@ from relu_cert.report.patterns import after, before, content, headline
 from relu_cert.report.progress import Progress
 from relu_cert.report.prune import Pruning
 from relu_cert.report.terminal import wrapped
-from relu_cert.results import CertifiedNetwork, CertifiedOneNeuron, CertifiedPath, Patterns
+from relu_cert.results import CertifiedNetwork, CertifiedOneNeuron, CertifiedPath, CertifiedResult, Patterns
 from relu_cert.solution import DEFAULT_GAP as SOLUTION_GAP
 from relu_cert.solution import CertifiedGroupLasso, CertifiedSolution, certified_optimum, judged
 from relu_cert.variants import Variant, network_variant, over_all, varied
@@ -192,11 +192,7 @@ def certify(
             every = over_all(data, model, variant, facts.lam, asked.gap, stages, max_patterns)
             beside = path.with_name("data.all-patterns.cert.json")
             whole = Whole(reason=every) if isinstance(every, str) else Whole(every, verdicts(every), beside)
-        found = Certified(Outcome(data, data.source, facts, results, path, whole), raw)
-        if verify:
-            with stages.stage("verify"):
-                found.recheck()
-    return found
+        return _rechecked(Certified(Outcome(data, data.source, facts, results, path, whole), raw), verify, stages)
 
 
 def certify_group_lasso(
@@ -260,11 +256,7 @@ def certify_group_lasso(
         facts, results = answered(asked, problem, stages)
         source = Source("problem.json", digest(given.raw), "json")
         outcome = Outcome(None, source, facts, results, Path("problem.cert.json"), None, given)
-        found = CertifiedGroupLasso(outcome, given.raw, given)
-        if verify:
-            with stages.stage("verify"):
-                found.recheck()
-    return found
+        return _rechecked(CertifiedGroupLasso(outcome, given.raw, given), verify, stages)
 
 
 def certify_solution(
@@ -303,11 +295,7 @@ def certify_solution(
     with Progress(quiet=not progress) as stages:
         choice = LambdaChoice(value=given.lam(positive(lam, "lam")))
         optimum = certified_optimum(given, choice, DEFAULT_GAP, stages)
-        found = judged(given, optimum, coefficients, at, positive(gap, "gap"))
-        if verify:
-            with stages.stage("verify"):
-                found.recheck()
-    return found
+        return _rechecked(judged(given, optimum, coefficients, at, positive(gap, "gap")), verify, stages)
 
 
 def certify_network(
@@ -565,7 +553,7 @@ def _other(what: str, pair: tuple[Any, Any], data: Dataset) -> Dataset:
     return other
 
 
-_Found = TypeVar("_Found", CertifiedNetwork, CertifiedPath, CertifiedOneNeuron)
+_Found = TypeVar("_Found", bound=CertifiedResult | CertifiedSolution)
 
 
 def _rechecked(found: _Found, verify: bool, stages: Progress) -> _Found:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 from relu_cert.asked import as_option, lambda_choice, request
 from relu_cert.check import LambdaChoice, Request, answered
 from relu_cert.claims import Result, Verdict, asked_for
-from relu_cert.cli.emit import decide, name_files, recheck, stem, write_file
+from relu_cert.cli.emit import decide, recheck, stem, told, write_file
 from relu_cert.cli.options import (
     chosen_example,
     input_path,
@@ -90,11 +89,7 @@ def run(options: argparse.Namespace) -> int:
         write_file(target, text, "--certificate")
         if options.html:
             _write_page(Path(options.html), outcome)
-    print(
-        json.dumps(outcome.to_json(), indent=2) if options.json else outcome.to_text(), end="\n" if options.json else ""
-    )
-    if not options.json:
-        name_files(page=options.html, problem=None if raw is None else plain_at)
+    told(options, outcome, page=options.html, problem=None if raw is None else plain_at)
     return _exit_code(results, asked_for(options.require or ()))
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
 from relu_cert.asked import as_option, lambda_choice
-from relu_cert.cli.emit import decide, name_files, write_file
+from relu_cert.cli.emit import decide, told, write_file
 from relu_cert.cli.options import chosen_example, input_path, limits_of, read_data
 from relu_cert.data import read_csv
 from relu_cert.data.model import Dataset
@@ -45,9 +44,7 @@ def run(options: argparse.Namespace) -> int:
         )
         if options.html:
             write_file(Path(options.html), found.html(), "--html")
-    print(json.dumps(found.to_json(), indent=2) if options.json else found.to_text())
-    if not options.json:
-        name_files(page=options.html)
+    told(options, found, page=options.html)
     return 0
 
 

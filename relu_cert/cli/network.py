@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 from relu_cert.asked import positive
-from relu_cert.cli.emit import again, decide, name_files, recheck, require_ending, stem, write_file
+from relu_cert.cli.emit import again, decide, recheck, require_ending, stem, told, write_file
 from relu_cert.cli.options import chosen_example, input_path, limits_of, read_data
 from relu_cert.errors import UsageError
 from relu_cert.free.terms import read_free
@@ -78,9 +77,7 @@ def run(options: argparse.Namespace) -> int:
         from relu_cert.report.html.given import network_page
 
         write_file(Path(options.html), network_page(outcome, text), "--html")
-    print(json.dumps(outcome.to_json(), indent=2) if options.json else outcome.to_text().rstrip("\n"))
-    if not options.json:
-        name_files(page=options.html)
+    told(options, outcome, page=options.html)
     return 0
 
 

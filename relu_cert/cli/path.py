@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from relu_cert.asked import as_option, ratios
 from relu_cert.check import network_problem
 from relu_cert.checker import recheck_command
-from relu_cert.cli.emit import decide, name_files, recheck, stem, write_file
+from relu_cert.cli.emit import decide, recheck, stem, told, write_file
 from relu_cert.cli.options import (
     chosen_example,
     input_path,
@@ -69,16 +68,8 @@ def run(options: argparse.Namespace) -> int:
             from relu_cert.report.html.path import path_page
 
             write_file(Path(options.html), path_page(report, problem, str(path), data), "--html")
-    return _printed(options, report, source.path)
-
-
-def _printed(options: argparse.Namespace, report: PathReport | OneNeuronReport, data: str) -> int:
-    print(
-        json.dumps(report.to_json(), indent=1) if options.json else report.to_text(), end="\n" if options.json else ""
-    )
-    if not options.json:
-        print(f"re-check it  {recheck_command(report.certificate, data)}")
-        name_files(table=options.csv, picture=options.plot, page=options.html)
+    check = recheck_command(target, source.path)
+    told(options, report, check, table=options.csv, picture=options.plot, page=options.html)
     return 0
 
 
@@ -114,7 +105,8 @@ def _one_neuron(options: argparse.Namespace, example: Example | None) -> int:
         from relu_cert.report.html.path import one_neuron_page
 
         write_file(Path(options.html), one_neuron_page(report, data, results), "--html")
-    return _printed(options, report, data.source.path)
+    told(options, report, recheck_command(target, data.source.path), page=options.html)
+    return 0
 
 
 def _decided(options: argparse.Namespace, path: Path) -> Path:

@@ -20,9 +20,9 @@ from fractions import Fraction
 from math import ceil
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from relu_cert.exact import Vector, dot, norm_squared, sqrt_lower, sqrt_upper
+from relu_cert.network.match import assigned
 from relu_cert.network.objective import ConvexNeuron, Interval, outward
 from relu_cert.network.optimum import Known, Optimum
 from relu_cert.network.vertices import Floats, Point, Vertices, Weights
@@ -119,7 +119,7 @@ def _by_turns(weights: Weights, pulls: Floats, lam: float, alpha: Floats) -> tup
     """The matching for the weights, the weights for the matching, until nothing changes; with the value reached."""
     pairs: Pairs = {}
     for _ in range(ROUNDS):
-        matching = _matching(pulls * alpha[None, :])
+        matching = {a: i for i, a in assigned(pulls * alpha[None, :])}
         c = np.zeros(len(alpha))
         for a, i in matching.items():
             c[a] = pulls[i, a]
@@ -139,14 +139,6 @@ def _pulls(optimum: Optimum, neurons: Sequence[ConvexNeuron]) -> Floats:
             if neuron.sign == known.sign:
                 found[i, a] = max(0.0, float(dot(neuron.w, known.v)))
     return found
-
-
-def _matching(gain: Floats) -> Pairs:
-    """The pairs with the most to gain."""
-    if not gain.size:
-        return {}
-    rows, columns = linear_sum_assignment(gain, maximize=True)
-    return {int(a): int(i) for i, a in zip(rows, columns, strict=True) if gain[i, a] > 0.0}
 
 
 @dataclass(frozen=True)

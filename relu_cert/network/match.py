@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from relu_cert.exact import norm_squared
@@ -45,6 +46,10 @@ def _propose(neurons: Sequence[ConvexNeuron], optimal: Sequence[ConvexNeuron]) -
     w = np.array([n.w for n in neurons], dtype=np.float64)
     v = np.array([n.w for n in optimal], dtype=np.float64)
     same = np.equal.outer([n.sign for n in neurons], [n.sign for n in optimal])
-    gain = np.where(same, np.maximum(0.0, w @ v.T), 0.0)
-    rows, found = linear_sum_assignment(gain, maximize=True)
-    return tuple((int(i), int(j)) for i, j in zip(rows, found, strict=True) if gain[i, j] > 0.0)
+    return tuple(assigned(np.where(same, np.maximum(0.0, w @ v.T), 0.0)))
+
+
+def assigned(gain: NDArray[np.float64]) -> list[tuple[int, int]]:
+    """The pairs of a row and a column, each at most once, with the most to gain."""
+    rows, columns = linear_sum_assignment(gain, maximize=True) if gain.size else ((), ())
+    return [(int(i), int(j)) for i, j in zip(rows, columns, strict=True) if gain[i, j] > 0.0]

@@ -22,7 +22,7 @@ from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import ClassMap, class_map, to_fmpq, to_fraction
 from relu_cert.prove.definite import floats as to_floats
 from relu_cert.prove.facts import Multipliers, NeuronClass, PieceMultipliers
-from relu_cert.prove.grid import binary_grid, from_grid, to_grid
+from relu_cert.prove.grid import binary_grid, from_grid, on_grid, to_grid
 from relu_cert.refine.exact_faces import ExactFaces
 from relu_cert.solve import FloatProblem, Solution, solve
 from relu_cert.solve.model import Floats
@@ -37,6 +37,7 @@ ASIDE = Fraction(1, 4)  # of its half width: how far from an event the centre of
 MOST_CORRECTED = 3  # times that faces are put right: right ones may move a neuron to another
 MOST_JOINED = 4  # neurons that a still point gets beside those of training
 SEEMS_ZERO = 1e-9  # by so little, relative, a weight may be negative: it is lifted
+SHORT = 40  # bits of what floats propose
 MATCH = 1e-5  # a face is a class if their outputs agree so far; a wrong match costs a piece, never a verdict
 
 
@@ -265,10 +266,9 @@ def match(near: Branch, outputs: Sequence[Floats]) -> dict[int, int]:
 
 def pseudoinverse(columns: Sequence[Floats]) -> Matrix:
     """The pseudoinverse of the matrix with these columns, rounded."""
-    return on_grid(np.asarray(np.linalg.pinv(np.array(columns).T), dtype=np.float64)) if columns else ()
+    return short(np.asarray(np.linalg.pinv(np.array(columns).T), dtype=np.float64)) if columns else ()
 
 
-def on_grid(A: Floats, bits: int = 40) -> Matrix:
-    """The matrix rounded to so many bits of its largest entry."""
-    q = binary_grid([float(x) for x in A.ravel()], bits)
-    return tuple(tuple(from_grid(to_grid(float(x), q), q) for x in row) for row in A)
+def short(A: Floats) -> Matrix:
+    """What floats propose, in few bits."""
+    return on_grid(A.tolist(), SHORT)

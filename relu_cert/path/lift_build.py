@@ -20,10 +20,10 @@ from relu_cert.path.build import (
     distinct,
     judge,
     match,
-    on_grid,
     output,
     positive,
     pseudoinverse,
+    short,
     start,
 )
 from relu_cert.path.covered import Training
@@ -154,7 +154,7 @@ def finish(problem: Problem, piece: Piece, maps: Sequence[ClassMap]) -> Piece:
     dimension = len(active) - len(core) - len(rows)
     unique = lifted.onset is None and dimension == 0 and all(len(group) == 1 for group in light)
     sizes = np.array([float(piece.weights[a][0]) for a in active])
-    spread = on_grid(sizes[:, None] * np.linalg.pinv(F * sizes))  # weights change in proportion
+    spread = short(sizes[:, None] * np.linalg.pinv(F * sizes))  # weights change in proportion
     lifted = replace(lifted, spread=spread, dimension=max(dimension, 0), unique=unique)
     piece = replace(piece, inverse=inverse, lifted=lifted)
     tube = judge(problem, piece, maps)

@@ -10,7 +10,7 @@ from scipy.optimize import nnls
 
 from relu_cert.exact import Matrix
 from relu_cert.path.branch import Branch, taylor
-from relu_cert.path.build import distinct, match, on_grid, output, positive, start
+from relu_cert.path.build import distinct, match, output, positive, short, start
 from relu_cert.path.covered import Training
 from relu_cert.path.groups import path_groups
 from relu_cert.path.lift_build import finish, propose_split, scaled, with_forced
@@ -139,7 +139,7 @@ def _onset(
     core = [s for s, group in enumerate(groups) if any(any(piece.weights[a]) for a in group)]
     late = [s for s in range(len(groups)) if s not in core]
     firsts = [Pi @ outputs[group[0]] for group in groups]
-    (H,) = on_grid(_normal(np.array(firsts).T, core)[None, :])
+    (H,) = short(_normal(np.array(firsts).T, core)[None, :])
     H = to_vector(exact * column(H)) if lift else H
     M = np.array([[float(x) for x in row] for row in rows])
     outer = path_groups(problem, piece.s, piece.radius, piece.classes, (*lift, *rows))
@@ -157,5 +157,5 @@ def _onset(
     apart = []
     for s in late:
         last = outputs[groups[s][0]] - outputs[groups[first_of[s]][0]]
-        apart.append(on_grid(np.linalg.pinv(np.array([M @ d for d in (*differences, last)]))))
+        apart.append(short(np.linalg.pinv(np.array([M @ d for d in (*differences, last)]))))
     return Onset(rows, H, tuple(apart))
