@@ -33,7 +33,7 @@ from relu_cert.report.html.set_figures import ranges_figure, set_figures, wire_f
 from relu_cert.report.html.view import view
 from relu_cert.report.optimal_set import TiedNeuron, optimal_set_view
 from relu_cert.report.outcome import Outcome
-from relu_cert.report.text import at_most, decimal, downwards, enclosed, rational, short
+from relu_cert.report.text import at_most, decimal, downwards, enclosed, entries, rational, short
 from relu_cert.words import of_groups
 
 SYMBOLS = {Verdict.PROVED: "✓", Verdict.REFUTED: "✗", Verdict.UNDECIDED: "?"}
@@ -164,7 +164,7 @@ def _network(outcome: Outcome) -> Section:
     body = [figures(*shown)]
     if facts.problem.free:
         b2, skip = free_parts(facts.problem.free, facts.primal.free)
-        linear = f", skip connection ({', '.join(decimal(x, 6) for x in skip)})" if skip else ""
+        linear = f", skip connection {entries(skip, 6)}" if skip else ""
         text = f"Beside its neurons the network has terms without penalty: output bias {decimal(b2, 8)}{linear}."
         body.insert(0, e("p", text))
     elif not facts.primal.neurons:
