@@ -17,6 +17,7 @@ LONG_FILES = frozenset(
         "api/test_sklearn.py",
         "benchmarks/test_paper.py",
         "benchmarks/test_real.py",
+        "claims/test_a_new_claim.py",
         "properties/test_agree.py",
         "properties/test_campaign.py",
         "properties/test_claims.py",
