@@ -20,9 +20,9 @@ from math import ceil
 from relu_cert.exact import Matrix, Vector, norm_squared, sqrt_lower, sqrt_upper
 from relu_cert.free.terms import Free, weights_of
 from relu_cert.network.biases import square_root
-from relu_cert.network.linear import products
 from relu_cert.network.model import TrainedNetwork
 from relu_cert.prove.facts import ExactNeuron
+from relu_cert.rationals import products
 
 _ZERO, HALF = Fraction(0), Fraction(1, 2)
 

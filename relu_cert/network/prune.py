@@ -25,9 +25,9 @@ import numpy as np
 from scipy.optimize import linprog
 
 from relu_cert.exact import Matrix, Vector
-from relu_cert.network.linear import express, rank
 from relu_cert.network.objective import ConvexNeuron, outputs
 from relu_cert.network.roots import root_sum_sign
+from relu_cert.rationals import express, rank
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 _NEGLIGIBLE = 1e-9  # weights that the linear program leaves this small are proposed as zero; exact arithmetic decides
