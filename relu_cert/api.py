@@ -46,9 +46,9 @@ from relu_cert.network.penalty import convert, implied
 from relu_cert.network.penalty import penalty as named_penalty
 from relu_cert.patterns import enumerate_patterns, predict
 from relu_cert.problem import Loss
+from relu_cert.report.check import Outcome
 from relu_cert.report.explore import Exploration
 from relu_cert.report.one_neuron import OneNeuronReport
-from relu_cert.report.outcome import Outcome
 from relu_cert.report.patterns import after, before, content, headline
 from relu_cert.report.progress import Progress
 from relu_cert.report.prune import Pruning

@@ -15,8 +15,8 @@ from relu_cert.network.fitted import FittedNetwork, fitted_network
 from relu_cert.network.objective import Interval
 from relu_cert.path.derivatives import Derivatives
 from relu_cert.prove.facts import Facts, Value
+from relu_cert.report.check import Outcome
 from relu_cert.report.optimal_set import OptimalSetView, optimal_set_view
-from relu_cert.report.outcome import Outcome
 from relu_cert.results import CertifiedResult
 
 

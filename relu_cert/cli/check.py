@@ -27,7 +27,7 @@ from relu_cert.errors import DataError, UsageError
 from relu_cert.free.terms import read_free
 from relu_cert.lasso import Lasso, read_lasso
 from relu_cert.problem import read_problem_json
-from relu_cert.report.outcome import Outcome
+from relu_cert.report.check import Outcome
 from relu_cert.report.progress import Progress
 from relu_cert.variants import NetworkModel, network_variant, varied
 

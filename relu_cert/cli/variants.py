@@ -15,7 +15,7 @@ from relu_cert.errors import UsageError
 from relu_cert.free.terms import read_free
 from relu_cert.global_optimum import Whole
 from relu_cert.prove.facts import Facts
-from relu_cert.report.outcome import Outcome
+from relu_cert.report.check import Outcome
 from relu_cert.variants import NetworkModel, Variant, over_all
 
 

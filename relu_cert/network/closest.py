@@ -20,9 +20,9 @@ from fractions import Fraction
 from math import ceil
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from relu_cert.exact import Vector, dot, norm_squared, sqrt_lower, sqrt_upper
-from relu_cert.network.match import assigned
 from relu_cert.network.objective import ConvexNeuron, Interval, outward
 from relu_cert.network.optimum import Known, Optimum
 from relu_cert.network.vertices import Floats, Point, Vertices, Weights
@@ -32,6 +32,31 @@ _ZERO = Fraction(0)
 ROUNDS = 20
 FINE = 2**128
 BITS = 96
+
+
+@dataclass(frozen=True)
+class Matching:
+    """Pairs (i, j) of neurons, and the squared distance of the two networks in this matching."""
+
+    pairs: tuple[tuple[int, int], ...]
+    distance_squared: Fraction
+
+
+def match(neurons: Sequence[ConvexNeuron], optimal: Sequence[ConvexNeuron]) -> Matching:
+    """The networks side by side: pairs with the most to gain, |w - w*|^2 - |w|^2 - |w*|^2 = -2 w.w* < 0."""
+    pairs = tuple(assigned(_pulls([(n.sign, n.w) for n in optimal], neurons)))
+    total = sum((norm_squared(n.w) for n in (*neurons, *optimal)), Fraction(0))
+    for i, j in pairs:
+        a, b = neurons[i], optimal[j]
+        apart = norm_squared([x - y for x, y in zip(a.w, b.w, strict=True)])
+        total += apart - norm_squared(a.w) - norm_squared(b.w)
+    return Matching(pairs, total)
+
+
+def assigned(gain: Floats) -> list[tuple[int, int]]:
+    """The pairs of a row and a column, each at most once, with the most to gain."""
+    rows, columns = linear_sum_assignment(gain, maximize=True) if gain.size else ((), ())
+    return [(int(i), int(j)) for i, j in zip(rows, columns, strict=True) if gain[i, j] > 0.0]
 
 
 @dataclass(frozen=True)
@@ -106,7 +131,7 @@ def _matched(optimum: Optimum, neurons: Sequence[ConvexNeuron], pairs: Pairs, al
 
 def _propose(optimum: Optimum, weights: Weights, lam: float, neurons: Sequence[ConvexNeuron]) -> tuple[Pairs, Floats]:
     """A matching and weights, in floats, from several starts by turns; the shortest distance wins."""
-    pulls = _pulls(optimum, neurons)
+    pulls = _pulls([(known.sign, known.v) for known in optimum.neurons], neurons)
     starts = [weights.middle()]
     if len(neurons) and len(optimum.neurons):
         starts.append(weights.nearest(pulls.max(axis=0) / lam**2))
@@ -131,13 +156,13 @@ def _by_turns(weights: Weights, pulls: Floats, lam: float, alpha: Floats) -> tup
     return float(lam**2 * alpha @ alpha - 2 * gains), pairs, alpha
 
 
-def _pulls(optimum: Optimum, neurons: Sequence[ConvexNeuron]) -> Floats:
+def _pulls(optimal: Sequence[tuple[int, Vector]], neurons: Sequence[ConvexNeuron]) -> Floats:
     """w_i.v_a where the signs agree and it is positive, else 0."""
-    found = np.zeros((len(neurons), len(optimum.neurons)))
+    found = np.zeros((len(neurons), len(optimal)))
     for i, neuron in enumerate(neurons):
-        for a, known in enumerate(optimum.neurons):
-            if neuron.sign == known.sign:
-                found[i, a] = max(0.0, float(dot(neuron.w, known.v)))
+        for a, (sign, v) in enumerate(optimal):
+            if neuron.sign == sign:
+                found[i, a] = max(0.0, float(dot(neuron.w, v)))
     return found
 
 

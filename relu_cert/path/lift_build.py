@@ -41,8 +41,7 @@ from relu_cert.prove.lifts import independent
 from relu_cert.prove.optimal_set import largest_squared
 from relu_cert.prove.split import Outputs, forcing, void_part
 from relu_cert.solve import FloatProblem
-from relu_cert.solve.faces import Face
-from relu_cert.solve.model import Floats
+from relu_cert.solve.model import Face, Floats
 
 SMALL = 1e-7  # a weight below this share of the largest is taken for 0; a wrong choice costs a piece, never a verdict
 SAFE = 4.0  # how much narrower than needed the tube should be, by floats

@@ -18,9 +18,8 @@ from flint import arb, arb_mat, ctx
 
 from relu_cert.problem.model import Problem
 from relu_cert.refine.exact_faces import ExactFace, ExactFaces
-from relu_cert.refine.model import Refined
 from relu_cert.refine.newton import System, kernel_step
-from relu_cert.refine.refinement import as_rationals
+from relu_cert.refine.refinement import Refined, as_rationals
 from relu_cert.solve.lasso import independent
 from relu_cert.solve.logistic import LogisticSolution
 from relu_cert.solve.oracle import oracle_of

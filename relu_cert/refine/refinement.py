@@ -9,7 +9,7 @@ face, the rows that rest on it vanish exactly.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
 from math import ceil, log2
@@ -21,11 +21,9 @@ from relu_cert.exact import Vector
 from relu_cert.problem.model import Problem
 from relu_cert.prove.classes import column, to_vector
 from relu_cert.refine.exact_faces import ExactFace, ExactFaces
-from relu_cert.refine.model import Refined, RefinedNeuron
 from relu_cert.refine.newton import KernelPoint, Singular, System, floats, solve_system
-from relu_cert.solve.faces import Face
 from relu_cert.solve.lasso import enter, independent, nonnegative_lasso
-from relu_cert.solve.model import Floats, Neuron, Solution
+from relu_cert.solve.model import Face, Floats, Neuron, Solution
 from relu_cert.solve.oracle import Oracle, oracle_of
 from relu_cert.solve.prepare import FloatProblem, prepare
 from relu_cert.solve.solver import carry
@@ -33,6 +31,29 @@ from relu_cert.solve.solver import carry
 _TIED = 1e-6  # faces this near (relative) to lambda may turn out to be violated
 _EXCHANGES = 30
 _MEASURED = 300  # digits of an error that floats can hold
+
+
+@dataclass(frozen=True)
+class RefinedNeuron:
+    """A neuron with rational weights. On a face the rows that rest on it vanish exactly: z_k.w = 0 (ReLU),
+    K_k.w = 0 (direct). `block` is the pattern's number (gated), the block (direct), None (ReLU)."""
+
+    sign: int
+    block: int | None
+    w: Vector
+
+
+@dataclass(frozen=True)
+class Refined:
+    """theta approximates the optimal residual r* to about `digits` digits, and so do the neurons their optimum.
+
+    `reason` is empty where the accuracy asked for was reached, and says what stood in the way otherwise.
+    """
+
+    theta: Vector
+    neurons: tuple[RefinedNeuron, ...]
+    digits: int
+    reason: str = ""
 
 
 def refine(

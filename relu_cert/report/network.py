@@ -18,8 +18,8 @@ from relu_cert.network import Conversion, Interval, TrainedNetwork, network_of
 from relu_cert.network.examine import Comparison, Distance, distance
 from relu_cert.network.model import alive
 from relu_cert.prove.facts import Value
+from relu_cert.report.check import claims_table
 from relu_cert.report.headline import of_network
-from relu_cert.report.outcome import claims_table
 from relu_cert.report.shown import plain
 from relu_cert.report.terminal import rendered, wrapped
 from relu_cert.report.text import at_most, count, enclosed, short

@@ -17,8 +17,8 @@ from relu_cert.path.curve import CurveNeuron, Sample
 from relu_cert.path.draft import Drafted
 from relu_cert.path.model import Cover
 from relu_cert.prove.facts import LambdaMax
+from relu_cert.report.check import claims_table
 from relu_cert.report.headline import of_path
-from relu_cert.report.outcome import claims_table
 from relu_cert.report.shown import plain
 from relu_cert.report.terminal import rendered, wrapped
 from relu_cert.report.text import at_most, count, decimal

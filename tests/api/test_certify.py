@@ -17,7 +17,7 @@ import relu_cert
 from relu_cert import UsageError, Verdict, certify
 from relu_cert.claims import NAMES
 from relu_cert.errors import ReluCertError, TooManyPatterns
-from relu_cert.report.outcome import Outcome
+from relu_cert.report.check import Outcome
 from tests.report.pages import Page
 from verify.__main__ import main as verify_main
 
