@@ -78,14 +78,19 @@ def continued(
         return None
     powers = tau ** np.arange(near.series.s.shape[1])
     s, alpha = near.series.s @ powers, near.series.alpha @ powers
-    found = taylor(near.faces, near.y, s, alpha, float(eta), float(h), degree)
+    return _moved(floats, replace(near, eta=eta, h=h), s, alpha, degree)
+
+
+def _moved(floats: FloatProblem | Training, near: Branch, s: Floats, alpha: Floats, degree: int) -> Branch | None:
+    """The branch with its series at another point, from about s and alpha there."""
+    found = taylor(near.faces, near.y, s, alpha, float(near.eta), float(near.h), degree)
     if found is None or (found.alpha[:, 0] <= 0.0).any():
         return None
     if np.linalg.norm(found.s[:, 0] - s) > NEAR * np.linalg.norm(s):
         return None
     if not isinstance(floats, Training) and oracle_of(floats).price(found.s[:, 0], 1.0)[0] > 1.0 + TIED:
         return None
-    return replace(near, eta=eta, h=h, series=found)
+    return replace(near, series=found)
 
 
 def beside(floats: FloatProblem | Training, near: Branch, tau: float, h: Fraction) -> Branch | None:
@@ -97,14 +102,7 @@ def beside(floats: FloatProblem | Training, near: Branch, tau: float, h: Fractio
     away = (1 if tau > 0.0 else -1) * (1 if not stays.all() else -1)
     eta = near.eta + near.h * Fraction(tau) + away * h * ASIDE
     faces = tuple(face for face, kept in zip(near.faces, stays, strict=True) if kept)
-    found = taylor(faces, near.y, s, alpha[stays], float(eta), float(h), 0)
-    if found is None or (found.alpha <= 0.0).any():
-        return None
-    if np.linalg.norm(found.s[:, 0] - s) > NEAR * np.linalg.norm(s):
-        return None
-    if not isinstance(floats, Training) and oracle_of(floats).price(found.s[:, 0], 1.0)[0] > 1.0 + TIED:
-        return None
-    return replace(near, eta=eta, h=h, faces=faces, series=found)
+    return _moved(floats, replace(near, eta=eta, h=h, faces=faces), s, alpha[stays], 0)
 
 
 @dataclass(frozen=True)

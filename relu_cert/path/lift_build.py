@@ -100,11 +100,8 @@ def fine_enough(problem: Problem, near: Branch) -> Branch:
 def build_lifted(problem: Problem, floats: FloatProblem | Training, lo: Fraction, hi: Fraction, near: Branch) -> Piece:
     """The lifted piece [lo, hi] around a branch point at its centre, or Unsettled with the reason."""
     near = fine_enough(problem, near)
-    begun = start(problem, floats, near)
+    begun, groups, order = started(problem, floats, near)
     neurons = begun.found
-    groups = path_groups(problem, begun.s, begun.radius, neurons, near.lift)
-    Pi = to_floats(projector(near.lift, problem.n))
-    order = match(near, [Pi @ output(begun.maps[group[0]], begun.s[0]) for group in groups])
     active = sorted(a for g in order for a in groups[g])
     face_of = {a: order[i] for i in order for a in groups[i]}
     split = propose_split(problem, near, begun, near.lift, [(a, face_of[a]) for a in active], near.series.alpha)
@@ -119,6 +116,16 @@ def build_lifted(problem: Problem, floats: FloatProblem | Training, lo: Fraction
     lifted = with_forced(problem, begun, [*active, *rest], split.zero, len(active), near.lift)
     lifted = replace(lifted, groups=path_groups(problem, begun.s, begun.radius, classes, lifted.lift))
     return finish(problem, replace(piece, lifted=lifted), [begun.maps[a] for a in (*active, *rest)])
+
+
+def started(
+    problem: Problem, floats: FloatProblem | Training, near: Branch
+) -> tuple[Start, tuple[tuple[int, ...], ...], dict[int, int]]:
+    """The start of a piece, the superclasses of its neurons, and the faces of those that are active."""
+    begun = start(problem, floats, near)
+    groups = path_groups(problem, begun.s, begun.radius, begun.found, near.lift)
+    Pi = to_floats(projector(near.lift, problem.n))
+    return begun, groups, match(near, [Pi @ output(begun.maps[group[0]], begun.s[0]) for group in groups])
 
 
 def _require_masses(begun: Start, piece: Piece) -> None:
