@@ -12,8 +12,8 @@ from relu_cert.cli.emit import again, decide, recheck, require_ending, stem, tol
 from relu_cert.cli.options import chosen_example, input_path, limits_of, read_data
 from relu_cert.errors import UsageError
 from relu_cert.free.terms import read_free
-from relu_cert.network import Conversion, Penalty, convert, penalty, read_network, write_network
-from relu_cert.network.penalty import implied
+from relu_cert.network.formats import read_network, write_network
+from relu_cert.network.penalty import Conversion, Penalty, convert, implied, penalty
 from relu_cert.network.record import readable_copy
 from relu_cert.report.progress import Progress
 from relu_cert.work import NETWORK_GAP, examined

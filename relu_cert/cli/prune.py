@@ -10,8 +10,9 @@ from relu_cert.asked import positive
 from relu_cert.cli.emit import decide, require_ending, told, write_file
 from relu_cert.cli.options import chosen_example, input_path, limits_of, read_data
 from relu_cert.errors import UsageError
-from relu_cert.network import convert, penalty, read_network, write_network
 from relu_cert.network.approximate import Strategy
+from relu_cert.network.formats import read_network, write_network
+from relu_cert.network.penalty import convert, penalty
 from relu_cert.report.progress import Progress
 from relu_cert.work import pruned
 

@@ -14,8 +14,8 @@ from relu_cert import examples
 from relu_cert.cli import network as command
 from relu_cert.cli.arguments import parser
 from relu_cert.errors import DataError, ReluCertError, UsageError
-from relu_cert.network import read_network
 from relu_cert.network.claims import STATEMENTS
+from relu_cert.network.formats import read_network
 from verify import Rejected
 from verify import check as recheck
 

@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relu_cert.network import (
+from relu_cert.network.biases import square_root
+from relu_cert.network.model import TrainedNetwork, alive
+from relu_cert.network.objective import (
     ConvexNeuron,
     Interval,
-    TrainedNetwork,
     convex_form,
     convex_objective,
+    fit,
     network_of,
     objective,
+    residual,
 )
-from relu_cert.network.biases import square_root
-from relu_cert.network.model import alive
-from relu_cert.network.objective import fit, residual
 from relu_cert.network.stationarity import stationarity
 
 Z = ((F(1), F(0)), (F(0), F(1)), (F(1), F(-1)))
