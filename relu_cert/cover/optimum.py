@@ -204,9 +204,7 @@ class Prover:
             radius = max(2 * (upper - lower_bound(self.given.y, theta)), Fraction(0))
             pool = self._pool("prove")
             cover = dual_cover(data, self.frame, theta, data.lam**2, ties, radius, pool)
-            return Found(
-                found.neurons, theta, replace(cover, tau=tau, bits=bits, moves=moves_between(plain, base))
-            )
+            return Found(found.neurons, theta, replace(cover, tau=tau, bits=bits, moves=moves_between(plain, base)))
 
     def _no_excess(self, weights: dict[int, Weights], ties: Sequence[Tie]) -> None:
         """A tie that is truly above lambda is a neuron that is missing."""

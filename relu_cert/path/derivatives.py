@@ -16,16 +16,17 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
-from flint import arb, arb_mat, fmpq, fmpq_mat
+from flint import arb_mat, fmpq, fmpq_mat
 from numpy.typing import NDArray
 
 from relu_cert.exact import Matrix, Vector, norm_squared, sqrt_upper
 from relu_cert.path.conditions import active_classes
 from relu_cert.path.sensitivity import MOST_ROWS, Sensitivity
-from relu_cert.prove.classes import class_map, column, to_fmpq, to_fraction, to_vector
+from relu_cert.prove.classes import class_map, column, to_fmpq, to_vector
 from relu_cert.prove.definite import stretch
 from relu_cert.prove.facts import Facts
-from relu_cert.prove.grid import binary_grid, from_grid, to_grid
+from relu_cert.prove.grid import on_grid
+from relu_cert.rationals import middle
 
 SPARE_BITS = 12
 
@@ -176,13 +177,7 @@ def _row(A: arb_mat, i: int) -> arb_mat:
 
 def _rounded(rows: Sequence[arb_mat], bits: int) -> Matrix:
     """The midpoints on a binary grid."""
-    entries = [[_middle(x) for x in row.entries()] for row in rows]
-    q = binary_grid([x for row in entries for x in row], bits)
-    return tuple(tuple(from_grid(to_grid(x, q), q) for x in row) for row in entries)
-
-
-def _middle(x: arb) -> Fraction:
-    return to_fraction(x.mid().fmpq())
+    return on_grid([[middle(x) for x in row.entries()] for row in rows], bits)
 
 
 def _exponent(x: Fraction) -> int:
