@@ -171,6 +171,7 @@ class Prover:
                     self._pool("prove"),
                     1.0 + 1e-7,
                     self.troubled,
+                    short=True,
                 )
                 return Found(neurons, theta, replace(cover, tau=tau, bits=THETA_BITS))
             except Stuck as stuck:
@@ -197,7 +198,7 @@ class Prover:
             upper = self._upper(found.neurons, self._residual(found.neurons))
             radius = max(2 * (upper - lower_bound(self.given.y, theta)), Fraction(0))
             pool = self._pool("prove")
-            cover = dual_cover(data, self.frame, theta, data.lam**2, ties, radius, pool)
+            cover = dual_cover(data, self.frame, theta, data.lam**2, ties, radius, pool, short=True)
             moves = tuple((k, x - z) for k, (x, z) in enumerate(zip(base, plain, strict=True)) if x != z)
             return Found(found.neurons, theta, replace(cover, tau=tau, bits=bits, moves=moves))
 
