@@ -39,6 +39,7 @@ MOST_BITS = 52
 FROM_ENDS = 0.25  # of an edge: splits stay so far from its ends
 OTHER_EDGES = 3  # tried beside the best one, where the walk looks ahead
 EVEN = 0.06  # of the largest coordinate of the point with the largest bound: so much counts for every generator
+CANCELS = 2e-3  # |sum t_i g_i|^2 below so much of (sum t_i)^2: no direction
 ROOM = 4096  # bytes that one node may write at the most
 
 
@@ -236,10 +237,13 @@ def quantised(t, d, q, tq, levels):  # type: ignore[no-untyped-def]
 
 @compile_
 def slack(M, b, W, t, d, bound):  # type: ignore[no-untyped-def]
-    """min_i bound c.g_i - (b_i - W_i) for c the unit vector along sum t_i g_i (c = 0 where t = 0)."""
+    """min_i bound c.g_i - (b_i - W_i) for c the unit vector along sum t_i g_i (c = 0 where t = 0); where the g_i nearly
+    cancel, their rounded directions say little about c, and this is -infinity."""
     v = 0.0
+    total = 0.0
     none = True
     for i in range(d):
+        total += t[i]
         if t[i] != 0.0:
             none = False
     s = 1e300
@@ -250,6 +254,8 @@ def slack(M, b, W, t, d, bound):  # type: ignore[no-untyped-def]
     for i in range(d):
         for j in range(d):
             v += M[i, j] * t[j] * t[i]
+    if v < CANCELS * total * total:
+        return -np.inf
     v = np.sqrt(max(v, 1e-300))
     for i in range(d):
         c = 0.0
@@ -1366,7 +1372,8 @@ def visit(side, ties, stack, tape, most_depth, delta, violation, work):  # type:
                 s += best[i] * stack.G[cur, i, j]
             stack.at[j] = s
         return VIOLATED, tips, -1
-    if stack.depth[cur] >= most_depth or longest > MOST_BITS or mixed:
+    full = cur + d > stack.depth.shape[0]  # a star puts up to d cones in the place of one
+    if stack.depth[cur] >= most_depth or longest > MOST_BITS or mixed or full:
         for j in range(d):
             s = 0.0
             for i in range(d):

@@ -12,6 +12,7 @@ import pytest
 from properties.soundness.carry import Pair, clash
 from properties.soundness.case import Answer, NetworkCase, ask, objection
 from relu_cert.certificate import dumps
+from relu_cert.cover import build, optimum
 from relu_cert.cover.model import Cover
 from relu_cert.leaders.model import Leaders
 from verify import VerifyError, check
@@ -36,6 +37,11 @@ CASES: dict[str, tuple[Rows, list[int | str], str]] = {
     "targets 0": ([[1, 2], [3, -1], [-1, 1]], [0, 0, 0], "1"),
     "targets that cancel": ([[1, 2], [1, 2], [0, 0]], [3, -3, 1], "1"),
     "needles": ([["1", "1/100000"], ["1", "-1/100000"], ["-1", "1/99999"], ["1", "0"]], [1, 2, 3, -2], "1/2"),
+    "rows nearly in a plane": (
+        [[1, 0, "1/10000000"], [0, 1, "-1/10000000"], [1, 1, "1/9999999"], [-1, 1, 0], [2, -1, "1/8888888"]],
+        [1, -2, 3, 2, -1],
+        "1/2",
+    ),
     "long entries": ([[2**100 + 1, 2**99], [-(2**100), 3], [2**99 - 5, 2**100]], [1, 2, -1], str(2**97)),
     "a line that loses its weight in a lift": (
         [["1/2", 1, 1], [-1, "1/2", 0], [0, 0, 0], [1, 0, "-1/2"]],
@@ -132,6 +138,35 @@ def test_a_theta_orthogonal_to_a_lift_is_short() -> None:
         }
         with pytest.raises(VerifyError):
             check(dumps(changed).encode(), answer.case.raw)
+
+
+THIN = {  # bases of all of R^d whose vectors are nearly dependent: needles, slivers, cones that are nearly half-spaces
+    2: ((1000, 999), (999, 998)),
+    3: ((1000, 999, 1), (999, 998, 1), (1, 1, 1000)),
+    4: ((1000, 999, 0, 1), (999, 998, 0, 1), (0, 1, 500, 501), (1, 0, 501, 502)),
+}
+
+
+@pytest.mark.parametrize("name", ["xor", "xor with a bias", "antipodal rows", "needles", "a cube"])
+def test_cones_with_nearly_dependent_generators(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """List and cover agree, and the checker accepts, where the cones of the tree begin with generators that are a
+    thousandth apart."""
+    case = case_of(name)
+    basis = THIN[len(case.Z[0])]
+    monkeypatch.setattr(optimum, "row_space", lambda lines: basis)
+    monkeypatch.setattr(build, "TRIED", 0)
+    assert disagreement(case) == ""
+    cover = ask(replace(case, cover=True)).facts.dual.multipliers
+    assert isinstance(cover, Cover)
+    assert cover.basis == basis
+
+
+def test_stars_inside_stars_end_where_the_stack_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thin cones along the plane of a tie are split into stars again and again, which fills the stack faster than the
+    depth grows: the walk is stuck in time, and what is proved otherwise agrees with the list."""
+    monkeypatch.setattr(optimum, "row_space", lambda lines: THIN[4])
+    monkeypatch.setattr(build, "TRIED", 0)
+    assert disagreement(case_of("a tie on a plane")) == ""
 
 
 @pytest.mark.parametrize("part", [Fraction(1), Fraction(3, 2), Fraction(999, 1000)])
