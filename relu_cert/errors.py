@@ -19,6 +19,7 @@ class TooManyPatterns(ReluCertError):
     """The predicted number of activation patterns is over the limit."""
 
     def __init__(self, predicted: int, limit: int, advice: str) -> None:
-        super().__init__(f"up to {predicted:,} activation patterns predicted, over the limit of {limit:,}. {advice}")
+        known = f"{predicted:,}" if predicted < 10**15 else f"some 10^{len(str(predicted)) - 1}"
+        super().__init__(f"up to {known} activation patterns predicted, over the limit of {limit:,}. {advice}")
         self.predicted = predicted
         self.limit = limit

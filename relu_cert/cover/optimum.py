@@ -58,6 +58,7 @@ TINY = Fraction(1, 10**40)  # a tie above lambda by more than this (relative) is
 FACES = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5)
 RADII = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 Neurons = tuple[tuple[int, Vector], ...]
+Moves = tuple[tuple[int, Fraction], ...]
 
 
 @dataclass(frozen=True)
@@ -144,13 +145,14 @@ class Prover:
         """The exact finish."""
         data = self.data
         residual = base = self.given.y
+        moves: Moves = ()
         neurons: Neurons = ()
         directions: list[tuple[int, Row]] = []
         if len(trained.V):
             exact = refine(data, *self._start(trained), in_time=self._in_time)
             neurons = tuple((one.xi, one.v) for one in exact)
             residual = self._residual(neurons)  # not that of refine: a row may be a hair beyond its line
-            base = rounded(residual, THETA_BITS)
+            base, moves = self._near(residual)
             directions = [(one.xi, one.numerators) for one in exact]
         weights = {xi: weights_of(data.lines, base, xi) for xi in (1, -1)}
         ties = known_ties(data, weights, directions)
@@ -173,12 +175,16 @@ class Prover:
                     self.troubled,
                     short=True,
                 )
-                return Found(neurons, theta, replace(cover, tau=tau, bits=THETA_BITS))
+                return Found(neurons, theta, replace(cover, tau=tau, bits=THETA_BITS, moves=moves))
             except Stuck as stuck:
                 self.troubled.insert(0, (stuck.xi, stuck.u))
                 if len(ties) >= MOST_TIES:
                     raise Untied("there are too many ties") from None
                 ties += self._new_ties(weights, ties, stuck)
+
+    def _near(self, residual: Vector) -> tuple[Vector, Moves]:
+        """The dual point of a residual before it is shrunk, and where it is moved from its digits."""
+        return rounded(residual, THETA_BITS), ()
 
     def moved(self, found: Found, lift: Matrix) -> Found:
         """The same network with a dual point that is orthogonal to the lift, proved again."""
@@ -199,8 +205,7 @@ class Prover:
             radius = max(2 * (upper - lower_bound(self.given.y, theta)), Fraction(0))
             pool = self._pool("prove")
             cover = dual_cover(data, self.frame, theta, data.lam**2, ties, radius, pool, short=True)
-            moves = tuple((k, x - z) for k, (x, z) in enumerate(zip(base, plain, strict=True)) if x != z)
-            return Found(found.neurons, theta, replace(cover, tau=tau, bits=bits, moves=moves))
+            return Found(found.neurons, theta, replace(cover, tau=tau, bits=bits, moves=moves_between(plain, base)))
 
     def _no_excess(self, weights: dict[int, Weights], ties: Sequence[Tie]) -> None:
         """A tie that is truly above lambda is a neuron that is missing."""
@@ -302,7 +307,8 @@ class Prover:
         task = self.given.task
         U = np.vstack([V / np.linalg.norm(V, axis=1, keepdims=True), *(u / np.linalg.norm(u) for _, u in self.extra)])
         xi = np.concatenate([trained.xi, [float(x) for x, _ in self.extra]])
-        alpha = weigh(np.maximum(task.Z @ (self.frame @ U.T), 0.0) * xi, task.y, task.lam)
+        A = task.project(np.maximum(task.Z @ (self.frame @ U.T), 0.0) * xi)
+        alpha = weigh(A, task.project(task.y), task.lam)
         alpha = np.maximum(alpha, 1e-8 * alpha.max())
         return [float(x) for x in xi], U * alpha[:, None]
 
@@ -376,6 +382,11 @@ def neurons_of(trained: Trained, frame: Floats) -> Neurons:
     """The float network, exactly as it is."""
     V = trained.V @ frame
     return tuple((int(xi), tuple(Fraction(float(x)) for x in v)) for xi, v in zip(trained.xi, V, strict=True))
+
+
+def moves_between(before: Vector, after: Vector) -> Moves:
+    """The rows at which they differ, with the differences."""
+    return tuple((k, x - z) for k, (z, x) in enumerate(zip(before, after, strict=True)) if x != z)
 
 
 def residual_of(Z: Matrix, y: Vector, neurons: Sequence[tuple[int, Vector]]) -> Vector:

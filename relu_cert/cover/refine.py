@@ -75,6 +75,7 @@ class Data:
     lam: Fraction
     lines: Lines
     basis: tuple[Row, ...]
+    outputs: tuple[Row, ...] = ()  # independent columns with free coefficients
 
     @cached_property
     def floats(self) -> Floats:
@@ -85,6 +86,40 @@ class Data:
     def Z_squared(self) -> Fraction:
         """|Z|_F^2"""
         return Fraction(sum(x * x for z in self.N for x in z), self.scale**2)
+
+    @cached_property
+    def unit(self) -> int:
+        """Residuals, times this and a power of 2, are integers."""
+        return self.scale * self.y_scale * self._gram[0]
+
+    @cached_property
+    def _gram(self) -> tuple[int, fmpz_mat]:
+        """det G and det(G) G^-1 for the Gram matrix G of the free columns."""
+        if not self.outputs:
+            return 1, fmpz_mat(0, 0)
+        B = fmpz_mat([list(column) for column in self.outputs])
+        G = B * B.transpose()
+        det = G.det()
+        p = len(self.outputs)
+        inverse = [[int((x * det).p) for x in row] for row in G.inv().tolist()]
+        return int(det), fmpz_mat(p, p, [x for row in inverse for x in row])
+
+    def left(self, r: np.ndarray) -> np.ndarray:
+        """det(G) times what the free columns, with their best coefficients, leave of integers r."""
+        if not self.outputs:
+            return r
+        det, adjugate = self._gram
+        B = np.array(self.outputs, dtype=object)
+        c = adjugate * fmpz_mat([[int(x)] for x in B @ r])
+        left: np.ndarray = det * r - np.array([int(x) for x in c.entries()], dtype=object) @ B
+        return left
+
+    def left_of(self, A: Floats) -> Floats:
+        """What they leave of columns, in floats."""
+        if not self.outputs:
+            return A
+        Q = np.linalg.qr(np.array([[x / max(map(abs, b)) for x in b] for b in self.outputs]).T)[0]
+        return np.asarray(A - Q @ (Q.T @ A))
 
 
 def data_of(Z: Matrix, y: Vector, lam: Fraction, lines: Lines, basis: tuple[Row, ...]) -> Data:
@@ -191,12 +226,12 @@ class _Newton:
         ]
 
     def residual(self, vectors: Sequence[Row]) -> np.ndarray:
-        """(y - fit) times scale y_scale 2^bits."""
+        """(y - fit) times data.unit 2^bits, the best free terms in the fit."""
         data = self.data
         r = np.array([t * data.scale << self.bits for t in data.y], dtype=object)
         for face, on, v in zip(self.faces, self.on, vectors, strict=True):
             r = r - face.xi * data.y_scale * np.where(on, self.rows @ np.array(v, dtype=object), 0)
-        return r
+        return data.left(r)
 
     @cached_property
     def square(self) -> tuple[Floats, list[slice]]:
@@ -208,6 +243,7 @@ class _Newton:
             ]
         )
         ends = np.cumsum([0, *(q.shape[1] for _, q, _ in self.frames)])
+        J = self.data.left_of(J)
         return J.T @ J, [slice(a, b) for a, b in pairwise(ends)]
 
     def step(self) -> tuple[float, list[list[int]]]:
@@ -237,8 +273,8 @@ class _Newton:
     def gradient(self, i: int, face: Face, on: np.ndarray, v: Row, r: np.ndarray) -> Floats:
         """The gradient of neuron i in the orthonormal coordinates of its face."""
         data = self.data
-        product = self.rows.T @ np.where(on, r, 0)  # times scale^2 y_scale 2^bits
-        unit = data.scale**2 * data.y_scale << self.bits
+        product = self.rows.T @ np.where(on, r, 0)  # times scale unit 2^bits
+        unit = data.scale * data.unit << self.bits
         size = isqrt(sum(x * x for x in v) << 2 * self.bits)  # times 2^(2 bits)
         force = [
             -face.xi * int(a) * data.lam.denominator + data.lam.numerator * unit * (x << self.bits) // size
@@ -382,8 +418,7 @@ def _settled(data: Data, faces: list[Face], bits: int, in_time: Callable[[], Non
             raise Unrefined("the faces of the neurons go round in a circle")
         seen.add(key)
         r = newton.residual(here)
-        unit = data.scale * data.y_scale << bits
-        residual = np.array([float(Fraction(int(x), unit)) for x in r])
+        residual = np.array([float(Fraction(int(x), data.unit << bits)) for x in r])
         left = [departure(data, face, v, residual) for face, v in zip(newton.faces, here, strict=True)]
         if all(new is old for new, old in zip(left, newton.faces, strict=True)):
             return [Exact(f.xi, v, bits, f.kinks) for f, v in zip(newton.faces, here, strict=True)]

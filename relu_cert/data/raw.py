@@ -56,7 +56,7 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
         raise DataError(f"{name}: cannot be read ({reason or error}); check the path.") from None
     if len(raw) > MAX_BYTES:
         limit = MAX_BYTES // 2**20
-        raise DataError(f"{name}: larger than {limit} MiB; exact proofs are for small data, take fewer rows.")
+        raise DataError(f"{name}: larger than {limit} MiB; that is the largest file that is read.")
     return raw
 
 
@@ -67,7 +67,7 @@ def _standard_input() -> bytes:
         raise DataError("-: standard input is a terminal; pipe a file into it, or name one.")
     raw = sys.stdin.buffer.read(MAX_BYTES + 1)
     if len(raw) > MAX_BYTES:
-        raise DataError(f"-: more than {MAX_BYTES // 2**20} MiB on standard input; exact proofs are for small data.")
+        raise DataError(f"-: more than {MAX_BYTES // 2**20} MiB on standard input, which is the most that is read.")
     return raw
 
 
@@ -100,5 +100,5 @@ def _gunzip(raw: bytes, name: str) -> bytes:
         raise DataError(f"{name}: a damaged gzip file ({error}); compress it again.") from None
     if len(data) > MAX_BYTES:
         limit = MAX_BYTES // 2**20
-        raise DataError(f"{name}: holds more than {limit} MiB once decompressed; exact proofs are for small data.")
+        raise DataError(f"{name}: holds more than {limit} MiB once decompressed, which is the most that is read.")
     return data

@@ -1,30 +1,36 @@
 """A cover for a network with free terms: theta is orthogonal to free outputs, and otherwise it is a cover as any other;
 where biases are free, of the directions in which some row is zero.
 
-The network is trained in floats with the free outputs projected away and moved to the optimum of its faces; its theta,
-which has the digits of floats, is moved to the complement of the free outputs exactly and shrunk until the cover holds.
+The network is trained in floats with the free outputs projected away. With squares, and where no bias is free, it is
+then refined to many digits as any other, for an exact finish. Otherwise, and where that fails, it is moved to the
+optimum of its faces in floats. Its theta is moved to the complement of the free outputs exactly and shrunk until the
+cover holds.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
-from relu_cert.cover.build import Exhausted
+from relu_cert.cover.build import THETA_BITS, Exhausted, Stuck, rounded
 from relu_cert.cover.engine import Floats
 from relu_cert.cover.logistic import LogisticProver
 from relu_cert.cover.model import MOST_DIRECTIONS, Limits, Tell
-from relu_cert.cover.optimum import Prover, Setting, setting
+from relu_cert.cover.optimum import Found, Moves, Prover, Setting, moves_between, residual_of, setting
+from relu_cert.cover.refine import Unrefined
+from relu_cert.cover.ties import Untied
 from relu_cert.cover.train import Trained
 from relu_cert.cover.unlisted import MOST_COLUMNS, MOST_ROWS
-from relu_cert.exact import Vector
-from relu_cert.free.terms import orthogonal, possible, widest
+from relu_cert.exact import Vector, scaled_rows
+from relu_cert.free.terms import coefficients, combined, independent, orthogonal, possible, widest
 from relu_cert.free.train import Task
 from relu_cert.leaders.rounding import dual_value
 from relu_cert.problem.model import Network, Problem
 
+COEFFICIENT_BITS = 400
 KINK = 1e-7  # a row nearer than this to a neuron's border is a kink of it
 
 
@@ -50,6 +56,27 @@ class FreeProver(LogisticProver):
     def __init__(self, given: FreeSetting, lam: Fraction, limits: Limits, tell: Tell) -> None:
         Prover.__init__(self, given, lam, replace(limits, state=None), tell)
 
+    def _exact(self, trained: Trained) -> Found:
+        """The exact finish where there may be one, else a proof to the digits of floats."""
+        if self.data.outputs:
+            try:
+                return Prover._exact(self, trained)
+            except (Unrefined, Untied, Stuck):
+                pass
+        return super()._exact(trained)
+
+    def _residual(self, neurons: Sequence[tuple[int, Vector]]) -> Vector:
+        """y - sum xi (Zw)_+ - Bc with the best c."""
+        left = residual_of(self.given.Z, self.given.y, neurons)
+        c = rounded_coefficients(self.given.columns, left)
+        return tuple(a - b for a, b in zip(left, combined(self.given.columns, c, len(left)), strict=True))
+
+    def _near(self, residual: Vector) -> tuple[Vector, Moves]:
+        """The digits of the residual, moved in a few rows, so that they are orthogonal to the free columns."""
+        digits = rounded(residual, THETA_BITS)
+        base = orthogonal(self.given.columns, digits)
+        return base, moves_between(digits, base)
+
     def _base(self, trained: Trained) -> Vector:
         """theta to the digits of floats, orthogonal to the free columns, and level along the free bias of a neuron."""
         problem = self.given.problem
@@ -74,6 +101,11 @@ class FreeProver(LogisticProver):
         return float(dual_value(self.given.y, theta, self.given.problem.loss == "logistic"))
 
 
+def rounded_coefficients(columns: Sequence[Vector], residual: Sequence[Fraction]) -> Vector:
+    """The coefficients of least squares, to many digits."""
+    return rounded(coefficients(columns, residual), COEFFICIENT_BITS)
+
+
 def free_setting(problem: Problem, network: Network, columns: tuple[Vector, ...], task: Task) -> FreeSetting | None:
     """The data, prepared; None where there is no cover: with too many features."""
     if len(network.Z[0]) > MOST_COLUMNS or len(network.Z) > MOST_ROWS:
@@ -81,4 +113,7 @@ def free_setting(problem: Problem, network: Network, columns: tuple[Vector, ...]
     given = setting(network.Z, problem.y, biases="biases" in problem.free)
     if not 0 < len(given.data.basis) <= MOST_DIRECTIONS:
         return None
-    return FreeSetting(given.Z, given.y, given.data, given.frame, problem, columns, task)
+    data = given.data
+    if problem.loss != "logistic" and "biases" not in problem.free:
+        data = replace(data, outputs=tuple(map(tuple, (scaled_rows([columns[j]])[0][0] for j in independent(columns)))))
+    return FreeSetting(given.Z, given.y, data, given.frame, problem, columns, task)

@@ -16,12 +16,12 @@ import numpy as np
 from scipy.special import expit
 
 from relu_cert.cover.build import Exhausted
-from relu_cert.cover.model import Limits, Moment, Tell
+from relu_cert.cover.model import MANY_FEATURES, Limits, Moment, Tell
 from relu_cert.cover.optimum import Neurons, neurons_of
 from relu_cert.cover.train import train
 from relu_cert.cover.unlisted import DEFAULT_SECONDS
 from relu_cert.exact import Vector, dot, norm_squared
-from relu_cert.free.cover import FreeProver, free_setting
+from relu_cert.free.cover import FreeProver, free_setting, rounded_coefficients
 from relu_cert.free.listed import listed_dual
 from relu_cert.free.terms import coefficients, combined, outputs, possible, weights_of
 from relu_cert.free.train import Task, largest, orthonormal
@@ -42,11 +42,12 @@ from relu_cert.solve.threads import one_thread
 
 GOOD = 1e-5  # a relative gap of a cover that the leaders are not asked to better
 DIGITS = 10**6
-NORM_BITS = 80
-UNSETTLED = (
-    "with free biases, with the logistic loss, or without a list of the patterns, "
-    "only the optimal value and the fit are proved"
-)
+NORM_BITS = 300
+UNSETTLED = "with free biases or the logistic loss only the optimal value and the fit are proved"
+
+
+TO_FLOATS = "the network is known to the digits of floats only"
+LIMIT = "the limit of time or nodes was reached"
 
 
 class Unproved(Exception):
@@ -76,12 +77,14 @@ def optimum_with_free_terms(
     )
     point = _point(problem, network, columns, found.neurons, task)
     dual = _dual(Question(problem, network, columns, lam, task, tell), found, point, until)
-    reason = INTERRUPTED if interrupted() else UNSETTLED
+    single = not task.logistic and "biases" not in problem.free
+    reason = INTERRUPTED if interrupted() else found.reason if single else UNSETTLED
     if task.logistic:
         return replace(enclosed_facts(problem, lam, top, point, dual, gap), unsettled=reason)
     bounds = value(problem, lam, point, dual, gap)
     facts = Facts(problem, lam, top, point, dual, bounds, fit(point, bounds), unsettled=reason)
-    return _with_set(facts, columns) if network.all is not None and "biases" not in problem.free else facts
+    exact = network.all is not None or (dual is found.covered and found.exact)
+    return _with_set(facts, columns) if single and exact else facts
 
 
 def _with_set(facts: Facts, columns: tuple[Vector, ...]) -> Facts:
@@ -111,11 +114,18 @@ class Question:
 
 @dataclass(frozen=True)
 class Found:
-    """Neurons with their objective in floats, and a dual point that a cover proves, if there is one."""
+    """Neurons with their objective in floats, and a dual point that a cover proves, if there is one. `reason`: why its
+    finish is not exact (empty if it is)."""
 
     neurons: Neurons
     objective: float
     covered: Dual | None
+    reason: str = MANY_FEATURES
+
+    @property
+    def exact(self) -> bool:
+        """Whether all ties are known to many digits."""
+        return not self.reason
 
 
 def _found(asked: Question, gap: Fraction, limits: Limits) -> Found:
@@ -134,13 +144,12 @@ def _found(asked: Question, gap: Fraction, limits: Limits) -> Found:
         return Found(neurons_of(trained, np.eye(asked.task.Z.shape[1])), trained.objective, None)
     seconds = None if limits.seconds is None else limits.seconds / 2
     prover = FreeProver(given, asked.lam, replace(limits, seconds=seconds), asked.tell)
-    covered = None
     try:
         proved = prover.run(enough=float(gap))
-        neurons, covered = proved.neurons, Dual(proved.theta, proved.cover)
-    except Exhausted:
-        neurons = neurons_of(prover.network, given.frame)
-    return Found(neurons, prover.network.objective, covered)
+    except Exhausted as why:
+        return Found(neurons_of(prover.network, given.frame), prover.network.objective, None, str(why) or LIMIT)
+    reason = proved.reason or ("" if proved.cover.tau is not None else TO_FLOATS)
+    return Found(proved.neurons, prover.network.objective, Dual(proved.theta, proved.cover), reason)
 
 
 def _dual(asked: Question, found: Found, point: Primal, until: float) -> Dual:
@@ -213,6 +222,6 @@ def _point(problem: Problem, network: Network, columns: tuple[Vector, ...], neur
         rest = tuple(Fraction(float(x)) for x in best)
     else:
         rest = tuple(a - b for a, b in zip(problem.y, total, strict=True))
-    c = tuple(Fraction(float(x)) for x in coefficients(columns, rest))
+    c = rounded_coefficients(columns, rest)
     fitted = tuple(a + b for a, b in zip(total, combined(columns, c, problem.n), strict=True))
     return Primal(tuple(found), fitted, c)

@@ -113,6 +113,11 @@ def combined(columns: Sequence[Vector], c: Vector, n: int) -> Vector:
     return tuple(total)
 
 
+def independent(columns: Sequence[Vector]) -> list[int]:
+    """The columns that do not depend on those before them."""
+    return _independent(columns)[0]
+
+
 def _independent(columns: Sequence[Vector]) -> tuple[list[int], fmpq_mat | None]:
     """The columns that do not depend on those before them, as rows of a matrix."""
     chosen: list[int] = []

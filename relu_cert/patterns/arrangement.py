@@ -17,6 +17,7 @@ import flint
 from relu_cert.exact import Matrix, primitive
 
 IntVector = tuple[int, ...]
+PRIME = 2**61 - 1
 
 
 @dataclass(frozen=True)
@@ -101,11 +102,15 @@ def independent_columns(rows: Sequence[Sequence[int]], d: int) -> tuple[int, ...
     """A largest set of independent columns, ascending, chosen greedily from the column with the smallest entries."""
     if not rows or not d:
         return ()
-    if flint.fmpz_mat(rows[: 2 * d]).rank() == d or flint.fmpz_mat(rows).rank() == d:  # few rows show it as a rule
+    n = len(rows)
+    if n >= d and (flint.fmpz_mat(rows[: 2 * d]).rank() == d or flint.fmpz_mat(rows).rank() == d):  # few show it mostly
         return tuple(range(d))
     columns = list(zip(*rows, strict=True))
     order = sorted(range(d), key=[max(map(abs, column)) for column in columns].__getitem__)
-    reduced, _, rank = flint.fmpz_mat([[row[c] for c in order] for row in rows]).rref()
+    ordered = flint.fmpz_mat([[row[c] for c in order] for row in rows])
+    reduced, rank = flint.nmod_mat(ordered, PRIME).rref()  # independent modulo a prime is independent
+    if rank < min(n, d) and rank < ordered.transpose().rank():
+        reduced, _, rank = ordered.rref()
     pivots, c = [], 0
     for i in range(rank):
         while reduced[i, c] == 0:

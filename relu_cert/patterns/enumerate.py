@@ -17,15 +17,16 @@ def enumerate_patterns(
 ) -> PatternSet:
     """D_Z with a witness for every pattern and the evidence that none is missing.
 
-    Raises TooManyPatterns when there are more than `max_patterns`: at once where a sample shows that there must be
-    more, otherwise as soon as that many have been found (an upper bound is no reason to refuse).
+    Raises TooManyPatterns when there are more than `max_patterns`: at once where the rank (r independent rows have all
+    2^r signs) or a sample shows that there must be more, otherwise as soon as that many have been found (an upper bound
+    is no reason to refuse).
     `progress(done, bound)` is called now and then. The engine "python" needs no compilation, "compiled" is faster
     by a factor of ten to twenty; "auto" takes the one that is done first.
     """
     a = arrangement(Z)
     planes = hyperplanes(a.rows)
     expected = predict_arrangement(a, planes)
-    if expected.cells > max_patterns and surely_more(planes.normals, max_patterns):
+    if expected.cells > max_patterns and (2**a.rank > max_patterns or surely_more(planes.normals, max_patterns)):
         raise TooManyPatterns(expected.general, max_patterns, ADVICE)
     groups = Groups(a, planes, expected, max_patterns, progress, engine)
     first = groups.whole()

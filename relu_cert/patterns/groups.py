@@ -28,7 +28,10 @@ Progress = Callable[[int, int], None]
 
 COMPILE_FROM = {"auto": 60_000, "compiled": 64}  # cells, by Cover's bound: fewer are walked in plain Python
 CHUNK = 1 << 21  # entries of the largest temporary array
-ADVICE = "Use fewer rows or fewer columns, or raise the limit (--max-patterns, in Python max_patterns)."
+ADVICE = (
+    "`check` needs no list: it proves a bound for data of any size. "
+    "Fewer columns have fewer patterns; --max-patterns (in Python max_patterns) raises the limit."
+)
 FOUND = f"The enumeration was stopped when it had found that many. {ADVICE}"
 
 

@@ -14,6 +14,8 @@ from relu_cert.exact import Matrix
 from relu_cert.patterns.arrangement import Arrangement, Hyperplanes, IntVector, arrangement, hyperplanes
 from relu_cert.patterns.circuits import cover_bound
 
+LARGE = 10**15
+
 
 @dataclass(frozen=True)
 class Prediction:
@@ -39,13 +41,15 @@ class Prediction:
     @property
     def text(self) -> str:
         """One sentence."""
+        if self.exact and self.bound == self.cells >= LARGE:
+            return f"exactly 2^{self.rank} patterns, all of open cells: the rows are independent"
         if self.exact:
             return f"exactly {counted(self.bound, 'pattern')}, {self.cells:,} of open cells"
         if self.bound == self.cells:
-            return f"at most {self.bound:,} patterns, all of open cells (that many in general position)"
+            return f"at most {above(self.bound)} patterns, all of open cells (that many in general position)"
         return (
-            f"at most {self.cells:,} open cells; {self.general:,} patterns in general position, "
-            f"at most {self.bound:,} in any case"
+            f"at most {above(self.cells)} open cells; {above(self.general)} patterns in general position, "
+            f"at most {above(self.bound)} in any case"
         )
 
 
@@ -77,6 +81,15 @@ def predict_arrangement(a: Arrangement, planes: Hyperplanes) -> Prediction:
 def _faces(t: int, m: int, r: int) -> int:
     """Faces of m hyperplanes of rank r in general position that lie on t of them and on no other, or are the origin."""
     return 1 + sum(comb(t, k) * cover_bound(m - k, r - k) for k in range(r))
+
+
+def above(number: int) -> str:
+    """A number in full, or three digits of it, rounded up."""
+    if number < LARGE:
+        return f"{number:,}"
+    zeros = len(str(number)) - 3
+    digits = str(-(-number // 10**zeros))
+    return f"{digits[0]}.{digits[1:3]}e{zeros + len(digits) - 1}"
 
 
 def counted(number: int, what: str) -> str:

@@ -35,6 +35,7 @@ from relu_cert.report.text import (
     decimal,
     downwards,
     enclosed,
+    entries,
     percent_at_most,
     rational,
     short,
@@ -231,14 +232,14 @@ class Outcome:
         for neuron in neurons[:SHOWN_NEURONS]:
             weight, direction = _split(neuron)
             head = "+" if neuron.sign > 0 else "-"
-            lines.append(f"  {head} {decimal(weight, 8):<14} ({', '.join(decimal(x, 6) for x in direction)})")
+            lines.append(f"  {head} {decimal(weight, 8):<14} {entries(direction, 6)}")
         if len(neurons) > SHOWN_NEURONS:
             lines.append(f"  ... and {len(neurons) - SHOWN_NEURONS} more (all with --json)")
         b2, skip = free_parts(self.facts.problem.free, self.facts.primal.free)
         if free_constant(self.facts.problem.free):
             lines.append(f"  output bias {decimal(b2, 8)}")
         if skip:
-            lines.append(f"  skip        ({', '.join(decimal(x, 6) for x in skip)}) . x")
+            lines.append(f"  skip        {entries(skip, 6)} . x")
         return lines
 
     def _coefficients(self) -> list[str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import ceil, floor
 
 from relu_cert.exact import rational as rational  # handed on: the exact text
+
+SHOWN_ENTRIES = 50  # of a vector
 
 
 def at_most(x: Fraction) -> str:
@@ -85,6 +87,12 @@ def percent_at_most(x: Fraction) -> str:
     """An upper bound of 100 x: "0.1 %", "1.2e-13 %"."""
     bound = at_most(100 * x)
     return f"{decimal(Fraction(bound)) if x >= Fraction(1, 10**6) else bound} %"
+
+
+def entries(v: Sequence[Fraction], digits: int) -> str:
+    """A vector in brackets, the first entries of a long one."""
+    more = f", ... {len(v) - SHOWN_ENTRIES:,} more" if len(v) > SHOWN_ENTRIES else ""
+    return f"({', '.join(decimal(x, digits) for x in v[:SHOWN_ENTRIES])}{more})"
 
 
 def with_decimal(x: Fraction, longest: int = 40) -> str:

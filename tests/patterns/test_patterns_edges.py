@@ -101,7 +101,19 @@ def test_refuses_large_data_at_once():
         enumerate_patterns(Z, progress=lambda done, _: calls.append(done))
     assert not calls
     assert caught.value.predicted == predict(Z).general > 10**9
-    assert "fewer rows" in str(caught.value)
+    assert "`check` needs no list" in str(caught.value)
+
+
+@pytest.mark.parametrize("more", [0, 3])
+def test_refuses_wide_data_at_once(more: int):
+    """Rows that are (nearly) independent have at least 2^rank patterns, and no walk begins: wide data were walked until
+    memory was full, because there are few sets of rank - 1 of their rows."""
+    rng = random.Random(5)
+    Z = matrix([[rng.randint(-99, 99) for _ in range(60)] for _ in range(60 + more)])
+    calls: list[int] = []
+    with pytest.raises(TooManyPatterns, match=r"some 10\^18 activation patterns"):
+        enumerate_patterns(Z, progress=lambda done, _: calls.append(done))
+    assert not calls
 
 
 def test_progress_and_interrupt():

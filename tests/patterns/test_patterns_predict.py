@@ -9,7 +9,7 @@ import pytest
 from relu_cert.exact import matrix
 from relu_cert.patterns import enumerate_patterns, predict
 from relu_cert.patterns.arrangement import arrangement, hyperplanes
-from relu_cert.patterns.predict import surely_more
+from relu_cert.patterns.predict import above, surely_more
 from tests.patterns import instances
 from tests.patterns.test_patterns_brute_force import FAMILIES
 
@@ -61,3 +61,19 @@ def test_two_sided_rows_in_general_position(m, twice, d):
     assert found.open_cells == prediction.cells
     assert len(found) in (prediction.general, prediction.general - 1)  # all ones: a pattern of its own, or not
     assert prediction.general <= prediction.bound
+
+
+def test_large_counts_are_rounded_up():
+    """Numbers of sixteen digits and more are said with three, and never too small."""
+    assert above(10**15 - 1) == "999,999,999,999,999"
+    assert above(10**15) == "1.00e15"
+    assert above(10**15 + 1) == "1.01e15"
+    assert above(9_990_000_000_000_000) == "9.99e15"
+    assert above(9_990_000_000_000_001) == "1.00e16"
+
+
+def test_independent_rows_have_a_power_of_two():
+    """Sixty independent rows have exactly 2^60 patterns, said as a power."""
+    assert predict(matrix([[int(i == j) for j in range(61)] for i in range(60)])).text.startswith(
+        "exactly 2^60 patterns"
+    )

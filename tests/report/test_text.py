@@ -14,6 +14,7 @@ from relu_cert.report.text import (
     decimal,
     downwards,
     enclosed,
+    entries,
     percent,
     percent_at_most,
     rational,
@@ -96,3 +97,9 @@ def test_exact_text_of_any_length(digits: int) -> None:
 def test_percentages_are_read_at_a_glance(x: str, text: str) -> None:
     """Two or three digits, with commas up to a million."""
     assert percent(Fraction(x), Fraction(x)) == text
+
+
+def test_long_vectors_are_shown_in_part() -> None:
+    """Fifty entries are shown; of 784 the first fifty, and how many there are besides."""
+    assert entries([Fraction(1, 2)] * 50, 6).count("0.5") == 50
+    assert entries([Fraction(1, 2)] * 784, 6).endswith(", 0.5, ... 734 more)")

@@ -16,8 +16,9 @@ import relu_cert.free.optimum
 import verify
 from relu_cert import certify, certify_network
 from tests.free.brute import best
-from tests.verify.build.free_terms import hinge
+from tests.verify.build.free_terms import hinge, single, turned
 from tests.verify.mutate import mutants
+from verify.statement import statement
 
 X, Y = [[-2], [0], [1], [3]], [1, -1, 2, 1]
 FREE = "output-bias,biases"
@@ -29,16 +30,24 @@ def test_made_by_hand() -> None:
     case = hinge()
     report = verify.certificate.read(case.text, case.raw)
     assert {line.under for line in report.lines} == {"with these terms free of penalty: output-bias, biases"}
-    assert report.statement["free"] == "output-bias,biases"
+    assert statement(report, data=True, network=False)["free"] == "output-bias,biases"
     assert "lies in [7/4, 7/4]" in next(line.proved for line in report.lines if line.claim == "optimal")
     assert best([[-1, 1], [1, 1]], [-2, 2], 1.0, ("biases",)) == pytest.approx(1.75, abs=1e-5)
+
+
+def test_sets_over_covers_made_by_hand() -> None:
+    """One neuron beside a free constant is unique, two that differ by a constant share a weight; said with the data."""
+    for case, verdict in ((single(), "PROVED"), (turned(), "REFUTED")):
+        report = verify.certificate.read(case.text, case.raw)
+        assert {line.claim: line.verdict for line in report.lines}["p-unique"] == verdict
+        assert "p-unique" in {line.claim for line in report.lines if "output-bias" in line.under}
 
 
 @cache
 def certified(kind: str) -> dict[str, Any]:
     """A small certificate: over a list, by leaders, by a cover, by one with free biases, of a given network."""
-    if kind == "hinge":
-        return hinge().certificate
+    if kind in ("hinge", "single", "both"):
+        return {"hinge": hinge, "single": single, "both": turned}[kind]().certificate
     if kind in ("list", "bias", "turned"):
         free = {"list": FREE, "bias": "output-bias", "turned": "skip"}[kind]
         return json.loads(certify(X, Y, 1, free=free).certificate)  # type: ignore[no-any-return]
@@ -59,6 +68,8 @@ def certified(kind: str) -> dict[str, Any]:
     ("kind", "spread"),
     [
         ("hinge", None),
+        ("single", None),
+        ("both", None),
         ("list", 4),
         ("bias", 4),
         ("turned", 4),

@@ -26,14 +26,14 @@ from relu_cert.report.html.neurons import (
     neurons_chart,
     strip_length,
 )
-from relu_cert.report.html.optimal_set import polytope, shadow, shadow_figure
+from relu_cert.report.html.optimal_set import shadow, shadow_figure, shape
 from relu_cert.report.html.page import Section, beside, cards, count, e, figures, files, fold, page, table, unbroken
 from relu_cert.report.html.proof import independence_figure, sensitivity_section, sphere_figure
 from relu_cert.report.html.set_figures import ranges_figure, set_figures, wire_figures
 from relu_cert.report.html.view import view
 from relu_cert.report.optimal_set import TiedNeuron, optimal_set_view
 from relu_cert.report.outcome import Outcome
-from relu_cert.report.text import at_most, decimal, downwards, enclosed, rational, short
+from relu_cert.report.text import at_most, decimal, downwards, enclosed, entries, rational, short
 from relu_cert.words import of_groups
 
 SYMBOLS = {Verdict.PROVED: "✓", Verdict.REFUTED: "✗", Verdict.UNDECIDED: "?"}
@@ -164,7 +164,7 @@ def _network(outcome: Outcome) -> Section:
     body = [figures(*shown)]
     if facts.problem.free:
         b2, skip = free_parts(facts.problem.free, facts.primal.free)
-        linear = f", skip connection ({', '.join(decimal(x, 6) for x in skip)})" if skip else ""
+        linear = f", skip connection {entries(skip, 6)}" if skip else ""
         text = f"Beside its neurons the network has terms without penalty: output bias {decimal(b2, 8)}{linear}."
         body.insert(0, e("p", text))
     elif not facts.primal.neurons:
@@ -192,15 +192,13 @@ def _optimal_set(outcome: Outcome) -> Section | None:
     text = _set_sentence(facts)
     if not text:
         return None
-    shape = polytope(facts)
     names = outcome.data.names if outcome.data else ()
     drawn: list[Element | None] = []
-    repeated = facts.optimal_set is not None and facts.optimal_set.repeated
-    if shape is not None and shape.dimension > 0 and not repeated:
-        seen = shadow(facts)
-        pair = set_figures(shape) or (() if seen is None else wire_figures(seen.points, seen.edges, shape.names))
-        graph = None if seen is None else shadow_figure(seen)
-        drawn = [beside(*pair), figures(graph, ranges_figure(shape, names, strip_length(facts, names)))]
+    if (seen := shape(facts)) is not None:
+        flat = shadow(seen)
+        pair = set_figures(seen) or (() if flat is None else wire_figures(seen))
+        graph = None if flat is None else shadow_figure(flat)
+        drawn = [beside(*pair), figures(graph, ranges_figure(seen, names, strip_length(facts, names)))]
     return Section(
         "optimal-set",
         "All solutions" if facts.problem.kind == "cgl" else "All optimal networks",

@@ -34,7 +34,7 @@ from relu_cert.report.html.page import (
 from relu_cert.report.html.svg import WIDTH, path, picture
 from relu_cert.report.html.view import view
 from relu_cert.report.network import NetworkOutcome
-from relu_cert.report.text import at_least, at_most, decimal, enclosed, rational, scientific, short
+from relu_cert.report.text import at_least, at_most, decimal, enclosed, entries, rational, scientific, short
 from relu_cert.words import of_groups
 
 MOST_NEURONS = 60
@@ -164,9 +164,11 @@ def _neurons(outcome: NetworkOutcome) -> Element:
     rows = []
     for i, neuron in enumerate(found.neurons[:MOST_NEURONS]):
         excluded = "in no optimal network" if outcome.comparison.excluded[i] else "not excluded"
-        direction = ", ".join(decimal(x / max(map(abs, neuron.w)), 5) for x in neuron.w)
+        largest = max(map(abs, neuron.w))
         size = decimal(sqrt_upper(neuron.norm_squared, 64), 8)
-        rows.append((str(i + 1), "+" if neuron.sign > 0 else "−", size, f"({direction})", excluded))
+        rows.append(
+            (str(i + 1), "+" if neuron.sign > 0 else "−", size, entries([x / largest for x in neuron.w], 5), excluded)
+        )
     body = table(("neuron", "sign", "size |w|", "direction", "its direction is"), rows)
     if len(found.neurons) > MOST_NEURONS:
         return e("div", body, e("p", f"The first {MOST_NEURONS} of {len(found.neurons)}.", cls="note"))

@@ -8,7 +8,7 @@ from typing import Any
 from tests.verify.build import plain
 from tests.verify.oracle.brute import mat, vec
 from tests.verify.build.plain import Case
-from tests.verify.cover.plant import STREAMS, packed
+from tests.verify.cover.plant import STREAMS, one_class, packed, tie
 from verify.problem import ELASTIC
 
 
@@ -48,7 +48,49 @@ def covered() -> Case:
     return Case("a hinge by a cover", case.certificate | {"facts": facts, "claims": claims}, case.raw)
 
 
-PROOF = "facts.cover.proof"
+def constant(
+    name: str,
+    x: list[int],
+    y: list[int],
+    weight: int,
+    ties: list[tuple[str, str, str]],
+    sides: dict[str, tuple[list[int], list[int]]],
+) -> Case:
+    """weight ((x)_+ - 1) is optimal at lambda = 1 with a free constant, R = 0. A tie has a sign, u and a pattern."""
+    Z, targets = mat([[a] for a in x]), vec(*y)
+    fit = vec(*(weight * (max(a, 0) - 1) for a in x))
+    theta = tuple(a - b for a, b in zip(targets, fit, strict=True))
+    ones = plain.words((Fraction(1),) * len(x))
+    problem: dict[str, Any] = {"model": "relu", "objective": plain.OBJECTIVE, "lambda": "1"}
+    problem |= {"Z": [plain.words(row) for row in Z], "y": plain.words(targets), "free": ["output-bias"]}
+    proof = {"basis": ["1"], "ties": [tie(sign, u, "") for sign, u, _ in ties], "margin": 1}
+    proof |= {sign: streams(*both) for sign, both in sides.items()}
+    classes = [one_class(sign, pattern, []) for sign, _, pattern in ties]
+    facts = {
+        "primal": {"neurons": [{"sign": "+", "w": str(weight), "norm": str(weight)}], "free": str(-weight)},
+        "cover": {"theta": plain.words(theta), "proof": proof},
+        **plain.value_and_fit(targets, Fraction(1), fit, Fraction(weight), theta),
+        "cover_set": {"lift": [ones], "classes": classes, "masses": str(weight), "split": "", "forced": ""},
+    }
+    raw = plain.table(Z, targets)
+    certificate = plain.certificate(problem, facts, raw)
+    certificate["claims"].append({"claim": "p-unique", "verdict": "PROVED" if len(ties) == 1 else "REFUTED"})
+    return Case(name, certificate, raw)
+
+
+def single() -> Case:
+    """x = -1, 2, 1 and y = -3, 4, -1: 3 (x)_+ - 3 is the only one; theta = (0, 1, -1) ties at u = 1 alone."""
+    sides = {"+": ([200, 203], [0]), "-": ([200, 200], [])}
+    return constant("one neuron and a free constant", [-1, 2, 1], [-3, 4, -1], 3, [("+", "1", "011")], sides)
+
+
+def turned() -> Case:
+    """x = -1, 1 and y = -3, 1: 2 (x)_+ - 2, and as good -2 (-x)_+, because (x)_+ + (-x)_+ is constant there."""
+    ties, sides = [("+", "1", "01"), ("-", "-1", "10")], {"+": ([200, 203], [0]), "-": ([203, 200], [1])}
+    return constant("two neurons that differ by a constant", [-1, 1], [-3, 1], 2, ties, sides)
+
+
+PROOF, SET = "facts.cover.proof", "facts.cover_set"
 # (reason, changes, message)
 COVERED: list[tuple[str, dict[str, Any], str]] = [
     ("(*) is attained in a strict leaf", {f"{PROOF}.+": streams([200, 200], [])}, "generators of every strict leaf"),
@@ -58,6 +100,23 @@ COVERED: list[tuple[str, dict[str, Any], str]] = [
     ("weights with a free bias", {f"{PROOF}.basis": ["1 1", "0 1"]}, "last that of a bias alone"),
     ("a neuron with a free bias", {f"{PROOF}.ties[0]": {"sign": "+", "u": "1 1", "shares": "0"}}, "v without a bias"),
     ("a face with a free bias", {f"{PROOF}.ties[0]": {"sign": "+", "u": "1 2"}}, "holds no bias alone"),
+]
+ONE: list[tuple[str, dict[str, Any], str]] = [
+    ("a set without the free column in its lift", {f"{SET}.lift": []}, "the free columns, and no mixed class"),
+    ("a set with twice the free column in its lift", {f"{SET}.lift": ["2 2 2"]}, "the free columns, and no mixed"),
+    ("a cover whose theta sees the constant", {"facts.cover.theta": "0 1 -1/2"}, "orthogonal to the free column 0"),
+    ("a set beside a free constant whose neuron is out", {f"{SET}.classes[0]": None}, "the piece is not out"),
+    ("a split where the free column is the lift", {f"{SET}.split": "1"}, "expected 0 numbers"),
+    ("a margin of 0 beside a free constant", {f"{PROOF}.margin": 0}, "margin holds for the whole ball"),
+    ("a constant that is penalised after all", {"problem.free": ...}, "unknown key 'free'"),
+]
+BOTH: list[tuple[str, dict[str, Any], str]] = [
+    ("one network, though two differ by a constant", {"claims[2].verdict": "PROVED"}, "dimension 0, found dimension 1"),
+    ("masses of 0 beside a free constant", {f"{SET}.masses": "0"}, "masses above"),
+    ("a mass for each of two neurons that share it", {f"{SET}.masses": "1 1"}, "expected 1 number"),
+]
+BIASED: list[tuple[str, dict[str, Any], str]] = [
+    ("a set over prisms", {SET: {}}, "unknown key 'cover_set'"),
 ]
 WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("no free term named", {"problem.free": []}, r"problem\.free: expected some of output-bias, biases, skip"),

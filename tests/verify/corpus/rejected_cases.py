@@ -14,10 +14,7 @@ from typing import Any
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import over_patterns
 from tests.variants.stated import certified, random_data
-from tests.verify.build.free_terms import COVERED as FREE_COVERED
-from tests.verify.build.free_terms import ELSEWHERE as FREE_ELSEWHERE
-from tests.verify.build.free_terms import WRONG as FREE
-from tests.verify.build.free_terms import covered, hinge
+from tests.verify.build import free_terms as free
 from tests.verify.build.leaders import WRONG as LEADERS
 from tests.verify.build.leaders import leading
 from tests.verify.build.plain import Case
@@ -551,10 +548,15 @@ def free_terms() -> list[Wrong]:
     """Certificates of networks with free terms."""
     found = [
         Wrong(reason, changed(case, change), case.raw, message)
-        for case, wrong in ((hinge(), FREE), (covered(), FREE_COVERED))
+        for case, wrong in (
+            (free.hinge(), free.WRONG),
+            (free.covered(), [*free.COVERED, *free.BIASED]),
+            (free.single(), free.ONE),
+            (free.turned(), free.BOTH),
+        )
         for reason, change, message in wrong
     ]
-    other = [(accepted(name), *rest) for name, *rest in FREE_ELSEWHERE]
+    other = [(accepted(name), *rest) for name, *rest in free.ELSEWHERE]
     return found + [Wrong(reason, changed(one, change), one.raw, message) for one, reason, change, message in other]
 
 
