@@ -1401,64 +1401,54 @@ def walk(side, ties, stack, tape, budget, most_depth, delta, violation, ahead, a
     part of the same loop, so that what a node needs is compiled once.)"""
     d, D = side.frame.shape
     work = workspace(side)
-    room = work
-    trial = workspace(side)
+    edges = np.zeros((min(1 + OTHER_EDGES, d * (d - 1) // 2), 2), np.int64)
     here = stack
     written = tape
-    trials = 0  # of the node on top of the stack; no trial is under way: 0
+    trial = -1  # the edge that is tried, if one is
     failed = False
-    fewest = first = second = one = other = i = j = tips = 0
-    through = main = -1
+    fewest = best = 0
     while True:
-        choose = bisected = launched = False
         cur = here.counts[TOP] - 1
-        if trials > 0 and (failed or cur < 0 or here.counts[NODES] + 1 == fewest):
+        i = j = -1
+        tips = 0
+        launched = False
+        if trial >= 0 and (failed or cur < 0 or here.counts[NODES] + 1 == fewest):
             if cur < 0:
                 fewest = here.counts[NODES]
-                first = one
-                second = other
+                best = trial
             here = stack
             written = tape
-            room = work
             cur = here.counts[TOP] - 1
-            tips = 0
-            through = main
-            launched = choose = fewest <= ahead and fewest > 2 and trials < min(1 + OTHER_EDGES, d * (d - 1) // 2)
-            if not launched:
-                i = first
-                j = second
-                trials = 0
-            bisected = True
+            launched = fewest <= ahead and fewest > 2 and trial + 1 < edges.shape[0]
+            trial = trial + 1 if launched else -1
+            i, j = edges[trial if launched else best]
         else:
-            if trials == 0:
+            if trial < 0:
                 if cur < 0:
                     return DONE
                 if budget == 0:
                     return GO_ON
                 budget -= 1
-            code, tips, through = visit(side, ties, here, written, most_depth, delta, violation, room)
-            choose = bisected = code == WIDE
+            code, tips, through = visit(side, ties, here, written, most_depth, delta, violation, work)
             failed = code not in (WIDE, GO_ON)
-            if failed and trials == 0:
+            if failed and trial < 0:
                 return code
-            if bisected and trials == 0 and ahead > 0 and tips == 0:
-                launched = True
-                fewest = ahead + 1
-                main = through
-        if choose:
-            i, j = next_edge(ties, here, cur, through, tips, d, room)
+            if code == WIDE:
+                launched = trial < 0 and ahead > 0 and tips == 0
+                for e in range(edges.shape[0] if launched else 1):
+                    i, j = next_edge(ties, here, cur, through, tips, d, work)
+                    if launched:
+                        edges[e, 0] = i
+                        edges[e, 1] = j
+                if launched:
+                    fewest = ahead + 1
+                    trial = best = 0
+                    i, j = edges[0]
         if launched:
-            if trials == 0:
-                first = i
-                second = j
-            one = i
-            other = j
-            trials += 1
-            failed = False
             set_aside(stack, cur, aside, noted, d, D)
             here = aside
             written = noted
-            room = trial
+            failed = False
             cur = 0
-        if bisected:
-            bisect(side, here, written, cur, i, j, tips, room)
+        if i >= 0:
+            bisect(side, here, written, cur, i, j, tips, work)
