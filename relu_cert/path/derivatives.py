@@ -99,13 +99,18 @@ class _Linear:
         return max(first + ratio * second, ratio * first + ratio**2 * second)
 
 
+def _digits(x: arb) -> str:
+    """The digits that a ball has; nothing where it has none."""
+    return x.str(10, radius=False) if x.rel_accuracy_bits() > 3 else ""
+
+
 def enclosed_derivatives(facts: Facts, found: Sensitivity, noise: Fraction | None) -> Derivatives | None:
     """The derivatives for the certificate, or None if the ball of the facts is too wide for them."""
     n = facts.problem.n
     system = _system(facts)
     if system is None:
         return None
-    digits = (found.freedom.str(10, radius=False), "" if found.sure is None else found.sure.str(10, radius=False))
+    digits = (_digits(found.freedom), "" if found.sure is None else _digits(found.sure))
     bits = max(64, -_exponent(system.R + system.error) + SPARE_BITS) if system.R + system.error else 256
     if not system.R and not system.error and n <= MOST_ROWS:
         return _exact(facts, system, noise, digits)
