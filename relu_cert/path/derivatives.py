@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
-from flint import arb_mat, fmpq, fmpq_mat
+from flint import arb, arb_mat, fmpq, fmpq_mat
 from numpy.typing import NDArray
 
 from relu_cert.exact import Matrix, Vector, norm_squared, sqrt_upper
