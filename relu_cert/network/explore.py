@@ -120,7 +120,8 @@ def optimal_networks(facts: Facts) -> OptimalNetworks:
     if facts.exact_set is None and facts.optimal_set is None:
         raise UsageError(f"the optimal set is not known: {facts.unsettled or 'lambda >= lambda_max'}.")
     system = weight_system(facts)
-    neurons = [_neurons(facts)[a] for a in system.names]
+    tied = _neurons(facts)
+    neurons = [tied[a] for a in system.names]
     F, g = floats(system.F), np.array([float(x) for x in system.g])
     scale = np.maximum(np.abs(F).max(axis=1), 1e-300)
     found = facts.polytope
