@@ -113,8 +113,9 @@ def follow(
         jump = find_jump(problem, floats, largest, facts, found)
     facts = replace(facts, path=found, curve=drawn, jump=jump)
     results = verdicts(facts, PATH_CLAIMS[problem.unlisted :])
-    name, lost = Path(source.path).name, len(enclosed) - len(kept)
-    report = PathReport(name, largest, found, kept, lost, drawn.all, results, target)
+    named, lost = Path(source.path), len(enclosed) - len(kept)
+    target = target or named.with_suffix(".path.json")
+    report = PathReport(named.name, largest, found, kept, lost, drawn.all, results, target)
     return Followed(report, problem, dumps(certificate(source, facts, results)))
 
 

@@ -20,12 +20,13 @@ from shutil import get_terminal_size
 from textwrap import wrap
 from typing import Any, NoReturn
 
-from verify.certificate import Report
+from verify.certificate import Line
 from verify.certificate import read as check
 from verify.child import Over, limited
 from verify.claims import CLAIMS
 from verify.data import number
 from verify.errors import BadData, Declined, Rejected, Usage, VerifyError
+from verify.statement import statement
 from verify.text import Limits
 
 MAX_SECONDS = 3600
@@ -105,13 +106,14 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         network = read(arguments.network, limits.size, BadData, BadData) if arguments.network is not None else None
         certificate = read(arguments.file, limits.size, Usage, Declined)
         report = check(certificate, data, limits, network)
+        stated = statement(report, data is not None, network is not None)
         for pair in arguments.expect:
-            expect(report, *pair.split("=", 1))
+            expect(stated, report.lines, *pair.split("=", 1))
         more = machine(arguments, certificate, data, limits)
     except (VerifyError, KeyboardInterrupt) as error:
         return failed(error)
     claims = [asdict(line) for line in report.lines]
-    return {"code": 0, "result": "accepted", "statement": report.statement, "claims": claims} | more
+    return {"code": 0, "result": "accepted", "statement": stated, "claims": claims} | more
 
 
 def machine(arguments: argparse.Namespace, certificate: bytes, data: bytes | None, limits: Limits) -> dict[str, str]:
@@ -132,14 +134,14 @@ def machine(arguments: argparse.Namespace, certificate: bytes, data: bytes | Non
     return found
 
 
-def expect(report: Report, key: str, value: str) -> None:
+def expect(stated: dict[str, str], lines: Sequence[Line], key: str, value: str) -> None:
     """Reject unless the certificate states this: a key of its statement, or claim=NAME or claim=NAME:VERDICT."""
     if key == "claim":
         name, _, verdict = value.partition(":")
-        found = next((line.verdict for line in report.lines if line.claim == name), "no such claim")
+        found = next((line.verdict for line in lines if line.claim == name), "no such claim")
         value = verdict or "PROVED"
-    elif (found := report.statement.get(key, "")) == "":
-        raise Usage("--expect", f"one of the keys claim, {', '.join(report.statement)}", key)
+    elif (found := stated.get(key, "")) == "":
+        raise Usage("--expect", f"one of the keys claim, {', '.join(stated)}", key)
     if key in NUMBERS and number(value, "decimal", "--expect") == number(found, "decimal", key):
         return
     if found != value:

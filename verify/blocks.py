@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from verify.errors import bounded
+from verify.patterns import Patterns
 from verify.problem import Problem, dot, square, times, transposed
 from verify.text import Matrix, Node, Vector, show
 
@@ -74,6 +75,15 @@ def block_output(problem: Problem, b: int, node: Node) -> tuple[Vector, Vector]:
         if (slack := dot(K_j, w)) > 0:
             raise node.reject(f"K_j.w <= 0 for the constraint {j} of block {b}", show(slack))
     return times(problem.block(b), w), w
+
+
+def gated_output(problem: Problem, patterns: Patterns | None, first: Node, node: Node) -> tuple[Vector, Vector]:
+    """D Z w and w, for D in D_Z."""
+    mask = first.pattern(problem.n)
+    if patterns is None or mask not in patterns:
+        raise first.reject("a pattern in D_Z, by the fact patterns")
+    w = node.vector(problem.d)
+    return tuple(x if mask >> k & 1 else Fraction(0) for k, x in enumerate(problem.times(w))), w
 
 
 def check_direct(problem: Problem, theta: Vector, squared: Fraction, node: Node) -> None:

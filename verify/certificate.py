@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from functools import reduce
 
 from verify.claims import CLAIMS, VERDICTS, way
 from verify.errors import Declined, Usage
@@ -34,9 +32,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Report:
-    """What a certificate states, key by key, and its claims, all proved."""
+    """A certificate, its problem (None: a refutation, which has none), and its claims, all proved."""
 
-    statement: dict[str, str]
+    top: Node
+    problem: Problem | None
     lines: list[Line]
 
 
@@ -50,26 +49,16 @@ def check(
 def read(
     certificate: bytes, data: bytes | None = None, limits: Limits = DEFAULT, network: bytes | None = None
 ) -> Report:
-    """The same with the statement."""
+    """The same with the certificate and its problem."""
     top = load(certificate, limits)
     if isinstance(top.value, dict) and top.value.get("format") == REFUTATION:
         from verify.refutations.check import check_refutation
-        from verify.refutations.statements import REFUTABLE
 
         if data is not None or network is not None:
             raise Usage("--data", "no raw data: a refutation holds its own instance", "a file")
         label, contradiction = check_refutation(certificate, top)
-        return Report({"refuted": REFUTABLE[label].statement}, [Line(label, "REFUTED", contradiction)])
-    if isinstance(top.value, dict) and top.value.get("format") == FORMAT:
-        version = top.value.get("version")
-        if type(version) is int and version != VERSION:
-            raise Declined("certificate.version", f"version {VERSION}", describe(version))
-    fields = top.record("format", "version", "input", "problem", "facts", "claims", "end")
-    fields["format"].text(FORMAT)
-    fields["version"].index(VERSION + 1)
-    fields["end"].text(FORMAT)
-    if next(reversed(fields)) != "end":
-        raise top.reject("the key end at the end", f"the key {next(reversed(fields))}")
+        return Report(top, None, [Line(label, "REFUTED", contradiction)])
+    fields = frame(top, FORMAT, VERSION, "input", "problem", "facts", "claims")
     problem = read_problem(fields["problem"])
     input_ = read_input(fields["input"], problem)
     if data is not None:
@@ -90,34 +79,22 @@ def read(
         verdict = parts["verdict"].text(*VERDICTS)
         said, by = way(problem, facts, claim, verdict, node)
         lines.append(Line(claim, verdict, said, under(problem), by))
-    return Report(statement(top, problem, data is not None, network is not None), lines)
+    return Report(top, problem, lines)
 
 
-# What the certificate has chosen, beside its data: the names under which it is printed and expected, and the places.
-CHOSEN = {
-    **{key: ("problem", key) for key in ("model", "objective", "lambda", "delta", "free")},
-    **{"gap": ("facts", "value", "gap"), "lo": ("facts", "path", "lo"), "hi": ("facts", "path", "hi")},
-    **{f"jump-{key}": ("facts", "jump", key) for key in ("lo", "hi")},
-    **{f"network-{key}": ("facts", "network", "file", key) for key in ("sha256", "origin")},
-    **{f"network-{key}": ("facts", "network", "penalty", key) for key in ("convention", "value", "batch")},
-    "network-gap": ("facts", "network", "gap"),
-}
-
-
-def statement(top: Node, problem: Problem, data: bool, network: bool) -> dict[str, str]:
-    """What the claims are about, for a reader and for --expect, as it is written; and what was compared."""
-    said = {"data": "compared" if data else "not compared, Z and y are the certificate's own (--data RAW)"}
-    said |= {key: value if isinstance(value, str) else json.dumps(value) for key, value in top.value["input"].items()}
-    said |= {"n": str(problem.n), "d": str(problem.d)}
-    if problem.model != "cgl":
-        said["patterns"] = "all" if problem.patterns is None else str(len(problem.patterns))
-    for key, path in CHOSEN.items():
-        value = reduce(lambda at, name: at.get(name) if isinstance(at, dict) else None, path, top.value)
-        if value is not None:
-            said[key] = ",".join(map(str, value)) if isinstance(value, list) else str(value)
-    if "network-sha256" in said:
-        said["network"] = "compared" if network else "not compared, the weights are the certificate's own (--network)"
-    return said
+def frame(top: Node, name: str, version: int, *keys: str) -> dict[str, Node]:
+    """The fields of a file of this format, whose last key is `end`; one of another version is declined."""
+    if isinstance(top.value, dict) and top.value.get("format") == name:
+        found = top.value.get("version")
+        if type(found) is int and found != version:
+            raise Declined("certificate.version", f"version {version}", describe(found))
+    fields = top.record("format", "version", *keys, "end")
+    fields["format"].text(name)
+    fields["version"].index(version + 1)
+    fields["end"].text(name)
+    if next(reversed(fields)) != "end":
+        raise top.reject("the key end at the end", f"the key {next(reversed(fields))}")
+    return fields
 
 
 def under(problem: Problem) -> str:

@@ -15,9 +15,9 @@ from operator import mul
 from flint import fmpz_mat
 
 from verify.errors import Rejected
-from verify.patterns import Patterns, mask_of
+from verify.patterns import Patterns, bit_text, mask_of
 from verify.problem import SIGNS, Problem, cleared
-from verify.text import Node, Vector, bit_text, show
+from verify.text import Node, Vector, show
 
 Row = tuple[int, list[int], int]  # a base, and integers p and q > 0: the vector m = p / q
 BITS = bytes.maketrans(b"01", b"\0\1")

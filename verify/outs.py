@@ -7,9 +7,9 @@ from fractions import Fraction
 
 from verify.classes import Ball, Class
 from verify.multipliers import Row, gated_rows, piece_rows, products, read_entries
-from verify.patterns import Patterns, mask_of
+from verify.patterns import Patterns, bit_text, mask_of
 from verify.problem import SIGNS, Problem
-from verify.text import Node, bit_text, show
+from verify.text import Node, show
 
 
 def check_outs(ball: Ball, patterns: Patterns | None, classes: Sequence[Class], multipliers: Node, out: Node) -> None:

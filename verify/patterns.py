@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from verify.text import describe_indices
+from verify.text import Node, describe, describe_indices, integer
+
+INTEGERS = re.compile(r"(?:(?:-?[1-9][0-9]*|0)(?: (?:-?[1-9][0-9]*|0))*)?")
 
 
 @dataclass(frozen=True)
@@ -38,3 +41,20 @@ def bits_of(mask: int) -> list[int]:
 def rows_text(mask: int) -> str:
     """A set of rows for a message."""
     return f"rows {describe_indices(tuple(bits_of(mask)))}" if mask else "no row"
+
+
+def bit_text(mask: int, n: int) -> str:
+    """A bit mask as the pattern's text."""
+    return format(mask, f"0{n}b")[::-1]
+
+
+def integer_vectors(node: Node, length: int) -> Iterator[list[int]]:
+    """An array of vectors of `length` canonical integers (fast: there may be a million)."""
+    for k in range(node.length()):
+        text = node.value[k]
+        if not isinstance(text, str) or INTEGERS.fullmatch(text) is None:
+            raise node.item(k).reject("canonical integers with one space between them")
+        entries = list(map(int if len(text) < 4000 else integer, text.split(" ") if text else ()))
+        if len(entries) != length:
+            raise node.item(k).reject(f"{length} integers", f"{len(entries)} in {describe(text)}")
+        yield entries

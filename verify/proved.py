@@ -20,9 +20,9 @@ from typing import Any
 
 from flint import fmpq_mat, fmpz_mat
 
-from verify.cover.lines import Weights, coarse, lines_of, weights_of
+from verify.cover.faces import on_face
+from verify.cover.lines import Weights, coarse, lines_of, root_above, weights_of
 from verify.cover.strict import dot
-from verify.cover.ties import on_face
 from verify.cover.tree import stream
 from verify.data import compare
 from verify.errors import Declined, Rejected, Usage
@@ -310,7 +310,8 @@ class CoverText(Text):
         yield words(x for c, m in pairs for x in (c if c >= 0 else len(data.rows), m))
         yield from self.dual()
         lam = Fraction(int(self.problem.lam * (1 << ROOT_BITS)), 1 << ROOT_BITS)
-        short = coarse(weights, lam, int(self.evidence["margin"]), Node(self.evidence, None, "cover"))
+        node, width = Node(self.evidence, None, "cover"), root_above(self.problem.d)
+        short = coarse(weights, lam, int(self.evidence["margin"]), width, node)
         yield f"coarse {lam.denominator << short.bits} {weights.unit * lam.numerator} {short.bound}"
         yield from self.root()
         yield f"ties {len(self.ties)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -16,7 +16,6 @@ Vector = tuple[Fraction, ...]
 Matrix = tuple[Vector, ...]
 
 NUMBER = re.compile(r"(-?(?:0|[1-9][0-9]*))(?:/([1-9][0-9]*))?")
-INTEGERS = re.compile(r"(?:(?:-?[1-9][0-9]*|0)(?: (?:-?[1-9][0-9]*|0))*)?")
 # A whole string, also one that never ends (then up to the end of the text), or a bracket.
 STRUCTURE = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[{]|[\]}]', re.DOTALL)
 # An escape that stands for a printable ASCII character: what the limits count must not be hidden.
@@ -161,17 +160,6 @@ class Node:
             raise self.reject("rows of one length", f"lengths {sorted({len(row) for row in rows})}")
         return rows
 
-    def integer_vectors(self, length: int) -> Iterator[list[int]]:
-        """An array of vectors of `length` canonical integers (fast: there may be a million)."""
-        for k in range(self.length()):
-            text = self.value[k]
-            if not isinstance(text, str) or INTEGERS.fullmatch(text) is None:
-                raise self.item(k).reject("canonical integers with one space between them")
-            entries = list(map(int if len(text) < 4000 else integer, text.split(" ") if text else ()))
-            if len(entries) != length:
-                raise self.item(k).reject(f"{length} integers", f"{len(entries)} in {describe(text)}")
-            yield entries
-
     def pattern(self, n: int) -> int:
         """A pattern as a bit mask: bit k belongs to row k."""
         text = self.value
@@ -195,11 +183,6 @@ class Node:
 def describe_indices(indices: tuple[int, ...]) -> str:
     """A few indices for a message."""
     return f"{list(indices[:12])}{'...' if len(indices) > 12 else ''}"
-
-
-def bit_text(mask: int, n: int) -> str:
-    """A bit mask as the pattern's text."""
-    return format(mask, f"0{n}b")[::-1]
 
 
 def within_limits(raw: bytes, limits: Limits, over: Callable[[str, str], Exception]) -> None:

@@ -19,9 +19,9 @@ from flint import fmpq_mat
 from relu_cert.exact import Vector, norm_squared, sqrt_upper
 from relu_cert.path.candidates import fine
 from relu_cert.path.model import Cover, Piece
-from relu_cert.path.polynomial import least, most, size, square
+from relu_cert.path.polynomial import least, most, square
 from relu_cert.path.sharpen import Fixed, exactly_fixed
-from relu_cert.path.tube import enclose
+from relu_cert.path.tube import dependence, enclose
 from relu_cert.patterns.model import Bits
 from relu_cert.problem.model import Problem
 from relu_cert.prove.classes import ClassMap, class_map, column, frobenius_squared, to_fmpq, to_fraction, to_vector
@@ -123,26 +123,8 @@ def bounds(problem: Problem, piece: Piece) -> Bounds:
     else:
         g = tuple(problem.blocks[neuron.block or 0].size_squared for neuron in piece.classes)
     lengths = [sqrt_upper(norm_squared(row), 128) for row in piece.inverse]
-    return Bounds(problem, piece, maps, g, max(lengths, default=Fraction(0)), _beta(piece, maps, g, lengths, R), R)
-
-
-def _beta(piece: Piece, maps: Sequence[ClassMap], g: Vector, lengths: Sequence[Fraction], R: Fraction) -> Fraction:
-    """The largest row sum of |W Q(s) - I| for s within R of the path."""
-    if not maps:
-        return Fraction(0)
-    S = piece.S
-    W = fmpq_mat([[to_fmpq(x) for x in row] for row in piece.inverse])
-    products = [(W * one.output(S)).tolist() for one in maps]
-    largest = Fraction(0)
-    for i, length in enumerate(lengths):
-        total = length * R * sum(g, Fraction(0))
-        for a, product in enumerate(products):
-            entry = list(product[i])
-            if a == i:
-                entry[0] -= 1
-            total += to_fraction(size(entry))
-        largest = max(largest, total)
-    return largest
+    beta = dependence(piece, maps, [length * R * sum(g, Fraction(0)) for length in lengths])
+    return Bounds(problem, piece, maps, g, max(lengths, default=Fraction(0)), beta, R)
 
 
 def missing(

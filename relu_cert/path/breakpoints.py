@@ -13,11 +13,11 @@ from fractions import Fraction
 
 from relu_cert.exact import Vector, sqrt_upper
 from relu_cert.path.bounds import Bounds, bounds_of
-from relu_cert.path.ends import End, face_values, proved_end
+from relu_cert.path.ends import End, proved_end
 from relu_cert.path.model import Cover
 from relu_cert.path.sharp import followed, within
 from relu_cert.problem.model import Problem
-from relu_cert.prove.classes import column, to_fraction
+from relu_cert.prove.classes import column, face_conditions, to_fraction
 from relu_cert.prove.facts import LambdaMax, NeuronClass
 
 WIDTH = Fraction(1, 10**12)  # relative width of an enclosure, at most
@@ -193,7 +193,7 @@ def _signs(setting: _Setting, i: int, side: _Side, lam: Fraction) -> list[Fracti
         for neuron, one in zip(known.piece.classes, known.maps, strict=True)
         if not _support([neuron]) <= active
     ]
-    faces = [x for neuron in side.active for x in face_values(setting.problem, neuron, point)]
+    faces = [x for neuron in side.active for (x,), _ in face_conditions(setting.problem, neuron, point)]
     return [*alpha, *map(to_fraction, faces), *rest]
 
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from relu_cert.exact import Vector, norm_squared
+from relu_cert.exact import Matrix, Vector, norm_squared
 from relu_cert.path.model import path_ends, side_by_side
 from relu_cert.path.polynomial import least, square
 from relu_cert.path.tube import Refused
@@ -164,9 +164,13 @@ def _relu(
     t = s_0 if xi > 0 else tuple(-x for x in s_0)
     faces = [exact_face(Z, xi, t, solve_piece(Z, t, base, rows)) for base in bases.values()]
     classes = list({(one.pattern, one.kinks): one for one in faces}.values())
-    regions = [_region(network, one, rows) for one in classes]
+    regions = [region(Z, one, rows) for one in classes]
     kept = [
-        tuple(one for one in out if not any(all(one.base[k] == on for k, on in region) for region in regions))
+        tuple(
+            one
+            for one in out
+            if not any(all((one.base[k] == "1") == on for k, on in known.items()) for known in regions)
+        )
         for out in outs
     ]
     return _OneSign(classes, multipliers, kept)
@@ -188,9 +192,9 @@ def _pieces(t: Vector, proposal: Proposed) -> tuple[PieceMultiplier, ...]:
     )
 
 
-def _region(network: Network, neuron: NeuronClass, rows: Bits) -> list[tuple[int, str]]:
+def region(Z: Matrix, neuron: NeuronClass, rows: Bits) -> dict[int, bool]:
     """The rows of P' on which the class fixes the sign, with that sign."""
-    planes = parallel_classes(network.Z)
+    planes = parallel_classes(Z)
     zeros = {k for c in neuron.kinks for k in planes[c]}
     on = neuron.pattern or ""
-    return [(k, on[k]) for k, z in enumerate(network.Z) if rows[k] and any(z) and k not in zeros]
+    return {k: on[k] == "1" for k, z in enumerate(Z) if rows[k] and any(z) and k not in zeros}

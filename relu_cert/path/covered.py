@@ -29,12 +29,11 @@ from relu_cert.path.candidates import Found, fine
 from relu_cert.path.model import path_ends, side_by_side
 from relu_cert.path.polynomial import least, negative, square
 from relu_cert.path.tube import Refused
-from relu_cert.path.tube import _relu_values as relu_values
 from relu_cert.patterns.model import Bits
 from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.problem.model import Problem
 from relu_cert.prove.candidates import Unsettled, solve_piece
-from relu_cert.prove.classes import class_map, column, to_vector
+from relu_cert.prove.classes import class_map, column, face_conditions, to_vector
 from relu_cert.prove.facts import NO_PIECES, NeuronClass
 from relu_cert.prove.proposed_faces import exact_face, neuron_on_face
 from relu_cert.solve.faces import Face
@@ -156,7 +155,7 @@ def covered_candidates(
     done: list[Cover] = []
     while len(done) < len(ends):
         for neuron in classes:
-            signs = [row for row in relu_values(problem, neuron, S).tolist() if negative(row)]
+            signs = [row for row, _ in face_conditions(problem, neuron, S) if negative(row)]
             if signs:
                 raise Refused("the face of a neuron changes on the piece", signs)
         end = ends[len(done)]
@@ -209,7 +208,7 @@ def _face(problem: Problem, Z: Floats, neuron: NeuronClass) -> Face:
 def _exact(problem: Problem, neuron: NeuronClass, s_0: Vector, at: fmpq_mat, rows: Bits) -> NeuronClass:
     """The class, or where floats chose a face that is not the one at s_0, that of the exact maximiser; `at` is s_0 as a
     matrix."""
-    if all(x >= 0 for x in relu_values(problem, neuron, at).entries()):
+    if all(x >= 0 for (x,), _ in face_conditions(problem, neuron, at)):
         return neuron
     Z = problem.relu.Z
     t = tuple(neuron.sign * x for x in s_0)

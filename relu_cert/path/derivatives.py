@@ -21,13 +21,12 @@ from numpy.typing import NDArray
 
 from relu_cert.exact import Matrix, Vector, norm_squared, sqrt_upper
 from relu_cert.path.conditions import active_classes
-from relu_cert.path.sensitivity import Sensitivity
+from relu_cert.path.sensitivity import MOST_ROWS, Sensitivity
 from relu_cert.prove.classes import class_map, column, to_fmpq, to_fraction, to_vector
 from relu_cert.prove.definite import stretch
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
 
-MOST_ROWS = 40  # the derivatives by y are n x n numbers
 SPARE_BITS = 12
 
 Floats = NDArray[np.float64]
@@ -105,19 +104,18 @@ def enclosed_derivatives(facts: Facts, found: Sensitivity, noise: Fraction | Non
     system = _system(facts)
     if system is None:
         return None
-    kernel = found.kernel
     digits = (found.freedom.str(10, radius=False), "" if found.sure is None else found.sure.str(10, radius=False))
     bits = max(64, -_exponent(system.R + system.error) + SPARE_BITS) if system.R + system.error else 256
     if not system.R and not system.error and n <= MOST_ROWS:
         return _exact(facts, system, noise, digits)
-    r_lam, alpha_lam = _rounded([kernel.dr_dlam], bits)[0], _rounded([kernel.dalpha_dlam], bits)[0]
+    r_lam, alpha_lam = _rounded([found.dr_dlam], bits)[0], _rounded([found.dalpha_dlam], bits)[0]
     zero = column([Fraction(0)] * n)
     radius = system.distance(column(r_lam), column(alpha_lam), zero, facts.lam)
     r_y: Matrix = ()
     alpha_y: Matrix = ()
     if n <= MOST_ROWS:
-        r_y = _rounded([_row(kernel.dr_dy, i) for i in range(n)], bits)
-        alpha_y = _rounded([_row(kernel.dalpha_dy, a) for a in range(kernel.dalpha_dy.nrows())], bits)
+        r_y = _rounded([_row(found.dr_dy, i) for i in range(n)], bits)
+        alpha_y = _rounded([_row(found.dalpha_dy, a) for a in range(found.dalpha_dy.nrows())], bits)
         for j in range(n):
             dr, da = column([row[j] for row in r_y]), column([row[j] for row in alpha_y])
             dy = column([Fraction(int(i == j)) for i in range(n)])

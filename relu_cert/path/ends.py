@@ -11,16 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from flint import fmpq, fmpq_mat
-
 from relu_cert.exact import Vector, norm_squared, sqrt_upper
 from relu_cert.path.bounds import Bounds, missing
-from relu_cert.path.tube import _direct_values as direct_values
-from relu_cert.path.tube import _relu_values as relu_values
 from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.problem.model import Problem
 from relu_cert.prove.candidates import solve_piece
-from relu_cert.prove.classes import Ball, class_map, column, is_stable
+from relu_cert.prove.classes import Ball, class_map, column, face_conditions, is_stable
 from relu_cert.prove.facts import NeuronClass
 from relu_cert.prove.proposed_faces import exact_face
 
@@ -98,13 +94,7 @@ def _at(problem: Problem, piece: Bounds, s: Vector, known: NeuronClass) -> Neuro
 
 def _keeps(problem: Problem, neuron: NeuronClass, s: Vector) -> bool:
     """Whether the class has its face at s."""
-    return all(x >= 0 for x in face_values(problem, neuron, column(s)))
-
-
-def face_values(problem: Problem, neuron: NeuronClass, s: fmpq_mat) -> list[fmpq]:
-    """What is >= 0 where the class has its face at s: heights and multipliers."""
-    values = direct_values(problem, neuron, s) if problem.network is None else relu_values(problem, neuron, s)
-    return list(values.entries())
+    return all(x >= 0 for (x,), _ in face_conditions(problem, neuron, column(s)))
 
 
 @dataclass(frozen=True)
@@ -124,7 +114,7 @@ def judge_end(problem: Problem, piece: Bounds, lam: Fraction, end: End) -> Judge
     sizes = [one.length_squared(point) for one in maps]
     if any(size > 1 for size in sizes):
         return None
-    if any(x < 0 for neuron in end.classes for x in face_values(problem, neuron, point)):
+    if not all(_keeps(problem, neuron, end.s) for neuron in end.classes):
         return None
     missed = missing(problem, lam, end.s, end.weights, maps)
     slack = sum((x * (1 - size) for x, size in zip(end.weights, sizes, strict=True)), Fraction(0))

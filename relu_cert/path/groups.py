@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from relu_cert.exact import Matrix, Vector, dot
-from relu_cert.path.candidates import fine
+from relu_cert.path.candidates import fine, region
 from relu_cert.path.model import Lifted, Piece, path_ends
 from relu_cert.problem.model import Problem
 from relu_cert.prove.candidates import Unsettled
-from relu_cert.prove.classes import ClassMap, class_map, column, parallel_classes
+from relu_cert.prove.classes import ClassMap, class_map, column
 from relu_cert.prove.facts import NeuronClass
 from relu_cert.prove.lifts import independent
 from relu_cert.prove.optimal_set import superclasses
@@ -33,25 +33,16 @@ def path_groups(
         return superclasses(maps, lift)
     if len(independent((*lift, *zip(*problem.network.Z, strict=True)))) > len(lift):
         return tuple((a,) for a in range(len(classes)))
-    regions = [_region(problem, s, rho, neuron) for neuron in classes]
+    rows = {xi: fine(path_ends(s), xi, rho) for xi in (1, -1)}
+    regions = [region(problem.network.Z, neuron, rows[neuron.sign]) for neuron in classes]
     groups: list[tuple[int, ...]] = []
-    for a, region in enumerate(regions):
+    for a, one in enumerate(regions):
         if any(a in group for group in groups):
             continue
-        other = {k: -x for k, x in region.items()}
+        other = {k: not on for k, on in one.items()}
         pair = [b for b in range(a + 1, len(classes)) if classes[b].sign == classes[a].sign and regions[b] == other]
         groups.append((a, *pair[:1]))
     return tuple(groups)
-
-
-def _region(problem: Problem, s: Sequence[Vector], rho: Fraction, neuron: NeuronClass) -> dict[int, int]:
-    """The side of u on the rows of P' that belong to no kink."""
-    Z = problem.relu.Z
-    rows = fine(path_ends(s), neuron.sign, rho)
-    planes = parallel_classes(Z)
-    zeros = {k for c in neuron.kinks for k in planes[c]}
-    on = neuron.pattern or ""
-    return {k: 1 if on[k] == "1" else -1 for k, z in enumerate(Z) if rows[k] and any(z) and k not in zeros}
 
 
 def active_classes(piece: Piece, lifted: Lifted) -> tuple[list[int], list[int]]:

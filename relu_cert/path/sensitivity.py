@@ -4,21 +4,18 @@ Where every neuron that ties is active (E = A) and keeps its face nearby (strict
 
     r + sum_a alpha_a G_a r = y,    r'G_a r = lambda^2,    G_a = B_a B_a',
 
-smooth equations with an invertible Jacobian, because the outputs q_a = G_a r are independent. In the kernel form, with
-M = I + sum alpha_a G_a, Q = [q_a] and S = Q'M^-1 Q:
+smooth equations with an invertible Jacobian, because the outputs q_a = G_a r are independent. On the faces w = N u,
+with D = N'(X'X + lambda M(w)) N and M(w) = blockdiag((I - ww'/|w|^2)/|w|) (the paper prints M(w) for lambda M(w)),
 
-    dalpha/dlambda = -lambda S^-1 1,   dr/dlambda = lambda M^-1 Q S^-1 1,   dalpha/dy = S^-1 Q'M^-1,
-    dr/dy = M^-1 - M^-1 Q S^-1 Q'M^-1,   dfit/dy = I - dr/dy,   w_a = alpha_a B_a'r.
+    du/dy = D^-1 N'X',   du/dlambda = -D^-1 N'(w_a/|w_a|),   r = y - XN u,   alpha_a = |w_a| / lambda.
 
-Independently, by the matrix D: on the faces w = N u, D = N'(X'X + lambda M(w)) N with
-M(w) = blockdiag((I - ww'/|w|^2)/|w|), dw/dy = N D^-1 N'X' and dw/dlambda = -N D^-1 N'(w_a/|w_a|).
-(The paper prints M(w) for lambda M(w).)
+A matrix as large as the faces is inverted, whatever the number of rows is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from flint import arb, arb_mat, ctx, fmpq_mat
@@ -30,36 +27,21 @@ from relu_cert.prove.classes import ClassMap, class_map, constraints, to_fmpq
 from relu_cert.prove.facts import Facts
 from relu_cert.refine.exact_faces import orthogonal_basis
 
-MOST_SQUARE = 60  # rows up to which n x n derivatives by y are taken, and compared in two forms
+MOST_ROWS = 40  # the derivatives by y are n x n numbers
 BITS = 400
 
 
 @dataclass(frozen=True)
-class Jacobians:
-    """Balls: the residual (the fit is y - r), the weights alpha, and w (blocks below each other), by lambda and y."""
+class Sensitivity:
+    """Balls: the derivatives of the residual (the fit is y - r) and of the weights alpha at lambda, those by y with no
+    column where n is large; the degrees of freedom trace(dfit/dy), and SURE where sigma is given."""
 
     dr_dlam: arb_mat
     dr_dy: arb_mat
     dalpha_dlam: arb_mat
     dalpha_dy: arb_mat
-    dw_dlam: arb_mat
-    dw_dy: arb_mat
-
-
-@dataclass(frozen=True)
-class Sensitivity:
-    """The derivatives at lambda by both ways, the degrees of freedom trace(dfit/dy), and SURE where sigma is given."""
-
-    kernel: Jacobians
-    matrix: Jacobians
     freedom: arb
-    sure: arb | None
-
-    @property
-    def agree(self) -> bool:
-        """Whether the two enclosures overlap everywhere, as enclosures of the same numbers must."""
-        pairs = zip(_all(self.kernel), _all(self.matrix), strict=True)
-        return all(a.overlaps(b) for a, b in pairs)
+    sure: arb | None = None
 
 
 def differentiable(facts: Facts) -> str:
@@ -112,13 +94,12 @@ def sensitivity(facts: Facts, sigma: Fraction | None = None) -> Sensitivity:
             _even(fmpq_mat(orthogonal_basis([constraints(problem, n)[k] for k in n.basis], one.X.ncols())))
             for n, one in zip(classes, maps, strict=True)
         ]
-        matrix, freedom = _matrix_form(maps, signs, bases, r, alpha, lam, by_y=problem.n <= MOST_SQUARE)
-        kernel = _kernel_form(maps, signs, r, alpha, lam) if problem.n <= MOST_SQUARE else matrix
-        sure = None
-        if sigma is not None:
-            noise = arb(to_fmpq(sigma * sigma))
-            sure = sum((x * x for x in r.entries()), arb(0)) - problem.n * noise + 2 * noise * freedom
-        return Sensitivity(kernel, matrix, freedom, sure)
+        found = _derivatives(maps, signs, bases, r, alpha, lam, by_y=problem.n <= MOST_ROWS)
+        if sigma is None:
+            return found
+        noise = arb(to_fmpq(sigma * sigma))
+        squared = sum((x * x for x in r.entries()), arb(0))
+        return replace(found, sure=squared - problem.n * noise + 2 * noise * found.freedom)
 
 
 def _even(basis: fmpq_mat) -> fmpq_mat:
@@ -135,31 +116,7 @@ def _ball(x: Fraction, radius: Fraction) -> arb:
     return middle + arb(0, 1) * reach
 
 
-def _kernel_form(
-    maps: Sequence[ClassMap], signs: Sequence[int], r: arb_mat, alpha: Sequence[arb], lam: arb
-) -> Jacobians:
-    n, k = r.nrows(), len(maps)
-    B = [arb_mat(one.B()) * sign for one, sign in zip(maps, signs, strict=True)]
-    M = _identity(n)
-    for B_a, alpha_a in zip(B, alpha, strict=True):
-        M += B_a * B_a.transpose() * alpha_a
-    v = [B_a.transpose() * r for B_a in B]
-    Q = _beside([B_a * v_a for B_a, v_a in zip(B, v, strict=True)], n)
-    inverse = M.inv()
-    X = inverse * Q
-    T = (Q.transpose() * X).inv()
-    ones = arb_mat([[arb(1)] for _ in range(k)])
-    dalpha_dlam, dr_dlam = T * ones * (-lam), X * T * ones * lam
-    dalpha_dy = T * X.transpose()
-    dr_dy = inverse - X * dalpha_dy
-    dw_dlam, dw_dy = [], []
-    for a, (B_a, v_a) in enumerate(zip(B, v, strict=True)):
-        dw_dlam.append(v_a * dalpha_dlam[a, 0] + B_a.transpose() * dr_dlam * alpha[a])
-        dw_dy.append(v_a * _row(dalpha_dy, a) + B_a.transpose() * dr_dy * alpha[a])
-    return Jacobians(dr_dlam, dr_dy, dalpha_dlam, dalpha_dy, _below(dw_dlam), _below(dw_dy))
-
-
-def _matrix_form(
+def _derivatives(
     maps: Sequence[ClassMap],
     signs: Sequence[int],
     bases: Sequence[fmpq_mat],
@@ -168,9 +125,8 @@ def _matrix_form(
     lam: arb,
     *,
     by_y: bool,
-) -> tuple[Jacobians, arb]:
-    """The same by D, from the weights w_a = alpha_a B_a'r alone; alpha_a = |w_a| / lambda. And the degrees of freedom,
-    n - trace dr/dy; without `by_y` the n x n derivatives by y are left out."""
+) -> Sensitivity:
+    """From the weights w_a = alpha_a B_a'r; the degrees of freedom are n - trace dr/dy."""
     N = [arb_mat(basis) for basis in bases]
     X = [arb_mat(one.X) * sign for one, sign in zip(maps, signs, strict=True)]
     w = [arb_mat(one.B()).transpose() * sign * r * a for one, sign, a in zip(maps, signs, alpha, strict=True)]
@@ -195,16 +151,13 @@ def _matrix_form(
     du_dlam = -(inverse * _below(units))
     du_dy = inverse * reduced.transpose() if by_y else arb_mat(inverse.nrows(), 0)
     dr_dlam, dr_dy = -(reduced * du_dlam), _identity(r.nrows()) - reduced * du_dy if by_y else arb_mat(0, 0)
-    dw_dlam, dw_dy, dalpha_dlam, dalpha_dy, at = [], [], [], [], 0
-    for N_a, unit, length, size in zip(N, units, lengths, sizes, strict=True):
+    dalpha_dlam, dalpha_dy, at = [], [], 0
+    for unit, length, size in zip(units, lengths, sizes, strict=True):
         along_lam, along_y = _rows(du_dlam, at, size), _rows(du_dy, at, size)
-        dw_dlam.append(N_a * along_lam)
-        dw_dy.append(N_a * along_y)
         dalpha_dlam.append(unit.transpose() * along_lam * (1 / lam) - arb_mat([[length / lam**2]]))
         dalpha_dy.append(unit.transpose() * along_y * (1 / lam))
         at += size
-    jacobians = Jacobians(dr_dlam, dr_dy, _below(dalpha_dlam), _below(dalpha_dy), _below(dw_dlam), _below(dw_dy))
-    return jacobians, freedom
+    return Sensitivity(dr_dlam, dr_dy, _below(dalpha_dlam), _below(dalpha_dy), freedom)
 
 
 def _identity(n: int) -> arb_mat:
@@ -224,12 +177,3 @@ def _below(parts: Sequence[arb_mat]) -> arb_mat:
 
 def _rows(A: arb_mat, at: int, size: int) -> arb_mat:
     return arb_mat(A.tolist()[at : at + size]) if A.ncols() else arb_mat(size, 0)
-
-
-def _row(A: arb_mat, i: int) -> arb_mat:
-    return arb_mat([A.tolist()[i]])
-
-
-def _all(found: Jacobians) -> list[arb]:
-    parts = (found.dr_dlam, found.dr_dy, found.dalpha_dlam, found.dalpha_dy, found.dw_dlam, found.dw_dy)
-    return [x for A in parts for x in A.entries()]

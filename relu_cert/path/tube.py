@@ -30,12 +30,11 @@ from relu_cert.problem.model import Problem
 from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import (
     ClassMap,
-    class_map,
     column,
-    constraints,
-    loose_kinks,
+    face_conditions,
+    idle_is_idle,
+    moving_slopes,
     parallel_classes,
-    rows_of,
     to_fmpq,
     to_fraction,
 )
@@ -107,8 +106,7 @@ def require_faces(problem: Problem, piece: Piece, R: Fraction) -> None:
     for neuron in piece.classes:
         if not idle_is_idle(problem, neuron):
             raise Refused("a neuron is zero at a data point by chance")
-        values = _direct_values(problem, neuron, S) if problem.network is None else _relu_values(problem, neuron, S)
-        signs = [row for row in values.tolist() if negative(row)]
+        signs = [row for row, _ in face_conditions(problem, neuron, S) if negative(row)]
         if signs:
             raise Refused("the face of a neuron changes on the piece", signs)
         if problem.network is not None:
@@ -119,95 +117,30 @@ def _require_concave(Z: Matrix, neuron: NeuronClass, S: fmpq_mat, R: Fraction) -
     """l_c - p_c = -xi sum |a_k| s_k > 0 within R of the path for every kink."""
     planes = parallel_classes(Z)
     for c in neuron.kinks:
-        bend = [x - z for x, z in zip(_slope(planes[c], S, -1), _slope(planes[c], S, 1), strict=True)]
+        right, left = moving_slopes(planes[c], S)
         moved = to_fmpq(R * sqrt_upper(norm_squared(tuple(planes[c].values())), 64))
-        if least([neuron.sign * x for x in bend]) <= moved:
+        if least(((left - right) * neuron.sign).entries()) <= moved:
             raise Refused("a kink is not concave on the piece")
-
-
-def idle_is_idle(problem: Problem, neuron: NeuronClass) -> bool:
-    """Whether v vanishes on the idle kinks whatever the residual: B z_c = 0."""
-    rows, B = constraints(problem, neuron), class_map(problem, neuron).B()
-    return not any(any((B * column(rows[c])).entries()) for c in neuron.idle)
-
-
-def _relu_values(problem: Problem, neuron: NeuronClass, S: fmpq_mat) -> fmpq_mat:
-    """Linear maps of s that are >= 0 where v = P X's is the maximiser: heights and multipliers, a row for each."""
-    Z = problem.relu.Z
-    t = S if neuron.sign > 0 else -S
-    planes = parallel_classes(Z)
-    one = class_map(problem, neuron)
-    zero_rows = {k for c in neuron.kinks for k in planes[c]}
-    start = one.X.transpose() * t
-    heights = (rows_of(Z) * (one.P * start)).tolist()
-    rows = [
-        heights[k] if neuron.pattern and neuron.pattern[k] == "1" else [-x for x in heights[k]]
-        for k, z in enumerate(Z)
-        if any(z) and k not in zero_rows
-    ]
-    slopes = {c: (_slope(planes[c], t, 1), _slope(planes[c], t, -1)) for c in neuron.kinks}
-    for c in neuron.idle:
-        right, left = slopes[c]
-        rows += [[-x for x in right], left]
-    for c, f in zip(loose_kinks(neuron), neuron.fixed, strict=True):
-        right, left = slopes[c]
-        rows.append([b - a for a, b in zip(right, left, strict=True)])
-        mu = [b + to_fmpq(f) * (a - b) for a, b in zip(right, left, strict=True)]
-        start += column(Z[c]) * fmpq_mat([mu])
-    if neuron.basis:
-        A = fmpq_mat([[to_fmpq(x) for x in Z[c]] for c in neuron.basis])
-        for c, row in zip(neuron.basis, ((A * A.transpose()).solve(A) * start).tolist(), strict=True):
-            right, left = slopes[c]
-            rows.append([-m - a for m, a in zip(row, right, strict=True)])
-            rows.append([b + m for m, b in zip(row, left, strict=True)])
-    return fmpq_mat(rows)
-
-
-def _slope(plane: dict[int, Fraction], t: fmpq_mat, side: int) -> list[fmpq]:
-    """sum of a_k t_k over the rows of one side."""
-    total = [fmpq(0)] * t.ncols()
-    for k, a in plane.items():
-        if a * side > 0:
-            total = [x + to_fmpq(a) * t[k, j] for j, x in enumerate(total)]
-    return total
-
-
-def _direct_values(problem: Problem, neuron: NeuronClass, S: fmpq_mat) -> fmpq_mat:
-    """The same for a block with a cone: depths of the other constraints, multipliers of the basis."""
-    one = class_map(problem, neuron)
-    K = constraints(problem, neuron)
-    start = one.X.transpose() * S
-    v = one.P * start
-    rows = [[fmpq(0)] * S.ncols()]
-    for k, K_k in enumerate(K):
-        if any(K_k) and k not in neuron.kinks:
-            rows.append((-(column(K_k).transpose() * v)).tolist()[0])
-    for k, rho in zip(loose_kinks(neuron), neuron.fixed, strict=True):
-        for j, x in enumerate(K[k]):
-            start[j, 0] -= to_fmpq(rho * x)
-    if neuron.basis:
-        A = fmpq_mat([[to_fmpq(x) for x in K[k]] for k in neuron.basis])
-        rows += ((A * A.transpose()).solve(A) * start).tolist()
-    return fmpq_mat(rows)
 
 
 def require_independence(problem: Problem, piece: Piece, maps: Sequence[ClassMap], R: Fraction) -> Fraction:
     """The largest row sum of |W Q(s) - I| for all s of the tube; Unsettled unless it is below 1."""
+    moved = len(maps) * largest_squared(problem) * R
+    worst = dependence(piece, maps, [moved * sqrt_upper(norm_squared(row), 64) for row in piece.inverse])
+    if worst >= 1:
+        raise Unsettled("the outputs of the neurons are dependent on the piece, or too near to it")
+    return worst
+
+
+def dependence(piece: Piece, maps: Sequence[ClassMap], moved: Sequence[Fraction]) -> Fraction:
+    """The largest row sum of |W Q(s) - I| on the path, to which so much is added, row by row."""
     if not maps:
         return Fraction(0)
-    S = piece.S
     W = fmpq_mat([[to_fmpq(x) for x in row] for row in piece.inverse])
-    products = [(W * (one.output(S))).tolist() for one in maps]
-    g = largest_squared(problem)
-    worst = Fraction(0)
-    for i, row in enumerate(piece.inverse):
-        total = to_fmpq(len(maps) * g * R * sqrt_upper(norm_squared(row), 64))
-        for a, product_a in enumerate(products):
-            entry = list(product_a[i])
-            if a == i:
-                entry[0] -= 1
-            total += size(entry)
-        if total >= 1:
-            raise Unsettled("the outputs of the neurons are dependent on the piece, or too near to it")
-        worst = max(worst, to_fraction(total))
-    return worst
+    products = [(W * one.output(piece.S)).tolist() for one in maps]
+    largest = Fraction(0)
+    for i, total in enumerate(moved):
+        entries = [list(product_a[i]) for product_a in products]
+        entries[i][0] -= 1
+        largest = max(largest, total + to_fraction(sum(map(size, entries), fmpq(0))))
+    return largest

@@ -17,18 +17,16 @@ which are the optimality conditions of the concave pieces around v, so v is thei
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from operator import mul
 
 from flint import fmpq, fmpq_mat
 
-from relu_cert.exact import Matrix, Scaled, Vector, dot, norm_squared, scaled_rows
+from relu_cert.exact import Matrix, Vector, norm_squared
 from relu_cert.problem.hyperplanes import parallel_classes as parallel_classes
 from relu_cert.problem.model import Problem
 from relu_cert.prove.facts import NeuronClass
-from relu_cert.prove.projection import combine
 from relu_cert.rationals import rows_of as rows_of
 from relu_cert.rationals import to_fmpq as to_fmpq
 from relu_cert.rationals import to_fraction as to_fraction
@@ -66,29 +64,6 @@ class ClassMap:
         """|v|^2 of v = P X'r for one column r."""
         v = self.P * (self.X.transpose() * r)
         return to_fraction((v.transpose() * v)[0, 0])
-
-
-@recent
-def _integers(Z: Matrix) -> tuple[list[list[int]], int]:
-    """The rows of Z in integers, and their common denominator."""
-    return scaled_rows(Z)
-
-
-@recent
-def _squares(Z: Matrix) -> list[int]:
-    """The squared lengths of these rows."""
-    return [sum(x * x for x in z) for z in _integers(Z)[0]]
-
-
-_scaled = recent(Scaled.of)
-
-
-def _sum_of_rows(Z: Matrix, t: Vector, chosen: Sequence[int], sign: int) -> Vector:
-    """sign times the sum of t_k z_k over the chosen rows."""
-    N, q = _integers(Z)
-    r = _scaled(t)
-    total = [sum(r.entries[k] * N[k][j] for k in chosen) for j in range(len(Z[0]))]
-    return tuple(Fraction(sign * x, q * r.denominator) for x in total)
 
 
 @recent
@@ -156,11 +131,11 @@ def is_stable(problem: Problem, neuron: NeuronClass, ball: Ball) -> bool:
     rows = constraints(problem, neuron)
     if not (rows or neuron.kinks):  # a free block has one face
         return True
-    if not _kinks_are_kinks(rows, neuron, class_map(problem, neuron)):
+    if not _kinks_are_kinks(problem, rows, neuron):
         return False
-    if problem.network is not None:
-        return _stable_relu(problem.network.Z, neuron, ball)
-    return _stable_direct(problem, neuron, ball)
+    R2 = to_fmpq(ball.radius_squared)
+    found = face_conditions(problem, neuron, column(ball.center))
+    return all(x > 0 and x * x > moved * R2 for (x,), moved in found)
 
 
 def spans(basis: Sequence[Vector], others: Sequence[Vector]) -> bool:
@@ -178,19 +153,30 @@ def loose_kinks(neuron: NeuronClass) -> list[int]:
     return [k for k in neuron.kinks if k not in neuron.basis and k not in neuron.idle]
 
 
-def _kinks_are_kinks(rows: Matrix, neuron: NeuronClass, one: ClassMap) -> bool:
-    """Whether z_k.v = 0 on every kink for every residual: spanned by the basis, or orthogonal to P X' (idle)."""
+def _kinks_are_kinks(problem: Problem, rows: Matrix, neuron: NeuronClass) -> bool:
+    """Whether z_k.v = 0 on every kink for every residual, spanned by the basis or idle, and fixed parts are in their
+    bounds; ReLU: whether the pattern is 1 on no kink and on no row that is zero."""
+    loose = loose_kinks(neuron)
     if not set(neuron.basis) | set(neuron.idle) <= set(neuron.kinks) or set(neuron.basis) & set(neuron.idle):
         return False
-    if not spans([rows[k] for k in neuron.basis], [rows[k] for k in loose_kinks(neuron)]):
+    if not spans([rows[k] for k in neuron.basis], [rows[k] for k in loose]) or not idle_is_idle(problem, neuron):
         return False
-    return not any(any((one.B() * column(rows[k])).entries()) for k in neuron.idle)
+    if problem.network is None:
+        return all(rho >= 0 for rho in neuron.fixed)
+    planes, sides = parallel_classes(rows), dict(neuron.sides)
+    if any(c not in planes for c in neuron.kinks):
+        return False
+    lit = {k for c, plane in planes.items() if c not in neuron.kinks for k in plane}
+    inside = {0: lambda f: 0 <= f <= 1, 1: lambda f: f >= 1, -1: lambda f: f <= 0}
+    return all(k in lit for k, bit in enumerate(neuron.pattern or "") if bit == "1") and all(
+        inside[sides.get(c, 0)](f) for c, f in zip(loose, neuron.fixed, strict=True)
+    )
 
 
-def _never_positive(slope: Fraction, rows: dict[int, Fraction], side: int, R2: Fraction) -> bool:
-    """Whether the slope is <= 0 over the ball: no rows on this side, or negative by more than R moves it."""
-    size2 = sum((a * a for a in rows.values() if a * side > 0), Fraction(0))
-    return slope < 0 and slope**2 > size2 * R2 if size2 else slope == 0
+def idle_is_idle(problem: Problem, neuron: NeuronClass) -> bool:
+    """Whether v vanishes on the idle kinks whatever the residual: B z_c = 0."""
+    rows, B = constraints(problem, neuron), class_map(problem, neuron).B()
+    return not any(any((B * column(rows[c])).entries()) for c in neuron.idle)
 
 
 def slopes(rows: dict[int, Fraction], t: Vector) -> tuple[Fraction, Fraction]:
@@ -200,85 +186,81 @@ def slopes(rows: dict[int, Fraction], t: Vector) -> tuple[Fraction, Fraction]:
     return right, left
 
 
-def _stable_relu(Z: Matrix, neuron: NeuronClass, ball: Ball) -> bool:
-    t = ball.center if neuron.sign > 0 else tuple(-x for x in ball.center)
-    R2, zeta2 = ball.radius_squared, frobenius_squared(Z)
-    classes = parallel_classes(Z)
-    if any(c not in classes for c in neuron.kinks):
-        return False
-    kinks = {k for c in neuron.kinks for k in classes[c]}
-    on = {k for k, bit in enumerate(neuron.pattern or "") if bit == "1"}
-    kink_slopes = {c: slopes(classes[c], t) for c in neuron.kinks}
-    size2 = {c: norm_squared(tuple(classes[c].values())) for c in neuron.kinks}
+def moving_slopes(plane: dict[int, Fraction], t: fmpq_mat) -> tuple[fmpq_mat, fmpq_mat]:
+    """The same for every column of t, as rows."""
+    right, left = (fmpq_mat([[to_fmpq(a) if a * side > 0 else fmpq(0) for a in plane.values()]]) for side in (1, -1))
+    here = fmpq_mat([[t[k, j] for j in range(t.ncols())] for k in plane])
+    return right * here, left * here
+
+
+Condition = tuple[list[fmpq], fmpq]
+
+
+def face_conditions(problem: Problem, neuron: NeuronClass, S: fmpq_mat) -> Iterator[Condition]:
+    """What is positive where the class has its face at s: heights of v = P X's, and multipliers inside their bounds.
+    The columns of S are the coefficients of a path s(tau), or one point. Each condition comes with the square of what
+    it changes with s at most."""
+    return _direct_conditions(problem, neuron, S) if problem.network is None else _relu_conditions(problem, neuron, S)
+
+
+@recent
+def _squares(Z: Matrix) -> list[fmpq]:
+    """The squared lengths of the rows."""
+    return [to_fmpq(norm_squared(z)) for z in Z]
+
+
+def _relu_conditions(problem: Problem, neuron: NeuronClass, S: fmpq_mat) -> Iterator[Condition]:
+    Z, planes, one = problem.relu.Z, parallel_classes(problem.relu.Z), class_map(problem, neuron)
+    t, sides, zeta = S if neuron.sign > 0 else -S, dict(neuron.sides), to_fmpq(frobenius_squared(Z))
+    bent = {c: moving_slopes(planes[c], t) for c in neuron.kinks}
+    squares = {
+        c: [to_fmpq(sum((a * a for a in planes[c].values() if a * side > 0), Fraction(0))) for side in (1, -1)]
+        for c in neuron.kinks
+    }
     for c in neuron.idle:
-        right, left = kink_slopes[c]
-        if not (_never_positive(right, classes[c], 1, R2) and _never_positive(-left, classes[c], -1, R2)):
-            return False
-    loose = loose_kinks(neuron)
-    weights: dict[int, Fraction] = {}
-    sides = dict(neuron.sides)
-    for c, f in zip(loose, neuron.fixed, strict=True):
-        right, left = kink_slopes[c]
-        within = {0: 0 <= f <= 1 and right < left, 1: f >= 1 and left < right, -1: f <= 0 and left < right}
-        if not (within[sides.get(c, 0)] and (left - right) ** 2 > size2[c] * R2):
-            return False
-        weights[c] = left + f * (right - left)
-    lit = _sum_of_rows(Z, ball.center, sorted(on), neuron.sign)
-    start = combine([lit, *(Z[c] for c in weights)], [Fraction(1), *weights.values()])
-    m, W = _multipliers([Z[c] for c in neuron.basis], start)
-    v = combine([start, *(Z[c] for c in neuron.basis)], [Fraction(1), *m])
-    (u,), p = scaled_rows([v])
-    room = zeta2 * R2 * p * p  # height^2 > |z|^2 Zeta^2 R^2, in units in which Z and v are integers
-    top, bottom = room.numerator, room.denominator
-    for k, (z, squared) in enumerate(zip(_integers(Z)[0], _squares(Z), strict=True)):
-        if k in kinks or not squared:
-            if k in on:
-                return False
-            continue
-        height = sum(map(mul, z, u)) * (1 if k in on else -1)
-        if not (height > 0 and height**2 * bottom > squared * top):
-            return False
-    for mu, w, c in zip(m, W, neuron.basis, strict=True):
-        right, left = kink_slopes[c]
-        move2 = 2 * (norm_squared(w) * zeta2 + size2[c]) * R2
-        above = mu > right and (mu - right) ** 2 > move2
-        below = mu < left and (left - mu) ** 2 > move2
-        if not {0: above and below, 1: above, -1: below}[sides.get(c, 0)]:
-            return False
-    return True
+        for slope, squared in zip((-bent[c][0], bent[c][1]), squares[c], strict=True):
+            if squared:
+                yield slope.entries(), squared
+    start, stretch = one.X.transpose() * t, Fraction(1)
+    projected = one.P * start
+    for c, f in zip(loose_kinks(neuron), neuron.fixed, strict=True):
+        right, left = bent[c]
+        yield (right - left if sides.get(c) else left - right).entries(), sum(squares[c], fmpq(0))
+        start += column(Z[c]) * (left + (right - left) * to_fmpq(f))
+        stretch = max(stretch, f, 1 - f)
+    zeros = {k for c in neuron.kinks for k in planes[c]}
+    on = neuron.pattern or ""
+    for k, (height, squared) in enumerate(zip((rows_of(Z) * projected).tolist(), _squares(Z), strict=True)):
+        if squared and k not in zeros:
+            yield height if on[k] == "1" else [-x for x in height], squared * zeta
+    W = _dual_basis([Z[c] for c in neuron.basis])
+    for c, w, push in zip(neuron.basis, W.tolist(), (W * start).tolist(), strict=True) if neuron.basis else ():
+        below, above = (side.entries() for side in bent[c])
+        size = sum((x * x for x in w), fmpq(0)) * zeta * to_fmpq(stretch) ** 2
+        moved = 2 * (size + sum(squares[c], fmpq(0)))
+        if sides.get(c, 0) >= 0:
+            yield [-m - a for m, a in zip(push, below, strict=True)], moved
+        if sides.get(c, 0) <= 0:
+            yield [b + m for m, b in zip(push, above, strict=True)], moved
 
 
-def _stable_direct(problem: Problem, neuron: NeuronClass, ball: Ball) -> bool:
-    block = problem.blocks[neuron.block or 0]
-    rows = constraints(problem, neuron)
-    R2 = ball.radius_squared
-    xi2 = block.size_squared
-    c = list(block.correlation(Scaled.of(ball.center)))
-    loose = loose_kinks(neuron)
-    for k, rho in zip(loose, neuron.fixed, strict=True):
-        c = [x - rho * y for x, y in zip(c, rows[k], strict=True)]
-    m, W = _multipliers([rows[k] for k in neuron.basis], c)
-    v = [
-        x + sum((m_k * rows[k][j] for m_k, k in zip(m, neuron.basis, strict=True)), Fraction(0))
-        for j, x in enumerate(c)
-    ]
-    kinks = set(neuron.kinks)
-    for k, row in enumerate(rows):
-        if k in kinks or not any(row):
-            continue
-        depth = -dot(row, v)
-        if not (depth > 0 and depth**2 > norm_squared(row) * xi2 * R2):
-            return False
-    if not all(m_k < 0 and m_k**2 > norm_squared(w) * xi2 * R2 for m_k, w in zip(m, W, strict=True)):
-        return False
-    return all(rho >= 0 for rho in neuron.fixed)
+def _direct_conditions(problem: Problem, neuron: NeuronClass, S: fmpq_mat) -> Iterator[Condition]:
+    K, one = constraints(problem, neuron), class_map(problem, neuron)
+    size = to_fmpq(problem.blocks[neuron.block or 0].size_squared)
+    start = one.X.transpose() * S
+    v = one.P * start
+    for k, K_k in enumerate(K):
+        if any(K_k) and k not in neuron.kinks:
+            yield (-(column(K_k).transpose() * v)).entries(), to_fmpq(norm_squared(K_k)) * size
+    for k, rho in zip(loose_kinks(neuron), neuron.fixed, strict=True):
+        for j, x in enumerate(K[k]):
+            start[j, 0] -= to_fmpq(rho * x)
+    W = _dual_basis([K[k] for k in neuron.basis])
+    for w, row in zip(W.tolist(), (W * start).tolist(), strict=True) if neuron.basis else ():
+        yield row, sum((x * x for x in w), fmpq(0)) * size
 
 
-def _multipliers(basis: Sequence[Vector], c: Sequence[Fraction]) -> tuple[Vector, Matrix]:
-    """m with c + sum m_i a_i orthogonal to the basis, and the rows W_i with m = -W c."""
-    if not basis:
-        return (), ()
+def _dual_basis(basis: Sequence[Vector]) -> fmpq_mat:
+    """(A A')^-1 A, the rows of A the basis."""
     A = fmpq_mat([[to_fmpq(x) for x in row] for row in basis])
-    W = (A * A.transpose()).solve(A)
-    rows = tuple(tuple(to_fraction(x) for x in row) for row in W.tolist())
-    return tuple(-dot(row, c) for row in rows), rows
+    return (A * A.transpose()).solve(A) if basis else A

@@ -7,7 +7,7 @@ combination of the outputs of the neurons that are tied at lambda. Then primal a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import lcm
@@ -16,6 +16,7 @@ from relu_cert.exact import Matrix, Vector, dot, norm_squared
 from relu_cert.patterns.model import bit_string
 from relu_cert.problem.blocks import correlation, reaching
 from relu_cert.problem.model import Problem, Sampled
+from relu_cert.prove.algebraic.linear import product
 from relu_cert.prove.facts import (
     BlockMultipliers,
     Dual,
@@ -108,19 +109,20 @@ def _tied_neurons(problem: Problem, dual: Dual, lam: Fraction) -> list[Tied]:
     if not isinstance(dual.multipliers, PieceMultipliers):
         return found
     Z = problem.relu.Z
-    seen: set[tuple[Sign, Vector]] = set()
     for xi, pieces in ((1, dual.multipliers.plus), (-1, dual.multipliers.minus)):
         t = scale(Fraction(xi), theta)
-        for piece in pieces:
-            v = _piece_vector(Z, t, piece)
-            if norm_squared(v) == square and (xi, v) not in seen:
-                seen.add((xi, v))
-                heights = [dot(z, v) for z in Z]
-                q = tuple(xi * max(h, Fraction(0)) for h in heights)
-                pattern = bit_string([h >= 0 for h in heights])
-                kinks = any(h == 0 and any(z) for h, z in zip(heights, Z, strict=True))
-                found.append(Tied(xi, v, q, kinks, pattern))
+        vectors = [_piece_vector(Z, t, piece) for piece in pieces]
+        found += tied_neurons(Z, xi, [v for v in vectors if norm_squared(v) == square])
     return found
+
+
+def tied_neurons(Z: Matrix, xi: Sign, vectors: Sequence[Exact]) -> Iterator[Tied]:
+    """The ReLU neurons of one sign with these v, each once; numbers are Fractions, or those of a field."""
+    for v in dict.fromkeys(vectors):
+        heights = [product(z, v) for z in Z]
+        q = tuple(xi * h if h > 0 else h * 0 for h in heights)
+        kinks = any(not h and any(z) for h, z in zip(heights, Z, strict=True))
+        yield Tied(xi, v, q, kinks, bit_string([h >= 0 for h in heights]))
 
 
 def merged(sampled: Sampled | None, found: list[Tied]) -> list[Tied]:

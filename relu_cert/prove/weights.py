@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from scipy.optimize import linprog
 
-from relu_cert.prove.algebraic.linear import eliminate, solve
+from relu_cert.prove.algebraic.linear import eliminate, product, solve
 from relu_cert.prove.deepest import deepest
 from relu_cert.prove.facts import Exact
 from relu_cert.rationals import to_fmpq
@@ -77,12 +76,8 @@ def _farkas(outputs: Sequence[Exact], support: Sequence[int]) -> Exact | None:
         return None
     near = [zero + to_fmpq(Fraction(float(x)).limit_denominator(SHORT)) for x in found[0]]
     S = [outputs[a] for a in support]
-    back = solve([[_dot(p, q) for q in S] for p in S], [_dot(p, near) for p in S]) if S else []
+    back = solve([[product(p, q) for q in S] for p in S], [product(p, near) for p in S]) if S else []
     if back is None:
         return None
     h = tuple(x - sum((c * p[i] for c, p in zip(back, S, strict=True)), zero) for i, x in enumerate(near))
-    return h if all(_dot(h, outputs[a]) > 0 for a in others) else None
-
-
-def _dot(a: Sequence[Any], b: Sequence[Any]) -> Any:
-    return sum((x * y for x, y in zip(a, b, strict=True) if x and y), a[0] * 0)
+    return h if all(product(h, outputs[a]) > 0 for a in others) else None

@@ -10,8 +10,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from rich.console import RenderableType
-
 from relu_cert.claims.model import Result
 from relu_cert.exact import sqrt_upper
 from relu_cert.path.breakpoints import Breakpoint
@@ -39,8 +37,8 @@ class PathReport:
     breakpoints: tuple[Breakpoint, ...]
     lost: int  # events whose ends were not settled
     samples: tuple[Sample, ...]
-    results: tuple[Result, ...] = ()
-    certificate: Path | None = None
+    results: tuple[Result, ...]
+    certificate: Path
 
     @property
     def headline(self) -> str:
@@ -72,12 +70,7 @@ class PathReport:
             for lo, hi, k in _stretches(cover)[:SHOWN]
         ]
         lines += [wrapped(f"  gap  [{_about(g.lo)}, {_about(g.hi)}]: {g.reason}", 7) for g in cover.gaps[:SHOWN]]
-        parts: list[RenderableType] = [*lines]
-        if self.results:
-            parts += ["", claims_table(self.results)]
-        if self.certificate is not None:
-            parts += ["", f"certificate  {self.certificate}"]
-        return rendered(parts)
+        return rendered([*lines, "", claims_table(self.results), "", f"certificate  {self.certificate}"])
 
     def to_json(self) -> dict[str, Any]:
         """One object; exact numbers as rationals, what is only near the truth as JSON numbers."""

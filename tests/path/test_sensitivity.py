@@ -1,4 +1,4 @@
-"""sensitivity: derivatives enclosed in two ways, compared with each other, with exact values and with differences."""
+"""sensitivity: derivatives enclosed, compared with another form of them, with exact values and with differences."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
-from flint import arb, arb_mat, fmpq, fmpq_mat
+from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from relu_cert.api import certify
 from relu_cert.certificate import certificate, dumps
@@ -18,9 +18,11 @@ from relu_cert.claims import decide
 from relu_cert.claims.model import Verdict
 from relu_cert.cli import main
 from relu_cert.data.model import Source
-from relu_cert.exact import Vector, matrix, vector
-from relu_cert.path.sensitivity import Sensitivity, _even, sensitivity
+from relu_cert.exact import Vector, matrix, sqrt_upper, vector
+from relu_cert.path.conditions import active_classes
+from relu_cert.path.sensitivity import Sensitivity, _ball, _even, _identity, sensitivity
 from relu_cert.problem.model import Block, Problem
+from relu_cert.prove.classes import class_map
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.lambda_max import lambda_max
 from relu_cert.refine_and_prove import Question, propose, settle
@@ -68,17 +70,38 @@ def residual(problem: Problem, lam: Fraction) -> Vector:
     return facts.dual.theta
 
 
+def kernel_form(facts: Facts) -> list[arb]:
+    """dr/dlambda, dr/dy, dalpha/dlambda and dalpha/dy in another way. With M = I + sum alpha_a G_a, Q = [q_a] and
+    S = Q'M^-1 Q: -lambda S^-1 1 = dalpha/dlambda, lambda M^-1 Q S^-1 1 = dr/dlambda, S^-1 Q'M^-1 = dalpha/dy and
+    M^-1 - M^-1 Q S^-1 Q'M^-1 = dr/dy."""
+    classes, masses, error = active_classes(facts)
+    R = sqrt_upper(facts.fit.radius_squared, 64)
+    r = arb_mat([[_ball(x, R)] for x in facts.dual.theta])
+    B = [arb_mat(class_map(facts.problem, neuron).B()) for neuron in classes]
+    M = _identity(facts.problem.n)
+    for B_a, mass in zip(B, masses, strict=True):
+        M += B_a * B_a.transpose() * _ball(mass, error)
+    outputs = [(B_a * (B_a.transpose() * r)).entries() for B_a in B]
+    Q = arb_mat([list(row) for row in zip(*outputs, strict=True)])
+    inverse = M.inv()
+    X = inverse * Q
+    T = (Q.transpose() * X).inv()
+    ones, lam = arb_mat([[arb(1)] for _ in B]), arb(facts.lam.numerator) / facts.lam.denominator
+    parts = (X * T * ones * lam, inverse - X * T * X.transpose(), T * ones * (-lam), T * X.transpose())
+    return [x for part in parts for x in part.entries()]
+
+
 def near(ball: arb, x: Fraction) -> bool:
     """Whether the ball, a little larger, holds the number (central differences are off by about STEP^2)."""
     return bool(abs(ball - arb(x.numerator) / x.denominator) < 1e-15)
 
 
 def test_the_papers_matrix_corrected() -> None:
-    """X = I, y = (6, 8), lambda = 5: dw/dy = [[17/25, 6/25], [6/25, 41/50]], exactly (lambda M, not M, in D)."""
+    """X = I, y = (6, 8), lambda = 5: dw/dy = I - dr/dy = [[17/25, 6/25], [6/25, 41/50]], exactly (lambda M, not M, in
+    D; with M it would be [[67/75, 2/25], [2/25, 47/50]])."""
     result = found(identity([6, 8]), F(5))
-    exact = (F(17, 25), F(6, 25), F(6, 25), F(41, 50))
-    for J in (result.kernel.dw_dy, result.matrix.dw_dy):
-        assert all(near(x, e) for x, e in zip(J.entries(), exact, strict=True))
+    exact = (F(8, 25), F(-6, 25), F(-6, 25), F(9, 50))
+    assert all(near(x, e) for x, e in zip(result.dr_dy.entries(), exact, strict=True))
     assert near(result.freedom, F(3, 2))
     assert result.sure is not None
     assert near(result.sure, F(25) - F(1, 2) + F(1, 2) * F(3, 2))  # |r|^2 = lambda^2 = 25, n sigma^2 = 1/2
@@ -89,9 +112,13 @@ def test_both_ways_agree_and_so_do_differences(problem: Problem, lam: Fraction) 
     """Kernel form and matrix D give overlapping balls of more than fifteen digits, and they hold the differences, in
     lambda and in every y_k."""
     result = found(problem, lam)
-    assert result.agree
+    parts = (result.dr_dlam, result.dr_dy, result.dalpha_dlam, result.dalpha_dy)
+    with ctx.workprec(400):
+        other = kernel_form(finer(facts_at(problem, lam)))
+    assert all(a.overlaps(b) for a, b in zip([x for part in parts for x in part.entries()], other, strict=True))
+    assert all(float(ball.rad()) < 1e-15 for ball in other)
     up, down = residual(problem, lam + STEP), residual(problem, lam - STEP)
-    for ball, a, b in zip(result.kernel.dr_dlam.entries(), up, down, strict=True):
+    for ball, a, b in zip(result.dr_dlam.entries(), up, down, strict=True):
         assert near(ball, (a - b) / (2 * STEP))
         assert float(ball.rad()) < 1e-15
     for k in range(problem.n):
@@ -100,7 +127,7 @@ def test_both_ways_agree_and_so_do_differences(problem: Problem, lam: Fraction) 
             for sign in (1, -1)
         ]
         up, down = (residual(other, lam) for other in moved)
-        column = [result.kernel.dr_dy[i, k] for i in range(problem.n)]
+        column = [result.dr_dy[i, k] for i in range(problem.n)]
         assert all(near(ball, (a - b) / (2 * STEP)) for ball, a, b in zip(column, up, down, strict=True))
 
 
@@ -113,22 +140,15 @@ def test_the_certificate_has_the_same_derivatives(problem: Problem, lam: Fractio
     assert stated.sure is not None
     assert balls.sure is not None
     assert stated.radius < F(1, 10**12)
-    pairs = [*zip(balls.kernel.dr_dlam.entries(), stated.r_lam, strict=True)]
-    pairs += zip(balls.kernel.dalpha_dlam.entries(), stated.alpha_lam, strict=True)
-    pairs += zip(balls.kernel.dr_dy.entries(), (x for row in stated.r_y for x in row), strict=True)
-    pairs += zip(balls.kernel.dalpha_dy.entries(), (x for row in stated.alpha_y for x in row), strict=True)
+    pairs = [*zip(balls.dr_dlam.entries(), stated.r_lam, strict=True)]
+    pairs += zip(balls.dalpha_dlam.entries(), stated.alpha_lam, strict=True)
+    pairs += zip(balls.dr_dy.entries(), (x for row in stated.r_y for x in row), strict=True)
+    pairs += zip(balls.dalpha_dy.entries(), (x for row in stated.alpha_y for x in row), strict=True)
     reach = arb(0, float(stated.radius) * 1.01 + 1e-300)
     assert all(ball.overlaps(arb(x.numerator) / x.denominator + reach) for ball, x in pairs)
     assert stated.freedom is not None
     for ball, x in ((balls.sure, stated.sure[1]), (balls.freedom, stated.freedom)):
         assert abs(float(ball.mid()) - float(x)) < 1e-12
-
-
-def test_the_printed_matrix_would_not_agree() -> None:
-    """With M(w) in the place of lambda M(w), as printed, the two ways differ: the comparison has teeth."""
-    result = found(identity([6, 8]), F(5))
-    printed = arb_mat([[arb(67) / 75, arb(2) / 25], [arb(2) / 25, arb(47) / 50]])
-    assert not all(a.overlaps(b) for a, b in zip(printed.entries(), result.kernel.dw_dy.entries(), strict=True))
 
 
 def text_of(facts: Facts) -> str:

@@ -23,15 +23,14 @@ from tests.verify.corpus.accepted_cases import accepted
 from verify import __main__ as command
 from verify import child
 from verify.__main__ import expect, failed, grouped, machine, main, parser, read, run, told, within
-from verify.certificate import Line, Report
+from verify.certificate import Line
 from verify.child import Over, limited, received
 from verify.errors import BadData, Declined, Rejected, Usage
 from verify.text import Limits
 
 CASE = accepted("xor, planted")
-REPORT = Report(
-    {"lambda": "6", "model": "relu"}, [Line("optimal", "PROVED", "why", "", "by"), Line("ggp", "REFUTED", "no")]
-)
+STATED = {"lambda": "6", "model": "relu"}
+LINES = [Line("optimal", "PROVED", "why", "", "by"), Line("ggp", "REFUTED", "no")]
 
 
 def arguments(*words: str) -> argparse.Namespace:
@@ -112,9 +111,9 @@ def test_reports_as_they_are_returned(tmp_path: Path) -> None:
 def test_what_is_expected_by_hand() -> None:
     """Numbers as numbers, words as words; a claim with its verdict, PROVED if none is given."""
     for key, value in (("lambda", "6"), ("lambda", "6.0"), ("lambda", "12/2"), ("model", "relu")):
-        expect(REPORT, key, value)
+        expect(STATED, LINES, key, value)
     for value in ("optimal", "optimal:PROVED", "ggp:REFUTED"):
-        expect(REPORT, "claim", value)
+        expect(STATED, LINES, "claim", value)
     for key, value, found in (
         ("lambda", "5", "6"),
         ("model", "6", "relu"),
@@ -123,9 +122,9 @@ def test_what_is_expected_by_hand() -> None:
         ("claim", "licq", "no such claim"),
     ):
         with pytest.raises(Rejected, match=f"--expect {key}: expected .*, found {found}"):
-            expect(REPORT, key, value)
+            expect(STATED, LINES, key, value)
     with pytest.raises(Usage, match="one of the keys claim, lambda, model, found delta"):
-        expect(REPORT, "delta", "1")
+        expect(STATED, LINES, "delta", "1")
 
 
 def test_what_the_proved_checker_adds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

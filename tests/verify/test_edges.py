@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -18,11 +19,12 @@ from tests.verify.score import entries
 from verify import Declined, Rejected, Usage
 from verify.blocks import written_out
 from verify.bounds import column, matrix
-from verify.certificate import statement, under
+from verify.certificate import Report, under
 from verify.classes import Ball, Class, read_class, read_relu
 from verify.coalitions import check_cones, check_form, check_leaf, check_win, check_wins
+from verify.cover.faces import check_star, meeting
 from verify.cover.strict import unit
-from verify.cover.tree import Reader, check_star, meeting
+from verify.cover.tree import Reader
 from verify.facts import PRIMAL, Facts
 from verify.input import read_input
 from verify.masses import shared_masses
@@ -40,6 +42,7 @@ from verify.rules.primal import Primal, check_primal
 from verify.shortest import check_exact, check_shortest
 from verify.solutions import System, lifted
 from verify.split import check_forced, is_void, silent_on
+from verify.statement import statement
 from verify.superclasses import Candidates, read_lift, read_mixed, same_kernels
 from verify.text import Node
 from verify.ties import Optimum as ExactOptimum
@@ -402,12 +405,12 @@ def test_what_is_stated() -> None:
     """What the certificate has chosen is there, what it does not have is not, and lists are joined."""
     text = problem_text(free=["output-bias", "skip"])
     top = node({"input": {"sha256": "0", "bias": False}, "problem": text, "facts": {"value": {"gap": "1/2"}}})
-    said = statement(top, read_problem(node(text)), data=True, network=False)
+    said = statement(Report(top, read_problem(node(text)), []), data=True, network=False)
     assert said["free"] == "output-bias,skip" and said["gap"] == "1/2" and said["lambda"] == "1"
     assert said["data"] == "compared" and said["bias"] == "false" and said["patterns"] == "all" and said["n"] == "2"
     assert not {"delta", "lo", "hi", "network", "network-gap"} & said.keys()
     top.value["facts"]["network"] = {"file": {"sha256": "1", "origin": ""}}
-    said = statement(top, read_problem(node(text)), data=False, network=True)
+    said = statement(Report(top, read_problem(node(text)), []), data=False, network=True)
     assert said["network"] == "compared" and said["data"].startswith("not compared")
 
 
@@ -465,7 +468,7 @@ def test_a_refutation_has_no_data() -> None:
         with pytest.raises(Usage, match="no raw data"):
             verify.check(text, **beside_it)
     found = verify.certificate.read(text)
-    assert set(found.statement) == {"refuted"}
+    assert statement(found, data=False, network=False) == {"refuted": json.loads(text)["statement"]}
     with pytest.raises(Declined, match="version 1"):
         verify.check(text.replace(b'"version": 1', b'"version": 2').replace(b'"version":1', b'"version":2'))
 

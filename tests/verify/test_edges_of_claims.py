@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 from dataclasses import replace
 from fractions import Fraction as F
 from operator import eq
@@ -14,8 +15,8 @@ import pytest
 from tests.verify.corpus.accepted_cases import accepted
 from tests.verify.oracle.brute import mat, vec
 from verify import Rejected
-from verify.__main__ import say
-from verify.certificate import read, statement
+from verify.__main__ import parser, run, say
+from verify.certificate import Report, read
 from verify.claims import way
 from verify.claims.network import (
     directions,
@@ -75,6 +76,7 @@ from verify.rules.path import Path, Several
 from verify.rules.polytope import Polytope
 from verify.shortest import Shortest
 from verify.solutions import OptimalSet
+from verify.statement import statement
 from verify.text import Node
 
 NODE = Node(None, None, "claim")
@@ -98,7 +100,7 @@ def said(says: Any, fact: Fact[Any], what: Any, problem: Problem = RELU) -> str:
 def test_the_statement_word_for_word() -> None:
     """Everything that a certificate chooses is stated as it is written, strings without quotes."""
     case = accepted("xor, planted")
-    stated = read(case.text, case.raw).statement
+    stated = statement(read(case.text, case.raw), data=True, network=False)
     assert stated == {
         **{"data": "compared", "sha256": case.certificate["input"]["sha256"], "kind": "csv", "numbers": "decimal"},
         **{"bias": "false", "target": "2", "delimiter": ",", "header": "true", "n": "4", "d": "2"},
@@ -110,10 +112,10 @@ def test_patterns_of_the_statement() -> None:
     """All, or how many; direct problems have none."""
     top = Node({"input": {}, "problem": {"model": "relu"}})
     for problem, said_ in ((RELU, "all"), (replace(RELU, patterns=(1, 2)), "2"), (replace(RELU, model="cgl"), None)):
-        assert statement(top, problem, False, False).get("patterns") == said_
+        assert statement(Report(top, problem, []), False, False).get("patterns") == said_
     given_ = Node({"input": {}, "facts": {"network": {"file": {"sha256": "ab", "origin": ""}}}})
     for compared, start in ((True, "compared"), (False, "not compared, the weights")):
-        assert statement(given_, RELU, False, compared)["network"].startswith(start)
+        assert statement(Report(given_, RELU, []), False, compared)["network"].startswith(start)
 
 
 def test_a_verdict_is_the_answer() -> None:
@@ -325,11 +327,14 @@ def test_derivatives_with_and_without_freedom(monkeypatch: pytest.MonkeyPatch) -
         assert said(differentiated, DERIVATIVES, found).endswith(end)
 
 
-def test_files_that_were_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_that_were_compared(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The statement says of the data and of the network, each by itself, whether they were given."""
     case = accepted("xor, planted")
-    monkeypatch.setattr("verify.certificate.statement", lambda top, problem, data, network: (data, network))
+    monkeypatch.setattr("verify.__main__.statement", lambda report, data, network: {"said": (data, network)})
     monkeypatch.setattr("verify.network.file.compare_file", lambda *_: None)
-    for data in (None, case.raw):
-        for network in (None, b"weights"):
-            assert read(case.text, data, network=network).statement == (data is not None, network is not None)
+    for name, content in (("certificate", case.text), ("data", case.raw), ("network", b"weights")):
+        (tmp_path / name).write_bytes(content)
+    for given_ in ([], ["data"], ["network"], ["data", "network"]):
+        words = [word for name in given_ for word in (f"--{name}", str(tmp_path / name))]
+        found = run(parser().parse_args([str(tmp_path / "certificate"), *words]))
+        assert found["statement"]["said"] == ("data" in given_, "network" in given_)

@@ -27,7 +27,7 @@ from verify.facts import FIT, PATTERNS, PRIMAL, VALUE, Fact, Facts, proved
 from verify.input import Input, read_input
 from verify.leaders import Rows, check_definite, check_leaders, combined, dual_value, read_rows, semidefinite, spanning
 from verify.network import file
-from verify.patterns import Patterns
+from verify.patterns import Patterns, integer_vectors
 from verify.polynomials import add, at_least, at_most, by_powers, lower, multiply, never_negative
 from verify.problem import Problem
 from verify.restricted import Subspaces, merged
@@ -372,11 +372,11 @@ def test_long_integers() -> None:
             part = text[k : k + 3000]
             low = low * 10 ** len(part) + int(part)
         assert integer(text) == low and integer("-" + text) == -low
-    (entries,) = Node(["1" * 4001 + " -" + "2" * 4001]).integer_vectors(2)
+    (entries,) = integer_vectors(Node(["1" * 4001 + " -" + "2" * 4001]), 2)
     assert entries == [integer("1" * 4001), -integer("2" * 4001)]
-    (longest,) = Node(["1" * 5000]).integer_vectors(1)
+    (longest,) = integer_vectors(Node(["1" * 5000]), 1)
     assert longest == [integer("1" * 5000)]
-    (short,) = Node(["1 " + "3" * 3990]).integer_vectors(2)
+    (short,) = integer_vectors(Node(["1 " + "3" * 3990]), 2)
     assert short[0] == 1 and short[1] == int("3" * 3990)
 
 

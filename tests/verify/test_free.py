@@ -18,6 +18,7 @@ from relu_cert import certify, certify_network
 from tests.free.brute import best
 from tests.verify.build.free_terms import hinge, single, turned
 from tests.verify.mutate import mutants
+from verify.statement import statement
 
 X, Y = [[-2], [0], [1], [3]], [1, -1, 2, 1]
 FREE = "output-bias,biases"
@@ -29,7 +30,7 @@ def test_made_by_hand() -> None:
     case = hinge()
     report = verify.certificate.read(case.text, case.raw)
     assert {line.under for line in report.lines} == {"with these terms free of penalty: output-bias, biases"}
-    assert report.statement["free"] == "output-bias,biases"
+    assert statement(report, data=True, network=False)["free"] == "output-bias,biases"
     assert "lies in [7/4, 7/4]" in next(line.proved for line in report.lines if line.claim == "optimal")
     assert best([[-1, 1], [1, 1]], [-2, 2], 1.0, ("biases",)) == pytest.approx(1.75, abs=1e-5)
 

@@ -38,12 +38,13 @@ from verify.leaders import check_leaders, dual_value, semidefinite
 from verify.network.directions import apart
 from verify.network.nearest import moved_squared, read_point
 from verify.network.optimum import Known, Optimum
+from verify.patterns import bit_text
 from verify.problem import Problem
 from verify.roots import sign_of_sum
 from verify.rules.cover_set import surely_concave
 from verify.rules.polytope import Polytope, read_corner
 from verify.shortest import check_shortest
-from verify.text import Node, bit_text, describe, describe_indices
+from verify.text import Node, describe, describe_indices
 
 NODE = Node(None)
 
@@ -130,10 +131,12 @@ def test_multipliers_by_hand() -> None:
 
 def test_rows_of_splits_by_hand() -> None:
     """Two bytes, the lower one first; as many as there are."""
-    here = reader(rows=[1, 2, 255, 255])
+    here = reader(codes=[], rows=[1, 2, 255, 255])
     assert (here.row(), here.row()) == (513, 65535)
-    with pytest.raises(Rejected, match="an entry for every node"):
-        here.row()
+    here.end()
+    for rows in ([], [1]):
+        with pytest.raises(Rejected, match="an entry for every node, found too few"):
+            reader(rows=rows).row()
 
 
 def test_atoms_by_hand() -> None:

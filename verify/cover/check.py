@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, isqrt
+from math import isqrt
 
 from flint import fmpz_mat
 
-from verify.cover.lines import Lines, Row, Weights, coarse, lines_of, root_above, weights_of
+from verify.cover.lines import Lines, Weights, coarse, lines_of, root_above, weights_of
 from verify.cover.strict import check_strict
 from verify.cover.ties import Tie, check_special, in_piece, integers, read_tie
-from verify.cover.tree import NEURON, Leaves, walk
-from verify.problem import Problem, dot, square
+from verify.cover.tree import NEURON, Leaves, Walk, sign_cones
+from verify.problem import Problem
 from verify.text import Node, Vector
 
 SIGNS = {"+": 1, "-": -1}
@@ -55,9 +55,11 @@ def check_cover(problem: Problem, theta: Vector, squared: Fraction, node: Node) 
         raise fields["basis"].reject(f"at most {MOST_DIRECTIONS} vectors", str(len(basis)))
     if rank(basis) != len(basis) or rank([*basis, *lines.rows]) != len(basis):
         raise fields["basis"].reject("independent vectors that span the rows")
-    height = width = None
+    roots, width = [*sign_cones(basis)], root_above(problem.d)
     if problem.biases:
-        height, width = prism_height(problem, basis, fields["basis"]), widest(problem)
+        from verify.cover.prisms import prism_height, prisms, widest
+
+        roots, width = [*prisms(basis, prism_height(problem, basis, fields["basis"]))], widest(problem)
     margin = fields["margin"].index(2**40)
     weights = {xi: weights_of(lines, theta, xi) for xi in SIGNS.values()}
     ties = tuple(read_tie(weights, basis, squared, entry, problem.biases) for entry in fields["ties"].array())
@@ -65,27 +67,13 @@ def check_cover(problem: Problem, theta: Vector, squared: Fraction, node: Node) 
         raise fields["ties"].reject(f"at most {MOST_TIES}", str(len(ties)))
     leaves, slack = {}, {}
     for sign, xi in SIGNS.items():
-        rows = coarse(weights[xi], lam, margin, node, width)
+        rows = coarse(weights[xi], lam, margin, width, node)
         faces = {i: (tie.u, tie.face) for i, tie in enumerate(ties) if tie.face and tie.xi == xi}
-        leaves[xi] = walk(fields[sign], basis, len(weights[xi].convex), faces, height)
+        leaves[xi] = Walk(fields[sign], len(basis), len(weights[xi].convex), faces).run(roots)
         slack[xi] = Fraction(margin, 1 << rows.bits)
         check_strict(leaves[xi], rows, fields[sign], problem.biases)
         check_special(leaves[xi], weights[xi], ties, lam, slack[xi], fields[sign])
     return Cover(lines, weights, ties, leaves, slack)
-
-
-def prism_height(problem: Problem, basis: Sequence[Row], node: Node) -> int:
-    """At least |x_k.b_i| for the weights x_k of all rows and all vectors b_i but the last: z_k.u = 0 for u = sum tau_i
-    (+-b_i) + x e, tau >= 0, makes |x| <= height sum tau_i."""
-    *weights, last = basis
-    if any(g[-1] for g in weights) or last != (0,) * (problem.d - 1) + (1,):
-        raise node.reject("vectors of weights, without a bias, and last that of a bias alone")
-    return max((ceil(abs(dot(z[:-1], map(Fraction, g[:-1])))) for z in problem.Z for g in weights), default=0)
-
-
-def widest(problem: Problem) -> int:
-    """At least sum_l |u_l| for weights of length 1 and a bias with z_k.u = 0 for some row k."""
-    return root_above(problem.d - 1) + root_above(max(ceil(square(z[:-1])) for z in problem.Z))
 
 
 def rank(rows: Sequence[Sequence[int]]) -> int:

@@ -34,15 +34,6 @@ class Lines:
         """The p_c as Python integers."""
         return np.array(self.rows, dtype=object).reshape(len(self.rows), self.d)
 
-    @cached_property
-    def squares(self) -> list[int]:
-        """The sum of multiple_k^2 over the rows of each line."""
-        total = [0] * len(self.rows)
-        for c, a in zip(self.line, self.multiple, strict=True):
-            if c >= 0:
-                total[c] += a * a
-        return total
-
     def heights(self, u: Row, lines: Sequence[int] | None = None) -> list[int]:
         """p_c.u of all lines, or of some."""
         rows = self.array if lines is None else self.array[list(lines)]
@@ -85,11 +76,6 @@ class Weights:
         """c0 times unit."""
         return [sum(s * p[l] for s, p in zip(self.left, self.lines.rows, strict=True)) for l in range(self.lines.d)]
 
-    def at(self, u: Row) -> Fraction:
-        """xi theta.(Zu)_+"""
-        on = sum(w * h for w, h in zip(self.w, self.lines.heights(u), strict=True) if h > 0)
-        return Fraction(on + sum(a * b for a, b in zip(self.c0, u, strict=True)), self.unit)
-
     @cached_property
     def convex(self) -> list[int]:
         """The lines with w_c > 0."""
@@ -124,15 +110,14 @@ class Coarse:
     bound: int
 
 
-def coarse(weights: Weights, lam: Fraction, margin: int, node: Node, widest: int | None = None) -> Coarse:
-    """As many bits as keep the sum of all entries below 2^53, at most MOST_BITS; `widest` is at least sum_l |u_l| for
-    the u of length 1 that count (None: for all): a row is off by less."""
+def coarse(weights: Weights, lam: Fraction, margin: int, width: int, node: Node) -> Coarse:
+    """As many bits as keep the sum of all entries below 2^53, at most MOST_BITS; `width` is at least sum_l |u_l| for
+    the u of length 1 that count: a row is off by less."""
     rows = weights.lines.rows
     total = sum(abs(w) * sum(map(abs, p)) for w, p in zip(weights.w, rows, strict=True)) + sum(map(abs, weights.c0))
     times, over = lam.denominator, weights.unit * lam.numerator
     bits = min(MOST_BITS, 53 - (total * times // over + 1).bit_length())
-    off = root_above(len(weights.c0)) if widest is None else widest
-    bound = (1 << max(bits, 0)) - (len(weights.convex) + len(weights.concave) + 1) * off - margin
+    bound = (1 << max(bits, 0)) - (len(weights.convex) + len(weights.concave) + 1) * width - margin
     if bound <= 0:
         raise node.reject("a lambda and a margin for which short integers are precise enough", f"{bits} bits")
 

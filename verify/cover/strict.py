@@ -1,6 +1,6 @@
 """Strict leaves: |c| <= bound and a = c + (a point of the zonotope of f2) with a.g_i >= f1(g_i) at every generator.
 
-All in 64-bit integers, in limbs whose sums are bounded; cones with long generators in those of Python. The c and the
+All in 64-bit integers, in halves whose sums are bounded; cones with long generators in those of Python. The c and the
 atoms of a leaf are derived: any choice of them is sound, so that shifts and roundings on the way are harmless. Where a
 convex line was split, it counts on its side as a linear term, or not at all.
 """
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isqrt
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +18,8 @@ from verify.cover.tree import WEIGHT, Leaves
 from verify.errors import Declined
 from verify.text import Node
 
-SHORT = 36  # bits of generators that go through 64-bit integers
-ROW_LIMB, LEAF_LIMB = 18, 21
+SHORT = 26  # bits of generators that go through 64-bit integers
+HALF = 31
 LIGHT_BITS, POINT_BITS, UNIT_BITS = 29, 28, 30
 MOST_COLUMNS, MOST_LINES = 16, 2**14
 BATCH = 2048
@@ -47,12 +46,11 @@ def check_strict(leaves: Leaves, rows: Coarse, node: Node, biases: bool) -> None
             for k, side in signs:
                 h = dot(rows.P[k].tolist(), leaves.vertices[g])
                 right[leaf, i] += min(h, 0) if side else -max(h, 0)
-    plain = short[cones].all(axis=1)
     good = np.zeros(len(cones), dtype=bool)
     for at in range(0, len(cones), BATCH):
         part = slice(at, at + BATCH)
         good[part] = dominates(a[part], G[cones[part]], right[part])
-    for leaf in np.flatnonzero(~plain).tolist():
+    for leaf in np.flatnonzero(~short[cones].all(axis=1)).tolist():
         at_g = [dot(a[leaf].tolist(), leaves.vertices[g]) for g in leaves.cones[leaf]]
         good[leaf] = all(x >= WEIGHT * y for x, y in zip(at_g, right[leaf], strict=True))
     if not good.all():
@@ -122,38 +120,26 @@ def directions(leaves: Leaves, U: Integers, cones: Integers, bound: int, biases:
     return c
 
 
-def limbs(A: NDArray[Any], bits: int) -> list[NDArray[Any]]:
-    """A = l_0 + l_1 2^bits + l_2 4^bits with 0 <= l_0, l_1 < 2^bits."""
-    mask = (1 << bits) - 1
-    return [A & mask, A >> bits & mask, A >> 2 * bits]
-
-
-def carried(parts: list[Integers], bits: int) -> list[Integers]:
-    """The same number with proper limbs."""
-    low, mid, high = parts
-    mid = mid + (low >> bits)
-    return [low & ((1 << bits) - 1), mid & ((1 << bits) - 1), high + (mid >> bits)]
+def halves(A: Integers) -> tuple[Integers, Integers]:
+    """A = high 2^31 + low, 0 <= low < 2^31."""
+    return A >> HALF, A & ((1 << HALF) - 1)
 
 
 def values(rows: Coarse, G: Integers) -> NDArray[np.object_]:
-    """f1(g) of every vertex. The entries of all rows add up to less than 2^53, and |g| < 2^36 each."""
+    """f1(g) of every vertex. The entries of all rows add up to less than 2^53, and |g| < 2^26 each."""
     found: list[int] = []
-    P, c0 = limbs(rows.P, ROW_LIMB), rows.c0
+    P, c0 = halves(rows.P), np.array(rows.c0, dtype=object)
     for at in range(0, len(G), BATCH):
         T = G[at : at + BATCH].T
-        parts = carried([l @ T for l in P], ROW_LIMB)
-        on = parts[2] >= 0
-        low, mid, high = (np.where(on, part, 0).sum(axis=0).tolist() for part in parts)
-        linear = (np.array(c0, dtype=object) @ T.astype(object)).tolist()
-        for l, m, h, c in zip(low, mid, high, linear, strict=True):
-            found.append(l + (m << ROW_LIMB) + (h << 2 * ROW_LIMB) + c)
+        high, low = (half @ T for half in P)
+        carry, low = halves(low)
+        on = high + carry >= 0
+        high, low = (np.where(on, half, 0).sum(axis=0).astype(object) for half in (high + carry, low))
+        found += ((high << HALF) + low + c0 @ T.astype(object)).tolist()
     return np.array(found, dtype=object)
 
 
 def dominates(a: Integers, g: Integers, f1: NDArray[np.object_]) -> NDArray[np.bool_]:
-    """Whether a.g_i >= WEIGHT f1_i for all i: |a| < 2^62, |g| < 2^36, at most 16 columns, |f1| < 2^90."""
-    left = carried([(l[:, None, :] * g).sum(axis=2) for l in limbs(a, LEAF_LIMB)], LEAF_LIMB)
-    f1 = np.where(abs(f1) < 1 << 90, f1, 1 << 90)  # of long generators, which are judged elsewhere
-    right = [part.astype(np.int64) for part in limbs(WEIGHT * f1, LEAF_LIMB)]
-    low, mid, high = (x - y for x, y in zip(left, right, strict=True))
-    return np.asarray(((high > 0) | ((high == 0) & ((mid > 0) | ((mid == 0) & (low >= 0))))).all(axis=1))
+    """Whether a.g_i >= WEIGHT f1_i for all i: |a| < 2^62, |g| < 2^26, at most 16 columns."""
+    high, low = ((half[:, None, :] * g).sum(axis=2).astype(object) for half in halves(a))
+    return np.asarray(((high << HALF) + low >= WEIGHT * f1).all(axis=1), dtype=bool)

@@ -6,16 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from flint import fmpq_mat, fmpz_mat
-
-from verify.bounds import fraction
 from verify.cover.lines import Row, Weights
-from verify.cover.strict import dot, unit
-from verify.cover.tree import RAY, WEIGHT, Leaves, Special
+from verify.cover.strict import dot
+from verify.cover.tree import RAY, Leaves, Special
 from verify.problem import cleared
 from verify.text import Node, show
-
-TOUCHES = 48  # a row through a face is on at p where w.p > 0 and (w.p)^2 2^48 > |w|^2 |p|^2: a choice, not a claim
 
 
 @dataclass(frozen=True)
@@ -44,6 +39,8 @@ def read_tie(weights: dict[int, Weights], basis: Sequence[Row], squared: Fractio
     u = integers(fields["u"], len(here.c0))
     side = [(h > 0) - (h < 0) for h in here.lines.heights(u)]
     if "shares" not in fields:
+        from verify.cover.faces import on_face
+
         tie = on_face(here, basis, xi, u, tuple(side), fields["u"], biases)
         if tie.squared > squared:
             raise node.reject(f"|v|^2 <= {show(squared)}", show(tie.squared))
@@ -67,34 +64,6 @@ def read_tie(weights: dict[int, Weights], basis: Sequence[Row], squared: Fractio
     return Tie(xi, u, tuple(side), length)
 
 
-def on_face(
-    weights: Weights, basis: Sequence[Row], xi: int, u: Row, side: tuple[int, ...], node: Node, biases: bool
-) -> Tie:
-    """The face of the lines through u, and the gradient on it; with free biases as a vector without one."""
-    rows = weights.lines.rows
-    F = E = fmpz_mat([list(e) for e in basis])
-    tight = [list(rows[c]) for c, s in enumerate(side) if not s]
-    if tight:
-        kernel, free = (fmpz_mat(tight) * E.transpose()).nullspace()
-        F = fmpz_mat(int(free), E.nrows(), [int(kernel[i, j]) for j in range(int(free)) for i in range(E.nrows())]) * E
-    if not F.nrows() or fmpz_mat([*F.tolist(), list(u)]).rank() != F.nrows():
-        raise node.reject("a vector in the span of the rows")
-    v = list(weights.c0)
-    for c, s in enumerate(side):
-        if s > 0:
-            v = [x + weights.w[c] * p for x, p in zip(v, rows[c], strict=True)]
-    right = fmpq_mat(F * fmpz_mat([[x] for x in v]))
-    seen = fmpz_mat([[*row[:-1], 0] for row in F.tolist()]) if biases else F
-    try:
-        part = fmpq_mat(seen.transpose()) * fmpq_mat(seen * seen.transpose()).solve(right)
-    except ZeroDivisionError:
-        raise node.reject("a face that holds no bias alone") from None
-    numerators, q = cleared(fraction(x) for x in part.entries())
-    q *= weights.unit
-    face = tuple(tuple(int(x) for x in row) for row in F.tolist())
-    return Tie(xi, u, side, Fraction(dot(numerators, numerators), q * q), face, tuple(numerators), q)
-
-
 def integers(node: Node, length: int) -> Row:
     """A vector of integers, not zero."""
     found = node.vector(length)
@@ -115,7 +84,10 @@ def check_special(
         if not tie.face:
             if not in_piece(cone, leaf, weights, tie.side, weights.convex):
                 raise node.reject(f"a cone inside the piece of neuron {leaf.number}", "one that leaves it")
-        elif not face_leaf(cone, leaf, weights, tie, lam, part):
+            continue
+        from verify.cover.faces import face_leaf
+
+        if not face_leaf(cone, leaf, weights, tie, lam, part):
             raise node.reject(f"a cone whose maximisers are on face {leaf.number}", "one that is not proved")
 
 
@@ -126,37 +98,3 @@ def in_piece(cone: Sequence[Row], leaf: Special, weights: Weights, side: Sequenc
         return False
     rest = [c for c in lines if c not in split and side[c]]
     return all(h * side[c] >= 0 for g in cone for c, h in zip(rest, weights.lines.heights(g, rest), strict=True))
-
-
-def face_leaf(cone: Sequence[Row], leaf: Special, weights: Weights, tie: Tie, lam: Fraction, part: Fraction) -> bool:
-    """a = v + (a gradient of f2 at u): a.g = f1(g) at the tips, generators on the face that have the pattern of u, and
-    a.g > f1(g) + 2 part lambda |g| at the others."""
-    rows, w, q = weights.lines.rows, weights.w, tie.q
-    a = [WEIGHT * weights.unit * x for x in tie.v]  # all of this times WEIGHT q unit
-    for c in weights.concave:
-        if tie.side[c] > 0:
-            a = [x - WEIGHT * q * w[c] * p for x, p in zip(a, rows[c], strict=True)]
-    others = [(t, g) for t, g in enumerate(cone) if not is_tip(weights, tie, g)]
-    tight = [c for c in weights.concave if tie.side[c] == 0]
-    units = {t: unit(g) for t, g in others}
-    for weight, times in leaf.atoms:
-        point = [sum(times[t] * units[t][l] for t, _ in others) for l in range(len(tie.u))]
-        for c in tight:
-            h = dot(rows[c], point)
-            if h > 0 and h * h << TOUCHES > dot(rows[c], rows[c]) * dot(point, point):
-                a = [x - weight * q * w[c] * p for x, p in zip(a, rows[c], strict=True)]
-    split = {weights.convex[k]: on for k, on in leaf.signs}
-    for _, g in others:
-        f1 = dot(weights.c0, g)
-        for c in weights.convex:
-            h = dot(rows[c], g)
-            f1 += w[c] * (h if split.get(c) == 1 else max(h, 0)) if split.get(c) != 0 else 0
-        room = Fraction(dot(a, g) - WEIGHT * q * f1, WEIGHT * q * weights.unit)
-        if room <= 0 or room**2 <= 4 * (part * lam) ** 2 * dot(g, g):
-            return False
-    return True
-
-
-def is_tip(weights: Weights, tie: Tie, g: Row) -> bool:
-    """Whether g has the pattern of u, and so lies on its face."""
-    return all((h > 0) - (h < 0) == s for h, s in zip(weights.lines.heights(g), tie.side, strict=True))

@@ -1,10 +1,9 @@
 """The tree of cones, read and walked: every point of the row space lies in a leaf.
 
-The roots are the 2^d sign cones of a basis; with free biases they are prisms over those of the weights, and cover all
-points that count. A bisection replaces g_i, then g_j, by p = m g_i + g_j; a star replaces,
-one at a time, each g_i with x_i > 0 by some u = sum x_i g_i, x >= 0 (a listed vector, or the point where a listed plane
-meets a facet): cone(g) is the union of such children, because a point sum tau_i g_i loses the generator with the least
-tau_i / x_i. A sign split has both closed sides of a line.
+The roots are the 2^d sign cones of a basis; with free biases others (`prisms`), which hold all points that count. A
+bisection replaces g_i, then g_j, by p = m g_i + g_j; a star (`faces`) replaces, one at a time, each g_i with x_i > 0 by
+some u = sum x_i g_i, x >= 0: cone(g) is the union of such children, because a point sum tau_i g_i loses the generator
+with the least tau_i / x_i. A sign split has both closed sides of a line.
 """
 
 from __future__ import annotations
@@ -14,9 +13,8 @@ import binascii
 import lzma
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from io import BytesIO
 from math import gcd
-
-from flint import fmpq_mat, fmpz_mat
 
 from verify.cover.lines import Row
 from verify.errors import Declined
@@ -76,39 +74,39 @@ class Reader:
 
     def __init__(self, node: Node, d: int) -> None:
         names = ("codes", "multipliers", "data", "rows")
-        fields = node.record(*names)
         self.node, self.d = node, d
-        self.codes, self.multipliers, self.data, rows = (stream(fields[name]) for name in names)
-        if len(rows) % 2:
-            raise fields["rows"].reject("two bytes a row")
-        self.rows = [rows[i] | rows[i + 1] << 8 for i in range(0, len(rows), 2)]
-        self.at = [0, 0, 0, 0]
+        self.codes, self.multipliers, self.data, self.rows = (
+            BytesIO(stream(field)) for field in map(node.record(*names).__getitem__, names)
+        )
+
+    def take(self, source: BytesIO, count: int) -> bytes:
+        """The next bytes."""
+        found = source.read(count)
+        if len(found) < count:
+            raise self.node.reject("an entry for every node", "too few")
+        return found
 
     def code(self) -> int:
         """The next code."""
-        return self._next(0, self.codes)
+        return self.take(self.codes, 1)[0]
 
     def multiplier(self) -> tuple[int, int]:
         """(m, 1) or (1, m), m = 2^s or 3 2^s."""
-        k = self._next(1, self.multipliers)
+        k = self.take(self.multipliers, 1)[0]
         m = (2 + (k & 1) << (k >> 1 & 63)) >> 1
         return (1, m) if k >> 7 else (m, 1)
 
     def row(self) -> int:
         """The next row of a sign split."""
-        return self._next(3, self.rows)
+        return int.from_bytes(self.take(self.rows, 2), "little")
 
     def byte(self) -> int:
         """The next byte of data."""
-        return self._next(2, self.data)
+        return self.take(self.data, 1)[0]
 
     def point(self) -> bytes:
         """The next d bytes of data."""
-        at = self.at[2]
-        if at + self.d > len(self.data):
-            raise self.node.reject("data for every leaf", "too little")
-        self.at[2] = at + self.d
-        return self.data[at : at + self.d]
+        return self.take(self.data, self.d)
 
     def atoms(self) -> list[Atom]:
         """Atoms: their number, then weight (but for the last) and point of each; weights add up to WEIGHT."""
@@ -125,15 +123,8 @@ class Reader:
 
     def end(self) -> None:
         """Reject what was not read."""
-        if self.at != [len(s) for s in (self.codes, self.multipliers, self.data, self.rows)]:
-            raise self.node.reject("streams that are used up", f"{self.at} used")
-
-    def _next(self, s: int, values: Sequence[int]) -> int:
-        at = self.at[s]
-        if at >= len(values):
-            raise self.node.reject("an entry for every node", "too few")
-        self.at[s] = at + 1
-        return values[at]
+        if any(source.read(1) for source in (self.codes, self.multipliers, self.data, self.rows)):
+            raise self.node.reject("streams that are used up", "more")
 
 
 class Walk:
@@ -191,15 +182,10 @@ class Walk:
 
     def star(self, cone: tuple[int, ...], code: int) -> tuple[int, tuple[int, ...]]:
         """The centre of a star, and whose place it takes."""
-        tie = self.reader.byte()
-        chosen = self.reader.byte() | self.reader.byte() << 8 | self.reader.byte() << 16
-        if tie not in self.faces:
-            raise self.node.reject("a face of this sign", f"number {tie}")
-        u, face = self.faces[tie]
+        from verify.cover.faces import centre
+
         generators = [self.leaves.vertices[g] for g in cone]
-        if code == FACE:
-            u = meeting(generators, face, self.reader.byte(), self.node)
-        check_star(generators, u, chosen, self.node)
+        u, chosen = centre(generators, self.faces, self.reader, on_facet=code == FACE)
         return self.number(u), tuple(i for i in range(self.d) if chosen >> i & 1)
 
     def leaf(self, part: Part, code: int) -> None:
@@ -221,28 +207,10 @@ class Walk:
         leaves.cones.append(cone)
 
 
-def walk(node: Node, basis: Sequence[Row], lines: int, faces: Planes, height: int | None = None) -> Leaves:
-    """All leaves of one sign; `lines` is the number of convex lines, `faces` are those of this sign, `height` that of
-    prisms, where biases are free."""
-    roots = sign_cones(basis) if height is None else prisms(basis, height)
-    return Walk(node, len(basis), lines, faces).run(roots)
-
-
 def sign_cones(basis: Sequence[Row]) -> Iterator[tuple[Row, ...]]:
     """All sum tau_i (+-b_i), tau >= 0, one choice of signs after the other."""
     for mask in range(1 << len(basis)):
         yield tuple(g if mask >> i & 1 else tuple(-x for x in g) for i, g in enumerate(basis))
-
-
-def prisms(basis: Sequence[Row], height: int) -> Iterator[tuple[Row, ...]]:
-    """For each sign cone of the basis without its last vector e, all sum tau_i g_i + x e with |x| <= height sum tau_i:
-    cone j has g_i - height e for i <= j and g_i + height e for i >= j, the point x of the prism being where
-    tau_1, ..., tau_j are below and the others above."""
-    *weights, e = basis
-    for cone in sign_cones(weights):
-        low, high = ([tuple(x + s * height * y for x, y in zip(g, e, strict=True)) for g in cone] for s in (-1, 1))
-        for j in range(len(cone)):
-            yield (*low[: j + 1], *high[j:])
 
 
 def middle(a: Row, b: Row, p: int, q: int) -> Row:
@@ -250,37 +218,3 @@ def middle(a: Row, b: Row, p: int, q: int) -> Row:
     g = [p * x + q * y for x, y in zip(a, b, strict=True)]
     divisor = gcd(*g)
     return tuple(x // divisor for x in g)
-
-
-def meeting(generators: Sequence[Row], face: Sequence[Row], facet: int, node: Node) -> Row:
-    """A vector of the plane without a part of generator `facet`; of the two the one with a part >= 0 of the others."""
-    if len(face) != 2 or facet >= len(generators):
-        raise node.reject("a plane and a facet")
-    G = fmpq_mat(fmpz_mat([list(g) for g in generators]))
-    try:
-        X = (G * G.transpose()).solve(G * fmpq_mat(fmpz_mat([list(f) for f in face])).transpose())
-    except ZeroDivisionError:
-        raise node.reject("independent generators at a star") from None
-    a, b = X[facet, 1], -X[facet, 0]
-    if any(a * X[i, 0] + b * X[i, 1] < 0 for i in range(len(generators))):
-        a, b = -a, -b
-    q = a.q * b.q
-    v = [int(a * q) * x + int(b * q) * y for x, y in zip(*face, strict=True)]
-    divisor = gcd(*v)
-    if not divisor:
-        raise node.reject("a plane that is not in the facet")
-    return tuple(x // divisor for x in v)
-
-
-def check_star(generators: Sequence[Row], u: Row, chosen: int, node: Node) -> None:
-    """Reject unless u = sum x_i g_i != 0 with x >= 0, and every i with x_i > 0 is chosen; u is in the span of the rows,
-    which is that of the generators."""
-    G = fmpq_mat(fmpz_mat([list(g) for g in generators]))
-    goal = fmpq_mat(fmpz_mat([list(u)])).transpose()
-    try:
-        x = (G * G.transpose()).solve(G * goal)
-    except ZeroDivisionError:
-        raise node.reject("independent generators at a star") from None
-    weights = x.entries()
-    if any(w < 0 or (w > 0 and not chosen >> i & 1) for i, w in enumerate(weights)):
-        raise node.reject("a vector inside the cone, and a child for every generator that it uses")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from verify.certificate import REFUTATION, frame
 from verify.errors import Declined
 from verify.refutations.statements import REFUTABLE
-from verify.text import Limits, Node, describe, within_limits
+from verify.text import Limits, Node, within_limits
 
-FORMAT = "relu_cert refutation"
 VERSION = 1
 TINY = Limits(size=2**17, depth=8, digits=200, values=4000)
 
@@ -14,14 +14,7 @@ TINY = Limits(size=2**17, depth=8, digits=200, values=4000)
 def check_refutation(raw: bytes, top: Node) -> tuple[str, str]:
     """The label and, in words, what contradicts its printed statement; rejected if nothing does."""
     within_limits(raw, TINY, lambda expected, found: Declined("file", f"a refutation of {expected}", found))
-    version = top.value.get("version")
-    if type(version) is int and version != VERSION:
-        raise Declined("certificate.version", f"version {VERSION}", describe(version))
-    fields = top.record("format", "version", "claim", "statement", "witness", "end")
-    fields["version"].index(VERSION + 1)
-    fields["end"].text(FORMAT)
-    if next(reversed(fields)) != "end":
-        raise top.reject("the key end at the end", f"the key {next(reversed(fields))}")
+    fields = frame(top, REFUTATION, VERSION, "claim", "statement", "witness")
     label = fields["claim"].text(*REFUTABLE)
     fields["statement"].text(REFUTABLE[label].statement)
     return label, REFUTABLE[label].check(fields["witness"])

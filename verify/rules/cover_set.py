@@ -76,7 +76,11 @@ def surely_concave(ball: Ball, cover: Cover, xi: int) -> list[bool]:
     w, unit = cover.weights[xi].w, cover.weights[xi].unit
     moved = ball.R_squared * Fraction(unit, cover.lines.scale) ** 2
     p, q = moved.numerator, moved.denominator
-    return [w_c < 0 and w_c * w_c * q > size * p for w_c, size in zip(w, cover.lines.squares, strict=True)]
+    squares = [0] * len(w)  # the sum of multiple_k^2 over the rows of each line
+    for c, a in zip(cover.lines.line, cover.lines.multiple, strict=True):
+        if c >= 0:
+            squares[c] += a * a
+    return [w_c < 0 and w_c * w_c * q > size * p for w_c, size in zip(w, squares, strict=True)]
 
 
 def face_class(ball: Ball, cover: Cover, tie: Tie, node: Node) -> Class:

@@ -15,7 +15,7 @@ from flint import fmpz_mat
 from verify.coalitions import BlockVector, check_wins
 from verify.errors import Declined
 from verify.facts import COLUMNS, GROUPS, PATTERNS, Facts
-from verify.patterns import Patterns
+from verify.patterns import Patterns, integer_vectors
 from verify.problem import SIGNS, Problem, cleared
 from verify.roots import can_vanish, sign_of_sum
 from verify.rules import Rule
@@ -141,7 +141,7 @@ def check_supports(blocks: Blocks, node: Node) -> str:
 def check_support(blocks: Blocks, support: tuple[int, ...], nullity: int, fields: dict[str, Node]) -> None:
     """The basis spans the null vectors of the support, and the wins settle every choice of signs."""
     width = sum(len(blocks.block(b)) for b in support)
-    flat = list(fields["basis"].integer_vectors(width))
+    flat = list(integer_vectors(fields["basis"], width))
     basis = [blocks.split(support, u) for u in flat]
     if any(any(blocks.image(support, u)) for u in basis):
         raise fields["basis"].reject("null vectors, Xu = 0")

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from verify.count import count_sets
 from verify.errors import bounded
 from verify.facts import PATTERNS, Facts, proved
-from verify.patterns import Patterns, mask_of, rows_text
+from verify.patterns import Patterns, bit_text, integer_vectors, mask_of, rows_text
 from verify.problem import Problem, cleared
 from verify.restricted import Restricted, Subspaces, primitive, rank
 from verify.rules import Rule
 from verify.signs import Signs
-from verify.text import Node, bit_text, describe, describe_indices
+from verify.text import Node, describe, describe_indices
 
 MOST_BITS = 2**34  # in all patterns, and in all sets of parallel rows
 
@@ -51,7 +51,7 @@ def check_group(space: Restricted, node: Node, signs: Signs, listed: dict[int, i
     witnesses = fields["witnesses"]
     bounded((len(listed) + witnesses.length()) * n, MOST_BITS, "bits of patterns", witnesses.place)
     check_count(space, circuits, witnesses)
-    for k, u in enumerate(witnesses.integer_vectors(signs.columns)):
+    for k, u in enumerate(integer_vectors(witnesses, signs.columns)):
         pattern, zeros = signs.of(u)
         if zeros != flat:
             found = f"{describe(witnesses.value[k])}, which vanishes on {rows_text(zeros)}"

@@ -57,14 +57,10 @@ def neuron_output(problem: Problem, facts: Facts, first: Node, vector: Node) -> 
         xi = SIGNS[first.text("+", "-")]
         w = vector.vector(problem.d)
         return tuple(xi * max(x, Fraction(0)) for x in problem.times(w)), w
-    if problem.model == "gated":
-        mask, patterns = first.pattern(problem.n), facts.get(PATTERNS)
-        if patterns is None or mask not in patterns:
-            raise first.reject("a pattern in D_Z, by the fact patterns")
-        w = vector.vector(problem.d)
-        return tuple(x if mask >> k & 1 else Fraction(0) for k, x in enumerate(problem.times(w))), w
-    from verify.blocks import block_output
+    from verify.blocks import block_output, gated_output
 
+    if problem.model == "gated":
+        return gated_output(problem, facts.get(PATTERNS), first, vector)
     return block_output(problem, first.index(len(problem.groups)), vector)
 
 

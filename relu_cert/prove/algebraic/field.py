@@ -6,7 +6,7 @@ around t, of more and more bits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -167,15 +167,6 @@ class Number:
 
     def _of(self, x: Number | Rational) -> fmpq_poly:
         return x.p if isinstance(x, Number) else fmpq_poly([_exact(x)])
-
-
-def product(a: Sequence[Number | Fraction], b: Sequence[Number], zero: Number) -> Number:
-    """a.b"""
-    total = zero
-    for x, y in zip(a, b, strict=True):
-        if x and y:
-            total = total + (x * y if isinstance(x, Number) else y * x)
-    return total
 
 
 def _exact(x: Rational) -> fmpq:

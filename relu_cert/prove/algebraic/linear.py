@@ -33,3 +33,8 @@ def solve(A: Rows, b: Sequence[Any]) -> list[Any] | None:
     rows = [[*row, right] for row, right in zip(A, b, strict=True)]
     pivots = eliminate(rows, k + 1)
     return [rows[i][k] for i in range(k)] if pivots == list(range(k)) else None
+
+
+def product(a: Sequence[Any], b: Sequence[Any]) -> Any:
+    """a.b, of numbers of one kind, or rationals of a field's numbers."""
+    return sum((x * y for x, y in zip(a, b, strict=True) if x and y), b[0] * 0)

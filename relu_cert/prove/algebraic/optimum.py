@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 
-from relu_cert.exact import Matrix, Vector, dot, norm_squared
-from relu_cert.patterns.model import bit_string
-from relu_cert.problem.model import Problem
-from relu_cert.prove.algebraic.field import Field, Number, Numbers, product
-from relu_cert.prove.algebraic.linear import solve
+from relu_cert.exact import Matrix, Vector, norm_squared
+from relu_cert.problem.model import Block, Problem
+from relu_cert.prove.algebraic.field import Field, Number, Numbers
+from relu_cert.prove.algebraic.linear import product
 from relu_cert.prove.candidates import not_out, out_threshold_squared, piece_lengths
 from relu_cert.prove.classes import frobenius_squared
-from relu_cert.prove.exact_optimum import merged
+from relu_cert.prove.exact_optimum import merged, tied_neurons
 from relu_cert.prove.facts import (
     NO_PIECES,
     BlockMultipliers,
@@ -56,11 +55,11 @@ class _Guess:
 
     def through(self, A: Sequence[Sequence[Fraction]], v: Sequence[Number]) -> Numbers:
         """A v"""
-        return tuple(product(row, v, self.zero) for row in A)
+        return tuple(product(row, v) for row in A)
 
     def ties(self, v: Sequence[Number]) -> bool:
         """Whether |v| = lambda; NotOptimal if it is longer."""
-        over = (product(v, v, self.zero) - self.lam**2).sign()
+        over: int = (product(v, v) - self.lam**2).sign()
         if over > 0:
             raise NotOptimal
         return over == 0
@@ -70,7 +69,7 @@ def algebraic_set(facts: Facts, r: Sequence[Number]) -> ExactSet | None:
     """The optimal set at r* = r, or None if r is not the optimal residual or the set was not settled."""
     field, theta = r[0].field, facts.dual.theta
     off = [r_k - t_k for r_k, t_k in zip(r, theta, strict=True)]
-    distance = product(off, off, field.rational(0)).near(1024)
+    distance = product(off, off).near(1024)
     guess = _Guess(field, tuple(r), theta, _above(distance), facts.lam)
     if any(r_k and (r_k * t_k).sign() <= 0 for r_k, t_k in zip(r, theta, strict=True)):
         return None
@@ -106,7 +105,7 @@ def _tied(facts: Facts, guess: _Guess) -> _Found:
     for xi, pieces in ((1, multipliers.plus), (-1, multipliers.minus)):
         solved = [_solved(Z, guess, xi, piece) for piece in _near(Z, guess, xi, pieces)]
         sides.append(tuple(m for m, _ in solved))
-        tied += _relu(Z, guess, xi, [v for _, v in solved])
+        tied += tied_neurons(Z, xi, [tuple(v) for _, v in solved if guess.ties(v)])
     return _Found(tied, PieceMultipliers(*sides))
 
 
@@ -131,63 +130,30 @@ def _solved(Z: Matrix, guess: _Guess, xi: Sign, piece: PieceMultiplier) -> tuple
     return PieceMultiplier(piece.base, rows, tuple(m[k] for k in rows)), v
 
 
-def _relu(Z: Matrix, guess: _Guess, xi: Sign, vectors: Sequence[Sequence[Number]]) -> Iterator[Tied]:
-    seen: list[tuple[Number, ...]] = []
-    for v in map(tuple, vectors):
-        if not guess.ties(v) or v in seen:
-            continue
-        seen.append(v)
-        heights = guess.through(Z, v)
-        signs = [h.sign() for h in heights]
-        q = tuple(xi * h if s > 0 else guess.zero for h, s in zip(heights, signs, strict=True))
-        kinks = any(s == 0 and any(z) for s, z in zip(signs, Z, strict=True))
-        yield Tied(xi, v, q, kinks, pattern=bit_string([s >= 0 for s in signs]))
-
-
 def _direct(problem: Problem, guess: _Guess, multipliers: BlockMultipliers) -> _Found:
     tied: list[Tied] = []
     rhos: list[tuple[int, Numbers]] = []
     for b, block, c, limit in not_out(problem, guess.lam, guess.theta, guess.radius_squared):
         if norm_squared(multipliers.left(b, c, block.K)) < limit:
             continue
-        v = guess.through(tuple(zip(*block.X, strict=True)), guess.r)
-        if block.K is not None:
-            rho, v = _projected(guess, v, block.K, multipliers.rho[b])
+        if block.K is None:
+            v = guess.through(tuple(zip(*block.X, strict=True)), guess.r)
+        else:
+            rho, v = _projected(guess, block, block.K, multipliers.rho[b])
             rhos.append((b, rho))
         if guess.ties(v):
             tied.append(Tied(1, v, guess.through(block.X, v), False, problem.pattern(b), b))
     return _Found(merged(problem.sampled, tied), rho=tuple(rhos))
 
 
-def _projected(guess: _Guess, c: Numbers, K: Matrix, stated: Vector | None) -> tuple[Numbers, Numbers]:
-    """rho >= 0 and v = c - K rho, the projection of c on {w : K'w <= 0}: nearest point, by active sets.
-
-    v is orthogonal to the active columns A of K: rho = (A'A)^-1 A'c there.
-    """
-    columns = tuple(zip(*K, strict=True))
-    active = [k for k, x in enumerate(stated or ()) if x]
-    for _ in range(4 * len(columns) + 4):
-        rho = _on_face(guess, c, columns, active)
-        if rho is None:
-            raise NotOptimal
-        negative = [k for k, x in rho.items() if x < 0]
-        if negative:
-            active = [k for k in active if k not in negative]
-            continue
-        v = tuple(x - sum((rho_k * columns[k][j] for k, rho_k in rho.items()), guess.zero) for j, x in enumerate(c))
-        outside = [k for k, s in enumerate(guess.through(columns, v)) if s > 0]
-        if not outside:
-            return tuple(rho.get(k, guess.zero) for k in range(len(columns))), v
-        active = sorted([*active, outside[0]])
-    raise NotOptimal
-
-
-def _on_face(guess: _Guess, c: Numbers, columns: Matrix, active: Sequence[int]) -> dict[int, Number] | None:
-    if not active:
-        return {}
-    gram = [[guess.field.rational(dot(columns[i], columns[j])) for j in active] for i in active]
-    rho = solve(gram, [product(columns[i], c, guess.zero) for i in active])
-    return None if rho is None else dict(zip(active, rho, strict=True))
+def _projected(guess: _Guess, block: Block, K: Matrix, stated: Vector | None) -> tuple[Numbers, Numbers]:
+    """rho >= 0 and v = X'r - K rho, the projection of X'r on {w : K'w <= 0}: the shortest sum of the rows of X, times
+    r, and of multiples of the columns of -K."""
+    n, columns = len(guess.r), tuple(tuple(-x for x in column) for column in zip(*K, strict=True))
+    box = [*(Bounds(x, x) for x in guess.r), *[Bounds(guess.zero, None)] * len(columns)]
+    free = [n + k for k, x in enumerate(stated or ()) if x]
+    m, v, _ = shortest_of(rows_of((*block.X, *columns)), box, [*guess.r, *[guess.zero] * len(columns)], free)
+    return tuple(m[n:]), tuple(v)
 
 
 def _above(x: Fraction) -> Fraction:

@@ -21,6 +21,10 @@ class FieldSystem(System):
     left: tuple[Numbers, ...] = ()
     right: Numbers = ()
 
+    def equations(self) -> tuple[list[list[Number]], list[Number]]:
+        """F and g in the field."""
+        return [list(row) for row in self.left], list(self.right)
+
     def tableau(self, basis: Sequence[int]) -> Tableau:
         """F_B^-1 [F | g]; there are no errors, so that F_B^-1 itself is not needed."""
         k = len(basis)

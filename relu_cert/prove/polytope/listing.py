@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from relu_cert.prove.algebraic.shortest import field_shortest
 from relu_cert.prove.algebraic.system import FieldSystem
 from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import class_map
@@ -47,8 +46,7 @@ def shortest_weights(facts: Facts) -> ShortestWeights | None:
     """The shortest optimal weights without a list of vertices, or None where that is not proved."""
     if (facts.exact_set is None and facts.optimal_set is None) or _in_several_blocks(facts):
         return None
-    system = weight_system(facts)
-    return field_shortest(system) if isinstance(system, FieldSystem) else shortest_alone(system)
+    return shortest_alone(weight_system(facts))
 
 
 def _field_work(system: FieldSystem) -> int:

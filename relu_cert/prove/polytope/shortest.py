@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from operator import mul
-from typing import Any
 
 import numpy as np
 from flint import fmpq, fmpq_mat
@@ -19,16 +18,18 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from relu_cert.exact import Vector, norm_squared
+from relu_cert.prove.algebraic.linear import Rows, eliminate, product
 from relu_cert.prove.classes import column, to_vector
 from relu_cert.prove.deepest import deepest
 from relu_cert.prove.definite import floats
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
 from relu_cert.prove.polytope.model import MinNorm, ShortestWeights
-from relu_cert.prove.polytope.system import System
+from relu_cert.prove.polytope.system import Scalar, System
 from relu_cert.rationals import to_fmpq, to_fraction
 
 SEEMS_POSITIVE = 1e-9  # relative; a wrong proposal costs the fact, never its truth
 SHORT = 10**12  # the largest denominator of what is chosen freely
+TOLD_BITS = 64
 ZERO = Fraction(0)
 Floats = NDArray[np.float64]
 
@@ -44,40 +45,51 @@ def shortest(system: System, vertices: Sequence[dict[int, Fraction]]) -> MinNorm
 
 
 def shortest_alone(system: System) -> ShortestWeights | None:
-    """The shortest point with a proof that needs no list of vertices."""
-    found = shortest(system, ())
-    if found is None or not system.exact:
+    """The shortest point with a proof that needs no list of vertices: exactly, alpha = (F'mu)_+ with F alpha = g; in a
+    field of algebraic numbers mu proves it, and the weights are told rounded."""
+    if not system.exact or not system.rows:
+        found = shortest(system, ())
         return None if found is None else ShortestWeights(system.bits, found, ())
-    mu = _slopes(system, found.weights)
-    return None if mu is None else ShortestWeights(0, found, mu)
-
-
-def _slopes(system: System, alpha: Vector) -> Vector | None:
-    """mu with F_a.mu = alpha_a where alpha_a > 0 and F_a.mu <= 0 elsewhere, exactly; floats choose among them."""
-    on = [a for a, x in enumerate(alpha) if x]
-    off = [a for a, x in enumerate(alpha) if not x]
-    rows = [[*row, to_fmpq(alpha[a])] for a, row in zip(on, system.on(on).transpose().tolist(), strict=True)]
-    reduced, rank = fmpq_mat(rows).rref()
-    kept = reduced.tolist()[:rank]
-    pivots = [next((j for j, x in enumerate(row) if x), system.rows) for row in kept]
-    if system.rows in pivots:
+    support = proposed_support(system)
+    F, g = system.equations()
+    mu = None if support is None else _slopes(F, g, support)
+    if mu is None:
         return None
-    free = [j for j in range(system.rows) if j not in pivots]
-    chosen = chosen_slopes(floats(system.on(off)).T.reshape(len(off), system.rows), kept, pivots, free)
+    zero = g[0] * 0
+    alpha = [height if (height := product(mu, column)) > 0 else zero for column in zip(*F, strict=True)]
+    if any(product(alpha, row) != x for row, x in zip(F, g, strict=True)):
+        return None
+    if isinstance(zero, fmpq):
+        weights = MinNorm(_embedded(system.names, tuple(map(to_fraction, alpha)), system.total), ZERO)
+        return ShortestWeights(0, weights, tuple(map(to_fraction, mu)))
+    unit = Fraction(1, 1 << TOLD_BITS)
+    rounded = tuple(max(x.rounded(TOLD_BITS), unit) if x else ZERO for x in alpha)
+    return ShortestWeights(0, MinNorm(_embedded(system.names, rounded, system.total), 2 * unit), tuple(mu))
+
+
+def _slopes(F: Rows, g: Sequence[Scalar], support: Sequence[int]) -> list[Scalar] | None:
+    """mu with F_T F_T'mu = g, T the support: all of them give the same F_T'mu; floats choose one with F_a.mu < 0 off
+    T. None where there is none."""
+    size, zero = len(g), g[0] * 0
+    on = [[row[a] for a in support] for row in F]
+    rows = [[*(product(p, q) for q in on), x] for p, x in zip(on, g, strict=True)]
+    pivots = eliminate(rows, size + 1)
+    if size in pivots:
+        return None
+    free = [j for j in range(size) if j not in pivots]
+    off = [a for a in range(len(F[0])) if a not in support]
+    chosen = _chosen_slopes(np.array([[float(row[a]) for row in F] for a in off]).reshape(len(off), size), rows, free)
     if chosen is None:
         return None
-    mu = [ZERO] * system.rows
+    mu = [zero] * size
     for j, x in zip(free, chosen, strict=True):
-        mu[j] = x
-    for row, pivot in zip(kept, pivots, strict=True):
-        mu[pivot] = to_fraction(row[-1]) - sum((to_fraction(row[j]) * mu[j] for j in free), ZERO)
-    heights = to_vector(system.F.transpose() * column(mu))
-    return tuple(mu) if all(heights[a] <= 0 for a in off) else None
+        mu[j] = zero + to_fmpq(x)
+    for row, pivot in zip(rows, pivots, strict=False):
+        mu[pivot] = row[size] - sum((row[j] * mu[j] for j in free), zero)
+    return mu
 
 
-def chosen_slopes(
-    F: Floats, rows: Sequence[Sequence[Any]], pivots: Sequence[int], free: Sequence[int]
-) -> Vector | None:
+def _chosen_slopes(F: Floats, rows: Rows, free: Sequence[int]) -> Vector | None:
     """The entries of mu that equations in reduced form (`rows`, with their right sides) leave free, so that F mu is as
     far below 0 as it can be: F has a row for each neuron without weight."""
     if not free:
@@ -86,7 +98,7 @@ def chosen_slopes(
     start, step = np.zeros(size), np.zeros((size, len(free)))
     for i, j in enumerate(free):
         step[j, i] = 1.0
-    for row, pivot in zip(rows, pivots, strict=False):
+    for row, pivot in zip(rows, (j for j in range(size) if j not in free), strict=False):
         start[pivot] = float(row[size])
         step[pivot] = [-float(row[j]) for j in free]
     found = deepest(F @ step, -(F @ start), [(None, None)] * len(free), most=1.0)

@@ -52,6 +52,10 @@ class System:
         """Whether nothing is rounded."""
         return self.bits == 0
 
+    def equations(self) -> tuple[list[list[Scalar]], list[Scalar]]:
+        """F by its rows and g, in the numbers in which an exact system is exact."""
+        return self.F.tolist(), [to_fmpq(x) for x in self.g]
+
     def on(self, chosen: Sequence[int]) -> fmpq_mat:
         """The given columns of F."""
         return columns(self.F, chosen) if chosen and self.rows else fmpq_mat(self.rows, len(chosen))

@@ -26,7 +26,7 @@ from relu_cert.report.html.neurons import (
     neurons_chart,
     strip_length,
 )
-from relu_cert.report.html.optimal_set import polytope, shadow, shadow_figure
+from relu_cert.report.html.optimal_set import shadow, shadow_figure, shape
 from relu_cert.report.html.page import Section, beside, cards, count, e, figures, files, fold, page, table, unbroken
 from relu_cert.report.html.proof import independence_figure, sensitivity_section, sphere_figure
 from relu_cert.report.html.set_figures import ranges_figure, set_figures, wire_figures
@@ -192,15 +192,13 @@ def _optimal_set(outcome: Outcome) -> Section | None:
     text = _set_sentence(facts)
     if not text:
         return None
-    shape = polytope(facts)
     names = outcome.data.names if outcome.data else ()
     drawn: list[Element | None] = []
-    repeated = facts.optimal_set is not None and facts.optimal_set.repeated
-    if shape is not None and shape.dimension > 0 and not repeated:
-        seen = shadow(facts)
-        pair = set_figures(shape) or (() if seen is None else wire_figures(seen.points, seen.edges, shape.names))
-        graph = None if seen is None else shadow_figure(seen)
-        drawn = [beside(*pair), figures(graph, ranges_figure(shape, names, strip_length(facts, names)))]
+    if (seen := shape(facts)) is not None:
+        flat = shadow(seen)
+        pair = set_figures(seen) or (() if flat is None else wire_figures(seen))
+        graph = None if flat is None else shadow_figure(flat)
+        drawn = [beside(*pair), figures(graph, ranges_figure(seen, names, strip_length(facts, names)))]
     return Section(
         "optimal-set",
         "All solutions" if facts.problem.kind == "cgl" else "All optimal networks",

@@ -15,7 +15,7 @@ from relu_cert.prove.polytope.equations import weight_system
 from relu_cert.report.explore import Exploration, Row
 from relu_cert.report.html.check import verdict_table
 from relu_cert.report.html.functions import curve_figure, curves_figure, plane_figure
-from relu_cert.report.html.optimal_set import MARKS, polytope, shadow, shadow_figure
+from relu_cert.report.html.optimal_set import MARKS, shadow, shadow_figure, shape
 from relu_cert.report.html.page import (
     Section,
     beside,
@@ -108,16 +108,14 @@ def _networks(found: Exploration) -> tuple[Element, ...]:
 
 
 def _pictures(found: Exploration) -> tuple[Element, ...]:
-    seen = shadow(found.facts)
-    graph = None
-    if seen is not None:
-        listed = found.facts.polytope
-        used = set(listed.used) if listed is not None else set()
+    seen = shape(found.facts)
+    flat, graph, listed = shadow(seen), None, found.facts.polytope
+    if flat is not None and listed is not None:
+        used = set(listed.used)
         columns = [j for j, name in enumerate(weight_system(found.facts).names) if name in used]
         lam = float(found.facts.lam)
-        graph = shadow_figure(seen, {row.name: lam * np.array(row.weights)[columns] for row in found.rows})
-    shape = polytope(found.facts)
-    pair = () if shape is None or shape.dimension == 0 else set_figures(shape)
+        graph = shadow_figure(flat, {row.name: lam * np.array(row.weights)[columns] for row in found.rows})
+    pair = () if seen is None else set_figures(seen)
     drawn = [beside(*pair), figures(graph, None if same_function(found) else _errors(found))]
     return tuple(one for one in drawn if one is not None)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from math import log10
+from pathlib import Path
 from shlex import quote
 from xml.etree.ElementTree import Element, tostring
 
-from relu_cert.claims.model import Result, Verdict
+from relu_cert.claims.model import Result
 from relu_cert.data.model import Dataset
 from relu_cert.exact import sqrt_upper
 from relu_cert.path.curve import samples
@@ -17,13 +18,11 @@ from relu_cert.path.one_neuron import NeuronBranch, NeuronPath
 from relu_cert.problem.model import Problem
 from relu_cert.prove.facts import LambdaMax
 from relu_cert.report.headline import of_one_neuron
-from relu_cert.report.html.check import verdict_rows, verdict_table
+from relu_cert.report.html.check import verdict_table
 from relu_cert.report.html.page import (
     Section,
     cards,
-    certificate_name,
     count,
-    data_arguments,
     e,
     figures,
     fold,
@@ -55,12 +54,12 @@ def path_page(report: PathReport, problem: Problem, source: str, data: Dataset |
     """The report of one run of path, as one HTML page; `source` is the file, `data` what it holds if it is a CSV."""
     names = data.names if data else ()
     sections = [
-        Section("verdicts", "Verdicts", (verdict_table(report.results) if report.results else _verdicts(report),)),
+        Section("verdicts", "Verdicts", (verdict_table(report.results),)),
         Section("path", "The path", _pictures(report, names)),
         Section("breakpoints", "Breakpoints", _breakpoints(report)),
         Section("gaps", "Gaps in the proof", _gaps(report.cover)),
         Section("numbers", "Exact numbers", _numbers(report)),
-        Section("verify", "Verify it", _verify(report, problem, source, data)),
+        Section("verify", "Verify it", _verify(report, source, data)),
     ]
     title = f"{report.name}: the path"
     return page(title, _head(report, problem), [section for section in sections if section.body])
@@ -68,7 +67,7 @@ def path_page(report: PathReport, problem: Problem, source: str, data: Dataset |
 
 def path_section(problem: Problem, cover: Cover, largest: LambdaMax, names: Sequence[str]) -> Section | None:
     """The path as a part of another page."""
-    drawn = _drawn(PathReport("", largest, cover, (), 0, tuple(samples(problem, cover))), names)
+    drawn = _drawn(PathReport("", largest, cover, (), 0, tuple(samples(problem, cover)), (), Path()), names)
     if drawn is None:
         return None
     text = f"On {_interval(cover.lo, cover.hi)}, {_covered(cover)}."
@@ -89,33 +88,6 @@ def _head(report: PathReport, problem: Problem) -> list[Element]:
         ("width", f"{min(widths)} to {max(widths)}" if widths else "–", "where the network is unique"),
     ]
     return [e("p", report.headline, cls="headline"), e("p", text, cls="lead"), cards(shown)]
-
-
-def _verdicts(report: PathReport) -> Element:
-    """One row for the interval, as `check --interval` has it, and one for the breakpoints."""
-    cover = report.cover
-    rows = [
-        (
-            Verdict.PROVED if cover.unique else Verdict.REFUTED if cover.several else Verdict.UNDECIDED,
-            "continuous",
-            "On the whole interval of lambdas the optimal network is unique, and so it moves continuously.",
-            f"{_covered(cover)}.",
-            "pieces" if cover.pieces else "",
-        ),
-        (
-            Verdict.PROVED if cover.complete else Verdict.UNDECIDED,
-            "set-continuous",
-            "On the whole interval of lambdas the set of optimal networks moves continuously.",
-            f"{_covered(cover)}.",
-            "pieces" if cover.pieces else "",
-        ),
-    ]
-    if report.breakpoints or report.lost:
-        told = f"{count(len(report.breakpoints), 'breakpoint')} enclosed; the network is unique on both sides of each."
-        told += f" {count(report.lost, 'event')} with ends that were not settled." if report.lost else ""
-        verdict = Verdict.UNDECIDED if report.lost else Verdict.PROVED
-        rows.append((verdict, "breakpoints", "Every event on a proved piece is enclosed.", told, "pieces"))
-    return verdict_rows(rows)
 
 
 def _covered(cover: Cover) -> str:
@@ -220,30 +192,9 @@ def _numbers(report: PathReport) -> tuple[Element, ...]:
     return tuple(folds)
 
 
-def _verify(report: PathReport, problem: Problem, source: str, data: Dataset | None) -> tuple[Element, ...]:
-    if report.certificate is not None:
-        how = "An independent program reads data and certificate again and re-derives all of it in exact arithmetic:"
-        return verify_section(how, [f"python -m verify {quote(str(report.certificate))} --data {quote(source)}"], data)
-    cover = report.cover
-    read = quote(source) if data is None else data_arguments(data)
-    model = " --model gated" * (problem.kind == "gated")
-    ends = f"--lambda {rational(_between(cover.lo, cover.hi))} --interval {rational(cover.lo)},{rational(cover.hi)}"
-    lines = [
-        f"python -m relu_cert check {read}{model} {ends}",
-        f"python -m verify {quote(certificate_name(source))} --data {quote(source)}",
-    ]
-    how = "A certificate of the whole interval, and an independent program that re-derives it in exact arithmetic:"
-    return verify_section(how, lines, data)
-
-
-def _between(lo: Fraction, hi: Fraction) -> Fraction:
-    """A short rational of the interval."""
-    for digits in range(1, 40):
-        unit = Fraction(10) ** (len(str(int(lo))) - digits) if lo >= 1 else Fraction(1, 10**digits)
-        x = (lo // unit + 1) * unit
-        if lo < x <= hi:
-            return x
-    return hi
+def _verify(report: PathReport, source: str, data: Dataset | None) -> tuple[Element, ...]:
+    how = "An independent program reads data and certificate again and re-derives all of it in exact arithmetic:"
+    return verify_section(how, [f"python -m verify {quote(str(report.certificate))} --data {quote(source)}"], data)
 
 
 def _interval(lo: Fraction, hi: Fraction) -> str:

@@ -11,20 +11,24 @@ import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
 from relu_cert.report.html.neurons import STRIP_HEAD, STRIP_MARGIN, strip, strip_heads
-from relu_cert.report.html.optimal_set import ZERO, Polytope
+from relu_cert.report.html.optimal_set import Shape
 from relu_cert.report.html.page import count, e
 from relu_cert.report.html.svg import WIDTH, Frame, Point, area, labelled, path, picture, thinned, ticks
 from relu_cert.report.html.view import Floats
 
 ROW = 20.0
+MOST_NEURONS = 60
+ZERO = 1e-7  # below this share of the largest size a neuron is drawn as absent
 MOST_WIRES = 400
 LEAN = (0.55, 0.38)  # where the axis that leaves the page points
 TOWARDS = np.array([1.0, *LEAN])  # the direction that is seen as a point
 LIGHT = np.array([0.45, 0.2, 0.87])  # from above, a little from the front
 
 
-def ranges_figure(shape: Polytope, names: Sequence[str], tiles: int) -> Element:
+def ranges_figure(shape: Shape, names: Sequence[str], tiles: int) -> Element | None:
     """How heavy every neuron can be over all optimal networks; `tiles` features of its direction are shown."""
+    if len(shape.names) > MOST_NEURONS:
+        return None
     tiles = tiles if shape.directions else 0
     cell = min(26.0, 150.0 / tiles) if tiles else 0.0
     top, left, right = (STRIP_HEAD if tiles else 8.0), 40.0, (STRIP_MARGIN + tiles * cell + 12) if tiles else 14.0
@@ -69,13 +73,11 @@ def _sign(sign: str) -> str:
     return "+" if sign == "plus" else "−"
 
 
-def set_figures(shape: Polytope) -> tuple[Element, ...]:
+def set_figures(shape: Shape) -> tuple[Element, ...]:
     """The polytope beside the curved set of network weights (fig:solution-set), for dimension 1 and 2."""
     if shape.dimension not in (1, 2):
         return ()
-    corners = shape.vertices()
-    if len(corners) < shape.dimension + 1:
-        return ()
+    corners = shape.around()
     axes = _axes(shape, corners)
     if axes is None:
         return ()
@@ -84,7 +86,7 @@ def set_figures(shape: Polytope) -> tuple[Element, ...]:
     return _surfaces(corners[:, axes], [shape.names[a] for a in axes])
 
 
-def _axes(shape: Polytope, corners: Floats) -> list[int] | None:
+def _axes(shape: Shape, corners: Floats) -> list[int] | None:
     """The neurons that show most of the set: two for a segment, three for a polygon."""
     moving = [a for a in range(corners.shape[1]) if np.ptp(corners[:, a]) > 1e-6 * shape.reach]
     moving = sorted(moving, key=lambda a: -np.ptp(corners[:, a]))[:12]
@@ -149,13 +151,14 @@ def _surfaces(corners: Floats, axes: list[str]) -> tuple[Element, ...]:
     )
 
 
-def wire_figures(corners: Floats, edges: Sequence[tuple[int, int]], names: Sequence[str]) -> tuple[Element, ...]:
+def wire_figures(shape: Shape) -> tuple[Element, ...]:
     """The same pair for a polytope of dimension 3 or more: its vertices and edges in the three neurons that show most
-    of it. Rows of `corners` are vertices, columns the sizes |w| of neurons of these `names`."""
+    of it."""
+    corners, edges = shape.points, shape.edges
     chosen = _widest(corners) if len(edges) <= MOST_WIRES else None
     if chosen is None:
         return ()
-    shown, axes = corners[:, chosen], [names[a] for a in chosen]
+    shown, axes = corners[:, chosen], [shape.names[a] for a in chosen]
     flat = "Optimal weights of the convex program: a polytope with straight edges."
     curved = "The same set as weights of the network: curved."
     return (

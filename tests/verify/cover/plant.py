@@ -20,6 +20,7 @@ from typing import Any
 from tests.verify.build import plain
 from tests.verify.build.plain import Case, words
 from tests.verify.oracle.brute import Mat, Vec, mat, vec
+from verify.cover.lines import Row, Weights
 from verify.cover.tree import ATOMS, NEURON, RAY, RULE, SIGN, STAR, TURNED
 
 STREAMS = ("codes", "multipliers", "data", "rows")
@@ -192,3 +193,9 @@ PLANTED: dict[str, Callable[[], Case]] = {
 def planted(name: str) -> Case:
     """One of PLANTED."""
     return PLANTED[name]()
+
+
+def value_at(weights: Weights, u: Row) -> Fraction:
+    """xi theta.(Zu)_+"""
+    on = sum(w * h for w, h in zip(weights.w, weights.lines.heights(u), strict=True) if h > 0)
+    return Fraction(on + sum(a * b for a, b in zip(weights.c0, u, strict=True)), weights.unit)

@@ -13,13 +13,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.verify.cover.plant import tree, value_at
 from tests.verify.oracle.brute import mat, vec
 from verify import Declined, Rejected
 from verify.classes import Ball
+from verify.cover.faces import face_leaf, is_tip, meeting, on_face
 from verify.cover.lines import Coarse, Lines, Weights, coarse, lines_of, root_above, weights_of
 from verify.cover.strict import MOST_COLUMNS, check_strict, dominates, shifted, value
-from verify.cover.ties import Tie, check_special, face_leaf, in_piece, is_tip, on_face, read_tie
-from verify.cover.tree import NEURON, RAY, SIGN, STAR, WEIGHT, Leaves, Special, Walk, meeting, stream
+from verify.cover.ties import Tie, check_special, in_piece, read_tie
+from verify.cover.tree import NEURON, RAY, SIGN, STAR, WEIGHT, Leaves, Reader, Special, Walk, stream
 from verify.problem import Problem
 from verify.rules.cover_set import checked, face_class, surely_concave
 from verify.text import Node
@@ -231,8 +233,8 @@ def test_limits_of_strict_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_sums_are_compared_exactly() -> None:
-    """a.g >= WEIGHT f1 in limbs: equal is enough, one less is not, for short and long sums."""
-    for size in (1, 2**20, 2**35):
+    """a.g >= WEIGHT f1 in halves: equal is enough, one less is not, for short and long sums."""
+    for size in (1, 2**20, 2**26 - 1):
         g = np.array([[[size, 1]]], dtype=np.int64)
         for a in ([WEIGHT * 2**50, WEIGHT], [-WEIGHT * 2**50, WEIGHT], [WEIGHT, -WEIGHT]):
             total = (a[0] * size + a[1]) // WEIGHT
@@ -258,12 +260,11 @@ def test_lines_by_hand() -> None:
     problem = Problem("relu", F(1), mat([[2, 0], ["-1/2", 0], [0, 0], [0, 3]]), vec(1, 1, 1, 1))
     lines = lines_of(problem)
     assert (lines.rows, lines.line, lines.multiple, lines.scale) == (((1, 0), (0, 1)), (0, 0, -1, 1), (4, -1, 0, 6), 2)
-    assert lines.squares == [17, 36]
     weights = weights_of(lines, vec(1, "1/3", 5, -1), 1)
     assert (weights.w, weights.left, weights.unit) == ((13, -18), (-1, 0), 6)
     assert (weights.convex, weights.concave, weights.c0) == ([0], [1], [-1, 0])
     for u, value_ in (((1, 0), F(2)), ((-1, 0), F(1, 6)), ((0, 1), F(-3)), ((0, -1), F(0)), ((2, 1), F(1))):
-        assert weights.at(u) == value_
+        assert value_at(weights, u) == value_
     silent = weights_of(lines, vec(1, -4, 5, 0), 1)
     assert silent.w == (0, 0) and (silent.convex, silent.concave) == ([], [])
     assert [root_above(n) for n in (0, 1, 2, 3, 4, 5, 8, 9, 10)] == [0, 1, 2, 2, 2, 3, 3, 3, 4]
@@ -271,23 +272,23 @@ def test_lines_by_hand() -> None:
 
 def test_short_integers_by_hand() -> None:
     """2^bits less a unit for each line and one more, times sqrt d, and the margin; 53 bits for all entries."""
-    found = coarse(BENT, F(2), 7, NODE)
+    found = coarse(BENT, F(2), 7, 2, NODE)
     assert found.bits == 44 and found.bound == 2**44 - 3 * 2 - 7
     assert found.P.tolist() == [[3 * 2**42, 0]] and found.N.tolist() == [[0, 2 * 2**42]] and found.c0 == [0, 0]
-    third = coarse(Weights(CROSS, (3, -2), (1, -1), 2), F(1, 3), 0, NODE)
+    third = coarse(Weights(CROSS, (3, -2), (1, -1), 2), F(1, 3), 0, 2, NODE)
     assert third.c0 == [3 * 2**43, -3 * 2**43]
-    large = coarse(Weights(CROSS, (2**30, -2), (0, 0), 1), F(1), 0, NODE)
+    large = coarse(Weights(CROSS, (2**30, -2), (0, 0), 1), F(1), 0, 2, NODE)
     assert large.bits == 53 - 31 and large.bound == 2**22 - 6
-    assert coarse(Weights(CROSS, (2**30 - 3, -2), (0, 0), 1), F(1), 0, NODE).bits == 53 - 31
-    assert coarse(Weights(CROSS, (2**30 - 4, -2), (0, 0), 1), F(1), 0, NODE).bits == 53 - 30
-    assert coarse(Weights(CROSS, (2**30 - 4, -2), (8, 0), 1), F(1), 0, NODE).bits == 53 - 31
+    assert coarse(Weights(CROSS, (2**30 - 3, -2), (0, 0), 1), F(1), 0, 2, NODE).bits == 53 - 31
+    assert coarse(Weights(CROSS, (2**30 - 4, -2), (0, 0), 1), F(1), 0, 2, NODE).bits == 53 - 30
+    assert coarse(Weights(CROSS, (2**30 - 4, -2), (8, 0), 1), F(1), 0, 2, NODE).bits == 53 - 31
     with pytest.raises(Rejected, match="short integers are precise enough"):
-        coarse(BENT, F(2), 2**44 - 6, NODE)
+        coarse(BENT, F(2), 2**44 - 6, 2, NODE)
     with pytest.raises(Rejected, match=r"short integers are precise enough, found 0 bits"):
-        coarse(Weights(Lines(((1,),), (0,), (1,), 1, 1), (0,), (2**52,), 1), F(1), 0, NODE)
-    assert coarse(BENT, F(2), 2**44 - 8, NODE).bound == 2
+        coarse(Weights(Lines(((1,),), (0,), (1,), 1, 1), (0,), (2**52,), 1), F(1), 0, 1, NODE)
+    assert coarse(BENT, F(2), 2**44 - 8, 2, NODE).bound == 2
     with pytest.raises(Rejected, match="short integers are precise enough"):
-        coarse(Weights(CROSS, (2**60, -2), (0, 0), 1), F(1), 0, NODE)
+        coarse(Weights(CROSS, (2**60, -2), (0, 0), 1), F(1), 0, 2, NODE)
 
 
 def test_lines_that_are_surely_concave() -> None:
@@ -372,7 +373,7 @@ def test_stars_of_many_generators() -> None:
     cone = tuple(walk.number(tuple(int(i == j) for j in range(12))) for i in range(12))
     u = tuple(int(i in (1, 8, 11)) for i in range(12))
     walk.faces = {3: (u, ())}
-    walk.reader = SimpleNamespace(byte=iter([3, 0b10, 0b1001, 0]).__next__)  # type: ignore[assignment]
+    walk.reader = Reader(Node(tree([], data=[3, 0b10, 0b1001, 0]), None, "+"), 12)
     centre, places = walk.star(cone, STAR)
     assert walk.leaves.vertices[centre] == u and places == (1, 8, 11)
 

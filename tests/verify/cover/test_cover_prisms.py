@@ -17,11 +17,12 @@ from relu_cert.cover import build, lines
 from tests.verify.build.free_terms import covered
 from tests.verify.oracle.brute import mat, vec
 from verify import Rejected
-from verify.cover.check import prism_height, widest
+from verify.cover.faces import on_face
 from verify.cover.lines import Lines, Weights, coarse
+from verify.cover.prisms import prism_height, prisms, widest
 from verify.cover.strict import directions
-from verify.cover.ties import on_face, read_tie
-from verify.cover.tree import Leaves, prisms, sign_cones
+from verify.cover.ties import read_tie
+from verify.cover.tree import Leaves, sign_cones
 from verify.problem import Problem
 from verify.rules.cover import applies
 from verify.text import Node
@@ -95,7 +96,7 @@ def test_rounding_where_the_bias_is_long() -> None:
     so much less is what c may be, for each row."""
     assert widest(PROBLEM) == 2 + 4
     bent = Weights(Lines(((1, 0, 1), (0, 1, 1)), (0, 1), (1, 1), 1, 3), (3, -2), (0, 0), 2)
-    plain, free = (coarse(bent, F(1), 0, NODE, width).bound for width in (None, 6))
+    plain, free = (coarse(bent, F(1), 0, width, NODE).bound for width in (2, 6))
     assert plain - free == 3 * (6 - 2)
 
 

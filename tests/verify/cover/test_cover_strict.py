@@ -1,4 +1,4 @@
-"""Strict leaves: limbs are Python's integers, what is accepted holds in its whole cone, forgers find nothing."""
+"""Strict leaves: halves are Python's integers, what is accepted holds in its whole cone, forgers find nothing."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from random import Random
 import numpy as np
 import pytest
 
+from tests.verify.cover.plant import value_at
 from verify import Declined, Rejected
 from verify.cover import strict
-from verify.cover.lines import Coarse, Row, Weights, coarse, lines_of, weights_of
+from verify.cover.lines import Coarse, Row, Weights, coarse, lines_of, root_above, weights_of
 from verify.cover.strict import WEIGHT, check_strict, directions, dominates, shifted, unit, values, zonotope
 from verify.cover.tree import Leaves
 from verify.problem import Problem
 from verify.text import Node
 
-EXTREMES = (0, 1, -1, 2**18 - 1, 2**18, -(2**18), 2**21, -(2**21) - 1, 2**35, 2**36 - 1, -(2**36) + 1)
+EXTREMES = (0, 1, -1, 2**25, 2**26 - 1, -(2**26) + 1, 2**31 - 1, 2**31)
 NODE = Node({}, None, "cover")
 
 
@@ -38,7 +39,7 @@ def rows_of(random: Random, count: int, d: int, share: int) -> list[list[int]]:
     return [[x >> shift if x >= 0 else -(-x >> shift) for x in row] for row in found]
 
 
-def short_cones(random: Random, leaves: int, k: int, d: int, bits: int = 36) -> Leaves:
+def short_cones(random: Random, leaves: int, k: int, d: int, bits: int = 26) -> Leaves:
     """Cones with k generators of d entries, turns and atoms at random."""
     found = Leaves()
     found.vertices = [tuple(draw(random, bits) or 1 for _ in range(d)) for _ in range(4 * k)]
@@ -54,8 +55,8 @@ def short_cones(random: Random, leaves: int, k: int, d: int, bits: int = 36) -> 
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_limbs_are_integers(seed: int) -> None:
-    """f1, c and a.g >= f1 in 64-bit limbs are what Python's integers say, up to the largest entries allowed."""
+def test_halves_are_integers(seed: int) -> None:
+    """f1, c and a.g >= f1 in 64-bit halves are what Python's integers say, up to the largest entries allowed."""
     random = Random(seed)
     d, k = random.randint(1, 16), random.randint(1, 12)
     P, N = rows_of(random, random.randint(1, 30), d, 52), rows_of(random, random.randint(1, 30), d, 51)
@@ -157,8 +158,8 @@ def test_an_accepted_leaf_holds_in_its_cone(seed: int) -> None:
         if not any(weights.w):
             continue
         d = weights.lines.d
-        rows = coarse(weights, lam, random.choice((0, 1, 1000)), NODE)
-        leaves = short_cones(random, 1, random.randint(1, d), d, random.choice((3, 36, 90)))
+        rows = coarse(weights, lam, random.choice((0, 1, 1000)), root_above(d), NODE)
+        leaves = short_cones(random, 1, random.randint(1, d), d, random.choice((3, 26, 27, 90)))
         if weights.convex and random.random() < 0.5:
             leaves.signs[0] = ((random.randrange(len(weights.convex)), random.randint(0, 1)),)
         if accepts(leaves, rows):
@@ -177,14 +178,14 @@ def below(weights: Weights, lam: Fraction, leaves: Leaves, random: Random) -> bo
         h = dot(weights.lines.rows[weights.convex[k]], u)
         if (h < 0) if side else (h > 0):
             return True
-    top = weights.at(u)
+    top = value_at(weights, u)
     return not any(u) or top <= 0 or top**2 < lam**2 * dot(u, u)
 
 
 def forged(weights: Weights, lam: Fraction, depth: int) -> int | None:
     """The number of strict leaves of a tree over all directions of the plane, by bisection and the best c; None if it
     is not finished at this depth."""
-    rows = coarse(weights, lam, 0, NODE)
+    rows = coarse(weights, lam, 0, 2, NODE)
     stack = [((s, 0), (0, t), 0) for s in (1, -1) for t in (1, -1)]
     found = 0
     while stack:
@@ -245,11 +246,11 @@ def largest_squared(weights: Weights) -> Fraction:
 
 def value_squared(weights: Weights, u: Row) -> Fraction:
     """(xi theta.(Zu)_+)_+^2 / |u|^2"""
-    return max(weights.at(u), Fraction(0)) ** 2 / dot(u, u)
+    return max(value_at(weights, u), Fraction(0)) ** 2 / dot(u, u)
 
 
 def test_too_many_columns_are_declined() -> None:
-    """Seventeen columns, for which the limbs would be too short, are declined, with leaves or without."""
+    """Seventeen columns, for which 64 bits would be too short, are declined, with leaves or without."""
     rows = Coarse(np.zeros((0, 17), dtype=np.int64), np.zeros((0, 17), dtype=np.int64), [0] * 17, 44, 1)
     with pytest.raises(Declined, match="at most 16 columns"):
         check_strict(Leaves(), rows, NODE, False)
