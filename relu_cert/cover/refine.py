@@ -86,7 +86,6 @@ class Data:
         """|Z|_F^2"""
         return Fraction(sum(x * x for z in self.N for x in z), self.scale**2)
 
-
     @cached_property
     def unit(self) -> int:
         """Residuals, times this and a power of 2, are integers."""
