@@ -37,7 +37,7 @@ def rank(vectors: Sequence[Sequence[Fraction]]) -> int:
     rows = scaled_rows(vectors)[0]
     most = min(len(rows), len(rows[0]))
     small = nmod_mat(len(rows), len(rows[0]), [x % PRIME for row in rows for x in row], PRIME)
-    return most if small.rank() == most else int(fmpz_mat(rows).rank())
+    return most if small.rank() == most else int(fmpz_mat(rows).transpose().rank())
 
 
 def express(basis: Sequence[Sequence[Fraction]], vector: Sequence[Fraction]) -> Vector | None:
