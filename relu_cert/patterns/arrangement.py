@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from math import gcd, lcm
 from operator import attrgetter, mul, neg
+from typing import Any
 
 import flint
 
@@ -108,6 +109,7 @@ def independent_columns(rows: Sequence[Sequence[int]], d: int) -> tuple[int, ...
     columns = list(zip(*rows, strict=True))
     order = sorted(range(d), key=[max(map(abs, column)) for column in columns].__getitem__)
     ordered = flint.fmpz_mat([[row[c] for c in order] for row in rows])
+    reduced: Any
     reduced, rank = flint.nmod_mat(ordered, PRIME).rref()  # independent modulo a prime is independent
     if rank < min(n, d) and rank < ordered.transpose().rank():
         reduced, _, rank = ordered.rref()
