@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import lcm
 
-from flint import fmpz_mat
-
+from verify.bounds import matrix
 from verify.network.weights import Neuron, Weights, neuron_of, norms, residual
-from verify.problem import SIGNS, Problem, cleared
+from verify.problem import SIGNS, Problem
 from verify.roots import sign_of_sum
 from verify.text import Node, show
 
@@ -44,8 +43,7 @@ def check_pruned(problem: Problem, weights: Weights, node: Node) -> Pruned:
 
 def rank(problem: Problem, neurons: Sequence[Neuron]) -> int:
     """The dimension of the span of the outputs. (Of a wide matrix flint finds the rank far more slowly.)"""
-    entries = [x for neuron in neurons for x in cleared(neuron.q)[0]]
-    return int(fmpz_mat(len(neurons), problem.n, entries).transpose().rank())
+    return int(matrix((neuron.q for neuron in neurons), problem.n).transpose().rank())
 
 
 def compared(a: Sequence[Neuron], b: Sequence[Neuron]) -> int:
