@@ -112,6 +112,13 @@ class Prover:
         if limits.state is not None:
             self.state = opened(limits.state, given.Z, given.y, lam, type(self).__name__)
 
+    def prepare(self, late: Until) -> None:
+        """Train the network before the clock of the proof begins: where there are many features, a proof has little
+        time, and the network, which the leaders need as well, more."""
+        with one_thread():
+            self.trained = train(self.given.task, told=self._trained, stop=lambda: interrupted() or late.over)
+        self.until = self.limits.until
+
     def run(self, enough: float = 0.0) -> Found:
         """The best proof that the limits allow; without an exact finish, a relative gap of `enough` will do."""
         with one_thread():
@@ -121,7 +128,7 @@ class Prover:
         reason = ""
         if self.state is not None and self.state.network is not None:
             self.trained, self.extra, self.troubled = self.state.network
-        else:
+        elif self.trained is None:
             self.trained = train(self.given.task, told=self._trained, stop=self._half_over)
         for _ in range(ATTEMPTS):
             if self.state is not None and not self._late():

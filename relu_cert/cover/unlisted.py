@@ -132,6 +132,8 @@ def _few_features(asked: _Asked, given: Setting) -> Facts:
     share = 0.75 if rank <= EASY else 0.5 if rank < HARD else 0.3 if rank < HARDEST else 0.1
     limits = replace(asked.limits, seconds=max(share * asked.until.left, 1.0))
     prover = (LogisticProver if asked.logistic else Prover)(given, lam, limits, asked.tell)
+    if rank >= HARD and asked.limits.state is None:
+        prover.prepare(asked.until.within(TRAINING * asked.until.left))
     facts: Facts | None = None
     try:
         found = prover.run(enough=float(asked.gap))
