@@ -236,7 +236,7 @@ def test_two_proofs_of_the_dual_point_are_rejected() -> None:
 
 
 def test_many_features_have_time_for_training(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From so many features on the network is trained before the clock of the cover, which has little of the time there:
+    """From so many features on the network is trained before the clock of the cover, which has little time there:
     planning (12 features) had 3 of 60 seconds, and a network a fifth worse. The result is the same where time does not
     matter."""
     rows, y = [[1, 2, 0], [0, -1, 2], [3, 1, 1], [-2, 1, 0], [1, -1, -1]], [1, -2, 3, 0, 2]
