@@ -17,9 +17,9 @@ before it is judged, which can only help it. With --results every figure is appe
 and not measured again, so that a run can be stopped and gone on with; --print only prints the file.
 
 --bars: lines with bars. The gap is at most 1e-30, every claim is decided or says why it is not, the checker accepts,
-there are no more nodes than the mark, and all of it keeps to its seconds where the line has some. Gaussian data have
-four decimals and random labels, seed 0. --growth: Gaussian data of 3 and 4 features at a tenth of lambda_max, with more
-and more rows.
+there are no more nodes than the mark, the process needs no more than 1 GB for the line, and all of it keeps to its
+seconds where the line has some. Gaussian data have four decimals and random labels, seed 0. --growth: Gaussian data of
+3 and 4 features at a tenth of lambda_max, with more and more rows.
 """
 
 from __future__ import annotations
@@ -32,8 +32,10 @@ import argparse
 import csv
 import json
 import resource
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, inf, nextafter
@@ -72,6 +74,7 @@ UCI = (
 LIST = 81  # processor seconds and megabytes of Gaussian 300 x 3 with all its patterns listed
 LIST_BYTES = 40_000_000
 FASTER, SMALLER = 50, 500
+GIGABYTES = 1.0  # of memory for a line
 GROWTH = {3: (100, 300, 1000, 3000, 10_000), 4: (100, 300, 1000, 2000)}
 
 
@@ -124,6 +127,7 @@ class Proved:
     finding: float
     checking: float
     refusal: str
+    memory: float = 0.0
 
     @property
     def engine(self) -> str:
@@ -151,6 +155,7 @@ class Proved:
             *(["nodes"] if case.nodes and isinstance(found, Cover) and found.nodes > case.nodes else []),
             *(["time"] if case.seconds and total > case.seconds else []),
             *(["size"] if smaller else []),
+            *(["memory"] if self.memory > GIGABYTES else []),
         ]
 
     def row(self) -> str:
@@ -176,6 +181,7 @@ class Proved:
                 nodes,
                 leaves,
                 f"{self.size / 1000:,.0f} KB",
+                f"{self.memory:.2f} GB",
                 f"{len(said) - len(undecided)} of {len(said)}",
                 "met" if not self.missed else f"not met: {', '.join(self.missed)}",
             ]
@@ -184,7 +190,7 @@ class Proved:
 
 HEAD = (
     "| set | n x d | lambda / lambda_max | p* | gap | engine | find s | verify s | neurons | unique | m* | nodes "
-    "| leaves | file | decided | bars |\n|" + "---|" * 16
+    "| leaves | file | memory | decided | bars |\n|" + "---|" * 17
 )
 
 
@@ -211,8 +217,24 @@ def raw_data(name: str, folder: Path | None) -> bytes:
     return "\n".join([",".join([*names, "y"]), *lines, ""]).encode()
 
 
+def forget_memory() -> None:
+    """Measure from now on, where the system can."""
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+
+
+def most_memory() -> float:
+    """Gigabytes that the process had in memory at most: since they were forgotten, or, without Linux, in all."""
+    try:
+        status = Path("/proc/self/status").read_text(encoding="ascii")
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e9
+    return int(status.split("VmHWM:")[1].split()[0]) * 1024 / 1e9
+
+
 def prove(case: Case, raw: bytes, seconds: float, *, listed: bool = False, gap: Fraction = DEFAULT_GAP) -> Proved:
     """The whole of `check`: solve, prove, decide, write, re-check."""
+    forget_memory()
     began = time.process_time()
     data = read_csv_bytes(raw, f"{case.title}.csv", bias=case.bias)
     with Progress(quiet=True) as stages:
@@ -227,7 +249,8 @@ def prove(case: Case, raw: bytes, seconds: float, *, listed: bool = False, gap: 
         recheck(text, raw)
     except VerifyError as error:
         refusal = str(error)
-    return Proved(case, data, facts, results, len(text), found - began, time.process_time() - found, refusal)
+    ended = time.process_time()
+    return Proved(case, data, facts, results, len(text), found - began, ended - found, refusal, most_memory())
 
 
 def above(data: Dataset, lam: Fraction, lower: Fraction, neurons: Neurons) -> Fraction:
@@ -409,8 +432,8 @@ def bars(options: argparse.Namespace) -> None:
             print(listed.row())
             print(f"(the cover: {ratio:.0f} times faster, a file {listed.size / proved.size:.0f} times smaller)")
     met = sum(not proved.missed for proved in done)
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    print(f"\nbars met: {met} of {len(done)}; memory at most {memory:.1f} GB")
+    memory = max((proved.memory for proved in done), default=0.0)
+    print(f"\nbars met: {met} of {len(done)}; memory at most {memory:.2f} GB")
 
 
 def _names(text: str) -> list[str]:

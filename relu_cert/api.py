@@ -19,13 +19,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from relu_cert.asked import Number, in_python, lambda_choice, limits, positive, ratios, request, some_patterns
 from relu_cert.certified import Certified
 from relu_cert.check import (
     DEFAULT_GAP,
     DEFAULT_MAX_PATTERNS,
-    IntervalChoice,
     LambdaChoice,
-    Request,
     answered,
     network_problem,
     verdicts,
@@ -33,10 +32,8 @@ from relu_cert.check import (
 from relu_cert.cover.model import Limits
 from relu_cert.data.arrays import dataset_from_arrays, exact_matrix, exact_number
 from relu_cert.data.model import Dataset, Source
-from relu_cert.data.numbers import NumberError
 from relu_cert.data.raw import digest
 from relu_cert.errors import DataError, UsageError
-from relu_cert.exact import Matrix
 from relu_cert.files import Place, decide_places, written_here
 from relu_cert.free.terms import read_free
 from relu_cert.global_optimum import Whole
@@ -48,19 +45,18 @@ from relu_cert.network.given import given_network, trained_with
 from relu_cert.network.penalty import convert, implied
 from relu_cert.network.penalty import penalty as named_penalty
 from relu_cert.patterns import enumerate_patterns, predict
-from relu_cert.patterns.sample import gate_patterns, read_gate_file
 from relu_cert.problem import Loss
+from relu_cert.report.check import Outcome
 from relu_cert.report.explore import Exploration
 from relu_cert.report.one_neuron import OneNeuronReport
-from relu_cert.report.outcome import Outcome
 from relu_cert.report.patterns import after, before, content, headline
 from relu_cert.report.progress import Progress
 from relu_cert.report.prune import Pruning
 from relu_cert.report.terminal import wrapped
-from relu_cert.results import CertifiedNetwork, CertifiedOneNeuron, CertifiedPath, Patterns
+from relu_cert.results import CertifiedNetwork, CertifiedOneNeuron, CertifiedPath, CertifiedResult, Patterns
 from relu_cert.solution import DEFAULT_GAP as SOLUTION_GAP
 from relu_cert.solution import CertifiedGroupLasso, CertifiedSolution, certified_optimum, judged
-from relu_cert.variants import Gates, Variant, drawn, network_variant, over_all, varied
+from relu_cert.variants import Variant, network_variant, over_all, varied
 from relu_cert.work import NETWORK_GAP, compared, examined, follow, follow_one_neuron, pruned
 
 __all__ = [
@@ -86,7 +82,6 @@ __all__ = [
     "prune",
 ]
 
-Number = Fraction | int | float | str
 Groups = int | Sequence[Any]
 
 
@@ -179,28 +174,25 @@ def certify(
     >>> print(certify(Z, [1, 1, -1], "1/10", loss="logistic").claims["optimal"].verdict)
     PROVED
     """
-    asked = _asked(lam, lambda_ratio, gap, interval, noise, claims)
-    limits = _limits(seconds, jobs, dask, state)
+    choice = lambda_choice(lam, lambda_ratio, in_python)
+    asked = request(choice, gap, interval, noise, claims, (), in_python)
+    bounds = _limits(seconds, jobs, dask, state)
     if model not in ("relu", "gated"):
         raise UsageError(f"model is 'relu' or 'gated', not {model!r}.")
     terms = read_free(free)
     data, raw = dataset_from_arrays(Z, y, bias=bias or "biases" in terms, names=names, target=target)
-    variant = Variant(_gates(data.Z, patterns, seed, gates), _delta(l2), _loss(loss), terms)
+    variant = Variant(some_patterns(data.Z, patterns, seed, gates, in_python), _delta(l2), _loss(loss), terms)
     path = Path("data.cert.json")
     with Progress(quiet=not progress) as stages:
         listed = listed or "patterns-complete" in asked.named
         problem = network_variant(data, model, variant, stages, max_patterns, listed=listed)
-        facts, results = answered(asked, problem, stages, limits)
+        facts, results = answered(asked, problem, stages, bounds)
         whole = None
         if variant.gates is not None:
             every = over_all(data, model, variant, facts.lam, asked.gap, stages, max_patterns)
             beside = path.with_name("data.all-patterns.cert.json")
             whole = Whole(reason=every) if isinstance(every, str) else Whole(every, verdicts(every), beside)
-        found = Certified(Outcome(data, data.source, facts, results, path, whole), raw)
-        if verify:
-            with stages.stage("verify"):
-                found.recheck()
-    return found
+        return _rechecked(Certified(Outcome(data, data.source, facts, results, path, whole), raw), verify, stages)
 
 
 def certify_group_lasso(
@@ -254,7 +246,8 @@ def certify_group_lasso(
     >>> found.coef_, round(found.intercept_, 6)
     (array([1.35]), 0.983333)
     """
-    asked = _asked(lam, lambda_ratio, gap, interval, noise, claims)
+    choice = lambda_choice(lam, lambda_ratio, in_python)
+    asked = request(choice, gap, interval, noise, claims, (), in_python)
     given = lasso(X, groups, y, K=K, weights=weights, intercept=intercept, average=average)
     problem = varied(given.plain, Variant(None, _delta(l2), _loss(loss)))
     if asked.choice.value is not None:
@@ -263,11 +256,7 @@ def certify_group_lasso(
         facts, results = answered(asked, problem, stages)
         source = Source("problem.json", digest(given.raw), "json")
         outcome = Outcome(None, source, facts, results, Path("problem.cert.json"), None, given)
-        found = CertifiedGroupLasso(outcome, given.raw, given)
-        if verify:
-            with stages.stage("verify"):
-                found.recheck()
-    return found
+        return _rechecked(CertifiedGroupLasso(outcome, given.raw, given), verify, stages)
 
 
 def certify_solution(
@@ -304,13 +293,9 @@ def certify_solution(
     at = None if isinstance(intercept, bool) else exact_number(intercept)
     coefficients = given_coefficients(w, given.d)
     with Progress(quiet=not progress) as stages:
-        choice = LambdaChoice(value=given.lam(_positive(lam, "lam")))
+        choice = LambdaChoice(value=given.lam(positive(lam, "lam")))
         optimum = certified_optimum(given, choice, DEFAULT_GAP, stages)
-        found = judged(given, optimum, coefficients, at, _positive(gap, "gap"))
-        if verify:
-            with stages.stage("verify"):
-                found.recheck()
-    return found
+        return _rechecked(judged(given, optimum, coefficients, at, positive(gap, "gap")), verify, stages)
 
 
 def certify_network(
@@ -365,14 +350,14 @@ def certify_network(
     convention = named_penalty(penalty or "paper")
     terms = implied(convention, read_free(free))
     data, raw = dataset_from_arrays(Z, y, bias=bias or "biases" in terms, names=names, target=target)
-    conversion = convert(convention, _positive(lam, "lam"), data.n, batch=batch_size, free=terms)
+    conversion = convert(convention, positive(lam, "lam"), data.n, batch=batch_size, free=terms)
     with Progress(quiet=not progress) as stages:
         outcome, text = examined(
             given_network(network),
             data,
             conversion,
             stages,
-            gap=_positive(gap, "gap"),
+            gap=positive(gap, "gap"),
             own=own,
             output_bias=output_bias,
             max_patterns=max_patterns,
@@ -408,7 +393,7 @@ value of lambda or more; proved.'
     data, raw = dataset_from_arrays(Z, y, bias=bias, names=names, target=target)
     with Progress(quiet=not progress) as stages:
         problem = network_problem(data, model, stages, max_patterns, listed=False)
-        found = follow(problem, data.source, _ratios(low, high), stages, enclose=breakpoints)
+        found = follow(problem, data.source, ratios(low, high, in_python), stages, enclose=breakpoints)
         return _rechecked(CertifiedPath(found.report, problem, found.text, raw, data), verify, stages)
 
 
@@ -434,7 +419,7 @@ def group_lasso_path(
     problem, raw = given.plain, given.raw
     source = Source("problem.json", digest(raw), "json")
     with Progress(quiet=not progress) as stages:
-        found = follow(problem, source, _ratios(low, high), stages, enclose=breakpoints)
+        found = follow(problem, source, ratios(low, high, in_python), stages, enclose=breakpoints)
         return _rechecked(CertifiedPath(found.report, problem, found.text, raw), verify, stages)
 
 
@@ -488,7 +473,7 @@ def prune(
     with Progress(quiet=not progress) as stages:
         return pruned(
             data,
-            convert(named_penalty(penalty), _positive(lam, "lam"), data.n, batch=batch_size).lam,
+            convert(named_penalty(penalty), positive(lam, "lam"), data.n, batch=batch_size).lam,
             stages,
             trained=None if network is None else given_network(network),
             strategy=Strategy(strategy),
@@ -531,7 +516,7 @@ def explore(
             data,
             first,
             second,
-            _choice(lam, lambda_ratio),
+            lambda_choice(lam, lambda_ratio, in_python),
             stages,
             model=model,
             extreme=extreme,
@@ -568,7 +553,7 @@ def _other(what: str, pair: tuple[Any, Any], data: Dataset) -> Dataset:
     return other
 
 
-_Found = TypeVar("_Found", CertifiedNetwork, CertifiedPath, CertifiedOneNeuron)
+_Found = TypeVar("_Found", bound=CertifiedResult | CertifiedSolution)
 
 
 def _rechecked(found: _Found, verify: bool, stages: Progress) -> _Found:
@@ -580,102 +565,20 @@ def _rechecked(found: _Found, verify: bool, stages: Progress) -> _Found:
 
 
 def _limits(seconds: float | None, jobs: int, dask: str | None, state: str | os.PathLike[str] | None = None) -> Limits:
-    """How long a proof without a list of patterns may take, where it is done, and where it is kept."""
-    if seconds is not None and not 0 < seconds < 10**9:
-        raise UsageError(f"seconds must be a positive number of seconds, not {seconds}.")
-    if jobs < 1:
-        raise UsageError(f"jobs must be at least 1, not {jobs}.")
-    kept = None if state is None else Path(state)
-    if kept is not None and kept.is_file() and not written_here(kept):
-        raise UsageError(f"{kept} exists, and relu_cert did not write it; choose another place with state.")
-    if kept is not None:
-        decide_places((), [Place("state", kept)])
-    return Limits(seconds, jobs=jobs, dask=dask, state=kept)
-
-
-def _ratios(low: Number, high: Number) -> tuple[Fraction, Fraction]:
-    lo, hi = _positive(low, "low"), _positive(high, "high")
-    if lo >= hi:
-        raise UsageError(f"low must be below high; {low} is not below {high}.")
-    return lo, hi
-
-
-def _asked(
-    lam: Number | None,
-    ratio: Number | None,
-    gap: Number,
-    interval: tuple[Number, Number] | None,
-    noise: Number | None,
-    claims: Sequence[str] | None,
-) -> Request:
-    """The questions, read and checked."""
-    along = None if interval is None else _interval(interval)
-    sigma = None if noise is None else _positive(noise, "noise")
-    return Request.of(_choice(lam, ratio), _positive(gap, "gap"), claims, interval=along, noise=sigma)
-
-
-def _choice(lam: Number | None, ratio: Number | None) -> LambdaChoice:
-    if lam is not None and ratio is not None:
-        raise UsageError("give lam or lambda_ratio, not both.")
-    if lam is not None:
-        return LambdaChoice(value=_positive(lam, "lam"))
-    return LambdaChoice() if ratio is None else LambdaChoice(ratio=_positive(ratio, "lambda_ratio"))
-
-
-def _positive(x: Number, what: str) -> Fraction:
-    try:
-        number = exact_number(x)
-    except NumberError as error:
-        raise UsageError(f"{what} must be a positive number; {x!r} is {error}.") from None
-    if number <= 0:
-        raise UsageError(f"{what} must be positive, not {x}.")
-    return number
-
-
-def _interval(ends: tuple[Number, Number]) -> IntervalChoice:
-    if isinstance(ends, str) or len(ends) != 2:
-        raise UsageError(f"interval takes two numbers, (lo, hi); not {ends!r}.")
-    lo, hi = (_positive(end, "an end of the interval") for end in ends)
-    if lo >= hi:
-        raise UsageError(f"interval (lo, hi) needs lo < hi, not {ends!r}.")
-    return IntervalChoice(lo, hi)
+    """The same as on the command line, which decides on all its files at once."""
+    found = limits(seconds, jobs, dask, in_python, state)
+    if found.state is not None:
+        if found.state.is_file() and not written_here(found.state):
+            raise UsageError(f"{found.state} exists, and relu_cert did not write it; choose another place with state.")
+        decide_places((), [Place("state", found.state)])
+    return found
 
 
 def _delta(l2: Number | None) -> Fraction:
-    return Fraction(0) if l2 is None else _positive(l2, "l2")
+    return Fraction(0) if l2 is None else positive(l2, "l2")
 
 
 def _loss(loss: Loss) -> Loss:
     if loss not in ("squares", "logistic"):
         raise UsageError(f"loss is 'squares' or 'logistic', not {loss!r}.")
     return loss
-
-
-def _gates(Z: Matrix, patterns: int | None, seed: int | None, gates: Any) -> Gates | None:
-    """The patterns that were asked for, or None for all of them."""
-    if gates is None:
-        if patterns is None:
-            if seed is not None:
-                raise UsageError("seed is for patterns.")
-            return None
-        if patterns < 1:
-            raise UsageError(f"patterns must be at least 1, not {patterns}.")
-        return drawn(Z, patterns, seed or 0)
-    if patterns is not None:
-        raise UsageError("give patterns or gates, not both.")
-    if seed is not None:
-        raise UsageError("seed is for patterns.")
-    if isinstance(gates, str | os.PathLike):
-        return read_gate_file(gates, Z)
-    if len(gates) and isinstance(gates[0], str):
-        return {_bits(text, i, len(Z)): None for i, text in enumerate(gates)}
-    rows = exact_matrix(gates, "gates")
-    if not rows or len(rows[0]) != len(Z[0]):
-        raise DataError(f"gates must be rows of {len(Z[0])} numbers, one for each column of Z (the bias included).")
-    return gate_patterns(Z, rows)
-
-
-def _bits(text: str, i: int, n: int) -> str:
-    if len(text) != n or set(text) - {"0", "1"}:
-        raise DataError(f"gates[{i}]: expected a pattern of {n} characters 0 and 1, found {text!r:.60}.")
-    return text

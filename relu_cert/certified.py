@@ -10,12 +10,13 @@ from pathlib import Path
 from types import MappingProxyType
 
 from relu_cert.exact import Vector
-from relu_cert.global_optimum import Distance, distance
+from relu_cert.global_optimum import distance
 from relu_cert.network.fitted import FittedNetwork, fitted_network
+from relu_cert.network.objective import Interval
 from relu_cert.path.derivatives import Derivatives
 from relu_cert.prove.facts import Facts, Value
+from relu_cert.report.check import Outcome
 from relu_cert.report.optimal_set import OptimalSetView, optimal_set_view
-from relu_cert.report.outcome import Outcome
 from relu_cert.results import CertifiedResult
 
 
@@ -115,7 +116,7 @@ class Certified(CertifiedResult):
         return MappingProxyType({n.block: n.w for n in self.facts.primal.neurons if n.block is not None})
 
     @property
-    def distance(self) -> Distance | None:
+    def distance(self) -> Interval | None:
         """For a network over some patterns: lower <= its optimum - the global optimum <= upper. None where there is
         nothing to compare, or D_Z has too many patterns."""
         whole = self.outcome.whole

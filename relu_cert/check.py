@@ -26,7 +26,7 @@ from relu_cert.problem import gated, relu, unlisted_relu
 from relu_cert.problem.model import Model, Problem
 from relu_cert.prove.elastic import elastic_facts
 from relu_cert.prove.facts import Facts, LambdaMax
-from relu_cert.prove.ggp import position_facts
+from relu_cert.prove.ggp.decide import position_facts
 from relu_cert.prove.lambda_max import half, lambda_max
 from relu_cert.prove.logistic import logistic_facts, logistic_zero
 from relu_cert.prove.prove import zero_facts

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from relu_cert.claims import Result
 from relu_cert.data.model import Dataset
+from relu_cert.network.objective import Interval
 from relu_cert.patterns.predict import predict
 from relu_cert.problem.model import Problem
 from relu_cert.prove.facts import Facts, Value
@@ -23,16 +24,8 @@ class Whole:
     reason: str = ""
 
 
-@dataclass(frozen=True)
-class Distance:
-    """lower <= p* over some patterns - p* over all patterns <= upper."""
-
-    lower: Fraction
-    upper: Fraction
-
-
-def distance(some: Facts, whole: Facts) -> Distance:
-    """An exact interval for the difference of the two optimal values.
+def distance(some: Facts, whole: Facts) -> Interval:
+    """p* over some patterns - p* over all patterns, enclosed.
 
     It is at least 0 where every block is one of the whole problem, or a part of one: always for ReLU without an l2
     penalty, whose blocks are neurons whatever their pattern is; else where all patterns are in D_Z. (With the penalty a
@@ -41,7 +34,7 @@ def distance(some: Facts, whole: Facts) -> Distance:
     a: Value = some.value
     b: Value = whole.value
     lower = a.lower - b.upper
-    return Distance(max(lower, Fraction(0)) if _is_part(some.problem, whole.problem) else lower, a.upper - b.lower)
+    return Interval(max(lower, Fraction(0)) if _is_part(some.problem, whole.problem) else lower, a.upper - b.lower)
 
 
 def too_many(data: Dataset, limit: int) -> str:

@@ -1,13 +1,16 @@
-"""Between Python's rationals and flint's."""
+"""Between Python's rationals and flint's, and exact linear algebra for a few vectors at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
 
-from flint import arb, fmpq, fmpq_mat
+from flint import arb, fmpq, fmpq_mat, fmpz_mat, nmod_mat
 
+from relu_cert.exact import Matrix, Vector, scaled_rows
 from relu_cert.recent import recent
+
+PRIME = 2**61 - 1
 
 
 def to_fmpq(x: Fraction) -> fmpq:
@@ -30,3 +33,43 @@ def middle(x: arb) -> Fraction:
     """The midpoint of a ball."""
     mantissa, exponent = (int(part) for part in x.mid().man_exp())
     return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
+
+
+def columns_of(vectors: Sequence[Sequence[Fraction]]) -> fmpq_mat:
+    """The matrix with these columns."""
+    return fmpq_mat([[to_fmpq(x) for x in row] for row in zip(*vectors, strict=True)])
+
+
+def products(A: Sequence[Sequence[Fraction]], B: Sequence[Sequence[Fraction]]) -> Matrix:
+    """The matrix of all a.b, a row for every a in A and a column for every b in B."""
+    if not A or not B:
+        return ((),) * len(A)
+    found = columns_of(A).transpose() * columns_of(B)
+    return tuple(tuple(to_fraction(found[i, j]) for j in range(len(B))) for i in range(len(A)))
+
+
+def rank(vectors: Sequence[Sequence[Fraction]]) -> int:
+    """The dimension of their span. Modulo a prime it is no larger, so that all there can be is found at once."""
+    if not vectors:
+        return 0
+    rows = scaled_rows(vectors)[0]
+    most = min(len(rows), len(rows[0]))
+    small = nmod_mat(len(rows), len(rows[0]), [x % PRIME for row in rows for x in row], PRIME)
+    return most if small.rank() == most else int(fmpz_mat(rows).transpose().rank())
+
+
+def express(basis: Sequence[Sequence[Fraction]], vector: Sequence[Fraction]) -> Vector | None:
+    """The only gamma with sum_i gamma_i basis_i = vector, for independent basis vectors; None where there is none."""
+    if not basis:
+        return None if any(vector) else ()
+    reduced, found = columns_of([*basis, vector]).rref()
+    if found > len(basis):
+        return None
+    return tuple(to_fraction(reduced[i, len(basis)]) for i in range(len(basis)))
+
+
+def solve(rows: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> Vector:
+    """The solution of a square, nonsingular system."""
+    left = columns_of(list(zip(*rows, strict=True)))
+    found = left.solve(columns_of([right]))
+    return tuple(to_fraction(found[i, 0]) for i in range(len(right)))

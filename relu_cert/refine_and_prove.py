@@ -27,8 +27,7 @@ from relu_cert.prove.facts import ExactNeuron, Facts, LambdaMax
 from relu_cert.prove.lifts import proposed_lifts
 from relu_cert.prove.multipliers import Proposals
 from relu_cert.prove.optimal_set import optimal_set
-from relu_cert.prove.polytope.listing import list_polytope, shortest_weights
-from relu_cert.prove.polytope.model import Polytope
+from relu_cert.prove.polytope.listing import shortest_weights, with_vertices
 from relu_cert.prove.prove import exact_neuron, prove
 from relu_cert.refine import refine
 from relu_cert.solve import FloatProblem, Solution, multipliers
@@ -68,7 +67,7 @@ def settle(question: Question, solution: Solution) -> Facts:
     best: Facts | None = None
     for point in _points(question, solution):
         exact = _exact_facts(question, point)
-        facts, final = _listed(exact) if exact is not None else _ball_facts(question, point)
+        facts, final = with_vertices(exact) if exact is not None else _ball_facts(question, point)
         if facts.value.reached and not facts.unsettled and final:
             return facts
         if best is None:  # ties that are exact stay so, whatever the number of digits
@@ -138,7 +137,7 @@ def _algebraic_facts(question: Question, solution: Solution, facts: Facts) -> Fa
             continue
         if found is not None:
             exact = replace(facts, optimal_set=None, exact_set=found, unsettled="", unlisted="")
-            return replace(_listed(exact)[0], shortest=shortest_weights(exact))
+            return replace(with_vertices(exact)[0], shortest=shortest_weights(exact))
     return None
 
 
@@ -163,7 +162,7 @@ def _ball_facts(question: Question, point: Point) -> tuple[Facts, bool]:
         )
         plain = plain or facts
         try:
-            found, final = _listed(replace(facts, optimal_set=optimal_set(facts, lift)))
+            found, final = with_vertices(replace(facts, optimal_set=optimal_set(facts, lift)))
         except Unsettled as why:
             reason = str(why)
             continue
@@ -186,14 +185,6 @@ def _inside(question: Question, point: Point) -> Vector:
     moved = sqrt_upper(widest_squared(problem.blocks) * problem.n, 8) * size / question.lam
     margin = (moved + SPARE_MOVES) / (1 << point.bits)
     return tuple((1 - margin) * x for x in point.theta) if margin < HALF else point.theta
-
-
-def _listed(facts: Facts) -> tuple[Facts, bool]:
-    """The facts with the vertices of the optimal set, and whether more digits would not tell more about these."""
-    found = list_polytope(facts)
-    if isinstance(found, Polytope):
-        return replace(facts, polytope=found), True
-    return replace(facts, unlisted=found.reason, shortest=shortest_weights(facts)), found.final
 
 
 def _rank(facts: Facts) -> tuple[bool, bool, bool, Fraction]:

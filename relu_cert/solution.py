@@ -33,7 +33,7 @@ from relu_cert.lasso import Lasso
 from relu_cert.network.objective import Interval
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.value import HALF, block_neuron, fit, primal, value
-from relu_cert.report.outcome import Outcome, claims_table
+from relu_cert.report.check import Outcome, claims_table
 from relu_cert.report.shown import Shown, plain
 from relu_cert.report.terminal import columns, rendered, wrapped
 from relu_cert.report.text import at_least, at_most, count, decimal, percent, with_decimal

@@ -27,14 +27,16 @@ from relu_cert.cover.facts import prove_lambda_max
 from relu_cert.cover.model import Limits
 from relu_cert.data.model import Dataset, Source
 from relu_cert.errors import UsageError
-from relu_cert.network import Conversion, ConvexNeuron, TrainedNetwork, convex_form, fold
 from relu_cert.network.approximate import Strategy, pruning_path
-from relu_cert.network.biases import OutputBias
+from relu_cert.network.biases import OutputBias, fold
 from relu_cert.network.claims import network_verdicts
 from relu_cert.network.compare import own_problem
 from relu_cert.network.examine import compare, examine
 from relu_cert.network.explore import Extreme, OptimalNetworks, known_set, optimal_networks
 from relu_cert.network.merge import merge_on_data
+from relu_cert.network.model import TrainedNetwork
+from relu_cert.network.objective import ConvexNeuron, convex_form
+from relu_cert.network.penalty import Conversion
 from relu_cert.network.prune import prune_best
 from relu_cert.network.record import network_certificate
 from relu_cert.path.breakpoints import Breakpoint, breakpoints

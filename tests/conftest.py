@@ -1,5 +1,6 @@
 """Profiles of the tests: `pytest --hypothesis-profile=long` draws ten times as many planted instances; `pytest -m "not
-long"` leaves out what takes long by its nature, by file or by name: mutants, campaigns, whole sites and programs."""
+long"` leaves out what takes long by its nature, by file or by name: mutants, campaigns, whole sites and programs, and
+single tests of more than a few seconds."""
 
 from __future__ import annotations
 
@@ -17,6 +18,13 @@ LONG_FILES = frozenset(
         "api/test_sklearn.py",
         "benchmarks/test_paper.py",
         "benchmarks/test_real.py",
+        "claims/test_a_new_claim.py",
+        "cover/test_interrupt.py",
+        "cover/test_pool.py",
+        "cover/test_state.py",
+        "free/test_optimum.py",
+        "path/test_covered.py",
+        "path/test_jumps.py",
         "properties/test_agree.py",
         "properties/test_campaign.py",
         "properties/test_claims.py",
@@ -33,6 +41,7 @@ LONG_FILES = frozenset(
         "verify/test_mutants.py",
         "verify/test_mutation.py",
         "verify/test_proved_score.py",
+        "verify/test_resources.py",
         "verify/test_rocq.py",
     }
 )
@@ -43,6 +52,12 @@ LONG_NAMES = (
     "test_laws",
     "full_disk",
     "closed_pipe",
+    "test_applicable_means_decided",
+    "test_gaps_are_drawn_as_gaps",
+    "test_many_independent_outputs_take_seconds",
+    "test_no_change_of_the_fact_turns_a_verdict_round",
+    "test_not_unique_is_not_proved",
+    "test_seconds_bound_the_whole_call",
 )
 
 

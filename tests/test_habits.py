@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import relu_cert
-from tests.conftest import LONG_FILES
+from tests.conftest import LONG_FILES, LONG_NAMES
 
 ROOT = Path(__file__).parents[1]
 
@@ -41,6 +41,8 @@ def test_the_changelog_is_dated() -> None:
 def test_long_tests_are_files_that_exist() -> None:
     """A long test that is moved or renamed stays marked."""
     assert all((ROOT / "tests" / name).is_file() for name in LONG_FILES)
+    written = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    assert all(re.search(rf"def \w*{name}|[\"']{name}", written) for name in LONG_NAMES)
 
 
 def test_the_three_programs_are_installed_under_their_own_names() -> None:

@@ -1,14 +1,17 @@
-"""Problems whose blocks are given one by one: direct problems, and networks over some patterns, written out as such."""
+"""Problems of blocks: direct problems, networks over some patterns, written out as such, and gated networks, which have
+a block D Z without a cone for each pattern D: no multiplier is needed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 from verify.errors import bounded
-from verify.patterns import Patterns
-from verify.problem import Problem, dot, square, times, transposed
+from verify.multipliers import Row, on_bits
+from verify.patterns import Patterns, bit_text
+from verify.problem import Problem, cleared, dot, square, times, transposed
 from verify.text import Matrix, Node, Vector, show
 
 MOST_WRITTEN_OUT = 2**26  # numbers in the blocks of a network
@@ -77,15 +80,6 @@ def block_output(problem: Problem, b: int, node: Node) -> tuple[Vector, Vector]:
     return times(problem.block(b), w), w
 
 
-def gated_output(problem: Problem, patterns: Patterns | None, first: Node, node: Node) -> tuple[Vector, Vector]:
-    """D Z w and w, for D in D_Z."""
-    mask = first.pattern(problem.n)
-    if patterns is None or mask not in patterns:
-        raise first.reject("a pattern in D_Z, by the fact patterns")
-    w = node.vector(problem.d)
-    return tuple(x if mask >> k & 1 else Fraction(0) for k, x in enumerate(problem.times(w))), w
-
-
 def check_direct(problem: Problem, theta: Vector, squared: Fraction, node: Node) -> None:
     """|X_b' theta - K_b rho|^2 <= squared with rho >= 0 for every block."""
     for b, entry in enumerate(node.array(len(problem.groups))):
@@ -106,3 +100,35 @@ def pushed(problem: Problem, theta: Vector, b: int, entry: Node) -> Vector:
     if any(x < 0 for x in rho):
         raise entry.reject("multipliers >= 0")
     return tuple(c_i - k_i for c_i, k_i in zip(c, times(K, rho), strict=True))
+
+
+def gated_pattern(problem: Problem, patterns: Patterns | None, node: Node) -> int:
+    """A pattern of D_Z."""
+    mask = node.pattern(problem.n)
+    if patterns is None or mask not in patterns:
+        raise node.reject("a pattern in D_Z, by the fact patterns")
+    return mask
+
+
+def gated_output(problem: Problem, patterns: Patterns | None, first: Node, node: Node) -> tuple[Vector, Vector]:
+    """D Z w and w, for D in D_Z."""
+    mask, w = gated_pattern(problem, patterns, first), node.vector(problem.d)
+    return tuple(x if mask >> k & 1 else Fraction(0) for k, x in enumerate(problem.times(w))), w
+
+
+def gated_rows(patterns: Patterns, theta: Vector, multipliers: Node) -> Iterator[Row]:
+    """m = D theta for every pattern D; no multipliers are given."""
+    if multipliers.value is not None:
+        raise multipliers.reject("null")
+    p, q = cleared(theta)
+    for mask in patterns.masks:
+        yield mask, on_bits(bit_text(mask, len(p)), p), q
+
+
+def check_attained(problem: Problem, patterns: Patterns | None, y: Vector, squared: Fraction, node: Node) -> None:
+    """|Z'D y|^2 = squared for the pattern D."""
+    pattern = node.record("pattern")["pattern"]
+    mask = gated_pattern(problem, patterns, pattern)
+    reached = square(transposed(problem.Z, tuple(y_k if mask >> k & 1 else Fraction(0) for k, y_k in enumerate(y))))
+    if reached != squared:
+        raise pattern.reject(f"|Z'D y|^2 = {show(squared)}", show(reached))

@@ -52,7 +52,7 @@ def read(
     """The same with the certificate and its problem."""
     top = load(certificate, limits)
     if isinstance(top.value, dict) and top.value.get("format") == REFUTATION:
-        from verify.refutations.check import check_refutation
+        from verify.refutations.statements import check_refutation
 
         if data is not None or network is not None:
             raise Usage("--data", "no raw data: a refutation holds its own instance", "a file")

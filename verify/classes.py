@@ -15,7 +15,7 @@ from flint import fmpq, fmpq_mat
 
 from verify.bounds import column, dual_basis, identity, matrix, rational, root_above, rows
 from verify.patterns import Patterns, mask_of
-from verify.problem import FIRST, SIGNS, Problem, square
+from verify.problem import SIGNS, Problem, square
 from verify.text import Matrix, Node, Vector, show
 
 NO_SIDES: Mapping[int, int] = {}
@@ -154,20 +154,11 @@ def read_class(
     known: Class | None = None,
 ) -> Class:
     """Reject unless the face, read before or not, is stable over the ball, or along a path."""
-    problem = ball.problem
-    if problem.model == "gated":
-        pattern = node.record("pattern")["pattern"]
-        mask = pattern.pattern(problem.n)
-        if patterns is None or mask not in patterns:
-            raise pattern.reject("a pattern in D_Z, by the fact patterns")
-        return Class((0, mask), (), 0, on_rows(ball.Z, mask), ball.zeta_squared)
-    first = FIRST[problem.model]
-    fields = node.record(first, *(("pattern",) if first == "sign" else ()), "kinks", "basis", "idle", "fixed")
-    if first == "sign":
-        return read_relu(ball, fields, sides, known)
-    from verify.direct import read_direct
+    if ball.problem.model != "relu":
+        from verify.direct import read_block
 
-    return read_direct(ball, fields)
+        return read_block(ball, patterns, node)
+    return read_relu(ball, node.record("sign", "pattern", "kinks", "basis", "idle", "fixed"), sides, known)
 
 
 def read_relu(

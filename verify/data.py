@@ -18,7 +18,7 @@ from typing import Any
 from verify.errors import BadData, Rejected
 from verify.input import Input
 from verify.problem import Problem
-from verify.text import Limits, Matrix, Vector, describe, integer, show, within_limits
+from verify.text import Limits, Matrix, Node, Vector, describe, integer, show, within_limits
 
 DECIMAL = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+))?")
 QUOTIENT = re.compile(r"([+-]?)([0-9]+)/([0-9]+)")
@@ -157,60 +157,44 @@ def read_direct(
         raise Rejected("data", f"at most {numbers} numbers", "more")
     within_limits(content, limits, lambda expected, found: BadData("data", expected, found))
     try:
-        top = json.loads(content.decode("utf-8-sig"), parse_int=Literal, parse_float=_refuse, parse_constant=_refuse,
-                         object_pairs_hook=once)  # fmt: skip
-        X = matrix(top.pop("X"), "X")
-        y = tuple(entry(x, f"data y[{i}]") for i, x in enumerate(array(top.pop("y"), "y")))
-        groups = tuple(tuple(map(column, array(b, "groups"))) for b in array(top.pop("groups"), "groups"))
-        K_or_none = top.pop("K", None)
-        cones = [None] * len(groups) if K_or_none is None else array(K_or_none, "K")
-        K = tuple(None if K_b is None else cone(K_b, f"K[{b}]") for b, K_b in enumerate(cones))
-    except KeyError as error:
-        raise Rejected("data", f"the key {error}", "none") from None
-    except (AttributeError, TypeError, ValueError) as error:
+        value = json.loads(content.decode("utf-8-sig"), parse_int=Literal, parse_float=_refuse, parse_constant=_refuse,
+                           object_pairs_hook=once)  # fmt: skip
+    except ValueError as error:
         raise Rejected("data", "an object with X, groups, y and perhaps K", describe(str(error))) from None
-    if top:
-        raise Rejected("data", "only the keys X, groups, K, y", f"the key {describe(next(iter(top)))}")
-    return X, y, groups, K
+    top = Node(value, None, "data").record("X", "groups", "y", optional=("K",))
+    groups = tuple(tuple(map(column, b.array())) for b in top["groups"].array())
+    cones = top["K"].array() if "K" in top and top["K"].value is not None else [Node(None)] * len(groups)
+    K = tuple(None if K_b.value is None else cone(K_b) for K_b in cones)
+    return matrix(top["X"]), tuple(map(entry, top["y"].array())), groups, K
 
 
 class Literal(str):
     """A JSON integer as it was written."""
 
 
-def column(value: Any) -> int:
+def column(node: Node) -> int:
     """A column's index in a direct problem."""
-    if not isinstance(value, Literal):
-        raise Rejected("data groups", "JSON integers", describe(value))
-    return integer(value)
+    if not isinstance(node.value, Literal):
+        raise node.reject("a JSON integer")
+    return integer(node.value)
 
 
-def array(value: Any, place: str) -> list[Any]:
-    """A JSON array of the data."""
-    if not isinstance(value, list):
-        raise Rejected(f"data {place}", "an array", describe(value))
-    return value
-
-
-def cone(value: Any, place: str) -> Matrix | None:
+def cone(node: Node) -> Matrix | None:
     """K_b, or None where it has no columns: then there is no constraint."""
-    K = matrix(value, place)
+    K = matrix(node)
     return K if any(K) else None
 
 
-def matrix(value: Any, place: str) -> Matrix:
+def matrix(node: Node) -> Matrix:
     """A matrix of the data, given as rows."""
-    return tuple(
-        tuple(entry(x, f"data {place}[{i}][{j}]") for j, x in enumerate(array(row, f"{place}[{i}]")))
-        for i, row in enumerate(array(value, place))
-    )
+    return tuple(tuple(map(entry, row.array())) for row in node.array())
 
 
-def entry(value: Any, place: str) -> Fraction:
+def entry(node: Node) -> Fraction:
     """A number of a direct problem: a JSON integer (handed on as its text) or a string."""
-    if not isinstance(value, str):
-        raise Rejected(place, "a JSON integer or a string", describe(value))
-    return number(value.strip(), "decimal", place)
+    if not isinstance(node.value, str):
+        raise node.reject("a JSON integer or a string")
+    return number(node.value.strip(), "decimal", node.place)
 
 
 def _refuse(text: str) -> Any:

@@ -1,15 +1,29 @@
-"""Direct problems: the classes of their blocks, projections on faces of the cones, and that the others are out."""
+"""Direct problems and gated networks: the classes of their blocks, projections on faces of the cones, that the others
+are out, and the tied blocks where r* is known."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
-from verify.blocks import pushed
+from verify.blocks import gated_pattern, gated_rows, pushed
 from verify.bounds import column, matrix, rational, rows
-from verify.classes import Ball, Class, check_idle, frobenius, read_face
+from verify.classes import Ball, Class, check_idle, frobenius, on_rows, read_face
+from verify.multipliers import products
+from verify.outs import lengths
+from verify.patterns import Patterns, bit_text
 from verify.problem import square, transposed
 from verify.text import Node, show
+from verify.ties import Numbers, Optimum, Tied, reaches
+
+
+def read_block(ball: Ball, patterns: Patterns | None, node: Node) -> Class:
+    """The class of a pattern of a gated network, or of a block of a direct problem."""
+    if ball.problem.model == "gated":
+        mask = gated_pattern(ball.problem, patterns, node.record("pattern")["pattern"])
+        return Class((0, mask), (), 0, on_rows(ball.Z, mask), ball.zeta_squared)
+    return read_direct(ball, node.record("block", "kinks", "basis", "idle", "fixed"))
 
 
 def read_direct(ball: Ball, fields: dict[str, Node]) -> Class:
@@ -47,6 +61,14 @@ def check_blocks_out(ball: Ball, classes: Collection[int], multipliers: Node, ou
             raise out.reject(f"a class for block {b}", found)
 
 
+def check_patterns_out(ball: Ball, patterns: Patterns, classes: Collection[int], multipliers: Node, out: Node) -> None:
+    """Reject unless every pattern of a gated network has a class or is out."""
+    for mask, length in lengths(ball.problem, gated_rows(patterns, ball.theta, multipliers)):
+        if mask not in classes and length >= ball.out_below:
+            found = f"none, and |Z'D theta|^2 = {show(length)}"
+            raise out.reject(f"a class for the pattern {bit_text(mask, ball.problem.n)}", found)
+
+
 def bound(ball: Ball, b: int, entry: Node) -> Fraction:
     """|X_b'theta - K_b rho|^2 with the rho of `dual` or with none, whichever is shorter."""
     plain = square(transposed(ball.problem.block(b), ball.theta))
@@ -56,3 +78,40 @@ def bound(ball: Ball, b: int, entry: Node) -> Fraction:
 def is_out(ball: Ball, b: int, entry: Node) -> bool:
     """Whether a block of a direct problem is out by this bound."""
     return bound(ball, b, entry) < ball.threshold(frobenius(ball.problem.block(b)))
+
+
+def merged(blocks: Sequence[tuple[int, int]], found: Sequence[Tied]) -> list[Tied]:
+    """A ReLU neuron that lies in several of the blocks is one neuron."""
+    keys = [(blocks[a.key[1]][0], list(a.v)) for a in found]
+    places = [keys.index(key) for key in keys]  # of the first block that carries the neuron
+    others = {
+        i: tuple(found[j].key[1] for j, place in enumerate(places) if place == i != j) for i in sorted(set(places))
+    }
+    return [replace(found[i], others=rest) for i, rest in others.items()]
+
+
+def gated(optimum: Optimum, patterns: Patterns, node: Node) -> Iterator[Tied]:
+    """Every pattern D is out at theta, or |Z'D r| <= lambda."""
+    ball, problem = optimum.ball, optimum.ball.problem
+    columns = tuple(zip(*problem.Z, strict=True))
+    for mask, p, q in products(problem, gated_rows(patterns, ball.theta, optimum.bounds)):
+        if sum(x**2 for x in p) < ball.out_below * q**2:
+            continue
+        v = optimum.through(columns, [x if mask >> k & 1 else optimum.zero for k, x in enumerate(optimum.r)])
+        if reaches(optimum, v, node):
+            outputs = optimum.through(problem.Z, v)
+            yield Tied((0, mask), v, [x if mask >> k & 1 else optimum.zero for k, x in enumerate(outputs)])
+
+
+def direct(optimum: Optimum, b: int, entry: Node, rho: Numbers) -> Iterator[Tied]:
+    """v = X_b'r - K_b rho, the projection of X_b'r on C_b, where |v| = lambda."""
+    problem = optimum.ball.problem
+    X, K = problem.block(b), problem.K[b]
+    v = optimum.through(tuple(zip(*X, strict=True)), optimum.r)
+    if K is not None and rho:
+        v = [x - push for x, push in zip(v, optimum.through(K, rho), strict=True)]
+    if reaches(optimum, v, entry):
+        slopes = optimum.through(tuple(zip(*K, strict=True)), v) if K is not None else ()
+        if any(s > 0 for s in slopes) or (rho and optimum.dot(rho, slopes)):
+            raise entry.reject(f"K_b'v <= 0 and rho.(K_b'v) = 0 where |v| = lambda, for block {b}")
+        yield Tied((0, b), v, optimum.through(X, v))

@@ -14,8 +14,7 @@ from verify.classes import Ball, Class
 from verify.neurons import of_class
 from verify.problem import square
 from verify.solutions import OptimalSet, System
-from verify.split import check_split
-from verify.superclasses import Candidates, length, read_lift, read_mixed, side_by_side, stretch
+from verify.superclasses import Candidates, length, read_lift, side_by_side, stretch
 from verify.text import Node, Vector, show
 
 KEYS = ("lift", "classes", "masses", "split", "forced")
@@ -26,11 +25,15 @@ def check_set(ball: Ball, classes: Sequence[Class], fields: dict[str, Node]) -> 
     problem = ball.problem
     found = read_lift(ball, classes, fields["lift"])
     if "mixed" in fields:
+        from verify.split import read_mixed
+
         found = read_mixed(found, fields["mixed"])
     masses, delta = check_masses(found, fields)
     if problem.outputs and (found.lift != problem.outputs or found.mixed):
         raise fields["lift"].reject("the free columns, and no mixed class", "others")
     if (found.lift or len(found.members) < len(classes)) and not problem.outputs:
+        from verify.split import check_split
+
         split = check_split(found, masses, delta, fields)
         neurons = tuple(of_class(problem, c, a in split.active, split.weights[a]) for a, c in enumerate(classes))
         carried = Counter(tuple(classes[a].B.entries()) for a in split.active)

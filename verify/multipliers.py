@@ -1,8 +1,7 @@
 """That |Proj_{C_b}(X_b' theta)| <= lambda for every block b, from multipliers.
 
 ReLU: with t = xi theta, t.(Zu)_+ <= m.Zu <= |Z'm| |u| on a piece; free biases: m.1 = 0, and the norms are those of the
-weights alone. Direct problems: for rho >= 0,
-|Proj_C(c)| <= |c - K rho|. Gated ReLU: no cone, no multiplier.
+weights alone. Direct problems: for rho >= 0, |Proj_C(c)| <= |c - K rho|. Gated ReLU: no cone, no multiplier.
 """
 
 from __future__ import annotations
@@ -33,21 +32,14 @@ def check_multipliers(problem: Problem, patterns: Patterns | None, theta: Vector
     elif patterns is None:
         raise node.reject("the fact patterns, which the multipliers of a network rest on", "none")
     elif problem.model == "gated":
-        if node.value is not None:
-            raise node.reject("null")
-        check_norms(problem, gated_rows(patterns, theta), most, f"{node.place} for pattern ")
+        from verify.blocks import gated_rows
+
+        check_norms(problem, gated_rows(patterns, theta, node), most, f"{node.place} for pattern ")
     else:
         sides = node.record("+", "-")
         for sign, xi in SIGNS.items():
             t = tuple(xi * x for x in theta)
             check_norms(problem, piece_rows(patterns, t, sides[sign]), most, f"{sides[sign].place} entry ")
-
-
-def gated_rows(patterns: Patterns, theta: Vector) -> Iterator[Row]:
-    """m = D theta for every pattern D."""
-    p, q = cleared(theta)
-    for mask in patterns.masks:
-        yield mask, on_bits(bit_text(mask, len(p)), p), q
 
 
 def piece_rows(patterns: Patterns, t: Vector, node: Node) -> Iterator[Row]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 from verify.classes import Ball, Class
-from verify.multipliers import Row, gated_rows, piece_rows, products, read_entries
+from verify.multipliers import Row, piece_rows, products, read_entries
 from verify.patterns import Patterns, bit_text, mask_of
 from verify.problem import SIGNS, Problem
 from verify.text import Node, show
@@ -27,12 +27,9 @@ def check_outs(ball: Ball, patterns: Patterns | None, classes: Sequence[Class], 
     elif patterns is None:
         raise out.reject("the fact patterns, which this rests on", "none")
     elif problem.model == "gated":
-        if multipliers.value is not None:
-            raise multipliers.reject("null")
-        for mask, length in lengths(problem, gated_rows(patterns, ball.theta)):
-            if (0, mask) not in keys and length >= ball.out_below:
-                found = f"none, and |Z'D theta|^2 = {show(length)}"
-                raise out.reject(f"a class for the pattern {bit_text(mask, problem.n)}", found)
+        from verify.direct import check_patterns_out
+
+        check_patterns_out(ball, patterns, {D for _, D in keys}, multipliers, out)
     else:
         bounds, sides = multipliers.record("+", "-"), out.record("+", "-")
         for sign, xi in SIGNS.items():

@@ -310,8 +310,7 @@ class CoverText(Text):
         yield words(x for c, m in pairs for x in (c if c >= 0 else len(data.rows), m))
         yield from self.dual()
         lam = Fraction(int(self.problem.lam * (1 << ROOT_BITS)), 1 << ROOT_BITS)
-        node, width = Node(self.evidence, None, "cover"), root_above(self.problem.d)
-        short = coarse(weights, lam, int(self.evidence["margin"]), width, node)
+        short = coarse(weights, lam, int(self.evidence["margin"]), root_above(self.problem.d), Node(self.evidence))
         yield f"coarse {lam.denominator << short.bits} {weights.unit * lam.numerator} {short.bound}"
         yield from self.root()
         yield f"ties {len(self.ties)}"

@@ -9,12 +9,11 @@ TOP_BIT = bytes([ord("0")] * 128 + [ord("1")] * 128)
 
 @dataclass(frozen=True)
 class Packed:
-    """Z in fields of `width` bytes, B bits: column j is sum_k z_kj 2^(B k), `ones` is sum_k 2^(B k).
+    """Z in fields of B bits: column j is sum_k z_kj 2^(B k), `ones` is sum_k 2^(B k).
 
     With offset = 2^(B-1) ones, offset + sum_j u_j column_j has the fields z_k.u + 2^(B-1): top bit 1 iff z_k.u >= 0.
     """
 
-    width: int
     columns: list[int]
     offset: int
     ones: int
@@ -31,8 +30,7 @@ class Signs:
 
     def of(self, u: list[int]) -> tuple[int, int]:
         """The rows with z_k.u >= 0 and the rows with z_k.u = 0, as bit masks."""
-        largest = max(map(abs, u), default=0)
-        width = field_width(self.bound * largest)
+        width = field_width(self.bound * max(map(abs, u), default=0))
         packed = self.packed.get(width) or self.pack(width)
         total = packed.offset
         for u_j, column in zip(u, packed.columns, strict=True):
@@ -49,7 +47,7 @@ class Signs:
         shifts = [8 * width * k for k in range(len(self.rows))]
         columns = [sum(z << s for z, s in zip(column, shifts, strict=True)) for column in zip(*self.rows, strict=True)]
         ones = sum(1 << s for s in shifts)
-        self.packed[width] = Packed(width, columns, ones << (8 * width - 1), ones)
+        self.packed[width] = Packed(columns, ones << (8 * width - 1), ones)
         return self.packed[width]
 
 

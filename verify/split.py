@@ -1,17 +1,17 @@
-"""The masses split over the classes, strictly inside: the lifted solution with l = 0 solves the given problem."""
+"""Mixed classes, and masses split over classes, strictly inside: the lifted solution with l = 0 solves the problem."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from flint import fmpq_mat
+from flint import fmpq, fmpq_mat
 
-from verify.bounds import column, fraction, matrix, root_above
+from verify.bounds import column, fraction, matrix, rational, root_above
 from verify.classes import frobenius
 from verify.problem import dot, square
 from verify.solutions import System
-from verify.superclasses import Candidates, is_silent, length, side_by_side, spanned, stretch
+from verify.superclasses import Candidates, is_silent, length, product, side_by_side, spanned, stretch
 from verify.text import Matrix, Node, Vector, show
 
 
@@ -25,6 +25,29 @@ class Split:
     system: System
     weights: Vector
     off: Fraction
+
+
+def read_mixed(found: Candidates, node: Node) -> Candidates:
+    """Mixed classes have Pi G Pi = sum_s beta_s Pi G_s Pi over the superclasses of the others, sum beta_s = 1."""
+    mixed: dict[int, Vector] = {}
+    entries = node.array()
+    if not entries:
+        raise node.reject("at least one mixed class")
+    for entry in entries:
+        number, beta = entry.array(2)
+        a = number.index(len(found.classes))
+        if mixed and a <= max(mixed):
+            raise number.reject("classes in ascending order")
+        mixed[a] = beta.vector()
+    mixing = replace(found, mixed=mixed)
+    firsts = [mixing.seen[group[0]] for group in mixing.members]
+    for entry, (a, shares) in zip(entries, mixed.items(), strict=True):
+        if len(shares) != len(firsts) or sum(shares) != 1:
+            raise entry.reject(f"{len(firsts)} numbers that add up to 1")
+        terms = list(zip((fmpq(-1), *map(rational, shares)), (mixing.seen[a], *firsts), strict=True))
+        if sum(p * q * product(S, T) for p, S in terms for q, T in terms):
+            raise entry.reject("the mixture of the superclasses that is the kernel of the class", "another matrix")
+    return mixing
 
 
 def check_split(found: Candidates, masses: Vector, delta: Fraction, fields: dict[str, Node]) -> Split:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
 from flint import arb_mat, ctx, fmpq, fmpq_mat
 
-from verify.bounds import column, dual_basis, identity, matrix, rational, root_above
+from verify.bounds import column, dual_basis, identity, matrix, root_above
 from verify.classes import Ball, Class
 from verify.text import Matrix, Node, Vector
 
@@ -51,29 +51,6 @@ class Candidates:
     def moved(self) -> Fraction:
         """g R: what the ball can change in an output, where g is at least |G_a| for every class a."""
         return max((a.bound for a in self.classes), default=Fraction(0)) * self.ball.R
-
-
-def read_mixed(found: Candidates, node: Node) -> Candidates:
-    """Mixed classes have Pi G Pi = sum_s beta_s Pi G_s Pi over the superclasses of the others, sum beta_s = 1."""
-    mixed: dict[int, Vector] = {}
-    entries = node.array()
-    if not entries:
-        raise node.reject("at least one mixed class")
-    for entry in entries:
-        number, beta = entry.array(2)
-        a = number.index(len(found.classes))
-        if mixed and a <= max(mixed):
-            raise number.reject("classes in ascending order")
-        mixed[a] = beta.vector()
-    mixing = replace(found, mixed=mixed)
-    firsts = [mixing.seen[group[0]] for group in mixing.members]
-    for entry, (a, shares) in zip(entries, mixed.items(), strict=True):
-        if len(shares) != len(firsts) or sum(shares) != 1:
-            raise entry.reject(f"{len(firsts)} numbers that add up to 1")
-        terms = list(zip((fmpq(-1), *map(rational, shares)), (mixing.seen[a], *firsts), strict=True))
-        if sum(p * q * product(S, T) for p, S in terms for q, T in terms):
-            raise entry.reject("the mixture of the superclasses that is the kernel of the class", "another matrix")
-    return mixing
 
 
 def read_lift(ball: Ball, classes: Sequence[Class], node: Node) -> Candidates:

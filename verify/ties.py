@@ -13,7 +13,7 @@ from typing import Any
 
 from verify.bounds import matrix
 from verify.classes import Ball, on_rows
-from verify.multipliers import gated_rows, products, read_entries
+from verify.multipliers import products, read_entries
 from verify.neurons import Neuron, are_independent
 from verify.patterns import Patterns, mask_of
 from verify.problem import SIGNS, dot
@@ -145,23 +145,17 @@ def tied_neurons(optimum: Optimum, patterns: Patterns | None, node: Node) -> lis
     """All (xi, v) with |v| = lambda, each once, in the order of the format."""
     problem = optimum.ball.problem
     if problem.model == "cgl":
+        from verify.direct import direct, merged
+
         found = [a for b, entry, rho in optimum.blocks() for a in direct(optimum, b, entry, rho)]
         return merged(problem.blocks, found) if problem.blocks else found
     if patterns is None:
         raise node.reject("the fact patterns, which this rests on", "none")
     if problem.model == "gated":
+        from verify.direct import gated
+
         return list(gated(optimum, patterns, node))
     return [a for sign, xi in SIGNS.items() for a in relu(optimum, sign, xi)]
-
-
-def merged(blocks: Sequence[tuple[int, int]], found: Sequence[Tied]) -> list[Tied]:
-    """A ReLU neuron that lies in several of the blocks is one neuron."""
-    keys = [(blocks[a.key[1]][0], list(a.v)) for a in found]
-    places = [keys.index(key) for key in keys]  # of the first block that carries the neuron
-    others = {
-        i: tuple(found[j].key[1] for j, place in enumerate(places) if place == i != j) for i in sorted(set(places))
-    }
-    return [replace(found[i], others=rest) for i, rest in others.items()]
 
 
 def relu(optimum: Optimum, sign: str, xi: int) -> Iterator[Tied]:
@@ -176,33 +170,6 @@ def relu(optimum: Optimum, sign: str, xi: int) -> Iterator[Tied]:
         if optimum.dot(positive, t) != problem.lam**2:
             raise entry.reject(f"t.(Zv)_+ = lambda^2 = {show(problem.lam**2)}", "another number, though |v| = lambda")
         yield Tied((xi, base), v, [xi * x for x in positive])
-
-
-def gated(optimum: Optimum, patterns: Patterns, node: Node) -> Iterator[Tied]:
-    """Every pattern D is out at theta, or |Z'D r| <= lambda."""
-    ball, problem = optimum.ball, optimum.ball.problem
-    columns = tuple(zip(*problem.Z, strict=True))
-    for mask, p, q in products(problem, gated_rows(patterns, ball.theta)):
-        if sum(x**2 for x in p) < ball.out_below * q**2:
-            continue
-        v = optimum.through(columns, [x if mask >> k & 1 else optimum.zero for k, x in enumerate(optimum.r)])
-        if reaches(optimum, v, node):
-            outputs = optimum.through(problem.Z, v)
-            yield Tied((0, mask), v, [x if mask >> k & 1 else optimum.zero for k, x in enumerate(outputs)])
-
-
-def direct(optimum: Optimum, b: int, entry: Node, rho: Numbers) -> Iterator[Tied]:
-    """v = X_b'r - K_b rho, the projection of X_b'r on C_b, where |v| = lambda."""
-    problem = optimum.ball.problem
-    X, K = problem.block(b), problem.K[b]
-    v = optimum.through(tuple(zip(*X, strict=True)), optimum.r)
-    if K is not None and rho:
-        v = [x - push for x, push in zip(v, optimum.through(K, rho), strict=True)]
-    if reaches(optimum, v, entry):
-        slopes = optimum.through(tuple(zip(*K, strict=True)), v) if K is not None else ()
-        if any(s > 0 for s in slopes) or (rho and optimum.dot(rho, slopes)):
-            raise entry.reject(f"K_b'v <= 0 and rho.(K_b'v) = 0 where |v| = lambda, for block {b}")
-        yield Tied((0, b), v, optimum.through(X, v))
 
 
 def reaches(optimum: Optimum, v: Numbers, node: Node) -> bool:

@@ -30,6 +30,7 @@ def told(claim: str) -> Iterator[str]:
         sharper = sorted(set().union(*verdicts.values()) - ground)
         also = f"; perhaps sharpened by {', '.join(sharper)}" if sharper else ""
         yield f"{sum(files.values()):7}  lines in {len(files)} files; libraries: {', '.join(libraries)}{also}"
+        yield f"         {', '.join(later(files))}: only where a certificate, or the command, has what they are for"
 
 
 def table() -> Iterator[str]:
@@ -82,13 +83,21 @@ def closure(claim: str, ground: Iterable[str]) -> tuple[dict[str, int], list[str
         elif (name := path.relative_to(ROOT.parent).as_posix()) not in files:
             text = path.read_text()
             files[name] = text.count("\n")
-            pending += [module.rpartition(".")[0] or module, *loaded_by(text)]
+            pending += [module.rpartition(".")[0] or module, *loaded_by(ast.parse(text).body)]
     return dict(sorted(files.items())), sorted(libraries)
 
 
-def loaded_by(text: str) -> Iterator[str]:
-    """The modules that a source file loads when it is loaded: nothing under `if TYPE_CHECKING`, or in a function."""
-    for node in ast.parse(text).body:
+def later(files: Iterable[str]) -> list[str]:
+    """The files that these load in a function, if at all."""
+    trees = (ast.walk(ast.parse((ROOT.parent / name).read_text())) for name in files)
+    inner = [node for tree in trees for one in tree if isinstance(one, ast.FunctionDef) for node in ast.walk(one)]
+    found = {path.relative_to(ROOT.parent).as_posix() for name in loaded_by(inner) if (path := file_of(name))}
+    return sorted(found.difference(files))
+
+
+def loaded_by(statements: Iterable[ast.AST]) -> Iterator[str]:
+    """The modules that these statements load: of a file's own nothing under `if TYPE_CHECKING`, or in a function."""
+    for node in statements:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:

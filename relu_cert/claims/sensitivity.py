@@ -120,4 +120,6 @@ def _differentiable(facts: Facts) -> str:
     if found is None:
         return "E = A, the outputs are independent, and all faces are stable."
     freedom, sure = found.digits
+    if not freedom:
+        return "E = A and all faces are stable; the ball is too wide for the degrees of freedom."
     return f"E = A and all faces are stable; degrees of freedom {freedom}{f', SURE {sure}' if sure else ''}."

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from relu_cert.check import DEFAULT_GAP, IntervalChoice, LambdaChoice, Request, answered
+from relu_cert.asked import as_option, lambda_choice, request
+from relu_cert.check import LambdaChoice, Request, answered
 from relu_cert.claims import Result, Verdict, asked_for
-from relu_cert.cli.emit import decide, name_files, recheck, stem, write_file
+from relu_cert.cli.emit import decide, recheck, stem, told, write_file
 from relu_cert.cli.options import (
     chosen_example,
     input_path,
     is_problem,
     lasso_of,
     limits_of,
-    positive,
     read_data,
 )
 from relu_cert.cli.variants import beside, chosen_variant, compared, refuse_for_json
@@ -28,7 +27,7 @@ from relu_cert.errors import DataError, UsageError
 from relu_cert.free.terms import read_free
 from relu_cert.lasso import Lasso, read_lasso
 from relu_cert.problem import read_problem_json
-from relu_cert.report.outcome import Outcome
+from relu_cert.report.check import Outcome
 from relu_cert.report.progress import Progress
 from relu_cert.variants import NetworkModel, network_variant, varied
 
@@ -90,11 +89,7 @@ def run(options: argparse.Namespace) -> int:
         write_file(target, text, "--certificate")
         if options.html:
             _write_page(Path(options.html), outcome)
-    print(
-        json.dumps(outcome.to_json(), indent=2) if options.json else outcome.to_text(), end="\n" if options.json else ""
-    )
-    if not options.json:
-        name_files(page=options.html, problem=None if raw is None else plain_at)
+    told(options, outcome, page=options.html, problem=None if raw is None else plain_at)
     return _exit_code(results, asked_for(options.require or ()))
 
 
@@ -128,31 +123,11 @@ def _own_model(options: argparse.Namespace, example: Example | None) -> str:
 
 
 def _asked(options: argparse.Namespace, example: Example | None) -> Request:
-    if options.lam is not None and options.lambda_ratio is not None:
-        raise UsageError("give --lambda or --lambda-ratio, not both.")
-    choice = LambdaChoice()
-    if options.lam is not None:
-        choice = LambdaChoice(value=positive(options.lam, "lambda"))
-    elif options.lambda_ratio is not None:
-        choice = LambdaChoice(ratio=positive(options.lambda_ratio, "the ratio to lambda_max"))
-    elif example is not None and example.lam is not None:
+    choice = lambda_choice(options.lam, options.lambda_ratio, as_option)
+    if choice == LambdaChoice() and example is not None and example.lam is not None:
         choice = LambdaChoice(value=example.lam)
-    gap = DEFAULT_GAP if options.gap is None else positive(options.gap, "the gap")
-    noise = None if options.noise is None else positive(options.noise, "the noise level")
-    return Request.of(choice, gap, options.claims, options.require or (), _interval(options), noise)
-
-
-def _interval(options: argparse.Namespace) -> IntervalChoice | None:
-    """The interval that was asked for."""
-    if options.interval is None:
-        return None
-    ends = options.interval.split(",")
-    if len(ends) != 2:
-        raise UsageError(f"--interval takes two numbers, LO,HI, such as 1/20,1/5; not {options.interval!r}.")
-    lo, hi = (positive(end, "an end of the interval") for end in ends)
-    if lo >= hi:
-        raise UsageError(f"--interval LO,HI needs LO < HI, not {options.interval!r}.")
-    return IntervalChoice(lo, hi)
+    ends = None if options.interval is None else options.interval.split(",")
+    return request(choice, options.gap, ends, options.noise, options.claims, options.require or (), as_option)
 
 
 def _refuse_for_json(options: argparse.Namespace) -> None:

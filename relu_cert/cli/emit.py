@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, Protocol
 
 from relu_cert.certificate import write_text
 from relu_cert.checker import accepted
@@ -13,6 +15,16 @@ from relu_cert.data.raw import STANDARD_INPUT, digest, read_bytes
 from relu_cert.errors import DataError, UsageError
 from relu_cert.files import Place, decide_places, refusal
 from relu_cert.network.formats import ENDINGS
+
+
+class Told(Protocol):
+    """What every command finds."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The object of --json."""
+
+    def to_text(self) -> str:
+        """The report for a terminal."""
 
 
 def stem(path: Path) -> str:
@@ -48,6 +60,15 @@ def write_file(path: Path, text: str, option: str) -> None:
         write_text(path, text)
     except OSError as error:
         raise refusal(path, option, error) from None
+
+
+def told(options: argparse.Namespace, report: Told, check: str = "", **files: object) -> None:
+    """The report, as an object or as a text, with how to check it again and a line for each file that was written."""
+    if options.json:
+        print(json.dumps(report.to_json(), indent=2))
+        return
+    print(report.to_text().rstrip("\n") + (f"\nre-check it  {check}" if check else ""))
+    name_files(**files)
 
 
 def name_files(**files: object) -> None:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
-from relu_cert.check import LambdaChoice
-from relu_cert.cli.emit import decide, name_files, write_file
-from relu_cert.cli.options import chosen_example, input_path, limits_of, positive, read_data
+from relu_cert.asked import as_option, lambda_choice
+from relu_cert.cli.emit import decide, told, write_file
+from relu_cert.cli.options import chosen_example, input_path, limits_of, read_data
 from relu_cert.data import read_csv
 from relu_cert.data.model import Dataset
-from relu_cert.errors import DataError, UsageError
+from relu_cert.errors import DataError
 from relu_cert.report.progress import Progress
 from relu_cert.work import compared
 
@@ -35,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
             data,
             validation,
             test,
-            _choice(options),
+            lambda_choice(options.lam, options.lambda_ratio, as_option),
             stages,
             model=options.model,
             extreme=options.extreme,
@@ -45,9 +44,7 @@ def run(options: argparse.Namespace) -> int:
         )
         if options.html:
             write_file(Path(options.html), found.html(), "--html")
-    print(json.dumps(found.to_json(), indent=2) if options.json else found.to_text())
-    if not options.json:
-        name_files(page=options.html)
+    told(options, found, page=options.html)
     return 0
 
 
@@ -65,12 +62,3 @@ def _other(options: argparse.Namespace, data: Dataset, path: str) -> Dataset:
             f"{path} has {other.d} columns of features (with the bias, if any), the training data {data.d}."
         )
     return other
-
-
-def _choice(options: argparse.Namespace) -> LambdaChoice:
-    if options.lam is not None and options.lambda_ratio is not None:
-        raise UsageError("give --lambda or --lambda-ratio, not both.")
-    if options.lam is not None:
-        return LambdaChoice(value=positive(options.lam, "lambda"))
-    ratio = options.lambda_ratio
-    return LambdaChoice(ratio=None if ratio is None else positive(ratio, "the ratio to lambda_max"))

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import json
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
-from relu_cert.cli.emit import again, decide, name_files, recheck, require_ending, stem, write_file
-from relu_cert.cli.options import chosen_example, input_path, limits_of, positive, read_data
+from relu_cert.asked import positive
+from relu_cert.cli.emit import again, decide, recheck, require_ending, stem, told, write_file
+from relu_cert.cli.options import chosen_example, input_path, limits_of, read_data
 from relu_cert.errors import UsageError
 from relu_cert.free.terms import read_free
-from relu_cert.network import Conversion, Penalty, convert, penalty, read_network, write_network
-from relu_cert.network.penalty import implied
+from relu_cert.network.formats import read_network, write_network
+from relu_cert.network.penalty import Conversion, Penalty, convert, implied, penalty
 from relu_cert.network.record import readable_copy
 from relu_cert.report.progress import Progress
 from relu_cert.work import NETWORK_GAP, examined
@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     data = read_data(options, example)
     trained = read_network(options.network)
     conversion = _conversion(options, example.lam if example else None, data.n)
-    gap = NETWORK_GAP if options.gap is None else positive(options.gap, "the gap")
+    gap = NETWORK_GAP if options.gap is None else positive(options.gap, "--gap")
     with Progress(quiet=options.quiet) as stages:
         outcome, text = examined(
             trained,
@@ -77,9 +77,7 @@ def run(options: argparse.Namespace) -> int:
         from relu_cert.report.html.given import network_page
 
         write_file(Path(options.html), network_page(outcome, text), "--html")
-    print(json.dumps(outcome.to_json(), indent=2) if options.json else outcome.to_text().rstrip("\n"))
-    if not options.json:
-        name_files(page=options.html)
+    told(options, outcome, page=options.html)
     return 0
 
 
@@ -87,7 +85,7 @@ def _conversion(options: argparse.Namespace, default: Fraction | None, n: int) -
     convention = penalty(options.penalty)
     if options.lam is not None:
         return convert(
-            convention, positive(options.lam, "lambda"), n, batch=options.batch_size, free=read_free(options.free)
+            convention, positive(options.lam, "--lambda"), n, batch=options.batch_size, free=read_free(options.free)
         )
     if default is None or convention is not Penalty.PAPER:
         raise UsageError(

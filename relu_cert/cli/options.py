@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from fractions import Fraction
 from pathlib import Path
 
 from relu_cert import examples
+from relu_cert.asked import as_option, limits
 from relu_cert.cover.model import Limits
 from relu_cert.data import read_csv
 from relu_cert.data.model import Dataset
-from relu_cert.data.numbers import NumberError, parse_number
 from relu_cert.data.raw import STANDARD_INPUT, read_bytes
 from relu_cert.errors import UsageError
 from relu_cert.lasso import Lasso, lasso
@@ -66,22 +65,6 @@ def lasso_of(options: argparse.Namespace, data: Dataset) -> Lasso:
     )
 
 
-def positive(text: str, what: str) -> Fraction:
-    """A positive rational from the command line: 1/10, 0.1 or 1e-1."""
-    try:
-        number = parse_number(text.strip(), "decimal")
-    except NumberError as error:
-        raise UsageError(f"{what} must be a number such as 1/10 or 0.1; {text!r} is {error}.") from None
-    if number <= 0:
-        raise UsageError(f"{what} must be positive, not {text.strip()}.")
-    return number
-
-
 def limits_of(options: argparse.Namespace) -> Limits:
     """How long a proof without a list of patterns may take, and where it is done."""
-    if options.seconds is not None and not 0 < options.seconds < 10**9:
-        raise UsageError(f"--seconds must be a positive number of seconds, not {options.seconds}.")
-    if options.jobs < 1:
-        raise UsageError(f"--jobs must be at least 1, not {options.jobs}.")
-    state = getattr(options, "state", None)
-    return Limits(options.seconds, jobs=options.jobs, dask=options.dask, state=None if state is None else Path(state))
+    return limits(options.seconds, options.jobs, options.dask, as_option, getattr(options, "state", None))

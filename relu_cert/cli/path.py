@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import json
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from relu_cert.asked import as_option, ratios
 from relu_cert.check import network_problem
 from relu_cert.checker import recheck_command
-from relu_cert.cli.emit import decide, name_files, recheck, stem, write_file
+from relu_cert.cli.emit import decide, recheck, stem, told, write_file
 from relu_cert.cli.options import (
     chosen_example,
     input_path,
     is_problem,
-    positive,
     read_data,
 )
 from relu_cert.errors import UsageError
@@ -34,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
     example = chosen_example(options)
     if options.one_neuron:
         return _one_neuron(options, example)
-    low, high = _ratios(options)
+    between = ratios(options.low, options.high, as_option)
     if options.plot and Path(options.plot).suffix != ".svg":
         raise UsageError(f"--plot draws SVG; the file must end in .svg, not {Path(options.plot).name!r}.")
     path = input_path(options, example)
@@ -51,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
         found = follow(
             problem,
             source,
-            (low, high),
+            between,
             stages,
             enclose=not options.no_breakpoints,
             target=target,
@@ -70,16 +68,8 @@ def run(options: argparse.Namespace) -> int:
             from relu_cert.report.html.path import path_page
 
             write_file(Path(options.html), path_page(report, problem, str(path), data), "--html")
-    return _printed(options, report, source.path)
-
-
-def _printed(options: argparse.Namespace, report: PathReport | OneNeuronReport, data: str) -> int:
-    print(
-        json.dumps(report.to_json(), indent=1) if options.json else report.to_text(), end="\n" if options.json else ""
-    )
-    if not options.json:
-        print(f"re-check it  {recheck_command(report.certificate, data)}")
-        name_files(table=options.csv, picture=options.plot, page=options.html)
+    check = recheck_command(target, source.path)
+    told(options, report, check, table=options.csv, picture=options.plot, page=options.html)
     return 0
 
 
@@ -115,7 +105,8 @@ def _one_neuron(options: argparse.Namespace, example: Example | None) -> int:
         from relu_cert.report.html.path import one_neuron_page
 
         write_file(Path(options.html), one_neuron_page(report, data, results), "--html")
-    return _printed(options, report, data.source.path)
+    told(options, report, recheck_command(target, data.source.path), page=options.html)
+    return 0
 
 
 def _decided(options: argparse.Namespace, path: Path) -> Path:
@@ -124,10 +115,3 @@ def _decided(options: argparse.Namespace, path: Path) -> Path:
     outputs = {"--certificate": target, "--html": options.html, "--csv": options.csv, "--plot": options.plot}
     decide(options, {"the data": path}, outputs)
     return target
-
-
-def _ratios(options: argparse.Namespace) -> tuple[Fraction, Fraction]:
-    low, high = positive(options.low, "--from"), positive(options.high, "--to")
-    if low >= high:
-        raise UsageError(f"--from must be below --to; {options.low} is not below {options.high}.")
-    return low, high

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import json
 from dataclasses import replace
 from pathlib import Path
 
-from relu_cert.cli.emit import decide, name_files, require_ending, write_file
-from relu_cert.cli.options import chosen_example, input_path, limits_of, positive, read_data
+from relu_cert.asked import positive
+from relu_cert.cli.emit import decide, require_ending, told, write_file
+from relu_cert.cli.options import chosen_example, input_path, limits_of, read_data
 from relu_cert.errors import UsageError
-from relu_cert.network import convert, penalty, read_network, write_network
 from relu_cert.network.approximate import Strategy
+from relu_cert.network.formats import read_network, write_network
+from relu_cert.network.penalty import convert, penalty
 from relu_cert.report.progress import Progress
 from relu_cert.work import pruned
 
@@ -26,7 +27,7 @@ def run(options: argparse.Namespace) -> int:
         {"--out": options.out, "--html": options.html},
     )
     data = read_data(options, example)
-    lam = positive(options.lam, "lambda") if options.lam is not None else (example.lam if example else None)
+    lam = positive(options.lam, "--lambda") if options.lam is not None else (example.lam if example else None)
     if lam is None:
         raise UsageError("say with --lambda what the regularisation is.")
     trained = None if options.network is None else read_network(options.network)
@@ -52,7 +53,5 @@ def run(options: argparse.Namespace) -> int:
             write_network(found.network_of_width(options.width), Path(options.out))
         if options.html:
             write_file(Path(options.html), found.html(), "--html")
-    print(json.dumps(found.to_json(), indent=2) if options.json else found.to_text())
-    if not options.json:
-        name_files(page=options.html)
+    told(options, found, page=options.html)
     return 0

@@ -6,11 +6,12 @@ import argparse
 import json
 from pathlib import Path
 
+from relu_cert.asked import positive
 from relu_cert.check import DEFAULT_GAP as OPTIMUM_GAP
 from relu_cert.check import LambdaChoice
 from relu_cert.checker import recheck_command
 from relu_cert.cli.emit import decide, name_files, stem, write_file
-from relu_cert.cli.options import chosen_example, input_path, is_problem, lasso_of, positive, read_data
+from relu_cert.cli.options import chosen_example, input_path, is_problem, lasso_of, read_data
 from relu_cert.errors import UsageError
 from relu_cert.lasso import Lasso, read_coefficients, read_lasso
 from relu_cert.report.progress import Progress
@@ -37,8 +38,8 @@ def run(options: argparse.Namespace) -> int:
     given = _given(options, path)
     if options.lam is None:
         raise UsageError("say with --lambda what the coefficients were computed with.")
-    lam = positive(options.lam, "lambda")
-    gap = DEFAULT_GAP if options.gap is None else positive(options.gap, "the gap")
+    lam = positive(options.lam, "--lambda")
+    gap = DEFAULT_GAP if options.gap is None else positive(options.gap, "--gap")
     w = read_coefficients(options.coefficients, given.d)
     commands = [recheck_command(file, str(problem_at)) for file in (target, optimum_at)]
     with Progress(quiet=options.quiet) as stages:

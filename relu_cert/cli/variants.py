@@ -6,26 +6,24 @@ import argparse
 from fractions import Fraction
 from pathlib import Path
 
+from relu_cert.asked import as_option, positive, some_patterns
 from relu_cert.check import Stages, verdicts
 from relu_cert.cli.emit import recheck, stem, write_file
-from relu_cert.cli.options import positive
 from relu_cert.data.model import Dataset
 from relu_cert.data.table import delimiter_character
 from relu_cert.errors import UsageError
 from relu_cert.free.terms import read_free
 from relu_cert.global_optimum import Whole
-from relu_cert.patterns.sample import read_gate_file
 from relu_cert.prove.facts import Facts
-from relu_cert.report.outcome import Outcome
-from relu_cert.variants import Gates, NetworkModel, Variant, drawn, over_all
+from relu_cert.report.check import Outcome
+from relu_cert.variants import NetworkModel, Variant, over_all
 
 
 def chosen_variant(options: argparse.Namespace, data: Dataset | None) -> Variant:
     """The variant that the options name; only a data set has patterns."""
-    if options.l2 is not None and options.loss == "logistic":
-        raise UsageError("--l2 and --loss logistic do not go together.")
-    delta = Fraction(0) if options.l2 is None else positive(options.l2, "DELTA")
-    gates = None if data is None else _some_patterns(options, data)
+    delta = Fraction(0) if options.l2 is None else positive(options.l2, "--l2")
+    chosen = options.patterns, options.seed, options.gates, as_option
+    gates = None if data is None else some_patterns(data.Z, *chosen, delimiter_character(options.delimiter))
     return Variant(gates, delta, options.loss, read_free(options.free))
 
 
@@ -64,17 +62,3 @@ def compared(
             recheck(text, data.source)
     write_file(target, text, "--certificate")
     return Whole(whole, results, target)
-
-
-def _some_patterns(options: argparse.Namespace, data: Dataset) -> Gates | None:
-    if options.patterns is None and options.gates is None:
-        return None
-    if options.patterns is not None and options.gates is not None:
-        raise UsageError("give --patterns or --gates, not both.")
-    if options.gates is not None:
-        if options.seed is not None:
-            raise UsageError("--seed is for --patterns.")
-        return read_gate_file(options.gates, data.Z, delimiter_character(options.delimiter))
-    if options.patterns < 1:
-        raise UsageError(f"--patterns must be at least 1, not {options.patterns}.")
-    return drawn(data.Z, options.patterns, options.seed or 0)

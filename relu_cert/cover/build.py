@@ -54,6 +54,8 @@ DELTA = 4e-8
 DEPTH = 160
 CHUNK = 20_000
 TRIED = 3000  # nodes: while trees are so small together, other root cones are tried
+AHEAD = 8  # nodes: so far a walk looks ahead
+FEW_NODES, SOME_EDGES = 20_000, 4  # covers of so few nodes are built again, looking ahead, from so many dimensions on
 UNLEVELLED = ("counts", "at")  # the parts of a stack that it has once
 
 
@@ -90,13 +92,14 @@ class Rest:
 
 @dataclass(frozen=True)
 class Task:
-    """One root cone of one sign, or what is left of it."""
+    """One root cone of one sign, or what is left of it; how many nodes the walk looks ahead."""
 
     xi: int
     side: Side
     ties: EngineTies
     cone: Integers
     rest: Rest | None = None
+    ahead: int = 0
 
 
 @dataclass(frozen=True)
@@ -137,12 +140,13 @@ def grow(
 ) -> Done:
     """The tree of one root cone; `go_on(nodes, open cones)` is asked after every chunk."""
     stack, tape = empty_stack(task.side, DEPTH), empty_tape()
+    aside, noted = empty_stack(task.side, task.ahead), empty_tape()
     if task.rest is None:
         start(task.side, stack, task.cone)
     else:
         tape = restored(task.rest, stack)
     while True:
-        code = walk(task.side, task.ties, stack, tape, CHUNK, DEPTH, DELTA, violation)
+        code = walk(task.side, task.ties, stack, tape, CHUNK, DEPTH, DELTA, violation, task.ahead, aside, noted)
         if code == FULL:
             tape = longer(tape)
         elif (
@@ -201,13 +205,15 @@ def tree(
     violation: float = np.inf,
     first: Sequence[Direction] = (),
     height: int | None = None,
+    ahead: int = 0,
 ) -> Streams:
     """The tree of one sign; Missed, Stuck or Exhausted if there is none. The same whatever the pool and the order.
-    `height` is that of prisms, where biases are free."""
+    `height` is that of prisms, where biases are free; `ahead`: how many nodes the walks look ahead."""
     cones = roots(basis) if height is None else prisms(basis, height)
     order = [*dict.fromkeys((*(root_of(basis, u) for sign, u in first if sign == xi), *range(len(cones))))]
     parts = {}
-    for root, done in zip(order, pool.run([Task(xi, side, ties, cones[k]) for k in order], violation), strict=False):
+    tasks = [Task(xi, side, ties, cones[k], ahead=ahead) for k in order]
+    for root, done in zip(order, pool.run(tasks, violation), strict=False):
         if done.code == STUCK:
             raise Stuck(xi, done.at)
         if done.code == VIOLATED:
@@ -259,9 +265,12 @@ def dual_cover(
     pool: Pool,
     violation: float = np.inf,
     first: Sequence[Direction] = (),
+    *,
+    short: bool = False,
 ) -> Cover:
     """The cover that proves theta dual feasible for lambda^2; its strict leaves hold for all residuals of the ball. The
-    root cones of the directions named `first` are done first: trouble is mostly where it was before."""
+    root cones of the directions named `first` are done first: trouble is mostly where it was before. `short`: it is
+    worth some time to have fewer nodes."""
     lam = lower_root(squared)
     height = data.lines.height(data.basis) if data.lines.biases else None
     if height is not None:
@@ -285,7 +294,10 @@ def dual_cover(
         sides[xi] = side, engine_ties(data, ties, here, side, xi, doubts)
         found[xi] = tree(*sides[xi], data.basis, xi, pool, violation, first, height)
     cover = Cover(data.basis, tuple(ties), margin, found[1], found[-1])
-    return cover if height is not None else smallest(cover, data, sides, violation)
+    if height is not None:
+        return cover
+    best = smallest(cover, data, sides, violation)
+    return looked_ahead(best, sides, pool, violation) if short else best
 
 
 def smallest(found: Cover, data: Data, sides: dict[int, tuple[Side, EngineTies]], violation: float) -> Cover:
@@ -303,6 +315,17 @@ def smallest(found: Cover, data: Data, sides: dict[int, tuple[Side, EngineTies]]
         if plus.nodes + minus.nodes < found.nodes:
             found = replace(found, basis=basis, plus=plus, minus=minus)
     return found
+
+
+def looked_ahead(found: Cover, sides: dict[int, tuple[Side, EngineTies]], pool: Pool, violation: float) -> Cover:
+    """The cover, or a smaller one: trees that are not large are built again by walks that look ahead."""
+    if len(found.basis) < SOME_EDGES or found.nodes > FEW_NODES:
+        return found
+    try:
+        plus, minus = (tree(*sides[xi], found.basis, xi, pool, violation, ahead=AHEAD) for xi in (1, -1))
+    except (Missed, Stuck, Exhausted):
+        return found
+    return min(found, replace(found, plus=plus, minus=minus), key=lambda cover: cover.nodes)
 
 
 def known_ties(data: Data, weights: dict[int, Weights], directions: Sequence[tuple[int, Row]]) -> list[Tie]:

@@ -6,9 +6,10 @@ A leaf cone(g_1, ..., g_d) is proved by a = c + (a point of the zonotope of f2),
 for every generator: f1 is sublinear, so f1(u) <= a.u <= lambda |u| + f2(u) on the whole cone. That point is a
 convex combination of gradients of f2 (atoms), found by pairwise Frank-Wolfe steps with a true line search. A cone that
 is not proved is bisected on the edge with the most kink mass (where the ray or plane of a tie passes through it, that
-of the other lines: those through it are for the stars to come); where few convex lines cross it, it is split by the
-sign of one of them; at a ray that the data fix (all its rows are tight) it is split into a star, at a plane that they
-fix into stars at the ends of the part of the plane inside the cone.
+of the other lines: those through it are for the stars to come; or, looking ahead, on the one of the best edges below
+which the tree is smallest); where few convex lines cross it, it is split by the sign of one of them; at a ray
+that the data fix (all its rows are tight) it is split into a star, at a plane that they fix into stars at the ends of
+the part of the plane inside the cone.
 
 Generators are integers from the start, so that what is written is exact. Values of crossing lines at the generators are
 carried along: a new generator's values are the same combination as the generator itself.
@@ -28,7 +29,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 
-DONE, GO_ON, FULL, STUCK, VIOLATED = range(5)
+DONE, GO_ON, FULL, STUCK, VIOLATED, WIDE = range(6)
 STEPS = 100  # Frank-Wolfe steps at a node
 FEW = 4  # at most so many convex lines cross: split by sign
 MOST_SIGNS = 8
@@ -36,7 +37,9 @@ CROSSING = 1e-13
 TOUCHES = 2.0**-24  # a row through a ray is switched on only well above the ray's plane
 MOST_BITS = 52
 FROM_ENDS = 0.25  # of an edge: splits stay so far from its ends
+OTHER_EDGES = 3  # tried beside the best one, where the walk looks ahead
 EVEN = 0.06  # of the largest coordinate of the point with the largest bound: so much counts for every generator
+CANCELS = 2e-3  # |sum t_i g_i|^2 below so much of (sum t_i)^2: no direction
 ROOM = 4096  # bytes that one node may write at the most
 
 
@@ -234,10 +237,13 @@ def quantised(t, d, q, tq, levels):  # type: ignore[no-untyped-def]
 
 @compile_
 def slack(M, b, W, t, d, bound):  # type: ignore[no-untyped-def]
-    """min_i bound c.g_i - (b_i - W_i) for c the unit vector along sum t_i g_i (c = 0 where t = 0)."""
+    """min_i bound c.g_i - (b_i - W_i) for c the unit vector along sum t_i g_i (c = 0 where t = 0); where the g_i nearly
+    cancel, their rounded directions say little about c, and this is -infinity."""
     v = 0.0
+    total = 0.0
     none = True
     for i in range(d):
+        total += t[i]
         if t[i] != 0.0:
             none = False
     s = 1e300
@@ -248,6 +254,8 @@ def slack(M, b, W, t, d, bound):  # type: ignore[no-untyped-def]
     for i in range(d):
         for j in range(d):
             v += M[i, j] * t[j] * t[i]
+    if v < CANCELS * total * total:
+        return -np.inf
     v = np.sqrt(max(v, 1e-300))
     for i in range(d):
         c = 0.0
@@ -394,23 +402,33 @@ def start(side, stack, cone):  # type: ignore[no-untyped-def]
 
 
 @compile_
-def copy_level(stack, source, target, d, D):  # type: ignore[no-untyped-def]
-    """Everything of a level but its lines."""
+def copy_level(stack, source, other, target, d, D):  # type: ignore[no-untyped-def]
+    """Everything of a level but its lines, to a level of this stack or another one."""
     for i in range(d):
-        stack.lin[target, i] = stack.lin[source, i]
-        stack.low[target, i] = stack.low[source, i]
-        stack.size[target, i] = stack.size[source, i]
-        stack.bits[target, i] = stack.bits[source, i]
-        stack.ray[target, i] = stack.ray[source, i]
+        other.lin[target, i] = stack.lin[source, i]
+        other.low[target, i] = stack.low[source, i]
+        other.size[target, i] = stack.size[source, i]
+        other.bits[target, i] = stack.bits[source, i]
+        other.ray[target, i] = stack.ray[source, i]
         for l in range(D):
-            stack.g[target, i, l] = stack.g[source, i, l]
-            stack.unit[target, i, l] = stack.unit[source, i, l]
+            other.g[target, i, l] = stack.g[source, i, l]
+            other.unit[target, i, l] = stack.unit[source, i, l]
         for j in range(d):
-            stack.G[target, i, j] = stack.G[source, i, j]
+            other.G[target, i, j] = stack.G[source, i, j]
     for k in range(MOST_SIGNS):
-        stack.signs[target, k] = stack.signs[source, k]
-    stack.n_signs[target] = stack.n_signs[source]
-    stack.depth[target] = stack.depth[source]
+        other.signs[target, k] = stack.signs[source, k]
+    other.n_signs[target] = stack.n_signs[source]
+    other.depth[target] = stack.depth[source]
+
+
+@compile_
+def copy_lines(V, rows, n, V_to, rows_to, d):  # type: ignore[no-untyped-def]
+    """The first n crossing lines of a level."""
+    for i in range(d):
+        for k in range(n):
+            V_to[i, k] = V[i, k]
+    for k in range(n):
+        rows_to[k] = rows[k]
 
 
 @compile_
@@ -871,7 +889,7 @@ def insert(stack, tape, cur, hit, e, found, mix, code, name, facet, d, D):  # ty
         target = cur if place == d else level + 1
         if target != cur:
             level = target
-            copy_level(stack, cur, target, d, D)
+            copy_level(stack, cur, stack, target, d, D)
         stack.lin[target, at] = new_lin
         stack.low[target, at] = new_low
         zero = 1e-10
@@ -1008,20 +1026,14 @@ def sign_split(side, stack, tape, cur, t, d):  # type: ignore[no-untyped-def]
     stack.depth[cur] += 1
     stack.signs[cur, stack.n_signs[cur]] = 2 * line
     stack.n_signs[cur] += 1
-    copy_level(stack, cur, new, d, D)
+    copy_level(stack, cur, stack, new, d, D)
     stack.signs[cur, stack.n_signs[cur] - 1] = 2 * line + 1
     stack.IP[cur, row] = stack.IP[cur, n - 1]
     for i in range(d):
         stack.lin[cur, i] += stack.VP[cur, i, row]
         stack.VP[cur, i, row] = stack.VP[cur, i, n - 1]
-        for k in range(n - 1):
-            stack.VP[new, i, k] = stack.VP[cur, i, k]
-        for k in range(stack.n_N[cur]):
-            stack.VN[new, i, k] = stack.VN[cur, i, k]
-    for k in range(n - 1):
-        stack.IP[new, k] = stack.IP[cur, k]
-    for k in range(stack.n_N[cur]):
-        stack.IN[new, k] = stack.IN[cur, k]
+    copy_lines(stack.VP[cur], stack.IP[cur], n - 1, stack.VP[new], stack.IP[new], d)
+    copy_lines(stack.VN[cur], stack.IN[cur], stack.n_N[cur], stack.VN[new], stack.IN[new], d)
     stack.n_P[cur] = n - 1
     stack.n_P[new] = n - 1
     stack.n_N[new] = stack.n_N[cur]
@@ -1086,9 +1098,9 @@ def taken(a, b, n):  # type: ignore[no-untyped-def]
 
 
 @compile_
-def choose_edge(stack, cur, M, off, t, tips, d):  # type: ignore[no-untyped-def]
-    """The edge to bisect: where that takes most from the interpolation of f1, above all where the bound is largest;
-    away from tips, the widest as seen from them."""
+def choose_edge(stack, cur, M, off, t, tips, d, tried):  # type: ignore[no-untyped-def]
+    """The edge to bisect, of those not tried: where that takes most from the interpolation of f1, above all where the
+    bound is largest; away from tips, the widest as seen from them."""
     best = -1.0
     first = 0
     second = 1
@@ -1099,6 +1111,8 @@ def choose_edge(stack, cur, M, off, t, tips, d):  # type: ignore[no-untyped-def]
     for pass_ in range(2):
         for i in range(d):
             for j in range(i + 1, d):
+                if tried[i, j]:
+                    continue
                 if tips > 0:
                     if stack.ray[cur, i] >= 0 or stack.ray[cur, j] >= 0:
                         continue
@@ -1118,9 +1132,49 @@ def choose_edge(stack, cur, M, off, t, tips, d):  # type: ignore[no-untyped-def]
 
 
 @compile_
-def bisect(side, stack, tape, cur, first, second, tips, off, mix):  # type: ignore[no-untyped-def]
+def next_edge(ties, stack, cur, through, tips, d, work):  # type: ignore[no-untyped-def]
+    """The edge to bisect, of those not tried, and marked as tried; those lines count that do not pass through a ray or
+    plane inside the cone."""
+    M, _, _, off, _, _, _, best, _, _, _, tried, _, _ = work
+    n = stack.n_P[cur]
+    if through >= 0:
+        lines = 0
+        for k in range(n):
+            if ties.ray_P[through, stack.IP[cur, k]] == 0:
+                row = stack.IP[cur, k]
+                stack.IP[cur, k] = stack.IP[cur, lines]
+                stack.IP[cur, lines] = row
+                for i in range(d):
+                    v = stack.VP[cur, i, k]
+                    stack.VP[cur, i, k] = stack.VP[cur, i, lines]
+                    stack.VP[cur, i, lines] = v
+                lines += 1
+        stack.n_P[cur] = lines
+    first, second = choose_edge(stack, cur, M, off, best, tips, d, tried)
+    stack.n_P[cur] = n
+    tried[first, second] = True
+    return first, second
+
+
+@compile_
+def set_aside(stack, cur, aside, noted, d, D):  # type: ignore[no-untyped-def]
+    """Make a level the only one of another stack, where a walk begins that leaves nothing behind."""
+    copy_level(stack, cur, aside, 0, d, D)
+    copy_lines(stack.VP[cur], stack.IP[cur], stack.n_P[cur], aside.VP[0], aside.IP[0], d)
+    copy_lines(stack.VN[cur], stack.IN[cur], stack.n_N[cur], aside.VN[0], aside.IN[0], d)
+    aside.n_P[0] = stack.n_P[cur]
+    aside.n_N[0] = stack.n_N[cur]
+    aside.counts[TOP] = 1
+    aside.counts[NODES] = 0
+    for k in range(noted.used.shape[0]):
+        noted.used[k] = 0
+
+
+@compile_
+def bisect(side, stack, tape, cur, first, second, tips, work):  # type: ignore[no-untyped-def]
     """Replace one end of the edge, then the other, by m g_i + g_j, with the m nearest to where most lines cross it."""
     d, D = side.frame.shape
+    off, mix = work[3], work[8]
     number = 0
     for i in range(first):
         number += d - 1 - i
@@ -1141,9 +1195,9 @@ def bisect(side, stack, tape, cur, first, second, tips, off, mix):  # type: igno
     for swap in range(2):
         for k in range(70):
             m = ((2 + (k & 1)) << (k >> 1)) >> 1
-            off = abs(ratio - np.log2(m)) if swap else abs(ratio + np.log2(m))
-            if off < best - 1e-9:
-                best = off
+            beside = abs(ratio - np.log2(m)) if swap else abs(ratio + np.log2(m))
+            if beside < best - 1e-9:
+                best = beside
                 byte = swap * 128 + k
                 p = 1 if swap else m
                 q = m if swap else 1
@@ -1152,7 +1206,7 @@ def bisect(side, stack, tape, cur, first, second, tips, off, mix):  # type: igno
     tape.multipliers[tape.used[1]] = byte
     tape.used[1] += 1
     new = cur + 1
-    copy_level(stack, cur, new, d, D)
+    copy_level(stack, cur, stack, new, d, D)
     divisor = 0
     for l in range(D):
         v = stack.g[cur, first, l] * p + stack.g[cur, second, l] * q
@@ -1209,158 +1263,192 @@ def bisect(side, stack, tape, cur, first, second, tips, off, mix):  # type: igno
 
 
 @compile_
-def walk(side, ties, stack, tape, budget, most_depth, delta, violation):  # type: ignore[no-untyped-def]
-    """Go on with the walk for at most `budget` nodes. DONE, GO_ON, FULL (the tape), STUCK (too deep, or too many bits)
-    or VIOLATED (the value at `at` exceeds `violation`)."""
+def workspace(side):  # type: ignore[no-untyped-def]
+    """Room to work in at a node; what is left there is for the choice of an edge."""
     d, D = side.frame.shape
     M = np.zeros((d, d))
     T = M if side.unseen == 0.0 else np.zeros((d, d))
     R = M if side.unseen == 0.0 else np.zeros((d, d))
-    off = np.zeros((d, d))
-    along = np.zeros((d, 2))
-    f1 = np.empty(d)
-    b = np.empty(d)
-    best = np.empty(d)
-    mix = np.zeros(d)
-    found = np.empty(d)
-    wide = np.empty((d, d + 1))
-    q = np.zeros(d, np.int64)
-    index = np.zeros(d, np.int64)
-    free = np.zeros(d, np.int64)
-    shares = np.empty(STEPS + 3)
-    points = np.zeros((STEPS + 3, d), np.int64)
-    whole = np.zeros(STEPS + 3, np.int64)
-    AT = np.empty((STEPS + 3, d))
-    y = np.empty(max(side.N.shape[0], 1))
-    p = np.zeros(D, np.int64)
-    r = np.empty(d)
-    t = np.empty(d)
-    W = np.empty(d)
-    W2 = np.empty(d)
-    dW = np.empty(d)
-    tq = np.empty(d)
-    star_room = (r, t, W, W2, dW, q, tq, shares, points, whole, AT, y)
-    room = (
-        r, t, W, W2, dW, q, tq, shares, points, whole, AT, np.empty(d), np.empty((d, d)), np.empty(d), free, index, p,
-        np.empty(d),
+    n = STEPS + 3
+    q, p = np.zeros(d, np.int64), np.zeros(D, np.int64)
+    r, t, W, W2, dW, tq = np.empty(d), np.empty(d), np.empty(d), np.empty(d), np.empty(d), np.empty(d)
+    shares, points, whole, AT = np.empty(n), np.zeros((n, d), np.int64), np.zeros(n, np.int64), np.empty((n, d))
+    star = (r, t, W, W2, dW, q, tq, shares, points, whole, AT, np.empty(max(side.N.shape[0], 1)))
+    strict = (
+        r, t, W, W2, dW, q, tq, shares, points, whole, AT, np.empty(d), np.empty((d, d)), np.empty(d),
+        np.zeros(d, np.int64), np.zeros(d, np.int64), p, np.empty(d),
     )  # fmt: skip
-    for _ in range(budget):
-        if stack.counts[TOP] == 0:
-            return DONE
-        used = tape.used
-        if (
-            used[0] + 2 > tape.codes.shape[0]
-            or used[1] + 2 > tape.multipliers.shape[0]
-            or used[2] + ROOM > tape.data.shape[0]
-            or used[3] + 2 > tape.rows.shape[0]
-        ):
-            return FULL
-        cur = stack.counts[TOP] - 1
-        stack.counts[NODES] += 1
-        stack.counts[DEEPEST] = max(stack.counts[DEEPEST], stack.depth[cur])
-        longest = 0
-        tips = 0
-        name = -1
-        mixed = False
+    off, along, tried = np.zeros((d, d)), np.zeros((d, 2)), np.zeros((d, d), np.bool_)
+    f1, b, best, mix, found = np.empty(d), np.empty(d), np.empty(d), np.zeros(d), np.empty(d)
+    return M, T, R, off, along, f1, b, best, mix, found, np.empty((d, d + 1)), tried, star, strict
+
+
+@compile_
+def visit(side, ties, stack, tape, most_depth, delta, violation, work):  # type: ignore[no-untyped-def]
+    """The node on top: GO_ON if it is proved, or split otherwise than on an edge; WIDE if an edge of it is to be
+    bisected; else FULL, STUCK or VIOLATED. How many of its generators are tips, and the ray or plane through it."""
+    d, D = side.frame.shape
+    M, T, R, off, along, f1, b, best, mix, found, wide, tried, star, strict = work
+    used = tape.used
+    if (
+        used[0] + 2 > tape.codes.shape[0]
+        or used[1] + 2 > tape.multipliers.shape[0]
+        or used[2] + ROOM > tape.data.shape[0]
+        or used[3] + 2 > tape.rows.shape[0]
+    ):
+        return FULL, 0, -1
+    cur = stack.counts[TOP] - 1
+    stack.counts[NODES] += 1
+    stack.counts[DEEPEST] = max(stack.counts[DEEPEST], stack.depth[cur])
+    longest = 0
+    tips = 0
+    name = -1
+    mixed = False
+    for i in range(d):
+        f1[i] = stack.lin[cur, i] + positive_sum(stack.VP[cur, i], stack.n_P[cur])
+        b[i] = f1[i] - stack.low[cur, i]
+        if stack.ray[cur, i] >= 0:
+            mixed |= tips > 0 and stack.ray[cur, i] != name
+            tips += 1
+            name = stack.ray[cur, i]
+        else:
+            longest = max(longest, stack.bits[cur, i])
+        for j in range(i, d):
+            s = 0.0
+            for l in range(d):
+                s += stack.G[cur, i, l] * stack.G[cur, j, l]
+            M[i, j] = s
+            M[j, i] = s
+    stack.counts[LONGEST] = max(stack.counts[LONGEST], longest)
+    if tips > 0:
         for i in range(d):
-            f1[i] = stack.lin[cur, i] + positive_sum(stack.VP[cur, i], stack.n_P[cur])
-            b[i] = f1[i] - stack.low[cur, i]
-            if stack.ray[cur, i] >= 0:
-                mixed |= tips > 0 and stack.ray[cur, i] != name
-                tips += 1
-                name = stack.ray[cur, i]
-            else:
-                longest = max(longest, stack.bits[cur, i])
-            for j in range(i, d):
-                s = 0.0
-                for l in range(d):
-                    s += stack.G[cur, i, l] * stack.G[cur, j, l]
-                M[i, j] = s
-                M[j, i] = s
-        stack.counts[LONGEST] = max(stack.counts[LONGEST], longest)
-        if tips > 0:
-            for i in range(d):
-                along[i, 0] = 0.0
-                along[i, 1] = 0.0
-                for l in range(d):
-                    along[i, 0] += ties.ray[name, l] * stack.G[cur, i, l]
-                    along[i, 1] += ties.across[name, l] * stack.G[cur, i, l]
-            for i in range(d):
-                for j in range(d):
-                    off[i, j] = M[i, j] - along[i, 0] * along[j, 0] - along[i, 1] * along[j, 1]
-        hit = -1
-        for a in range(ties.a.shape[0]):
-            inside = True
-            for i in range(d):
-                s = 0.0
-                for l in range(d):
-                    s += ties.a[a, l] * stack.G[cur, i, l]
-                if s < f1[i] - 1e-12:
-                    inside = False
-                    break
-            if inside and in_piece(side, ties, stack, cur, a, d, D):
-                hit = a
+            along[i, 0] = 0.0
+            along[i, 1] = 0.0
+            for l in range(d):
+                along[i, 0] += ties.ray[name, l] * stack.G[cur, i, l]
+                along[i, 1] += ties.across[name, l] * stack.G[cur, i, l]
+        for i in range(d):
+            for j in range(d):
+                off[i, j] = M[i, j] - along[i, 0] * along[j, 0] - along[i, 1] * along[j, 1]
+    hit = -1
+    for a in range(ties.a.shape[0]):
+        inside = True
+        for i in range(d):
+            s = 0.0
+            for l in range(d):
+                s += ties.a[a, l] * stack.G[cur, i, l]
+            if s < f1[i] - 1e-12:
+                inside = False
                 break
-        if hit >= 0:
-            tape.codes[used[0]] = NEURON
-            tape.data[used[2]] = ties.names[hit]
-            used[0] += 1
-            used[2] += 1
-            stack.counts[LEAVES] += 1
-            stack.counts[TOP] -= 1
-            continue
-        for i in range(d):
-            best[i] = 1.0
-        if mixed:
-            proved = False
-        elif tips > 0:
-            proved = star_leaf(side, ties, stack, tape, cur, name, M, off, f1, star_room)
+        if inside and in_piece(side, ties, stack, cur, a, d, D):
+            hit = a
+            break
+    if hit >= 0:
+        tape.codes[used[0]] = NEURON
+        tape.data[used[2]] = ties.names[hit]
+        used[0] += 1
+        used[2] += 1
+        stack.counts[LEAVES] += 1
+        stack.counts[TOP] -= 1
+        return GO_ON, tips, -1
+    for i in range(d):
+        best[i] = 1.0
+    if mixed:
+        proved = False
+    elif tips > 0:
+        proved = star_leaf(side, ties, stack, tape, cur, name, M, off, f1, star)
+    else:
+        if side.unseen > 0.0:
+            seen_products(stack.G[cur], d, side.unseen, T, R)
+        proved = strict_leaf(side, stack, tape, cur, T, R, b, best, strict, delta)
+    if proved:
+        stack.counts[LEAVES] += 1
+        stack.counts[TOP] -= 1
+        return GO_ON, tips, -1
+    if tips == 0 and value_at(stack, cur, best, d, T) > violation:
+        for j in range(d):
+            s = 0.0
+            for i in range(d):
+                s += best[i] * stack.G[cur, i, j]
+            stack.at[j] = s
+        return VIOLATED, tips, -1
+    full = cur + d > stack.depth.shape[0]  # a star puts up to d cones in the place of one
+    if stack.depth[cur] >= most_depth or longest > MOST_BITS or mixed or full:
+        for j in range(d):
+            s = 0.0
+            for i in range(d):
+                s += best[i] * stack.G[cur, i, j]
+            stack.at[j] = s
+        return STUCK, tips, -1
+    if tips == 0 and star_split(side, ties, stack, tape, cur, found, wide, mix):
+        return GO_ON, tips, -1
+    if tips > 0 and face_split(side, ties, stack, tape, cur, name, found, wide, mix):
+        return GO_ON, tips, -1
+    if tips == 0 and 0 < stack.n_P[cur] <= FEW and sign_split(side, stack, tape, cur, best, d):
+        return GO_ON, tips, -1
+    through = holds(ties, stack, cur, found, wide, d) if tips == 0 else -1
+    tried[:] = False
+    return WIDE, tips, through
+
+
+@compile_
+def walk(side, ties, stack, tape, budget, most_depth, delta, violation, ahead, aside, noted):  # type: ignore[no-untyped-def]
+    """Go on with the walk for at most `budget` nodes. DONE, GO_ON, FULL (the tape), STUCK (too deep, or too many bits)
+    or VIOLATED (the value at `at` exceeds `violation`).
+
+    Where at most `ahead` nodes lie below the best edge, a few others are tried, too, and the one with the fewest nodes
+    below it is bisected. A trial is a walk of its own from one node, on the stack `aside` with the tape `noted`. (It is
+    part of the same loop, so that what a node needs is compiled once.)"""
+    d, D = side.frame.shape
+    work = workspace(side)
+    edges = np.zeros((min(1 + OTHER_EDGES, d * (d - 1) // 2), 2), np.int64)
+    here = stack
+    written = tape
+    trial = -1  # the edge that is tried, if one is
+    failed = False
+    fewest = best = 0
+    while True:
+        cur = here.counts[TOP] - 1
+        i = j = -1
+        tips = 0
+        launched = False
+        if trial >= 0 and (failed or cur < 0 or here.counts[NODES] + 1 == fewest):
+            if cur < 0:
+                fewest = here.counts[NODES]
+                best = trial
+            here = stack
+            written = tape
+            cur = here.counts[TOP] - 1
+            launched = fewest <= ahead and fewest > 2 and trial + 1 < edges.shape[0]
+            trial = trial + 1 if launched else -1
+            i, j = edges[trial if launched else best]
         else:
-            if side.unseen > 0.0:
-                seen_products(stack.G[cur], d, side.unseen, T, R)
-            proved = strict_leaf(side, stack, tape, cur, T, R, b, best, room, delta)
-        if proved:
-            stack.counts[LEAVES] += 1
-            stack.counts[TOP] -= 1
-            continue
-        if tips == 0 and value_at(stack, cur, best, d, T) > violation:
-            for j in range(d):
-                s = 0.0
-                for i in range(d):
-                    s += best[i] * stack.G[cur, i, j]
-                stack.at[j] = s
-            return VIOLATED
-        if stack.depth[cur] >= most_depth or longest > MOST_BITS or mixed:
-            for j in range(d):
-                s = 0.0
-                for i in range(d):
-                    s += best[i] * stack.G[cur, i, j]
-                stack.at[j] = s
-            return STUCK
-        if tips == 0 and star_split(side, ties, stack, tape, cur, found, wide, mix):
-            continue
-        if tips > 0 and face_split(side, ties, stack, tape, cur, name, found, wide, mix):
-            continue
-        if tips == 0 and 0 < stack.n_P[cur] <= FEW and sign_split(side, stack, tape, cur, best, d):
-            continue
-        through = holds(ties, stack, cur, found, wide, d) if tips == 0 else -1
-        if through >= 0:
-            n = stack.n_P[cur]
-            lines = 0
-            for k in range(n):
-                if ties.ray_P[through, stack.IP[cur, k]] == 0:
-                    row = stack.IP[cur, k]
-                    stack.IP[cur, k] = stack.IP[cur, lines]
-                    stack.IP[cur, lines] = row
-                    for i in range(d):
-                        v = stack.VP[cur, i, k]
-                        stack.VP[cur, i, k] = stack.VP[cur, i, lines]
-                        stack.VP[cur, i, lines] = v
-                    lines += 1
-            stack.n_P[cur] = lines
-            first, second = choose_edge(stack, cur, M, off, best, tips, d)
-            stack.n_P[cur] = n
-        else:
-            first, second = choose_edge(stack, cur, M, off, best, tips, d)
-        bisect(side, stack, tape, cur, first, second, tips, off, mix)
-    return DONE if stack.counts[TOP] == 0 else GO_ON
+            if trial < 0:
+                if cur < 0:
+                    return DONE
+                if budget == 0:
+                    return GO_ON
+                budget -= 1
+            code, tips, through = visit(side, ties, here, written, most_depth, delta, violation, work)
+            failed = code not in (WIDE, GO_ON)
+            if failed and trial < 0:
+                return code
+            if code == WIDE:
+                launched = trial < 0 and ahead > 0 and tips == 0
+                for e in range(edges.shape[0] if launched else 1):
+                    i, j = next_edge(ties, here, cur, through, tips, d, work)
+                    if launched:
+                        edges[e, 0] = i
+                        edges[e, 1] = j
+                if launched:
+                    fewest = ahead + 1
+                    trial = best = 0
+                    i, j = edges[0]
+        if launched:
+            set_aside(stack, cur, aside, noted, d, D)
+            here = aside
+            written = noted
+            failed = False
+            cur = 0
+        if i >= 0:
+            bisect(side, here, written, cur, i, j, tips, work)

@@ -21,8 +21,7 @@ from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.facts import Attained, Dual, Facts, LambdaMax
 from relu_cert.prove.lifts import SEEMS_ZERO, independent, orthogonal_rows
 from relu_cert.prove.optimal_set import optimal_set
-from relu_cert.prove.polytope.listing import list_polytope, shortest_weights
-from relu_cert.prove.polytope.model import Polytope
+from relu_cert.prove.polytope.listing import with_vertices
 from relu_cert.prove.value import fit, primal, value
 from relu_cert.solve.threads import one_thread
 
@@ -106,7 +105,7 @@ def add_optimal_set(prover: Prover, facts: Facts, found: Found) -> Facts:
     for lift in _lifts(facts.problem, found.theta):
         try:
             tried = facts if not lift else _moved(facts, prover.moved(found, lift))
-            return _listed(replace(tried, optimal_set=optimal_set(tried, lift)))
+            return with_vertices(replace(tried, optimal_set=optimal_set(tried, lift)))[0]
         except (Unsettled, Untied, Exhausted, Stuck, Missed) as why:
             reason = reason or str(why)
     return replace(facts, unsettled=reason)
@@ -126,11 +125,3 @@ def _lifts(problem: Problem, theta: Vector) -> Iterator[Matrix]:
     for proposal in (fitted, ranges, (*fitted, *ranges)):
         if basis := independent(proposal):
             yield basis
-
-
-def _listed(facts: Facts) -> Facts:
-    """The facts with the vertices of the optimal set."""
-    found = list_polytope(facts)
-    if isinstance(found, Polytope):
-        return replace(facts, polytope=found)
-    return replace(facts, unlisted=found.reason, shortest=shortest_weights(facts))

@@ -25,11 +25,6 @@ class Tie:
     side: tuple[int, ...]
     shares: tuple[Fraction, ...] | None
 
-    @property
-    def is_ray(self) -> bool:
-        """Whether the data fix the direction."""
-        return self.shares is None
-
 
 @dataclass(frozen=True)
 class Streams:

@@ -181,6 +181,7 @@ class Prover:
                     self._pool("prove"),
                     1.0 + 1e-7,
                     self.troubled,
+                    short=True,
                 )
                 return Found(neurons, theta, replace(cover, tau=tau, bits=THETA_BITS, moves=moves))
             except Stuck as stuck:
@@ -211,7 +212,7 @@ class Prover:
             upper = self._upper(found.neurons, self._residual(found.neurons))
             radius = max(2 * (upper - lower_bound(self.given.y, theta)), Fraction(0))
             pool = self._pool("prove")
-            cover = dual_cover(data, self.frame, theta, data.lam**2, ties, radius, pool)
+            cover = dual_cover(data, self.frame, theta, data.lam**2, ties, radius, pool, short=True)
             return Found(found.neurons, theta, replace(cover, tau=tau, bits=bits, moves=moves_between(plain, base)))
 
     def _no_excess(self, weights: dict[int, Weights], ties: Sequence[Tie]) -> None:

@@ -29,6 +29,7 @@ ROUNDS = 1000
 LONGEST = 0.9  # of a neuron, in one step
 NOTHING = 10**14
 DIGITS = 1e-40
+MOVED = 1e-5  # a neuron is moved no farther, relatively, on the face that is proposed for it
 STATIONARY = 1e-11  # relative to lambda
 LEVEL = 1e-6  # a kink is left along a way that rises so much from it
 ZERO_BITS = 200  # heights below 2^-200 are 0: digits go on to 2^-300
@@ -163,16 +164,26 @@ def float_lines(lines: Lines) -> Floats:
     return np.asarray(P / np.linalg.norm(P, axis=1, keepdims=True))
 
 
+def beside(basis: Sequence[Row], v: Floats) -> float:
+    """How far v is from a face, relatively."""
+    if not basis:
+        return 1.0
+    B = np.array([[float(x) for x in b] for b in basis]).T
+    B /= np.linalg.norm(B, axis=0)
+    return float(np.linalg.norm(v - B @ np.linalg.lstsq(B, v, rcond=None)[0]) / np.linalg.norm(v))
+
+
 def proposed_face(data: Data, units: Floats, xi: int, v: Floats, tolerance: float) -> Face:
-    """The face whose kinks are the lines that v nearly lies on: the nearest first, as long as a direction is left."""
+    """The face whose kinks are the lines that v nearly lies on; where these meet nowhere near v (rows that are nearly
+    dependent), as many as do, the nearest first."""
     heights = units @ v / np.linalg.norm(v)
     near = np.flatnonzero(np.abs(heights) < tolerance)
     kinks = frozenset(near.tolist())
     basis = face_basis(data, sorted(kinks))
-    if not basis:
+    if beside(basis, v) > MOVED:
         chosen: list[int] = []
         for c in near[np.argsort(np.abs(heights[near]))].tolist():
-            if face_basis(data, [*chosen, c]):
+            if beside(face_basis(data, [*chosen, c]), v) <= MOVED:
                 chosen.append(c)
         kinks = frozenset(chosen)
         basis = face_basis(data, chosen)

@@ -32,7 +32,7 @@ from relu_cert.interrupt import interrupted
 VERSION = 1
 HEADER = "relu_cert_state"  # the first member of the file, by which it is known
 SLICE, SHARE = 20.0, 20.0  # seconds between two writes, and as many times what a write takes, at least
-RECENT = 4  # trees that are kept: those of the present theta and of the one before, for both signs
+RECENT = 8  # trees that are kept: those of the present theta and of the one before, for both signs, built twice
 STREAMS = ("codes", "multipliers", "data", "rows")
 Network = tuple[Trained, list[Direction], list[Direction]]
 
@@ -202,7 +202,7 @@ class Kept:
 
 def names_of(tasks: Sequence[Task], violation: float) -> list[str]:
     """Digests of all that the trees of these root cones, which are of one sign and theta, depend on."""
-    shared = sha256(repr((DELTA, DEPTH, violation)).encode())
+    shared = sha256(repr((DELTA, DEPTH, violation, tasks[0].ahead)).encode())
     for part in (*tasks[0].side, *tasks[0].ties):
         shared.update(repr((np.shape(part), np.asarray(part).dtype.str)).encode())
         shared.update(np.ascontiguousarray(part).tobytes())

@@ -35,6 +35,31 @@ BITS = 96
 
 
 @dataclass(frozen=True)
+class Matching:
+    """Pairs (i, j) of neurons, and the squared distance of the two networks in this matching."""
+
+    pairs: tuple[tuple[int, int], ...]
+    distance_squared: Fraction
+
+
+def match(neurons: Sequence[ConvexNeuron], optimal: Sequence[ConvexNeuron]) -> Matching:
+    """The networks side by side: pairs with the most to gain, |w - w*|^2 - |w|^2 - |w*|^2 = -2 w.w* < 0."""
+    pairs = tuple(assigned(_pulls([(n.sign, n.w) for n in optimal], neurons)))
+    total = sum((norm_squared(n.w) for n in (*neurons, *optimal)), Fraction(0))
+    for i, j in pairs:
+        a, b = neurons[i], optimal[j]
+        apart = norm_squared([x - y for x, y in zip(a.w, b.w, strict=True)])
+        total += apart - norm_squared(a.w) - norm_squared(b.w)
+    return Matching(pairs, total)
+
+
+def assigned(gain: Floats) -> list[tuple[int, int]]:
+    """The pairs of a row and a column, each at most once, with the most to gain."""
+    rows, columns = linear_sum_assignment(gain, maximize=True) if gain.size else ((), ())
+    return [(int(i), int(j)) for i, j in zip(rows, columns, strict=True) if gain[i, j] > 0.0]
+
+
+@dataclass(frozen=True)
 class Closest:
     """The distance from the nearest optimal network, enclosed, with what proves it.
 
@@ -106,7 +131,7 @@ def _matched(optimum: Optimum, neurons: Sequence[ConvexNeuron], pairs: Pairs, al
 
 def _propose(optimum: Optimum, weights: Weights, lam: float, neurons: Sequence[ConvexNeuron]) -> tuple[Pairs, Floats]:
     """A matching and weights, in floats, from several starts by turns; the shortest distance wins."""
-    pulls = _pulls(optimum, neurons)
+    pulls = _pulls([(known.sign, known.v) for known in optimum.neurons], neurons)
     starts = [weights.middle()]
     if len(neurons) and len(optimum.neurons):
         starts.append(weights.nearest(pulls.max(axis=0) / lam**2))
@@ -119,7 +144,7 @@ def _by_turns(weights: Weights, pulls: Floats, lam: float, alpha: Floats) -> tup
     """The matching for the weights, the weights for the matching, until nothing changes; with the value reached."""
     pairs: Pairs = {}
     for _ in range(ROUNDS):
-        matching = _matching(pulls * alpha[None, :])
+        matching = {a: i for i, a in assigned(pulls * alpha[None, :])}
         c = np.zeros(len(alpha))
         for a, i in matching.items():
             c[a] = pulls[i, a]
@@ -131,22 +156,14 @@ def _by_turns(weights: Weights, pulls: Floats, lam: float, alpha: Floats) -> tup
     return float(lam**2 * alpha @ alpha - 2 * gains), pairs, alpha
 
 
-def _pulls(optimum: Optimum, neurons: Sequence[ConvexNeuron]) -> Floats:
+def _pulls(optimal: Sequence[tuple[int, Vector]], neurons: Sequence[ConvexNeuron]) -> Floats:
     """w_i.v_a where the signs agree and it is positive, else 0."""
-    found = np.zeros((len(neurons), len(optimum.neurons)))
+    found = np.zeros((len(neurons), len(optimal)))
     for i, neuron in enumerate(neurons):
-        for a, known in enumerate(optimum.neurons):
-            if neuron.sign == known.sign:
-                found[i, a] = max(0.0, float(dot(neuron.w, known.v)))
+        for a, (sign, v) in enumerate(optimal):
+            if neuron.sign == sign:
+                found[i, a] = max(0.0, float(dot(neuron.w, v)))
     return found
-
-
-def _matching(gain: Floats) -> Pairs:
-    """The pairs with the most to gain."""
-    if not gain.size:
-        return {}
-    rows, columns = linear_sum_assignment(gain, maximize=True)
-    return {int(a): int(i) for i, a in zip(rows, columns, strict=True) if gain[i, a] > 0.0}
 
 
 @dataclass(frozen=True)

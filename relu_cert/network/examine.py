@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from relu_cert.exact import Matrix, Vector
-from relu_cert.network.closest import Closest, closest
+from relu_cert.network.closest import Closest, Matching, closest, match
 from relu_cert.network.compare import never_optimal
 from relu_cert.network.directions import direction_bounds
-from relu_cert.network.match import Matching, match
 from relu_cert.network.merge import Merged, merge_cells, merge_collinear, merge_on_data
 from relu_cert.network.model import TrainedNetwork
 from relu_cert.network.objective import ConvexNeuron, Interval, convex_form, convex_objective, left_of, objective

@@ -137,7 +137,8 @@ def optimal_networks(facts: Facts) -> OptimalNetworks:
     if not known_set(facts):
         raise UsageError(f"the optimal set is not known: {facts.unsettled or 'lambda >= lambda_max'}.")
     system = weight_system(facts)
-    neurons = [_neurons(facts)[a] for a in system.names]
+    tied = _neurons(facts)
+    neurons = [tied[a] for a in system.names]
     F, g = floats(system.F), np.array([float(x) for x in system.g])
     scale = np.maximum(np.abs(F).max(axis=1), 1e-300)
     found = facts.polytope

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from relu_cert.exact import Matrix, Vector
-from relu_cert.network.linear import products
 from relu_cert.network.objective import ConvexNeuron
+from relu_cert.rationals import products
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from relu_cert.exact import Matrix, Vector
 from relu_cert.free.terms import Free, free_constant
-from relu_cert.network.linear import products
+from relu_cert.rationals import products
 
 _ZERO = Fraction(0)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from relu_cert.exact import Vector, dot, norm_squared
-from relu_cert.network.linear import solve
+from relu_cert.rationals import solve
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 

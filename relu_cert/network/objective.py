@@ -20,9 +20,9 @@ from math import ceil
 from relu_cert.exact import Matrix, Vector, norm_squared, sqrt_lower, sqrt_upper
 from relu_cert.free.terms import Free, weights_of
 from relu_cert.network.biases import square_root
-from relu_cert.network.linear import products
 from relu_cert.network.model import TrainedNetwork
 from relu_cert.prove.facts import ExactNeuron
+from relu_cert.rationals import products
 
 _ZERO, HALF = Fraction(0), Fraction(1, 2)
 
@@ -135,20 +135,6 @@ def convex_objective(neurons: Sequence[ConvexNeuron], Z: Matrix, y: Vector, lam:
     """P, enclosed; exact where every |w_i| is rational."""
     miss = [a - b for a, b in zip(y, fit(neurons, Z), strict=True)]
     return penalty_sum(neurons, bits).scale(lam).shift(HALF * norm_squared(miss))
-
-
-@dataclass(frozen=True)
-class Gap:
-    """How far a network is from p*: J - p* <= `trained`, and `balanced` encloses P - D(theta) >= P - p*."""
-
-    trained: Fraction
-    balanced: Interval
-
-
-def gap(network: TrainedNetwork, Z: Matrix, y: Vector, lam: Fraction, dual_value: Fraction) -> Gap:
-    """Bounds on the distance from p*, for any dual_value <= p*, such as D(theta) = y.theta - 1/2 |theta|^2."""
-    convex = convex_objective(convex_form(network), Z, left_of(network, Z, y), lam)
-    return Gap(objective(network, Z, y, lam) - dual_value, convex.shift(-dual_value))
 
 
 def network_of(

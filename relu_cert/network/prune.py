@@ -20,14 +20,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import lcm
 
 import numpy as np
 from scipy.optimize import linprog
 
 from relu_cert.exact import Matrix, Vector
-from relu_cert.network.linear import express, rank
 from relu_cert.network.objective import ConvexNeuron, outputs
-from relu_cert.network.roots import root_sum_sign
+from relu_cert.prove.ggp.roots import root_sum_sign as signed_root_sum
+from relu_cert.rationals import express, rank
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 _NEGLIGIBLE = 1e-9  # weights that the linear program leaves this small are proposed as zero; exact arithmetic decides
@@ -110,3 +111,10 @@ def _step(
     t = min(alpha[i] / b for i, b in beta.items() if b > 0)
     moved = {i: a - t * beta[i] for i, a in alpha.items()}
     return {i: a for i, a in moved.items() if a}, slope != 0
+
+
+def root_sum_sign(terms: Sequence[tuple[Fraction, Fraction]]) -> int:
+    """The sign of sum c sqrt(a): -1, 0 or 1. Over one denominator L it is that of a sum of roots of integers."""
+    squares = [c * c * a for c, a in terms]
+    L = lcm(*(x.denominator for x in squares))
+    return signed_root_sum([1 if c > 0 else -1 for c, _ in terms], [int(x * L * L) for x in squares])

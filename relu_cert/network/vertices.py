@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from relu_cert.exact import Matrix, Vector, dot
-from relu_cert.network.linear import columns as matrix_of
-from relu_cert.network.linear import fraction, solve
 from relu_cert.prove.classes import column, to_vector
 from relu_cert.prove.polytope.system import System
+from relu_cert.rationals import columns_of, solve, to_fraction
 
 Floats = NDArray[np.float64]
 _ZERO = Fraction(0)
@@ -142,7 +141,7 @@ def _polished(system: System, target: Vector, alpha: Vector) -> Vector | None:
 def _equations(system: System, chosen: Sequence[int]) -> tuple[Matrix, Vector]:
     """F and g on these columns, as independent rows."""
     rows = system.F.tolist()
-    parts = [[fraction(row[c]) for row in rows] for c in chosen]
-    reduced, rank = matrix_of([*parts, list(system.g)]).rref()
-    kept = [[fraction(x) for x in row] for row in reduced.tolist()[: int(rank)]]
+    parts = [[to_fraction(row[c]) for row in rows] for c in chosen]
+    reduced, rank = columns_of([*parts, list(system.g)]).rref()
+    kept = [[to_fraction(x) for x in row] for row in reduced.tolist()[: int(rank)]]
     return tuple(tuple(row[:-1]) for row in kept), tuple(row[-1] for row in kept)

@@ -15,8 +15,7 @@ import numpy as np
 
 from relu_cert.exact import Matrix
 from relu_cert.solve import Solution
-from relu_cert.solve.faces import Face
-from relu_cert.solve.model import Floats
+from relu_cert.solve.model import Face, Floats
 
 NEWTON_STEPS = 6
 

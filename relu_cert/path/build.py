@@ -22,7 +22,7 @@ from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import ClassMap, class_map, to_fmpq, to_fraction
 from relu_cert.prove.definite import floats as to_floats
 from relu_cert.prove.facts import Multipliers, NeuronClass, PieceMultipliers
-from relu_cert.prove.grid import binary_grid, from_grid, to_grid
+from relu_cert.prove.grid import binary_grid, from_grid, on_grid, to_grid
 from relu_cert.refine.exact_faces import ExactFaces
 from relu_cert.solve import FloatProblem, Solution, solve
 from relu_cert.solve.model import Floats
@@ -37,6 +37,7 @@ ASIDE = Fraction(1, 4)  # of its half width: how far from an event the centre of
 MOST_CORRECTED = 3  # times that faces are put right: right ones may move a neuron to another
 MOST_JOINED = 4  # neurons that a still point gets beside those of training
 SEEMS_ZERO = 1e-9  # by so little, relative, a weight may be negative: it is lifted
+SHORT = 40  # bits of what floats propose
 MATCH = 1e-5  # a face is a class if their outputs agree so far; a wrong match costs a piece, never a verdict
 
 
@@ -55,13 +56,6 @@ def solved(floats: FloatProblem | Training, eta: Fraction, warm: Solution | None
     alpha = carry(faces, solution.neurons, lam)
     used = [i for i, a in enumerate(alpha) if a > 0.0]
     return Point(eta, solution, tuple(faces[i] for i in used), alpha[used], solution.theta / lam)
-
-
-def branch(
-    floats: FloatProblem | Training, eta: Fraction, h: Fraction, warm: Solution | None, degree: int = DEGREE
-) -> Branch:
-    """Solve at eta, and expand."""
-    return through(floats, solved(floats, eta, warm), h, degree)
 
 
 def through(floats: FloatProblem | Training, point: Point, h: Fraction, degree: int = DEGREE) -> Branch:
@@ -84,14 +78,19 @@ def continued(
         return None
     powers = tau ** np.arange(near.series.s.shape[1])
     s, alpha = near.series.s @ powers, near.series.alpha @ powers
-    found = taylor(near.faces, near.y, s, alpha, float(eta), float(h), degree)
+    return _moved(floats, replace(near, eta=eta, h=h), s, alpha, degree)
+
+
+def _moved(floats: FloatProblem | Training, near: Branch, s: Floats, alpha: Floats, degree: int) -> Branch | None:
+    """The branch with its series at another point, from about s and alpha there."""
+    found = taylor(near.faces, near.y, s, alpha, float(near.eta), float(near.h), degree)
     if found is None or (found.alpha[:, 0] <= 0.0).any():
         return None
     if np.linalg.norm(found.s[:, 0] - s) > NEAR * np.linalg.norm(s):
         return None
     if not isinstance(floats, Training) and oracle_of(floats).price(found.s[:, 0], 1.0)[0] > 1.0 + TIED:
         return None
-    return replace(near, eta=eta, h=h, series=found)
+    return replace(near, series=found)
 
 
 def beside(floats: FloatProblem | Training, near: Branch, tau: float, h: Fraction) -> Branch | None:
@@ -103,14 +102,7 @@ def beside(floats: FloatProblem | Training, near: Branch, tau: float, h: Fractio
     away = (1 if tau > 0.0 else -1) * (1 if not stays.all() else -1)
     eta = near.eta + near.h * Fraction(tau) + away * h * ASIDE
     faces = tuple(face for face, kept in zip(near.faces, stays, strict=True) if kept)
-    found = taylor(faces, near.y, s, alpha[stays], float(eta), float(h), 0)
-    if found is None or (found.alpha <= 0.0).any():
-        return None
-    if np.linalg.norm(found.s[:, 0] - s) > NEAR * np.linalg.norm(s):
-        return None
-    if not isinstance(floats, Training) and oracle_of(floats).price(found.s[:, 0], 1.0)[0] > 1.0 + TIED:
-        return None
-    return replace(near, eta=eta, h=h, faces=faces, series=found)
+    return _moved(floats, replace(near, eta=eta, h=h, faces=faces), s, alpha[stays], 0)
 
 
 @dataclass(frozen=True)
@@ -272,10 +264,9 @@ def match(near: Branch, outputs: Sequence[Floats]) -> dict[int, int]:
 
 def pseudoinverse(columns: Sequence[Floats]) -> Matrix:
     """The pseudoinverse of the matrix with these columns, rounded."""
-    return on_grid(np.asarray(np.linalg.pinv(np.array(columns).T), dtype=np.float64)) if columns else ()
+    return short(np.asarray(np.linalg.pinv(np.array(columns).T), dtype=np.float64)) if columns else ()
 
 
-def on_grid(A: Floats, bits: int = 40) -> Matrix:
-    """The matrix rounded to so many bits of its largest entry."""
-    q = binary_grid([float(x) for x in A.ravel()], bits)
-    return tuple(tuple(from_grid(to_grid(float(x), q), q) for x in row) for row in A)
+def short(A: Floats) -> Matrix:
+    """What floats propose, in few bits."""
+    return on_grid(A.tolist(), SHORT)

@@ -36,8 +36,7 @@ from relu_cert.prove.candidates import Unsettled, solve_piece
 from relu_cert.prove.classes import class_map, column, face_conditions, to_vector
 from relu_cert.prove.facts import NO_PIECES, NeuronClass
 from relu_cert.prove.proposed_faces import exact_face, neuron_on_face
-from relu_cert.solve.faces import Face
-from relu_cert.solve.model import Neuron, Solution, Stats
+from relu_cert.solve.model import Face, Neuron, Solution, Stats
 from relu_cert.solve.threads import one_thread
 
 VANISHES = 1e-7  # a row so near to a neuron, relative, is taken for one of its kinks

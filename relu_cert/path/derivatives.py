@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 from relu_cert.exact import Matrix, Vector, norm_squared, sqrt_upper
 from relu_cert.path.conditions import active_classes
 from relu_cert.path.sensitivity import MOST_ROWS, Sensitivity
-from relu_cert.prove.classes import class_map, column, to_fmpq, to_fraction, to_vector
+from relu_cert.prove.classes import class_map, column, to_fmpq, to_vector
 from relu_cert.prove.definite import stretch
 from relu_cert.prove.facts import Facts
-from relu_cert.prove.grid import binary_grid, from_grid, to_grid
+from relu_cert.prove.grid import on_grid
+from relu_cert.rationals import middle
 
 SPARE_BITS = 12
 
@@ -98,13 +99,18 @@ class _Linear:
         return max(first + ratio * second, ratio * first + ratio**2 * second)
 
 
+def _digits(x: arb) -> str:
+    """The digits that a ball has; nothing where it has none."""
+    return x.str(10, radius=False) if x.rel_accuracy_bits() > 3 else ""
+
+
 def enclosed_derivatives(facts: Facts, found: Sensitivity, noise: Fraction | None) -> Derivatives | None:
     """The derivatives for the certificate, or None if the ball of the facts is too wide for them."""
     n = facts.problem.n
     system = _system(facts)
     if system is None:
         return None
-    digits = (found.freedom.str(10, radius=False), "" if found.sure is None else found.sure.str(10, radius=False))
+    digits = (_digits(found.freedom), "" if found.sure is None else _digits(found.sure))
     bits = max(64, -_exponent(system.R + system.error) + SPARE_BITS) if system.R + system.error else 256
     if not system.R and not system.error and n <= MOST_ROWS:
         return _exact(facts, system, noise, digits)
@@ -176,13 +182,7 @@ def _row(A: arb_mat, i: int) -> arb_mat:
 
 def _rounded(rows: Sequence[arb_mat], bits: int) -> Matrix:
     """The midpoints on a binary grid."""
-    entries = [[_middle(x) for x in row.entries()] for row in rows]
-    q = binary_grid([x for row in entries for x in row], bits)
-    return tuple(tuple(from_grid(to_grid(x, q), q) for x in row) for row in entries)
-
-
-def _middle(x: arb) -> Fraction:
-    return to_fraction(x.mid().fmpq())
+    return on_grid([[middle(x) for x in row.entries()] for row in rows], bits)
 
 
 def _exponent(x: Fraction) -> int:

@@ -16,15 +16,15 @@ from fractions import Fraction
 from itertools import chain, combinations, islice
 from math import floor
 
-import numpy as np
 from flint import fmpq, fmpq_mat
-from scipy.optimize import nnls
 
 from relu_cert.exact import Vector, dot, norm_squared
 from relu_cert.path.model import Cover, Gap, Jump
 from relu_cert.problem.model import Problem
 from relu_cert.prove.classes import column, projector, to_fmpq, to_vector
 from relu_cert.prove.facts import Facts, LambdaMax, Tied
+from relu_cert.prove.polytope.shortest import shortest
+from relu_cert.prove.polytope.system import exact_system
 from relu_cert.prove.split import null_space
 from relu_cert.refine_and_prove import Question, settle
 from relu_cert.solve import FloatProblem, solve
@@ -241,23 +241,6 @@ def _weights(tied: Sequence[Tied], support: Sequence[int], target: Vector) -> Ve
 
 
 def _shortest(tied: Sequence[Tied], target: Vector) -> Vector | None:
-    """Weights of least norm: floats choose their support (least squares with a small weight on the norm), and on it the
-    least-norm solution Q'(Q Q')^+ b is exact; None if that is not >= 0."""
-    Q = np.array([[float(x) for x in one.q] for one in tied]).T
-    b = np.array([float(x) for x in target])
-    size = max(float(np.abs(Q).max()), 1e-300)
-    rough, _ = nnls(np.r_[Q / size, 1e-5 * np.eye(len(tied))], np.r_[b / size, np.zeros(len(tied))])
-    support = [a for a, x in enumerate(rough) if x > 1e-7 * rough.max()]
-    rows = fmpq_mat([[to_fmpq(tied[a].q[k]) for a in support] for k in range(len(target))])
-    chosen: list[int] = []
-    for k in range(len(target)):
-        if fmpq_mat([rows.tolist()[i] for i in [*chosen, k]]).rank() > len(chosen):
-            chosen.append(k)
-    A = fmpq_mat([rows.tolist()[i] for i in chosen])
-    solution = to_vector(A.transpose() * (A * A.transpose()).solve(column([target[k] for k in chosen])))
-    if any(x < 0 for x in solution) or to_vector(rows * column(solution)) != target:
-        return None
-    alpha = [Fraction(0)] * len(tied)
-    for a, x in zip(support, solution, strict=True):
-        alpha[a] = x
-    return tuple(alpha)
+    """Weights of least norm: floats choose their support, and on it they are exact; None if that is not >= 0."""
+    found = shortest(exact_system([one.q for one in tied], target), ())
+    return None if found is None else found.weights

@@ -20,10 +20,10 @@ from relu_cert.path.build import (
     distinct,
     judge,
     match,
-    on_grid,
     output,
     positive,
     pseudoinverse,
+    short,
     start,
 )
 from relu_cert.path.covered import Training
@@ -41,8 +41,7 @@ from relu_cert.prove.lifts import independent
 from relu_cert.prove.optimal_set import largest_squared
 from relu_cert.prove.split import Outputs, forcing, void_part
 from relu_cert.solve import FloatProblem
-from relu_cert.solve.faces import Face
-from relu_cert.solve.model import Floats
+from relu_cert.solve.model import Face, Floats
 
 SMALL = 1e-7  # a weight below this share of the largest is taken for 0; a wrong choice costs a piece, never a verdict
 SAFE = 4.0  # how much narrower than needed the tube should be, by floats
@@ -101,11 +100,8 @@ def fine_enough(problem: Problem, near: Branch) -> Branch:
 def build_lifted(problem: Problem, floats: FloatProblem | Training, lo: Fraction, hi: Fraction, near: Branch) -> Piece:
     """The lifted piece [lo, hi] around a branch point at its centre, or Unsettled with the reason."""
     near = fine_enough(problem, near)
-    begun = start(problem, floats, near)
+    begun, groups, order = started(problem, floats, near)
     neurons = begun.found
-    groups = path_groups(problem, begun.s, begun.radius, neurons, near.lift)
-    Pi = to_floats(projector(near.lift, problem.n))
-    order = match(near, [Pi @ output(begun.maps[group[0]], begun.s[0]) for group in groups])
     active = sorted(a for g in order for a in groups[g])
     face_of = {a: order[i] for i in order for a in groups[i]}
     split = propose_split(problem, near, begun, near.lift, [(a, face_of[a]) for a in active], near.series.alpha)
@@ -120,6 +116,16 @@ def build_lifted(problem: Problem, floats: FloatProblem | Training, lo: Fraction
     lifted = with_forced(problem, begun, [*active, *rest], split.zero, len(active), near.lift)
     lifted = replace(lifted, groups=path_groups(problem, begun.s, begun.radius, classes, lifted.lift))
     return finish(problem, replace(piece, lifted=lifted), [begun.maps[a] for a in (*active, *rest)])
+
+
+def started(
+    problem: Problem, floats: FloatProblem | Training, near: Branch
+) -> tuple[Start, tuple[tuple[int, ...], ...], dict[int, int]]:
+    """The start of a piece, the superclasses of its neurons, and the faces of those that are active."""
+    begun = start(problem, floats, near)
+    groups = path_groups(problem, begun.s, begun.radius, begun.found, near.lift)
+    Pi = to_floats(projector(near.lift, problem.n))
+    return begun, groups, match(near, [Pi @ output(begun.maps[group[0]], begun.s[0]) for group in groups])
 
 
 def _require_masses(begun: Start, piece: Piece) -> None:
@@ -154,7 +160,7 @@ def finish(problem: Problem, piece: Piece, maps: Sequence[ClassMap]) -> Piece:
     dimension = len(active) - len(core) - len(rows)
     unique = lifted.onset is None and dimension == 0 and all(len(group) == 1 for group in light)
     sizes = np.array([float(piece.weights[a][0]) for a in active])
-    spread = on_grid(sizes[:, None] * np.linalg.pinv(F * sizes))  # weights change in proportion
+    spread = short(sizes[:, None] * np.linalg.pinv(F * sizes))  # weights change in proportion
     lifted = replace(lifted, spread=spread, dimension=max(dimension, 0), unique=unique)
     piece = replace(piece, inverse=inverse, lifted=lifted)
     tube = judge(problem, piece, maps)

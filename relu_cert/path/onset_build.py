@@ -10,10 +10,10 @@ from scipy.optimize import nnls
 
 from relu_cert.exact import Matrix
 from relu_cert.path.branch import Branch, taylor
-from relu_cert.path.build import distinct, match, on_grid, output, positive, start
+from relu_cert.path.build import distinct, output, positive, short
 from relu_cert.path.covered import Training
 from relu_cert.path.groups import path_groups
-from relu_cert.path.lift_build import finish, propose_split, scaled, with_forced
+from relu_cert.path.lift_build import finish, propose_split, scaled, started, with_forced
 from relu_cert.path.model import Onset, Piece
 from relu_cert.path.tube import Refused
 from relu_cert.problem.model import Problem
@@ -31,11 +31,8 @@ def build_onset(
     problem: Problem, floats: FloatProblem | Training, lo: Fraction, hi: Fraction, near: Branch, lift: Matrix
 ) -> Piece:
     """The still piece [lo, hi]; `near` is a branch of degree 0 at its centre of the larger lift, which sets in."""
-    begun = start(problem, floats, near)
+    begun, outer, order = started(problem, floats, near)
     neurons = begun.found
-    outer = path_groups(problem, begun.s, begun.radius, neurons, near.lift)
-    seen = to_floats(projector(near.lift, problem.n))
-    order = match(near, [seen @ output(begun.maps[group[0]], begun.s[0]) for group in outer])
     near_one = sorted(a for i in order for a in outer[i])
     inner = path_groups(problem, begun.s, begun.radius, [neurons[a] for a in near_one], lift)
     groups = [tuple(near_one[k] for k in group) for group in inner]
@@ -69,11 +66,8 @@ def locate(problem: Problem, floats: FloatProblem | Training, near: Branch, lift
 
     Unsettled where there seems to be none.
     """
-    begun = start(problem, floats, near)
+    begun, outer, order = started(problem, floats, near)
     neurons = begun.found
-    outer = path_groups(problem, begun.s, begun.radius, neurons, near.lift)
-    seen = to_floats(projector(near.lift, problem.n))
-    order = match(near, [seen @ output(begun.maps[group[0]], begun.s[0]) for group in outer])
     tied = sorted(a for i in order for a in outer[i])
     groups = [tied[group[0]] for group in path_groups(problem, begun.s, begun.radius, [neurons[a] for a in tied], lift)]
     if not groups:
@@ -139,7 +133,7 @@ def _onset(
     core = [s for s, group in enumerate(groups) if any(any(piece.weights[a]) for a in group)]
     late = [s for s in range(len(groups)) if s not in core]
     firsts = [Pi @ outputs[group[0]] for group in groups]
-    (H,) = on_grid(_normal(np.array(firsts).T, core)[None, :])
+    (H,) = short(_normal(np.array(firsts).T, core)[None, :])
     H = to_vector(exact * column(H)) if lift else H
     M = np.array([[float(x) for x in row] for row in rows])
     outer = path_groups(problem, piece.s, piece.radius, piece.classes, (*lift, *rows))
@@ -157,5 +151,5 @@ def _onset(
     apart = []
     for s in late:
         last = outputs[groups[s][0]] - outputs[groups[first_of[s]][0]]
-        apart.append(on_grid(np.linalg.pinv(np.array([M @ d for d in (*differences, last)]))))
+        apart.append(short(np.linalg.pinv(np.array([M @ d for d in (*differences, last)]))))
     return Onset(rows, H, tuple(apart))

@@ -145,7 +145,7 @@ def _derivatives(
         units.append(N_a.transpose() * unit)
         lengths.append(length)
         at += size
-    inverse = D.inv()
+    inverse = D.solve(_identity(D.nrows()), algorithm="precond")  # by elimination balls grow with every row
     spread = inverse * gram
     freedom = sum((spread[i, i] for i in range(spread.nrows())), arb(0))
     du_dlam = -(inverse * _below(units))

@@ -13,7 +13,7 @@ from relu_cert.path.bounds import Bounds
 from relu_cert.path.branch import jacobian
 from relu_cert.path.sharpen import ONE, exactly_fixed, sweep
 from relu_cert.prove.classes import column, to_fmpq
-from relu_cert.prove.grid import binary_grid, from_grid, to_grid
+from relu_cert.prove.grid import on_grid
 
 KEPT = 128  # bits of the point
 STEPS = 9
@@ -58,6 +58,4 @@ def within(known: Bounds, s: Vector) -> Vector:
 
 
 def _grid(entries: Sequence[int | fmpz]) -> Vector:
-    exact = [Fraction(int(x), ONE) for x in entries]
-    q = binary_grid(exact, KEPT)
-    return tuple(from_grid(to_grid(x, q), q) for x in exact)
+    return on_grid([[Fraction(int(x), ONE) for x in entries]], KEPT)[0]

@@ -21,7 +21,7 @@ from relu_cert.path.polynomial import most
 from relu_cert.problem.model import Problem
 from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import column, projector, to_fmpq, to_fraction
-from relu_cert.prove.grid import binary_grid, from_grid, to_grid
+from relu_cert.prove.grid import on_grid
 from relu_cert.prove.lifts import orthogonal_part
 from relu_cert.refine.exact_faces import ExactFaces
 from relu_cert.solve.model import Floats
@@ -72,7 +72,7 @@ def sharpened(problem: Problem, near: Branch, faces: ExactFaces) -> Sharp:
         if not near.lift:
             by *= 1 - Fraction(1, 1 << bits - SLACK)
         s = tuple(tuple(by * x for x in row) for row in s)
-        s = s if near.lift else _on_grid(s, bits)  # a lifted one stays orthogonal to the lift
+        s = s if near.lift else on_grid(s, bits)  # a lifted one stays orthogonal to the lift
     return Sharp(s, _rounded(alpha, WEIGHT_BITS) if alpha else (), float(excess - 1))
 
 
@@ -170,9 +170,4 @@ def _length(E: fmpq_mat, A: fmpq_mat, S: fmpq_mat) -> fmpq:
 
 def _rounded(rows: Sequence[Sequence[int | fmpz]], bits: int) -> tuple[Vector, ...]:
     """The rows over ONE, rounded to one binary grid."""
-    return _on_grid([[Fraction(int(x), ONE) for x in row] for row in rows], bits)
-
-
-def _on_grid(rows: Sequence[Sequence[Fraction]], bits: int) -> tuple[Vector, ...]:
-    q = binary_grid([x for row in rows for x in row], bits)
-    return tuple(tuple(from_grid(to_grid(x, q), q) for x in row) for row in rows)
+    return on_grid([[Fraction(int(x), ONE) for x in row] for row in rows], bits)

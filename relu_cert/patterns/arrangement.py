@@ -41,11 +41,6 @@ class Arrangement:
         """r = rank Z."""
         return len(self.columns)
 
-    @property
-    def zero_rows(self) -> tuple[int, ...]:
-        """The rows of Z that are zero (they are 1 in every pattern)."""
-        return tuple(k for k, row in enumerate(self.rows) if not any(row))
-
 
 @dataclass(frozen=True)
 class Hyperplanes:

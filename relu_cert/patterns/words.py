@@ -40,11 +40,6 @@ def pack(inside: NDArray[np.bool_]) -> Words:
     return as_words(np.packbits(inside, axis=1, bitorder="little"))
 
 
-def unpack(words: Words, m: int) -> NDArray[np.bool_]:
-    """Words as rows of flags."""
-    return np.unpackbits(as_bytes(words), axis=1, count=m, bitorder="little").astype(np.bool_)
-
-
 def words_for(m: int) -> int:
     """How many words a set of m elements needs."""
     return (m + 63) // 64

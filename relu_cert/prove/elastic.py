@@ -21,7 +21,7 @@ import numpy as np
 from relu_cert.exact import Scaled, Vector, norm_squared, sqrt_lower
 from relu_cert.problem.model import Block, Problem
 from relu_cert.prove.facts import BlockMultipliers, Dual, ExactNeuron, Facts, LambdaMax
-from relu_cert.prove.grid import binary_grid, from_grid, to_grid
+from relu_cert.prove.grid import on_grid
 from relu_cert.prove.multipliers import project
 from relu_cert.prove.value import fit, norm_upper, primal, value
 from relu_cert.solve.elastic import ElasticPoint, solve_elastic
@@ -65,8 +65,7 @@ def _step(theta: Vector, missing: Vector, point: ElasticPoint) -> tuple[Vector, 
     ratio = largest / size
     digits = ratio.numerator.bit_length() - ratio.denominator.bit_length()
     bits = max(FLOAT_BITS, digits + FLOAT_BITS)
-    q = binary_grid(moved, bits)
-    return tuple(from_grid(to_grid(x, q), q) for x in moved), bits
+    return on_grid([moved], bits)[0], bits
 
 
 def _try(
@@ -109,5 +108,4 @@ def _rounded(x: Fraction, precision: int) -> Fraction:
     """x to so many bits."""
     if x <= 0:
         return Fraction(0)
-    q = binary_grid([x], precision)
-    return from_grid(to_grid(x, q), q)
+    return on_grid([[x]], precision)[0][0]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from relu_cert.exact import Matrix
+
 
 def to_grid(x: float | Fraction, q: int) -> int:
     """The integer nearest to q x, exactly."""
@@ -25,6 +27,12 @@ def binary_grid(values: Sequence[float | Fraction], precision: int = 52) -> int:
     most = max(_exponent(x) for x in exact)
     exponent = _exponent(max(abs(x) for x in exact if _exponent(x) >= most - 1))
     return 1 << max(0, precision + 1 - exponent)
+
+
+def on_grid(rows: Sequence[Sequence[float | Fraction]], bits: int) -> Matrix:
+    """The rows on one binary grid on which their largest entry has so many bits."""
+    q = binary_grid([x for row in rows for x in row], bits)
+    return tuple(tuple(from_grid(to_grid(x, q), q) for x in row) for row in rows)
 
 
 def _exponent(x: Fraction) -> int:

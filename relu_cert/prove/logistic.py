@@ -27,7 +27,7 @@ from relu_cert.prove.grid import binary_grid, from_grid, to_grid
 from relu_cert.prove.prove import Propose, exact_neuron
 from relu_cert.prove.value import primal
 from relu_cert.refine.logistic import refine_logistic
-from relu_cert.refine.model import Refined, RefinedNeuron
+from relu_cert.refine.refinement import Refined, RefinedNeuron
 from relu_cert.solve.logistic import solve_logistic
 from relu_cert.solve.prepare import FloatProblem
 

@@ -36,7 +36,7 @@ from relu_cert.prove.candidates import Unsettled, find_candidates
 from relu_cert.prove.classes import Ball, ClassMap, class_map, column, frobenius_squared, projector, to_vector
 from relu_cert.prove.definite import floats, stretch, upper_length
 from relu_cert.prove.facts import Facts, NeuronClass, OptimalSet
-from relu_cert.prove.grid import binary_grid, from_grid, to_grid
+from relu_cert.prove.grid import on_grid
 from relu_cert.prove.mixtures import mixtures
 from relu_cert.prove.split import Outputs, columns, length, with_split
 from relu_cert.rationals import middle, to_fmpq
@@ -190,8 +190,7 @@ def _least_squares(A: fmpq_mat, b: fmpq_mat, R: Fraction) -> Vector:
         wanted = (largest / to_fmpq(R)).ceil().bit_length() + SPARE_BITS
         bits = min(MOST_BITS, max(2 * SPARE_BITS, wanted))
     solution = _refined(A, b, bits) or to_vector((A.transpose() * A).solve(A.transpose() * b))
-    q = binary_grid(solution, bits - SPARE_BITS // 2)
-    return tuple(from_grid(to_grid(x, q), q) for x in solution)
+    return on_grid([solution], bits - SPARE_BITS // 2)[0]
 
 
 def _refined(A: fmpq_mat, b: fmpq_mat, bits: int) -> Vector | None:

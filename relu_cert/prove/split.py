@@ -22,7 +22,7 @@ from relu_cert.prove.classes import ClassMap, column, frobenius_squared, to_vect
 from relu_cert.prove.deepest import deepest
 from relu_cert.prove.definite import floats, stretch
 from relu_cert.prove.facts import OptimalSet
-from relu_cert.prove.grid import binary_grid, from_grid, to_grid
+from relu_cert.prove.grid import on_grid
 from relu_cert.prove.lifts import independent
 from relu_cert.rationals import to_fmpq
 
@@ -131,9 +131,7 @@ def _exact_near(Phi: fmpq_mat, goal: fmpq_mat, start: Sequence[float]) -> Vector
         exact = near + Phi.transpose() * (Phi * Phi.transpose()).solve(goal - Phi * near)
     except ZeroDivisionError:
         raise Unsettled("the map that splits the masses is not onto") from None
-    entries = to_vector(exact)
-    q = binary_grid(entries, 256)
-    return tuple(from_grid(to_grid(x, q), q) for x in entries)
+    return on_grid([to_vector(exact)], 256)[0]
 
 
 def void_part(y: Vector, lift: Matrix, maps: Sequence[ClassMap]) -> Matrix:

@@ -1,6 +1,5 @@
 """High precision: from a float solution to any number of digits."""
 
-from relu_cert.refine.model import Refined, RefinedNeuron
-from relu_cert.refine.refinement import refine
+from relu_cert.refine.refinement import Refined, RefinedNeuron, refine
 
 __all__ = ["Refined", "RefinedNeuron", "refine"]

@@ -17,8 +17,7 @@ from relu_cert.exact import Vector, primitive, scaled_rows
 from relu_cert.problem.doubles import FloatBlock
 from relu_cert.problem.model import Problem
 from relu_cert.rationals import rows_of
-from relu_cert.solve.faces import Face, Key
-from relu_cert.solve.model import Floats
+from relu_cert.solve.model import Face, Floats, Key
 
 
 @dataclass(frozen=True)

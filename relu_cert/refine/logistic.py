@@ -18,9 +18,8 @@ from flint import arb, arb_mat, ctx
 
 from relu_cert.problem.model import Problem
 from relu_cert.refine.exact_faces import ExactFace, ExactFaces
-from relu_cert.refine.model import Refined, RefinedNeuron
-from relu_cert.refine.newton import System
-from relu_cert.refine.refinement import dyadic
+from relu_cert.refine.newton import System, kernel_step
+from relu_cert.refine.refinement import Refined, as_rationals
 from relu_cert.solve.lasso import independent
 from relu_cert.solve.logistic import LogisticSolution
 from relu_cert.solve.oracle import oracle_of
@@ -44,14 +43,17 @@ def refine_logistic(
     exact = [e for _, e, _ in chosen]
     with ctx.workprec(ceil((digits + 6) * log2(10)) + 128):
         solved = _newton(problem, exact, lam, solution.theta.tolist(), [float(a) for _, _, a in chosen], digits)
-        return None if solved is None else _result(exact, *solved, digits)
+        if solved is None:
+            return None
+        places = [x for face in exact for x in (arb_mat(face.A) * solved[0]).entries()]
+        return as_rationals(exact, *solved, places, digits)
 
 
 def _newton(
     problem: Problem, faces: list[ExactFace], lam: Fraction, theta: list[float], alpha: list[float], digits: int
 ) -> tuple[arb_mat, list[arb]] | None:
     system = System(faces, problem.y, lam)
-    n, k = system.n, len(faces)
+    n = system.n
     y = [arb(int(label)) for label in problem.y]
     r, weights = arb_mat(n, 1, [arb(x) for x in theta]), [arb(x) for x in alpha]
     for _ in range(_STEPS):
@@ -63,32 +65,16 @@ def _newton(
             (F - x + y_k - y_k * ((1 - a_k) / a_k).log()).mid()
             for F, x, y_k, a_k in zip(first, r.entries(), y, a, strict=True)
         ]
-        M, Q = system.kernel(weights).tolist(), system.outputs(r).tolist()
+        M = system.kernel(weights)
         for i, a_k in enumerate(a):
-            M[i][i] += 1 / (a_k * (1 - a_k)) - 1
-        rows = [row + q for row, q in zip(M, Q, strict=True)]
-        rows += [[2 * row[j] for row in Q] + [arb(0)] * k for j in range(k)]
+            M[i, i] += 1 / (a_k * (1 - a_k)) - 1
         try:
-            step = arb_mat(rows).mid().solve(arb_mat(n + k, 1, [-x for x in [*first, *second]])).entries()
+            dr, dalpha = kernel_step(M, system.outputs(r), (first, second))
         except ZeroDivisionError:
             return None
-        r = arb_mat(n, 1, [(x + d).mid() for x, d in zip(r.entries(), step[:n], strict=True)])
-        weights = [(w + d).mid() for w, d in zip(weights, step[n:], strict=True)]
-        moved = [abs(d) / abs(x) for d, x in zip(step, [*r.entries(), *weights], strict=True)]
+        r = arb_mat(n, 1, [(x + d).mid() for x, d in zip(r.entries(), dr, strict=True)])
+        weights = [(w + d).mid() for w, d in zip(weights, dalpha, strict=True)]
+        moved = [abs(d) / abs(x) for d, x in zip([*dr, *dalpha], [*r.entries(), *weights], strict=True)]
         if all(x < arb(10) ** -(digits // 2 + 3) for x in moved):  # the next step would be the square of this one
             return r, weights
     return None
-
-
-def _result(faces: list[ExactFace], r: arb_mat, weights: list[arb], digits: int) -> Refined:
-    bits = ceil((digits + 3) * log2(10)) + 8
-    neurons = []
-    for face, alpha in zip(faces, weights, strict=True):
-        coefficients = dyadic([(alpha * x).mid() for x in (arb_mat(face.A) * r).entries()], bits)
-        w = tuple(
-            sum((int(entry) * c for entry, c in zip(row, coefficients, strict=True)), Fraction(0))
-            for row in face.N.tolist()
-        )
-        if any(w):
-            neurons.append(RefinedNeuron(face.sign, face.block, w))
-    return Refined(dyadic(r.entries(), bits), tuple(neurons), digits)

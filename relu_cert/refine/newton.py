@@ -182,9 +182,13 @@ def _float_steps(system: System, point: KernelPoint) -> Callable[[list[arb], lis
 
 def _ball_step(system: System, point: KernelPoint) -> Correction:
     """Solve with the Jacobian in high precision (ZeroDivisionError where it is singular)."""
-    M, Q = system.kernel(point.alpha), system.outputs(point.r)
-    n, k = system.n, len(system.sizes)
-    first, second = point.missed
+    return kernel_step(system.kernel(point.alpha), system.outputs(point.r), point.missed)
+
+
+def kernel_step(M: arb_mat, Q: arb_mat, missed: Correction) -> Correction:
+    """[[M, Q], [2Q', 0]]^-1 of what is missed, to be added."""
+    n, k = Q.nrows(), Q.ncols()
+    first, second = missed
     rows = [row + q for row, q in zip(M.tolist(), Q.tolist(), strict=True)]
     rows += [[2 * x for x in q] + [arb(0)] * k for q in Q.transpose().tolist()]
     solved = arb_mat(rows).mid().solve(arb_mat(n + k, 1, [-x for x in [*first, *second]])).entries()

@@ -9,22 +9,21 @@ face, the rows that rest on it vanish exactly.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
 from math import ceil, log2
 
 import numpy as np
-from flint import arb, ctx, fmpq_mat
+from flint import arb, arb_mat, ctx, fmpq_mat
 
 from relu_cert.exact import Vector
 from relu_cert.problem.model import Problem
 from relu_cert.prove.classes import column, to_vector
-from relu_cert.refine.exact_faces import ExactFaces
-from relu_cert.refine.model import Refined, RefinedNeuron
+from relu_cert.refine.exact_faces import ExactFace, ExactFaces
 from relu_cert.refine.newton import KernelPoint, Singular, System, floats, solve_system
-from relu_cert.solve.faces import Face
 from relu_cert.solve.lasso import enter, independent, nonnegative_lasso
-from relu_cert.solve.model import Floats, Neuron, Solution
+from relu_cert.solve.model import Face, Floats, Neuron, Solution
 from relu_cert.solve.oracle import Oracle, oracle_of
 from relu_cert.solve.prepare import FloatProblem, prepare
 from relu_cert.solve.solver import carry
@@ -32,6 +31,29 @@ from relu_cert.solve.solver import carry
 _TIED = 1e-6  # faces this near (relative) to lambda may turn out to be violated
 _EXCHANGES = 30
 _MEASURED = 300  # digits of an error that floats can hold
+
+
+@dataclass(frozen=True)
+class RefinedNeuron:
+    """A neuron with rational weights. On a face the rows that rest on it vanish exactly: z_k.w = 0 (ReLU),
+    K_k.w = 0 (direct). `block` is the pattern's number (gated), the block (direct), None (ReLU)."""
+
+    sign: int
+    block: int | None
+    w: Vector
+
+
+@dataclass(frozen=True)
+class Refined:
+    """theta approximates the optimal residual r* to about `digits` digits, and so do the neurons their optimum.
+
+    `reason` is empty where the accuracy asked for was reached, and says what stood in the way otherwise.
+    """
+
+    theta: Vector
+    neurons: tuple[RefinedNeuron, ...]
+    digits: int
+    reason: str = ""
 
 
 def refine(
@@ -155,18 +177,25 @@ class _Refinement:
 
     def result(self, support: Sequence[Face], point: KernelPoint, error: float) -> Refined:
         """The point as rationals: r on a binary grid, weights of each neuron in an integer basis of its face."""
-        bits = ceil((self.digits + 3) * log2(10)) + 8
         exact = [e for f in support if (e := self.exact[f]) is not None]
-        ends = [0, *accumulate(e.size for e in exact)]
-        neurons = []
-        for e, alpha, start, end in zip(exact, point.alpha, ends, ends[1:], strict=False):
-            coefficients = dyadic([(alpha * x).mid() for x in point.places[start:end]], bits)
-            w = to_vector(fmpq_mat(e.N) * column(coefficients))
-            if any(w):
-                neurons.append(RefinedNeuron(e.sign, e.block, w))
-        theta = dyadic(point.r.entries(), bits)
+        found = as_rationals(exact, point.r, point.alpha, point.places, self.digits)
         reached = self.digits if error <= self.accuracy else int(-np.log10(error))
-        return Refined(theta, tuple(neurons), reached, "" if reached >= self.digits else "Newton's method stalled")
+        return replace(found, digits=reached, reason="" if reached >= self.digits else "Newton's method stalled")
+
+
+def as_rationals(
+    faces: Sequence[ExactFace], r: arb_mat, alpha: Sequence[arb], places: Sequence[arb], digits: int
+) -> Refined:
+    """A point of so many digits; `places` are A r of all faces."""
+    bits = ceil((digits + 3) * log2(10)) + 8
+    ends = [0, *accumulate(face.size for face in faces)]
+    neurons = []
+    for face, weight, start, end in zip(faces, alpha, ends, ends[1:], strict=False):
+        coefficients = dyadic([(weight * x).mid() for x in places[start:end]], bits)
+        w = to_vector(fmpq_mat(face.N) * column(coefficients))
+        if any(w):
+            neurons.append(RefinedNeuron(face.sign, face.block, w))
+    return Refined(dyadic(r.entries(), bits), tuple(neurons), digits)
 
 
 def dyadic(values: Sequence[arb], bits: int) -> Vector:

@@ -14,12 +14,13 @@ from relu_cert.data.model import Dataset
 from relu_cert.exact import sqrt_upper
 from relu_cert.free.terms import free_constant, free_parts, free_text
 from relu_cert.interrupt import INTERRUPTED
-from relu_cert.network import Conversion, Interval, TrainedNetwork, network_of
 from relu_cert.network.examine import Comparison, Distance, distance
-from relu_cert.network.model import alive
+from relu_cert.network.model import TrainedNetwork, alive
+from relu_cert.network.objective import Interval, network_of
+from relu_cert.network.penalty import Conversion
 from relu_cert.prove.facts import Value
+from relu_cert.report.check import claims_table
 from relu_cert.report.headline import of_network
-from relu_cert.report.outcome import claims_table
 from relu_cert.report.shown import plain
 from relu_cert.report.terminal import rendered, wrapped
 from relu_cert.report.text import at_most, count, enclosed, short

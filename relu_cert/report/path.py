@@ -17,14 +17,15 @@ from relu_cert.path.curve import CurveNeuron, Sample
 from relu_cert.path.draft import Drafted
 from relu_cert.path.model import Cover
 from relu_cert.prove.facts import LambdaMax
+from relu_cert.report.check import claims_table
 from relu_cert.report.headline import of_path
-from relu_cert.report.outcome import claims_table
 from relu_cert.report.shown import plain
 from relu_cert.report.terminal import rendered, wrapped
 from relu_cert.report.text import at_most, count, decimal
 
 FORMAT, VERSION = "relu_cert path", 1
 SHOWN = 40
+EVENTS = {"enters": "a neuron enters", "leaves": "a neuron leaves", "turns": "a neuron changes its face"}
 
 
 @dataclass(frozen=True)
@@ -165,8 +166,7 @@ def _about(x: Fraction) -> str:
 
 def _told(one: Breakpoint) -> str:
     width = at_most((one.hi - one.lo) / one.hi)
-    what = {"enters": "a neuron enters", "leaves": "a neuron leaves", "turns": "a neuron changes its face"}[one.kind]
-    return f"{what}: {one.above} -> {one.below} (proved to a relative {width})"
+    return f"{EVENTS[one.kind]}: {one.above} -> {one.below} (proved to a relative {width})"
 
 
 def _neuron(n: CurveNeuron) -> dict[str, Any]:

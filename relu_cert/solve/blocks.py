@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from relu_cert.solve.faces import Face, add_blocks
-from relu_cert.solve.model import Floats, Neuron
+from relu_cert.solve.model import Face, Floats, Neuron, add_blocks
 from relu_cert.solve.prepare import BlockArrays
 from relu_cert.solve.shortest import shortest
 

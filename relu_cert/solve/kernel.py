@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
 
-from relu_cert.solve.faces import Face
 from relu_cert.solve.lasso import nonnegative_lasso
-from relu_cert.solve.model import Floats
+from relu_cert.solve.model import Face, Floats
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from relu_cert.solve.blocks import BlockOracle
 from relu_cert.solve.cones import Cones
-from relu_cert.solve.faces import Face, add_blocks
-from relu_cert.solve.model import Floats, Neuron
+from relu_cert.solve.model import Face, Floats, Neuron, add_blocks
 from relu_cert.solve.pieces import (
     Pieces,
     correlations,

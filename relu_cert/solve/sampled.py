@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from relu_cert.solve.cones import Cones, Projected
-from relu_cert.solve.faces import Face, add_blocks
-from relu_cert.solve.model import Floats, Neuron
+from relu_cert.solve.model import Face, Floats, Neuron, add_blocks
 from relu_cert.solve.prepare import Numbers
 
 _MOST = 120  # new faces in a round

@@ -17,10 +17,9 @@ import numpy as np
 
 from relu_cert.problem.model import Problem
 from relu_cert.solve.blocks import BlockOracle
-from relu_cert.solve.faces import Face, Key
 from relu_cert.solve.kernel import newton
 from relu_cert.solve.lasso import nonnegative_lasso
-from relu_cert.solve.model import Floats, Neuron, PieceMultipliers, Solution, Stats
+from relu_cert.solve.model import Face, Floats, Key, Neuron, PieceMultipliers, Solution, Stats
 from relu_cert.solve.oracle import Oracle, oracle_of
 from relu_cert.solve.pieces import piece_multipliers
 from relu_cert.solve.prepare import BlockArrays, FloatProblem, NetworkArrays, prepare

@@ -17,7 +17,7 @@ import relu_cert
 from relu_cert import UsageError, Verdict, certify
 from relu_cert.claims import NAMES
 from relu_cert.errors import ReluCertError, TooManyPatterns
-from relu_cert.report.outcome import Outcome
+from relu_cert.report.check import Outcome
 from tests.report.pages import Page
 from verify.__main__ import main as verify_main
 
@@ -169,7 +169,7 @@ def test_certified_objects_can_be_pickled(xor):
 
 def test_networks_are_written_and_read_back(xor, tmp_path):
     """The exact network as JSON is read back exactly."""
-    from relu_cert.network import read_network
+    from relu_cert.network.formats import read_network
 
     xor.network.save(tmp_path / "n.json")
     assert read_network(tmp_path / "n.json").W1 == xor.network.exact().W1

@@ -25,8 +25,7 @@ from benchmarks.paper.data import (
 from benchmarks.paper.sampled import optimum, output, prices, sampled_program
 from benchmarks.paper.store import Store
 from relu_cert.errors import DataError, UsageError
-from relu_cert.network import ConvexNeuron
-from relu_cert.network.objective import fit
+from relu_cert.network.objective import ConvexNeuron, fit
 
 
 def synthetic(n: int = 40, d: int = 3, seed: int = 0) -> Points:

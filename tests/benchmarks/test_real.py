@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from benchmarks import real
@@ -44,10 +46,22 @@ def test_bars_are_met_and_can_be_missed(irises: real.Proved) -> None:
     assert "| met |" in irises.row()
     assert replace(irises, case=replace(irises.case, nodes=1, seconds=0.0001)).missed == ["nodes", "time"]
     assert replace(irises, refusal="why").missed == ["rejected: why"]
+    assert replace(irises, memory=1.01).missed == ["memory"]
     value = replace(irises.facts.value, lower=irises.facts.value.lower * Fraction(99, 100))
     wide = replace(irises, facts=replace(irises.facts, value=value))
     assert wide.missed == ["gap"]
     assert "not met: gap" in wide.row()
+
+
+def test_memory_is_that_of_a_line(irises: real.Proved) -> None:
+    """What a line needed is told in gigabytes, and what was needed before it is forgotten where the system can."""
+    assert 0.05 < irises.memory < 1.0
+    big = np.ones(2**24)
+    most = real.most_memory()
+    del big
+    real.forget_memory()
+    assert most > 2**27 / 1e9
+    assert real.most_memory() < most or not Path("/proc/self/clear_refs").exists()
 
 
 def above(irises: real.Proved, neurons: Neurons) -> Fraction:

@@ -91,7 +91,7 @@ def test_just_below_lambda_max_a_neuron_is_active():
         (("--lambda", "nan"), "lambda must be a number such as 1/10 or 0.1"),
         (("--lambda", "1", "--lambda-ratio", "1/2"), "not both"),
         (("--lambda-ratio", "0"), "must be positive"),
-        (("--gap", "-1"), "the gap must be positive"),
+        (("--gap", "-1"), "--gap must be positive"),
         (("--claims", "nothing"), "there is no claim 'nothing'"),
         (("--max-patterns", "0"), "--max-patterns must be at least 1"),
         (("--model", "deep"), "invalid choice"),

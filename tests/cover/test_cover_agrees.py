@@ -12,6 +12,7 @@ import pytest
 from properties.soundness.carry import Pair, clash
 from properties.soundness.case import Answer, NetworkCase, ask, objection
 from relu_cert.certificate import dumps
+from relu_cert.cover import build, optimum
 from relu_cert.cover.model import Cover
 from relu_cert.leaders.model import Leaders
 from verify import VerifyError, check
@@ -32,10 +33,15 @@ CASES: dict[str, tuple[Rows, list[int | str], str]] = {
     "xor": ([[-1, -1], [-1, 1], [1, -1], [1, 1]], [-1, 1, 1, -1], "1/10"),
     "xor with a bias": ([[0, 0, 1], [0, 1, 1], [1, 0, 1], [1, 1, 1]], [0, 1, 1, 0], "1/20"),
     "a cube": ([[a, b, c] for a in (-1, 1) for b in (-1, 1) for c in (-1, 1)], [1, 0, 0, 1, 0, 1, 1, 0], "1/4"),
-    "a theta that is 0": ([[1, 0], [0, 1], [1, 1]], [3, 4, 0], "1"),
+    "a theta that is 0": ([[1, 0], [0, 1], [-1, -1]], [3, 4, 0], "1"),
     "targets 0": ([[1, 2], [3, -1], [-1, 1]], [0, 0, 0], "1"),
     "targets that cancel": ([[1, 2], [1, 2], [0, 0]], [3, -3, 1], "1"),
     "needles": ([["1", "1/100000"], ["1", "-1/100000"], ["-1", "1/99999"], ["1", "0"]], [1, 2, 3, -2], "1/2"),
+    "rows nearly in a plane": (
+        [[1, 0, "1/10000000"], [0, 1, "-1/10000000"], [1, 1, "1/9999999"], [-1, 1, 0], [2, -1, "1/8888888"]],
+        [1, -2, 3, 2, -1],
+        "1/2",
+    ),
     "long entries": ([[2**100 + 1, 2**99], [-(2**100), 3], [2**99 - 5, 2**100]], [1, 2, -1], str(2**97)),
     "a line that loses its weight in a lift": (
         [["1/2", 1, 1], [-1, "1/2", 0], [0, 0, 0], [1, 0, "-1/2"]],
@@ -134,20 +140,66 @@ def test_a_theta_orthogonal_to_a_lift_is_short() -> None:
             check(dumps(changed).encode(), answer.case.raw)
 
 
-@pytest.mark.parametrize("part", [Fraction(1), Fraction(3, 2), Fraction(999, 1000)])
-@pytest.mark.parametrize("name", ["a box", "xor", "one column", "antipodal rows"])
-def test_at_lambda_max_and_beyond(name: str, part: Fraction) -> None:
-    """At lambda_max, above it, and just below it."""
+THIN = {  # bases of all of R^d whose vectors are nearly dependent: needles, slivers, cones that are nearly half-spaces
+    2: ((1000, 999), (999, 998)),
+    3: ((1000, 999, 1), (999, 998, 1), (1, 1, 1000)),
+    4: ((1000, 999, 0, 1), (999, 998, 0, 1), (0, 1, 500, 501), (1, 0, 501, 502)),
+}
+
+
+@pytest.mark.parametrize("name", ["xor", "xor with a bias", "antipodal rows", "needles", "a cube"])
+def test_cones_with_nearly_dependent_generators(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """List and cover agree, and the checker accepts, where the cones of the tree begin with generators that are a
+    thousandth apart."""
     case = case_of(name)
-    largest = ask(case).facts.lambda_max.squared
-    root = Fraction(int(largest**0.5 * 2**20 + 1), 2**20) if part != 1 else rational_root(largest)
-    if root is None:
-        pytest.skip("lambda_max is irrational")
+    basis = THIN[len(case.Z[0])]
+    monkeypatch.setattr(optimum, "row_space", lambda lines: basis)
+    monkeypatch.setattr(build, "TRIED", 0)
+    assert disagreement(case) == ""
+    cover = ask(replace(case, cover=True)).facts.dual.multipliers
+    assert isinstance(cover, Cover)
+    assert cover.basis == basis
+
+
+def test_stars_inside_stars_end_where_the_stack_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thin cones along the plane of a tie are split into stars again and again, which fills the stack faster than the
+    depth grows: the walk is stuck in time, and what is proved otherwise agrees with the list."""
+    monkeypatch.setattr(optimum, "row_space", lambda lines: THIN[4])
+    monkeypatch.setattr(build, "TRIED", 0)
+    assert disagreement(case_of("a tie on a plane")) == ""
+
+
+def test_a_theta_that_is_exactly_0() -> None:
+    """The network is 0 at the last row, as is its target: a line without weight, and list and cover agree on it."""
+    case = case_of("a theta that is 0")
+    theta = ask(replace(case, cover=True)).facts.dual.theta
+    assert [t == 0 for t in theta] == [False, False, True]
+    assert disagreement(case) == ""
+
+
+@pytest.mark.parametrize("part", [Fraction(3, 2), Fraction(999, 1000)])
+@pytest.mark.parametrize("name", ["a box", "xor", "one column", "antipodal rows"])
+def test_beside_lambda_max(name: str, part: Fraction) -> None:
+    """Above lambda_max, and just below it."""
+    case = case_of(name)
+    root = Fraction(int(ask(case).facts.lambda_max.squared ** 0.5 * 2**20 + 1), 2**20)
     assert disagreement(replace(case, lam=part * root)) == ""
 
 
-def rational_root(x: Fraction) -> Fraction | None:
-    """The root where it is rational."""
-    from properties.exact.roots import rational_sqrt
-
-    return rational_sqrt(x)
+@pytest.mark.parametrize(
+    ("name", "root"),
+    [
+        ("one row, one column", "2"),
+        ("one column", "7"),
+        ("duplicate rows, other labels", "15"),
+        ("a cube", "2"),
+        ("a theta that is 0", "5"),
+        ("a line that loses its weight in a lift", "39/4"),
+        ("a tie on a plane", "20/3"),
+    ],
+)
+def test_at_lambda_max(name: str, root: str) -> None:
+    """At a rational lambda_max the zero network is optimal and ties without weight are left."""
+    case = replace(case_of(name), lam=Fraction(root))
+    assert ask(case).facts.lambda_max.squared == Fraction(root) ** 2
+    assert disagreement(case) == ""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from relu_cert.cover import build
-from relu_cert.cover.build import Task, dual_cover, root_of, roots
+from relu_cert.cover.build import Done, Exhausted, Task, dual_cover, root_of, roots
 from relu_cert.cover.lines import coarse, row_space, side_of, weights_of
 from relu_cert.cover.model import Cover, Limits, Streams
 from relu_cert.cover.optimum import Setting, about_lambda_max, setting
@@ -20,10 +21,10 @@ from relu_cert.cover.ties import engine_ties
 F = Fraction
 
 
-def given() -> Setting:
-    """Thirty points in three dimensions."""
+def given(d: int = 3) -> Setting:
+    """Thirty points, in three dimensions if nothing else is said."""
     rng = np.random.default_rng(5)
-    Z = tuple(tuple(F(int(x), 100) for x in row) for row in rng.integers(-300, 300, (30, 3)))
+    Z = tuple(tuple(F(int(x), 100) for x in row) for row in rng.integers(-300, 300, (30, d)))
     return setting(Z, tuple(F(int(x)) for x in rng.integers(-3, 4, 30)))
 
 
@@ -90,6 +91,32 @@ def test_small_trees_have_the_best_of_some_root_cones(monkeypatch: pytest.Monkey
     assert plain.basis == one.data.basis != best.basis
     assert best.nodes < plain.nodes
     assert best.basis in [row_space(one.data.lines, pair) for pair in ((0, 1), (0, 2), (1, 2))]
+
+
+class Brief(Serial):
+    """No time is left to look ahead."""
+
+    def run(self, tasks: Sequence[Task], violation: float) -> Iterator[Done]:
+        """Do what does not look ahead."""
+        if any(task.ahead for task in tasks):
+            raise Exhausted
+        return super().run(tasks, violation)
+
+
+def test_walks_that_look_ahead_make_smaller_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where fewer nodes are wanted, trees that are not large are built again, the same by one process or two; a large
+    tree stays as it is, and so does one whose second building is not finished."""
+    one = given(4)
+
+    def found(pool: Pools, short: bool) -> Cover:
+        return dual_cover(one.data, one.frame, one.y, above(one) ** 2, (), F(0), pool, short=short)
+
+    plain, best = found(Serial(Limits()), False), found(Serial(Limits()), True)
+    assert best.nodes < 0.97 * plain.nodes
+    assert found(Processes(Limits(jobs=2)), True) == best
+    assert found(Brief(Limits()), True) == plain
+    monkeypatch.setattr(build, "FEW_NODES", plain.nodes - 1)
+    assert found(Serial(Limits()), True) == plain
 
 
 def test_the_root_cone_of_a_direction() -> None:

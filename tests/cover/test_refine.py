@@ -1,4 +1,4 @@
-"""Kinks that a neuron leaves."""
+"""Kinks that a neuron has, and those that it leaves."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from relu_cert.cover.optimum import setting
-from relu_cert.cover.refine import Face, departure, face_basis, refine
+from relu_cert.cover.refine import Face, beside, departure, face_basis, float_lines, proposed_face, refine
 
 ROWS = ((0, 1, 0), (0, 10**8, 1), (1, 0, 1))
 
@@ -44,3 +44,17 @@ def test_the_clock_is_looked_at_while_digits_are_found() -> None:
     looks = iter(range(3))
     with pytest.raises(StopIteration):
         refine(data, [1.0], np.array([[0.3, 1e-9, 0.3]]), in_time=lambda: print(next(looks)))
+
+
+def test_lines_that_meet_far_away_are_not_all_kinks() -> None:
+    """Rounded decimals: three rows of rank 2 but for the last digit leave a direction far from the neuron that nearly
+    lies on all of them. The face that is proposed holds the neuron, and so two of the lines."""
+    rows = ((10**9, 0, 0, 1), (0, 10**9, 0, 1), (10**9, 10**9, 1, 0), (0, 0, 1, 1), (0, 0, 1, -1))
+    Z = tuple(tuple(map(Fraction, z)) for z in rows)
+    data = replace(setting(Z, (Fraction(1),) * 5).data, lam=Fraction(1))
+    v = np.array([-1e-10, -1e-10, 0.8, 0.1])
+    assert beside(face_basis(data, [0, 1, 2]), v) > 0.1
+    face = proposed_face(data, float_lines(data.lines), 1, v, 1e-8)
+    assert len(face.kinks) == 2
+    assert beside(face_basis(data, sorted(face.kinks)), v) < 1e-8
+    assert all(side for c, side in enumerate(face.side) if c not in face.kinks)

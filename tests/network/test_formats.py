@@ -13,10 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relu_cert.network import ConvexNeuron, TrainedNetwork, network_of, read_network, rounded, write_network
+from relu_cert.network.formats import read_network, rounded, write_network
 from relu_cert.network.formats.json_text import read as read_json
 from relu_cert.network.formats.json_text import write as write_json
-from relu_cert.network.model import Origin
+from relu_cert.network.model import Origin, TrainedNetwork
+from relu_cert.network.objective import ConvexNeuron, network_of
 
 FORMATS = {"npz": None, "json": None, "safetensors": "safetensors", "onnx": "onnx", "pt": "torch", "pth": "torch"}
 X = np.array([[0.5, -1.25], [3.0, 0.1], [-2.0, -0.75], [1e-3, 7.0]])

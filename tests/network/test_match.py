@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relu_cert.exact import norm_squared
-from relu_cert.network import ConvexNeuron
-from relu_cert.network.match import match
+from relu_cert.network.closest import match
+from relu_cert.network.objective import ConvexNeuron
 
 weights = st.tuples(st.integers(-4, 4).map(F), st.integers(-4, 4).map(F)).filter(any)
 neurons = st.lists(st.builds(ConvexNeuron, st.sampled_from((1, -1)), weights), max_size=4)

@@ -14,8 +14,8 @@ from relu_cert import examples
 from relu_cert.cli import network as command
 from relu_cert.cli.arguments import parser
 from relu_cert.errors import DataError, ReluCertError, UsageError
-from relu_cert.network import read_network
 from relu_cert.network.claims import STATEMENTS
+from relu_cert.network.formats import read_network
 from verify import Rejected
 from verify import check as recheck
 
@@ -111,7 +111,7 @@ def test_the_own_recheck_reads_the_file(net: str, monkeypatch: pytest.MonkeyPatc
         (("--example", "xor", "--penalty", "keras"), "there is no penalty 'keras'"),
         (("--example", "xor", "--penalty", "adamw", "--lambda", "1"), "AdamW's decoupled decay"),
         (("--example", "xor", "--lambda", "0"), "lambda must be positive"),
-        (("--example", "xor", "--gap", "x"), "the gap must be a number"),
+        (("--example", "xor", "--gap", "x"), "--gap must be a number"),
         (("--example", "xor", "--batch-size", "2"), "for sklearn only"),
         ((), "give either a FILE or --example"),
     ],

@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relu_cert.network import (
+from relu_cert.network.biases import square_root
+from relu_cert.network.model import TrainedNetwork, alive
+from relu_cert.network.objective import (
     ConvexNeuron,
-    TrainedNetwork,
+    Interval,
     convex_form,
     convex_objective,
-    gap,
+    fit,
     network_of,
     objective,
+    residual,
 )
-from relu_cert.network.biases import square_root
-from relu_cert.network.model import alive
-from relu_cert.network.objective import fit, residual
 from relu_cert.network.stationarity import stationarity
 
 Z = ((F(1), F(0)), (F(0), F(1)), (F(1), F(-1)))
@@ -91,23 +91,11 @@ def test_balancing_never_costs(network: TrainedNetwork, tenths: int) -> None:
     assert 0 <= objective(balanced, Z, Y, lam) - P.lower < F(1, 2**90)
 
 
-@settings(derandomize=True, max_examples=50, deadline=None)
-@given(networks, st.fractions(0, 5))
-def test_gap(network: TrainedNetwork, dual_value: F) -> None:
-    """The gap is the objective less the dual value, as trained and balanced."""
-    found = gap(network, Z, Y, F(1, 2), dual_value)
-    assert found.trained == objective(network, Z, Y, F(1, 2)) - dual_value
-    assert found.balanced.lower <= found.trained
-    P = convex_objective(convex_form(network), Z, Y, F(1, 2))
-    assert (found.balanced.lower, found.balanced.upper) == (P.lower - dual_value, P.upper - dual_value)
-
-
 def test_dual_value_bounds_every_network() -> None:
     """Z = I, one point: p* = 1/2 (y^2 - (y - lambda)^2) is known, and the optimal network has gap zero."""
     one, y, lam = ((F(1),),), (F(3),), F(1)
     optimal = network_of([ConvexNeuron(1, (F(2),))], 1)
     theta = F(1)
     dual = 3 * theta - theta**2 / 2
-    found = gap(optimal, one, y, lam, dual)
-    assert found.balanced.lower == found.balanced.upper == 0
-    assert 0 <= found.trained < F(1, 2**90)
+    assert convex_objective(convex_form(optimal), one, y, lam).shift(-dual) == Interval(F(0), F(0))
+    assert 0 <= objective(optimal, one, y, lam) - dual < F(1, 2**90)

@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 
 from relu_cert.errors import UsageError
-from relu_cert.network import Penalty, TrainedNetwork, convert, fold, from_sklearn, objective, penalty
-from relu_cert.network.model import Origin
+from relu_cert.network.biases import fold
+from relu_cert.network.formats import from_sklearn
+from relu_cert.network.model import Origin, TrainedNetwork
+from relu_cert.network.objective import objective
+from relu_cert.network.penalty import Penalty, convert, penalty
 
 Z = ((F(1), F(2)), (F(-1), F(1, 2)), (F(3), F(-1)), (F(0), F(1)))
 ONES = tuple((*z, F(1)) for z in Z)

@@ -12,12 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relu_cert.exact import Matrix
-from relu_cert.network import ConvexNeuron
 from relu_cert.network import prune as module
 from relu_cert.network.approximate import Strategy, pruning_path
-from relu_cert.network.objective import fit
-from relu_cert.network.prune import Pruned, output_rank, prune, prune_best
-from relu_cert.network.roots import root_sum_sign
+from relu_cert.network.objective import ConvexNeuron, fit
+from relu_cert.network.prune import Pruned, output_rank, prune, prune_best, root_sum_sign
 
 Z = ((F(1), F(0)), (F(0), F(1)), (F(1), F(-1)), (F(-1), F(-2)))
 Y = (F(3), F(-1), F(2), F(1))

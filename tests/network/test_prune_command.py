@@ -15,7 +15,7 @@ from relu_cert.cli import prune as command
 from relu_cert.cli.arguments import parser
 from relu_cert.cover import unlisted
 from relu_cert.errors import UsageError
-from relu_cert.network import read_network
+from relu_cert.network.formats import read_network
 
 
 def run(*arguments: str) -> int:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relu_cert.network.roots import root_sum_sign
+from relu_cert.network.prune import root_sum_sign
 
 
 @pytest.mark.parametrize(

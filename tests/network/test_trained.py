@@ -12,9 +12,11 @@ from relu_cert import examples
 from relu_cert.check import LambdaChoice, find_facts, network_problem
 from relu_cert.data import read_csv
 from relu_cert.data.model import Dataset
-from relu_cert.network import Conversion, Penalty, TrainedNetwork, convert, fold, from_sklearn, gap, read_network
-from relu_cert.network.biases import OutputBias
-from relu_cert.network.model import Origin
+from relu_cert.network.biases import OutputBias, fold
+from relu_cert.network.formats import from_sklearn, read_network
+from relu_cert.network.model import Origin, TrainedNetwork
+from relu_cert.network.objective import objective
+from relu_cert.network.penalty import Conversion, Penalty, convert
 from relu_cert.report.progress import Progress
 from relu_cert.variants import with_free_terms
 
@@ -35,7 +37,7 @@ def _gap(trained: TrainedNetwork, data: Dataset, conversion: Conversion) -> tupl
     facts = find_facts(problem, choice, F(1, 10**9), QUIET)
     way: OutputBias = "refuse" if conversion.free else "neuron"
     network = fold(trained, data.d, ones=True, output_bias=way, free=conversion.free)
-    return gap(network, data.Z, data.y, conversion.lam, facts.value.lower).trained, facts.value.lower
+    return objective(network, data.Z, data.y, conversion.lam) - facts.value.lower, facts.value.lower
 
 
 def test_pytorch(tmp_path: Path) -> None:

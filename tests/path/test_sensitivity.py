@@ -20,6 +20,7 @@ from relu_cert.cli import main
 from relu_cert.data.model import Source
 from relu_cert.exact import Vector, matrix, sqrt_upper, vector
 from relu_cert.path.conditions import active_classes
+from relu_cert.path.derivatives import _digits
 from relu_cert.path.sensitivity import Sensitivity, _ball, _even, _identity, sensitivity
 from relu_cert.problem.model import Block, Problem
 from relu_cert.prove.classes import class_map
@@ -215,3 +216,14 @@ def test_json_has_the_derivatives(
     assert found["by_lambda"] == {"alpha": ["-2/5"], "residual": ["3/5", "4/5"]}
     assert main(["check", "p.json", "--lambda", "10", "--json", "--quiet"]) == 0
     assert json.loads(capsys.readouterr().out)["derivatives"] is None
+
+
+def test_a_ball_without_digits_is_no_number() -> None:
+    """Degrees of freedom that are not enclosed to a digit are not printed as if they were 0."""
+    assert (_digits(arb(0, 1e7)), _digits(arb(3, 2)), _digits(arb(0)), _digits(arb(3))) == ("", "", "0", "3.000000000")
+    facts = facts_at(MIXED, F(1, 2))
+    assert facts.derivatives is not None
+    wide = replace(facts, derivatives=replace(facts.derivatives, digits=("", "")))
+    (result,) = decide(wide, ["sensitivity"])
+    assert result.verdict is Verdict.PROVED
+    assert result.detail == "E = A and all faces are stable; the ball is too wide for the degrees of freedom."

@@ -13,7 +13,7 @@ from relu_cert.patterns import PatternSet, enumerate_patterns, lower
 from relu_cert.patterns.flats import covering, directions, parallel_classes, products, restrict, seeds
 from relu_cert.patterns.groups import Groups
 from relu_cert.patterns.planar import half_planes, plane_cells, shorten
-from relu_cert.patterns.words import distinct, pack, symmetric_sums, union_by, unpack
+from relu_cert.patterns.words import as_bytes, distinct, pack, symmetric_sums, union_by
 from tests.patterns import instances
 from tests.patterns.test_patterns_brute_force import check
 from tests.patterns.test_patterns_counts import prove
@@ -158,13 +158,17 @@ def test_sets_as_words():
     flags = rng.integers(0, 2, size=(40, 70)).astype(bool)
     flags[7], flags[30] = flags[3], flags[3]
     words = pack(flags)
-    assert (unpack(words, 70) == flags).all()
+
+    def unpacked(rows):
+        return np.unpackbits(as_bytes(rows), axis=1, count=70, bitorder="little")
+
+    assert (unpacked(words) == flags).all()
     number, first = distinct(words)
     assert number[3] == number[7] == number[30] == 3
     assert (words[first][number] == words).all()
     assert first.tolist() == sorted(first.tolist())
     merged = union_by(np.array([1, 0, 1]), words[:3], 2)
-    assert (unpack(merged, 70) == [flags[1], flags[0] | flags[2]]).all()
+    assert (unpacked(merged) == [flags[1], flags[0] | flags[2]]).all()
     parts = np.packbits(np.eye(70, dtype=np.uint8), axis=1)
     raw = np.packbits(flags, axis=1, bitorder="little")
     assert (np.unpackbits(symmetric_sums(raw, parts), axis=1, count=70).astype(bool) == flags).all()

@@ -13,7 +13,7 @@ from relu_cert import examples
 from relu_cert.check import DEFAULT_GAP, IntervalChoice, LambdaChoice, find_facts, network_problem, verdicts
 from relu_cert.data import read_csv_bytes
 from relu_cert.problem import read_problem_json
-from relu_cert.report.outcome import Outcome
+from relu_cert.report.check import Outcome
 from relu_cert.report.progress import Progress
 
 NUMBER = re.compile(r'<span class="number">([^<]*)</span>')

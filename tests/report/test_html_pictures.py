@@ -15,13 +15,19 @@ from relu_cert.report.html import check_page
 from relu_cert.report.html.functions import _affine, _box, _pieces
 from relu_cert.report.html.neurons import _borders, _height, heaviest_first
 from relu_cert.report.html.optimal_set import Shape, shape
-from relu_cert.report.html.svg import Frame, area, band, cells, chord, labelled, padded, ticks
+from relu_cert.report.html.svg import Frame, band, cells, chord, labelled, padded, ticks
 from relu_cert.report.html.view import View, view
 from relu_cert.report.optimal_set import optimal_set_view
 from tests.report.pages import Page, example_outcome, text_outcome
 
 fast = settings(derandomize=True, deadline=None, max_examples=60)
 small = st.integers(-6, 6).map(float)
+
+
+def area(corners: np.ndarray) -> float:
+    """The area of a polygon."""
+    x, y = corners.T
+    return abs(float(x @ np.roll(y, 1) - y @ np.roll(x, 1))) / 2
 
 
 def value(seen: View, x: np.ndarray) -> float:

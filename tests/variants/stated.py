@@ -14,7 +14,7 @@ from relu_cert import check as stages_module
 from relu_cert.check import LambdaChoice, find_facts, verdicts
 from relu_cert.data.read import read_csv_bytes
 from relu_cert.problem.model import Problem
-from relu_cert.report.outcome import Outcome
+from relu_cert.report.check import Outcome
 from relu_cert.report.progress import Progress
 
 Case = tuple[dict[str, Any], bytes]

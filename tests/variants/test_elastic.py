@@ -141,7 +141,7 @@ def test_long_blocks_cannot_be_hidden() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--l2", "0"], "DELTA must be positive"),
+        (["--l2", "0"], "--l2 must be positive"),
         (["--l2", "1", "--loss", "logistic"], "do not go together"),
         (["--l2", "1", "--interval", "1,2"], "for least squares without --l2"),
     ],

@@ -17,6 +17,7 @@ from relu_cert.data import read_csv_bytes
 from relu_cert.errors import DataError
 from tests.verify.oracle.brute import mat, vec
 from verify.data import Input, cone, nearest_double, number, numeric, read_direct, read_table
+from verify.text import Node
 
 TABLE = Input("", "csv", target=2, header=True)
 NUMBERS = {
@@ -183,7 +184,8 @@ def test_direct_problems() -> None:
     """Integers and strings for numbers, K left out or null, gzip."""
     raw = b'{"X": [[1, "0.5"], ["-1/3", 2]], "groups": [[1], [0]], "y": ["1e-1", 0]}'
     X, y = mat([[1, "1/2"], ["-1/3", 2]]), vec("1/10", 0)
-    assert read_direct(raw, verify.Limits()) == (X, y, ((1,), (0,)), (None, None))
+    for plain in (raw, raw[:-1] + b', "K": null}'):
+        assert read_direct(plain, verify.Limits()) == (X, y, ((1,), (0,)), (None, None))
     with_K = raw[:-1] + b', "K": [[["1", 2]], null]}'
     assert read_direct(gzip.compress(with_K), verify.Limits()) == (X, y, ((1,), (0,)), (mat([[1, 2]]), None))
 
@@ -202,5 +204,5 @@ def test_a_table_has_as_many_separators_as_it_says() -> None:
 
 def test_cones_without_columns() -> None:
     """No constraint, whether the rows are empty or there are none."""
-    assert cone([], "K") is None and cone([[], []], "K") is None
-    assert cone([["0"], ["1"]], "K") == mat([[0], [1]]) and cone([["0", "0"]], "K") == mat([[0, 0]])
+    assert cone(Node([])) is None and cone(Node([[], []])) is None
+    assert cone(Node([["0"], ["1"]])) == mat([[0], [1]]) and cone(Node([["0", "0"]])) == mat([[0, 0]])

@@ -106,7 +106,7 @@ CHECKS = (
     "verify.multipliers.check_norms",
     "verify.blocks.check_direct",
     "verify.multipliers.allowed",
-    "verify.rules.lambda_max.check_gated",
+    "verify.blocks.check_attained",
     "verify.rules.value.equal",
     "verify.data.compare",
     "verify.data.same",

@@ -41,9 +41,9 @@ from verify.rules.one_neuron import OneNeuron, check_one_neuron
 from verify.rules.primal import Primal, check_primal
 from verify.shortest import check_exact, check_shortest
 from verify.solutions import System, lifted
-from verify.split import check_forced, is_void, silent_on
+from verify.split import check_forced, is_void, read_mixed, silent_on
 from verify.statement import statement
-from verify.superclasses import Candidates, read_lift, read_mixed, same_kernels
+from verify.superclasses import Candidates, read_lift, same_kernels
 from verify.text import Node
 from verify.ties import Optimum as ExactOptimum
 from verify.ties import Tied, check_farkas

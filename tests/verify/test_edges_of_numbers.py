@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gzip
 import io
 import json
@@ -19,6 +20,7 @@ from flint import fmpq
 from tests.verify.oracle.brute import mat, vec
 from tests.verify.test_trusted import ROOT
 from verify import BadData, Declined, Rejected, check, leaders, trusted
+from verify.blocks import check_attained
 from verify.claims.single import one_fit
 from verify.count import count_sets
 from verify.data import compare, nearest_double, number, read_direct, unzipped
@@ -35,7 +37,6 @@ from verify.roots import can_vanish, classes, sign_of_sum, signed_sums, splits
 from verify.rules import Rule, check_facts, extended, ordered
 from verify.rules.fit import Fit, check_fit
 from verify.rules.ggp import blocks_of, check_position, check_supports
-from verify.rules.lambda_max import check_gated
 from verify.rules.logistic.value import ONE, alternating, entropy_of, exp_of_minus, log_of, loss_of, twice_artanh
 from verify.rules.patterns import check_circuit, dependent_flats
 from verify.rules.primal import Primal, check_primal
@@ -507,10 +508,10 @@ def test_the_radius_of_a_fit() -> None:
 def test_lambda_max_of_gated_networks() -> None:
     """|Z'D y|^2 of a pattern that is listed."""
     problem = Problem("gated", F(1), mat([[1], [2]]), vec(3, 5))
-    check_gated(problem, {0b10: 0}, problem.y, F(100), Node({"pattern": "01"}))  # type: ignore[arg-type]
+    check_attained(problem, {0b10: 0}, problem.y, F(100), Node({"pattern": "01"}))  # type: ignore[arg-type]
     for patterns, squared, said in (({0b01: 0}, 100, "in D_Z"), (None, 100, "in D_Z"), ({0b10: 0}, 99, "found 100")):
         with pytest.raises(Rejected, match=said):
-            check_gated(problem, patterns, problem.y, F(squared), Node({"pattern": "01"}))  # type: ignore[arg-type]
+            check_attained(problem, patterns, problem.y, F(squared), Node({"pattern": "01"}))  # type: ignore[arg-type]
 
 
 def test_columns_of_gated_networks() -> None:
@@ -628,7 +629,7 @@ def test_what_verdicts_rest_on() -> None:
     text = (
         "import os.path\nfrom verify import text\nfrom . import x\nfrom flint import fmpq\ndef f():\n    import csv\n"
     )
-    assert list(loaded_by(text)) == ["os.path", "verify", "verify.text", "flint"]
+    assert list(loaded_by(ast.parse(text).body)) == ["os.path", "verify", "verify.text", "flint"]
     files, libraries = closure("optimal", ["primal"])
     assert "verify/rules/primal.py" in files and "verify/__init__.py" in files and libraries == []
     assert closure("optimal", ["patterns", "dual"])[1] == ["flint"]

@@ -14,7 +14,7 @@ from tests.verify.oracle.brute import mat, vec
 from verify import Rejected
 from verify.bounds import column, dual_basis, fraction, identity, matrix, root_above
 from verify.classes import Ball, Class, Face, Plane, read_class
-from verify.direct import read_direct
+from verify.direct import gated, merged, read_direct
 from verify.facts import COVER, DUAL, LAMBDA_MAX, MULTIPLIERS, NEURONS, SET, VALUE, Facts, proved
 from verify.field import Field, Number, read_field, value
 from verify.field_system import FieldSystem, field_rank, field_restricted, field_system, field_tableau, reduce
@@ -39,10 +39,10 @@ from verify.rules.polytope import check_polytope, read_bases, read_corner, walk
 from verify.rules.value import Dual, Value
 from verify.shortest import check_shortest
 from verify.solutions import OptimalSet, System, set_rule, weights
-from verify.split import check_split
-from verify.superclasses import Candidates, read_mixed, stretch
+from verify.split import check_split, read_mixed
+from verify.superclasses import Candidates, stretch
 from verify.text import Node
-from verify.ties import Optimum, Tied, check_solutions, gated, in_two_blocks, merged, neuron_of, tied_neurons
+from verify.ties import Optimum, Tied, check_solutions, in_two_blocks, neuron_of, tied_neurons
 
 ZERO, ONE = F(0), F(1)
 NODE = Node(None, None, "here")
@@ -916,7 +916,7 @@ def test_lifts_of_free_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("verify.masses.check_masses", lambda *_: (vec(3, 4), ZERO))
     lifted_ = SimpleNamespace(ball=ball, lift=problem.outputs, mixed={}, members=[[0], [1]], classes=found.classes)
     monkeypatch.setattr("verify.masses.read_lift", lambda *_: lifted_)
-    monkeypatch.setattr("verify.masses.read_mixed", lambda *_: SimpleNamespace(**{**vars(lifted_), "mixed": {0: ()}}))
+    monkeypatch.setattr("verify.split.read_mixed", lambda *_: SimpleNamespace(**{**vars(lifted_), "mixed": {0: ()}}))
     assert check_set(ball, found.classes, nodes).classes == 2
     with pytest.raises(Rejected, match="the free columns, and no mixed class"):
         check_set(ball, found.classes, {**nodes, "mixed": NODE})

@@ -53,7 +53,7 @@ def check_cover(problem: Problem, theta: Vector, squared: Fraction, node: Node) 
     basis = [integers(row, problem.d) for row in fields["basis"].array()]
     if len(basis) > MOST_DIRECTIONS:
         raise fields["basis"].reject(f"at most {MOST_DIRECTIONS} vectors", str(len(basis)))
-    if rank(basis) != len(basis) or rank([*basis, *lines.rows]) != len(basis):
+    if any(fmpz_mat([list(u) for u in rows]).rank() != len(basis) for rows in (basis, [*basis, *lines.rows])):
         raise fields["basis"].reject("independent vectors that span the rows")
     roots, width = [*sign_cones(basis)], root_above(problem.d)
     if problem.biases:
@@ -74,8 +74,3 @@ def check_cover(problem: Problem, theta: Vector, squared: Fraction, node: Node) 
         check_strict(leaves[xi], rows, fields[sign], problem.biases)
         check_special(leaves[xi], weights[xi], ties, lam, slack[xi], fields[sign])
     return Cover(lines, weights, ties, leaves, slack)
-
-
-def rank(rows: Sequence[Sequence[int]]) -> int:
-    """The rank of integer rows."""
-    return int(fmpz_mat([list(row) for row in rows]).rank())

@@ -81,8 +81,7 @@ def is_tip(weights: Weights, tie: Tie, g: Row) -> bool:
 
 
 def centre(generators: Sequence[Row], faces: Planes, reader: Reader, on_facet: bool) -> tuple[Row, int]:
-    """The centre of a star, a listed vector or the point where its plane meets a facet, and whose place it takes, in
-    bits."""
+    """The centre of a star, a listed vector or where its plane meets a facet; in bits, whose place it takes."""
     tie, chosen, node = reader.byte(), int.from_bytes(reader.take(reader.data, 3), "little"), reader.node
     if tie not in faces:
         raise node.reject("a face of this sign", f"number {tie}")

@@ -1,7 +1,4 @@
-"""The roots of a cover where biases are free: prisms over the sign cones of the weights, which hold all u that count.
-
-Those are the u with z_k.u = 0 for some row k (`check`).
-"""
+"""Roots where biases are free: prisms over the sign cones of the weights hold all u with z_k.u = 0 for some row k."""
 
 from __future__ import annotations
 

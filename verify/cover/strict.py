@@ -39,7 +39,8 @@ def check_strict(leaves: Leaves, rows: Coarse, node: Node, biases: bool) -> None
     a = WEIGHT * directions(leaves, U, cones, rows.bound, biases) + zonotope(leaves, U, cones, rows.N)
     f1 = values(rows, G)
     for v in np.flatnonzero(~short).tolist():
-        f1[v] = value(rows, leaves.vertices[v])
+        u = leaves.vertices[v]
+        f1[v] = dot(rows.c0, u) + sum(max(dot(w, u), 0) for w in rows.P.tolist())
     right = f1[cones]
     for leaf, signs in leaves.signs.items():
         for i, g in enumerate(leaves.cones[leaf]):
@@ -56,11 +57,6 @@ def check_strict(leaves: Leaves, rows: Coarse, node: Node, biases: bool) -> None
     if not good.all():
         bad = int(np.flatnonzero(~good)[0])
         raise node.reject("a.g >= f1(g) at the generators of every strict leaf", f"less at leaf {bad} of {len(good)}")
-
-
-def value(rows: Coarse, g: Row) -> int:
-    """f1(g) of one vertex, in Python's integers."""
-    return dot(rows.c0, g) + sum(max(dot(w, g), 0) for w in rows.P.tolist())
 
 
 def dot(a: Sequence[int], b: Sequence[int]) -> int:

@@ -86,10 +86,6 @@ class Reader:
             raise self.node.reject("an entry for every node", "too few")
         return found
 
-    def code(self) -> int:
-        """The next code."""
-        return self.take(self.codes, 1)[0]
-
     def multiplier(self) -> tuple[int, int]:
         """(m, 1) or (1, m), m = 2^s or 3 2^s."""
         k = self.take(self.multipliers, 1)[0]
@@ -145,7 +141,7 @@ class Walk:
             stack: list[Part] = [(tuple(map(self.number, root)), ())]
             while stack:
                 part = stack.pop()
-                code = self.reader.code()
+                code = self.reader.take(self.reader.codes, 1)[0]
                 if code < len(self.edges) or code in (SIGN, STAR, FACE):
                     stack += self.children(part, code)
                 else:

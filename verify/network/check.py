@@ -16,7 +16,7 @@ from verify.network.own import Own, check_own
 from verify.network.stationary import Stationary, check_stationary
 from verify.network.weights import Weights, free_constant, mergeable, merged, read_weights
 from verify.problem import Problem
-from verify.rules.value import equal
+from verify.rules.value import equal, read_gap
 from verify.text import Node, show
 
 REQUIRED = ("file", "penalty", "W1", "w2", "b2", "gap", "objective")
@@ -55,9 +55,7 @@ def check_network(problem: Problem, facts: Facts, node: Node) -> Network:
         raise file["origin"].reject("a format and 64 lower-case hexadecimal digits, or nothing")
     check_penalty(problem, fields["penalty"])
     weights = read_weights(problem, fields)
-    gap = fields["gap"].number()
-    if not 0 <= gap < 1:
-        raise fields["gap"].reject("a gap from 0 to less than 1: every network is optimal up to 1")
+    gap = read_gap(fields["gap"])
     more = "" if free_constant(problem) else " + lambda |b2|"
     equal(fields["objective"], f"J = 1/2|f - y|^2 + lambda/2 (|W1|^2 + |w2|^2){more}", weights.objective)
     stationary = None

@@ -1,12 +1,17 @@
-"""Which printed statement each label stands for, and which checker reads the instance against it."""
+"""Refutations: which printed statement each label stands for, and which checker reads the instance against it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from verify.certificate import REFUTATION, frame
+from verify.errors import Declined
 from verify.refutations import others, paths, pruning, solutions, tables
-from verify.text import Node
+from verify.text import Limits, Node, within_limits
+
+VERSION = 1
+TINY = Limits(size=2**17, depth=8, digits=200, values=4000)
 
 
 @dataclass(frozen=True)
@@ -121,3 +126,12 @@ REFUTABLE = {
         tables.sentences,
     ),
 }
+
+
+def check_refutation(raw: bytes, top: Node) -> tuple[str, str]:
+    """The label and, in words, what contradicts its printed statement; rejected if nothing does."""
+    within_limits(raw, TINY, lambda expected, found: Declined("file", f"a refutation of {expected}", found))
+    fields = frame(top, REFUTATION, VERSION, "claim", "statement", "witness")
+    label = fields["claim"].text(*REFUTABLE)
+    fields["statement"].text(REFUTABLE[label].statement)
+    return label, REFUTABLE[label].check(fields["witness"])

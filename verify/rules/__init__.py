@@ -78,8 +78,7 @@ def check_facts(problem: Problem, node: Node) -> Facts:
     if problem.patterns is not None or (problem.delta and problem.model != "cgl"):
         from verify.blocks import written_out
 
-        listed = problem.patterns or needed(facts.get(PATTERNS), "patterns", node).masks
-        problem = written_out(problem, listed)
+        problem = written_out(problem, problem.patterns or needed(facts.get(PATTERNS), "patterns", node).masks)
     for name in ordered(rules):
         facts = extended(facts, rules[name], problem, given[name])
     return facts

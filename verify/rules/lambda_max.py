@@ -5,15 +5,12 @@ With the logistic loss the gradient at zero is -y/2, and y/2 takes the place of 
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from verify.facts import LAMBDA_MAX, PATTERNS, Facts, proved
 from verify.multipliers import check_multipliers
-from verify.patterns import Patterns
-from verify.problem import Problem, dot, square, transposed
+from verify.problem import Problem, dot, square
 from verify.rules import Rule
 from verify.rules.primal import neuron_output
-from verify.text import Node, Vector, show
+from verify.text import Node, show
 
 
 def check_lambda_max(problem: Problem, facts: Facts, node: Node) -> Facts:
@@ -26,7 +23,9 @@ def check_lambda_max(problem: Problem, facts: Facts, node: Node) -> Facts:
     y = tuple(y_k / 2 for y_k in problem.y) if problem.logistic else problem.y
     check_multipliers(problem, patterns, y, squared, fields["multipliers"])
     if problem.model == "gated":
-        check_gated(problem, patterns, y, squared, fields["attained"])
+        from verify.blocks import check_attained
+
+        check_attained(problem, patterns, y, squared, fields["attained"])
         return proved(LAMBDA_MAX, squared)
     first = "sign" if problem.model == "relu" else "block"
     parts = fields["attained"].record(first, "u")
@@ -38,18 +37,6 @@ def check_lambda_max(problem: Problem, facts: Facts, node: Node) -> Facts:
         expected = f"y.(output of u) = sqrt(squared) |u|, its square {show(squared * square(u))}"
         raise parts["u"].reject(expected, f"{show(reached)}, its square {show(reached**2)}")
     return proved(LAMBDA_MAX, squared)
-
-
-def check_gated(problem: Problem, patterns: Patterns | None, y: Vector, squared: Fraction, node: Node) -> None:
-    """|Z'D y|^2 = squared for the pattern D."""
-    pattern = node.record("pattern")["pattern"]
-    mask = pattern.pattern(problem.n)
-    if patterns is None or mask not in patterns:
-        raise pattern.reject("a pattern in D_Z")
-    Dy = tuple(y_k if mask >> k & 1 else Fraction(0) for k, y_k in enumerate(y))
-    reached = square(transposed(problem.Z, Dy))
-    if reached != squared:
-        raise pattern.reject(f"|Z'D y|^2 = {show(squared)}", show(reached))
 
 
 RULE = Rule((LAMBDA_MAX,), check_lambda_max, listed=True, applies=lambda problem: not problem.free)

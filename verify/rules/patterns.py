@@ -57,8 +57,7 @@ def check_group(space: Restricted, node: Node, signs: Signs, listed: dict[int, i
             found = f"{describe(witnesses.value[k])}, which vanishes on {rows_text(zeros)}"
             raise witnesses.item(k).reject(f"a witness that vanishes on {rows_text(flat)} only", found)
         if pattern in listed:
-            found = f"{bit_text(pattern, n)} again"
-            raise witnesses.item(k).reject("a witness of a pattern that is not listed yet", found)
+            raise witnesses.item(k).reject("a witness of a new pattern", f"{bit_text(pattern, n)} again")
         listed[pattern] = zeros
     return circuits
 

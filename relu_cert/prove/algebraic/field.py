@@ -15,7 +15,7 @@ from flint import acb, arb, arb_poly, ctx, fmpq, fmpq_poly
 
 from relu_cert.exact import Vector
 from relu_cert.prove.candidates import Unsettled
-from relu_cert.rationals import to_fmpq, to_fraction
+from relu_cert.rationals import middle, to_fmpq, to_fraction
 
 FIRST_BITS, MOST_BITS = 128, 2048  # the checker goes to 4096
 Rational = int | Fraction | fmpq
@@ -57,7 +57,7 @@ class Field:
 
     def near_root(self, digits: int) -> Fraction:
         """t to so many digits."""
-        return _middle(self.t(4 * digits))
+        return middle(self.t(4 * digits))
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +146,7 @@ class Number:
 
     def near(self, bits: int = 256) -> Fraction:
         """A rational near the number."""
-        return _middle(self._ball(bits))
+        return middle(self._ball(bits))
 
     def rounded(self, bits: int) -> Fraction:
         """A multiple of 2^-bits that is less than 2^-bits from the number."""
@@ -171,11 +171,6 @@ class Number:
 
 def _exact(x: Rational) -> fmpq:
     return to_fmpq(x) if isinstance(x, Fraction) else fmpq(x)
-
-
-def _middle(ball: arb) -> Fraction:
-    mantissa, exponent = ball.mid().man_exp()
-    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
 
 
 def _hull(lo: Fraction, hi: Fraction) -> arb:

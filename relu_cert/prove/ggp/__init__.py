@@ -42,37 +42,3 @@ m = min(n + 1, number of blocks) blocks no f_s has a zero in N_T \\ {0}.
 For singleton blocks and dim N_T >= 2 the hyperplane sum u_b = 0 meets N_T, so general position of columns always fails.
 What is not settled within a bounded effort is `Unsettled`, with the reason.
 """
-
-from relu_cert.prove.ggp.decide import Effort, decide_position, position_facts
-from relu_cert.prove.ggp.design import Design, column_design, group_design
-from relu_cert.prove.ggp.model import (
-    GGP,
-    Answer,
-    ConeWin,
-    Crossing,
-    FormWin,
-    Proof,
-    SupportProof,
-    Unsettled,
-    Win,
-    Zero,
-)
-
-__all__ = [
-    "GGP",
-    "Answer",
-    "ConeWin",
-    "Crossing",
-    "Design",
-    "Effort",
-    "FormWin",
-    "Proof",
-    "SupportProof",
-    "Unsettled",
-    "Win",
-    "Zero",
-    "column_design",
-    "decide_position",
-    "group_design",
-    "position_facts",
-]

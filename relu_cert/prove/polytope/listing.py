@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from relu_cert.prove.algebraic.system import FieldSystem
@@ -40,6 +41,14 @@ def list_polytope(facts: Facts, most: int = MOST_BASES) -> Polytope | Unlisted:
         except Unsettled as why:
             reason = str(why)
     return Unlisted(reason, final=False)
+
+
+def with_vertices(facts: Facts) -> tuple[Facts, bool]:
+    """The facts with the vertices of the optimal set, and whether more digits would not tell more about these."""
+    found = list_polytope(facts)
+    if isinstance(found, Polytope):
+        return replace(facts, polytope=found), True
+    return replace(facts, unlisted=found.reason, shortest=shortest_weights(facts)), found.final
 
 
 def shortest_weights(facts: Facts) -> ShortestWeights | None:

@@ -17,6 +17,7 @@ from relu_cert.free.terms import free_parts, free_text
 from relu_cert.global_optimum import distance
 from relu_cert.problem.model import Problem
 from relu_cert.prove.facts import Facts, OptimalSet
+from relu_cert.report.check import Outcome
 from relu_cert.report.html.functions import curve_figure, neurons_figure, plane_figure, scatter_figure
 from relu_cert.report.html.neurons import (
     dual_figure,
@@ -32,7 +33,6 @@ from relu_cert.report.html.proof import independence_figure, sensitivity_section
 from relu_cert.report.html.set_figures import ranges_figure, set_figures, wire_figures
 from relu_cert.report.html.view import view
 from relu_cert.report.optimal_set import TiedNeuron, optimal_set_view
-from relu_cert.report.outcome import Outcome
 from relu_cert.report.text import at_most, decimal, downwards, enclosed, entries, rational, short
 from relu_cert.words import of_groups
 

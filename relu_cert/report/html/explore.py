@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from shlex import quote
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -20,15 +19,13 @@ from relu_cert.report.html.page import (
     Section,
     beside,
     cards,
-    certificate_name,
     count,
-    data_arguments,
     e,
     figures,
     page,
     recaptioned,
+    reproduced,
     table,
-    verify_section,
 )
 from relu_cert.report.html.set_figures import set_figures
 from relu_cert.report.html.svg import Frame, padded
@@ -62,13 +59,9 @@ def explore_page(found: Exploration) -> str:
 
 def _verify(found: Exploration) -> tuple[Element, ...]:
     """The set has a certificate; the errors on other data are floats, and have none."""
-    source, model = found.data.source.path, " --model gated" * (found.facts.problem.kind == "gated")
-    lines = [
-        f"python -m relu_cert check {data_arguments(found.data)}{model} --lambda {rational(found.facts.lam)}",
-        f"python -m verify {quote(certificate_name(source))} --data {quote(source)}",
-    ]
+    model = "--model gated " * (found.facts.problem.kind == "gated")
     how = "A certificate of the set of all optimal networks, and an independent program that re-derives it:"
-    return verify_section(how, lines, found.data)
+    return reproduced(how, found.data, f"{model}--lambda {rational(found.facts.lam)}")
 
 
 def _head(found: Exploration) -> list[Element]:

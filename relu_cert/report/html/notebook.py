@@ -9,8 +9,8 @@ from html import unescape
 from xml.etree.ElementTree import Element
 
 from relu_cert.claims.model import Result, Verdict
+from relu_cert.report.check import Outcome
 from relu_cert.report.html.page import count, e, fragment, style
-from relu_cert.report.outcome import Outcome
 from relu_cert.report.text import at_most, enclosed, short
 
 COLOURS = {Verdict.PROVED: "#1a9850", Verdict.REFUTED: "#d73027", Verdict.UNDECIDED: "#b8860b"}

@@ -200,6 +200,16 @@ def certificate_name(source: str) -> str:
     return Path(source).name.removesuffix(".gz").rsplit(".", 1)[0] + ".cert.json"
 
 
+def reproduced(how: str, data: Dataset, options: str) -> tuple[Element, ...]:
+    """The command that makes a certificate of what a page rests on, and the one that checks it."""
+    source = data.source.path
+    lines = [
+        f"python -m relu_cert check {data_arguments(data)} {options}",
+        f"python -m verify {quote(certificate_name(source))} --data {quote(source)}",
+    ]
+    return verify_section(how, lines, data)
+
+
 def verify_section(how: str, lines: list[str], data: Dataset | None) -> tuple[Element, ...]:
     """A sentence, the commands, and the hash of the data."""
     shown = [files([("data", data.source.path, data.source.sha256)])] if data is not None else []

@@ -43,11 +43,10 @@ from relu_cert.report.html.path_figures import (
 from relu_cert.report.html.svg import Frame, Point, padded, picture
 from relu_cert.report.html.view import drawable
 from relu_cert.report.one_neuron import OneNeuronReport, branch_formula
-from relu_cert.report.path import PathReport
+from relu_cert.report.path import EVENTS, PathReport
 from relu_cert.report.text import at_most, decimal, rational, short
 
 MOST_LISTED = 200
-EVENTS = {"enters": "a neuron enters", "leaves": "a neuron leaves", "turns": "a neuron changes its face"}
 
 
 def path_page(report: PathReport, problem: Problem, source: str, data: Dataset | None = None) -> str:
@@ -161,8 +160,7 @@ def _breakpoints(report: PathReport) -> tuple[Element, ...]:
     if not report.breakpoints:
         return ()
     rows = [
-        (decimal(one.hi, 14), EVENTS.get(one.kind, one.kind), f"{one.above}→{one.below}")
-        for one in report.breakpoints[:MOST_LISTED]
+        (decimal(one.hi, 14), EVENTS[one.kind], f"{one.above}→{one.below}") for one in report.breakpoints[:MOST_LISTED]
     ]
     note = [_cut(len(report.breakpoints))] if len(report.breakpoints) > MOST_LISTED else []
     return (table(("at λ", "event, as λ falls", "width"), rows, "compact"), *note)

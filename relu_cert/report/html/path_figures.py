@@ -29,6 +29,7 @@ from relu_cert.report.html.svg import (
     ticks,
     upright,
 )
+from relu_cert.report.path import EVENTS
 
 TURN = 0.35  # unit directions nearer than this are the same neuron
 Kind = Literal["smooth", "still", "set", "gap", "zero"]
@@ -188,11 +189,9 @@ def _far(a: tuple[float, ...], b: tuple[float, ...]) -> float:
     return float(np.linalg.norm(np.subtract(a, b)))
 
 
-Tick = tuple[float, str]
 MOST_LABELS = 12
 LABEL_ROOM = 13.0  # between two labels, upwards
 NARROWEST = 1.6  # of a band, across
-WORDS = {"enters": "a neuron enters", "leaves": "a neuron leaves", "turns": "a neuron changes its face"}
 
 
 @dataclass(frozen=True)
@@ -419,7 +418,7 @@ def _events(frame: Frame, axis: Axis, top: float, bottom: float) -> list[Element
     found = []
     for one in axis.breakpoints:
         x = frame.x(log10(one.hi))
-        title = e("title", f"{WORDS.get(one.kind, one.kind)} at λ ≈ {float(one.hi):.10g}")
+        title = e("title", f"{EVENTS[one.kind]} at λ ≈ {float(one.hi):.10g}")
         found.append(e("path", title, d=f"M{number(x)} {number(top)}V{number(bottom)}", cls="event"))
     return found
 

@@ -17,13 +17,13 @@ from relu_cert.report.html.page import (
     Section,
     beside,
     cards,
-    certificate_name,
     count,
     data_arguments,
     e,
     figures,
     page,
     recaptioned,
+    reproduced,
     table,
     verify_section,
 )
@@ -58,19 +58,14 @@ def prune_page(found: Pruning) -> str:
 
 def _verify(found: Pruning) -> tuple[Element, ...]:
     """The free part of the pruning of a given network is a claim of `network`; the optimal one has its certificate."""
-    source, read = found.data.source.path, data_arguments(found.data)
     lam = f"--lambda {rational(found.lam)}"
     if found.network is None:
-        lines = [
-            f"python -m relu_cert check {read} {lam}",
-            f"python -m verify {quote(certificate_name(source))} --data {quote(source)}",
-        ]
         how = "A certificate of the optimal network that the pruning begins with, re-derived by an independent program:"
-        return verify_section(how, lines, found.data)
+        return reproduced(how, found.data, lam)
     name = quote(found.network)
     lines = [
-        f"python -m relu_cert network {name} {read} {lam} --certificate network.cert.json",
-        f"python -m verify network.cert.json --data {quote(source)} --network {name}",
+        f"python -m relu_cert network {name} {data_arguments(found.data)} {lam} --certificate network.cert.json",
+        f"python -m verify network.cert.json --data {quote(found.data.source.path)} --network {name}",
     ]
     how = "A certificate of the network and of what it can be pruned to for free, re-derived by an independent program:"
     return verify_section(how, lines, found.data)

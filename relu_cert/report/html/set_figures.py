@@ -13,7 +13,7 @@ from scipy.spatial import ConvexHull, QhullError
 from relu_cert.report.html.neurons import STRIP_HEAD, STRIP_MARGIN, strip, strip_heads
 from relu_cert.report.html.optimal_set import Shape
 from relu_cert.report.html.page import count, e
-from relu_cert.report.html.svg import WIDTH, Frame, Point, area, labelled, path, picture, thinned, ticks
+from relu_cert.report.html.svg import WIDTH, Frame, Point, labelled, path, picture, thinned, ticks
 from relu_cert.report.html.view import Floats
 
 ROW = 20.0
@@ -78,32 +78,23 @@ def set_figures(shape: Shape) -> tuple[Element, ...]:
     if shape.dimension not in (1, 2):
         return ()
     corners = shape.around()
-    axes = _axes(shape, corners)
+    axes = _traded(corners) if shape.dimension == 1 else _widest(corners)
     if axes is None:
         return ()
-    if shape.dimension == 1:
-        return _segments(corners[:, axes], [shape.names[a] for a in axes])
-    return _surfaces(corners[:, axes], [shape.names[a] for a in axes])
+    return (_segments if shape.dimension == 1 else _surfaces)(corners[:, axes], [shape.names[a] for a in axes])
 
 
-def _axes(shape: Shape, corners: Floats) -> list[int] | None:
-    """The neurons that show most of the set: two for a segment, three for a polygon."""
-    moving = [a for a in range(corners.shape[1]) if np.ptp(corners[:, a]) > 1e-6 * shape.reach]
-    moving = sorted(moving, key=lambda a: -np.ptp(corners[:, a]))[:12]
-    if shape.dimension == 1:
-        # two neurons that trade places show the set best
-        pairs = [(a, b) for a, b in combinations(moving, 2)]
-        if not pairs:
-            return None
-        return sorted(
-            max(pairs, key=lambda p: (_trade(corners[:, list(p)]), float(np.ptp(corners[:, list(p)], axis=0).sum())))
-        )
-    triples = list(combinations(moving, 3))
-    if not triples:
-        return None
-    return sorted(
-        max(triples, key=lambda t: area([_oblique(p) for p in corners[:, list(t)] / corners[:, list(t)].max(axis=0)]))
-    )
+def _moving(corners: Floats, most: int) -> list[int]:
+    """The neurons whose size changes, those that change most first."""
+    moving = [a for a in range(corners.shape[1]) if np.ptp(corners[:, a]) > 1e-6 * float(corners.max())]
+    return sorted(moving, key=lambda a: -float(np.ptp(corners[:, a])))[:most]
+
+
+def _traded(ends: Floats) -> list[int] | None:
+    """Two neurons that show most of a segment: best those that trade places."""
+    pairs = [list(pair) for pair in combinations(_moving(ends, 12), 2)]
+    best = max(pairs, key=lambda p: (_trade(ends[:, p]), float(np.ptp(ends[:, p], axis=0).sum())), default=None)
+    return None if best is None else sorted(best)
 
 
 def _trade(ends: Floats) -> bool:
@@ -169,8 +160,6 @@ def wire_figures(shape: Shape) -> tuple[Element, ...]:
 
 def _widest(corners: Floats) -> list[int] | None:
     """The three neurons in whose coordinates the polytope covers the largest part of the drawing."""
-    moving = [a for a in range(corners.shape[1]) if np.ptp(corners[:, a]) > 1e-6 * float(corners.max())]
-    moving = sorted(moving, key=lambda a: -float(np.ptp(corners[:, a])))[:9]
 
     def covered(triple: tuple[int, ...]) -> float:
         shown = corners[:, list(triple)]
@@ -180,7 +169,7 @@ def _widest(corners: Floats) -> list[int] | None:
         except QhullError:
             return 0.0
 
-    best = max(combinations(moving, 3), key=covered, default=None)
+    best = max(combinations(_moving(corners, 9), 3), key=covered, default=None)
     return None if best is None or covered(best) == 0.0 else sorted(best)
 
 

@@ -231,9 +231,3 @@ def chord(normal: Floats, constant: float) -> tuple[Floats, Floats] | None:
         if not any(np.allclose(p, q, atol=1e-9) for q in ends):
             ends.append(p)
     return (ends[0], ends[1]) if len(ends) >= 2 else None
-
-
-def area(corners: Sequence[Sequence[float]]) -> float:
-    """The area of a polygon."""
-    x, y = np.array([c[0] for c in corners]), np.array([c[1] for c in corners])
-    return abs(float(x @ np.roll(y, 1) - y @ np.roll(x, 1))) / 2

@@ -20,7 +20,8 @@ from mpmath import mp, mpf
 from relu_cert.certificate import dumps
 from relu_cert.check import LambdaChoice, find_facts, network_problem, verdicts
 from relu_cert.data.read import read_csv_bytes
-from relu_cert.network import Penalty, TrainedNetwork, convert
+from relu_cert.network.model import TrainedNetwork
+from relu_cert.network.penalty import Penalty, convert
 from relu_cert.network.claims import network_verdicts
 from relu_cert.network.compare import own_problem
 from relu_cert.network.examine import compare, examine

@@ -1,0 +1,130 @@
+"""What is asked for beside the data, read in one way for the command line and for Python.
+
+`say` names an argument as its user writes it: `lambda_ratio`, or --lambda-ratio.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from relu_cert.check import DEFAULT_GAP, IntervalChoice, LambdaChoice, Request
+from relu_cert.cover.model import Limits
+from relu_cert.data.arrays import exact_matrix, exact_number
+from relu_cert.data.numbers import NumberError
+from relu_cert.errors import DataError, UsageError
+from relu_cert.exact import Matrix
+from relu_cert.patterns.sample import gate_patterns, read_gate_file
+from relu_cert.variants import Gates, drawn
+
+Number = Fraction | int | float | str
+Say = Callable[[str], str]
+_OPTIONS = {"lam": "lambda", "low": "from", "high": "to"}
+
+
+def in_python(name: str) -> str:
+    """The argument of a function."""
+    return name
+
+
+def as_option(name: str) -> str:
+    """The option of a command."""
+    return f"--{_OPTIONS.get(name, name).replace('_', '-')}"
+
+
+def positive(x: Number, what: str) -> Fraction:
+    """A positive rational: 1/10, 0.1, 1e-1, a float as it is."""
+    try:
+        number = exact_number(x)
+    except NumberError as error:
+        raise UsageError(f"{what} must be a number such as 1/10 or 0.1; {x!r} is {error}.") from None
+    if number <= 0:
+        raise UsageError(f"{what} must be positive, not {str(x).strip()}.")
+    return number
+
+
+def lambda_choice(lam: Number | None, ratio: Number | None, say: Say) -> LambdaChoice:
+    """lambda itself, or its ratio to lambda_max."""
+    if lam is not None and ratio is not None:
+        raise UsageError(f"give {say('lam')} or {say('lambda_ratio')}, not both.")
+    if lam is not None:
+        return LambdaChoice(value=positive(lam, say("lam")))
+    return LambdaChoice(ratio=None if ratio is None else positive(ratio, say("lambda_ratio")))
+
+
+def request(
+    choice: LambdaChoice,
+    gap: Number | None,
+    interval: Sequence[Number] | None,
+    noise: Number | None,
+    claims: str | Sequence[str] | None,
+    required: str | Sequence[str],
+    say: Say,
+) -> Request:
+    """The questions."""
+    along = None if interval is None else _interval(interval, say("interval"))
+    sigma = None if noise is None else positive(noise, say("noise"))
+    wanted = DEFAULT_GAP if gap is None else positive(gap, say("gap"))
+    return Request.of(choice, wanted, claims, required, along, sigma)
+
+
+def _interval(ends: Sequence[Number], what: str) -> IntervalChoice:
+    if isinstance(ends, str) or len(ends) != 2:
+        raise UsageError(f"{what} takes two numbers, lo and hi, such as 1/20 and 1/5; not {ends!r}.")
+    lo, hi = (positive(end, f"an end of {what}") for end in ends)
+    if lo >= hi:
+        raise UsageError(f"{what} needs lo < hi, not {lo} and {hi}.")
+    return IntervalChoice(lo, hi)
+
+
+def ratios(low: Number, high: Number, say: Say) -> tuple[Fraction, Fraction]:
+    """The ends of a path, as parts of lambda_max."""
+    lo, hi = positive(low, say("low")), positive(high, say("high"))
+    if lo >= hi:
+        raise UsageError(f"{say('low')} must be below {say('high')}; {low} is not below {high}.")
+    return lo, hi
+
+
+def limits(
+    seconds: float | None, jobs: int, dask: str | None, say: Say, state: str | os.PathLike[str] | None = None
+) -> Limits:
+    """How long a proof without a list of patterns may take, where it is done, and where it is kept."""
+    if seconds is not None and not 0 < seconds < 10**9:
+        raise UsageError(f"{say('seconds')} must be a positive number of seconds, not {seconds}.")
+    if jobs < 1:
+        raise UsageError(f"{say('jobs')} must be at least 1, not {jobs}.")
+    return Limits(seconds, jobs=jobs, dask=dask, state=None if state is None else Path(state))
+
+
+def some_patterns(
+    Z: Matrix, count: int | None, seed: int | None, gates: Any, say: Say, delimiter: str = ","
+) -> Gates | None:
+    """The patterns that were asked for, or None for all of them: those of random gates, or of given ones (a file, rows,
+    or texts of bits)."""
+    if count is not None and gates is not None:
+        raise UsageError(f"give {say('patterns')} or {say('gates')}, not both.")
+    if count is None and seed is not None:
+        raise UsageError(f"{say('seed')} is for {say('patterns')}.")
+    if count is not None:
+        if count < 1:
+            raise UsageError(f"{say('patterns')} must be at least 1, not {count}.")
+        return drawn(Z, count, seed or 0)
+    if gates is None:
+        return None
+    if isinstance(gates, str | os.PathLike):
+        return read_gate_file(gates, Z, delimiter)
+    if len(gates) and isinstance(gates[0], str):
+        return {_bits(text, i, len(Z)): None for i, text in enumerate(gates)}
+    rows = exact_matrix(gates, "gates")
+    if not rows or len(rows[0]) != len(Z[0]):
+        raise DataError(f"gates must be rows of {len(Z[0])} numbers, one for each column of Z (the bias included).")
+    return gate_patterns(Z, rows)
+
+
+def _bits(text: str, i: int, n: int) -> str:
+    if len(text) != n or set(text) - {"0", "1"}:
+        raise DataError(f"gates[{i}]: expected a pattern of {n} characters 0 and 1, found {text!r:.60}.")
+    return text
