@@ -27,6 +27,7 @@ from verify.text import Matrix, Node, Vector, show
 EXTRA_BITS = 64  # of 1/c and 1/|z|, beyond the largest c and z
 ROOT_BITS = 192  # of the factor that shows definiteness
 MOST_ENTRIES = 2**26
+MOST_SIGNS = 512  # of leaders in triangles
 PRIME = 2**61 - 1
 Integers = list[int]
 
@@ -138,7 +139,8 @@ def check_cell(data: Rows, theta: Integers, lam: Fraction, centres: int, i: int,
     `theta` is xi theta, summed over equal rows; lambda and all numbers are in units of unit / q.
     """
     free = () if data.longest is None else ("kappa",)
-    fields = node.record("nu", "rows", "p", "q", "normals", "excess", "squares", "leaders", *free)
+    keys = ("nu", "rows", "p", "q", "normals", "excess", "squares", "leaders", *free)
+    fields = node.record(*keys, optional=("triangles",))
     (nu,) = integers(fields["nu"], 1)
     kappa = nonnegative(fields["kappa"], 1)[0] if free else 0
     count = len(theta)
@@ -179,12 +181,43 @@ def check_cell(data: Rows, theta: Integers, lam: Fraction, centres: int, i: int,
             continue
         c.append(known.c)
         v.append(combined(data, count, i, {k: a}, known.weights))
+    ties = read_triangles(fields["triangles"], len(entries)) if "triangles" in fields else NO_TIES
     linear = {k: b for k, b in enumerate(beta) if b}
     bent = [(q_k, data.lengths[k], data.rows[k]) for k, q_k in zip(rows, q, strict=True)]
     for j, r in squares.items():
         normal = combined(data, count, i, {}, {}, {j: 1})
         bent.append((r, data.between(count + i, count + j), normal))
-    check_definite(data, (c, v), combined(data, count, i, linear, {}, excess), bent, lam, (nu, kappa), node)
+    check_definite(data, (c, v), combined(data, count, i, linear, {}, excess), bent, lam, (nu, kappa), ties, node)
+
+
+@dataclass(frozen=True)
+class Ties:
+    """s'C s <= price for all signs s with s_0 = 1; the places of the symmetric C are 0 and the leaders, from 1."""
+
+    C: dict[tuple[int, int], int]
+    price: int
+
+
+NO_TIES = Ties({}, 0)
+
+
+def read_triangles(node: Node, leaders: int) -> Ties:
+    """`{"corners", "signs", "weights"}`: 1 + x s_i s_j + y s_j s_k + x y s_i s_k >= 0 for signs, with weights."""
+    fields = node.record("corners", "signs", "weights")
+    weights = nonnegative(fields["weights"], None)
+    corners, signs = integers(fields["corners"], 3 * len(weights)), integers(fields["signs"], 2 * len(weights))
+    if not all(0 <= i <= leaders for i in corners):
+        raise fields["corners"].reject(f"integers from 0 to {leaders}")
+    if not all(x in (1, -1) for x in signs):
+        raise fields["signs"].reject("1 or -1")
+    bounded(len({*corners}), MOST_SIGNS, "leaders in triangles", node.place)
+    C: dict[tuple[int, int], int] = {}
+    for n, r in enumerate(weights):
+        (i, j, k), (x, y) = corners[3 * n : 3 * n + 3], signs[2 * n : 2 * n + 2]
+        for a, b, sign in ((i, j, x), (j, k, y), (i, k, x * y)):
+            C[a, b] = C.get((a, b), 0) - r * sign
+            C[b, a] = C.get((b, a), 0) - r * sign
+    return Ties(C, 2 * sum(weights))
 
 
 @dataclass(frozen=True)
@@ -246,17 +279,23 @@ def check_definite(
     bent: list[tuple[int, int, Integers]],
     lam: Fraction,
     by: tuple[int, int],
+    ties: Ties,
     node: Node,
 ) -> None:
     """Reject unless [[sigma, -beta'/2], [-beta/2, nu I - Q]] >= 0, sigma = lambda - nu - 1/4 sum c. Times 4 2^bits.
 
+    Leaders that are tied are not in Q: they have rows of their own, -v/4 and (C + diag c)/4.
     With free biases kappa (b^2 - longest |w|^2) is added, which is at most 0 at the u with z_j.u = 0 for some row j.
     """
-    (c, v), (nu, kappa) = leaders, by
+    (c, v), (nu, kappa), tied = leaders, by, sorted({a for a, _ in ties.C} - {0})
     bits = EXTRA_BITS + max([x.bit_length() for x in c] + [z.bit_length() for _, z, _ in bent], default=0)
-    sigma = 4 * (lam - nu) - sum(c)
+    sigma = 4 * (lam - nu) - sum(c) - ties.price
     if sigma < 0:
         raise node.reject("nu + 1/4 sum c <= lambda", f"{show(-sigma / 4)} more")
+    signs = [[ties.C.get((a, b), 0) + (c[a - 1] if 0 < a == b else 0) for b in (0, *tied)] for a in (0, *tied)]
+    sides = [v[a - 1] for a in tied]
+    loose = [l for l in range(len(c)) if l + 1 not in {*tied}]
+    c, v = [c[l] for l in loose], [v[l] for l in loose]
     lower = [[(4 * nu * x) << bits for x in row] for row in data.metric]
     if data.longest is not None:
         for i in range(len(lower) - 1):
@@ -272,8 +311,12 @@ def check_definite(
         scaled = fmpz_mat([[s * x for x in row] for s, row in zip(scale, v, strict=True)])
         product = (V.transpose() * scaled).tolist()
         lower = [[m - int(x) for m, x in zip(*rows, strict=True)] for rows in zip(lower, product, strict=True)]
-    top = [(sigma.numerator << bits) // sigma.denominator, *(-(b << bits) for b in beta)]
+    first = ((sigma.numerator << bits) // sigma.denominator) + (signs[0][0] << bits)
+    top = [first, *(-(b << bits) for b in beta)]
     matrix = [top, *([top[i + 1], *row] for i, row in enumerate(lower))]
+    below = [[s[0] << bits, *(-(x << bits) for x in side)] for s, side in zip(signs[1:], sides, strict=True)]
+    matrix = [[*row, *(line[i] for line in below)] for i, row in enumerate(matrix)]
+    matrix += [[*line, *(x << bits for x in s[1:])] for line, s in zip(below, signs[1:], strict=True)]
     if not semidefinite(matrix):
         raise node.reject("[[sigma, -beta'/2], [-beta/2, nu I - Q]] positive semidefinite", "not shown to be")
 
@@ -314,7 +357,7 @@ def cholesky(M: list[Integers]) -> list[Integers] | None:
     return [[*row, *[0] * (len(M) - len(row))] for row in L]
 
 
-def integers(node: Node, length: int) -> Integers:
+def integers(node: Node, length: int | None) -> Integers:
     """A vector of integers."""
     numbers = node.vector(length)
     for x in numbers:
@@ -323,7 +366,7 @@ def integers(node: Node, length: int) -> Integers:
     return [x.numerator for x in numbers]
 
 
-def nonnegative(node: Node, length: int) -> Integers:
+def nonnegative(node: Node, length: int | None) -> Integers:
     """A vector of integers >= 0."""
     numbers = integers(node, length)
     if any(x < 0 for x in numbers):

@@ -6,24 +6,43 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from relu_cert.leaders.cells import Cell, Floats
+from relu_cert.leaders.cells import Cell, Floats, Indices
 from relu_cert.leaders.cone import Slacks
+
+
+@dataclass(frozen=True)
+class Ties:
+    """Triangle inequalities between signs: of the leaders i, j, k (from 1; 0 is the sign 1), with signs x, y and with
+    weights r >= 0: r (1 + x s_i s_j + y s_j s_k + x y s_i s_k) >= 0."""
+
+    triangles: Indices
+    weights: Floats
+
+    def matrix(self, leaders: int) -> Floats:
+        """C with s'C s = -2 sum r (x s_i s_j + y s_j s_k + x y s_i s_k), s_0 = 1."""
+        i, j, k, x, y = self.triangles.T
+        C = np.zeros((leaders + 1, leaders + 1))
+        for a, b, sign in ((i, j, x), (j, k, y), (i, k, x * y)):
+            np.subtract.at(C, (a, b), self.weights * sign)
+        return C + C.T
 
 
 @dataclass(frozen=True)
 class Multipliers:
     """w[l, k] >= 0 of the neighbours, p of the rows that follow, q >= 0 of all followers, rho >= 0 of the normals
-    (beyond what w and q ask for), c = 1/g > 0 of the leaders."""
+    (beyond what w and q ask for), c = 1/g > 0 of the leaders; and of ties between their signs, if there are any."""
 
     w: Floats
     p: Floats
     q: Floats
     rho: Floats
     c: Floats
+    ties: Ties | None = None
 
     def scaled(self, s: float) -> Multipliers:
         """All multipliers times s: they belong to s theta."""
-        return Multipliers(s * self.w, s * self.p, s * self.q, s * self.rho, s * self.c)
+        ties = None if self.ties is None else replace(self.ties, weights=s * self.ties.weights)
+        return Multipliers(s * self.w, s * self.p, s * self.q, s * self.rho, s * self.c, ties)
 
 
 def multipliers(cell: Cell, dual: Slacks) -> Multipliers:
@@ -59,16 +78,38 @@ def form(cell: Cell, theta: Floats, by: Multipliers) -> tuple[float, Floats, Flo
     rows = len(cell.N)
     load = np.bincount(cell.near.ravel(), by.w.ravel(), minlength=len(cell.F)) + by.q
     load[:rows] += np.abs(by.p)
-    pulled = np.einsum("lk,lkd->ld", by.w * cell.side, cell.F[cell.near])
-    v = np.maximum(cell.xi * theta[cell.L], 0)[:, None] * cell.Z[cell.L] - pulled
+    v = leading(cell, theta, by)
     left = np.maximum(cell.xi * theta[cell.N] + load[:rows], 0)
     loose = left[:, None] * cell.F[:rows]
-    c = np.concatenate([by.c, free_weight(loose)])
-    vs = np.concatenate([v, loose])[c > 0]
+    c = np.concatenate([np.zeros(0) if by.ties else by.c, free_weight(loose)])
+    vs = np.concatenate([v[: len(c) - len(loose)], loose])[c > 0]
     c = c[c > 0]
     beta = 0.5 * (cell.xi * (cell.Z.T @ theta) - cell.F[:rows].T @ by.p + cell.A.T @ (load[rows:] + by.rho))
     Q = 0.25 * (vs / c[:, None]).T @ vs - 0.5 * (cell.F * (by.q / cell.lengths)[:, None]).T @ cell.F
-    return 0.25 * float(c.sum()), beta, Q
+    if by.ties is None:
+        return 0.25 * float(c.sum()), beta, Q
+    const, less, more = tied(v, by.c, by.ties)
+    return 0.25 * float(c.sum()) + const, beta - less, Q + more
+
+
+def leading(cell: Cell, theta: Floats, by: Multipliers) -> Floats:
+    """v_l, what is left of the leaders beside their neighbours."""
+    pulled = np.einsum("lk,lkd->ld", by.w * cell.side, cell.F[cell.near])
+    v: Floats = np.maximum(cell.xi * theta[cell.L], 0)[:, None] * cell.Z[cell.L] - pulled
+    return v
+
+
+def tied(v: Floats, c: Floats, ties: Ties) -> tuple[float, Floats, Floats]:
+    """const, b and Q with 1/2 sum s_l v_l.u <= const - b.u + u'Qu for all signs s: C = diag(c) and the ties' own, and
+    s'C s - 2 s'(v u - C_0) + (v u - C_0)'C^-1 (v u - C_0) >= 0."""
+    whole = ties.matrix(len(c))
+    first, C = whole[0, 1:], whole[1:, 1:] + np.diag(c)
+    values, vectors = np.linalg.eigh(C)
+    if not len(values) or values[0] <= 1e-12 * values[-1]:
+        return np.inf, np.zeros(v.shape[1]), np.zeros((v.shape[1], v.shape[1]))
+    half = (vectors / np.sqrt(values)).T
+    V, f = half @ v, half @ first
+    return 0.25 * float(c.sum() + 2 * ties.weights.sum() + f @ f), 0.5 * V.T @ f, 0.25 * V.T @ V
 
 
 def free_weight(v: Floats) -> Floats:

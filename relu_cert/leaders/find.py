@@ -2,8 +2,9 @@
 
 Stages, each only if it is expected to end in time: few principal directions of the rows (all of them if they are not
 many), one cell for each sign; then those directions that tell most in the last proof, more of them as long as the
-others cost much; then cells, those cut in two again and again in which the relaxation's u is spread most. Neighbours
-that counted in one stage are those with which the next begins.
+others cost much; then triangles between the leaders' signs; then cells, those cut in two again and again in which the
+relaxation's u is spread most, with triangles as long as these are worth their time. Neighbours that counted in one
+stage are those with which the next begins.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from relu_cert.leaders.lift import lift, telling
 from relu_cert.leaders.loss import Loss, merge
 from relu_cert.leaders.model import Leaders
 from relu_cert.leaders.rounding import Exact, evidence, exact_data
+from relu_cert.leaders.signs import tie
 from relu_cert.solve.threads import one_thread
 
 NEIGHBOURS = 8
@@ -35,6 +37,8 @@ MOST_DIRECTIONS = (20, 28, 36, 44, 54, 66, 80)  # tried if there are more; never
 DEAR = 0.06  # of the gap: if the other directions cost more, there are too few
 ROUNDS = 4.0  # what all rounds cost, as a multiple of the first
 AT_ONCE = 1.5e9  # operations for a step: if all directions need no more, there is no stage with fewer
+TIES = 0.5  # of the time that is left, for triangles
+TELLING = 0.08  # of the gap: triangles that close less are not tried again
 SURELY = 0.999  # of the gap that is wanted: the rest is for rounding
 EXPONENT = 0.85  # time grows a little slower than the operations: large matrices are fast
 
@@ -175,12 +179,11 @@ def _stages(data: Data, theta: Floats, plan: Rounds, cells: int) -> Iterator[Sta
     rank = d if turn is None else turn.shape[1]
     top = min(MOST_DIRECTIONS[0], rank) if few else d
     short = top < rank  # at first one round, which shows the directions that tell most
-    rounds = 1 if short else plan.rounds
+    rounds, ties = 1 if short else plan.rounds, True
     before: Proof | None = None
     parents: tuple[int, ...] = ()
     while not interrupted():
-        began = time.monotonic()
-        rows = data.rows if turn is None else data.rows @ turn
+        began, rows = time.monotonic(), data.rows if turn is None else data.rows @ turn
         enough = plan.enough if turn is None or top == rank else np.inf  # what the other directions cost comes later
         own = replace(plan, rounds=rounds, last=plan.share if short else plan.last, enough=enough)
         parts = _cells(data, rows, theta, centres, turn, top)
@@ -206,6 +209,11 @@ def _stages(data: Data, theta: Floats, plan: Rounds, cells: int) -> Iterator[Sta
             short, top = False, more if more is not None and now + expected < until else top
             continue
         if more is None:
+            tied = _tied(data, proof, plan) if ties else None
+            ties = tied is not None
+            if tied is not None:
+                yield tied, centres
+                now, expected = time.monotonic(), time.monotonic() - began
             found = finer(proof, centres, seen_by, data.norm, data.exact.q, cells)
             if found is None:
                 return
@@ -214,6 +222,13 @@ def _stages(data: Data, theta: Floats, plan: Rounds, cells: int) -> Iterator[Sta
         if now + expected > until:
             return
         top = top if more is None else more
+
+
+def _tied(data: Data, proof: Proof, plan: Rounds) -> Proof | None:
+    """The proof with triangles, if they are worth it (the proved checker does not read them)."""
+    now = time.monotonic()
+    tied = tie(proof, data.loss, data.lam, data.free, now + TIES * (plan.until - now))
+    return tied if tied.value - proof.value > TELLING * (plan.upper - proof.value) else None
 
 
 def _begun(cell: Cell, before: Proof, i: int) -> Cell:

@@ -24,9 +24,19 @@ class Leader:
 
 
 @dataclass(frozen=True)
+class Triangles:
+    """1 + x s_i s_j + y s_j s_k + x y s_i s_k >= 0 for signs: i, j, k (0 is the sign 1, then the leaders from 1), x and
+    y for each, one after the other, and weights."""
+
+    corners: Integers
+    signs: Integers
+    weights: Integers
+
+
+@dataclass(frozen=True)
 class CellProof:
     """A cell: nu, multipliers p and q of `rows`, `excess` and `squares` of the normals, and the leaders; kappa where
-    biases are free."""
+    biases are free, triangles if there are any."""
 
     nu: int
     rows: Integers
@@ -37,6 +47,7 @@ class CellProof:
     squares: Integers
     leaders: tuple[Leader, ...]
     kappa: int | None = None
+    triangles: Triangles | None = None
 
 
 @dataclass(frozen=True)
@@ -79,7 +90,7 @@ def _side(side: Side) -> dict[str, Any]:
 
 
 def _cell(cell: CellProof) -> dict[str, Any]:
-    return {
+    record: dict[str, Any] = {
         "nu": rational(cell.nu),
         "rows": list(cell.rows),
         "p": _text(cell.p),
@@ -88,7 +99,13 @@ def _cell(cell: CellProof) -> dict[str, Any]:
         "excess": _text(cell.excess),
         "squares": _text(cell.squares),
         "leaders": [_leader(one) for one in cell.leaders],
-    } | ({} if cell.kappa is None else {"kappa": rational(cell.kappa)})
+    }
+    if cell.kappa is not None:
+        record["kappa"] = rational(cell.kappa)
+    if cell.triangles is not None:
+        parts = {"corners": cell.triangles.corners, "signs": cell.triangles.signs, "weights": cell.triangles.weights}
+        record["triangles"] = {key: _text(numbers) for key, numbers in parts.items()}
+    return record
 
 
 def _leader(one: Leader) -> dict[str, Any]:

@@ -18,12 +18,12 @@ from flint import arb, ctx, fmpq, fmpq_mat, fmpz_mat, nmod_mat
 from numpy.typing import NDArray
 
 from relu_cert.exact import Vector
-from relu_cert.leaders.bound import Multipliers, smallest, with_free_bias
+from relu_cert.leaders.bound import Multipliers, Ties, smallest, with_free_bias
 from relu_cert.leaders.cells import Cell, Floats, Indices
 from relu_cert.leaders.centres import Centres
 from relu_cert.leaders.interior import Proof
 from relu_cert.leaders.loss import Loss
-from relu_cert.leaders.model import CellProof, Integers, Leader, Leaders, Side
+from relu_cert.leaders.model import CellProof, Integers, Leader, Leaders, Side, Triangles
 
 THETA_BITS = 44
 EXTRA_BITS = 64
@@ -218,10 +218,12 @@ def _cell(
             if k < count:
                 load[k] += abs(x)
     c_of = dict(zip(cell.L.tolist(), by.c * scale * exact.q, strict=True))
+    kept, tied = _ties(by.ties, scale * exact.q)
+    needed = {int(cell.L[l - 1]) for l in tied}
     leaders, c, v = [], [], []
     for k in range(count):
         a = max(0, own[k] + load[k])
-        if not any(exact.rows[k]) or not (a or weights[k]):
+        if k not in needed and (not any(exact.rows[k]) or not (a or weights[k])):
             continue
         v.append(_combined(space, count, i, {k: a}, weights[k], {}))
         if k in c_of:
@@ -239,10 +241,47 @@ def _cell(
     beta = _combined(space, count, i, linear, {}, total)
     bent = [(x, *_bent(space, count, i, k)) for k, x in q.items()]
     bent = [one for one in bent if one[2]]
-    chosen = _prove(space, exact.q, c, v, beta, bent, lam, fine)
+    place_of = {k: l for l, (k, _) in enumerate(leaders, 1)}
+    triangles = _triangles(kept, {l: place_of[int(cell.L[l - 1])] for l in tied} | {0: 0}, fine)
+    chosen = _prove(space, exact.q, c, v, beta, bent, lam, fine, triangles)
     if chosen is None:
         return None
-    return _written(exact, count, chosen, p, q, excess, leaders, c)
+    return _written(exact, count, chosen, p, q, excess, leaders, c, triangles)
+
+
+Kept = list[tuple[Integers, int]]
+
+
+def _ties(ties: Ties | None, scale: float) -> tuple[Kept, set[int]]:
+    """Triangles with their weights, in integers, and the leaders that they tie."""
+    if ties is None:
+        return [], set()
+    weights = [int(x) for x in np.floor(ties.weights * scale)]
+    kept = [(tuple(map(int, one)), r) for one, r in zip(ties.triangles, weights, strict=True) if r > 0]
+    return kept, {int(l) for one, _ in kept for l in one[:3] if l}
+
+
+def _triangles(kept: Kept, places: dict[int, int], fine: int) -> Triangles | None:
+    """The triangles between the leaders at these places."""
+    if not kept:
+        return None
+    return Triangles(
+        corners=tuple(places[l] for one, _ in kept for l in one[:3]),
+        signs=tuple(x for one, _ in kept for x in one[3:]),
+        weights=tuple(fine * r for _, r in kept),
+    )
+
+
+def _tied(triangles: Triangles | None, leaders: int) -> Objects:
+    """C with s'C s = -2 sum r (x s_i s_j + y s_j s_k + x y s_i s_k), s_0 = 1."""
+    C: Objects = np.zeros((leaders + 1, leaders + 1), dtype=object)
+    if triangles is not None:
+        corners, signs = (np.array(x).reshape(-1, n) for x, n in ((triangles.corners, 3), (triangles.signs, 2)))
+        for (i, j, k), (x, y), r in zip(corners.tolist(), signs.tolist(), triangles.weights, strict=True):
+            for a, b, sign in ((i, j, x), (j, k, y), (i, k, x * y)):
+                C[a, b] -= r * sign
+                C[b, a] -= r * sign
+    return C
 
 
 def _others(normals: int, i: int) -> Indices:
@@ -314,13 +353,21 @@ def _prove(
     bent: list[tuple[int, Objects, int]],
     lam: Fraction,
     fine: int,
+    triangles: Triangles | None,
 ) -> tuple[int, int | None] | None:
     """nu with [[sigma, -beta'/2], [-beta/2, nu I - Q]] >= 0, sigma = lambda - nu - 1/4 sum c, proved in integers; and
     kappa where biases are free: kappa (b^2 - |x|^2 |w|^2) is added, |x| the longest row."""
     bits = EXTRA_BITS + max([x.bit_length() for x in c] + [length.bit_length() for _, _, length in bent], default=0)
-    scale = [-(-(1 << bits) // x) for x in c]
+    paid = sum(c) + (2 * sum(triangles.weights) if triangles is not None else 0)
+    tied = [] if triangles is None else sorted({*triangles.corners} - {0})
+    C = _tied(triangles, len(c))[np.ix_([0, *tied], [0, *tied])]
+    for a, l in enumerate(tied, 1):
+        C[a, a] += c[l - 1]
+    sides = [v[l - 1] for l in tied]
+    loose = [l for l in range(len(c)) if l + 1 not in {*tied}]
+    scale = [-(-(1 << bits) // c[l]) for l in loose]
     scale += [-2 * q * isqrt((1 << 2 * bits) // length) for q, _, length in bent]
-    vectors = [*v, *(row for _, row, _ in bent)]
+    vectors = [*(v[l] for l in loose), *(row for _, row, _ in bent)]
     size = len(beta)
     product = [[0] * size for _ in range(size)]
     if vectors:
@@ -328,10 +375,13 @@ def _prove(
         left = fmpz_mat((V * np.array(scale, dtype=object)[:, None]).tolist())
         product = [[int(x) for x in row] for row in (fmpz_mat(V.T.tolist()) * left).tolist()]
     longest = max((int(row[:-1] @ row[:-1]) for row in space.originals), default=0)
-    sigma, nu, spent = _guess(space, beta, product, bits, fine, longest / q_Z**2)
+    signs = _eliminated(C, sides, fine)
+    if signs is None:
+        return None
+    sigma, nu, spent = _guess(space, beta, product, bits, fine, longest / q_Z**2, signs)
     kappa = None if all(space.norm) else fine * ceil(spent * q_Z**2 / longest) if longest else 0
     nu += spent
-    rest = lam - Fraction(sum(c), 4)
+    rest = lam - Fraction(paid, 4)
     room = float(rest / fine) - sigma - nu
     if not room > 0:
         return None
@@ -346,24 +396,51 @@ def _prove(
         for i in range(size - 1):
             lower[i][i] -= -((-4 * kappa * longest << bits) // q_Z**2)
         lower[-1][-1] += 4 * kappa << bits
-    found = positive([first, *([first[i + 1], *row] for i, row in enumerate(lower))])
-    return (chosen, kappa) if found else None
+    first[0] += int(C[0, 0]) << bits
+    matrix = [first, *([first[i + 1], *row] for i, row in enumerate(lower))]
+    below = [[int(x) << bits for x in (C[a, 0], *(-side))] for a, side in enumerate(sides, 1)]
+    matrix = [[*row, *(line[i] for line in below)] for i, row in enumerate(matrix)]
+    matrix += [[*line, *(int(x) << bits for x in C[a, 1:])] for a, line in enumerate(below, 1)]
+    return (chosen, kappa) if positive(matrix) else None
+
+
+def _eliminated(C: Objects, sides: list[Objects], fine: int) -> tuple[float, Floats, Floats] | None:
+    """What the tied signs leave when they are eliminated, over `fine`: a constant, and what is taken from beta and is
+    added to Q; None if C is not definite."""
+    if not sides:
+        return 0.0, np.zeros(1), np.zeros((1, 1))
+    V, whole = (np.array([[float(Fraction(int(x), fine)) for x in row] for row in rows]) for rows in (sides, C))
+    try:
+        L = np.linalg.cholesky(whole[1:, 1:])
+    except np.linalg.LinAlgError:
+        return None
+    V, f = np.linalg.solve(L, V), np.linalg.solve(L, whole[1:, 0])
+    return 0.25 * float(f @ f - whole[0, 0]), 0.5 * V.T @ f, 0.25 * V.T @ V
 
 
 def _guess(
-    space: Geometry, beta: Objects, product: list[list[int]], bits: int, fine: int, squared: float
+    space: Geometry,
+    beta: Objects,
+    product: list[list[int]],
+    bits: int,
+    fine: int,
+    squared: float,
+    signs: tuple[float, Floats, Floats],
 ) -> tuple[float, float, float]:
     """sigma, nu and what kappa costs in floats over `fine`, in orthonormal coordinates; `squared` is |x|^2."""
-    Q = np.array([[x / (4 * fine << bits) for x in row] for row in product])
-    b = np.array([int(x) / (2 * fine) for x in beta])
+    const, less, more = signs
+    Q = np.array([[x / (4 * fine << bits) for x in row] for row in product]) + more
+    b = np.array([int(x) / (2 * fine) for x in beta]) - less
     if space.places is not space.originals:
         G = np.array(space.metric, dtype=np.float64)
         values, vectors = np.linalg.eigh(G)
         root = vectors[:, values > 1e-12 * values[-1]] / np.sqrt(values[values > 1e-12 * values[-1]])
         Q, b = root.T @ Q @ root, root.T @ b
     if all(space.norm):
-        return *smallest(b, Q), 0.0
-    return with_free_bias(b, Q, np.array(space.norm, dtype=np.float64), float(np.sqrt(squared)))
+        sigma, nu = smallest(b, Q)
+        return sigma + const, nu, 0.0
+    sigma, nu, spent = with_free_bias(b, Q, np.array(space.norm, dtype=np.float64), float(np.sqrt(squared)))
+    return sigma + const, nu, spent
 
 
 def positive(M: list[list[int]]) -> bool:
@@ -406,6 +483,7 @@ def _written(
     excess: dict[int, int],
     leaders: list[tuple[int, dict[int, int]]],
     c: list[int],
+    triangles: Triangles | None,
 ) -> CellProof:
     names = [int(k) for k in exact.firsts]
     rows = sorted({*p, *(k for k in q if k < count)})
@@ -420,6 +498,7 @@ def _written(
         squares=tuple(q.get(count + j, 0) for j in normals),
         leaders=tuple(_leader(names, count, k, own, c_k) for (k, own), c_k in zip(leaders, c, strict=True)),
         kappa=chosen[1],
+        triangles=triangles,
     )
 
 

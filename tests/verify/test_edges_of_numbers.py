@@ -27,7 +27,18 @@ from verify.data import compare, nearest_double, number, read_direct, unzipped
 from verify.errors import bounded
 from verify.facts import FIT, PATTERNS, PRIMAL, VALUE, Fact, Facts, proved
 from verify.input import Input, read_input
-from verify.leaders import Rows, check_definite, check_leaders, combined, dual_value, read_rows, semidefinite, spanning
+from verify.leaders import (
+    NO_TIES,
+    Rows,
+    check_definite,
+    check_leaders,
+    combined,
+    dual_value,
+    read_rows,
+    read_triangles,
+    semidefinite,
+    spanning,
+)
 from verify.network import file
 from verify.patterns import Patterns, integer_vectors
 from verify.polynomials import add, at_least, at_most, by_powers, lower, multiply, never_negative
@@ -79,11 +90,31 @@ def test_the_matrix_with_free_biases(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
     monkeypatch.setattr(leaders, "semidefinite", lambda M: seen.append(M) or True)
     data = Rows(2, {0: 0}, (0,), [[1, 1]], [2], [[1, 0], [0, 0]], [[1, 1]], 12)
-    check_definite(data, ([], []), [3, 5], [], F(7), (2, 9), NODE)
+    check_definite(data, ([], []), [3, 5], [], F(7), (2, 9), NO_TIES, NODE)
     bits = leaders.EXTRA_BITS
     assert seen == [
         [[20 << bits, -(3 << bits), -(5 << bits)], [-(3 << bits), 8 - 108 << bits, 0], [-(5 << bits), 0, 36 << bits]]
     ]
+
+
+def test_the_matrix_with_tied_leaders(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leaders 1 and 3 of three are tied with each other and with 1: they leave Q, and have rows of their own."""
+    ties = read_triangles(Node({"corners": "0 1 3 3 3 1 0 0 0", "signs": "1 -1 -1 1 -1 -1", "weights": "5 2 3"}), 3)
+    # 5: + s_1, - s_1 s_3, - s_3; 2: - s_3 s_3, + s_3 s_1, - s_3 s_1; 3: - 1 - 1 + 1
+    assert ties.price == 20
+    given = {(0, 0): 6, (0, 1): -5, (1, 0): -5, (1, 3): 5, (3, 1): 5, (0, 3): 5, (3, 0): 5, (3, 3): 4}
+    assert {ab: x for ab, x in ties.C.items() if x} == given
+    seen: list[Any] = []
+    monkeypatch.setattr(leaders, "semidefinite", lambda M: seen.append(M) or True)
+    data = Rows(1, {0: 0}, (0,), [[1]], [1], [[1]], [[1]])
+    check_definite(data, ([8, 16, 32], [[2], [4], [6]]), [3], [], F(151, 3), (7, 0), ties, NODE)
+    bits = leaders.EXTRA_BITS + 6
+    expected = [[0, -3, -5, 5], [-3, 28 - 1, -2, -6], [-5, -2, 8, 5], [5, -6, 5, 36]]
+    expected = [[x << bits for x in row] for row in expected]
+    expected[0][0] = (292 << bits) // 3 + (6 << bits)  # 4 (151/3 - 7) - 56 - 20, rounded down
+    assert seen == [expected]
+    with pytest.raises(Rejected, match="17/2 more"):
+        check_definite(data, ([8, 16, 32], [[2], [4], [6]]), [3], [], F(35, 2), (7, 0), ties, NODE)
 
 
 def test_too_many_rows_for_a_matrix() -> None:
@@ -174,7 +205,7 @@ def test_combinations_of_rows() -> None:
 def definite(c: list[int], v: Any, beta: int, lam: Any, nu: int, bent: Any = ()) -> None:
     """[[4 (lambda - nu) - sum c, -beta], [-beta, 4 nu - sum v^2 / c + sum 2 q z^2 / |z|]] on one column."""
     data = Rows(1, {}, (), [[1]], [1], [[1]], [[1]])
-    check_definite(data, (c, v), [beta], list(bent), F(lam), (nu, 0), NODE)
+    check_definite(data, (c, v), [beta], list(bent), F(lam), (nu, 0), NO_TIES, NODE)
 
 
 def test_definite_forms_by_hand() -> None:

@@ -20,7 +20,7 @@ from verify.data import read_direct, read_table
 from verify.facts import COVER, DUAL, MULTIPLIERS, NEURONS, PRIMAL, VALUE, Facts, proved
 from verify.field import read_field
 from verify.input import Input
-from verify.leaders import Rows, check_definite, semidefinite
+from verify.leaders import NO_TIES, Rows, check_definite, semidefinite
 from verify.network.check import Network
 from verify.network.file import Array, compare_file, folded, from_bits
 from verify.network.stationary import Stationary, of_bias
@@ -338,10 +338,10 @@ def test_free_biases_take_their_share(longest: int, kappa: int, nu: int, good: b
     metric = [[1, 0, 0], [0, 1, 0], [0, 0, 0]]
     data = Rows(2, {0: 0}, (0,), [[1, 1, 1]], [1], metric, [[1, 1, 1]], longest)
     if good:
-        check_definite(data, ([], []), [0, 0, 0], [], Fraction(9), (nu, kappa), node(None))
+        check_definite(data, ([], []), [0, 0, 0], [], Fraction(9), (nu, kappa), NO_TIES, node(None))
     else:
         with pytest.raises(Rejected, match="positive semidefinite"):
-            check_definite(data, ([], []), [0, 0, 0], [], Fraction(9), (nu, kappa), node(None))
+            check_definite(data, ([], []), [0, 0, 0], [], Fraction(9), (nu, kappa), NO_TIES, node(None))
 
 
 @pytest.mark.parametrize(

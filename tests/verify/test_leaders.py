@@ -25,9 +25,18 @@ LAMBDA = "3/2"
 @cache
 def record() -> dict[str, Any]:
     """Evidence with several cells for each sign, equal rows and a zero row."""
-    leaders, _ = found(Z_SMALL, Y_SMALL, LAMBDA)
+    leaders, _ = found(Z_SMALL, Y_SMALL, LAMBDA, cells=3)
     assert len(leaders.plus.cells) > 1 or len(leaders.minus.cells) > 1
     return leaders_record(leaders)
+
+
+@cache
+def tied() -> dict[str, Any]:
+    """Evidence with triangles between the signs of leaders, for the sign +."""
+    leaders, _ = found(Z_SMALL, Y_SMALL, LAMBDA, cells=1)
+    evidence = leaders_record(leaders)
+    assert evidence["+"]["cells"][0]["triangles"]["weights"]
+    return evidence
 
 
 def by_hand(theta: int = 99, nu: str = "50") -> dict[str, Any]:
@@ -92,6 +101,65 @@ def test_every_mutant_is_rejected_or_still_valid() -> None:
     assert wrong == []
 
 
+def test_every_mutant_of_triangles_is_rejected_or_still_valid() -> None:
+    """The same for evidence with triangles."""
+    total, wrong = survivors(tied(), 5)
+    assert total > 300
+    assert wrong == []
+
+
+def test_triangles_are_needed_and_paid_for() -> None:
+    """Without its triangles, with half of their weights, with one of their signs turned, and with other corners the
+    evidence is rejected."""
+    checked(Z_SMALL, Y_SMALL, LAMBDA, tied())
+    known = tied()["+"]["cells"][0]["triangles"]
+    weights, signs = ([int(x) for x in known[key].split()] for key in ("weights", "signs"))
+    corners = [int(x) for x in known["corners"].split()]
+    wrong = [
+        {"weights": [x // 2 for x in weights]},
+        {"weights": [2 * x for x in weights]},
+        {"signs": [-signs[0], *signs[1:]]},
+        {"signs": [signs[0], -signs[1], *signs[2:]]},
+        *({"corners": [*corners[:i], 0, *corners[i + 1 :]]} for i in range(3)),
+    ]
+    for change in wrong:
+        text = {key: " ".join(map(str, numbers)) for key, numbers in change.items()}
+        with pytest.raises(Rejected):
+            checked(Z_SMALL, Y_SMALL, LAMBDA, edited("+", "cells", 0, "triangles", value=known | text, of=tied()))
+    less = copy.deepcopy(tied())
+    del less["+"]["cells"][0]["triangles"]
+    with pytest.raises(Rejected):
+        checked(Z_SMALL, Y_SMALL, LAMBDA, less)
+
+
+def test_the_sign_one_is_no_leader() -> None:
+    """A triangle whose corners are all the sign 1 says 0 >= 0 or 4 >= 0: it costs what it gives or more, and no c is
+    added in its place."""
+    for signs, good in (("-1 -1", True), ("1 1", False), ("1 -1", True), ("-1 1", True)):
+        evidence = by_hand()
+        evidence["+"]["cells"][0]["triangles"] = {"corners": "0 0 0", "signs": signs, "weights": "7"}
+        if good:
+            assert checked([[1]], [1], "51/50", evidence)[0] == (Fraction(99, 100),)
+        else:
+            with pytest.raises(Rejected, match="semidefinite"):
+                checked([[1]], [1], "51/50", evidence)
+    for theta in (100, 101, 150):  # c of the last leader in the place of 1 would pay for these
+        evidence = by_hand(theta)
+        evidence["+"]["cells"][0]["triangles"] = {"corners": "0 0 0", "signs": "-1 -1", "weights": "7"}
+        with pytest.raises(Rejected):
+            checked([[1]], [1], "99/100", evidence)
+
+
+def test_too_many_signs_are_declined(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The matrix of the signs has a limit: beyond it the certificate is declined, at it it is read."""
+    corners = len({*tied()["+"]["cells"][0]["triangles"]["corners"].split()})
+    monkeypatch.setattr("verify.leaders.MOST_SIGNS", corners)
+    assert checked(Z_SMALL, Y_SMALL, LAMBDA, tied())
+    monkeypatch.setattr("verify.leaders.MOST_SIGNS", corners - 1)
+    with pytest.raises(Declined, match="leaders in triangles"):
+        checked(Z_SMALL, Y_SMALL, LAMBDA, tied())
+
+
 def test_mutants_at_the_edge_are_rejected() -> None:
     """Evidence without room to move (theta as large as its proof allows): larger theta, and less of what pays for it,
     is rejected."""
@@ -112,9 +180,9 @@ def test_mutants_at_the_edge_are_rejected() -> None:
     assert dropped > 5
 
 
-def edited(*path: str | int, value: Any) -> dict[str, Any]:
+def edited(*path: str | int, value: Any, of: dict[str, Any] | None = None) -> dict[str, Any]:
     """The evidence with one value replaced."""
-    changed = copy.deepcopy(record())
+    changed = copy.deepcopy(record() if of is None else of)
     at: Any = changed
     for key in path[:-1]:
         at = at[key]
@@ -149,6 +217,26 @@ def test_forged_evidence_is_rejected(name: str) -> None:
     *path, value = FORGED[name]
     with pytest.raises(Rejected, match="leaders"):
         checked(Z_SMALL, Y_SMALL, LAMBDA, edited(*path, value=value))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"corners": "0 1 77"}, "integers from 0 to"),
+        ({"corners": "0 1 -1"}, "integers from 0 to"),
+        ({"corners": "0 1"}, "3 numbers"),
+        ({"signs": "1 0"}, "1 or -1"),
+        ({"signs": "1"}, "2 numbers"),
+        ({"weights": "-1"}, "integers >= 0"),
+        ({"weights": "1/2"}, "integers"),
+        ({"price": "1"}, "unknown key"),
+    ],
+)
+def test_forged_triangles_are_rejected(change: dict[str, str], said: str) -> None:
+    """What is not three leaders (or the sign 1), two signs and a weight >= 0."""
+    triangles = {"corners": "0 1 2", "signs": "1 -1", "weights": "1"} | change
+    with pytest.raises(Rejected, match=said):
+        checked(Z_SMALL, Y_SMALL, LAMBDA, edited("+", "cells", 0, "triangles", value=triangles))
 
 
 def test_equal_rows_are_one_row() -> None:
@@ -286,8 +374,16 @@ def sides_of(draw: st.DrawFn, n: int) -> dict[str, Any]:
                     "normal_weights": some(draw, len(others), -3),
                 }
             )
+        ties = draw(st.integers(0, 3))
+        corner, sign, weight = st.integers(0, n), st.sampled_from((1, -1)), st.integers(0, 9)
+        triangles = {
+            "corners": " ".join(str(draw(corner)) for _ in range(3 * ties)),
+            "signs": " ".join(str(draw(sign)) for _ in range(2 * ties)),
+            "weights": " ".join(str(draw(weight)) for _ in range(ties)),
+        }
         cells.append(
-            {
+            ({"triangles": triangles} if ties else {})
+            | {
                 "nu": "0",
                 "rows": list(range(n)),
                 "p": some(draw, n, -4),

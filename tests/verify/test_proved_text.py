@@ -50,6 +50,14 @@ def test_texts_word_for_word(name: str) -> None:
     assert told(CERTIFICATES[name]()) == texts()[name]
 
 
+def test_triangles_are_declined() -> None:
+    """The proved checker knows leaders without triangles alone, and says so."""
+    certificate = json.loads(CERTIFICATES["xor-leaders"]())
+    certificate["facts"]["leaders"]["-"]["cells"][0]["triangles"] = {"corners": "", "signs": "", "weights": ""}
+    with pytest.raises(Declined, match="leaders without triangles"):
+        told(json.dumps(certificate).encode())
+
+
 def made(neurons: Any = (), point: Any = ([1, 2], 3)) -> Text:
     """A text about the small problem."""
     return Text(SMALL, tuple(neurons), point, {})
