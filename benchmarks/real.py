@@ -456,7 +456,7 @@ def main() -> None:
     parser.add_argument("--ratios", type=_names, help="only these parts of lambda_max, with commas between them")
     parser.add_argument("--widths", type=lambda text: tuple(map(int, _names(text))), default=WIDTHS)
     parser.add_argument("--starts", type=int, default=STARTS, help="random starts of L-BFGS and Adam")
-    parser.add_argument("--seconds", type=float, default=120.0, help="for one proof, by the clock on the wall")
+    parser.add_argument("--seconds", type=float, default=120.0, help="for one proof, of processor time")
     parser.add_argument("--no-list", action="store_true", help="do not run Gaussian 300 x 3 with all its patterns")
     options = parser.parse_args()
     results = Results(options.results)

@@ -132,8 +132,8 @@ def certify(
     `names`         names of the features (those of a data frame, or x0, x1, ...), `target` the name of y
     `max_patterns`  raise TooManyPatterns for data with more activation patterns, where they have to be listed
     `listed`        list them, also where a proof without a list would do
-    `seconds`       time for the proof where they need not be (60 by default), and `jobs` the processes that share it,
-                    or `dask` the address of a scheduler
+    `seconds`       processor time for the proof where they need not be (60 by default), and `jobs` the processes that
+                    share it, or `dask` the address of a scheduler (then by the clock)
     `state`         a file in which that proof is kept: a call that was interrupted is gone on with by the next one
     `verify`        give the certificate to the independent checker before anything is returned
     `progress`      show long stages on a terminal

@@ -32,7 +32,7 @@ from relu_cert.network.biases import OutputBias, fold
 from relu_cert.network.claims import network_verdicts
 from relu_cert.network.compare import own_problem
 from relu_cert.network.examine import compare, examine
-from relu_cert.network.explore import Extreme, OptimalNetworks, optimal_networks
+from relu_cert.network.explore import Extreme, OptimalNetworks, known_set, optimal_networks
 from relu_cert.network.merge import merge_on_data
 from relu_cert.network.model import TrainedNetwork
 from relu_cert.network.objective import ConvexNeuron, convex_form
@@ -192,12 +192,14 @@ def pruned(
     limits: Limits = NO_LIMITS,
 ) -> Pruning:
     """The way down from a trained network, or from the optimal one; with `every`, by the other strategies, too."""
+    value, constant = None, False
     if trained is not None:
         start = convex_form(fold(trained, data.d, ones=data.source.bias, output_bias=output_bias))
+        constant = bool(trained.b2)
     else:
         problem = network_problem(data, "relu", stages, max_patterns, listed=False)
         facts = find_facts(problem, LambdaChoice(value=lam), DEFAULT_GAP, stages, limits=limits)
-        start = tuple(ConvexNeuron(neuron.sign, neuron.w) for neuron in facts.primal.neurons)
+        start, value = tuple(ConvexNeuron(neuron.sign, neuron.w) for neuron in facts.primal.neurons), facts.value
     with stages.stage("prune"):
         free = prune_best(merge_on_data(start, data.Z).neurons, data.Z).neurons
         ways = {
@@ -208,7 +210,7 @@ def pruned(
     given = None if trained is None else trained.origin.path or trained.origin.format
     return Pruning(
         data, lam, given, strategy, correct, start, free, ways[strategy], None,
-        {one: steps for one, steps in ways.items() if one is not strategy},
+        {one: steps for one, steps in ways.items() if one is not strategy}, value, constant,
     )  # fmt: skip
 
 
@@ -237,15 +239,17 @@ def compared(
 def _rows(
     facts: Facts, networks: OptimalNetworks, sets: Sequence[Dataset], extreme: Extreme, seed: int
 ) -> tuple[Row, ...]:
-    """Min L2, EP, V-MSE and T-MSE."""
+    """Min L2, EP, V-MSE and T-MSE; where the optimal networks are not known, the one that was found."""
     labels = _labels(sets)
     (Zv, yv), (Zt, yt) = ((part.Z, np.array([float(x) for x in part.y])) for part in sets[1:])
-    found = {
-        "Min L2": networks.min_norm(),
-        "EP": networks.extreme(extreme, seed),
-        "V-MSE": networks.least_error(Zv, yv),
-        "T-MSE": networks.least_error(Zt, yt),
-    }
+    found = {"found": networks.min_norm()}
+    if known_set(facts):
+        found = {
+            "Min L2": networks.min_norm(),
+            "EP": networks.extreme(extreme, seed),
+            "V-MSE": networks.least_error(Zv, yv),
+            "T-MSE": networks.least_error(Zt, yt),
+        }
     slacks = {"V-MSE": (Zv, yv), "T-MSE": (Zt, yt)}
     rows = []
     for name, alpha in found.items():

@@ -22,14 +22,17 @@ LONG_FILES = frozenset(
         "cover/test_interrupt.py",
         "cover/test_pool.py",
         "cover/test_state.py",
+        "cover/test_unlisted.py",
         "free/test_optimum.py",
         "path/test_covered.py",
         "path/test_jumps.py",
+        "prove/test_polytope_planted.py",
         "properties/test_agree.py",
         "properties/test_campaign.py",
         "properties/test_claims.py",
         "properties/test_hunt.py",
         "properties/test_mutations.py",
+        "properties/test_own_claims.py",
         "properties/test_soundness.py",
         "properties/test_soundness_networks.py",
         "report/test_html_browser.py",
@@ -43,6 +46,7 @@ LONG_FILES = frozenset(
         "verify/test_proved_score.py",
         "verify/test_resources.py",
         "verify/test_rocq.py",
+        "verify/test_trusted.py",
     }
 )
 LONG_NAMES = (

@@ -372,7 +372,11 @@ def _time(command: Any) -> Any:
     """How long data with many patterns may take, and where the work is done."""
     group = command.add_argument_group("large data")
     group.add_argument(
-        "--seconds", type=float, metavar="S", help="time for the proof where patterns are not listed (default: 60)"
+        "--seconds",
+        type=float,
+        metavar="S",
+        help="processor time for the proof where patterns are not listed (default: 60); at most four times as long by "
+        "the clock, and by the clock where others share the work",
     )
     group.add_argument("--jobs", type=int, default=1, metavar="J", help="processes that share the work (default: 1)")
     group.add_argument("--dask", metavar="ADDRESS", help="share the work among the workers of a dask cluster")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from time import monotonic
 
 import numpy as np
 
+from relu_cert.clock import until
 from relu_cert.cover.build import Exhausted, Missed, Stuck, dual_cover
 from relu_cert.cover.lines import weights_of
 from relu_cert.cover.model import Cover, Limits
@@ -68,7 +68,7 @@ def _lambda_max_at(given: Setting, limits: Limits, xi: int, u: np.ndarray) -> La
     least, at = best
     data = replace(given.data, lam=sqrt_upper(least, 256))
     ties = [exact_shares(data, sides[xi], tie) for tie in ties_at(data, sides[xi], xi, at)]
-    pool = Serial(limits, None if limits.seconds is None else monotonic() + limits.seconds)
+    pool = Serial(limits, until(limits.seconds))
     while True:
         squared = max(least, *(longest_squared(data, sides[t.xi], t) for t in ties))
         try:

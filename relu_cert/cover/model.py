@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+from relu_cert.clock import Until, until
+
 MOST_DIRECTIONS = 12  # the rank of data for a cover: what the checker takes
 ENOUGH = "the gap that was asked for is proved, and no more"
 MANY_FEATURES = "with so many features only a gap can be proved"
@@ -74,6 +76,11 @@ class Limits:
     jobs: int = 1
     dask: str | None = None
     state: Path | None = None
+
+    @property
+    def until(self) -> Until:
+        """When the seconds are over, if they begin now."""
+        return until(self.seconds, shared=self.jobs > 1 or self.dask is not None)
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache
 from math import inf
-from time import monotonic
 
 import numpy as np
 
+from relu_cert.clock import Until
 from relu_cert.cover.build import (
     THETA_BITS,
     Direction,
@@ -102,7 +103,7 @@ class Prover:
         self.given = replace(given, data=replace(given.data, lam=lam))
         self.data, self.frame = self.given.data, self.given.frame
         self.limits, self.tell = limits, tell
-        self.begin = monotonic()
+        self.until = limits.until
         self.trained: Trained | None = None
         self.bound: float | None = None
         self.troubled: list[Direction] = []  # where walks failed, the last one first
@@ -110,6 +111,13 @@ class Prover:
         self.state: State | None = None
         if limits.state is not None:
             self.state = opened(limits.state, given.Z, given.y, lam, type(self).__name__)
+
+    def prepare(self, late: Until) -> None:
+        """Train the network before the clock of the proof begins: where there are many features, a proof has little
+        time, and the network, which the leaders need as well, more."""
+        with one_thread():
+            self.trained = train(self.given.task, told=self._trained, stop=lambda: interrupted() or late.over)
+        self.until = self.limits.until
 
     def run(self, enough: float = 0.0) -> Found:
         """The best proof that the limits allow; without an exact finish, a relative gap of `enough` will do."""
@@ -120,7 +128,7 @@ class Prover:
         reason = ""
         if self.state is not None and self.state.network is not None:
             self.trained, self.extra, self.troubled = self.state.network
-        else:
+        elif self.trained is None:
             self.trained = train(self.given.task, told=self._trained, stop=self._half_over)
         for _ in range(ATTEMPTS):
             if self.state is not None and not self._late():
@@ -319,13 +327,10 @@ class Prover:
         norms = sum((sqrt_upper(sum((x * x for x in w), Fraction(0)), 400) for _, w in neurons), Fraction(0))
         return squares(r) / 2 + self.data.lam * norms
 
-    @property
-    def _deadline(self) -> float:
-        return inf if self.limits.seconds is None else self.begin + self.limits.seconds
-
     def _late(self, share: float = 1.0) -> bool:
         """Whether so much of the time is over."""
-        return interrupted() or monotonic() > self.begin + share * (self._deadline - self.begin)
+        seconds = self.limits.seconds
+        return interrupted() or (seconds is not None and self.until.left <= (1.0 - share) * seconds)
 
     def _half_over(self) -> bool:
         """Whether to stop the training; never so where the network is kept, and gone on with."""
@@ -342,17 +347,25 @@ class Prover:
             neurons, objective = (len(trained.V), trained.objective) if trained is not None else (0, None)
             self.tell(Moment(stage, neurons, objective, self.bound, nodes, open_cones))
 
-        def pool(until: float, nodes: int) -> Pools:
+        def pool(until: Until, nodes: int) -> Pools:
             if self.limits.dask is not None:
                 return Cluster(self.limits.dask, self.limits, until, told, nodes)
             return (Processes if self.limits.jobs > 1 else Serial)(self.limits, until, told, nodes)
 
         if self.state is not None and stage == "prove":
-            return Kept(self.state, pool, self._deadline, self.limits.nodes)
-        return pool(self._deadline, 0)
+            return Kept(self.state, pool, self.until, self.limits.nodes)
+        return pool(self.until, 0)
 
     def _trained(self, neurons: int, objective: float) -> None:
         self.tell(Moment("train", neurons, objective))
+
+
+@cache
+def compiled() -> None:
+    """A tiny cover: the engine is compiled, or loaded, before a clock runs. For the first time that takes a while."""
+    Z, y = ((Fraction(1),), (Fraction(-2),)), (Fraction(1), Fraction(1))
+    one = setting(Z, y)
+    dual_cover(one.data, one.frame, y, Fraction(16), (), Fraction(0), Serial(Limits()))
 
 
 def nearby(data: Data, weights: Weights, ties: Sequence[Tie], stuck: Stuck) -> list[Tie] | None:

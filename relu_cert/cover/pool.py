@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from time import monotonic
 from typing import Any
 
+from relu_cert.clock import NEVER, Until, until
 from relu_cert.cover.build import Done, Exhausted, Task, grow
 from relu_cert.cover.engine import DONE
 from relu_cert.cover.model import Limits
@@ -18,7 +18,7 @@ class Serial:
     """One after the other, with a look at the clock and at the nodes, and a word to whoever listens."""
 
     limits: Limits
-    deadline: float | None = None
+    deadline: Until = NEVER
     told: Callable[[int, int], None] = lambda nodes, open: None
     nodes: int = field(default=0)
 
@@ -29,7 +29,7 @@ class Serial:
 
             def go_on(nodes: int, open_cones: int, before: int = before, left: int = len(tasks) - 1 - number) -> bool:
                 self.told(before + nodes, open_cones + left)
-                late = interrupted() or (self.deadline is not None and monotonic() > self.deadline)
+                late = interrupted() or self.deadline.over
                 return before + nodes < self.limits.nodes and not late
 
             done = grow(task, self.limits.nodes, violation, go_on)
@@ -44,7 +44,7 @@ class Processes:
     """In several processes of this machine (joblib)."""
 
     limits: Limits
-    deadline: float | None = None
+    deadline: Until = NEVER
     told: Callable[[int, int], None] = lambda nodes, open: None
     nodes: int = field(default=0)
 
@@ -55,7 +55,7 @@ class Processes:
         if interrupted():  # only what is quick is still done
             yield from Serial(self.limits, self.deadline, self.told).run(tasks, violation)
             return
-        left = None if self.deadline is None else max(self.deadline - monotonic(), 0.0)
+        left = max(self.deadline.left, 0.0)
         work = Parallel(n_jobs=self.limits.jobs, return_as="generator")
         results = work(delayed(timed)(task, self.limits.nodes, violation, left) for task in tasks)
         number = len(tasks)
@@ -82,7 +82,7 @@ class Cluster:
 
     address: str
     limits: Limits
-    deadline: float | None = None
+    deadline: Until = NEVER
     told: Callable[[int, int], None] = lambda nodes, open: None
     nodes: int = field(default=0)
 
@@ -90,7 +90,7 @@ class Cluster:
         """Do all tasks; the first one in order that failed decides."""
         from dask.distributed import Client
 
-        left = None if self.deadline is None else max(self.deadline - monotonic(), 0.0)
+        left = max(self.deadline.left, 0.0)
         with Client(self.address) as client:
             futures: list[Any] = [  # the scheduler keeps the tasks: what is scattered is lost with its worker
                 client.submit(timed, task, self.limits.nodes, violation, left, pure=False, retries=3) for task in tasks
@@ -102,10 +102,10 @@ class Cluster:
                 yield done
 
 
-def timed(task: Task, nodes: int, violation: float, seconds: float | None) -> Done:
+def timed(task: Task, nodes: int, violation: float, seconds: float) -> Done:
     """One task in another process, for at most so many seconds."""
-    end = None if seconds is None else monotonic() + seconds
-    return grow(task, nodes, violation, lambda *_: end is None or monotonic() < end)
+    end = until(seconds, shared=True)
+    return grow(task, nodes, violation, lambda *_: not end.over)
 
 
 Pools = Serial | Processes | Cluster

@@ -13,12 +13,13 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path
-from time import monotonic
+from time import perf_counter
 from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
 
+from relu_cert.clock import Until
 from relu_cert.cover.build import DELTA, DEPTH, Direction, Done, Exhausted, Pool, Rest, Task
 from relu_cert.cover.engine import DONE, NODES, Stack, Tape
 from relu_cert.cover.model import Streams
@@ -150,8 +151,8 @@ class Kept:
     """
 
     state: State
-    pool: Callable[[float, int], Pool]
-    deadline: float
+    pool: Callable[[Until, int], Pool]
+    deadline: Until
     most: int
     slice: float = 0.0  # the first one is short: a little is kept at once
     nodes: int = 0
@@ -181,22 +182,22 @@ class Kept:
             if not left:
                 return
             opened = sum(int(state.rests[name].stack.counts[NODES]) for name in left if name in state.rests)
-            if interrupted() or monotonic() > self.deadline or self.nodes + opened > self.most:
+            if interrupted() or self.deadline.over or self.nodes + opened > self.most:
                 raise Exhausted
 
     def _slice(self, tasks: dict[str, Task], violation: float) -> None:
         """Go on with the tasks for a while, and write the state."""
         if not tasks:
             return
-        pool = self.pool(min(self.deadline, monotonic() + self.slice), self.nodes)
+        pool = self.pool(self.deadline.within(self.slice), self.nodes)
         begun = [replace(task, rest=self.state.rests.get(name)) for name, task in tasks.items()]
         try:
             for name, done in zip(tasks, pool.run(begun, violation), strict=False):  # until one fails
                 self.state.put(name, done)
         finally:
-            begin = monotonic()
+            begin = perf_counter()
             self.state.write()
-            self.slice = max(SLICE, SHARE * (monotonic() - begin))
+            self.slice = max(SLICE, SHARE * (perf_counter() - begin))
 
 
 def names_of(tasks: Sequence[Task], violation: float) -> list[str]:

@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from time import monotonic
 
 import numpy as np
 from flint import fmpz_mat
 
+from relu_cert.clock import Until
 from relu_cert.cover.build import Exhausted
 from relu_cert.cover.engine import Floats
 from relu_cert.cover.facts import add_optimal_set, prove_lambda_max, trivial_bound, zero_facts
 from relu_cert.cover.logistic import LogisticProver
 from relu_cert.cover.model import ENOUGH, MANY_FEATURES, MOST_DIRECTIONS, Limits, Moment, Tell
-from relu_cert.cover.optimum import COARSE, SURELY, Found, Prover, Setting, neurons_of, setting
+from relu_cert.cover.optimum import COARSE, SURELY, Found, Prover, Setting, compiled, neurons_of, setting
 from relu_cert.cover.train import Task, Trained, largest, train
 from relu_cert.exact import Matrix, Vector, scaled_rows
 from relu_cert.interrupt import INTERRUPTED, interrupted
@@ -53,12 +53,7 @@ class _Asked:
     limits: Limits
     tell: Tell
     seconds: float
-    until: float
-
-    @property
-    def left(self) -> float:
-        """Seconds."""
-        return self.until - monotonic()
+    until: Until
 
     @property
     def logistic(self) -> bool:
@@ -86,7 +81,7 @@ class _Asked:
             self.tell(Moment("leaders", len(neurons), bound=float(found.lower)))
 
         given = [Neuron(xi, w) for xi, w in neurons]
-        seconds = max(self.left, LEADERS * self.seconds, 5.0)
+        seconds = max(self.until.wall, LEADERS * self.seconds, 5.0)
         good = SURELY * float(self.gap) if self.gap > FINEST else COARSE
         return find_leaders(
             self.network.Z, self.problem.y, lam, given, seconds, logistic=self.logistic, good=good, tell=told
@@ -104,15 +99,17 @@ def optimum_without_list(
     network = problem.network
     if network is None:
         raise ValueError("covers and leaders are about networks")
-    seconds = DEFAULT_SECONDS if limits.seconds is None else limits.seconds
-    asked = _Asked(problem, network, choice, gap, limits, tell, seconds, monotonic() + seconds)
     frame = _row_space(network.Z)
     few = 0 < len(frame) <= MOST_DIRECTIONS and len(network.Z[0]) <= MOST_COLUMNS and len(network.Z) <= MOST_ROWS
+    if few:
+        compiled()
+    seconds = DEFAULT_SECONDS if limits.seconds is None else limits.seconds
+    asked = _Asked(problem, network, choice, gap, limits, tell, seconds, replace(limits, seconds=seconds).until)
     given = setting(network.Z, problem.y) if few else None
     if given is None or len(given.data.basis) > MOST_DIRECTIONS:  # the latter: more than floats see
         facts = _many_features(asked, frame)
     elif len(given.data.basis) > EASY and gap > FINEST:  # the leaders are faster where a wide gap will do
-        facts = _many_features(replace(asked, until=asked.until - asked.seconds / 2), frame)
+        facts = _many_features(replace(asked, until=asked.until.within(asked.until.left - asked.seconds / 2)), frame)
         if facts.value.reached:
             facts = replace(facts, unsettled=ENOUGH)
         elif (other := _few_features(asked, given)).value.lower > facts.value.lower:
@@ -133,8 +130,10 @@ def _few_features(asked: _Asked, given: Setting) -> Facts:
         return _zero_facts(asked, pulled, lam, top)
     rank = len(given.data.basis)
     share = 0.75 if rank <= EASY else 0.5 if rank < HARD else 0.3 if rank < HARDEST else 0.1
-    limits = replace(asked.limits, seconds=max(share * asked.left, 1.0))
+    limits = replace(asked.limits, seconds=max(share * asked.until.left, 1.0))
     prover = (LogisticProver if asked.logistic else Prover)(given, lam, limits, asked.tell)
+    if rank >= HARD and asked.limits.state is None:
+        prover.prepare(asked.until.within(TRAINING * asked.until.left))
     facts: Facts | None = None
     try:
         found = prover.run(enough=float(asked.gap))
@@ -185,14 +184,14 @@ def _many_features(asked: _Asked, frame: Floats) -> Facts:
             top = replace(top, attained=Attained(xi, tuple(map(Fraction, row))), least=least)
         lam = asked.choice(replace(top, squared=top.least or Fraction(0)))
         top = replace(top, squared=max(top.squared, 2 * lam * lam))  # no proof is made of lambda >= lambda_max
-        task, late = Task(Z, y, float(lam), asked.logistic), monotonic() + TRAINING * asked.left
+        task, late = Task(Z, y, float(lam), asked.logistic), asked.until.within(TRAINING * asked.until.left)
         trained: Trained | None = None
         if len(frame):
             trained = train(
                 task,
                 rounds=12,
                 told=lambda m, p: asked.tell(Moment("train", m, p)),
-                stop=lambda: interrupted() or monotonic() > late,
+                stop=lambda: interrupted() or late.over,
             )
     neurons = () if trained is None else neurons_of(trained, frame)
     bound = asked.leaders(lam, neurons)

@@ -106,9 +106,14 @@ def rounded_coefficients(columns: Sequence[Vector], residual: Sequence[Fraction]
     return rounded(coefficients(columns, residual), COEFFICIENT_BITS)
 
 
+def coverable(network: Network) -> bool:
+    """Whether the data are small enough for a cover."""
+    return len(network.Z[0]) <= MOST_COLUMNS and len(network.Z) <= MOST_ROWS
+
+
 def free_setting(problem: Problem, network: Network, columns: tuple[Vector, ...], task: Task) -> FreeSetting | None:
     """The data, prepared; None where there is no cover: with too many features."""
-    if len(network.Z[0]) > MOST_COLUMNS or len(network.Z) > MOST_ROWS:
+    if not coverable(network):
         return None
     given = setting(network.Z, problem.y, biases="biases" in problem.free)
     if not 0 < len(given.data.basis) <= MOST_DIRECTIONS:

@@ -9,19 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import inf
-from time import monotonic
 
 import numpy as np
 from scipy.special import expit
 
+from relu_cert.clock import Until
 from relu_cert.cover.build import Exhausted
 from relu_cert.cover.model import MANY_FEATURES, Limits, Moment, Tell
-from relu_cert.cover.optimum import Neurons, neurons_of
+from relu_cert.cover.optimum import Neurons, compiled, neurons_of
 from relu_cert.cover.train import train
 from relu_cert.cover.unlisted import DEFAULT_SECONDS
 from relu_cert.exact import Vector, dot, norm_squared
-from relu_cert.free.cover import FreeProver, free_setting, rounded_coefficients
+from relu_cert.free.cover import FreeProver, coverable, free_setting, rounded_coefficients
 from relu_cert.free.listed import listed_dual
 from relu_cert.free.terms import coefficients, combined, outputs, possible, weights_of
 from relu_cert.free.train import Task, largest, orthonormal
@@ -66,15 +65,15 @@ def optimum_with_free_terms(
     Z = np.array([[float(x) for x in z] for z in network.Z])
     y = np.array([float(x) for x in problem.y])
     task = Task(Z, y, 1.0, problem.loss == "logistic", Q=orthonormal(B), biases="biases" in problem.free)
-    until = monotonic() + (DEFAULT_SECONDS if limits.seconds is None else limits.seconds)
+    if network.all is None and coverable(network):
+        compiled()
+    until = replace(limits, seconds=DEFAULT_SECONDS if limits.seconds is None else limits.seconds).until
     with one_thread():
         top = _lambda_max(problem, network, columns, task)
         lam = choice(top)
         top = replace(top, squared=max(top.squared, 2 * lam * lam))  # no proof is made of lambda >= lambda_max
         task = replace(task, lam=float(lam))
-    found = _found(
-        Question(problem, network, columns, lam, task, tell), gap, replace(limits, seconds=until - monotonic())
-    )
+    found = _found(Question(problem, network, columns, lam, task, tell), gap, replace(limits, seconds=until.left))
     point = _point(problem, network, columns, found.neurons, task)
     dual = _dual(Question(problem, network, columns, lam, task, tell), found, point, until)
     single = not task.logistic and "biases" not in problem.free
@@ -134,12 +133,12 @@ def _found(asked: Question, gap: Fraction, limits: Limits) -> Found:
     if asked.network.all is None:
         given = free_setting(asked.problem, asked.network, asked.columns, asked.task)
     if given is None:
-        half = monotonic() + (inf if limits.seconds is None else limits.seconds / 2)  # the bound needs the other half
+        half = limits.until.within(limits.until.left / 2)  # the bound needs the other half
         with one_thread():
             trained = train(
                 asked.task,
                 told=lambda m, p: asked.tell(Moment("train", m, p)),
-                stop=lambda: interrupted() or monotonic() > half,
+                stop=lambda: interrupted() or half.over,
             )
         return Found(neurons_of(trained, np.eye(asked.task.Z.shape[1])), trained.objective, None)
     seconds = None if limits.seconds is None else limits.seconds / 2
@@ -152,7 +151,7 @@ def _found(asked: Question, gap: Fraction, limits: Limits) -> Found:
     return Found(proved.neurons, prover.network.objective, Dual(proved.theta, proved.cover), reason)
 
 
-def _dual(asked: Question, found: Found, point: Primal, until: float) -> Dual:
+def _dual(asked: Question, found: Found, point: Primal, until: Until) -> Dual:
     """The dual point with the best bound."""
     problem, network, lam, covered = asked.problem, asked.network, asked.lam, found.covered
     if network.all is not None:
@@ -168,7 +167,7 @@ def _dual(asked: Question, found: Found, point: Primal, until: float) -> Dual:
         problem.y,
         lam,
         [Neuron(neuron.sign, neuron.w) for neuron in point.neurons],
-        max(until - monotonic(), 5.0),
+        max(until.wall, 5.0),
         logistic=problem.loss == "logistic",
         outputs=asked.columns,
         biases="biases" in problem.free,

@@ -112,12 +112,29 @@ class OptimalNetworks:
         return np.asarray(np.maximum(alpha.value, 0.0), dtype=np.float64)
 
 
+def known_set(facts: Facts) -> bool:
+    """Whether the facts prove which networks are optimal."""
+    return facts.exact_set is not None or facts.optimal_set is not None
+
+
+def _found(facts: Facts) -> OptimalNetworks:
+    """The network that was found, as if it were the only one."""
+    neurons, lam = facts.primal.neurons, float(facts.lam)
+    W = np.array([[float(x) for x in neuron.w] for neuron in neurons])
+    alpha = np.linalg.norm(W, axis=1) / lam
+    signs = np.array([float(neuron.sign) for neuron in neurons])
+    return OptimalNetworks(np.eye(len(W)), alpha, signs, W / alpha[:, None], None, alpha[None, :], alpha)
+
+
 def optimal_networks(facts: Facts) -> OptimalNetworks:
-    """The set of all optimal networks that the facts prove; UsageError if they do not know it."""
+    """The set of all optimal networks that the facts prove; where data are too many for that, the network that was
+    found; UsageError if there is none."""
     sampled = facts.problem.sampled
     if facts.problem.network is None and facts.problem.model != "gated":
         raise UsageError("a problem that was given directly has no network.")
-    if facts.exact_set is None and facts.optimal_set is None:
+    if not known_set(facts) and facts.problem.unlisted and facts.primal.neurons:
+        return _found(facts)
+    if not known_set(facts):
         raise UsageError(f"the optimal set is not known: {facts.unsettled or 'lambda >= lambda_max'}.")
     system = weight_system(facts)
     tied = _neurons(facts)

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.data.model import Dataset
-from relu_cert.network.explore import Extreme, OptimalNetworks
+from relu_cert.network.explore import Extreme, OptimalNetworks, known_set
 from relu_cert.prove.facts import Facts
 from relu_cert.report.shown import Shown
 from relu_cert.report.terminal import wrapped
+from relu_cert.report.text import at_most, percent_at_most
 
 Floats = NDArray[np.float64]
 
@@ -58,6 +59,19 @@ class Exploration(Shown):
     seed: int
 
     @property
+    def known(self) -> bool:
+        """Whether it is proved which networks are optimal."""
+        return known_set(self.facts)
+
+    @property
+    def above(self) -> str:
+        """How far the network found is from the best."""
+        value = self.facts.value
+        if value.lower <= 0:
+            return f"at most {at_most(value.upper - value.lower)} above the best of any width, proved"
+        return f"at most {percent_at_most(value.above)} above the best of any width, proved"
+
+    @property
     def difference(self) -> float:
         """Max Diff: the best against the worst, in accuracy if there are labels, else in mean squared error."""
         scores = [row.test if row.accuracy is None else row.accuracy for row in self.rows]
@@ -72,6 +86,9 @@ class Exploration(Shown):
     def headline(self) -> str:
         """What was found, in a sentence."""
         found = self.facts.polytope
+        if not self.known:
+            what = "which networks are the best is not known, and this one alone is measured on other data"
+            return f"The network found is {self.above}; {what}."
         if found is not None and found.dimension == 0:
             return "There is only one best network, proved: nothing is to be chosen on other data."
         return (
@@ -83,6 +100,8 @@ class Exploration(Shown):
     def set_text(self) -> str:
         """What is proved about the optimal set."""
         found = self.facts.polytope
+        if not self.known:
+            return f"not known: {self.facts.unsettled}"
         if found is None:
             return f"vertices not listed: {self.facts.unlisted}"
         if found.dimension == 0:
@@ -97,13 +116,15 @@ class Exploration(Shown):
     def to_text(self) -> str:
         """The table; the errors are floats."""
         lines = [wrapped(self.headline), ""]
-        lines += [f"optimal set  {self.set_text}", f"EP           {self.extreme_text}", ""]
+        lines += [wrapped(f"optimal set  {self.set_text}", 13)]
+        lines += [*([f"EP           {self.extreme_text}"] if self.known else []), ""]
         lines.append(f"{'network':<8}  {'width':>5}  {'|w|^2':>12}  {'V-MSE':>12}  {'T-MSE':>12}  {'accuracy':>8}")
         for row in self.rows:
             accuracy = "-" if row.accuracy is None else f"{row.accuracy:.3f}"
             errors = f"{row.validation:>12.6g}  {row.test:>12.6g}"
             lines.append(f"{row.name:<8}  {row.width:>5}  {row.squared_norm:>12.6g}  {errors}  {accuracy:>8}")
-        return "\n".join([*lines, f"Max Diff  {self.difference:.6g} in {self.measure}"])
+        most = [f"Max Diff  {self.difference:.6g} in {self.measure}"] if self.known else []
+        return "\n".join([*lines, *most])
 
     def html(self) -> str:
         """The page of `explore`."""

@@ -12,17 +12,19 @@ from relu_cert.errors import UsageError
 from relu_cert.network.approximate import PruningStep, Strategy
 from relu_cert.network.model import TrainedNetwork
 from relu_cert.network.objective import ConvexNeuron, network_of
+from relu_cert.prove.facts import Value
 from relu_cert.report.shown import Shown
 from relu_cert.report.terminal import wrapped
-from relu_cert.report.text import count
+from relu_cert.report.text import count, percent_at_most
 
 
 @dataclass(frozen=True, repr=False)
 class Pruning(Shown):
     """The way down from a network: free and exact to `free`, then in floats to the zero network.
 
-    `network` is the file of a given network; None: the optimal one. `others` are the ways of the other strategies from
-    the same network, for comparison.
+    `network` is the file of a given network; None: the optimal one, or the one found where `value` leaves a gap.
+    `others` are the ways of the other strategies from the same network, for comparison. `constant`: the last neuron is
+    the output bias.
     """
 
     data: Dataset
@@ -35,23 +37,41 @@ class Pruning(Shown):
     steps: tuple[PruningStep, ...]
     written: str | None = None
     others: Mapping[Strategy, tuple[PruningStep, ...]] = field(default_factory=dict)
+    value: Value | None = None
+    constant: bool = False
+
+    @property
+    def whose(self) -> str:
+        """Which network it starts from; where it is not proved to be the best one, how good it is."""
+        if self.network is not None:
+            return "this network"
+        if self.value is None or self.value.reached:
+            return "the best network"
+        above = f", at most {percent_at_most(self.value.above)} above the best," if self.value.lower > 0 else ""
+        return f"the network found{above}"
+
+    @property
+    def started(self) -> str:
+        """How many neurons the network has; an output bias is named, not counted."""
+        bias = " and the output bias" if self.constant else ""
+        return f"{count(len(self.start) - self.constant, 'neuron')}{bias}"
 
     @property
     def headline(self) -> str:
         """What was found, in a sentence."""
         gone = len(self.start) - len(self.free)
-        whose = "the best network" if self.network is None else "this network"
         if not gone:
-            return f"None of the {count(len(self.start), 'neuron')} of {whose} can be removed for free; exact."
-        return f"Of the {count(len(self.start), 'neuron')} of {whose}, {gone} can be removed without any loss; exact."
+            return f"None of the {self.started} of {self.whose} can be removed for free; exact."
+        return (
+            f"Of the {self.started} of {self.whose.removesuffix(',')}, {gone} can be removed without any loss; exact."
+        )
 
     def to_text(self) -> str:
         """A line for each width."""
         lines = [
             wrapped(self.headline),
             "",
-            f"{count(len(self.start), 'neuron')}, {len(self.free)} after pruning that costs nothing (exact); "
-            f"then by {self.strategy}",
+            f"{self.started}, {len(self.free)} after pruning that costs nothing (exact); then by {self.strategy}",
             f"{'width':>5}  {'objective':>14}  {'1/2|f - y|^2':>14}",
             *(f"{step.width:>5}  {step.objective:>14.8g}  {step.loss:>14.8g}" for step in self.steps),
         ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.cli.run import Ran, run
@@ -87,3 +88,19 @@ def test_gates_through_data_points_are_decided_exactly(tmp_path: Path) -> None:
     ran = explore(tmp_path, data, data, "--model", "gated", "--lambda-ratio", "1/10", train=data)
     errors = [one["validation_mse"] for one in ran.json["networks"]]
     assert errors == pytest.approx([0.0394706] * 4, rel=1e-5)
+
+
+def test_data_with_many_features(tmp_path: Path) -> None:
+    """Where the optimal networks cannot be known, the network found is measured, and said to be at most so far from
+    the best; nothing is refused because of its size."""
+    rng = np.random.default_rng(0)
+    names = ",".join([*(f"x{j}" for j in range(20)), "y"])
+    text = "\n".join([names, *(",".join(map(str, row)) for row in rng.integers(-3, 4, (40, 21)).tolist())]) + "\n"
+    page = tmp_path / "page.html"
+    ran = explore(tmp_path, text, text, "--seconds", "2", "--html", str(page), train=text)
+    assert ran.code == 0, ran.err
+    (network,) = ran.json["networks"]
+    assert network["name"] == "found" and network["width"] > 0 and ran.json["optimal_set"] is None
+    assert network["validation_mse"] == network["test_mse"] < 5
+    assert "above the best of any width, proved" in page.read_text()
+    assert "Four optimal networks" not in page.read_text()

@@ -11,13 +11,16 @@ import numpy as np
 import pytest
 
 import relu_cert
+import relu_cert.check
 import verify
 from relu_cert.certificate import certificate, dumps
 from relu_cert.check import DEFAULT_GAP, LambdaChoice, find_facts
 from relu_cert.claims import decide
 from relu_cert.claims.model import Verdict
-from relu_cert.cover import optimum
+from relu_cert.clock import Until
+from relu_cert.cover import optimum, unlisted
 from relu_cert.cover.model import ENOUGH, Cover, Limits, Moment
+from relu_cert.cover.optimum import Prover
 from relu_cert.data.model import Source
 from relu_cert.leaders.model import Leaders
 from relu_cert.patterns import enumerate_patterns
@@ -230,3 +233,26 @@ def test_two_proofs_of_the_dual_point_are_rejected() -> None:
     content["facts"]["leaders"] = {"unit": "1", "theta": " ".join(["0"] * 30), "+": {}, "-": {}}
     with pytest.raises(verify.Rejected, match="one proof of the dual point"):
         verify.check(dumps(content).encode(), raw)
+
+
+def test_many_features_have_time_for_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From so many features on the network is trained before the clock of the cover, which has little time there:
+    planning (12 features) had 3 of 60 seconds, and a network a fifth worse. The result is the same where time does not
+    matter."""
+    rows, y = [[1, 2, 0], [0, -1, 2], [3, 1, 1], [-2, 1, 0], [1, -1, -1]], [1, -2, 3, 0, 2]
+    monkeypatch.setattr(relu_cert.check, "MANY_PATTERNS", 0)
+    plain = relu_cert.certify(rows, y, 1)
+    trained: list[float] = []
+
+    def prepare(prover: Prover, late: Until) -> None:
+        trained.append(late.left)
+        kept(prover, late)
+
+    kept = Prover.prepare
+    monkeypatch.setattr(unlisted, "HARD", 0)
+    monkeypatch.setattr(Prover, "prepare", prepare)
+    found = relu_cert.certify(rows, y, 1, seconds=100)
+    assert len(trained) == 1 and 0.9 * unlisted.TRAINING * 100 < trained[0] <= unlisted.TRAINING * 100
+    assert {name: one.verdict for name, one in found.claims.items()} == {
+        name: one.verdict for name, one in plain.claims.items()
+    }

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction as F
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import relu_cert.check
 from relu_cert.cli import prune as command
 from relu_cert.cli.arguments import parser
+from relu_cert.cover import unlisted
 from relu_cert.errors import UsageError
 from relu_cert.network.formats import read_network
 
@@ -52,6 +55,8 @@ def test_whose_lambda_it_is(net: str, capsys: pytest.CaptureFixture[str]) -> Non
         run("--example", "xor", "--network", "biased.npz")
     assert run("--example", "xor", "--network", "biased.npz", "--output-bias", "neuron", "--json") == 0
     assert json.loads(capsys.readouterr().out)["start"] == 5
+    assert run("--example", "xor", "--network", "biased.npz", "--output-bias", "neuron") == 0
+    assert "Of the 4 neurons and the output bias of this network, " in capsys.readouterr().out.replace("\n", " ")
     with pytest.raises(UsageError, match="--network"):
         run("--example", "xor", "--penalty", "scnn")
 
@@ -84,3 +89,20 @@ def test_refusals(net: str) -> None:
         run("data.csv")
     with pytest.raises(UsageError, match="no pruned network of width 7; there are widths 2, 1, 0"):
         run("--example", "xor", "--network", net, "--out", "x.npz", "--width", "7")
+
+
+def test_a_network_that_is_not_proved_best_is_not_called_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the proof leaves a gap, the pruning starts from the network found, and says how far it may be from the
+    best."""
+    monkeypatch.setattr(relu_cert.check, "MANY_PATTERNS", 0)
+    monkeypatch.setattr(unlisted, "MOST_COLUMNS", 0)  # no cover
+    rng = np.random.default_rng(0)
+    rows = np.column_stack([rng.integers(-9, 10, (12, 3)), rng.integers(-9, 10, 12)])
+    np.savetxt(tmp_path / "data.csv", rows, delimiter=",", fmt="%d", header="a,b,c,y", comments="")
+    assert run(str(tmp_path / "data.csv"), "--lambda", "5", "--seconds", "1") == 0
+    said = capsys.readouterr().out.replace("\n", " ")
+    assert (
+        re.search(r"of the network found, at most [0-9.]+ % above the best, ", said) and "the best network" not in said
+    )

@@ -11,7 +11,10 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from random import Random
+from time import process_time
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -38,7 +41,8 @@ from verify.field import read_field
 from verify.network.check import Network, check_network
 from verify.network.directions import apart
 from verify.network.optimum import Known, enclosure
-from verify.network.weights import balanced, merged
+from verify.network.outputs import rank as rank_of_outputs
+from verify.network.weights import Neuron, balanced, merged
 from verify.network.weights_set import WeightSet
 from verify.problem import Problem, read_problem
 from verify.rules import check_facts
@@ -481,3 +485,17 @@ def test_directions_in_a_field() -> None:
     assert not flat.along((near, Fraction(-2)))
     middle, error = enclosure((root, -3 * root))
     assert all(abs(x * x - 2 * k * k) < 20 * error < near for x, k in zip(middle, (1, 3), strict=True))
+
+
+def test_the_rank_of_many_outputs_is_found_at_once() -> None:
+    """Fifty outputs on a thousand rows, one of them dependent on two others: rank 49, in a moment (a wide matrix of
+    rationals took half a minute, more than the proof that it belongs to)."""
+    random = Random(0)
+    Q = [[Fraction(random.getrandbits(60), 2**52) for _ in range(1000)] for _ in range(49)]
+    Q.append([3 * a - b / 7 for a, b in zip(Q[0], Q[1], strict=True)])
+    problem = cast(Problem, SimpleNamespace(n=1000))
+    begun = process_time()
+    assert rank_of_outputs(problem, [Neuron(0, 1, (), Fraction(1), tuple(q), 0, 0) for q in Q]) == 49
+    assert rank_of_outputs(problem, [Neuron(0, 1, (), Fraction(1), tuple(q), 0, 0) for q in Q[:49]]) == 49
+    assert rank_of_outputs(problem, []) == 0
+    assert process_time() - begun < 5

@@ -42,8 +42,8 @@ def check_pruned(problem: Problem, weights: Weights, node: Node) -> Pruned:
 
 
 def rank(problem: Problem, neurons: Sequence[Neuron]) -> int:
-    """The dimension of the span of the outputs."""
-    return int(matrix((neuron.q for neuron in neurons), problem.n).rank())
+    """The dimension of the span of the outputs. (Of a wide matrix flint finds the rank far more slowly.)"""
+    return int(matrix((neuron.q for neuron in neurons), problem.n).transpose().rank())
 
 
 def compared(a: Sequence[Neuron], b: Sequence[Neuron]) -> int:

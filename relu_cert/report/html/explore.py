@@ -48,7 +48,7 @@ def explore_page(found: Exploration) -> str:
     """The report of one run of explore, as one HTML page."""
     sections = [
         Section("verdicts", "Verdicts", (verdict_table(verdicts(found.facts, CLAIMS)),)),
-        Section("networks", "Four optimal networks", _networks(found)),
+        Section("networks", "Four optimal networks" if found.known else "The network found", _networks(found)),
         Section("set", "The set of all of them", _pictures(found)),
         Section("functions", "What they say", _functions(found)),
         Section("verify", "Verify it", _verify(found)),
@@ -66,8 +66,9 @@ def _verify(found: Exploration) -> tuple[Element, ...]:
 
 def _head(found: Exploration) -> list[Element]:
     facts, listed = found.facts, found.facts.polytope
+    same = "All optimal networks fit the training points equally; on other data they may differ. " * found.known
     text = (
-        f"All optimal networks fit the {count(found.data.n, 'training point')} equally; on other data they may differ. "
+        f"{same}{count(found.data.n, 'point')} to train, "
         f"{found.validation.n:,} points to validate, {found.test.n:,} to test."
     )
     shown = [
@@ -97,6 +98,8 @@ def _networks(found: Exploration) -> tuple[Element, ...]:
         rows.append([*cells, *([f"{row.accuracy:.1%}"] if row.accuracy is not None else [])])
     note = f"{found.set_text[0].upper()}{found.set_text[1:]}. EP is {found.extreme_text}. "
     note += "The set is proved; the four points in it and their errors are floats."
+    if not found.known:
+        note = f"The optimal set is {found.set_text}. The errors are floats."
     return table(header, rows, "compact"), e("p", note, cls="note")
 
 
@@ -156,6 +159,8 @@ def _mse(found: Exploration, data: Dataset, vertices: Floats) -> Floats:
 
 def _functions(found: Exploration) -> tuple[Element, ...]:
     """The functions where they can be drawn: one plot for one feature, planes side by side for two."""
+    if not found.known:
+        return ()
     try:
         views = {row.name: _view(found, row) for row in found.rows}
     except OverflowError:

@@ -72,14 +72,11 @@ def _verify(found: Pruning) -> tuple[Element, ...]:
 
 
 def _head(found: Pruning) -> list[Element]:
-    origin = found.network or "the optimal network"
-    text = (
-        f"From {origin}, {count(len(found.start), 'neuron')}: pruned exactly while that costs nothing, then one "
-        "neuron at a time."
-    )
+    origin = found.network or found.whose.removesuffix(",")
+    text = f"From {origin}, {found.started}: pruned exactly while that costs nothing, then one neuron at a time."
     first = found.steps[0]
     shown = [
-        ("neurons at the start", str(len(found.start)), Path(origin).name),
+        ("neurons at the start", str(len(found.start) - found.constant), Path(found.network or "the optimum").name),
         ("after free pruning", str(len(found.free)), "the same fit, exactly"),
         ("objective there", f"{first.objective:.8g}", "rounded"),
         ("λ", short(found.lam, 14), ""),

@@ -1,0 +1,64 @@
+"""One clock for all limits of time: the processor seconds of the thread that works.
+
+A machine that is busy with other things gives a proof a part of its time only, and a limit by the clock on the wall
+would turn an exact finish into a bound, silently. So a limit of so many seconds is one of processor time; but it is
+over, too, when SLOWEST times as many have passed on the wall. Where other processes share the work, this one waits for
+them, and the wall counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from time import monotonic, thread_time
+
+SLOWEST = 4.0
+SOON = 1.0  # before so many seconds nothing is known of how busy the machine is
+
+
+@dataclass(frozen=True)
+class Until:
+    """When a time is over: the processor time of this thread, the clock on the wall, and what a second of it counts;
+    and both clocks as they were when it began."""
+
+    worked: float = inf
+    passed: float = inf
+    counts: float = 1.0
+    since: tuple[float, float] = (0.0, 0.0)
+
+    @property
+    def left(self) -> float:
+        """Seconds, perhaps fewer than 0."""
+        return min(self.worked - thread_time(), (self.passed - monotonic()) * self.counts)
+
+    @property
+    def wall(self) -> float:
+        """About how long what is left takes on the wall, if the machine stays as busy as it was so far."""
+        worked, passed = thread_time() - self.since[0], monotonic() - self.since[1]
+        if self.worked == inf or passed < SOON:
+            return self.left
+        return self.left * min(passed / max(worked, passed / SLOWEST), SLOWEST)
+
+    @property
+    def over(self) -> bool:
+        """Whether none is left."""
+        return self.left <= 0
+
+    def within(self, seconds: float) -> Until:
+        """The same, but no later than so many seconds from now."""
+        worked = inf if self.worked == inf else thread_time() + seconds
+        passed = monotonic() + seconds / self.counts
+        return Until(min(self.worked, worked), min(self.passed, passed), self.counts, self.since)
+
+
+NEVER = Until()
+
+
+def until(seconds: float | None, *, shared: bool = False) -> Until:
+    """So many seconds from now; `shared`: by the clock on the wall, because others do the work. None: never."""
+    if seconds is None or seconds == inf:
+        return NEVER
+    if shared:
+        return Until(passed=monotonic() + seconds)
+    now = thread_time(), monotonic()
+    return Until(now[0] + seconds, now[1] + SLOWEST * seconds, 1 / SLOWEST, now)
