@@ -1,7 +1,8 @@
 """Certificates whose dual point is proved by leaders: some by hand, two from files, and wrong ones with their reasons.
 
 `single`: one row z = 1, y = 2, lambda = 51/50, theta = 1: one leader that pays for itself. `halves`: z = -1, and two
-cells; on u >= 0 the row is off, and the normal of the cell says so. `twins`: equal rows whose theta cancel. `xor` and
+cells; on u >= 0 the row is off, and the normal of the cell says so. `twins`: equal rows whose theta cancel. `triad`:
+three rows of sum zero, whose signs are never all equal; without saying so the leaders prove no lambda below 8.5. `xor` and
 `plane` (equal rows, a row of zeros, cells of both signs) are what the finder wrote.
 """
 
@@ -74,6 +75,15 @@ def twins() -> Case:
     return led("twins", mat([[1, 2], [1, 2]]), vec(1, -1), Fraction(1), vec(0, 0), proof)
 
 
+def triad() -> Case:
+    """Three rows at nearly equal angles, tied by a triangle: sum |z_k.u| is at most 2 |z_2|, and lambda_max is |z_2|."""
+    triangles = {"corners": "1 2 3", "signs": "1 1", "weights": "204"}
+    proof = evidence("100 100 100", [], [cell(405, [leader(row, 412) for row in range(3)], triangles=triangles)])
+    proof["-"] = {"centres": [], "cells": [cell(405)]}
+    Z = mat([[8, 0], [-4, 7], [-4, -7]])
+    return led("triad", Z, vec(1, 1, 1), Fraction(41, 5), vec(0, 0), proof)
+
+
 def from_file(name: str) -> Case:
     """What the finder wrote; its claims state no more than that the network is optimal up to a part in a thousand."""
     tree = json.loads((FOLDER / f"{name}-leaders.json").read_text())
@@ -92,7 +102,7 @@ def from_file(name: str) -> Case:
     return Case(name, plain.certificate(tree["problem"], {**tree["facts"], **value}, raw), raw)
 
 
-LED = {"single": single, "halves": halves, "twins": twins}
+LED = {"single": single, "halves": halves, "twins": twins, "triad": triad}
 FILES = ("xor", "plane")
 
 
@@ -171,6 +181,17 @@ WRONG: list[tuple[str, str, dict[str, Any], str]] = [
         {f"{CELL}.rows": [1], f"{CELL}.p": "0", f"{CELL}.q": "0"},
         "the first of equal rows",
     ),
+    ("triad", "no triangle", {f"{CELL}.triangles": ...}, DEFINITE),
+    ("triad", "a triangle of weight 0", {f"{CELL}.triangles.weights": "0"}, DEFINITE),
+    ("triad", "a triangle too light", {f"{CELL}.triangles.weights": "150"}, DEFINITE),
+    ("triad", "a triangle that is not paid for", {f"{CELL}.triangles.weights": "300"}, r"nu \+ 1/4 sum c <= lambda"),
+    ("triad", "a triangle of negative weight", {f"{CELL}.triangles.weights": "-204"}, "integers >= 0"),
+    ("triad", "a triangle of other signs", {f"{CELL}.triangles.signs": "1 -1"}, DEFINITE),
+    ("triad", "a triangle without a sign", {f"{CELL}.triangles.signs": "1 0"}, "1 or -1"),
+    ("triad", "a triangle of two corners", {f"{CELL}.triangles.corners": "1 2 2"}, DEFINITE),
+    ("triad", "a corner that is no leader", {f"{CELL}.triangles.corners": "1 2 4"}, "integers from 0 to 3"),
+    ("triad", "the sign 1 for a corner", {f"{CELL}.triangles.corners": "1 2 0"}, DEFINITE),
+    ("triad", "a theta that the triangle does not pay for", {f"{PROOF}.theta": "103 103 103"}, DEFINITE),
     ("plane", "a theta a ten-thousandth beyond the finder's", longer("plane"), DEFINITE),
     ("xor", "the data of another problem", {"problem.Z[0]": "0 0 2"}, "data"),
 ]
