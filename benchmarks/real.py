@@ -456,9 +456,10 @@ def main() -> None:
     parser.add_argument("--ratios", type=_names, help="only these parts of lambda_max, with commas between them")
     parser.add_argument("--widths", type=lambda text: tuple(map(int, _names(text))), default=WIDTHS)
     parser.add_argument("--starts", type=int, default=STARTS, help="random starts of L-BFGS and Adam")
-    parser.add_argument("--seconds", type=float, default=120.0, help="for one proof, of processor time")
+    parser.add_argument("--seconds", type=float, help="for one proof, of processor time (120; with --bars 1000)")
     parser.add_argument("--no-list", action="store_true", help="do not run Gaussian 300 x 3 with all its patterns")
     options = parser.parse_args()
+    options.seconds = options.seconds or (1000.0 if options.bars else 120.0)
     results = Results(options.results)
     if not options.print:
         prove(Case("iris", Fraction(1, 10)), examples.path("iris").read_bytes(), 600.0)  # compiles
