@@ -166,13 +166,17 @@ def examined(
     facts = find_facts(problem, choice, DEFAULT_GAP, stages, limits=limits)
     among = None
     size = len(data.Z) * len(found.neurons) if problem.unlisted else 0
-    if found.neurons and own and size <= OWN_SIZE and not free:
+    left_out = ""
+    if found.neurons and own and free:
+        left_out = "that program has no free terms"
+    elif found.neurons and own and size > OWN_SIZE:
+        left_out = f"points times neurons are {size:,}, too many for that"
+    elif found.neurons and own:
         among = find_facts(own_problem(found.neurons, data.Z, data.y), choice, DEFAULT_GAP, stages)
     comparison = compare(found, facts, among)
     results = network_verdicts(comparison, gap)
     said = (*verdicts(facts, BESIDE_A_NETWORK), *results)
     text = dumps(network_certificate(data.source, comparison, conversion, trained.origin, gap, said))
-    left_out = size if own and size > OWN_SIZE and not free else 0
     told = NetworkOutcome(trained, data, conversion, comparison, results, target, gap=gap, own_left_out=left_out)
     return told, text
 

@@ -41,7 +41,7 @@ class NetworkOutcome:
     certificate_path: Path
     written: tuple[tuple[str, Path], ...] = ()
     gap: Fraction = Fraction(1, 1000)  # what still counts as optimal
-    own_left_out: int = 0  # points times neurons, where these are too many for the program over its own patterns
+    own_left_out: str = ""  # why there is no program over its own patterns, where one was asked for
 
     @property
     def headline(self) -> str:
@@ -164,8 +164,7 @@ class NetworkOutcome:
         if (own := self.comparison.own) is not None:
             yield f"             {_value(own.value)} over the network's own, {_proved(own.value)}"
         elif self.own_left_out:
-            size = f"points times neurons are {self.own_left_out:,}, too many for that"
-            yield f"             not over its own patterns: {size}"
+            yield f"             not over its own patterns: {self.own_left_out}"
         if self.comparison.closest is not None:
             return  # the claim network-nearest says it
         nearest, merged = self.comparison.nearest, len(found.cells.neurons)

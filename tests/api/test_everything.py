@@ -213,6 +213,15 @@ def test_own_patterns_of_a_large_network_are_left_out_and_that_is_said(monkeypat
     assert "own patterns" not in asked  # who does not ask is not told
 
 
+def test_own_patterns_with_free_terms_are_left_out_and_that_is_said():
+    """The program over the network's own patterns has no free terms: the report says so, to who asks."""
+    network = ([[1], [-1]], [1, -1])
+    free = relu_cert.certify_network(network, Z, Y, 1, free=("output-bias",))
+    assert "not over its own patterns: that program has no free terms" in " ".join(free.to_text().split())
+    asked = relu_cert.certify_network(network, Z, Y, 1, free=("output-bias",), own=False)
+    assert "own patterns" not in asked.to_text()
+
+
 def test_a_neuron_on_a_data_point_needs_no_list():
     """Where patterns are not listed and a neuron is exactly zero at a row, all but its stationarity is told."""
     draw = np.random.default_rng(0)
