@@ -1284,6 +1284,16 @@ def workspace(side):  # type: ignore[no-untyped-def]
 
 
 @compile_
+def point_out(stack, cur, t, d):  # type: ignore[no-untyped-def]
+    """Note sum t_i g_i as the point at which the walk ends."""
+    for j in range(d):
+        s = 0.0
+        for i in range(d):
+            s += t[i] * stack.G[cur, i, j]
+        stack.at[j] = s
+
+
+@compile_
 def visit(side, ties, stack, tape, most_depth, delta, violation, work):  # type: ignore[no-untyped-def]
     """The node on top: GO_ON if it is proved, or split otherwise than on an edge; WIDE if an edge of it is to be
     bisected; else FULL, STUCK or VIOLATED. How many of its generators are tips, and the ray or plane through it."""
@@ -1366,19 +1376,11 @@ def visit(side, ties, stack, tape, most_depth, delta, violation, work):  # type:
         stack.counts[TOP] -= 1
         return GO_ON, tips, -1
     if tips == 0 and value_at(stack, cur, best, d, T) > violation:
-        for j in range(d):
-            s = 0.0
-            for i in range(d):
-                s += best[i] * stack.G[cur, i, j]
-            stack.at[j] = s
+        point_out(stack, cur, best, d)
         return VIOLATED, tips, -1
     full = cur + d > stack.depth.shape[0]  # a star puts up to d cones in the place of one
     if stack.depth[cur] >= most_depth or longest > MOST_BITS or mixed or full:
-        for j in range(d):
-            s = 0.0
-            for i in range(d):
-                s += best[i] * stack.G[cur, i, j]
-            stack.at[j] = s
+        point_out(stack, cur, best, d)
         return STUCK, tips, -1
     if tips == 0 and star_split(side, ties, stack, tape, cur, found, wide, mix):
         return GO_ON, tips, -1
