@@ -46,7 +46,7 @@ def told(certificate: bytes) -> str:
 
 @pytest.mark.parametrize("name", CERTIFICATES)
 def test_texts_word_for_word(name: str) -> None:
-    """Covers with neurons, faces, planes; leaders with equal rows, zero rows, normals, triangles: as it was accepted."""
+    """Covers with neurons, faces, planes; leaders with equal rows, zero rows, normals, triangles: as was accepted."""
     assert told(CERTIFICATES[name]()) == texts()[name]
 
 
