@@ -25,7 +25,8 @@ Record leading := Leading { k_centres : list (list Z);  k_cells : list cell }.  
 Record leaders := Leaders {
   d_theta : list Z;  d_tden : Z;  d_lown : Z;  d_lowd : Z;
   d_G : Z;  d_R : Z;                              (* denominators of g and r *)
-  d_pos : leading;  d_neg : leading }.
+  d_pos : leading;  d_neg : leading;
+  d_root : Z -> Z }.                              (* about the square root: any answer is sound *)
 
 Open Scope Z_scope.
 (** *** A quadratic form as a sum of squares k (l.x)^2, and as a matrix (rows may be shorter: zeros follow) *)
@@ -39,18 +40,18 @@ Definition matrix (d : nat) (terms : list term) : list (list Z) :=
 
 (** *** Positive semidefinite, by a Cholesky factor that is rounded: what is cut off is a debt of the diagonal *)
 Definition head (r : list Z) : Z := match r with [] => 0 | x :: _ => x end.
-Fixpoint psd (fuel : nat) (debts : list Z) (M : list (list Z)) : bool :=
+Fixpoint psd (root : Z -> Z) (fuel : nat) (debts : list Z) (M : list (list Z)) : bool :=
   match fuel, M with
   | _, [] => zeroZ debts
   | O, _ => false
   | S fuel', r :: M' =>
       let a := head r in let b := tl r in let C := map (@tl Z) M' in
-      let s := Z.sqrt (a - head debts - Z.of_nat (length b) * Z.sqrt a) in
+      let s := root (a - head debts - Z.of_nat (length b) * root a) in
       let l := map (fun x => x / s) b in
       let rest := map Z.abs (axpy (- s) l b) in
       zeroZ (axpy (-1) (map head M') b) && Nat.leb (length b) (length C)
       && (head debts + 2 * sumZ rest <=? 2 * (a - s * s))
-      && psd fuel' (axpy 2 rest (tl debts)) (add_rows (-1) l l C)
+      && psd root fuel' (axpy 2 rest (tl debts)) (add_rows (-1) l l C)
   end.
 
 (** *** One sign *)
@@ -99,8 +100,8 @@ Definition tie_ok (m : nat) (t : Z * list (nat * Z)) : bool :=
   (0 <=? fst t) && Z.odd (sumZ (tie_vector m (snd t))).
 
 (** On the cell with these normals ln/ld bounds sum_k th_k (z_k.u)_+ / |u|. *)
-Definition check_cell (G R ln ld : Z) (d : nat) (data : list (list Z)) (th : list Z) (normals : list (list Z))
-    (k : cell) : bool :=
+Definition check_cell (root : Z -> Z) (G R ln ld : Z) (d : nat) (data : list (list Z)) (th : list Z)
+    (normals : list (list Z)) (k : cell) : bool :=
   let rows := data ++ normals in
   let none := map (fun _ => 0) normals in
   let th := th ++ none in let p := k_p k ++ none in
@@ -117,15 +118,16 @@ Definition check_cell (G R ln ld : Z) (d : nat) (data : list (list Z)) (th : lis
   && forallb (fun x => x <=? 0) (firstn n left)
   && forallb (fun t => Nat.leb (length (snd t)) (m + S d)) terms
   && ((k_sigma k + k_nu k + G * R * e_sum ls - sumZ (map fst (k_ties k))) * ld <=? ln * (4 * (G * R)))
-  && psd (m + S d) [] (matrix (m + S d) terms).
+  && psd root (m + S d) [] (matrix (m + S d) terms).
 
 Fixpoint check_cells (test : list (list Z) -> cell -> bool) (all centres : list (list Z)) (cells : list cell) : bool :=
   match centres, cells with
   | [], [] => true
   | c :: centres', k :: cells' => test (map (fun c' => axpy (-1) c' c) all) k && check_cells test all centres' cells'
   | _, _ => false end.
-Definition check_leading (G R ln ld : Z) (d : nat) (rows : list (list Z)) (th : list Z) (k : leading) : bool :=
-  let test := check_cell G R ln ld d rows th in
+Definition check_leading (root : Z -> Z) (G R ln ld : Z) (d : nat) (rows : list (list Z)) (th : list Z) (k : leading) :
+    bool :=
+  let test := check_cell root G R ln ld d rows th in
   match k_centres k, k_cells k with
   | [], [c] => test [] c
   | [], _ => false
@@ -135,8 +137,8 @@ Definition check_leaders (p : problem) (c : leaders) : bool :=
   let th := d_theta c in let ln := p_lnum p * p_rden p * d_tden c in
   problem_ok p && bound_ok p th (d_tden c) (d_lown c) (d_lowd c)
   && (0 <? d_G c) && (0 <? d_R c)
-  && check_leading (d_G c) (d_R c) ln (p_lden p) (p_dim p) (p_rows p) th (d_pos c)
-  && check_leading (d_G c) (d_R c) ln (p_lden p) (p_dim p) (p_rows p) (map Z.opp th) (d_neg c).
+  && check_leading (d_root c) (d_G c) (d_R c) ln (p_lden p) (p_dim p) (p_rows p) th (d_pos c)
+  && check_leading (d_root c) (d_G c) (d_R c) ln (p_lden p) (p_dim p) (p_rows p) (map Z.opp th) (d_neg c).
 Close Scope Z_scope.
 
 (** ** Quadratic forms *)
@@ -191,12 +193,12 @@ Proof.
     unfold Rabs. destruct (Rcase_abs (IZR r)); nra. }
   lra.
 Qed.
-Theorem psd_sound : forall fuel debts M, psd fuel debts M = true -> forall x, dot (iz debts) (sq x) <= 2 * quad M x.
+Theorem psd_sound root : forall fuel debts M, psd root fuel debts M = true -> forall x, dot (iz debts) (sq x) <= 2 * quad M x.
 Proof.
   assert (End : forall debts x, zeroZ debts = true -> dot (iz debts) (sq x) <= 2 * quad [] x).
   { intros debts x Z. rewrite (zeroZ_R _ _ Z). unfold quad. simpl. lra. }
   induction fuel as [|fuel IH]; intros debts M E x; destruct M as [|r M]; try discriminate; auto.
-  cbn [psd] in E. set (s := Z.sqrt _) in E. set (b := tl r) in *. set (C := map (@tl Z) M) in *.
+  cbn [psd] in E. set (s := root _) in E. set (b := tl r) in *. set (C := map (@tl Z) M) in *.
   set (l := map _ b) in E. set (a := head r) in *. split_andb E. to_Prop. apply Nat.leb_le in E2.
   apply IZR_le in E1. rewrite plus_IZR, !mult_IZR, minus_IZR, mult_IZR in E1.
   destruct x as [|x0 x]; [unfold quad, sq; simpl; rewrite !dot_nil_r; lra|].
@@ -215,7 +217,7 @@ Qed.
 
 (** ** One sign *)
 Section Sign.
-Variables (G Q : Z) (d : nat) (rows : list (list Z)) (u : list R) (U : R).
+Variables (root : Z -> Z) (G Q : Z) (d : nat) (rows : list (list Z)) (u : list R) (U : R).
 Hypothesis (HG : (0 < G)%Z) (HR : (0 < Q)%Z) (Lu : length u = d).
 Hypothesis (U_nonneg : 0 <= U) (U_sq : dot u u <= U * U).
 Let t (z : list Z) : R := dot (iz z) u.
@@ -426,7 +428,7 @@ Theorem form_sound ln ld th p b k : (0 < ld)%Z -> (0 <= k_nu k)%Z ->
     ++ tied_terms (G * Q) rows (k_tied k) (form_terms G Q d rows b k) in
   forallb (fun t : term => Nat.leb (length (snd t)) (m + S d)) terms = true ->
   ((k_sigma k + k_nu k + G * Q * e_sum ls - sumZ (map fst (k_ties k))) * ld <= ln * (4 * (G * Q)))%Z ->
-  psd (m + S d) [] (matrix (m + S d) terms) = true ->
+  psd root (m + S d) [] (matrix (m + S d) terms) = true ->
   dot (iz (slope rows th p)) u + dot (iz (unload ls (loads th p (k_q k)))) T <= dot (iz b) u ->
   hsum (map iz rows) (iz th) u <= IZR ln / IZR ld * U.
 Proof.
@@ -434,7 +436,7 @@ Proof.
   assert (CN' : IZR (k_nu k) * dot u u <= IZR (k_nu k) * (U * U)) by (apply Rmult_le_compat_l; auto).
   assert (hG := IZR_lt _ _ HG). assert (hR := IZR_lt _ _ HR). assert (hld := IZR_lt _ _ Hld).
   pose proof U_nonneg as HU.
-  pose proof (psd_sound _ _ _ CP (signed_U (map sign_of (k_tied k)) ++ U :: u)) as PS. rewrite (matrix_R _ _ _ CT) in PS.
+  pose proof (psd_sound _ _ _ _ CP (signed_U (map sign_of (k_tied k)) ++ U :: u)) as PS. rewrite (matrix_R _ _ _ CT) in PS.
   unfold terms in PS. rewrite squares_app, tied_R in PS. unfold form_terms in PS. rewrite !squares_app, axes_R in PS.
   assert (S3 : squares [((k_sigma k + G * Q)%Z, [1%Z]); ((G * Q)%Z, 0%Z :: b); ((- (G * Q))%Z, 1%Z :: b)] (U :: u) =
     IZR (k_sigma k) * (U * U) - 2 * (IZR G * IZR Q) * (U * dot (iz b) u)).
@@ -474,7 +476,7 @@ Proof.
 Qed.
 
 Theorem cell_sound_rows ln ld data th normals k : (0 < ld)%Z -> rows = data ++ normals ->
-  (forall n, In n normals -> 0 <= t n) -> check_cell G Q ln ld d data th normals k = true ->
+  (forall n, In n normals -> 0 <= t n) -> check_cell root G Q ln ld d data th normals k = true ->
   hsum (map iz data) (iz th) u <= IZR ln / IZR ld * U.
 Proof.
   intros Hld ER HN C. unfold check_cell in C. rewrite <- ER in C.
@@ -525,13 +527,13 @@ Proof.
 Qed.
 End Sign.
 
-Theorem cell_sound G Q ln ld d data th normals k u U : (0 < G)%Z -> (0 < Q)%Z -> (0 < ld)%Z ->
+Theorem cell_sound root G Q ln ld d data th normals k u U : (0 < G)%Z -> (0 < Q)%Z -> (0 < ld)%Z ->
   length u = d -> 0 <= U -> dot u u <= U * U -> (forall n, In n normals -> 0 <= dot (iz n) u) ->
-  check_cell G Q ln ld d data th normals k = true ->
+  check_cell root G Q ln ld d data th normals k = true ->
   hsum (map iz data) (iz th) u <= IZR ln / IZR ld * U.
 Proof.
   intros HG HQ Hld Lu HU Hu HN C.
-  exact (cell_sound_rows G Q d (data ++ normals) u U HG HQ Lu HU Hu ln ld data th normals k Hld eq_refl HN C).
+  exact (cell_sound_rows root G Q d (data ++ normals) u U HG HQ Lu HU Hu ln ld data th normals k Hld eq_refl HN C).
 Qed.
 
 (** every u lies in the cell of a centre with the largest product *)
@@ -550,12 +552,12 @@ Proof.
   induction centres as [|a centres IH]; intros [|k cells] E c I; simpl in *; try discriminate; try tauto.
   apply andb_prop in E. destruct E as [E1 E2]. destruct I as [<-|I]; eauto.
 Qed.
-Theorem leading_sound G Q ln ld d rows th k u U : (0 < G)%Z -> (0 < Q)%Z -> (0 < ld)%Z ->
-  length u = d -> 0 <= U -> dot u u <= U * U -> check_leading G Q ln ld d rows th k = true ->
+Theorem leading_sound root G Q ln ld d rows th k u U : (0 < G)%Z -> (0 < Q)%Z -> (0 < ld)%Z ->
+  length u = d -> 0 <= U -> dot u u <= U * U -> check_leading root G Q ln ld d rows th k = true ->
   hsum (map iz rows) (iz th) u <= IZR ln / IZR ld * U.
 Proof.
   intros HG HQ Hld Lu HU Hu C. unfold check_leading in C. destruct (k_centres k) as [|c0 centres] eqn:EC.
-  - destruct (k_cells k) as [|c [|]]; try discriminate. apply (cell_sound G Q ln ld d rows th [] c u U); auto.
+  - destruct (k_cells k) as [|c [|]]; try discriminate. apply (cell_sound root G Q ln ld d rows th [] c u U); auto.
     intros n I; destruct I.
   - destruct (largest_product u (c0 :: centres)) as (c & I & M); [discriminate|].
     destruct (cells_in _ _ _ _ C c I) as (cl & T). eapply cell_sound; [..|exact T]; eauto.
@@ -584,9 +586,9 @@ Proof.
     fold (ratio (d_tden c) th) (iz th). rewrite (IH rws).
     rewrite ratio_dot, relu_scale by (left; apply Rinv_0_lt_compat; auto). field. lra. }
   assert (Fp : forall U, 0 <= U -> dot w w <= U * U -> _) by
-    (intros U HU Hu; exact (leading_sound _ _ _ _ _ _ _ _ w U EG ER Hld Lw HU Hu Ep)).
+    (intros U HU Hu; exact (leading_sound _ _ _ _ _ _ _ _ _ w U EG ER Hld Lw HU Hu Ep)).
   assert (Fn : forall U, 0 <= U -> dot w w <= U * U -> _) by
-    (intros U HU Hu; exact (leading_sound _ _ _ _ _ _ _ _ w U EG ER Hld Lw HU Hu En)).
+    (intros U HU Hu; exact (leading_sound _ _ _ _ _ _ _ _ _ w U EG ER Hld Lw HU Hu En)).
   assert (Eop : hsum (map iz (p_rows p)) (iz (map Z.opp (d_theta c))) w = - hsum (map iz (p_rows p)) (iz (d_theta c))
     w).
   { generalize (map iz (p_rows p)) as rws. generalize (d_theta c) as th. clear.

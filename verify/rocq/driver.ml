@@ -343,7 +343,7 @@ let read_leaders d n p =
   let neg = read_leading d n in
   expect "end";
   let c = { d_theta = theta; d_tden = tden; d_lown = lown; d_lowd = lowd; d_G = g; d_R = r; d_pos = pos;
-            d_neg = neg } in
+            d_neg = neg; d_root = (fun x -> if Int.sign x < 0 then Int.zero else Int.sqrt x) } in
   if written then Written.leaders c;
   Printf.printf "lower %s %s %s\n%!" (Int.to_string lown) (Int.to_string lowd) (said (check_leaders p c))
 

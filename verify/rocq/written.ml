@@ -49,5 +49,5 @@ let cell k =
 let leading s = Printf.sprintf "(Leading %s\n %s)" (vectors s.k_centres) (list cell s.k_cells)
 
 let leaders c =
-  Printf.printf "leaders\n(Leaders %s %s %s %s %s %s\n %s\n %s)\n" (numbers c.d_theta) (number c.d_tden)
+  Printf.printf "leaders\n(Leaders %s %s %s %s %s %s\n %s\n %s Z.sqrt)\n" (numbers c.d_theta) (number c.d_tden)
     (number c.d_lown) (number c.d_lowd) (number c.d_G) (number c.d_R) (leading c.d_pos) (leading c.d_neg)
