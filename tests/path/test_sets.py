@@ -7,9 +7,9 @@ import pytest
 from scipy.optimize import linprog
 
 import relu_cert
-from relu_cert.claims.model import Verdict
-from relu_cert.path.model import Piece
-from relu_cert.problem.model import Problem
+from relu_cert.claims.claim import Verdict
+from relu_cert.path.pieces import Piece
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import class_map
 from relu_cert.prove.definite import floats as to_floats
 from relu_cert.solve import prepare, solve
