@@ -86,7 +86,7 @@ class CertifiedSolution(Shown):
     >>> from relu_cert import certify_solution
     >>> found = certify_solution([[1, 0], [0, 2]], 1, [3, 4], 1, [2, "1.7"])
     >>> found
-    <CertifiedSolution: These coefficients are not optimal: their objective is 0.0948 % above the best one; the \
+    <CertifiedSolution: These coefficients are not optimal: their objective is 0.114 % above the best one; the \
 solution is unique; proved.>
     >>> found.optimum.coef_
     array([2.  , 1.75])
