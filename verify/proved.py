@@ -456,7 +456,7 @@ class LeadersText(Text):
             yield from part
 
 
-def triangles(cell: dict[str, Any], unit: int) -> list[tuple[int, tuple[tuple[int, int], ...]]]:
+def triangles(cell: dict[str, Any], unit: int) -> Sequence[tuple[int, Sequence[tuple[int, int]]]]:
     """Weights, and corners with signs: 3 + 2 (x s_i s_j + y s_j s_k + x y s_i s_k) = (s_i + x s_j + x y s_k)^2 >= 1."""
     given = cell.get("triangles", {})
     corners, signs, weights = (integers(given.get(key, "")) for key in ("corners", "signs", "weights"))
