@@ -18,7 +18,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog, nnls
 
 from relu_cert.errors import UsageError
 from relu_cert.exact import Matrix, Vector
@@ -62,6 +61,8 @@ class OptimalNetworks:
     def extreme(self, how: Extreme, seed: int = 0) -> Floats:
         """A vertex: of the largest |w|^2 (a convex function is largest at a vertex; all of them are compared), or where
         a random linear functional is largest. (The sum of alpha, which the paper maximises, is the same everywhere.)"""
+        from scipy.optimize import linprog
+
         if how == "norm":
             if self.vertices is None:
                 raise UsageError("the vertices are too many to be listed; choose --extreme random.")
@@ -93,6 +94,8 @@ class OptimalNetworks:
         Over the hull of listed vertices p: u >= 0 that minimises |sum u_p (A p - b)|^2 + (sum u - 1)^2, divided by its
         sum, because for u = s t with sum t = 1 this is s^2 |A alpha - b|^2 + (s - 1)^2 with alpha = sum t_p p.
         """
+        from scipy.optimize import nnls
+
         if self.vertices is None:
             return self._interior(A, b)
         off = A @ self.vertices.T - b[:, None]

@@ -9,7 +9,6 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 from relu_cert.exact import Matrix, Vector, dot
 from relu_cert.prove.classes import column, to_vector
@@ -103,6 +102,8 @@ class Vertices:
 
         u >= 0 that minimises |sum u_p (p - target)|^2 + (sum u - 1)^2, divided by its sum.
         """
+        from scipy.optimize import nnls
+
         points = self._rows()
         if len(points) == 1:
             return np.ones(1)
