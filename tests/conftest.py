@@ -65,6 +65,7 @@ LONG_NAMES = (
     "test_cells_help",
     "test_examples_in_docstrings_are_true[strategies]",
     "test_few_directions",
+    "test_every_shape_occurs_often_enough",
     "test_gaps_are_drawn_as_gaps",
     "test_list_and_cover_agree[long entries]",
     "test_many_independent_outputs_take_seconds",
