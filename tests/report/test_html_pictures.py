@@ -174,7 +174,7 @@ def test_the_corners_of_a_square_are_drawn_in_order():
 @given(st.floats(-1e6, 1e6), st.floats(1e-6, 1e6), st.integers(2, 12))
 @example(879609.9999999999, 1e-06, 6)  # a span of some thousand doubles
 def test_ticks_are_round_and_inside(low, span, wanted):
-    """Ticks lie in the range, up to rounding, are evenly spaced, not many more than wanted, and their texts all differ."""
+    """Ticks lie in the range up to rounding, evenly spaced, not many more than wanted, and their texts all differ."""
     found = ticks(low, low + span, wanted)
     room = span * 1e-6 + 4 * np.spacing(abs(low) + span)
     assert all(low - room <= t <= low + span + room for t in found)
