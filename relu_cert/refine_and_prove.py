@@ -21,7 +21,6 @@ from relu_cert.problem.blocks import widest_squared
 from relu_cert.problem.model import Problem
 from relu_cert.prove.algebraic.guess import guessed_residual
 from relu_cert.prove.algebraic.optimum import algebraic_set
-from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.exact_optimum import exact_facts, guesses
 from relu_cert.prove.facts import ExactNeuron, Facts, LambdaMax
 from relu_cert.prove.lifts import proposed_lifts
@@ -29,6 +28,7 @@ from relu_cert.prove.multipliers import Proposals
 from relu_cert.prove.optimal_set import optimal_set
 from relu_cert.prove.polytope.listing import shortest_weights, with_vertices
 from relu_cert.prove.prove import exact_neuron, prove
+from relu_cert.prove.unsettled import Unsettled
 from relu_cert.refine import refine
 from relu_cert.solve import FloatProblem, Solution, multipliers
 

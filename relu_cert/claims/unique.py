@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from relu_cert.claims.model import VARIANTS, Answer, claim, proved, refuted, undecided
 from relu_cert.exact import sqrt_upper
-from relu_cert.prove.facts import ExactSet, Facts, NeuronClass, OptimalSet
+from relu_cert.prove.facts import AlgebraicSet, Exactly, Facts, NeuronClass, OptimalSet
 from relu_cert.report.text import at_most, count
 
 
@@ -44,12 +44,13 @@ def _dependence(found: OptimalSet) -> tuple[str, str]:
     return "equal kernels", "neurons with the same kernel"
 
 
-def _evidence(exact: ExactSet) -> str:
+def _evidence(exact: Exactly) -> str:
     """The kind of proof where the optimum is known exactly."""
-    return "exact optimum" if exact.field is None else f"exact optimum in a field of degree {exact.field.degree}"
+    within = f" in a field of degree {exact.field.degree}" if isinstance(exact, AlgebraicSet) else ""
+    return f"exact optimum{within}"
 
 
-def _exact_network(exact: ExactSet) -> Answer:
+def _exact_network(exact: Exactly) -> Answer:
     """The verdict where the optimum is known exactly."""
     solutions, evidence = exact.solutions, _evidence(exact)
     tied, widths = len(solutions[0]), [sum(1 for x in alpha if x) for alpha in solutions]
@@ -104,7 +105,7 @@ def _in_two_blocks(facts: Facts, neuron: NeuronClass) -> bool:
     return facts.problem.network is not None and bool(neuron.kinks)
 
 
-def _exact_solution(relu: bool, exact: ExactSet) -> Answer:
+def _exact_solution(relu: bool, exact: Exactly) -> Answer:
     """The verdict where the optimum is known exactly."""
     evidence = _evidence(exact)
     if len(exact.solutions) > 1:

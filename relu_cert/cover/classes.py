@@ -14,10 +14,11 @@ from relu_cert.cover.model import Cover, Tie
 from relu_cert.cover.ties import gradient_squared, heights, piece_squared
 from relu_cert.patterns.model import bit_string
 from relu_cert.problem.model import Problem
-from relu_cert.prove.candidates import Unsettled, out_threshold_squared
+from relu_cert.prove.candidates import out_threshold_squared
 from relu_cert.prove.classes import Ball, frobenius_squared, is_stable
 from relu_cert.prove.facts import NeuronClass
 from relu_cert.prove.proposed_faces import independent_rows, neuron_on_face
+from relu_cert.prove.unsettled import Unsettled
 
 SHORT = 10**6
 

@@ -2,58 +2,76 @@
 
 from __future__ import annotations
 
+import base64
+import lzma
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import Annotated
 
 from relu_cert.clock import Until, until
+from relu_cert.written import OPTIONAL, UNWRITTEN, Integers, Key, Sign, Via
 
 MOST_DIRECTIONS = 12  # the rank of data for a cover: what the checker takes
 ENOUGH = "the gap that was asked for is proved, and no more"
 MANY_FEATURES = "with so many features only a gap can be proved"
-Row = tuple[int, ...]
+Row = Integers
 Tell = Callable[["Moment"], None]
+
+
+def packed(raw: bytes) -> str:
+    """base64 of an xz stream."""
+    return base64.b64encode(lzma.compress(raw, preset=6)).decode()
+
+
+Packed = Annotated[bytes, Via(packed)]
 
 
 @dataclass(frozen=True)
 class Tie:
     """A direction u of one sign, and the shares of its concave kinks; a ray has none. `side`: the sign of p_c.u."""
 
-    xi: int
+    xi: Annotated[Sign, Key("sign")]
     u: Row
-    side: tuple[int, ...]
-    shares: tuple[Fraction, ...] | None
+    side: Annotated[tuple[int, ...], UNWRITTEN]
+    shares: Annotated[tuple[Fraction, ...] | None, OPTIONAL] = None
 
 
 @dataclass(frozen=True)
 class Streams:
     """The bytes of one sign's tree."""
 
-    codes: bytes
-    multipliers: bytes
-    data: bytes
-    rows: bytes
-    nodes: int
-    leaves: int
+    codes: Packed
+    multipliers: Packed
+    data: Packed
+    rows: Packed
+    nodes: Annotated[int, UNWRITTEN]
+    leaves: Annotated[int, UNWRITTEN]
+
+
+@dataclass(frozen=True)
+class Rounded:
+    """theta_k = tau (floor(r_k 2^bits) / 2^bits + m_k), r the residual of the network and m_k that of `moves`, or 0."""
+
+    tau: Fraction
+    bits: int
+    moves: Annotated[tuple[tuple[int, Fraction], ...], OPTIONAL] = ()
 
 
 @dataclass(frozen=True)
 class Cover:
     """Evidence that theta is dual feasible: xi theta.(Zu)_+ <= lambda |u| for all u and both signs.
 
-    `tau`, `bits` and `moves`, if not None: theta_k = tau (floor(r_k 2^bits) / 2^bits + m_k), r the residual of the
-    network and m_k that of `moves`, or 0.
+    `source`: how theta follows from the network, where it does.
     """
 
     basis: tuple[Row, ...]
     ties: tuple[Tie, ...]
     margin: int
-    plus: Streams
-    minus: Streams
-    tau: Fraction | None = None
-    bits: int = 0
-    moves: tuple[tuple[int, Fraction], ...] = ()
+    plus: Annotated[Streams, Key("+")]
+    minus: Annotated[Streams, Key("-")]
+    source: Annotated[Rounded | None, UNWRITTEN] = None
 
     @property
     def nodes(self) -> int:

@@ -181,7 +181,7 @@ def _many_features(asked: _Asked, frame: Floats) -> Facts:
             at = frame.T @ u
             row = tuple(round(float(x) / float(np.abs(at).max()) * 10**6) for x in at)
             least = _reached(network, asked.pull, xi, row)
-            top = replace(top, attained=Attained(xi, tuple(map(Fraction, row))), least=least)
+            top = replace(top, attained=Attained(xi, u=tuple(map(Fraction, row))), least=least)
         lam = asked.choice(replace(top, squared=top.least or Fraction(0)))
         top = replace(top, squared=max(top.squared, 2 * lam * lam))  # no proof is made of lambda >= lambda_max
         task, late = Task(Z, y, float(lam), asked.logistic), asked.until.within(TRAINING * asked.until.left)
@@ -211,7 +211,8 @@ def exact_network(network: Network, neurons: Sequence[tuple[int, Vector]]) -> Pr
     for (xi, w), row in zip(neurons, products, strict=True):
         heights = [int(h) for h in row]
         total = [t + xi * h if h > 0 else t for t, h in zip(total, heights, strict=True)]
-        found.append(ExactNeuron(xi, w, norm_upper(w, NORM_BITS), pattern=bit_string([h >= 0 for h in heights])))
+        pattern = bit_string([h >= 0 for h in heights])
+        found.append(ExactNeuron(sign=xi, pattern=pattern, w=w, norm=norm_upper(w, NORM_BITS)))
     return Primal(tuple(found), tuple(Fraction(t, p * q) for t in total))
 
 

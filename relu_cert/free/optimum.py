@@ -29,13 +29,13 @@ from relu_cert.leaders.find import Neuron, find_leaders
 from relu_cert.leaders.rounding import dual_value
 from relu_cert.patterns.model import bit_string
 from relu_cert.problem.model import Network, Problem
-from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.facts import Attained, Dual, ExactNeuron, Facts, LambdaMax, Primal
 from relu_cert.prove.lifts import independent
 from relu_cert.prove.logistic import enclosed_facts
 from relu_cert.prove.optimal_set import optimal_set
 from relu_cert.prove.polytope.listing import list_polytope
 from relu_cert.prove.polytope.model import Polytope
+from relu_cert.prove.unsettled import Unsettled
 from relu_cert.prove.value import fit, norm_upper, value
 from relu_cert.solve.threads import one_thread
 
@@ -147,7 +147,7 @@ def _found(asked: Question, gap: Fraction, limits: Limits) -> Found:
         proved = prover.run(enough=float(gap))
     except Exhausted as why:
         return Found(neurons_of(prover.network, given.frame), prover.network.objective, None, str(why) or LIMIT)
-    reason = proved.reason or ("" if proved.cover.tau is not None else TO_FLOATS)
+    reason = proved.reason or ("" if proved.cover.source is not None else TO_FLOATS)
     return Found(proved.neurons, prover.network.objective, Dual(proved.theta, proved.cover), reason)
 
 
@@ -205,7 +205,7 @@ def _lambda_max(problem: Problem, network: Network, columns: tuple[Vector, ...],
     heights = [max(dot(z, row), Fraction(0)) for z in network.Z]
     size = norm_squared(weights_of(problem.free, row))
     least = max(xi * dot(theta, heights), Fraction(0)) ** 2 / size if size else Fraction(0)
-    return LambdaMax(least, None, Attained(xi, row), least)
+    return LambdaMax(least, None, Attained(xi, u=row), least)
 
 
 def _point(problem: Problem, network: Network, columns: tuple[Vector, ...], neurons: Neurons, task: Task) -> Primal:
@@ -215,7 +215,8 @@ def _point(problem: Problem, network: Network, columns: tuple[Vector, ...], neur
         heights = [dot(z, w) for z in network.Z]
         total = [a + xi * max(h, Fraction(0)) for a, h in zip(total, heights, strict=True)]
         norm = norm_upper(weights_of(problem.free, w), NORM_BITS)
-        found.append(ExactNeuron(xi, w, norm, pattern=bit_string([h >= 0 for h in heights])))
+        pattern = bit_string([h >= 0 for h in heights])
+        found.append(ExactNeuron(sign=xi, pattern=pattern, w=w, norm=norm))
     if task.logistic:
         best = task.Q @ task.coefficients(np.array([float(x) for x in total]))
         rest = tuple(Fraction(float(x)) for x in best)

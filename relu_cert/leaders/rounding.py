@@ -23,7 +23,8 @@ from relu_cert.leaders.cells import Cell, Floats, Indices
 from relu_cert.leaders.centres import Centres
 from relu_cert.leaders.interior import Proof
 from relu_cert.leaders.loss import Loss
-from relu_cert.leaders.model import CellProof, Integers, Leader, Leaders, Side, Triangles
+from relu_cert.leaders.model import CellProof, Leader, Leaders, Side, Triangles
+from relu_cert.written import Integers
 
 THETA_BITS = 44
 EXTRA_BITS = 64

@@ -25,7 +25,7 @@ from relu_cert.exact import Matrix, Vector
 from relu_cert.network.gates import open_gates
 from relu_cert.prove.classes import class_map, column, to_vector
 from relu_cert.prove.definite import floats
-from relu_cert.prove.facts import Facts
+from relu_cert.prove.facts import ExactSet, Facts
 from relu_cert.prove.polytope.equations import weight_system
 
 Floats = NDArray[np.float64]
@@ -162,7 +162,7 @@ def _chosen(alpha: Vector, names: Sequence[int]) -> list[float]:
 def _neurons(facts: Facts) -> list[tuple[int, Vector, str]]:
     """Sign, dual vector and pattern of every tied neuron, at the centre of the ball."""
     if (exact := facts.exact_set) is not None:
-        near = [one.v if exact.field is None else tuple(x.near() for x in one.v) for one in exact.tied]
+        near = [one.v if isinstance(exact, ExactSet) else tuple(x.near() for x in one.v) for one in exact.tied]
         return [(one.sign, v, one.pattern or "") for one, v in zip(exact.tied, near, strict=True)]
     if facts.optimal_set is None:
         raise ValueError("the optimal set is known")

@@ -17,7 +17,7 @@ from relu_cert.exact import Matrix, Vector, sqrt_upper
 from relu_cert.network.weights_set import WeightSet, weight_set
 from relu_cert.prove.algebraic.field import Number
 from relu_cert.prove.classes import class_map, column, to_vector
-from relu_cert.prove.facts import ExactSet, Facts, NeuronClass
+from relu_cert.prove.facts import AlgebraicSet, Facts, NeuronClass
 from relu_cert.prove.polytope.equations import weight_system
 from relu_cert.prove.polytope.model import Polytope
 from relu_cert.prove.polytope.system import System
@@ -73,7 +73,7 @@ def known_optimum(facts: Facts) -> Optimum | None:
         points = None if found is None else found.points
         unlisted = weight_set(facts) if points is None else None
         return Optimum(exact, points, (_ZERO,) * len(points or ()), weight_system(facts), unlisted)
-    if facts.exact_set is not None:
+    if isinstance(facts.exact_set, AlgebraicSet):
         return _in_field(facts.exact_set, found)
     if facts.optimal_set is None:
         return None
@@ -86,7 +86,7 @@ def known_optimum(facts: Facts) -> Optimum | None:
     return Optimum(neurons, *_vertices(found, weight_system(facts, found.bits)))
 
 
-def _in_field(exact: ExactSet, found: Polytope | None) -> Optimum:
+def _in_field(exact: AlgebraicSet, found: Polytope | None) -> Optimum:
     """All is known in a field of algebraic numbers, and enclosed here."""
     used = exact.used if found is None else _used(found)
     neurons = []

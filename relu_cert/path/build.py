@@ -18,11 +18,11 @@ from relu_cert.path.polynomial import least, lowest
 from relu_cert.path.sharpen import Sharp, sharpened
 from relu_cert.path.tube import Refused, Tube, enclose, require_faces, require_independence
 from relu_cert.problem.model import Problem
-from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import ClassMap, class_map, to_fmpq, to_fraction
 from relu_cert.prove.definite import floats as to_floats
 from relu_cert.prove.facts import Multipliers, NeuronClass, PieceMultipliers
 from relu_cert.prove.grid import binary_grid, from_grid, on_grid, to_grid
+from relu_cert.prove.unsettled import Unsettled
 from relu_cert.refine.exact_faces import ExactFaces
 from relu_cert.solve import FloatProblem, Solution, solve
 from relu_cert.solve.model import Floats
@@ -114,7 +114,7 @@ class Start:
     multipliers: tuple[Multipliers, ...]
     radius: Fraction
     found: list[NeuronClass]
-    out: tuple[PieceMultipliers, ...]
+    out: tuple[PieceMultipliers | None, ...]
     maps: list[ClassMap]
     near: Branch
 

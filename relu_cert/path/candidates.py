@@ -32,13 +32,11 @@ from relu_cert.prove.candidates import (
 )
 from relu_cert.prove.classes import class_map, frobenius_squared
 from relu_cert.prove.facts import (
-    NO_PIECES,
     BlockMultipliers,
     Multipliers,
     NeuronClass,
     PieceMultiplier,
     PieceMultipliers,
-    Sign,
 )
 from relu_cert.prove.multipliers import project
 from relu_cert.prove.pieces import box
@@ -46,6 +44,7 @@ from relu_cert.prove.projection import shortest
 from relu_cert.prove.proposed_faces import exact_face
 from relu_cert.solve import FloatProblem, multipliers
 from relu_cert.solve.model import PieceMultipliers as Proposed
+from relu_cert.written import Sign
 
 ZERO, ONE = Fraction(0), Fraction(1)
 THOROUGH = 0.9  # pieces below this need no sharper multiplier
@@ -58,7 +57,7 @@ class Found:
 
     near: list[NeuronClass]
     multipliers: tuple[Multipliers, ...]
-    out: tuple[PieceMultipliers, ...]
+    out: tuple[PieceMultipliers | None, ...]
 
 
 @dataclass(frozen=True)
@@ -125,7 +124,7 @@ def _direct(problem: Problem, s_0: Vector, ends: Sequence[Vector], rho: Fraction
             if norm_squared(v) >= limit:
                 near.add(b)
     found = [block_face(problem, b, blocks[b], correlation(blocks, b, s_0))[0] for b in sorted(near)]
-    return Found(found, tuple(BlockMultipliers.of(blocks, one) for one in written), (NO_PIECES,) * len(ends))
+    return Found(found, tuple(BlockMultipliers.of(blocks, one) for one in written), (None,) * len(ends))
 
 
 def fine(s: Sequence[Vector], xi: int, rho: Fraction) -> Bits:

@@ -19,7 +19,7 @@ from relu_cert.path.tied_faces import one_sided
 from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.problem.model import Problem
 from relu_cert.prove.classes import class_map, constraints, spans
-from relu_cert.prove.facts import Exact, ExactSet, Facts, NeuronClass
+from relu_cert.prove.facts import Exact, Exactly, ExactSet, Facts, NeuronClass
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def conditions(facts: Facts) -> Conditions | None:
     return Conditions(found.network_dimension == 0, tuple(neurons))
 
 
-def _exact(facts: Facts, exact: ExactSet) -> Conditions:
+def _exact(facts: Facts, exact: Exactly) -> Conditions:
     """Where r* is irrational, faces are not looked at, unless nothing is tight."""
     problem, faces, polytope = facts.problem, facts.faces, facts.polytope
     left = {leaving.neuron: bool(leaving.h) for leaving in faces.leaving} if faces is not None else {}
@@ -91,7 +91,7 @@ def _exact(facts: Facts, exact: ExactSet) -> Conditions:
         if a in left:
             strict = False
         independent = _independent_in_all(problem, tied.block, partial(_along, tied.v))
-        neurons.append(Known(active, independent, strict, stable and exact.field is None, left.get(a, False)))
+        neurons.append(Known(active, independent, strict, stable and isinstance(exact, ExactSet), left.get(a, False)))
     return Conditions(len(exact.solutions) == 1, tuple(neurons))
 
 

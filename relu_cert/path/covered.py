@@ -32,10 +32,11 @@ from relu_cert.path.tube import Refused
 from relu_cert.patterns.model import Bits
 from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.problem.model import Problem
-from relu_cert.prove.candidates import Unsettled, solve_piece
+from relu_cert.prove.candidates import solve_piece
 from relu_cert.prove.classes import class_map, column, face_conditions, to_vector
-from relu_cert.prove.facts import NO_PIECES, NeuronClass
+from relu_cert.prove.facts import NeuronClass
 from relu_cert.prove.proposed_faces import exact_face, neuron_on_face
+from relu_cert.prove.unsettled import Unsettled
 from relu_cert.solve.model import Face, Neuron, Solution, Stats
 from relu_cert.solve.threads import one_thread
 
@@ -172,7 +173,7 @@ def covered_candidates(
             done = []
         except Exhausted:
             raise Unsettled("a cover has too many cones") from None
-    return Found(classes, tuple(done), (NO_PIECES,) * len(ends))
+    return Found(classes, tuple(done), (None,) * len(ends))
 
 
 def corrected(problem: Problem, floats: Training, near: Branch, s_0: Vector) -> Branch | None:

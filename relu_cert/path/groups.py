@@ -9,11 +9,11 @@ from relu_cert.exact import Matrix, Vector, dot
 from relu_cert.path.candidates import fine, region
 from relu_cert.path.model import Lifted, Piece, path_ends
 from relu_cert.problem.model import Problem
-from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import ClassMap, class_map, column
 from relu_cert.prove.facts import NeuronClass
 from relu_cert.prove.lifts import independent
 from relu_cert.prove.optimal_set import superclasses
+from relu_cert.prove.unsettled import Unsettled
 
 
 def path_groups(

@@ -33,13 +33,13 @@ from relu_cert.path.model import Lifted, Piece, side_by_side
 from relu_cert.path.polynomial import least, lowest
 from relu_cert.path.tube import Refused
 from relu_cert.problem.model import Problem
-from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import ClassMap, column, projector, to_fmpq, to_vector
 from relu_cert.prove.deepest import deepest
 from relu_cert.prove.definite import floats as to_floats
 from relu_cert.prove.lifts import independent
 from relu_cert.prove.optimal_set import largest_squared
 from relu_cert.prove.split import Outputs, forcing, void_part
+from relu_cert.prove.unsettled import Unsettled
 from relu_cert.solve import FloatProblem
 from relu_cert.solve.model import Face, Floats
 

@@ -32,9 +32,9 @@ from relu_cert.path.onset import require_onset
 from relu_cert.path.polynomial import least, most, size
 from relu_cert.path.tube import Refused, Tube, require_independence
 from relu_cert.problem.model import Problem
-from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import ClassMap, column, to_fmpq, to_fraction
 from relu_cert.prove.optimal_set import largest_squared
+from relu_cert.prove.unsettled import Unsettled
 
 
 @dataclass(frozen=True)

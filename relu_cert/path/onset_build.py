@@ -17,10 +17,10 @@ from relu_cert.path.lift_build import finish, propose_split, scaled, started, wi
 from relu_cert.path.model import Onset, Piece
 from relu_cert.path.tube import Refused
 from relu_cert.problem.model import Problem
-from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import column, projector, to_vector
 from relu_cert.prove.definite import floats as to_floats
 from relu_cert.prove.lifts import independent
+from relu_cert.prove.unsettled import Unsettled
 from relu_cert.solve import FloatProblem
 from relu_cert.solve.model import Floats
 

@@ -19,10 +19,10 @@ from relu_cert.exact import Vector, sqrt_upper
 from relu_cert.path.branch import Branch, jacobian
 from relu_cert.path.polynomial import most
 from relu_cert.problem.model import Problem
-from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import column, projector, to_fmpq, to_fraction
 from relu_cert.prove.grid import on_grid
 from relu_cert.prove.lifts import orthogonal_part
+from relu_cert.prove.unsettled import Unsettled
 from relu_cert.refine.exact_faces import ExactFaces
 from relu_cert.solve.model import Floats
 

@@ -27,7 +27,6 @@ from relu_cert.exact import Matrix, norm_squared, sqrt_upper
 from relu_cert.path.model import Piece
 from relu_cert.path.polynomial import least, most, negative, product, shifted, size, square
 from relu_cert.problem.model import Problem
-from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import (
     ClassMap,
     column,
@@ -40,6 +39,7 @@ from relu_cert.prove.classes import (
 )
 from relu_cert.prove.facts import NeuronClass
 from relu_cert.prove.optimal_set import largest_squared
+from relu_cert.prove.unsettled import Unsettled
 
 
 class Refused(Unsettled):

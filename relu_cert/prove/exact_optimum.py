@@ -27,7 +27,6 @@ from relu_cert.prove.facts import (
     LambdaMax,
     PieceMultiplier,
     PieceMultipliers,
-    Sign,
     Tied,
 )
 from relu_cert.prove.grid import binary_grid
@@ -42,6 +41,7 @@ from relu_cert.prove.pieces import exact_multiplier
 from relu_cert.prove.value import fit, primal, value
 from relu_cert.prove.weights import one_or_two, vertex
 from relu_cert.rationals import to_fmpq, to_fraction
+from relu_cert.written import Sign
 
 DENOMINATORS = (10**2, 10**4, 10**6, 10**8, 10**12, 10**18, 10**27)
 
@@ -178,7 +178,8 @@ def _all_tied_projected(problem: Problem, r: Vector, multipliers: BlockMultiplie
 
 def _weighted(tied: Tied, alpha: Fraction, lam: Fraction) -> ExactNeuron:
     """w = alpha v, of norm alpha lambda."""
-    return ExactNeuron(tied.sign, scale(alpha, tied.v), alpha * lam, tied.pattern, tied.block)
+    w, norm = scale(alpha, tied.v), alpha * lam
+    return ExactNeuron(sign=tied.sign, pattern=tied.pattern, block=tied.block, w=w, norm=norm)
 
 
 def _fractions(entries: Exact) -> Vector:

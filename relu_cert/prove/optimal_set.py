@@ -32,13 +32,14 @@ from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 from relu_cert.exact import Matrix, Vector, dot, sqrt_upper
 from relu_cert.problem.blocks import widest_squared
 from relu_cert.problem.model import Problem, Sampled
-from relu_cert.prove.candidates import Unsettled, find_candidates
+from relu_cert.prove.candidates import find_candidates
 from relu_cert.prove.classes import Ball, ClassMap, class_map, column, frobenius_squared, projector, to_vector
 from relu_cert.prove.definite import floats, stretch, upper_length
 from relu_cert.prove.facts import Facts, NeuronClass, OptimalSet
 from relu_cert.prove.grid import on_grid
 from relu_cert.prove.mixtures import mixtures
 from relu_cert.prove.split import Outputs, columns, length, with_split
+from relu_cert.prove.unsettled import Unsettled
 from relu_cert.rationals import middle, to_fmpq
 from relu_cert.recent import recent
 
@@ -77,7 +78,8 @@ def optimal_set(facts: Facts, lift: Matrix = ()) -> OptimalSet:
         groups, mixed = found
         firsts = [group[0] for group in groups]
         sigma, masses, error = _masses(problem, ball, lift, columns(outputs.Q, firsts), outputs.error)
-    plain = OptimalSet(lift, candidates.classes, candidates.out, groups, sigma, masses, error, (), mixed=mixed)
+    named = (candidates.classes, candidates.ties)
+    plain = OptimalSet(lift, *named, groups, sigma, masses, error, (), out=candidates.out, mixed=mixed)
     if (not lift or problem.free) and len(groups) == len(maps):
         return plain
     if not all(mass > error for mass in masses):

@@ -12,8 +12,9 @@ from relu_cert.patterns.model import bit_string
 from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.prove.classes import column, projector, slopes, spans, to_vector
 from relu_cert.prove.deepest import deepest
-from relu_cert.prove.facts import NeuronClass, Sign
+from relu_cert.prove.facts import NeuronClass
 from relu_cert.prove.projection import ShortestVector, combine
+from relu_cert.written import Sign
 
 SEEMS_ZERO = 1e-6  # relative height at which a row is proposed as a kink; a wrong proposal costs time, never a verdict
 SHORT = 10**6  # denominators of proposed multipliers

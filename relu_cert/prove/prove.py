@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from relu_cert.exact import Matrix, Vector
 from relu_cert.problem.model import Problem
 from relu_cert.prove.dual import feasible_dual
-from relu_cert.prove.facts import Dual, ExactNeuron, Facts, LambdaMax, Primal, Sign
+from relu_cert.prove.facts import Dual, ExactNeuron, Facts, LambdaMax, Primal
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
 from relu_cert.prove.lifts import orthogonal_part
 from relu_cert.prove.multipliers import Proposals
 from relu_cert.prove.value import block_neuron, fit, primal, relu_neuron, value
+from relu_cert.written import Sign
 
 Propose = Callable[[NDArray[np.float64]], Proposals | None]
 

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, sqrt_upper
-from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import ClassMap, column, frobenius_squared, to_vector
 from relu_cert.prove.deepest import deepest
 from relu_cert.prove.definite import floats, stretch
 from relu_cert.prove.facts import OptimalSet
 from relu_cert.prove.grid import on_grid
 from relu_cert.prove.lifts import independent
+from relu_cert.prove.unsettled import Unsettled
 from relu_cert.rationals import to_fmpq
 
 SEEMS_POSITIVE = 1e-7  # relative; a wrong proposal costs time, never a verdict

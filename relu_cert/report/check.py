@@ -298,10 +298,10 @@ def _derivatives(found: Derivatives | None) -> dict[str, Any] | None:
         return None
     content = {
         "radius": found.radius,
-        "by_lambda": {"alpha": found.alpha_lam, "residual": found.r_lam},
-        "by_y": {"alpha": found.alpha_y, "residual": found.r_y} if found.r_y else None,
+        "by_lambda": {"alpha": found.by_lam.alpha, "residual": found.by_lam.r},
+        "by_y": found.by_y and {"alpha": found.by_y.alpha, "residual": found.by_y.r},
         "degrees_of_freedom": found.freedom,
-        "sure": found.sure and dict(zip(("noise", "value", "radius"), found.sure, strict=True)),
+        "sure": found.sure,
     }
     return dict(plain(content))
 

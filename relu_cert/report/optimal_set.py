@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from relu_cert.claims.optimal_set import Step, staircase
 from relu_cert.exact import Matrix, Vector, sqrt_upper
 from relu_cert.prove.classes import class_map, column, frobenius_squared, to_vector
-from relu_cert.prove.facts import Facts, NeuronClass, Tied
+from relu_cert.prove.facts import ExactSet, Facts, NeuronClass, Tied
 from relu_cert.prove.polytope.model import Polytope
 from relu_cert.rationals import to_fraction
 from relu_cert.report.shown import plain
@@ -152,7 +152,7 @@ def optimal_set_json(facts: Facts) -> dict[str, Any] | None:
 def _neurons(facts: Facts) -> list[TiedNeuron]:
     if (exact := facts.exact_set) is None:
         return _enclosed_neurons(facts)
-    return [_exact(one, exact.field is None) for one in exact.tied]
+    return [_exact(one, isinstance(exact, ExactSet)) for one in exact.tied]
 
 
 def _exact(one: Tied, rational: bool) -> TiedNeuron:

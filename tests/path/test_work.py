@@ -9,7 +9,7 @@ import pytest
 from relu_cert.path import cover as module
 from relu_cert.path.branch import Branch
 from relu_cert.path.model import Piece
-from relu_cert.prove.candidates import Unsettled
+from relu_cert.prove.unsettled import Unsettled
 from tests.path.cases import example, facts_on
 
 

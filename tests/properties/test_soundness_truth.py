@@ -91,8 +91,8 @@ def test_wrong_derivatives_are_seen() -> None:
     assert found is not None
     far = 1 + found.radius
     for wrong in (
-        replace(found, r_lam=tuple(x + far for x in found.r_lam)),
-        replace(found, r_y=tuple(tuple(x + far for x in row) for row in found.r_y)),
+        replace(found, by_lam=replace(found.by_lam, r=tuple(x + far for x in found.by_lam.r))),
+        replace(found, freedom=(found.freedom or 0) - len(found.by_lam.r) * far),
     ):
         other = replace(answer, facts=replace(answer.facts, derivatives=wrong))
         assert contradiction(answer, truth) == ""

@@ -6,7 +6,6 @@ from dataclasses import replace
 from fractions import Fraction
 
 from relu_cert.prove.algebraic.system import FieldSystem
-from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import class_map
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.grid import from_grid, to_grid
@@ -15,6 +14,7 @@ from relu_cert.prove.polytope.model import Polytope, ShortestWeights, Unlisted
 from relu_cert.prove.polytope.shortest import shortest, shortest_alone
 from relu_cert.prove.polytope.system import System
 from relu_cert.prove.polytope.walk import TooManyBases, enclosed_start, exact_start, seems_larger, walk
+from relu_cert.prove.unsettled import Unsettled
 
 MOST_BASES = 5000
 MOST_WORK = 120_000  # bases times entries of F: a bound on the time, here and in the checker

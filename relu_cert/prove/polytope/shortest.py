@@ -49,7 +49,7 @@ def shortest_alone(system: System) -> ShortestWeights | None:
     field of algebraic numbers mu proves it, and the weights are told rounded."""
     if not system.exact or not system.rows:
         found = shortest(system, ())
-        return None if found is None else ShortestWeights(system.bits, found, ())
+        return None if found is None else ShortestWeights(system.bits, found.weights, found.radius, ())
     support = proposed_support(system)
     F, g = system.equations()
     mu = None if support is None else _slopes(F, g, support)
@@ -60,11 +60,11 @@ def shortest_alone(system: System) -> ShortestWeights | None:
     if any(product(alpha, row) != x for row, x in zip(F, g, strict=True)):
         return None
     if isinstance(zero, fmpq):
-        weights = MinNorm(_embedded(system.names, tuple(map(to_fraction, alpha)), system.total), ZERO)
-        return ShortestWeights(0, weights, tuple(map(to_fraction, mu)))
+        weights = _embedded(system.names, tuple(map(to_fraction, alpha)), system.total)
+        return ShortestWeights(0, weights, ZERO, tuple(map(to_fraction, mu)))
     unit = Fraction(1, 1 << TOLD_BITS)
     rounded = tuple(max(x.rounded(TOLD_BITS), unit) if x else ZERO for x in alpha)
-    return ShortestWeights(0, MinNorm(_embedded(system.names, rounded, system.total), 2 * unit), tuple(mu))
+    return ShortestWeights(0, _embedded(system.names, rounded, system.total), 2 * unit, tuple(mu))
 
 
 def _slopes(F: Rows, g: Sequence[Scalar], support: Sequence[int]) -> list[Scalar] | None:

@@ -235,16 +235,16 @@ def sensitivity_section(facts: Facts) -> Section | None:
     within = f"each within {at_most(found.radius)}" if found.radius else "exact"
     shown = [("degrees of freedom", "–" if freedom is None else decimal(freedom, 8), f"of {n}: the trace of dfit/dy")]
     if found.sure is not None:
-        noise, value, _ = found.sure
-        shown.append(("SURE", decimal(value, 8), f"for noise {decimal(noise, 6)}"))
-    entries = len(found.r_lam) + len(found.alpha_lam) + n * (len(found.r_y) + len(found.alpha_y))
+        shown.append(("SURE", decimal(found.sure.value, 8), f"for noise {decimal(found.sure.noise, 6)}"))
+    by_y = found.by_y
+    entries = (len(found.by_lam.r) + len(found.by_lam.alpha)) * (1 if by_y is None else n + 1)
     shown.append(("derivatives", f"{entries:,}", within))
     text = (
         "The optimal network is differentiable in λ and y here; its derivatives are enclosed, and in the certificate."
     )
     try:
-        hat = np.eye(n) - floats(found.r_y) if found.r_y else None
-        slopes = floats([found.alpha_lam])[0]
+        hat = None if by_y is None else np.eye(n) - floats(by_y.r)
+        slopes = floats([found.by_lam.alpha])[0]
     except OverflowError:
         return Section("sensitivity", "Derivatives", (e("p", text), cards(shown)))
     drawn = figures(None if hat is None else hat_figure(hat), fall_figure(slopes))
