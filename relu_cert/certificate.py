@@ -18,7 +18,7 @@ from relu_cert.files import whole
 from relu_cert.leaders.model import Leaders
 from relu_cert.problem.doubles import FloatBlocks, texts
 from relu_cert.problem.model import Problem
-from relu_cert.prove.facts import AlgebraicSet, Facts
+from relu_cert.prove.facts import AlgebraicSet, ExactSet, Facts
 from relu_cert.written import matrix, number, vector, written
 
 FORMAT = "relu_cert certificate"
@@ -26,6 +26,7 @@ VERSION = 2
 OBJECTIVE = "1/2|Xw-y|^2 + lambda*sum|w_b|"
 ELASTIC = "1/2|Xw-y|^2 + lambda*sum|w_b| + delta/2*sum|w_b|^2"
 LOGISTIC = "sum log(1+exp(-y_k*(Xw)_k)) + lambda*sum|w_b|"
+_SETS: dict[type, str] = {ExactSet: "exact_set", AlgebraicSet: "algebraic_set"}
 
 
 def certificate(source: Source, facts: Facts, results: Sequence[Result]) -> dict[str, Any]:
@@ -106,27 +107,28 @@ def _proofs(facts: Facts) -> dict[str, Any]:
 
 def _facts(facts: Facts) -> dict[str, Any]:
     """What follows from these, each fact by its own type."""
-    unlisted = facts.problem.unlisted
+    unlisted, path = facts.problem.unlisted, facts.path
     model = "unlisted" if unlisted else facts.problem.model
     values = {
         "primal": facts.primal,
         "value": facts.value,
         "fit": facts.fit,
-        "cover_set" if unlisted else "optimal_set": facts.optimal_set,
-        "algebraic_set" if isinstance(facts.exact_set, AlgebraicSet) else "exact_set": facts.exact_set,
+        _SETS.get(type(facts.optimal_set), "cover_set" if unlisted else "optimal_set"): (
+            facts.optimal_set if facts.known else None
+        ),
         "polytope": facts.polytope,
         "min_norm": facts.shortest,
         "faces": facts.faces,
         "derivatives": facts.derivatives,
         "ggp": facts.ggp,
-        "path": facts.path,
-        "curve": facts.curve,
+        "path": None if path is None else path.cover,
+        "curve": None if path is None else path.curve,
         "one_neuron": facts.one_neuron,
-        "jump": facts.jump,
+        "jump": None if path is None else path.jump,
     }
     found = {key: written(value, model) for key, value in values.items() if value is not None}
     if unlisted:
         found["fit"]["center"] = None
-    if facts.path is not None and facts.jump is not None:
-        found["jump"] = {"lo": number(facts.path.lo), "hi": number(facts.path.hi)} | found["jump"]
+    if path is not None and path.jump is not None:
+        found["jump"] = {"lo": number(path.cover.lo), "hi": number(path.cover.hi)} | found["jump"]
     return found

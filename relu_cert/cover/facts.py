@@ -17,7 +17,7 @@ from relu_cert.cover.pool import Serial
 from relu_cert.cover.ties import Untied, exact_shares, longest_squared, near_direction, ties_at, value_squared
 from relu_cert.exact import Matrix, Vector, sqrt_upper
 from relu_cert.problem.model import Problem
-from relu_cert.prove.facts import Attained, Dual, Facts, LambdaMax
+from relu_cert.prove.facts import Attained, Dual, Facts, LambdaMax, Unknown
 from relu_cert.prove.lifts import SEEMS_ZERO, independent, orthogonal_rows
 from relu_cert.prove.optimal_set import optimal_set
 from relu_cert.prove.polytope.listing import with_vertices
@@ -100,7 +100,7 @@ def add_optimal_set(prover: Prover, facts: Facts, found: Found) -> Facts:
     if found.reason:
         return facts
     if not found.cover.ties:  # nothing ties: lambda is above lambda_max, which was not proved
-        return replace(facts, unsettled="no neuron ties")
+        return replace(facts, optimal_set=Unknown("no neuron ties"))
     reason = ""
     for lift in _lifts(facts.problem, found.theta):
         try:
@@ -108,7 +108,7 @@ def add_optimal_set(prover: Prover, facts: Facts, found: Found) -> Facts:
             return with_vertices(replace(tried, optimal_set=optimal_set(tried, lift)))[0]
         except (Unsettled, Untied, Exhausted, Stuck, Missed) as why:
             reason = reason or str(why)
-    return replace(facts, unsettled=reason)
+    return replace(facts, optimal_set=Unknown(reason))
 
 
 def _moved(facts: Facts, found: Found) -> Facts:

@@ -29,7 +29,7 @@ from relu_cert.leaders.find import Neuron, find_leaders
 from relu_cert.leaders.rounding import dual_value
 from relu_cert.patterns.model import bit_string
 from relu_cert.problem.model import Network, Problem
-from relu_cert.prove.facts import Attained, Dual, ExactNeuron, Facts, LambdaMax, Primal
+from relu_cert.prove.facts import Attained, Dual, ExactNeuron, Facts, LambdaMax, Primal, Unknown
 from relu_cert.prove.lifts import independent
 from relu_cert.prove.logistic import enclosed_facts
 from relu_cert.prove.optimal_set import optimal_set
@@ -79,9 +79,9 @@ def optimum_with_free_terms(
     single = not task.logistic and "biases" not in problem.free
     reason = INTERRUPTED if interrupted() else found.reason if single else UNSETTLED
     if task.logistic:
-        return replace(enclosed_facts(problem, lam, top, point, dual, gap), unsettled=reason)
+        return replace(enclosed_facts(problem, lam, top, point, dual, gap), optimal_set=Unknown(reason))
     bounds = value(problem, lam, point, dual, gap)
-    facts = Facts(problem, lam, top, point, dual, bounds, fit(point, bounds), unsettled=reason)
+    facts = Facts(problem, lam, top, point, dual, bounds, fit(point, bounds), optimal_set=Unknown(reason))
     exact = network.all is not None or (dual is found.covered and found.exact)
     return _with_set(facts, columns) if single and exact else facts
 
@@ -90,11 +90,12 @@ def _with_set(facts: Facts, columns: tuple[Vector, ...]) -> Facts:
     """The facts with the optimal network, where it is the only one: free columns are a lift of the plain problem, with
     all of R as coefficients."""
     if len(independent(columns)) < len(columns):
-        return replace(facts, unsettled="the free columns depend on each other, and so do their coefficients")
+        why = "the free columns depend on each other, and so do their coefficients"
+        return replace(facts, optimal_set=Unknown(why))
     try:
-        known = replace(facts, optimal_set=optimal_set(facts, columns), unsettled="")
+        known = replace(facts, optimal_set=optimal_set(facts, columns))
     except Unsettled as why:
-        return replace(facts, unsettled=str(why))
+        return replace(facts, optimal_set=Unknown(str(why)))
     found = list_polytope(known)
     return replace(known, polytope=found) if isinstance(found, Polytope) else replace(known, unlisted=found.reason)
 

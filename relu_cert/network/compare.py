@@ -9,7 +9,7 @@ from fractions import Fraction
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, sqrt_lower, sqrt_upper
 from relu_cert.network.objective import ConvexNeuron, outputs
 from relu_cert.problem.model import Block, Problem
-from relu_cert.prove.facts import Facts
+from relu_cert.prove.facts import Facts, Unknown
 from relu_cert.prove.value import fit, primal, relu_neuron, value
 
 NORM_BITS = 64
@@ -48,10 +48,8 @@ def network_facts(facts: Facts, neurons: Sequence[ConvexNeuron], gap: Fraction) 
         primal=point,
         value=bounds,
         fit=fit(point, bounds),
-        optimal_set=None,
-        exact_set=None,
+        optimal_set=Unknown(),
         polytope=None,
-        unsettled="",
     )
 
 

@@ -22,7 +22,7 @@ from relu_cert.exact import Vector, dot, norm_squared
 from relu_cert.path.model import Cover, Gap, Jump
 from relu_cert.problem.model import Problem
 from relu_cert.prove.classes import column, projector, to_fmpq, to_vector
-from relu_cert.prove.facts import Facts, LambdaMax, Tied
+from relu_cert.prove.facts import ExactSet, Facts, LambdaMax, Tied
 from relu_cert.prove.polytope.shortest import shortest
 from relu_cert.prove.polytope.system import exact_system
 from relu_cert.prove.split import null_space
@@ -64,9 +64,10 @@ def _simple(gaps: Iterable[Gap]) -> list[Fraction]:
 
 def jump_at(facts: Facts) -> Jump | None:
     """The jump at the lambda of exact facts with more than one solution, if there is one."""
-    if facts.rational is None or len(facts.rational.solutions) < 2:
+    known = facts.optimal_set
+    if not isinstance(known, ExactSet) or len(known.solutions) < 2:
         return None
-    problem, lam, theta, tied = facts.problem, facts.lam, facts.dual.theta, facts.rational.tied
+    problem, lam, theta, tied = facts.problem, facts.lam, facts.dual.theta, known.tied
     kernels = [_kernel(problem, one) for one in tied]
     if any(G is None for G in kernels):
         return None

@@ -24,7 +24,7 @@ from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.problem.model import Problem
 from relu_cert.prove.classes import Ball, column, constraints, is_stable, slopes, spans, to_fmpq, to_vector
 from relu_cert.prove.deepest import deepest
-from relu_cert.prove.facts import Facts, NeuronClass, OptimalSet, Tied
+from relu_cert.prove.facts import BallSet, ExactSet, Facts, NeuronClass, Tied
 from relu_cert.prove.projection import combine
 from relu_cert.prove.split import null_space
 
@@ -65,13 +65,15 @@ class _Kinks:
 
 def faces(facts: Facts) -> Faces | None:
     """What can be shown of the faces; None where the optimal set says it all."""
-    if facts.rational is not None:
-        found = _exact(facts.problem, facts.dual.theta, facts.rational.tied)
-        return found if any(found.stable) or found.leaving else None
-    if facts.optimal_set is None:
-        return None
-    leaving = _idle_directions(facts.problem, facts.optimal_set)
-    return Faces((), leaving) if leaving else None
+    match facts.optimal_set:
+        case ExactSet(tied=tied):
+            found = _exact(facts.problem, facts.dual.theta, tied)
+            return found if any(found.stable) or found.leaving else None
+        case BallSet() as known:
+            leaving = _idle_directions(facts.problem, known)
+            return Faces((), leaving) if leaving else None
+        case _:
+            return None
 
 
 def _exact(problem: Problem, theta: Vector, tied: Sequence[Tied]) -> Faces:
@@ -243,7 +245,7 @@ def one_sided(problem: Problem, neuron: NeuronClass) -> tuple[int, ...]:
     return tuple(c for c in neuron.idle if all(a > 0 for a in planes[c].values()))
 
 
-def _idle_directions(problem: Problem, found: OptimalSet) -> tuple[Leaving, ...]:
+def _idle_directions(problem: Problem, found: BallSet) -> tuple[Leaving, ...]:
     """For classes with one-sided idle kinks: a direction along which these are left, if there is one."""
     leaving = []
     for a, neuron in enumerate(found.classes):

@@ -25,9 +25,11 @@ from relu_cert.prove.facts import (
     ExactSet,
     Facts,
     LambdaMax,
+    OptimalSet,
     PieceMultiplier,
     PieceMultipliers,
     Tied,
+    Unknown,
 )
 from relu_cert.prove.grid import binary_grid
 from relu_cert.prove.multipliers import (
@@ -90,10 +92,10 @@ def exact_facts(
     if bounds.lower != bounds.upper:
         return None
     found = one_or_two(outputs, target, first)
-    exact = None
+    exact: OptimalSet = Unknown()
     if found is not None:
         exact = ExactSet(r, tuple(tied), tuple(map(_fractions, found[0])), _fractions(found[1]))
-    return Facts(problem, lam, largest, point, dual, bounds, fit(point, bounds), exact_set=exact)
+    return Facts(problem, lam, largest, point, dual, bounds, fit(point, bounds), optimal_set=exact)
 
 
 def _tied_neurons(problem: Problem, dual: Dual, lam: Fraction) -> list[Tied]:

@@ -233,8 +233,8 @@ class NeuronClass:
 
 
 @dataclass(frozen=True)
-class OptimalSet:
-    """The optimal set of one problem, proved.
+class BallSet:
+    """The optimal set of one problem, proved for every residual in the ball that the duality gap leaves.
 
     `lift`     basis of L as rows (empty: L = {0})
     `classes`  all classes that may be active; `out` proves the other fine pieces out (ReLU); `ties` has, over a cover,
@@ -341,7 +341,33 @@ class AlgebraicSet(_Solved):
     farkas: Numbers
 
 
+@dataclass(frozen=True)
+class Unknown:
+    """The optimal set is not known, and why; without a reason it was not looked for, as where zero is the solution."""
+
+    reason: str = ""
+
+
 Exactly = ExactSet | AlgebraicSet
+OptimalSet = BallSet | ExactSet | AlgebraicSet | Unknown
+
+
+@dataclass(frozen=True)
+class Along:
+    """An interval of lambdas: its cover, and what that shows besides."""
+
+    cover: PathCover
+    curve: Curve | None = None  # breakpoints and samples
+    jump: Jump | None = None  # a lambda at which the minimum-norm path jumps
+
+
+@dataclass(frozen=True)
+class Nearby:
+    """How the network moves with lambda and y: how tied neurons sit on their faces, where the optimal set does not say
+    it, and the derivatives, where they exist."""
+
+    faces: Faces | None
+    derivatives: Derivatives | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -355,20 +381,14 @@ class Facts:
     dual: Dual
     value: Value
     fit: Fit
-    optimal_set: OptimalSet | None = None
-    exact_set: Exactly | None = None
-    unsettled: str = ""  # why there is no optimal set
+    optimal_set: OptimalSet = Unknown()
     polytope: Polytope | None = None
     unlisted: str = ""  # why there is no polytope
     shortest: ShortestWeights | None = None  # the shortest weights, where there is no polytope
     ggp: GGP | None = None  # gated and direct problems
-    path: PathCover | None = None  # an interval of lambdas, if one was asked for
-    curve: Curve | None = None  # breakpoints and samples of that path
-    jump: Jump | None = None  # a lambda of the interval at which the minimum-norm path jumps
+    path: Along | None = None  # an interval of lambdas, if one was asked for
     one_neuron: NeuronPath | None = None  # the path of the network with a single neuron, on one feature
-    asked_sensitivity: bool = False
-    faces: Faces | None = None  # how tied neurons sit on their faces, where the optimal set does not say it
-    derivatives: Derivatives | None = None  # where they were asked for and exist
+    nearby: Nearby | None = None  # if it was asked for
 
     def __repr__(self) -> str:
         return (
@@ -388,6 +408,21 @@ class Facts:
         return self.lam**2 >= self.lambda_max.squared
 
     @property
-    def rational(self) -> ExactSet | None:
-        """The exact set, where r* = theta."""
-        return self.exact_set if isinstance(self.exact_set, ExactSet) else None
+    def known(self) -> bool:
+        """Whether the optimal set is known."""
+        return not isinstance(self.optimal_set, Unknown)
+
+    @property
+    def unsettled(self) -> str:
+        """Why the optimal set is not known."""
+        return self.optimal_set.reason if isinstance(self.optimal_set, Unknown) else ""
+
+    @property
+    def faces(self) -> Faces | None:
+        """What is shown of the faces besides the optimal set."""
+        return None if self.nearby is None else self.nearby.faces
+
+    @property
+    def derivatives(self) -> Derivatives | None:
+        """The derivatives, where they were asked for and exist."""
+        return None if self.nearby is None else self.nearby.derivatives

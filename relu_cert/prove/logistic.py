@@ -22,7 +22,7 @@ from flint import arb, ctx, fmpq
 from relu_cert.exact import Vector
 from relu_cert.problem.model import Problem
 from relu_cert.prove.dual import feasible_dual
-from relu_cert.prove.facts import Dual, Facts, Fit, LambdaMax, Primal, Value
+from relu_cert.prove.facts import Dual, Facts, Fit, LambdaMax, Primal, Unknown, Value
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
 from relu_cert.prove.prove import Propose, exact_neuron
 from relu_cert.prove.value import primal
@@ -97,7 +97,7 @@ def enclosed_facts(
     """The facts of a feasible point and a dual feasible one."""
     bounds = enclose(problem, lam, point, dual.theta, gap)
     ball = Fit(point.fit, (bounds.upper - bounds.lower) / 2)
-    return Facts(problem, lam, largest, point, dual, bounds, ball, unsettled=UNSETTLED)
+    return Facts(problem, lam, largest, point, dual, bounds, ball, optimal_set=Unknown(UNSETTLED))
 
 
 def _ball(x: Fraction) -> arb:

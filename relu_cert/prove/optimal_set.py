@@ -35,7 +35,7 @@ from relu_cert.problem.model import Problem, Sampled
 from relu_cert.prove.candidates import find_candidates
 from relu_cert.prove.classes import Ball, ClassMap, class_map, column, frobenius_squared, projector, to_vector
 from relu_cert.prove.definite import floats, stretch, upper_length
-from relu_cert.prove.facts import Facts, NeuronClass, OptimalSet
+from relu_cert.prove.facts import BallSet, Facts, NeuronClass
 from relu_cert.prove.grid import on_grid
 from relu_cert.prove.mixtures import mixtures
 from relu_cert.prove.split import Outputs, columns, length, with_split
@@ -47,7 +47,7 @@ MOST_BITS = 320  # of masses, beside those
 SPARE_BITS = 64  # that they have beyond what the ball tells
 
 
-def optimal_set(facts: Facts, lift: Matrix = ()) -> OptimalSet:
+def optimal_set(facts: Facts, lift: Matrix = ()) -> BallSet:
     """The optimal set, or Unsettled with the reason. theta must be orthogonal to the lift."""
     problem, lam = facts.problem, facts.lam
     if any(dot(row, facts.dual.theta) for row in lift):
@@ -79,7 +79,7 @@ def optimal_set(facts: Facts, lift: Matrix = ()) -> OptimalSet:
         firsts = [group[0] for group in groups]
         sigma, masses, error = _masses(problem, ball, lift, columns(outputs.Q, firsts), outputs.error)
     named = (candidates.classes, candidates.ties)
-    plain = OptimalSet(lift, *named, groups, sigma, masses, error, (), out=candidates.out, mixed=mixed)
+    plain = BallSet(lift, *named, groups, sigma, masses, error, (), out=candidates.out, mixed=mixed)
     if (not lift or problem.free) and len(groups) == len(maps):
         return plain
     if not all(mass > error for mass in masses):
@@ -92,7 +92,7 @@ def optimal_set(facts: Facts, lift: Matrix = ()) -> OptimalSet:
     return replace(proved, repeated=_repeated(problem, proved))
 
 
-def _repeated(problem: Problem, found: OptimalSet) -> int:
+def _repeated(problem: Problem, found: BallSet) -> int:
     """How many active classes of a ReLU network over some patterns are neurons of earlier ones.
 
     The signs of Zv are the same over the whole ball: 0 on the kinks, +1 or -1 as D says elsewhere. Two blocks of one

@@ -20,7 +20,7 @@ from relu_cert.exact import Matrix, Vector, dot, norm_squared, sqrt_upper
 from relu_cert.prove.classes import ClassMap, column, frobenius_squared, to_vector
 from relu_cert.prove.deepest import deepest
 from relu_cert.prove.definite import floats, stretch
-from relu_cert.prove.facts import OptimalSet
+from relu_cert.prove.facts import BallSet
 from relu_cert.prove.grid import on_grid
 from relu_cert.prove.lifts import independent
 from relu_cert.prove.unsettled import Unsettled
@@ -50,7 +50,7 @@ def split_map(
     return fmpq_mat(rows)
 
 
-def with_split(y: Vector, plain: OptimalSet, maps: Sequence[ClassMap], outputs: Outputs) -> OptimalSet:
+def with_split(y: Vector, plain: BallSet, maps: Sequence[ClassMap], outputs: Outputs) -> BallSet:
     """The optimal set with a proved split, or Unsettled."""
     Phi = split_map(plain.lift, plain.groups, outputs.Q, plain.mixed)
     goal = column([*plain.masses, *(dot(row, y) for row in plain.lift)])
@@ -66,8 +66,8 @@ def with_split(y: Vector, plain: OptimalSet, maps: Sequence[ClassMap], outputs: 
 
 
 def _proved(
-    y: Vector, plain: OptimalSet, outputs: Outputs, support: Sequence[int], lift: Matrix, start: NDArray[np.float64]
-) -> OptimalSet:
+    y: Vector, plain: BallSet, outputs: Outputs, support: Sequence[int], lift: Matrix, start: NDArray[np.float64]
+) -> BallSet:
     """Exact weights near the start, positive on the support by more than the ball moves them."""
     Phi = columns(split_map(lift, plain.groups, outputs.Q, plain.mixed), support)
     goal = column([*plain.masses, *(dot(row, y) for row in lift)])

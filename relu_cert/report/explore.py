@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.data.model import Dataset
-from relu_cert.network.explore import Extreme, OptimalNetworks, known_set
+from relu_cert.network.explore import Extreme, OptimalNetworks
 from relu_cert.prove.facts import Facts
 from relu_cert.report.shown import Shown
 from relu_cert.report.terminal import wrapped
@@ -61,7 +61,7 @@ class Exploration(Shown):
     @property
     def known(self) -> bool:
         """Whether it is proved which networks are optimal."""
-        return known_set(self.facts)
+        return self.facts.known
 
     @property
     def above(self) -> str:

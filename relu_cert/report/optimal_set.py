@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from relu_cert.claims.optimal_set import Step, staircase
 from relu_cert.exact import Matrix, Vector, sqrt_upper
 from relu_cert.prove.classes import class_map, column, frobenius_squared, to_vector
-from relu_cert.prove.facts import ExactSet, Facts, NeuronClass, Tied
+from relu_cert.prove.facts import Exactly, ExactSet, Facts, NeuronClass, Tied, Unknown
 from relu_cert.prove.polytope.model import Polytope
 from relu_cert.rationals import to_fraction
 from relu_cert.report.shown import plain
@@ -111,7 +111,7 @@ class OptimalSetView:
     def __repr__(self) -> str:
         vertices = f"{len(self.supports)} {'vertex' if len(self.supports) == 1 else 'vertices'}"
         tied = f"{count(len(self.neurons), 'tied neuron')}, m* = {self.m_star}, M* = {self.M_star}"
-        return f"<OptimalSet: dimension {self.dimension}, {vertices}, {tied}>"
+        return f"<BallSet: dimension {self.dimension}, {vertices}, {tied}>"
 
     def to_dict(self) -> dict[str, Any]:
         """The object of --json. `weights` of a vertex are alpha, one for each neuron of the support."""
@@ -150,9 +150,12 @@ def optimal_set_json(facts: Facts) -> dict[str, Any] | None:
 
 
 def _neurons(facts: Facts) -> list[TiedNeuron]:
-    if (exact := facts.exact_set) is None:
-        return _enclosed_neurons(facts)
-    return [_exact(one, isinstance(exact, ExactSet)) for one in exact.tied]
+    known = facts.optimal_set
+    if isinstance(known, Unknown):
+        raise ValueError("a listed polytope belongs to an optimal set")
+    if isinstance(known, Exactly):
+        return [_exact(one, isinstance(known, ExactSet)) for one in known.tied]
+    return [_enclosed(facts, neuron) for neuron in known.classes]
 
 
 def _exact(one: Tied, rational: bool) -> TiedNeuron:
@@ -160,12 +163,6 @@ def _exact(one: Tied, rational: bool) -> TiedNeuron:
     v = one.v if rational else tuple(x.rounded(TOLD_BITS) for x in one.v)
     radius = Fraction(0) if rational else sqrt_upper(Fraction(len(v), 1 << 2 * TOLD_BITS), 16)
     return TiedNeuron(v, radius, None, one.sign, one.pattern, one.block)
-
-
-def _enclosed_neurons(facts: Facts) -> list[TiedNeuron]:
-    if facts.optimal_set is None:
-        raise ValueError("a listed polytope belongs to an optimal set")
-    return [_enclosed(facts, neuron) for neuron in facts.optimal_set.classes]
 
 
 def _enclosed(facts: Facts, neuron: NeuronClass) -> TiedNeuron:

@@ -18,7 +18,7 @@ from relu_cert.check import verdicts
 from relu_cert.data.model import Source
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import gated, relu
-from relu_cert.prove.facts import Facts
+from relu_cert.prove.facts import Exactly, Facts
 from relu_cert.prove.polytope import listing
 from relu_cert.prove.polytope.listing import shortest_weights
 from tests.prove.test_polytope_planted import direct, root, settled
@@ -123,7 +123,7 @@ def test_planted_polytopes_that_are_not_listed(planted: PlantedCGL) -> None:
     lam = root(planted.problem.lam2)
     assert lam is not None
     facts = settled(direct(planted.problem), lam)
-    assume(facts.exact_set is not None)
+    assume(isinstance(facts.optimal_set, Exactly))
     bare = alone(facts)
     found = bare.min_norm
     assert found is not None

@@ -106,7 +106,7 @@ def test_the_solver_s_own_network(name: str) -> None:
     data, facts = solved(name)
     comparison, said = judged(name, network_of(facts.primal.neurons, data.d))
     assert said["optimal"].verdict is said["own-optimal"].verdict is Verdict.PROVED
-    if facts.exact_set is not None or facts.optimal_set is not None:
+    if facts.known:
         assert all(one.upper < F(1, 10**12) for one in comparison.directions)
     if comparison.closest is not None:
         assert comparison.closest.distance.upper < F(1, 10**12)

@@ -222,8 +222,8 @@ def test_a_ball_without_digits_is_no_number() -> None:
     """Degrees of freedom that are not enclosed to a digit are not printed as if they were 0."""
     assert (_digits(arb(0, 1e7)), _digits(arb(3, 2)), _digits(arb(0)), _digits(arb(3))) == ("", "", "0", "3.000000000")
     facts = facts_at(MIXED, F(1, 2))
-    assert facts.derivatives is not None
-    wide = replace(facts, derivatives=replace(facts.derivatives, digits=("", "")))
+    assert facts.nearby is not None and facts.derivatives is not None
+    wide = replace(facts, nearby=replace(facts.nearby, derivatives=replace(facts.derivatives, digits=("", ""))))
     (result,) = decide(wide, ["sensitivity"])
     assert result.verdict is Verdict.PROVED
     assert result.detail == "E = A and all faces are stable; the ball is too wide for the degrees of freedom."

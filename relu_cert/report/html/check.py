@@ -16,7 +16,7 @@ from relu_cert.exact import sqrt_lower, sqrt_upper
 from relu_cert.free.terms import free_parts, free_text
 from relu_cert.global_optimum import distance
 from relu_cert.problem.model import Problem
-from relu_cert.prove.facts import Facts, OptimalSet
+from relu_cert.prove.facts import BallSet, Exactly, Facts, Unknown
 from relu_cert.report.check import Outcome
 from relu_cert.report.html.functions import curve_figure, neurons_figure, plane_figure, scatter_figure
 from relu_cert.report.html.neurons import (
@@ -235,25 +235,25 @@ def _path(outcome: Outcome) -> Section | None:
     facts = outcome.facts
     if facts.path is None:
         return None
-    return path_section(facts.problem, facts.path, facts.lambda_max, outcome.data.names if outcome.data else ())
+    return path_section(facts.problem, facts.path.cover, facts.lambda_max, outcome.data.names if outcome.data else ())
 
 
 def _set_sentence(facts: Facts) -> str:
     """What was proved about the optimal set."""
-    exact, found = facts.exact_set, facts.optimal_set
+    found = facts.optimal_set
     direct = facts.problem.kind == "cgl"
     one = "One solution" if direct else "One network, up to the order of its neurons and to splitting them"
     noun = "group" if direct else "neuron"
-    if exact is not None and len(exact.solutions) == 1:
-        return f"{one}: of {count(len(exact.solutions[0]), noun)} tied at λ, only its own can be active, in one way."
-    if exact is not None:
-        widths = " and ".join(str(sum(1 for x in alpha if x)) for alpha in exact.solutions)
-        tied, many = count(len(exact.solutions[0]), noun), "solutions" if direct else "networks"
+    if isinstance(found, Exactly):
+        tied, many = count(len(found.solutions[0]), noun), "solutions" if direct else "networks"
+        if len(found.solutions) == 1:
+            return f"{one}: of {tied} tied at λ, only its own can be active, in one way."
+        widths = " and ".join(str(sum(1 for x in alpha if x)) for alpha in found.solutions)
         return f"More than one: {tied} tie at λ, and two different {many} of widths {widths} are known exactly."
     if facts.problem.delta:
         return "One solution: with δ > 0 the objective is strongly convex."
-    if found is None:
-        return f"Not settled: {facts.unsettled}." if facts.unsettled else ""
+    if isinstance(found, Unknown):
+        return f"Not settled: {found.reason}." if found.reason else ""
     equations = len(found.lift) - found.void
     if found.repeated:
         return _repeated(found)
@@ -266,7 +266,7 @@ def _set_sentence(facts: Facts) -> str:
     return text + (f", under {count(equations, 'further equation')}." if equations else ".")
 
 
-def _repeated(found: OptimalSet) -> str:
+def _repeated(found: BallSet) -> str:
     """Over some patterns a neuron may lie in several blocks, and the convex solution then moves while it does not."""
     carried = "1 of them only moves" if found.repeated == 1 else f"{found.repeated} of them only move"
     text = f"The solutions of the convex program have {count(found.dimension, 'dimension')}; {carried} a neuron between"
@@ -285,7 +285,7 @@ def _numbers(outcome: Outcome) -> Section:
         ("upper bound on p*", rational(value.upper)),
         ("radius² of the fit", rational(facts.fit.radius_squared)),
     ]
-    if facts.optimal_set is not None:
+    if isinstance(facts.optimal_set, BallSet):
         rows.append(("σ, independence", rational(facts.optimal_set.sigma)))
         rows += [(f"mass {s + 1}", rational(m)) for s, m in enumerate(facts.optimal_set.masses[:MOST_EXACT])]
     folds = [fold("Values", table((), [(name, _digits(text)) for name, text in rows], "exact"))]

@@ -11,7 +11,7 @@ from flint import fmpq_mat
 
 from relu_cert.exact import sqrt_upper
 from relu_cert.prove.classes import class_map, column, projector
-from relu_cert.prove.facts import Facts
+from relu_cert.prove.facts import BallSet, Facts
 from relu_cert.prove.optimal_set import largest_squared
 from relu_cert.rationals import to_fraction
 from relu_cert.report.html.page import Section, cards, e, figure, figures
@@ -160,10 +160,10 @@ MOST_GROUPS = 200
 def independence_figure(facts: Facts) -> Element | None:
     """The gap between the smallest singular value and what the ball around the residual can change, on a log scale."""
     found = facts.optimal_set
-    if found is None or len(found.groups) > MOST_GROUPS:
+    if not isinstance(found, BallSet) or len(found.groups) > MOST_GROUPS:
         return None
     try:
-        values = _singular_values(facts)
+        values = _singular_values(facts, found)
         sigma = drawable(found.sigma)
         radius = sqrt_upper(facts.fit.radius_squared * len(found.groups), 64)
         epsilon = drawable(largest_squared(facts.problem) * radius)
@@ -211,10 +211,7 @@ def independence_figure(facts: Facts) -> Element | None:
     )
 
 
-def _singular_values(facts: Facts) -> list[float]:
-    found = facts.optimal_set
-    if found is None:
-        return []
+def _singular_values(facts: Facts, found: BallSet) -> list[float]:
     theta = column(facts.dual.theta)
     maps = [class_map(facts.problem, found.classes[group[0]]) for group in found.groups]
     outputs = [one.output(theta).entries() for one in maps]
