@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from relu_cert.claims.model import Result
-from relu_cert.cover.model import Cover
-from relu_cert.data.model import Source
-from relu_cert.files import whole
-from relu_cert.leaders.model import Leaders
+from relu_cert.claims.claim import Result
+from relu_cert.cover.evidence import Cover
+from relu_cert.data.dataset import Source
+from relu_cert.files import replacing
+from relu_cert.leaders.evidence import Leaders
 from relu_cert.problem.doubles import FloatBlocks, texts
-from relu_cert.problem.model import Problem
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import AlgebraicSet, ExactSet, Facts
 from relu_cert.written import matrix, number, vector, written
 
@@ -49,7 +49,7 @@ def dumps(content: dict[str, Any]) -> str:
 
 def write_text(path: Path, text: str) -> None:
     """Write the file whole or not at all: an interruption leaves no half-written file."""
-    with whole(path) as stream:
+    with replacing(path) as stream:
         stream.write(text.encode())
 
 

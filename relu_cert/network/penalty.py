@@ -28,7 +28,7 @@ from typing import Annotated, Literal
 
 from relu_cert.errors import UsageError
 from relu_cert.free.terms import Free, free_constant, read_free
-from relu_cert.network.model import TrainedNetwork
+from relu_cert.network.trained import TrainedNetwork
 from relu_cert.written import UNWRITTEN
 
 _NO_OBJECTIVE = {

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
-from relu_cert.cover.model import Cover
+from relu_cert.cover.evidence import Cover
 from relu_cert.exact import Matrix, Vector, dot
-from relu_cert.leaders.model import Leaders
-from relu_cert.problem.model import Block, Gates, Problem
+from relu_cert.leaders.evidence import Leaders
+from relu_cert.problem.problem import Block, Gates, Problem
 from relu_cert.prove.algebraic.field import Field, Numbers
-from relu_cert.prove.ggp.model import GGP
-from relu_cert.prove.polytope.model import MinNorm, Polytope, ShortestWeights
+from relu_cert.prove.ggp.answers import GGP
+from relu_cert.prove.polytope.polytope import MinNorm, Polytope, ShortestWeights
 from relu_cert.written import (
     ARRAY,
     BLOCKS,
@@ -37,9 +37,8 @@ from relu_cert.written import (
 if TYPE_CHECKING:
     from relu_cert.path.curve import Curve
     from relu_cert.path.derivatives import Derivatives
-    from relu_cert.path.model import Cover as PathCover
-    from relu_cert.path.model import Jump
     from relu_cert.path.one_neuron import NeuronPath
+    from relu_cert.path.pieces import Jump, PathPieces
     from relu_cert.path.tied_faces import Faces
 
 Exact = tuple[Any, ...]  # Fractions, or numbers of a field
@@ -356,7 +355,7 @@ OptimalSet = BallSet | ExactSet | AlgebraicSet | Unknown
 class Along:
     """An interval of lambdas: its cover, and what that shows besides."""
 
-    cover: PathCover
+    cover: PathPieces
     curve: Curve | None = None  # breakpoints and samples
     jump: Jump | None = None  # a lambda at which the minimum-norm path jumps
 
