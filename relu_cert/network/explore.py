@@ -23,10 +23,11 @@ from scipy.optimize import linprog, nnls
 from relu_cert.errors import UsageError
 from relu_cert.exact import Matrix, Vector
 from relu_cert.network.gates import open_gates
-from relu_cert.prove.classes import class_map, column, to_vector
+from relu_cert.prove.classes import class_map
 from relu_cert.prove.definite import floats
 from relu_cert.prove.facts import Exactly, ExactSet, Facts, Unknown
 from relu_cert.prove.polytope.equations import weight_system
+from relu_cert.rationals import column, to_vector
 
 Floats = NDArray[np.float64]
 Extreme = Literal["norm", "random"]

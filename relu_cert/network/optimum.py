@@ -16,12 +16,12 @@ from flint import fmpq, fmpq_mat
 from relu_cert.exact import Matrix, Vector, sqrt_upper
 from relu_cert.network.weights_set import WeightSet, weight_set
 from relu_cert.prove.algebraic.field import Number
-from relu_cert.prove.classes import class_map, column, to_vector
+from relu_cert.prove.classes import class_map
 from relu_cert.prove.facts import AlgebraicSet, BallSet, ExactSet, Facts, NeuronClass, Unknown
 from relu_cert.prove.polytope.equations import weight_system
 from relu_cert.prove.polytope.polytope import Polytope
 from relu_cert.prove.polytope.system import System
-from relu_cert.rationals import to_fmpq, to_fraction
+from relu_cert.rationals import column, to_fmpq, to_fraction, to_vector
 
 _ZERO = Fraction(0)
 FIELD_BITS, POINT_BITS = 256, 60  # how near the numbers of a field are taken

@@ -25,12 +25,11 @@ from scipy.optimize import linprog
 
 from relu_cert.exact import Vector, dot, norm_squared, sqrt_upper
 from relu_cert.network.vertices import Floats, Point
-from relu_cert.prove.classes import column, to_vector
 from relu_cert.prove.definite import floats
 from relu_cert.prove.facts import BallSet, ExactSet, Facts
 from relu_cert.prove.polytope.equations import weight_system
 from relu_cert.prove.polytope.system import System
-from relu_cert.rationals import to_fraction
+from relu_cert.rationals import column, to_fraction, to_vector
 
 _ZERO = Fraction(0)
 BITS = 256

@@ -18,8 +18,9 @@ from relu_cert.path.ends import End, proved_end
 from relu_cert.path.pieces import PathPieces
 from relu_cert.path.sharp import followed, within
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.classes import column, face_conditions, to_fraction
+from relu_cert.prove.classes import face_conditions
 from relu_cert.prove.facts import LambdaMax, NeuronClass
+from relu_cert.rationals import column, to_fraction
 from relu_cert.written import UNWRITTEN, Key
 
 WIDTH = Fraction(1, 10**12)  # relative width of an enclosure, at most

@@ -17,7 +17,7 @@ from relu_cert.path.ends import End, judge_end
 from relu_cert.path.pieces import PathPieces, Piece
 from relu_cert.path.sharp import sharpened
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.classes import column, to_vector
+from relu_cert.rationals import column, to_vector
 from relu_cert.written import UNWRITTEN, Key
 
 INSIDE = Fraction(1, 1024)  # of the way to the middle of a piece

@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 from relu_cert.exact import Matrix, Vector, norm_squared, sqrt_upper
 from relu_cert.path.conditions import active_classes
 from relu_cert.path.sensitivity import MOST_ROWS, Sensitivity
-from relu_cert.prove.classes import class_map, column, to_fmpq, to_vector
+from relu_cert.prove.classes import class_map
 from relu_cert.prove.definite import stretch
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.grid import on_grid
-from relu_cert.rationals import middle
+from relu_cert.rationals import column, columns_of, middle, to_fmpq, to_vector
 from relu_cert.written import UNWRITTEN, Key
 
 SPARE_BITS = 12
@@ -200,7 +200,7 @@ def _system(facts: Facts) -> _Linear | None:
     g = tuple(norm_squared(to_vector(b)) for b in B)
     theta = column(facts.dual.theta)
     outputs = [to_vector(b * (b.transpose() * theta)) for b in B]
-    Q = fmpq_mat([[to_fmpq(x) for x in row] for row in zip(*outputs, strict=True)])
+    Q = columns_of(outputs)
     R = sqrt_upper(facts.fit.radius_squared, 128)
     mu = 1 + sum((g_a * (abs(weight) + error) for g_a, weight in zip(g, alpha, strict=True)), Fraction(0))
     sigma, moved = stretch(Q), R * sqrt_upper(norm_squared(g), 128)

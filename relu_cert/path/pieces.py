@@ -18,7 +18,7 @@ from flint import fmpq_mat
 
 from relu_cert.exact import Matrix, Vector
 from relu_cert.prove.facts import Multipliers, NeuronClass, PieceMultipliers
-from relu_cert.rationals import to_fmpq
+from relu_cert.rationals import columns_of
 from relu_cert.written import OPTIONAL, UNWRITTEN, Key, Sign
 
 
@@ -99,7 +99,7 @@ class Piece:
     @cached_property
     def S(self) -> fmpq_mat:
         """The coefficients of s as columns."""
-        return side_by_side(self.s)
+        return columns_of(self.s)
 
     @cached_property
     def ends(self) -> tuple[Vector, ...]:
@@ -115,11 +115,6 @@ class Piece:
     def half_width(self) -> Fraction:
         """h"""
         return (1 / self.lo - 1 / self.hi) / 2
-
-
-def side_by_side(columns: Sequence[Sequence[Fraction]]) -> fmpq_mat:
-    """The matrix with these columns."""
-    return fmpq_mat([[to_fmpq(x) for x in row] for row in zip(*columns, strict=True)])
 
 
 def path_ends(s: Sequence[Vector]) -> tuple[Vector, ...]:

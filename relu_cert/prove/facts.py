@@ -112,7 +112,7 @@ class Dual:
     """A dual feasible point: |Proj_{C_b}(X_b'theta)| <= lambda for all blocks, by the multipliers.
 
     With delta > 0 the blocks of `excess` may be longer: (b, s) with lambda < |X_b'theta - K_b rho_b| <= s. Each costs
-    (s - lambda)^2 / (2 delta).
+    (s - lambda)^2 / (2 delta). None: delta = 0.
     """
 
     theta: Vector

@@ -17,7 +17,7 @@ from fractions import Fraction
 from math import ceil, log2
 
 import numpy as np
-from flint import arb, ctx, fmpq
+from flint import arb, ctx
 
 from relu_cert.exact import Vector
 from relu_cert.problem.problem import Problem
@@ -26,6 +26,7 @@ from relu_cert.prove.facts import Dual, Facts, Fit, LambdaMax, Primal, Unknown, 
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
 from relu_cert.prove.prove import Propose, exact_neuron
 from relu_cert.prove.value import primal
+from relu_cert.rationals import to_fmpq
 from relu_cert.refine.logistic import refine_logistic
 from relu_cert.refine.refinement import Refined, RefinedNeuron
 from relu_cert.solve.logistic import solve_logistic
@@ -101,7 +102,7 @@ def enclosed_facts(
 
 
 def _ball(x: Fraction) -> arb:
-    return arb(fmpq(x.numerator, x.denominator))
+    return arb(to_fmpq(x))
 
 
 def _total(balls: Sequence[arb]) -> arb:

@@ -33,14 +33,14 @@ from relu_cert.exact import Matrix, Vector, dot, sqrt_upper
 from relu_cert.problem.blocks import widest_squared
 from relu_cert.problem.problem import Patterned, Problem
 from relu_cert.prove.candidates import find_candidates
-from relu_cert.prove.classes import Ball, ClassMap, class_map, column, frobenius_squared, projector, to_vector
+from relu_cert.prove.classes import Ball, ClassMap, class_map, frobenius_squared, projector
 from relu_cert.prove.definite import floats, stretch, upper_length
 from relu_cert.prove.facts import BallSet, Facts, NeuronClass
 from relu_cert.prove.grid import on_grid
 from relu_cert.prove.mixtures import mixtures
 from relu_cert.prove.split import Outputs, columns, length, with_split
 from relu_cert.prove.unsettled import Unsettled
-from relu_cert.rationals import middle, to_fmpq
+from relu_cert.rationals import column, matrix_of, middle, to_fmpq, to_vector
 from relu_cert.recent import recent
 
 MOST_BITS = 320  # of masses, beside those
@@ -126,7 +126,7 @@ def projected(lift: Matrix, A: fmpq_mat) -> fmpq_mat:
 @recent
 def _bases(lift: Matrix) -> tuple[fmpq_mat, fmpq_mat]:
     """L' and (L L')^-1 L"""
-    L = fmpq_mat([[to_fmpq(x) for x in row] for row in lift])
+    L = matrix_of(lift)
     return L.transpose(), (L * L.transpose()).solve(L)
 
 

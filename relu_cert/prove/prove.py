@@ -26,7 +26,8 @@ def zero_facts(problem: Problem, lam: Fraction, largest: LambdaMax, gap: Fractio
     """lambda >= lambda_max: zero is the solution, theta = y proves it, and p* = 1/2 |y|^2 exactly."""
     if lam * lam < largest.squared:
         raise ValueError("zero is a solution only for lambda >= lambda_max")
-    return _facts(problem, lam, largest, primal(problem, ()), Dual(problem.y, largest.multipliers), gap)
+    dual = Dual(problem.y, largest.multipliers, () if problem.delta else None)
+    return _facts(problem, lam, largest, primal(problem, ()), dual, gap)
 
 
 def prove(

@@ -22,7 +22,7 @@ from relu_cert.problem.doubles import FloatBlocks
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import Dual, ExactNeuron, Fit, Primal, Value
 from relu_cert.prove.multipliers import project
-from relu_cert.rationals import to_fmpq, to_fraction
+from relu_cert.rationals import column, to_fraction
 from relu_cert.written import Sign
 
 HALF = Fraction(1, 2)
@@ -53,7 +53,7 @@ def block_neuron(K: Matrix | None, block: int, w: Vector, bits: int) -> ExactNeu
 
 def output(problem: Problem, neuron: ExactNeuron) -> fmpq_mat:
     """X_b w_b"""
-    w = fmpq_mat([[to_fmpq(x)] for x in neuron.w])
+    w = column(neuron.w)
     if neuron.block is not None:
         return problem.blocks[neuron.block].matrix * w
     heights = (problem.relu.matrix * w).entries()

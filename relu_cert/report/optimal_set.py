@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from relu_cert.claims.optimal_set import Step, staircase
 from relu_cert.exact import Matrix, Vector, sqrt_upper
-from relu_cert.prove.classes import class_map, column, frobenius_squared, to_vector
+from relu_cert.prove.classes import class_map, frobenius_squared
 from relu_cert.prove.facts import Exactly, ExactSet, Facts, NeuronClass, Tied, Unknown
 from relu_cert.prove.polytope.polytope import Polytope
-from relu_cert.rationals import to_fraction
+from relu_cert.rationals import column, to_fraction, to_vector
 from relu_cert.report.shown import plain
 from relu_cert.report.text import count, rational
 

@@ -198,7 +198,7 @@ def test_with_and_without_vertices(name: str) -> None:
     listed = compare(found, facts, None).closest
     unlisted = compare(found, replace(facts, polytope=None), None).closest
     assert listed is not None and unlisted is not None
-    assert unlisted.point.hull == () and unlisted.mu != ()
+    assert unlisted.hull == () and unlisted.mu != ()
     assert listed.distance.lower <= unlisted.distance.upper
     assert unlisted.distance.lower <= listed.distance.upper
     assert unlisted.distance.upper < listed.distance.upper * F(1001, 1000)

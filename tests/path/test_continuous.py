@@ -150,7 +150,7 @@ def test_a_block_that_its_projection_shows_to_be_out_has_that_multiplier() -> No
     """Once such a block was called out while the multiplier in the certificate was null, and the checker refused."""
     stated = {"X": [["1", "1/2"], ["-2", "-4"]], "groups": [[0], [1]], "K": [None, [["-1"]]], "y": ["1", "0"]}
     found = facts_on(problem_from_json(json.dumps(stated)), F(1, 2), F(1, 3), F(9, 10))
-    assert found.path is not None and not found.path.gaps
+    assert found.path is not None and not found.path.cover.gaps
     check(certificate_text(found).encode())
 
 

@@ -11,11 +11,12 @@ from flint import fmpq, fmpq_mat, fmpz
 
 from relu_cert.exact import Vector, dot, norm_squared, sqrt_upper
 from relu_cert.prove.algebraic.system import field_system
-from relu_cert.prove.classes import class_map, column
+from relu_cert.prove.classes import class_map
 from relu_cert.prove.facts import BallSet, Exact, Exactly, ExactSet, Facts, Unknown
 from relu_cert.prove.optimal_set import largest_squared
 from relu_cert.prove.polytope.system import System, exact_system
 from relu_cert.prove.split import columns, split_map
+from relu_cert.rationals import column
 
 SPARE_BITS = 8
 EXACT_BITS = 128

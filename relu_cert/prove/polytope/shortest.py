@@ -19,13 +19,12 @@ from scipy.optimize import nnls
 
 from relu_cert.exact import Vector, norm_squared
 from relu_cert.prove.algebraic.linear import Rows, eliminate, product
-from relu_cert.prove.classes import column, to_vector
 from relu_cert.prove.deepest import deepest
 from relu_cert.prove.definite import floats
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
 from relu_cert.prove.polytope.polytope import MinNorm, ShortestWeights
 from relu_cert.prove.polytope.system import Scalar, System
-from relu_cert.rationals import to_fmpq, to_fraction
+from relu_cert.rationals import column, to_fmpq, to_fraction, to_vector
 
 SEEMS_POSITIVE = 1e-9  # relative; a wrong proposal costs the fact, never its truth
 SHORT = 10**12  # the largest denominator of what is chosen freely

@@ -10,10 +10,10 @@ import numpy as np
 from flint import fmpq_mat
 
 from relu_cert.exact import sqrt_upper
-from relu_cert.prove.classes import class_map, column, projector
+from relu_cert.prove.classes import class_map, projector
 from relu_cert.prove.facts import BallSet, Facts
 from relu_cert.prove.optimal_set import largest_squared
-from relu_cert.rationals import to_fraction
+from relu_cert.rationals import column, to_fraction
 from relu_cert.report.html.page import Section, cards, e, figure, figures
 from relu_cert.report.html.svg import WIDTH, Point, drawing, path, picture, short_name
 from relu_cert.report.html.view import Floats, View, drawable, floats
