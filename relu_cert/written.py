@@ -180,6 +180,8 @@ def _is(kind: Any, value: Any) -> bool:
     if origin is Annotated:
         return _is(inner[0], value)
     if origin is tuple:
+        if not isinstance(value, tuple):
+            return False
         parts = inner[:1] * len(value) if inner[1:] == (...,) else inner
-        return all(_is(part, one) for part, one in zip(parts, value, strict=True))
+        return len(parts) == len(value) and all(map(_is, parts, value))
     return isinstance(value, kind or NoneType)
