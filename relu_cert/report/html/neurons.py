@@ -66,7 +66,7 @@ def neurons_chart(facts: Facts, names: Sequence[str]) -> Element | None:
         "The size and direction of the neurons",
         caption,
         strip_heads(names[:count], WIDTH - STRIP_MARGIN - count * cell, top, cell),
-        e("g", rows),
+        rows,
     )
 
 
@@ -110,18 +110,9 @@ def strip(
 
 def strip_heads(names: Sequence[str], x: float, y: float, cell: float) -> Element:
     """The names of the features, aslant over the tiles."""
-    return e(
-        "g",
-        [
-            e(
-                "text",
-                short_name(name, 8),
-                cls="tick",
-                transform=f"translate({number(x + (j + 0.35) * cell)} {number(y - 4)}) rotate(-55)",
-            )
-            for j, name in enumerate(names)
-        ],
-    )
+    places = [f"translate({number(x + (j + 0.35) * cell)} {number(y - 4)})" for j in range(len(names))]
+    heads = zip(names, places, strict=True)
+    return e("g", [e("text", short_name(n, 8), cls="tick", transform=f"{at} rotate(-55)") for n, at in heads])
 
 
 MOST_ROWS = 120
@@ -140,18 +131,13 @@ def dual_figure(view: View, tied: Sequence[TiedNeuron] = ()) -> Element | None:
     dots = []
     for one in tied:
         a = atan2(float(one.direction[1]), float(one.direction[0]))
-        cx, cy = frame.at((a * 180 / pi, _height(view, a)))
-        title = e("title", f"{a * 180 / pi:.4g}°: a neuron that ties")
-        dots.append(e("circle", title, cx=cx, cy=cy, r=8.0, cls=f"ring {'plus' if one.sign > 0 else 'minus'}"))
+        place, cls = (a * 180 / pi, _height(view, a)), f"ring {'plus' if one.sign > 0 else 'minus'}"
+        dots.append(frame.dot(place, 8.0, cls, f"{place[0]:.4g}°: a neuron that ties"))
     for gate, slope in zip(view.gates, view.slopes, strict=True):
         a = atan2(float(gate[1]), float(gate[0]))
-        cx, cy = frame.at((a * 180 / pi, _height(view, a)))
-        sign = "plus" if float(gate @ slope) > 0 else "minus"
-        dots.append(e("circle", e("title", f"neuron at {a * 180 / pi:.4g}°"), cx=cx, cy=cy, r=5.0, cls=f"mark {sign}"))
-    limits = [
-        (view.lam, "λ", -6.0),
-        (-view.lam, "−λ", 15.0),
-    ]
+        place, cls = (a * 180 / pi, _height(view, a)), f"mark {'plus' if float(gate @ slope) > 0 else 'minus'}"
+        dots.append(frame.dot(place, 5.0, cls, f"neuron at {place[0]:.4g}°"))
+    limits = [(view.lam, "λ", -6.0), (-view.lam, "−λ", 15.0)]
     caption = (
         "Why no network does better: the dual point θ, over all directions u of a neuron, stays between −λ and λ. "
         "The neurons of an optimal network can only sit where the curve touches a limit"
@@ -167,17 +153,11 @@ def dual_figure(view: View, tied: Sequence[TiedNeuron] = ()) -> Element | None:
             "θ·(Zu)₊",
             xticks=[(float(d), f"{d}°") for d in range(-180, 181, 60)],
         ),
-        e(
-            "g",
-            [
-                e("path", d=frame.path([(b * 180 / pi, frame.y0), (b * 180 / pi, frame.y1)]), cls="cell")
-                for b in borders
-            ],
-        ),
-        e("g", [e("path", d=frame.path([(-180.0, v), (180.0, v)]), cls="limit") for v, _, _ in limits]),
-        e("g", [e("text", t, x=frame.width - 16, y=frame.y(v) + up, cls="label end") for v, t, up in limits]),
-        e("path", d=frame.path((a * 180 / pi, h) for a, h in zip(angles, heights, strict=True)), cls="curve"),
-        e("g", dots),
+        [frame.upwards(b * 180 / pi, "cell") for b in borders],
+        [frame.line([(-180.0, v), (180.0, v)], "limit") for v, _, _ in limits],
+        [e("text", t, x=frame.width - 16, y=frame.y(v) + up, cls="label end") for v, t, up in limits],
+        frame.line(((a * 180 / pi, h) for a, h in zip(angles, heights, strict=True)), "curve"),
+        dots,
     )
 
 
@@ -218,8 +198,8 @@ def fan_figure(view: View) -> Element | None:
         size,
         "The directions of the neurons among the activation patterns",
         caption,
-        e("g", sectors),
-        e("g", arrows),
+        sectors,
+        arrows,
         e("text", short_name(view.names[0], 9), x=middle[0] + radius + 6, y=middle[1] + 4, cls="label"),
         e("text", short_name(view.names[1], 30), x=middle[0], y=middle[1] - radius - 7, cls="label mid"),
     )
