@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table
-from rich.text import Text
-
 from relu_cert.certificate import certificate, dumps
 from relu_cert.checker import recheck_command
-from relu_cert.claims.claim import Result, Verdict
+from relu_cert.claims.claim import Result
 from relu_cert.data.dataset import Dataset, Source
 from relu_cert.data.raw import STANDARD_INPUT
 from relu_cert.exact import sqrt_lower, sqrt_upper
@@ -27,7 +23,7 @@ from relu_cert.prove.facts import ExactNeuron, Facts, LambdaMax, Value
 from relu_cert.report.headline import of_check
 from relu_cert.report.optimal_set import optimal_set_json
 from relu_cert.report.shown import plain
-from relu_cert.report.terminal import rendered, wrapped
+from relu_cert.report.terminal import report, wrapped
 from relu_cert.report.text import (
     at_least,
     at_most,
@@ -44,7 +40,6 @@ from relu_cert.report.text import (
 
 FORMAT = "relu_cert report"
 VERSION = 1
-COLOURS = {Verdict.PROVED: "green", Verdict.REFUTED: "red", Verdict.UNDECIDED: "yellow"}
 SHOWN_NEURONS = 12
 ROUGH = Fraction(1, 10**6)  # relative gaps above this are told as what the network is above the best, in per cent
 SHOWN_GROUPS = 24
@@ -113,18 +108,14 @@ class CheckReport:
 
     def to_text(self) -> str:
         """The report for a terminal."""
-        return rendered(
-            [
-                wrapped(self.headline),
-                "",
-                *(wrapped(line, 13) for line in self._head()),
-                claims_table(self.results),
-                "",
-                *(wrapped(line, 4) for line in self._network()),
-                "",
-                f"certificate  {self.certificate_path}",
-                f"re-check it  {recheck_command(self.certificate_path, self.source.path)}",
-            ]
+        return report(
+            self.headline,
+            self._head(),
+            self.results,
+            *(wrapped(line, 4) for line in self._network()),
+            "",
+            f"certificate  {self.certificate_path}",
+            f"re-check it  {recheck_command(self.certificate_path, self.source.path)}",
         )
 
     @property
@@ -170,7 +161,7 @@ class CheckReport:
             lines.append(f"p*           {optimum(value, 15)}{only}")
         if facts.unsettled == INTERRUPTED:
             lines.append("interrupted  this is the best that was proved until then")
-        return [*lines, *self._as_given(), *self._beside(), ""]
+        return [*lines, *self._as_given(), *self._beside()]
 
     def _as_given(self) -> list[str]:
         """What the problem was before it became the plain one that the certificate is about."""
@@ -315,17 +306,6 @@ def optimum(value: Value, digits: int) -> str:
     if value.lower > 0 and value.relative_gap > ROUGH:
         return f"{enclosed(value.lower, value.upper, digits)}: at most {percent_at_most(value.above)} above it"
     return f"{enclosed(value.lower, value.upper, digits)}, proved to a relative {at_most(value.relative_gap)}"
-
-
-def claims_table(results: Sequence[Result]) -> Table:
-    """One line a claim: verdict, name, detail."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True)
-    table.add_column()
-    for r in results:
-        table.add_row(Text(str(r.verdict), style=f"bold {COLOURS[r.verdict]}"), r.claim, Text(r.detail))
-    return table
 
 
 def _largest(found: LambdaMax) -> str:

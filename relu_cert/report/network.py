@@ -19,10 +19,9 @@ from relu_cert.network.objective import Interval, network_of
 from relu_cert.network.penalty import Conversion
 from relu_cert.network.trained import TrainedNetwork, alive
 from relu_cert.prove.facts import Value
-from relu_cert.report.check import claims_table
 from relu_cert.report.headline import of_network
 from relu_cert.report.shown import plain
-from relu_cert.report.terminal import rendered, wrapped
+from relu_cert.report.terminal import report
 from relu_cert.report.text import at_most, count, enclosed, short
 
 FORMAT = "relu_cert network report"
@@ -121,18 +120,13 @@ class NetworkReport:
     def to_text(self) -> str:
         """The report for a terminal."""
         network = dict(self.written).get("checkable", self.trained.origin.path)
-        return rendered(
-            [
-                wrapped(self.headline),
-                "",
-                *(wrapped(line, 13) for line in self._head()),
-                "",
-                claims_table(self.results),
-                "",
-                *(f"{what:<12} {path}" for what, path in self.written),
-                f"certificate  {self.certificate_path}",
-                f"re-check it  {recheck_command(self.certificate_path, self.data.source.path, str(network))}",
-            ]
+        return report(
+            self.headline,
+            self._head(),
+            self.results,
+            *(f"{what:<12} {path}" for what, path in self.written),
+            f"certificate  {self.certificate_path}",
+            f"re-check it  {recheck_command(self.certificate_path, self.data.source.path, str(network))}",
         )
 
     def _against(self, value: Value) -> dict[str, Any]:

@@ -17,10 +17,9 @@ from relu_cert.path.curve import CurveNeuron, Sample
 from relu_cert.path.draft import Drafted
 from relu_cert.path.pieces import PathPieces
 from relu_cert.prove.facts import LambdaMax
-from relu_cert.report.check import claims_table
 from relu_cert.report.headline import of_path
 from relu_cert.report.shown import plain
-from relu_cert.report.terminal import rendered, wrapped
+from relu_cert.report.terminal import claims_table, rendered, wrapped
 from relu_cert.report.text import at_most, count, decimal
 
 FORMAT, VERSION = "relu_cert path", 1

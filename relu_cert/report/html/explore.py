@@ -29,7 +29,7 @@ from relu_cert.report.html.page import (
 )
 from relu_cert.report.html.set_figures import set_figures
 from relu_cert.report.html.svg import Frame, padded
-from relu_cert.report.html.view import Floats, View, floats
+from relu_cert.report.html.view import Floats, View, floats, view_of
 from relu_cert.report.text import decimal, enclosed, rational, short
 
 CLAIMS = ("optimal", "fit", "p-unique", "optimal-set", "minimal")
@@ -179,21 +179,9 @@ def _functions(found: Exploration) -> tuple[Element | None, ...]:
 
 
 def _view(found: Exploration, row: Row) -> View:
-    networks, data = found.networks, found.data
-    alpha = np.array(row.weights)
+    networks, alpha = found.networks, np.array(row.weights)
     here = alpha > 1e-9 * alpha.max(initial=0.0)
     slopes = (networks.v * (alpha * networks.signs)[:, None])[here]
     gates = networks.v if networks.gates is None else floats(networks.gates)
-    return View(
-        floats(data.Z),
-        floats([data.y])[0],
-        np.asarray(networks.outputs(data.Z) @ alpha),
-        floats([found.facts.dual.theta])[0],
-        float(found.facts.lam),
-        gates[here],
-        slopes,
-        data.names,
-        data.target,
-        data.source.bias,
-        networks.gates is not None,
-    )
+    fit = np.asarray(networks.outputs(found.data.Z) @ alpha)
+    return view_of(found.data, fit, gates[here], slopes, gated=networks.gates is not None)

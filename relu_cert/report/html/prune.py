@@ -29,7 +29,7 @@ from relu_cert.report.html.page import (
     verify_section,
 )
 from relu_cert.report.html.svg import Frame, labelled, padded, ticks
-from relu_cert.report.html.view import View, floats
+from relu_cert.report.html.view import View, floats, view_of
 from relu_cert.report.prune import Pruning
 from relu_cert.report.text import rational, short
 
@@ -180,13 +180,8 @@ def _spaced(steps: Sequence[PruningStep]) -> list[PruningStep]:
 
 
 def _view(found: Pruning, step: PruningStep) -> View:
-    data = found.data
-    Z = floats(data.Z)
-    slopes = step.w * step.signs[:, None]
-    fit = np.maximum(Z @ step.w.T, 0.0) @ step.signs
-    names, target, bias = data.names, data.target, data.source.bias
-    lam = float(found.lam)
-    return View(Z, floats([data.y])[0], fit, np.zeros(len(Z)), lam, step.w, slopes, names, target, bias, False)
+    fit = np.maximum(floats(found.data.Z) @ step.w.T, 0.0) @ step.signs
+    return view_of(found.data, fit, step.w, step.w * step.signs[:, None])
 
 
 def _table(steps: Sequence[PruningStep]) -> tuple[Element, ...]:
