@@ -15,8 +15,8 @@ from relu_cert.prove.classes import class_map, frobenius_squared
 from relu_cert.prove.facts import Exactly, ExactSet, Facts, NeuronClass, Tied, Unknown
 from relu_cert.prove.polytope.polytope import Polytope
 from relu_cert.rationals import column, to_fraction, to_vector
-from relu_cert.report.shown import plain
-from relu_cert.report.text import count, rational
+from relu_cert.report.shown import picked, plain
+from relu_cert.report.text import count
 
 TOLD_BITS = 64
 Floats = NDArray[np.float64]
@@ -111,28 +111,20 @@ class OptimalSetView:
     def __repr__(self) -> str:
         vertices = f"{len(self.supports)} {'vertex' if len(self.supports) == 1 else 'vertices'}"
         tied = f"{count(len(self.neurons), 'tied neuron')}, m* = {self.m_star}, M* = {self.M_star}"
-        return f"<BallSet: dimension {self.dimension}, {vertices}, {tied}>"
+        return f"<OptimalSet: dimension {self.dimension}, {vertices}, {tied}>"
 
     def to_dict(self) -> dict[str, Any]:
         """The object of --json. `weights` of a vertex are alpha, one for each neuron of the support."""
         found = self.polytope
-        return {
-            "dimension": found.dimension,
-            "nondegenerate": found.nondegenerate,
-            "m_star": found.m_star,
-            "M_star": found.M_star,
-            "rank": found.rank,
-            "bits": found.bits,
+        pairs = zip(found.vertices, found.points, strict=True)
+        content = picked(found, "dimension nondegenerate m_star M_star rank bits") | {
             "neurons": [neuron.to_dict() for neuron in self.neurons],
-            "S": list(found.used),
-            "vertices": [
-                {"support": list(support), "weights": [rational(point[a]) for a in support]}
-                for support, point in zip(found.vertices, found.points, strict=True)
-            ],
-            "edges": plain(found.edges),
-            "min_norm": plain(found.min_norm),
-            "staircase": plain(self.staircase),
+            "S": found.used,
+            "vertices": [{"support": used, "weights": [point[a] for a in used]} for used, point in pairs],
+            **picked(found, "edges min_norm"),
+            "staircase": self.staircase,
         }
+        return dict(plain(content))
 
 
 def optimal_set_view(facts: Facts) -> OptimalSetView | None:
