@@ -98,7 +98,7 @@ def test_wrong_numbers_of_networks_are_seen(name: str) -> None:
     distance = found.closest.distance
     assert abs(float(distance.lower) ** 2 - (2 if name == "other sign" else 25 / 16)) < 1e-9
     shifts = [Interval(distance.upper + 1, distance.upper + 2), Interval(F(0), distance.lower / 2)]
-    others = [replace(found, closest=replace(found.closest, distance=one)) for one in shifts]
+    others = [replace(found, closest=replace(found.closest, lower=one.lower, upper=one.upper)) for one in shifts]
     wrong = Interval(ONE, ONE)
     others.append(replace(found, directions=(wrong,)))
     examined = found.examination

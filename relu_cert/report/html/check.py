@@ -18,14 +18,7 @@ from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import BallSet, Exactly, Facts, Unknown
 from relu_cert.report.check import CheckReport
 from relu_cert.report.html.functions import curve_figure, neurons_figure, plane_figure, scatter_figure
-from relu_cert.report.html.neurons import (
-    dual_figure,
-    fan_figure,
-    heaviest_first,
-    neuron_name,
-    neurons_chart,
-    strip_length,
-)
+from relu_cert.report.html.neurons import dual_figure, fan_figure, heaviest_first, neuron_name, neurons_chart, strips
 from relu_cert.report.html.optimal_set import shadow, shadow_figure, shape
 from relu_cert.report.html.page import (
     Head,
@@ -187,7 +180,7 @@ def _optimal_set(report: CheckReport) -> Section | None:
         flat = shadow(seen)
         pair = set_figures(seen) or (() if flat is None else wire_figures(seen))
         graph = None if flat is None else shadow_figure(flat)
-        drawn = [beside(*pair), figures(graph, ranges_figure(seen, names, strip_length(facts, names)))]
+        drawn = [beside(*pair), figures(graph, ranges_figure(seen, strips(facts, names)))]
     title = "All solutions" if facts.problem.kind == "cgl" else "All optimal networks"
     return Section("optimal-set", title, (e("p", text + _listed_sentence(facts)), *drawn, _staircase(facts)))
 

@@ -10,10 +10,10 @@ from xml.etree.ElementTree import Element
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
-from relu_cert.report.html.neurons import STRIP_HEAD, STRIP_MARGIN, strip, strip_heads
+from relu_cert.report.html.neurons import Strips
 from relu_cert.report.html.optimal_set import Shape
 from relu_cert.report.html.page import count, e
-from relu_cert.report.html.svg import WIDTH, Frame, Layer, Point, dot, labelled, path, picture, thinned, ticks
+from relu_cert.report.html.svg import WIDTH, Frame, Layer, Point, dot, labelled, path, picture, thinned, ticks, told
 from relu_cert.report.html.view import Floats
 
 ROW = 20.0
@@ -26,32 +26,23 @@ TOWARDS = np.array([1.0, *LEAN])  # the direction that is seen as a point
 LIGHT = np.array([0.45, 0.2, 0.87])  # from above, a little from the front
 
 
-def ranges_figure(shape: Shape, names: Sequence[str], tiles: int) -> Element | None:
-    """How heavy every neuron can be over all optimal networks; `tiles` features of its direction are shown."""
+def ranges_figure(shape: Shape, tiles: Strips) -> Element | None:
+    """How heavy every neuron can be over all optimal networks, and its direction."""
     if len(shape.names) > MOST_NEURONS:
         return None
-    tiles = tiles if shape.directions else 0
-    cell = min(26.0, 150.0 / tiles) if tiles else 0.0
-    top, left, right = (STRIP_HEAD if tiles else 8.0), 40.0, (STRIP_MARGIN + tiles * cell + 12) if tiles else 14.0
+    tiles = tiles if shape.directions else Strips(())
+    top, left, right = tiles.top, 40.0, WIDTH - tiles.x + 12 if tiles.names else 14.0
     bottom = top + len(shape.names) * ROW
     frame = Frame(0.0, shape.reach * 1.04, 0.0, 1.0, height=bottom + 38, left=left, right=right)
     marks = []
     for a, name in enumerate(shape.names):
         y, low, high = top + a * ROW, float(shape.low[a]), float(shape.high[a])
         x0, x1 = frame.x(low), frame.x(high)
-        title, place = e("title", f"{low:.6g} to {high:.6g}"), {"x": x0, "y": y + 4, "width": max(3.0, x1 - x0)}
-        marks += [
-            e(
-                "text",
-                name if name.startswith("b") else f"{_sign(shape.signs[a])} {name}",
-                x=left - 6,
-                y=y + 14,
-                cls="tick end",
-            ),
-            e("rect", title, height=ROW - 8, rx=3.0, cls=f"bar {shape.signs[a]}", **place),
-        ]
-        if tiles:
-            marks += strip(shape.directions[a][:tiles], WIDTH - STRIP_MARGIN - tiles * cell, y, ROW, cell, names)
+        title, place = told(f"{low:.6g} to {high:.6g}"), {"x": x0, "y": y + 4, "width": max(3.0, x1 - x0)}
+        text = name if name.startswith("b") else f"{'+' if shape.signs[a] == 'plus' else '−'} {name}"
+        marks.append(e("text", text, x=left - 6, y=y + 14, cls="tick end"))
+        marks.append(e("rect", title, height=ROW - 8, rx=3.0, cls=f"bar {shape.signs[a]}", **place))
+        marks += tiles.row(shape.directions[a], y, ROW) if tiles.names else []
     lines = []
     for value, text in labelled(ticks(0.0, frame.x1, 5)):
         lines.append(e("path", d=path([(frame.x(value), top), (frame.x(value), bottom)]), cls="grid"))
@@ -63,15 +54,11 @@ def ranges_figure(shape: Shape, names: Sequence[str], tiles: int) -> Element | N
         frame.height,
         "The range of every neuron's size over the optimal set",
         text,
-        strip_heads(names[:tiles], WIDTH - STRIP_MARGIN - tiles * cell, top, cell),
+        tiles.heads(),
         lines,
         marks,
         e("text", "size |w|", x=(frame.x(0.0) + frame.x(frame.x1)) / 2, y=frame.height - 6, cls="label mid"),
     )
-
-
-def _sign(sign: str) -> str:
-    return "+" if sign == "plus" else "−"
 
 
 def set_figures(shape: Shape) -> tuple[Element, ...]:
