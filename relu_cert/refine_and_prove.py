@@ -136,7 +136,7 @@ def _algebraic_facts(question: Question, solution: Solution, facts: Facts) -> Fa
         except Unsettled:
             continue
         if found is not None:
-            exact = replace(facts, optimal_set=found, unlisted="")
+            exact = replace(facts, optimal_set=found)
             return replace(with_vertices(exact)[0], shortest=shortest_weights(exact))
     return None
 

@@ -34,7 +34,6 @@ from relu_cert.prove.lifts import independent
 from relu_cert.prove.logistic import enclosed_facts
 from relu_cert.prove.optimal_set import optimal_set
 from relu_cert.prove.polytope.listing import list_polytope
-from relu_cert.prove.polytope.polytope import Polytope
 from relu_cert.prove.unsettled import Unsettled
 from relu_cert.prove.value import fit, norm_upper, value
 from relu_cert.solve.threads import one_thread
@@ -96,8 +95,7 @@ def _with_set(facts: Facts, columns: tuple[Vector, ...]) -> Facts:
         known = replace(facts, optimal_set=optimal_set(facts, columns))
     except Unsettled as why:
         return replace(facts, optimal_set=Unknown(str(why)))
-    found = list_polytope(known)
-    return replace(known, polytope=found) if isinstance(found, Polytope) else replace(known, unlisted=found.reason)
+    return replace(known, vertices=list_polytope(known))
 
 
 @dataclass(frozen=True)

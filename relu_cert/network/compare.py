@@ -10,6 +10,7 @@ from relu_cert.exact import Matrix, Vector, dot, norm_squared, sqrt_lower, sqrt_
 from relu_cert.network.objective import ConvexNeuron, outputs
 from relu_cert.problem.problem import Block, Problem
 from relu_cert.prove.facts import Facts, Unknown
+from relu_cert.prove.polytope.polytope import Unlisted
 from relu_cert.prove.value import fit, primal, relu_neuron, value
 
 NORM_BITS = 64
@@ -49,7 +50,7 @@ def network_facts(facts: Facts, neurons: Sequence[ConvexNeuron], gap: Fraction) 
         value=bounds,
         fit=fit(point, bounds),
         optimal_set=Unknown(),
-        polytope=None,
+        vertices=Unlisted(),
     )
 
 

@@ -16,7 +16,7 @@ from relu_cert.leaders.evidence import Leaders
 from relu_cert.problem.problem import Block, Gates, Problem
 from relu_cert.prove.algebraic.field import Field, Numbers
 from relu_cert.prove.ggp.answers import GGP
-from relu_cert.prove.polytope.polytope import MinNorm, Polytope, ShortestWeights
+from relu_cert.prove.polytope.polytope import MinNorm, Polytope, ShortestWeights, Unlisted
 from relu_cert.written import (
     ARRAY,
     BLOCKS,
@@ -347,6 +347,7 @@ class Unknown:
     reason: str = ""
 
 
+NOT_LISTED = Unlisted()
 Exactly = ExactSet | AlgebraicSet
 OptimalSet = BallSet | ExactSet | AlgebraicSet | Unknown
 
@@ -381,8 +382,7 @@ class Facts:
     value: Value
     fit: Fit
     optimal_set: OptimalSet = Unknown()
-    polytope: Polytope | None = None
-    unlisted: str = ""  # why there is no polytope
+    vertices: Polytope | Unlisted = NOT_LISTED
     shortest: ShortestWeights | None = None  # the shortest weights, where there is no polytope
     ggp: GGP | None = None  # gated and direct problems
     path: Along | None = None  # an interval of lambdas, if one was asked for
@@ -410,6 +410,16 @@ class Facts:
     def known(self) -> bool:
         """Whether the optimal set is known."""
         return not isinstance(self.optimal_set, Unknown)
+
+    @property
+    def polytope(self) -> Polytope | None:
+        """The polytope of optimal weights, where its vertices are listed."""
+        return self.vertices if isinstance(self.vertices, Polytope) else None
+
+    @property
+    def unlisted(self) -> str:
+        """Why the vertices are not listed."""
+        return self.vertices.reason if isinstance(self.vertices, Unlisted) else ""
 
     @property
     def unsettled(self) -> str:

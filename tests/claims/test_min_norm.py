@@ -21,6 +21,7 @@ from relu_cert.problem import gated, relu
 from relu_cert.prove.facts import Exactly, Facts
 from relu_cert.prove.polytope import listing
 from relu_cert.prove.polytope.listing import shortest_weights
+from relu_cert.prove.polytope.polytope import Unlisted
 from tests.prove.test_polytope_planted import direct, root, settled
 from tests.verify.mutate import mutants
 from verify import Rejected, VerifyError, check
@@ -43,7 +44,7 @@ def box() -> Facts:
 
 def alone(facts: Facts) -> Facts:
     """The same facts as if the polytope had been too large."""
-    return replace(facts, polytope=None, unlisted="too many", shortest=shortest_weights(facts))
+    return replace(facts, vertices=Unlisted("too many"), shortest=shortest_weights(facts))
 
 
 def written(facts: Facts) -> dict[str, object]:

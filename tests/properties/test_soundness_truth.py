@@ -113,7 +113,7 @@ def test_wrong_vertices_are_seen() -> None:
     polytope = answer.facts.polytope
     assert polytope is not None
     points = tuple(scale(2, point) for point in polytope.points)
-    other = replace(answer, facts=replace(answer.facts, polytope=replace(polytope, points=points)))
+    other = replace(answer, facts=replace(answer.facts, vertices=replace(polytope, points=points)))
     assert contradiction(answer, truth) == ""
     assert "vertices" in contradiction(other, truth)
 

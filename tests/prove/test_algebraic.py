@@ -27,6 +27,7 @@ from relu_cert.prove.algebraic.linear import eliminate, solve
 from relu_cert.prove.algebraic.optimum import algebraic_set
 from relu_cert.prove.facts import AlgebraicSet, Facts
 from relu_cert.prove.lifts import equal_entries
+from relu_cert.prove.polytope.polytope import Unlisted
 from relu_cert.prove.projection import Bounds, shortest_of
 from relu_cert.prove.projection import shortest as rational_shortest
 from relu_cert.rationals import rows_of
@@ -188,7 +189,7 @@ def test_cones_in_a_field() -> None:
     assert found.multipliers == ((0, (field.rational(half),)),)
     assert len(found.tied) == 2
     assert len(found.solutions) == 1
-    known = replace(facts, optimal_set=found, polytope=None)
+    known = replace(facts, optimal_set=found, vertices=Unlisted())
     claims = decide(known, ("p-unique", "convex-unique"))
     assert {str(claim.verdict) for claim in claims} == {"PROVED"}
     text = dumps(certificate(SOURCE, known, claims))

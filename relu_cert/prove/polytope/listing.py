@@ -47,8 +47,8 @@ def with_vertices(facts: Facts) -> tuple[Facts, bool]:
     """The facts with the vertices of the optimal set, and whether more digits would not tell more about these."""
     found = list_polytope(facts)
     if isinstance(found, Polytope):
-        return replace(facts, polytope=found), True
-    return replace(facts, unlisted=found.reason, shortest=shortest_weights(facts)), found.final
+        return replace(facts, vertices=found), True
+    return replace(facts, vertices=found, shortest=shortest_weights(facts)), found.final
 
 
 def shortest_weights(facts: Facts) -> ShortestWeights | None:

@@ -110,7 +110,7 @@ class Polytope:
 
 @dataclass(frozen=True)
 class Unlisted:
-    """Why there is no list. `final`: more digits would not help."""
+    """Why there is no list; without a reason none was asked for. `final`: more digits would not help."""
 
-    reason: str
-    final: bool
+    reason: str = ""
+    final: bool = False
