@@ -81,7 +81,7 @@ class _Asked:
             self.tell(Moment("leaders", len(neurons), bound=float(found.lower)))
 
         given = [Neuron(xi, w) for xi, w in neurons]
-        seconds = max(self.until.wall, LEADERS * self.seconds, 5.0)
+        seconds = max(self.until.left, LEADERS * self.seconds, 5.0)
         good = SURELY * float(self.gap) if self.gap > FINEST else COARSE
         return find_leaders(
             self.network.Z, self.problem.y, lam, given, seconds, logistic=self.logistic, good=good, tell=told

@@ -166,7 +166,7 @@ def _dual(asked: Question, found: Found, point: Primal, until: Until) -> Dual:
         problem.y,
         lam,
         [Neuron(neuron.sign, neuron.w) for neuron in point.neurons],
-        max(until.wall, 5.0),
+        max(until.left, 5.0),
         logistic=problem.loss == "logistic",
         outputs=asked.columns,
         biases="biases" in problem.free,
