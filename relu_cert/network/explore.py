@@ -18,15 +18,16 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog, nnls
 
 from relu_cert.errors import UsageError
 from relu_cert.exact import Matrix, Vector
 from relu_cert.network.gates import open_gates
-from relu_cert.prove.classes import class_map, column, to_vector
+from relu_cert.network.vertices import nearest_mean
+from relu_cert.prove.classes import class_map
 from relu_cert.prove.definite import floats
-from relu_cert.prove.facts import Facts
+from relu_cert.prove.facts import Exactly, ExactSet, Facts, Unknown
 from relu_cert.prove.polytope.equations import weight_system
+from relu_cert.rationals import column, to_vector
 
 Floats = NDArray[np.float64]
 Extreme = Literal["norm", "random"]
@@ -62,6 +63,8 @@ class OptimalNetworks:
     def extreme(self, how: Extreme, seed: int = 0) -> Floats:
         """A vertex: of the largest |w|^2 (a convex function is largest at a vertex; all of them are compared), or where
         a random linear functional is largest. (The sum of alpha, which the paper maximises, is the same everywhere.)"""
+        from scipy.optimize import linprog
+
         if how == "norm":
             if self.vertices is None:
                 raise UsageError("the vertices are too many to be listed; choose --extreme random.")
@@ -88,17 +91,10 @@ class OptimalNetworks:
         return max(0.0, float(gradient @ alpha - (self.vertices @ gradient).min()))
 
     def _quadratic(self, A: Floats, b: Floats) -> Floats:
-        """The alpha in the polytope for which |A alpha - b| is least.
-
-        Over the hull of listed vertices p: u >= 0 that minimises |sum u_p (A p - b)|^2 + (sum u - 1)^2, divided by its
-        sum, because for u = s t with sum t = 1 this is s^2 |A alpha - b|^2 + (s - 1)^2 with alpha = sum t_p p.
-        """
+        """The alpha in the polytope for which |A alpha - b| is least: a mean of the vertices, where they are listed."""
         if self.vertices is None:
             return self._interior(A, b)
-        off = A @ self.vertices.T - b[:, None]
-        size = max(float(np.abs(off).max(initial=0.0)), 1e-300)
-        u = nnls(np.vstack([off / size, np.ones(len(self.vertices))]), np.r_[np.zeros(len(b)), 1.0])[0]
-        return np.asarray(u @ self.vertices / u.sum())
+        return np.asarray(nearest_mean(self.vertices @ A.T, b) @ self.vertices)
 
     def _interior(self, A: Floats, b: Floats) -> Floats:
         """The same by an interior point method, where the vertices are not listed."""
@@ -110,11 +106,6 @@ class OptimalNetworks:
         if alpha.value is None:
             raise UsageError(f"the search over the optimal set ended without a point ({program.status}).")
         return np.asarray(np.maximum(alpha.value, 0.0), dtype=np.float64)
-
-
-def known_set(facts: Facts) -> bool:
-    """Whether the facts prove which networks are optimal."""
-    return facts.exact_set is not None or facts.optimal_set is not None
 
 
 def _found(facts: Facts) -> OptimalNetworks:
@@ -132,9 +123,9 @@ def optimal_networks(facts: Facts) -> OptimalNetworks:
     patterned = facts.problem.patterned
     if facts.problem.network is None and facts.problem.model != "gated":
         raise UsageError("a problem that was given directly has no network.")
-    if not known_set(facts) and facts.problem.unlisted and facts.primal.neurons:
+    if not facts.known and facts.problem.unlisted and facts.primal.neurons:
         return _found(facts)
-    if not known_set(facts):
+    if not facts.known:
         raise UsageError(f"the optimal set is not known: {facts.unsettled or 'lambda >= lambda_max'}.")
     system = weight_system(facts)
     tied = _neurons(facts)
@@ -161,14 +152,15 @@ def _chosen(alpha: Vector, names: Sequence[int]) -> list[float]:
 
 def _neurons(facts: Facts) -> list[tuple[int, Vector, str]]:
     """Sign, dual vector and pattern of every tied neuron, at the centre of the ball."""
-    if (exact := facts.exact_set) is not None:
-        near = [one.v if exact.field is None else tuple(x.near() for x in one.v) for one in exact.tied]
-        return [(one.sign, v, one.pattern or "") for one, v in zip(exact.tied, near, strict=True)]
-    if facts.optimal_set is None:
+    known = facts.optimal_set
+    if isinstance(known, Unknown):
         raise ValueError("the optimal set is known")
+    if isinstance(known, Exactly):
+        near = [one.v if isinstance(known, ExactSet) else tuple(x.near() for x in one.v) for one in known.tied]
+        return [(one.sign, v, one.pattern or "") for one, v in zip(known.tied, near, strict=True)]
     theta = column(facts.dual.theta)
     neurons = []
-    for neuron in facts.optimal_set.classes:
+    for neuron in known.classes:
         one = class_map(facts.problem, neuron)
         v = to_vector(one.P * (one.X.transpose() * theta))
         neurons.append((neuron.sign, tuple(Fraction(neuron.sign) * x for x in v), neuron.pattern or ""))

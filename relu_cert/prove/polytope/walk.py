@@ -19,13 +19,12 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 from relu_cert.exact import Vector
 from relu_cert.prove.algebraic.field import Number
-from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.definite import floats
 from relu_cert.prove.polytope.system import Scalar, System
+from relu_cert.prove.unsettled import Unsettled
 from relu_cert.rationals import to_fmpq, to_fraction
 
 Basis = tuple[int, ...]
@@ -150,6 +149,8 @@ def enclosed_start(system: System) -> Basis:
     k = len(system.names)
     if k == system.rows:
         return tuple(range(k))
+    from scipy.optimize import linprog
+
     F, g = _equilibrated(system)
     found = linprog(np.random.default_rng(0).standard_normal(k), A_eq=F, b_eq=g, bounds=(0, None))
     if found.x is None:
