@@ -29,6 +29,7 @@ from typing import Literal
 from relu_cert.errors import UsageError
 from relu_cert.free.terms import Free, free_constant, read_free
 from relu_cert.network.model import TrainedNetwork
+from relu_cert.report.text import downwards
 
 _NO_OBJECTIVE = {
     "adamw": "AdamW's decoupled decay is not the gradient of a penalty, so there is no objective with a lambda; "
@@ -96,7 +97,7 @@ class Conversion:
         return (
             f"{self.convention} {own}; here the first layer's biases are weights and the output bias is a neuron. "
             f"In the objective of {self.convention} the proved gap holds against every network with "
-            f"{weight} <= {float(self.unlike(network)):.6g}, which is this network's."
+            f"{weight} <= {downwards(self.unlike(network), 6)}, which is this network's."
         )
 
 

@@ -15,7 +15,6 @@ from relu_cert.claims.optimal_set import staircase
 from relu_cert.exact import sqrt_lower, sqrt_upper
 from relu_cert.free.terms import free_parts, free_text
 from relu_cert.global_optimum import distance
-from relu_cert.problem.model import Problem
 from relu_cert.prove.facts import Facts, OptimalSet
 from relu_cert.report.check import Outcome
 from relu_cert.report.html.functions import curve_figure, neurons_figure, plane_figure, scatter_figure
@@ -33,7 +32,7 @@ from relu_cert.report.html.proof import independence_figure, sensitivity_section
 from relu_cert.report.html.set_figures import ranges_figure, set_figures, wire_figures
 from relu_cert.report.html.view import view
 from relu_cert.report.optimal_set import TiedNeuron, optimal_set_view
-from relu_cert.report.text import at_most, decimal, downwards, enclosed, entries, rational, short
+from relu_cert.report.text import at_least, at_most, decimal, downwards, entries, one_number, rational, short
 from relu_cert.words import of_groups
 
 SYMBOLS = {Verdict.PROVED: "✓", Verdict.REFUTED: "✗", Verdict.UNDECIDED: "?"}
@@ -93,13 +92,13 @@ def _head(outcome: Outcome) -> list[Element]:
         text = f"A constrained group lasso with {problem.n} rows and {count(len(problem.blocks), 'group')}"
     value, top = facts.value, facts.lambda_max
     root = sqrt_upper(top.squared)
-    exact = f"{'=' if root * root == top.squared else '≈'} {decimal(root, 6)}"
+    exact = f"= {short(root, 14)}" if root * root == top.squared else f"≈ {decimal(root, 6)}"
     if top.least is not None:
         exact = f"≥ {downwards(sqrt_lower(top.least), 6)}"
     shown = [
         (
             "optimal value p*",
-            enclosed(value.lower, value.upper, 10),
+            one_number(value.lower, value.upper, 10),
             "exactly" if value.lower == value.upper else "proved",
         ),
         ("relative gap", at_most(value.relative_gap) if value.relative_gap else "0", "an upper bound"),
@@ -113,7 +112,7 @@ def _head(outcome: Outcome) -> list[Element]:
     shown += _pattern_card(outcome)
     return [
         e("p", outcome.headline, cls="headline"),
-        e("p", f"{text}{_variant(problem)}; what is known about it is proved.", cls="lead"),
+        e("p", f"{text}{_variant(facts)}; what is known about it is proved.", cls="lead"),
         cards(shown),
     ]
 
@@ -136,18 +135,20 @@ def _pattern_card(outcome: Outcome) -> list[tuple[str, str, str]]:
     whole = outcome.whole
     if whole is not None and whole.facts is not None:
         away = distance(outcome.facts, whole.facts)
-        bound = "at most, over all patterns" if away.lower <= 0 else "proved, over all patterns"
-        found.append(("above the global optimum", at_most(max(away.upper, Fraction(0))), bound))
+        least = f"; at least {at_least(away.lower)}" if away.lower > 0 else ""
+        above = at_most(max(away.upper, Fraction(0)))
+        found.append(("above the global optimum", above, f"at most, over all patterns{least}"))
     return found
 
 
-def _variant(problem: Problem) -> str:
+def _variant(facts: Facts) -> str:
     """What was minimised, and over what."""
+    problem = facts.problem
     loss = ", with the logistic loss" if problem.loss == "logistic" else ""
     loss += f", {free_text(problem.free)} free of penalty" if problem.free else ""
     penalty = f", with an elastic penalty, δ = {short(problem.delta)}" if problem.delta else ""
     if not problem.some:
-        return f"{loss}{penalty}, trained to its global optimum"
+        return f"{loss}{penalty}, {'trained to its global optimum' if facts.value.reached else 'the best one found'}"
     return f"{loss}{penalty}, optimal over {count(len(problem.some), 'activation pattern')} only"
 
 

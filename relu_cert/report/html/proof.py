@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from math import ceil, cos, floor, log10, pi, sin, sqrt, tau
 from xml.etree.ElementTree import Element
 
@@ -18,7 +19,7 @@ from relu_cert.report.html.page import Section, cards, e, figure, figures
 from relu_cert.report.html.svg import WIDTH, Point, drawing, path, picture, short_name
 from relu_cert.report.html.view import Floats, View, drawable, floats
 from relu_cert.report.optimal_set import TiedNeuron
-from relu_cert.report.text import at_most, decimal
+from relu_cert.report.text import at_most, decimal, one_number
 
 MOST_ROWS = 80
 RINGS, SLICES = 28, 84
@@ -233,10 +234,11 @@ def sensitivity_section(facts: Facts) -> Section | None:
         return None
     n, freedom = facts.problem.n, found.freedom
     within = f"each within {at_most(found.radius)}" if found.radius else "exact"
-    shown = [("degrees of freedom", "–" if freedom is None else decimal(freedom, 8), f"of {n}: the trace of dfit/dy")]
+    trace = "–" if freedom is None else _within(freedom, n * found.radius)
+    shown = [("degrees of freedom", trace, f"of {n}: the trace of dfit/dy")]
     if found.sure is not None:
-        noise, value, _ = found.sure
-        shown.append(("SURE", decimal(value, 8), f"for noise {decimal(noise, 6)}"))
+        noise, value, radius = found.sure
+        shown.append(("SURE", _within(value, radius), f"for noise {decimal(noise, 6)}"))
     entries = len(found.r_lam) + len(found.alpha_lam) + n * (len(found.r_y) + len(found.alpha_y))
     shown.append(("derivatives", f"{entries:,}", within))
     text = (
@@ -249,6 +251,10 @@ def sensitivity_section(facts: Facts) -> Section | None:
         return Section("sensitivity", "Derivatives", (e("p", text), cards(shown)))
     drawn = figures(None if hat is None else hat_figure(hat), fall_figure(slopes))
     return Section("sensitivity", "Derivatives", (e("p", text), cards(shown), *([] if drawn is None else [drawn])))
+
+
+def _within(x: Fraction, radius: Fraction) -> str:
+    return one_number(x - radius, x + radius, 8)
 
 
 def hat_figure(hat: Floats) -> Element | None:
