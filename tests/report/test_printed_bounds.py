@@ -492,3 +492,16 @@ def test_degrees_of_freedom_have_the_digits_that_their_radius_leaves() -> None:
 def test_the_first_digits_of_a_root_are_its_first_digits() -> None:
     """sqrt(6) is 2.44948..., not 2.44949..."""
     assert largest_text(LambdaMax(F(6), None, Attained()), 6) == "= sqrt(6) = 2.44948..."
+
+
+def test_a_reason_is_told_once() -> None:
+    """Claims that are undecided for the reason of the one above them say that, in the terminal and on the page; the
+    JSON says it each time. The picture of a fit is that of the network found."""
+    found = checked("cover")
+    wide = replace(widened(found.facts, F(1, 7)), optimal_set=None, polytope=None, unsettled="time was short")
+    rough = replace(found, facts=wide, results=verdicts(wide))
+    page = Page(check_page(rough)).prose
+    for text in (" ".join(rough.to_text().split()), page):
+        assert text.count("time was short.") < text.count("for the same reason.")
+    assert sum("time was short" in one["detail"] for one in rough.to_json()["claims"]) > 3
+    assert "The fit of the network found against the target" in page

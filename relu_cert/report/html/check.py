@@ -16,7 +16,7 @@ from relu_cert.exact import sqrt_lower, sqrt_upper
 from relu_cert.free.terms import free_parts, free_text
 from relu_cert.global_optimum import distance
 from relu_cert.prove.facts import Facts, OptimalSet
-from relu_cert.report.check import Outcome
+from relu_cert.report.check import Outcome, told_once
 from relu_cert.report.html.functions import curve_figure, neurons_figure, plane_figure, scatter_figure
 from relu_cert.report.html.neurons import (
     dual_figure,
@@ -73,7 +73,8 @@ def verdict_table(results: Sequence[Result], statements: Mapping[str, str] | Non
 def verdict_rows(rows: Sequence[tuple[Verdict, str, str, str, str]]) -> Element:
     """The table of verdicts; each row is (verdict, claim, statement, why, evidence)."""
     body = []
-    for verdict, claim, statement, why, evidence in rows:
+    reasons = told_once([(verdict, why) for verdict, _, _, why, _ in rows])
+    for (verdict, claim, statement, _, evidence), why in zip(rows, reasons, strict=True):
         badge = e("span", f"{SYMBOLS[verdict]} {verdict}", cls=f"verdict {str(verdict).lower()}")
         named = [e("strong", claim), e("span", unbroken(statement), cls="statement")]
         by = e("span", f"by {evidence}", cls="evidence") if evidence else None
@@ -158,7 +159,7 @@ def _network(outcome: Outcome) -> Section:
     names = outcome.data.names if outcome.data else ()
     shown = []
     if seen is not None:
-        shown = [plane_figure(seen), curve_figure(seen), scatter_figure(seen)]
+        shown = [plane_figure(seen), curve_figure(seen), scatter_figure(seen, optimal=facts.value.reached)]
     shown.append(neurons_chart(facts, names))
     if seen is not None:
         shown += [neurons_figure(seen), fan_figure(seen)]
