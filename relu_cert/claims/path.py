@@ -5,10 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import partial
 
-from relu_cert.claims.model import VARIANTS, Answer, Verdict, claim, proved, refuted, undecided
+from relu_cert.claims.claim import VARIANTS, Answer, Verdict, claim, proved, refuted, undecided
 from relu_cert.claims.unique import p_unique
 from relu_cert.exact import norm_squared
-from relu_cert.path.model import Cover, Gap, Jump
+from relu_cert.path.pieces import Gap, Jump, PathPieces
 from relu_cert.prove.facts import Facts
 from relu_cert.report.text import at_most, count, decimal, holds_on, rational, short, short_at_most
 
@@ -17,7 +17,7 @@ SHORT = 10  # digits of the ends of an interval
 _claim = partial(claim, applies=lambda facts: facts.path is not None)
 
 
-def _path(facts: Facts) -> Cover:
+def _path(facts: Facts) -> PathPieces:
     if facts.path is None:
         raise ValueError("no interval was asked for")
     return facts.path
@@ -122,7 +122,7 @@ def _norms(jump: Jump) -> str:
     return f"{jumps}, and tends to {short(beside)} from {side}."
 
 
-def _interval(found: Cover) -> str:
+def _interval(found: PathPieces) -> str:
     """[lo, hi]"""
     return "[{}, {}]".format(*_ends(found.lo, found.hi))
 
@@ -133,7 +133,7 @@ def _ends(lo: Fraction, hi: Fraction) -> tuple[str, str]:
     return low if len(low) <= SHORT else first, high if len(high) <= SHORT else last
 
 
-def _open_parts(found: Cover) -> str:
+def _open_parts(found: PathPieces) -> str:
     """What is not settled."""
     if not found.gaps:
         several = count(sum(1 for piece in found.pieces if not piece.unique), "piece")

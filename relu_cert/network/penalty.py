@@ -28,7 +28,7 @@ from typing import Literal
 
 from relu_cert.errors import UsageError
 from relu_cert.free.terms import Free, free_constant, read_free
-from relu_cert.network.model import TrainedNetwork
+from relu_cert.network.trained import TrainedNetwork
 from relu_cert.report.text import downwards
 
 _NO_OBJECTIVE = {

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import floor, log
 
-from relu_cert.claims.model import Result, Verdict
-from relu_cert.path.model import Cover
+from relu_cert.claims.claim import Result, Verdict
 from relu_cert.path.one_neuron import NeuronPath
-from relu_cert.problem.model import Problem
+from relu_cert.path.pieces import PathPieces
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import Facts, Value
 from relu_cert.report.text import at_most, count, holds_on, lies_in, percent, percent_at_most
 
@@ -47,7 +47,7 @@ def of_network(value: Value, objective: Fraction, gap: Fraction) -> str:
     return f"The objective of this network is at most {at_most(objective - value.lower)} above the best; proved."
 
 
-def of_path(cover: Cover, events: int, results: Sequence[Result]) -> str:
+def of_path(cover: PathPieces, events: int, results: Sequence[Result]) -> str:
     """What `path` found."""
     said: Said = {result.claim: result.verdict for result in results}
     where, around = ("from {} to {}".format(*ends(cover.lo, cover.hi, 6)) for ends in (holds_on, lies_in))
@@ -66,7 +66,7 @@ def of_path(cover: Cover, events: int, results: Sequence[Result]) -> str:
     return f"The best networks are followed on {share} {around}, proved; {left}."
 
 
-def proved_share(cover: Cover) -> str:
+def proved_share(cover: PathPieces) -> str:
     """How much of the interval is proved, in per cent of log lambda, rounded down: never all where a gap is left."""
     missing = sum(log(gap.hi) - log(gap.lo) for gap in cover.gaps) / (log(cover.hi) - log(cover.lo))
     return f"{max(0, min(999, floor(1000 * (1 - missing)))) / 10:g}" if cover.gaps else "100"

@@ -30,19 +30,19 @@ from relu_cert import (
     path,
 )
 from relu_cert.certificate import certificate
-from relu_cert.check import verdicts
 from relu_cert.network.claims import network_verdicts
 from relu_cert.network.given import given_network
 from relu_cert.network.penalty import Penalty, convert
-from relu_cert.path.model import Cover, Gap
+from relu_cert.path.pieces import Gap, PathPieces
+from relu_cert.pipeline import verdicts
 from relu_cert.prove.facts import Attained, Facts, LambdaMax, Value
-from relu_cert.report.check import Outcome, largest_text
+from relu_cert.report.check import CheckReport, largest_text
 from relu_cert.report.headline import proved_share
 from relu_cert.report.html.check import check_page
 from relu_cert.report.html.given import network_page
 from relu_cert.report.html.notebook import notebook_check
 from relu_cert.report.html.proof import sensitivity_section
-from relu_cert.report.network import NetworkOutcome
+from relu_cert.report.network import NetworkReport
 from relu_cert.report.text import decimal, holds_on, lies_in, one_number
 from tests.report.pages import Page
 
@@ -231,7 +231,7 @@ def judge(text: str, rules: list[Rule], where: str) -> int:
     return len(known)
 
 
-def texts(outcome: Outcome) -> Iterator[tuple[str, str]]:
+def texts(outcome: CheckReport) -> Iterator[tuple[str, str]]:
     """Everything that is printed of one run of `check`, up to where exact numbers are listed."""
     page = check_page(outcome)
     yield "headline", outcome.headline
@@ -248,7 +248,7 @@ def widened(facts: Facts, part: F) -> Facts:
 
 
 @cache
-def checked(name: str) -> Outcome:
+def checked(name: str) -> CheckReport:
     """A run of `check` of each kind."""
     some = {"verify": False, "seconds": 6.0}
     made: dict[str, Callable[[], Any]] = {
@@ -261,7 +261,7 @@ def checked(name: str) -> Outcome:
         "patterns": lambda: certify(ROWS[:8, :2], TARGETS[:8], "1/7", patterns=3, seed=1, **some),
         "lasso": lambda: certify_group_lasso(ROWS[:9], 2, TARGETS[:9], "1/7", verify=False),
     }
-    return made[name]().outcome
+    return made[name]().report
 
 
 @pytest.mark.parametrize(
@@ -296,7 +296,7 @@ def test_network_prints_bounds_that_its_numbers_imply(name: str) -> None:
 
 
 @cache
-def networks(name: str) -> NetworkOutcome:
+def networks(name: str) -> NetworkReport:
     """A run of `network` of each kind."""
     W1, w2 = NETWORK
     some = {"verify": False, "seconds": 6.0}
@@ -310,7 +310,7 @@ def networks(name: str) -> NetworkOutcome:
             output_bias="neuron", **some
         ),
     }  # fmt: skip
-    return made[name]().outcome
+    return made[name]().report
 
 
 def of_path(told: dict[str, Any], found: dict[str, Any]) -> Iterator[Rule]:
@@ -418,7 +418,7 @@ def test_intervals_are_rounded_inwards_or_outwards(lo: F, part: F, digits: int) 
 
 def test_an_interval_with_a_gap_is_never_followed_on_all_of_the_way() -> None:
     """A gap of a relative 1e-18 vanishes in floats; the share is 99.9 %, not 100 %."""
-    cover = Cover(F(1, 10), F(1), (), (Gap(F(1, 2), F(1, 2) + F(1, 10**18), "open"),))
+    cover = PathPieces(F(1, 10), F(1), (), (Gap(F(1, 2), F(1, 2) + F(1, 10**18), "open"),))
     assert proved_share(cover) == "99.9" and proved_share(replace(cover, gaps=())) == "100"
 
 
@@ -428,7 +428,7 @@ def test_a_number_that_is_known_exactly_is_marked_where_it_is_rounded() -> None:
     found = certify([[1]], [F(4, 3)], F(1), verify=False)
     assert found.value.lower == found.value.upper != read("0.8333333333")
     assert "p* ~0.8333333333 exactly" in Page(found.html()).prose
-    assert "p* = ~0.833333333333, exactly" in notebook_check(found.outcome, "")
+    assert "p* = ~0.833333333333, exactly" in notebook_check(found.report, "")
 
 
 def test_the_biases_that_a_gap_holds_against_are_rounded_down() -> None:
