@@ -143,7 +143,7 @@ def min_norm(facts: Facts) -> Answer:
     if found is None:
         return undecided(f"{facts.unsettled or 'the signs of the shortest weights are not proved'}.")
     low, high = (
-        facts.lam**2 * sum((max(x + off, 0) ** 2 for x in found.weights if x), Fraction(0))
+        facts.lam**2 * sum((max(x + off, Fraction(0)) ** 2 for x in found.weights if x), Fraction(0))
         for off in (-found.radius, found.radius)
     )
     neurons = _nouns(facts)[0]
