@@ -11,7 +11,7 @@ from relu_cert.path.sensitivity import differentiable, not_differentiable
 from relu_cert.prove.facts import Facts
 from relu_cert.report.text import count, enclosed
 
-_claim = partial(claim, applies=lambda facts: facts.asked_sensitivity)
+_claim = partial(claim, applies=lambda facts: facts.nearby is not None)
 _INACTIVE = "lambda >= lambda_max: no neuron is active."
 
 
@@ -133,6 +133,6 @@ def _digits(n: int, found: Derivatives) -> tuple[str, str]:
         low, high = found.freedom - n * found.radius, found.freedom + n * found.radius
         freedom = enclosed(low, high, 10) if low > 0 else ""
     if found.sure is not None:
-        _, value, radius = found.sure
+        value, radius = found.sure.value, found.sure.radius
         sure = enclosed(value - radius, value + radius, 10)
     return freedom, sure

@@ -26,10 +26,11 @@ from relu_cert.cover.ties import Untied
 from relu_cert.cover.train import Trained
 from relu_cert.cover.unlisted import MOST_COLUMNS, MOST_ROWS
 from relu_cert.exact import Vector, dot, scaled_rows
-from relu_cert.free.terms import coefficients, combined, independent, orthogonal, possible, widest
+from relu_cert.free.terms import coefficients, combined, orthogonal, possible, widest
 from relu_cert.free.train import Task
 from relu_cert.leaders.rounding import dual_value
 from relu_cert.problem.problem import Network, Problem
+from relu_cert.rationals import first_independent
 
 COEFFICIENT_BITS = 400
 IDLE_BITS = 180  # weights below 2^-180 of the largest are 0: theta has 220
@@ -153,5 +154,6 @@ def free_setting(problem: Problem, network: Network, columns: tuple[Vector, ...]
         return None
     data = given.data
     if problem.loss != "logistic":
-        data = replace(data, outputs=tuple(map(tuple, (scaled_rows([columns[j]])[0][0] for j in independent(columns)))))
+        outputs = (scaled_rows([columns[j]])[0][0] for j in first_independent(columns))
+        data = replace(data, outputs=tuple(map(tuple, outputs)))
     return FreeSetting(given.Z, given.y, data, given.frame, problem, columns, task)

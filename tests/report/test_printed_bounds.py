@@ -35,7 +35,7 @@ from relu_cert.network.given import given_network
 from relu_cert.network.penalty import Penalty, convert
 from relu_cert.path.pieces import Gap, PathPieces
 from relu_cert.pipeline import verdicts
-from relu_cert.prove.facts import Attained, Facts, LambdaMax, Value
+from relu_cert.prove.facts import Attained, Facts, LambdaMax, Unknown, Unlisted, Value
 from relu_cert.report.check import CheckReport, largest_text
 from relu_cert.report.headline import proved_share
 from relu_cert.report.html.check import check_page
@@ -444,7 +444,7 @@ def test_weights_that_are_known_roughly_have_a_norm_between_bounds() -> None:
     shortest = facts.min_norm
     assert shortest is not None and sum(map(bool, shortest.weights)) > 1
     rough = replace(
-        facts, shortest=None, polytope=replace(facts.polytope, min_norm=replace(shortest, radius=F(1, 100)))
+        facts, shortest=None, vertices=replace(facts.polytope, min_norm=replace(shortest, radius=F(1, 100)))
     )
     detail = {one.claim: one.detail for one in verdicts(rough)}["min-norm"]
     low, high = (read(x) for x in re.findall(rf"from ({NUMBER}) to ({NUMBER})", detail)[0])
@@ -479,7 +479,9 @@ def test_degrees_of_freedom_have_the_digits_that_their_radius_leaves() -> None:
     """With a radius of 1/1000 eight digits are not known, on the page and in the verdict."""
     facts = checked("listed").facts
     assert facts.derivatives is not None and facts.derivatives.freedom is not None
-    rough = replace(facts, derivatives=replace(facts.derivatives, radius=F(1, 1000)))
+    assert facts.nearby is not None
+    wide = replace(facts.derivatives, radius=F(1, 1000))
+    rough = replace(facts, nearby=replace(facts.nearby, derivatives=wide))
     detail = {one.claim: one.detail for one in verdicts(rough)}["sensitivity"]
     section = sensitivity_section(rough)
     assert section is not None
@@ -498,7 +500,7 @@ def test_a_reason_is_told_once() -> None:
     """Claims that are undecided for the reason of the one above them say that, in the terminal and on the page; the
     JSON says it each time. The picture of a fit is that of the network found."""
     found = checked("cover")
-    wide = replace(widened(found.facts, F(1, 7)), optimal_set=None, polytope=None, unsettled="time was short")
+    wide = replace(widened(found.facts, F(1, 7)), optimal_set=Unknown("time was short"), vertices=Unlisted())
     rough = replace(found, facts=wide, results=verdicts(wide))
     page = Page(check_page(rough)).prose
     for text in (" ".join(rough.to_text().split()), page):
