@@ -25,6 +25,7 @@ from pathlib import Path
 
 from benchmarks.real import Case, Proved, prove, raw_data
 from relu_cert import examples
+from relu_cert.report.text import upwards
 
 RATIOS = ("0.5", "0.2", "0.1", "0.05")
 PROTOTYPE = {
@@ -83,9 +84,9 @@ class Reached:
 
     def row(self) -> str:
         """A line of the table."""
-        gap = 100 * float(self.proved.facts.value.relative_gap)
+        gap = upwards(100 * self.proved.facts.value.relative_gap, 3)
         said = "met" if self.met else "not met" if not self.proved.refusal else f"rejected: {self.proved.refusal}"
-        cells = (self.line.name, self.line.ratio, f"{float(self.line.gap):g}", f"{gap:.3g}", self.proved.engine)
+        cells = (self.line.name, self.line.ratio, f"{float(self.line.gap):g}", gap, self.proved.engine)
         times = (f"{self.line.seconds:g}", f"{self.proved.finding:.1f}", f"{self.proved.checking:.1f}")
         return f"| {' | '.join((*cells, *times, f'{self.faster:.1f}', said))} |"
 

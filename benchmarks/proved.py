@@ -28,6 +28,7 @@ from relu_cert.cover.limits import Limits
 from relu_cert.data.read import read_csv_bytes
 from relu_cert.pipeline import DEFAULT_GAP, LambdaChoice, find_facts, network_problem, verdicts
 from relu_cert.report.progress import Progress
+from relu_cert.report.text import at_most
 from verify import check
 from verify.proved import prove
 
@@ -77,8 +78,8 @@ def row(case: Case, raw: bytes, text: bytes) -> tuple[str, str]:
     facts = json.loads(text)["facts"]
     problem = json.loads(text)["problem"]
     size = f"{len(problem['Z'])} x {len(problem['Z'][0].split())}"
-    gap = float((found.upper - found.lower) / found.upper)
-    parts = [case.title, size, f"{float(case.ratio):g}", "cover" if "cover" in facts else "leaders", f"{gap:.1e}"]
+    gap = at_most((found.upper - found.lower) / found.upper)
+    parts = [case.title, size, f"{float(case.ratio):g}", "cover" if "cover" in facts else "leaders", gap]
     parts += [f"{ours:.2f}", f"{here + theirs:.2f}", f"{theirs:.2f}", "yes" if found.unique else f"open: {found.open}"]
     return (
         f"| {' | '.join(parts)} | {len(text) / 1000:,.0f} KB |",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from math import factorial
 
 from relu_cert.claims.claim import Answer, claim, proved, undecided
-from relu_cert.exact import norm_squared
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.polytope.polytope import Polytope
-from relu_cert.report.text import at_most, decimal, short
+from relu_cert.report.text import at_most, enclosed, short
 
 SHOWN = 4
 
@@ -142,14 +142,17 @@ def min_norm(facts: Facts) -> Answer:
     found = facts.min_norm
     if found is None:
         return undecided(f"{facts.unsettled or 'the signs of the shortest weights are not proved'}.")
-    squared = facts.lam**2 * norm_squared(found.weights)
+    low, high = (
+        facts.lam**2 * sum((max(x + off, Fraction(0)) ** 2 for x in found.weights if x), Fraction(0))
+        for off in (-found.radius, found.radius)
+    )
     neurons = _nouns(facts)[0]
     active = _counted(sum(map(bool, found.weights)), neurons[:-1], neurons)
     if found.radius:
-        return proved(
-            "enclosed", f"|w|^2 = {decimal(squared, 10)} on {active}, weights within {at_most(found.radius)}."
-        )
-    return proved("exact", f"|w|^2 = {short(squared, 20)} on {active}, exactly.")
+        size = enclosed(low, high, 10)
+        told = f"|w|^2 {'' if size.startswith('from') else '= '}{size} on {active}"
+        return proved("enclosed", f"{told}, weights within {at_most(found.radius)}.")
+    return proved("exact", f"|w|^2 = {short(high, 20)} on {active}, exactly.")
 
 
 def _evidence(found: Polytope) -> str:

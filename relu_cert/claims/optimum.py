@@ -6,7 +6,7 @@ from relu_cert.claims.claim import VARIANTS, Answer, claim, proved, undecided
 from relu_cert.exact import sqrt_upper
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import Facts
-from relu_cert.report.text import at_most, count, percent_at_most, scientific
+from relu_cert.report.text import about, at_most, count, percent_at_most
 
 
 def _not_all_patterns(problem: Problem) -> str:
@@ -38,7 +38,7 @@ def optimal(facts: Facts) -> Answer:
     """lower <= p* <= upper with upper - lower <= gap * upper (weak duality, eq:dual-program with rho >= 0)."""
     value = facts.value
     if not value.reached:
-        return undecided(f"{_above(facts)}; --gap asks for {scientific(value.gap)}.")
+        return undecided(f"{_above(facts)}; --gap asks for {about(value.gap)}.")
     if facts.zero:
         detail = "lambda >= lambda_max: the zero network is the only solution."
     elif value.upper == value.lower:

@@ -11,9 +11,10 @@ from relu_cert.exact import norm_squared
 from relu_cert.path.curve import Curve
 from relu_cert.path.pieces import Gap, Jump, PathPieces
 from relu_cert.prove.facts import Facts
-from relu_cert.report.text import at_most, count, decimal, short
+from relu_cert.report.text import at_most, count, decimal, holds_on, rational, short, short_at_most
 
 SHOWN_GAPS = 3
+SHORT = 10  # digits of the ends of an interval
 _claim = partial(claim, applies=lambda facts: facts.path is not None)
 
 
@@ -44,17 +45,17 @@ def continuous(facts: Facts) -> Answer:
         if not found.pieces:
             return proved("zero", f"lambda >= lambda_max on {where}: the zero network is the only solution.")
         fit, value = lipschitz_fit_squared(facts, found.lo), lipschitz_value(facts, found.lo)
-        constants = f"Lipschitz: fit sqrt({short(fit, 12)}), p* {short(value, 12)}"
+        constants = f"Lipschitz: fit sqrt({short_at_most(fit, 12)}), p* {short_at_most(value, 12)}"
         detail = f"unique for every lambda in {where}, in {count(len(found.pieces), 'piece')}; {constants}."
         return proved("pieces", detail)
     if jump is not None:
         return _jumps(jump)
     if (piece := found.several) is not None:
-        lo, hi = max(piece.lo, found.lo), min(piece.hi, found.hi)
-        detail = f"for {short(lo, 10)} <= lambda <= {short(hi, 10)} the optimal networks form a set of dimension "
+        lo, hi = _ends(max(piece.lo, found.lo), min(piece.hi, found.hi))
+        detail = f"for {lo} <= lambda <= {hi} the optimal networks form a set of dimension "
         return refuted("lifted pieces", f"not unique: {detail}{piece.dimension}.")
     if found.lo <= facts.lam <= found.hi and not facts.zero and p_unique(facts)[0] is Verdict.REFUTED:
-        return refuted("not unique at lambda", f"not unique at lambda = {short(facts.lam)}, which lies in {where}.")
+        return refuted("not unique at lambda", f"not unique at lambda = {short(facts.lam)} of the interval.")
     return undecided(_open_parts(found))
 
 
@@ -122,13 +123,19 @@ def _norms(jump: Jump) -> str:
     square = jump.lam**2
     here, beside = square * norm_squared(jump.shorter), square * norm_squared(jump.limit)
     side = "below" if jump.side > 0 else "above"
-    jumps = f"it jumps at lambda = {short(jump.lam)}: |w|^2 <= {short(here)} there"
+    jumps = f"it jumps at lambda = {short(jump.lam)}: |w|^2 <= {short_at_most(here)} there"
     return f"{jumps}, and tends to {short(beside)} from {side}."
 
 
 def _interval(found: PathPieces) -> str:
     """[lo, hi]"""
-    return f"[{short(found.lo, 10)}, {short(found.hi, 10)}]"
+    return "[{}, {}]".format(*_ends(found.lo, found.hi))
+
+
+def _ends(lo: Fraction, hi: Fraction) -> tuple[str, str]:
+    """The ends of an interval on all of which something holds: exact where they are short, else rounded inwards."""
+    (low, first), (high, last) = zip(map(rational, (lo, hi)), holds_on(lo, hi, SHORT), strict=True)
+    return low if len(low) <= SHORT else first, high if len(high) <= SHORT else last
 
 
 def _open_parts(found: PathPieces) -> str:
@@ -143,7 +150,7 @@ def _open_parts(found: PathPieces) -> str:
 
 
 def _gap(gap: Gap) -> str:
-    return f"{decimal((gap.lo + gap.hi) / 2, 10)} (width {at_most(gap.hi - gap.lo)}: {gap.reason})"
+    return f"about {decimal((gap.lo + gap.hi) / 2, 10)} (width {at_most(gap.hi - gap.lo)}: {gap.reason})"
 
 
 _of_a_curve = partial(
@@ -197,7 +204,7 @@ def one_neuron(facts: Facts) -> Answer:
     found = facts.one_neuron
     if found is None:
         raise ValueError("the path of one neuron was not asked for")
-    where = ", ".join(short(jump.lo) for jump in found.jumps)
-    detail = f"zero for lambda >= {short(found.top)}; below, {len(found.branches)} branches"
+    where = ", ".join(short(jump.lo) if jump.lo == jump.hi else f"~{decimal(jump.lo)}" for jump in found.jumps)
+    detail = f"zero for lambda >= {short_at_most(found.top)}; below, {len(found.branches)} branches"
     jumps = f", with jumps at {where}" if found.jumps else ", without a jump"
     return proved("envelope", f"{detail}{jumps if found.branches else ''}.")

@@ -6,9 +6,10 @@ from functools import partial
 
 from relu_cert.claims.claim import Answer, claim, proved, refuted, undecided
 from relu_cert.path.conditions import Conditions, conditions
+from relu_cert.path.derivatives import Derivatives
 from relu_cert.path.sensitivity import differentiable, not_differentiable
 from relu_cert.prove.facts import Facts
-from relu_cert.report.text import count
+from relu_cert.report.text import count, enclosed
 
 _claim = partial(claim, applies=lambda facts: facts.nearby is not None)
 _INACTIVE = "lambda >= lambda_max: no neuron is active."
@@ -119,7 +120,19 @@ def _differentiable(facts: Facts) -> str:
     found = facts.derivatives
     if found is None:
         return "E = A, the outputs are independent, and all faces are stable."
-    freedom, sure = found.digits
+    freedom, sure = _digits(facts.problem.n, found)
     if not freedom:
         return "E = A and all faces are stable; the ball is too wide for the degrees of freedom."
     return f"E = A and all faces are stable; degrees of freedom {freedom}{f', SURE {sure}' if sure else ''}."
+
+
+def _digits(n: int, found: Derivatives) -> tuple[str, str]:
+    """The degrees of freedom and SURE: as the certificate encloses them where it does, else by their balls."""
+    freedom, sure = found.digits
+    if found.freedom is not None and freedom:
+        low, high = found.freedom - n * found.radius, found.freedom + n * found.radius
+        freedom = enclosed(low, high, 10) if low > 0 else ""
+    if found.sure is not None:
+        value, radius = found.sure.value, found.sure.radius
+        sure = enclosed(value - radius, value + radius, 10)
+    return freedom, sure

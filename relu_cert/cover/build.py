@@ -129,10 +129,11 @@ def roots(basis: Sequence[Row]) -> list[Integers]:
     ]
 
 
-def root_of(basis: Sequence[Row], u: Floats) -> int:
-    """The number of a sign cone that holds u."""
-    x = np.linalg.lstsq(np.array(basis, dtype=np.float64).T, u, rcond=None)[0]
-    return sum(1 << i for i, x_i in enumerate(x) if x_i > 0.0)
+def roots_of(basis: Sequence[Row], u: Floats, biases: bool) -> range:
+    """The number of a sign cone that holds u; with free biases those of the prisms over one that holds its weights."""
+    x = np.linalg.lstsq(np.array(basis, dtype=np.float64).T, u, rcond=None)[0][: len(basis) - biases]
+    cone, many = sum(1 << i for i, x_i in enumerate(x) if x_i > 0.0), len(x) if biases else 1
+    return range(cone * many, (cone + 1) * many)
 
 
 def grow(
@@ -210,7 +211,8 @@ def tree(
     """The tree of one sign; Missed, Stuck or Exhausted if there is none. The same whatever the pool and the order.
     `height` is that of prisms, where biases are free; `ahead`: how many nodes the walks look ahead."""
     cones = roots(basis) if height is None else prisms(basis, height)
-    order = [*dict.fromkeys((*(root_of(basis, u) for sign, u in first if sign == xi), *range(len(cones))))]
+    early = (k for sign, u in first if sign == xi for k in roots_of(basis, u, height is not None))
+    order = [*dict.fromkeys((*early, *range(len(cones))))]
     parts = {}
     tasks = [Task(xi, side, ties, cones[k], ahead=ahead) for k in order]
     for root, done in zip(order, pool.run(tasks, violation), strict=False):

@@ -39,7 +39,7 @@ MOST_BITS = 52
 FROM_ENDS = 0.25  # of an edge: splits stay so far from its ends
 OTHER_EDGES = 3  # tried beside the best one, where the walk looks ahead
 EVEN = 0.06  # of the largest coordinate of the point with the largest bound: so much counts for every generator
-CANCELS = 2e-3  # |sum t_i g_i|^2 below so much of (sum t_i)^2: no direction
+CANCELS = 2e-3  # |sum t_i g_i|^2 below so much of (sum t_i |g_i|)^2: no direction
 ROOM = 4096  # bytes that one node may write at the most
 
 
@@ -243,7 +243,7 @@ def slack(M, b, W, t, d, bound):  # type: ignore[no-untyped-def]
     total = 0.0
     none = True
     for i in range(d):
-        total += t[i]
+        total += t[i] * np.sqrt(M[i, i])
         if t[i] != 0.0:
             none = False
     s = 1e300

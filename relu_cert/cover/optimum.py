@@ -161,7 +161,7 @@ class Prover:
             exact = refine(data, *self._start(trained), in_time=self._in_time)
             neurons = tuple((one.xi, one.v) for one in exact)
             residual = self._residual(neurons)  # not that of refine: a row may be a hair beyond its line
-            base, moves = self._near(residual)
+            base, moves = self._near(residual, neurons)
             directions = [(one.xi, one.numerators) for one in exact]
         weights = {xi: weights_of(data.lines, base, xi) for xi in (1, -1)}
         ties = known_ties(data, weights, directions)
@@ -170,7 +170,7 @@ class Prover:
             longest = max((longest_squared(data, weights[t.xi], t) for t in ties), default=Fraction(0))
             tau = part_of(longest, data.lam, THETA_BITS)
             theta = tuple(tau * x for x in base)
-            radius = 2 * (self._upper(neurons, residual) - lower_bound(self.given.y, theta))
+            radius = self._radius_squared(neurons, residual, theta)
             try:
                 cover = dual_cover(
                     data,
@@ -178,7 +178,7 @@ class Prover:
                     theta,
                     data.lam**2,
                     ties,
-                    max(radius, Fraction(0)),
+                    radius,
                     self._pool("prove"),
                     1.0 + 1e-7,
                     self.troubled,
@@ -191,8 +191,8 @@ class Prover:
                     raise Untied("there are too many ties") from None
                 ties += self._new_ties(weights, ties, stuck)
 
-    def _near(self, residual: Vector) -> tuple[Vector, Moves]:
-        """The dual point of a residual before it is shrunk, and where it is moved from its digits."""
+    def _near(self, residual: Vector, neurons: Neurons) -> tuple[Vector, Moves]:
+        """The dual point of a network's residual before it is shrunk, and where it is moved from its digits."""
         return rounded(residual, THETA_BITS), ()
 
     def moved(self, found: Found, lift: Matrix) -> Found:
@@ -210,8 +210,7 @@ class Prover:
             longest = max((longest_squared(data, weights[t.xi], t) for t in ties), default=Fraction(0))
             tau = part_of(longest, data.lam, THETA_BITS)
             theta = tuple(tau * x for x in base)
-            upper = self._upper(found.neurons, self._residual(found.neurons))
-            radius = max(2 * (upper - lower_bound(self.given.y, theta)), Fraction(0))
+            radius = self._radius_squared(found.neurons, self._residual(found.neurons), theta)
             pool = self._pool("prove")
             cover = dual_cover(data, self.frame, theta, data.lam**2, ties, radius, pool, short=True)
             source = Rounded(tau, source.bits, moves_between(plain, base))
@@ -315,7 +314,8 @@ class Prover:
         if not self.extra:
             return [float(x) for x in trained.xi], V
         task = self.given.task
-        U = np.vstack([V / np.linalg.norm(V, axis=1, keepdims=True), *(u / np.linalg.norm(u) for _, u in self.extra)])
+        U = np.vstack([V, *(u for _, u in self.extra)])
+        U = U / task.sizes(U @ self.frame.T)[:, None]
         xi = np.concatenate([trained.xi, [float(x) for x, _ in self.extra]])
         A = task.project(np.maximum(task.Z @ (self.frame @ U.T), 0.0) * xi)
         alpha = weigh(A, task.project(task.y), task.lam)
@@ -326,8 +326,13 @@ class Prover:
         return residual_of(self.given.Z, self.given.y, neurons)
 
     def _upper(self, neurons: Sequence[tuple[int, Vector]], r: Vector) -> Fraction:
-        norms = sum((sqrt_upper(sum((x * x for x in w), Fraction(0)), 400) for _, w in neurons), Fraction(0))
+        seen = ((*w[:-1], Fraction(0)) if self.data.lines.biases else w for _, w in neurons)
+        norms = sum((sqrt_upper(sum((x * x for x in w), Fraction(0)), 400) for w in seen), Fraction(0))
         return squares(r) / 2 + self.data.lam * norms
+
+    def _radius_squared(self, neurons: Neurons, residual: Vector, theta: Vector) -> Fraction:
+        """The optimal residual is within this of theta, squared."""
+        return max(2 * (self._upper(neurons, residual) - lower_bound(self.given.y, theta)), Fraction(0))
 
     def _late(self, share: float = 1.0) -> bool:
         """Whether so much of the time is over."""

@@ -199,6 +199,7 @@ class _Newton:
         self.data, self.faces, self.bits = data, faces, bits
         self.Z = data.floats
         self.rows = np.array(data.N, dtype=object)
+        self.seen = np.array(data.lines.seen((1,) * data.lines.D), dtype=np.float64)
         line, multiple = np.array(data.lines.line), np.sign(np.array(data.lines.multiple, dtype=object)).astype(int)
         self.on = [
             np.array([c >= 0 and face.side[c] * m > 0 for c, m in zip(line, multiple, strict=True)]) for face in faces
@@ -256,13 +257,15 @@ class _Newton:
         sizes = []
         for i, (face, on, v, part) in enumerate(zip(self.faces, self.on, vectors, places, strict=True)):
             g[part] = self.gradient(i, face, on, v, r)
-            u = self.frames[i][1].T @ np.array([float(Fraction(x, one)) for x in v])
-            sizes.append(float(np.linalg.norm(u)))
-            H[part, part] += lam / sizes[-1] * (np.eye(len(u)) - np.outer(u, u) / sizes[-1] ** 2)
+            q = self.frames[i][1]
+            size, u = self.lengths(q, np.array([float(Fraction(x, one)) for x in v]))
+            sizes.append(size)
+            H[part, part] += lam / size * (q.T @ (self.seen[:, None] * q) - np.outer(u, u) / size**2)
         p = -np.linalg.lstsq(H, g, rcond=1e-13)[0]
         if not np.isfinite(p).all():
             raise Unrefined("Newton's method fails")
-        longest = max(float(np.linalg.norm(p[part])) / size for part, size in zip(places, sizes, strict=True))
+        moved = (q @ p[part] for part, (_, q, _) in zip(places, self.frames, strict=True))
+        longest = max(float(np.linalg.norm(self.seen * dv)) / size for dv, size in zip(moved, sizes, strict=True))
         p *= min(1.0, LONGEST / max(longest, 1e-300))
         steps = []
         for (B, q, _), part, lengths in zip(self.frames, places, self.sizes, strict=True):
@@ -270,15 +273,20 @@ class _Newton:
             steps.append([int(Fraction(float(x)) * one) // s for x, s in zip(dw, lengths, strict=True)])
         return float(np.abs(g).max()) / lam, steps
 
+    def lengths(self, q: Floats, v: Floats) -> tuple[float, Floats]:
+        """|v| as the norm sees it, and the gradient of |v|^2 / 2 in the coordinates of a face."""
+        return float(np.linalg.norm(self.seen * v)), q.T @ (self.seen * v)
+
     def gradient(self, i: int, face: Face, on: np.ndarray, v: Row, r: np.ndarray) -> Floats:
         """The gradient of neuron i in the orthonormal coordinates of its face."""
         data = self.data
         product = self.rows.T @ np.where(on, r, 0)  # times scale unit 2^bits
         unit = data.scale * data.unit << self.bits
-        size = isqrt(sum(x * x for x in v) << 2 * self.bits)  # times 2^(2 bits)
+        seen = data.lines.seen(v)
+        size = isqrt(sum(x * x for x in seen) << 2 * self.bits)  # times 2^(2 bits)
         force = [
             -face.xi * int(a) * data.lam.denominator + data.lam.numerator * unit * (x << self.bits) // size
-            for a, x in zip(product, v, strict=True)
+            for a, x in zip(product, seen, strict=True)
         ]
         scaled = [
             float(Fraction(sum(a * b for a, b in zip(basis, force, strict=True)), unit * data.lam.denominator * s))
@@ -310,8 +318,9 @@ def departure(data: Data, face: Face, v: Row, residual: Floats) -> Face:
     lam = float(data.lam)
     kinks = np.array([c for c in sorted(face.kinks) if right[c] != left[c]], dtype=np.int64)
     slope = np.where(np.array(face.side) > 0, right, np.where(np.array(face.side) < 0, left, 0.0))
-    size = isqrt(sum(x * x for x in v))
-    u = np.array([float(Fraction(x, size)) for x in v])
+    seen = data.lines.seen(v)
+    size = isqrt(sum(x * x for x in seen))
+    u = np.array([float(Fraction(x, size)) for x in seen])
     idle = sorted(face.kinks)
     goal = u - (slope @ P + left[idle] @ P[idle]) / lam  # sum over kinks of share w p / lambda
     columns = ((right - left)[kinks, None] * P[kinks]).T / lam
@@ -391,7 +400,7 @@ def _settled(data: Data, faces: list[Face], bits: int, in_time: Callable[[], Non
     for _ in range(ROUNDS):
         in_time()
         here = newton.vectors()
-        kept = _lasting(here)
+        kept = _lasting([data.lines.seen(v) for v in here])
         if len(kept) < len(here):
             newton = _Newton(data, [newton.faces[i] for i in kept], bits, [here[i] for i in kept])
             last, stalled = inf, 0

@@ -31,6 +31,7 @@ SHORT_BITS = 48
 FEW_SIDES = 2  # convex lines through a ray with which its pieces are told apart
 MOST_SIDES = 4
 MOST_STEPS = 300
+STEEP = 1 << 80
 INSIDE = 0.999  # of the part of a plane on which the pattern stays the same
 
 
@@ -290,8 +291,6 @@ def _with_bias(weights: Row, u: Floats) -> Row:
 
 def pieces_near(data: Data, weights: Weights, xi: int, u: Floats, radius: float) -> list[Tie]:
     """The pieces around u, one for each side of the convex lines near it if they are few."""
-    if data.lines.biases:  # their shortest vectors without a bias are not looked for
-        return []
     at = float_lines(data.lines) @ u / np.linalg.norm(u)
     convex = [c for c in np.flatnonzero(np.abs(at) < radius).tolist() if weights.w[c] > 0]
     if len(convex) > MOST_SIDES:
@@ -301,7 +300,7 @@ def pieces_near(data: Data, weights: Weights, xi: int, u: Floats, radius: float)
         here = at.copy()
         here[convex] = np.array(signs) * np.abs(at[convex])
         try:
-            found.append(_piece_near(data, weights, xi, here, radius))
+            found.append(_piece_near(weights, xi, u, here, radius))
         except Untied:
             continue
     return found
@@ -318,32 +317,59 @@ def faces_near(data: Data, weights: Weights, xi: int, pieces: Sequence[Tie]) -> 
     return found
 
 
-def _piece_near(data: Data, weights: Weights, xi: int, at: Floats, radius: float) -> Tie:
+def _piece_near(weights: Weights, xi: int, about: Floats, at: Floats, radius: float) -> Tie:
     """The piece on the sides of the heights: v is the shortest vector that the shares of the lines near u allow, so
-    that the bound is the best on this side; |v| may be less than lambda."""
+    that the bound is the best on this side; |v| may be less than lambda. With free biases it has no bias."""
     near = [c for c in np.flatnonzero(np.abs(at) < radius).tolist() if weights.w[c]]
     side = [1 if h > 0 else -1 for h in at]
     u, shares = shortest(weights, side, near)
+    if weights.lines.biases:
+        u, shares = _without_bias(weights, side, about, u, shares)
     signs = [(h > 0) - (h < 0) for h in heights(weights, u)]
     if any(t and s != t for c, (s, t) in enumerate(zip(side, signs, strict=True)) if weights.w[c] and c not in shares):
         raise Untied("the best direction of a piece lies outside of it")
     tight = [c for c, t in enumerate(signs) if t == 0 and weights.w[c]]
     if not any(u) or any(c not in shares for c in tight):
         raise Untied("a piece reaches a line that is not near")
+    if any(signs[c] and share != (signs[c] > 0) for c, share in shares.items()):
+        raise Untied("a line near the best direction of a piece lies on its other side")
     for c in tight:
         if weights.w[c] > 0:
             signs[c] = 1 if shares[c] >= 1 else -1
     return Tie(xi, u, tuple(signs), tuple(Fraction(int(shares[c].p), int(shares[c].q)) for c in tight))
 
 
+def _without_bias(
+    weights: Weights, side: Sequence[int], about: Floats, u: Row, shares: dict[int, fmpq]
+) -> tuple[Row, dict[int, fmpq]]:
+    """The shares with one of them moved, by a tiny bit, so that v has no bias; u keeps its lines. Where no share is
+    free, v has none by itself, and every bias near u will do."""
+    v = dual_vector(weights, [0 if c in shares else s for c, s in enumerate(side)])
+    if not any(u[:-1]):
+        raise Untied("a piece reaches 0")
+    bias = {c: weights.w[c] * weights.lines.rows[c][-1] for c in shares}
+    left = fmpq(v[-1]) + sum((s * bias[c] for c, s in shares.items()), fmpq(0))
+    inside = [c for c, s in shares.items() if bias[c] and s not in (0, 1)]
+    if not left:
+        return (u if inside else _with_bias(u, about)), shares
+    if not inside:
+        raise Untied("another bias is better")
+    c = max(inside, key=lambda c: abs(bias[c]))
+    return u, shares | {c: shares[c] - left / bias[c]}
+
+
 def shortest(weights: Weights, side: Sequence[int], near: Sequence[int]) -> tuple[Row, dict[int, fmpq]]:
     """min |c0 + sum over lines on of w p + sum over the lines near of share w p|, shares in [0, 1] of concave lines and
-    on their side of [0, 1] of convex ones, by an exact active set: a multiple of the vector, and the shares."""
-    rows, w = weights.lines.rows, weights.w
+    on their side of [0, 1] of convex ones, by an exact active set: a multiple of the vector, and the shares. With free
+    biases the bias counts STEEP times: so it nearly vanishes, and the last entry of the first vector is STEEP^2 times
+    it, the bias of the direction to which all lines with shares inside their bounds are orthogonal."""
+    steep = STEEP if weights.lines.biases else 1
+    rows, w = [(*p[:-1], steep * p[-1]) for p in weights.lines.rows], weights.w
     share = {c: fmpq(1 if side[c] > 0 else 0) for c in near}
     low = {c: None if w[c] > 0 and side[c] < 0 else (1 if w[c] > 0 else 0) for c in near}
     high = {c: None if w[c] > 0 and side[c] > 0 else (0 if w[c] > 0 else 1) for c in near}
     base = dual_vector(weights, [0 if c in share else s for c, s in enumerate(side)])
+    base[-1] *= steep
     row = {c: [w[c] * x for x in rows[c]] for c in near}
     length = {c: sum(x * x for x in rows[c]) for c in near}
     free: list[int] = []
@@ -384,7 +410,7 @@ def shortest(weights: Weights, side: Sequence[int], near: Sequence[int]) -> tupl
             if c not in free and (h < 0 if share[c] == 1 else h > 0) and h * h > worst * length[c]:
                 worst, new = h * h // length[c], c
         if new < 0:
-            return tuple(v), share
+            return (*v[:-1], steep * v[-1]), share
         free.append(new)
     raise Untied("the shortest vector of a piece was not found")
 

@@ -18,13 +18,14 @@ import numpy as np
 from relu_cert.cover.build import THETA_BITS, Exhausted, Stuck, rounded
 from relu_cert.cover.engine import Floats
 from relu_cert.cover.limits import MOST_DIRECTIONS, Limits, Tell
+from relu_cert.cover.lines import weights_of
 from relu_cert.cover.logistic import LogisticProver
-from relu_cert.cover.optimum import Found, Moves, Prover, Setting, moves_between, residual_of, setting
+from relu_cert.cover.optimum import Found, Moves, Neurons, Prover, Setting, moves_between, residual_of, setting
 from relu_cert.cover.refine import Unrefined
 from relu_cert.cover.ties import Untied
 from relu_cert.cover.train import Trained
 from relu_cert.cover.unlisted import MOST_COLUMNS, MOST_ROWS
-from relu_cert.exact import Vector, scaled_rows
+from relu_cert.exact import Vector, dot, scaled_rows
 from relu_cert.free.terms import coefficients, combined, orthogonal, possible, widest
 from relu_cert.free.train import Task
 from relu_cert.leaders.rounding import dual_value
@@ -32,6 +33,7 @@ from relu_cert.problem.problem import Network, Problem
 from relu_cert.rationals import first_independent
 
 COEFFICIENT_BITS = 400
+IDLE_BITS = 180  # weights below 2^-180 of the largest are 0: theta has 220
 KINK = 1e-7  # a row nearer than this to a neuron's border is a kink of it
 
 
@@ -72,11 +74,42 @@ class FreeProver(LogisticProver):
         c = rounded_coefficients(self.given.columns, left)
         return tuple(a - b for a, b in zip(left, combined(self.given.columns, c, len(left)), strict=True))
 
-    def _near(self, residual: Vector) -> tuple[Vector, Moves]:
-        """The digits of the residual, moved in a few rows, so that they are orthogonal to the free columns."""
+    def _near(self, residual: Vector, neurons: Neurons) -> tuple[Vector, Moves]:
+        """The digits of the residual, moved in a few rows, so that they are orthogonal to the free columns; with free
+        biases 0 on lines whose weight is nearly 0, and level along the bias of a neuron without other kinks."""
         digits = rounded(residual, THETA_BITS)
-        base = orthogonal(self.given.columns, digits)
+        if not self.data.lines.biases:
+            base = orthogonal(self.given.columns, digits)
+            return base, moves_between(digits, base)
+        idle = self._idle(digits)
+        cleared = tuple(Fraction(0) if k in idle else x for k, x in enumerate(digits))
+        rows = sorted(range(len(digits)), key=lambda k: k in idle)  # these stay 0
+        base = orthogonal((*self.given.columns, *self._exactly_level(neurons, idle)), cleared, rows)
         return base, moves_between(digits, base)
+
+    def _idle(self, theta: Vector) -> frozenset[int]:
+        """The rows of lines that have no weight, up to the last digits of theta."""
+        weights = weights_of(self.data.lines, theta, 1)
+        nothing = Fraction(weights.unit * max(map(abs, self.data.lines.multiple), default=0), 1 << IDLE_BITS)
+        size = max(map(abs, theta), default=Fraction(0)) / self.data.lines.scale
+        idle = {c for c, w in enumerate(weights.w) if abs(w) <= nothing * size}
+        rows: dict[int, list[int]] = {}
+        for k, c in enumerate(self.data.lines.line):
+            rows.setdefault(c, []).append(k)
+        return frozenset(k for c in idle for k in rows[c] if len(rows[c]) == 1)
+
+    def _exactly_level(self, neurons: Neurons, idle: frozenset[int]) -> list[Vector]:
+        """The rows at which a neuron is on, of every neuron that is zero at rows without weight only."""
+        found = []
+        for _, w in neurons:
+            heights = [dot(z, w) for z in self.given.Z]
+            if all(h or k in idle for k, h in enumerate(heights)):
+                found.append(tuple(Fraction(int(h > 0)) for h in heights))
+        return found
+
+    def _radius_squared(self, neurons: Neurons, residual: Vector, theta: Vector) -> Fraction:
+        """With free biases nothing is said of other residuals."""
+        return Fraction(0) if self.data.lines.biases else super()._radius_squared(neurons, residual, theta)
 
     def _base(self, trained: Trained) -> Vector:
         """theta to the digits of floats, orthogonal to the free columns, and level along the free bias of a neuron."""
@@ -120,7 +153,7 @@ def free_setting(problem: Problem, network: Network, columns: tuple[Vector, ...]
     if not 0 < len(given.data.basis) <= MOST_DIRECTIONS:
         return None
     data = given.data
-    if problem.loss != "logistic" and "biases" not in problem.free:
+    if problem.loss != "logistic":
         outputs = (scaled_rows([columns[j]])[0][0] for j in first_independent(columns))
         data = replace(data, outputs=tuple(map(tuple, outputs)))
     return FreeSetting(given.Z, given.y, data, given.frame, problem, columns, task)

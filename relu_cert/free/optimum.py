@@ -41,7 +41,11 @@ from relu_cert.solve.threads import one_thread
 GOOD = 1e-5  # a relative gap of a cover that the leaders are not asked to better
 DIGITS = 10**6
 NORM_BITS = 300
-UNSETTLED = "with free biases or the logistic loss only the optimal value and the fit are proved"
+LOGISTIC = "with free terms and the logistic loss only the optimal value and the fit are proved"
+BIASES = (
+    "with free biases a neuron that is zero at no row can change its bias at no cost, so that optimal networks are "
+    "more than weights of fixed directions; only the optimal value and the fit are proved"
+)
 
 
 TO_FLOATS = "the network is known to the digits of floats only"
@@ -76,7 +80,7 @@ def optimum_with_free_terms(
     point = _point(problem, network, columns, found.neurons, task)
     dual = _dual(Question(problem, network, columns, lam, task, tell), found, point, until)
     single = not task.logistic and "biases" not in problem.free
-    reason = INTERRUPTED if interrupted() else found.reason if single else UNSETTLED
+    reason = INTERRUPTED if interrupted() else found.reason if single else LOGISTIC if task.logistic else BIASES
     if task.logistic:
         return replace(enclosed_facts(problem, lam, top, point, dual, gap), optimal_set=Unknown(reason))
     bounds = value(problem, lam, point, dual, gap)

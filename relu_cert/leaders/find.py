@@ -72,6 +72,7 @@ class Data:
         return outputs
 
 
+@np.errstate(divide="ignore", invalid="ignore")  # where steps have come to their end slacks are 0; rounding decides
 def find_leaders(
     Z: Sequence[Vector],
     y: Vector,

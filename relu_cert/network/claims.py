@@ -8,9 +8,10 @@ from functools import partial
 from relu_cert.claims.claim import Answer, Claim, Result, Verdict, claim, proved, refuted, undecided
 from relu_cert.exact import sqrt_lower, sqrt_upper
 from relu_cert.network.examine import NEAR, Comparison, distance
+from relu_cert.network.objective import Interval
 from relu_cert.network.record import hidden_cells, prunable
 from relu_cert.prove.facts import Value
-from relu_cert.report.text import at_least, at_most, decimal, scientific, short
+from relu_cert.report.text import about, at_least, at_most, one_number, scientific, short
 
 CLAIMS: list[Claim] = []
 _claim = partial(claim, among=CLAIMS)
@@ -51,7 +52,7 @@ def _against(comparison: Comparison, value: Value, gap: Fraction, where: str) ->
         return proved("duality", f"{bounds}.")
     if found.J - value.upper > gap * found.J:
         return refuted("better point", f"{bounds}, at least {at_least(lower)}.")
-    return undecided(f"{bounds}; more than the {scientific(gap)} asked for.")
+    return undecided(f"{bounds}; more than the {about(gap)} asked for.")
 
 
 @_claim("network-own-optimal", "It is optimal among networks with its own activation patterns, up to the gap.")
@@ -87,7 +88,7 @@ def stationary(comparison: Comparison, _: Fraction) -> Answer:
             near = found.near_stationarity
             if (more := sum(len(neuron.kinks) for neuron in near.neurons)) > kinks:
                 norm = at_most(sqrt_upper(near.distance_squared.upper))
-                detail += f"; at most {norm} if the {more} rows within {scientific(NEAR)} of a kink count as kinks"
+                detail += f"; at most {norm} if the {more} rows within {at_most(NEAR)} of a kink count as kinks"
             return refuted("subdifferential", f"{detail}.")
         case None:
             return undecided(f"too many activation cells at its{at[1:]}; at most {at_most(high)}.")
@@ -100,10 +101,11 @@ def balanced(comparison: Comparison, _: Fraction) -> Answer:
     wrong = [scale for scale in found.scales if not scale.balanced]
     if not wrong:
         return proved("arithmetic", "|W1_i| = |w2_i| for every neuron, exactly.")
-    costs = sum((scale.excess.upper for scale in wrong), Fraction(0))
+    low, high = (sum((getattr(scale.excess, end) for scale in wrong), Fraction(0)) for end in ("lower", "upper"))
+    cost = _between(low, high, ("from", "to"))
     dead = sum(scale.dead for scale in wrong)
     also = f"; {dead} of them dead" if dead else ""
-    return refuted("arithmetic", f"{_some_of(len(wrong), found.network.m)}, at a cost of {scientific(costs)}{also}.")
+    return refuted("arithmetic", f"{_some_of(len(wrong), found.network.m)}, at a cost of {cost}{also}.")
 
 
 @_claim("network-merged", "No two of its neurons can be merged.")
@@ -129,7 +131,7 @@ def independent(comparison: Comparison, _: Fraction) -> Answer:
             return proved("exact rank", f"{only}: nothing can be pruned free.")
         return proved("exact rank", f"the outputs of the {m} neurons are independent: none can be pruned free.")
     left = len(found.pruned.neurons)
-    fit = f"merged and pruned, {_neurons(left)} {_have(left)} the same fit at P = {decimal(found.pruned_P.upper, 12)}"
+    fit = f"merged and pruned, {_neurons(left)} {_have(left)} the same fit at {_value(found.pruned_P)}"
     return refuted("exact rank", f"the outputs of {m} neurons have rank {found.rank}; {fit}, which is no higher.")
 
 
@@ -140,7 +142,7 @@ def prune(comparison: Comparison, _: Fraction) -> Answer:
     m, left = found.network.m, len(found.pruned.neurons)
     if not prunable(found):
         return undecided("the pruned network has numbers of more digits than are checked.")
-    at = f"P = {decimal(found.pruned_P.upper, 12)}"
+    at = _value(found.pruned_P)
     if left == m:
         return proved("exact rank", f"nothing to prune: {_neurons(m)}, {at}.")
     less = "lower" if found.pruned_P.upper < found.P.lower else "no higher"
@@ -186,6 +188,12 @@ def nearest(comparison: Comparison, _: Fraction) -> Answer:
     left, paired = len(comparison.examination.cells.neurons), len(found.pairs)
     pairs = f"; {paired} of its {_neurons(left)}, merged, {_have(paired)} a partner" if left else ""
     return proved("assignment", f"the nearest optimal network is {far}{pairs}.")
+
+
+def _value(found: Interval) -> str:
+    """P = 1.5, or P from 1.4 to 1.6"""
+    shown = one_number(found.lower, found.upper, 12)
+    return f"P {shown}" if shown.startswith("from") else f"P = {shown}"
 
 
 def _between(low: Fraction, high: Fraction, words: tuple[str, str] = ("between", "and")) -> str:

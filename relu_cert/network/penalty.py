@@ -29,6 +29,7 @@ from typing import Annotated, Literal
 from relu_cert.errors import UsageError
 from relu_cert.free.terms import Free, free_constant, read_free
 from relu_cert.network.trained import TrainedNetwork
+from relu_cert.report.text import downwards
 from relu_cert.written import UNWRITTEN
 
 _NO_OBJECTIVE = {
@@ -97,7 +98,7 @@ class Conversion:
         return (
             f"{self.convention} {own}; here the first layer's biases are weights and the output bias is a neuron. "
             f"In the objective of {self.convention} the proved gap holds against every network with "
-            f"{weight} <= {float(self.unlike(network)):.6g}, which is this network's."
+            f"{weight} <= {downwards(self.unlike(network), 6)}, which is this network's."
         )
 
 

@@ -32,6 +32,7 @@ from relu_cert.report.text import (
     downwards,
     enclosed,
     entries,
+    one_number,
     percent_at_most,
     short,
     with_decimal,
@@ -141,7 +142,7 @@ class CheckReport:
             lines.append(f"free         {free_text(problem.free)}: without penalty")
         if problem.delta:
             lines.append(f"penalty      lambda sum |w_b| + delta/2 sum |w_b|^2, delta = {short(problem.delta)}")
-        lines.append(f"lambda       {with_decimal(facts.lam)}   (lambda_max {_largest(facts.lambda_max)})")
+        lines.append(f"lambda       {with_decimal(facts.lam)}   (lambda_max {largest_text(facts.lambda_max, 6)})")
         value = facts.value
         only = "" if patterned is None or listed else ", over these patterns only"
         if value.lower == value.upper:
@@ -161,7 +162,8 @@ class CheckReport:
             "a free intercept" if self.lasso.intercept else "",
             "weights of the groups" if self.lasso.weights is not None else "",
         ]
-        objective = decimal(self.lasso.objective(self.facts.value.upper), 12)
+        value = self.facts.value
+        objective = one_number(self.lasso.objective(value.lower), self.lasso.objective(value.upper), 12)
         return [
             f"as given     {', '.join(filter(None, parts))}: the optimum is {objective}. lambda and p* above, and "
             "the certificate, are about the plain problem without these."
@@ -280,14 +282,16 @@ def _derivatives(found: Derivatives | None) -> dict[str, Any] | None:
 def optimum(value: Value, digits: int) -> str:
     """p* as far as it is known."""
     if value.lower > 0 and value.relative_gap > ROUGH:
-        return f"{enclosed(value.lower, value.upper, digits)}: at most {percent_at_most(value.above)} above it"
+        above = f"the network found is at most {percent_at_most(value.above)} above it"
+        return f"{enclosed(value.lower, value.upper, digits)}; {above}"
     return f"{enclosed(value.lower, value.upper, digits)}, proved to a relative {at_most(value.relative_gap)}"
 
 
-def _largest(found: LambdaMax) -> str:
-    """lambda_max, or what is known of it."""
-    root = sqrt_upper(found.squared)
+def largest_text(found: LambdaMax, digits: int) -> str:
+    """lambda_max, or what is known of it; of a square root the first digits."""
     if found.least is not None:
-        return f">= {downwards(sqrt_lower(found.least), 6)}"
-    exact = short(root, 40) if root * root == found.squared else f"sqrt({short(found.squared, 40)})"
-    return f"= {exact}" if root * root == found.squared else f"= {exact} = {decimal(root, 6)}..."
+        return f">= {downwards(sqrt_lower(found.least), digits)}"
+    root = sqrt_upper(found.squared)
+    if root * root == found.squared:
+        return f"= {short(root, 40)}"
+    return f"= sqrt({short(found.squared, 40)}) = {downwards(sqrt_lower(found.squared), digits)}..."

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from math import log
+from math import floor, log
 
 from relu_cert.claims.claim import Result, Verdict
 from relu_cert.path.one_neuron import NeuronPath
 from relu_cert.path.pieces import PathPieces
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import Exactly, Facts, Value
-from relu_cert.report.text import at_most, count, decimal, percent, percent_at_most
+from relu_cert.report.text import at_most, count, holds_on, lies_in, percent, percent_at_most
 
 Said = Mapping[str, Verdict]
 
@@ -50,22 +50,26 @@ def of_network(value: Value, objective: Fraction, gap: Fraction) -> str:
 def of_path(cover: PathPieces, events: int, results: Sequence[Result]) -> str:
     """What `path` found."""
     said: Said = {result.claim: result.verdict for result in results}
-    where = f"from {decimal(cover.lo, 6)} to {decimal(cover.hi, 6)}"
+    where, around = ("from {} to {}".format(*ends(cover.lo, cover.hi, 6)) for ends in (holds_on, lies_in))
     if cover.complete and cover.unique:
         change = f"; its make-up changes at {count(events, 'value')} of lambda or more" if events else ""
         return f"For every lambda {where} the best network is unique and moves without a jump{change}; proved."
     if said.get("set-continuous") is Verdict.REFUTED:
-        return f"For lambda {where} there is a jump: the set of best networks does not move continuously; proved."
+        return f"For lambda {around} there is a jump: the set of best networks does not move continuously; proved."
     if cover.complete:
         return (
             f"For every lambda {where} the set of best networks moves continuously; on part of the way there is more "
             "than one of them; proved."
         )
-    total = log(cover.hi) - log(cover.lo)
-    open_ = sum(log(gap.hi) - log(gap.lo) for gap in cover.gaps)
-    share = max(0, int(1000 * (1 - open_ / total))) / 10
     left = f"{count(len(cover.gaps), 'gap')} {'is' if len(cover.gaps) == 1 else 'are'} left"
-    return f"The best networks are followed on {share:g} % of the way (in log lambda) {where}, proved; {left}."
+    share = f"{proved_share(cover)} % of the way (in log lambda)"
+    return f"The best networks are followed on {share} {around}, proved; {left}."
+
+
+def proved_share(cover: PathPieces) -> str:
+    """How much of the interval is proved, in per cent of log lambda, rounded down: never all where a gap is left."""
+    missing = sum(log(gap.hi) - log(gap.lo) for gap in cover.gaps) / (log(cover.hi) - log(cover.lo))
+    return f"{max(0, min(999, floor(1000 * (1 - missing)))) / 10:g}" if cover.gaps else "100"
 
 
 def of_one_neuron(path: NeuronPath) -> str:

@@ -22,7 +22,7 @@ from relu_cert.prove.facts import Value
 from relu_cert.report.headline import of_network
 from relu_cert.report.shown import picked, plain
 from relu_cert.report.terminal import report
-from relu_cert.report.text import at_most, count, enclosed, short
+from relu_cert.report.text import at_most, count, enclosed, one_number, short
 
 FORMAT = "relu_cert network report"
 VERSION = 1
@@ -144,7 +144,8 @@ class NetworkReport:
             return  # the claim network-nearest says it
         nearest, merged = self.comparison.nearest, len(found.cells.neurons)
         apart = at_most(sqrt_upper(nearest.distance_squared))
-        yield f"nearest      {len(nearest.pairs)} of its {merged} merged neurons pair with optimal ones, {apart} apart"
+        pairs = f"{len(nearest.pairs)} of its {merged} merged neurons pair with optimal ones"
+        yield f"nearest      {pairs}, at most {apart} apart"
 
 
 def _shown(interval: Interval) -> str:
@@ -154,7 +155,7 @@ def _shown(interval: Interval) -> str:
 
 
 def _value(value: Value) -> str:
-    return enclosed(value.lower, value.upper, 12)
+    return one_number(value.lower, value.upper, 12)
 
 
 def _proved(value: Value) -> str:

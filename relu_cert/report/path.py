@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from relu_cert.claims.claim import Result
-from relu_cert.exact import sqrt_upper
 from relu_cert.path.breakpoints import Breakpoint
 from relu_cert.path.curve import Sample
 from relu_cert.path.draft import Drafted
 from relu_cert.path.pieces import PathPieces
 from relu_cert.prove.facts import LambdaMax
+from relu_cert.report.check import largest_text
 from relu_cert.report.headline import of_path
 from relu_cert.report.shown import known, picked, plain
 from relu_cert.report.terminal import claims_table, rendered, wrapped
-from relu_cert.report.text import at_most, count, decimal
+from relu_cert.report.text import at_most, count, decimal, holds_on, lies_in
 
 FORMAT, VERSION = "relu_cert path", 1
 SHOWN = 40
@@ -47,10 +47,10 @@ class PathReport:
 
     def to_text(self) -> str:
         """The interval, the pieces, each breakpoint, each gap, the verdicts."""
-        cover, root = self.cover, sqrt_upper(self.largest.squared)
+        cover = self.cover
         unique = count(sum(p.unique for p in cover.pieces), "piece")
         enclosed = f"{count(len(self.breakpoints), 'breakpoint')}, enclosed to a relative width of 1e-12"
-        where = f"{_about(cover.lo)} <= lambda <= {_about(cover.hi)} (lambda_max = {decimal(root, 8)})"
+        where = f"{' <= lambda <= '.join(holds_on(cover.lo, cover.hi, 8))} (lambda_max {largest_text(self.largest, 8)})"
         lines = [
             wrapped(self.headline),
             "",
@@ -64,10 +64,10 @@ class PathReport:
         if self.lost:
             lines.append(f"  {count(self.lost, 'event')} with ends that were not settled")
         lines += [
-            wrapped(f"  set  [{_about(lo)}, {_about(hi)}]: a set of dimension {_dimension(k)}", 7)
+            wrapped(f"  set  [{', '.join(holds_on(lo, hi, 8))}]: a set of dimension {_dimension(k)}", 7)
             for lo, hi, k in _stretches(cover)[:SHOWN]
         ]
-        lines += [wrapped(f"  gap  [{_about(g.lo)}, {_about(g.hi)}]: {g.reason}", 7) for g in cover.gaps[:SHOWN]]
+        lines += [wrapped(f"  gap  [{', '.join(lies_in(g.lo, g.hi, 8))}]: {g.reason}", 7) for g in cover.gaps[:SHOWN]]
         return rendered([*lines, "", claims_table(self.results), "", f"certificate  {self.certificate}"])
 
     def to_json(self) -> dict[str, Any]:
@@ -153,10 +153,6 @@ def _stretches(cover: PathPieces) -> list[tuple[Fraction, Fraction, int]]:
         else:
             found.append((piece.lo, piece.hi, piece.dimension))
     return found
-
-
-def _about(x: Fraction) -> str:
-    return decimal(x, 8)
 
 
 def _told(one: Breakpoint) -> str:

@@ -76,7 +76,8 @@ class Progress:
         objective, lower = moment.objective, moment.bound
         gap = value = bound = ""
         if objective and lower is not None:
-            gap = f"{ceil(1e4 * max(objective - lower, 0.0) / objective) / 100:.2f}%"
+            above = max(Fraction(objective) - Fraction(lower), Fraction(0)) / Fraction(objective)
+            gap = f"{ceil(10**4 * above) / 100:.2f}%"
         if objective is not None:
             value = upwards(Fraction(objective), 6)
         if lower is not None:

@@ -71,16 +71,35 @@ def enclosed(lower: Fraction, upper: Fraction, digits: int) -> str:
     return f"from {downwards(lower, enough)} to {upwards(upper, enough)}"
 
 
+def holds_on(lo: Fraction, hi: Fraction, digits: int) -> tuple[str, str]:
+    """The ends of an interval on all of which something holds: rounded inwards."""
+    enough = _telling(lo, hi, digits)
+    return (upwards(lo, enough), downwards(hi, enough)) if lo < hi else (short(lo), short(hi))
+
+
+def lies_in(lo: Fraction, hi: Fraction, digits: int) -> tuple[str, str]:
+    """The ends of an interval in which something lies: rounded outwards."""
+    enough = _telling(lo, hi, digits)
+    return downwards(lo, enough), upwards(hi, enough)
+
+
+def _telling(lo: Fraction, hi: Fraction, digits: int) -> int:
+    """So many digits, or as many as tell the ends of a short interval apart."""
+    if lo == hi:
+        return digits
+    return max(digits, _decimal_exponent(max(abs(lo), abs(hi))) - _decimal_exponent(hi - lo) + 2)
+
+
 def count(number: int, noun: str) -> str:
     """A number with its noun: "1 point", "2,000 points"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def percent(low: Fraction, high: Fraction) -> str:
-    """100 x for low <= x <= high, with two or three digits: "0.12 %", "12.3 %", "1,400 %", "from 12 to 14 %"."""
+    """100 x for low <= x <= high, with two or three digits: "0.12 %", "12.3 %", "about 1,400 %", "from 12 to 14 %"."""
     shown = enclosed(100 * low, 100 * high, 3 if high < 10 else 2)
     written_out = 10 <= high < 10**4 and not shown.startswith("from")
-    return f"{int(Fraction(shown)):,} %" if written_out else f"{shown} %"
+    return f"about {int(Fraction(shown)):,} %" if written_out else f"{shown} %"
 
 
 def percent_at_most(x: Fraction) -> str:
@@ -108,6 +127,24 @@ def short(x: Fraction, width: int = 24) -> str:
     """The exact text where it is short, else about the number, marked as such."""
     text = rational(x)
     return text if len(text) <= width else "~" + decimal(x)
+
+
+def short_at_most(x: Fraction, width: int = 24) -> str:
+    """The exact text where it is short, else an upper bound."""
+    text = rational(x)
+    return text if len(text) <= width else upwards(x, 10)
+
+
+def about(x: Fraction) -> str:
+    """Two significant digits, marked where there are more."""
+    text = scientific(x)
+    return text if Fraction(text) == x else f"~{text}"
+
+
+def one_number(lower: Fraction, upper: Fraction, digits: int) -> str:
+    """As `enclosed`; a number that is known exactly and has more digits is marked."""
+    shown = enclosed(lower, upper, digits)
+    return f"~{shown}" if lower == upper != Fraction(shown) else shown
 
 
 def _decimal_exponent(x: Fraction) -> int:

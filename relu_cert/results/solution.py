@@ -35,7 +35,7 @@ from relu_cert.prove.value import HALF, block_neuron, fit, primal, value
 from relu_cert.report.check import CheckReport
 from relu_cert.report.shown import Shown, plain
 from relu_cert.report.terminal import columns, report
-from relu_cert.report.text import at_least, at_most, count, decimal, percent, with_decimal
+from relu_cert.report.text import about, at_least, at_most, count, decimal, one_number, percent, with_decimal
 from relu_cert.results.check import Certified
 
 FORMAT, VERSION = "relu_cert solution", 1
@@ -124,7 +124,7 @@ solution is unique; proved.>
         """The verdict about the given coefficients."""
         shown = at_most(self.relative_gap)
         if self.relative_gap <= self.gap:
-            detail = f"relative gap at most {shown}, within the {at_most(self.gap)} asked for."
+            detail = f"relative gap at most {shown}, within the {about(self.gap)} asked for."
             return Result(NAME, Verdict.PROVED, "duality", detail)
         least = self.distance.lower
         if least > self.gap * self.objective.upper:
@@ -132,7 +132,7 @@ solution is unique; proved.>
                 NAME, Verdict.REFUTED, "duality", f"the objective is at least {at_least(least)} above the best."
             )
         return Result(
-            NAME, Verdict.UNDECIDED, "", f"the relative gap is at most {shown}, above the {at_most(self.gap)}."
+            NAME, Verdict.UNDECIDED, "", f"the relative gap is at most {shown}, above the {about(self.gap)} asked for."
         )
 
     @property
@@ -164,7 +164,7 @@ solution is unique; proved.>
     def _above(self) -> str:
         best, objective = self.optimum.value, self._plain_objective
         if best.lower <= 0:
-            return at_least(self.distance.lower)
+            return f"at least {at_least(self.distance.lower)}"
         return percent(objective[0] / best.upper - 1, objective[1] / best.lower - 1)
 
     @cached_property
@@ -211,7 +211,7 @@ solution is unique; proved.>
 
     def to_text(self) -> str:
         """The report of `solution`."""
-        lasso, rows = self.lasso, self.rows()
+        lasso, rows, own, best = self.lasso, self.rows(), self.objective, self.optimum.objective
         table = _table(rows[:SHOWN])
         if len(rows) > SHOWN:
             table.append(f"  ... and {len(rows) - SHOWN} more (all with --json)")
@@ -219,8 +219,8 @@ solution is unique; proved.>
         proved = f"proved to a relative {at_most(self.optimum.value.relative_gap)}"
         head = [
             f"{count(lasso.n, 'row')}, {count(lasso.d, 'column')} in {count(len(lasso.groups), 'group')}",
-            f"objective    {decimal(self.objective.upper, 15)}",
-            f"optimum      {decimal(self.optimum.objective.upper, 15)}, {proved}",
+            f"objective    {one_number(own.lower, own.upper, 15)}",
+            f"optimum      {one_number(best.lower, best.upper, 15)}, {proved}",
             f"distance     {at_least(self.distance.lower)} to {at_most(self.distance.upper)}, proved",
             f"lambda       {with_decimal(self.facts.lam)} for the plain problem",
         ]

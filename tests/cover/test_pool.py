@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from relu_cert.cover import build
-from relu_cert.cover.build import Done, Exhausted, Task, dual_cover, root_of, roots
+from relu_cert.cover.build import Done, Exhausted, Task, dual_cover, prisms, roots, roots_of
 from relu_cert.cover.evidence import Cover, Streams
 from relu_cert.cover.limits import Limits
 from relu_cert.cover.lines import coarse, row_space, side_of, weights_of
@@ -123,4 +123,8 @@ def test_walks_that_look_ahead_make_smaller_trees(monkeypatch: pytest.MonkeyPatc
 def test_the_root_cone_of_a_direction() -> None:
     """A sum of its generators lies in every root cone."""
     basis = given().data.basis
-    assert [root_of(basis, cone.sum(axis=0).astype(float)) for cone in roots(basis)] == list(range(8))
+    sums = [cone.sum(axis=0).astype(float) for cone in roots(basis)]
+    assert [list(roots_of(basis, u, False)) for u in sums] == [[k] for k in range(8)]
+    biased = ((2, 1, 0), (-1, 3, 0), (0, 0, 1))
+    inside = [cone.sum(axis=0).astype(float) for cone in prisms(biased, 3)]
+    assert all(k in roots_of(biased, u, True) for k, u in enumerate(inside)) and len(inside) == 8

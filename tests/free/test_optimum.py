@@ -14,9 +14,13 @@ import relu_cert.cover.optimum
 import relu_cert.pipeline
 import verify
 from relu_cert import UsageError, certify, certify_group_lasso
+from relu_cert.cover.build import THETA_BITS, rounded
 from relu_cert.cover.evidence import Cover
+from relu_cert.cover.limits import Limits
 from relu_cert.cover.train import train
 from relu_cert.free import optimum
+from relu_cert.free.cover import FreeProver, free_setting
+from relu_cert.free.train import Task
 from relu_cert.interrupt import INTERRUPTED
 from relu_cert.leaders.evidence import Leaders
 from relu_cert.prove.facts import PieceMultipliers
@@ -146,20 +150,54 @@ def _bounds(other: Any) -> tuple[Fraction, Fraction]:
 
 @pytest.mark.parametrize("free", [("output-bias",), ("skip",), ("output-bias", "biases"), ("biases", "skip")])
 def test_without_a_list(free: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A cover proves an interval that holds the one that the list proves, to twelve digits, free biases or not."""
+    """A cover proves an interval that holds the one that the list proves, to forty digits, free biases or not."""
     rows, y = drawn(5, 12, 2)
     listed = certify(rows, y, 2, free=free)
     monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
     found = certify(rows, y, 2, free=free, seconds=20)
     assert isinstance(found.facts.dual.multipliers, Cover)
     assert found.value.lower <= listed.value.upper and listed.value.lower <= found.value.upper
-    assert found.value.relative_gap < Fraction(1, 10**12)
+    assert found.value.relative_gap < Fraction(1, 10**40)
     if "biases" in free:
         assert "is the best there is" in found.headline
         return
-    assert found.value.relative_gap < Fraction(1, 10**40)
     for claim in ("p-unique", "convex-unique", "optimal-set", "minimal"):
         assert found.claims[claim].verdict == listed.claims[claim].verdict != "UNDECIDED", claim
+
+
+@pytest.mark.parametrize("far", [1, 40])
+@pytest.mark.parametrize("seed", range(5))
+def test_free_biases_have_an_exact_finish(seed: int, far: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever its neurons are (with kinks, or on at all rows but one far away, which has no weight then), the network
+    is proved to sixty digits, and the checker accepts it. With a row far away the cones have long biases, and must not
+    be taken for cones whose generators cancel."""
+    rows, y = drawn(50 + seed, 14, 1 + seed % 3)
+    rows[0] = [far * x for x in rows[0]]
+    monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
+    found = certify(rows, y, lambda_ratio="1/2" if seed % 2 else "1/10", free="biases", seconds=20)
+    assert isinstance(found.facts.dual.multipliers, Cover)
+    assert found.value.relative_gap < Fraction(1, 10**60)
+
+
+def test_rows_without_weight_do_not_part_the_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A neuron is on at all rows but two that the output bias fits: there theta is 0, and its sum over the others as
+    well, exactly. With the digits of the residual one of the two was a convex line, with a tie on both sides of it."""
+    monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
+    problem = certify([[-4], [-3], [0], [1], [3]], [1, 1, 2, 3, 7], "1/2", free="biases", seconds=20).facts.problem
+    network = problem.network
+    assert network is not None
+    ones = (Fraction(1),) * 5
+    task = Task(np.array(network.Z, dtype=float), np.zeros(5), 0.5, Q=np.ones((5, 1)) / 5**0.5, biases=True)
+    given = free_setting(problem, network, (ones,), task)
+    assert given is not None
+    prover = FreeProver(given, Fraction(1, 2), Limits(), lambda moment: None)
+    tiny = Fraction(1, 2**215)
+    residual = (tiny, -tiny, Fraction(1, 3), Fraction(1, 5), -Fraction(8, 15) + tiny)
+    theta, moves = prover._near(residual, ((1, (Fraction(1), Fraction(1))),))
+    assert theta[:2] == (0, 0) and sum(theta) == 0
+    assert all(abs(a - b) < 8 * tiny for a, b in zip(theta, residual, strict=True))
+    digits = rounded(residual, THETA_BITS)
+    assert [x + dict(moves).get(k, 0) for k, x in enumerate(digits)] == list(theta)
 
 
 @pytest.mark.parametrize("free", ["output-bias", "skip", "output-bias,skip"])

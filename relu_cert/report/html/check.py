@@ -14,7 +14,6 @@ from relu_cert.claims.optimal_set import staircase
 from relu_cert.exact import sqrt_lower, sqrt_upper
 from relu_cert.free.terms import free_parts, free_text
 from relu_cert.global_optimum import distance
-from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import BallSet, Exactly, Facts, Unknown
 from relu_cert.report.check import CheckReport
 from relu_cert.report.html.functions import curve_figure, neurons_figure, plane_figure, scatter_figure
@@ -38,7 +37,8 @@ from relu_cert.report.html.proof import independence_figure, sensitivity_section
 from relu_cert.report.html.set_figures import ranges_figure, set_figures, wire_figures
 from relu_cert.report.html.view import view
 from relu_cert.report.optimal_set import optimal_set_view
-from relu_cert.report.text import at_most, decimal, downwards, enclosed, entries, rational, short
+from relu_cert.report.terminal import told_once
+from relu_cert.report.text import at_least, at_most, decimal, downwards, entries, one_number, rational, short
 from relu_cert.words import of_groups
 
 SYMBOLS = {Verdict.PROVED: "✓", Verdict.REFUTED: "✗", Verdict.UNDECIDED: "?"}
@@ -78,7 +78,8 @@ def verdict_table(results: Sequence[Result], statements: Mapping[str, str] | Non
 def verdict_rows(rows: Sequence[tuple[Verdict, str, str, str, str]]) -> Element:
     """The table of verdicts; each row is (verdict, claim, statement, why, evidence)."""
     body = []
-    for verdict, claim, statement, why, evidence in rows:
+    reasons = told_once([(verdict, why) for verdict, _, _, why, _ in rows])
+    for (verdict, claim, statement, _, evidence), why in zip(rows, reasons, strict=True):
         badge = e("span", f"{SYMBOLS[verdict]} {verdict}", cls=f"verdict {str(verdict).lower()}")
         named = [e("strong", claim), e("span", unbroken(statement), cls="statement")]
         by = e("span", f"by {evidence}", cls="evidence") if evidence else None
@@ -97,19 +98,19 @@ def _head(report: CheckReport) -> Head:
         text = f"A constrained group lasso with {problem.n} rows and {count(len(problem.blocks), 'group')}"
     value, top = facts.value, facts.lambda_max
     root = sqrt_upper(top.squared)
-    exact = f"{'=' if root * root == top.squared else '≈'} {decimal(root, 6)}"
+    exact = f"= {short(root, 14)}" if root * root == top.squared else f"≈ {decimal(root, 6)}"
     if top.least is not None:
         exact = f"≥ {downwards(sqrt_lower(top.least), 6)}"
     known = "exactly" if value.lower == value.upper else "proved"
     wide = "active groups" if problem.kind == "cgl" else "neurons of this network"
     shown = [
-        ("optimal value p*", enclosed(value.lower, value.upper, 10), known),
+        ("optimal value p*", one_number(value.lower, value.upper, 10), known),
         ("relative gap", at_most(value.relative_gap) if value.relative_gap else "0", "an upper bound"),
         ("width", str(len(facts.primal.neurons)), wide),
         ("λ", short(facts.lam, 14), f"λmax {exact}"),
         *_pattern_card(report),
     ]
-    return Head(report.headline, f"{text}{_variant(problem)}; what is known about it is proved.", shown)
+    return Head(report.headline, f"{text}{_variant(facts)}; what is known about it is proved.", shown)
 
 
 def _pattern_card(report: CheckReport) -> list[tuple[str, str, str]]:
@@ -124,18 +125,20 @@ def _pattern_card(report: CheckReport) -> list[tuple[str, str, str]]:
     best = report.global_optimum
     if best is not None and best.facts is not None:
         away = distance(report.facts, best.facts)
-        bound = "at most, over all patterns" if away.lower <= 0 else "proved, over all patterns"
-        found.append(("above the global optimum", at_most(max(away.upper, Fraction(0))), bound))
+        least = f"; at least {at_least(away.lower)}" if away.lower > 0 else ""
+        above = at_most(max(away.upper, Fraction(0)))
+        found.append(("above the global optimum", above, f"at most, over all patterns{least}"))
     return found
 
 
-def _variant(problem: Problem) -> str:
+def _variant(facts: Facts) -> str:
     """What was minimised, and over what."""
+    problem = facts.problem
     loss = ", with the logistic loss" if problem.loss == "logistic" else ""
     loss += f", {free_text(problem.free)} free of penalty" if problem.free else ""
     penalty = f", with an elastic penalty, δ = {short(problem.delta)}" if problem.delta else ""
     if not problem.some:
-        return f"{loss}{penalty}, trained to its global optimum"
+        return f"{loss}{penalty}, {'trained to its global optimum' if facts.value.reached else 'the best one found'}"
     return f"{loss}{penalty}, optimal over {count(len(problem.some), 'activation pattern')} only"
 
 
@@ -145,7 +148,7 @@ def _network(report: CheckReport) -> Section:
     names = report.data.names if report.data else ()
     shown = [neurons_chart(facts, names)]
     if seen is not None:
-        whole = [plane_figure(seen), curve_figure(seen), scatter_figure(seen)]
+        whole = [plane_figure(seen), curve_figure(seen), scatter_figure(seen, optimal=facts.value.reached)]
         shown = [*whole, *shown, neurons_figure(seen), fan_figure(seen)]
     body = [figures(*shown)]
     if facts.problem.free:

@@ -143,8 +143,8 @@ def _points(frame: Frame, view: View) -> list[Element]:
     return found
 
 
-def scatter_figure(view: View) -> Element | None:
-    """Target against fit, for data that no plane can show."""
+def scatter_figure(view: View, *, optimal: bool) -> Element | None:
+    """Target against fit, for data that no plane can show; `optimal`: all optimal networks have this fit."""
     if view.space != "none":
         return None
     low, high = padded([*map(float, view.y), *map(float, view.fit)])
@@ -155,7 +155,8 @@ def scatter_figure(view: View) -> Element | None:
         dots.append(frame.dot((float(view.y[k]), float(view.fit[k])), 4.5, "target", title))
     return frame.picture(
         "Target against fit",
-        "The fit of every optimal network against the target. On the dashed line they are equal.",
+        f"The fit of {'every optimal network' if optimal else 'the network found'} against the target. On the dashed "
+        "line they are equal.",
         frame.axes(f"target: {view.target}", "fit"),
         frame.line([(low, low), (high, high)], "kink"),
         dots,

@@ -35,7 +35,7 @@ from relu_cert.report.html.page import (
 from relu_cert.report.html.svg import Decades, picture
 from relu_cert.report.html.view import view
 from relu_cert.report.network import NetworkReport
-from relu_cert.report.text import at_least, at_most, decimal, enclosed, entries, rational, scientific, short
+from relu_cert.report.text import at_least, at_most, decimal, entries, one_number, rational, scientific, short
 from relu_cert.words import of_groups
 
 MOST_NEURONS = 60
@@ -65,8 +65,8 @@ def _head(report: NetworkReport) -> Head:
         f"({count(data.n, 'point')}, {count(data.d, 'feature')}), compared with the global optimum."
     )
     shown = [
-        ("objective as trained", decimal(found.J, 10), "exact"),
-        ("optimal value p*", enclosed(best.lower, best.upper, 10), _over(report)),
+        ("objective as trained", short(found.J, 14), "known exactly"),
+        ("optimal value p*", one_number(best.lower, best.upper, 10), _over(report)),
         ("above the optimum", at_most(max(found.J - best.lower, Fraction(0))), "at most"),
         ("λ", short(found.lam, 14), str(report.conversion.convention)),
     ]
@@ -189,11 +189,11 @@ GIVEN = "The given coefficients are optimal up to the relative gap asked for."
 
 def solution_page(found: CertifiedSolution, commands: Sequence[str] = ()) -> str:
     """The report as one HTML page, with the commands that check its certificates again where these were written."""
-    lasso, rows = found.lasso, found.rows()
+    lasso, rows, best = found.lasso, found.rows(), found.optimum.objective
     lead = f"{count(lasso.n, 'row')}, {count(lasso.d, 'column')} in {count(len(lasso.groups), 'group')}; "
     shown = [
-        ("objective", decimal(found.objective.upper, 10), "of the given coefficients"),
-        ("optimal objective", decimal(found.optimum.objective.upper, 10), "proved"),
+        ("objective", one_number(found.objective.lower, found.objective.upper, 10), "of the given coefficients"),
+        ("optimal objective", one_number(best.lower, best.upper, 10), "proved"),
         ("above the optimum", at_most(found.distance.upper), f"at most; at least {at_least(found.distance.lower)}"),
         ("λ", short(found.facts.lam, 14), "of the plain problem"),
     ]

@@ -20,7 +20,7 @@ from relu_cert import __version__
 from relu_cert.data.dataset import Dataset
 from relu_cert.report.text import count as count
 
-_SMALL = re.compile(r"(\d+(?:\.\d+)?e-\d+)")
+_SMALL = re.compile(r"(\d+(?:\.\d+)?e-\d+|--[a-z-]+)")
 Child = Element | str | None
 Attribute = str | float | None
 
@@ -147,7 +147,7 @@ def style() -> str:
 
 
 def unbroken(text: str) -> list[Child]:
-    """The text, in which no line ends inside a number such as 2.4e-23."""
+    """The text, in which no line ends inside a number such as 2.4e-23, or an option."""
     parts = _SMALL.split(text)
     return [e("span", part, cls="number") if i % 2 else part for i, part in enumerate(parts)]
 

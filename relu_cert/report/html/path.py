@@ -17,7 +17,7 @@ from relu_cert.path.one_neuron import NeuronBranch, NeuronPath
 from relu_cert.path.pieces import PathPieces
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import LambdaMax
-from relu_cert.report.headline import of_one_neuron
+from relu_cert.report.headline import of_one_neuron, proved_share
 from relu_cert.report.html.check import verdict_table
 from relu_cert.report.html.page import (
     Head,
@@ -45,7 +45,7 @@ from relu_cert.report.html.svg import Frame, Point, padded, picture
 from relu_cert.report.html.view import drawable
 from relu_cert.report.one_neuron import OneNeuronReport, branch_formula
 from relu_cert.report.path import EVENTS, PathReport
-from relu_cert.report.text import at_most, decimal, rational, short
+from relu_cert.report.text import at_most, decimal, holds_on, lies_in, rational, short_at_most
 
 MOST_LISTED = 200
 
@@ -99,13 +99,8 @@ def _covered(cover: PathPieces) -> str:
 
 
 def _share(cover: PathPieces) -> str:
-    """How much of the interval is proved, by log lambda, rounded down."""
-    total = log10(cover.hi) - log10(cover.lo)
-    missing = sum(log10(gap.hi) - log10(gap.lo) for gap in cover.gaps)
-    if not cover.gaps:
-        return "all"
-    percent = int(1000 * max(0.0, 1 - missing / total)) / 10
-    return f"{percent:g} %"
+    """How much of the interval is proved, by log lambda."""
+    return f"{proved_share(cover)} %" if cover.gaps else "all"
 
 
 def _pictures(report: PathReport, names: Sequence[str]) -> tuple[Element, ...]:
@@ -164,7 +159,7 @@ def _events(report: PathReport) -> list[tuple[str, ...]]:
 
 
 def _gaps(cover: PathPieces) -> list[tuple[str, ...]]:
-    gaps = [(g, f"{decimal(g.lo, 10)} to {decimal(g.hi, 10)}") for g in cover.gaps]
+    gaps = [(g, " to ".join(lies_in(g.lo, g.hi, 10))) for g in cover.gaps]
     return [(where, at_most((g.hi - g.lo) / g.hi), g.reason) for g, where in gaps]
 
 
@@ -197,7 +192,7 @@ def _verify(report: PathReport, source: str, data: Dataset | None) -> tuple[Elem
 
 
 def _interval(lo: Fraction, hi: Fraction) -> str:
-    return f"{decimal(lo, 8)} ≤ λ ≤ {decimal(hi, 8)}"
+    return " ≤ λ ≤ ".join(holds_on(lo, hi, 8))
 
 
 SAMPLES = 60
@@ -226,7 +221,7 @@ def _neuron_head(found: NeuronPath, data: Dataset) -> Head:
     text = f"One neuron on one feature, {count(data.n, 'point')}: its optimal weight v for every λ > 0. "
     text += "Where two branches are equally good v jumps; with enough neurons the fit always moves continuously."
     shown = [
-        ("zero for λ from", short(found.top, 14), "upwards"),
+        ("zero for λ from", short_at_most(found.top, 14), "upwards"),
         ("branches", str(len(found.branches)), "each linear in λ"),
         ("jumps", str(jumps), "the path is not continuous" if jumps else "the path is continuous"),
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from math import ceil, cos, floor, log10, pi, sin, sqrt, tau
 from xml.etree.ElementTree import Element
 
@@ -18,7 +19,7 @@ from relu_cert.report.html.page import Section, cards, e, figures
 from relu_cert.report.html.svg import WIDTH, Decades, Point, dot, path, picture, short_name
 from relu_cert.report.html.view import Floats, View, drawable, floats
 from relu_cert.report.optimal_set import TiedNeuron
-from relu_cert.report.text import at_most, decimal
+from relu_cert.report.text import at_most, decimal, one_number
 
 MOST_ROWS = 80
 RINGS, SLICES = 28, 84
@@ -209,9 +210,11 @@ def sensitivity_section(facts: Facts) -> Section | None:
         return None
     n, freedom = facts.problem.n, found.freedom
     within = f"each within {at_most(found.radius)}" if found.radius else "exact"
-    shown = [("degrees of freedom", "–" if freedom is None else decimal(freedom, 8), f"of {n}: the trace of dfit/dy")]
+    trace = "–" if freedom is None else _within(freedom, n * found.radius)
+    shown = [("degrees of freedom", trace, f"of {n}: the trace of dfit/dy")]
     if found.sure is not None:
-        shown.append(("SURE", decimal(found.sure.value, 8), f"for noise {decimal(found.sure.noise, 6)}"))
+        sure = found.sure
+        shown.append(("SURE", _within(sure.value, sure.radius), f"for noise {decimal(sure.noise, 6)}"))
     by_y = found.by_y
     entries = (len(found.by_lam.r) + len(found.by_lam.alpha)) * (1 if by_y is None else n + 1)
     shown.append(("derivatives", f"{entries:,}", within))
@@ -225,6 +228,10 @@ def sensitivity_section(facts: Facts) -> Section | None:
     except OverflowError:
         drawn = None
     return Section("sensitivity", "Derivatives", (e("p", text), cards(shown), drawn))
+
+
+def _within(x: Fraction, radius: Fraction) -> str:
+    return one_number(x - radius, x + radius, 8)
 
 
 def hat_figure(hat: Floats) -> Element | None:
