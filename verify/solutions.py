@@ -98,7 +98,7 @@ def lifted(problem: Problem) -> bool:
 
 def set_rule(
     check: Callable[[Problem, Facts, Node], OptimalSet],
-    *after: str,
+    *,
     by: Fact[Any] = MULTIPLIERS,
     applies: Callable[[Problem], bool] = plain,
 ) -> Rule:
@@ -108,7 +108,7 @@ def set_rule(
         found = check(problem, facts, node)
         return proved(SET, found).plus(NEURONS, found)
 
-    return Rule((SET, NEURONS), both, (DUAL, by, VALUE), listed=by is MULTIPLIERS, after=after, applies=applies)
+    return Rule((SET, NEURONS), both, (DUAL, by, VALUE), listed=by is MULTIPLIERS, applies=applies)
 
 
 def weights(problem: Problem, found: OptimalSet, node: Node) -> System:

@@ -45,7 +45,7 @@ from verify.polynomials import add, at_least, at_most, by_powers, lower, multipl
 from verify.problem import Problem
 from verify.restricted import Subspaces, merged
 from verify.roots import can_vanish, classes, sign_of_sum, signed_sums, splits
-from verify.rules import Rule, check_facts, extended, ordered
+from verify.rules import Rule, check_facts, extended
 from verify.rules.fit import Fit, check_fit
 from verify.rules.ggp import blocks_of, check_position, check_supports
 from verify.rules.logistic.value import ONE, alternating, entropy_of, exp_of_minus, log_of, loss_of, twice_artanh
@@ -628,21 +628,14 @@ def test_circuits_name_classes() -> None:
             check_circuit(cube, Node(names), 4)
 
 
-def test_what_a_rule_uses() -> None:
-    """What it rests on, the patterns if they must be listed, what it may use and what it sharpens; in this order."""
-    a, b, c = Fact[int]("a"), Fact[int]("b"), Fact[int]("c")
-    rule = Rule((a,), lambda *_: proved(a, 1), rests=(b,), may=(c,))
-    assert rule.uses == {b, c} and replace(rule, listed=True).uses == {b, c, PATTERNS}
-    first, last = Rule((b,), lambda *_: proved(b, 2)), Rule((), lambda *_: Facts(), sharpens=(a,))
-    assert list(ordered({"last": last, "rule": rule, "first": first})) == ["first", "rule", "last"]
-    own = Rule((a,), lambda *_: proved(a, 1), may=(a,))
-    assert list(ordered({"own": own})) == ["own"]
+def test_what_a_rule_adds() -> None:
+    """What is proved stays, and what the rule proves is added; rejected without what it rests on."""
+    a, b = Fact[int]("a"), Fact[int]("b")
+    rule = Rule((a,), lambda *_: proved(a, 1), rests=(b,))
     problem = Problem("relu", F(1), mat([[1]]), vec(1))
     assert extended(proved(b, 2), rule, problem, NODE).proved == {a: 1, b: 2}
     with pytest.raises(Rejected, match="the fact b"):
         extended(Facts(), rule, problem, NODE)
-    with pytest.raises(LookupError, match="proves what it does not declare"):
-        extended(proved(b, 2), replace(rule, proves=(c,)), problem, NODE)
 
 
 def test_what_verdicts_rest_on() -> None:

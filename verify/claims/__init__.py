@@ -66,7 +66,7 @@ def way(problem: Problem, facts: Facts, claim: str, verdict: str, node: Node) ->
     for row, names in zip(ways, missing, strict=True):
         if not names:
             try:
-                return row.says(problem, facts.only(row.rests), node), ", ".join(fact.name for fact in row.rests)
+                return row.says(problem, facts, node), ", ".join(fact.name for fact in row.rests)
             except Rejected as error:
                 reason = error
     raise reason

@@ -103,4 +103,4 @@ def check_algebraic_set(problem: Problem, facts: Facts, node: Node) -> OptimalSe
     return check_solutions(optimum, facts.get(PATTERNS), fields["multipliers"], fields)
 
 
-RULE = set_rule(check_algebraic_set, "optimal_set", "exact_set")
+RULE = set_rule(check_algebraic_set)

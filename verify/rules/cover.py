@@ -49,4 +49,4 @@ def applies(problem: Problem) -> bool:
     return problem.model == "relu" and problem.patterns is None and not problem.delta
 
 
-RULE = Rule((DUAL, COVER), check, may=(PRIMAL, MULTIPLIERS), applies=applies)
+RULE = Rule((DUAL, COVER), check, applies=applies)

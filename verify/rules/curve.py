@@ -206,4 +206,4 @@ def squares(classes: list[Class], s: fmpq_mat) -> list[Fraction]:
     return [square(vector(a.B.transpose() * s)) for a in classes]
 
 
-RULE = Rule((CURVE,), check_curve, rests=(PATH,), may=(PATTERNS, LAMBDA_MAX))
+RULE = Rule((CURVE,), check_curve, rests=(PATH,))

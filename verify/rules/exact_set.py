@@ -22,4 +22,4 @@ def check_exact_set(problem: Problem, facts: Facts, node: Node) -> OptimalSet:
     return check_solutions(optimum, facts.get(PATTERNS), node, fields)
 
 
-RULE = set_rule(check_exact_set, "optimal_set")
+RULE = set_rule(check_exact_set)

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from verify.bounds import column, matrix, vector
 from verify.classes import Ball, read_class
-from verify.facts import DUAL, NEURONS, PATTERNS, POLYTOPE, Facts, proved
+from verify.facts import DUAL, NEURONS, PATTERNS, Facts, proved
 from verify.field_system import not_in_field
 from verify.neurons import Neuron, one_sided
 from verify.patterns import Patterns
@@ -144,4 +144,4 @@ def check_break(
         raise node.reject("an h that the output along u is not orthogonal to")
 
 
-RULE = Rule((), check_faces, rests=(DUAL, NEURONS), may=(PATTERNS, POLYTOPE), sharpens=(NEURONS,))
+RULE = Rule((), check_faces, rests=(DUAL, NEURONS), sharpens=(NEURONS,))

@@ -35,4 +35,4 @@ def check_fit(problem: Problem, facts: Facts, node: Node) -> Facts:
     return proved(FIT, Fit(radius_squared))
 
 
-RULE = Rule((FIT,), check_fit, rests=(PRIMAL, VALUE), may=(PATTERNS,), applies=everywhere)
+RULE = Rule((FIT,), check_fit, rests=(PRIMAL, VALUE), applies=everywhere)

@@ -150,4 +150,4 @@ def check_support(blocks: Blocks, support: tuple[int, ...], nullity: int, fields
     check_wins(support, basis, fields["wins"])
 
 
-RULE = Rule((GROUPS, COLUMNS), check_ggp, may=(PATTERNS,))
+RULE = Rule((GROUPS, COLUMNS), check_ggp)

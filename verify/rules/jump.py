@@ -182,4 +182,4 @@ def product(u: fmpq_mat, v: fmpq_mat) -> fmpq:
     return (u.transpose() * v)[0, 0]
 
 
-RULE = Rule((JUMP,), check_jump, listed=True, may=(PATH,))
+RULE = Rule((JUMP,), check_jump, listed=True)

@@ -23,4 +23,4 @@ def applies(problem: Problem) -> bool:
     return problem.model == "relu" and problem.patterns is None and not problem.delta
 
 
-RULE = Rule((DUAL,), check, may=(MULTIPLIERS, COVER), applies=applies)
+RULE = Rule((DUAL,), check, applies=applies)

@@ -64,4 +64,4 @@ def check_slopes(system: System, stated: Vector, radius: fmpq, fields: dict[str,
             raise fields["mu"].reject(f"F alpha = g in row {l}")
 
 
-RULE = Rule((SHORTEST,), check, rests=(SET,), after=("polytope",))
+RULE = Rule((SHORTEST,), check, rests=(SET,))

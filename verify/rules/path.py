@@ -207,4 +207,4 @@ def ends(S: fmpq_mat) -> list[Vector]:
     return [vector(S * powers) for powers in signs][: S.ncols()]
 
 
-RULE = Rule((PATH,), check_path, listed=True, may=(LAMBDA_MAX,))
+RULE = Rule((PATH,), check_path, listed=True)

@@ -64,4 +64,4 @@ def neuron_output(problem: Problem, facts: Facts, first: Node, vector: Node) -> 
     return block_output(problem, first.index(len(problem.groups)), vector)
 
 
-RULE = Rule((PRIMAL,), check_primal, may=(PATTERNS,), applies=everywhere)
+RULE = Rule((PRIMAL,), check_primal, applies=everywhere)
