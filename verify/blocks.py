@@ -29,8 +29,7 @@ def with_blocks(problem: Problem, fields: dict[str, Node]) -> Problem:
 def read_patterns(node: Node, n: int) -> tuple[int, ...]:
     """The only patterns of a network: at least one, all different."""
     masks = tuple(entry.pattern(n) for entry in node.array())
-    if not masks or len(set(masks)) != len(masks):
-        raise node.reject("at least one pattern, and each pattern once")
+    node.require(masks and len(set(masks)) == len(masks), "at least one pattern, and each pattern once")
     return masks
 
 
@@ -47,8 +46,7 @@ def read_cone(node: Node, size: int) -> Matrix | None:
     if node.value is None:
         return None
     K = node.matrix()
-    if len(K) != size:
-        raise node.reject(f"null or {size} rows", f"{len(K)} rows")
+    node.require(len(K) == size, f"null or {size} rows", f"{len(K)} rows")
     return K
 
 
@@ -97,8 +95,7 @@ def pushed(problem: Problem, theta: Vector, b: int, entry: Node) -> Vector:
     if K is None:
         raise entry.reject("null, because the block is free")
     rho = entry.vector(len(K[0]))
-    if any(x < 0 for x in rho):
-        raise entry.reject("multipliers >= 0")
+    entry.require(all(x >= 0 for x in rho), "multipliers >= 0")
     return tuple(c_i - k_i for c_i, k_i in zip(c, times(K, rho), strict=True))
 
 
@@ -130,5 +127,4 @@ def check_attained(problem: Problem, patterns: Patterns | None, y: Vector, squar
     pattern = node.record("pattern")["pattern"]
     mask = gated_pattern(problem, patterns, pattern)
     reached = square(transposed(problem.Z, tuple(y_k if mask >> k & 1 else Fraction(0) for k, y_k in enumerate(y))))
-    if reached != squared:
-        raise pattern.reject(f"|Z'D y|^2 = {show(squared)}", show(reached))
+    pattern.require(reached == squared, f"|Z'D y|^2 = {show(squared)}", show(reached))

@@ -74,8 +74,7 @@ def read(
     for node in fields["claims"].array():
         parts = node.record("claim", "verdict")
         claim = parts["claim"].text(*CLAIMS)
-        if any(line.claim == claim for line in lines):
-            raise node.reject("each claim once", f"{claim} again")
+        node.require(all(line.claim != claim for line in lines), "each claim once", f"{claim} again")
         verdict = parts["verdict"].text(*VERDICTS)
         said, by = way(problem, facts, claim, verdict, node)
         lines.append(Line(claim, verdict, said, under(problem), by))

@@ -210,8 +210,7 @@ def relu_class(ball: Ball, fields: dict[str, Node]) -> tuple[Class, Face]:
     D = fields["pattern"].pattern(ball.problem.n) & ball.nonzero
     face = read_face(ball.problem.Z, ball.problem.d, ball.planes, fields)
     zeros = mask_of(k for c in face.kinks for k in ball.planes[c].a)
-    if zeros & D:
-        raise fields["kinks"].reject("hyperplanes of rows where the pattern is 0")
+    fields["kinks"].require(not zeros & D, "hyperplanes of rows where the pattern is 0")
     B = on_rows(ball.Z, D) * face.P
     check_idle(ball.problem.Z, face, B, fields["idle"])
     key = SIGNS[fields["sign"].text("+", "-")], D
@@ -230,10 +229,8 @@ def read_face(vectors: Sequence[Vector], dimension: int, names: Collection[int],
     kinks, basis, idle = (fields[key].ascending(len(vectors)) for key in ("kinks", "basis", "idle"))
     if any(k not in names for k in kinks):
         raise fields["kinks"].reject("names of hyperplanes (their smallest row), or constraints other than zero")
-    if not set(basis) <= set(kinks):
-        raise fields["basis"].reject("some of the kinks")
-    if not set(idle) <= set(kinks) - set(basis):
-        raise fields["idle"].reject("some of the kinks that are not in the basis")
+    fields["basis"].require(set(basis) <= set(kinks), "some of the kinks")
+    fields["idle"].require(set(idle) <= set(kinks) - set(basis), "some of the kinks that are not in the basis")
     rest = [k for k in kinks if k not in basis and k not in idle]
     loose = dict(zip(rest, fields["fixed"].vector(len(rest)), strict=True))
     A = matrix((vectors[k] for k in basis), dimension)

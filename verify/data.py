@@ -8,17 +8,15 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import json
 import re
 import zlib
 from fractions import Fraction
 from hashlib import sha256
-from typing import Any
 
 from verify.errors import BadData, Rejected
 from verify.input import Input
 from verify.problem import Problem
-from verify.text import Limits, Matrix, Node, Vector, describe, integer, show, within_limits
+from verify.text import Limits, Matrix, Node, Vector, describe, integer, no_real, parsed, show, within_limits
 
 DECIMAL = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+))?")
 QUOTIENT = re.compile(r"([+-]?)([0-9]+)/([0-9]+)")
@@ -157,10 +155,9 @@ def read_direct(
         raise Rejected("data", f"at most {numbers} numbers", "more")
     within_limits(content, limits, lambda expected, found: BadData("data", expected, found))
     try:
-        value = json.loads(content.decode("utf-8-sig"), parse_int=Literal, parse_float=_refuse, parse_constant=_refuse,
-                           object_pairs_hook=once)  # fmt: skip
+        value = parsed(content.decode("utf-8-sig"), Literal, no_real)
     except ValueError as error:
-        raise Rejected("data", "an object with X, groups, y and perhaps K", describe(str(error))) from None
+        raise Rejected("data", "an object with X, groups, y and perhaps K", str(error)) from None
     top = Node(value, None, "data").record("X", "groups", "y", optional=("K",))
     groups = tuple(tuple(map(column, b.array())) for b in top["groups"].array())
     cones = top["K"].array() if "K" in top and top["K"].value is not None else [Node(None)] * len(groups)
@@ -195,14 +192,3 @@ def entry(node: Node) -> Fraction:
     if not isinstance(node.value, str):
         raise node.reject("a JSON integer or a string")
     return number(node.value.strip(), "decimal", node.place)
-
-
-def _refuse(text: str) -> Any:
-    raise Rejected("data", "JSON integers or strings for numbers", text)
-
-
-def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object without a key twice."""
-    if len(dict(pairs)) != len(pairs):
-        raise Rejected("data", "each key once", describe([key for key, _ in pairs]))
-    return dict(pairs)

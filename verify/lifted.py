@@ -37,8 +37,7 @@ def check_lifted(moving: Moving, inverse: Node, node: Node) -> Set:
     firsts = [group[0] for s, group in enumerate(groups) if s in core or not onset]
     W = tuple(row.vector(n) for row in inverse.array(len(firsts)))
     for i, row in enumerate(W):
-        if any(dot(row, l) for l in lift):
-            raise inverse.item(i).reject("a row orthogonal to the lift")
+        inverse.item(i).require(not any(dot(row, l) for l in lift), "a row orthogonal to the lift")
     beta = check_inverse(moving, W, [classes[a] for a in firsts], inverse)
     pulled = max((root_above(square(row)) for row in W), default=Fraction(0)) * moving.missed
     if onset:
@@ -66,8 +65,7 @@ def check_forced(moving: Moving, lift: Matrix, groups: Sequence[Sequence[int]], 
     h = fields["force"].vector(problem.n if forced else 0)
     if not forced:
         return forced
-    if problem.model == "relu":
-        raise node.reject("no forced class in a relu problem")
+    node.require(problem.model != "relu", "no forced class in a relu problem")
     if not spanned(lift, column(h)) or dot(h, problem.y):
         raise fields["force"].reject("a vector in the span of the lift, orthogonal to y")
     moved = moving.shift * root_above(square(h))
@@ -78,8 +76,7 @@ def check_forced(moving: Moving, lift: Matrix, groups: Sequence[Sequence[int]], 
             raise fields["force"].reject(
                 f"weight 0 and h.q > {show(moved)} on the piece for class {a}, which is forced"
             )
-    if any(set(group) <= forced for group in groups):
-        raise node.reject("a class that is not forced in every superclass")
+    node.require(not any(set(group) <= forced for group in groups), "a class that is not forced in every superclass")
     return forced
 
 
@@ -128,8 +125,7 @@ def check_inside(
             entry[0] -= i == j
             sum_i += max(at_most(entry), -at_least(entry))
         beta = max(beta, sum_i)
-    if beta >= 1:
-        raise node.reject("rows of F V - I with sums below 1", f"up to {show(beta)}")
+    node.require(beta < 1, "rows of F V - I with sums below 1", f"up to {show(beta)}")
     delta, light = reach
     beside = moving.missed + root_above(moving.bound) * light
     z = max(delta, *(root_above(square(tuple(l))) * beside for l in kept), Fraction(0)) / (1 - beta)

@@ -98,8 +98,7 @@ def check_onset(
     only where s is orthogonal to M. How far the masses of the others, and the sum of theirs, can be from alpha."""
     fields = node.record("rows", "normal", "apart")
     n = moving.ball.problem.n
-    if moving.S.ncols() != 1:
-        raise node.reject("a still piece")
+    node.require(moving.S.ncols() == 1, "a still piece")
     M = tuple(row.vector(n) for row in fields["rows"].array())
     H = fields["normal"].vector(n)
     if dual_basis(matrix((*lift, *M), n)) is None or not M:
@@ -107,11 +106,9 @@ def check_onset(
     for i, row in enumerate(M):
         if any(dot(row, l) for l in lift) or any((column(row).transpose() * moving.S).entries()):
             raise fields["rows"].item(i).reject("a row orthogonal to the lift and to s")
-    if any(dot(H, l) for l in lift):
-        raise fields["normal"].reject("a vector orthogonal to the lift")
+    fields["normal"].require(not any(dot(H, l) for l in lift), "a vector orthogonal to the lift")
     late = [s for s in range(len(groups)) if s not in core]
-    if not late:
-        raise node.reject("a superclass without weight")
+    node.require(late, "a superclass without weight")
     check_apart(moving, (lift, M), groups, core, late, fields)
     firsts = [moving.classes[group[0]] for group in groups]
     tilt = root_above(square(H))
@@ -154,8 +151,7 @@ def check_apart(
     for family in families:
         inner = sorted({place[a] for a in family})
         active = [s for s in inner if s in core]
-        if not active:
-            raise fields["rows"].reject("a superclass with weight among those that tie on the complement of M")
+        fields["rows"].require(active, "a superclass with weight among those that tie on the complement of M")
         known += [apart(s, active[0]) for s in active[1:]]
         first_of |= dict.fromkeys(inner, active[0])
     lengths = total(root_above(square(m)) for m in M)

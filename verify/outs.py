@@ -70,8 +70,7 @@ def check_side(ball: Ball, patterns: Patterns, xi: int, classes: Sequence[Class]
         needed = {piece for piece in needed if (piece ^ a.key[1]) & signed}
     entries = out.array()
     for (base, length), entry in zip(lengths(ball.problem, read_entries(t, fine_P, entries)), entries, strict=True):
-        if base & apart not in needed:
-            raise entry.reject("a fine piece that is not out otherwise, has no class and no entry yet")
+        entry.require(base & apart in needed, "a fine piece that is not out otherwise, has no class and no entry yet")
         needed.remove(base & apart)
         if length >= ball.out_below:
             raise entry.reject(f"|Z'm|^2 < {show(ball.out_below)}", show(length))

@@ -89,18 +89,14 @@ def read_problem(node: Node) -> Problem:
     model = fields["model"].text("relu", "gated", "cgl")
     logistic = fields["objective"].text(OBJECTIVE, ELASTIC, LOGISTIC) == LOGISTIC
     delta = fields["delta"].number() if elastic else Fraction(0)
-    if delta < 0 or (elastic and not delta):
-        raise fields["delta"].reject("delta > 0")
+    fields["delta" if elastic else "model"].require(delta > 0 or not elastic, "delta > 0")
     lam = fields["lambda"].number()
-    if lam <= 0:
-        raise fields["lambda"].reject("lambda > 0")
+    fields["lambda"].require(lam > 0, "lambda > 0")
     data = fields["X" if direct else "Z"]
     Z = data.matrix()
-    if not Z or not Z[0]:
-        raise data.reject("at least one row and one column")
+    data.require(Z and Z[0], "at least one row and one column")
     y = fields["y"].vector(len(Z))
-    if logistic and any(abs(y_k) != 1 for y_k in y):
-        raise fields["y"].reject("labels 1 and -1")
+    fields["y"].require(not logistic or all(abs(y_k) == 1 for y_k in y), "labels 1 and -1")
     problem = Problem(model, lam, Z, y, delta=delta, logistic=logistic)
     if direct or "patterns" in fields:
         from verify.blocks import with_blocks

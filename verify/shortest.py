@@ -44,8 +44,7 @@ def read_weights(system: System, fields: dict[str, Node]) -> tuple[Vector, Short
         if x < 0 or (x and name not in system.names):
             raise fields["weights"].reject(f"a weight >= 0, and 0 if it is never active, for class {name}", show(x))
     alpha = tuple(weights[name] for name in system.names)
-    if radius < 0:
-        raise fields["radius"].reject("a number >= 0")
+    fields["radius"].require(radius >= 0, "a number >= 0")
     return alpha, Shortest(weights, radius)
 
 
@@ -73,8 +72,7 @@ def check_enclosed(system: System, alpha: Vector, radius: Fraction, fields: dict
     f = sizes(F_T) * column([Fraction(1)] * len(support))
     D = rho * f.transpose() + (f + len(support) * rho) * rho.transpose()
     beta = max((W * (D * one)).entries(), default=fmpq(0))
-    if beta >= 1:
-        raise fields["weights"].reject("outputs that the errors cannot make dependent")
+    fields["weights"].require(beta < 1, "outputs that the errors cannot make dependent")
     moved = max((W * (column(system.g_error) + D * sizes(mu))).entries(), default=fmpq(0)) / (1 - beta)
     heights, moves = vector(system.F.transpose() * mu), vector(sizes(system.F).transpose() * (moved * one))
     shared = sum(vector(rho.transpose() * (sizes(mu) + moved * one)))

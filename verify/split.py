@@ -31,19 +31,16 @@ def read_mixed(found: Candidates, node: Node) -> Candidates:
     """Mixed classes have Pi G Pi = sum_s beta_s Pi G_s Pi over the superclasses of the others, sum beta_s = 1."""
     mixed: dict[int, Vector] = {}
     entries = node.array()
-    if not entries:
-        raise node.reject("at least one mixed class")
+    node.require(entries, "at least one mixed class")
     for entry in entries:
         number, beta = entry.array(2)
         a = number.index(len(found.classes))
-        if mixed and a <= max(mixed):
-            raise number.reject("classes in ascending order")
+        number.require(not mixed or a > max(mixed), "classes in ascending order")
         mixed[a] = beta.vector()
     mixing = replace(found, mixed=mixed)
     firsts = [mixing.seen[group[0]] for group in mixing.members]
     for entry, (a, shares) in zip(entries, mixed.items(), strict=True):
-        if len(shares) != len(firsts) or sum(shares) != 1:
-            raise entry.reject(f"{len(firsts)} numbers that add up to 1")
+        entry.require(len(shares) == len(firsts) and sum(shares) == 1, f"{len(firsts)} numbers that add up to 1")
         terms = list(zip((fmpq(-1), *map(rational, shares)), (mixing.seen[a], *firsts), strict=True))
         if sum(p * q * product(S, T) for p, S in terms for q, T in terms):
             raise entry.reject("the mixture of the superclasses that is the kernel of the class", "another matrix")
@@ -56,8 +53,7 @@ def check_split(found: Candidates, masses: Vector, delta: Fraction, fields: dict
         if mass <= delta:
             raise fields["masses"].reject(f"every mass > delta = {show(delta)}", f"{show(mass)} at {s}")
     split = fields["split"].vector(len(found.classes))
-    if any(alpha < 0 for alpha in split):
-        raise fields["split"].reject("weights >= 0")
+    fields["split"].require(all(alpha >= 0 for alpha in split), "weights >= 0")
     active = [a for a, alpha in enumerate(split) if alpha]
     if any(not set(group) & set(active) for group in found.members):
         raise fields["split"].reject("a positive weight in every superclass")
@@ -107,8 +103,7 @@ def check_forced(found: Candidates, active: list[int], node: Node) -> Matrix:
         return found.lift
     void = tuple(row for row in found.lift if is_void(found, active, row))
     h = node.vector(n)
-    if not spanned(void, column(h)):
-        raise node.reject(f"a vector in the span of the {len(void)} void rows of the lift")
+    node.require(spanned(void, column(h)), f"a vector in the span of the {len(void)} void rows of the lift")
     moved = found.moved * root_above(square(h))
     for a in set(range(len(found.classes))) - set(active):
         if (s := fraction((column(h).transpose() * found.outputs[a])[0, 0])) <= moved:

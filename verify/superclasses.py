@@ -65,8 +65,7 @@ def read_rows(S: fmpq_mat, node: Node) -> tuple[Matrix, fmpq_mat]:
     if (W := dual_basis(matrix(rows, n))) is None:
         raise node.reject("independent rows")
     for k, products in enumerate((matrix(rows, n) * S).tolist()):
-        if any(products):
-            raise node.item(k).reject("a row orthogonal to the residual")
+        node.item(k).require(not any(products), "a row orthogonal to the residual")
     return rows, W
 
 

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -16,8 +17,6 @@ Vector = tuple[Fraction, ...]
 Matrix = tuple[Vector, ...]
 
 NUMBER = re.compile(r"(-?(?:0|[1-9][0-9]*))(?:/([1-9][0-9]*))?")
-# A whole string, also one that never ends (then up to the end of the text), or a bracket.
-STRUCTURE = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[{]|[\]}]', re.DOTALL)
 # An escape that stands for a printable ASCII character: what the limits count must not be hidden.
 HIDDEN = re.compile(rb"\\u00(?:[2-6]|7[0-9a-eA-E])")
 
@@ -28,20 +27,13 @@ class Limits:
     stand between numbers. So memory stays bounded."""
 
     size: int = 256 * 2**20
-    depth: int = 16
     digits: int = 20_000
     values: int = 16_000_000
 
 
 def integer(digits: str) -> int:
-    """The integer written by `-?[0-9]+`, of any length (`int` refuses more than 4,300 digits)."""
-    if len(digits) <= 4000:
-        return int(digits)
-    if digits[0] == "-":
-        return -integer(digits[1:])
-    low = len(digits) // 2
-    shift: int = 10**low
-    return integer(digits[:-low]) * shift + integer(digits[-low:])
+    """The integer written by `-?[0-9]+`, of any length (`int` refuses more than 4,300 digits of a text)."""
+    return int(digits if len(digits) <= 4000 else Decimal(digits))
 
 
 def show(x: Fraction | int) -> str:
@@ -87,6 +79,11 @@ class Node:
     def reject(self, expected: str, found: str | None = None) -> Rejected:
         """The error that this value is not what was expected."""
         return Rejected(self.place, expected, describe(self.value) if found is None else found)
+
+    def require(self, holds: object, expected: str, found: str | None = None) -> None:
+        """Reject unless it holds."""
+        if not holds:
+            raise self.reject(expected, found)
 
     def record(self, *keys: str, optional: tuple[str, ...] = ()) -> dict[str, Node]:
         """An object with all of `keys`, perhaps some of `optional`, and nothing else."""
@@ -186,7 +183,7 @@ def describe_indices(indices: tuple[int, ...]) -> str:
 
 
 def within_limits(raw: bytes, limits: Limits, over: Callable[[str, str], Exception]) -> None:
-    """Raise over(expected, found) if the text is too large, too deep or too full to be parsed."""
+    """Raise over(expected, found) if the text is too large or too full to be parsed."""
     if len(raw) > limits.size:
         raise over(f"at most {limits.size} bytes", "more")
     values = raw.count(b",") + raw.count(b"[") + raw.count(b"{")
@@ -196,51 +193,41 @@ def within_limits(raw: bytes, limits: Limits, over: Callable[[str, str], Excepti
         raise over(f"at most {2 * limits.values} spaces", str(spaces))
     if run := re.search(rb"(?<![0-9])[0-9]{%d}" % (limits.digits + 1), raw):
         raise over(f"at most {limits.digits} digits a number", f"more at byte {run.start()}")
-    depth = 0
-    for token in STRUCTURE.finditer(raw):
-        if token[0] in b"[{":
-            depth += 1
-            if depth > limits.depth:
-                raise over(f"at most {limits.depth} levels of nesting", f"more at byte {token.start()}")
-        elif token[0] in b"]}":
-            depth -= 1
 
 
 def load(raw: bytes, limits: Limits) -> Node:
     """The top of the certificate's JSON tree. Declines what is over a limit, rejects what is not strict JSON."""
     within_limits(raw, limits, lambda expected, found: Declined("file", expected, found))
-    try:
-        text = raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise Rejected("file", "UTF-8 text", f"a wrong byte at {error.start}") from None
-    if text.startswith("\ufeff"):
-        raise Rejected("file", "JSON without a byte order mark", "a byte order mark")
     if hidden := HIDDEN.search(raw):
         raise Rejected("file", "ASCII characters written as themselves", f"an escape at byte {hidden.start()}")
-    decoder = json.JSONDecoder(
-        object_pairs_hook=_distinct, parse_int=_small, parse_float=_no_float, parse_constant=_no_float
-    )
     try:
-        return Node(decoder.decode(text))
-    except json.JSONDecodeError as error:
-        found = f"{error.msg} in line {error.lineno}, column {error.colno}"
-        raise Rejected("file", "one JSON value", found) from None
+        return Node(parsed(raw.decode("utf-8"), small, no_real))
+    except ValueError as error:
+        raise Rejected("file", "one JSON value", str(error)) from None
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    record: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in record:
-            raise Rejected("file", "each key once in an object", f"the key {describe(key)} twice")
-        record[key] = value
+def parsed(text: str, integers: Callable[[str], Any], reals: Callable[[str], Any]) -> Any:
+    """A JSON value with each key of an object once, whose numbers are read by these; ValueError if it is none."""
+    try:
+        return json.loads(text, object_pairs_hook=once, parse_int=integers, parse_float=reals, parse_constant=no_real)
+    except RecursionError:
+        raise ValueError("nesting that is too deep") from None
+
+
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object without a key twice."""
+    if len(record := dict(pairs)) != len(pairs):
+        raise ValueError(f"a key twice among {describe(', '.join(key for key, _ in pairs))}")
     return record
 
 
-def _small(digits: str) -> int:
+def small(digits: str) -> int:
+    """A JSON integer from 0 to 10^15."""
     if digits.startswith("-") or len(digits) > 15:
-        raise Rejected("file", "JSON integers from 0 to 10^15", describe(digits))
+        raise ValueError(f"other than JSON integers from 0 to 10^15: {describe(digits)}")
     return int(digits)
 
 
-def _no_float(text: str) -> int:
-    raise Rejected("file", "no JSON number with a fraction or an exponent, no NaN", describe(text))
+def no_real(text: str) -> Any:
+    """No other JSON number, and no NaN."""
+    raise ValueError(f"a JSON number with a fraction or an exponent, or NaN: {describe(text)}")

@@ -175,19 +175,16 @@ def relu(optimum: Optimum, sign: str, xi: int) -> Iterator[Tied]:
 def reaches(optimum: Optimum, v: Numbers, node: Node) -> bool:
     """Whether |v| = lambda; rejected if it is more."""
     over = optimum.dot(v, v) - optimum.ball.problem.lam**2
-    if over > 0:
-        raise node.reject(f"|v|^2 <= lambda^2 = {show(optimum.ball.problem.lam**2)}", "more")
+    node.require(over <= 0, f"|v|^2 <= lambda^2 = {show(optimum.ball.problem.lam**2)}", "more")
     return not over
 
 
 def read_solution(optimum: Optimum, tied: Sequence[Tied], node: Node) -> Numbers:
     """alpha >= 0 with sum alpha_a q_a = y - r."""
     alpha = optimum.read(node, len(tied))
-    if any(x < 0 for x in alpha):
-        raise node.reject("weights >= 0")
+    node.require(all(x >= 0 for x in alpha), "weights >= 0")
     for k, (y_k, r_k) in enumerate(zip(optimum.ball.problem.y, optimum.r, strict=True)):
-        if optimum.dot(alpha, [a.q[k] for a in tied]) != y_k - r_k:
-            raise node.reject(f"the fit y - r at row {k}")
+        node.require(optimum.dot(alpha, [a.q[k] for a in tied]) == y_k - r_k, f"the fit y - r at row {k}")
     return alpha
 
 

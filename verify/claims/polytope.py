@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
-from verify.claims import PROVED, Row, require
+from verify.claims import PROVED, Row
 from verify.claims.unique import beyond
 from verify.facts import LAMBDA_MAX, POLYTOPE, SHORTEST, Facts
 from verify.problem import Problem
@@ -38,7 +38,7 @@ def minimal(problem: Problem, facts: Facts, node: Node) -> str:
 def about_neurons(problem: Problem, node: Node) -> None:
     """The claim `connected` is about the parameters of neurons."""
     of_relu = problem.model == "relu" and problem.patterns is None
-    require(of_relu, "a ReLU network over all patterns", "another problem", node)
+    node.require(of_relu, "a ReLU network over all patterns", "another problem")
 
 
 def connected_at_zero(problem: Problem, facts: Facts, node: Node) -> str:

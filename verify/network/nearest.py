@@ -67,8 +67,7 @@ def read_point(optimum: Optimum, weights: Node, hull: Node) -> tuple[Vector, Vec
     alpha, t = weights.vector(), hull.vector()
     if not t:
         if optimum.weights is None:
-            if optimum.neurons:
-                raise hull.reject("a number for each vertex")
+            hull.require(not optimum.neurons, "a number for each vertex")
             return weights.vector(0), ()
         return alpha, optimum.weights.contains_near(alpha, weights)
     points = optimum.points or ()
@@ -106,8 +105,7 @@ def least_squared(problem: Problem, optimum: Optimum, merged: tuple[Neuron, ...]
     prices = fields["prices"].vector(len(optimum.neurons))
     allowances = fields["allowances"].vector(len(merged))
     for name, entries in (("prices", prices), ("allowances", allowances)):
-        if any(x < 0 for x in entries):
-            raise fields[name].reject("numbers >= 0")
+        fields[name].require(all(x >= 0 for x in entries), "numbers >= 0")
     for a, known in enumerate(optimum.neurons):
         largest = largest_weight(optimum, a)
         for i, neuron in enumerate(merged):

@@ -87,12 +87,10 @@ def nearest(
     for entry in node.array():
         number, share = entry.array(2)
         t = share.number()
-        if t <= 0:
-            raise share.reject("a weight > 0")
+        share.require(t > 0, "a weight > 0")
         corner = gradient(problem, weights, w, v, on | cells[number.index(len(cells))] & bent)
         x, total = [a + t * b for a, b in zip(x, corner, strict=True)], total + t
-    if total != 1:
-        raise node.reject("weights that add up to 1", show(total))
+    node.require(total == 1, "weights that add up to 1", show(total))
     length = square(tuple(x))
     around = {mask & bent for mask in cells}
     if len(around) > MOST_CELLS:

@@ -55,8 +55,7 @@ def read_weights(problem: Problem, fields: dict[str, Node]) -> Weights:
     W1 = tuple(row.vector(problem.d) for row in fields["W1"].array())
     w2, b2 = fields["w2"].vector(len(W1)), fields["b2"].number()
     skip = fields["skip"].vector(problem.d) if "skip" in fields else ()
-    if not W1:
-        raise fields["W1"].reject("at least one neuron")
+    fields["W1"].require(W1, "at least one neuron")
     neurons = []
     for i, (row, v) in enumerate(zip(W1, w2, strict=True)):
         if v and any(row):

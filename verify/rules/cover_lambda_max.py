@@ -15,8 +15,7 @@ def check(problem: Problem, facts: Facts, node: Node) -> Facts:
     """Reject unless `squared` is lambda_max^2 exactly."""
     fields = node.record("squared", "proof", "attained")
     squared = fields["squared"].number()
-    if squared <= 0:
-        raise fields["squared"].reject("a square > 0")
+    fields["squared"].require(squared > 0, "a square > 0")
     y = tuple(y_k / 2 for y_k in problem.y) if problem.logistic else problem.y
     check_cover(problem, y, squared, fields["proof"])
     parts = fields["attained"].record("sign", "u")

@@ -91,8 +91,7 @@ def face_class(ball: Ball, cover: Cover, tie: Tie, node: Node) -> Class:
     tight = sorted(first[c] for c in range(len(cover.lines.rows)) if tie.side[c] == 0)
     rows = zip(cover.lines.line, cover.lines.multiple, strict=True)
     D = mask_of(k for k, (c, a) in enumerate(rows) if c >= 0 and a * tie.side[c] > 0)
-    if class_.key != (tie.xi, D):
-        raise node.reject("the sign and the pattern of the face")
+    node.require(class_.key == (tie.xi, D), "the sign and the pattern of the face")
     if list(face.kinks) != tight or face.idle or any(face.loose.values()):
         raise fields["kinks"].reject("all lines through the face, none of them idle, shares 0")
     for c, h in enumerate(cover.lines.heights(tie.v)):

@@ -69,16 +69,14 @@ def check_breakpoint(
         beyond, above = read_end(problem, patterns, pieces, hi, fields["above"])
         if beyond.lo > piece.hi:
             raise fields["above"].reject("pieces without a hole between them")
-    if above == below:
-        raise node.reject("other neurons, or other faces, at the two ends", "the same")
+    node.require(above != below, "other neurons, or other faces, at the two ends", "the same")
     return lo, hi
 
 
 def named(pieces: list[Piece], node: Node) -> Piece:
     """The piece of this number, on which the network is unique."""
     piece = pieces[node.index(len(pieces))]
-    if piece.lifted:
-        raise node.reject("a piece on which the network is unique", "a lifted one")
+    node.require(not piece.lifted, "a piece on which the network is unique", "a lifted one")
     return piece
 
 
@@ -114,8 +112,7 @@ def read_point(
     if (off := length(column(s) - piece.near(lam, fields["s"]))) > piece.R:
         raise fields["s"].reject(f"a point within {show(piece.R)} of the piece's path", show(off))
     alpha = fields["weights"].vector(len(piece.classes))
-    if any(x < 0 for x in alpha):
-        raise fields["weights"].reject("weights >= 0")
+    fields["weights"].require(all(x >= 0 for x in alpha), "weights >= 0")
     at = Ball(piece.ball.problem, s, Fraction(0))
     own = fields["classes"].value is None
     entries = piece.entries if own else fields["classes"].array(len(piece.classes))
@@ -142,8 +139,7 @@ def same_region(ball: Ball, class_: Class, known: Class, node: Node) -> None:
     relu: on the rows of P' that belong to none of its kinks it fixes the signs that the known class fixes.
     """
     if ball.problem.model != "relu":
-        if class_.key != known.key:
-            raise node.reject("the class of the piece", "another one")
+        node.require(class_.key == known.key, "the class of the piece", "another one")
         return
     xi = known.key[0]
     rows = ball.fine[xi] & ball.nonzero & ~class_.zeros
@@ -154,8 +150,7 @@ def same_region(ball: Ball, class_: Class, known: Class, node: Node) -> None:
 def require_out(class_: Class, size: Fraction, weight: Fraction, R: Fraction, node: Node) -> None:
     """Reject unless the weight is listed as 0, and |v| + |X| R < 1: then it is 0."""
     room = 1 - root_above(class_.bound) * R
-    if weight:
-        raise node.reject("a weight that is proved positive, or 0", show(weight))
+    node.require(not weight, "a weight that is proved positive, or 0", show(weight))
     if room <= 0 or size >= room**2:
         raise node.reject(f"a neuron that is not tied: |v|^2 < {show(max(room, Fraction(0)) ** 2)}", show(size))
 
@@ -164,8 +159,7 @@ def check_branch(pieces: list[Piece], node: Node) -> None:
     """Reject unless the same classes, those listed, are active on the whole of a smooth piece."""
     fields = node.record("piece", "active")
     piece = named(pieces, fields["piece"])
-    if piece.still:
-        raise fields["piece"].reject("a smooth piece", "a still one")
+    fields["piece"].require(not piece.still, "a smooth piece", "a still one")
     active = fields["active"].ascending(len(piece.classes))
     error = piece.weight_error(piece.R, piece.R, tuple(at_most(row) for row in piece.alpha))
     for a, (class_, row) in enumerate(zip(piece.classes, piece.alpha, strict=True)):
@@ -183,8 +177,7 @@ def check_sample(problem: Problem, patterns: Patterns | None, pieces: list[Piece
     piece, lam = named(pieces, fields["piece"]), fields["lambda"].number()
     point = read_point(problem, patterns, piece, lam, fields)
     value = lam * dot(problem.y, point.s) - lam**2 * square(point.s) / 2
-    if fields["lower"].number() > value:
-        raise fields["lower"].reject(f"a bound <= {show(value)}")
+    fields["lower"].require(fields["lower"].number() <= value, f"a bound <= {show(value)}")
     if fields["upper"].number() < value + (lam * point.R) ** 2 / 2:
         raise fields["upper"].reject(f"a bound >= {show(value + (lam * point.R) ** 2 / 2)}")
     turned = max((root_above(class_.bound) * point.R for class_ in piece.classes), default=Fraction(0))

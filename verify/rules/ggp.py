@@ -79,8 +79,7 @@ def check_position(blocks: Blocks, node: Node) -> tuple[bool, str] | None:
     if node.value is None:
         return None
     fields = node.record(optional=("zero", "crossing", "supports"))
-    if len(fields) != 1:
-        raise node.reject("one of zero, crossing, supports")
+    node.require(len(fields) == 1, "one of zero, crossing, supports")
     if "supports" in fields:
         return True, check_supports(blocks, fields["supports"])
     kind, at = next(iter(fields.items()))
@@ -98,11 +97,9 @@ def check_tie(blocks: Blocks, node: Node, vectors: int) -> str:
     for k, expected in enumerate((0,) if vectors == 1 else (1, -1)):
         exact = [row[2 + k].vector(size) for row, size in zip(rows, sizes, strict=True)]
         u = blocks.split(support, cleared(x for part in exact for x in part)[0])
-        if not any(map(any, u)) or any(blocks.image(support, u)):
-            raise node.reject(f"vector {k} not zero and Xu = 0")
+        node.require(any(map(any, u)) and not any(blocks.image(support, u)), f"vector {k} not zero and Xu = 0")
         found = sign_of_sum(signs, [sum(x * x for x in part) for part in u])
-        if found != expected:
-            raise node.reject(f"sum of s_b |u_b| of sign {expected} for vector {k}", f"sign {found}")
+        node.require(found == expected, f"sum of s_b |u_b| of sign {expected} for vector {k}", f"sign {found}")
     how = (
         "a null vector whose signed norms add up to 0"
         if vectors == 1
@@ -118,8 +115,7 @@ def check_supports(blocks: Blocks, node: Node) -> str:
         raise Declined(node.place, f"at most {MOST_SUPPORTS} sets of {m} blocks", str(comb(blocks.count, m)))
     given = [(entry.record("blocks", "basis", "wins"), entry) for entry in node.array()]
     proofs = {fields["blocks"].ascending(blocks.count): fields for fields, _ in given}
-    if len(proofs) != len(given):
-        raise node.reject("each support once")
+    node.require(len(proofs) == len(given), "each support once")
     for support in combinations(range(blocks.count), m):
         kernel, nullity = fmpz_mat([column for b in support for column in blocks.block(b)]).transpose().nullspace()
         if nullity >= 2:
@@ -143,8 +139,7 @@ def check_support(blocks: Blocks, support: tuple[int, ...], nullity: int, fields
     width = sum(len(blocks.block(b)) for b in support)
     flat = list(integer_vectors(fields["basis"], width))
     basis = [blocks.split(support, u) for u in flat]
-    if any(any(blocks.image(support, u)) for u in basis):
-        raise fields["basis"].reject("null vectors, Xu = 0")
+    fields["basis"].require(not any(any(blocks.image(support, u)) for u in basis), "null vectors, Xu = 0")
     if len(flat) != nullity or int(fmpz_mat(flat).rank()) != nullity:
         raise fields["basis"].reject(f"{nullity} independent null vectors", f"{len(flat)}, or dependent ones")
     check_wins(support, basis, fields["wins"])

@@ -39,8 +39,7 @@ def check_jump(problem: Problem, facts: Facts, node: Node) -> Facts:
     fields = node.record("lo", "hi", "lambda", "theta", "multipliers", "limit", "shorter", "active", "side", "farkas")
     lam = fields["lambda"].number()
     lo, hi = fields["lo"].number(), fields["hi"].number()
-    if not 0 < lo < lam < hi:
-        raise fields["lambda"].reject(f"lambda strictly between lo = {show(lo)} > 0 and hi = {show(hi)}")
+    fields["lambda"].require(0 < lo < lam < hi, f"lambda strictly between lo = {show(lo)} > 0 and hi = {show(hi)}")
     path, patterns = facts.get(PATH), facts.get(PATTERNS)
     if path is not None and (path.lo, path.hi) != (lo, hi):
         raise node.reject("the interval of the path")
@@ -109,8 +108,7 @@ def check_beside(beside: Beside, fields: dict[str, Node]) -> None:
         if b in beside.active:
             continue
         falls = beside.sign([2 * product(G * s[0], s[m]) + mixed(G, s, m) for m in range(1, len(s))])
-        if falls > 0:
-            raise fields["active"].reject(f"|v|^2 below 1 on this side for the tied neuron {b}", "above 1")
+        fields["active"].require(falls <= 0, f"|v|^2 below 1 on this side for the tied neuron {b}", "above 1")
         if not falls:
             staying.append(b)
     h = fields["farkas"].vector(beside.ball.problem.n if staying else 0)
@@ -126,8 +124,7 @@ def series(beside: Beside, node: Node) -> tuple[list[fmpq_mat], list[list[fmpq]]
     for G, weight in zip(kernels, beside.limit, strict=True):
         M += G * rational(weight)
     J = jacobian(M, [kernels[a] * s[0] for a in active])
-    if J.rank() < J.nrows():
-        raise node.reject("independent outputs of the active neurons", "dependent ones")
+    node.require(J.rank() >= J.nrows(), "independent outputs of the active neurons", "dependent ones")
     alpha = [[rational(beside.limit[a]) for a in active]]
     for m in range(1, MOST_ORDER + 1):
         top = column(problem.y) if m == 1 else fmpq_mat(problem.n, 1)

@@ -18,8 +18,7 @@ def check_lambda_max(problem: Problem, facts: Facts, node: Node) -> Facts:
     patterns = facts.get(PATTERNS)
     fields = node.record("squared", "multipliers", "attained")
     squared = fields["squared"].number()
-    if squared < 0:
-        raise fields["squared"].reject("a square")
+    fields["squared"].require(squared >= 0, "a square")
     y = tuple(y_k / 2 for y_k in problem.y) if problem.logistic else problem.y
     check_multipliers(problem, patterns, y, squared, fields["multipliers"])
     if problem.model == "gated":
@@ -31,8 +30,7 @@ def check_lambda_max(problem: Problem, facts: Facts, node: Node) -> Facts:
     parts = fields["attained"].record(first, "u")
     output, u = neuron_output(problem, facts, parts[first], parts["u"])
     reached = dot(y, output)
-    if squared and not any(u):
-        raise parts["u"].reject("a direction, not zero")
+    parts["u"].require(not squared or any(u), "a direction, not zero")
     if reached < 0 or reached**2 != squared * square(u):
         expected = f"y.(output of u) = sqrt(squared) |u|, its square {show(squared * square(u))}"
         raise parts["u"].reject(expected, f"{show(reached)}, its square {show(reached**2)}")

@@ -60,8 +60,7 @@ def check_slopes(system: System, stated: Vector, radius: fmpq, fields: dict[str,
             expected = f"F_a.mu up to radius where it is positive, else 0, for class {name}"
             raise fields["weights"].reject(expected, show(weight))
     for l, (row, g_l) in enumerate(zip(left, right, strict=True)):
-        if sum(map(mul, alpha, row)) != g_l:
-            raise fields["mu"].reject(f"F alpha = g in row {l}")
+        fields["mu"].require(sum(map(mul, alpha, row)) == g_l, f"F alpha = g in row {l}")
 
 
 RULE = Rule((SHORTEST,), check, rests=(SET,))

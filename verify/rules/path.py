@@ -117,8 +117,7 @@ def check_path(problem: Problem, facts: Facts, node: Node) -> Facts:
     """Reject unless each piece is a proof; whether they cover [lo, hi], at least up to lambda_max, is told."""
     fields = node.record("lo", "hi", "pieces")
     lo, hi = fields["lo"].number(), fields["hi"].number()
-    if not 0 < lo < hi:
-        raise node.reject("0 < lo < hi", f"lo = {show(lo)}, hi = {show(hi)}")
+    node.require(0 < lo < hi, "0 < lo < hi", f"lo = {show(lo)}, hi = {show(hi)}")
     largest_squared = facts.get(LAMBDA_MAX)
     reached, complete, unique, several = lo, True, True, None
     pieces = [check_piece(problem, facts.get(PATTERNS), entry) for entry in fields["pieces"].array()]
@@ -138,11 +137,9 @@ def check_piece(problem: Problem, patterns: Patterns | None, node: Node) -> Piec
     names = ("lo", "hi", "s", "classes", "weights", "multipliers", "out", "inverse", "radius")
     fields = node.record(*names, optional=("lifted",))
     lo, hi = fields["lo"].number(), fields["hi"].number()
-    if not 0 < lo <= hi:
-        raise node.reject("0 < lo <= hi", f"lo = {show(lo)}, hi = {show(hi)}")
+    node.require(0 < lo <= hi, "0 < lo <= hi", f"lo = {show(lo)}, hi = {show(hi)}")
     s = [row.vector(problem.n) for row in fields["s"].array()]
-    if not 1 <= len(s) <= MOST_COEFFICIENTS:
-        raise fields["s"].reject(f"1 to {MOST_COEFFICIENTS} coefficients", str(len(s)))
+    fields["s"].require(1 <= len(s) <= MOST_COEFFICIENTS, f"1 to {MOST_COEFFICIENTS} coefficients", str(len(s)))
     radius = fields["radius"].number()
     S = matrix(s, problem.n).transpose()
     centres = ends(S)
@@ -154,8 +151,7 @@ def check_piece(problem: Problem, patterns: Patterns | None, node: Node) -> Piec
     frame = Frame(problem, (1 / lo + 1 / hi) / 2, (1 / lo - 1 / hi) / 2)
     alpha = [entry.vector(len(s)) for entry in fields["weights"].array(len(classes))]
     R, rho, miss = tube(frame, S, classes, alpha, fields["weights"])
-    if rho > radius:
-        raise fields["radius"].reject(f"a radius >= {show(rho)}", show(radius))
+    fields["radius"].require(rho <= radius, f"a radius >= {show(rho)}", show(radius))
     for class_, entry in zip(classes, fields["classes"].array(), strict=True):
         check_concave(ball, S, class_, R, entry)
     for one, bound, out in zip(balls, bounds, outs, strict=True):
@@ -190,8 +186,7 @@ def tube(
         room = add([Fraction(1)], [-x for x in length_squared(V)])
         if not never_negative(room):
             raise node.reject(f"|v| <= 1 on the piece for class {a}", f"1 - |v|^2 >= {show(at_least(room))}")
-        if not never_negative(alpha_a):
-            raise node.item(a).reject("a weight that stays >= 0 on the piece")
+        node.item(a).require(never_negative(alpha_a), "a weight that stays >= 0 on the piece")
         E -= times_columns(alpha_a, class_.B * V, 2 * size - 1)
         slack = add(slack, multiply(alpha_a, room))
     R = root_above(max(at_most(add(length_squared(E), slack)), Fraction(0)))

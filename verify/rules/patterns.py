@@ -45,8 +45,7 @@ def check_group(space: Restricted, node: Node, signs: Signs, listed: dict[int, i
     fields = node.record("flat", "circuits", "witnesses")
     n = len(signs.rows)
     flat = mask_of(fields["flat"].ascending(n))
-    if flat != space.flat:
-        raise fields["flat"].reject(f"a flat, here {rows_text(space.flat)}", rows_text(flat))
+    fields["flat"].require(flat == space.flat, f"a flat, here {rows_text(space.flat)}", rows_text(flat))
     circuits = [check_circuit(space, circuit, n) for circuit in fields["circuits"].array()]
     witnesses = fields["witnesses"]
     bounded((len(listed) + witnesses.length()) * n, MOST_BITS, "bits of patterns", witnesses.place)

@@ -67,14 +67,12 @@ def check_polytope(system: System, node: Node, support: tuple[int, ...] | None =
     to be the only one; if it is the only basis, too, the classes outside of it are left aside."""
     fields = node.record("bits", "tilt", "bases", "vertices", "edges", "min_norm")
     bits = fields["bits"].index(MOST_BITS + 1)
-    if system.exact and bits:
-        raise fields["bits"].reject("0, because the polytope is known exactly")
+    fields["bits"].require(not system.exact or not bits, "0, because the polytope is known exactly")
     if support is not None and fields["bases"].value == [list(support)]:
         system = field_restricted(system, support) if isinstance(system, FieldSystem) else restricted(system, support)
     short = system if system.exact else on_grid(system, bits)
     tilt = fields["tilt"].vector(system.rows)
-    if any(c <= 0 for c in tilt):
-        raise fields["tilt"].reject("positive numbers")
+    fields["tilt"].require(all(c > 0 for c in tilt), "positive numbers")
     points, errors, edges = walk(short, tilt, read_bases(system, fields["bases"]), fields["bases"])
     vertices = tuple(tuple(system.names[a] for a in support) for support in points)
     if tuple(entry.ascending(system.total) for entry in fields["vertices"].array()) != vertices:
@@ -107,8 +105,7 @@ def read_bases(system: System, node: Node) -> dict[Basis, Node]:
         if len(basis) != system.rows or -1 in basis or basis in bases:
             raise entry.reject(f"{system.rows} classes that can be active, and each set of them once")
         bases[basis] = entry
-    if not bases:
-        raise node.reject("at least one basis")
+    node.require(bases, "at least one basis")
     return bases
 
 
@@ -176,8 +173,7 @@ def read_corner(system: System, basis: Basis, tilt: dict[int, Fraction], node: N
     spans: Row = [sum((abs(m) * e for m, e in zip(row, F_error, strict=True) if e), zero) for row in inverse]
     moves: Row = [sum((abs(m) * e for m, e in zip(row, g_error, strict=True) if e), zero) for row in inverse]
     h: Scalar = max(spans, default=zero)
-    if size * h >= 1:
-        raise node.reject("a basis that the errors cannot make singular")
+    node.require(size * h < 1, "a basis that the errors cannot make singular")
     left: Scalar = 1 - size * h
     x: Row = [row[0] for row in rows]
     x_error: Scalar = (max(moves, default=zero) + (h * sum(map(abs, x), zero) if h else zero)) / left
@@ -193,8 +189,7 @@ def read_corner(system: System, basis: Basis, tilt: dict[int, Fraction], node: N
         if h and b not in basis:
             T: Row = [row[1 + b] for row in rows]
             z_error += rational(c) * h * (1 + sum(map(abs, T), zero)) / left
-    if any(z[i] <= z_error for i in zeros):
-        raise node.reject("a tilt that makes the weights positive that are 0")
+    node.require(all(z[i] > z_error for i in zeros), "a tilt that makes the weights positive that are 0")
     return Corner(x, x_error, zeros)
 
 

@@ -35,15 +35,13 @@ def check_primal(problem: Problem, facts: Facts, node: Node) -> Facts:
     for neuron in neurons:
         fields = neuron.record(first, "w", "norm")
         output, w = neuron_output(problem, facts, fields[first], fields["w"])
-        if not any(w):
-            raise fields["w"].reject("a vector other than zero")
+        fields["w"].require(any(w), "a vector other than zero")
         norm = fields["norm"].number()
         length = problem.length_squared(w)
         if norm < 0 or norm**2 < length:
             raise fields["norm"].reject(f"norm >= |w|, |w|^2 = {show(length)}", show(norm))
         if problem.model == "cgl":
-            if fields["block"].value in blocks:
-                raise fields["block"].reject("each block at most once")
+            fields["block"].require(fields["block"].value not in blocks, "each block at most once")
             blocks.add(fields["block"].value)
         fit = [a + b for a, b in zip(fit, output, strict=True)]
         penalty += norm

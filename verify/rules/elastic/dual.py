@@ -25,8 +25,7 @@ def check_elastic(problem: Problem, facts: Facts, node: Node) -> Facts:
     for entry in fields["excess"].array():
         block, length = entry.array(2)
         b, s = block.index(len(problem.groups)), length.number()
-        if longer and b <= max(longer):
-            raise block.reject("blocks in ascending order")
+        block.require(not longer or b > max(longer), "blocks in ascending order")
         if s <= problem.lam:
             raise length.reject(f"a length > lambda = {show(problem.lam)}")
         longer[b] = (s, length)

@@ -32,8 +32,7 @@ def check_logistic(problem: Problem, facts: Facts, node: Node) -> Facts:
         if not 0 <= a <= 1:
             raise lower.reject(f"0 <= y_k theta_k <= 1 at row {k}", show(a))
     entropy = Fraction(sum(entropy_of(a)[0] for a in chances), ONE)
-    if low > entropy:
-        raise lower.reject("lower <= sum H(y_k theta_k)", f"{show(low)} > {show(entropy)}")
+    lower.require(low <= entropy, "lower <= sum H(y_k theta_k)", f"{show(low)} > {show(entropy)}")
     scores = [y_k * f_k for y_k, f_k in zip(problem.y, primal.fit, strict=True)]
     value = Fraction(sum(loss_of(s)[1] for s in scores), ONE) + problem.lam * primal.penalty
     if high < value:
