@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from verify.ball import Ball, Class, frobenius, on_rows
 from verify.blocks import gated_pattern, gated_rows, pushed
 from verify.bounds import column, matrix, rational, rows
-from verify.classes import Ball, Class, check_idle, frobenius, on_rows, read_face
-from verify.multipliers import products
-from verify.outs import lengths
+from verify.classes import check_idle, read_face
+from verify.multipliers import lengths, products
 from verify.patterns import Patterns, bit_text
 from verify.problem import square, transposed
 from verify.text import Node, show

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from verify.ball import Class
 from verify.bounds import column, matrix, root_above
-from verify.classes import Class
 from verify.onset import Moving, check_onset, heights, superclasses, total
 from verify.polynomials import at_least, at_most
 from verify.problem import dot, square

@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 
+from verify.ball import Ball, Class, Face, planes_of
 from verify.bounds import column, matrix, root_above
-from verify.classes import Ball, Class
-from verify.neurons import of_class
-from verify.problem import square
+from verify.neurons import Neuron, are_independent
+from verify.problem import Problem, square
 from verify.solutions import OptimalSet, System
 from verify.superclasses import Candidates, length, read_lift, side_by_side, stretch
 from verify.text import Node, Vector, show
@@ -74,3 +74,21 @@ def check_masses(found: Candidates, fields: dict[str, Node]) -> tuple[Vector, Fr
     fit = column(y_k - t_k for y_k, t_k in zip(ball.problem.y, ball.theta, strict=True))
     missed = length(A * column(masses) - found.across(fit))
     return masses, (missed + ball.R + eps * root_above(square(masses))) / (sigma - eps)
+
+
+def of_class(problem: Problem, a: Class, active: bool | None, weight: Fraction) -> Neuron:
+    """A neuron whose face is stable over the ball; an idle kink with a multiplier on its bound leaves `strict` open."""
+    if a.face is None:
+        return Neuron(a.key, active, independent=True, strict=True, B=a.B, weight=weight)
+    vectors = problem.Z if problem.model == "relu" else problem.constraints(a.key[1])
+    tight = are_independent(vectors[c] for c in a.kinks)
+    strict = True if not one_sided(problem, a.face) else None
+    return Neuron(a.key, active, tight, strict, a.B, weight, a.face)
+
+
+def one_sided(problem: Problem, face: Face) -> tuple[int, ...]:
+    """The idle kinks whose multiplier, 0, is on its bound: all of direct problems; relu: no row looks the other way."""
+    if problem.model != "relu" or not face.idle:
+        return face.idle
+    planes = planes_of(problem.Z)
+    return tuple(c for c in face.idle if not planes[c].squares()[1])

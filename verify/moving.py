@@ -10,8 +10,9 @@ from typing import Any
 
 from flint import fmpq_mat
 
+from verify.ball import Ball, Class
 from verify.bounds import matrix, root_above, rows
-from verify.classes import Ball, Class, read_class
+from verify.classes import read_class
 from verify.patterns import Patterns
 from verify.polynomials import at_least, never_negative
 from verify.problem import square

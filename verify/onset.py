@@ -10,8 +10,8 @@ from functools import cached_property
 
 from flint import fmpq_mat
 
+from verify.ball import Ball, Class
 from verify.bounds import column, dual_basis, matrix, root_above, rows
-from verify.classes import Ball, Class
 from verify.polynomials import at_most
 from verify.problem import dot, square
 from verify.superclasses import same_kernels, spanned, without

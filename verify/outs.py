@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from fractions import Fraction
+from collections.abc import Sequence
 
-from verify.classes import Ball, Class
-from verify.multipliers import Row, piece_rows, products, read_entries
-from verify.patterns import Patterns, bit_text, mask_of
-from verify.problem import SIGNS, Problem
+from verify.ball import Ball, Class
+from verify.multipliers import lengths, not_out, read_entries
+from verify.patterns import Patterns, bit_text
+from verify.problem import SIGNS
 from verify.text import Node, show
 
 
@@ -34,23 +33,6 @@ def check_outs(ball: Ball, patterns: Patterns | None, classes: Sequence[Class], 
         bounds, sides = multipliers.record("+", "-"), out.record("+", "-")
         for sign, xi in SIGNS.items():
             check_side(ball, patterns, xi, [a for a in classes if a.key[0] == xi], bounds[sign], sides[sign])
-
-
-def lengths(problem: Problem, rows: Iterable[Row]) -> Iterator[tuple[int, Fraction]]:
-    """The base and |Z'm|^2 of every row."""
-    for base, p, q in products(problem, rows):
-        yield base, Fraction(sum(x**2 for x in p), q**2)
-
-
-def not_out(ball: Ball, xi: int, multipliers: Node, patterns: Patterns | None) -> tuple[int, set[int]]:
-    """ReLU: P = {k : t_k > 0}, and the pieces, restrictions to P, that the multipliers of `dual` do not prove out; with
-    patterns every piece must have its multiplier, without them that is known."""
-    t = tuple(xi * x for x in ball.theta)
-    P = mask_of(k for k, t_k in enumerate(t) if t_k > 0)
-    top, bottom = ball.out_below.as_integer_ratio()
-    rows = read_entries(t, P, multipliers.array()) if patterns is None else piece_rows(patterns, t, multipliers)
-    found = products(ball.problem, rows)
-    return P, {base & P for base, p, q in found if sum(x * x for x in p) * bottom >= top * q * q}
 
 
 def check_side(ball: Ball, patterns: Patterns, xi: int, classes: Sequence[Class], multipliers: Node, out: Node) -> None:

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
 
+from verify.ball import frobenius
 from verify.bounds import column, fraction, matrix, rational, root_above
-from verify.classes import frobenius
 from verify.problem import dot, square
 from verify.solutions import System
 from verify.superclasses import Candidates, is_silent, length, product, side_by_side, spanned, stretch

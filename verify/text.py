@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -180,6 +180,11 @@ class Node:
 def describe_indices(indices: tuple[int, ...]) -> str:
     """A few indices for a message."""
     return f"{list(indices[:12])}{'...' if len(indices) > 12 else ''}"
+
+
+def mask_of(rows: Iterable[int]) -> int:
+    """A set of rows as a bit mask."""
+    return sum({1 << k for k in rows})
 
 
 def within_limits(raw: bytes, limits: Limits, over: Callable[[str, str], Exception]) -> None:

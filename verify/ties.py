@@ -11,15 +11,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from verify.ball import Ball, on_rows
 from verify.bounds import matrix
-from verify.classes import Ball, on_rows
 from verify.multipliers import products, read_entries
 from verify.neurons import Neuron, are_independent
-from verify.patterns import Patterns, mask_of
+from verify.patterns import Patterns
 from verify.problem import SIGNS, dot
 from verify.solutions import OptimalSet, System
-from verify.system import exact_system
-from verify.text import Matrix, Node, show
+from verify.text import Matrix, Node, mask_of, show
 
 Number = Any  # a Fraction, or a number of a field: exact, and ordered
 Numbers = Sequence[Number]
@@ -67,6 +66,8 @@ class Optimum:
 
     def system(self, outputs: Sequence[Numbers], fit: Numbers) -> System:
         """The equations of the weights."""
+        from verify.system import exact_system
+
         return exact_system([tuple(q) for q in outputs], tuple(fit))
 
     def pieces(self, sign: str, xi: int) -> Iterator[tuple[Node, int, Numbers]]:

@@ -17,10 +17,11 @@ from tests.verify.cover.plant import tree
 from tests.verify.oracle.brute import mat, vec
 from tests.verify.score import entries
 from verify import Declined, Rejected, Usage
+from verify.ball import Ball, Class
 from verify.blocks import written_out
 from verify.bounds import column, matrix
 from verify.certificate import Report, under
-from verify.classes import Ball, Class, read_class, read_relu
+from verify.classes import read_class, read_relu
 from verify.coalitions import check_cones, check_form, check_leaf, check_win, check_wins
 from verify.cover.faces import check_star, meeting
 from verify.cover.strict import unit

@@ -12,8 +12,9 @@ from flint import fmpq, fmpq_mat
 
 from tests.verify.oracle.brute import mat, vec
 from verify import Rejected
+from verify.ball import Ball, Class
 from verify.bounds import column, matrix, root_above
-from verify.classes import Ball, Class, read_relu
+from verify.classes import read_relu
 from verify.facts import CURVE, DERIVATIVES, DUAL, LAMBDA_MAX, NEURONS, PATH, VALUE, Facts, proved
 from verify.lifted import Set, check_forced, check_lifted
 from verify.moving import Along

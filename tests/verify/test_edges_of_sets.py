@@ -12,16 +12,17 @@ from flint import fmpq_mat, fmpq_poly
 
 from tests.verify.oracle.brute import mat, vec
 from verify import Rejected
+from verify.ball import Ball, Class, Face, Plane
 from verify.bounds import column, dual_basis, fraction, identity, matrix, root_above
-from verify.classes import Ball, Class, Face, Plane, read_class
+from verify.classes import read_class
 from verify.direct import gated, merged, read_direct
 from verify.facts import COVER, DUAL, LAMBDA_MAX, MULTIPLIERS, NEURONS, SET, VALUE, Facts, proved
 from verify.field import Field, Number, read_field, value
-from verify.field_system import FieldSystem, field_rank, field_restricted, field_system, field_tableau, reduce
+from verify.field_system import FieldSystem, field_system, reduce
 from verify.lifted import check_inside
-from verify.masses import check_masses, check_set, shared_masses
+from verify.masses import check_masses, check_set, of_class, one_sided, shared_masses
 from verify.moving import Along, check_concave
-from verify.neurons import Neuron, are_independent, of_class, one_sided
+from verify.neurons import Neuron, are_independent
 from verify.onset import Moving
 from verify.patterns import Patterns
 from verify.problem import Problem
@@ -35,7 +36,15 @@ from verify.rules.faces import at_kinks, check_faces, check_idle_direction, chec
 from verify.rules.lambda_max import check_lambda_max
 from verify.rules.min_norm import check_min_norm
 from verify.rules.one_neuron import branch, check_one_neuron
-from verify.rules.polytope import check_polytope, read_bases, read_corner, walk
+from verify.rules.polytope import (
+    check_polytope,
+    field_rank,
+    field_restricted,
+    field_tableau,
+    read_bases,
+    read_corner,
+    walk,
+)
 from verify.rules.value import Dual, Value
 from verify.shortest import check_shortest
 from verify.solutions import OptimalSet, System, set_rule, weights

@@ -11,8 +11,9 @@ import pytest
 
 from tests.verify.oracle.brute import mat, vec
 from verify import Rejected
+from verify.ball import Ball, Class
 from verify.bounds import column, fraction, matrix, vector
-from verify.classes import Ball, Class, read_relu
+from verify.classes import read_relu
 from verify.direct import read_direct
 from verify.lifted import check_forced, check_inside, check_inverse, is_void
 from verify.moving import Along, check_concave

@@ -15,8 +15,8 @@ from tests.verify.corpus.rejected_cases import changed
 from tests.verify.cover.plant import planted
 from tests.verify.oracle.brute import mat, vec
 from verify import Rejected
+from verify.ball import Ball, Class, Face
 from verify.bounds import column, matrix
-from verify.classes import Ball, Class, Face
 from verify.facts import DUAL, Facts
 from verify.neurons import Neuron
 from verify.problem import Problem

@@ -23,10 +23,10 @@ from tests.verify.cover.test_cover_classes import with_part
 from tests.verify.oracle.brute import mat, vec
 from tests.verify.test_bounds_of_parts import system
 from verify import Declined, Rejected
+from verify.ball import Ball
 from verify.bounds import fraction, identity
 from verify.child import Over, limited
 from verify.claims.polytope import components, connected, staircase
-from verify.classes import Ball
 from verify.cover import tree as tree_
 from verify.cover.check import Cover
 from verify.cover.lines import lines_of, weights_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from verify.ball import Ball, Class
 from verify.bounds import root_above
-from verify.classes import Ball, Class
 from verify.cover.check import Cover, check_cover
 from verify.text import Node
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-from verify.classes import Ball
+from verify.ball import Ball
 from verify.facts import DUAL, LAMBDA_MAX, NEURONS, PATTERNS, POLYTOPE, VALUE, Facts
 from verify.network.directions import Directions, check_directions
 from verify.network.nearest import Nearest, check_nearest

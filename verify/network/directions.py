@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from verify.ball import Ball
 from verify.bounds import root_above
-from verify.classes import Ball
 from verify.network.optimum import Known, Optimum
 from verify.network.weights import Neuron, Weights
 from verify.problem import dot, square

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from verify.bounds import root_above
-from verify.patterns import mask_of
 from verify.problem import Problem, square, times
-from verify.text import Matrix, Node, Vector
+from verify.text import Matrix, Node, Vector, mask_of
 
 
 @dataclass(frozen=True)

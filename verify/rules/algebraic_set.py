@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from verify.classes import Ball
+from verify.ball import Ball
 from verify.facts import DUAL, MULTIPLIERS, PATTERNS, Facts
 from verify.field import Number, read_field, read_numbers
 from verify.field_system import FieldSystem, field_system, reduce
+from verify.multipliers import not_out
 from verify.neurons import Neuron
-from verify.outs import not_out
 from verify.problem import Problem
 from verify.solutions import OptimalSet, set_rule
 from verify.text import Node

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from verify.ball import Ball, Class
 from verify.bounds import root_above
-from verify.classes import Ball, Class, read_class, relu_class
+from verify.classes import read_class, relu_class
 from verify.cover.check import Cover
 from verify.cover.ties import Tie
 from verify.facts import COVER, DUAL, VALUE, Facts
 from verify.masses import KEYS, check_set
-from verify.patterns import mask_of
 from verify.problem import Problem
 from verify.solutions import OptimalSet, lifted, set_rule
-from verify.text import Node
+from verify.text import Node, mask_of
 
 
 def check(problem: Problem, facts: Facts, node: Node) -> OptimalSet:

@@ -7,8 +7,9 @@ from fractions import Fraction
 
 from flint import fmpq_mat
 
+from verify.ball import Ball, Class
 from verify.bounds import column, rational, root_above, vector
-from verify.classes import Ball, Class, read_class
+from verify.classes import read_class
 from verify.facts import CURVE, LAMBDA_MAX, PATH, PATTERNS, Facts, proved
 from verify.moving import read_moving
 from verify.patterns import Patterns

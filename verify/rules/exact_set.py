@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from verify.classes import Ball
+from verify.ball import Ball
 from verify.facts import DUAL, MULTIPLIERS, PATTERNS, VALUE, Facts
 from verify.problem import Problem
 from verify.solutions import OptimalSet, set_rule

@@ -8,11 +8,13 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+from verify.ball import Ball
 from verify.bounds import column, matrix, vector
-from verify.classes import Ball, read_class
+from verify.classes import read_class
 from verify.facts import DUAL, NEURONS, PATTERNS, Facts, proved
 from verify.field_system import not_in_field
-from verify.neurons import Neuron, one_sided
+from verify.masses import one_sided
+from verify.neurons import Neuron
 from verify.patterns import Patterns
 from verify.problem import Problem, dot, times, transposed
 from verify.rules import Rule

@@ -10,14 +10,13 @@ from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
 
+from verify.ball import Ball, on_rows
 from verify.bounds import column, identity, matrix, rational
-from verify.classes import Ball, on_rows
 from verify.facts import JUMP, PATH, PATTERNS, Facts, proved
 from verify.multipliers import check_multipliers
-from verify.patterns import mask_of
 from verify.problem import SIGNS, Problem, dot, square
 from verify.rules import Rule
-from verify.text import Node, Vector, show
+from verify.text import Node, Vector, mask_of, show
 from verify.ties import Optimum, Tied, read_solution, tied_neurons
 
 MOST_ORDER = 8

@@ -15,8 +15,8 @@ from functools import cached_property
 
 from flint import fmpq, fmpq_mat
 
+from verify.ball import Ball, Class
 from verify.bounds import column, matrix, rational, root_above, rows, vector
-from verify.classes import Ball, Class
 from verify.cover.around import check_around
 from verify.facts import LAMBDA_MAX, PATH, PATTERNS, Facts, proved
 from verify.lifted import Set, check_inverse, check_lifted

@@ -7,8 +7,8 @@ and g within the errors.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -16,7 +16,7 @@ from flint import fmpq
 
 from verify.bounds import fraction, rational
 from verify.facts import NEURONS, POLYTOPE, SET, SHORTEST, Facts, proved
-from verify.field_system import FieldSystem, field_rank, field_restricted, field_tableau
+from verify.field_system import FieldSystem, Rows, field_system, reduce
 from verify.problem import Problem
 from verify.rules import Rule
 from verify.shortest import Shortest, check_shortest
@@ -191,6 +191,25 @@ def read_corner(system: System, basis: Basis, tilt: dict[int, Fraction], node: N
             z_error += rational(c) * h * (1 + sum(map(abs, T), zero)) / left
     node.require(all(z[i] > z_error for i in zeros), "a tilt that makes the weights positive that are 0")
     return Corner(x, x_error, zeros)
+
+
+def field_restricted(system: FieldSystem, columns: tuple[int, ...]) -> FieldSystem:
+    """The system in the weights of some classes, where all others are known to be 0."""
+    rows = list(zip(*system.left, strict=True))
+    return replace(field_system([rows[a] for a in columns], system.right), names=columns, total=system.total)
+
+
+def field_tableau(system: FieldSystem, basis: Sequence[int]) -> Rows | None:
+    """F_B^-1 [g | F], row by row; None if F_B, which has as many columns as rows, is singular."""
+    rows = [[*(row[a] for a in basis), right, *row] for row, right in zip(system.left, system.right, strict=True)]
+    if len(reduce(rows, len(basis))) < len(basis):
+        return None
+    return [row[len(basis) :] for row in rows]
+
+
+def field_rank(system: FieldSystem, columns: Sequence[int]) -> int:
+    """The rank of the given columns of F."""
+    return len(reduce([[row[a] for a in columns] for row in system.left], len(columns)))
 
 
 def check(problem: Problem, facts: Facts, node: Node) -> Facts:
