@@ -1,4 +1,4 @@
-"""The ball of residuals |r - theta| <= R, the hyperplanes of the data, and classes: what is the same for all residuals."""
+"""The ball of residuals |r - theta| <= R, the hyperplanes of the data, and classes, the same for all of them."""
 
 from __future__ import annotations
 

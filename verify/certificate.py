@@ -10,12 +10,13 @@ from verify.facts import NETWORK
 from verify.input import read_input
 from verify.problem import Problem, read_problem
 from verify.rules import check_facts
-from verify.text import Limits, Node, describe, load, show
+from verify.text import Fields, Limits, Node, describe, load, show
 
 FORMAT = "relu_cert certificate"
 REFUTATION = "relu_cert refutation"
 VERSION = 2
 DEFAULT = Limits()
+Raw = bytes | None
 
 
 @dataclass(frozen=True)
@@ -39,16 +40,12 @@ class Report:
     lines: list[Line]
 
 
-def check(
-    certificate: bytes, data: bytes | None = None, limits: Limits = DEFAULT, network: bytes | None = None
-) -> list[Line]:
+def check(certificate: bytes, data: Raw = None, limits: Limits = DEFAULT, network: Raw = None) -> list[Line]:
     """The claims of a certificate, all proved; Rejected or Declined otherwise, BadData if `data` cannot be read."""
     return read(certificate, data, limits, network).lines
 
 
-def read(
-    certificate: bytes, data: bytes | None = None, limits: Limits = DEFAULT, network: bytes | None = None
-) -> Report:
+def read(certificate: bytes, data: Raw = None, limits: Limits = DEFAULT, network: Raw = None) -> Report:
     """The same with the certificate and its problem."""
     top = load(certificate, limits)
     if isinstance(top.value, dict) and top.value.get("format") == REFUTATION:
@@ -81,7 +78,7 @@ def read(
     return Report(top, problem, lines)
 
 
-def frame(top: Node, name: str, version: int, *keys: str) -> dict[str, Node]:
+def frame(top: Node, name: str, version: int, *keys: str) -> Fields:
     """The fields of a file of this format, whose last key is `end`; one of another version is declined."""
     if isinstance(top.value, dict) and top.value.get("format") == name:
         found = top.value.get("version")
@@ -91,8 +88,7 @@ def frame(top: Node, name: str, version: int, *keys: str) -> dict[str, Node]:
     fields["format"].text(name)
     fields["version"].index(version + 1)
     fields["end"].text(name)
-    if next(reversed(fields)) != "end":
-        raise top.reject("the key end at the end", f"the key {next(reversed(fields))}")
+    top.require(next(reversed(fields)) == "end", "the key end at the end", f"the key {next(reversed(fields))}")
     return fields
 
 

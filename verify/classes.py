@@ -14,20 +14,17 @@ from flint import fmpq, fmpq_mat
 from verify.ball import Ball, Class, Face, Plane, on_rows
 from verify.bounds import column, dual_basis, identity, matrix, rational, rows
 from verify.problem import SIGNS, square
-from verify.text import Node, Vector, mask_of, show
+from verify.text import Fields, Node, Vector, mask_of, show
 
 if TYPE_CHECKING:
     from verify.patterns import Patterns
 
-NO_SIDES: Mapping[int, int] = {}
+Sides = Mapping[int, int]
+NO_SIDES: Sides = {}
 
 
 def read_class(
-    ball: Ball,
-    patterns: Patterns | None,
-    node: Node,
-    sides: Mapping[int, int] = NO_SIDES,
-    known: Class | None = None,
+    ball: Ball, patterns: Patterns | None, node: Node, sides: Sides = NO_SIDES, known: Class | None = None
 ) -> Class:
     """Reject unless the face, read before or not, is stable over the ball, or along a path."""
     if ball.problem.model != "relu":
@@ -37,9 +34,7 @@ def read_class(
     return read_relu(ball, node.record("sign", "pattern", "kinks", "basis", "idle", "fixed"), sides, known)
 
 
-def read_relu(
-    ball: Ball, fields: dict[str, Node], sides: Mapping[int, int] = NO_SIDES, known: Class | None = None
-) -> Class:
+def read_relu(ball: Ball, fields: Fields, sides: Sides = NO_SIDES, known: Class | None = None) -> Class:
     """v = P sum_D t_k z_k with v.z_k > 0 on D, < 0 off D and the kinks, and p_c <= mu_c <= l_c on the kinks; where only
     one side of a kink is looked at, p_c <= mu_c (side 1) or mu_c <= l_c (side -1) is enough."""
     Z, R_squared = ball.problem.Z, ball.R_squared
@@ -81,7 +76,7 @@ def bent(plane: Plane, powers: Sequence[Sequence[Fraction]], side: int) -> fmpq_
     return matrix([[plane.slopes(tuple(t))[side] for t in powers]], len(powers))
 
 
-def relu_class(ball: Ball, fields: dict[str, Node]) -> tuple[Class, Face]:
+def relu_class(ball: Ball, fields: Fields) -> tuple[Class, Face]:
     """A class as it is written: its sign, D and face; on idle kinks v vanishes whatever the residual."""
     D = fields["pattern"].pattern(ball.problem.n) & ball.nonzero
     face = read_face(ball.problem.Z, ball.problem.d, ball.planes, fields)
@@ -100,7 +95,7 @@ def check_idle(vectors: Sequence[Vector], face: Face, B: fmpq_mat, node: Node) -
             raise node.reject(f"a kink on which v vanishes whatever the residual, at {c}")
 
 
-def read_face(vectors: Sequence[Vector], dimension: int, names: Collection[int], fields: dict[str, Node]) -> Face:
+def read_face(vectors: Sequence[Vector], dimension: int, names: Collection[int], fields: Fields) -> Face:
     """Kinks among `names`; a basis among them that spans the loose ones, and idle ones."""
     kinks, basis, idle = (fields[key].ascending(len(vectors)) for key in ("kinks", "basis", "idle"))
     if any(k not in names for k in kinks):

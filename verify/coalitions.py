@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import product
 from math import isqrt
 
-from verify.errors import Declined
+from verify.errors import bounded
 from verify.text import Node, describe_indices
 
 BlockVector = list[list[int]]
@@ -23,8 +23,7 @@ def check_wins(blocks: tuple[int, ...], basis: list[BlockVector], node: Node) ->
     won = [check_win(blocks, basis, win) for win in node.array()]
     if any(P.bit_count() == 1 for P in won):
         return  # it has one sign or the other
-    if len(blocks) > MOST_BLOCKS:
-        raise Declined(node.place, f"at most {MOST_BLOCKS} blocks, or one that wins alone", str(len(blocks)))
+    bounded(len(blocks), MOST_BLOCKS, "blocks, or one that wins alone", node.place)
     for plus in range(1 << (len(blocks) - 1)):
         if not any(not P & ~plus or not P & plus for P in won):
             signs = "".join("+" if plus >> i & 1 else "-" for i in range(len(blocks)))

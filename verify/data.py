@@ -171,8 +171,7 @@ class Literal(str):
 
 def column(node: Node) -> int:
     """A column's index in a direct problem."""
-    if not isinstance(node.value, Literal):
-        raise node.reject("a JSON integer")
+    node.require(isinstance(node.value, Literal), "a JSON integer")
     return integer(node.value)
 
 
@@ -189,6 +188,5 @@ def matrix(node: Node) -> Matrix:
 
 def entry(node: Node) -> Fraction:
     """A number of a direct problem: a JSON integer (handed on as its text) or a string."""
-    if not isinstance(node.value, str):
-        raise node.reject("a JSON integer or a string")
+    node.require(isinstance(node.value, str), "a JSON integer or a string")
     return number(node.value.strip(), "decimal", node.place)

@@ -64,5 +64,4 @@ def reduce(rows: Rows, columns: int) -> list[int]:
 
 def not_in_field(system: System, node: Node) -> None:
     """Reject what is said of the residual theta, if the residual is another one, in a field."""
-    if isinstance(system, FieldSystem):
-        raise node.reject("a set whose residual is theta, or near to it", "algebraic_set")
+    node.require(not isinstance(system, FieldSystem), "a set whose residual is theta, or near to it", "algebraic_set")

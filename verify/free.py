@@ -30,5 +30,4 @@ def with_free_terms(problem: Problem, node: Node) -> Problem:
 def check_orthogonal(problem: Problem, theta: Vector, node: Node) -> None:
     """Reject unless theta is orthogonal to the columns with free coefficients."""
     for j, column in enumerate(problem.outputs):
-        if total := dot(column, theta):
-            raise node.reject(f"theta orthogonal to the free column {j}", show(total))
+        node.require(not (total := dot(column, theta)), f"theta orthogonal to the free column {j}", show(total))

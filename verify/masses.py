@@ -15,12 +15,12 @@ from verify.neurons import Neuron, are_independent
 from verify.problem import Problem, square
 from verify.solutions import OptimalSet, System
 from verify.superclasses import Candidates, length, read_lift, side_by_side, stretch
-from verify.text import Node, Vector, show
+from verify.text import Fields, Node, Vector, show
 
 KEYS = ("lift", "classes", "masses", "split", "forced")
 
 
-def check_set(ball: Ball, classes: Sequence[Class], fields: dict[str, Node]) -> OptimalSet:
+def check_set(ball: Ball, classes: Sequence[Class], fields: Fields) -> OptimalSet:
     """The set over these classes, which are all neurons that can be active; rejected unless its evidence holds."""
     problem = ball.problem
     found = read_lift(ball, classes, fields["lift"])
@@ -63,7 +63,7 @@ def shared_masses(found: Candidates, masses: Vector, delta: Fraction, node: Node
     return OptimalSet(k, k - S, len(kinked), bends, system, neurons=neurons, weight_error=delta)
 
 
-def check_masses(found: Candidates, fields: dict[str, Node]) -> tuple[Vector, Fraction]:
+def check_masses(found: Candidates, fields: Fields) -> tuple[Vector, Fraction]:
     """The masses, and delta: the true ones, the same in all lifted solutions, are within delta of them."""
     ball, S = found.ball, len(found.members)
     A = side_by_side([found.across(found.outputs[group[0]]) for group in found.members], ball.problem.n)

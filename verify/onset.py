@@ -12,10 +12,10 @@ from flint import fmpq_mat
 
 from verify.ball import Ball, Class
 from verify.bounds import column, dual_basis, matrix, root_above, rows
-from verify.polynomials import at_most
+from verify.polynomials import at_most, off_identity
 from verify.problem import dot, square
 from verify.superclasses import same_kernels, spanned, without
-from verify.text import Matrix, Node, Vector, show
+from verify.text import Fields, Matrix, Node, Vector, show
 
 Groups = Sequence[Sequence[int]]
 
@@ -46,6 +46,10 @@ class Moving:
     def missed(self) -> Fraction:
         """D: |eta y - s - sum alpha_a(tau) q_a(s)| <= D for all s within R of the path."""
         return self.miss + self.R + self.shift * total(max(at_most(alpha), Fraction(0)) for alpha in self.alpha)
+
+    def core(self, groups: Groups) -> list[int]:
+        """The superclasses with weight."""
+        return [s for s, group in enumerate(groups) if any(any(self.alpha[a]) for a in group)]
 
 
 def superclasses(moving: Moving, lift: Matrix, node: Node) -> Groups:
@@ -85,14 +89,7 @@ def antipodal(moving: Moving, lift: Matrix) -> Groups:
 
 
 def check_onset(
-    moving: Moving,
-    lift: Matrix,
-    groups: Groups,
-    core: Sequence[int],
-    W: Matrix,
-    pulled: Fraction,
-    beta: Fraction,
-    node: Node,
+    moving: Moving, lift: Matrix, groups: Groups, inverse: tuple[Matrix, Fraction, Fraction], node: Node
 ) -> tuple[Fraction, Fraction]:
     """Reject unless the weights of the superclasses without weight are small in every solution, and one of them ties
     only where s is orthogonal to M. How far the masses of the others, and the sum of theirs, can be from alpha."""
@@ -107,9 +104,10 @@ def check_onset(
         if any(dot(row, l) for l in lift) or any((column(row).transpose() * moving.S).entries()):
             raise fields["rows"].item(i).reject("a row orthogonal to the lift and to s")
     fields["normal"].require(not any(dot(H, l) for l in lift), "a vector orthogonal to the lift")
+    core, (W, pulled, beta) = moving.core(groups), inverse
     late = [s for s in range(len(groups)) if s not in core]
     node.require(late, "a superclass without weight")
-    check_apart(moving, (lift, M), groups, core, late, fields)
+    check_apart(moving, (lift, M), groups, late, fields)
     firsts = [moving.classes[group[0]] for group in groups]
     tilt = root_above(square(H))
     flat = max((abs(heights(moving, H, firsts[s])[0]) for s in core), default=Fraction(0)) + tilt * moving.shift
@@ -126,15 +124,10 @@ def check_onset(
 
 
 def check_apart(
-    moving: Moving,
-    lifts: tuple[Matrix, Matrix],
-    groups: Groups,
-    core: Sequence[int],
-    late: Sequence[int],
-    fields: dict[str, Node],
+    moving: Moving, lifts: tuple[Matrix, Matrix], groups: Groups, late: Sequence[int], fields: Fields
 ) -> None:
     """Reject unless a superclass without weight can tie only where s is orthogonal to M."""
-    lift, M = lifts
+    (lift, M), core = lifts, moving.core(groups)
     families = superclasses(moving, (*lift, *M), fields["rows"])
     if len(core) + 1 != len(families) + len(M):
         expected = f"{len(families)} + {len(M)} - 1 superclasses with weight"
@@ -161,10 +154,8 @@ def check_apart(
         N = (*known, apart(s, first_of[s]))
         for i, U_i in enumerate(U):
             row = 2 * moving.shift * lengths * total(abs(x) for x in U_i)
-            for j in range(size):
-                row += abs(total(U_i[k] * N[k][j] for k in range(size)) - (i == j))
-            if row >= 1:
-                raise entry.item(i).reject("a row of U N - I with a sum below 1", f"up to {show(row)}")
+            row += off_identity([[dot(U_i, apart_by)] for apart_by in zip(*N, strict=True)], i)
+            entry.item(i).require(row < 1, "a row of U N - I with a sum below 1", f"up to {show(row)}")
 
 
 def heights(moving: Moving, l: Sequence[Fraction], class_: Class) -> list[Fraction]:

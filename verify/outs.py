@@ -14,8 +14,7 @@ from verify.text import Node, show
 def check_outs(ball: Ball, patterns: Patterns | None, classes: Sequence[Class], multipliers: Node, out: Node) -> None:
     """Reject unless every block has a class or is out, and no block (no fine piece) has two classes."""
     problem = ball.problem
-    if problem.model != "relu" and out.value is not None:
-        raise out.reject("null")
+    out.require(problem.model == "relu" or out.value is None, "null")
     keys = {a.key for a in classes}
     if len(keys) != len(classes):
         raise out.reject("no two classes of the same block (relu: of the same sign and pattern)", "two")

@@ -12,7 +12,7 @@ from verify.bounds import column, fraction, matrix, rational, root_above
 from verify.problem import dot, square
 from verify.solutions import System
 from verify.superclasses import Candidates, is_silent, length, product, side_by_side, spanned, stretch
-from verify.text import Matrix, Node, Vector, show
+from verify.text import Fields, Matrix, Node, Vector, show
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,10 @@ def read_mixed(found: Candidates, node: Node) -> Candidates:
     return mixing
 
 
-def check_split(found: Candidates, masses: Vector, delta: Fraction, fields: dict[str, Node]) -> Split:
+def check_split(found: Candidates, masses: Vector, delta: Fraction, fields: Fields) -> Split:
     """Reject unless some alpha > 0 near `split` has exactly the true masses and exactly the output y - r_L."""
     for s, mass in enumerate(masses):
-        if mass <= delta:
-            raise fields["masses"].reject(f"every mass > delta = {show(delta)}", f"{show(mass)} at {s}")
+        fields["masses"].require(mass > delta, f"every mass > delta = {show(delta)}", f"{show(mass)} at {s}")
     split = fields["split"].vector(len(found.classes))
     fields["split"].require(all(alpha >= 0 for alpha in split), "weights >= 0")
     active = [a for a, alpha in enumerate(split) if alpha]

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_DOWN, Context, Decimal
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -38,14 +38,11 @@ def integer(digits: str) -> int:
 
 def show(x: Fraction | int) -> str:
     """A number for a reader: exact where it is short, else its first twelve digits."""
-    p, q = abs(x.numerator), x.denominator
+    p, q = int(x.numerator), int(x.denominator)
     if max(p.bit_length(), q.bit_length()) <= 80:
         return str(x)
-    exponent = (p.bit_length() - q.bit_length()) * 30103 // 100000 - 12  # within two of the right one
-    while p * 10 ** max(0, -exponent) >= q * 10 ** max(0, exponent) * 10**12:
-        exponent += 1
-    digits = str(p * 10 ** max(0, -exponent) // (q * 10 ** max(0, exponent)))
-    return f"about {'-' if x < 0 else ''}{digits[0]}.{digits[1:]}e{exponent + len(digits) - 1}"
+    digits = Context(12, ROUND_DOWN).divide(Decimal(p), Decimal(q))
+    return f"about {digits:.11e}".replace("e+", "e")
 
 
 def describe(value: Any) -> str:
@@ -87,8 +84,7 @@ class Node:
 
     def record(self, *keys: str, optional: tuple[str, ...] = ()) -> dict[str, Node]:
         """An object with all of `keys`, perhaps some of `optional`, and nothing else."""
-        if not isinstance(self.value, dict):
-            raise self.reject("an object")
+        self.require(isinstance(self.value, dict), "an object")
         for key in self.value:
             if key not in keys and key not in optional:
                 raise self.reject(f"only the keys {', '.join(keys + optional)}", f"the unknown key {describe(key)}")
@@ -105,8 +101,7 @@ class Node:
 
     def length(self) -> int:
         """The length of an array."""
-        if not isinstance(self.value, list):
-            raise self.reject("an array")
+        self.require(isinstance(self.value, list), "an array")
         return len(self.value)
 
     def item(self, k: int) -> Node:
@@ -121,15 +116,13 @@ class Node:
 
     def flag(self) -> bool:
         """true or false."""
-        if not isinstance(self.value, bool):
-            raise self.reject("true or false")
-        return self.value
+        self.require(isinstance(self.value, bool), "true or false")
+        return bool(self.value)
 
     def index(self, below: int) -> int:
         """A JSON integer in range(below)."""
-        if type(self.value) is not int or not 0 <= self.value < below:
-            raise self.reject(f"an index below {below}")
-        return self.value
+        self.require(type(self.value) is int and 0 <= self.value < below, f"an index below {below}")
+        return int(self.value)
 
     def ascending(self, below: int) -> tuple[int, ...]:
         """An array of indices, strictly ascending."""
@@ -175,6 +168,9 @@ class Node:
         if value.denominator != q or q == 1:
             raise self.reject("lowest terms and no denominator 1", describe(text))
         return value
+
+
+Fields = dict[str, Node]
 
 
 def describe_indices(indices: tuple[int, ...]) -> str:

@@ -18,7 +18,7 @@ from verify.neurons import Neuron, are_independent
 from verify.patterns import Patterns
 from verify.problem import SIGNS, dot
 from verify.solutions import OptimalSet, System
-from verify.text import Matrix, Node, mask_of, show
+from verify.text import Fields, Matrix, Node, mask_of, show
 
 Number = Any  # a Fraction, or a number of a field: exact, and ordered
 Numbers = Sequence[Number]
@@ -99,7 +99,7 @@ class Optimum:
         return replace(neuron, B=B if neuron.strict else None, weight=weight, v=v, q=tuple(tied.q), blocks=blocks)
 
 
-def check_solutions(optimum: Optimum, patterns: Patterns | None, node: Node, fields: dict[str, Node]) -> OptimalSet:
+def check_solutions(optimum: Optimum, patterns: Patterns | None, node: Node, fields: Fields) -> OptimalSet:
     """Reject unless the solutions are some, and the only one if there is one."""
     problem = optimum.ball.problem
     tied = tied_neurons(optimum, patterns, node)

@@ -135,8 +135,7 @@ def prune(problem: Problem, facts: Facts, node: Node) -> str:
 def directions(problem: Problem, facts: Facts, node: Node) -> str:
     """PROVED: every neuron has a direction that some optimal network has, exactly."""
     at = needed(facts[NETWORK].directions, "network.directions", node)
-    if any(at.upper):
-        raise node.reject(f"distance 0 for {len(at.upper)} neurons", f"for {at.upper.count(Fraction(0))}")
+    node.require(not any(at.upper), f"distance 0 for {len(at.upper)} neurons", f"for {at.upper.count(Fraction(0))}")
     return f"all neurons ({len(at.upper)}) have directions of optimal networks, exactly"
 
 

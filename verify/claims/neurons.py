@@ -39,10 +39,10 @@ def some_idle(problem: Problem, facts: Facts, node: Node) -> str:
     For targets y + t q a tied neuron of output q without weight gets weight t for t > 0, but none for t < 0.
     """
     found = facts[NEURONS]
-    node.require(found.some_idle, "a tied neuron that some solution leaves out", "none")
     if found.dimension:
         return "the optimal networks form a polytope, and its vertices leave tied neurons out"
     idle = sum(neuron.active is False for neuron in found.neurons)
+    node.require(idle, "a tied neuron that some solution leaves out", "none")
     return f"tied neurons of weight 0: {idle} of {len(found.neurons)}"
 
 

@@ -17,7 +17,7 @@ from verify.bounds import root_above
 from verify.network.optimum import Known, Optimum
 from verify.network.weights import Neuron
 from verify.problem import Problem, dot, square
-from verify.text import Node, Vector, show
+from verify.text import Fields, Node, Vector, show
 
 ZERO = Fraction(0)
 
@@ -95,7 +95,7 @@ def matched(optimum: Optimum, merged: tuple[Neuron, ...], pairs: dict[int, int],
     return total
 
 
-def least_squared(problem: Problem, optimum: Optimum, merged: tuple[Neuron, ...], fields: dict[str, Node]) -> Fraction:
+def least_squared(problem: Problem, optimum: Optimum, merged: tuple[Neuron, ...], fields: Fields) -> Fraction:
     """A lower bound of the squared distance over all matchings and all weights alpha of the polytope.
 
     With prices S_a >= 0 and allowances p_i >= 0, p_i >= alpha_a (w_i.v_a* - S_a) for all pairs of one sign, the sum

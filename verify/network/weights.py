@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from verify.bounds import root_above
 from verify.problem import Problem, square, times
-from verify.text import Matrix, Node, Vector, mask_of
+from verify.text import Fields, Matrix, Vector, mask_of
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Weights:
     objective: Fraction
 
 
-def read_weights(problem: Problem, fields: dict[str, Node]) -> Weights:
+def read_weights(problem: Problem, fields: Fields) -> Weights:
     """The network; shapes that fit together and the data."""
     W1 = tuple(row.vector(problem.d) for row in fields["W1"].array())
     w2, b2 = fields["w2"].vector(len(W1)), fields["b2"].number()

@@ -22,6 +22,9 @@ NAMES = (  # in the order in which they are checked: each after all that it uses
 )
 
 
+Applies = Callable[[Problem], bool]
+
+
 def plain(problem: Problem) -> bool:
     """The squared loss, delta = 0 and no free term."""
     return not (problem.delta or problem.logistic or problem.free)
@@ -44,7 +47,7 @@ class Rule:
     rests: tuple[Fact[Any], ...] = ()
     listed: bool = False
     sharpens: tuple[Fact[Any], ...] = ()
-    applies: Callable[[Problem], bool] = plain
+    applies: Applies = plain
 
 
 def load(name: str, problem: Problem) -> Rule:

@@ -71,8 +71,7 @@ class InField(Optimum):
         for entry in self.own.array():
             name, rho_node = entry.array(2)
             b = name.index(len(problem.groups))
-            if b in entries or problem.K[b] is None:
-                raise name.reject("blocks with constraints, each once")
+            name.require(b not in entries and problem.K[b] is not None, "blocks with constraints, each once")
             entries[b] = rho_node
         for b, bound in enumerate(self.bounds.array(len(problem.groups))):
             K = problem.K[b]
@@ -94,8 +93,7 @@ def check_algebraic_set(problem: Problem, facts: Facts, node: Node) -> OptimalSe
     off = [r_k - t_k for r_k, t_k in zip(r, theta, strict=True)]
     ball = Ball(problem, theta, sum((x * x for x in off), in_field.number(())).upper())
     optimum = InField(ball, r, facts[MULTIPLIERS], fields["multipliers"])
-    if problem.model == "gated" and fields["multipliers"].value is not None:
-        raise fields["multipliers"].reject("null")
+    fields["multipliers"].require(problem.model != "gated" or fields["multipliers"].value is None, "null")
     return check_solutions(optimum, facts.get(PATTERNS), fields["multipliers"], fields)
 
 

@@ -17,8 +17,7 @@ MOST_BITS = 4096
 def check(problem: Problem, facts: Facts, node: Node) -> Facts:
     """Reject unless the cover proves theta dual feasible."""
     fields = node.record("theta", "proof")
-    if facts.get(MULTIPLIERS) is not None:
-        raise node.reject("one proof of the dual point, by `dual` or by `cover`", "both")
+    node.require(facts.get(MULTIPLIERS) is None, "one proof of the dual point, by `dual` or by `cover`", "both")
     theta = read_theta(problem, facts, fields["theta"])
     if problem.free:
         from verify.free import check_orthogonal

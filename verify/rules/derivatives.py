@@ -76,8 +76,7 @@ def check_derivatives(problem: Problem, facts: Facts, node: Node) -> Facts:
     within(system.distance(dr, da, zero, problem.lam), radius, fields["radius"])
     if fields["y"].value is None:
         for key in ("freedom", "sure"):
-            if fields[key].value is not None:
-                raise fields[key].reject("null without the derivatives by y")
+            fields[key].require(fields[key].value is None, "null without the derivatives by y")
         return proved(DERIVATIVES, Derivatives(radius, None, None))
     parts = fields["y"].record("alpha", "r")
     r_y = matrix((row.vector(n) for row in parts["r"].array(n)), n)

@@ -18,7 +18,7 @@ from verify.neurons import Neuron
 from verify.patterns import Patterns
 from verify.problem import Problem, dot, times, transposed
 from verify.rules import Rule
-from verify.text import Matrix, Node, Vector, show
+from verify.text import Fields, Matrix, Node, Vector, show
 
 ZERO = Fraction(0)
 
@@ -61,7 +61,7 @@ def check_stable(ball: Ball, patterns: Patterns | None, neuron: Neuron, node: No
     return replace(neuron, B=class_.B, face=class_.face, strict=strict or None)
 
 
-def check_idle_direction(problem: Problem, neuron: Neuron, parts: dict[str, Node]) -> None:
+def check_idle_direction(problem: Problem, neuron: Neuron, parts: Fields) -> None:
     """A class over a ball: u keeps to the basis, and no multiplier of an idle kink can be off its bound."""
     face, at = neuron.face, parts["u"]
     parts["h"].vector(0)
@@ -77,7 +77,7 @@ def check_idle_direction(problem: Problem, neuron: Neuron, parts: dict[str, Node
     at.require(any(dot(vectors[c], u) for c in free), "a direction that leaves the face")
 
 
-def check_leaving(problem: Problem, theta: Vector, neurons: list[Neuron], a: int, parts: dict[str, Node]) -> Neuron:
+def check_leaving(problem: Problem, theta: Vector, neurons: list[Neuron], a: int, parts: Fields) -> Neuron:
     """A neuron that ties exactly: along u it leaves its face without loss; with h, v has no derivative."""
     neuron, at = neurons[a], parts["u"]
     u = at.vector(len(neuron.v))
@@ -86,7 +86,7 @@ def check_leaving(problem: Problem, theta: Vector, neurons: list[Neuron], a: int
     at.require(any(dot(vector_, u) for vector_ in tight), "a direction that leaves the face")
     h = parts["h"].vector()
     if h:
-        check_break(problem, theta, neurons, a, tight, u, moved, parts)
+        check_break(problem, theta, neurons, a, tight, moved, parts)
     return replace(neuron, strict=False, breaks=neuron.breaks or bool(h))
 
 
@@ -107,18 +107,11 @@ def at_kinks(problem: Problem, theta: Vector, neuron: Neuron, u: Vector, node: N
 
 
 def check_break(
-    problem: Problem,
-    theta: Vector,
-    neurons: list[Neuron],
-    a: int,
-    tight: Matrix,
-    u: Vector,
-    moved: Vector,
-    parts: dict[str, Node],
+    problem: Problem, theta: Vector, neurons: list[Neuron], a: int, tight: Matrix, moved: Vector, parts: Fields
 ) -> None:
     """u is orthogonal to the face, kinks are strictly concave, h.q = 0 for all tied neurons, h.moved is not 0."""
     node, neuron = parts["h"], neurons[a]
-    h = node.vector(problem.n)
+    h, u = node.vector(problem.n), parts["u"].vector(len(neuron.v))
     node.require(neuron.blocks <= 1, "the empty vector, because several blocks carry the neuron")
     span = matrix(tight, len(u))
     parts["u"].require(matrix((*tight, u), len(u)).rank() <= span.rank(), "a combination of the tight constraints")
@@ -129,8 +122,7 @@ def check_break(
                 p, l = plane.slopes(tuple(neuron.key[0] * x for x in theta))
                 node.require(p < l, f"the empty vector, because the kink {c} is not concave")
     for c, other in enumerate(neurons):
-        if s := dot(h, other.q):
-            raise node.reject(f"h.q = 0 for the tied neuron {c}", show(s))
+        node.require(not (s := dot(h, other.q)), f"h.q = 0 for the tied neuron {c}", show(s))
     node.require(dot(h, moved), "an h that the output along u is not orthogonal to")
 
 

@@ -13,13 +13,13 @@ from math import comb
 from flint import fmpz_mat
 
 from verify.coalitions import BlockVector, check_wins
-from verify.errors import Declined
+from verify.errors import Declined, bounded
 from verify.facts import COLUMNS, GROUPS, PATTERNS, Facts
 from verify.patterns import Patterns, integer_vectors
 from verify.problem import SIGNS, Problem, cleared
 from verify.roots import can_vanish, sign_of_sum
 from verify.rules import Rule
-from verify.text import Node, describe_indices
+from verify.text import Fields, Node, describe_indices
 
 MOST_SUPPORTS = 1_000_000
 
@@ -111,8 +111,7 @@ def check_tie(blocks: Blocks, node: Node, vectors: int) -> str:
 def check_supports(blocks: Blocks, node: Node) -> str:
     """No null vector on m = min(n + 1, count) blocks has signed norms with sum 0: every set of m blocks is tried."""
     m = min(blocks.n + 1, blocks.count)
-    if comb(blocks.count, m) > MOST_SUPPORTS:
-        raise Declined(node.place, f"at most {MOST_SUPPORTS} sets of {m} blocks", str(comb(blocks.count, m)))
+    bounded(comb(blocks.count, m), MOST_SUPPORTS, f"sets of {m} blocks", node.place)
     given = [(entry.record("blocks", "basis", "wins"), entry) for entry in node.array()]
     proofs = {fields["blocks"].ascending(blocks.count): fields for fields, _ in given}
     node.require(len(proofs) == len(given), "each support once")
@@ -134,7 +133,7 @@ def check_supports(blocks: Blocks, node: Node) -> str:
     return f"no signed norms of null vectors on {m} of the {blocks.count} {blocks.what} add up to 0"
 
 
-def check_support(blocks: Blocks, support: tuple[int, ...], nullity: int, fields: dict[str, Node]) -> None:
+def check_support(blocks: Blocks, support: tuple[int, ...], nullity: int, fields: Fields) -> None:
     """The basis spans the null vectors of the support, and the wins settle every choice of signs."""
     width = sum(len(blocks.block(b)) for b in support)
     flat = list(integer_vectors(fields["basis"], width))

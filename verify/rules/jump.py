@@ -16,7 +16,7 @@ from verify.facts import JUMP, PATH, PATTERNS, Facts, proved
 from verify.multipliers import check_multipliers
 from verify.problem import SIGNS, Problem, dot, square
 from verify.rules import Rule
-from verify.text import Node, Vector, mask_of, show
+from verify.text import Fields, Node, Vector, mask_of, show
 from verify.ties import Optimum, Tied, read_solution, tied_neurons
 
 MOST_ORDER = 8
@@ -40,8 +40,7 @@ def check_jump(problem: Problem, facts: Facts, node: Node) -> Facts:
     lo, hi = fields["lo"].number(), fields["hi"].number()
     fields["lambda"].require(0 < lo < lam < hi, f"lambda strictly between lo = {show(lo)} > 0 and hi = {show(hi)}")
     path, patterns = facts.get(PATH), facts.get(PATTERNS)
-    if path is not None and (path.lo, path.hi) != (lo, hi):
-        raise node.reject("the interval of the path")
+    node.require(path is None or (path.lo, path.hi) == (lo, hi), "the interval of the path")
     here = replace(problem, lam=lam)
     theta = fields["theta"].vector(problem.n)
     check_multipliers(here, patterns, theta, lam**2, fields["multipliers"])
@@ -96,7 +95,7 @@ class Beside:
         return 0
 
 
-def check_beside(beside: Beside, fields: dict[str, Node]) -> None:
+def check_beside(beside: Beside, fields: Fields) -> None:
     """Reject unless the branch of the active neurons is the only optimum on this side, near lambda."""
     s, alpha = series(beside, fields["active"])
     for i, a in enumerate(beside.active):

@@ -86,8 +86,7 @@ def check_count(space: Restricted, circuits: list[tuple[int, ...]], witnesses: N
 def check_covers(spaces: Subspaces, circuits: list[tuple[int, ...]], listed: Patterns, node: Node) -> None:
     """Every dependent flat has a cover, 1 on it, whose witness vanishes only there; so no group is missing."""
     numbers = [entry.index(len(listed.masks)) for entry in node.array()]
-    if len(set(numbers)) != len(numbers):
-        raise node.reject("each index once", describe_indices(tuple(numbers)))
+    node.require(len(set(numbers)) == len(numbers), "each index once", describe_indices(tuple(numbers)))
     everything = (1 << spaces.n) - 1
     for number, mask in enumerate(listed.masks[: listed.open_cells]):
         if mask == everything:

@@ -19,8 +19,8 @@ from verify.facts import NEURONS, POLYTOPE, SET, SHORTEST, Facts, proved
 from verify.field_system import FieldSystem, Rows, field_system, reduce
 from verify.problem import Problem
 from verify.rules import Rule
-from verify.shortest import Shortest, check_shortest
-from verify.solutions import System, lifted, weights
+from verify.shortest import Shortest, check_shortest, weights
+from verify.solutions import OptimalSet, System, lifted
 from verify.system import MOST_BITS, chosen, on_grid, restricted, tableau
 from verify.text import Node, Vector
 
@@ -214,9 +214,23 @@ def field_rank(system: FieldSystem, columns: Sequence[int]) -> int:
 
 def check(problem: Problem, facts: Facts, node: Node) -> Facts:
     """The polytope, its shortest point, and which neurons some solution uses: those of all vertices."""
-    polytope = check_polytope(weights(problem, facts[SET], node), node, facts[SET].support)
-    said = proved(POLYTOPE, polytope).plus(NEURONS, facts[NEURONS].used_by(polytope.used))
+    polytope = check_polytope(weights(problem, facts[SET], node), node, support_of(facts[SET]))
+    said = proved(POLYTOPE, polytope).plus(NEURONS, used_by(facts[NEURONS], polytope.used))
     return said if polytope.shortest is None else said.plus(SHORTEST, polytope.shortest)
+
+
+def support_of(found: OptimalSet) -> tuple[int, ...] | None:
+    """The neurons of the only solution of an exact set; None if there are more."""
+    if not found.exact or found.dimension:
+        return None
+    return tuple(a for a, neuron in enumerate(found.neurons) if neuron.active)
+
+
+def used_by(found: OptimalSet, used: Sequence[int]) -> OptimalSet:
+    """The same where the neurons that some solution uses are known: those of all vertices (`exact_set`)."""
+    if not found.exact:
+        return found
+    return replace(found, neurons=tuple(replace(one, active=a in used) for a, one in enumerate(found.neurons)))
 
 
 RULE = Rule((POLYTOPE, SHORTEST), check, rests=(SET,), sharpens=(NEURONS,), applies=lifted)

@@ -38,8 +38,7 @@ def check_primal(problem: Problem, facts: Facts, node: Node) -> Facts:
         fields["w"].require(any(w), "a vector other than zero")
         norm = fields["norm"].number()
         length = problem.length_squared(w)
-        if norm < 0 or norm**2 < length:
-            raise fields["norm"].reject(f"norm >= |w|, |w|^2 = {show(length)}", show(norm))
+        fields["norm"].require(norm >= 0 and norm**2 >= length, f"norm >= |w|, |w|^2 = {show(length)}", show(norm))
         if problem.model == "cgl":
             fields["block"].require(fields["block"].value not in blocks, "each block at most once")
             blocks.add(fields["block"].value)

@@ -29,8 +29,7 @@ def check_logistic(problem: Problem, facts: Facts, node: Node) -> Facts:
     primal = facts[PRIMAL]
     chances = [y_k * t_k for y_k, t_k in zip(problem.y, facts[DUAL].theta, strict=True)]
     for k, a in enumerate(chances):
-        if not 0 <= a <= 1:
-            raise lower.reject(f"0 <= y_k theta_k <= 1 at row {k}", show(a))
+        lower.require(0 <= a <= 1, f"0 <= y_k theta_k <= 1 at row {k}", show(a))
     entropy = Fraction(sum(entropy_of(a)[0] for a in chances), ONE)
     lower.require(low <= entropy, "lower <= sum H(y_k theta_k)", f"{show(low)} > {show(entropy)}")
     scores = [y_k * f_k for y_k, f_k in zip(problem.y, primal.fit, strict=True)]
