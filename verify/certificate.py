@@ -9,8 +9,8 @@ from verify.errors import Declined, Usage
 from verify.facts import NETWORK
 from verify.input import read_input
 from verify.problem import Problem, read_problem
-from verify.rules import check_facts
-from verify.text import Fields, Limits, Node, describe, load, show
+from verify.rules import check_facts, plain
+from verify.text import Fields, Limits, Node, describe, load
 
 FORMAT = "relu_cert certificate"
 REFUTATION = "relu_cert refutation"
@@ -62,6 +62,11 @@ def read(certificate: bytes, data: Raw = None, limits: Limits = DEFAULT, network
         from verify.data import compare
 
         compare(data, input_, problem, limits)
+    about = ""
+    if problem.model == "gated" or problem.patterns is not None or not plain(problem):
+        from verify.variants import under
+
+        about = under(problem)
     facts = check_facts(problem, fields["facts"])
     if network is not None:
         from verify.network.file import compare_file
@@ -74,7 +79,7 @@ def read(certificate: bytes, data: Raw = None, limits: Limits = DEFAULT, network
         node.require(all(line.claim != claim for line in lines), "each claim once", f"{claim} again")
         verdict = parts["verdict"].text(*VERDICTS)
         said, by = way(problem, facts, claim, verdict, node)
-        lines.append(Line(claim, verdict, said, under(problem), by))
+        lines.append(Line(claim, verdict, said, about, by))
     return Report(top, problem, lines)
 
 
@@ -90,17 +95,3 @@ def frame(top: Node, name: str, version: int, *keys: str) -> Fields:
     fields["end"].text(name)
     top.require(next(reversed(fields)) == "end", "the key end at the end", f"the key {next(reversed(fields))}")
     return fields
-
-
-def under(problem: Problem) -> str:
-    """What a claim's truth needs besides the data and lambda."""
-    parts = ["gated networks"] if problem.model == "gated" else []
-    if problem.patterns is not None:
-        parts.append(f"over the {len(problem.patterns)} listed pattern{'s' * (len(problem.patterns) > 1)} only")
-    if problem.free:
-        parts.append(f"with these terms free of penalty: {', '.join(problem.free)}")
-    if problem.delta:
-        parts.append(f"with delta = {show(problem.delta)}")
-    if problem.logistic:
-        parts.append("for the logistic loss")
-    return ", ".join(parts)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import total_ordering
 from math import lcm
 
 from flint import fmpq, fmpq_poly
@@ -74,6 +75,7 @@ class Field:
         self.lo, self.hi = Fraction(low, q), Fraction(high, q)
 
 
+@total_ordering
 class Number:
     """p(t)"""
 
@@ -129,15 +131,6 @@ class Number:
 
     def __lt__(self, x: Number | Rational) -> bool:
         return (self - x).sign() < 0
-
-    def __le__(self, x: Number | Rational) -> bool:
-        return (self - x).sign() <= 0
-
-    def __gt__(self, x: Number | Rational) -> bool:
-        return (self - x).sign() > 0
-
-    def __ge__(self, x: Number | Rational) -> bool:
-        return (self - x).sign() >= 0
 
     def sign(self) -> int:
         """1, 0 or -1: 0 if p = 0 mod m, else by intervals, finer until they exclude 0."""

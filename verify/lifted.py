@@ -12,7 +12,8 @@ from verify.bounds import column, matrix, root_above
 from verify.onset import Moving, check_onset, heights, superclasses, total
 from verify.polynomials import at_least, off_identity
 from verify.problem import dot, square
-from verify.superclasses import is_silent, read_rows, spanned
+from verify.split import is_silent, spanned
+from verify.superclasses import read_rows
 from verify.text import Fields, Matrix, Node, show
 
 Row = tuple[Fraction, Sequence[Sequence[Fraction]]]  # |l| and l.q of each class along the path; |l| = 0: its sums

@@ -14,7 +14,8 @@ from verify.ball import Ball, Class
 from verify.bounds import column, dual_basis, matrix, root_above, rows
 from verify.polynomials import at_most, off_identity
 from verify.problem import dot, square
-from verify.superclasses import same_kernels, spanned, without
+from verify.split import spanned
+from verify.superclasses import same_kernels, without
 from verify.text import Fields, Matrix, Node, Vector, show
 
 Groups = Sequence[Sequence[int]]

@@ -69,18 +69,6 @@ def read_rows(S: fmpq_mat, node: Node) -> tuple[Matrix, fmpq_mat]:
     return rows, W
 
 
-def spanned(rows: Matrix, columns: fmpq_mat) -> bool:
-    """Whether the rows are independent, and their span holds all columns."""
-    L = matrix(rows, columns.nrows())
-    W = dual_basis(L)
-    return W is not None and not any(without(L, W, columns).entries())
-
-
-def is_silent(class_: Class, row: Sequence[Fraction]) -> bool:
-    """B'l = 0, so that l.q = 0 for every residual."""
-    return not any((class_.B.transpose() * column(row)).entries())
-
-
 def without(basis: fmpq_mat, W: fmpq_mat, columns: fmpq_mat) -> fmpq_mat:
     """The columns less their projection on the span of the basis rows, of which W is the dual basis."""
     return columns - basis.transpose() * (W * columns)

@@ -14,10 +14,10 @@ from relu_cert.certified import Certified
 from relu_cert.exact import Vector, dot, matrix, norm_squared, vector
 from relu_cert.leaders.find import Neuron, find_leaders
 from relu_cert.leaders.model import Leaders, leaders_record
-from verify.free import with_free_terms
 from verify.leaders import check_leaders
 from verify.problem import Problem
 from verify.text import Node
+from verify.variants import with_free_terms
 
 LONG = 600.0  # seconds: time is never what decides a test
 Z_SMALL = ((3, 1), (1, 2), (-2, 1), (-1, -3), (2, -2), (1, 2), (0, 0), (-3, 1), (2, 3), (-1, 1))

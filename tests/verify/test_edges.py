@@ -33,7 +33,7 @@ from verify.multipliers import batches, check_multipliers
 from verify.outs import check_outs
 from verify.patterns import Patterns
 from verify.polynomials import at_least, at_most, bernstein, never_negative
-from verify.problem import ELASTIC, LOGISTIC, OBJECTIVE, Problem, read_problem
+from verify.problem import OBJECTIVE, Problem, read_problem
 from verify.roots import can_vanish, sign_of_sum
 from verify.rules import plain
 from verify.rules.jump import Beside, check_beside, series
@@ -48,6 +48,7 @@ from verify.superclasses import Candidates, read_lift, same_kernels
 from verify.text import Node
 from verify.ties import Optimum as ExactOptimum
 from verify.ties import Tied, check_farkas
+from verify.variants import ELASTIC, LOGISTIC
 
 
 def node(value: Any) -> Node:

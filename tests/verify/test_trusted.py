@@ -85,7 +85,7 @@ RESTING: list[tuple[str, str, set[str], set[str]]] = [  # and what is loaded bes
     *[("an exact set", "p-unique", {*LIST, "exact_set"}, set()), ("a cover", "optimal", COVER, set())],
     ("a cover", "p-unique", {*COVER, "cover_set"}, set()),
     ("a cover with a plane", "optimal", COVER, {"verify/cover/faces.py"}),
-    ("a cover with free biases", "optimal", COVER, {"verify/cover/prisms.py", "verify/free.py"}),
+    ("a cover with free biases", "optimal", COVER, {"verify/cover/prisms.py", "verify/variants.py"}),
     ("gated", "optimal", LIST, {"verify/blocks.py"}),
 ]
 
@@ -111,7 +111,7 @@ def test_what_is_loaded_later() -> None:
     """Files that only a function loads are named beside the others, and none that is there for types alone."""
     files, _ = closure("optimal", COVER)
     found = later(files)
-    assert {"verify/cover/faces.py", "verify/cover/prisms.py", "verify/free.py", "verify/data.py"} <= set(found)
+    assert {"verify/cover/faces.py", "verify/cover/prisms.py", "verify/variants.py", "verify/data.py"} <= set(found)
     assert found == sorted(set(found)) and not set(found) & set(files)
     assert "verify/network/check.py" not in found and "verify/rules/path.py" not in found
 

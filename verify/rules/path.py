@@ -51,7 +51,7 @@ class Frame:
 
 
 @dataclass(frozen=True)
-class Piece:
+class Piece(Moving):
     """lo <= lambda <= hi; |s(eta) - s(tau)| <= R, and W Q = I up to row sums `beta` < 1 for the true outputs Q.
 
     `ball` has its radius around s_0, or around s(-1) and s(1), for lambda = 1; `longest` is the largest |W_i|;
@@ -61,11 +61,6 @@ class Piece:
     lo: Fraction
     hi: Fraction
     frame: Frame
-    ball: Ball
-    S: fmpq_mat
-    alpha: list[Vector]
-    classes: list[Class]
-    R: Fraction
     entries: list[Node]
     found: Set
     lifted: bool
@@ -159,12 +154,12 @@ def check_piece(problem: Problem, patterns: Patterns | None, node: Node) -> Piec
             check_around(one, classes, bound)
         else:
             check_outs(one, patterns, classes, bound, out)
-    moving = Moving(ball, S, classes, alpha, R, miss)
-    known = Piece(lo, hi, frame, ball, S, alpha, classes, R, fields["classes"].array(), Set(0, unique=True), False)
+    point = Set(0, unique=True)
+    known = Piece(ball, S, classes, alpha, R, miss, lo, hi, frame, fields["classes"].array(), point, lifted=False)
     if "lifted" in fields:
-        return replace(known, found=check_lifted(moving, fields["inverse"], fields["lifted"]), lifted=True)
+        return replace(known, found=check_lifted(known, fields["inverse"], fields["lifted"]), lifted=True)
     W = tuple(row.vector(problem.n) for row in fields["inverse"].array(len(classes)))
-    beta = check_inverse(moving, W, classes, fields["inverse"])
+    beta = check_inverse(known, W, classes, fields["inverse"])
     return replace(known, longest=max((root_above(square(row)) for row in W), default=Fraction(0)), beta=beta)
 
 
