@@ -33,7 +33,6 @@ from verify.leaders import (
     check_definite,
     check_leaders,
     combined,
-    dual_value,
     read_rows,
     read_triangles,
     semidefinite,
@@ -252,17 +251,6 @@ def test_forms_are_shown_to_be_definite() -> None:
         ([[1, 0], [0, 1 << 2000]], True),
     ):
         assert semidefinite(M) is good
-
-
-def test_values_of_dual_points() -> None:
-    """y.theta - 1/2 |theta|^2; entropies for the logistic loss, whose chances are from 0 to 1."""
-    assert dual_value(vec(3, -1), vec(1, 2), False, NODE) == 3 - F(1, 2) - 2 - 2
-    value = dual_value(vec(1, -1), vec("1/2", "-1/2"), True, NODE)
-    assert abs(value - 2 * F(693147180559945309417, 10**21)) < F(1, 10**20)
-    assert dual_value(vec(1, -1), vec(0, -1), True, NODE) <= 0
-    for theta in (vec("-1/9", 0), vec("10/9", 0), vec(0, "1/9")):
-        with pytest.raises(Rejected, match="0 <= y_k theta_k <= 1"):
-            dual_value(vec(1, -1), theta, True, NODE)
 
 
 def test_frames_of_leaders() -> None:
