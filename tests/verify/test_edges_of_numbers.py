@@ -25,7 +25,7 @@ from verify.claims.single import one_fit
 from verify.count import count_sets
 from verify.data import compare, nearest_double, number, read_direct, unzipped
 from verify.errors import bounded
-from verify.facts import FIT, PATTERNS, PRIMAL, VALUE, Fact, Facts, proved
+from verify.facts import DUAL, FIT, PATTERNS, PRIMAL, VALUE, Fact, Facts, proved
 from verify.input import Input, read_input
 from verify.leaders import (
     NO_TIES,
@@ -47,10 +47,19 @@ from verify.roots import can_vanish, classes, sign_of_sum, signed_sums, splits
 from verify.rules import Rule, check_facts, extended
 from verify.rules.fit import Fit, check_fit
 from verify.rules.ggp import blocks_of, check_position, check_supports
-from verify.rules.logistic.value import ONE, alternating, entropy_of, exp_of_minus, log_of, loss_of, twice_artanh
+from verify.rules.logistic.value import (
+    ONE,
+    alternating,
+    check_logistic,
+    entropy_of,
+    exp_of_minus,
+    log_of,
+    loss_of,
+    twice_artanh,
+)
 from verify.rules.patterns import check_circuit, dependent_flats
 from verify.rules.primal import Primal, check_primal
-from verify.rules.value import Value
+from verify.rules.value import Dual, Value
 from verify.signs import Signs, field_width
 from verify.text import Limits, Node, integer, show, within_limits
 from verify.trusted import closure, grounds, loaded_by, needs, told, ways
@@ -664,8 +673,14 @@ def test_bounds_of_work() -> None:
 
 def test_entropies_are_taken_from_below() -> None:
     """The lower bound of a dual point is that of its entropies."""
+    problem = Problem("relu", F(1), mat([[1]]), vec(1), logistic=True)
     for a in (F(1, 3), F(1, 7)):
-        assert dual_value(vec(1), (a,), True, NODE) == F(entropy_of(a)[0], ONE) < F(entropy_of(a)[1], ONE)
+        low, high = (F(end, ONE) for end in entropy_of(a))
+        facts = proved(PRIMAL, Primal(vec(0), 0, ZERO, ZERO)).plus(DUAL, Dual((a,)))
+        stated = {"lower": str(low), "upper": "1", "gap": "0"}
+        assert check_logistic(problem, facts, Node(stated))[VALUE].lower == low < high
+        with pytest.raises(Rejected, match="lower <= sum H"):
+            check_logistic(problem, facts, Node({**stated, "lower": str(high)}))
 
 
 def test_lengths_without_free_biases() -> None:

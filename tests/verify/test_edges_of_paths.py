@@ -438,7 +438,8 @@ def test_samples_at_their_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     class_ = Class((1, 1), (), 0, matrix(mat([[1]]), 1), F(4))
     point = curve.Point(vec(1), F(1, 2), F(1, 4), [0], [])
     monkeypatch.setattr(curve, "read_point", lambda *_: point)
-    pieces = [piece(1, 9, frame=Frame(RELU, ONE, ZERO), classes=[class_])]
+    at = {"frame": Frame(RELU, ONE, ZERO)}
+    pieces = [piece(1, 9, **at, classes=[class_])]
     node = {"piece": 0, "lambda": "3", "s": "", "weights": "", "classes": None, "lower": "3/2", "upper": "21/8"}
     node |= {"radius": "1"}  # y = 2: 6 - 9/2, 3/2 of lambda R, 3/4 and 1
     assert curve.check_sample(None, pieces, Node(node)) == 1

@@ -45,9 +45,7 @@ def test_imports(path: Path) -> None:
             assert name.partition(".")[0] in allowed, name
             assert name not in ("cmath", "random", "statistics", "importlib"), name
             loads = path.name in ("__init__.py", "statements.py")
-            assert name != "pkgutil" or loads, (
-                "only rules, tables of claims and checkers of refutations are loaded by name"
-            )
+            assert name != "pkgutil" or loads, "only rules, tables and refutations are loaded by name"
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
