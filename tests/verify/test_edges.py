@@ -20,7 +20,7 @@ from verify import Declined, Rejected, Usage
 from verify.ball import Ball, Class
 from verify.blocks import written_out
 from verify.bounds import column, matrix
-from verify.certificate import Report, under
+from verify.certificate import Report
 from verify.classes import read_class, read_relu
 from verify.coalitions import check_cones, check_form, check_leaf, check_win, check_wins
 from verify.cover.faces import check_star, meeting
@@ -48,7 +48,7 @@ from verify.superclasses import Candidates, read_lift, same_kernels
 from verify.text import Node
 from verify.ties import Optimum as ExactOptimum
 from verify.ties import Tied, check_farkas
-from verify.variants import ELASTIC, LOGISTIC
+from verify.variants import ELASTIC, LOGISTIC, under
 
 
 def node(value: Any) -> Node:

@@ -20,7 +20,7 @@ from flint import fmpq
 from tests.verify.oracle.brute import mat, vec
 from tests.verify.test_trusted import ROOT
 from verify import BadData, Declined, Rejected, check, leaders, trusted
-from verify.blocks import check_attained
+from verify.blocks import check_reached
 from verify.claims.single import one_fit
 from verify.count import count_sets
 from verify.data import compare, nearest_double, number, read_direct, unzipped
@@ -533,10 +533,10 @@ def test_the_radius_of_a_fit() -> None:
 def test_lambda_max_of_gated_networks() -> None:
     """|Z'D y|^2 of a pattern that is listed."""
     problem = Problem("gated", F(1), mat([[1], [2]]), vec(3, 5))
-    check_attained(problem, {0b10: 0}, problem.y, F(100), Node({"pattern": "01"}))  # type: ignore[arg-type]
+    check_reached(problem, {0b10: 0}, problem.y, F(100), Node({"pattern": "01"}))  # type: ignore[arg-type]
     for patterns, squared, said in (({0b01: 0}, 100, "in D_Z"), (None, 100, "in D_Z"), ({0b10: 0}, 99, "found 100")):
         with pytest.raises(Rejected, match=said):
-            check_attained(problem, patterns, problem.y, F(squared), Node({"pattern": "01"}))  # type: ignore[arg-type]
+            check_reached(problem, patterns, problem.y, F(squared), Node({"pattern": "01"}))  # type: ignore[arg-type]
 
 
 def test_columns_of_gated_networks() -> None:

@@ -43,11 +43,12 @@ from verify.rules.polytope import (
     field_tableau,
     read_bases,
     read_corner,
+    support_of,
     walk,
 )
 from verify.rules.value import Dual, Value
-from verify.shortest import check_shortest
-from verify.solutions import OptimalSet, System, set_rule, weights
+from verify.shortest import check_shortest, weights
+from verify.solutions import OptimalSet, System, set_rule
 from verify.split import check_split, read_mixed
 from verify.superclasses import Candidates, stretch
 from verify.text import Node
@@ -938,8 +939,8 @@ def test_the_support_of_the_only_solution() -> None:
     """None where there are more, or where the set is not exact."""
     neurons = (Neuron((1, 0), True, True), Neuron((1, 1), False, True))
     found = OptimalSet(2, 0, 0, 0, system([[1, 1]], [1]), True, neurons)
-    assert found.support == (0,)
-    assert replace(found, dimension=1).support is None and replace(found, exact=False).support is None
+    assert support_of(found) == (0,)
+    assert support_of(replace(found, dimension=1)) is None and support_of(replace(found, exact=False)) is None
 
 
 def test_lambda_max_of_the_logistic_loss() -> None:
