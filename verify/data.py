@@ -22,6 +22,7 @@ DECIMAL = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+))?")
 QUOTIENT = re.compile(r"([+-]?)([0-9]+)/([0-9]+)")
 NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity|na)", re.IGNORECASE)
 MAX_EXPONENT = 5000
+Direct = tuple[Matrix, Vector, tuple[tuple[int, ...], ...], tuple[Matrix | None, ...]]
 SPARE = 1000  # blank lines at the end of the data, and delimiters in quotes
 
 
@@ -146,9 +147,7 @@ def nearest_double(x: Fraction, place: str) -> Fraction:
     return -value if x < 0 else value
 
 
-def read_direct(
-    raw: bytes, limits: Limits, numbers: int = 2**20
-) -> tuple[Matrix, Vector, tuple[tuple[int, ...], ...], tuple[Matrix | None, ...]]:
+def read_direct(raw: bytes, limits: Limits, numbers: int = 2**20) -> Direct:
     """X, y, groups and K of a direct problem: JSON with integers or strings for numbers, about so many."""
     content = unzipped(raw, limits)
     if content.count(b",") > 2 * numbers + SPARE:

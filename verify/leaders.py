@@ -28,6 +28,8 @@ MOST_ENTRIES = 2**26
 MOST_SIGNS = 512  # of leaders in triangles
 PRIME = 2**61 - 1
 Integers = list[int]
+Led = tuple[Integers, list[Integers]]  # c and v of all leaders
+Bent = list[tuple[int, int, Integers]]  # q, the square of a length, and the row of each
 
 
 @dataclass(frozen=True)
@@ -252,14 +254,7 @@ def combined(
 
 
 def check_definite(
-    data: Rows,
-    leaders: tuple[Integers, list[Integers]],
-    beta: Integers,
-    bent: list[tuple[int, int, Integers]],
-    lam: Fraction,
-    by: tuple[int, int],
-    ties: Ties,
-    node: Node,
+    data: Rows, leaders: Led, beta: Integers, bent: Bent, lam: Fraction, by: tuple[int, int], ties: Ties, node: Node
 ) -> None:
     """Reject unless [[sigma, -beta'/2], [-beta/2, nu I - Q]] >= 0, sigma = lambda - nu - 1/4 sum c. Times 4 2^bits.
 

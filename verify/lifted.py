@@ -76,9 +76,8 @@ def check_forced(moving: Moving, lift: Matrix, groups: Sequence[Sequence[int]], 
         if a not in forced and not is_silent(class_, h):
             raise fields["force"].reject(f"h.q = 0 whatever the residual for class {a}, which is not forced")
         if a in forced and (any(moving.alpha[a]) or at_least(heights(moving, h, class_)) <= moved):
-            raise fields["force"].reject(
-                f"weight 0 and h.q > {show(moved)} on the piece for class {a}, which is forced"
-            )
+            expected = f"weight 0 and h.q > {show(moved)} on the piece for class {a}, which is forced"
+            raise fields["force"].reject(expected)
     node.require(not any(set(group) <= forced for group in groups), "a class that is not forced in every superclass")
     return forced
 
@@ -121,7 +120,5 @@ def check_inside(
     z = max(delta, *(size * beside for size, _ in F), Fraction(0)) / (1 - beta)
     for a, V_a in zip(active, V, strict=True):
         lowest, change = at_least(moving.alpha[a]), z * total(abs(x) for x in V_a)
-        if lowest <= change:
-            raise node.reject(
-                f"a weight > {show(change)}, its possible error, on the piece for class {a}", show(lowest)
-            )
+        expected = f"a weight > {show(change)}, its possible error, on the piece for class {a}"
+        node.require(lowest > change, expected, show(lowest))

@@ -33,7 +33,7 @@ from verify.rules import leaders
 from verify.rules.curve import check_breakpoint
 from verify.rules.logistic.value import ONE, check_logistic, entropy_of, exp_of_minus, loss_of
 from verify.rules.path import Frame, tube
-from verify.rules.polytope import used_by
+from verify.rules.polytope import support_of, used_by
 from verify.rules.primal import Primal
 from verify.rules.value import Dual, Value, check_value
 from verify.solutions import OptimalSet
@@ -299,7 +299,7 @@ def test_idle_neurons_are_counted() -> None:
     assert some_idle(problem, facts, node(None)) == "tied neurons of weight 0: 3 of 5"
     assert [neuron.active for neuron in used_by(found, [2]).neurons] == [False, False, True, False, False]
     assert used_by(replace(found, exact=False), [2]).neurons == tuple(neurons)
-    assert found.support == (0,) and not found.all_active and found.some_idle
+    assert support_of(found) == (0,) and not found.all_active
     with pytest.raises(Rejected, match="one solution with 5 positive weights, found 1 proved positive"):
         all_active(problem, facts, node(None))
 

@@ -151,9 +151,8 @@ def not_directions(problem: Problem, facts: Facts, node: Node) -> str:
 def nearest(problem: Problem, facts: Facts, node: Node) -> str:
     """PROVED: the distance from the nearest optimal network is enclosed."""
     at = needed(facts[NETWORK].nearest, "network.nearest", node)
-    return (
-        f"an optimal network is within {show(at.upper)} of the merged network, and none is nearer than {show(at.lower)}"
-    )
+    near = f"an optimal network is within {show(at.upper)} of the merged network"
+    return f"{near}, and none is nearer than {show(at.lower)}"
 
 
 TABLE = (

@@ -97,12 +97,11 @@ def shortest(problem: Problem, facts: Facts, node: Node) -> str:
     return f"the shortest weights are known within {show(found.radius)}; {active} of them are positive"
 
 
+ONLY_ZERO = "lambda >= lambda_max: the zero network is the only one, m* = M* = 0"
 TABLE = (
     Row("optimal-set", PROVED, (LAMBDA_MAX,), beyond("lambda >= lambda_max: the optimal set is the point zero")),
     Row("optimal-set", PROVED, (POLYTOPE,), listed),
-    Row(
-        "minimal", PROVED, (LAMBDA_MAX,), beyond("lambda >= lambda_max: the zero network is the only one, m* = M* = 0")
-    ),
+    Row("minimal", PROVED, (LAMBDA_MAX,), beyond(ONLY_ZERO)),
     Row("minimal", PROVED, (POLYTOPE,), minimal),
     Row("connected", PROVED, (LAMBDA_MAX,), connected_at_zero),
     Row("connected", PROVED, (POLYTOPE,), connected),

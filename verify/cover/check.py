@@ -17,10 +17,9 @@ from verify.cover.lines import Lines, Weights, coarse, lines_of, root_above, wei
 from verify.cover.strict import check_strict
 from verify.cover.ties import Tie, check_special, in_piece, integers, read_tie
 from verify.cover.tree import NEURON, Leaves, Walk, sign_cones
-from verify.problem import Problem
+from verify.problem import SIGNS, Problem
 from verify.text import Node, Vector
 
-SIGNS = {"+": 1, "-": -1}
 MOST_DIRECTIONS, MOST_TIES = 12, 255
 
 

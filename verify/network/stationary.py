@@ -101,9 +101,6 @@ def nearest(
 
 def gradient(problem: Problem, weights: Weights, w: Vector, v: Fraction, rows: int) -> Vector:
     """lambda W1_i - w2_i sum of r_k z_k over the rows; without lambda at a free bias."""
-    chosen = [k for k in range(problem.n) if rows >> k & 1]
+    on = tuple(r_k if rows >> k & 1 else Fraction(0) for k, r_k in enumerate(weights.residual))
     w = (*w[:-1], Fraction(0)) if problem.biases else w
-    return tuple(
-        problem.lam * x - v * sum((weights.residual[k] * problem.Z[k][j] for k in chosen), Fraction(0))
-        for j, x in enumerate(w)
-    )
+    return tuple(problem.lam * x - v * pull for x, pull in zip(w, transposed(problem.Z, on), strict=True))

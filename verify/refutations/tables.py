@@ -41,10 +41,7 @@ def sentences(node: Node) -> str:
     fields = node.record("sentence", "tables")
     sentence = fields["sentence"].text(*CLAIMED)
     found = counted(sentence)
-    require(
-        fields["tables"].text() == found != CLAIMED[sentence],
-        fields["tables"],
-        "what the tables say, other than claimed",
-    )
+    right = fields["tables"].text() == found != CLAIMED[sentence]
+    require(right, fields["tables"], "what the tables say, other than claimed")
     what = "sets with entries that 20 % test points cannot give" if sentence == "test share" else sentence
     return f"{what}: claimed {CLAIMED[sentence]}, the tables say {found}"

@@ -65,10 +65,7 @@ def checked(ball: Ball, cover: Cover, number: int, tie: Tie, node: Node) -> Clas
 
 def names(cover: Cover) -> dict[int, int]:
     """The first row of every line."""
-    first: dict[int, int] = {}
-    for k, c in enumerate(cover.lines.line):
-        first.setdefault(c, k)
-    return first
+    return {c: k for k, c in reversed([*enumerate(cover.lines.line)])}
 
 
 def surely_concave(ball: Ball, cover: Cover, xi: int) -> list[bool]:

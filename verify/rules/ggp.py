@@ -100,12 +100,8 @@ def check_tie(blocks: Blocks, node: Node, vectors: int) -> str:
         node.require(any(map(any, u)) and not any(blocks.image(support, u)), f"vector {k} not zero and Xu = 0")
         found = sign_of_sum(signs, [sum(x * x for x in part) for part in u])
         node.require(found == expected, f"sum of s_b |u_b| of sign {expected} for vector {k}", f"sign {found}")
-    how = (
-        "a null vector whose signed norms add up to 0"
-        if vectors == 1
-        else "null vectors whose signed norms change sign"
-    )
-    return f"{blocks.what} {describe_indices(support)} have {how}"
+    how = {1: "a null vector whose signed norms add up to 0", 2: "null vectors whose signed norms change sign"}
+    return f"{blocks.what} {describe_indices(support)} have {how[vectors]}"
 
 
 def check_supports(blocks: Blocks, node: Node) -> str:

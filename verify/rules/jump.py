@@ -129,7 +129,8 @@ def series(beside: Beside, node: Node) -> tuple[list[fmpq_mat], list[list[fmpq]]
         for i in range(1, m):
             for a, alpha_i in zip(active, alpha[i], strict=True):
                 top -= kernels[a] * s[m - i] * alpha_i
-        solved = J.solve(stacked(top, [-mixed(kernels[a], s, m) / 2 for a in active])).entries()
+        right = [*top.entries(), *(-mixed(kernels[a], s, m) / 2 for a in active)]
+        solved = J.solve(fmpq_mat(len(right), 1, right)).entries()
         s.append(fmpq_mat(problem.n, 1, solved[: problem.n]))
         alpha.append(solved[problem.n :])
     return s, alpha
@@ -152,19 +153,8 @@ def check_farkas(beside: Beside, s: list[fmpq_mat], staying: list[int], h: Vecto
 
 def jacobian(M: fmpq_mat, Q: list[fmpq_mat]) -> fmpq_mat:
     """[[M, Q], [Q', 0]]"""
-    n, k = M.nrows(), len(Q)
-    J = fmpq_mat(n + k, n + k)
-    for i in range(n):
-        for j in range(n):
-            J[i, j] = M[i, j]
-        for a, q in enumerate(Q):
-            J[i, n + a] = J[n + a, i] = q[i, 0]
-    return J
-
-
-def stacked(top: fmpq_mat, bottom: list[fmpq]) -> fmpq_mat:
-    """A column of n entries above k more."""
-    return fmpq_mat(top.nrows() + len(bottom), 1, [*top.entries(), *bottom])
+    above = [[*row, *(q[i, 0] for q in Q)] for i, row in enumerate(M.tolist())]
+    return fmpq_mat([*above, *([*q.entries(), *[fmpq(0)] * len(Q)] for q in Q)])
 
 
 def mixed(G: fmpq_mat, s: list[fmpq_mat], m: int) -> fmpq:

@@ -91,11 +91,6 @@ def check_polytope(system: System, node: Node, support: tuple[int, ...] | None =
     return Polytope(vertices, edges, system.total, numbers, rank, shortest, named, tuple(errors))
 
 
-def rank_of(system: System, columns: list[int]) -> int:
-    """The rank of some columns of F."""
-    return field_rank(system, columns) if isinstance(system, FieldSystem) else int(chosen(system, columns).rank())
-
-
 def read_bases(system: System, node: Node) -> dict[Basis, Node]:
     """The listed bases as columns of F, one or more, each once, with as many columns as F has rows."""
     column_of = {name: a for a, name in enumerate(system.names)}
@@ -127,10 +122,8 @@ def walk(
             points[tuple(point)] = point
             errors.append(fraction(corner.error))
         numbers[basis] = number.setdefault(tuple(point), len(number))
-    pairs = {
-        tuple(sorted((numbers[a], numbers[b]))) for a, b in pivots(system, bases, node) if numbers[a] != numbers[b]
-    }
-    return points, errors, tuple(sorted((i, j) for i, j in pairs))
+    ends = ((numbers[a], numbers[b]) for a, b in pivots(system, bases, node))
+    return points, errors, tuple(sorted({(min(pair), max(pair)) for pair in ends if pair[0] != pair[1]}))
 
 
 def pivots(system: System, bases: Iterable[Basis], node: Node) -> Iterator[tuple[Basis, Basis]]:
@@ -141,9 +134,8 @@ def pivots(system: System, bases: Iterable[Basis], node: Node) -> Iterator[tuple
         for place in range(len(basis)):
             ridges.setdefault(basis[:place] + basis[place + 1 :], []).append(basis)
     for basis in bases:
-        beside = {other for place in range(len(basis)) for other in ridges[basis[:place] + basis[place + 1 :]]} - {
-            basis
-        }
+        beside = {other for place in range(len(basis)) for other in ridges[basis[:place] + basis[place + 1 :]]}
+        beside.discard(basis)
         missing = set(range(len(system.names))).difference(basis, *beside)
         if missing:
             names = [system.names[a] for a in basis], system.names[min(missing)]
@@ -207,8 +199,10 @@ def field_tableau(system: FieldSystem, basis: Sequence[int]) -> Rows | None:
     return [row[len(basis) :] for row in rows]
 
 
-def field_rank(system: FieldSystem, columns: Sequence[int]) -> int:
+def rank_of(system: System, columns: Sequence[int]) -> int:
     """The rank of the given columns of F."""
+    if not isinstance(system, FieldSystem):
+        return int(chosen(system, columns).rank())
     return len(reduce([[row[a] for a in columns] for row in system.left], len(columns)))
 
 
