@@ -38,9 +38,9 @@ from verify.rules.min_norm import check_min_norm
 from verify.rules.one_neuron import branch, check_one_neuron
 from verify.rules.polytope import (
     check_polytope,
-    field_rank,
     field_restricted,
     field_tableau,
+    rank_of,
     read_bases,
     read_corner,
     support_of,
@@ -657,7 +657,7 @@ def test_equations_in_a_field() -> None:
     assert isinstance(found, FieldSystem) and (found.rows, found.total, found.names) == (2, 3, (0, 1, 2))
     assert found.F_error == found.g_error == (0,) * len(found.left) and found.left[0][0] != "another"
     assert found.right[0] == 2 and found.right[1] == 1 and found.F.ncols() == 3 and found.F.nrows() == 0
-    assert field_rank(found, [0]) == 1 and field_rank(found, [0, 1]) == 2 and field_rank(found, [0, 1, 2]) == 2
+    assert rank_of(found, [0]) == 1 and rank_of(found, [0, 1]) == 2 and rank_of(found, [0, 1, 2]) == 2
     part = field_restricted(found, (0, 1))
     assert (part.names, part.total, part.rows) == ((0, 1), 3, 2)
     table = field_tableau(found, (0, 2))

@@ -16,9 +16,9 @@ from verify.text import Node
 
 FILES = {folder: {m.name for m in iter_modules([f"{__path__[0]}/{folder}"])} for folder in ("elastic", "logistic")}
 NAMES = (  # in the order in which they are checked: each after all that it uses, and after those that tell less
-    *("patterns", "lambda_max", "cover_lambda_max", "primal", "dual", "cover", "leaders", "value", "fit", "ggp"),
-    *("optimal_set", "exact_set", "algebraic_set", "cover_set", "polytope", "min_norm", "faces", "derivatives"),
-    *("path", "curve", "jump", "one_neuron", "network"),
+    *("patterns", "lambda_max", "cover_lambda_max", "ggp", "one_neuron", "path", "curve", "jump"),
+    *("primal", "dual", "cover", "leaders", "value", "fit", "optimal_set", "exact_set", "algebraic_set", "cover_set"),
+    *("polytope", "min_norm", "faces", "derivatives", "network"),
 )
 
 
