@@ -66,9 +66,7 @@ class Optimum:
 
     def system(self, outputs: Sequence[Numbers], fit: Numbers) -> System:
         """The equations of the weights."""
-        from verify.system import exact_system
-
-        return exact_system([tuple(q) for q in outputs], tuple(fit))
+        raise NotImplementedError
 
     def pieces(self, sign: str, xi: int) -> Iterator[tuple[Node, int, Numbers]]:
         """ReLU: the base and v = Z'm of the pieces that are not out, each with the entry of its multiplier."""

@@ -31,7 +31,7 @@ from verify.rules import cover as cover_rule
 from verify.rules.algebraic_set import InField
 from verify.rules.cover import check as check_by_cover
 from verify.rules.elastic.dual import check_elastic
-from verify.rules.exact_set import check_exact_set
+from verify.rules.exact_set import Rational, check_exact_set
 from verify.rules.faces import at_kinks, check_faces, check_idle_direction, check_leaving, check_stable
 from verify.rules.lambda_max import check_lambda_max
 from verify.rules.min_norm import check_min_norm
@@ -52,7 +52,7 @@ from verify.solutions import OptimalSet, System, set_rule
 from verify.split import check_split, read_mixed
 from verify.superclasses import Candidates, stretch
 from verify.text import Node
-from verify.ties import Optimum, Tied, check_solutions, in_two_blocks, neuron_of, tied_neurons
+from verify.ties import Tied, check_solutions, in_two_blocks, neuron_of, tied_neurons
 
 ZERO, ONE = F(0), F(1)
 NODE = Node(None, None, "here")
@@ -250,9 +250,9 @@ def test_rules_of_sets() -> None:
 # ------------------------------------------------------------------------------------------------ ties
 
 
-def optimum(problem: Problem, r: Any, bounds: Any = None) -> Optimum:
+def optimum(problem: Problem, r: Any, bounds: Any = None) -> Rational:
     """r* = r."""
-    return Optimum(Ball(problem, vec(*r), ZERO), vec(*r), Node(bounds))
+    return Rational(Ball(problem, vec(*r), ZERO), vec(*r), Node(bounds))
 
 
 def test_what_is_known_of_tied_neurons() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import json
 import subprocess
@@ -34,16 +35,17 @@ ROOT = Path(verify.__file__).parent
 LIST = {"patterns", "dual", "primal", "value"}
 COVER = {"cover", "primal", "value"}
 FIGURES = {  # lines that a verdict rests on at most
-    ("optimal", frozenset(LIST)): 1_598,
-    ("optimal", frozenset({"leaders", "primal", "value"})): 1_585,
-    ("optimal", frozenset(COVER)): 1_740,
-    ("p-unique", frozenset({*COVER, "cover_set"})): 2_690,
-    ("p-unique", frozenset({"patterns", "lambda_max"})): 1_612,
-    ("p-unique", frozenset({*LIST, "optimal_set"})): 2_490,
-    ("p-unique", frozenset({*LIST, "exact_set"})): 2_462,
-    ("p-unique", frozenset({*LIST, "algebraic_set"})): 2_907,
+    ("optimal", frozenset(LIST)): 1_527,
+    ("optimal", frozenset({"leaders", "primal", "value"})): 1_316,
+    ("optimal", frozenset(COVER)): 1_647,
+    ("p-unique", frozenset({*COVER, "cover_set"})): 2_500,
+    ("p-unique", frozenset({"patterns", "lambda_max"})): 1_553,
+    ("p-unique", frozenset({*LIST, "optimal_set"})): 2_367,
+    ("p-unique", frozenset({*LIST, "exact_set"})): 2_245,
+    ("p-unique", frozenset({*LIST, "algebraic_set"})): 2_492,
 }
-WHOLE = 11_328
+WHOLE = 10_902
+CODE = 6_499  # without blank lines, docstrings, imports and comments
 LOADED = """
 import json, sys
 before = set(sys.modules)
@@ -66,8 +68,27 @@ def test_figures(claim: str, ground: frozenset[str]) -> None:
 
 
 def test_the_whole_checker_does_not_grow() -> None:
-    """All of it together."""
-    assert sum(len(path.read_text().splitlines()) for path in ROOT.rglob("*.py")) <= WHOLE
+    """All of it together, and what of it is code."""
+    texts = [path.read_text() for path in ROOT.rglob("*.py")]
+    assert sum(len(text.splitlines()) for text in texts) <= WHOLE
+    assert sum(map(lines_of_code, texts)) <= CODE
+
+
+def lines_of_code(text: str) -> int:
+    """Lines that are not blank, no comment, and no part of an import or of a docstring."""
+    other = set()
+    for node in ast.walk(ast.parse(text)):
+        docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if docstring or isinstance(node, ast.Import | ast.ImportFrom):
+            other |= {*range(node.lineno, (node.end_lineno or 0) + 1)}
+    lines = enumerate(text.splitlines(), 1)
+    return sum(k not in other and bool(line.strip()) and not line.lstrip().startswith("#") for k, line in lines)
+
+
+def test_what_is_a_line_of_code() -> None:
+    """Not what is there for the reader alone, nor what names other files."""
+    text = '"""A.\n\nB."""\n\nimport os\n\n# why\nx = (\n    1  # one\n)\n\ndef f():\n    """Doc."""\n    return 1\n'
+    assert lines_of_code(text) == 5
 
 
 CASES: dict[str, Callable[[], Any]] = {
@@ -86,7 +107,7 @@ RESTING: list[tuple[str, str, set[str], set[str]]] = [  # and what is loaded bes
     ("a cover", "p-unique", {*COVER, "cover_set"}, set()),
     ("a cover with a plane", "optimal", COVER, {"verify/cover/faces.py"}),
     ("a cover with free biases", "optimal", COVER, {"verify/cover/prisms.py", "verify/variants.py"}),
-    ("gated", "optimal", LIST, {"verify/blocks.py"}),
+    ("gated", "optimal", LIST, {"verify/blocks.py", "verify/variants.py"}),
 ]
 
 
