@@ -16,6 +16,7 @@ from relu_cert.leaders.find import Neuron, find_leaders
 from relu_cert.leaders.model import Leaders, leaders_record
 from verify.leaders import check_leaders
 from verify.problem import Problem
+from verify.rules.logistic.value import ONE, entropy_of
 from verify.text import Node
 from verify.variants import with_free_terms
 
@@ -59,11 +60,14 @@ def checked(
     logistic: bool = False,
     free: tuple[str, ...] = (),
 ) -> tuple[Vector, Fraction]:
-    """The checker's theta and lower bound."""
+    """The theta that the checker accepts, and the lower bound that it gives."""
     problem = Problem("relu", Fraction(lam), matrix(rows), vector(y), logistic=logistic)
     if free:
         problem = with_free_terms(problem, Node(list(free), None, "free"))
-    return check_leaders(problem, node_of(evidence))
+    theta = check_leaders(problem, node_of(evidence))
+    if logistic:
+        return theta, Fraction(sum(entropy_of(a * b)[0] for a, b in zip(problem.y, theta, strict=True)), ONE)
+    return theta, sum((a * b - b * b / 2 for a, b in zip(problem.y, theta, strict=True)), Fraction(0))
 
 
 def height(Z: Sequence[Vector], theta: Sequence[Fraction], u: Sequence[Fraction]) -> Fraction:

@@ -426,7 +426,7 @@ def test_what_is_stated() -> None:
         (problem_text(objective=ELASTIC, delta="1"), None),
         (problem_text(objective=ELASTIC, delta="0"), "delta > 0"),
         (problem_text(objective=ELASTIC, delta="-1"), "delta > 0"),
-        (problem_text(objective=ELASTIC), "the key delta"),
+        (problem_text(objective=ELASTIC), "delta with the elastic objective only"),
         (problem_text(delta="1"), "delta"),
         (problem_text(**{"lambda": "0"}), "lambda > 0"),
         (problem_text(**{"lambda": "-1"}), "lambda > 0"),

@@ -271,7 +271,7 @@ def test_frames_of_leaders() -> None:
     side["cells"][0] |= {"squares": "", "leaders": []}
     problem = Problem("relu", F(2), mat([[1]]), vec(3))
     node = {"unit": "1/2", "theta": "0", "+": side, "-": side}
-    assert check_leaders(problem, Node(node)) == (vec(0), ZERO)
+    assert check_leaders(problem, Node(node)) == vec(0)
     for unit in ("0", "-1"):
         with pytest.raises(Rejected, match="a number > 0"):
             check_leaders(problem, Node({**node, "unit": unit}))

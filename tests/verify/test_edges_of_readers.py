@@ -196,11 +196,10 @@ def test_halves(word: int, x: str) -> None:
 )
 def test_intervals_of_breakpoints(lo: str, hi: str, good: bool) -> None:
     """0 < lo < hi, and 10^-12 lo apart at most; then their ends are read, here of a path without pieces."""
-    problem = Problem("relu", Fraction(1), mat([[1]]), vec(1))
     end = {"piece": 0, "s": "", "weights": "", "classes": None}
     stated = node({"lo": lo, "hi": hi, "below": end, "above": None})
     with pytest.raises(Rejected, match="an index below 0" if good else "0 < lo < hi <= lo"):
-        check_breakpoint(problem, None, None, [], stated)
+        check_breakpoint(None, None, [], stated)
 
 
 @pytest.mark.parametrize(

@@ -252,7 +252,7 @@ def test_breaks_by_hand() -> None:
 
     def broken(h: str, theta: Any = theta, blocks: int = 1, u: Any = u, q: Any = (2, 0, 0)) -> None:
         some = [neuron((2, 0), q=q, blocks=blocks)]
-        check_break(problem, theta, some, 0, tight, u, moved, nodes(u=" ".join(map(str, u)), h=h))
+        check_break(problem, theta, some, 0, tight, moved, nodes(u=" ".join(map(str, u)), h=h))
 
     broken("0 1 0")
     for wrong, message in (

@@ -81,9 +81,9 @@ WRONG: list[tuple[str, str, dict[str, Any], str]] = [
         "one row",
         "elastic without delta",
         {"problem.objective": "1/2|Xw-y|^2 + lambda*sum|w_b| + delta/2*sum|w_b|^2"},
-        "expected the key delta",
+        "delta with the elastic objective only",
     ),
-    ("one row", "delta without the elastic objective", {"problem.delta": "1"}, "unknown key 'delta'"),
+    ("one row", "delta without the elastic objective", {"problem.delta": "1"}, "delta with the elastic objective only"),
     (
         "one row",
         "a logistic loss of targets that are no labels",
@@ -529,7 +529,7 @@ def wrong() -> list[Wrong]:
 
 def covers() -> list[Wrong]:
     """Certificates that rest on a cover."""
-    message = "0 <= y_k theta_k <= 1 for every row"
+    message = "0 <= y_k theta_k <= 1 at row 0"
     found = [Wrong("a logistic theta beyond the labels", logistic().text, logistic().raw, message)]
     for name, reason, change, expected in COVERS:
         found.append(Wrong(reason, changed(planted(name), change), planted(name).raw, expected))
