@@ -27,14 +27,14 @@ import numpy as np
 
 from benchmarks.symmetric import symmetric_data
 from relu_cert.certificate import certificate, dumps
-from relu_cert.check import IntervalChoice, LambdaChoice, find_facts
 from relu_cert.claims import Result, Verdict, decide
-from relu_cert.data.model import Source
+from relu_cert.data.dataset import Source
 from relu_cert.errors import UsageError
 from relu_cert.exact import Matrix, Vector
 from relu_cert.patterns import enumerate_patterns
+from relu_cert.pipeline import IntervalChoice, LambdaChoice, find_facts
 from relu_cert.problem import gated, relu
-from relu_cert.problem.model import Problem
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.lambda_max import lambda_max
 from relu_cert.refine_and_prove import propose

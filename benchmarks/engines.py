@@ -31,8 +31,8 @@ from properties.soundness.carry import Pair
 from properties.soundness.case import SILENT, ask, objection
 from properties.soundness.statements.list_and_cover import instances
 from relu_cert.certificate import certificate, dumps
-from relu_cert.check import DEFAULT_GAP, LambdaChoice, find_facts, network_problem, verdicts
 from relu_cert.data.read import read_csv_bytes
+from relu_cert.pipeline import DEFAULT_GAP, LambdaChoice, find_facts, network_problem, verdicts
 from relu_cert.problem import unlisted_relu
 from verify import check
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from relu_cert.data.model import Dataset
+from relu_cert.data.dataset import Dataset
 from relu_cert.exact import Vector
 from relu_cert.problem.networks import over_patterns
 from relu_cert.solve import prepare, solve
@@ -134,5 +134,5 @@ def sampled(data: Dataset, lam: Fraction, count: int) -> Neurons:
     gates = drawn(data.Z, count, 0)
     problem = over_patterns(data.Z, data.y, tuple(gates), "relu", gates=tuple(gates.values()))
     found = solve(prepare(problem), float(lam))
-    sign = problem.sampled.sign if problem.sampled is not None else (lambda _: 1)
+    sign = problem.patterned.sign if problem.patterned is not None else (lambda _: 1)
     return [(sign(neuron.block or 0), exactly(neuron.w)) for neuron in found.neurons]

@@ -23,10 +23,10 @@ from pathlib import Path
 
 import numpy as np
 
-from relu_cert.check import DEFAULT_MAX_PATTERNS, network_problem, prepared
 from relu_cert.cli.emit import recheck
 from relu_cert.data import read_csv
 from relu_cert.path.build import solved
+from relu_cert.pipeline import DEFAULT_MAX_PATTERNS, network_problem, prepared
 from relu_cert.report.progress import Progress
 from relu_cert.work import Followed, follow
 

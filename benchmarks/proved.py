@@ -24,9 +24,9 @@ from pathlib import Path
 
 from benchmarks.real import Case, raw_data
 from relu_cert.certificate import certificate, dumps
-from relu_cert.check import DEFAULT_GAP, LambdaChoice, find_facts, network_problem, verdicts
-from relu_cert.cover.model import Limits
+from relu_cert.cover.limits import Limits
 from relu_cert.data.read import read_csv_bytes
+from relu_cert.pipeline import DEFAULT_GAP, LambdaChoice, find_facts, network_problem, verdicts
 from relu_cert.report.progress import Progress
 from verify import check
 from verify.proved import prove

@@ -27,21 +27,21 @@ from numpy.typing import NDArray
 
 from benchmarks.peers import environment
 from relu_cert.certificate import certificate, dumps
-from relu_cert.check import DEFAULT_GAP, LambdaChoice, find_facts, verdicts
 from relu_cert.checker import accepted
-from relu_cert.claims.model import Verdict
-from relu_cert.data.model import Source
+from relu_cert.claims.claim import Verdict
+from relu_cert.data.dataset import Source
 from relu_cert.data.raw import digest
 from relu_cert.lasso import lasso
 from relu_cert.patterns import enumerate_patterns
+from relu_cert.pipeline import DEFAULT_GAP, LambdaChoice, find_facts, verdicts
 from relu_cert.problem import gated, relu
-from relu_cert.problem.model import Problem
 from relu_cert.problem.networks import over_patterns
+from relu_cert.problem.problem import Problem
 from relu_cert.report.progress import Progress
 from relu_cert.solve import FloatProblem, lambda_max, prepare, solve
-from relu_cert.solve.model import Neuron
 from relu_cert.solve.oracle import oracle_of
 from relu_cert.solve.prepare import NetworkArrays
+from relu_cert.solve.solution import Neuron
 
 Floats = NDArray[np.float64]
 SIZE = 5  # of the groups of the lasso

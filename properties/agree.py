@@ -26,13 +26,13 @@ from properties.model import Outcome, Property, expect, first_failure, vacuous
 from properties.soundness.case import DirectCase
 from properties.strategies import PlantedCGL, PlantedReLU, planted_box, planted_cgl, rational_matrix, vector
 from relu_cert.claims.optimal_set import staircase
-from relu_cert.network.model import TrainedNetwork
 from relu_cert.network.stationarity import stationarity
+from relu_cert.network.trained import TrainedNetwork
 from relu_cert.patterns import PatternSet, enumerate_patterns
 from relu_cert.problem import relu, written_out
 from relu_cert.prove.lambda_max import lambda_max
 from relu_cert.prove.multipliers import project
-from relu_cert.prove.polytope.model import Polytope
+from relu_cert.prove.polytope.polytope import Polytope
 from relu_cert.prove.polytope.shortest import shortest
 from relu_cert.prove.polytope.system import exact_system
 from relu_cert.prove.polytope.walk import exact_start, walk

@@ -21,8 +21,8 @@ import numpy as np
 
 from relu_cert.exact import Vector, norm_squared
 from relu_cert.path.jumps import jump_at
-from relu_cert.path.model import Jump
-from relu_cert.problem.model import Block, Problem
+from relu_cert.path.pieces import Jump
+from relu_cert.problem.problem import Block, Problem
 from relu_cert.prove.exact_optimum import exact_facts
 from relu_cert.prove.lambda_max import lambda_max
 from relu_cert.refine_and_prove import propose

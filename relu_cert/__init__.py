@@ -26,32 +26,34 @@ if TYPE_CHECKING:
         patterns,
         prune,
     )
-    from relu_cert.certified import Certified
-    from relu_cert.claims.model import Result, Verdict
+    from relu_cert.claims.claim import Result, Verdict
     from relu_cert.errors import DataError, ReluCertError, TooManyPatterns, UsageError
     from relu_cert.network.fitted import FittedNetwork
     from relu_cert.report.explore import Exploration
     from relu_cert.report.prune import Pruning
-    from relu_cert.results import CertifiedNetwork, CertifiedOneNeuron, CertifiedPath, Patterns
-    from relu_cert.solution import CertifiedGroupLasso, CertifiedSolution
+    from relu_cert.results.check import Certified
+    from relu_cert.results.network import CertifiedNetwork
+    from relu_cert.results.path import CertifiedOneNeuron, CertifiedPath
+    from relu_cert.results.patterns import Patterns
+    from relu_cert.results.solution import CertifiedGroupLasso, CertifiedSolution
 
 _HOMES = {
-    "Certified": "relu_cert.certified",
-    "CertifiedGroupLasso": "relu_cert.solution",
-    "CertifiedNetwork": "relu_cert.results",
-    "CertifiedOneNeuron": "relu_cert.results",
-    "CertifiedPath": "relu_cert.results",
-    "CertifiedSolution": "relu_cert.solution",
+    "Certified": "relu_cert.results.check",
+    "CertifiedGroupLasso": "relu_cert.results.solution",
+    "CertifiedNetwork": "relu_cert.results.network",
+    "CertifiedOneNeuron": "relu_cert.results.path",
+    "CertifiedPath": "relu_cert.results.path",
+    "CertifiedSolution": "relu_cert.results.solution",
     "DataError": "relu_cert.errors",
     "Exploration": "relu_cert.report.explore",
     "FittedNetwork": "relu_cert.network.fitted",
-    "Patterns": "relu_cert.results",
+    "Patterns": "relu_cert.results.patterns",
     "Pruning": "relu_cert.report.prune",
     "ReluCertError": "relu_cert.errors",
-    "Result": "relu_cert.claims.model",
+    "Result": "relu_cert.claims.claim",
     "TooManyPatterns": "relu_cert.errors",
     "UsageError": "relu_cert.errors",
-    "Verdict": "relu_cert.claims.model",
+    "Verdict": "relu_cert.claims.claim",
     "certify": "relu_cert.api",
     "certify_group_lasso": "relu_cert.api",
     "certify_network": "relu_cert.api",

@@ -20,23 +20,14 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from relu_cert.asked import Number, in_python, lambda_choice, limits, positive, ratios, request, some_patterns
-from relu_cert.certified import Certified
-from relu_cert.check import (
-    DEFAULT_GAP,
-    DEFAULT_MAX_PATTERNS,
-    LambdaChoice,
-    answered,
-    network_problem,
-    verdicts,
-)
-from relu_cert.cover.model import Limits
+from relu_cert.cover.limits import Limits
 from relu_cert.data.arrays import dataset_from_arrays, exact_matrix, exact_number
-from relu_cert.data.model import Dataset, Source
+from relu_cert.data.dataset import Dataset, Source
 from relu_cert.data.raw import digest
 from relu_cert.errors import DataError, UsageError
 from relu_cert.files import Place, decide_places, written_here
 from relu_cert.free.terms import read_free
-from relu_cert.global_optimum import Whole
+from relu_cert.global_optimum import GlobalOptimum
 from relu_cert.lasso import fitted_intercept, given_coefficients, lasso
 from relu_cert.network.approximate import Strategy
 from relu_cert.network.biases import OutputBias
@@ -45,17 +36,29 @@ from relu_cert.network.given import given_network, trained_with
 from relu_cert.network.penalty import convert, implied
 from relu_cert.network.penalty import penalty as named_penalty
 from relu_cert.patterns import enumerate_patterns, predict
+from relu_cert.pipeline import (
+    DEFAULT_GAP,
+    DEFAULT_MAX_PATTERNS,
+    LambdaChoice,
+    answered,
+    network_problem,
+    verdicts,
+)
 from relu_cert.problem import Loss
-from relu_cert.report.check import Outcome
+from relu_cert.report.check import CheckReport
 from relu_cert.report.explore import Exploration
 from relu_cert.report.one_neuron import OneNeuronReport
 from relu_cert.report.patterns import after, before, content, headline
 from relu_cert.report.progress import Progress
 from relu_cert.report.prune import Pruning
 from relu_cert.report.terminal import wrapped
-from relu_cert.results import CertifiedNetwork, CertifiedOneNeuron, CertifiedPath, CertifiedResult, Patterns
-from relu_cert.solution import DEFAULT_GAP as SOLUTION_GAP
-from relu_cert.solution import CertifiedGroupLasso, CertifiedSolution, certified_optimum, judged
+from relu_cert.results.base import CertifiedResult
+from relu_cert.results.check import Certified
+from relu_cert.results.network import CertifiedNetwork
+from relu_cert.results.path import CertifiedOneNeuron, CertifiedPath
+from relu_cert.results.patterns import Patterns
+from relu_cert.results.solution import DEFAULT_GAP as SOLUTION_GAP
+from relu_cert.results.solution import CertifiedGroupLasso, CertifiedSolution, certified_optimum, judged
 from relu_cert.variants import Variant, network_variant, over_all, varied
 from relu_cert.work import NETWORK_GAP, compared, examined, follow, follow_one_neuron, pruned
 
@@ -187,12 +190,15 @@ def certify(
         listed = listed or "patterns-complete" in asked.named
         problem = network_variant(data, model, variant, stages, max_patterns, listed=listed)
         facts, results = answered(asked, problem, stages, bounds)
-        whole = None
+        best = None
         if variant.gates is not None:
             every = over_all(data, model, variant, facts.lam, asked.gap, stages, max_patterns)
-            beside = path.with_name("data.all-patterns.cert.json")
-            whole = Whole(reason=every) if isinstance(every, str) else Whole(every, verdicts(every), beside)
-        return _rechecked(Certified(Outcome(data, data.source, facts, results, path, whole), raw), verify, stages)
+            if isinstance(every, str):
+                best = GlobalOptimum(reason=every)
+            else:
+                best = GlobalOptimum(every, verdicts(every), path.with_name("data.all-patterns.cert.json"))
+        report = CheckReport(data, data.source, facts, results, path, best)
+        return _rechecked(Certified(report, raw), verify, stages)
 
 
 def certify_group_lasso(
@@ -255,8 +261,8 @@ def certify_group_lasso(
     with Progress(quiet=not progress) as stages:
         facts, results = answered(asked, problem, stages)
         source = Source("problem.json", digest(given.raw), "json")
-        outcome = Outcome(None, source, facts, results, Path("problem.cert.json"), None, given)
-        return _rechecked(CertifiedGroupLasso(outcome, given.raw, given), verify, stages)
+        report = CheckReport(None, source, facts, results, Path("problem.cert.json"), None, given)
+        return _rechecked(CertifiedGroupLasso(report, given.raw, given), verify, stages)
 
 
 def certify_solution(
@@ -352,7 +358,7 @@ def certify_network(
     data, raw = dataset_from_arrays(Z, y, bias=bias or "biases" in terms, names=names, target=target)
     conversion = convert(convention, positive(lam, "lam"), data.n, batch=batch_size, free=terms)
     with Progress(quiet=not progress) as stages:
-        outcome, text = examined(
+        report, text = examined(
             given_network(network),
             data,
             conversion,
@@ -363,7 +369,7 @@ def certify_network(
             max_patterns=max_patterns,
             limits=_limits(seconds, jobs, dask),
         )
-        return _rechecked(CertifiedNetwork(outcome, text, raw), verify, stages)
+        return _rechecked(CertifiedNetwork(report, text, raw), verify, stages)
 
 
 def path(

@@ -11,13 +11,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from relu_cert.check import DEFAULT_GAP, IntervalChoice, LambdaChoice, Request
-from relu_cert.cover.model import Limits
+from relu_cert.cover.limits import Limits
 from relu_cert.data.arrays import exact_matrix, exact_number
 from relu_cert.data.numbers import NumberError
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import Matrix
 from relu_cert.patterns.sample import gate_patterns, read_gate_file
+from relu_cert.pipeline import DEFAULT_GAP, IntervalChoice, LambdaChoice, Request
 from relu_cert.variants import Gates, drawn
 
 Number = Fraction | int | float | str

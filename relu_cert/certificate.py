@@ -12,21 +12,21 @@ from typing import Any
 
 import numpy as np
 
-from relu_cert.claims.model import Result
-from relu_cert.data.model import Source
+from relu_cert.claims.claim import Result
+from relu_cert.data.dataset import Source
 from relu_cert.exact import Matrix, Vector, rational
-from relu_cert.files import whole
-from relu_cert.leaders.model import Leaders, leaders_record
+from relu_cert.files import replacing
+from relu_cert.leaders.evidence import Leaders, leaders_record
 from relu_cert.path.breakpoints import Breakpoint
 from relu_cert.path.curve import Curve, Sample
 from relu_cert.path.derivatives import Derivatives
 from relu_cert.path.ends import End
-from relu_cert.path.model import Cover, Jump, Lifted, Piece
 from relu_cert.path.one_neuron import NeuronPath
+from relu_cert.path.pieces import Jump, Lifted, PathPieces, Piece
 from relu_cert.path.tied_faces import Faces
-from relu_cert.patterns.model import PatternSet
+from relu_cert.patterns.pattern_set import PatternSet
 from relu_cert.problem.doubles import FloatBlocks, texts
-from relu_cert.problem.model import Problem
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.algebraic.field import Field, Number, Numbers
 from relu_cert.prove.facts import (
     Attained,
@@ -42,7 +42,7 @@ from relu_cert.prove.facts import (
     PieceMultipliers,
 )
 from relu_cert.prove.ggp.record import ggp_record
-from relu_cert.prove.polytope.model import ShortestWeights
+from relu_cert.prove.polytope.polytope import ShortestWeights
 from relu_cert.rationals import to_fraction
 
 FORMAT = "relu_cert certificate"
@@ -72,7 +72,7 @@ def dumps(content: dict[str, Any]) -> str:
 
 def write_text(path: Path, text: str) -> None:
     """Write the file whole or not at all: an interruption leaves no half-written file."""
-    with whole(path) as stream:
+    with replacing(path) as stream:
         stream.write(text.encode())
 
 
@@ -320,7 +320,7 @@ def _numbers(entries: Sequence[Number]) -> list[str]:
     return [vector(x.coefficients()) for x in entries]
 
 
-def _path(problem: Problem, found: Cover) -> dict[str, Any]:
+def _path(problem: Problem, found: PathPieces) -> dict[str, Any]:
     return record(found, "lo hi") | {"pieces": [_path_piece(problem, piece) for piece in found.pieces]}
 
 

@@ -16,7 +16,7 @@ from relu_cert.errors import UsageError
 
 
 @contextmanager
-def whole(path: Path) -> Iterator[IO[bytes]]:
+def replacing(path: Path) -> Iterator[IO[bytes]]:
     """A stream whose content is in the file when the context ends. Where that fails, or is interrupted, nothing is left
     behind, and a file that was there before is as it was.
 
@@ -107,7 +107,7 @@ def write_files(files: Sequence[tuple[Place, str]], *, force: bool = False) -> N
     for place, raw in wanted:
         try:
             if not _holds(place.path, raw):
-                with whole(place.path) as stream:
+                with replacing(place.path) as stream:
                     stream.write(raw)
         except OSError as error:
             raise refusal(place.path, place.what, error) from None

@@ -7,15 +7,15 @@ from fractions import Fraction
 from pathlib import Path
 
 from relu_cert.claims import Result
-from relu_cert.data.model import Dataset
+from relu_cert.data.dataset import Dataset
 from relu_cert.network.objective import Interval
 from relu_cert.patterns.predict import predict
-from relu_cert.problem.model import Problem
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import Facts, Value
 
 
 @dataclass(frozen=True)
-class Whole:
+class GlobalOptimum:
     """The same problem over all patterns of the data, proved at the same lambda; or the reason why it was not done."""
 
     facts: Facts | None = None
@@ -49,6 +49,6 @@ def _is_part(some: Problem, whole: Problem) -> bool:
     if some.kind == "relu" and not some.delta:
         return True
     patterns = whole.listed
-    if some.sampled is None or patterns is None:
+    if some.patterned is None or patterns is None:
         return False
-    return set(some.sampled.patterns) <= set(patterns.texts())
+    return set(some.patterned.patterns) <= set(patterns.texts())

@@ -37,7 +37,7 @@ from relu_cert.exact import Matrix, Vector, dot
 from relu_cert.problem import problem_from_json
 from relu_cert.problem.direct import problem_text
 from relu_cert.problem.doubles import FloatBlocks
-from relu_cert.problem.model import Problem
+from relu_cert.problem.problem import Problem
 
 Columns = tuple[tuple[int, ...], ...]
 Floats = NDArray[np.float64]

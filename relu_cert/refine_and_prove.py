@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from relu_cert.exact import Vector, sqrt_upper
 from relu_cert.problem.blocks import widest_squared
-from relu_cert.problem.model import Problem
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.algebraic.guess import guessed_residual
 from relu_cert.prove.algebraic.optimum import algebraic_set
 from relu_cert.prove.candidates import Unsettled
@@ -62,7 +62,7 @@ class Question:
     gap: Fraction
 
 
-def settle(question: Question, solution: Solution) -> Facts:
+def refine_and_prove(question: Question, solution: Solution) -> Facts:
     """The facts of the first point that settles everything, or the best there are, with the reason."""
     best: Facts | None = None
     for point in _points(question, solution):

@@ -34,10 +34,10 @@ except ImportError as error:
 from relu_cert.api import Number, certify
 
 if TYPE_CHECKING:
-    from relu_cert.certified import Certified
-    from relu_cert.claims.model import Result
+    from relu_cert.claims.claim import Result
     from relu_cert.network.fitted import FittedNetwork
-    from relu_cert.problem.model import Loss
+    from relu_cert.problem.problem import Loss
+    from relu_cert.results.check import Certified
 
 Floats = NDArray[np.float64]
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
-from relu_cert.check import Derivatives, LambdaChoice, Stages, find_facts, network_problem
-from relu_cert.data.model import Dataset
+from relu_cert.data.dataset import Dataset
 from relu_cert.errors import UsageError
 from relu_cert.exact import Matrix, Vector
 from relu_cert.free.terms import Free
 from relu_cert.global_optimum import too_many
 from relu_cert.patterns.sample import draw_gates
+from relu_cert.pipeline import Derivatives, LambdaChoice, Stages, find_facts, network_problem
 from relu_cert.problem import Loss, Problem, over_patterns, written_out
 from relu_cert.prove.facts import Facts
 

@@ -10,7 +10,31 @@ from pathlib import Path
 import numpy as np
 
 from relu_cert.certificate import certificate, dumps
-from relu_cert.check import (
+from relu_cert.claims.claim import Result
+from relu_cert.cover.facts import prove_lambda_max
+from relu_cert.cover.limits import Limits
+from relu_cert.data.dataset import Dataset, Source
+from relu_cert.errors import UsageError
+from relu_cert.network.approximate import Strategy, pruning_path
+from relu_cert.network.biases import OutputBias, fold
+from relu_cert.network.claims import network_verdicts
+from relu_cert.network.compare import own_problem
+from relu_cert.network.examine import compare, examine
+from relu_cert.network.explore import Extreme, OptimalNetworks, known_set, optimal_networks
+from relu_cert.network.merge import merge_on_data
+from relu_cert.network.objective import ConvexNeuron, convex_form
+from relu_cert.network.penalty import Conversion
+from relu_cert.network.prune import prune_best
+from relu_cert.network.record import network_certificate
+from relu_cert.network.trained import TrainedNetwork
+from relu_cert.path.breakpoints import Breakpoint, breakpoints
+from relu_cert.path.curve import curve
+from relu_cert.path.draft import Drafted, draft
+from relu_cert.path.follow import follow_path, is_known
+from relu_cert.path.jumps import find_jump
+from relu_cert.path.one_neuron import NeuronPath, one_neuron_path
+from relu_cert.path.unlisted import Training
+from relu_cert.pipeline import (
     DEFAULT_GAP,
     DEFAULT_MAX_PATTERNS,
     NO_LIMITS,
@@ -22,36 +46,12 @@ from relu_cert.check import (
     prepared,
     verdicts,
 )
-from relu_cert.claims.model import Result
-from relu_cert.cover.facts import prove_lambda_max
-from relu_cert.cover.model import Limits
-from relu_cert.data.model import Dataset, Source
-from relu_cert.errors import UsageError
-from relu_cert.network.approximate import Strategy, pruning_path
-from relu_cert.network.biases import OutputBias, fold
-from relu_cert.network.claims import network_verdicts
-from relu_cert.network.compare import own_problem
-from relu_cert.network.examine import compare, examine
-from relu_cert.network.explore import Extreme, OptimalNetworks, known_set, optimal_networks
-from relu_cert.network.merge import merge_on_data
-from relu_cert.network.model import TrainedNetwork
-from relu_cert.network.objective import ConvexNeuron, convex_form
-from relu_cert.network.penalty import Conversion
-from relu_cert.network.prune import prune_best
-from relu_cert.network.record import network_certificate
-from relu_cert.path.breakpoints import Breakpoint, breakpoints
-from relu_cert.path.cover import cover, is_known
-from relu_cert.path.covered import Training
-from relu_cert.path.curve import curve
-from relu_cert.path.draft import Drafted, draft
-from relu_cert.path.jumps import find_jump
-from relu_cert.path.one_neuron import NeuronPath, one_neuron_path
-from relu_cert.problem.model import Model, Problem
+from relu_cert.problem.problem import Model, Problem
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.lambda_max import lambda_max
 from relu_cert.refine_and_prove import propose
 from relu_cert.report.explore import Exploration, Labels, Row
-from relu_cert.report.network import NetworkOutcome
+from relu_cert.report.network import NetworkReport
 from relu_cert.report.path import PathReport
 from relu_cert.report.prune import Pruning
 from relu_cert.variants import with_free_terms
@@ -98,7 +98,7 @@ def follow(
         with stages.stage("draft"):
             drafted(tuple(draft(floats, lo, hi)))
     with stages.stage("path"):
-        found = cover(problem, floats, largest, lo, hi, stages.advance)
+        found = follow_path(problem, floats, largest, lo, hi, stages.advance)
     enclosed: list[Breakpoint | None] = []
     if enclose:
         with stages.stage("breakpoints"):
@@ -155,7 +155,7 @@ def examined(
     max_patterns: int = DEFAULT_MAX_PATTERNS,
     target: Path = Path("network.cert.json"),
     limits: Limits = NO_LIMITS,
-) -> tuple[NetworkOutcome, str]:
+) -> tuple[NetworkReport, str]:
     """What a trained network is worth, and the text of the certificate; `own`: also over its own patterns."""
     free = conversion.free
     network = fold(trained, data.d, ones=data.source.bias, output_bias=output_bias, free=free)
@@ -177,7 +177,7 @@ def examined(
     results = network_verdicts(comparison, gap)
     said = (*verdicts(facts, BESIDE_A_NETWORK), *results)
     text = dumps(network_certificate(data.source, comparison, conversion, trained.origin, gap, said))
-    told = NetworkOutcome(trained, data, conversion, comparison, results, target, gap=gap, own_left_out=left_out)
+    told = NetworkReport(trained, data, conversion, comparison, results, target, gap=gap, own_left_out=left_out)
     return told, text
 
 

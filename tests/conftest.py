@@ -24,7 +24,7 @@ LONG_FILES = frozenset(
         "cover/test_state.py",
         "cover/test_unlisted.py",
         "free/test_optimum.py",
-        "path/test_covered.py",
+        "path/test_unlisted.py",
         "path/test_jumps.py",
         "prove/test_polytope_planted.py",
         "properties/test_agree.py",

@@ -9,7 +9,7 @@ import pytest
 
 from relu_cert import clock
 from relu_cert.clock import NEVER, SLOWEST, until
-from relu_cert.cover.model import Limits
+from relu_cert.cover.limits import Limits
 
 
 class Clocks:

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from relu_cert.files import ensure_writable, whole
+from relu_cert.files import ensure_writable, replacing
 
 
 def test_a_file_is_replaced_whole(tmp_path):
     """The new content is there, readable by others, and nothing else is in the folder."""
     path = tmp_path / "a.bin"
     path.write_bytes(b"old")
-    with whole(path) as stream:
+    with replacing(path) as stream:
         stream.write(b"new")
         assert path.read_bytes() == b"old"
     assert path.read_bytes() == b"new"
@@ -29,7 +29,7 @@ def test_a_failure_leaves_nothing_behind(tmp_path, failure):
     old, new = tmp_path / "old.bin", tmp_path / "new.bin"
     old.write_bytes(b"old")
     for path in (old, new):
-        with pytest.raises((KeyboardInterrupt, OSError)), whole(path) as stream:
+        with pytest.raises((KeyboardInterrupt, OSError)), replacing(path) as stream:
             stream.write(b"half")
             raise failure
     assert old.read_bytes() == b"old"
@@ -39,7 +39,7 @@ def test_a_failure_leaves_nothing_behind(tmp_path, failure):
 def test_a_folder_is_refused_and_nothing_left(tmp_path):
     """Once a temporary file was left beside a folder that could not be replaced."""
     (tmp_path / "folder").mkdir()
-    for attempt in (lambda: whole(tmp_path / "folder").__enter__(), lambda: ensure_writable(tmp_path / "folder")):
+    for attempt in (lambda: replacing(tmp_path / "folder").__enter__(), lambda: ensure_writable(tmp_path / "folder")):
         with pytest.raises(IsADirectoryError):
             attempt()
     assert [p.name for p in tmp_path.iterdir()] == ["folder"]
@@ -50,7 +50,7 @@ def test_a_link_stays_a_link(tmp_path):
     (tmp_path / "real.bin").write_bytes(b"old")
     link = tmp_path / "link.bin"
     link.symlink_to("real.bin")
-    with whole(link) as stream:
+    with replacing(link) as stream:
         stream.write(b"new")
     assert link.is_symlink()
     assert (tmp_path / "real.bin").read_bytes() == b"new"
@@ -65,7 +65,7 @@ def test_a_pipe_is_written_into(tmp_path):
     read: list[bytes] = []
     reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()), daemon=True)
     reader.start()
-    with whole(pipe) as stream:
+    with replacing(pipe) as stream:
         stream.write(b"through")
     reader.join(20)
     assert read == [b"through"]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from benchmarks.paper.data import Bits, Floats, Points
 from relu_cert.solve import FloatProblem, Neuron, Solution, solve
 from relu_cert.solve.cones import Cones
-from relu_cert.solve.prepare import NetworkArrays, SampledArrays
+from relu_cert.solve.prepare import NetworkArrays, PatternedArrays
 
 Signs = NDArray[np.int_]
 
@@ -82,7 +82,7 @@ def prices(program: Sampled, theta: Floats) -> Prices:
     if program.gated:
         v = (program.D * theta) @ program.Z
         return Prices(v, np.linalg.norm(v, axis=1))
-    cones = Cones(SampledArrays(program.Z, program.D))
+    cones = Cones(PatternedArrays(program.Z, program.D))
     found = cones.project(np.arange(program.blocks), cones.correlations(theta), 0.0)
     return Prices(found.v, found.norm)
 
@@ -92,7 +92,7 @@ def optimum(program: Sampled, tol: float = 1e-12) -> Optimum:
     arrays = (
         NetworkArrays(program.Z, np.packbits(program.D, axis=1), gated=True)
         if program.gated
-        else SampledArrays(program.Z, program.D)
+        else PatternedArrays(program.Z, program.D)
     )
     found = solve(FloatProblem(program.y, arrays), program.lam, tol=tol)
     return Optimum(found, prices(program, found.theta))

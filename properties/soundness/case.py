@@ -17,12 +17,12 @@ from properties.exact.linalg import Matrix, Vector, transpose
 from properties.exact.patterns import Pattern, gated_problem, patterns, relu_problem
 from properties.exact.problem import CGL
 from relu_cert.certificate import certificate, dumps
-from relu_cert.check import DEFAULT_GAP, Derivatives, IntervalChoice, LambdaChoice, find_facts, verdicts
 from relu_cert.claims import Result
-from relu_cert.data.model import Source
+from relu_cert.data.dataset import Source
 from relu_cert.patterns import enumerate_patterns
+from relu_cert.pipeline import DEFAULT_GAP, Derivatives, IntervalChoice, LambdaChoice, find_facts, verdicts
 from relu_cert.problem import gated, over_patterns, relu, unlisted_relu, written_out
-from relu_cert.problem.model import Block, Problem
+from relu_cert.problem.problem import Block, Problem
 from relu_cert.prove.facts import Facts
 from verify import Limits, VerifyError, check
 from verify.claims import way

@@ -12,8 +12,8 @@ from hypothesis.strategies import DrawFn
 from properties.exact.linalg import Vector
 from properties.soundness.case import SILENT, Answer, NetworkCase
 from properties.strategies import vector
-from relu_cert.check import DEFAULT_GAP, LambdaChoice, optimum, verdicts
 from relu_cert.path.one_neuron import NeuronPath, one_neuron_path
+from relu_cert.pipeline import DEFAULT_GAP, LambdaChoice, optimum, verdicts
 
 Neuron = tuple[Fraction, int]
 

@@ -26,12 +26,12 @@ from properties.soundness.case import SILENT, Answer, Case, DirectCase, NetworkC
 from properties.soundness.held import Held, numbers, truths, wrong
 from properties.soundness.truth import Truth, truth_at
 from properties.strategies import orthogonal, planted_lasso, positive_rationals, rational_matrix, vector
-from relu_cert.check import DEFAULT_GAP, LambdaChoice, optimum, verdicts
 from relu_cert.path.breakpoints import breakpoints
-from relu_cert.path.cover import cover
 from relu_cert.path.curve import curve
+from relu_cert.path.follow import follow_path
 from relu_cert.path.jumps import find_jump
-from relu_cert.path.model import Piece
+from relu_cert.path.pieces import Piece
+from relu_cert.pipeline import DEFAULT_GAP, LambdaChoice, optimum, verdicts
 from relu_cert.prove.lambda_max import lambda_max
 from relu_cert.refine_and_prove import propose
 from relu_cert.solve import prepare
@@ -85,7 +85,7 @@ def ask_path(case: Case, lo: Fraction, hi: Fraction) -> Answer:
     problem = case.problem
     floats = prepare(problem)
     largest = lambda_max(problem, propose(floats, np.array([float(x) for x in problem.y]), 0.0))
-    found = cover(problem, floats, largest, lo, hi, SILENT.advance)
+    found = follow_path(problem, floats, largest, lo, hi, SILENT.advance)
     enclosed = [one for one in breakpoints(problem, largest, found) if one is not None]
     facts = optimum(problem, LambdaChoice(value=hi), DEFAULT_GAP, SILENT)
     jump = None if found.complete else find_jump(problem, floats, largest, facts, found)

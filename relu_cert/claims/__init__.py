@@ -7,11 +7,11 @@ from dataclasses import replace
 from importlib import import_module
 from pkgutil import iter_modules
 
-from relu_cert.claims.model import CLAIMS, Claim, Result, Verdict, proved
-from relu_cert.cover.model import ENOUGH, MANY_FEATURES, MOST_DIRECTIONS
+from relu_cert.claims.claim import CLAIMS, Claim, Result, Verdict, proved
+from relu_cert.cover.limits import ENOUGH, MANY_FEATURES, MOST_DIRECTIONS
 from relu_cert.errors import UsageError
 from relu_cert.interrupt import INTERRUPTED
-from relu_cert.problem.model import Problem
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import Facts
 from relu_cert.words import NAMES, of_groups
 

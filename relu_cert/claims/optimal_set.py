@@ -8,10 +8,10 @@ from math import factorial
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from relu_cert.claims.model import Answer, claim, proved, undecided
+from relu_cert.claims.claim import Answer, claim, proved, undecided
 from relu_cert.exact import norm_squared
 from relu_cert.prove.facts import Facts
-from relu_cert.prove.polytope.model import Polytope
+from relu_cert.prove.polytope.polytope import Polytope
 from relu_cert.report.text import at_most, decimal, short
 
 SHOWN = 4

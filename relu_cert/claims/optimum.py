@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from relu_cert.claims.model import VARIANTS, Answer, claim, proved, undecided
+from relu_cert.claims.claim import VARIANTS, Answer, claim, proved, undecided
 from relu_cert.exact import sqrt_upper
-from relu_cert.problem.model import Problem
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import Facts
 from relu_cert.report.text import at_most, count, percent_at_most, scientific
 

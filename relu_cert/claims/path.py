@@ -5,10 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import partial
 
-from relu_cert.claims.model import VARIANTS, Answer, Verdict, claim, proved, refuted, undecided
+from relu_cert.claims.claim import VARIANTS, Answer, Verdict, claim, proved, refuted, undecided
 from relu_cert.claims.unique import p_unique
 from relu_cert.exact import norm_squared
-from relu_cert.path.model import Cover, Gap, Jump
+from relu_cert.path.pieces import Gap, Jump, PathPieces
 from relu_cert.prove.facts import Facts
 from relu_cert.report.text import at_most, count, decimal, short
 
@@ -16,7 +16,7 @@ SHOWN_GAPS = 3
 _claim = partial(claim, applies=lambda facts: facts.path is not None)
 
 
-def _path(facts: Facts) -> Cover:
+def _path(facts: Facts) -> PathPieces:
     if facts.path is None:
         raise ValueError("no interval was asked for")
     return facts.path
@@ -121,12 +121,12 @@ def _norms(jump: Jump) -> str:
     return f"{jumps}, and tends to {short(beside)} from {side}."
 
 
-def _interval(found: Cover) -> str:
+def _interval(found: PathPieces) -> str:
     """[lo, hi]"""
     return f"[{short(found.lo, 10)}, {short(found.hi, 10)}]"
 
 
-def _open_parts(found: Cover) -> str:
+def _open_parts(found: PathPieces) -> str:
     """What is not settled."""
     if not found.gaps:
         several = count(sum(1 for piece in found.pieces if not piece.unique), "piece")

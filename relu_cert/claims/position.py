@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from relu_cert.claims.model import Answer, claim, proved, refuted, undecided
-from relu_cert.problem.model import Problem
+from relu_cert.claims.claim import Answer, claim, proved, refuted, undecided
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import Facts
-from relu_cert.prove.ggp.model import Answer as Position
-from relu_cert.prove.ggp.model import ConeWin, Crossing, Proof, Unsettled, Zero
+from relu_cert.prove.ggp.answers import Answer as Position
+from relu_cert.prove.ggp.answers import ConeWin, Crossing, Proof, Unsettled, Zero
 
 _SHOWN = 6
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from relu_cert.claims.model import Answer, claim, proved, refuted, undecided
+from relu_cert.claims.claim import Answer, claim, proved, refuted, undecided
 from relu_cert.path.conditions import Conditions, conditions
 from relu_cert.path.sensitivity import differentiable, not_differentiable
 from relu_cert.prove.facts import Facts

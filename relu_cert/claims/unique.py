@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from relu_cert.claims.model import VARIANTS, Answer, claim, proved, refuted, undecided
+from relu_cert.claims.claim import VARIANTS, Answer, claim, proved, refuted, undecided
 from relu_cert.exact import sqrt_upper
 from relu_cert.prove.facts import ExactSet, Facts, NeuronClass, OptimalSet
 from relu_cert.report.text import at_most, count

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from relu_cert.asked import as_option, lambda_choice, request
-from relu_cert.check import LambdaChoice, Request, answered
 from relu_cert.claims import Result, Verdict, asked_for
 from relu_cert.cli.emit import decide, recheck, stem, told, write_file
 from relu_cert.cli.options import (
@@ -21,13 +20,14 @@ from relu_cert.cli.options import (
     read_data,
 )
 from relu_cert.cli.variants import beside, chosen_variant, compared, refuse_for_json
-from relu_cert.data.model import Source
+from relu_cert.data.dataset import Source
 from relu_cert.data.raw import digest
 from relu_cert.errors import DataError, UsageError
 from relu_cert.free.terms import read_free
 from relu_cert.lasso import Lasso, read_lasso
+from relu_cert.pipeline import LambdaChoice, Request, answered
 from relu_cert.problem import read_problem_json
-from relu_cert.report.check import Outcome
+from relu_cert.report.check import CheckReport
 from relu_cert.report.progress import Progress
 from relu_cert.variants import NetworkModel, network_variant, varied
 
@@ -78,9 +78,9 @@ def run(options: argparse.Namespace) -> int:
             wanted = "patterns-complete" in asked.named
             problem = network_variant(data, model, variant, stages, options.max_patterns, listed=wanted)
         facts, results = answered(asked, problem, stages, limits_of(options))
-        whole = None if data is None else compared(options, data, model, variant, facts, target, stages)
-        outcome = Outcome(data, source, facts, results, target, whole, given)
-        text = outcome.certificate_text()
+        global_optimum = None if data is None else compared(options, data, model, variant, facts, target, stages)
+        report = CheckReport(data, source, facts, results, target, global_optimum, given)
+        text = report.certificate_text()
         if not options.no_verify:
             with stages.stage("verify"):
                 recheck(text, source, raw)
@@ -88,8 +88,8 @@ def run(options: argparse.Namespace) -> int:
             write_file(plain_at, raw.decode(), "--certificate")
         write_file(target, text, "--certificate")
         if options.html:
-            _write_page(Path(options.html), outcome)
-    told(options, outcome, page=options.html, problem=None if raw is None else plain_at)
+            _write_page(Path(options.html), report)
+    told(options, report, page=options.html, problem=None if raw is None else plain_at)
     return _exit_code(results, asked_for(options.require or ()))
 
 
@@ -136,10 +136,10 @@ def _refuse_for_json(options: argparse.Namespace) -> None:
             raise UsageError(f"--{name} is for CSV data; a problem in JSON has no such thing.")
 
 
-def _write_page(path: Path, outcome: Outcome) -> None:
+def _write_page(path: Path, report: CheckReport) -> None:
     from relu_cert.report.html import check_page
 
-    write_file(path, check_page(outcome), "--html")
+    write_file(path, check_page(report), "--html")
 
 
 def _exit_code(results: Sequence[Result], required: Sequence[str]) -> int:

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from relu_cert.certificate import write_text
 from relu_cert.checker import accepted
-from relu_cert.data.model import Source
+from relu_cert.data.dataset import Source
 from relu_cert.data.raw import STANDARD_INPUT, digest, read_bytes
 from relu_cert.errors import DataError, UsageError
 from relu_cert.files import Place, decide_places, refusal

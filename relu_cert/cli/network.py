@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
     conversion = _conversion(options, example.lam if example else None, data.n)
     gap = NETWORK_GAP if options.gap is None else positive(options.gap, "--gap")
     with Progress(quiet=options.quiet) as stages:
-        outcome, text = examined(
+        report, text = examined(
             trained,
             data,
             conversion,
@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
             target=target,
             limits=limits_of(options),
         )
-        text_copy = readable_copy(outcome.comparison.examination.network, trained.origin)
+        text_copy = readable_copy(report.comparison.examination.network, trained.origin)
         if not options.no_verify:
             with stages.stage("verify"):
                 file = again(options.network, trained.origin.sha256) if text_copy is None else text_copy
@@ -67,17 +67,17 @@ def run(options: argparse.Namespace) -> int:
             written.append(("checkable", copy))
             write_file(copy, text_copy.decode(), "--certificate")
         if options.pruned:
-            write_network(outcome.pruned, options.pruned)
+            write_network(report.pruned, options.pruned)
             written.append(("pruned", Path(options.pruned)))
         if options.optimal:
-            write_network(outcome.optimal, options.optimal)
+            write_network(report.optimal, options.optimal)
             written.append(("optimal", Path(options.optimal)))
-    outcome = replace(outcome, written=tuple(written))
+    report = replace(report, written=tuple(written))
     if options.html:
         from relu_cert.report.html.given import network_page
 
-        write_file(Path(options.html), network_page(outcome, text), "--html")
-    told(options, outcome, page=options.html)
+        write_file(Path(options.html), network_page(report, text), "--html")
+    told(options, report, page=options.html)
     return 0
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from relu_cert.asked import as_option, ratios
-from relu_cert.check import network_problem
 from relu_cert.checker import recheck_command
 from relu_cert.cli.emit import decide, recheck, stem, told, write_file
 from relu_cert.cli.options import (
@@ -17,6 +16,7 @@ from relu_cert.cli.options import (
     read_data,
 )
 from relu_cert.errors import UsageError
+from relu_cert.pipeline import network_problem
 from relu_cert.problem import read_problem_json
 from relu_cert.report.one_neuron import OneNeuronReport
 from relu_cert.report.path import PathReport, draft_text

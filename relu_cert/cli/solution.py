@@ -7,15 +7,15 @@ import json
 from pathlib import Path
 
 from relu_cert.asked import positive
-from relu_cert.check import DEFAULT_GAP as OPTIMUM_GAP
-from relu_cert.check import LambdaChoice
 from relu_cert.checker import recheck_command
 from relu_cert.cli.emit import decide, name_files, stem, write_file
 from relu_cert.cli.options import chosen_example, input_path, is_problem, lasso_of, read_data
 from relu_cert.errors import UsageError
 from relu_cert.lasso import Lasso, read_coefficients, read_lasso
+from relu_cert.pipeline import DEFAULT_GAP as OPTIMUM_GAP
+from relu_cert.pipeline import LambdaChoice
 from relu_cert.report.progress import Progress
-from relu_cert.solution import DEFAULT_GAP, certified_optimum, judged
+from relu_cert.results.solution import DEFAULT_GAP, certified_optimum, judged
 
 
 def run(options: argparse.Namespace) -> int:

@@ -7,15 +7,15 @@ from fractions import Fraction
 from pathlib import Path
 
 from relu_cert.asked import as_option, positive, some_patterns
-from relu_cert.check import Stages, verdicts
 from relu_cert.cli.emit import recheck, stem, write_file
-from relu_cert.data.model import Dataset
+from relu_cert.data.dataset import Dataset
 from relu_cert.data.table import delimiter_character
 from relu_cert.errors import UsageError
 from relu_cert.free.terms import read_free
-from relu_cert.global_optimum import Whole
+from relu_cert.global_optimum import GlobalOptimum
+from relu_cert.pipeline import Stages, verdicts
 from relu_cert.prove.facts import Facts
-from relu_cert.report.check import Outcome
+from relu_cert.report.check import CheckReport
 from relu_cert.variants import NetworkModel, Variant, over_all
 
 
@@ -47,18 +47,18 @@ def compared(
     facts: Facts,
     path: Path,
     stages: Stages,
-) -> Whole | None:
+) -> GlobalOptimum | None:
     """The problem over all patterns, where the given one is over some of them and D_Z can be listed."""
     if variant.gates is None:
         return None
-    whole = over_all(data, model, variant, facts.lam, facts.value.gap, stages, options.max_patterns)
-    if isinstance(whole, str):
-        return Whole(reason=whole)
-    results = verdicts(whole)
+    every = over_all(data, model, variant, facts.lam, facts.value.gap, stages, options.max_patterns)
+    if isinstance(every, str):
+        return GlobalOptimum(reason=every)
+    results = verdicts(every)
     target = beside(path)
-    text = Outcome(data, data.source, whole, results, target).certificate_text()
+    text = CheckReport(data, data.source, every, results, target).certificate_text()
     if not options.no_verify:
         with stages.stage("verify"):
             recheck(text, data.source)
     write_file(target, text, "--certificate")
-    return Whole(whole, results, target)
+    return GlobalOptimum(every, results, target)

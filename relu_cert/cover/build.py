@@ -32,6 +32,7 @@ from relu_cert.cover.engine import (
     walk,
 )
 from relu_cert.cover.engine import Ties as EngineTies
+from relu_cert.cover.evidence import Cover, Row, Streams, Tie
 from relu_cert.cover.lines import (
     Weights,
     coarse,
@@ -44,7 +45,6 @@ from relu_cert.cover.lines import (
     side_of,
     weights_of,
 )
-from relu_cert.cover.model import Cover, Row, Streams, Tie
 from relu_cert.cover.refine import Data
 from relu_cert.cover.ties import SAME, Untied, engine_ties, ties_at, unit, value
 from relu_cert.exact import Vector

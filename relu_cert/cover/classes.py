@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+from relu_cert.cover.evidence import Cover, Tie
 from relu_cert.cover.lines import Weights, lines_of, weights_of
-from relu_cert.cover.model import Cover, Tie
 from relu_cert.cover.ties import gradient_squared, heights, piece_squared
-from relu_cert.patterns.model import bit_string
-from relu_cert.problem.model import Problem
+from relu_cert.patterns.pattern_set import bit_string
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.candidates import Unsettled, out_threshold_squared
 from relu_cert.prove.classes import Ball, frobenius_squared, is_stable
 from relu_cert.prove.facts import NeuronClass

@@ -10,13 +10,14 @@ import numpy as np
 
 from relu_cert.clock import until
 from relu_cert.cover.build import Exhausted, Missed, Stuck, dual_cover
+from relu_cert.cover.evidence import Cover
+from relu_cert.cover.limits import Limits
 from relu_cert.cover.lines import weights_of
-from relu_cert.cover.model import Cover, Limits
 from relu_cert.cover.optimum import FACES, Found, Prover, Setting, about_lambda_max, nearby
 from relu_cert.cover.pool import Serial
 from relu_cert.cover.ties import Untied, exact_shares, longest_squared, near_direction, ties_at, value_squared
 from relu_cert.exact import Matrix, Vector, sqrt_upper
-from relu_cert.problem.model import Problem
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.facts import Attained, Dual, Facts, LambdaMax
 from relu_cert.prove.lifts import SEEMS_ZERO, independent, orthogonal_rows

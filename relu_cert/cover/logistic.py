@@ -15,8 +15,9 @@ import numpy as np
 
 from relu_cert.cover.build import Stuck, dual_cover, part_of
 from relu_cert.cover.engine import Floats
+from relu_cert.cover.evidence import Cover, Tie
+from relu_cert.cover.limits import Limits, Tell
 from relu_cert.cover.lines import Weights, weights_of
-from relu_cert.cover.model import Cover, Limits, Tell, Tie
 from relu_cert.cover.optimum import FACES, MOST_TIES, Found, Prover, Setting, nearby, neurons_of
 from relu_cert.cover.ties import SAME, Untied, longest_squared, near_direction, ties_at, unit, value
 from relu_cert.cover.train import Task, Trained, objective

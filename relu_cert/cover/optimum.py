@@ -27,8 +27,9 @@ from relu_cert.cover.build import (
     rounded,
 )
 from relu_cert.cover.engine import Floats
+from relu_cert.cover.evidence import Cover, Row, Tie
+from relu_cert.cover.limits import ENOUGH, Limits, Moment, Tell
 from relu_cert.cover.lines import Weights, frame_of, lines_of, row_space, weights_of
-from relu_cert.cover.model import ENOUGH, Cover, Limits, Moment, Row, Tell, Tie
 from relu_cert.cover.pool import Cluster, Pools, Processes, Serial
 from relu_cert.cover.refine import Data, Unrefined, data_of, refine
 from relu_cert.cover.state import Kept, State, opened

@@ -9,7 +9,7 @@ from typing import Any
 from relu_cert.clock import NEVER, Until, until
 from relu_cert.cover.build import Done, Exhausted, Task, grow
 from relu_cert.cover.engine import DONE
-from relu_cert.cover.model import Limits
+from relu_cert.cover.limits import Limits
 from relu_cert.interrupt import Ended, interrupted
 
 

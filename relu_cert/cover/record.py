@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from relu_cert.cover.model import Cover, Streams, Tie
+from relu_cert.cover.evidence import Cover, Streams, Tie
 from relu_cert.exact import rational
 from relu_cert.prove.facts import Dual
 

@@ -19,8 +19,8 @@ from flint import fmpq_mat, fmpz_mat
 from scipy.optimize import lsq_linear
 
 from relu_cert.cover.engine import Floats
+from relu_cert.cover.evidence import Row
 from relu_cert.cover.lines import Lines
-from relu_cert.cover.model import Row
 from relu_cert.exact import Matrix, Vector, scaled_rows
 
 BITS = 300

@@ -22,11 +22,11 @@ import numpy as np
 from relu_cert.clock import Until
 from relu_cert.cover.build import DELTA, DEPTH, Direction, Done, Exhausted, Pool, Rest, Task
 from relu_cert.cover.engine import DONE, NODES, Stack, Tape
-from relu_cert.cover.model import Streams
+from relu_cert.cover.evidence import Streams
 from relu_cert.cover.train import Trained
 from relu_cert.errors import UsageError
 from relu_cert.exact import Matrix, Vector, rational
-from relu_cert.files import refusal, whole
+from relu_cert.files import refusal, replacing
 from relu_cert.interrupt import interrupted
 
 VERSION = 1
@@ -89,7 +89,7 @@ class State:
         about = self.about | {"objective": objective, "decided": self.decided}
         header = np.frombuffer(json.dumps(about).encode(), np.uint8)
         try:
-            with whole(self.path) as stream:
+            with replacing(self.path) as stream:
                 np.savez(stream, allow_pickle=False, **{HEADER: header}, **members)
         except OSError as error:
             raise refusal(self.path, "--state", error) from None

@@ -20,8 +20,8 @@ from scipy.optimize import lsq_linear
 
 from relu_cert.cover.engine import Floats, Side
 from relu_cert.cover.engine import Ties as EngineTies
+from relu_cert.cover.evidence import Row, Tie
 from relu_cert.cover.lines import Lines, Weights
-from relu_cert.cover.model import Row, Tie
 from relu_cert.cover.refine import Data, closed, face_basis, float_lines, kernel_of
 
 SAME = 1e-9

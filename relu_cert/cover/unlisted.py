@@ -18,15 +18,15 @@ from relu_cert.clock import Until
 from relu_cert.cover.build import Exhausted
 from relu_cert.cover.engine import Floats
 from relu_cert.cover.facts import add_optimal_set, prove_lambda_max, trivial_bound, zero_facts
+from relu_cert.cover.limits import ENOUGH, MANY_FEATURES, MOST_DIRECTIONS, Limits, Moment, Tell
 from relu_cert.cover.logistic import LogisticProver
-from relu_cert.cover.model import ENOUGH, MANY_FEATURES, MOST_DIRECTIONS, Limits, Moment, Tell
 from relu_cert.cover.optimum import COARSE, SURELY, Found, Prover, Setting, compiled, neurons_of, setting
 from relu_cert.cover.train import Task, Trained, largest, train
 from relu_cert.exact import Matrix, Vector, scaled_rows
 from relu_cert.interrupt import INTERRUPTED, interrupted
-from relu_cert.leaders.model import Leaders
-from relu_cert.patterns.model import bit_string
-from relu_cert.problem.model import Network, Problem
+from relu_cert.leaders.evidence import Leaders
+from relu_cert.patterns.pattern_set import bit_string
+from relu_cert.problem.problem import Network, Problem
 from relu_cert.prove.facts import Attained, Dual, ExactNeuron, Facts, LambdaMax, Primal
 from relu_cert.prove.logistic import UNSETTLED, enclosed_facts
 from relu_cert.prove.value import fit, norm_upper, value

@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
+from relu_cert.data.dataset import Dataset
 from relu_cert.data.messages import shown
-from relu_cert.data.model import Dataset
 from relu_cert.data.numbers import NumberError, is_value, parse_number
 from relu_cert.data.read import read_csv_bytes
 from relu_cert.errors import DataError

@@ -12,8 +12,8 @@ import re
 from decimal import Decimal
 from fractions import Fraction
 
+from relu_cert.data.dataset import Numbers
 from relu_cert.data.messages import shown
-from relu_cert.data.model import Numbers
 
 MAX_LENGTH = 20_000
 MAX_EXPONENT = 5_000

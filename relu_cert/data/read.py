@@ -6,8 +6,8 @@ import os
 import re
 from fractions import Fraction
 
+from relu_cert.data.dataset import Dataset, Numbers, Source
 from relu_cert.data.messages import file_name, shown
-from relu_cert.data.model import Dataset, Numbers, Source
 from relu_cert.data.numbers import NumberError, parse_number
 from relu_cert.data.raw import decode, digest, read_bytes
 from relu_cert.data.table import Table, delimiter_character, read_table

@@ -13,7 +13,7 @@ from relu_cert.data.messages import shown
 from relu_cert.errors import UsageError
 
 if TYPE_CHECKING:
-    from relu_cert.problem.model import Model
+    from relu_cert.problem.problem import Model
 
 __all__ = ["Example", "describe", "names", "path"]
 

@@ -17,8 +17,8 @@ import numpy as np
 
 from relu_cert.cover.build import THETA_BITS, Exhausted, Stuck, rounded
 from relu_cert.cover.engine import Floats
+from relu_cert.cover.limits import MOST_DIRECTIONS, Limits, Tell
 from relu_cert.cover.logistic import LogisticProver
-from relu_cert.cover.model import MOST_DIRECTIONS, Limits, Tell
 from relu_cert.cover.optimum import Found, Moves, Prover, Setting, moves_between, residual_of, setting
 from relu_cert.cover.refine import Unrefined
 from relu_cert.cover.ties import Untied
@@ -28,7 +28,7 @@ from relu_cert.exact import Vector, scaled_rows
 from relu_cert.free.terms import coefficients, combined, independent, orthogonal, possible, widest
 from relu_cert.free.train import Task
 from relu_cert.leaders.rounding import dual_value
-from relu_cert.problem.model import Network, Problem
+from relu_cert.problem.problem import Network, Problem
 
 COEFFICIENT_BITS = 400
 KINK = 1e-7  # a row nearer than this to a neuron's border is a kink of it

@@ -17,7 +17,7 @@ import numpy as np
 
 from relu_cert.exact import Matrix, Vector, norm_squared, scaled_rows
 from relu_cert.free.terms import orthogonal, outputs, widest
-from relu_cert.problem.model import Network, Problem
+from relu_cert.problem.problem import Network, Problem
 from relu_cert.prove.dual import NEARLY, feasible_dual, shrink
 from relu_cert.prove.facts import Dual, PieceMultiplier, PieceMultipliers
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid

@@ -15,7 +15,7 @@ from scipy.special import expit
 
 from relu_cert.clock import Until
 from relu_cert.cover.build import Exhausted
-from relu_cert.cover.model import MANY_FEATURES, Limits, Moment, Tell
+from relu_cert.cover.limits import MANY_FEATURES, Limits, Moment, Tell
 from relu_cert.cover.optimum import Neurons, compiled, neurons_of
 from relu_cert.cover.train import train
 from relu_cert.cover.unlisted import DEFAULT_SECONDS
@@ -27,15 +27,15 @@ from relu_cert.free.train import Task, largest, orthonormal
 from relu_cert.interrupt import INTERRUPTED, interrupted
 from relu_cert.leaders.find import Neuron, find_leaders
 from relu_cert.leaders.rounding import dual_value
-from relu_cert.patterns.model import bit_string
-from relu_cert.problem.model import Network, Problem
+from relu_cert.patterns.pattern_set import bit_string
+from relu_cert.problem.problem import Network, Problem
 from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.facts import Attained, Dual, ExactNeuron, Facts, LambdaMax, Primal
 from relu_cert.prove.lifts import independent
 from relu_cert.prove.logistic import enclosed_facts
 from relu_cert.prove.optimal_set import optimal_set
 from relu_cert.prove.polytope.listing import list_polytope
-from relu_cert.prove.polytope.model import Polytope
+from relu_cert.prove.polytope.polytope import Polytope
 from relu_cert.prove.value import fit, norm_upper, value
 from relu_cert.solve.threads import one_thread
 

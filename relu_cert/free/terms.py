@@ -16,7 +16,7 @@ from flint import fmpq, fmpq_mat
 
 from relu_cert.errors import UsageError
 from relu_cert.exact import Matrix, Vector
-from relu_cert.problem.model import Problem
+from relu_cert.problem.problem import Problem
 
 FREE = ("output-bias", "biases", "skip")
 Free = tuple[str, ...]

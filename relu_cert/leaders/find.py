@@ -21,10 +21,10 @@ from relu_cert.interrupt import interrupted
 from relu_cert.leaders.bound import bound, free_weight
 from relu_cert.leaders.cells import Cell, Floats, inherited
 from relu_cert.leaders.centres import Centres, cells_of, finer
+from relu_cert.leaders.evidence import Leaders
 from relu_cert.leaders.interior import Proof, Rounds, descend, nothing
 from relu_cert.leaders.lift import lift, telling
 from relu_cert.leaders.loss import Loss, merge
-from relu_cert.leaders.model import Leaders
 from relu_cert.leaders.rounding import Exact, evidence, exact_data
 from relu_cert.leaders.signs import tie
 from relu_cert.solve.threads import one_thread

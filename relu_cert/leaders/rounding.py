@@ -21,9 +21,9 @@ from relu_cert.exact import Vector
 from relu_cert.leaders.bound import Multipliers, Ties, smallest, with_free_bias
 from relu_cert.leaders.cells import Cell, Floats, Indices
 from relu_cert.leaders.centres import Centres
+from relu_cert.leaders.evidence import CellProof, Integers, Leader, Leaders, Side, Triangles
 from relu_cert.leaders.interior import Proof
 from relu_cert.leaders.loss import Loss
-from relu_cert.leaders.model import CellProof, Integers, Leader, Leaders, Side, Triangles
 
 THETA_BITS = 44
 EXTRA_BITS = 64

@@ -17,7 +17,7 @@ from typing import Literal
 from relu_cert.errors import UsageError
 from relu_cert.exact import sqrt_lower
 from relu_cert.free.terms import Free, free_constant
-from relu_cert.network.model import TrainedNetwork
+from relu_cert.network.trained import TrainedNetwork
 
 OutputBias = Literal["refuse", "neuron"]
 _ZERO = Fraction(0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import partial
 
-from relu_cert.claims.model import Answer, Claim, Result, Verdict, claim, proved, refuted, undecided
+from relu_cert.claims.claim import Answer, Claim, Result, Verdict, claim, proved, refuted, undecided
 from relu_cert.exact import sqrt_lower, sqrt_upper
 from relu_cert.network.examine import NEAR, Comparison, distance
 from relu_cert.network.record import hidden_cells, prunable

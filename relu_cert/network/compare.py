@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, sqrt_lower, sqrt_upper
 from relu_cert.network.objective import ConvexNeuron, outputs
-from relu_cert.problem.model import Block, Problem
+from relu_cert.problem.problem import Block, Problem
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.value import fit, primal, relu_neuron, value
 

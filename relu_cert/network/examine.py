@@ -10,12 +10,12 @@ from relu_cert.network.closest import Closest, Matching, closest, match
 from relu_cert.network.compare import never_optimal
 from relu_cert.network.directions import direction_bounds
 from relu_cert.network.merge import Merged, merge_cells, merge_collinear, merge_on_data
-from relu_cert.network.model import TrainedNetwork
 from relu_cert.network.objective import ConvexNeuron, Interval, convex_form, convex_objective, left_of, objective
 from relu_cert.network.optimum import known_optimum
 from relu_cert.network.prune import Pruned, output_rank, prune_best
 from relu_cert.network.scale import NeuronScale, scales
 from relu_cert.network.stationarity import Stationarity, stationarity
+from relu_cert.network.trained import TrainedNetwork
 from relu_cert.prove.facts import Facts, Value
 
 _ZERO = Fraction(0)

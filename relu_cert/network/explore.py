@@ -129,7 +129,7 @@ def _found(facts: Facts) -> OptimalNetworks:
 def optimal_networks(facts: Facts) -> OptimalNetworks:
     """The set of all optimal networks that the facts prove; where data are too many for that, the network that was
     found; UsageError if there is none."""
-    sampled = facts.problem.sampled
+    patterned = facts.problem.patterned
     if facts.problem.network is None and facts.problem.model != "gated":
         raise UsageError("a problem that was given directly has no network.")
     if not known_set(facts) and facts.problem.unlisted and facts.primal.neurons:
@@ -143,7 +143,7 @@ def optimal_networks(facts: Facts) -> OptimalNetworks:
     scale = np.maximum(np.abs(F).max(axis=1), 1e-300)
     found = facts.polytope
     shortest = None if found is None else found.min_norm
-    gates = None if sampled is None else tuple(sampled.gate(pattern) or () for _, _, pattern in neurons)
+    gates = None if patterned is None else tuple(patterned.gate(pattern) or () for _, _, pattern in neurons)
     return OptimalNetworks(
         F / scale[:, None],
         g / scale,

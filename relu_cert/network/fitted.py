@@ -16,8 +16,8 @@ from relu_cert.exact import Matrix, Vector, dot
 from relu_cert.free.terms import Free, free_parts
 from relu_cert.network.formats import write_network
 from relu_cert.network.gates import open_gates
-from relu_cert.network.model import TrainedNetwork
 from relu_cert.network.objective import network_of
+from relu_cert.network.trained import TrainedNetwork
 from relu_cert.prove.facts import ExactNeuron, Facts
 
 Floats = NDArray[np.float64]
@@ -128,9 +128,9 @@ def fitted_network(facts: Facts, *, bias: bool) -> FittedNetwork:
 
 def _gates(facts: Facts) -> Matrix:
     """A gate for every neuron: the witness of its pattern, or the gate that was drawn or given."""
-    sampled = facts.problem.sampled
+    patterned = facts.problem.patterned
     patterns = [neuron.pattern or "" for neuron in facts.primal.neurons]
-    found = [None if sampled is None else sampled.gate(one) for one in patterns]
+    found = [None if patterned is None else patterned.gate(one) for one in patterns]
     for pattern, gate in zip(patterns, found, strict=True):
         if gate is None:
             raise UsageError(f"the pattern {pattern} was given without a gate, so the network cannot predict.")

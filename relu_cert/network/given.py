@@ -14,7 +14,7 @@ from relu_cert.network.fitted import FittedNetwork
 from relu_cert.network.formats import from_scnn, from_sklearn, read_network
 from relu_cert.network.formats.arrays import Array, assemble
 from relu_cert.network.formats.named import from_named
-from relu_cert.network.model import Origin, TrainedNetwork
+from relu_cert.network.trained import Origin, TrainedNetwork
 
 TAKEN = (
     "a file name, (W1, w2), (W1, b1, w2), (W1, b1, w2, b2), a dict with these names, a torch Module or its state dict, "

@@ -20,7 +20,7 @@ from math import ceil
 from relu_cert.exact import Matrix, Vector, norm_squared, sqrt_lower, sqrt_upper
 from relu_cert.free.terms import Free, weights_of
 from relu_cert.network.biases import square_root
-from relu_cert.network.model import TrainedNetwork
+from relu_cert.network.trained import TrainedNetwork
 from relu_cert.prove.facts import ExactNeuron
 from relu_cert.rationals import products
 

@@ -19,7 +19,7 @@ from relu_cert.prove.algebraic.field import Number
 from relu_cert.prove.classes import class_map, column, to_vector
 from relu_cert.prove.facts import ExactSet, Facts, NeuronClass
 from relu_cert.prove.polytope.equations import weight_system
-from relu_cert.prove.polytope.model import Polytope
+from relu_cert.prove.polytope.polytope import Polytope
 from relu_cert.prove.polytope.system import System
 from relu_cert.rationals import to_fmpq, to_fraction
 

@@ -28,7 +28,7 @@ from typing import Literal
 
 from relu_cert.errors import UsageError
 from relu_cert.free.terms import Free, free_constant, read_free
-from relu_cert.network.model import TrainedNetwork
+from relu_cert.network.trained import TrainedNetwork
 
 _NO_OBJECTIVE = {
     "adamw": "AdamW's decoupled decay is not the gradient of a penalty, so there is no objective with a lambda; "

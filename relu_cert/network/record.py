@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 from relu_cert.certificate import certificate, matrix, number, record, sign_text, vector
-from relu_cert.claims.model import Result
-from relu_cert.data.model import Source
+from relu_cert.claims.claim import Result
+from relu_cert.data.dataset import Source
 from relu_cert.network.closest import Closest
 from relu_cert.network.examine import Comparison, Examination
 from relu_cert.network.formats import json_text
-from relu_cert.network.model import Origin, TrainedNetwork
 from relu_cert.network.penalty import Conversion
 from relu_cert.network.stationarity import NeuronStationarity, Stationarity
-from relu_cert.patterns.model import PatternSet
+from relu_cert.network.trained import Origin, TrainedNetwork
+from relu_cert.patterns.pattern_set import PatternSet
 from relu_cert.prove.facts import Facts
 
 READABLE = ("json", "npz")  # what the checker reads, too

@@ -11,8 +11,8 @@ from fractions import Fraction
 
 from relu_cert.exact import norm_squared
 from relu_cert.free.terms import weights_of
-from relu_cert.network.model import TrainedNetwork
 from relu_cert.network.objective import HALF, Interval, bias_free, outward, root
+from relu_cert.network.trained import TrainedNetwork
 
 
 @dataclass(frozen=True)

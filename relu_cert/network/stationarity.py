@@ -26,9 +26,9 @@ from math import lcm
 from relu_cert.errors import TooManyPatterns
 from relu_cert.exact import Matrix, Vector, dot, norm_squared
 from relu_cert.free.terms import Free, free_constant
-from relu_cert.network.model import TrainedNetwork
 from relu_cert.network.nearest import shortest
 from relu_cert.network.objective import HALF, Interval, residual
+from relu_cert.network.trained import TrainedNetwork
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.rationals import products
 

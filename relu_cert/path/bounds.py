@@ -18,16 +18,16 @@ from flint import fmpq_mat
 
 from relu_cert.exact import Vector, norm_squared, sqrt_upper
 from relu_cert.path.candidates import fine
-from relu_cert.path.model import Cover, Piece
+from relu_cert.path.pieces import PathPieces, Piece
 from relu_cert.path.polynomial import least, most, square
 from relu_cert.path.sharpen import Fixed, exactly_fixed
 from relu_cert.path.tube import dependence, enclose
-from relu_cert.patterns.model import Bits
-from relu_cert.problem.model import Problem
+from relu_cert.patterns.pattern_set import Bits
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import ClassMap, class_map, column, frobenius_squared, to_fmpq, to_fraction, to_vector
 from relu_cert.prove.definite import floats as to_floats
 from relu_cert.recent import recent
-from relu_cert.solve.model import Floats
+from relu_cert.solve.solution import Floats
 
 
 @dataclass(frozen=True)
@@ -101,12 +101,12 @@ class Bounds:
 
 
 @recent
-def _known(found: Cover) -> dict[int, Bounds]:
+def _known(found: PathPieces) -> dict[int, Bounds]:
     """What was asked of the pieces."""
     return {}
 
 
-def bounds_of(problem: Problem, found: Cover, i: int) -> Bounds:
+def bounds_of(problem: Problem, found: PathPieces, i: int) -> Bounds:
     """What piece i of a cover says; each is asked once."""
     known = _known(found)
     if i not in known:

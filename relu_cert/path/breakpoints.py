@@ -14,9 +14,9 @@ from fractions import Fraction
 from relu_cert.exact import Vector, sqrt_upper
 from relu_cert.path.bounds import Bounds, bounds_of
 from relu_cert.path.ends import End, proved_end
-from relu_cert.path.model import Cover
+from relu_cert.path.pieces import PathPieces
 from relu_cert.path.sharp import followed, within
-from relu_cert.problem.model import Problem
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import column, face_conditions, to_fraction
 from relu_cert.prove.facts import LambdaMax, NeuronClass
 
@@ -45,7 +45,7 @@ class Breakpoint:
     ends: tuple[End, End | None]
 
 
-def breakpoints(problem: Problem, largest: LambdaMax, found: Cover) -> Iterator[Breakpoint | None]:
+def breakpoints(problem: Problem, largest: LambdaMax, found: PathPieces) -> Iterator[Breakpoint | None]:
     """For each still piece between smooth ones, from large lambda to small, the change in it, if there is one; None
     where it was not enclosed. A smooth piece that goes beyond lambda_max has the change there."""
     setting = _Setting(problem, largest, found)
@@ -95,7 +95,7 @@ class _Setting:
 
     problem: Problem
     largest: LambdaMax
-    cover: Cover
+    cover: PathPieces
 
     def known(self, i: int) -> Bounds:
         """What piece i says."""

@@ -12,12 +12,12 @@ from flint import fmpq
 from relu_cert.exact import Matrix, Vector
 from relu_cert.path.branch import Branch, Point, roots_within, taylor
 from relu_cert.path.candidates import Found, candidates
-from relu_cert.path.covered import Entered, Training, corrected, covered_candidates, joined, trained
-from relu_cert.path.model import Piece, side_by_side
+from relu_cert.path.pieces import Piece, side_by_side
 from relu_cert.path.polynomial import least, lowest
 from relu_cert.path.sharpen import Sharp, sharpened
 from relu_cert.path.tube import Refused, Tube, enclose, require_faces, require_independence
-from relu_cert.problem.model import Problem
+from relu_cert.path.unlisted import Entered, Training, corrected, covered_candidates, joined, trained
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import ClassMap, class_map, to_fmpq, to_fraction
 from relu_cert.prove.definite import floats as to_floats
@@ -25,8 +25,8 @@ from relu_cert.prove.facts import Multipliers, NeuronClass, PieceMultipliers
 from relu_cert.prove.grid import binary_grid, from_grid, on_grid, to_grid
 from relu_cert.refine.exact_faces import ExactFaces
 from relu_cert.solve import FloatProblem, Solution, solve
-from relu_cert.solve.model import Floats
 from relu_cert.solve.oracle import oracle_of
+from relu_cert.solve.solution import Floats
 from relu_cert.solve.solver import carry
 
 DEGREE = 5

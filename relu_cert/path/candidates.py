@@ -13,13 +13,13 @@ from fractions import Fraction
 import numpy as np
 
 from relu_cert.exact import Matrix, Vector, norm_squared
-from relu_cert.path.model import path_ends, side_by_side
+from relu_cert.path.pieces import path_ends, side_by_side
 from relu_cert.path.polynomial import least, square
 from relu_cert.path.tube import Refused
-from relu_cert.patterns.model import Bits, bit_string
+from relu_cert.patterns.pattern_set import Bits, bit_string
 from relu_cert.problem.blocks import correlation
 from relu_cert.problem.hyperplanes import parallel_classes
-from relu_cert.problem.model import Network, Problem
+from relu_cert.problem.problem import Network, Problem
 from relu_cert.prove.candidates import (
     as_multiplier,
     block_face,
@@ -45,7 +45,7 @@ from relu_cert.prove.pieces import box
 from relu_cert.prove.projection import shortest
 from relu_cert.prove.proposed_faces import exact_face
 from relu_cert.solve import FloatProblem, multipliers
-from relu_cert.solve.model import PieceMultipliers as Proposed
+from relu_cert.solve.solution import PieceMultipliers as Proposed
 
 ZERO, ONE = Fraction(0), Fraction(1)
 THOROUGH = 0.9  # pieces below this need no sharper multiplier

@@ -17,7 +17,7 @@ from typing import Any
 from relu_cert.exact import Vector, dot
 from relu_cert.path.tied_faces import one_sided
 from relu_cert.problem.hyperplanes import parallel_classes
-from relu_cert.problem.model import Problem
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import class_map, constraints, spans
 from relu_cert.prove.facts import Exact, ExactSet, Facts, NeuronClass
 
@@ -112,10 +112,10 @@ def _independent_in_all(problem: Problem, block: int | None, side: Callable[[Vec
     """Whether the constraints k tight at v are independent in every block that carries the neuron; `side` has the sign
     of k.v. A ReLU network over some patterns: all blocks of its sign in whose cone v lies. Antipodal rows are one
     half-space in one of them, and a line in another."""
-    sampled = problem.sampled
+    patterned = problem.patterned
     cones = [_constraints(problem, block)]
-    if block is not None and sampled is not None and sampled.model == "relu":
-        signed = [b for b in range(len(problem.blocks)) if sampled.sign(b) == sampled.sign(block)]
+    if block is not None and patterned is not None and patterned.model == "relu":
+        signed = [b for b in range(len(problem.blocks)) if patterned.sign(b) == patterned.sign(block)]
         cones = [cone for cone in (_constraints(problem, b) for b in signed) if all(side(k) <= 0 for k in cone)]
     return all(_independent(k for k in cone if not side(k)) for cone in cones)
 

@@ -13,9 +13,9 @@ from relu_cert.exact import Vector, dot, norm_squared, sqrt_upper
 from relu_cert.path.bounds import Bounds, bounds_of
 from relu_cert.path.breakpoints import Breakpoint
 from relu_cert.path.ends import End, judge_end
-from relu_cert.path.model import Cover, Piece
+from relu_cert.path.pieces import PathPieces, Piece
 from relu_cert.path.sharp import sharpened
-from relu_cert.problem.model import Problem
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import column, to_vector
 
 INSIDE = Fraction(1, 1024)  # of the way to the middle of a piece
@@ -68,7 +68,7 @@ class Curve:
     all: tuple[Sample, ...]
 
 
-def curve(problem: Problem, found: Cover, enclosed: Sequence[Breakpoint]) -> Curve:
+def curve(problem: Problem, found: PathPieces, enclosed: Sequence[Breakpoint]) -> Curve:
     """The curve of a cover; breakpoints and samples that the pieces do not carry are left out, and so are breakpoints
     that overlap others."""
     known = {i: bounds_of(problem, found, i) for i in _smooth(found)}
@@ -88,7 +88,7 @@ def _apart(enclosed: Sequence[Breakpoint]) -> tuple[Breakpoint, ...]:
     return tuple(kept)
 
 
-def samples(problem: Problem, found: Cover) -> list[Sample]:
+def samples(problem: Problem, found: PathPieces) -> list[Sample]:
     """Samples of all smooth pieces that are not lifted, lambda ascending, each lambda once."""
     return _samples({i: bounds_of(problem, found, i) for i in _smooth(found)})
 
@@ -111,7 +111,7 @@ def _beside(known: Bounds, number: int, lam: Fraction) -> Sample:
     return found if inside.radius is None else inside
 
 
-def _smooth(found: Cover) -> list[int]:
+def _smooth(found: PathPieces) -> list[int]:
     return [i for i, piece in enumerate(found.pieces) if len(piece.s) > 1 and piece.lifted is None]
 
 

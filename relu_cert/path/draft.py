@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from relu_cert.path.covered import Training, trained
+from relu_cert.path.unlisted import Training, trained
 from relu_cert.solve import FloatProblem, Solution, solve
 
 POINTS = 13

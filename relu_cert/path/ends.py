@@ -14,7 +14,7 @@ from fractions import Fraction
 from relu_cert.exact import Vector, norm_squared, sqrt_upper
 from relu_cert.path.bounds import Bounds, missing
 from relu_cert.problem.hyperplanes import parallel_classes
-from relu_cert.problem.model import Problem
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.candidates import solve_piece
 from relu_cert.prove.classes import Ball, class_map, column, face_conditions, is_stable
 from relu_cert.prove.facts import NeuronClass

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 from relu_cert.exact import Matrix, Vector, dot
 from relu_cert.path.candidates import fine, region
-from relu_cert.path.model import Lifted, Piece, path_ends
-from relu_cert.problem.model import Problem
+from relu_cert.path.pieces import Lifted, Piece, path_ends
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import ClassMap, class_map, column
 from relu_cert.prove.facts import NeuronClass

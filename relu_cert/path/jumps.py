@@ -19,14 +19,14 @@ from math import floor
 from flint import fmpq, fmpq_mat
 
 from relu_cert.exact import Vector, dot, norm_squared
-from relu_cert.path.model import Cover, Gap, Jump
-from relu_cert.problem.model import Problem
+from relu_cert.path.pieces import Gap, Jump, PathPieces
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import column, projector, to_fmpq, to_vector
 from relu_cert.prove.facts import Facts, LambdaMax, Tied
 from relu_cert.prove.polytope.shortest import shortest
 from relu_cert.prove.polytope.system import exact_system
 from relu_cert.prove.split import null_space
-from relu_cert.refine_and_prove import Question, settle
+from relu_cert.refine_and_prove import Question, refine_and_prove
 from relu_cert.solve import FloatProblem, solve
 
 MOST_SUPPORTS = 4096
@@ -34,7 +34,9 @@ MOST_ORDER = 8  # coefficients of |v|^2 that may vanish before one decides
 LOOKED_AT = 24  # gaps
 
 
-def find_jump(problem: Problem, floats: FloatProblem, largest: LambdaMax, here: Facts, cover: Cover) -> Jump | None:
+def find_jump(
+    problem: Problem, floats: FloatProblem, largest: LambdaMax, here: Facts, cover: PathPieces
+) -> Jump | None:
     """A proved jump inside the interval: at the lambda of the facts, or at a simple rational in one of the gaps."""
     if cover.lo < here.lam < cover.hi and (found := jump_at(here)) is not None:
         return found
@@ -42,7 +44,7 @@ def find_jump(problem: Problem, floats: FloatProblem, largest: LambdaMax, here: 
         if lam == here.lam or not cover.lo < lam < cover.hi:
             continue
         question = Question(problem, floats, lam, largest, Fraction(1, 10**9))
-        if lam * lam < largest.squared and (found := jump_at(settle(question, solve(floats, float(lam))))):
+        if lam * lam < largest.squared and (found := jump_at(refine_and_prove(question, solve(floats, float(lam))))):
             return found
     return None
 
@@ -82,7 +84,7 @@ def jump_at(facts: Facts) -> Jump | None:
         if norm_squared(shorter) < norm_squared(limit)
     )
     for branch in branches:
-        farkas = settled(branch)
+        farkas = optimal_on_its_side(branch)
         if farkas is not None:
             at = (facts.dual.multipliers, branch.limit, shorter, branch.active, branch.side, farkas)
             return Jump(lam, theta, *at)
@@ -101,7 +103,7 @@ class Branch:
     side: int
 
 
-def settled(branch: Branch) -> Vector | None:
+def optimal_on_its_side(branch: Branch) -> Vector | None:
     """The Farkas vector (perhaps empty) by which the branch is the optimum on its side; None if that is not proved."""
     found = _series(branch)
     if found is None:

@@ -26,13 +26,13 @@ from relu_cert.path.build import (
     short,
     start,
 )
-from relu_cert.path.covered import Training
 from relu_cert.path.groups import active_classes, path_groups, silent, void_rows
 from relu_cert.path.lifted import judge_lifted
-from relu_cert.path.model import Lifted, Piece, side_by_side
+from relu_cert.path.pieces import Lifted, Piece, side_by_side
 from relu_cert.path.polynomial import least, lowest
 from relu_cert.path.tube import Refused
-from relu_cert.problem.model import Problem
+from relu_cert.path.unlisted import Training
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import ClassMap, column, projector, to_fmpq, to_vector
 from relu_cert.prove.deepest import deepest
@@ -41,7 +41,7 @@ from relu_cert.prove.lifts import independent
 from relu_cert.prove.optimal_set import largest_squared
 from relu_cert.prove.split import Outputs, forcing, void_part
 from relu_cert.solve import FloatProblem
-from relu_cert.solve.model import Face, Floats
+from relu_cert.solve.solution import Face, Floats
 
 SMALL = 1e-7  # a weight below this share of the largest is taken for 0; a wrong choice costs a piece, never a verdict
 SAFE = 4.0  # how much narrower than needed the tube should be, by floats

@@ -27,11 +27,11 @@ from flint import fmpq, fmpq_mat
 
 from relu_cert.exact import dot, norm_squared, sqrt_upper
 from relu_cert.path.groups import active_classes, silent, void_rows
-from relu_cert.path.model import Lifted, Piece
 from relu_cert.path.onset import require_onset
+from relu_cert.path.pieces import Lifted, Piece
 from relu_cert.path.polynomial import least, most, size
 from relu_cert.path.tube import Refused, Tube, require_independence
-from relu_cert.problem.model import Problem
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import ClassMap, column, to_fmpq, to_fraction
 from relu_cert.prove.optimal_set import largest_squared

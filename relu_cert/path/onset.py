@@ -26,8 +26,8 @@ from flint import fmpq, fmpq_mat
 
 from relu_cert.exact import dot, norm_squared, sqrt_upper
 from relu_cert.path.groups import active_classes, path_groups
-from relu_cert.path.model import Lifted, Piece
-from relu_cert.problem.model import Problem
+from relu_cert.path.pieces import Lifted, Piece
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import ClassMap, column, to_fmpq, to_fraction
 from relu_cert.prove.optimal_set import largest_squared

@@ -11,18 +11,18 @@ from scipy.optimize import nnls
 from relu_cert.exact import Matrix
 from relu_cert.path.branch import Branch, taylor
 from relu_cert.path.build import distinct, output, positive, short
-from relu_cert.path.covered import Training
 from relu_cert.path.groups import path_groups
 from relu_cert.path.lift_build import finish, propose_split, scaled, started, with_forced
-from relu_cert.path.model import Onset, Piece
+from relu_cert.path.pieces import Onset, Piece
 from relu_cert.path.tube import Refused
-from relu_cert.problem.model import Problem
+from relu_cert.path.unlisted import Training
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import column, projector, to_vector
 from relu_cert.prove.definite import floats as to_floats
 from relu_cert.prove.lifts import independent
 from relu_cert.solve import FloatProblem
-from relu_cert.solve.model import Floats
+from relu_cert.solve.solution import Floats
 
 FIRST_STEP, SECANTS, FARTHEST = 1e-7, 5, 1e-3  # of the search for the eta of an onset, relative
 

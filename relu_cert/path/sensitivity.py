@@ -22,7 +22,7 @@ from flint import arb, arb_mat, ctx, fmpq_mat
 
 from relu_cert.exact import sqrt_upper
 from relu_cert.path.conditions import active_classes, conditions
-from relu_cert.path.model import side_by_side
+from relu_cert.path.pieces import side_by_side
 from relu_cert.prove.classes import ClassMap, class_map, constraints, to_fmpq
 from relu_cert.prove.facts import Facts
 from relu_cert.refine.exact_faces import orthogonal_basis

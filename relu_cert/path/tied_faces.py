@@ -19,9 +19,9 @@ from flint import fmpq_mat
 from scipy.optimize import linprog
 
 from relu_cert.exact import Vector, dot
-from relu_cert.patterns.model import bit_string
+from relu_cert.patterns.pattern_set import bit_string
 from relu_cert.problem.hyperplanes import parallel_classes
-from relu_cert.problem.model import Problem
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import Ball, column, constraints, is_stable, slopes, spans, to_fmpq, to_vector
 from relu_cert.prove.deepest import deepest
 from relu_cert.prove.facts import Facts, NeuronClass, OptimalSet, Tied
@@ -97,7 +97,7 @@ def _exact(problem: Problem, theta: Vector, tied: Sequence[Tied]) -> Faces:
 
 def _shared(problem: Problem, one: Tied) -> bool:
     """Whether several blocks of a network over some patterns carry the neuron."""
-    return problem.sampled is not None and one.kinks
+    return problem.patterned is not None and one.kinks
 
 
 def _kinks(problem: Problem, theta: Vector, one: Tied) -> _Kinks | None:

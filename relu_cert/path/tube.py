@@ -24,9 +24,9 @@ from fractions import Fraction
 from flint import fmpq, fmpq_mat
 
 from relu_cert.exact import Matrix, norm_squared, sqrt_upper
-from relu_cert.path.model import Piece
+from relu_cert.path.pieces import Piece
 from relu_cert.path.polynomial import least, most, negative, product, shifted, size, square
-from relu_cert.problem.model import Problem
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import (
     ClassMap,

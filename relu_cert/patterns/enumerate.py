@@ -8,7 +8,7 @@ from relu_cert.patterns.arrangement import arrangement, hyperplanes
 from relu_cert.patterns.cells import Engine
 from relu_cert.patterns.groups import ADVICE, Groups, Progress
 from relu_cert.patterns.lower import search
-from relu_cert.patterns.model import PatternSet
+from relu_cert.patterns.pattern_set import PatternSet
 from relu_cert.patterns.predict import predict_arrangement, surely_more
 
 
@@ -29,6 +29,6 @@ def enumerate_patterns(
     if expected.cells > max_patterns and (2**a.rank > max_patterns or surely_more(planes.normals, max_patterns)):
         raise TooManyPatterns(expected.general, max_patterns, ADVICE)
     groups = Groups(a, planes, expected, max_patterns, progress, engine)
-    first = groups.whole()
+    first = groups.open_cells()
     others, covers = search(planes, a.n, first, groups.on_flats)
     return PatternSet(a.n, a.d, a.rank, a.columns, (first, *others), covers)

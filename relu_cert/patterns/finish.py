@@ -193,7 +193,7 @@ def round_to(U, enough, level, grid, top, slack):  # type: ignore[no-untyped-def
 
 
 @compile_
-def settle(low, middle, high, bad, top, found, reach):  # type: ignore[no-untyped-def]
+def halve(low, middle, high, bad, top, found, reach):  # type: ignore[no-untyped-def]
     """Halve the range of grids: bad = 0 where the middle one does and is the best so far. How many lanes go on."""
     going = np.int64(0)
     for i in range(len(low)):
@@ -277,7 +277,7 @@ def finish(  # type: ignore[no-untyped-def]
                 level[i] = POWERS[middle[i] - COARSEST]
             round_to(U, enough, level, grid, top, lanes[0])
             unproved(Z, scale, word[0], grid, lanes[0], lanes[1], bad)
-            going = settle(low, middle, high, bad, top, found, reach)
+            going = halve(low, middle, high, bad, top, found, reach)
             for l in range(r):
                 g, w = grid[l], best[l]
                 for i in range(N):

@@ -16,8 +16,8 @@ from relu_cert.patterns.arrangement import Arrangement, Hyperplanes, restrict_pl
 from relu_cert.patterns.cells import Engine, cells
 from relu_cert.patterns.circuits import cover_bound, minimal
 from relu_cert.patterns.flats import fitting, small_or_same
-from relu_cert.patterns.model import Group
 from relu_cert.patterns.packing import Packed, both_halves, both_halves_of_masks, pack_masks, rows_of
+from relu_cert.patterns.pattern_set import Group
 from relu_cert.patterns.planar import half_lines, half_planes, line_cells, plane_cells, shorten
 from relu_cert.patterns.predict import Prediction
 from relu_cert.patterns.walk import LimitReached
@@ -90,7 +90,7 @@ class Groups:
     engine: Engine
     total: int = field(default=0)
 
-    def whole(self) -> Group:
+    def open_cells(self) -> Group:
         """The open cells of the whole space."""
         return self._group(self.whole_space, self.planes, self._compiled([self.planes]))
 

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from relu_cert.patterns.arrangement import Hyperplanes
 from relu_cert.patterns.flats import Flats, climb, seeds
-from relu_cert.patterns.model import Group
 from relu_cert.patterns.packing import pack_masks
+from relu_cert.patterns.pattern_set import Group
 from relu_cert.patterns.witness import Integers, small
 from relu_cert.patterns.words import (
     ONES,
@@ -145,10 +145,10 @@ class LowerFaces:
         parts = flats.members
         for more in lowest[1:]:
             flats = climb(self.normals, flats, parts, more)
-            parts = self._settle(flats)
+            parts = self._cover_or_add(flats)
             union = union | np.bitwise_or.reduce(parts, axis=0, initial=np.uint64(0))
         if union.any():
-            self._settle(Flats(everything, bases, union))
+            self._cover_or_add(Flats(everything, bases, union))
         else:  # no cell of the whole space is 1 everywhere
             self._add(everything, bases)
 
@@ -164,7 +164,7 @@ class LowerFaces:
         """The numbers of the patterns that cover all flats."""
         return tuple(sorted(known.start + i for known in self.known.values() for i in known.covers))
 
-    def _settle(self, flats: Flats) -> Words:
+    def _cover_or_add(self, flats: Flats) -> Words:
         """Cover each flat by a cell of its largest known totally cyclic part, or make it a group. Returns that part."""
         parts = flats.below.copy()
         cyclic = np.zeros(len(flats), dtype=np.bool_)

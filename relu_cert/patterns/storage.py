@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.errors import DataError
-from relu_cert.files import whole
-from relu_cert.patterns.model import Group, PatternSet
+from relu_cert.files import replacing
+from relu_cert.patterns.pattern_set import Group, PatternSet
 from relu_cert.patterns.witness import Integers
 
 FORMAT = "relu_cert patterns 1"
@@ -46,7 +46,7 @@ def save_npz(path: str | Path, patterns: PatternSet) -> None:
     }
     if long:
         arrays |= {"long": np.array(long), "long_witnesses": np.array(long_witnesses, dtype=np.bytes_)}
-    with whole(Path(path)) as stream:
+    with replacing(Path(path)) as stream:
         np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]  # numpy's stub takes the names for a flag
 
 

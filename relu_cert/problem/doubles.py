@@ -18,7 +18,7 @@ from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
 from relu_cert.exact import Matrix, Scaled, Vector
-from relu_cert.problem.model import Block
+from relu_cert.problem.problem import Block
 
 Floats = NDArray[np.float64]
 _MANTISSA = 53

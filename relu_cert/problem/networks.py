@@ -14,8 +14,8 @@ from fractions import Fraction
 from typing import Literal
 
 from relu_cert.exact import Matrix, Vector
-from relu_cert.patterns.model import PatternSet
-from relu_cert.problem.model import Block, Gates, Network, Problem, Sampled
+from relu_cert.patterns.pattern_set import PatternSet
+from relu_cert.problem.problem import Block, Gates, Network, Patterned, Problem
 
 
 def relu(Z: Matrix, y: Vector, patterns: PatternSet) -> Problem:
@@ -32,7 +32,7 @@ def unlisted_relu(Z: Matrix, y: Vector) -> Problem:
 def gated(Z: Matrix, y: Vector, patterns: PatternSet) -> Problem:
     """The same for a gated ReLU network with all patterns of Z as its gates (eq:convex-gated-relu-mlp)."""
     _require_shapes(Z, y, patterns)
-    return Problem("gated", y, Gates(Z, patterns), sampled=Sampled("gated", Z, (), patterns))
+    return Problem("gated", y, Gates(Z, patterns), patterned=Patterned("gated", Z, (), patterns))
 
 
 def over_patterns(
@@ -54,7 +54,7 @@ def over_patterns(
     d = len(Z[0])
     columns = tuple(tuple(range(b * d, (b + 1) * d)) for b in range(len(blocks)))
     some = () if complete is not None else patterns
-    return Problem("cgl", y, blocks, columns=columns, sampled=Sampled(model, Z, some, complete, gates))
+    return Problem("cgl", y, blocks, columns=columns, patterned=Patterned(model, Z, some, complete, gates))
 
 
 def written_out(problem: Problem) -> Problem:

@@ -12,11 +12,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from relu_cert.cover.model import Cover
+from relu_cert.cover.evidence import Cover
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, scaled_rows, sqrt_upper
-from relu_cert.patterns.model import Bits, bit_string
+from relu_cert.patterns.pattern_set import Bits, bit_string
 from relu_cert.problem.blocks import reaching, widest_squared
-from relu_cert.problem.model import Block, Network, Problem
+from relu_cert.problem.problem import Block, Network, Problem
 from relu_cert.prove.classes import Ball, frobenius_squared, is_stable, spans
 from relu_cert.prove.facts import (
     NO_PIECES,

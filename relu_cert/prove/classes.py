@@ -25,7 +25,7 @@ from flint import fmpq, fmpq_mat
 
 from relu_cert.exact import Matrix, Vector, norm_squared
 from relu_cert.problem.hyperplanes import parallel_classes as parallel_classes
-from relu_cert.problem.model import Problem
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import NeuronClass
 from relu_cert.rationals import rows_of as rows_of
 from relu_cert.rationals import to_fmpq as to_fmpq

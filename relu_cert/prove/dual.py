@@ -10,7 +10,7 @@ from fractions import Fraction
 from math import floor
 
 from relu_cert.exact import Vector, sqrt_upper
-from relu_cert.problem.model import Network, Problem
+from relu_cert.problem.problem import Network, Problem
 from relu_cert.prove.facts import Dual, Multipliers, PieceMultiplier, PieceMultipliers
 from relu_cert.prove.multipliers import (
     PieceProposal,

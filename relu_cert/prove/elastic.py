@@ -19,7 +19,7 @@ from math import ceil, log2
 import numpy as np
 
 from relu_cert.exact import Scaled, Vector, norm_squared, sqrt_lower
-from relu_cert.problem.model import Block, Problem
+from relu_cert.problem.problem import Block, Problem
 from relu_cert.prove.facts import BlockMultipliers, Dual, ExactNeuron, Facts, LambdaMax
 from relu_cert.prove.grid import on_grid
 from relu_cert.prove.multipliers import project

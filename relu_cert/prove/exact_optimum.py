@@ -13,9 +13,9 @@ from fractions import Fraction
 from math import lcm
 
 from relu_cert.exact import Matrix, Vector, dot, norm_squared
-from relu_cert.patterns.model import bit_string
+from relu_cert.patterns.pattern_set import bit_string
 from relu_cert.problem.blocks import correlation, reaching
-from relu_cert.problem.model import Problem, Sampled
+from relu_cert.problem.problem import Patterned, Problem
 from relu_cert.prove.algebraic.linear import product
 from relu_cert.prove.facts import (
     BlockMultipliers,
@@ -105,7 +105,7 @@ def _tied_neurons(problem: Problem, dual: Dual, lam: Fraction) -> list[Tied]:
             v = dual.multipliers.left(b, c, block.K)
             if norm_squared(v) == square:
                 found.append(Tied(1, v, tuple(dot(row, v) for row in block.X), False, problem.pattern(b), b))
-        return merged(problem.sampled, found)
+        return merged(problem.patterned, found)
     if not isinstance(dual.multipliers, PieceMultipliers):
         return found
     Z = problem.relu.Z
@@ -125,13 +125,13 @@ def tied_neurons(Z: Matrix, xi: Sign, vectors: Sequence[Exact]) -> Iterator[Tied
         yield Tied(xi, v, q, kinks, bit_string([h >= 0 for h in heights]))
 
 
-def merged(sampled: Sampled | None, found: list[Tied]) -> list[Tied]:
+def merged(patterned: Patterned | None, found: list[Tied]) -> list[Tied]:
     """A ReLU neuron that lies in several of the given blocks once, in the first of them."""
-    if sampled is None or sampled.model != "relu":
+    if patterned is None or patterned.model != "relu":
         return found
     first: dict[tuple[Sign, Exact], Tied] = {}
     for tied in found:
-        key = (sampled.sign(tied.block or 0), tied.v)
+        key = (patterned.sign(tied.block or 0), tied.v)
         first[key] = replace(first[key], kinks=True) if key in first else tied
     return list(first.values())
 

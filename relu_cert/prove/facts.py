@@ -10,19 +10,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from relu_cert.cover.model import Cover
+from relu_cert.cover.evidence import Cover
 from relu_cert.exact import Matrix, Vector, dot
-from relu_cert.leaders.model import Leaders
-from relu_cert.problem.model import Block, Gates, Problem
-from relu_cert.prove.ggp.model import GGP
-from relu_cert.prove.polytope.model import MinNorm, Polytope, ShortestWeights
+from relu_cert.leaders.evidence import Leaders
+from relu_cert.problem.problem import Block, Gates, Problem
+from relu_cert.prove.ggp.answers import GGP
+from relu_cert.prove.polytope.polytope import MinNorm, Polytope, ShortestWeights
 
 if TYPE_CHECKING:
     from relu_cert.path.curve import Curve
     from relu_cert.path.derivatives import Derivatives
-    from relu_cert.path.model import Cover as PathCover
-    from relu_cert.path.model import Jump
     from relu_cert.path.one_neuron import NeuronPath
+    from relu_cert.path.pieces import Jump, PathPieces
     from relu_cert.path.tied_faces import Faces
     from relu_cert.prove.algebraic.field import Field
 
@@ -303,7 +302,7 @@ class Facts:
     unlisted: str = ""  # why there is no polytope
     shortest: ShortestWeights | None = None  # the shortest weights, where there is no polytope
     ggp: GGP | None = None  # gated and direct problems
-    path: PathCover | None = None  # an interval of lambdas, if one was asked for
+    path: PathPieces | None = None  # an interval of lambdas, if one was asked for
     curve: Curve | None = None  # breakpoints and samples of that path
     jump: Jump | None = None  # a lambda of the interval at which the minimum-norm path jumps
     one_neuron: NeuronPath | None = None  # the path of the network with a single neuron, on one feature

@@ -11,7 +11,7 @@ from math import lcm
 
 from relu_cert.exact import Matrix, Vector, dot, norm_squared
 from relu_cert.problem.blocks import correlation, lengths_squared
-from relu_cert.problem.model import Network, Problem
+from relu_cert.problem.problem import Network, Problem
 from relu_cert.prove.facts import Attained, BlockMultipliers, LambdaMax, PieceMultiplier, PieceMultipliers
 from relu_cert.prove.grid import binary_grid
 from relu_cert.prove.multipliers import Proposals, project, rounded_pieces, scale_multipliers

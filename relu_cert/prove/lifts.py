@@ -18,7 +18,7 @@ from scipy.linalg import qr
 
 from relu_cert.exact import Matrix, Vector
 from relu_cert.problem.hyperplanes import parallel_classes
-from relu_cert.problem.model import Problem
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import column, to_vector
 from relu_cert.rationals import to_fmpq
 

@@ -20,7 +20,7 @@ import numpy as np
 from flint import arb, ctx, fmpq
 
 from relu_cert.exact import Vector
-from relu_cert.problem.model import Problem
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.dual import feasible_dual
 from relu_cert.prove.facts import Dual, Facts, Fit, LambdaMax, Primal, Value
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid

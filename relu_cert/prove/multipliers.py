@@ -15,13 +15,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from relu_cert.cover.model import Cover
+from relu_cert.cover.evidence import Cover
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, scaled_rows
-from relu_cert.leaders.model import Leaders
-from relu_cert.patterns.model import Bits, PatternSet, bit_string
+from relu_cert.leaders.evidence import Leaders
+from relu_cert.patterns.pattern_set import Bits, PatternSet, bit_string
 from relu_cert.problem.blocks import correlation
 from relu_cert.problem.blocks import lengths_squared as block_lengths_squared
-from relu_cert.problem.model import Network, Problem
+from relu_cert.problem.problem import Network, Problem
 from relu_cert.prove.facts import BlockMultipliers, Multipliers, PieceMultiplier, PieceMultipliers, Sign
 from relu_cert.prove.grid import from_grid, to_grid
 from relu_cert.prove.pieces import clip, exact_multiplier, lengths_squared, restrict

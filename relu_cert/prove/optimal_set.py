@@ -31,7 +31,7 @@ from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from relu_cert.exact import Matrix, Vector, dot, sqrt_upper
 from relu_cert.problem.blocks import widest_squared
-from relu_cert.problem.model import Problem, Sampled
+from relu_cert.problem.problem import Patterned, Problem
 from relu_cert.prove.candidates import Unsettled, find_candidates
 from relu_cert.prove.classes import Ball, ClassMap, class_map, column, frobenius_squared, projector, to_vector
 from relu_cert.prove.definite import floats, stretch, upper_length
@@ -97,20 +97,20 @@ def _repeated(problem: Problem, found: OptimalSet) -> int:
     sign xi with the same signs project to the same v: both are the maximiser on their common face, where the two D Z u
     are the same.
     """
-    if problem.kind != "relu" or problem.sampled is None:
+    if problem.kind != "relu" or problem.patterned is None:
         return 0
-    neurons = {neuron_key(problem.sampled, found.classes[a]) for a in found.active}
+    neurons = {neuron_key(problem.patterned, found.classes[a]) for a in found.active}
     return len(found.active) - len(neurons)
 
 
-def neuron_key(sampled: Sampled, neuron: NeuronClass) -> tuple[int, tuple[int, ...], str]:
+def neuron_key(patterned: Patterned, neuron: NeuronClass) -> tuple[int, tuple[int, ...], str]:
     """xi, the kinks, and D off the kinks and the zero rows: equal for two blocks iff their neuron is the same."""
     block = neuron.block or 0
     signs = "".join(
         bit if k not in neuron.kinks and any(z) else "0"
-        for k, (bit, z) in enumerate(zip(sampled.pattern(block), sampled.Z, strict=True))
+        for k, (bit, z) in enumerate(zip(patterned.pattern(block), patterned.Z, strict=True))
     )
-    return sampled.sign(block), neuron.kinks, signs
+    return patterned.sign(block), neuron.kinks, signs
 
 
 def projected(lift: Matrix, A: fmpq_mat) -> fmpq_mat:

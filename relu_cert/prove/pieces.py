@@ -20,7 +20,7 @@ from flint import fmpz_mat
 from numpy.typing import NDArray
 
 from relu_cert.exact import Matrix, Vector
-from relu_cert.patterns.model import Bits, bit_string
+from relu_cert.patterns.pattern_set import Bits, bit_string
 from relu_cert.prove.facts import PieceMultiplier
 from relu_cert.prove.projection import Bounds, shortest
 

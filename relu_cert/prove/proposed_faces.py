@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from relu_cert.exact import Matrix, Vector, dot
-from relu_cert.patterns.model import bit_string
+from relu_cert.patterns.pattern_set import bit_string
 from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.prove.classes import column, projector, slopes, spans, to_vector
 from relu_cert.prove.deepest import deepest

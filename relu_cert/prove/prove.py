@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.exact import Matrix, Vector
-from relu_cert.problem.model import Problem
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.dual import feasible_dual
 from relu_cert.prove.facts import Dual, ExactNeuron, Facts, LambdaMax, Primal, Sign
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid

@@ -17,9 +17,9 @@ from math import floor
 from flint import fmpq, fmpq_mat
 
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, sqrt_upper
-from relu_cert.patterns.model import bit_string
+from relu_cert.patterns.pattern_set import bit_string
 from relu_cert.problem.doubles import FloatBlocks
-from relu_cert.problem.model import Problem
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import Dual, ExactNeuron, Fit, Primal, Sign, Value
 from relu_cert.prove.multipliers import project
 from relu_cert.rationals import to_fmpq, to_fraction
@@ -73,9 +73,9 @@ def primal(problem: Problem, neurons: Sequence[ExactNeuron]) -> Primal:
 
 def _named(problem: Problem, neuron: ExactNeuron) -> ExactNeuron:
     """A block of a network knows its sign and its pattern."""
-    if problem.sampled is None or neuron.block is None:
+    if problem.patterned is None or neuron.block is None:
         return neuron
-    sign, pattern = problem.sampled.sign(neuron.block), problem.sampled.pattern(neuron.block)
+    sign, pattern = problem.patterned.sign(neuron.block), problem.patterned.pattern(neuron.block)
     return replace(neuron, sign=sign, pattern=pattern)
 
 

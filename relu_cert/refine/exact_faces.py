@@ -15,9 +15,9 @@ from flint import fmpq, fmpq_mat, fmpz_mat
 
 from relu_cert.exact import Vector, primitive, scaled_rows
 from relu_cert.problem.doubles import FloatBlock
-from relu_cert.problem.model import Problem
+from relu_cert.problem.problem import Problem
 from relu_cert.rationals import rows_of
-from relu_cert.solve.model import Face, Floats, Key
+from relu_cert.solve.solution import Face, Floats, Key
 
 
 @dataclass(frozen=True)

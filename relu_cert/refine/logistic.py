@@ -16,7 +16,7 @@ from math import ceil, log2
 import numpy as np
 from flint import arb, arb_mat, ctx
 
-from relu_cert.problem.model import Problem
+from relu_cert.problem.problem import Problem
 from relu_cert.refine.exact_faces import ExactFace, ExactFaces
 from relu_cert.refine.newton import System, kernel_step
 from relu_cert.refine.refinement import Refined, as_rationals

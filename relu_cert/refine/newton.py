@@ -20,7 +20,7 @@ from flint import arb, arb_mat
 from relu_cert.exact import Vector
 from relu_cert.rationals import to_fmpq
 from relu_cert.refine.exact_faces import ExactFace
-from relu_cert.solve.model import Floats
+from relu_cert.solve.solution import Floats
 
 Correction = tuple[list[arb], list[arb]]
 
@@ -129,7 +129,7 @@ def _chords(system: System, point: KernelPoint, accuracy: float) -> KernelPoint:
 
 
 def _newton(system: System, point: KernelPoint, accuracy: float, steps: int = 14) -> KernelPoint:
-    """Whole Newton steps in high precision; the error may rise before it falls. The best point is returned."""
+    """GlobalOptimum Newton steps in high precision; the error may rise before it falls. The best point is returned."""
     best = point
     for _ in range(steps):
         try:

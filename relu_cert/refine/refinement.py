@@ -18,14 +18,14 @@ import numpy as np
 from flint import arb, arb_mat, ctx, fmpq_mat
 
 from relu_cert.exact import Vector
-from relu_cert.problem.model import Problem
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import column, to_vector
 from relu_cert.refine.exact_faces import ExactFace, ExactFaces
 from relu_cert.refine.newton import KernelPoint, Singular, System, floats, solve_system
 from relu_cert.solve.lasso import enter, independent, nonnegative_lasso
-from relu_cert.solve.model import Face, Floats, Neuron, Solution
 from relu_cert.solve.oracle import Oracle, oracle_of
 from relu_cert.solve.prepare import FloatProblem, prepare
+from relu_cert.solve.solution import Face, Floats, Neuron, Solution
 from relu_cert.solve.solver import carry
 
 _TIED = 1e-6  # faces this near (relative) to lambda may turn out to be violated
@@ -100,7 +100,7 @@ class _Refinement:
         r = solution.theta
         support, alpha = self.vertex([faces[i] for i in used], alpha[used], r)
         for _ in range(_EXCHANGES):
-            support, point = self.settle(support, r, alpha)
+            support, point = self.on_faces(support, r, alpha)
             r, alpha = floats(point.r)[:, 0], np.array([float(a) for a in point.alpha])
             neurons = [Neuron(f.sign, f.block, a * (f.B.T @ r)) for f, a in zip(support, alpha, strict=True)]
             if not self.promised(neurons, r):
@@ -134,7 +134,7 @@ class _Refinement:
             names, weights = nonnegative_lasso(Q, r + Q @ alpha, cost, [], np.zeros(0), 1e-14 * cost[0])
         return [faces[i] for i in names], weights
 
-    def settle(self, faces: list[Face], r: Floats, alpha: Floats) -> tuple[list[Face], KernelPoint]:
+    def on_faces(self, faces: list[Face], r: Floats, alpha: Floats) -> tuple[list[Face], KernelPoint]:
         """Solve on the faces; drop those whose weight is not positive."""
         while faces:
             point = solve_system(self.system(faces), r, alpha, self.accuracy / 100, self.squarings)

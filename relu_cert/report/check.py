@@ -13,16 +13,16 @@ from rich.text import Text
 
 from relu_cert.certificate import certificate, dumps
 from relu_cert.checker import recheck_command
-from relu_cert.claims.model import Result, Verdict
-from relu_cert.data.model import Dataset, Source
+from relu_cert.claims.claim import Result, Verdict
+from relu_cert.data.dataset import Dataset, Source
 from relu_cert.data.raw import STANDARD_INPUT
 from relu_cert.exact import sqrt_lower, sqrt_upper
 from relu_cert.free.terms import free_constant, free_parts, free_text
-from relu_cert.global_optimum import Whole, distance
+from relu_cert.global_optimum import GlobalOptimum, distance
 from relu_cert.interrupt import INTERRUPTED
 from relu_cert.lasso import Lasso
 from relu_cert.path.derivatives import Derivatives
-from relu_cert.problem.model import Problem
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import ExactNeuron, Facts, LambdaMax, Value
 from relu_cert.report.headline import of_check
 from relu_cert.report.optimal_set import optimal_set_json
@@ -51,7 +51,7 @@ SHOWN_GROUPS = 24
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CheckReport:
     """One run of `check`."""
 
     data: Dataset | None
@@ -59,7 +59,7 @@ class Outcome:
     facts: Facts
     results: tuple[Result, ...]
     certificate_path: Path
-    whole: Whole | None = None  # beside a network over some patterns
+    global_optimum: GlobalOptimum | None = None  # beside a network over some patterns
     lasso: Lasso | None = None  # the group lasso as it was given, where that is not the plain problem
 
     @property
@@ -137,7 +137,7 @@ class Outcome:
 
     def _head(self) -> list[str]:
         facts, problem = self.facts, self.facts.problem
-        listed, sampled = problem.listed, problem.sampled
+        listed, patterned = problem.listed, problem.patterned
         bias = ", the last one the bias" if self.source.bias else ""
         noun = "column" if problem.kind == "cgl" else "feature"
         size = f"n = {count(problem.n, 'point')}, d = {count(self.features, noun)}{bias}"
@@ -148,8 +148,10 @@ class Outcome:
             lines.append(f"model        two layers, {model}, all {count(len(listed), 'activation pattern')}")
         elif problem.unlisted:
             lines.append(f"model        two layers, {model}, networks of any width (patterns not listed)")
-        elif sampled:
-            lines.append(f"model        two layers, {model}, only {count(len(sampled.patterns), 'activation pattern')}")
+        elif patterned:
+            lines.append(
+                f"model        two layers, {model}, only {count(len(patterned.patterns), 'activation pattern')}"
+            )
         else:
             lines.append(f"model        {_lasso(problem)}, {count(len(problem.blocks), 'group')}")
         if problem.loss == "logistic":
@@ -161,7 +163,7 @@ class Outcome:
             lines.append(f"penalty      lambda sum |w_b| + delta/2 sum |w_b|^2, delta = {short(problem.delta)}")
         lines.append(f"lambda       {with_decimal(facts.lam)}   (lambda_max {_largest(facts.lambda_max)})")
         value = facts.value
-        only = "" if sampled is None or listed else ", over these patterns only"
+        only = "" if patterned is None or listed else ", over these patterns only"
         if value.lower == value.upper:
             lines.append(f"p*           {with_decimal(value.upper)}, exactly{only}")
         else:
@@ -189,34 +191,36 @@ class Outcome:
         """How many patterns the problem has; `open` is known where they are all of D_Z."""
         if listed := self.facts.problem.listed:
             return {"total": len(listed), "open": listed.open_cells}
-        sampled = self.facts.problem.sampled
-        return {"total": len(sampled.patterns), "open": None} if sampled else None
+        patterned = self.facts.problem.patterned
+        return {"total": len(patterned.patterns), "open": None} if patterned else None
 
     def _global(self) -> dict[str, Any] | None:
         """Beside a network over some patterns: the optimum over all of them, or why it is not known."""
-        if self.whole is None:
+        best = self.global_optimum
+        if best is None:
             return None
-        if self.whole.facts is None:
-            return {"reason": self.whole.reason}
-        value, away = self.whole.facts.value, distance(self.facts, self.whole.facts)
+        if best.facts is None:
+            return {"reason": best.reason}
+        value, away = best.facts.value, distance(self.facts, best.facts)
         return {
             "value": {"lower": rational(value.lower), "upper": rational(value.upper)},
             "distance": plain(away),
-            "certificate": str(self.whole.certificate_path),
+            "certificate": str(best.certificate_path),
         }
 
     def _beside(self) -> list[str]:
-        if self.whole is None:
+        best = self.global_optimum
+        if best is None:
             return []
-        if self.whole.facts is None:
-            return [f"global       not compared: {self.whole.reason}"]
-        value, away = self.whole.facts.value, distance(self.facts, self.whole.facts)
+        if best.facts is None:
+            return [f"global       not compared: {best.reason}"]
+        value, away = best.facts.value, distance(self.facts, best.facts)
         if away.lower > 0 or away.upper < 0:
             shown = f"{enclosed(away.lower, away.upper, 12)}, proved to {at_most(away.upper - away.lower)}"
         else:
             shown = f"{at_least(away.lower)} to {at_most(away.upper)}, proved"
         return [
-            f"global       {enclosed(value.lower, value.upper, 15)} over all patterns ({self.whole.certificate_path})",
+            f"global       {enclosed(value.lower, value.upper, 15)} over all patterns ({best.certificate_path})",
             f"distance     {shown}",
         ]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from relu_cert.data.model import Dataset
+from relu_cert.data.dataset import Dataset
 from relu_cert.network.explore import Extreme, OptimalNetworks, known_set
 from relu_cert.prove.facts import Facts
 from relu_cert.report.shown import Shown

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import log
 
-from relu_cert.claims.model import Result, Verdict
-from relu_cert.path.model import Cover
+from relu_cert.claims.claim import Result, Verdict
 from relu_cert.path.one_neuron import NeuronPath
-from relu_cert.problem.model import Problem
+from relu_cert.path.pieces import PathPieces
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import Facts, Value
 from relu_cert.report.text import at_most, count, decimal, percent, percent_at_most
 
@@ -47,7 +47,7 @@ def of_network(value: Value, objective: Fraction, gap: Fraction) -> str:
     return f"The objective of this network is at most {at_most(objective - value.lower)} above the best; proved."
 
 
-def of_path(cover: Cover, events: int, results: Sequence[Result]) -> str:
+def of_path(cover: PathPieces, events: int, results: Sequence[Result]) -> str:
     """What `path` found."""
     said: Said = {result.claim: result.verdict for result in results}
     where = f"from {decimal(cover.lo, 6)} to {decimal(cover.hi, 6)}"

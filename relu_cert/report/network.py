@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from relu_cert.checker import recheck_command
-from relu_cert.claims.model import Result
-from relu_cert.data.model import Dataset
+from relu_cert.claims.claim import Result
+from relu_cert.data.dataset import Dataset
 from relu_cert.exact import sqrt_upper
 from relu_cert.free.terms import free_constant, free_parts, free_text
 from relu_cert.interrupt import INTERRUPTED
 from relu_cert.network.examine import Comparison, Distance, distance
-from relu_cert.network.model import TrainedNetwork, alive
 from relu_cert.network.objective import Interval, network_of
 from relu_cert.network.penalty import Conversion
+from relu_cert.network.trained import TrainedNetwork, alive
 from relu_cert.prove.facts import Value
 from relu_cert.report.check import claims_table
 from relu_cert.report.headline import of_network
@@ -30,7 +30,7 @@ VERSION = 1
 
 
 @dataclass(frozen=True)
-class NetworkOutcome:
+class NetworkReport:
     """One run of `network`: the network as it was read, what was found about it, and where things were written."""
 
     trained: TrainedNetwork

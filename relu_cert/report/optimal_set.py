@@ -13,7 +13,7 @@ from relu_cert.claims.optimal_set import Step, staircase
 from relu_cert.exact import Matrix, Vector, sqrt_upper
 from relu_cert.prove.classes import class_map, column, frobenius_squared, to_vector
 from relu_cert.prove.facts import Facts, NeuronClass, Tied
-from relu_cert.prove.polytope.model import Polytope
+from relu_cert.prove.polytope.polytope import Polytope
 from relu_cert.rationals import to_fraction
 from relu_cert.report.shown import plain
 from relu_cert.report.text import count, rational

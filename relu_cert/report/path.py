@@ -10,12 +10,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from relu_cert.claims.model import Result
+from relu_cert.claims.claim import Result
 from relu_cert.exact import sqrt_upper
 from relu_cert.path.breakpoints import Breakpoint
 from relu_cert.path.curve import CurveNeuron, Sample
 from relu_cert.path.draft import Drafted
-from relu_cert.path.model import Cover
+from relu_cert.path.pieces import PathPieces
 from relu_cert.prove.facts import LambdaMax
 from relu_cert.report.check import claims_table
 from relu_cert.report.headline import of_path
@@ -34,7 +34,7 @@ class PathReport:
 
     name: str
     largest: LambdaMax
-    cover: Cover
+    cover: PathPieces
     breakpoints: tuple[Breakpoint, ...]
     lost: int  # events whose ends were not settled
     samples: tuple[Sample, ...]
@@ -136,7 +136,7 @@ def draft_text(rows: Sequence[Drafted]) -> str:
     return "\n".join([*lines, "the proof follows", ""])
 
 
-def _sets(cover: Cover) -> str:
+def _sets(cover: PathPieces) -> str:
     """How many pieces have a set of optimal networks that need not be a point."""
     several = [piece for piece in cover.pieces if not piece.unique]
     return f"a set that moves continuously on {count(len(several), 'piece')}; " if several else ""
@@ -147,7 +147,7 @@ def _dimension(k: int) -> str:
     return str(k) if k else "0 or more"
 
 
-def _stretches(cover: Cover) -> list[tuple[Fraction, Fraction, int]]:
+def _stretches(cover: PathPieces) -> list[tuple[Fraction, Fraction, int]]:
     """The intervals with sets of optimal networks, neighbours of one dimension together, lambda ascending."""
     found: list[tuple[Fraction, Fraction, int]] = []
     for piece in cover.pieces:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from relu_cert.data.model import Dataset
+from relu_cert.data.dataset import Dataset
 from relu_cert.patterns import PatternSet, Prediction
 from relu_cert.patterns.predict import counted
 from relu_cert.report.terminal import wrapped

@@ -11,7 +11,7 @@ from fractions import Fraction
 from math import ceil
 from types import TracebackType
 
-from relu_cert.cover.model import Moment
+from relu_cert.cover.limits import Moment
 from relu_cert.report.text import downwards, upwards
 
 PATIENCE = 2.0  # seconds before anything is shown

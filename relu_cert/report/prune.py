@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from relu_cert.data.model import Dataset
+from relu_cert.data.dataset import Dataset
 from relu_cert.errors import UsageError
 from relu_cert.network.approximate import PruningStep, Strategy
-from relu_cert.network.model import TrainedNetwork
 from relu_cert.network.objective import ConvexNeuron, network_of
+from relu_cert.network.trained import TrainedNetwork
 from relu_cert.prove.facts import Value
 from relu_cert.report.shown import Shown
 from relu_cert.report.terminal import wrapped

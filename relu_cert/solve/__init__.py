@@ -1,7 +1,7 @@
 """float64: working sets, exact pricing over all patterns, Newton in kernel form."""
 
-from relu_cert.solve.model import Neuron, PieceMultipliers, Solution, Stats
 from relu_cert.solve.prepare import FloatProblem, prepare
+from relu_cert.solve.solution import Neuron, PieceMultipliers, Solution, Stats
 from relu_cert.solve.solver import lambda_max, multipliers, solve
 
 __all__ = [

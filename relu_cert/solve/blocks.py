@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from relu_cert.solve.model import Face, Floats, Neuron, add_blocks
 from relu_cert.solve.prepare import BlockArrays
 from relu_cert.solve.shortest import shortest
+from relu_cert.solve.solution import Face, Floats, Neuron, add_blocks
 
 _MOST = 120  # faces in a round
 

@@ -1,4 +1,4 @@
-"""Projections onto the cones of sampled ReLU blocks, all at once, each from where it stood the last time.
+"""Projections onto the cones of all blocks of a ReLU program over patterns, each from where it stood the last time.
 
 v_b = Proj_{C_b}(c_b) = c_b + sum_k x_k g_k with x >= 0, g_k = (2D - I)_kk z_k. For any x >= 0 the length of that sum
 bounds the price from above, so last time's x often shows at once that a block is not violated.
@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from relu_cert.solve.model import Floats
 from relu_cert.solve.pieces import lengths
-from relu_cert.solve.prepare import Numbers, SampledArrays
+from relu_cert.solve.prepare import Numbers, PatternedArrays
 from relu_cert.solve.shortest import shortest
+from relu_cert.solve.solution import Floats
 
 _VIOLATED = 1e-13  # rows with g_k.v above -_VIOLATED |g_k| |c| are inside: a little above rounding
 _LARGE = 200_000  # patterns x n x d from which on compiled code pays
@@ -37,9 +37,9 @@ class Projected:
 
 
 class Cones:
-    """The cones of all sampled blocks, with the multipliers of the last projection."""
+    """The cones of all blocks, with the multipliers of the last projection."""
 
-    def __init__(self, arrays: SampledArrays) -> None:
+    def __init__(self, arrays: PatternedArrays) -> None:
         self.arrays = arrays
         size = lengths(arrays.Z)
         self._scale = np.append(np.where(size > 0.0, size, 1.0), 1.0)  # the last one is for kinks that are none

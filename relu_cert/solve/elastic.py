@@ -18,11 +18,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from relu_cert.problem.model import Problem
+from relu_cert.problem.problem import Problem
 from relu_cert.solve.cones import Cones
-from relu_cert.solve.model import Floats
-from relu_cert.solve.prepare import BlockArrays, SampledArrays, prepare
+from relu_cert.solve.prepare import BlockArrays, PatternedArrays, prepare
 from relu_cert.solve.shortest import shortest
+from relu_cert.solve.solution import Floats
 from relu_cert.solve.threads import one_thread
 
 Kinks = tuple[int, ...]
@@ -113,7 +113,7 @@ class _Network(_Direct):
 def _blocks_of(problem: Problem) -> _Blocks:
     data = prepare(problem)
     match data.arrays:
-        case SampledArrays() as arrays:
+        case PatternedArrays() as arrays:
             return _Network(data.y, arrays.written_out(), Cones(arrays))
         case BlockArrays() as arrays:
             return _Direct(data.y, arrays)

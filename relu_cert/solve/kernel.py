@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
 
 from relu_cert.solve.lasso import nonnegative_lasso
-from relu_cert.solve.model import Face, Floats
+from relu_cert.solve.solution import Face, Floats
 
 
 @dataclass(frozen=True)

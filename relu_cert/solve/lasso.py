@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from relu_cert.solve.model import Floats
+from relu_cert.solve.solution import Floats
 
 _TINY = 1e-14
 _DEPENDENT = 1e-7  # a pivot of the Cholesky factor of unit columns below this is rounding
@@ -26,7 +26,7 @@ def nonnegative_lasso(
     size[size <= 0.0] = 1.0
     U, cost = A / size, f / size  # unit atoms
     least = tol / size + _TINY * float(np.sqrt(y @ y))
-    support, x = _settle(U, y, cost, list(support), x * size[support])
+    support, x = _on_support(U, y, cost, list(support), x * size[support])
     banned: list[int] = []
     for _ in range(20 * A.shape[0] + 200):
         S = U[:, support]
@@ -41,10 +41,10 @@ def nonnegative_lasso(
         if not moved:
             banned.append(j)
         elif not whole:
-            support, x = _settle(U, y, cost, support, x)
+            support, x = _on_support(U, y, cost, support, x)
         elif len(support) > len(before):
             banned = []
-    support, x = _settle(U, y, cost, support, x)
+    support, x = _on_support(U, y, cost, support, x)
     return support, x / size[support]
 
 
@@ -77,7 +77,7 @@ def enter(A: Floats, support: list[int], x: Floats, j: int, gain: float) -> tupl
     return [names[i] for i in keep], weights[keep], True, False
 
 
-def _settle(A: Floats, y: Floats, f: Floats, support: list[int], x: Floats) -> tuple[list[int], Floats]:
+def _on_support(A: Floats, y: Floats, f: Floats, support: list[int], x: Floats) -> tuple[list[int], Floats]:
     """Minimise over the support, dropping atoms that lose their weight."""
     while support:
         S = A[:, support]

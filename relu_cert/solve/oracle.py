@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from relu_cert.solve.blocks import BlockOracle
 from relu_cert.solve.cones import Cones
-from relu_cert.solve.model import Face, Floats, Neuron, add_blocks
+from relu_cert.solve.patterned import PatternedOracle
 from relu_cert.solve.pieces import (
     Pieces,
     correlations,
@@ -20,8 +20,8 @@ from relu_cert.solve.pieces import (
     representatives,
     unpack,
 )
-from relu_cert.solve.prepare import BlockArrays, FloatProblem, NetworkArrays, SampledArrays
-from relu_cert.solve.sampled import SampledOracle
+from relu_cert.solve.prepare import BlockArrays, FloatProblem, NetworkArrays, PatternedArrays
+from relu_cert.solve.solution import Face, Floats, Neuron, add_blocks
 
 
 class Oracle(Protocol):
@@ -194,11 +194,11 @@ class GatedOracle:
         return [Face(1, b, (), B[i], c[i], eye) for i, b in enumerate(blocks)]
 
 
-def oracle_of(problem: FloatProblem) -> ReluOracle | GatedOracle | SampledOracle | BlockOracle:
+def oracle_of(problem: FloatProblem) -> ReluOracle | GatedOracle | PatternedOracle | BlockOracle:
     """The oracle of the problem's model."""
     match problem.arrays:
-        case SampledArrays():
-            return SampledOracle(Cones(problem.arrays))
+        case PatternedArrays():
+            return PatternedOracle(Cones(problem.arrays))
         case BlockArrays():
             return BlockOracle(problem.arrays)
         case NetworkArrays(gated=True):

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.exact import Matrix
-from relu_cert.problem.model import Gates, Problem
-from relu_cert.solve.model import Bits, Floats
+from relu_cert.problem.problem import Gates, Problem
+from relu_cert.solve.solution import Bits, Floats
 
 Numbers = NDArray[np.intp]
 
@@ -29,7 +29,7 @@ class NetworkArrays:
 
 
 @dataclass(frozen=True)
-class SampledArrays:
+class PatternedArrays:
     """ReLU blocks with their cones over some patterns: Z (n x d) and the patterns (k x n), true where a row is on.
 
     Block 2i is X = D_i Z, block 2i + 1 is X = -D_i Z, both with the cone {u : (2 D_i - I) Z u >= 0}.
@@ -70,7 +70,7 @@ class FloatProblem:
     """A problem in float64, as the solver wants it."""
 
     y: Floats
-    arrays: NetworkArrays | SampledArrays | BlockArrays
+    arrays: NetworkArrays | PatternedArrays | BlockArrays
 
 
 def prepare(problem: Problem | FloatProblem) -> FloatProblem:
@@ -85,10 +85,10 @@ def prepare(problem: Problem | FloatProblem) -> FloatProblem:
     if isinstance(problem.blocks, Gates):
         Z, patterns = problem.blocks.Z, problem.blocks.patterns
         return FloatProblem(y, NetworkArrays(floats(Z, patterns.d), np.ascontiguousarray(patterns.bits()), True))
-    sampled = problem.sampled
-    if sampled is not None and sampled.model == "relu":
-        on = np.array([[bit == "1" for bit in pattern] for pattern in sampled.patterns], dtype=np.bool_)
-        return FloatProblem(y, SampledArrays(floats(sampled.Z, 0), on.reshape(len(sampled.patterns), len(y))))
+    patterned = problem.patterned
+    if patterned is not None and patterned.model == "relu":
+        on = np.array([[bit == "1" for bit in pattern] for pattern in patterned.patterns], dtype=np.bool_)
+        return FloatProblem(y, PatternedArrays(floats(patterned.Z, 0), on.reshape(len(patterned.patterns), len(y))))
     X, K = [], []
     for block in problem.blocks:
         X.append(block.floats)

@@ -22,7 +22,7 @@ from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from relu_cert.solve.cones import Cones, Projected
-from relu_cert.solve.model import Bits, Floats, Neuron
+from relu_cert.solve.solution import Bits, Floats, Neuron
 
 _FIRST = 0.01  # the first delta, as a share of |Z|^2
 _SHRINK = 0.2  # delta from one proximal step to the next

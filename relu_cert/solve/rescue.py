@@ -11,8 +11,8 @@ import clarabel
 import numpy as np
 from scipy import sparse
 
-from relu_cert.solve.model import Floats, Neuron
 from relu_cert.solve.prepare import BlockArrays
+from relu_cert.solve.solution import Floats, Neuron
 
 
 def interior_point(arrays: BlockArrays, y: Floats, lam: float) -> list[Neuron]:

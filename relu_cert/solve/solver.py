@@ -15,17 +15,17 @@ from time import perf_counter
 
 import numpy as np
 
-from relu_cert.problem.model import Problem
+from relu_cert.problem.problem import Problem
 from relu_cert.solve.blocks import BlockOracle
 from relu_cert.solve.kernel import newton
 from relu_cert.solve.lasso import nonnegative_lasso
-from relu_cert.solve.model import Face, Floats, Key, Neuron, PieceMultipliers, Solution, Stats
 from relu_cert.solve.oracle import Oracle, oracle_of
+from relu_cert.solve.patterned import PatternedOracle
 from relu_cert.solve.pieces import piece_multipliers
 from relu_cert.solve.prepare import BlockArrays, FloatProblem, NetworkArrays, prepare
 from relu_cert.solve.proximal import proximal_point
 from relu_cert.solve.rescue import interior_point
-from relu_cert.solve.sampled import SampledOracle
+from relu_cert.solve.solution import Face, Floats, Key, Neuron, PieceMultipliers, Solution, Stats
 from relu_cert.solve.threads import one_thread
 
 Progress = Callable[[int, float], None]  # round, relative gap
@@ -80,7 +80,7 @@ def _solve(
     point = _point(oracle, y, [])
     if warm is not None:
         point = _step(oracle, y, lam, _point(oracle, y, list(warm.neurons)), [], _FOLLOW) or point
-    elif isinstance(oracle, SampledOracle) and oracle.cones.large:
+    elif isinstance(oracle, PatternedOracle) and oracle.cones.large:
         point = _rescued(oracle, data, lam, point)
     best: Solution | None = None
     idle, reason = 0, "rounds"
@@ -110,8 +110,8 @@ def _solve(
 
 def _rescued(oracle: Oracle, data: FloatProblem, lam: float, point: _Point) -> _Point:
     """The solution of a method that does not follow faces if it is better, with Newton's polish: where there are many
-    cones, and where Newton's faces run in circles. Whole networks have no such method."""
-    if isinstance(oracle, SampledOracle):
+    cones, and where Newton's faces run in circles. GlobalOptimum networks have no such method."""
+    if isinstance(oracle, PatternedOracle):
         neurons = proximal_point(oracle.cones, data.y, lam)
     elif isinstance(data.arrays, BlockArrays):
         neurons = interior_point(data.arrays, data.y, lam)

@@ -17,7 +17,7 @@ import relu_cert
 from relu_cert import UsageError, Verdict, certify
 from relu_cert.claims import NAMES
 from relu_cert.errors import ReluCertError, TooManyPatterns
-from relu_cert.report.check import Outcome
+from relu_cert.report.check import CheckReport
 from tests.report.pages import Page
 from verify.__main__ import main as verify_main
 
@@ -97,7 +97,7 @@ def test_floats_are_binary_numbers():
     """The float 0.1 and one tenth are different lambdas, and each is taken exactly."""
     Z, y = [[1.0], [-2.0]], [1.0, 0.5]
     assert certify(Z, y, 0.1).lam == Fraction(0.1) != Fraction(1, 10) == certify(Z, y, "0.1").lam
-    assert Fraction(0.3) in [row[0] for row in certify([[0.3], [1]], y, 1).outcome.data.Z]
+    assert Fraction(0.3) in [row[0] for row in certify([[0.3], [1]], y, 1).report.data.Z]
 
 
 def test_lambda_by_its_ratio():
@@ -145,8 +145,8 @@ def test_only_the_claims_that_were_asked_for():
 
 def test_a_certificate_that_the_checker_rejects_is_never_returned(monkeypatch):
     """If our own certificate is not accepted, there is an error and no verdict."""
-    plain = Outcome.certificate_text
-    monkeypatch.setattr(Outcome, "certificate_text", lambda self: plain(self).replace("PROVED", "REFUTED"))
+    plain = CheckReport.certificate_text
+    monkeypatch.setattr(CheckReport, "certificate_text", lambda self: plain(self).replace("PROVED", "REFUTED"))
     with pytest.raises(ReluCertError, match="does not accept our own certificate"):
         certify(*XOR, 1)
 
@@ -158,7 +158,7 @@ def test_the_reports(xor):
     short = Page(xor._repr_html_())
     assert all(name in short.prose for name in xor.claims) and not {"html", "style"} & {tag for tag, _ in short.tags}
     page = Page(xor.html(certificate="x.cert.json", data="x.csv"))
-    assert "python -m verify x.cert.json --data x.csv" in page.prose and xor.outcome.source.sha256 in page.prose
+    assert "python -m verify x.cert.json --data x.csv" in page.prose and xor.report.source.sha256 in page.prose
 
 
 def test_certified_objects_can_be_pickled(xor):

@@ -237,7 +237,7 @@ def test_a_neuron_on_a_data_point_needs_no_list():
 def test_the_optimum_is_never_above_the_network_itself():
     """Where the time is too short for a better network, the given one bounds the optimum from above."""
     found = relu_cert.certify_network((W1, w2), Z, Y, "1/2")
-    outcome = found.outcome
+    outcome = found.report
     worse = replace(outcome.comparison.facts.value, lower=Fraction(1), upper=Fraction(1000))
     facts = replace(outcome.comparison.facts, value=worse)
     told = replace(outcome, comparison=replace(outcome.comparison, facts=facts)).to_text()

@@ -93,7 +93,7 @@ def test_feature_names_of_a_frame_reach_the_report():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"height": [0.0, 1.0, 2.0]})
     model = ReLUCertRegressor(1).fit(frame, [1.0, 2.0, 4.0])
-    assert model.certified_.outcome.data.names == ("height", "bias")
+    assert model.certified_.report.data.names == ("height", "bias")
     assert list(model.feature_names_in_) == ["height"]
 
 

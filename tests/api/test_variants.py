@@ -67,19 +67,19 @@ def test_the_distance_from_the_global_optimum(name):
     """lower <= difference of the two values <= upper, and the whole problem has a certificate of its own."""
     arguments = VARIANTS[name][1]
     found = certify(Z, Y, "1/3", **arguments)
-    assert found.whole is not None and found.distance is not None
+    assert found.global_optimum is not None and found.distance is not None
     both = certify(Z, Y, "1/3", **{k: v for k, v in arguments.items() if k not in ("patterns", "seed", "gates")})
-    assert found.whole.value == both.value and found.whole.certificate == both.certificate
+    assert found.global_optimum.value == both.value and found.global_optimum.certificate == both.certificate
     assert found.distance.lower <= found.value.upper - both.value.lower
     assert 0 <= found.distance.lower <= found.distance.upper
-    assert found.whole.whole is None and both.distance is None
+    assert found.global_optimum.global_optimum is None and both.distance is None
 
 
 def test_without_all_patterns_there_is_no_distance():
     """Data with too many patterns are fitted over some of them, and nothing is said of the others."""
     found = certify(Z, Y, "1/3", patterns=2, max_patterns=3)
-    assert found.whole is None and found.distance is None
-    assert "over the limit of 3" in found.outcome.whole.reason
+    assert found.global_optimum is None and found.distance is None
+    assert "over the limit of 3" in found.report.global_optimum.reason
 
 
 @pytest.mark.parametrize("name", ["patterns", "gated-patterns", "gates", "l2", "logistic", "logistic-gated"])

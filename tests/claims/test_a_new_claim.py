@@ -10,7 +10,7 @@ from pathlib import Path
 
 HOUSE = Path(__file__).parents[2]
 MODULE = '''
-from relu_cert.claims.model import Answer, claim, proved
+from relu_cert.claims.claim import Answer, claim, proved
 from relu_cert.prove.facts import Facts
 
 

@@ -13,7 +13,7 @@ from properties.exact import polytope as truth
 from properties.exact.linalg import Vector, mat, vec
 from properties.strategies import PlantedReLU, plant_relu, planted_box
 from relu_cert.claims.optimal_set import Step, staircase
-from relu_cert.prove.polytope.model import Polytope
+from relu_cert.prove.polytope.polytope import Polytope
 from relu_cert.prove.polytope.shortest import shortest
 from relu_cert.prove.polytope.system import exact_system
 from relu_cert.prove.polytope.walk import exact_start, walk

@@ -7,11 +7,11 @@ from fractions import Fraction
 import pytest
 
 from relu_cert.certificate import certificate
-from relu_cert.check import LambdaChoice, find_facts, verdicts
-from relu_cert.data.model import Source
+from relu_cert.data.dataset import Source
 from relu_cert.data.raw import digest
 from relu_cert.exact import matrix, vector
 from relu_cert.patterns import enumerate_patterns
+from relu_cert.pipeline import LambdaChoice, find_facts, verdicts
 from relu_cert.problem import gated, problem_from_json, relu
 from verify.certificate import check
 from verify.errors import Rejected

@@ -14,9 +14,9 @@ from properties.exact.linalg import norm2
 from properties.strategies import PlantedCGL, planted_cgl
 from relu_cert import refine_and_prove
 from relu_cert.certificate import certificate, dumps
-from relu_cert.check import verdicts
-from relu_cert.data.model import Source
+from relu_cert.data.dataset import Source
 from relu_cert.patterns import enumerate_patterns
+from relu_cert.pipeline import verdicts
 from relu_cert.problem import gated, relu
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.polytope import listing

@@ -13,8 +13,8 @@ from properties.soundness.carry import Pair, clash
 from properties.soundness.case import Answer, NetworkCase, ask, objection
 from relu_cert.certificate import dumps
 from relu_cert.cover import build, optimum
-from relu_cert.cover.model import Cover
-from relu_cert.leaders.model import Leaders
+from relu_cert.cover.evidence import Cover
+from relu_cert.leaders.evidence import Leaders
 from verify import VerifyError, check
 
 Rows = list[list[int | str]]

@@ -12,8 +12,9 @@ import pytest
 
 from relu_cert.cover import build
 from relu_cert.cover.build import Done, Exhausted, Task, dual_cover, root_of, roots
+from relu_cert.cover.evidence import Cover, Streams
+from relu_cert.cover.limits import Limits
 from relu_cert.cover.lines import coarse, row_space, side_of, weights_of
-from relu_cert.cover.model import Cover, Limits, Streams
 from relu_cert.cover.optimum import Setting, about_lambda_max, setting
 from relu_cert.cover.pool import Cluster, Pools, Processes, Serial
 from relu_cert.cover.ties import engine_ties

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from relu_cert.cover import build
-from relu_cert.cover.model import Limits
+from relu_cert.cover.limits import Limits
 from relu_cert.cover.optimum import Exhausted, Found, Prover, setting
 from relu_cert.cover.state import opened
 from relu_cert.errors import UsageError

@@ -11,19 +11,20 @@ import numpy as np
 import pytest
 
 import relu_cert
-import relu_cert.check
+import relu_cert.pipeline
 import verify
 from relu_cert.certificate import certificate, dumps
-from relu_cert.check import DEFAULT_GAP, LambdaChoice, find_facts
 from relu_cert.claims import decide
-from relu_cert.claims.model import Verdict
+from relu_cert.claims.claim import Verdict
 from relu_cert.clock import Until
 from relu_cert.cover import optimum, unlisted
-from relu_cert.cover.model import ENOUGH, Cover, Limits, Moment
+from relu_cert.cover.evidence import Cover
+from relu_cert.cover.limits import ENOUGH, Limits, Moment
 from relu_cert.cover.optimum import Prover
-from relu_cert.data.model import Source
-from relu_cert.leaders.model import Leaders
+from relu_cert.data.dataset import Source
+from relu_cert.leaders.evidence import Leaders
 from relu_cert.patterns import enumerate_patterns
+from relu_cert.pipeline import DEFAULT_GAP, LambdaChoice, find_facts
 from relu_cert.problem import Loss, Problem, relu, unlisted_relu
 from relu_cert.prove.facts import Facts
 
@@ -240,7 +241,7 @@ def test_many_features_have_time_for_training(monkeypatch: pytest.MonkeyPatch) -
     planning (12 features) had 3 of 60 seconds, and a network a fifth worse. The result is the same where time does not
     matter."""
     rows, y = [[1, 2, 0], [0, -1, 2], [3, 1, 1], [-2, 1, 0], [1, -1, -1]], [1, -2, 3, 0, 2]
-    monkeypatch.setattr(relu_cert.check, "MANY_PATTERNS", 0)
+    monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
     plain = relu_cert.certify(rows, y, 1)
     trained: list[float] = []
 

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-import relu_cert.check
 import relu_cert.cover.optimum
+import relu_cert.pipeline
 import verify
 from relu_cert import UsageError, certify, certify_group_lasso
-from relu_cert.cover.model import Cover
+from relu_cert.cover.evidence import Cover
 from relu_cert.cover.train import train
 from relu_cert.free import optimum
 from relu_cert.interrupt import INTERRUPTED
-from relu_cert.leaders.model import Leaders
+from relu_cert.leaders.evidence import Leaders
 from relu_cert.prove.facts import PieceMultipliers
 from tests.free.brute import best, spread
 
@@ -149,7 +149,7 @@ def test_without_a_list(free: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) 
     """A cover proves an interval that holds the one that the list proves, to twelve digits, free biases or not."""
     rows, y = drawn(5, 12, 2)
     listed = certify(rows, y, 2, free=free)
-    monkeypatch.setattr(relu_cert.check, "MANY_PATTERNS", 0)
+    monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
     found = certify(rows, y, 2, free=free, seconds=20)
     assert isinstance(found.facts.dual.multipliers, Cover)
     assert found.value.lower <= listed.value.upper and listed.value.lower <= found.value.upper
@@ -169,7 +169,7 @@ def test_sets_over_a_cover_are_those_over_the_list(seed: int, free: str, monkeyp
     cover leaves open nothing but what it says."""
     rows, y = drawn(seed, 9, 2)
     listed = certify(rows, y, 1, free=free)
-    monkeypatch.setattr(relu_cert.check, "MANY_PATTERNS", 0)
+    monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
     found = certify(rows, y, 1, free=free, seconds=20)
     for claim in ("p-unique", "convex-unique", "optimal-set", "minimal"):
         one, other = found.claims[claim].verdict, listed.claims[claim].verdict
@@ -182,7 +182,7 @@ def test_leaders_with_free_biases(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where there are too many features for a cover the leaders prove an interval, and the gap is told."""
     rows, y = drawn(5, 12, 2)
     listed = certify(rows, y, 2, free="biases")
-    monkeypatch.setattr(relu_cert.check, "MANY_PATTERNS", 0)
+    monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
     monkeypatch.setattr(optimum, "free_setting", lambda *given: None)
     found = certify(rows, y, 2, free="biases", seconds=20)
     assert isinstance(found.facts.dual.multipliers, Leaders)
@@ -196,7 +196,7 @@ def test_leaders_with_free_biases(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_interrupt_is_said(free: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C after the training: a proved interval, if a poor one, and what is open is open because of that."""
     rows, y = drawn(5, 12, 2)
-    monkeypatch.setattr(relu_cert.check, "MANY_PATTERNS", 0)
+    monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
 
     def interrupted_training(*given: Any, **options: Any) -> Any:
         trained = train(*given, **options)
@@ -246,7 +246,7 @@ def test_logistic_loss_without_a_list(free: tuple[str, ...], monkeypatch: pytest
     """The same by a cover."""
     rows, y = labelled(2, 10, 2)
     bias = "biases" in free
-    monkeypatch.setattr(relu_cert.check, "MANY_PATTERNS", 0)
+    monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
     found = certify(rows, y, "1/2", free=free, bias=bias, loss="logistic", gap="1e-9", seconds=20)
     assert isinstance(found.facts.dual.multipliers, Cover)
     full = [[*row, 1] for row in rows] if bias else rows
@@ -257,7 +257,7 @@ def test_logistic_loss_without_a_list(free: tuple[str, ...], monkeypatch: pytest
 def test_another_theta_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the logistic loss, too: a theta a little beside the complement of the ones is rejected for that."""
     rows, y = labelled(2, 10, 2)
-    monkeypatch.setattr(relu_cert.check, "MANY_PATTERNS", 0)
+    monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
     found = json.loads(certify(rows, y, "1/2", free="output-bias", loss="logistic", seconds=20).certificate)
     first, *others = found["facts"]["cover"]["theta"].split()
     verify.check(json.dumps(found).encode())
@@ -269,7 +269,7 @@ def test_another_theta_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_zero_rows_with_the_logistic_loss(monkeypatch: pytest.MonkeyPatch) -> None:
     """A row of zeros costs log 2, and a cover is found as without it."""
     rows, y = labelled(2, 10, 2)
-    monkeypatch.setattr(relu_cert.check, "MANY_PATTERNS", 0)
+    monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
     plain, more = (certify(Z, t, "1/2", loss="logistic") for Z, t in ((rows, y), ([*rows, [0, 0]], [*y, 1])))
     assert float(more.value.upper) == pytest.approx(float(plain.value.upper) + np.log(2), rel=1e-8)
     assert float(more.value.lower) == pytest.approx(float(plain.value.lower) + np.log(2), rel=1e-8)
@@ -281,7 +281,7 @@ def test_labels_that_free_terms_divide(free: str, most: int, monkeypatch: pytest
     """p* = 0 with the logistic loss, which no network attains: with a list, and without one."""
     rows, _ = drawn(8, 9, 2)
     y = [1 if a - 2 * b > 0 else -1 for a, b in rows] if free == "skip" else [1] * 9
-    monkeypatch.setattr(relu_cert.check, "MANY_PATTERNS", most)
+    monkeypatch.setattr(relu_cert.pipeline, "MANY_PATTERNS", most)
     found = certify(rows, y, 1, free=free, bias=free == "biases", loss="logistic", seconds=5)
     assert -Fraction(1, 10**9) < found.value.lower <= 0 < found.value.upper < Fraction(1, 10**6)
 

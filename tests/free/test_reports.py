@@ -53,7 +53,7 @@ def test_a_neuron_of_a_free_bias_alone() -> None:
     network = ([[1.0, 0.5], [0.0, 0.0], [0.0, 0.0]], [0.5, 1.0, 2.0], [1.0, 1.0, -0.5], 0.25)
     found = certify_network(network, X, Y, "1", penalty="sklearn")
     assert "dead" not in found.claims["network-balanced"].detail
-    assert [s.first for s in found.outcome.comparison.examination.scales] == [Fraction(5, 4), 0, 0]
+    assert [s.first for s in found.report.comparison.examination.scales] == [Fraction(5, 4), 0, 0]
 
 
 def test_the_word() -> None:

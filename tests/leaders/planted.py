@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from relu_cert import certify
-from relu_cert.certified import Certified
 from relu_cert.exact import Vector, dot, matrix, norm_squared, vector
+from relu_cert.leaders.evidence import Leaders, leaders_record
 from relu_cert.leaders.find import Neuron, find_leaders
-from relu_cert.leaders.model import Leaders, leaders_record
+from relu_cert.results.check import Certified
 from verify.leaders import check_leaders
 from verify.problem import Problem
 from verify.rules.logistic.value import ONE, entropy_of

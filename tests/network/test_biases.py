@@ -8,8 +8,8 @@ import pytest
 
 from relu_cert.errors import UsageError
 from relu_cert.network.biases import fold, square_root
-from relu_cert.network.model import TrainedNetwork
 from relu_cert.network.objective import convex_form
+from relu_cert.network.trained import TrainedNetwork
 
 Z = ((F(1), F(2)), (F(-1), F(1, 2)), (F(3), F(-1)))
 ONES = tuple((*z, F(1)) for z in Z)

@@ -13,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relu_cert.certificate import dumps
-from relu_cert.check import LambdaChoice, find_facts, network_problem, verdicts
-from relu_cert.claims.model import Result, Verdict
-from relu_cert.data.model import Dataset
+from relu_cert.claims.claim import Result, Verdict
+from relu_cert.data.dataset import Dataset
 from relu_cert.data.read import read_csv_bytes
 from relu_cert.network import stationarity as stationarity_module
 from relu_cert.network.claims import CLAIMS, STATEMENTS, network_verdicts
@@ -23,11 +22,12 @@ from relu_cert.network.compare import own_problem
 from relu_cert.network.directions import apart
 from relu_cert.network.examine import Comparison, compare, examine
 from relu_cert.network.merge import merge_on_data
-from relu_cert.network.model import Origin, TrainedNetwork
 from relu_cert.network.objective import ConvexNeuron, Interval, network_of
 from relu_cert.network.optimum import Known
 from relu_cert.network.penalty import Penalty, convert
 from relu_cert.network.record import network_certificate
+from relu_cert.network.trained import Origin, TrainedNetwork
+from relu_cert.pipeline import LambdaChoice, find_facts, network_problem, verdicts
 from relu_cert.prove.facts import Facts
 from relu_cert.report.progress import Progress
 from verify import check as recheck

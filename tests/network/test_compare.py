@@ -10,16 +10,16 @@ import pytest
 
 from relu_cert import examples
 from relu_cert.certificate import certificate, dumps
-from relu_cert.check import LambdaChoice, find_facts, network_problem, verdicts
-from relu_cert.claims.model import Verdict
+from relu_cert.claims.claim import Verdict
 from relu_cert.data import read_csv
-from relu_cert.data.model import Dataset
+from relu_cert.data.dataset import Dataset
 from relu_cert.network.claims import network_verdicts
 from relu_cert.network.compare import network_facts, never_optimal, own_problem
 from relu_cert.network.examine import Comparison, compare, distance, examine
 from relu_cert.network.formats import rounded
-from relu_cert.network.model import TrainedNetwork
 from relu_cert.network.objective import ConvexNeuron, network_of, objective
+from relu_cert.network.trained import TrainedNetwork
+from relu_cert.pipeline import LambdaChoice, find_facts, network_problem, verdicts
 from relu_cert.prove.facts import Facts
 from relu_cert.report.progress import Progress
 from verify import check as recheck

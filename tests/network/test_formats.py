@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from relu_cert.network.formats import read_network, rounded, write_network
 from relu_cert.network.formats.json_text import read as read_json
 from relu_cert.network.formats.json_text import write as write_json
-from relu_cert.network.model import Origin, TrainedNetwork
 from relu_cert.network.objective import ConvexNeuron, network_of
+from relu_cert.network.trained import Origin, TrainedNetwork
 
 FORMATS = {"npz": None, "json": None, "safetensors": "safetensors", "onnx": "onnx", "pt": "torch", "pth": "torch"}
 X = np.array([[0.5, -1.25], [3.0, 0.1], [-2.0, -0.75], [1e-3, 7.0]])

@@ -16,7 +16,7 @@ import pytest
 from relu_cert.data.raw import MAX_BYTES
 from relu_cert.errors import DataError, ReluCertError, UsageError
 from relu_cert.network.formats import from_scnn, from_sklearn, read_network, write_network
-from relu_cert.network.model import TrainedNetwork
+from relu_cert.network.trained import TrainedNetwork
 
 ONE = np.ones((2, 3))
 NAN = np.array([[1.0, np.nan, 0], [0, 0, 0]])

@@ -12,10 +12,10 @@ from scipy.optimize import nnls
 
 from relu_cert.exact import Vector, dot, norm_squared
 from relu_cert.network import stationarity as module
-from relu_cert.network.model import TrainedNetwork
 from relu_cert.network.nearest import shortest
 from relu_cert.network.objective import objective
 from relu_cert.network.stationarity import stationarity
+from relu_cert.network.trained import TrainedNetwork
 
 KINK = ((F(1), F(0)), (F(-1), F(1)))
 ONE = TrainedNetwork(((F(0), F(1)),), (F(1),))

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relu_cert.network.merge import merge_cells, merge_collinear, merge_on_data
-from relu_cert.network.model import TrainedNetwork
 from relu_cert.network.objective import ConvexNeuron, convex_form, convex_objective, fit, objective
 from relu_cert.network.prune import root_sum_sign
 from relu_cert.network.scale import scales
+from relu_cert.network.trained import TrainedNetwork
 
 Z = ((F(1), F(0)), (F(0), F(1)), (F(1), F(-1)), (F(2), F(1)))
 Y = (F(2), F(-1), F(1), F(0))

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from relu_cert import examples
-from relu_cert.check import LambdaChoice, find_facts, network_problem
 from relu_cert.data import read_csv
-from relu_cert.data.model import Dataset
+from relu_cert.data.dataset import Dataset
 from relu_cert.network.biases import OutputBias, fold
 from relu_cert.network.formats import from_sklearn, read_network
-from relu_cert.network.model import Origin, TrainedNetwork
 from relu_cert.network.objective import objective
 from relu_cert.network.penalty import Conversion, Penalty, convert
+from relu_cert.network.trained import Origin, TrainedNetwork
+from relu_cert.pipeline import LambdaChoice, find_facts, network_problem
 from relu_cert.report.progress import Progress
 from relu_cert.variants import with_free_terms
 

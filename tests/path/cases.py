@@ -6,15 +6,15 @@ from fractions import Fraction
 
 from relu_cert import examples
 from relu_cert.certificate import certificate, dumps
-from relu_cert.check import DEFAULT_GAP, IntervalChoice, LambdaChoice, find_facts
 from relu_cert.claims import decide
-from relu_cert.claims.model import Result
+from relu_cert.claims.claim import Result
 from relu_cert.data import read_csv
-from relu_cert.data.model import Source
+from relu_cert.data.dataset import Source
 from relu_cert.exact import matrix, vector
 from relu_cert.patterns import enumerate_patterns
+from relu_cert.pipeline import DEFAULT_GAP, IntervalChoice, LambdaChoice, find_facts
 from relu_cert.problem import gated, read_problem_json, relu
-from relu_cert.problem.model import Problem
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import Facts
 from relu_cert.report.progress import Progress
 

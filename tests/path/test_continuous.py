@@ -9,10 +9,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from relu_cert.claims.model import Verdict
+from relu_cert.claims.claim import Verdict
 from relu_cert.claims.path import lipschitz_fit_squared, lipschitz_value
 from relu_cert.problem import problem_from_json
-from relu_cert.problem.model import Problem
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import Facts
 from relu_cert.solve import prepare, solve
 from tests.path.cases import certificate_text, example, facts_on, network, verdicts

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from relu_cert.claims.model import Verdict
+from relu_cert.claims.claim import Verdict
 from relu_cert.exact import norm_squared
 from relu_cert.path.jumps import simplest
 from relu_cert.prove.facts import Facts

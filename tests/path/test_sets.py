@@ -7,9 +7,9 @@ import pytest
 from scipy.optimize import linprog
 
 import relu_cert
-from relu_cert.claims.model import Verdict
-from relu_cert.path.model import Piece
-from relu_cert.problem.model import Problem
+from relu_cert.claims.claim import Verdict
+from relu_cert.path.pieces import Piece
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import class_map
 from relu_cert.prove.definite import floats as to_floats
 from relu_cert.solve import prepare, solve
@@ -97,7 +97,7 @@ def test_a_neuron_that_enters_takes_one_still_piece() -> None:
     """Where all networks fit the linear part, an event costs a piece, not a hundred halvings towards it."""
     rng = np.random.default_rng(0)
     Z, y = np.round(rng.standard_normal((12, 2)), 3), np.round(rng.standard_normal(12), 3)
-    found = relu_cert.path(Z.tolist(), y.tolist(), low="1/100", high="14/1000").told.cover
+    found = relu_cert.path(Z.tolist(), y.tolist(), low="1/100", high="14/1000").report.cover
     assert not found.gaps
     assert any(piece.lifted is not None and len(piece.s) == 1 for piece in found.pieces)
     assert len(found.pieces) <= 15

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relu_cert.exact import Matrix, Vector, dot, matrix, vector
-from relu_cert.patterns.model import Group, PatternSet
+from relu_cert.patterns.pattern_set import Group, PatternSet
 from relu_cert.problem import Problem, gated, over_patterns, relu, written_out
 
 fast = settings(derandomize=True, deadline=None, max_examples=100)
@@ -139,6 +139,6 @@ def test_a_network_written_out_knows_where_it_comes_from(problem: Problem) -> No
     direct = written_out(problem)
     assert (direct.model, direct.kind, direct.y) == ("cgl", problem.model, problem.y)
     assert (direct.listed, direct.some) == (ALL, ())
-    assert [direct.sampled.pattern(b) for b in range(len(direct.blocks))] == [
+    assert [direct.patterned.pattern(b) for b in range(len(direct.blocks))] == [
         text for text in ALL.texts() for _ in range(len(direct.blocks) // 3)
     ]

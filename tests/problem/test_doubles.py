@@ -15,7 +15,7 @@ from relu_cert.exact import dot, norm_squared
 from relu_cert.lasso import lasso
 from relu_cert.problem.blocks import correlation, lengths_squared
 from relu_cert.problem.doubles import Doubles, FloatBlock, FloatBlocks, texts
-from relu_cert.problem.model import Block
+from relu_cert.problem.problem import Block
 
 TABLES = arrays(
     np.float64, st.tuples(st.integers(1, 6), st.integers(2, 7)), elements=st.floats(-1e12, 1e12, allow_subnormal=False)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relu_cert.data.model import Source
+from relu_cert.data.dataset import Source
 from relu_cert.errors import DataError
 from relu_cert.exact import matrix, vector
 from relu_cert.problem import Block, Problem, problem_from_json, read_problem_json

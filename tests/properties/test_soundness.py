@@ -25,8 +25,8 @@ from properties.soundness.truth import Truth, contradiction, truth_of_network
 from properties.soundness.variants import case_of, elastic_contradiction, logistic_contradiction
 from properties.strategies import PlantedElastic, PlantedLogistic, PlantedReLU, plant_relu
 from properties.strategies.variants import plant_elastic
-from relu_cert.check import Derivatives, IntervalChoice
 from relu_cert.claims import Result, Verdict
+from relu_cert.pipeline import Derivatives, IntervalChoice
 
 EXAMPLES = {"interval": 8, "carried_network": 8, "carried_interval": 8, "planted_path": 6, "planted_jump": 3}  # slow
 BOX = mat([[3, 0], [-3, 0], [0, 4], [0, -4]])

@@ -22,9 +22,9 @@ from properties.soundness.network_truth import NetworkTruth, network_contradicti
 from properties.soundness.networks import NetworkAnswer, Question, ask_network
 from properties.soundness.one_neuron import Feature, ask_one_neuron, minimisers, one_neuron_contradiction
 from properties.soundness.paths import LassoPath, PlantedJump, ask_path, path_contradiction, truth_of_path
-from relu_cert.check import IntervalChoice
 from relu_cert.claims import Verdict
 from relu_cert.network.objective import Interval
+from relu_cert.pipeline import IntervalChoice
 
 F = Fraction
 ONE = F(1)

@@ -20,8 +20,8 @@ from properties.soundness.held import FAILS, HOLDS, NUMBERS, notes, read
 from properties.soundness.summary import blind
 from properties.soundness.truth import Truth, contradiction, held_against, truth_at
 from properties.strategies import plant_relu
-from relu_cert.check import Derivatives
 from relu_cert.claims import Verdict
+from relu_cert.pipeline import Derivatives
 
 CONE = Block(mat([[1, 0], [0, 1]]), (vec([0, -1]),))  # w_2 >= 0
 

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from relu_cert.api import certify
 from relu_cert.certificate import certificate, dumps
-from relu_cert.check import LambdaChoice, find_facts
 from relu_cert.claims import decide
-from relu_cert.data.model import Source
+from relu_cert.data.dataset import Source
 from relu_cert.exact import matrix, vector
 from relu_cert.patterns import enumerate_patterns
+from relu_cert.pipeline import LambdaChoice, find_facts
 from relu_cert.problem import gated, problem_from_json, relu
-from relu_cert.problem.model import Problem
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.algebraic.field import Field
 from relu_cert.prove.algebraic.guess import guessed_residual
 from relu_cert.prove.algebraic.linear import eliminate, solve

@@ -14,9 +14,9 @@ from properties.strategies import planted_cgl
 from relu_cert.exact import matrix, vector
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import gated, problem_from_json, relu
+from relu_cert.prove.ggp.answers import Crossing, Proof, Unsettled, Zero
 from relu_cert.prove.ggp.decide import Effort, decide_position, position_facts
 from relu_cert.prove.ggp.design import Design, column_design, group_design
-from relu_cert.prove.ggp.model import Crossing, Proof, Unsettled, Zero
 
 F = Fraction
 I2 = ((1, 0), (0, 1))

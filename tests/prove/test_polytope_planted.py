@@ -32,11 +32,11 @@ from properties.strategies import (
 )
 from relu_cert import refine_and_prove
 from relu_cert.certificate import certificate, dumps
-from relu_cert.check import LambdaChoice, find_facts, verdicts
-from relu_cert.data.model import Source
+from relu_cert.data.dataset import Source
 from relu_cert.patterns import enumerate_patterns
+from relu_cert.pipeline import LambdaChoice, find_facts, verdicts
 from relu_cert.problem import relu
-from relu_cert.problem.model import Block, Problem
+from relu_cert.problem.problem import Block, Problem
 from relu_cert.prove.facts import Facts
 from verify import check
 

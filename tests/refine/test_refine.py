@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from relu_cert.exact import Vector, dot, matrix, norm_squared, vector
-from relu_cert.problem.model import Problem
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.lambda_max import lambda_max as exact_lambda_max
 from relu_cert.prove.prove import exact_neuron, prove
 from relu_cert.refine import Refined, RefinedNeuron, refine

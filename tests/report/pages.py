@@ -10,10 +10,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from relu_cert import examples
-from relu_cert.check import DEFAULT_GAP, IntervalChoice, LambdaChoice, find_facts, network_problem, verdicts
 from relu_cert.data import read_csv_bytes
+from relu_cert.pipeline import DEFAULT_GAP, IntervalChoice, LambdaChoice, find_facts, network_problem, verdicts
 from relu_cert.problem import read_problem_json
-from relu_cert.report.check import Outcome
+from relu_cert.report.check import CheckReport
 from relu_cert.report.progress import Progress
 
 NUMBER = re.compile(r'<span class="number">([^<]*)</span>')
@@ -35,7 +35,7 @@ LOADING = {
 }
 
 
-def example_outcome(name: str, lam: str | None = None, interval: tuple[str, str] | None = None) -> Outcome:
+def example_outcome(name: str, lam: str | None = None, interval: tuple[str, str] | None = None) -> CheckReport:
     """The outcome of check on a bundled example, for a problem in JSON also with a path."""
     example = examples.describe(name)
     path = examples.path(name)
@@ -45,19 +45,19 @@ def example_outcome(name: str, lam: str | None = None, interval: tuple[str, str]
         with Progress(quiet=True) as stages:
             along = IntervalChoice(*map(Fraction, interval)) if interval else None
             facts = find_facts(problem, choice, DEFAULT_GAP, stages, along)
-        return Outcome(None, source, facts, verdicts(facts), Path("out.cert.json"))
+        return CheckReport(None, source, facts, verdicts(facts), Path("out.cert.json"))
     return text_outcome(path.read_text(encoding="utf-8"), path.name, choice, example.model, bias=example.bias)
 
 
 def text_outcome(
     text: str, name: str = "data.csv", choice: LambdaChoice | None = None, model: str = "relu", *, bias: bool = False
-) -> Outcome:
+) -> CheckReport:
     """The outcome of check on the text of a CSV file."""
     data = read_csv_bytes(text.encode(), name, bias=bias)
     with Progress(quiet=True) as stages:
         problem = network_problem(data, "gated" if model == "gated" else "relu", stages, listed=False)
         facts = find_facts(problem, choice or LambdaChoice(), DEFAULT_GAP, stages)
-    return Outcome(data, data.source, facts, verdicts(facts), Path("out.cert.json"))
+    return CheckReport(data, data.source, facts, verdicts(facts), Path("out.cert.json"))
 
 
 @dataclass

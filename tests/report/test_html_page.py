@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from relu_cert import certify, examples
-from relu_cert.check import LambdaChoice
 from relu_cert.claims.optimal_set import staircase
+from relu_cert.pipeline import LambdaChoice
 from relu_cert.report.html import check_page
 from relu_cert.report.html.check import MOST_DIGITS
 from relu_cert.report.html.page import e, fragment, unbroken

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from relu_cert import examples
 from relu_cert.data import read_csv
 from relu_cert.path.curve import CurveNeuron, Sample
-from relu_cert.path.model import Cover, Gap, Piece
+from relu_cert.path.pieces import Gap, PathPieces, Piece
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import relu
 from relu_cert.prove.facts import LambdaMax
@@ -44,9 +44,9 @@ def piece(lo: str, hi: str, still: bool = False) -> Piece:
     return Piece(Fraction(lo), Fraction(hi), s, (), (), (), (), (), zero)  # type: ignore[arg-type]
 
 
-def cover(*gaps: tuple[str, str]) -> Cover:
+def cover(*gaps: tuple[str, str]) -> PathPieces:
     found = tuple(Gap(Fraction(a), Fraction(b), "too near") for a, b in gaps)
-    return Cover(Fraction(1), Fraction(8), (piece("1", "2"), piece("2", "4"), piece("4", "8")), found)
+    return PathPieces(Fraction(1), Fraction(8), (piece("1", "2"), piece("2", "4"), piece("4", "8")), found)
 
 
 LARGEST = LambdaMax(Fraction(100), None, None)  # type: ignore[arg-type]
@@ -181,7 +181,7 @@ def test_the_page_needs_a_place(tmp_path, monkeypatch):
 
 def test_a_path_with_nothing_proved_has_a_page():
     """All of it a gap: the page says so, and draws nothing."""
-    nothing = Cover(Fraction(1), Fraction(8), (), (Gap(Fraction(1), Fraction(8), "too many neurons"),))
+    nothing = PathPieces(Fraction(1), Fraction(8), (), (Gap(Fraction(1), Fraction(8), "too many neurons"),))
     data = read_csv(examples.path("xor"), bias=True)
     problem = relu(data.Z, data.y, enumerate_patterns(data.Z))
     report = PathReport("xor.csv", LARGEST, nothing, (), 0, (), (), Path("xor.path.json"))

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from relu_cert.cover.model import Moment
+from relu_cert.cover.limits import Moment
 from relu_cert.report import progress
 from relu_cert.report.progress import HEAD, Progress
 

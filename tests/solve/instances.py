@@ -10,7 +10,7 @@ import numpy as np
 from relu_cert.exact import Matrix, matrix, vector
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import gated, relu
-from relu_cert.problem.model import Block, Problem
+from relu_cert.problem.problem import Block, Problem
 
 
 def network(Z: Sequence[Sequence[int]], y: Sequence[int | Fraction], model: str = "relu") -> Problem:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from relu_cert.exact import matrix
-from relu_cert.problem.model import Problem
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.multipliers import block_multipliers
 from relu_cert.solve import Solution, lambda_max, multipliers, prepare, solve
 from relu_cert.solve.blocks import BlockOracle

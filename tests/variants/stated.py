@@ -10,11 +10,11 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 
-from relu_cert import check as stages_module
-from relu_cert.check import LambdaChoice, find_facts, verdicts
+from relu_cert import pipeline
 from relu_cert.data.read import read_csv_bytes
-from relu_cert.problem.model import Problem
-from relu_cert.report.check import Outcome
+from relu_cert.pipeline import LambdaChoice, find_facts, verdicts
+from relu_cert.problem.problem import Problem
+from relu_cert.report.check import CheckReport
 from relu_cert.report.progress import Progress
 
 Case = tuple[dict[str, Any], bytes]
@@ -68,11 +68,11 @@ def _solved(
     return float(cp.Problem(cp.Minimize(loss + penalty), constraints).solve(solver=cp.CLARABEL))
 
 
-def certified(problem: Problem, source: Any, lam: Fraction, gap: Fraction = stages_module.DEFAULT_GAP) -> Outcome:
+def certified(problem: Problem, source: Any, lam: Fraction, gap: Fraction = pipeline.DEFAULT_GAP) -> CheckReport:
     """The problem solved and proved."""
     with Progress(quiet=True) as stages:
         facts = find_facts(problem, LambdaChoice(value=lam), gap, stages)
-    return Outcome(None, source, facts, verdicts(facts), None)  # type: ignore[arg-type]
+    return CheckReport(None, source, facts, verdicts(facts), None)  # type: ignore[arg-type]
 
 
 def random_data(seed: int, n: int, d: int, labels: bool = False) -> tuple[Any, bytes]:

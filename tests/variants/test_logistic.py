@@ -127,7 +127,7 @@ def test_over_some_patterns_the_distance_is_proved() -> None:
     assert ran.code == 0, ran.err
     some = replace(over_patterns(data.Z, data.y, tuple(draw_gates(data.Z, 3, 0)), "relu"), loss="logistic")
     stated = json.loads(Path(ran.json["certificate"]).read_text())["problem"]
-    assert len(stated["patterns"]) == len(some.sampled.patterns) == 3  # type: ignore[union-attr]
+    assert len(stated["patterns"]) == len(some.patterned.patterns) == 3  # type: ignore[union-attr]
     everything = ["".join("01"[bit] for bit in on) for on in enumerate_patterns(data.Z).array().tolist()]
     whole = {key: value for key, value in stated.items() if key != "patterns"}
     away = optimal_value(stated) - optimal_value(whole, everything)

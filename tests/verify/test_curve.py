@@ -13,11 +13,11 @@ import pytest
 
 from relu_cert.certificate import certificate, dumps
 from relu_cert.claims import decide
-from relu_cert.data.model import Source
+from relu_cert.data.dataset import Source
 from relu_cert.path.breakpoints import breakpoints
 from relu_cert.path.curve import curve
 from relu_cert.prove.facts import Facts
-from relu_cert.refine_and_prove import Question, settle
+from relu_cert.refine_and_prove import Question, refine_and_prove
 from relu_cert.solve import prepare, solve
 from tests.path.cases import facts_on, network
 from tests.verify.mutate import mutants
@@ -222,7 +222,9 @@ def objective(name: str, lam: Fraction) -> tuple[Fraction, Fraction]:
     """Bounds of p* at lambda, by another way."""
     facts = facts_of(name)
     floats = prepare(facts.problem)
-    found = settle(Question(facts.problem, floats, lam, facts.lambda_max, F(1, 10**40)), solve(floats, float(lam)))
+    found = refine_and_prove(
+        Question(facts.problem, floats, lam, facts.lambda_max, F(1, 10**40)), solve(floats, float(lam))
+    )
     return found.value.lower, found.value.upper
 
 

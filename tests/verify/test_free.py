@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-import relu_cert.check
 import relu_cert.free.optimum
+import relu_cert.pipeline
 import verify
 from relu_cert import certify, certify_network
 from tests.free.brute import best
@@ -55,7 +55,7 @@ def certified(kind: str) -> dict[str, Any]:
         network = {"W1": W1, "b1": B1, "w2": W2, "b2": B2, "skip": [0.5]}
         return json.loads(certify_network(network, X, Y, 1, free=f"{FREE},skip").certificate)  # type: ignore[no-any-return]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(relu_cert.check, "MANY_PATTERNS", 0)
+        patch.setattr(relu_cert.pipeline, "MANY_PATTERNS", 0)
         if kind == "leaders":
             patch.setattr(relu_cert.free.optimum, "free_setting", lambda *given: None)
         found = certify(X, Y, 1, free="output-bias" if kind == "cover" else FREE, bias=True, seconds=5)

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from properties.exact.roots import RootSum
+from relu_cert.prove.ggp.answers import GGP, Proof, Unsettled
 from relu_cert.prove.ggp.decide import decide_position
 from relu_cert.prove.ggp.design import Design
-from relu_cert.prove.ggp.model import GGP, Proof, Unsettled
 from relu_cert.prove.ggp.record import ggp_record
 from tests.verify.mutate import mutants
 from verify.errors import Declined, Rejected

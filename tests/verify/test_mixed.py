@@ -15,8 +15,8 @@ from properties.exact.linalg import rank
 from properties.exact.problem import CGL, problem
 from properties.strategies import Cube, planted_cube
 from relu_cert.certificate import certificate, dumps
-from relu_cert.check import verdicts
-from relu_cert.data.model import Source
+from relu_cert.data.dataset import Source
+from relu_cert.pipeline import verdicts
 from relu_cert.prove.facts import Facts
 from tests.prove.test_polytope_planted import cube_output, direct, settled
 from tests.verify.mutate import mutants

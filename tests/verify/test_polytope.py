@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from relu_cert.certificate import certificate, dumps
-from relu_cert.check import verdicts
-from relu_cert.data.model import Source
+from relu_cert.data.dataset import Source
 from relu_cert.patterns import enumerate_patterns
+from relu_cert.pipeline import verdicts
 from relu_cert.problem import gated, relu
 from relu_cert.prove.facts import Facts
 from tests.prove.test_polytope_planted import settled

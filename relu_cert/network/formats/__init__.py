@@ -10,11 +10,11 @@ from pathlib import Path
 from relu_cert.data.messages import file_name
 from relu_cert.data.raw import digest, read_bytes
 from relu_cert.errors import UsageError
-from relu_cert.files import whole
+from relu_cert.files import replacing
 from relu_cert.network.formats import json_text, npz, onnx_file, safetensors_file, torch_file
 from relu_cert.network.formats.arrays import rounded
 from relu_cert.network.formats.estimators import from_scnn, from_sklearn
-from relu_cert.network.model import Origin, TrainedNetwork
+from relu_cert.network.trained import Origin, TrainedNetwork
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def _format(path: str | os.PathLike[str]) -> _Format:
 
 def _write_bytes(path: Path, raw: bytes, name: str) -> None:
     try:
-        with whole(path) as stream:
+        with replacing(path) as stream:
             stream.write(raw)
     except OSError as error:
         raise UsageError(f"{name}: cannot be written ({error.strerror}); choose another place.") from None

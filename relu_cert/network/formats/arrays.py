@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import Vector
-from relu_cert.network.model import Origin, TrainedNetwork
+from relu_cert.network.trained import Origin, TrainedNetwork
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]

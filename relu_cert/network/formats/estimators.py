@@ -12,7 +12,7 @@ import numpy as np
 
 from relu_cert.errors import DataError, UsageError
 from relu_cert.network.formats.arrays import assemble
-from relu_cert.network.model import Origin, TrainedNetwork
+from relu_cert.network.trained import Origin, TrainedNetwork
 
 
 def from_sklearn(model: Any) -> TrainedNetwork:

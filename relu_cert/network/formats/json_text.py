@@ -22,7 +22,7 @@ from relu_cert.data.numbers import NumberError, parse_number
 from relu_cert.data.raw import decode
 from relu_cert.errors import DataError
 from relu_cert.network.formats.arrays import Array, assemble
-from relu_cert.network.model import Origin, TrainedNetwork
+from relu_cert.network.trained import Origin, TrainedNetwork
 
 FORMAT, VERSION = "relu_cert network", 1
 _KEYS = ("format", "version", "W1", "b1", "w2", "b2", "skip")

@@ -10,7 +10,7 @@ import numpy as np
 from relu_cert.data.messages import shown
 from relu_cert.errors import DataError, UsageError
 from relu_cert.network.formats.arrays import Array, Weights, assemble
-from relu_cert.network.model import Origin, TrainedNetwork
+from relu_cert.network.trained import Origin, TrainedNetwork
 
 PLAIN = ("W1", "b1", "w2", "b2", "skip")
 _SPELLING = "W1, w2 and perhaps b1, b2, skip, or the weight and bias of two linear layers"

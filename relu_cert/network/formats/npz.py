@@ -13,7 +13,7 @@ from relu_cert.data.raw import MAX_BYTES
 from relu_cert.errors import DataError
 from relu_cert.network.formats.arrays import weights
 from relu_cert.network.formats.named import from_named, to_named
-from relu_cert.network.model import Origin, TrainedNetwork
+from relu_cert.network.trained import Origin, TrainedNetwork
 
 _DAMAGED = (zipfile.BadZipFile, zlib.error, ValueError, OSError, EOFError, LookupError, RuntimeError, MemoryError)
 

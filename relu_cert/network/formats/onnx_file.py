@@ -17,7 +17,7 @@ import numpy as np
 from relu_cert.data.messages import shown
 from relu_cert.errors import DataError, UsageError
 from relu_cert.network.formats.arrays import Array, assemble, exact, optional, weights
-from relu_cert.network.model import Origin, TrainedNetwork
+from relu_cert.network.trained import Origin, TrainedNetwork
 
 EXTRA = "onnx"
 _CHAIN = "expected Gemm or MatMul and Add, then Relu, then Gemm or MatMul and Add"

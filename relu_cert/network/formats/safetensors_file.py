@@ -5,7 +5,7 @@ from __future__ import annotations
 from relu_cert.errors import DataError
 from relu_cert.network.formats.arrays import optional, weights
 from relu_cert.network.formats.named import from_named, to_layers
-from relu_cert.network.model import Origin, TrainedNetwork
+from relu_cert.network.trained import Origin, TrainedNetwork
 
 EXTRA = "safetensors"
 

@@ -9,7 +9,7 @@ from relu_cert.data.messages import shown
 from relu_cert.errors import DataError
 from relu_cert.network.formats.arrays import Array, optional, weights
 from relu_cert.network.formats.named import from_named, to_layers
-from relu_cert.network.model import Origin, TrainedNetwork
+from relu_cert.network.trained import Origin, TrainedNetwork
 
 EXTRA = "torch"
 _ADVICE = "save model.state_dict() of Sequential(Linear, ReLU, Linear) with torch.save"

@@ -13,7 +13,7 @@ from fractions import Fraction
 from math import ceil
 
 from relu_cert.exact import Matrix, Vector, norm_squared
-from relu_cert.problem.model import Block, Problem
+from relu_cert.problem.problem import Block, Problem
 from relu_cert.prove.algebraic.field import Field, Number, Numbers
 from relu_cert.prove.algebraic.linear import product
 from relu_cert.prove.candidates import not_out, out_threshold_squared, piece_lengths
@@ -143,7 +143,7 @@ def _direct(problem: Problem, guess: _Guess, multipliers: BlockMultipliers) -> _
             rhos.append((b, rho))
         if guess.ties(v):
             tied.append(Tied(1, v, guess.through(block.X, v), False, problem.pattern(b), b))
-    return _Found(merged(problem.sampled, tied), rho=tuple(rhos))
+    return _Found(merged(problem.patterned, tied), rho=tuple(rhos))
 
 
 def _projected(guess: _Guess, block: Block, K: Matrix, stated: Vector | None) -> tuple[Numbers, Numbers]:

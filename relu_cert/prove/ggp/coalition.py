@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.exact import primitive
+from relu_cert.prove.ggp.answers import BlockVector, Crossing, FormWin, Zero
 from relu_cert.prove.ggp.design import norms_squared
-from relu_cert.prove.ggp.model import BlockVector, Crossing, FormWin, Zero
 from relu_cert.prove.ggp.refute import ALL_SIGNS, Probe, Signs, crossing_of, refute_line, without_zeros
 from relu_cert.prove.ggp.roots import TooManyTerms, root_sum_sign
 

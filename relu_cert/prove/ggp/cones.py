@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import combinations
 from math import isqrt
 
-from relu_cert.prove.ggp.model import BlockVector, ConeWin, Cut
+from relu_cert.prove.ggp.answers import BlockVector, ConeWin, Cut
 
 BITS = 64
 MOST_DIMENSIONS = 8

@@ -10,11 +10,8 @@ from math import comb
 
 import numpy as np
 
-from relu_cert.problem.model import Problem
-from relu_cert.prove.ggp.coalition import Space, form_win, least_ratio, refute_coalition, winning_coalitions
-from relu_cert.prove.ggp.cones import cone_win
-from relu_cert.prove.ggp.design import Design, column_design, group_design
-from relu_cert.prove.ggp.model import (
+from relu_cert.problem.problem import Problem
+from relu_cert.prove.ggp.answers import (
     GGP,
     Answer,
     BlockVector,
@@ -26,6 +23,9 @@ from relu_cert.prove.ggp.model import (
     Win,
     Zero,
 )
+from relu_cert.prove.ggp.coalition import Space, form_win, least_ratio, refute_coalition, winning_coalitions
+from relu_cert.prove.ggp.cones import cone_win
+from relu_cert.prove.ggp.design import Design, column_design, group_design
 from relu_cert.prove.ggp.refute import probe, refute_columns, refute_gates, refute_kernels, refute_line, refute_samples
 from relu_cert.prove.ggp.roots import TooManyTerms
 

@@ -11,9 +11,9 @@ import numpy as np
 from flint import fmpz_mat
 
 from relu_cert.exact import primitive, scaled_rows
-from relu_cert.patterns.model import PatternSet
-from relu_cert.problem.model import Gates, Problem
-from relu_cert.prove.ggp.model import BlockVector, IntVector
+from relu_cert.patterns.pattern_set import PatternSet
+from relu_cert.problem.problem import Gates, Problem
+from relu_cert.prove.ggp.answers import BlockVector, IntVector
 
 Columns = tuple[IntVector, ...]
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from relu_cert.exact import rational
-from relu_cert.prove.ggp.model import (
+from relu_cert.prove.ggp.answers import (
     GGP,
     Answer,
     BlockVector,

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.exact import primitive
+from relu_cert.prove.ggp.answers import BlockVector, Crossing, Zero
 from relu_cert.prove.ggp.design import Design, norms_squared, split
-from relu_cert.prove.ggp.model import BlockVector, Crossing, Zero
 from relu_cert.prove.ggp.roots import TooManyTerms, root_sum_sign, vanishing_signs
 
 Floats = NDArray[np.float64]

@@ -11,7 +11,7 @@ from relu_cert.prove.classes import class_map
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.grid import from_grid, to_grid
 from relu_cert.prove.polytope.equations import MOST_BITS, weight_system
-from relu_cert.prove.polytope.model import Polytope, ShortestWeights, Unlisted
+from relu_cert.prove.polytope.polytope import Polytope, ShortestWeights, Unlisted
 from relu_cert.prove.polytope.shortest import shortest, shortest_alone
 from relu_cert.prove.polytope.system import System
 from relu_cert.prove.polytope.walk import TooManyBases, enclosed_start, exact_start, seems_larger, walk
@@ -72,8 +72,8 @@ def _short(x: Fraction, system: System) -> Fraction:
 
 def _in_several_blocks(facts: Facts) -> bool:
     """Whether two active blocks of a ReLU network over some patterns carry one neuron (v = B'r with the same B)."""
-    sampled, found = facts.problem.sampled, facts.optimal_set
-    if sampled is None or sampled.model != "relu" or facts.exact_set is not None or found is None:
+    patterned, found = facts.problem.patterned, facts.optimal_set
+    if patterned is None or patterned.model != "relu" or facts.exact_set is not None or found is None:
         return False
     kernels = [tuple(class_map(facts.problem, found.classes[a]).B().entries()) for a in found.active]
     return len(set(kernels)) < len(kernels)

@@ -23,7 +23,7 @@ from relu_cert.prove.classes import column, to_vector
 from relu_cert.prove.deepest import deepest
 from relu_cert.prove.definite import floats
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
-from relu_cert.prove.polytope.model import MinNorm, ShortestWeights
+from relu_cert.prove.polytope.polytope import MinNorm, ShortestWeights
 from relu_cert.prove.polytope.system import Scalar, System
 from relu_cert.rationals import to_fmpq, to_fraction
 

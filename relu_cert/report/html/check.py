@@ -15,9 +15,9 @@ from relu_cert.claims.optimal_set import staircase
 from relu_cert.exact import sqrt_lower, sqrt_upper
 from relu_cert.free.terms import free_parts, free_text
 from relu_cert.global_optimum import distance
-from relu_cert.problem.model import Problem
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import Facts, OptimalSet
-from relu_cert.report.check import Outcome
+from relu_cert.report.check import CheckReport
 from relu_cert.report.html.functions import curve_figure, neurons_figure, plane_figure, scatter_figure
 from relu_cert.report.html.neurons import (
     dual_figure,
@@ -41,26 +41,26 @@ MOST_EXACT = 60  # neurons, rows and the like that are listed in full
 MOST_DIGITS = 400
 
 
-def check_page(outcome: Outcome) -> str:
+def check_page(report: CheckReport) -> str:
     """The report of one run of check, as one HTML page."""
     sections = [
-        Section("verdicts", "Verdicts", (verdict_table(outcome.results, _statements(outcome)),)),
-        _network(outcome),
-        _proof(outcome),
-        _optimal_set(outcome),
-        _path(outcome),
-        sensitivity_section(outcome.facts),
-        _numbers(outcome),
-        _verify(outcome),
+        Section("verdicts", "Verdicts", (verdict_table(report.results, _statements(report)),)),
+        _network(report),
+        _proof(report),
+        _optimal_set(report),
+        _path(report),
+        sensitivity_section(report.facts),
+        _numbers(report),
+        _verify(report),
     ]
-    name = Path(outcome.source.path).name
-    return page(name, _head(outcome), [section for section in sections if section is not None and section.body])
+    name = Path(report.source.path).name
+    return page(name, _head(report), [section for section in sections if section is not None and section.body])
 
 
-def _statements(outcome: Outcome) -> dict[str, str]:
+def _statements(report: CheckReport) -> dict[str, str]:
     """What the claims say, in words that fit the problem."""
     said = STATEMENTS
-    return {name: of_groups(text) for name, text in said.items()} if outcome.facts.problem.kind == "cgl" else said
+    return {name: of_groups(text) for name, text in said.items()} if report.facts.problem.kind == "cgl" else said
 
 
 def verdict_table(results: Sequence[Result], statements: Mapping[str, str] | None = None) -> Element:
@@ -83,12 +83,12 @@ def verdict_rows(rows: Sequence[tuple[Verdict, str, str, str, str]]) -> Element:
     return e("table", head, e("tbody", body), cls="verdicts")
 
 
-def _head(outcome: Outcome) -> list[Element]:
-    facts, problem = outcome.facts, outcome.facts.problem
+def _head(report: CheckReport) -> list[Element]:
+    facts, problem = report.facts, report.facts.problem
     if problem.kind != "cgl":
         kind = "gated ReLU" if problem.kind == "gated" else "ReLU"
-        text = f"A two-layer {kind} network for {count(problem.n, 'point')} with {count(outcome.features, 'feature')}"
-        text += ", the last one the bias" if outcome.source.bias else ""
+        text = f"A two-layer {kind} network for {count(problem.n, 'point')} with {count(report.features, 'feature')}"
+        text += ", the last one the bias" if report.source.bias else ""
     else:
         text = f"A constrained group lasso with {problem.n} rows and {count(len(problem.blocks), 'group')}"
     value, top = facts.value, facts.lambda_max
@@ -110,9 +110,9 @@ def _head(outcome: Outcome) -> list[Element]:
         ),
         ("λ", short(facts.lam, 14), f"λmax {exact}"),
     ]
-    shown += _pattern_card(outcome)
+    shown += _pattern_card(report)
     return [
-        e("p", outcome.headline, cls="headline"),
+        e("p", report.headline, cls="headline"),
         e("p", f"{text}{_variant(problem)}; what is known about it is proved.", cls="lead"),
         cards(shown),
     ]
@@ -124,18 +124,18 @@ def _tied(facts: Facts) -> tuple[TiedNeuron, ...]:
     return () if found is None else found.neurons
 
 
-def _pattern_card(outcome: Outcome) -> list[tuple[str, str, str]]:
+def _pattern_card(report: CheckReport) -> list[tuple[str, str, str]]:
     """How many patterns there are, and, over some of them only, how far that is from the global optimum."""
-    problem = outcome.facts.problem
+    problem = report.facts.problem
     listed = problem.listed
     if listed is not None:
         return [("activation patterns", f"{len(listed):,}", f"{listed.open_cells:,} open cells")]
-    if problem.sampled is None:
+    if problem.patterned is None:
         return []
-    found = [("activation patterns", f"{len(problem.sampled.patterns):,}", "of all that there are")]
-    whole = outcome.whole
-    if whole is not None and whole.facts is not None:
-        away = distance(outcome.facts, whole.facts)
+    found = [("activation patterns", f"{len(problem.patterned.patterns):,}", "of all that there are")]
+    best = report.global_optimum
+    if best is not None and best.facts is not None:
+        away = distance(report.facts, best.facts)
         bound = "at most, over all patterns" if away.lower <= 0 else "proved, over all patterns"
         found.append(("above the global optimum", at_most(max(away.upper, Fraction(0))), bound))
     return found
@@ -151,10 +151,10 @@ def _variant(problem: Problem) -> str:
     return f"{loss}{penalty}, optimal over {count(len(problem.some), 'activation pattern')} only"
 
 
-def _network(outcome: Outcome) -> Section:
-    facts = outcome.facts
-    seen = view(facts, outcome.data)
-    names = outcome.data.names if outcome.data else ()
+def _network(report: CheckReport) -> Section:
+    facts = report.facts
+    seen = view(facts, report.data)
+    names = report.data.names if report.data else ()
     shown = []
     if seen is not None:
         shown = [plane_figure(seen), curve_figure(seen), scatter_figure(seen)]
@@ -176,23 +176,23 @@ def _network(outcome: Outcome) -> Section:
     return Section("network", "The solution" if facts.problem.kind == "cgl" else "The network", tuple(_present(body)))
 
 
-def _proof(outcome: Outcome) -> Section | None:
-    seen = view(outcome.facts, outcome.data)
-    tied = () if seen is None else _tied(outcome.facts)
+def _proof(report: CheckReport) -> Section | None:
+    seen = view(report.facts, report.data)
+    tied = () if seen is None else _tied(report.facts)
     drawn = figures(
         dual_figure(seen, tied) if seen is not None else None,
         sphere_figure(seen, tied) if seen is not None else None,
-        independence_figure(outcome.facts),
+        independence_figure(report.facts),
     )
     return Section("proof", "The proof", (drawn,)) if drawn is not None else None
 
 
-def _optimal_set(outcome: Outcome) -> Section | None:
-    facts = outcome.facts
+def _optimal_set(report: CheckReport) -> Section | None:
+    facts = report.facts
     text = _set_sentence(facts)
     if not text:
         return None
-    names = outcome.data.names if outcome.data else ()
+    names = report.data.names if report.data else ()
     drawn: list[Element | None] = []
     if (seen := shape(facts)) is not None:
         flat = shadow(seen)
@@ -229,13 +229,13 @@ def _staircase(facts: Facts) -> Element | None:
     return fold("Which of them can be joined, width by width", table(heads, rows, "compact"))
 
 
-def _path(outcome: Outcome) -> Section | None:
+def _path(report: CheckReport) -> Section | None:
     from relu_cert.report.html.path import path_section
 
-    facts = outcome.facts
+    facts = report.facts
     if facts.path is None:
         return None
-    return path_section(facts.problem, facts.path, facts.lambda_max, outcome.data.names if outcome.data else ())
+    return path_section(facts.problem, facts.path, facts.lambda_max, report.data.names if report.data else ())
 
 
 def _set_sentence(facts: Facts) -> str:
@@ -275,8 +275,8 @@ def _repeated(found: OptimalSet) -> str:
     return text + (f"The optimal networks have {count(free, 'dimension')}." if free else "The optimal network is one.")
 
 
-def _numbers(outcome: Outcome) -> Section:
-    facts = outcome.facts
+def _numbers(report: CheckReport) -> Section:
+    facts = report.facts
     value = facts.value
     rows = [
         ("λ", rational(facts.lam)),
@@ -307,19 +307,19 @@ def _numbers(outcome: Outcome) -> Section:
     return Section("numbers", "Exact numbers", (note, *folds))
 
 
-def _verify(outcome: Outcome) -> Section:
-    certificate, data = str(outcome.certificate_path), outcome.source.path
-    digest = hashlib.sha256(outcome.certificate_text().encode()).hexdigest()
+def _verify(report: CheckReport) -> Section:
+    certificate, data = str(report.certificate_path), report.source.path
+    digest = hashlib.sha256(report.certificate_text().encode()).hexdigest()
     commands = f"python -m verify {quote(certificate)} --data {quote(data)}"
     rows = [
-        ("data", data, outcome.source.sha256),
+        ("data", data, report.source.sha256),
         ("certificate", certificate, digest),
     ]
-    whole = outcome.whole
-    if whole is not None and whole.facts is not None and whole.certificate_path is not None:
-        beside = str(whole.certificate_path)
+    best = report.global_optimum
+    if best is not None and best.facts is not None and best.certificate_path is not None:
+        beside = str(best.certificate_path)
         commands += f"\npython -m verify {quote(beside)} --data {quote(data)}"
-        text = replace(outcome, facts=whole.facts, results=whole.results, whole=None).certificate_text()
+        text = replace(report, facts=best.facts, results=best.results, global_optimum=None).certificate_text()
         rows.append(("certificate, all patterns", beside, hashlib.sha256(text.encode()).hexdigest()))
     how = "An independent program reads data and certificate again and re-derives every verdict in exact arithmetic:"
     return Section(

@@ -7,9 +7,9 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from relu_cert.check import verdicts
-from relu_cert.data.model import Dataset
+from relu_cert.data.dataset import Dataset
 from relu_cert.exact import sqrt_upper
+from relu_cert.pipeline import verdicts
 from relu_cert.prove.polytope.equations import weight_system
 from relu_cert.report.explore import Exploration, Row
 from relu_cert.report.html.check import verdict_table

@@ -33,7 +33,7 @@ from relu_cert.report.html.page import (
 )
 from relu_cert.report.html.svg import WIDTH, path, picture
 from relu_cert.report.html.view import view
-from relu_cert.report.network import NetworkOutcome
+from relu_cert.report.network import NetworkReport
 from relu_cert.report.text import at_least, at_most, decimal, enclosed, entries, rational, scientific, short
 from relu_cert.words import of_groups
 
@@ -42,48 +42,48 @@ DECADES = 12  # what is nearer to the optimum than so many powers of ten below t
 ROW = 26.0
 
 
-def network_page(outcome: NetworkOutcome, certificate_text: str) -> str:
+def network_page(report: NetworkReport, certificate_text: str) -> str:
     """The report of one run of network, as one HTML page."""
     sections: tuple[Section, ...] = (
-        Section("verdicts", "Verdicts", (verdict_table(outcome.results, OF_NETWORKS),)),
-        Section("objective", "How far from the optimum", _objective(outcome)),
-        Section("networks", "The trained network and an optimal one", _networks(outcome)),
-        Section("neurons", "Neuron by neuron", (_neurons(outcome),)),
-        Section("numbers", "Exact numbers", (_numbers(outcome),)),
-        Section("verify", "Verify it", _verify(outcome, certificate_text)),
+        Section("verdicts", "Verdicts", (verdict_table(report.results, OF_NETWORKS),)),
+        Section("objective", "How far from the optimum", _objective(report)),
+        Section("networks", "The trained network and an optimal one", _networks(report)),
+        Section("neurons", "Neuron by neuron", (_neurons(report),)),
+        Section("numbers", "Exact numbers", (_numbers(report),)),
+        Section("verify", "Verify it", _verify(report, certificate_text)),
     )
-    name = Path(outcome.trained.origin.path).name or outcome.trained.origin.format
-    return page(name, _head(outcome), sections)
+    name = Path(report.trained.origin.path).name or report.trained.origin.format
+    return page(name, _head(report), sections)
 
 
-def _head(outcome: NetworkOutcome) -> list[Element]:
-    data, found = outcome.data, outcome.comparison.examination
-    best = outcome.comparison.facts.value
+def _head(report: NetworkReport) -> list[Element]:
+    data, found = report.data, report.comparison.examination
+    best = report.comparison.facts.value
     text = (
-        f"A trained network of {count(outcome.trained.m, 'neuron')} on {Path(data.source.path).name} "
+        f"A trained network of {count(report.trained.m, 'neuron')} on {Path(data.source.path).name} "
         f"({count(data.n, 'point')}, {count(data.d, 'feature')}), compared with the global optimum."
     )
     shown = [
         ("objective as trained", decimal(found.J, 10), "exact"),
-        ("optimal value p*", enclosed(best.lower, best.upper, 10), _over(outcome)),
+        ("optimal value p*", enclosed(best.lower, best.upper, 10), _over(report)),
         ("above the optimum", at_most(max(found.J - best.lower, Fraction(0))), "at most"),
-        ("λ", short(found.lam, 14), str(outcome.conversion.convention)),
+        ("λ", short(found.lam, 14), str(report.conversion.convention)),
     ]
     return [
-        e("p", outcome.headline, cls="headline"),
+        e("p", report.headline, cls="headline"),
         e("p", text, cls="lead"),
         cards(shown),
-        e("p", outcome.conversion.text, cls="note"),
+        e("p", report.conversion.text, cls="note"),
     ]
 
 
-def _over(outcome: NetworkOutcome) -> str:
+def _over(report: NetworkReport) -> str:
     """What the optimum is over."""
-    return "over networks of any width" if outcome.comparison.facts.problem.unlisted else "over all patterns"
+    return "over networks of any width" if report.comparison.facts.problem.unlisted else "over all patterns"
 
 
-def _objective(outcome: NetworkOutcome) -> tuple[Element, ...]:
-    found, comparison = outcome.comparison.examination, outcome.comparison
+def _objective(report: NetworkReport) -> tuple[Element, ...]:
+    found, comparison = report.comparison.examination, report.comparison
     rows = [
         ("as trained", found.J),
         ("with balanced neurons", found.P.upper),
@@ -91,7 +91,7 @@ def _objective(outcome: NetworkOutcome) -> tuple[Element, ...]:
     ]
     if comparison.own is not None:
         rows.append(("best over its own patterns", comparison.own.value.upper))
-    rows.append((f"best {_over(outcome)}", comparison.facts.value.upper))
+    rows.append((f"best {_over(report)}", comparison.facts.value.upper))
     lower = comparison.facts.value.lower
     away = [(name, value - lower) for name, value in rows[:-1]]
     cells = [(name, decimal(value, 15), at_most(max(value - lower, Fraction(0)))) for name, value in rows]
@@ -140,10 +140,10 @@ def _exponent(x: Fraction) -> float:
     return int(exponent or 0) + log10(float(mantissa))
 
 
-def _networks(outcome: NetworkOutcome) -> tuple[Element, ...]:
-    found, best = outcome.comparison.examination, outcome.comparison.facts
+def _networks(report: NetworkReport) -> tuple[Element, ...]:
+    found, best = report.comparison.examination, report.comparison.facts
     given = network_facts(best, found.neurons, best.value.gap)
-    parts = [figures(*_pictures(given, outcome)), figures(*_pictures(best, outcome))]
+    parts = [figures(*_pictures(given, report)), figures(*_pictures(best, report))]
     names = ("As trained (balanced)", "The optimal network that was found")
     shown = [part for pair in zip(names, parts, strict=True) for part in _titled(*pair)]
     return tuple(shown) or (e("p", "Both networks are zero."),)
@@ -153,17 +153,17 @@ def _titled(name: str, body: Element | None) -> list[Element]:
     return [] if body is None else [e("h3", name), body]
 
 
-def _pictures(facts: Facts, outcome: NetworkOutcome) -> list[Element | None]:
-    seen = view(facts, outcome.data)
-    chart = neurons_chart(facts, outcome.data.names)
+def _pictures(facts: Facts, report: NetworkReport) -> list[Element | None]:
+    seen = view(facts, report.data)
+    chart = neurons_chart(facts, report.data.names)
     return [chart] if seen is None else [plane_figure(seen), curve_figure(seen), chart]
 
 
-def _neurons(outcome: NetworkOutcome) -> Element:
-    found = outcome.comparison.examination
+def _neurons(report: NetworkReport) -> Element:
+    found = report.comparison.examination
     rows = []
     for i, neuron in enumerate(found.neurons[:MOST_NEURONS]):
-        excluded = "in no optimal network" if outcome.comparison.excluded[i] else "not excluded"
+        excluded = "in no optimal network" if report.comparison.excluded[i] else "not excluded"
         largest = max(map(abs, neuron.w))
         size = decimal(sqrt_upper(neuron.norm_squared, 64), 8)
         rows.append(
@@ -175,8 +175,8 @@ def _neurons(outcome: NetworkOutcome) -> Element:
     return body if rows else e("p", "No neuron has a weight.")
 
 
-def _numbers(outcome: NetworkOutcome) -> Element:
-    found, best = outcome.comparison.examination, outcome.comparison.facts.value
+def _numbers(report: NetworkReport) -> Element:
+    found, best = report.comparison.examination, report.comparison.facts.value
     rows = [
         ("λ", rational(found.lam)),
         ("objective as trained", rational(found.J)),
@@ -188,9 +188,9 @@ def _numbers(outcome: NetworkOutcome) -> Element:
     return fold("Values", table((), rows, "exact"))
 
 
-def _verify(outcome: NetworkOutcome, certificate_text: str) -> tuple[Element, ...]:
-    certificate, data = str(outcome.certificate_path), outcome.data.source
-    origin = outcome.trained.origin
+def _verify(report: NetworkReport, certificate_text: str) -> tuple[Element, ...]:
+    certificate, data = str(report.certificate_path), report.data.source
+    origin = report.trained.origin
     rows = [
         ("data", data.path, data.sha256),
         ("certificate", certificate, hashlib.sha256(certificate_text.encode()).hexdigest()),
@@ -202,7 +202,7 @@ def _verify(outcome: NetworkOutcome, certificate_text: str) -> tuple[Element, ..
 
 
 if TYPE_CHECKING:
-    from relu_cert.solution import CertifiedSolution
+    from relu_cert.results.solution import CertifiedSolution
 
 MOST_ROWS = 200
 GIVEN = "The given coefficients are optimal up to the relative gap asked for."

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from html import unescape
 from xml.etree.ElementTree import Element
 
-from relu_cert.claims.model import Result, Verdict
-from relu_cert.report.check import Outcome
+from relu_cert.claims.claim import Result, Verdict
+from relu_cert.report.check import CheckReport
 from relu_cert.report.html.page import count, e, fragment, style
 from relu_cert.report.text import at_most, enclosed, short
 
@@ -23,13 +23,13 @@ def notebook(headline: str, text: str, page: str) -> str:
     return _box(headline, [e("pre", text.partition("\n\n")[2], style="white-space:pre-wrap"), *pictures(page)])
 
 
-def notebook_check(outcome: Outcome, page: str) -> str:
+def notebook_check(report: CheckReport, page: str) -> str:
     """The same with the verdicts as a table."""
-    facts, value = outcome.facts, outcome.facts.value
+    facts, value = report.facts, report.facts.value
     gap = "exactly" if value.lower == value.upper else f"proved to a relative {at_most(value.relative_gap)}"
     found = count(len(facts.primal.neurons), "active group" if facts.problem.kind == "cgl" else "neuron")
     head = f"p* = {enclosed(value.lower, value.upper, 12)}, {gap}; λ = {short(facts.lam)}; {found}"
-    return _box(outcome.headline, [e("p", head, style=CLOSE), verdict_table(outcome.results), *pictures(page)])
+    return _box(report.headline, [e("p", head, style=CLOSE), verdict_table(report.results), *pictures(page)])
 
 
 def verdict_table(results: Sequence[Result]) -> Element:

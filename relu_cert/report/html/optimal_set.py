@@ -97,8 +97,8 @@ def _unit(v: Sequence[float]) -> Floats:
 
 def _sign(facts: Facts, neuron: ExactNeuron | TiedNeuron) -> str:
     """Its colour; a block of a network over some patterns knows its sign."""
-    sampled = facts.problem.sampled
-    sign = neuron.sign if sampled is None or neuron.block is None else sampled.sign(neuron.block)
+    patterned = facts.problem.patterned
+    sign = neuron.sign if patterned is None or neuron.block is None else patterned.sign(neuron.block)
     return "plus" if sign > 0 else "minus"
 
 

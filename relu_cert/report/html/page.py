@@ -16,7 +16,7 @@ from shlex import quote
 from xml.etree.ElementTree import Element, tostring
 
 from relu_cert import __version__
-from relu_cert.data.model import Dataset
+from relu_cert.data.dataset import Dataset
 from relu_cert.report.text import count as count
 
 _SMALL = re.compile(r"(\d+(?:\.\d+)?e-\d+)")

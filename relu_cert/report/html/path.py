@@ -9,13 +9,13 @@ from pathlib import Path
 from shlex import quote
 from xml.etree.ElementTree import Element, tostring
 
-from relu_cert.claims.model import Result
-from relu_cert.data.model import Dataset
+from relu_cert.claims.claim import Result
+from relu_cert.data.dataset import Dataset
 from relu_cert.exact import sqrt_upper
 from relu_cert.path.curve import samples
-from relu_cert.path.model import Cover
 from relu_cert.path.one_neuron import NeuronBranch, NeuronPath
-from relu_cert.problem.model import Problem
+from relu_cert.path.pieces import PathPieces
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import LambdaMax
 from relu_cert.report.headline import of_one_neuron
 from relu_cert.report.html.check import verdict_table
@@ -64,7 +64,7 @@ def path_page(report: PathReport, problem: Problem, source: str, data: Dataset |
     return page(title, _head(report, problem), [section for section in sections if section.body])
 
 
-def path_section(problem: Problem, cover: Cover, largest: LambdaMax, names: Sequence[str]) -> Section | None:
+def path_section(problem: Problem, cover: PathPieces, largest: LambdaMax, names: Sequence[str]) -> Section | None:
     """The path as a part of another page."""
     drawn = _drawn(PathReport("", largest, cover, (), 0, tuple(samples(problem, cover)), (), Path()), names)
     if drawn is None:
@@ -89,7 +89,7 @@ def _head(report: PathReport, problem: Problem) -> list[Element]:
     return [e("p", report.headline, cls="headline"), e("p", text, cls="lead"), cards(shown)]
 
 
-def _covered(cover: Cover) -> str:
+def _covered(cover: PathPieces) -> str:
     unique = sum(piece.unique for piece in cover.pieces)
     proved = f"the network is proved unique on {count(unique, 'piece')}" if cover.pieces else "nothing is proved"
     if unique < len(cover.pieces):
@@ -98,7 +98,7 @@ def _covered(cover: Cover) -> str:
     return proved + (f"; {count(len(cover.gaps), 'gap')} left" if cover.gaps else ", without a gap")
 
 
-def _share(cover: Cover) -> str:
+def _share(cover: PathPieces) -> str:
     """How much of the interval is proved, by log lambda, rounded down."""
     total = log10(cover.hi) - log10(cover.lo)
     missing = sum(log10(gap.hi) - log10(gap.lo) for gap in cover.gaps)
@@ -166,7 +166,7 @@ def _breakpoints(report: PathReport) -> tuple[Element, ...]:
     return (table(("at λ", "event, as λ falls", "width"), rows, "compact"), *note)
 
 
-def _gaps(cover: Cover) -> tuple[Element, ...]:
+def _gaps(cover: PathPieces) -> tuple[Element, ...]:
     if not cover.gaps:
         return ()
     rows = [

@@ -14,7 +14,7 @@ import numpy as np
 from relu_cert.exact import sqrt_upper
 from relu_cert.path.breakpoints import Breakpoint
 from relu_cert.path.curve import CurveNeuron, Sample
-from relu_cert.path.model import Cover
+from relu_cert.path.pieces import PathPieces
 from relu_cert.prove.facts import LambdaMax
 from relu_cert.report.html.page import e, number
 from relu_cert.report.html.svg import (
@@ -84,7 +84,7 @@ class Level:
     run: int
 
 
-def stretches(cover: Cover, largest: LambdaMax) -> tuple[Stretch, ...]:
+def stretches(cover: PathPieces, largest: LambdaMax) -> tuple[Stretch, ...]:
     """What is known where, from the least lambda to the largest."""
     found = [
         Stretch(log10(piece.lo), log10(piece.hi), "still" if len(piece.s) == 1 else "smooth")
@@ -99,7 +99,7 @@ def stretches(cover: Cover, largest: LambdaMax) -> tuple[Stretch, ...]:
     return tuple(sorted(found, key=lambda one: (one.lo, one.hi)))
 
 
-def tracks(samples: Sequence[Sample], cover: Cover) -> list[Track]:
+def tracks(samples: Sequence[Sample], cover: PathPieces) -> list[Track]:
     """Every neuron of the path, followed; the heaviest at the least lambda first."""
     found: list[Track] = []
     alive: list[Track] = []
@@ -125,7 +125,7 @@ def tracks(samples: Sequence[Sample], cover: Cover) -> list[Track]:
     return sorted(found, key=lambda one: (one.first.x, -one.first.weight))
 
 
-def numbers(samples: Sequence[Sample], cover: Cover) -> list[list[int]]:
+def numbers(samples: Sequence[Sample], cover: PathPieces) -> list[list[int]]:
     """For every sample the numbers, from 1, of the tracks that its neurons belong to."""
     place = {
         (track.sign, track.block, spot): number
@@ -136,7 +136,7 @@ def numbers(samples: Sequence[Sample], cover: Cover) -> list[list[int]]:
     return [[place[n.sign, n.block, Spot(log10(s.lam), n.weight, n.direction)] for n in s.neurons] for s in samples]
 
 
-def levels(samples: Sequence[Sample], cover: Cover) -> list[Level]:
+def levels(samples: Sequence[Sample], cover: PathPieces) -> list[Level]:
     """p* and its two parts along the path: the penalty is lambda sum |w_b|, the loss is the rest."""
     found: list[Level] = []
     run, before = 0, None
@@ -161,7 +161,7 @@ def _by_piece(samples: Sequence[Sample]) -> Iterator[list[Sample]]:
         yield group
 
 
-def _gap_between(cover: Cover, before: Sample, after: Sample) -> bool:
+def _gap_between(cover: PathPieces, before: Sample, after: Sample) -> bool:
     hidden = [(gap.lo, gap.hi) for gap in cover.gaps] + [(p.lo, p.hi) for p in cover.pieces if not p.unique]
     return any(lo < after.lam and hi > before.lam for lo, hi in hidden)
 

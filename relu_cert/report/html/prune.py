@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from relu_cert.claims.model import Verdict
+from relu_cert.claims.claim import Verdict
 from relu_cert.network.approximate import PruningStep
 from relu_cert.report.html.check import verdict_rows
 from relu_cert.report.html.functions import curve_figure, plane_figure

@@ -13,8 +13,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from relu_cert.data.model import Dataset
-from relu_cert.problem.model import Problem
+from relu_cert.data.dataset import Dataset
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import ExactNeuron, Facts
 
 Floats = NDArray[np.float64]
@@ -110,4 +110,4 @@ def drawable(x: Fraction | int) -> float:
 
 def _gate(problem: Problem, neuron: ExactNeuron) -> tuple[Fraction | int, ...] | None:
     """A vector that has the neuron's pattern: its witness, the gate that was given, or none."""
-    return None if problem.sampled is None else problem.sampled.gate(neuron.pattern or "")
+    return None if problem.patterned is None else problem.patterned.gate(neuron.pattern or "")

@@ -9,7 +9,7 @@ from random import Random
 
 from properties.soundness.case import SILENT, NetworkCase
 from relu_cert.certificate import certificate
-from relu_cert.check import DEFAULT_GAP, LambdaChoice, find_facts, verdicts
+from relu_cert.pipeline import DEFAULT_GAP, LambdaChoice, find_facts, verdicts
 from relu_cert.problem import unlisted_relu
 from tests.verify.build.plain import Case
 

@@ -6,9 +6,9 @@ from fractions import Fraction as F
 
 import pytest
 
-from relu_cert.path import cover as module
+from relu_cert.path import follow as module
 from relu_cert.path.branch import Branch
-from relu_cert.path.model import Piece
+from relu_cert.path.pieces import Piece
 from relu_cert.prove.candidates import Unsettled
 from tests.path.cases import example, facts_on
 

@@ -139,7 +139,7 @@ class Gap:
 
 
 @dataclass(frozen=True)
-class Cover:
+class PathPieces:
     """[lo, hi] in pieces and gaps, lambda ascending; above lambda_max the solution is zero, and nothing is needed."""
 
     lo: Fraction

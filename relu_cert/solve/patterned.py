@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from relu_cert.solve.cones import Cones, Projected
-from relu_cert.solve.model import Face, Floats, Neuron, add_blocks
 from relu_cert.solve.prepare import Numbers
+from relu_cert.solve.solution import Face, Floats, Neuron, add_blocks
 
 _MOST = 120  # new faces in a round
 
 
 @dataclass(frozen=True)
-class SampledOracle:
+class PatternedOracle:
     """Blocks (D, xi) with X = xi D Z and the cone of D."""
 
     cones: Cones

@@ -20,23 +20,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.certificate import certificate, dumps
-from relu_cert.certified import Certified
-from relu_cert.check import LambdaChoice, Stages, find_facts, verdicts
 from relu_cert.checker import accepted
-from relu_cert.claims.model import Result, Verdict
-from relu_cert.data.model import Source
+from relu_cert.claims.claim import Result, Verdict
+from relu_cert.data.dataset import Source
 from relu_cert.data.raw import digest
 from relu_cert.errors import DataError
 from relu_cert.exact import Vector, dot, norm_squared, sqrt_lower
 from relu_cert.files import Place, write_files
 from relu_cert.lasso import Lasso
 from relu_cert.network.objective import Interval
+from relu_cert.pipeline import LambdaChoice, Stages, find_facts, verdicts
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.value import HALF, block_neuron, fit, primal, value
-from relu_cert.report.check import Outcome, claims_table
+from relu_cert.report.check import CheckReport, claims_table
 from relu_cert.report.shown import Shown, plain
 from relu_cert.report.terminal import columns, rendered, wrapped
 from relu_cert.report.text import at_least, at_most, count, decimal, percent, with_decimal
+from relu_cert.results.check import Certified
 
 FORMAT, VERSION = "relu_cert solution", 1
 DEFAULT_GAP = Fraction(1, 10**6)
@@ -86,7 +86,7 @@ class CertifiedSolution(Shown):
     >>> from relu_cert import certify_solution
     >>> found = certify_solution([[1, 0], [0, 2]], 1, [3, 4], 1, [2, "1.7"])
     >>> found
-    <CertifiedSolution: These coefficients are not optimal: their objective is 0.0948 % above the best one; the \
+    <CertifiedSolution: These coefficients are not optimal: their objective is 0.114 % above the best one; the \
 solution is unique; proved.>
     >>> found.optimum.coef_
     array([2.  , 1.75])
@@ -215,7 +215,7 @@ solution is unique; proved.>
         table = _table(rows[:SHOWN])
         if len(rows) > SHOWN:
             table.append(f"  ... and {len(rows) - SHOWN} more (all with --json)")
-        results = [self.result, *(r for r in self.optimum.outcome.results if r.claim != "fit")]
+        results = [self.result, *(r for r in self.optimum.report.results if r.claim != "fit")]
         return rendered(
             [
                 wrapped(self.headline),
@@ -269,8 +269,8 @@ def certified_optimum(
     """The optimum of the plain problem, with its coefficients in the scale that was given."""
     facts = find_facts(lasso.plain, choice, gap, stages, position=False)
     source = Source("problem.json", digest(lasso.raw), "json")
-    outcome = Outcome(None, source, facts, verdicts(facts, claims), Path("problem.cert.json"))
-    return CertifiedGroupLasso(outcome, lasso.raw, lasso)
+    report = CheckReport(None, source, facts, verdicts(facts, claims), Path("problem.cert.json"))
+    return CertifiedGroupLasso(report, lasso.raw, lasso)
 
 
 def judged(
@@ -292,7 +292,7 @@ def judged(
     shown = bounds.relative_gap if bounds.upper else Fraction(0)
     bounds = replace(bounds, gap=max(_rounded_up(shown), Fraction(1, 10**300)))
     facts = Facts(best.problem, best.lam, best.lambda_max, point, best.dual, bounds, fit(point, bounds))
-    text = dumps(certificate(optimum.outcome.source, facts, verdicts(facts, ("optimal",))))
+    text = dumps(certificate(optimum.report.source, facts, verdicts(facts, ("optimal",))))
     at = lasso.best_intercept(w) if intercept is None else intercept
     return CertifiedSolution(lasso, optimum, w, at, facts, text, gap)
 

@@ -15,9 +15,9 @@ from relu_cert.solve import FloatProblem, Neuron, lambda_max, multipliers, prepa
 from relu_cert.solve import cones as cones_module
 from relu_cert.solve.blocks import BlockOracle
 from relu_cert.solve.cones import Cones
-from relu_cert.solve.prepare import SampledArrays
+from relu_cert.solve.patterned import PatternedOracle
+from relu_cert.solve.prepare import PatternedArrays
 from relu_cert.solve.proximal import proximal_point
-from relu_cert.solve.sampled import SampledOracle
 
 RATIOS = (0.99, 0.5, 0.1, 1e-2, 1e-3, 1e-4)
 
@@ -29,7 +29,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     return str(request.param)
 
 
-def sampled(seed: int) -> FloatProblem:
+def patterned(seed: int) -> FloatProblem:
     """General position, a bias column, signs only, repeated and opposite rows, a zero row, rounded rows that are
     nearly dependent; one to forty patterns."""
     g = np.random.default_rng(seed)
@@ -48,12 +48,12 @@ def sampled(seed: int) -> FloatProblem:
         Z = np.round(np.sign(Z) / 3.0, 6)
     y = g.integers(-9, 10, n).astype(np.float64)
     y[0] = y[0] or 1.0
-    return FloatProblem(y, SampledArrays(Z, np.unique(g.standard_normal((k, d)) @ Z.T > 0.0, axis=0)))
+    return FloatProblem(y, PatternedArrays(Z, np.unique(g.standard_normal((k, d)) @ Z.T > 0.0, axis=0)))
 
 
-def arrays_of(data: FloatProblem) -> SampledArrays:
-    """The sampled blocks."""
-    assert isinstance(data.arrays, SampledArrays)
+def arrays_of(data: FloatProblem) -> PatternedArrays:
+    """The blocks."""
+    assert isinstance(data.arrays, PatternedArrays)
     return data.arrays
 
 
@@ -61,7 +61,7 @@ def arrays_of(data: FloatProblem) -> SampledArrays:
 def test_projections_satisfy_their_conditions(seed: int, way: str) -> None:
     """v in the cone, c - v in its polar, v orthogonal to c - v, and v = c + sum x_k g_k with x >= 0: from nothing, and
     again from the last answer for another c."""
-    data = sampled(seed)
+    data = patterned(seed)
     arrays = arrays_of(data)
     cones, blocks = Cones(arrays), np.arange(len(arrays))
     g = np.random.default_rng(seed)
@@ -83,7 +83,7 @@ def test_projections_satisfy_their_conditions(seed: int, way: str) -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_a_projection_that_may_stop_is_an_upper_bound(seed: int, way: str) -> None:
     """Above `enough` every price is exact; below it is a bound that is at most `enough`, also after other questions."""
-    data = sampled(seed)
+    data = patterned(seed)
     cones, blocks = Cones(arrays_of(data)), np.arange(len(arrays_of(data)))
     prices = Cones(arrays_of(data)).project(blocks, cones.correlations(data.y), 0.0).norm
     cones.project(blocks, cones.correlations(data.y[::-1].copy()), 0.0)
@@ -99,7 +99,7 @@ def test_a_projection_that_may_stop_is_an_upper_bound(seed: int, way: str) -> No
 def test_bases_are_orthonormal_and_split_at_the_kinks(seed: int, way: str) -> None:
     """The first rows are orthonormal and span the kinks; where they are half of all or more, the others are a basis of
     the complement. P is the projection onto it."""
-    data = sampled(seed)
+    data = patterned(seed)
     arrays = arrays_of(data)
     cones = Cones(arrays)
     found = cones.project(np.arange(len(arrays)), cones.correlations(data.y), 0.0)
@@ -121,9 +121,9 @@ def test_bases_are_orthonormal_and_split_at_the_kinks(seed: int, way: str) -> No
 @pytest.mark.parametrize("seed", range(12))
 def test_the_oracle_says_what_the_blocks_one_by_one_say(seed: int, way: str) -> None:
     """Prices, faces, outputs and feasible neurons are those of the same blocks written out."""
-    data = sampled(seed)
+    data = patterned(seed)
     arrays = arrays_of(data)
-    ours, theirs = SampledOracle(Cones(arrays)), BlockOracle(arrays.written_out())
+    ours, theirs = PatternedOracle(Cones(arrays)), BlockOracle(arrays.written_out())
     (top, faces), (their_top, their_faces) = ours.price(data.y, 0.0), theirs.price(data.y, 0.0)
     assert top == pytest.approx(their_top, rel=1e-10), way
     small = 1e-9 * (1.0 + top)
@@ -144,7 +144,7 @@ def test_the_oracle_says_what_the_blocks_one_by_one_say(seed: int, way: str) -> 
 def test_sampled_programs_reach_a_tiny_true_gap(seed: int, way: str) -> None:
     """At every size of lambda: the gap is at most 1e-11, and primal, residual and dual feasibility are as said when
     they are computed anew, with projections block by block."""
-    data = sampled(seed)
+    data = patterned(seed)
     arrays = arrays_of(data).written_out()
     largest = lambda_max(data)
     for ratio in RATIOS if way == "compiled" else RATIOS[1::2]:
@@ -170,7 +170,7 @@ def larger(n: int = 40, d: int = 5, k: int = 60, seed: int = 4) -> FloatProblem:
     g = np.random.default_rng(seed)
     Z = g.standard_normal((n, d))
     y = np.where(np.abs(Z[:, 0]) + 0.5 * g.standard_normal(n) > 0.7, 1.0, -1.0)
-    return FloatProblem(y, SampledArrays(Z, np.unique(g.standard_normal((k, d)) @ Z.T > 0.0, axis=0)))
+    return FloatProblem(y, PatternedArrays(Z, np.unique(g.standard_normal((k, d)) @ Z.T > 0.0, axis=0)))
 
 
 def test_the_proximal_point_is_near_the_optimum(way: str) -> None:
@@ -180,7 +180,7 @@ def test_the_proximal_point_is_near_the_optimum(way: str) -> None:
     arrays = arrays_of(data)
     for ratio in (0.3, 1e-3):
         lam = ratio * lambda_max(data)
-        oracle = SampledOracle(Cones(arrays))
+        oracle = PatternedOracle(Cones(arrays))
         neurons = proximal_point(oracle.cones, data.y, lam)
         assert len(neurons) == len({n.block for n in neurons}) > 0
         kept = oracle.inside(neurons)
@@ -226,7 +226,7 @@ def test_a_warm_start_ends_where_a_cold_one_does(way: str) -> None:
 
 
 def test_exact_problems_over_patterns_are_prepared_as_such() -> None:
-    """A sampled problem becomes Z and its patterns; its largest price is that of its exact blocks, and
+    """A problem over patterns becomes Z and its patterns; its largest price is that of its exact blocks, and
     weighted rows (as for the logistic loss) change no cone."""
     Z = matrix([[1, 2], [-3, 1], [2, -2], [1, 1]])
     problem = over_patterns(Z, vector(map(Fraction, (1, -2, 3, -1))), ("1011", "0110", "1001"), model="relu")
@@ -239,9 +239,9 @@ def test_exact_problems_over_patterns_are_prepared_as_such() -> None:
         assert np.array_equal(np.array(block.K, dtype=float).T, K)
     theta = np.array([0.5, -1.0, 2.0, 0.25])
     exact = block_multipliers(problem, tuple(map(Fraction, theta.tolist())), Fraction(0))[1]
-    assert SampledOracle(Cones(arrays)).price(theta, 0.0)[0] ** 2 == pytest.approx(float(exact))
+    assert PatternedOracle(Cones(arrays)).price(theta, 0.0)[0] ** 2 == pytest.approx(float(exact))
     assert multipliers(problem, theta, 0.0) is None
-    halves = SampledOracle(Cones(replace(arrays, Z=0.5 * arrays.Z)))
+    halves = PatternedOracle(Cones(replace(arrays, Z=0.5 * arrays.Z)))
     assert halves.price(data.y, 0.0)[0] == pytest.approx(0.5 * lambda_max(problem))
 
 
@@ -255,5 +255,5 @@ def test_badly_scaled_features_are_no_obstacle(seed: int, monkeypatch: pytest.Mo
     Z = g.standard_normal((n, d))
     Z = Z / np.arange(1, d + 1) ** 3 if seed == 69 else np.cumsum(Z, axis=1) * 10.0 ** g.integers(-2, 3, d)
     y = np.where(g.standard_normal(n) > 0.0, 1.0, -1.0) if seed % 2 else g.standard_normal(n)
-    data = FloatProblem(y, SampledArrays(Z, np.unique(g.standard_normal((k, d)) @ Z.T > 0.0, axis=0)))
+    data = FloatProblem(y, PatternedArrays(Z, np.unique(g.standard_normal((k, d)) @ Z.T > 0.0, axis=0)))
     assert solve(data, 1e-4 * lambda_max(data)).relative_gap <= 1e-11

@@ -19,17 +19,17 @@ import numpy as np
 from relu_cert.exact import Matrix, sqrt_upper
 from relu_cert.path.branch import Branch, Point
 from relu_cert.path.build import DEGREE, Unmatched, beside, build, continued, events, solved, through
-from relu_cert.path.covered import Entered, Training
 from relu_cert.path.lift_build import build_lifted, lifted_branch
-from relu_cert.path.model import Cover, Gap, Piece
 from relu_cert.path.onset_build import build_onset, locate
+from relu_cert.path.pieces import Gap, PathPieces, Piece
 from relu_cert.path.tube import Refused
-from relu_cert.problem.model import Problem
+from relu_cert.path.unlisted import Entered, Training
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.facts import LambdaMax
 from relu_cert.prove.lifts import data_of, independent, orthogonal_rows
 from relu_cert.solve import FloatProblem, Solution
-from relu_cert.solve.model import Floats
+from relu_cert.solve.solution import Floats
 
 CHUNK = Fraction(1, 4)  # the relative width at which the search begins
 STILL = tuple(Fraction(1, 2**k) for k in (18, 24, 32))  # half widths of still pieces, relative
@@ -50,34 +50,36 @@ FAR = 0.01  # the same for what is surely not 0 nearby
 Told = Callable[[int, int], None]
 
 
-def cover(
+def follow_path(
     problem: Problem,
     floats: FloatProblem | Training,
     largest: LambdaMax,
     lo: Fraction,
     hi: Fraction,
     told: Told = lambda done, total: None,
-) -> Cover:
+) -> PathPieces:
     """Pieces and gaps that cover [lo, hi] up to lambda_max; lo < hi."""
     if not 0 < lo < hi:
         raise ValueError("an interval of lambdas has 0 < lo < hi")
     if not is_known(largest):
-        return Cover(lo, hi, (), (Gap(lo, hi, "lambda_max is not known"),))
+        return PathPieces(lo, hi, (), (Gap(lo, hi, "lambda_max is not known"),))
     top = hi
     if hi * hi >= largest.squared:
         root = sqrt_upper(largest.squared, 64)
         top = min(hi, root + root / 2**24) if root > 0 else hi
     if lo * lo >= largest.squared:
-        return Cover(lo, hi, (), ())
+        return PathPieces(lo, hi, (), ())
     search = _Search(problem, floats, told, (1 / top, 1 / lo))
-    search.settle(*search.etas)
+    search.prove_between(*search.etas)
     pieces, gaps = search.pieces, list(_joined(sorted(search.gaps, key=lambda gap: gap.lo)))
     if len(gaps) <= LOOKED_AT:  # a fresh start, from other points, often settles what is left
         again = [_Search(problem, floats, lambda done, total: None, (1 / gap.hi, 1 / gap.lo)) for gap in gaps]
         for one in again:
-            one.settle(*one.etas)
+            one.prove_between(*one.etas)
         pieces, gaps = [p for one in (search, *again) for p in one.pieces], [g for one in again for g in one.gaps]
-    return Cover(lo, hi, tuple(sorted(pieces, key=lambda piece: piece.lo)), _joined(sorted(gaps, key=lambda g: g.lo)))
+    return PathPieces(
+        lo, hi, tuple(sorted(pieces, key=lambda piece: piece.lo)), _joined(sorted(gaps, key=lambda g: g.lo))
+    )
 
 
 @dataclass
@@ -97,7 +99,7 @@ class _Search:
     tried: int = 0
     narrow: Fraction = NARROW
 
-    def settle(self, a: Fraction, b: Fraction) -> None:
+    def prove_between(self, a: Fraction, b: Fraction) -> None:
         """[a, b] in pieces and gaps, in steps as wide as the last one, or wider after some that were not halved."""
         begin, end = self.etas
         width, whole = CHUNK, 0
@@ -139,7 +141,7 @@ class _Search:
             reason, self.last = str(why), None
         cut = self.event(a, b, taus) or (None if apart else self.onset(a, b))
         if cut is not None:
-            self.settle(a, cut[0])
+            self.prove_between(a, cut[0])
             return cut[1]
         if taus:  # the branch may have gone on beyond an event that it did not see
             self.last = None

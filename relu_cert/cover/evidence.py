@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 
-from relu_cert.clock import Until, until
-
-MOST_DIRECTIONS = 12  # the rank of data for a cover: what the checker takes
-ENOUGH = "the gap that was asked for is proved, and no more"
-MANY_FEATURES = "with so many features only a gap can be proved"
 Row = tuple[int, ...]
-Tell = Callable[["Moment"], None]
 
 
 @dataclass(frozen=True)
@@ -64,32 +56,3 @@ class Cover:
     def leaves(self) -> int:
         """Leaves of both trees."""
         return self.plus.leaves + self.minus.leaves
-
-
-@dataclass(frozen=True)
-class Limits:
-    """How long a proof may take: seconds (None: the default) and nodes; over how many processes, or which cluster; the
-    file in which the work is kept."""
-
-    seconds: float | None = None
-    nodes: int = 50_000_000
-    jobs: int = 1
-    dask: str | None = None
-    state: Path | None = None
-
-    @property
-    def until(self) -> Until:
-        """When the seconds are over, if they begin now."""
-        return until(self.seconds, shared=self.jobs > 1 or self.dask is not None)
-
-
-@dataclass(frozen=True)
-class Moment:
-    """One line of the log."""
-
-    stage: str
-    neurons: int = 0
-    objective: float | None = None
-    bound: float | None = None
-    nodes: int = 0
-    open: int = 0

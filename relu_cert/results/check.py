@@ -15,9 +15,9 @@ from relu_cert.network.fitted import FittedNetwork, fitted_network
 from relu_cert.network.objective import Interval
 from relu_cert.path.derivatives import Derivatives
 from relu_cert.prove.facts import Facts, Value
-from relu_cert.report.check import Outcome
+from relu_cert.report.check import CheckReport
 from relu_cert.report.optimal_set import OptimalSetView, optimal_set_view
-from relu_cert.results import CertifiedResult
+from relu_cert.results.base import CertifiedResult
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,18 +54,13 @@ class Certified(CertifiedResult):
     ['x0,y', '1,1', '2,3', '-1,2']
     """
 
-    outcome: Outcome
+    report: CheckReport
     raw: bytes
-
-    @property
-    def told(self) -> Outcome:
-        """The report."""
-        return self.outcome
 
     @property
     def facts(self) -> Facts:
         """Everything that was proved, exactly."""
-        return self.outcome.facts
+        return self.report.facts
 
     @property
     def lam(self) -> Fraction:
@@ -101,7 +96,7 @@ class Certified(CertifiedResult):
     @cached_property
     def network(self) -> FittedNetwork:
         """The network that was found, to predict with; UsageError for a group lasso, which has `weights` only."""
-        return fitted_network(self.facts, bias=self.outcome.source.bias)
+        return fitted_network(self.facts, bias=self.report.source.bias)
 
     @property
     def weights(self) -> Mapping[int, Vector]:
@@ -119,40 +114,41 @@ class Certified(CertifiedResult):
     def distance(self) -> Interval | None:
         """For a network over some patterns: lower <= its optimum - the global optimum <= upper. None where there is
         nothing to compare, or D_Z has too many patterns."""
-        whole = self.outcome.whole
-        return None if whole is None or whole.facts is None else distance(self.facts, whole.facts)
+        best = self.report.global_optimum
+        return None if best is None or best.facts is None else distance(self.facts, best.facts)
 
     @cached_property
-    def whole(self) -> Certified | None:
+    def global_optimum(self) -> Certified | None:
         """For a network over some patterns: the same problem over all of them, where it was solved."""
-        whole = self.outcome.whole
-        if whole is None or whole.facts is None:
+        best = self.report.global_optimum
+        if best is None or best.facts is None:
             return None
-        path = whole.certificate_path or Path("data.all-patterns.cert.json")
-        return Certified(
-            replace(self.outcome, facts=whole.facts, results=whole.results, certificate_path=path, whole=None), self.raw
+        path = best.certificate_path or Path("data.all-patterns.cert.json")
+        report = replace(
+            self.report, facts=best.facts, results=best.results, certificate_path=path, global_optimum=None
         )
+        return Certified(report, self.raw)
 
     @cached_property
     def certificate(self) -> str:
         """The certificate, a JSON text (verify/FORMAT.md)."""
-        return self.outcome.certificate_text()
+        return self.report.certificate_text()
 
     def recheck(self) -> None:
         """Give data and certificate to the independent checker; ReluCertError if it does not accept them."""
         super().recheck()
-        if self.whole is not None:
-            self.whole.recheck()
+        if self.global_optimum is not None:
+            self.global_optimum.recheck()
 
     def html(self, *, certificate: str | None = None, data: str | None = None) -> str:
         """The report as one self-contained HTML page; the names are those under which you save the two files."""
         from relu_cert.report.html import check_page
 
-        source = replace(self.outcome.source, path=data or self.outcome.source.path)
-        path = self.outcome.certificate_path if certificate is None else Path(certificate)
-        return check_page(replace(self.outcome, source=source, certificate_path=path))
+        source = replace(self.report.source, path=data or self.report.source.path)
+        path = self.report.certificate_path if certificate is None else Path(certificate)
+        return check_page(replace(self.report, source=source, certificate_path=path))
 
     def _repr_html_(self) -> str:
         from relu_cert.report.html.notebook import notebook_check
 
-        return notebook_check(self.outcome, self.html())
+        return notebook_check(self.report, self.html())

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from relu_cert.claims import NAMES, PATH_CLAIMS, POSITION, SENSITIVITY, Result, asked_for, decide, require_applicable
-from relu_cert.cover.model import Limits, Moment
-from relu_cert.data.model import Dataset
+from relu_cert.cover.limits import Limits, Moment
+from relu_cert.data.dataset import Dataset
 from relu_cert.errors import DataError, UsageError
 from relu_cert.exact import sqrt_lower
 from relu_cert.interrupt import interruptible
@@ -23,18 +23,18 @@ from relu_cert.path.tied_faces import faces
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.patterns.predict import predict
 from relu_cert.problem import gated, relu, unlisted_relu
-from relu_cert.problem.model import Model, Problem
+from relu_cert.problem.problem import Model, Problem
 from relu_cert.prove.elastic import elastic_facts
 from relu_cert.prove.facts import Facts, LambdaMax
 from relu_cert.prove.ggp.decide import position_facts
 from relu_cert.prove.lambda_max import half, lambda_max
 from relu_cert.prove.logistic import logistic_facts, logistic_zero
 from relu_cert.prove.prove import zero_facts
-from relu_cert.refine_and_prove import THOROUGH, Question, propose, settle
+from relu_cert.refine_and_prove import THOROUGH, Question, propose, refine_and_prove
 from relu_cert.solve import FloatProblem, prepare, solve
 
 if TYPE_CHECKING:
-    from relu_cert.path.covered import Training
+    from relu_cert.path.unlisted import Training
 
 DEFAULT_GAP = Fraction(1, 10**9)
 DEFAULT_MAX_PATTERNS = 10**6
@@ -197,12 +197,12 @@ def find_facts(
 
 def _with_path(facts: Facts, lo: Fraction, hi: Fraction, stages: Stages) -> Facts:
     """The path over the interval, and where it jumps."""
-    from relu_cert.path.cover import cover
+    from relu_cert.path.follow import follow_path
     from relu_cert.path.jumps import find_jump
 
     problem = facts.problem
     floats = prepared(problem)
-    found = cover(problem, floats, facts.lambda_max, lo, hi, stages.advance)
+    found = follow_path(problem, floats, facts.lambda_max, lo, hi, stages.advance)
     jump = None
     if not found.complete and isinstance(floats, FloatProblem):
         jump = find_jump(problem, floats, facts.lambda_max, facts, found)
@@ -213,7 +213,7 @@ def prepared(problem: Problem) -> FloatProblem | Training:
     """The float solver of a path, or what stands for it where patterns are not listed."""
     if not problem.unlisted:
         return prepare(problem)
-    from relu_cert.path.covered import training  # compiled, and slow to load
+    from relu_cert.path.unlisted import training  # compiled, and slow to load
 
     return training(problem)
 
@@ -247,7 +247,7 @@ def optimum(problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stage
         if not solution.neurons:  # just below lambda_max zero has a tiny gap, but is not optimal
             solution = solve(floats, float(lam), tol=0.0)
     with stages.stage("prove"):
-        return settle(Question(problem, floats, lam, largest, gap), solution)
+        return refine_and_prove(Question(problem, floats, lam, largest, gap), solution)
 
 
 def _covered_optimum(problem: Problem, choice: LambdaChoice, gap: Fraction, stages: Stages, limits: Limits) -> Facts:
@@ -318,7 +318,7 @@ def finer(facts: Facts) -> Facts:
         return facts
     floats = prepare(facts.problem)
     question = Question(facts.problem, floats, facts.lam, facts.lambda_max, FINE)
-    fine = settle(question, solve(floats, float(facts.lam)))
+    fine = refine_and_prove(question, solve(floats, float(facts.lam)))
     return replace(fine, faces=faces(fine))
 
 

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from relu_cert.data.model import Source
-from relu_cert.path import cover as path_cover
+from relu_cert.data.dataset import Source
+from relu_cert.path import follow as follow_module
 from relu_cert.path.branch import Branch
-from relu_cert.path.cover import _Search as Search
-from relu_cert.path.cover import cover
-from relu_cert.path.covered import training
-from relu_cert.path.model import Piece
+from relu_cert.path.follow import _Search as Search
+from relu_cert.path.follow import follow_path
+from relu_cert.path.pieces import Piece
 from relu_cert.path.tube import Refused
+from relu_cert.path.unlisted import training
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import relu, unlisted_relu
 from relu_cert.prove.candidates import Unsettled
@@ -149,7 +149,7 @@ def test_lambda_max_must_be_known() -> None:
     Z, y = rows("plane")
     problem = unlisted_relu(Z, y)
     largest = LambdaMax(F(100), None, followed("plane", True).report.largest.attained, F(1))
-    found = cover(problem, training(problem), largest, F(1, 10), F(1, 5))
+    found = follow_path(problem, training(problem), largest, F(1, 10), F(1, 5))
     assert not found.pieces and [(gap.lo, gap.hi) for gap in found.gaps] == [(F(1, 10), F(1, 5))]
 
 
@@ -160,15 +160,15 @@ def test_faces_are_put_right_until_they_stay(monkeypatch: pytest.MonkeyPatch) ->
     Z = tuple(tuple(F(f"{x:.4f}") for x in z) for z in rng.standard_normal((200, 3)))
     y = tuple(F(int(x)) for x in np.sign(rng.standard_normal(200)))
     problem, tried = unlisted_relu(Z, y), []
-    build = path_cover.build
+    build = follow_module.build
 
     def counted(*arguments: Any) -> Piece:
         tried.append(arguments)
         return build(*arguments)
 
-    monkeypatch.setattr(path_cover, "build", counted)
+    monkeypatch.setattr(follow_module, "build", counted)
     largest = LambdaMax(F(523), None, Attained(), None)  # about lambda_max^2, which is far above the interval
-    found = cover(problem, training(problem), largest, F(3371, 1000), F(3398, 1000))
+    found = follow_path(problem, training(problem), largest, F(3371, 1000), F(3398, 1000))
     assert found.complete
     assert 5 <= len(tried) < 40
 
@@ -193,7 +193,7 @@ def test_gaps_beside_each_other_widen() -> None:
     Z, y = rows("plane")
     problem = unlisted_relu(Z, y)
     search = Hopeless(problem, training(problem), lambda done, total: None, (F(1), F(2)))
-    search.settle(*search.etas)
+    search.prove_between(*search.etas)
     assert not search.pieces and search.tried < 2000
     assert search.gaps[0].hi == 1 and search.gaps[-1].lo == F(1, 2)
     assert all(one.lo == other.hi for one, other in pairwise(search.gaps))
@@ -215,5 +215,5 @@ def test_a_branch_that_went_too_far_is_solved_afresh() -> None:
     problem, largest = unlisted_relu(Z, y), followed("plane", True).report.largest
     root = F(float(largest.squared) ** 0.5)
     search = Blind(problem, training(problem), lambda done, total: None, (1 / (F(9, 10) * root), 1 / (F(3, 5) * root)))
-    search.settle(*search.etas)
+    search.prove_between(*search.etas)
     assert len(search.pieces) > 1 and not search.gaps

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from relu_cert.problem.model import Problem
+from relu_cert.problem.problem import Problem
 
 
 class Verdict(StrEnum):

@@ -3,7 +3,7 @@
     minimise over w   P(w) = 1/2 |sum_b X_b w_b - y|^2 + lambda sum_b |w_b|   subject to   K_b' w_b <= 0
 
 There are two kinds. The neurons of a ReLU network over all patterns are maximisers of concave pieces (`network`). All
-other problems have blocks: gated networks, networks over some patterns (`sampled` says where theirs come from), and
+other problems have blocks: gated networks, networks over some patterns (`patterned` says where theirs come from), and
 group lassos given directly. Two variants have the same blocks and cones:
 
     delta > 0            P(w) + delta/2 sum_b |w_b|^2                                        (eq:l2-penalized-cgl)
@@ -26,7 +26,7 @@ from flint import fmpq, fmpq_mat, fmpz_mat
 from numpy.typing import NDArray
 
 from relu_cert.exact import Matrix, Scaled, Vector, norm_squared, scaled_rows
-from relu_cert.patterns.model import PatternSet, bit_string
+from relu_cert.patterns.pattern_set import PatternSet, bit_string
 
 _ZERO = Fraction(0)
 
@@ -156,7 +156,7 @@ class Network(_Pickled):
 
 
 @dataclass(frozen=True, eq=False)
-class Sampled:
+class Patterned:
     """Where the blocks of a network come from: the data, and `some` patterns, all different, or `all` those of D_Z.
 
     Block numbers: gated ReLU, the pattern's number; ReLU, 2 * pattern for xi = +1 and 2 * pattern + 1 for xi = -1.
@@ -198,7 +198,7 @@ class Problem:
     `model` says what certificates name neurons by: their sign and direction (relu), their pattern (gated), or the
     number of their block (cgl).
     `columns` (direct problems only) are the columns of X that each block took.
-    `sampled`: the blocks are those of a network over the patterns named there.
+    `patterned`: the blocks are those of a network over the patterns named there.
     `free`: the terms of a ReLU network that are not penalised (relu_cert.free.terms).
     """
 
@@ -207,7 +207,7 @@ class Problem:
     blocks: Sequence[Block]
     network: Network | None = None
     columns: tuple[tuple[int, ...], ...] | None = None
-    sampled: Sampled | None = None
+    patterned: Patterned | None = None
     delta: Fraction = _ZERO
     loss: Loss = "squares"
     free: tuple[str, ...] = ()
@@ -220,13 +220,13 @@ class Problem:
         return self.network
 
     @property
-    def source(self) -> Network | Sampled | None:
+    def source(self) -> Network | Patterned | None:
         """The data and patterns of a network; None for a problem that was given directly."""
-        return self.network or self.sampled
+        return self.network or self.patterned
 
     def pattern(self, block: int) -> str | None:
         """The pattern that is the name of a block: of a gated network."""
-        return self.sampled.pattern(block) if self.model == "gated" and self.sampled is not None else None
+        return self.patterned.pattern(block) if self.model == "gated" and self.patterned is not None else None
 
     @property
     def unlisted(self) -> bool:
@@ -241,7 +241,7 @@ class Problem:
     @property
     def some(self) -> tuple[str, ...]:
         """The patterns of a network over some of them only."""
-        return () if self.sampled is None else self.sampled.some
+        return () if self.patterned is None else self.patterned.some
 
     @property
     def plain(self) -> bool:
@@ -251,7 +251,7 @@ class Problem:
     @property
     def kind(self) -> Model:
         """What the blocks are, also where they are written out: those of a ReLU or gated network, or given directly."""
-        return self.model if self.sampled is None else self.sampled.model
+        return self.model if self.patterned is None else self.patterned.model
 
     @property
     def n(self) -> int:

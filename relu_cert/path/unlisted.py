@@ -16,8 +16,9 @@ from flint import fmpq, fmpq_mat
 
 from relu_cert.cover.build import Exhausted, Missed, Stuck, tree
 from relu_cert.cover.engine import Floats
+from relu_cert.cover.evidence import Cover, Row, Tie
+from relu_cert.cover.limits import Limits
 from relu_cert.cover.lines import Weights, coarse, coarse_bits, margin_for, side_of, weights_of
-from relu_cert.cover.model import Cover, Limits, Row, Tie
 from relu_cert.cover.optimum import Setting, setting
 from relu_cert.cover.pool import Serial
 from relu_cert.cover.refine import Data
@@ -26,17 +27,17 @@ from relu_cert.cover.train import Task, ascend, train
 from relu_cert.exact import Vector, primitive, scaled_rows
 from relu_cert.path.branch import Branch, taylor
 from relu_cert.path.candidates import Found, fine
-from relu_cert.path.model import path_ends, side_by_side
+from relu_cert.path.pieces import path_ends, side_by_side
 from relu_cert.path.polynomial import least, negative, square
 from relu_cert.path.tube import Refused
-from relu_cert.patterns.model import Bits
+from relu_cert.patterns.pattern_set import Bits
 from relu_cert.problem.hyperplanes import parallel_classes
-from relu_cert.problem.model import Problem
+from relu_cert.problem.problem import Problem
 from relu_cert.prove.candidates import Unsettled, solve_piece
 from relu_cert.prove.classes import class_map, column, face_conditions, to_vector
 from relu_cert.prove.facts import NO_PIECES, NeuronClass
 from relu_cert.prove.proposed_faces import exact_face, neuron_on_face
-from relu_cert.solve.model import Face, Neuron, Solution, Stats
+from relu_cert.solve.solution import Face, Neuron, Solution, Stats
 from relu_cert.solve.threads import one_thread
 
 VANISHES = 1e-7  # a row so near to a neuron, relative, is taken for one of its kinks
