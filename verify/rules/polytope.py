@@ -135,7 +135,6 @@ def pivots(system: System, bases: Iterable[Basis], node: Node) -> Iterator[tuple
             ridges.setdefault(basis[:place] + basis[place + 1 :], []).append(basis)
     for basis in bases:
         beside = {other for place in range(len(basis)) for other in ridges[basis[:place] + basis[place + 1 :]]}
-        beside.discard(basis)
         missing = set(range(len(system.names))).difference(basis, *beside)
         if missing:
             names = [system.names[a] for a in basis], system.names[min(missing)]
