@@ -217,7 +217,7 @@ def main() -> None:
             tally.finding += time.perf_counter() - began
             results = decide(facts, CLAIMS)
             if facts.path is not None:
-                tally.pieces.append(len(facts.path.pieces))
+                tally.pieces.append(len(facts.path.cover.pieces))
             for result in tally.add(f"{instance.model}, {instance.family}", results):
                 if options.verbose:
                     print(f"undecided  {instance.name}  {instance.ratio}  {result.claim}: {result.detail}")

@@ -13,31 +13,21 @@ from math import inf
 from time import monotonic, thread_time
 
 SLOWEST = 4.0
-SOON = 1.0  # before so many seconds nothing is known of how busy the machine is
 
 
 @dataclass(frozen=True)
 class Until:
-    """When a time is over: the processor time of this thread, the clock on the wall, and what a second of it counts;
-    and both clocks as they were when it began."""
+    """When a time is over: the processor time of this thread, the clock on the wall, and what a second of it
+    counts."""
 
     worked: float = inf
     passed: float = inf
     counts: float = 1.0
-    since: tuple[float, float] = (0.0, 0.0)
 
     @property
     def left(self) -> float:
         """Seconds, perhaps fewer than 0."""
         return min(self.worked - thread_time(), (self.passed - monotonic()) * self.counts)
-
-    @property
-    def wall(self) -> float:
-        """About how long what is left takes on the wall, if the machine stays as busy as it was so far."""
-        worked, passed = thread_time() - self.since[0], monotonic() - self.since[1]
-        if self.worked == inf or passed < SOON:
-            return self.left
-        return self.left * min(passed / max(worked, passed / SLOWEST), SLOWEST)
 
     @property
     def over(self) -> bool:
@@ -48,7 +38,7 @@ class Until:
         """The same, but no later than so many seconds from now."""
         worked = inf if self.worked == inf else thread_time() + seconds
         passed = monotonic() + seconds / self.counts
-        return Until(min(self.worked, worked), min(self.passed, passed), self.counts, self.since)
+        return Until(min(self.worked, worked), min(self.passed, passed), self.counts)
 
 
 NEVER = Until()
@@ -60,5 +50,4 @@ def until(seconds: float | None, *, shared: bool = False) -> Until:
         return NEVER
     if shared:
         return Until(passed=monotonic() + seconds)
-    now = thread_time(), monotonic()
-    return Until(now[0] + seconds, now[1] + SLOWEST * seconds, 1 / SLOWEST, now)
+    return Until(thread_time() + seconds, monotonic() + SLOWEST * seconds, 1 / SLOWEST)

@@ -25,7 +25,7 @@ from relu_cert.patterns.predict import predict
 from relu_cert.problem import gated, relu, unlisted_relu
 from relu_cert.problem.problem import Model, Problem
 from relu_cert.prove.elastic import elastic_facts
-from relu_cert.prove.facts import Facts, LambdaMax
+from relu_cert.prove.facts import Along, Facts, LambdaMax, Nearby
 from relu_cert.prove.ggp.decide import position_facts
 from relu_cert.prove.lambda_max import half, lambda_max
 from relu_cert.prove.logistic import logistic_facts, logistic_zero
@@ -206,7 +206,7 @@ def _with_path(facts: Facts, lo: Fraction, hi: Fraction, stages: Stages) -> Fact
     jump = None
     if not found.complete and isinstance(floats, FloatProblem):
         jump = find_jump(problem, floats, facts.lambda_max, facts, found)
-    return replace(facts, path=found, jump=jump)
+    return replace(facts, path=Along(found, jump=jump))
 
 
 def prepared(problem: Problem) -> FloatProblem | Training:
@@ -299,7 +299,8 @@ def _in_range(*sizes: Fraction) -> None:
 
 def _with_derivatives(facts: Facts, wanted: Derivatives) -> Facts:
     """How the neurons sit on their faces and, where the network is differentiable, its derivatives."""
-    facts = replace(facts, asked_sensitivity=True, faces=faces(facts))
+    shown = faces(facts)
+    facts = replace(facts, nearby=Nearby(shown))
     if differentiable(facts) or facts.zero:
         return facts
     fine = finer(facts)
@@ -309,7 +310,7 @@ def _with_derivatives(facts: Facts, wanted: Derivatives) -> Facts:
         found = sensitivity(fine, wanted.sigma)
     except ZeroDivisionError:  # they exist, but the ball is too wide to enclose them
         return facts
-    return replace(facts, derivatives=enclosed_derivatives(facts, found, wanted.sigma))
+    return replace(facts, nearby=Nearby(shown, enclosed_derivatives(facts, found, wanted.sigma)))
 
 
 def finer(facts: Facts) -> Facts:
@@ -319,7 +320,7 @@ def finer(facts: Facts) -> Facts:
     floats = prepare(facts.problem)
     question = Question(facts.problem, floats, facts.lam, facts.lambda_max, FINE)
     fine = refine_and_prove(question, solve(floats, float(facts.lam)))
-    return replace(fine, faces=faces(fine))
+    return replace(fine, nearby=Nearby(faces(fine)))
 
 
 def verdicts(facts: Facts, claims: Sequence[str] = NAMES) -> tuple[Result, ...]:

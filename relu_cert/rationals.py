@@ -18,15 +18,27 @@ def to_fmpq(x: Fraction) -> fmpq:
     return fmpq(x.numerator, x.denominator)
 
 
-@recent
-def rows_of(Z: Sequence[Sequence[Fraction]]) -> fmpq_mat:
-    """The rows as a flint matrix."""
-    return fmpq_mat([[to_fmpq(x) for x in z] for z in Z])
-
-
 def to_fraction(x: fmpq) -> Fraction:
     """A flint rational as a Fraction."""
     return Fraction(int(x.p), int(x.q))
+
+
+def matrix_of(rows: Sequence[Sequence[Fraction]]) -> fmpq_mat:
+    """The rows as a flint matrix."""
+    return fmpq_mat([[to_fmpq(x) for x in row] for row in rows])
+
+
+rows_of = recent(matrix_of)  # for rows that are asked for again and again, such as Z
+
+
+def column(a: Sequence[Fraction]) -> fmpq_mat:
+    """The vector as an n x 1 flint matrix."""
+    return fmpq_mat([[to_fmpq(x)] for x in a])
+
+
+def to_vector(a: fmpq_mat) -> Vector:
+    """All entries, row by row."""
+    return tuple(to_fraction(x) for x in a.entries())
 
 
 def middle(x: arb) -> Fraction:
@@ -37,7 +49,7 @@ def middle(x: arb) -> Fraction:
 
 def columns_of(vectors: Sequence[Sequence[Fraction]]) -> fmpq_mat:
     """The matrix with these columns."""
-    return fmpq_mat([[to_fmpq(x) for x in row] for row in zip(*vectors, strict=True)])
+    return matrix_of(list(zip(*vectors, strict=True)))
 
 
 def products(A: Sequence[Sequence[Fraction]], B: Sequence[Sequence[Fraction]]) -> Matrix:
@@ -56,6 +68,17 @@ def rank(vectors: Sequence[Sequence[Fraction]]) -> int:
     most = min(len(rows), len(rows[0]))
     small = nmod_mat(len(rows), len(rows[0]), [x % PRIME for row in rows for x in row], PRIME)
     return most if small.rank() == most else int(fmpz_mat(rows).transpose().rank())
+
+
+def first_independent(vectors: Sequence[Sequence[Fraction]]) -> list[int]:
+    """The numbers of those that do not depend on others before them: a basis of their span."""
+    chosen: list[int] = []
+    rows: list[list[fmpq]] = []
+    for j, vector in enumerate(vectors):
+        more = [*rows, [to_fmpq(x) for x in vector]]
+        if fmpq_mat(more).rank() == len(more):
+            chosen, rows = [*chosen, j], more
+    return chosen
 
 
 def express(basis: Sequence[Sequence[Fraction]], vector: Sequence[Fraction]) -> Vector | None:

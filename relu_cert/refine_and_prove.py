@@ -21,14 +21,14 @@ from relu_cert.problem.blocks import widest_squared
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.algebraic.guess import guessed_residual
 from relu_cert.prove.algebraic.optimum import algebraic_set
-from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.exact_optimum import exact_facts, guesses
-from relu_cert.prove.facts import ExactNeuron, Facts, LambdaMax
+from relu_cert.prove.facts import ExactNeuron, Facts, LambdaMax, Unknown
 from relu_cert.prove.lifts import proposed_lifts
 from relu_cert.prove.multipliers import Proposals
 from relu_cert.prove.optimal_set import optimal_set
 from relu_cert.prove.polytope.listing import shortest_weights, with_vertices
 from relu_cert.prove.prove import exact_neuron, prove
+from relu_cert.prove.unsettled import Unsettled
 from relu_cert.refine import refine
 from relu_cert.solve import FloatProblem, Solution, multipliers
 
@@ -136,7 +136,7 @@ def _algebraic_facts(question: Question, solution: Solution, facts: Facts) -> Fa
         except Unsettled:
             continue
         if found is not None:
-            exact = replace(facts, optimal_set=None, exact_set=found, unsettled="", unlisted="")
+            exact = replace(facts, optimal_set=found)
             return replace(with_vertices(exact)[0], shortest=shortest_weights(exact))
     return None
 
@@ -173,7 +173,7 @@ def _ball_facts(question: Question, point: Point) -> tuple[Facts, bool]:
         return unlisted, False
     if plain is None:
         raise ValueError("the plain proof is always tried")
-    return replace(plain, unsettled=reason), False
+    return replace(plain, optimal_set=Unknown(reason)), False
 
 
 def _inside(question: Question, point: Point) -> Vector:

@@ -20,7 +20,7 @@ from relu_cert.network.biases import OutputBias, fold
 from relu_cert.network.claims import network_verdicts
 from relu_cert.network.compare import own_problem
 from relu_cert.network.examine import compare, examine
-from relu_cert.network.explore import Extreme, OptimalNetworks, known_set, optimal_networks
+from relu_cert.network.explore import Extreme, OptimalNetworks, optimal_networks
 from relu_cert.network.merge import merge_on_data
 from relu_cert.network.objective import ConvexNeuron, convex_form
 from relu_cert.network.penalty import Conversion
@@ -47,7 +47,7 @@ from relu_cert.pipeline import (
     verdicts,
 )
 from relu_cert.problem.problem import Model, Problem
-from relu_cert.prove.facts import Facts
+from relu_cert.prove.facts import Along, Facts
 from relu_cert.prove.lambda_max import lambda_max
 from relu_cert.refine_and_prove import propose
 from relu_cert.report.explore import Exploration, Labels, Row
@@ -113,7 +113,7 @@ def follow(
     jump = None
     if not found.complete and not isinstance(floats, Training):
         jump = find_jump(problem, floats, largest, facts, found)
-    facts = replace(facts, path=found, curve=drawn, jump=jump)
+    facts = replace(facts, path=Along(found, drawn, jump))
     results = verdicts(facts, PATH_CLAIMS[problem.unlisted :])
     named, lost = Path(source.path), len(enclosed) - len(kept)
     target = target or named.with_suffix(".path.json")
@@ -247,7 +247,7 @@ def _rows(
     labels = _labels(sets)
     (Zv, yv), (Zt, yt) = ((part.Z, np.array([float(x) for x in part.y])) for part in sets[1:])
     found = {"found": networks.min_norm()}
-    if known_set(facts):
+    if facts.known:
         found = {
             "Min L2": networks.min_norm(),
             "EP": networks.extreme(extreme, seed),

@@ -68,23 +68,6 @@ def test_parts_are_no_later_than_the_whole(clocks: Clocks) -> None:
     assert part.over and not end.over
 
 
-def test_what_is_left_on_the_wall(clocks: Clocks) -> None:
-    """Where half of the machine was to be had, six seconds that are left take twelve; never more than SLOWEST times as
-    long, and as long as it says where nothing is known yet."""
-    end = until(10.0)
-    clocks.worked, clocks.passed = 0.1, 0.5
-    assert end.wall == end.left
-    clocks.worked, clocks.passed = 4.0, 8.0
-    assert end.wall == 12.0 == end.within(100.0).wall
-    clocks.worked, clocks.passed = 0.0, 8.0
-    assert end.wall == end.left * SLOWEST
-    clocks.worked = clocks.passed = 8.0
-    assert end.wall == 2.0
-    shared = until(10.0, shared=True)
-    clocks.passed = 12.0
-    assert shared.wall == 6.0
-
-
 def test_no_seconds_are_no_limit() -> None:
     """Without seconds there is no end."""
     assert until(None) is NEVER is until(inf)

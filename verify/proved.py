@@ -36,7 +36,7 @@ from verify.text import Limits, Node, Vector, load
 HERE = Path(__file__).parent / "rocq"
 BUILD = "coq, ocaml, ocaml-findlib and libzarith-ocaml-dev installed, then `make` run in verify/rocq"
 STREAMS = ("codes", "multipliers", "data", "rows")
-WEIGHT_BITS, BOUND_BITS, EXTRA_BITS, ROOT_BITS = 300, 280, 64, 96
+WEIGHT_BITS, BOUND_BITS, EXTRA_BITS, ROOT_BITS = 300, 280, 256, 96
 MOST_DIGITS, MOST_CLASSES, UNIT_BITS = 300, 64, 40
 UNREADABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 Integers = list[int]
@@ -381,14 +381,12 @@ class LeadersText(Text):
         yield from self.dual()
         rows, _ = self.rows
         cells = [cell for sign in SIGNS for cell in self.evidence[sign]["cells"]]
-        if any("triangles" in cell for cell in cells):
-            raise Declined("--proved", "leaders without triangles", "some, which only the checker in Python reads")
         longest = [int(one["c"]) for cell in cells for one in cell["leaders"]] + [dot(z, z) for z in rows]
         for sign in SIGNS:
             centres = [integers(c) for c in self.evidence[sign]["centres"]]
             longest += [sum((x - y) ** 2 for x, y in zip(a, b, strict=True)) for a in centres for b in centres]
         bits = EXTRA_BITS + max(x.bit_length() for x in longest)
-        yield f"scales {1 << bits} 1 {1 << bits}"
+        yield f"scales {1 << bits} {1 << bits}"
         theta, _ = self.point
         unit = Fraction(self.evidence["unit"]).numerator
         for sign, xi in SIGNS.items():
@@ -404,7 +402,8 @@ class LeadersText(Text):
         self, cell: dict[str, Any], theta: Integers, unit: int, centres: list[Integers], i: int, bits: int
     ) -> Iterator[str]:
         """One cell. Equal rows are one in the evidence: what the others carry is handed to the first of them. Rows of
-        zeros need no leader there, and have one without weights here."""
+        zeros need no leader there, and have one without weights here. Triangles are squares here, and the diagonal of
+        these is added to c."""
         (rows, q), n = self.rows, len(theta)
         first: dict[tuple[int, ...], int] = {}
         home = [first.setdefault(tuple(z), k) for k, z in enumerate(rows)]
@@ -432,17 +431,40 @@ class LeadersText(Text):
                 here, there = (k, home[k]) if t > 0 else (home[k], k)
                 leaders.append(f"{here} {abs(t)} 0 0 1 {there} {abs(t)}")
         leaders += [f"{k} {load[k]} 0 0 0" for k, z in enumerate(rows) if load[k] > 0 and k not in near and not any(z)]
-        for one in cell["leaders"]:
-            k, c = one["row"], unit * int(one["c"])
-            numbers = (k, max(0, load[k]), -(-(1 << bits) // c), c, len(near[k]))
-            leaders.append(words((*numbers, *(x for pair in near[k] for x in pair))))
-        nu, total = unit * int(cell["nu"]), unit * sum(int(one["c"]) for one in cell["leaders"])
-        sigma = (4 * (self.problem.lam * q * self.point[1] - nu) - total) * (1 << 2 * bits)
+        ties, e = triangles(cell, unit), [0, *(unit * int(one["c"]) for one in cell["leaders"])]
+        for r, corners in ties:
+            for l, _ in corners:
+                e[l] += r
+        lines = {}
+        for l, one in enumerate(cell["leaders"], 1):
+            k = one["row"]
+            numbers = (k, max(0, load[k]), -(-(1 << bits) // e[l]), e[l], len(near[k]))
+            lines[l] = words((*numbers, *(x for pair in near[k] for x in pair)))
+        place = {l: m for m, l in enumerate(sorted({l for _, corners in ties for l, _ in corners} - {0}))}
+        tied = [lines.pop(l) for l in place]
+        place[0] = len(tied)
+        squares = [words((r << 2 * bits, 3, *(x for l, s in w for x in (place[l], s)))) for r, w in ties]
+        nu = unit * int(cell["nu"])
+        rest = sum(r for r, _ in ties) - sum(e[1:])
+        sigma = (4 * (self.problem.lam * q * self.point[1] - nu) + rest) * (1 << 2 * bits)
         yield f"cell {words(p)}"
         normals = [[x - y for x, y in zip(centres[i], c, strict=True)] for c in centres]
         yield words(x for z, b in zip([*rows, *normals], bent, strict=True) for x in (b, root(bits, dot(z, z))))
-        yield f"{words(more)} {sigma.numerator // sigma.denominator} {4 * nu << 2 * bits} {len(leaders)}"
-        yield from leaders
+        yield f"{words(more)} {sigma.numerator // sigma.denominator} {4 * nu << 2 * bits}"
+        for part in ((*leaders, *lines.values()), tied, squares):
+            yield str(len(part))
+            yield from part
+
+
+def triangles(cell: dict[str, Any], unit: int) -> Sequence[tuple[int, Sequence[tuple[int, int]]]]:
+    """Weights, and corners with signs: 3 + 2 (x s_i s_j + y s_j s_k + x y s_i s_k) = (s_i + x s_j + x y s_k)^2 >= 1."""
+    given = cell.get("triangles", {})
+    corners, signs, weights = (integers(given.get(key, "")) for key in ("corners", "signs", "weights"))
+    found = []
+    for m, r in enumerate(weights):
+        (i, j, k), (x, y) = corners[3 * m : 3 * m + 3], signs[2 * m : 2 * m + 2]
+        found.append((unit * r, ((i, 1), (j, x), (k, x * y))))
+    return found
 
 
 def unit(u: Sequence[int]) -> tuple[int, ...]:

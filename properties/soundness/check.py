@@ -105,7 +105,8 @@ def check_interval(planted: PlantedReLU) -> Outcome:
     case = NetworkCase("relu", planted.Z, planted.y, lam)
 
     def against(answer: Answer) -> str:
-        jump = answer.facts.jump
+        path = answer.facts.path
+        jump = None if path is None else path.jump
         if jump is not None and ask(replace(case, lam=jump.lam)).said["p-unique"] == "PROVED":
             return f"a jump at {jump.lam}, where the network is unique"
         return contradiction(answer, truth)
@@ -192,7 +193,8 @@ def check_planted_jump(planted: PlantedJump) -> Outcome:
     choice = IntervalChoice(planted.lo, planted.hi)
 
     def against(answer: Answer) -> str:
-        jump = answer.facts.jump
+        path = answer.facts.path
+        jump = None if path is None else path.jump
         if jump is not None and jump.lam != planted.at:
             return f"a jump at {jump.lam}, where the network is unique"
         return first_wrong(answer.said, planted.known)

@@ -32,6 +32,7 @@ from relu_cert.path.follow import follow_path
 from relu_cert.path.jumps import find_jump
 from relu_cert.path.pieces import Piece
 from relu_cert.pipeline import DEFAULT_GAP, LambdaChoice, optimum, verdicts
+from relu_cert.prove.facts import Along
 from relu_cert.prove.lambda_max import lambda_max
 from relu_cert.refine_and_prove import propose
 from relu_cert.solve import prepare
@@ -89,7 +90,7 @@ def ask_path(case: Case, lo: Fraction, hi: Fraction) -> Answer:
     enclosed = [one for one in breakpoints(problem, largest, found) if one is not None]
     facts = optimum(problem, LambdaChoice(value=hi), DEFAULT_GAP, SILENT)
     jump = None if found.complete else find_jump(problem, floats, largest, facts, found)
-    facts = replace(facts, path=found, curve=curve(problem, found, enclosed), jump=jump)
+    facts = replace(facts, path=Along(found, curve(problem, found, enclosed), jump))
     return Answer(at_lambda(case, hi), facts, verdicts(facts, PATH_CLAIMS))
 
 
@@ -142,10 +143,10 @@ def truth_of_path(question: LassoPath) -> PathTruth:
 
 def path_contradiction(answer: Answer, truth: PathTruth) -> str:
     """Where the answer contradicts the truth; "" if nowhere."""
-    facts = answer.facts
-    drawn, found, jump = facts.curve, facts.path, facts.jump
-    if drawn is None or found is None:
+    path = answer.facts.path
+    if path is None or path.curve is None:
         return "the path is missing"
+    drawn, found, jump = path.curve, path.cover, path.jump
     if jump is not None and truth.question.truth(jump.lam).p_unique:
         return f"a jump at {jump.lam}, where the network is unique"
     if wrong_ := wrong(answer.said, truth.known):

@@ -255,8 +255,8 @@ def _wrong_slopes(answer: Answer, truth: Truth) -> str:
     found, slopes = answer.facts.derivatives, truth.slopes
     if found is None or slopes is None:
         return ""
-    if norm2(sub(found.r_lam, slopes.r_lam)) > found.radius**2:
-        return f"dr/dlambda is {slopes.r_lam}, not within {float(found.radius)} of {found.r_lam}"
+    if norm2(sub(found.by_lam.r, slopes.r_lam)) > found.radius**2:
+        return f"dr/dlambda is {slopes.r_lam}, not within {float(found.radius)} of {found.by_lam.r}"
     if found.freedom is not None and abs(found.freedom - slopes.freedom) > len(truth.r) * found.radius:
         return f"there are {slopes.freedom} degrees of freedom, not {float(found.freedom)}"
     return ""

@@ -87,9 +87,11 @@ def advice(facts: Facts, claim: str) -> str:
         return "What would settle it: a smaller --gap."
     if facts.unsettled == MANY_FEATURES:
         return f"What would settle it: at most {MOST_DIRECTIONS} features{less}, or a larger lambda."
-    if facts.optimal_set is None and not facts.value.reached:
+    if facts.known:
+        return ""
+    if not facts.value.reached:
         return f"What would settle it: more time (--seconds), fewer features{less}, or a larger lambda."
-    return "What may settle it: another lambda." if facts.optimal_set is None else ""
+    return "What may settle it: another lambda."
 
 
 __all__ = [

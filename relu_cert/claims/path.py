@@ -8,6 +8,7 @@ from functools import partial
 from relu_cert.claims.claim import VARIANTS, Answer, Verdict, claim, proved, refuted, undecided
 from relu_cert.claims.unique import p_unique
 from relu_cert.exact import norm_squared
+from relu_cert.path.curve import Curve
 from relu_cert.path.pieces import Gap, Jump, PathPieces
 from relu_cert.prove.facts import Facts
 from relu_cert.report.text import at_most, count, decimal, short
@@ -16,10 +17,14 @@ SHOWN_GAPS = 3
 _claim = partial(claim, applies=lambda facts: facts.path is not None)
 
 
-def _path(facts: Facts) -> PathPieces:
+def _path(facts: Facts) -> tuple[PathPieces, Jump | None]:
     if facts.path is None:
         raise ValueError("no interval was asked for")
-    return facts.path
+    return facts.path.cover, facts.path.jump
+
+
+def _curve(facts: Facts) -> Curve | None:
+    return None if facts.path is None else facts.path.curve
 
 
 @_claim("continuous", "On the whole interval of lambdas the optimal network is unique, and so it moves continuously.")
@@ -33,7 +38,7 @@ def continuous(facts: Facts) -> Answer:
         |r*(l') - r*(l)| <= (l' - l) |r*(l)| / l <= (l' - l) |y| / lo      ((r' - r).(r' - (l'/l) r) <= 0),
         0 <= p*(l') - p*(l) <= (l' - l) |y|^2 / (4 lo)                     (p*' = sum |w_b| = r.(y - r) / l).
     """
-    found = _path(facts)
+    found, jump = _path(facts)
     where = _interval(found)
     if found.unique:
         if not found.pieces:
@@ -42,8 +47,8 @@ def continuous(facts: Facts) -> Answer:
         constants = f"Lipschitz: fit sqrt({short(fit, 12)}), p* {short(value, 12)}"
         detail = f"unique for every lambda in {where}, in {count(len(found.pieces), 'piece')}; {constants}."
         return proved("pieces", detail)
-    if facts.jump is not None:
-        return _jumps(facts.jump)
+    if jump is not None:
+        return _jumps(jump)
     if (piece := found.several) is not None:
         lo, hi = max(piece.lo, found.lo), min(piece.hi, found.hi)
         detail = f"for {short(lo, 10)} <= lambda <= {short(hi, 10)} the optimal networks form a set of dimension "
@@ -73,7 +78,7 @@ def set_continuous(facts: Facts) -> Answer:
     that sets in, the set is still a point or keeps a point strictly inside. So no optimal network appears or vanishes
     suddenly.
     """
-    found = _path(facts)
+    found, jump = _path(facts)
     if found.complete:
         if not found.pieces:
             return proved("zero", "lambda >= lambda_max: zero is the only solution.")
@@ -83,7 +88,7 @@ def set_continuous(facts: Facts) -> Answer:
         lifted = [piece for piece in found.pieces if piece.lifted is not None]
         largest = max(piece.dimension for piece in lifted)
         return proved("lifted pieces", f"{detail}, {len(lifted)} of them lifted: sets of dimension up to {largest}.")
-    return undecided(_open_parts(found)) if facts.jump is None else _jumps(facts.jump)
+    return undecided(_open_parts(found)) if jump is None else _jumps(jump)
 
 
 @_claim("min-norm-continuous", "On the interval of lambdas the optimal weights of least norm move continuously.")
@@ -95,14 +100,14 @@ def min_norm_continuous(facts: Facts) -> Answer:
     closing conjecture, that the minimum-norm path is always continuous, is false: at some lambda one more neuron ties,
     with an output that depends on the others, and only there.
     """
-    found = _path(facts)
+    found, jump = _path(facts)
     if found.unique:
         return proved("pieces", "the optimal network is unique on the whole interval, so it is the one of least norm.")
     if found.complete:
         detail = "the set of optimal networks moves continuously on the whole interval, and so does its shortest point."
         return proved("lifted pieces", detail)
-    if facts.jump is not None:
-        return refuted("exact jump", _norms(facts.jump))
+    if jump is not None:
+        return refuted("exact jump", _norms(jump))
     parts = f"{count(len(found.gaps), 'part')} of the interval {'are' if len(found.gaps) > 1 else 'is'} open"
     return undecided(f"{parts}, and no exact jump was found.")
 
@@ -143,7 +148,7 @@ def _gap(gap: Gap) -> str:
 
 _of_a_curve = partial(
     claim,
-    applies=lambda facts: facts.curve is not None and facts.path is not None,
+    applies=lambda facts: _curve(facts) is not None,
     refused=lambda problem: "it is about a path; ask for it with `path`",
     variants=VARIANTS,
 )
@@ -154,7 +159,7 @@ _of_a_curve = partial(
 )
 def breakpoints(facts: Facts) -> Answer:
     """Where a neuron enters, leaves, or changes its face: each has proved ends, or it is not listed."""
-    found = facts.curve
+    found = _curve(facts)
     if found is None or not found.breakpoints:
         return undecided("no breakpoint is listed, so that there is nothing to prove.")
     events, smooth = count(len(found.breakpoints), "breakpoint"), count(len(found.branches), "smooth piece")
@@ -169,7 +174,8 @@ def breakpoints(facts: Facts) -> Answer:
 )
 def curve(facts: Facts) -> Answer:
     """Each lambda has a proved radius, or it is not listed."""
-    samples = () if facts.curve is None else facts.curve.samples
+    found = _curve(facts)
+    samples = () if found is None else found.samples
     radii = [one.radius for one in samples if one.radius is not None]
     widths = [len(one.neurons) for one in samples]
     if not radii:

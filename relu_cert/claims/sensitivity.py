@@ -10,7 +10,7 @@ from relu_cert.path.sensitivity import differentiable, not_differentiable
 from relu_cert.prove.facts import Facts
 from relu_cert.report.text import count
 
-_claim = partial(claim, applies=lambda facts: facts.asked_sensitivity)
+_claim = partial(claim, applies=lambda facts: facts.nearby is not None)
 _INACTIVE = "lambda >= lambda_max: no neuron is active."
 
 

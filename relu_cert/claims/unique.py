@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from relu_cert.claims.claim import VARIANTS, Answer, claim, proved, refuted, undecided
 from relu_cert.exact import sqrt_upper
-from relu_cert.prove.facts import ExactSet, Facts, NeuronClass, OptimalSet
+from relu_cert.prove.facts import AlgebraicSet, BallSet, Exactly, Facts, NeuronClass, Unknown
 from relu_cert.report.text import at_most, count
 
 
@@ -18,11 +18,11 @@ from relu_cert.report.text import at_most, count
 )
 def p_unique(facts: Facts) -> Answer:
     """The optimal set over all classes is a single point, or has dimension one or more (prop:p-unique, on classes)."""
-    if (exact := facts.exact_set) is not None:
-        return _exact_network(exact)
     found = facts.optimal_set
-    if found is None:
-        return undecided(f"{facts.unsettled}.")
+    if isinstance(found, Unknown):
+        return undecided(f"{found.reason}.")
+    if isinstance(found, Exactly):
+        return _exact_network(found)
     active = len(found.active)
     if found.network_dimension == 0:
         number = active - found.repeated
@@ -33,7 +33,7 @@ def p_unique(facts: Facts) -> Answer:
     return refuted(evidence, f"a polytope of dimension {found.network_dimension} of {where}: {reason}.")
 
 
-def _dependence(found: OptimalSet) -> tuple[str, str]:
+def _dependence(found: BallSet) -> tuple[str, str]:
     """The kind of proof, and why outputs are dependent."""
     if found.mixed:
         return "dependent kernels", "the kernel of one is a mixture of those of others"
@@ -44,12 +44,13 @@ def _dependence(found: OptimalSet) -> tuple[str, str]:
     return "equal kernels", "neurons with the same kernel"
 
 
-def _evidence(exact: ExactSet) -> str:
+def _evidence(exact: Exactly) -> str:
     """The kind of proof where the optimum is known exactly."""
-    return "exact optimum" if exact.field is None else f"exact optimum in a field of degree {exact.field.degree}"
+    within = f" in a field of degree {exact.field.degree}" if isinstance(exact, AlgebraicSet) else ""
+    return f"exact optimum{within}"
 
 
-def _exact_network(exact: ExactSet) -> Answer:
+def _exact_network(exact: Exactly) -> Answer:
     """The verdict where the optimum is known exactly."""
     solutions, evidence = exact.solutions, _evidence(exact)
     tied, widths = len(solutions[0]), [sum(1 for x in alpha if x) for alpha in solutions]
@@ -72,11 +73,11 @@ def convex_unique(facts: Facts) -> Answer:
         return proved("strong convexity", detail)
     if facts.zero:
         return proved("zero", "lambda >= lambda_max: zero is the only solution.")
-    if facts.exact_set is not None:
-        return _exact_solution(facts.problem.kind == "relu", facts.exact_set)
     found = facts.optimal_set
-    if found is None:
-        return undecided(f"{facts.unsettled}.")
+    if isinstance(found, Unknown):
+        return undecided(f"{found.reason}.")
+    if isinstance(found, Exactly):
+        return _exact_solution(facts.problem.kind == "relu", found)
     if found.dimension > found.network_dimension == 0:
         lie = f"{count(found.repeated, 'neuron')} {'lies' if found.repeated == 1 else 'lie'}"
         detail = f"{lie} on the face between two patterns; both blocks carry {'it' if found.repeated == 1 else 'them'}."
@@ -93,7 +94,7 @@ def convex_unique(facts: Facts) -> Answer:
     return undecided("a neuron that is zero at a data point may have weight zero or not.")
 
 
-def weight_lower(found: OptimalSet, a: int) -> Fraction:
+def weight_lower(found: BallSet, a: int) -> Fraction:
     """A positive number if the weight of class a is proved positive (the optimal set is a single point)."""
     if found.split:
         return found.split[a]  # a proved split is positive in every entry
@@ -104,7 +105,7 @@ def _in_two_blocks(facts: Facts, neuron: NeuronClass) -> bool:
     return facts.problem.network is not None and bool(neuron.kinks)
 
 
-def _exact_solution(relu: bool, exact: ExactSet) -> Answer:
+def _exact_solution(relu: bool, exact: Exactly) -> Answer:
     """The verdict where the optimum is known exactly."""
     evidence = _evidence(exact)
     if len(exact.solutions) > 1:

@@ -14,10 +14,11 @@ from relu_cert.cover.lines import Weights, lines_of, weights_of
 from relu_cert.cover.ties import gradient_squared, heights, piece_squared
 from relu_cert.patterns.pattern_set import bit_string
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.candidates import Unsettled, out_threshold_squared
+from relu_cert.prove.candidates import out_threshold_squared
 from relu_cert.prove.classes import Ball, frobenius_squared, is_stable
 from relu_cert.prove.facts import NeuronClass
 from relu_cert.prove.proposed_faces import independent_rows, neuron_on_face
+from relu_cert.prove.unsettled import Unsettled
 
 SHORT = 10**6
 

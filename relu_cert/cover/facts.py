@@ -18,11 +18,11 @@ from relu_cert.cover.pool import Serial
 from relu_cert.cover.ties import Untied, exact_shares, longest_squared, near_direction, ties_at, value_squared
 from relu_cert.exact import Matrix, Vector, sqrt_upper
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.candidates import Unsettled
-from relu_cert.prove.facts import Attained, Dual, Facts, LambdaMax
+from relu_cert.prove.facts import Attained, Dual, Facts, LambdaMax, Unknown
 from relu_cert.prove.lifts import SEEMS_ZERO, independent, orthogonal_rows
 from relu_cert.prove.optimal_set import optimal_set
 from relu_cert.prove.polytope.listing import with_vertices
+from relu_cert.prove.unsettled import Unsettled
 from relu_cert.prove.value import fit, primal, value
 from relu_cert.solve.threads import one_thread
 
@@ -43,7 +43,7 @@ def prove_lambda_max(given: Setting, limits: Limits) -> LambdaMax:
     if not any(row):  # no direction is above 0
         row = (1,) * len(row)
     least = value_squared(weights_of(given.data.lines, given.y, xi), row)
-    return LambdaMax(trivial_bound(given.Z, given.y), None, Attained(xi, tuple(map(Fraction, row))), least)
+    return LambdaMax(trivial_bound(given.Z, given.y), None, Attained(xi, u=tuple(map(Fraction, row))), least)
 
 
 def trivial_bound(Z: Matrix, y: Vector) -> Fraction:
@@ -75,7 +75,7 @@ def _lambda_max_at(given: Setting, limits: Limits, xi: int, u: np.ndarray) -> La
         try:
             cover = dual_cover(data, given.frame, given.y, squared, ties, Fraction(0), pool, 1.0 + 1e-9)
             exact = None if squared == least else least
-            return LambdaMax(squared, cover, Attained(xi, tuple(map(Fraction, at))), exact)
+            return LambdaMax(squared, cover, Attained(xi, u=tuple(map(Fraction, at))), exact)
         except Stuck as stuck:
             if len(ties) > 60:
                 raise Untied("there are too many ties") from None
@@ -101,7 +101,7 @@ def add_optimal_set(prover: Prover, facts: Facts, found: Found) -> Facts:
     if found.reason:
         return facts
     if not found.cover.ties:  # nothing ties: lambda is above lambda_max, which was not proved
-        return replace(facts, unsettled="no neuron ties")
+        return replace(facts, optimal_set=Unknown("no neuron ties"))
     reason = ""
     for lift in _lifts(facts.problem, found.theta):
         try:
@@ -109,7 +109,7 @@ def add_optimal_set(prover: Prover, facts: Facts, found: Found) -> Facts:
             return with_vertices(replace(tried, optimal_set=optimal_set(tried, lift)))[0]
         except (Unsettled, Untied, Exhausted, Stuck, Missed) as why:
             reason = reason or str(why)
-    return replace(facts, unsettled=reason)
+    return replace(facts, optimal_set=Unknown(reason))
 
 
 def _moved(facts: Facts, found: Found) -> Facts:

@@ -27,7 +27,7 @@ from relu_cert.cover.build import (
     rounded,
 )
 from relu_cert.cover.engine import Floats
-from relu_cert.cover.evidence import Cover, Row, Tie
+from relu_cert.cover.evidence import Cover, Rounded, Row, Tie
 from relu_cert.cover.limits import ENOUGH, Limits, Moment, Tell
 from relu_cert.cover.lines import Weights, frame_of, lines_of, row_space, weights_of
 from relu_cert.cover.pool import Cluster, Pools, Processes, Serial
@@ -184,7 +184,7 @@ class Prover:
                     self.troubled,
                     short=True,
                 )
-                return Found(neurons, theta, replace(cover, tau=tau, bits=THETA_BITS, moves=moves))
+                return Found(neurons, theta, replace(cover, source=Rounded(tau, THETA_BITS, moves)))
             except Stuck as stuck:
                 self.troubled.insert(0, (stuck.xi, stuck.u))
                 if len(ties) >= MOST_TIES:
@@ -199,10 +199,10 @@ class Prover:
         """The same network with a dual point that is orthogonal to the lift, proved again."""
         with one_thread():
             data = self.data
-            tau, bits = found.cover.tau, found.cover.bits
-            if tau is None:
+            source = found.cover.source
+            if source is None:
                 raise ValueError("a theta that follows from the network")
-            plain = tuple(x / tau for x in found.theta)
+            plain = tuple(x / source.tau for x in found.theta)
             base = orthogonal_part(plain, lift)
             weights = {xi: weights_of(data.lines, base, xi) for xi in (1, -1)}
             before = {xi: weights_of(data.lines, found.theta, xi) for xi in (1, -1)}
@@ -214,7 +214,8 @@ class Prover:
             radius = max(2 * (upper - lower_bound(self.given.y, theta)), Fraction(0))
             pool = self._pool("prove")
             cover = dual_cover(data, self.frame, theta, data.lam**2, ties, radius, pool, short=True)
-            return Found(found.neurons, theta, replace(cover, tau=tau, bits=bits, moves=moves_between(plain, base)))
+            source = Rounded(tau, source.bits, moves_between(plain, base))
+            return Found(found.neurons, theta, replace(cover, source=source))
 
     def _no_excess(self, weights: dict[int, Weights], ties: Sequence[Tie]) -> None:
         """A tie that is truly above lambda is a neuron that is missing."""
@@ -292,7 +293,7 @@ class Prover:
 
     def _told(self, cover: Cover, tau: Fraction) -> Cover:
         """The cover with the way in which theta follows from the network."""
-        return replace(cover, tau=tau, bits=THETA_BITS)
+        return replace(cover, source=Rounded(tau, THETA_BITS))
 
     def _with(self, trained: Trained, missed: Missed) -> None:
         """Train again with the missing neuron; where its weight is so small that floats do not find it, it is kept

@@ -23,6 +23,7 @@ from relu_cert.cover.engine import Ties as EngineTies
 from relu_cert.cover.evidence import Row, Tie
 from relu_cert.cover.lines import Lines, Weights
 from relu_cert.cover.refine import Data, closed, face_basis, float_lines, kernel_of
+from relu_cert.rationals import to_fmpq
 
 SAME = 1e-9
 SHARE_BITS = 240
@@ -218,7 +219,7 @@ def exact_shares(data: Data, weights: Weights, tie: Tie) -> Tie:
     goal = B.transpose() * (B * B.transpose()).solve(B * column) - column  # sum of share w p, times unit
     rows = [fmpq_mat(fmpz_mat([[weights.w[c] * p for p in weights.lines.rows[c]]])) for c in tight]
     chosen: list[int] = []
-    shares = [fmpq(s.numerator, s.denominator) for s in (x.limit_denominator(10**6) for x in tie.shares)]
+    shares = [to_fmpq(s) for s in (x.limit_denominator(10**6) for x in tie.shares)]
     for i in sorted(range(len(tight)), key=lambda i: abs(float(tie.shares[i]) - 0.5) if tie.shares else 0.0):
         stacked = fmpq_mat([rows[j].entries() for j in [*chosen, i]])
         if stacked.rank() == len(chosen) + 1:

@@ -27,7 +27,7 @@ from relu_cert.interrupt import INTERRUPTED, interrupted
 from relu_cert.leaders.evidence import Leaders
 from relu_cert.patterns.pattern_set import bit_string
 from relu_cert.problem.problem import Network, Problem
-from relu_cert.prove.facts import Attained, Dual, ExactNeuron, Facts, LambdaMax, Primal
+from relu_cert.prove.facts import Attained, Dual, ExactNeuron, Facts, LambdaMax, Primal, Unknown
 from relu_cert.prove.logistic import UNSETTLED, enclosed_facts
 from relu_cert.prove.value import fit, norm_upper, value
 from relu_cert.solve.threads import one_thread
@@ -81,7 +81,7 @@ class _Asked:
             self.tell(Moment("leaders", len(neurons), bound=float(found.lower)))
 
         given = [Neuron(xi, w) for xi, w in neurons]
-        seconds = max(self.until.wall, LEADERS * self.seconds, 5.0)
+        seconds = max(self.until.left, LEADERS * self.seconds, 5.0)
         good = SURELY * float(self.gap) if self.gap > FINEST else COARSE
         return find_leaders(
             self.network.Z, self.problem.y, lam, given, seconds, logistic=self.logistic, good=good, tell=told
@@ -111,12 +111,12 @@ def optimum_without_list(
     elif len(given.data.basis) > EASY and gap > FINEST:  # the leaders are faster where a wide gap will do
         facts = _many_features(replace(asked, until=asked.until.within(asked.until.left - asked.seconds / 2)), frame)
         if facts.value.reached:
-            facts = replace(facts, unsettled=ENOUGH)
+            facts = replace(facts, optimal_set=Unknown(ENOUGH))
         elif (other := _few_features(asked, given)).value.lower > facts.value.lower:
             facts = other
     else:
         facts = _few_features(asked, given)
-    return replace(facts, unsettled=INTERRUPTED) if interrupted() and facts.unsettled else facts
+    return replace(facts, optimal_set=Unknown(INTERRUPTED)) if interrupted() and facts.unsettled else facts
 
 
 def _few_features(asked: _Asked, given: Setting) -> Facts:
@@ -145,7 +145,7 @@ def _few_features(asked: _Asked, given: Setting) -> Facts:
     neurons = () if prover.trained is None else neurons_of(prover.trained, given.frame)
     bound = asked.leaders(lam, neurons)
     if bound is not None and (facts is None or bound.lower > facts.value.lower):
-        return replace(asked.facts(lam, top, neurons, Dual(bound.theta, bound)), unsettled=reason)
+        return replace(asked.facts(lam, top, neurons, Dual(bound.theta, bound)), optimal_set=Unknown(reason))
     if facts is None:
         raise Exhausted(reason)
     return facts
@@ -153,10 +153,10 @@ def _few_features(asked: _Asked, given: Setting) -> Facts:
 
 def _covered_facts(asked: _Asked, prover: Prover, lam: Fraction, top: LambdaMax, found: Found) -> Facts:
     """The facts of a cover, with the optimal set where the finish is exact."""
-    facts = replace(asked.facts(lam, top, found.neurons, Dual(found.theta, found.cover)), unsettled=found.reason)
+    facts = asked.facts(lam, top, found.neurons, Dual(found.theta, found.cover))
     if asked.logistic:
-        return replace(facts, unsettled=found.reason or UNSETTLED)
-    return add_optimal_set(prover, facts, found)
+        return replace(facts, optimal_set=Unknown(found.reason or UNSETTLED))
+    return add_optimal_set(prover, replace(facts, optimal_set=Unknown(found.reason)), found)
 
 
 def _zero_facts(asked: _Asked, pulled: Setting, lam: Fraction, top: LambdaMax) -> Facts:
@@ -181,7 +181,7 @@ def _many_features(asked: _Asked, frame: Floats) -> Facts:
             at = frame.T @ u
             row = tuple(round(float(x) / float(np.abs(at).max()) * 10**6) for x in at)
             least = _reached(network, asked.pull, xi, row)
-            top = replace(top, attained=Attained(xi, tuple(map(Fraction, row))), least=least)
+            top = replace(top, attained=Attained(xi, u=tuple(map(Fraction, row))), least=least)
         lam = asked.choice(replace(top, squared=top.least or Fraction(0)))
         top = replace(top, squared=max(top.squared, 2 * lam * lam))  # no proof is made of lambda >= lambda_max
         task, late = Task(Z, y, float(lam), asked.logistic), asked.until.within(TRAINING * asked.until.left)
@@ -197,7 +197,7 @@ def _many_features(asked: _Asked, frame: Floats) -> Facts:
     bound = asked.leaders(lam, neurons)
     if bound is None:
         raise Exhausted("no bound was found in the time that there is")
-    return replace(asked.facts(lam, top, neurons, Dual(bound.theta, bound)), unsettled=MANY_FEATURES)
+    return replace(asked.facts(lam, top, neurons, Dual(bound.theta, bound)), optimal_set=Unknown(MANY_FEATURES))
 
 
 def exact_network(network: Network, neurons: Sequence[tuple[int, Vector]]) -> Primal:
@@ -211,7 +211,8 @@ def exact_network(network: Network, neurons: Sequence[tuple[int, Vector]]) -> Pr
     for (xi, w), row in zip(neurons, products, strict=True):
         heights = [int(h) for h in row]
         total = [t + xi * h if h > 0 else t for t, h in zip(total, heights, strict=True)]
-        found.append(ExactNeuron(xi, w, norm_upper(w, NORM_BITS), pattern=bit_string([h >= 0 for h in heights])))
+        pattern = bit_string([h >= 0 for h in heights])
+        found.append(ExactNeuron(sign=xi, pattern=pattern, w=w, norm=norm_upper(w, NORM_BITS)))
     return Primal(tuple(found), tuple(Fraction(t, p * q) for t in total))
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 from relu_cert.exact import Matrix, Vector
+from relu_cert.written import UNWRITTEN
 
 Numbers = Literal["decimal", "binary64"]
 
@@ -18,7 +19,7 @@ class Source:
     `sha256` is the hash of the file's raw bytes (compressed bytes for a .gz file).
     """
 
-    path: str
+    path: Annotated[str, UNWRITTEN]
     sha256: str
     kind: Literal["csv", "json"]
     numbers: Numbers = "decimal"

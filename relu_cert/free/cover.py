@@ -25,10 +25,11 @@ from relu_cert.cover.ties import Untied
 from relu_cert.cover.train import Trained
 from relu_cert.cover.unlisted import MOST_COLUMNS, MOST_ROWS
 from relu_cert.exact import Vector, scaled_rows
-from relu_cert.free.terms import coefficients, combined, independent, orthogonal, possible, widest
+from relu_cert.free.terms import coefficients, combined, orthogonal, possible, widest
 from relu_cert.free.train import Task
 from relu_cert.leaders.rounding import dual_value
 from relu_cert.problem.problem import Network, Problem
+from relu_cert.rationals import first_independent
 
 COEFFICIENT_BITS = 400
 KINK = 1e-7  # a row nearer than this to a neuron's border is a kink of it
@@ -120,5 +121,6 @@ def free_setting(problem: Problem, network: Network, columns: tuple[Vector, ...]
         return None
     data = given.data
     if problem.loss != "logistic" and "biases" not in problem.free:
-        data = replace(data, outputs=tuple(map(tuple, (scaled_rows([columns[j]])[0][0] for j in independent(columns)))))
+        outputs = (scaled_rows([columns[j]])[0][0] for j in first_independent(columns))
+        data = replace(data, outputs=tuple(map(tuple, outputs)))
     return FreeSetting(given.Z, given.y, data, given.frame, problem, columns, task)

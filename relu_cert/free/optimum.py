@@ -29,13 +29,12 @@ from relu_cert.leaders.find import Neuron, find_leaders
 from relu_cert.leaders.rounding import dual_value
 from relu_cert.patterns.pattern_set import bit_string
 from relu_cert.problem.problem import Network, Problem
-from relu_cert.prove.candidates import Unsettled
-from relu_cert.prove.facts import Attained, Dual, ExactNeuron, Facts, LambdaMax, Primal
+from relu_cert.prove.facts import Attained, Dual, ExactNeuron, Facts, LambdaMax, Primal, Unknown
 from relu_cert.prove.lifts import independent
 from relu_cert.prove.logistic import enclosed_facts
 from relu_cert.prove.optimal_set import optimal_set
 from relu_cert.prove.polytope.listing import list_polytope
-from relu_cert.prove.polytope.polytope import Polytope
+from relu_cert.prove.unsettled import Unsettled
 from relu_cert.prove.value import fit, norm_upper, value
 from relu_cert.solve.threads import one_thread
 
@@ -79,9 +78,9 @@ def optimum_with_free_terms(
     single = not task.logistic and "biases" not in problem.free
     reason = INTERRUPTED if interrupted() else found.reason if single else UNSETTLED
     if task.logistic:
-        return replace(enclosed_facts(problem, lam, top, point, dual, gap), unsettled=reason)
+        return replace(enclosed_facts(problem, lam, top, point, dual, gap), optimal_set=Unknown(reason))
     bounds = value(problem, lam, point, dual, gap)
-    facts = Facts(problem, lam, top, point, dual, bounds, fit(point, bounds), unsettled=reason)
+    facts = Facts(problem, lam, top, point, dual, bounds, fit(point, bounds), optimal_set=Unknown(reason))
     exact = network.all is not None or (dual is found.covered and found.exact)
     return _with_set(facts, columns) if single and exact else facts
 
@@ -90,13 +89,13 @@ def _with_set(facts: Facts, columns: tuple[Vector, ...]) -> Facts:
     """The facts with the optimal network, where it is the only one: free columns are a lift of the plain problem, with
     all of R as coefficients."""
     if len(independent(columns)) < len(columns):
-        return replace(facts, unsettled="the free columns depend on each other, and so do their coefficients")
+        why = "the free columns depend on each other, and so do their coefficients"
+        return replace(facts, optimal_set=Unknown(why))
     try:
-        known = replace(facts, optimal_set=optimal_set(facts, columns), unsettled="")
+        known = replace(facts, optimal_set=optimal_set(facts, columns))
     except Unsettled as why:
-        return replace(facts, unsettled=str(why))
-    found = list_polytope(known)
-    return replace(known, polytope=found) if isinstance(found, Polytope) else replace(known, unlisted=found.reason)
+        return replace(facts, optimal_set=Unknown(str(why)))
+    return replace(known, vertices=list_polytope(known))
 
 
 @dataclass(frozen=True)
@@ -147,7 +146,7 @@ def _found(asked: Question, gap: Fraction, limits: Limits) -> Found:
         proved = prover.run(enough=float(gap))
     except Exhausted as why:
         return Found(neurons_of(prover.network, given.frame), prover.network.objective, None, str(why) or LIMIT)
-    reason = proved.reason or ("" if proved.cover.tau is not None else TO_FLOATS)
+    reason = proved.reason or ("" if proved.cover.source is not None else TO_FLOATS)
     return Found(proved.neurons, prover.network.objective, Dual(proved.theta, proved.cover), reason)
 
 
@@ -167,7 +166,7 @@ def _dual(asked: Question, found: Found, point: Primal, until: Until) -> Dual:
         problem.y,
         lam,
         [Neuron(neuron.sign, neuron.w) for neuron in point.neurons],
-        max(until.wall, 5.0),
+        max(until.left, 5.0),
         logistic=problem.loss == "logistic",
         outputs=asked.columns,
         biases="biases" in problem.free,
@@ -205,7 +204,7 @@ def _lambda_max(problem: Problem, network: Network, columns: tuple[Vector, ...],
     heights = [max(dot(z, row), Fraction(0)) for z in network.Z]
     size = norm_squared(weights_of(problem.free, row))
     least = max(xi * dot(theta, heights), Fraction(0)) ** 2 / size if size else Fraction(0)
-    return LambdaMax(least, None, Attained(xi, row), least)
+    return LambdaMax(least, None, Attained(xi, u=row), least)
 
 
 def _point(problem: Problem, network: Network, columns: tuple[Vector, ...], neurons: Neurons, task: Task) -> Primal:
@@ -215,7 +214,8 @@ def _point(problem: Problem, network: Network, columns: tuple[Vector, ...], neur
         heights = [dot(z, w) for z in network.Z]
         total = [a + xi * max(h, Fraction(0)) for a, h in zip(total, heights, strict=True)]
         norm = norm_upper(weights_of(problem.free, w), NORM_BITS)
-        found.append(ExactNeuron(xi, w, norm, pattern=bit_string([h >= 0 for h in heights])))
+        pattern = bit_string([h >= 0 for h in heights])
+        found.append(ExactNeuron(sign=xi, pattern=pattern, w=w, norm=norm))
     if task.logistic:
         best = task.Q @ task.coefficients(np.array([float(x) for x in total]))
         rest = tuple(Fraction(float(x)) for x in best)

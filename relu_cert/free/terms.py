@@ -12,11 +12,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from flint import fmpq, fmpq_mat
+from flint import fmpq_mat
 
 from relu_cert.errors import UsageError
 from relu_cert.exact import Matrix, Vector
 from relu_cert.problem.problem import Problem
+from relu_cert.rationals import column, first_independent, matrix_of, to_vector
 
 FREE = ("output-bias", "biases", "skip")
 Free = tuple[str, ...]
@@ -67,28 +68,28 @@ def free_parts(free: Free, c: Vector) -> tuple[Fraction, Vector]:
 
 def coefficients(columns: Sequence[Vector], residual: Sequence[Fraction]) -> Vector:
     """The coefficients of least squares, exactly; 0 for columns that depend on those before them."""
-    chosen, B = _independent(columns)
-    found = [Fraction(0)] * len(columns)
-    if B is not None:
-        r = fmpq_mat(len(residual), 1, [fmpq(x.numerator, x.denominator) for x in residual])
-        for j, c in zip(chosen, (B * B.transpose()).solve(B * r).entries(), strict=True):
-            found[j] = Fraction(int(c.p), int(c.q))
+    chosen, found = first_independent(columns), [Fraction(0)] * len(columns)
+    if chosen:
+        B = matrix_of([columns[j] for j in chosen])
+        solved = to_vector((B * B.transpose()).solve(B * column(residual)))
+        for j, c in zip(chosen, solved, strict=True):
+            found[j] = c
     return tuple(found)
 
 
 def orthogonal(columns: Sequence[Vector], theta: Vector, order: Sequence[int] | None = None) -> Vector:
     """theta, changed a little in as many rows as there are independent columns, so that it is orthogonal to them: in
     the first rows of an order that will do."""
-    _, B = _independent(columns)
-    if B is None:
+    chosen = first_independent(columns)
+    if not chosen:
         return theta
+    B = matrix_of([columns[j] for j in chosen])
     order = range(len(theta)) if order is None else order
     rows = [order[k] for k in _pivots(fmpq_mat([[B[i, k] for k in order] for i in range(B.nrows())]))]
     square = fmpq_mat([[B[i, k] for k in rows] for i in range(B.nrows())])
-    t = fmpq_mat(len(theta), 1, [fmpq(x.numerator, x.denominator) for x in theta])
     changed = list(theta)
-    for k, x in zip(rows, square.solve(B * t).entries(), strict=True):
-        changed[k] -= Fraction(int(x.p), int(x.q))
+    for k, x in zip(rows, to_vector(square.solve(B * column(theta))), strict=True):
+        changed[k] -= x
     return tuple(changed)
 
 
@@ -107,26 +108,10 @@ def possible(problem: Problem, theta: Vector) -> bool:
 def combined(columns: Sequence[Vector], c: Vector, n: int) -> Vector:
     """sum c_j B_j"""
     total = [Fraction(0)] * n
-    for c_j, column in zip(c, columns, strict=True):
+    for c_j, B_j in zip(c, columns, strict=True):
         if c_j:
-            total = [a + c_j * b for a, b in zip(total, column, strict=True)]
+            total = [a + c_j * b for a, b in zip(total, B_j, strict=True)]
     return tuple(total)
-
-
-def independent(columns: Sequence[Vector]) -> list[int]:
-    """The columns that do not depend on those before them."""
-    return _independent(columns)[0]
-
-
-def _independent(columns: Sequence[Vector]) -> tuple[list[int], fmpq_mat | None]:
-    """The columns that do not depend on those before them, as rows of a matrix."""
-    chosen: list[int] = []
-    rows: list[list[fmpq]] = []
-    for j, column in enumerate(columns):
-        more = [*rows, [fmpq(x.numerator, x.denominator) for x in column]]
-        if fmpq_mat(more).rank() == len(more):
-            chosen, rows = [*chosen, j], more
-    return chosen, fmpq_mat(rows) if rows else None
 
 
 def _pivots(B: fmpq_mat) -> list[int]:

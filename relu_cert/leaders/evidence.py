@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Annotated
 
-from relu_cert.exact import Vector, rational
+from relu_cert.exact import Vector
+from relu_cert.written import OPTIONAL, UNWRITTEN, Integer, Integers, Key
 
-Integers = tuple[int, ...]
+Rows = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -16,10 +17,10 @@ class Leader:
     """The leader `row`: c > 0 and signed weights of the rows `near` and of the normals against other centres."""
 
     row: int
-    c: int
-    near: Integers
+    c: Integer
+    near: Rows
     weights: Integers
-    normals: Integers
+    normals: Rows
     normal_weights: Integers
 
 
@@ -38,16 +39,16 @@ class CellProof:
     """A cell: nu, multipliers p and q of `rows`, `excess` and `squares` of the normals, and the leaders; kappa where
     biases are free, triangles if there are any."""
 
-    nu: int
-    rows: Integers
+    nu: Integer
+    rows: Rows
     p: Integers
     q: Integers
-    normals: Integers
+    normals: Rows
     excess: Integers
     squares: Integers
     leaders: tuple[Leader, ...]
-    kappa: int | None = None
-    triangles: Triangles | None = None
+    kappa: Annotated[Integer | None, OPTIONAL] = None
+    triangles: Annotated[Triangles | None, OPTIONAL] = None
 
 
 @dataclass(frozen=True)
@@ -64,60 +65,12 @@ class Leaders:
     common denominator of Z; the weights of neighbours, p, q, excess and squares in units of unit."""
 
     unit: Fraction
-    integers: Integers
-    plus: Side
-    minus: Side
-    lower: Fraction
+    integers: Annotated[Integers, Key("theta")]
+    plus: Annotated[Side, Key("+")]
+    minus: Annotated[Side, Key("-")]
+    lower: Annotated[Fraction, UNWRITTEN]
 
     @property
     def theta(self) -> Vector:
         """theta itself."""
         return tuple(self.unit * t for t in self.integers)
-
-
-def leaders_record(found: Leaders) -> dict[str, Any]:
-    """The evidence as the certificate holds it."""
-    return {
-        "unit": rational(found.unit),
-        "theta": _text(found.integers),
-        "+": _side(found.plus),
-        "-": _side(found.minus),
-    }
-
-
-def _side(side: Side) -> dict[str, Any]:
-    return {"centres": [_text(c) for c in side.centres], "cells": [_cell(cell) for cell in side.cells]}
-
-
-def _cell(cell: CellProof) -> dict[str, Any]:
-    record: dict[str, Any] = {
-        "nu": rational(cell.nu),
-        "rows": list(cell.rows),
-        "p": _text(cell.p),
-        "q": _text(cell.q),
-        "normals": list(cell.normals),
-        "excess": _text(cell.excess),
-        "squares": _text(cell.squares),
-        "leaders": [_leader(one) for one in cell.leaders],
-    }
-    if cell.kappa is not None:
-        record["kappa"] = rational(cell.kappa)
-    if cell.triangles is not None:
-        parts = {"corners": cell.triangles.corners, "signs": cell.triangles.signs, "weights": cell.triangles.weights}
-        record["triangles"] = {key: _text(numbers) for key, numbers in parts.items()}
-    return record
-
-
-def _leader(one: Leader) -> dict[str, Any]:
-    return {
-        "row": one.row,
-        "c": rational(one.c),
-        "near": list(one.near),
-        "weights": _text(one.weights),
-        "normals": list(one.normals),
-        "normal_weights": _text(one.normal_weights),
-    }
-
-
-def _text(numbers: Integers) -> str:
-    return " ".join(map(rational, numbers))

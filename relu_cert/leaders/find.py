@@ -9,13 +9,14 @@ stage are those with which the next begins.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from time import thread_time
 
 import numpy as np
 
+from relu_cert.clock import until
 from relu_cert.exact import Vector
 from relu_cert.interrupt import interrupted
 from relu_cert.leaders.bound import bound, free_weight
@@ -94,9 +95,8 @@ def find_leaders(
     with one_thread():
         data = prepare(Z, y, lam, neurons, logistic, outputs, biases)
         upper, theta = _network(data)
-        until = time.monotonic() + seconds
         best: Leaders | None = None
-        for proof, centres in _stages(data, theta, Rounds(upper, until, (1 - SURELY * good) * upper), cells):
+        for proof, centres in _stages(data, theta, Rounds(upper, until(seconds), (1 - SURELY * good) * upper), cells):
             found = evidence(data.exact, data.loss, proof, centres)
             if found is not None and (best is None or found.lower > best.lower):
                 best = found
@@ -170,7 +170,7 @@ Stage = tuple[Proof, Centres]
 def _stages(data: Data, theta: Floats, plan: Rounds, cells: int) -> Iterator[Stage]:
     """Proofs of one stage after the other, with the centres of their cells."""
     n, d = data.rows.shape
-    upper, until, centres = plan.upper, plan.until, Centres((), ())
+    upper, centres = plan.upper, Centres((), ())
     if not data.rows.any() or not data.loss.theta(np.zeros(n)).any():  # nothing to learn: zero is optimal
         yield nothing(_cells(data, data.rows, theta, centres)), centres
         return
@@ -183,7 +183,7 @@ def _stages(data: Data, theta: Floats, plan: Rounds, cells: int) -> Iterator[Sta
     before: Proof | None = None
     parents: tuple[int, ...] = ()
     while not interrupted():
-        began, rows = time.monotonic(), data.rows if turn is None else data.rows @ turn
+        began, rows = thread_time(), data.rows if turn is None else data.rows @ turn
         enough = plan.enough if turn is None or top == rank else np.inf  # what the other directions cost comes later
         own = replace(plan, rounds=rounds, last=plan.share if short else plan.last, enough=enough)
         parts = _cells(data, rows, theta, centres, turn, top)
@@ -200,34 +200,32 @@ def _stages(data: Data, theta: Floats, plan: Rounds, cells: int) -> Iterator[Sta
             dear = seen - proof.value > DEAR * (upper - seen)
         yield proof, centres
         before, parents, rounds = proof, tuple(range(centres.cells)), 2 if short else 1
-        now = time.monotonic()
-        expected = (now - began) * (ROUNDS if short else 1.0)
+        expected = (thread_time() - began) * (ROUNDS if short else 1.0)
         more = _more(rank, top) if dear else None
         if more is not None:
             expected *= (operations(n, more) / operations(n, top)) ** EXPONENT
         if short:
-            short, top = False, more if more is not None and now + expected < until else top
+            short, top = False, more if more is not None and expected < plan.until.left else top
             continue
         if more is None:
             tied = _tied(data, proof, plan) if ties else None
             ties = tied is not None
             if tied is not None:
                 yield tied, centres
-                now, expected = time.monotonic(), time.monotonic() - began
+                expected = thread_time() - began
             found = finer(proof, centres, seen_by, data.norm, data.exact.q, cells)
             if found is None:
                 return
             expected *= HARDER * found.centres.cells / centres.cells
             centres, parents = found
-        if now + expected > until:
+        if expected > plan.until.left:
             return
         top = top if more is None else more
 
 
 def _tied(data: Data, proof: Proof, plan: Rounds) -> Proof | None:
-    """The proof with triangles, if they are worth it (the proved checker does not read them)."""
-    now = time.monotonic()
-    tied = tie(proof, data.loss, data.lam, data.free, now + TIES * (plan.until - now))
+    """The proof with triangles, if they are worth it."""
+    tied = tie(proof, data.loss, data.lam, data.free, plan.until.within(TIES * plan.until.left))
     return tied if tied.value - proof.value > TELLING * (plan.upper - proof.value) else None
 
 

@@ -8,13 +8,13 @@ one system with as many unknowns as there are distinct rows.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg as sl
 
+from relu_cert.clock import Until
 from relu_cert.interrupt import interrupted
 from relu_cert.leaders.bound import Multipliers, bound, multipliers, trimmed
 from relu_cert.leaders.cells import Cell, Floats, with_neighbours
@@ -237,7 +237,7 @@ class Rounds:
     of them end with a bound that is `enough`."""
 
     upper: float
-    until: float  # on the clock of time.monotonic
+    until: Until
     enough: float = np.inf
     neighbours: int = 8
     rounds: int = 3
@@ -270,7 +270,7 @@ def descend(cells: Sequence[Cell], loss: Loss, lam: float, plan: Rounds, free: F
             distance = value - here
             if distance > BACK * plan.upper:
                 saved = state
-            late = interrupted() or (time.monotonic() > plan.until and best.value > WORTH * plan.upper)
+            late = interrupted() or (plan.until.over and best.value > WORTH * plan.upper)
             over = late or length < 1e-5 or best.value >= plan.enough
             if over or distance < min(share * (plan.upper - here) + 1e-6 * plan.upper, HALF * value):
                 break

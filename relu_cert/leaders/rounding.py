@@ -14,16 +14,18 @@ from math import ceil, floor, isqrt, lcm
 from typing import Any
 
 import numpy as np
-from flint import arb, ctx, fmpq, fmpq_mat, fmpz_mat, nmod_mat
+from flint import arb, ctx, fmpq_mat, fmpz_mat, nmod_mat
 from numpy.typing import NDArray
 
 from relu_cert.exact import Vector
 from relu_cert.leaders.bound import Multipliers, Ties, smallest, with_free_bias
 from relu_cert.leaders.cells import Cell, Floats, Indices
 from relu_cert.leaders.centres import Centres
-from relu_cert.leaders.evidence import CellProof, Integers, Leader, Leaders, Side, Triangles
+from relu_cert.leaders.evidence import CellProof, Leader, Leaders, Side, Triangles
 from relu_cert.leaders.interior import Proof
 from relu_cert.leaders.loss import Loss
+from relu_cert.rationals import first_independent, matrix_of, to_fmpq
+from relu_cert.written import Integers
 
 THETA_BITS = 44
 EXTRA_BITS = 64
@@ -150,23 +152,14 @@ def _theta(exact: Exact, loss: Loss, theta: Floats) -> tuple[Fraction, int, list
 
 def _orthogonal(exact: Exact, theta: list[int]) -> tuple[int, list[int]]:
     """theta moved to the complement of the free outputs, exactly, and its denominator."""
-    B = _independent(exact.outputs)
-    if B is None:
+    chosen = first_independent(exact.outputs)
+    if not chosen:
         return 1, theta
+    B = matrix_of([exact.outputs[j] for j in chosen])
     t = fmpq_mat(len(theta), 1, theta)
     moved = (t - B.transpose() * (B * B.transpose()).solve(B * t)).entries()
     common = lcm(*(int(x.q) for x in moved))
     return common, [int(x.p) * (common // int(x.q)) for x in moved]
-
-
-def _independent(outputs: Sequence[Vector]) -> fmpq_mat | None:
-    """The outputs as a matrix, without those that depend on others; None if there are none."""
-    rows: list[list[fmpq]] = []
-    for output in outputs:
-        more = [*rows, [fmpq(x.numerator, x.denominator) for x in output]]
-        if fmpq_mat(more).rank() == len(more):
-            rows = more
-    return fmpq_mat(rows) if rows else None
 
 
 def dual_value(y: Vector, theta: Vector, logistic: bool) -> Fraction:
@@ -178,7 +171,7 @@ def dual_value(y: Vector, theta: Vector, logistic: bool) -> Fraction:
         for y_k, t in zip(y, theta, strict=True):
             for x in (y_k * t, 1 - y_k * t):
                 if x:
-                    ball = arb(fmpq(x.numerator, x.denominator))
+                    ball = arb(to_fmpq(x))
                     total -= ball * ball.log()
         mantissa, exponent = (total * arb(2) ** 128).lower().mid().man_exp()
     whole = int(mantissa) << int(exponent) if exponent >= 0 else int(mantissa) >> -int(exponent)

@@ -11,14 +11,15 @@ cutting planes. It need not end at an optimum: whatever its multipliers are, the
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from time import thread_time
 
 import numpy as np
 import scipy.sparse as sp
 
+from relu_cert.clock import Until
 from relu_cert.interrupt import interrupted
 from relu_cert.leaders.bound import Multipliers, Ties, bound, form, leading, multipliers, smallest, trimmed
 from relu_cert.leaders.cells import Cell, Floats, Indices
@@ -247,14 +248,14 @@ def _names(triangles: Indices) -> Indices:
     return names
 
 
-def tie(proof: Proof, loss: Loss, lam: float, free: Floats, until: float) -> Proof:
+def tie(proof: Proof, loss: Loss, lam: float, free: Floats, until: Until) -> Proof:
     """The best proof with triangles that is found in this time; the proof itself if none is better, or if there is no
     time for a round."""
     sizes = [len(cell.L) for cell in proof.cells]
     if min(sizes) < 1 or max(sizes) > MOST_SIGNS:
         return proof
     program, at = _begun(proof, loss, lam, free)
-    best, began, seconds = proof, time.monotonic(), until - time.monotonic()
+    best, began, seconds = proof, thread_time(), until.left
     for _ in range(ROUNDS):
         new = _missing(program, at.x)
         if not len(new):
@@ -265,10 +266,10 @@ def tie(proof: Proof, loss: Loss, lam: float, free: Floats, until: float) -> Pro
         late = False
         for count in range(1, STEPS + 1):
             at = _advanced(program, at, balance=count % BALANCE == 0)
-            late = interrupted() or time.monotonic() > until
+            late = interrupted() or until.over
             if late:
                 break
-            if best is proof and count == TRIED and (time.monotonic() - began) * STEPS > TRIED * seconds:
+            if best is proof and count == TRIED and (thread_time() - began) * STEPS > TRIED * seconds:
                 return proof
         found = _proved(program, at, proof)
         if found.value > best.value:

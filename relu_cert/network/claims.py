@@ -166,7 +166,7 @@ def directions(comparison: Comparison, _: Fraction) -> Answer:
     also = f", {right} {_have(right)} one exactly" if right else ""
     low, high = min(one.lower for one in off), max(one.upper for one in off)
     spread = f"{_between(low, high, ('from', 'to'))} off"
-    if comparison.facts.optimal_set is None and comparison.facts.exact_set is None:
+    if not comparison.facts.known:
         spread = f"at least {at_least(low)} off"
     they = "it is" if wrong == 1 else "they are"
     who = f"{_some_of(wrong, m)} {_have(wrong)}"

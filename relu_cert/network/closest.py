@@ -63,18 +63,25 @@ def assigned(gain: Floats) -> list[tuple[int, int]]:
 class Closest:
     """The distance from the nearest optimal network, enclosed, with what proves it.
 
-    `point`       the weights of an optimal network
+    `weights`, `hull`  the weights of an optimal network, as `Point` has them
     `pairs`       (i, a): neuron i of the merged network, neuron a of the optimal one
     `tangent`, `prices`, `allowances`, `mu`   for the lower bound
     """
 
+    weights: Vector
+    hull: Vector
     pairs: tuple[tuple[int, int], ...]
-    point: Point
+    upper: Fraction
     tangent: Vector
     prices: Vector
     allowances: Vector
     mu: Vector
-    distance: Interval
+    lower: Fraction
+
+    @property
+    def distance(self) -> Interval:
+        """The distance, enclosed."""
+        return Interval(self.lower, self.upper)
 
 
 def closest(optimum: Optimum, lam: Fraction, neurons: Sequence[ConvexNeuron]) -> Closest | None:
@@ -90,14 +97,17 @@ def closest(optimum: Optimum, lam: Fraction, neurons: Sequence[ConvexNeuron]) ->
     if point is None:
         return None
     found = max(_lower_bounds(optimum, weights, lam, neurons, pairs, point.alpha), key=lambda one: one.squared)
+    distance = _distance(optimum, lam, neurons, pairs, point, found.squared)
     return Closest(
-        tuple(sorted((i, a) for a, i in pairs.items())),
-        point,
-        found.tangent,
-        found.prices,
-        found.allowances,
-        found.mu,
-        _distance(optimum, lam, neurons, pairs, point, found.squared),
+        weights=point.weights,
+        hull=point.hull,
+        pairs=tuple(sorted((i, a) for a, i in pairs.items())),
+        upper=distance.upper,
+        tangent=found.tangent,
+        prices=found.prices,
+        allowances=found.allowances,
+        mu=found.mu,
+        lower=distance.lower,
     )
 
 

@@ -9,7 +9,8 @@ from fractions import Fraction
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, sqrt_lower, sqrt_upper
 from relu_cert.network.objective import ConvexNeuron, outputs
 from relu_cert.problem.problem import Block, Problem
-from relu_cert.prove.facts import Facts
+from relu_cert.prove.facts import Facts, Unknown
+from relu_cert.prove.polytope.polytope import Unlisted
 from relu_cert.prove.value import fit, primal, relu_neuron, value
 
 NORM_BITS = 64
@@ -48,10 +49,8 @@ def network_facts(facts: Facts, neurons: Sequence[ConvexNeuron], gap: Fraction) 
         primal=point,
         value=bounds,
         fit=fit(point, bounds),
-        optimal_set=None,
-        exact_set=None,
-        polytope=None,
-        unsettled="",
+        optimal_set=Unknown(),
+        vertices=Unlisted(),
     )
 
 

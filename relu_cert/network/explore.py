@@ -23,10 +23,11 @@ from scipy.optimize import linprog, nnls
 from relu_cert.errors import UsageError
 from relu_cert.exact import Matrix, Vector
 from relu_cert.network.gates import open_gates
-from relu_cert.prove.classes import class_map, column, to_vector
+from relu_cert.prove.classes import class_map
 from relu_cert.prove.definite import floats
-from relu_cert.prove.facts import Facts
+from relu_cert.prove.facts import Exactly, ExactSet, Facts, Unknown
 from relu_cert.prove.polytope.equations import weight_system
+from relu_cert.rationals import column, to_vector
 
 Floats = NDArray[np.float64]
 Extreme = Literal["norm", "random"]
@@ -112,11 +113,6 @@ class OptimalNetworks:
         return np.asarray(np.maximum(alpha.value, 0.0), dtype=np.float64)
 
 
-def known_set(facts: Facts) -> bool:
-    """Whether the facts prove which networks are optimal."""
-    return facts.exact_set is not None or facts.optimal_set is not None
-
-
 def _found(facts: Facts) -> OptimalNetworks:
     """The network that was found, as if it were the only one."""
     neurons, lam = facts.primal.neurons, float(facts.lam)
@@ -132,9 +128,9 @@ def optimal_networks(facts: Facts) -> OptimalNetworks:
     patterned = facts.problem.patterned
     if facts.problem.network is None and facts.problem.model != "gated":
         raise UsageError("a problem that was given directly has no network.")
-    if not known_set(facts) and facts.problem.unlisted and facts.primal.neurons:
+    if not facts.known and facts.problem.unlisted and facts.primal.neurons:
         return _found(facts)
-    if not known_set(facts):
+    if not facts.known:
         raise UsageError(f"the optimal set is not known: {facts.unsettled or 'lambda >= lambda_max'}.")
     system = weight_system(facts)
     tied = _neurons(facts)
@@ -161,14 +157,15 @@ def _chosen(alpha: Vector, names: Sequence[int]) -> list[float]:
 
 def _neurons(facts: Facts) -> list[tuple[int, Vector, str]]:
     """Sign, dual vector and pattern of every tied neuron, at the centre of the ball."""
-    if (exact := facts.exact_set) is not None:
-        near = [one.v if exact.field is None else tuple(x.near() for x in one.v) for one in exact.tied]
-        return [(one.sign, v, one.pattern or "") for one, v in zip(exact.tied, near, strict=True)]
-    if facts.optimal_set is None:
+    known = facts.optimal_set
+    if isinstance(known, Unknown):
         raise ValueError("the optimal set is known")
+    if isinstance(known, Exactly):
+        near = [one.v if isinstance(known, ExactSet) else tuple(x.near() for x in one.v) for one in known.tied]
+        return [(one.sign, v, one.pattern or "") for one, v in zip(known.tied, near, strict=True)]
     theta = column(facts.dual.theta)
     neurons = []
-    for neuron in facts.optimal_set.classes:
+    for neuron in known.classes:
         one = class_map(facts.problem, neuron)
         v = to_vector(one.P * (one.X.transpose() * theta))
         neurons.append((neuron.sign, tuple(Fraction(neuron.sign) * x for x in v), neuron.pattern or ""))

@@ -16,12 +16,12 @@ from flint import fmpq, fmpq_mat
 from relu_cert.exact import Matrix, Vector, sqrt_upper
 from relu_cert.network.weights_set import WeightSet, weight_set
 from relu_cert.prove.algebraic.field import Number
-from relu_cert.prove.classes import class_map, column, to_vector
-from relu_cert.prove.facts import ExactSet, Facts, NeuronClass
+from relu_cert.prove.classes import class_map
+from relu_cert.prove.facts import AlgebraicSet, BallSet, ExactSet, Facts, NeuronClass, Unknown
 from relu_cert.prove.polytope.equations import weight_system
 from relu_cert.prove.polytope.polytope import Polytope
 from relu_cert.prove.polytope.system import System
-from relu_cert.rationals import to_fmpq, to_fraction
+from relu_cert.rationals import column, to_fmpq, to_fraction, to_vector
 
 _ZERO = Fraction(0)
 FIELD_BITS, POINT_BITS = 256, 60  # how near the numbers of a field are taken
@@ -66,27 +66,27 @@ def known_optimum(facts: Facts) -> Optimum | None:
     """The optimal networks that the facts know; None where they do not."""
     if facts.zero:
         return Optimum((), ((),), (_ZERO,))
-    found = facts.polytope
-    if facts.rational is not None:
-        used = facts.rational.used if found is None else _used(found)
-        exact = tuple(Known(a.sign, a.v, _ZERO, True, u) for a, u in zip(facts.rational.tied, used, strict=True))
+    found, known = facts.polytope, facts.optimal_set
+    if isinstance(known, Unknown):
+        return None
+    if isinstance(known, AlgebraicSet):
+        return _in_field(known, found)
+    if isinstance(known, ExactSet):
+        used = known.used if found is None else _used(found)
+        exact = tuple(Known(a.sign, a.v, _ZERO, True, u) for a, u in zip(known.tied, used, strict=True))
         points = None if found is None else found.points
         unlisted = weight_set(facts) if points is None else None
         return Optimum(exact, points, (_ZERO,) * len(points or ()), weight_system(facts), unlisted)
-    if facts.exact_set is not None:
-        return _in_field(facts.exact_set, found)
-    if facts.optimal_set is None:
-        return None
     R = sqrt_upper(facts.fit.radius_squared)
-    used = _used_within(facts) if found is None else _used(found)
-    pairs = zip(facts.optimal_set.classes, used, strict=True)
+    used = _used_within(known) if found is None else _used(found)
+    pairs = zip(known.classes, used, strict=True)
     neurons = tuple(_enclosed(facts, neuron, R, u) for neuron, u in pairs)
     if found is None:
         return Optimum(neurons, None, (), weights=weight_set(facts))
     return Optimum(neurons, *_vertices(found, weight_system(facts, found.bits)))
 
 
-def _in_field(exact: ExactSet, found: Polytope | None) -> Optimum:
+def _in_field(exact: AlgebraicSet, found: Polytope | None) -> Optimum:
     """All is known in a field of algebraic numbers, and enclosed here."""
     used = exact.used if found is None else _used(found)
     neurons = []
@@ -110,10 +110,7 @@ def _used(found: Polytope) -> list[bool | None]:
     return [a in found.used for a in range(found.tied)]
 
 
-def _used_within(facts: Facts) -> list[bool | None]:
-    found = facts.optimal_set
-    if found is None:
-        raise ValueError("the optimal set is known")
+def _used_within(found: BallSet) -> list[bool | None]:
     if found.split:
         return [a in found.active for a in range(len(found.classes))]
     return [True if mass > found.mass_error * _SPARE else None for mass in found.masses]

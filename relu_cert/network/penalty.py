@@ -24,11 +24,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from typing import Literal
+from typing import Annotated, Literal
 
 from relu_cert.errors import UsageError
 from relu_cert.free.terms import Free, free_constant, read_free
 from relu_cert.network.trained import TrainedNetwork
+from relu_cert.written import UNWRITTEN
 
 _NO_OBJECTIVE = {
     "adamw": "AdamW's decoupled decay is not the gradient of a penalty, so there is no objective with a lambda; "
@@ -71,11 +72,11 @@ class Conversion:
 
     convention: Penalty
     value: Fraction
-    lam: Fraction
-    text: str
-    penalised: _Biases
+    lam: Annotated[Fraction, UNWRITTEN]
+    text: Annotated[str, UNWRITTEN]
+    penalised: Annotated[_Biases, UNWRITTEN]
     batch: int | None = None
-    free: Free = ()
+    free: Annotated[Free, UNWRITTEN] = ()
 
     def unlike(self, network: TrainedNetwork) -> Fraction:
         """E = 2 (J - J_own) / lambda, for the network (not folded) and its convention's own objective J_own times n.

@@ -9,17 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from relu_cert.certificate import certificate, matrix, number, record, sign_text, vector
+from relu_cert.certificate import certificate
 from relu_cert.claims.claim import Result
 from relu_cert.data.dataset import Source
-from relu_cert.network.closest import Closest
 from relu_cert.network.examine import Comparison, Examination
 from relu_cert.network.formats import json_text
 from relu_cert.network.penalty import Conversion
 from relu_cert.network.stationarity import NeuronStationarity, Stationarity
 from relu_cert.network.trained import Origin, TrainedNetwork
 from relu_cert.patterns.pattern_set import PatternSet
-from relu_cert.prove.facts import Facts
+from relu_cert.written import matrix, number, sign_text, vector, written
 
 READABLE = ("json", "npz")  # what the checker reads, too
 MOST_DIGITS = 19_000  # the checker declines longer numbers
@@ -49,7 +48,7 @@ def network_record(comparison: Comparison, conversion: Conversion, origin: Origi
             "sha256": origin.sha256 if copy is None else sha256(copy).hexdigest(),
             "origin": "" if copy is None else f"{origin.format} {origin.sha256}",
         },
-        "penalty": {"convention": str(conversion.convention)} | record(conversion, "value batch"),
+        "penalty": written(conversion),
         "W1": matrix(found.network.W1),
         "w2": vector(found.network.w2),
         "b2": number(found.network.b2),
@@ -60,13 +59,17 @@ def network_record(comparison: Comparison, conversion: Conversion, origin: Origi
     if not hidden_cells(comparison):
         content["stationary"] = _stationary(patterns, found.stationarity)
     if comparison.own is not None:
-        content["own"] = _own(comparison.own)
+        model = comparison.own.problem.model
+        content["own"] = {
+            "primal": written(comparison.own.primal, model),
+            "dual": written(comparison.own.dual, model),
+        }
     if prunable(found):
         content["pruned"] = [{"sign": sign_text(n.sign), "w": vector(n.w)} for n in found.pruned.neurons]
     if not found.network.free:
-        content["directions"] = [record(one) for one in comparison.directions]
+        content["directions"] = [written(one) for one in comparison.directions]
     if comparison.closest is not None:
-        content["nearest"] = _nearest(comparison.closest)
+        content["nearest"] = written(comparison.closest)
     return content
 
 
@@ -102,21 +105,6 @@ def _cells(cells: np.ndarray[Any, np.dtype[np.bool_]], neuron: NeuronStationarit
         cell = int(np.flatnonzero((cells[:, kinks] == wanted).all(axis=1))[0])
         found.append([cell, number(weight)])
     return found
-
-
-def _own(own: Facts) -> dict[str, Any]:
-    neurons = [record(n, "block w norm") for n in own.primal.neurons]
-    return {"primal": {"neurons": neurons}, "dual": record(own.dual, "theta multipliers")}
-
-
-def _nearest(found: Closest) -> dict[str, Any]:
-    return (
-        record(found.point, "weights hull")
-        | record(found, "pairs")
-        | record(found.distance, "upper")
-        | record(found, "tangent prices allowances mu")
-        | record(found.distance, "lower")
-    )
 
 
 def _short_enough(x: Fraction) -> bool:

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from relu_cert.exact import Matrix, Vector, dot
-from relu_cert.prove.classes import column, to_vector
 from relu_cert.prove.polytope.system import System
-from relu_cert.rationals import columns_of, solve, to_fraction
+from relu_cert.rationals import column, columns_of, solve, to_fraction, to_vector
 
 Floats = NDArray[np.float64]
 _ZERO = Fraction(0)

@@ -25,12 +25,11 @@ from scipy.optimize import linprog
 
 from relu_cert.exact import Vector, dot, norm_squared, sqrt_upper
 from relu_cert.network.vertices import Floats, Point
-from relu_cert.prove.classes import column, to_vector
 from relu_cert.prove.definite import floats
-from relu_cert.prove.facts import Facts
+from relu_cert.prove.facts import BallSet, ExactSet, Facts
 from relu_cert.prove.polytope.equations import weight_system
 from relu_cert.prove.polytope.system import System
-from relu_cert.rationals import to_fraction
+from relu_cert.rationals import column, to_fraction, to_vector
 
 _ZERO = Fraction(0)
 BITS = 256
@@ -194,10 +193,10 @@ def weight_set(facts: Facts) -> WeightSet | None:
     beyond = [a - 2 * b for a, b in zip(y, theta, strict=True)]
     R = sqrt_upper(facts.fit.radius_squared)
     total = (dot(theta, y) - norm_squared(theta) + R * sqrt_upper(norm_squared(beyond))) / facts.lam**2
-    if facts.rational is not None:
-        inside = facts.rational.solutions[0]
-        return WeightSet(weight_system(facts), len(inside), total, inside)
     found = facts.optimal_set
-    if found is None or not found.split:
+    if isinstance(found, ExactSet):
+        inside = found.solutions[0]
+        return WeightSet(weight_system(facts), len(inside), total, inside)
+    if not isinstance(found, BallSet) or not found.split:
         return None
     return WeightSet(weight_system(facts, BITS), len(found.classes), total * _SPARE, found.split)

@@ -24,8 +24,9 @@ from relu_cert.path.sharpen import Fixed, exactly_fixed
 from relu_cert.path.tube import dependence, enclose
 from relu_cert.patterns.pattern_set import Bits
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.classes import ClassMap, class_map, column, frobenius_squared, to_fmpq, to_fraction, to_vector
+from relu_cert.prove.classes import ClassMap, class_map, frobenius_squared
 from relu_cert.prove.definite import floats as to_floats
+from relu_cert.rationals import column, matrix_of, to_fmpq, to_fraction, to_vector
 from relu_cert.recent import recent
 from relu_cert.solve.solution import Floats
 
@@ -50,7 +51,7 @@ class Bounds:
     @cached_property
     def alpha(self) -> fmpq_mat:
         """The coefficients of the weights, a row for each class."""
-        return fmpq_mat([[to_fmpq(x) for x in row] for row in self.piece.weights])
+        return matrix_of(self.piece.weights)
 
     @cached_property
     def fine(self) -> dict[int, Bits]:

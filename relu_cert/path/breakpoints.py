@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Annotated
 
 from relu_cert.exact import Vector, sqrt_upper
 from relu_cert.path.bounds import Bounds, bounds_of
@@ -17,8 +18,10 @@ from relu_cert.path.ends import End, proved_end
 from relu_cert.path.pieces import PathPieces
 from relu_cert.path.sharp import followed, within
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.classes import column, face_conditions, to_fraction
+from relu_cert.prove.classes import face_conditions
 from relu_cert.prove.facts import LambdaMax, NeuronClass
+from relu_cert.rationals import column, to_fraction
+from relu_cert.written import UNWRITTEN, Key
 
 WIDTH = Fraction(1, 10**12)  # relative width of an enclosure, at most
 FIRST = Fraction(1, 10**14)  # half width at which the search begins
@@ -33,16 +36,17 @@ Support = frozenset[tuple[int, str | None, int | None, tuple[int, ...]]]  # sign
 class Breakpoint:
     """lo < lambda < hi for some change of the active neurons: `above` (larger lambda) and `below` are their numbers.
 
-    `kind` is "enters" or "leaves" (as lambda falls) or "turns" (the same number; a face changes). `ends` are the proofs
-    at lo and hi on the ground of the pieces (None at hi: lambda_max).
+    `kind` is "enters" or "leaves" (as lambda falls) or "turns" (the same number; a face changes). `at_lo` and `at_hi`
+    are the proofs on the ground of the pieces (None at hi: lambda_max).
     """
 
     lo: Fraction
     hi: Fraction
-    kind: str
-    above: int
-    below: int
-    ends: tuple[End, End | None]
+    kind: Annotated[str, UNWRITTEN]
+    above: Annotated[int, UNWRITTEN]
+    below: Annotated[int, UNWRITTEN]
+    at_lo: Annotated[End, Key("below")]
+    at_hi: Annotated[End | None, Key("above")]
 
 
 def breakpoints(problem: Problem, largest: LambdaMax, found: PathPieces) -> Iterator[Breakpoint | None]:
@@ -131,7 +135,7 @@ def _enclosed(setting: _Setting, i: int, below: _Side, above: _Side | None) -> B
             if high is not None or (above is None and setting.zero(hi)):
                 more, fewer = 0 if above is None else len(above.active), len(below.active)
                 kind = "turns" if more == fewer else "enters" if more < fewer else "leaves"
-                return Breakpoint(lo, hi, kind, more, fewer, (low, high))
+                return Breakpoint(lo, hi, kind, more, fewer, low, high)
     return None
 
 

@@ -12,17 +12,18 @@ from flint import fmpq
 from relu_cert.exact import Matrix, Vector
 from relu_cert.path.branch import Branch, Point, roots_within, taylor
 from relu_cert.path.candidates import Found, candidates
-from relu_cert.path.pieces import Piece, side_by_side
+from relu_cert.path.pieces import Piece
 from relu_cert.path.polynomial import least, lowest
 from relu_cert.path.sharpen import Sharp, sharpened
 from relu_cert.path.tube import Refused, Tube, enclose, require_faces, require_independence
 from relu_cert.path.unlisted import Entered, Training, corrected, covered_candidates, joined, trained
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.candidates import Unsettled
-from relu_cert.prove.classes import ClassMap, class_map, to_fmpq, to_fraction
+from relu_cert.prove.classes import ClassMap, class_map
 from relu_cert.prove.definite import floats as to_floats
 from relu_cert.prove.facts import Multipliers, NeuronClass, PieceMultipliers
 from relu_cert.prove.grid import binary_grid, from_grid, on_grid, to_grid
+from relu_cert.prove.unsettled import Unsettled
+from relu_cert.rationals import columns_of, to_fmpq, to_fraction
 from relu_cert.refine.exact_faces import ExactFaces
 from relu_cert.solve import FloatProblem, Solution, solve
 from relu_cert.solve.oracle import oracle_of
@@ -114,7 +115,7 @@ class Start:
     multipliers: tuple[Multipliers, ...]
     radius: Fraction
     found: list[NeuronClass]
-    out: tuple[PieceMultipliers, ...]
+    out: tuple[PieceMultipliers | None, ...]
     maps: list[ClassMap]
     near: Branch
 
@@ -198,7 +199,7 @@ def judge(problem: Problem, piece: Piece, maps: Sequence[ClassMap]) -> Tube:
 
 def output(one: ClassMap, s_0: Vector) -> Floats:
     """G s_0 in floats."""
-    output: Floats = to_floats(one.output(side_by_side([s_0])))[:, 0]
+    output: Floats = to_floats(one.output(columns_of([s_0])))[:, 0]
     return output
 
 

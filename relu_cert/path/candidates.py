@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from relu_cert.exact import Matrix, Vector, norm_squared
-from relu_cert.path.pieces import path_ends, side_by_side
+from relu_cert.path.pieces import path_ends
 from relu_cert.path.polynomial import least, square
 from relu_cert.path.tube import Refused
 from relu_cert.patterns.pattern_set import Bits, bit_string
@@ -32,20 +32,20 @@ from relu_cert.prove.candidates import (
 )
 from relu_cert.prove.classes import class_map, frobenius_squared
 from relu_cert.prove.facts import (
-    NO_PIECES,
     BlockMultipliers,
     Multipliers,
     NeuronClass,
     PieceMultiplier,
     PieceMultipliers,
-    Sign,
 )
 from relu_cert.prove.multipliers import project
 from relu_cert.prove.pieces import box
 from relu_cert.prove.projection import shortest
 from relu_cert.prove.proposed_faces import exact_face
+from relu_cert.rationals import columns_of
 from relu_cert.solve import FloatProblem, multipliers
 from relu_cert.solve.solution import PieceMultipliers as Proposed
+from relu_cert.written import Sign
 
 ZERO, ONE = Fraction(0), Fraction(1)
 THOROUGH = 0.9  # pieces below this need no sharper multiplier
@@ -58,7 +58,7 @@ class Found:
 
     near: list[NeuronClass]
     multipliers: tuple[Multipliers, ...]
-    out: tuple[PieceMultipliers, ...]
+    out: tuple[PieceMultipliers | None, ...]
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def _require_no_entry(problem: Problem, xi: Sign, s: Sequence[Vector], proposals
                 Z, box(t, proposal.base[i]), [t_k if on else ZERO for t_k, on in zip(t, proposal.base[i], strict=True)]
             )
             one = class_map(problem, exact_face(Z, xi, t, best))
-            room = [-x for x in square(one.P * (one.X.transpose() * side_by_side(s)))]
+            room = [-x for x in square(one.P * (one.X.transpose() * columns_of(s)))]
             room[0] += 1
             if least(room) < 0:
                 signs.append(room)
@@ -125,7 +125,7 @@ def _direct(problem: Problem, s_0: Vector, ends: Sequence[Vector], rho: Fraction
             if norm_squared(v) >= limit:
                 near.add(b)
     found = [block_face(problem, b, blocks[b], correlation(blocks, b, s_0))[0] for b in sorted(near)]
-    return Found(found, tuple(BlockMultipliers.of(blocks, one) for one in written), (NO_PIECES,) * len(ends))
+    return Found(found, tuple(BlockMultipliers.of(blocks, one) for one in written), (None,) * len(ends))
 
 
 def fine(s: Sequence[Vector], xi: int, rho: Fraction) -> Bits:

@@ -19,7 +19,7 @@ from relu_cert.path.tied_faces import one_sided
 from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.classes import class_map, constraints, spans
-from relu_cert.prove.facts import Exact, ExactSet, Facts, NeuronClass
+from relu_cert.prove.facts import BallSet, Exact, Exactly, ExactSet, Facts, NeuronClass, Unknown
 
 
 @dataclass(frozen=True)
@@ -57,11 +57,11 @@ class Conditions:
 
 def conditions(facts: Facts) -> Conditions | None:
     """What the facts say; None where nothing is settled, or lambda >= lambda_max."""
-    if facts.exact_set is not None:
-        return _exact(facts, facts.exact_set)
     found = facts.optimal_set
-    if found is None:
+    if isinstance(found, Unknown):
         return None
+    if isinstance(found, Exactly):
+        return _exact(facts, found)
     left = {one.neuron for one in facts.faces.leaving} if facts.faces is not None else set()
     neurons = []
     for a, neuron in enumerate(found.classes):
@@ -75,7 +75,7 @@ def conditions(facts: Facts) -> Conditions | None:
     return Conditions(found.network_dimension == 0, tuple(neurons))
 
 
-def _exact(facts: Facts, exact: ExactSet) -> Conditions:
+def _exact(facts: Facts, exact: Exactly) -> Conditions:
     """Where r* is irrational, faces are not looked at, unless nothing is tight."""
     problem, faces, polytope = facts.problem, facts.faces, facts.polytope
     left = {leaving.neuron: bool(leaving.h) for leaving in faces.leaving} if faces is not None else {}
@@ -91,7 +91,7 @@ def _exact(facts: Facts, exact: ExactSet) -> Conditions:
         if a in left:
             strict = False
         independent = _independent_in_all(problem, tied.block, partial(_along, tied.v))
-        neurons.append(Known(active, independent, strict, stable and exact.field is None, left.get(a, False)))
+        neurons.append(Known(active, independent, strict, stable and isinstance(exact, ExactSet), left.get(a, False)))
     return Conditions(len(exact.solutions) == 1, tuple(neurons))
 
 
@@ -138,22 +138,22 @@ def _lead(a: Vector) -> Fraction:
 def active_classes(facts: Facts) -> tuple[tuple[NeuronClass, ...], Vector, Fraction]:
     """Where E = A and all faces are stable: the neurons as classes, their weights, and how far these can be off."""
     problem = facts.problem
-    if facts.rational is None:
-        found = facts.optimal_set
-        if found is None:
-            raise ValueError("the optimal set is not settled")
-        if not found.split:
-            return found.classes, found.masses, found.mass_error
+    found = facts.optimal_set
+    if isinstance(found, BallSet) and not found.split:
+        return found.classes, found.masses, found.mass_error
+    if isinstance(found, BallSet):
         return _merged(problem, found.classes, found.split, found.split_error)
+    if not isinstance(found, ExactSet):
+        raise ValueError("the optimal set is not settled")
     faces = facts.faces
     classes = []
-    for a, tied in enumerate(facts.rational.tied):
+    for a, tied in enumerate(found.tied):
         shown = faces.stable[a] if faces is not None and faces.stable else None
         pattern = tied.pattern
         if problem.network is not None:  # the rows on which it is positive
             pattern = "".join("1" if dot(z, tied.v) > 0 else "0" for z in problem.network.Z)
         classes.append(shown or NeuronClass(tied.sign, pattern, tied.block))
-    return tuple(classes), facts.rational.solutions[0], Fraction(0)
+    return tuple(classes), found.solutions[0], Fraction(0)
 
 
 def _merged(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, log
+from typing import Annotated
 
 import numpy as np
 
@@ -16,7 +17,8 @@ from relu_cert.path.ends import End, judge_end
 from relu_cert.path.pieces import PathPieces, Piece
 from relu_cert.path.sharp import sharpened
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.classes import column, to_vector
+from relu_cert.rationals import column, to_vector
+from relu_cert.written import UNWRITTEN, Key
 
 INSIDE = Fraction(1, 1024)  # of the way to the middle of a piece
 DENSE = 40  # samples for each factor of e between the ends of a piece
@@ -39,14 +41,15 @@ class Sample:
     """One lambda of a piece: lower <= p* <= upper; the neurons v_a(s), with a weight for each class of the piece, have
     |w| and directions within `radius` of the true ones, and there are no others. None: that is not proved."""
 
-    lam: Fraction
+    piece: int
+    lam: Annotated[Fraction, Key("lambda")]
+    s: Vector
+    weights: Vector
+    classes: None  # those of the piece
     lower: Fraction
     upper: Fraction
-    neurons: tuple[CurveNeuron, ...]
-    piece: int
-    s: Vector = ()
-    weights: Vector = ()
-    radius: Fraction | None = None
+    radius: Fraction | None
+    neurons: Annotated[tuple[CurveNeuron, ...], UNWRITTEN]
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ class Curve:
     breakpoints: tuple[Breakpoint, ...]
     branches: tuple[Constant, ...]
     samples: tuple[Sample, ...]
-    all: tuple[Sample, ...]
+    all: Annotated[tuple[Sample, ...], UNWRITTEN]
 
 
 def curve(problem: Problem, found: PathPieces, enclosed: Sequence[Breakpoint]) -> Curve:
@@ -147,7 +150,7 @@ def _sample(
             place = (neuron.sign, neuron.pattern, neuron.block if neuron.pattern is None else None)
             neurons.append(CurveNeuron(*place, float(weight * lam), tuple(unit.tolist())))
     lower, upper = _grid(value, -1), _grid(value + (lam * R) ** 2 / 2, 1)
-    return Sample(lam, lower, upper, tuple(neurons), number, s, alpha, radius)
+    return Sample(number, lam, s, alpha, None, lower, upper, radius, tuple(neurons))
 
 
 def _grid(x: Fraction, side: int, bits: int = BITS) -> Fraction:

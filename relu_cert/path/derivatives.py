@@ -12,8 +12,9 @@ dalpha = z^+ M^-1/2 f - (z'z)^-1 g.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import Annotated
 
 import numpy as np
 from flint import arb, arb_mat, fmpq, fmpq_mat
@@ -22,52 +23,78 @@ from numpy.typing import NDArray
 from relu_cert.exact import Matrix, Vector, norm_squared, sqrt_upper
 from relu_cert.path.conditions import active_classes
 from relu_cert.path.sensitivity import MOST_ROWS, Sensitivity
-from relu_cert.prove.classes import class_map, column, to_fmpq, to_vector
+from relu_cert.prove.classes import class_map
 from relu_cert.prove.definite import stretch
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.grid import on_grid
-from relu_cert.rationals import middle
+from relu_cert.rationals import column, columns_of, middle, to_fmpq, to_vector
+from relu_cert.written import UNWRITTEN, Key
 
 SPARE_BITS = 12
 
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, repr=False)
-class Derivatives:
-    """Every entry is within `radius` of the true derivative. `alpha_y` and `r_y` are empty where n is large.
+@dataclass(frozen=True)
+class ByLambda:
+    """dalpha/dlambda and dr/dlambda"""
 
-    `freedom` is n - trace dr/dy, within n radius; `sure` = (noise, value, radius); `digits` are both for a reader.
-    """
+    alpha: Vector
+    r: Vector
 
-    alpha_lam: Vector
-    r_lam: Vector
-    alpha_y: Matrix
-    r_y: Matrix
-    radius: Fraction
-    digits: tuple[str, str]
-    sure: tuple[Fraction, Fraction, Fraction] | None = None
+
+@dataclass(frozen=True)
+class ByTargets:
+    """dalpha/dy and dr/dy"""
+
+    alpha: Matrix
+    r: Matrix
 
     @property
-    def freedom(self) -> Fraction | None:
+    def freedom(self) -> Fraction:
         """n - trace dr/dy"""
-        if not self.r_y:
-            return None
-        return len(self.r_y) - sum((row[i] for i, row in enumerate(self.r_y)), Fraction(0))
+        return len(self.r) - sum((row[i] for i, row in enumerate(self.r)), Fraction(0))
+
+
+@dataclass(frozen=True)
+class Sure:
+    """Stein's unbiased risk estimate for this noise, within `radius`."""
+
+    noise: Fraction
+    value: Fraction
+    radius: Fraction
+
+
+@dataclass(frozen=True, repr=False)
+class Derivatives:
+    """Every entry is within `radius` of the true derivative. `by_y` is None where n is large.
+
+    `freedom` is n - trace dr/dy, within n radius; `digits` are freedom and SURE for a reader.
+    """
+
+    by_lam: Annotated[ByLambda, Key("lambda")]
+    by_y: Annotated[ByTargets | None, Key("y")]
+    radius: Fraction
+    freedom: Fraction | None
+    sure: Sure | None
+    digits: Annotated[tuple[str, str], UNWRITTEN]
 
     @property
     def fit_by_lambda(self) -> Floats:
         """d fit / d lambda in floats: the fit is y - r."""
-        return -np.array([float(x) for x in self.r_lam])
+        return -np.array([float(x) for x in self.by_lam.r])
 
     @property
     def fit_by_y(self) -> Floats | None:
         """d fit / d y in floats, n x n; None where n is large."""
-        return np.eye(len(self.r_y)) - np.array([[float(x) for x in row] for row in self.r_y]) if self.r_y else None
+        if self.by_y is None:
+            return None
+        found: Floats = np.eye(len(self.by_y.r)) - np.array([[float(x) for x in row] for row in self.by_y.r])
+        return found
 
     def __repr__(self) -> str:
         freedom = "" if self.freedom is None else f", {float(self.freedom):.6g} degrees of freedom"
-        return f"<Derivatives of {len(self.alpha_lam)} weights and {len(self.r_lam)} residuals{freedom}>"
+        return f"<Derivatives of {len(self.by_lam.alpha)} weights and {len(self.by_lam.r)} residuals{freedom}>"
 
 
 @dataclass(frozen=True)
@@ -117,8 +144,7 @@ def enclosed_derivatives(facts: Facts, found: Sensitivity, noise: Fraction | Non
     r_lam, alpha_lam = _rounded([found.dr_dlam], bits)[0], _rounded([found.dalpha_dlam], bits)[0]
     zero = column([Fraction(0)] * n)
     radius = system.distance(column(r_lam), column(alpha_lam), zero, facts.lam)
-    r_y: Matrix = ()
-    alpha_y: Matrix = ()
+    by_y: ByTargets | None = None
     if n <= MOST_ROWS:
         r_y = _rounded([_row(found.dr_dy, i) for i in range(n)], bits)
         alpha_y = _rounded([_row(found.dalpha_dy, a) for a in range(found.dalpha_dy.nrows())], bits)
@@ -126,9 +152,8 @@ def enclosed_derivatives(facts: Facts, found: Sensitivity, noise: Fraction | Non
             dr, da = column([row[j] for row in r_y]), column([row[j] for row in alpha_y])
             dy = column([Fraction(int(i == j)) for i in range(n)])
             radius = max(radius, system.distance(dr, da, dy, Fraction(0)))
-    radius = _above(radius)
-    plain = Derivatives(alpha_lam, r_lam, alpha_y, r_y, radius, digits)
-    return plain if noise is None or plain.freedom is None else _with_sure(facts, plain, system.R, noise)
+        by_y = ByTargets(alpha_y, r_y)
+    return _derivatives(facts, system, ByLambda(alpha_lam, r_lam), by_y, _above(radius), noise, digits)
 
 
 def _exact(facts: Facts, system: _Linear, noise: Fraction | None, digits: tuple[str, str]) -> Derivatives:
@@ -143,17 +168,29 @@ def _exact(facts: Facts, system: _Linear, noise: Fraction | None, digits: tuple[
     solved = [to_vector(fmpq_mat([row])) for row in fmpq_mat(rows).solve(fmpq_mat(right)).tolist()]
     r_y, alpha_y = tuple(row[:n] for row in solved[:n]), tuple(row[:n] for row in solved[n:])
     r_lam, alpha_lam = tuple(row[n] for row in solved[:n]), tuple(row[n] for row in solved[n:])
-    plain = Derivatives(alpha_lam, r_lam, alpha_y, r_y, Fraction(0), digits)
-    return plain if noise is None else _with_sure(facts, plain, Fraction(0), noise)
+    by_lam, by_y = ByLambda(alpha_lam, r_lam), ByTargets(alpha_y, r_y)
+    return _derivatives(facts, system, by_lam, by_y, Fraction(0), noise, digits)
 
 
-def _with_sure(facts: Facts, plain: Derivatives, R: Fraction, noise: Fraction) -> Derivatives:
-    """SURE = |r|^2 - n noise^2 + 2 noise^2 freedom"""
-    n, theta, variance = facts.problem.n, facts.dual.theta, noise * noise
-    freedom = plain.freedom or Fraction(0)
-    value = norm_squared(theta) - n * variance + 2 * variance * freedom
-    off = 2 * sqrt_upper(norm_squared(theta), 128) * R + R * R + 2 * variance * n * plain.radius
-    return replace(plain, sure=(noise, value, _above(off)))
+def _derivatives(
+    facts: Facts,
+    system: _Linear,
+    by_lam: ByLambda,
+    by_y: ByTargets | None,
+    radius: Fraction,
+    noise: Fraction | None,
+    digits: tuple[str, str],
+) -> Derivatives:
+    """All of them, with SURE = |r|^2 - n noise^2 + 2 noise^2 freedom where the noise is known."""
+    if by_y is None:
+        return Derivatives(by_lam, None, radius, None, None, digits)
+    sure = None
+    if noise is not None:
+        n, theta, variance, R = facts.problem.n, facts.dual.theta, noise * noise, system.R
+        value = norm_squared(theta) - n * variance + 2 * variance * by_y.freedom
+        off = 2 * sqrt_upper(norm_squared(theta), 128) * R + R * R + 2 * variance * n * radius
+        sure = Sure(noise, value, _above(off))
+    return Derivatives(by_lam, by_y, radius, by_y.freedom, sure, digits)
 
 
 def _system(facts: Facts) -> _Linear | None:
@@ -163,7 +200,7 @@ def _system(facts: Facts) -> _Linear | None:
     g = tuple(norm_squared(to_vector(b)) for b in B)
     theta = column(facts.dual.theta)
     outputs = [to_vector(b * (b.transpose() * theta)) for b in B]
-    Q = fmpq_mat([[to_fmpq(x) for x in row] for row in zip(*outputs, strict=True)])
+    Q = columns_of(outputs)
     R = sqrt_upper(facts.fit.radius_squared, 128)
     mu = 1 + sum((g_a * (abs(weight) + error) for g_a, weight in zip(g, alpha, strict=True)), Fraction(0))
     sigma, moved = stretch(Q), R * sqrt_upper(norm_squared(g), 128)

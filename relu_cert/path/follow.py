@@ -25,9 +25,9 @@ from relu_cert.path.pieces import Gap, PathPieces, Piece
 from relu_cert.path.tube import Refused
 from relu_cert.path.unlisted import Entered, Training
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.facts import LambdaMax
 from relu_cert.prove.lifts import data_of, independent, orthogonal_rows
+from relu_cert.prove.unsettled import Unsettled
 from relu_cert.solve import FloatProblem, Solution
 from relu_cert.solve.solution import Floats
 

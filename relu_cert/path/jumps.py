@@ -21,11 +21,12 @@ from flint import fmpq, fmpq_mat
 from relu_cert.exact import Vector, dot, norm_squared
 from relu_cert.path.pieces import Gap, Jump, PathPieces
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.classes import column, projector, to_fmpq, to_vector
-from relu_cert.prove.facts import Facts, LambdaMax, Tied
+from relu_cert.prove.classes import projector
+from relu_cert.prove.facts import ExactSet, Facts, LambdaMax, Tied
 from relu_cert.prove.polytope.shortest import shortest
 from relu_cert.prove.polytope.system import exact_system
 from relu_cert.prove.split import null_space
+from relu_cert.rationals import column, matrix_of, to_fmpq, to_vector
 from relu_cert.refine_and_prove import Question, refine_and_prove
 from relu_cert.solve import FloatProblem, solve
 
@@ -66,9 +67,10 @@ def _simple(gaps: Iterable[Gap]) -> list[Fraction]:
 
 def jump_at(facts: Facts) -> Jump | None:
     """The jump at the lambda of exact facts with more than one solution, if there is one."""
-    if facts.rational is None or len(facts.rational.solutions) < 2:
+    known = facts.optimal_set
+    if not isinstance(known, ExactSet) or len(known.solutions) < 2:
         return None
-    problem, lam, theta, tied = facts.problem, facts.lam, facts.dual.theta, facts.rational.tied
+    problem, lam, theta, tied = facts.problem, facts.lam, facts.dual.theta, known.tied
     kernels = [_kernel(problem, one) for one in tied]
     if any(G is None for G in kernels):
         return None
@@ -212,7 +214,7 @@ def _kernel(problem: Problem, tied: Tied) -> fmpq_mat | None:
     block = problem.blocks[tied.block or 0]
     if block.K is not None and any(any(k) and dot(k, tied.v) >= 0 for k in zip(*block.K, strict=True)):
         return None
-    B = fmpq_mat([[to_fmpq(x) for x in row] for row in block.X])
+    B = matrix_of(block.X)
     return B * B.transpose()
 
 

@@ -28,18 +28,19 @@ from relu_cert.path.build import (
 )
 from relu_cert.path.groups import active_classes, path_groups, silent, void_rows
 from relu_cert.path.lifted import judge_lifted
-from relu_cert.path.pieces import Lifted, Piece, side_by_side
+from relu_cert.path.pieces import Lifted, Piece
 from relu_cert.path.polynomial import least, lowest
 from relu_cert.path.tube import Refused
 from relu_cert.path.unlisted import Training
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.candidates import Unsettled
-from relu_cert.prove.classes import ClassMap, column, projector, to_fmpq, to_vector
+from relu_cert.prove.classes import ClassMap, projector
 from relu_cert.prove.deepest import deepest
 from relu_cert.prove.definite import floats as to_floats
 from relu_cert.prove.lifts import independent
 from relu_cert.prove.optimal_set import largest_squared
 from relu_cert.prove.split import Outputs, forcing, void_part
+from relu_cert.prove.unsettled import Unsettled
+from relu_cert.rationals import column, columns_of, to_fmpq, to_vector
 from relu_cert.solve import FloatProblem
 from relu_cert.solve.solution import Face, Floats
 
@@ -186,7 +187,7 @@ def propose_split(
     at both ends and in the middle.
     """
     size = near.series.s.shape[1]
-    S = side_by_side(begun.s)
+    S = columns_of(begun.s)
     count = len(masses)
     L = np.array([[float(x) for x in l] for l in scaled(problem, lift)]).reshape(len(lift), problem.n)
     F = np.zeros((size, count + len(L), len(members)))

@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from flint import fmpq, fmpq_mat
+from flint import fmpq
 
 from relu_cert.exact import dot, norm_squared, sqrt_upper
 from relu_cert.path.groups import active_classes, silent, void_rows
@@ -32,9 +32,10 @@ from relu_cert.path.pieces import Lifted, Piece
 from relu_cert.path.polynomial import least, most, size
 from relu_cert.path.tube import Refused, Tube, require_independence
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.candidates import Unsettled
-from relu_cert.prove.classes import ClassMap, column, to_fmpq, to_fraction
+from relu_cert.prove.classes import ClassMap
 from relu_cert.prove.optimal_set import largest_squared
+from relu_cert.prove.unsettled import Unsettled
+from relu_cert.rationals import column, matrix_of, to_fmpq, to_fraction
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def split_rows(
     void = void_rows(problem, lifted, maps)
     kept = [l for i, l in enumerate(lifted.lift) if i not in void]
     if kept:
-        products = [(fmpq_mat([[to_fmpq(x) for x in l] for l in kept]) * maps[a].output(S)).tolist() for a in active]
+        products = [(matrix_of(kept) * maps[a].output(S)).tolist() for a in active]
         rows += [[list(product[i]) for product in products] for i in range(len(kept))]
     return rows
 

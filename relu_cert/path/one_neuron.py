@@ -12,8 +12,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Annotated
 
 from relu_cert.exact import sqrt_lower, sqrt_upper
+from relu_cert.written import UNWRITTEN, Sign
 
 BITS = 160
 
@@ -22,10 +24,10 @@ BITS = 160
 class NeuronBranch:
     """v has this sign, gamma is the second layer's; |v| = (b - lambda)/a for 0 < lambda < b."""
 
-    sign: int
-    gamma: int
-    a: Fraction
-    b: Fraction
+    sign: Sign
+    gamma: Sign
+    a: Annotated[Fraction, UNWRITTEN]
+    b: Annotated[Fraction, UNWRITTEN]
 
     def v(self, lam: Fraction) -> Fraction:
         """The weight at lambda <= b."""
@@ -43,8 +45,8 @@ class NeuronJump:
 
     lo: Fraction
     hi: Fraction
-    above: NeuronBranch
-    below: NeuronBranch
+    above: Annotated[NeuronBranch, UNWRITTEN]
+    below: Annotated[NeuronBranch, UNWRITTEN]
 
 
 @dataclass(frozen=True)
@@ -52,8 +54,8 @@ class NeuronPath:
     """Branches from large lambda to small, and the jumps between them; zero for lambda >= `top`. `every` has also the
     branches that are never best, or best together with another one."""
 
-    top: Fraction
-    every: tuple[NeuronBranch, ...]
+    top: Annotated[Fraction, UNWRITTEN]
+    every: Annotated[tuple[NeuronBranch, ...], UNWRITTEN]
     branches: tuple[NeuronBranch, ...]
     jumps: tuple[NeuronJump, ...]
 

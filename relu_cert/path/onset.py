@@ -28,9 +28,10 @@ from relu_cert.exact import dot, norm_squared, sqrt_upper
 from relu_cert.path.groups import active_classes, path_groups
 from relu_cert.path.pieces import Lifted, Piece
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.candidates import Unsettled
-from relu_cert.prove.classes import ClassMap, column, to_fmpq, to_fraction
+from relu_cert.prove.classes import ClassMap
 from relu_cert.prove.optimal_set import largest_squared
+from relu_cert.prove.unsettled import Unsettled
+from relu_cert.rationals import column, matrix_of, to_fraction
 
 
 def require_onset(
@@ -55,7 +56,7 @@ def require_onset(
     flat = max((abs(heights[s]) for s in core), default=Fraction(0)) + tilt * moved
     steep = min(heights[s] for s in late) - tilt * moved
     lengths = [sqrt_upper(norm_squared(row), 64) for row in piece.inverse]
-    W = fmpq_mat([[to_fmpq(x) for x in row] for row in piece.inverse]) if core else fmpq_mat(0, problem.n)
+    W = matrix_of(piece.inverse) if core else fmpq_mat(0, problem.n)
     pushed = [(x, length) for s in late for x, length in zip((W * outputs[s]).entries(), lengths, strict=True)]
     omega = max((abs(to_fraction(x)) + length * moved for x, length in pushed), default=Fraction(0))
     pulled = max(lengths, default=Fraction(0)) * D
@@ -92,13 +93,13 @@ def _require_apart(
             raise Unsettled("a neuron without weight is to tie alone")
         differences += [outputs[s] - outputs[active[0]] for s in active[1:]]
         first_of |= dict.fromkeys(family, active[0])
-    M = fmpq_mat([[to_fmpq(x) for x in row] for row in onset.rows])
+    M = matrix_of(onset.rows)
     size = len(onset.rows)
     lengths = sum((sqrt_upper(norm_squared(row), 64) for row in onset.rows), Fraction(0))
     for s, U in zip(late, onset.apart, strict=True):
         columns = [M * d for d in (*differences, outputs[s] - outputs[first_of[s]])]
         N = fmpq_mat([list(column.entries()) for column in columns])
-        product = fmpq_mat([[to_fmpq(x) for x in row] for row in U]) * N
+        product = matrix_of(U) * N
         for i, row in enumerate(U):
             error = 2 * moved * lengths * sum((abs(x) for x in row), Fraction(0))
             total = sum((abs(product[i, j] - (1 if i == j else 0)) for j in range(size)), fmpq(0))

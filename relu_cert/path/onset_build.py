@@ -17,10 +17,11 @@ from relu_cert.path.pieces import Onset, Piece
 from relu_cert.path.tube import Refused
 from relu_cert.path.unlisted import Training
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.candidates import Unsettled
-from relu_cert.prove.classes import column, projector, to_vector
+from relu_cert.prove.classes import projector
 from relu_cert.prove.definite import floats as to_floats
 from relu_cert.prove.lifts import independent
+from relu_cert.prove.unsettled import Unsettled
+from relu_cert.rationals import column, to_vector
 from relu_cert.solve import FloatProblem
 from relu_cert.solve.solution import Floats
 

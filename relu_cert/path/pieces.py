@@ -12,13 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 from flint import fmpq_mat
 
 from relu_cert.exact import Matrix, Vector
 from relu_cert.prove.facts import Multipliers, NeuronClass, PieceMultipliers
-from relu_cert.rationals import to_fmpq
+from relu_cert.rationals import columns_of
+from relu_cert.written import OPTIONAL, UNWRITTEN, Key, Sign
 
 
 @dataclass(frozen=True)
@@ -48,13 +49,13 @@ class Lifted:
     """
 
     lift: Matrix
-    groups: tuple[tuple[int, ...], ...]
+    groups: Annotated[tuple[tuple[int, ...], ...], UNWRITTEN]
     forced: tuple[int, ...]
     force: Vector
     spread: Matrix
-    dimension: int
-    unique: bool
-    onset: Onset | None = None
+    dimension: Annotated[int, UNWRITTEN]
+    unique: Annotated[bool, UNWRITTEN]
+    onset: Annotated[Onset | None, OPTIONAL] = None
 
 
 @dataclass(frozen=True)
@@ -76,10 +77,10 @@ class Piece:
     classes: tuple[NeuronClass, ...]
     weights: tuple[Vector, ...]
     multipliers: tuple[Multipliers, ...]
-    out: tuple[PieceMultipliers, ...]
+    out: tuple[PieceMultipliers | None, ...]
     inverse: Matrix
     radius: Fraction
-    lifted: Lifted | None = None
+    lifted: Annotated[Lifted | None, OPTIONAL] = None
 
     @property
     def unique(self) -> bool:
@@ -98,7 +99,7 @@ class Piece:
     @cached_property
     def S(self) -> fmpq_mat:
         """The coefficients of s as columns."""
-        return side_by_side(self.s)
+        return columns_of(self.s)
 
     @cached_property
     def ends(self) -> tuple[Vector, ...]:
@@ -114,11 +115,6 @@ class Piece:
     def half_width(self) -> Fraction:
         """h"""
         return (1 / self.lo - 1 / self.hi) / 2
-
-
-def side_by_side(columns: Sequence[Sequence[Fraction]]) -> fmpq_mat:
-    """The matrix with these columns."""
-    return fmpq_mat([[to_fmpq(x) for x in row] for row in zip(*columns, strict=True)])
 
 
 def path_ends(s: Sequence[Vector]) -> tuple[Vector, ...]:
@@ -145,7 +141,7 @@ class PathPieces:
     lo: Fraction
     hi: Fraction
     pieces: tuple[Piece, ...]
-    gaps: tuple[Gap, ...]
+    gaps: Annotated[tuple[Gap, ...], UNWRITTEN]
 
     @property
     def complete(self) -> bool:
@@ -173,11 +169,11 @@ class Jump:
     with h.y = 0 and G_a h = 0 for the active ones, which shows that tied neurons that stay tied have weight 0.
     """
 
-    lam: Fraction
+    lam: Annotated[Fraction, Key("lambda")]
     theta: Vector
     multipliers: Multipliers
     limit: Vector
     shorter: Vector
     active: tuple[int, ...]
-    side: int
+    side: Sign
     farkas: Vector = ()

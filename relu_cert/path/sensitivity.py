@@ -22,9 +22,9 @@ from flint import arb, arb_mat, ctx, fmpq_mat
 
 from relu_cert.exact import sqrt_upper
 from relu_cert.path.conditions import active_classes, conditions
-from relu_cert.path.pieces import side_by_side
-from relu_cert.prove.classes import ClassMap, class_map, constraints, to_fmpq
+from relu_cert.prove.classes import ClassMap, class_map, constraints
 from relu_cert.prove.facts import Facts
+from relu_cert.rationals import columns_of, to_fmpq
 from relu_cert.refine.exact_faces import orthogonal_basis
 
 MOST_ROWS = 40  # the derivatives by y are n x n numbers
@@ -161,7 +161,7 @@ def _derivatives(
 
 
 def _identity(n: int) -> arb_mat:
-    return arb_mat(side_by_side([[Fraction(int(i == j)) for j in range(n)] for i in range(n)]))
+    return arb_mat(columns_of([[Fraction(int(i == j)) for j in range(n)] for i in range(n)]))
 
 
 def _beside(columns: Sequence[arb_mat], n: int) -> arb_mat:

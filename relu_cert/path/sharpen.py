@@ -19,10 +19,11 @@ from relu_cert.exact import Vector, sqrt_upper
 from relu_cert.path.branch import Branch, jacobian
 from relu_cert.path.polynomial import most
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.candidates import Unsettled
-from relu_cert.prove.classes import column, projector, to_fmpq, to_fraction
+from relu_cert.prove.classes import projector
 from relu_cert.prove.grid import on_grid
 from relu_cert.prove.lifts import orthogonal_part
+from relu_cert.prove.unsettled import Unsettled
+from relu_cert.rationals import column, matrix_of, to_fmpq, to_fraction
 from relu_cert.refine.exact_faces import ExactFaces
 from relu_cert.solve.solution import Floats
 
@@ -62,7 +63,7 @@ def sharpened(problem: Problem, near: Branch, faces: ExactFaces) -> Sharp:
     bits = _bits(near)
     s = tuple(orthogonal_part(row, near.lift) for row in _rounded(S.transpose().tolist(), bits))
     longest = fmpq(1)
-    S_now = fmpq_mat([[to_fmpq(x) for x in row] for row in s]).transpose()
+    S_now = matrix_of(s).transpose()
     for E, A in halves:
         longest = max(longest, _length(E, A, S_now))
     excess = to_fraction(longest)

@@ -22,11 +22,12 @@ from relu_cert.exact import Vector, dot
 from relu_cert.patterns.pattern_set import bit_string
 from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.classes import Ball, column, constraints, is_stable, slopes, spans, to_fmpq, to_vector
+from relu_cert.prove.classes import Ball, constraints, is_stable, slopes, spans
 from relu_cert.prove.deepest import deepest
-from relu_cert.prove.facts import Facts, NeuronClass, OptimalSet, Tied
+from relu_cert.prove.facts import BallSet, ExactSet, Facts, NeuronClass, Tied
 from relu_cert.prove.projection import combine
 from relu_cert.prove.split import null_space
+from relu_cert.rationals import column, first_independent, matrix_of, to_fmpq, to_vector
 
 SEEMS_POSITIVE = 1e-7  # a wrong proposal costs a verdict that could be had, never a right one
 SHORT = 10**6
@@ -65,13 +66,15 @@ class _Kinks:
 
 def faces(facts: Facts) -> Faces | None:
     """What can be shown of the faces; None where the optimal set says it all."""
-    if facts.rational is not None:
-        found = _exact(facts.problem, facts.dual.theta, facts.rational.tied)
-        return found if any(found.stable) or found.leaving else None
-    if facts.optimal_set is None:
-        return None
-    leaving = _idle_directions(facts.problem, facts.optimal_set)
-    return Faces((), leaving) if leaving else None
+    match facts.optimal_set:
+        case ExactSet(tied=tied):
+            found = _exact(facts.problem, facts.dual.theta, tied)
+            return found if any(found.stable) or found.leaving else None
+        case BallSet() as known:
+            leaving = _idle_directions(facts.problem, known)
+            return Faces((), leaving) if leaving else None
+        case _:
+            return None
 
 
 def _exact(problem: Problem, theta: Vector, tied: Sequence[Tied]) -> Faces:
@@ -150,10 +153,7 @@ def _class(
     problem: Problem, one: Tied, kinks: _Kinks, strict: Sequence[int], shares: Sequence[float]
 ) -> NeuronClass | None:
     """The class of the face, as the optimal set writes it: a basis of strict kinks; loose ones; idle ones."""
-    basis: list[int] = []
-    for j in strict:
-        if spans([kinks.a[i] for i in [*basis, j]], ()):
-            basis.append(j)
+    basis = [strict[i] for i in first_independent([kinks.a[j] for j in strict])]
     chosen = [kinks.a[i] for i in basis]
     loose = [j for j in range(len(kinks.names)) if j not in basis and spans(chosen, [kinks.a[j]])]
     idle = [j for j in range(len(kinks.names)) if j not in basis and j not in loose]
@@ -184,9 +184,9 @@ def _leaving(kinks: _Kinks, strict: Sequence[int], shares: Sequence[float]) -> V
 def direction(zero: Sequence[Vector], negative: Sequence[Vector]) -> Vector | None:
     """u in the span of all vectors with a.u = 0 for `zero`, a.u <= 0 for `negative`, and < 0 for as many as can be."""
     while negative:
-        gram = fmpq_mat([[to_fmpq(x) for x in a] for a in (*zero, *negative)])
+        gram = matrix_of((*zero, *negative))
         # u = sum of y_i a_i over all vectors, orthogonal to those of `zero`
-        conditions = fmpq_mat([[to_fmpq(x) for x in a] for a in zero]) * gram.transpose() if zero else None
+        conditions = matrix_of(zero) * gram.transpose() if zero else None
         free = null_space(conditions) if conditions is not None else null_space(fmpq_mat(1, gram.nrows()))
         basis = [u for y in free if any(u := to_vector(gram.transpose() * y))]
         if not basis:
@@ -243,7 +243,7 @@ def one_sided(problem: Problem, neuron: NeuronClass) -> tuple[int, ...]:
     return tuple(c for c in neuron.idle if all(a > 0 for a in planes[c].values()))
 
 
-def _idle_directions(problem: Problem, found: OptimalSet) -> tuple[Leaving, ...]:
+def _idle_directions(problem: Problem, found: BallSet) -> tuple[Leaving, ...]:
     """For classes with one-sided idle kinks: a direction along which these are left, if there is one."""
     leaving = []
     for a, neuron in enumerate(found.classes):

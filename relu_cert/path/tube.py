@@ -27,19 +27,11 @@ from relu_cert.exact import Matrix, norm_squared, sqrt_upper
 from relu_cert.path.pieces import Piece
 from relu_cert.path.polynomial import least, most, negative, product, shifted, size, square
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.candidates import Unsettled
-from relu_cert.prove.classes import (
-    ClassMap,
-    column,
-    face_conditions,
-    idle_is_idle,
-    moving_slopes,
-    parallel_classes,
-    to_fmpq,
-    to_fraction,
-)
+from relu_cert.prove.classes import ClassMap, face_conditions, idle_is_idle, moving_slopes, parallel_classes
 from relu_cert.prove.facts import NeuronClass
 from relu_cert.prove.optimal_set import largest_squared
+from relu_cert.prove.unsettled import Unsettled
+from relu_cert.rationals import column, matrix_of, to_fmpq, to_fraction
 
 
 class Refused(Unsettled):
@@ -136,7 +128,7 @@ def dependence(piece: Piece, maps: Sequence[ClassMap], moved: Sequence[Fraction]
     """The largest row sum of |W Q(s) - I| on the path, to which so much is added, row by row."""
     if not maps:
         return Fraction(0)
-    W = fmpq_mat([[to_fmpq(x) for x in row] for row in piece.inverse])
+    W = matrix_of(piece.inverse)
     products = [(W * one.output(piece.S)).tolist() for one in maps]
     largest = Fraction(0)
     for i, total in enumerate(moved):

@@ -27,16 +27,18 @@ from relu_cert.cover.train import Task, ascend, train
 from relu_cert.exact import Vector, primitive, scaled_rows
 from relu_cert.path.branch import Branch, taylor
 from relu_cert.path.candidates import Found, fine
-from relu_cert.path.pieces import path_ends, side_by_side
+from relu_cert.path.pieces import path_ends
 from relu_cert.path.polynomial import least, negative, square
 from relu_cert.path.tube import Refused
 from relu_cert.patterns.pattern_set import Bits
 from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.candidates import Unsettled, solve_piece
-from relu_cert.prove.classes import class_map, column, face_conditions, to_vector
-from relu_cert.prove.facts import NO_PIECES, NeuronClass
+from relu_cert.prove.candidates import solve_piece
+from relu_cert.prove.classes import class_map, face_conditions
+from relu_cert.prove.facts import NeuronClass
 from relu_cert.prove.proposed_faces import exact_face, neuron_on_face
+from relu_cert.prove.unsettled import Unsettled
+from relu_cert.rationals import column, columns_of, to_vector
 from relu_cert.solve.solution import Face, Neuron, Solution, Stats
 from relu_cert.solve.threads import one_thread
 
@@ -146,10 +148,10 @@ def covered_candidates(
 ) -> Found:
     """The classes within rho of the chord, and a cover for each end; Refused at an event, Unsettled where cones are
     left."""
-    S, ends = side_by_side(s), path_ends(s)
+    S, ends = columns_of(s), path_ends(s)
     rows = {xi: fine(ends, xi, rho) for xi in (1, -1)}
     classes: list[NeuronClass] = []
-    at = side_by_side(s[:1])
+    at = columns_of(s[:1])
     for face in faces:
         _add(problem, classes, _exact(problem, class_of(problem, face), s[0], at, rows[face.sign]))
     done: list[Cover] = []
@@ -173,7 +175,7 @@ def covered_candidates(
             done = []
         except Exhausted:
             raise Unsettled("a cover has too many cones") from None
-    return Found(classes, tuple(done), (NO_PIECES,) * len(ends))
+    return Found(classes, tuple(done), (None,) * len(ends))
 
 
 def corrected(problem: Problem, floats: Training, near: Branch, s_0: Vector) -> Branch | None:
@@ -182,7 +184,7 @@ def corrected(problem: Problem, floats: Training, near: Branch, s_0: Vector) -> 
     if near.lift:
         return None
     faces: list[Face] = []
-    rows, at = {xi: fine([s_0], xi, Fraction(0)) for xi in (1, -1)}, side_by_side([s_0])
+    rows, at = {xi: fine([s_0], xi, Fraction(0)) for xi in (1, -1)}, columns_of([s_0])
     for face in near.faces:
         known = class_of(problem, face)
         neuron = _exact(problem, known, s_0, at, rows[face.sign])

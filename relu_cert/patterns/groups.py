@@ -66,7 +66,7 @@ class Rows:
         made = []
         for flat, end, size in zip(flats, (2 * ends).tolist(), (2 * count).tolist(), strict=True):
             own = W[end - size : end]
-            made.append(Group(flat, bits[end - size : end], small_or_same(own), ()))
+            made.append(Group(flat, bits[end - size : end], (), small_or_same(own)))
         return made
 
 
@@ -111,9 +111,8 @@ class Groups:
         """The one cell on {0}: every row is zero there."""
         everything = (1 << self.a.n) - 1
         self._count(1)
-        return Group(
-            rows_of(everything), pack_masks([everything], self.a.n), np.zeros((1, self.a.rank), dtype=np.int64), ()
-        )
+        witness = np.zeros((1, self.a.rank), dtype=np.int64)
+        return Group(rows_of(everything), pack_masks([everything], self.a.n), (), witness)
 
     def _planar(self, members: Words, bases: Integers) -> list[Group]:
         """The groups on lines, or on planes; none if numbers are too long for that."""
@@ -144,7 +143,7 @@ class Groups:
         both = self._lift(W, basis)
         if len(planes):
             both = _with_negatives(both)
-        return Group(rows_of(planes.zero), bits, both, circuits)
+        return Group(rows_of(planes.zero), bits, circuits, both)
 
     def _cells(self, planes: Hyperplanes, compiled: bool) -> tuple[Packed, Integers, tuple[tuple[int, ...], ...]]:
         """Patterns of all cells, integer points of the first half of them, and the circuits that prove their number."""

@@ -10,11 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
+from relu_cert.written import UNWRITTEN, Via, matrix
+
 Bits = NDArray[np.bool_]
+Witnesses = Annotated[NDArray[np.int64] | NDArray[np.object_], Via(lambda rows: matrix(rows.tolist()))]
 
 
 def bit_string(bits: Sequence[bool] | Bits) -> str:
@@ -40,9 +44,9 @@ class Group:
     """
 
     flat: tuple[int, ...]
-    bits: NDArray[np.uint8]
-    witnesses: NDArray[np.int64] | NDArray[np.object_]
+    bits: Annotated[NDArray[np.uint8], UNWRITTEN]
     circuits: tuple[tuple[int, ...], ...]
+    witnesses: Witnesses
 
     def __len__(self) -> int:
         return len(self.bits)
@@ -57,9 +61,9 @@ class PatternSet:
                 vanishes only on rows in X. That proves that every totally cyclic flat is among the groups.
     """
 
-    n: int
-    d: int
-    rank: int
+    n: Annotated[int, UNWRITTEN]
+    d: Annotated[int, UNWRITTEN]
+    rank: Annotated[int, UNWRITTEN]
     columns: tuple[int, ...]
     groups: tuple[Group, ...]
     covers: tuple[int, ...]

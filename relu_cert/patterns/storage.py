@@ -73,7 +73,7 @@ def _read(data: dict[str, NDArray[Any]]) -> PatternSet:
     witnesses = _join(data, ends)
     groups, first = [], 0
     for flat, own, W, count in zip(flats, bits, witnesses, data["circuit_counts"].tolist(), strict=True):
-        groups.append(Group(flat, own, W, tuple(circuits[first : first + count])))
+        groups.append(Group(flat, own, tuple(circuits[first : first + count]), W))
         first += count
     return PatternSet(n, d, rank, tuple(data["columns"].tolist()), tuple(groups), tuple(data["covers"].tolist()))
 

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from relu_cert.exact import Matrix, Scaled, Vector, norm_squared, scaled_rows
 from relu_cert.patterns.pattern_set import PatternSet, bit_string
+from relu_cert.rationals import matrix_of
 
 _ZERO = Fraction(0)
 
@@ -145,7 +146,7 @@ class Network(_Pickled):
     @cached_property
     def matrix(self) -> fmpq_mat:
         """Z for flint."""
-        return fmpq_mat([[fmpq(x.numerator, x.denominator) for x in row] for row in self.Z])
+        return matrix_of(self.Z)
 
     @property
     def patterns(self) -> PatternSet:

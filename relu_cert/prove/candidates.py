@@ -19,37 +19,35 @@ from relu_cert.problem.blocks import reaching, widest_squared
 from relu_cert.problem.problem import Block, Network, Problem
 from relu_cert.prove.classes import Ball, frobenius_squared, is_stable, spans
 from relu_cert.prove.facts import (
-    NO_PIECES,
     BlockMultipliers,
     Dual,
     NeuronClass,
     PieceMultiplier,
     PieceMultipliers,
-    Sign,
 )
 from relu_cert.prove.multipliers import project
 from relu_cert.prove.pieces import lengths_squared, unique_rows
 from relu_cert.prove.projection import Bounds, ShortestVector, shortest
 from relu_cert.prove.proposed_faces import exact_face, near_face
+from relu_cert.prove.unsettled import Unsettled
+from relu_cert.written import Sign
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """All classes that may be active, and the multipliers that prove finer pieces out (ReLU)."""
+    """All classes that may be active, the multipliers that prove finer pieces out (ReLU), or, over a cover, the class
+    of every tie."""
 
     classes: tuple[NeuronClass, ...]
-    out: PieceMultipliers | tuple[NeuronClass | None, ...]
-
-
-class Unsettled(Exception):
-    """A tie or a face that the ball is too wide for; the text says which."""
+    out: PieceMultipliers | None = None
+    ties: tuple[NeuronClass | None, ...] = ()
 
 
 def find_candidates(problem: Problem, lam: Fraction, dual: Dual, ball: Ball) -> Candidates:
     """Every block is out or in a stable class, else Unsettled."""
     match dual.multipliers:
         case BlockMultipliers():
-            return Candidates(_direct(problem, lam, dual.multipliers, ball), NO_PIECES)
+            return Candidates(_direct(problem, lam, dual.multipliers, ball))
         case PieceMultipliers():
             plus = _relu(problem, 1, dual.multipliers.plus, lam, ball)
             minus = _relu(problem, -1, dual.multipliers.minus, lam, ball)
@@ -62,7 +60,7 @@ def find_candidates(problem: Problem, lam: Fraction, dual: Dual, ball: Ball) -> 
             distinct |= {
                 one.key: one for one in found if one is not None and one.idle
             }  # of the faces of one neuron the one that proves less
-            return Candidates(tuple(distinct.values()), found)
+            return Candidates(tuple(distinct.values()), ties=found)
         case _:
             raise Unsettled("the proof of the bound says nothing about single neurons")
 

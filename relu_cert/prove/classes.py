@@ -27,9 +27,7 @@ from relu_cert.exact import Matrix, Vector, norm_squared
 from relu_cert.problem.hyperplanes import parallel_classes as parallel_classes
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import NeuronClass
-from relu_cert.rationals import rows_of as rows_of
-from relu_cert.rationals import to_fmpq as to_fmpq
-from relu_cert.rationals import to_fraction as to_fraction
+from relu_cert.rationals import column, matrix_of, rows_of, to_fmpq, to_fraction
 from relu_cert.recent import recent
 
 MOST_MAPS = 1024
@@ -72,22 +70,12 @@ def frobenius_squared(X: Matrix) -> Fraction:
     return sum((norm_squared(row) for row in X), Fraction(0))
 
 
-def column(a: Sequence[Fraction]) -> fmpq_mat:
-    """The vector as an n x 1 flint matrix."""
-    return fmpq_mat([[to_fmpq(x)] for x in a])
-
-
-def to_vector(a: fmpq_mat) -> Vector:
-    """All entries, row by row."""
-    return tuple(to_fraction(x) for x in a.entries())
-
-
 def projector(rows: Sequence[Vector], p: int) -> fmpq_mat:
     """The orthogonal projector on {v in R^p : z.v = 0 for the rows}; the rows must be independent."""
     identity = fmpq_mat([[fmpq(int(i == j)) for j in range(p)] for i in range(p)])
     if not rows:
         return identity
-    A = fmpq_mat([[to_fmpq(x) for x in row] for row in rows])
+    A = matrix_of(rows)
     return identity - A.transpose() * (A * A.transpose()).solve(A)
 
 
@@ -142,10 +130,10 @@ def spans(basis: Sequence[Vector], others: Sequence[Vector]) -> bool:
     """Whether the basis is independent and every other vector lies in its span."""
     if not basis:
         return not any(any(row) for row in others)
-    A = fmpq_mat([[to_fmpq(x) for x in row] for row in basis])
+    A = matrix_of(basis)
     if A.rank() < len(basis):
         return False
-    return bool(fmpq_mat([[to_fmpq(x) for x in row] for row in (*basis, *others)]).rank() == len(basis))
+    return bool(matrix_of((*basis, *others)).rank() == len(basis))
 
 
 def loose_kinks(neuron: NeuronClass) -> list[int]:
@@ -262,5 +250,5 @@ def _direct_conditions(problem: Problem, neuron: NeuronClass, S: fmpq_mat) -> It
 
 def _dual_basis(basis: Sequence[Vector]) -> fmpq_mat:
     """(A A')^-1 A, the rows of A the basis."""
-    A = fmpq_mat([[to_fmpq(x) for x in row] for row in basis])
+    A = matrix_of(basis)
     return (A * A.transpose()).solve(A) if basis else A

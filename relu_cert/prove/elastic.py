@@ -86,7 +86,7 @@ def _try(
             weight = _rounded((1 - lam / sqrt_lower(square, precision)) / problem.delta, precision)
             if weight > 0:
                 w = tuple(weight * x for x in v)
-                neurons.append(ExactNeuron(1, w, norm_upper(w, precision), block=b))
+                neurons.append(ExactNeuron(block=b, w=w, norm=norm_upper(w, precision)))
     point_found = primal(problem, neurons)
     dual = Dual(theta, BlockMultipliers(tuple(rhos)), tuple(excess))
     bounds = value(problem, lam, point_found, dual, gap)

@@ -25,10 +25,11 @@ from relu_cert.prove.facts import (
     ExactSet,
     Facts,
     LambdaMax,
+    OptimalSet,
     PieceMultiplier,
     PieceMultipliers,
-    Sign,
     Tied,
+    Unknown,
 )
 from relu_cert.prove.grid import binary_grid
 from relu_cert.prove.multipliers import (
@@ -42,6 +43,7 @@ from relu_cert.prove.pieces import exact_multiplier
 from relu_cert.prove.value import fit, primal, value
 from relu_cert.prove.weights import one_or_two, vertex
 from relu_cert.rationals import to_fmpq, to_fraction
+from relu_cert.written import Sign
 
 DENOMINATORS = (10**2, 10**4, 10**6, 10**8, 10**12, 10**18, 10**27)
 
@@ -90,10 +92,10 @@ def exact_facts(
     if bounds.lower != bounds.upper:
         return None
     found = one_or_two(outputs, target, first)
-    exact = None
+    exact: OptimalSet = Unknown()
     if found is not None:
         exact = ExactSet(r, tuple(tied), tuple(map(_fractions, found[0])), _fractions(found[1]))
-    return Facts(problem, lam, largest, point, dual, bounds, fit(point, bounds), exact_set=exact)
+    return Facts(problem, lam, largest, point, dual, bounds, fit(point, bounds), optimal_set=exact)
 
 
 def _tied_neurons(problem: Problem, dual: Dual, lam: Fraction) -> list[Tied]:
@@ -178,7 +180,8 @@ def _all_tied_projected(problem: Problem, r: Vector, multipliers: BlockMultiplie
 
 def _weighted(tied: Tied, alpha: Fraction, lam: Fraction) -> ExactNeuron:
     """w = alpha v, of norm alpha lambda."""
-    return ExactNeuron(tied.sign, scale(alpha, tied.v), alpha * lam, tied.pattern, tied.block)
+    w, norm = scale(alpha, tied.v), alpha * lam
+    return ExactNeuron(sign=tied.sign, pattern=tied.pattern, block=tied.block, w=w, norm=norm)
 
 
 def _fractions(entries: Exact) -> Vector:

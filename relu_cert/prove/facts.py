@@ -8,14 +8,31 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from relu_cert.cover.evidence import Cover
 from relu_cert.exact import Matrix, Vector, dot
 from relu_cert.leaders.evidence import Leaders
 from relu_cert.problem.problem import Block, Gates, Problem
+from relu_cert.prove.algebraic.field import Field, Numbers
 from relu_cert.prove.ggp.answers import GGP
-from relu_cert.prove.polytope.polytope import MinNorm, Polytope, ShortestWeights
+from relu_cert.prove.polytope.polytope import MinNorm, Polytope, ShortestWeights, Unlisted
+from relu_cert.written import (
+    ARRAY,
+    BLOCKS,
+    FACES,
+    LISTED,
+    NAMED_BY_PATTERN,
+    OPTIONAL,
+    RELU,
+    UNLISTED,
+    UNWRITTEN,
+    Key,
+    Only,
+    Sign,
+    Via,
+    vector,
+)
 
 if TYPE_CHECKING:
     from relu_cert.path.curve import Curve
@@ -23,9 +40,7 @@ if TYPE_CHECKING:
     from relu_cert.path.one_neuron import NeuronPath
     from relu_cert.path.pieces import Jump, PathPieces
     from relu_cert.path.tied_faces import Faces
-    from relu_cert.prove.algebraic.field import Field
 
-Sign = int  # xi = +1 or -1
 Exact = tuple[Any, ...]  # Fractions, or numbers of a field
 
 
@@ -38,15 +53,32 @@ class PieceMultiplier:
 
     base: str
     rows: tuple[int, ...]
-    values: Exact
+    values: Vector
 
 
 @dataclass(frozen=True)
 class PieceMultipliers:
     """One multiplier for every piece, for xi = +1 and xi = -1 (ReLU)."""
 
-    plus: tuple[PieceMultiplier, ...]
-    minus: tuple[PieceMultiplier, ...]
+    plus: Annotated[tuple[Annotated[PieceMultiplier, ARRAY], ...], Key("+")]
+    minus: Annotated[tuple[Annotated[PieceMultiplier, ARRAY], ...], Key("-")]
+
+
+@dataclass(frozen=True)
+class FieldMultiplier:
+    """The same with numbers of a field."""
+
+    base: str
+    rows: tuple[int, ...]
+    values: Numbers
+
+
+@dataclass(frozen=True)
+class FieldMultipliers:
+    """The same with numbers of a field."""
+
+    plus: Annotated[tuple[Annotated[FieldMultiplier, ARRAY], ...], Key("+")]
+    minus: Annotated[tuple[Annotated[FieldMultiplier, ARRAY], ...], Key("-")]
 
 
 @dataclass(frozen=True)
@@ -66,8 +98,13 @@ class BlockMultipliers:
         return c if rho is None or K is None else tuple(x - dot(row, rho) for x, row in zip(c, K, strict=True))
 
 
-NO_PIECES = PieceMultipliers((), ())
-Multipliers = PieceMultipliers | BlockMultipliers | Cover | Leaders | None  # None: nothing is proved
+def _rhos(stated: BlockMultipliers) -> list[str | None] | None:
+    return [None if rho is None else vector(rho) for rho in stated.rho] or None
+
+
+Multipliers = (  # None: nothing is proved
+    PieceMultipliers | Annotated[BlockMultipliers, Via(_rhos)] | Cover | Leaders | None
+)
 
 
 @dataclass(frozen=True)
@@ -75,15 +112,15 @@ class Dual:
     """A dual feasible point: |Proj_{C_b}(X_b'theta)| <= lambda for all blocks, by the multipliers.
 
     With delta > 0 the blocks of `excess` may be longer: (b, s) with lambda < |X_b'theta - K_b rho_b| <= s. Each costs
-    (s - lambda)^2 / (2 delta).
+    (s - lambda)^2 / (2 delta). None: delta = 0.
     """
 
     theta: Vector
     multipliers: Multipliers
-    excess: tuple[tuple[int, Fraction], ...] = ()
+    excess: Annotated[tuple[tuple[int, Fraction], ...] | None, OPTIONAL] = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ExactNeuron:
     """One active block of a feasible point. `norm` >= |w| is rational.
 
@@ -91,11 +128,11 @@ class ExactNeuron:
     a network over some patterns, or of a gated one, has its sign and `pattern`.
     """
 
-    sign: Sign
+    sign: Annotated[Sign, RELU] = 1
+    pattern: Annotated[str | None, Only("gated")] = None
+    block: Annotated[int | None, BLOCKS] = None
     w: Vector
     norm: Fraction
-    pattern: str | None = None
-    block: int | None = None
 
 
 @dataclass(frozen=True)
@@ -103,8 +140,8 @@ class Primal:
     """A feasible point and its fit Xw; `free` are the coefficients of free terms."""
 
     neurons: tuple[ExactNeuron, ...]
-    fit: Vector
-    free: Vector = ()
+    fit: Annotated[Vector, UNWRITTEN]
+    free: Annotated[Vector, OPTIONAL] = ()
 
 
 @dataclass(frozen=True)
@@ -143,9 +180,10 @@ class Fit:
 class Attained:
     """Where lambda_max is attained: a direction u of one block, or of a neuron with sign xi."""
 
-    sign: Sign = 1
-    u: Vector = ()
-    block: int | None = None
+    sign: Annotated[Sign, RELU] = 1
+    pattern: Annotated[str | None, Only("gated")] = None
+    block: Annotated[int | None, BLOCKS] = None
+    u: Annotated[Vector, FACES] = ()
 
 
 @dataclass(frozen=True)
@@ -156,7 +194,7 @@ class LambdaMax:
     squared: Fraction
     multipliers: Multipliers
     attained: Attained
-    least: Fraction | None = None
+    least: Annotated[Fraction | None, UNWRITTEN] = None
 
     @property
     def exact(self) -> bool:
@@ -177,15 +215,15 @@ class NeuronClass:
     `sides`: kinks that are convex, each with the side (1, -1) on which it is looked at: there fixed_c >= 1 or <= 0.
     """
 
-    sign: Sign = 1
-    pattern: str | None = None
-    block: int | None = None
-    kinks: tuple[int, ...] = ()
-    basis: tuple[int, ...] = ()
-    idle: tuple[int, ...] = ()
-    fixed: Vector = ()
-    ray: bool = False
-    sides: tuple[tuple[int, int], ...] = ()
+    sign: Annotated[Sign, RELU] = 1
+    pattern: Annotated[str | None, NAMED_BY_PATTERN] = None
+    block: Annotated[int | None, BLOCKS] = None
+    kinks: Annotated[tuple[int, ...], FACES] = ()
+    basis: Annotated[tuple[int, ...], FACES] = ()
+    idle: Annotated[tuple[int, ...], FACES] = ()
+    fixed: Annotated[Vector, FACES] = ()
+    ray: Annotated[bool, UNWRITTEN] = False
+    sides: Annotated[tuple[tuple[int, int], ...], UNWRITTEN] = ()
 
     @property
     def key(self) -> tuple[Sign, str | None, int | None]:
@@ -194,12 +232,12 @@ class NeuronClass:
 
 
 @dataclass(frozen=True)
-class OptimalSet:
-    """The optimal set of one problem, proved.
+class BallSet:
+    """The optimal set of one problem, proved for every residual in the ball that the duality gap leaves.
 
     `lift`     basis of L as rows (empty: L = {0})
-    `classes`  all classes that may be active; `out` proves the other fine pieces out (ReLU), or has, over a cover, the
-               class of every tie (several ties may be of one class)
+    `classes`  all classes that may be active; `out` proves the other fine pieces out (ReLU); `ties` has, over a cover,
+               the class of every tie (several ties may be of one class)
     `groups`   the superclasses: tuples of class numbers, each class in one of them, but for the mixed ones
     `mixed`    classes whose kernel is a mixture of those of the superclasses, sum_s beta_s G_s with sum beta_s = 1,
                exactly (on residuals orthogonal to L): pairs of a class and its beta
@@ -214,18 +252,19 @@ class OptimalSet:
     """
 
     lift: Matrix
-    classes: tuple[NeuronClass, ...]
-    out: PieceMultipliers | tuple[NeuronClass | None, ...]
-    groups: tuple[tuple[int, ...], ...]
-    sigma: Fraction
+    classes: Annotated[tuple[NeuronClass, ...], LISTED]
+    ties: Annotated[tuple[NeuronClass | None, ...], UNLISTED, Key("classes")]
+    groups: Annotated[tuple[tuple[int, ...], ...], UNWRITTEN]
+    sigma: Annotated[Fraction, UNWRITTEN]
     masses: Vector
-    mass_error: Fraction
+    mass_error: Annotated[Fraction, UNWRITTEN]
     split: Vector
     forced: Vector = ()
-    void: int = 0
-    repeated: int = 0
-    mixed: tuple[tuple[int, Vector], ...] = ()
-    split_error: Fraction = Fraction(0)
+    void: Annotated[int, UNWRITTEN] = 0
+    repeated: Annotated[int, UNWRITTEN] = 0
+    out: Annotated[PieceMultipliers | None, LISTED] = None
+    mixed: Annotated[tuple[tuple[int, Vector], ...], OPTIONAL] = ()
+    split_error: Annotated[Fraction, UNWRITTEN] = Fraction(0)
 
     @property
     def active(self) -> tuple[int, ...]:
@@ -258,30 +297,77 @@ class Tied:
     block: int | None = None
 
 
-@dataclass(frozen=True)
-class ExactSet:
-    """The optimal set where r* = `residual` exactly: theta, or numbers of a `field`; all neurons with |v| = lambda.
+class _Solved:
+    """What is the same whatever the numbers are."""
 
-    `solutions`  weights alpha >= 0 of the tied neurons: one, or two different ones
-    `farkas`     with one solution: h with h.q = 0 on its support and h.q > 0 for the other tied neurons, so that only
-                 the support can be active; the outputs on the support are independent
-    `pieces`     in a field, multipliers of the pieces that the dual point does not prove out (ReLU)
-    `rho`        (block, multipliers) of the blocks with cones that it does not prove out (direct problems)
-    """
-
-    residual: Exact
-    tied: tuple[Tied, ...]
     solutions: tuple[Exact, ...]
-    farkas: Exact
-    field: Field | None = None
-    pieces: PieceMultipliers = NO_PIECES
-    rho: tuple[tuple[int, Exact], ...] = ()
 
     @property
     def used(self) -> list[bool | None]:
         """Whether some solution uses a neuron: one is the only one; what neither of two uses, a third may."""
         rest = False if len(self.solutions) == 1 else None
         return [True if any(weights) else rest for weights in zip(*self.solutions, strict=True)]
+
+
+@dataclass(frozen=True)
+class ExactSet(_Solved):
+    """The optimal set where r* = theta exactly; all neurons with |v| = lambda are tied.
+
+    `solutions`  weights alpha >= 0 of the tied neurons: one, or two different ones
+    `farkas`     with one solution: h with h.q = 0 on its support and h.q > 0 for the other tied neurons, so that only
+                 the support can be active; the outputs on the support are independent
+    """
+
+    residual: Annotated[Vector, UNWRITTEN]
+    tied: Annotated[tuple[Tied, ...], UNWRITTEN]
+    solutions: Matrix
+    farkas: Vector
+
+
+@dataclass(frozen=True)
+class AlgebraicSet(_Solved):
+    """The same where r* = `residual` has numbers of a `field`.
+
+    `multipliers`  of the pieces that the dual point does not prove out (ReLU), or, with their numbers, of the blocks
+                   with cones that it does not prove out (direct problems)
+    """
+
+    tied: Annotated[tuple[Tied, ...], UNWRITTEN]
+    field: Field
+    residual: Numbers
+    multipliers: FieldMultipliers | tuple[tuple[int, Numbers], ...] | None
+    solutions: tuple[Numbers, ...]
+    farkas: Numbers
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """The optimal set is not known, and why; without a reason it was not looked for, as where zero is the solution."""
+
+    reason: str = ""
+
+
+NOT_LISTED = Unlisted()
+Exactly = ExactSet | AlgebraicSet
+OptimalSet = BallSet | ExactSet | AlgebraicSet | Unknown
+
+
+@dataclass(frozen=True)
+class Along:
+    """An interval of lambdas: its cover, and what that shows besides."""
+
+    cover: PathPieces
+    curve: Curve | None = None  # breakpoints and samples
+    jump: Jump | None = None  # a lambda at which the minimum-norm path jumps
+
+
+@dataclass(frozen=True)
+class Nearby:
+    """How the network moves with lambda and y: how tied neurons sit on their faces, where the optimal set does not say
+    it, and the derivatives, where they exist."""
+
+    faces: Faces | None
+    derivatives: Derivatives | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -295,20 +381,13 @@ class Facts:
     dual: Dual
     value: Value
     fit: Fit
-    optimal_set: OptimalSet | None = None
-    exact_set: ExactSet | None = None
-    unsettled: str = ""  # why there is no optimal set
-    polytope: Polytope | None = None
-    unlisted: str = ""  # why there is no polytope
+    optimal_set: OptimalSet = Unknown()
+    vertices: Polytope | Unlisted = NOT_LISTED
     shortest: ShortestWeights | None = None  # the shortest weights, where there is no polytope
     ggp: GGP | None = None  # gated and direct problems
-    path: PathPieces | None = None  # an interval of lambdas, if one was asked for
-    curve: Curve | None = None  # breakpoints and samples of that path
-    jump: Jump | None = None  # a lambda of the interval at which the minimum-norm path jumps
+    path: Along | None = None  # an interval of lambdas, if one was asked for
     one_neuron: NeuronPath | None = None  # the path of the network with a single neuron, on one feature
-    asked_sensitivity: bool = False
-    faces: Faces | None = None  # how tied neurons sit on their faces, where the optimal set does not say it
-    derivatives: Derivatives | None = None  # where they were asked for and exist
+    nearby: Nearby | None = None  # if it was asked for
 
     def __repr__(self) -> str:
         return (
@@ -328,6 +407,31 @@ class Facts:
         return self.lam**2 >= self.lambda_max.squared
 
     @property
-    def rational(self) -> ExactSet | None:
-        """The exact set, where r* = theta."""
-        return None if self.exact_set is None or self.exact_set.field is not None else self.exact_set
+    def known(self) -> bool:
+        """Whether the optimal set is known."""
+        return not isinstance(self.optimal_set, Unknown)
+
+    @property
+    def polytope(self) -> Polytope | None:
+        """The polytope of optimal weights, where its vertices are listed."""
+        return self.vertices if isinstance(self.vertices, Polytope) else None
+
+    @property
+    def unlisted(self) -> str:
+        """Why the vertices are not listed."""
+        return self.vertices.reason if isinstance(self.vertices, Unlisted) else ""
+
+    @property
+    def unsettled(self) -> str:
+        """Why the optimal set is not known."""
+        return self.optimal_set.reason if isinstance(self.optimal_set, Unknown) else ""
+
+    @property
+    def faces(self) -> Faces | None:
+        """What is shown of the faces besides the optimal set."""
+        return None if self.nearby is None else self.nearby.faces
+
+    @property
+    def derivatives(self) -> Derivatives | None:
+        """The derivatives, where they were asked for and exist."""
+        return None if self.nearby is None else self.nearby.derivatives

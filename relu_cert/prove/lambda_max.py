@@ -33,7 +33,7 @@ def half(largest: LambdaMax) -> LambdaMax:
 
 def _direct(problem: Problem) -> LambdaMax:
     blocks, y = problem.blocks, problem.y
-    best, attained = Fraction(0), Attained(block=0, u=(Fraction(0),) * len(correlation(blocks, 0, y)))
+    best, attained = Fraction(0), _at(problem, 0, (Fraction(0),) * len(correlation(blocks, 0, y)))
     rhos: dict[int, Vector] = {}
     lengths = lengths_squared(blocks, y)
     for b in sorted(range(len(lengths)), key=lambda b: -lengths[b]):
@@ -44,8 +44,12 @@ def _direct(problem: Problem) -> LambdaMax:
             rho, v = project(v, K)
             rhos |= {b: rho} if any(rho) else {}
         if norm_squared(v) > best:
-            best, attained = norm_squared(v), Attained(block=b, u=v)
+            best, attained = norm_squared(v), _at(problem, b, v)
     return LambdaMax(best, BlockMultipliers.of(blocks, rhos), attained)
+
+
+def _at(problem: Problem, b: int, u: Vector) -> Attained:
+    return Attained(pattern=problem.pattern(b), block=b, u=u)
 
 
 def _relu(network: Network, y: Vector, proposals: Proposals) -> LambdaMax:
@@ -71,4 +75,4 @@ def _improve(Z: Matrix, t: Vector, xi: int, v: Vector, so_far: tuple[Fraction, A
     """The direction v, if t.(Zv)_+ = |v|^2 is larger than the best so far."""
     square = norm_squared(v)
     reached = sum((t_k * max(dot(z, v), Fraction(0)) for t_k, z in zip(t, Z, strict=True)), Fraction(0))
-    return (square, Attained(xi, v)) if reached == square > so_far[0] else so_far
+    return (square, Attained(xi, u=v)) if reached == square > so_far[0] else so_far

@@ -12,15 +12,13 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-from flint import fmpq_mat
 from numpy.typing import NDArray
 from scipy.linalg import qr
 
 from relu_cert.exact import Matrix, Vector
 from relu_cert.problem.hyperplanes import parallel_classes
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.classes import column, to_vector
-from relu_cert.rationals import to_fmpq
+from relu_cert.rationals import column, first_independent, matrix_of, to_vector
 
 SEEMS_ZERO = 1e-6  # relative; a wrong proposal costs time, never a verdict
 SEEMS_EQUAL = 1e-12  # likewise
@@ -79,11 +77,7 @@ def data_of(problem: Problem) -> Matrix:
 
 def independent(rows: Matrix) -> Matrix:
     """A basis of the span, taken from the rows."""
-    chosen: list[Vector] = []
-    for row in rows:
-        if fmpq_mat([[to_fmpq(x) for x in r] for r in [*chosen, row]]).rank() > len(chosen):
-            chosen.append(row)
-    return tuple(chosen)
+    return tuple(rows[j] for j in first_independent(rows))
 
 
 def orthogonal_part(theta: Vector, lift: Matrix) -> Vector:
@@ -96,7 +90,7 @@ def orthogonal_part(theta: Vector, lift: Matrix) -> Vector:
         return theta
     _, _, pivots = qr(np.array([[float(x) for x in row] for row in lift]), mode="economic", pivoting=True)
     places = sorted(int(k) for k in pivots[: len(lift)])
-    L = fmpq_mat([[to_fmpq(x) for x in row] for row in lift])
-    inside = fmpq_mat([[to_fmpq(row[k]) for k in places] for row in lift])
+    L = matrix_of(lift)
+    inside = matrix_of([[row[k] for k in places] for row in lift])
     moved = dict(zip(places, to_vector(inside.solve(L * column(theta))), strict=True))
     return tuple(x - moved.get(k, 0) for k, x in enumerate(theta))

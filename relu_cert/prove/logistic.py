@@ -17,15 +17,16 @@ from fractions import Fraction
 from math import ceil, log2
 
 import numpy as np
-from flint import arb, ctx, fmpq
+from flint import arb, ctx
 
 from relu_cert.exact import Vector
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.dual import feasible_dual
-from relu_cert.prove.facts import Dual, Facts, Fit, LambdaMax, Primal, Value
+from relu_cert.prove.facts import Dual, Facts, Fit, LambdaMax, Primal, Unknown, Value
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
 from relu_cert.prove.prove import Propose, exact_neuron
 from relu_cert.prove.value import primal
+from relu_cert.rationals import to_fmpq
 from relu_cert.refine.logistic import refine_logistic
 from relu_cert.refine.refinement import Refined, RefinedNeuron
 from relu_cert.solve.logistic import solve_logistic
@@ -97,11 +98,11 @@ def enclosed_facts(
     """The facts of a feasible point and a dual feasible one."""
     bounds = enclose(problem, lam, point, dual.theta, gap)
     ball = Fit(point.fit, (bounds.upper - bounds.lower) / 2)
-    return Facts(problem, lam, largest, point, dual, bounds, ball, unsettled=UNSETTLED)
+    return Facts(problem, lam, largest, point, dual, bounds, ball, optimal_set=Unknown(UNSETTLED))
 
 
 def _ball(x: Fraction) -> arb:
-    return arb(fmpq(x.numerator, x.denominator))
+    return arb(to_fmpq(x))
 
 
 def _total(balls: Sequence[arb]) -> arb:

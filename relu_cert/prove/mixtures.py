@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from relu_cert.exact import Vector
-from relu_cert.prove.classes import ClassMap, column
+from relu_cert.prove.classes import ClassMap
 from relu_cert.prove.definite import floats
 from relu_cert.prove.split import null_space
-from relu_cert.rationals import to_fraction
+from relu_cert.rationals import column, to_fraction
 
 MOST_ENTRIES = 400_000  # superclasses times entries of a kernel
 

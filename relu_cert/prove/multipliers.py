@@ -22,10 +22,11 @@ from relu_cert.patterns.pattern_set import Bits, PatternSet, bit_string
 from relu_cert.problem.blocks import correlation
 from relu_cert.problem.blocks import lengths_squared as block_lengths_squared
 from relu_cert.problem.problem import Network, Problem
-from relu_cert.prove.facts import BlockMultipliers, Multipliers, PieceMultiplier, PieceMultipliers, Sign
+from relu_cert.prove.facts import BlockMultipliers, Multipliers, PieceMultiplier, PieceMultipliers
 from relu_cert.prove.grid import from_grid, to_grid
 from relu_cert.prove.pieces import clip, exact_multiplier, lengths_squared, restrict
 from relu_cert.prove.projection import Bounds, shortest
+from relu_cert.written import Sign
 
 
 class PieceProposal(Protocol):

@@ -32,21 +32,22 @@ from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 from relu_cert.exact import Matrix, Vector, dot, sqrt_upper
 from relu_cert.problem.blocks import widest_squared
 from relu_cert.problem.problem import Patterned, Problem
-from relu_cert.prove.candidates import Unsettled, find_candidates
-from relu_cert.prove.classes import Ball, ClassMap, class_map, column, frobenius_squared, projector, to_vector
+from relu_cert.prove.candidates import find_candidates
+from relu_cert.prove.classes import Ball, ClassMap, class_map, frobenius_squared, projector
 from relu_cert.prove.definite import floats, stretch, upper_length
-from relu_cert.prove.facts import Facts, NeuronClass, OptimalSet
+from relu_cert.prove.facts import BallSet, Facts, NeuronClass
 from relu_cert.prove.grid import on_grid
 from relu_cert.prove.mixtures import mixtures
 from relu_cert.prove.split import Outputs, columns, length, with_split
-from relu_cert.rationals import middle, to_fmpq
+from relu_cert.prove.unsettled import Unsettled
+from relu_cert.rationals import column, matrix_of, middle, to_fmpq, to_vector
 from relu_cert.recent import recent
 
 MOST_BITS = 320  # of masses, beside those
 SPARE_BITS = 64  # that they have beyond what the ball tells
 
 
-def optimal_set(facts: Facts, lift: Matrix = ()) -> OptimalSet:
+def optimal_set(facts: Facts, lift: Matrix = ()) -> BallSet:
     """The optimal set, or Unsettled with the reason. theta must be orthogonal to the lift."""
     problem, lam = facts.problem, facts.lam
     if any(dot(row, facts.dual.theta) for row in lift):
@@ -77,7 +78,8 @@ def optimal_set(facts: Facts, lift: Matrix = ()) -> OptimalSet:
         groups, mixed = found
         firsts = [group[0] for group in groups]
         sigma, masses, error = _masses(problem, ball, lift, columns(outputs.Q, firsts), outputs.error)
-    plain = OptimalSet(lift, candidates.classes, candidates.out, groups, sigma, masses, error, (), mixed=mixed)
+    named = (candidates.classes, candidates.ties)
+    plain = BallSet(lift, *named, groups, sigma, masses, error, (), out=candidates.out, mixed=mixed)
     if (not lift or problem.free) and len(groups) == len(maps):
         return plain
     if not all(mass > error for mass in masses):
@@ -90,7 +92,7 @@ def optimal_set(facts: Facts, lift: Matrix = ()) -> OptimalSet:
     return replace(proved, repeated=_repeated(problem, proved))
 
 
-def _repeated(problem: Problem, found: OptimalSet) -> int:
+def _repeated(problem: Problem, found: BallSet) -> int:
     """How many active classes of a ReLU network over some patterns are neurons of earlier ones.
 
     The signs of Zv are the same over the whole ball: 0 on the kinks, +1 or -1 as D says elsewhere. Two blocks of one
@@ -124,7 +126,7 @@ def projected(lift: Matrix, A: fmpq_mat) -> fmpq_mat:
 @recent
 def _bases(lift: Matrix) -> tuple[fmpq_mat, fmpq_mat]:
     """L' and (L L')^-1 L"""
-    L = fmpq_mat([[to_fmpq(x) for x in row] for row in lift])
+    L = matrix_of(lift)
     return L.transpose(), (L * L.transpose()).solve(L)
 
 

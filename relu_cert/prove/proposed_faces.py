@@ -10,10 +10,12 @@ import numpy as np
 from relu_cert.exact import Matrix, Vector, dot
 from relu_cert.patterns.pattern_set import bit_string
 from relu_cert.problem.hyperplanes import parallel_classes
-from relu_cert.prove.classes import column, projector, slopes, spans, to_vector
+from relu_cert.prove.classes import projector, slopes, spans
 from relu_cert.prove.deepest import deepest
-from relu_cert.prove.facts import NeuronClass, Sign
+from relu_cert.prove.facts import NeuronClass
 from relu_cert.prove.projection import ShortestVector, combine
+from relu_cert.rationals import column, first_independent, to_vector
+from relu_cert.written import Sign
 
 SEEMS_ZERO = 1e-6  # relative height at which a row is proposed as a kink; a wrong proposal costs time, never a verdict
 SHORT = 10**6  # denominators of proposed multipliers
@@ -89,8 +91,4 @@ def _central_shares(
 
 def independent_rows(Z: Matrix, rows: list[int]) -> tuple[int, ...]:
     """A greedy basis of the span of the rows, by their numbers."""
-    chosen: list[int] = []
-    for k in rows:
-        if spans([Z[i] for i in [*chosen, k]], ()):
-            chosen.append(k)
-    return tuple(chosen)
+    return tuple(rows[j] for j in first_independent([Z[k] for k in rows]))

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from relu_cert.exact import Matrix, Vector
 from relu_cert.problem.problem import Problem
 from relu_cert.prove.dual import feasible_dual
-from relu_cert.prove.facts import Dual, ExactNeuron, Facts, LambdaMax, Primal, Sign
+from relu_cert.prove.facts import Dual, ExactNeuron, Facts, LambdaMax, Primal
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
 from relu_cert.prove.lifts import orthogonal_part
 from relu_cert.prove.multipliers import Proposals
 from relu_cert.prove.value import block_neuron, fit, primal, relu_neuron, value
+from relu_cert.written import Sign
 
 Propose = Callable[[NDArray[np.float64]], Proposals | None]
 
@@ -25,7 +26,8 @@ def zero_facts(problem: Problem, lam: Fraction, largest: LambdaMax, gap: Fractio
     """lambda >= lambda_max: zero is the solution, theta = y proves it, and p* = 1/2 |y|^2 exactly."""
     if lam * lam < largest.squared:
         raise ValueError("zero is a solution only for lambda >= lambda_max")
-    return _facts(problem, lam, largest, primal(problem, ()), Dual(problem.y, largest.multipliers), gap)
+    dual = Dual(problem.y, largest.multipliers, () if problem.delta else None)
+    return _facts(problem, lam, largest, primal(problem, ()), dual, gap)
 
 
 def prove(

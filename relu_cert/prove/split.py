@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, sqrt_upper
-from relu_cert.prove.candidates import Unsettled
-from relu_cert.prove.classes import ClassMap, column, frobenius_squared, to_vector
+from relu_cert.prove.classes import ClassMap, frobenius_squared
 from relu_cert.prove.deepest import deepest
 from relu_cert.prove.definite import floats, stretch
-from relu_cert.prove.facts import OptimalSet
+from relu_cert.prove.facts import BallSet
 from relu_cert.prove.grid import on_grid
 from relu_cert.prove.lifts import independent
-from relu_cert.rationals import to_fmpq
+from relu_cert.prove.unsettled import Unsettled
+from relu_cert.rationals import column, matrix_of, to_fmpq, to_vector
 
 SEEMS_POSITIVE = 1e-7  # relative; a wrong proposal costs time, never a verdict
 
@@ -46,11 +46,11 @@ def split_map(
         for row, x in zip(rows, beta, strict=True):
             row[a] = to_fmpq(x)
     if lift:
-        rows += (fmpq_mat([[to_fmpq(x) for x in row] for row in lift]) * Q).tolist()
+        rows += (matrix_of(lift) * Q).tolist()
     return fmpq_mat(rows)
 
 
-def with_split(y: Vector, plain: OptimalSet, maps: Sequence[ClassMap], outputs: Outputs) -> OptimalSet:
+def with_split(y: Vector, plain: BallSet, maps: Sequence[ClassMap], outputs: Outputs) -> BallSet:
     """The optimal set with a proved split, or Unsettled."""
     Phi = split_map(plain.lift, plain.groups, outputs.Q, plain.mixed)
     goal = column([*plain.masses, *(dot(row, y) for row in plain.lift)])
@@ -66,8 +66,8 @@ def with_split(y: Vector, plain: OptimalSet, maps: Sequence[ClassMap], outputs: 
 
 
 def _proved(
-    y: Vector, plain: OptimalSet, outputs: Outputs, support: Sequence[int], lift: Matrix, start: NDArray[np.float64]
-) -> OptimalSet:
+    y: Vector, plain: BallSet, outputs: Outputs, support: Sequence[int], lift: Matrix, start: NDArray[np.float64]
+) -> BallSet:
     """Exact weights near the start, positive on the support by more than the ball moves them."""
     Phi = columns(split_map(lift, plain.groups, outputs.Q, plain.mixed), support)
     goal = column([*plain.masses, *(dot(row, y) for row in lift)])
@@ -138,7 +138,7 @@ def void_part(y: Vector, lift: Matrix, maps: Sequence[ClassMap]) -> Matrix:
     """A basis of {h in L : h.y = 0, B_a'h = 0 for the given classes}."""
     if not lift:
         return ()
-    rows = fmpq_mat([[to_fmpq(x) for x in row] for row in lift])
+    rows = matrix_of(lift)
     conditions = (rows * column(y)).transpose().tolist()
     for one in maps:
         conditions += (rows * one.B()).transpose().tolist()
@@ -164,7 +164,7 @@ def forcing(void: Matrix, outputs: Outputs, zero: Sequence[int]) -> Vector:
     """h in the span of the void part with h.q > 0 over the ball for the classes that are to be zero."""
     if not void:
         raise Unsettled("no split of the masses is strictly inside")
-    heights = fmpq_mat([[to_fmpq(x) for x in row] for row in void]) * columns(outputs.Q, zero)
+    heights = matrix_of(void) * columns(outputs.Q, zero)
     H = floats(heights)
     size = max(float(np.abs(H).max()), 1e-300)
     found = deepest(-H.T / size, np.zeros(len(zero)), [(-1, 1)] * len(void), most=1)

@@ -20,9 +20,10 @@ from relu_cert.exact import Matrix, Vector, dot, norm_squared, sqrt_upper
 from relu_cert.patterns.pattern_set import bit_string
 from relu_cert.problem.doubles import FloatBlocks
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.facts import Dual, ExactNeuron, Fit, Primal, Sign, Value
+from relu_cert.prove.facts import Dual, ExactNeuron, Fit, Primal, Value
 from relu_cert.prove.multipliers import project
-from relu_cert.rationals import to_fmpq, to_fraction
+from relu_cert.rationals import column, to_fraction
+from relu_cert.written import Sign
 
 HALF = Fraction(1, 2)
 
@@ -40,19 +41,19 @@ def norm_upper(w: Vector, bits: int) -> Fraction:
 
 def relu_neuron(Z: Matrix, sign: Sign, w: Vector, bits: int) -> ExactNeuron:
     """The neuron xi (Zw)_+ with its pattern 1(Zw >= 0)."""
-    return ExactNeuron(sign, w, norm_upper(w, bits), pattern=bit_string([dot(z, w) >= 0 for z in Z]))
+    return ExactNeuron(sign=sign, pattern=bit_string([dot(z, w) >= 0 for z in Z]), w=w, norm=norm_upper(w, bits))
 
 
 def block_neuron(K: Matrix | None, block: int, w: Vector, bits: int) -> ExactNeuron:
     """The block w_b of a direct problem, moved into its cone exactly where rounding left it outside."""
     if K is not None and any(dot(column, w) > 0 for column in zip(*K, strict=True)):
         w = project(w, K)[1]
-    return ExactNeuron(1, w, norm_upper(w, bits), block=block)
+    return ExactNeuron(block=block, w=w, norm=norm_upper(w, bits))
 
 
 def output(problem: Problem, neuron: ExactNeuron) -> fmpq_mat:
     """X_b w_b"""
-    w = fmpq_mat([[to_fmpq(x)] for x in neuron.w])
+    w = column(neuron.w)
     if neuron.block is not None:
         return problem.blocks[neuron.block].matrix * w
     heights = (problem.relu.matrix * w).entries()
@@ -87,7 +88,7 @@ def value(problem: Problem, lam: Fraction, point: Primal, dual: Dual, gap: Fract
     lower = dot(y, theta) - HALF * norm_squared(theta)
     if problem.delta:
         upper += HALF * problem.delta * sum((norm_squared(neuron.w) for neuron in point.neurons), Fraction(0))
-        lower -= sum(((s - lam) ** 2 for _, s in dual.excess), Fraction(0)) / (2 * problem.delta)
+        lower -= sum(((s - lam) ** 2 for _, s in dual.excess or ()), Fraction(0)) / (2 * problem.delta)
     return Value(lower, upper, gap)
 
 

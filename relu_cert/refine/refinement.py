@@ -19,7 +19,7 @@ from flint import arb, arb_mat, ctx, fmpq_mat
 
 from relu_cert.exact import Vector
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.classes import column, to_vector
+from relu_cert.rationals import column, to_vector
 from relu_cert.refine.exact_faces import ExactFace, ExactFaces
 from relu_cert.refine.newton import KernelPoint, Singular, System, floats, solve_system
 from relu_cert.solve.lasso import enter, independent, nonnegative_lasso

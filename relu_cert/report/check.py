@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table
-from rich.text import Text
-
 from relu_cert.certificate import certificate, dumps
 from relu_cert.checker import recheck_command
-from relu_cert.claims.claim import Result, Verdict
+from relu_cert.claims.claim import Result
 from relu_cert.data.dataset import Dataset, Source
 from relu_cert.data.raw import STANDARD_INPUT
 from relu_cert.exact import sqrt_lower, sqrt_upper
@@ -26,8 +22,8 @@ from relu_cert.problem.problem import Problem
 from relu_cert.prove.facts import ExactNeuron, Facts, LambdaMax, Value
 from relu_cert.report.headline import of_check
 from relu_cert.report.optimal_set import optimal_set_json
-from relu_cert.report.shown import plain
-from relu_cert.report.terminal import rendered, wrapped
+from relu_cert.report.shown import known, picked, plain
+from relu_cert.report.terminal import report, wrapped
 from relu_cert.report.text import (
     at_least,
     at_most,
@@ -37,14 +33,12 @@ from relu_cert.report.text import (
     enclosed,
     entries,
     percent_at_most,
-    rational,
     short,
     with_decimal,
 )
 
 FORMAT = "relu_cert report"
 VERSION = 1
-COLOURS = {Verdict.PROVED: "green", Verdict.REFUTED: "red", Verdict.UNDECIDED: "yellow"}
 SHOWN_NEURONS = 12
 ROUGH = Fraction(1, 10**6)  # relative gaps above this are told as what the network is above the best, in per cent
 SHOWN_GROUPS = 24
@@ -76,55 +70,41 @@ class CheckReport:
         facts, problem = self.facts, self.facts.problem
         listed = problem.listed
         b2, skip = free_parts(problem.free, facts.primal.free)
-        return {
+        size = {"n": problem.n, "d": self.features, "rank": listed.rank if listed else None}
+        neurons = [_neuron_json(neuron, numbered=problem.model == "cgl") for neuron in facts.primal.neurons]
+        content = {
             "format": FORMAT,
             "version": VERSION,
-            "input": {
-                "path": self.source.path,
-                "sha256": self.source.sha256,
-                "n": problem.n,
-                "d": self.features,
-                "rank": listed.rank if listed else None,
-                "numbers": self.source.numbers,
-                "bias": self.source.bias,
-            },
+            "input": picked(self.source, "path sha256") | size | picked(self.source, "numbers bias"),
             "model": problem.kind,
             "loss": problem.loss,
-            "l2": rational(problem.delta),
-            "free": list(problem.free),
-            "lambda": rational(facts.lam),
-            "lambda_max_squared": rational(facts.lambda_max.squared) if facts.lambda_max.exact else None,
+            "l2": problem.delta,
+            "free": problem.free,
+            "lambda": facts.lam,
+            "lambda_max_squared": facts.lambda_max.squared if facts.lambda_max.exact else None,
             "patterns": self._patterns(),
             "interrupted": facts.unsettled == INTERRUPTED,
             "global": self._global(),
-            "value": {"lower": rational(facts.value.lower), "upper": rational(facts.value.upper)},
-            "claims": plain(self.results),
-            "network": {
-                "width": len(facts.primal.neurons),
-                "neurons": [
-                    _neuron_json(neuron, numbered=facts.problem.model == "cgl") for neuron in facts.primal.neurons
-                ],
-            }
-            | ({"output_bias": rational(b2), "skip": plain(skip)} if problem.free else {}),
+            "value": picked(facts.value, "lower upper"),
+            "claims": self.results,
+            "network": {"width": len(neurons), "neurons": neurons}
+            | ({"output_bias": b2, "skip": skip} if problem.free else {}),
             "optimal_set": optimal_set_json(facts),
             "derivatives": _derivatives(facts.derivatives),
-            "certificate": str(self.certificate_path),
+            "certificate": self.certificate_path,
         }
+        return dict(plain(content))
 
     def to_text(self) -> str:
         """The report for a terminal."""
-        return rendered(
-            [
-                wrapped(self.headline),
-                "",
-                *(wrapped(line, 13) for line in self._head()),
-                claims_table(self.results),
-                "",
-                *(wrapped(line, 4) for line in self._network()),
-                "",
-                f"certificate  {self.certificate_path}",
-                f"re-check it  {recheck_command(self.certificate_path, self.source.path)}",
-            ]
+        return report(
+            self.headline,
+            self._head(),
+            self.results,
+            *(wrapped(line, 4) for line in self._network()),
+            "",
+            f"certificate  {self.certificate_path}",
+            f"re-check it  {recheck_command(self.certificate_path, self.source.path)}",
         )
 
     @property
@@ -170,7 +150,7 @@ class CheckReport:
             lines.append(f"p*           {optimum(value, 15)}{only}")
         if facts.unsettled == INTERRUPTED:
             lines.append("interrupted  this is the best that was proved until then")
-        return [*lines, *self._as_given(), *self._beside(), ""]
+        return [*lines, *self._as_given(), *self._beside()]
 
     def _as_given(self) -> list[str]:
         """What the problem was before it became the plain one that the certificate is about."""
@@ -201,12 +181,8 @@ class CheckReport:
             return None
         if best.facts is None:
             return {"reason": best.reason}
-        value, away = best.facts.value, distance(self.facts, best.facts)
-        return {
-            "value": {"lower": rational(value.lower), "upper": rational(value.upper)},
-            "distance": plain(away),
-            "certificate": str(best.certificate_path),
-        }
+        value, away = picked(best.facts.value, "lower upper"), distance(self.facts, best.facts)
+        return {"value": value, "distance": away, "certificate": best.certificate_path}
 
     def _beside(self) -> list[str]:
         best = self.global_optimum
@@ -281,16 +257,8 @@ def _split(neuron: ExactNeuron) -> tuple[Fraction, tuple[Fraction, ...]]:
 
 def _neuron_json(neuron: ExactNeuron, *, numbered: bool) -> dict[str, Any]:
     weight, direction = _split(neuron)
-    content: dict[str, Any] = {
-        "sign": neuron.sign,
-        "direction": plain(direction),
-        "weight": rational(weight),
-    }
-    if numbered and neuron.block is not None:
-        content["block"] = neuron.block
-    if neuron.pattern is not None:
-        content["pattern"] = neuron.pattern
-    return content
+    head = {"sign": neuron.sign, "direction": direction, "weight": weight}
+    return head | known(neuron, "block pattern" if numbered else "pattern")
 
 
 def _derivatives(found: Derivatives | None) -> dict[str, Any] | None:
@@ -300,14 +268,13 @@ def _derivatives(found: Derivatives | None) -> dict[str, Any] | None:
     """
     if found is None:
         return None
-    content = {
+    return {
         "radius": found.radius,
-        "by_lambda": {"alpha": found.alpha_lam, "residual": found.r_lam},
-        "by_y": {"alpha": found.alpha_y, "residual": found.r_y} if found.r_y else None,
+        "by_lambda": {"alpha": found.by_lam.alpha, "residual": found.by_lam.r},
+        "by_y": found.by_y and {"alpha": found.by_y.alpha, "residual": found.by_y.r},
         "degrees_of_freedom": found.freedom,
-        "sure": found.sure and dict(zip(("noise", "value", "radius"), found.sure, strict=True)),
+        "sure": found.sure,
     }
-    return dict(plain(content))
 
 
 def optimum(value: Value, digits: int) -> str:
@@ -315,17 +282,6 @@ def optimum(value: Value, digits: int) -> str:
     if value.lower > 0 and value.relative_gap > ROUGH:
         return f"{enclosed(value.lower, value.upper, digits)}: at most {percent_at_most(value.above)} above it"
     return f"{enclosed(value.lower, value.upper, digits)}, proved to a relative {at_most(value.relative_gap)}"
-
-
-def claims_table(results: Sequence[Result]) -> Table:
-    """One line a claim: verdict, name, detail."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True)
-    table.add_column()
-    for r in results:
-        table.add_row(Text(str(r.verdict), style=f"bold {COLOURS[r.verdict]}"), r.claim, Text(r.detail))
-    return table
 
 
 def _largest(found: LambdaMax) -> str:

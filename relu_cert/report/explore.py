@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relu_cert.data.dataset import Dataset
-from relu_cert.network.explore import Extreme, OptimalNetworks, known_set
+from relu_cert.network.explore import Extreme, OptimalNetworks
 from relu_cert.prove.facts import Facts
-from relu_cert.report.shown import Shown
+from relu_cert.report.shown import Shown, picked
 from relu_cert.report.terminal import wrapped
 from relu_cert.report.text import at_most, percent_at_most
 
@@ -61,7 +61,7 @@ class Exploration(Shown):
     @property
     def known(self) -> bool:
         """Whether it is proved which networks are optimal."""
-        return known_set(self.facts)
+        return self.facts.known
 
     @property
     def above(self) -> str:
@@ -142,24 +142,12 @@ class Exploration(Shown):
             "model": self.facts.problem.model,
             "extreme": self.extreme,
             "seed": self.seed,
-            "optimal_set": None
-            if found is None
-            else {
-                "dimension": found.dimension,
-                "vertices": len(found.vertices),
-                "m_star": found.m_star,
-                "M_star": found.M_star,
-            },
+            "optimal_set": found
+            and {"dimension": found.dimension, "vertices": len(found.vertices)} | picked(found, "m_star M_star"),
             "networks": [
-                {
-                    "name": row.name,
-                    "width": row.width,
-                    "squared_norm": row.squared_norm,
-                    "validation_mse": row.validation,
-                    "test_mse": row.test,
-                    "test_accuracy": row.accuracy,
-                    "slack": row.slack,
-                }
+                picked(row, "name width squared_norm")
+                | {"validation_mse": row.validation, "test_mse": row.test, "test_accuracy": row.accuracy}
+                | picked(row, "slack")
                 for row in self.rows
             ],
             "max_difference": self.difference,

@@ -13,7 +13,7 @@ from relu_cert.claims.claim import Result, Verdict
 from relu_cert.path.one_neuron import NeuronPath
 from relu_cert.path.pieces import PathPieces
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.facts import Facts, Value
+from relu_cert.prove.facts import Exactly, Facts, Value
 from relu_cert.report.text import at_most, count, decimal, percent, percent_at_most
 
 Said = Mapping[str, Verdict]
@@ -128,8 +128,8 @@ def _width(facts: Facts) -> int | None:
     found = facts.polytope
     if found is not None:
         return found.m_star if found.m_star == found.M_star else None
-    exact = facts.exact_set
-    return sum(1 for x in exact.solutions[0] if x) if exact is not None else None
+    exact = facts.optimal_set
+    return sum(1 for x in exact.solutions[0] if x) if isinstance(exact, Exactly) else None
 
 
 def _several(facts: Facts, noun: str) -> str:

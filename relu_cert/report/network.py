@@ -19,10 +19,9 @@ from relu_cert.network.objective import Interval, network_of
 from relu_cert.network.penalty import Conversion
 from relu_cert.network.trained import TrainedNetwork, alive
 from relu_cert.prove.facts import Value
-from relu_cert.report.check import claims_table
 from relu_cert.report.headline import of_network
-from relu_cert.report.shown import plain
-from relu_cert.report.terminal import rendered, wrapped
+from relu_cert.report.shown import picked, plain
+from relu_cert.report.terminal import report
 from relu_cert.report.text import at_most, count, enclosed, short
 
 FORMAT = "relu_cert network report"
@@ -66,31 +65,15 @@ class NetworkReport:
         """The object of `network --json`."""
         found, origin = self.comparison.examination, self.trained.origin
         own, closest, nearest = self.comparison.own, self.comparison.closest, self.comparison.nearest
+        source, conversion = self.data.source, self.conversion
         content = {
             "format": FORMAT,
             "version": VERSION,
-            "network": {
-                "path": origin.path,
-                "format": origin.format,
-                "sha256": origin.sha256,
-                "neurons": self.trained.m,
-                "inputs": self.trained.d,
-            },
-            "input": {
-                "path": self.data.source.path,
-                "sha256": self.data.source.sha256,
-                "n": self.data.n,
-                "d": self.data.d,
-                "bias": self.data.source.bias,
-            },
-            "penalty": {
-                "convention": self.conversion.convention,
-                "value": self.conversion.value,
-                "lambda": self.conversion.lam,
-                "text": self.conversion.text,
-                "biases": self.conversion.bias_text(self.trained),
-                "free": self.conversion.free,
-            },
+            "network": picked(origin, "path format sha256") | {"neurons": self.trained.m, "inputs": self.trained.d},
+            "input": picked(source, "path sha256") | picked(self.data, "n d") | picked(source, "bias"),
+            "penalty": picked(conversion, "convention value")
+            | {"lambda": conversion.lam, "text": conversion.text}
+            | {"biases": conversion.bias_text(self.trained), "free": conversion.free},
             "objective": found.J,
             "balanced_objective": found.P,
             "global": self._against(self.comparison.facts.value),
@@ -101,17 +84,14 @@ class NetworkReport:
                 "kinks": [neuron.kinks for neuron in found.stationarity.neurons],
             },
             "scale": [{"first_squared": s.first, "second_squared": s.second, "excess": s.excess} for s in found.scales],
-            "merges": {
-                "collinear": found.collinear.merges,
-                "on_data": found.on_data.merges,
-            },
+            "merges": {"collinear": found.collinear.merges, "on_data": found.on_data.merges},
             "outputs": {"rank": found.rank, "neurons": len(found.neurons)},
             "pruned": {"neurons": len(found.pruned.neurons), "objective": found.pruned_P},
             "excluded": [i for i, excluded in enumerate(self.comparison.excluded) if excluded],
-            "nearest": {"pairs": nearest.pairs, "distance_squared": nearest.distance_squared},
+            "nearest": picked(nearest, "pairs distance_squared"),
             "alive": alive(found.network),
             "directions": self.comparison.directions,
-            "nearest_optimal": None if closest is None else {"pairs": closest.pairs, "distance": closest.distance},
+            "nearest_optimal": None if closest is None else picked(closest, "pairs distance"),
             "claims": self.results,
             "certificate": self.certificate_path,
             "written": dict(self.written),
@@ -121,24 +101,19 @@ class NetworkReport:
     def to_text(self) -> str:
         """The report for a terminal."""
         network = dict(self.written).get("checkable", self.trained.origin.path)
-        return rendered(
-            [
-                wrapped(self.headline),
-                "",
-                *(wrapped(line, 13) for line in self._head()),
-                "",
-                claims_table(self.results),
-                "",
-                *(f"{what:<12} {path}" for what, path in self.written),
-                f"certificate  {self.certificate_path}",
-                f"re-check it  {recheck_command(self.certificate_path, self.data.source.path, str(network))}",
-            ]
+        return report(
+            self.headline,
+            self._head(),
+            self.results,
+            *(f"{what:<12} {path}" for what, path in self.written),
+            f"certificate  {self.certificate_path}",
+            f"re-check it  {recheck_command(self.certificate_path, self.data.source.path, str(network))}",
         )
 
     def _against(self, value: Value) -> dict[str, Any]:
         away: Distance = distance(self.comparison.examination, value)
         return {
-            "optimum": {"lower": value.lower, "upper": value.upper},
+            "optimum": picked(value, "lower upper"),
             "distance": away.trained,
             "balanced_distance": away.balanced,
         }

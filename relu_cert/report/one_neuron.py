@@ -9,7 +9,7 @@ from typing import Any
 
 from relu_cert.path.one_neuron import NeuronBranch, NeuronJump, NeuronPath
 from relu_cert.report.headline import of_one_neuron
-from relu_cert.report.shown import plain
+from relu_cert.report.shown import picked, plain
 from relu_cert.report.terminal import wrapped
 from relu_cert.report.text import decimal, rational
 
@@ -59,7 +59,7 @@ class OneNeuronReport:
             "zero_from": self.path.top,
             "branches": [_branch(branch) for branch in self.path.branches],
             "jumps": [
-                {"lo": jump.lo, "hi": jump.hi, "above": _branch(jump.above), "below": _branch(jump.below)}
+                picked(jump, "lo hi") | {"above": _branch(jump.above), "below": _branch(jump.below)}
                 for jump in self.path.jumps
             ],
             "certificate": self.certificate,
@@ -87,5 +87,4 @@ def _jump(jump: NeuronJump) -> str:
 
 
 def _branch(branch: NeuronBranch) -> dict[str, Any]:
-    slope = Fraction(-branch.sign) / branch.a
-    return {"sign": branch.sign, "gamma": branch.gamma, "a": branch.a, "b": branch.b, "slope": slope}
+    return picked(branch, "sign gamma a b") | {"slope": Fraction(-branch.sign) / branch.a}

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from relu_cert.claims.optimal_set import Step, staircase
 from relu_cert.exact import Matrix, Vector, sqrt_upper
-from relu_cert.prove.classes import class_map, column, frobenius_squared, to_vector
-from relu_cert.prove.facts import Facts, NeuronClass, Tied
+from relu_cert.prove.classes import class_map, frobenius_squared
+from relu_cert.prove.facts import Exactly, ExactSet, Facts, NeuronClass, Tied, Unknown
 from relu_cert.prove.polytope.polytope import Polytope
-from relu_cert.rationals import to_fraction
-from relu_cert.report.shown import plain
-from relu_cert.report.text import count, rational
+from relu_cert.rationals import column, to_fraction, to_vector
+from relu_cert.report.shown import picked, plain
+from relu_cert.report.text import count
 
 TOLD_BITS = 64
 Floats = NDArray[np.float64]
@@ -116,23 +116,15 @@ class OptimalSetView:
     def to_dict(self) -> dict[str, Any]:
         """The object of --json. `weights` of a vertex are alpha, one for each neuron of the support."""
         found = self.polytope
-        return {
-            "dimension": found.dimension,
-            "nondegenerate": found.nondegenerate,
-            "m_star": found.m_star,
-            "M_star": found.M_star,
-            "rank": found.rank,
-            "bits": found.bits,
+        pairs = zip(found.vertices, found.points, strict=True)
+        content = picked(found, "dimension nondegenerate m_star M_star rank bits") | {
             "neurons": [neuron.to_dict() for neuron in self.neurons],
-            "S": list(found.used),
-            "vertices": [
-                {"support": list(support), "weights": [rational(point[a]) for a in support]}
-                for support, point in zip(found.vertices, found.points, strict=True)
-            ],
-            "edges": plain(found.edges),
-            "min_norm": plain(found.min_norm),
-            "staircase": plain(self.staircase),
+            "S": found.used,
+            "vertices": [{"support": used, "weights": [point[a] for a in used]} for used, point in pairs],
+            **picked(found, "edges min_norm"),
+            "staircase": self.staircase,
         }
+        return dict(plain(content))
 
 
 def optimal_set_view(facts: Facts) -> OptimalSetView | None:
@@ -150,9 +142,12 @@ def optimal_set_json(facts: Facts) -> dict[str, Any] | None:
 
 
 def _neurons(facts: Facts) -> list[TiedNeuron]:
-    if (exact := facts.exact_set) is None:
-        return _enclosed_neurons(facts)
-    return [_exact(one, exact.field is None) for one in exact.tied]
+    known = facts.optimal_set
+    if isinstance(known, Unknown):
+        raise ValueError("a listed polytope belongs to an optimal set")
+    if isinstance(known, Exactly):
+        return [_exact(one, isinstance(known, ExactSet)) for one in known.tied]
+    return [_enclosed(facts, neuron) for neuron in known.classes]
 
 
 def _exact(one: Tied, rational: bool) -> TiedNeuron:
@@ -160,12 +155,6 @@ def _exact(one: Tied, rational: bool) -> TiedNeuron:
     v = one.v if rational else tuple(x.rounded(TOLD_BITS) for x in one.v)
     radius = Fraction(0) if rational else sqrt_upper(Fraction(len(v), 1 << 2 * TOLD_BITS), 16)
     return TiedNeuron(v, radius, None, one.sign, one.pattern, one.block)
-
-
-def _enclosed_neurons(facts: Facts) -> list[TiedNeuron]:
-    if facts.optimal_set is None:
-        raise ValueError("a listed polytope belongs to an optimal set")
-    return [_enclosed(facts, neuron) for neuron in facts.optimal_set.classes]
 
 
 def _enclosed(facts: Facts, neuron: NeuronClass) -> TiedNeuron:

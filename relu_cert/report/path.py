@@ -13,14 +13,13 @@ from typing import Any
 from relu_cert.claims.claim import Result
 from relu_cert.exact import sqrt_upper
 from relu_cert.path.breakpoints import Breakpoint
-from relu_cert.path.curve import CurveNeuron, Sample
+from relu_cert.path.curve import Sample
 from relu_cert.path.draft import Drafted
 from relu_cert.path.pieces import PathPieces
 from relu_cert.prove.facts import LambdaMax
-from relu_cert.report.check import claims_table
 from relu_cert.report.headline import of_path
-from relu_cert.report.shown import plain
-from relu_cert.report.terminal import rendered, wrapped
+from relu_cert.report.shown import known, picked, plain
+from relu_cert.report.terminal import claims_table, rendered, wrapped
 from relu_cert.report.text import at_most, count, decimal
 
 FORMAT, VERSION = "relu_cert path", 1
@@ -51,13 +50,11 @@ class PathReport:
         cover, root = self.cover, sqrt_upper(self.largest.squared)
         unique = count(sum(p.unique for p in cover.pieces), "piece")
         enclosed = f"{count(len(self.breakpoints), 'breakpoint')}, enclosed to a relative width of 1e-12"
+        where = f"{_about(cover.lo)} <= lambda <= {_about(cover.hi)} (lambda_max = {decimal(root, 8)})"
         lines = [
             wrapped(self.headline),
             "",
-            wrapped(
-                f"{self.name}: the optimal network for {_about(cover.lo)} <= lambda <= {_about(cover.hi)} "
-                f"(lambda_max = {decimal(root, 8)})"
-            ),
+            wrapped(f"{self.name}: the optimal network for {where}"),
             wrapped(f"unique, proved, on {unique}; {_sets(cover)}{count(len(cover.gaps), 'gap')}; {enclosed}"),
             "",
         ]
@@ -81,24 +78,22 @@ class PathReport:
             "interval": [self.cover.lo, self.cover.hi],
             "lambda_max_squared": self.largest.squared,
             "pieces": [
-                {"lo": p.lo, "hi": p.hi, "kind": "still" if len(p.s) == 1 else "smooth"}
+                picked(p, "lo hi")
+                | {"kind": "still" if len(p.s) == 1 else "smooth"}
                 | ({} if p.unique else {"dimension": p.dimension})
                 for p in self.cover.pieces
             ],
             "gaps": self.cover.gaps,
-            "breakpoints": [
-                {"lo": b.lo, "hi": b.hi, "kind": b.kind, "above": b.above, "below": b.below, "certified": True}
-                for b in self.breakpoints
-            ],
+            "breakpoints": [picked(b, "lo hi kind above below") | {"certified": True} for b in self.breakpoints],
             "unsettled_events": self.lost,
             "claims": self.results,
             "certificate": self.certificate,
             "curve": [
                 {
                     "lambda": s.lam,
-                    "objective": {"lower": s.lower, "upper": s.upper},
+                    "objective": picked(s, "lower upper"),
                     "radius": s.radius,
-                    "neurons": [_neuron(n) for n in s.neurons],
+                    "neurons": [picked(n, "sign weight direction") | known(n, "pattern block") for n in s.neurons],
                 }
                 for s in self.samples
             ],
@@ -167,12 +162,3 @@ def _about(x: Fraction) -> str:
 def _told(one: Breakpoint) -> str:
     width = at_most((one.hi - one.lo) / one.hi)
     return f"{EVENTS[one.kind]}: {one.above} -> {one.below} (proved to a relative {width})"
-
-
-def _neuron(n: CurveNeuron) -> dict[str, Any]:
-    content: dict[str, Any] = {"sign": n.sign, "weight": n.weight, "direction": list(n.direction)}
-    if n.pattern is not None:
-        content["pattern"] = n.pattern
-    if n.block is not None:
-        content["block"] = n.block
-    return content

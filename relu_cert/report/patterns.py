@@ -7,6 +7,7 @@ from typing import Any
 from relu_cert.data.dataset import Dataset
 from relu_cert.patterns import PatternSet, Prediction
 from relu_cert.patterns.predict import counted
+from relu_cert.report.shown import picked
 from relu_cert.report.terminal import wrapped
 
 
@@ -40,24 +41,16 @@ def headline(patterns: PatternSet) -> str:
 
 def content(data: Dataset, prediction: Prediction, patterns: PatternSet, out: str | None) -> dict[str, Any]:
     """The same for --json."""
-    return {
-        "n": patterns.n,
-        "d": patterns.d,
-        "rank": patterns.rank,
+    return picked(patterns, "n d rank") | {
         "total": len(patterns),
         "open": patterns.open_cells,
         "lower": len(patterns) - patterns.open_cells,
         "flats": len(patterns.groups) - 1,
         "circuits": sum(len(group.circuits) for group in patterns.groups),
         "covers": len(patterns.covers),
-        "predicted": {
-            "bound": prediction.bound,
-            "exact": prediction.exact,
-            "hyperplanes": prediction.classes,
-            "open": prediction.cells,
-            "general": prediction.general,
-        },
-        "input": {"path": data.source.path, "sha256": data.source.sha256, "numbers": data.source.numbers},
+        "predicted": picked(prediction, "bound exact")
+        | {"hyperplanes": prediction.classes, "open": prediction.cells, "general": prediction.general},
+        "input": picked(data.source, "path sha256 numbers"),
         "out": out,
     }
 

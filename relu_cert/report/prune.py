@@ -13,7 +13,7 @@ from relu_cert.network.approximate import PruningStep, Strategy
 from relu_cert.network.objective import ConvexNeuron, network_of
 from relu_cert.network.trained import TrainedNetwork
 from relu_cert.prove.facts import Value
-from relu_cert.report.shown import Shown
+from relu_cert.report.shown import Shown, picked
 from relu_cert.report.terminal import wrapped
 from relu_cert.report.text import count, percent_at_most
 
@@ -102,6 +102,6 @@ class Pruning(Shown):
             "corrected": self.corrected,
             "start": len(self.start),
             "free": self.steps[0].width,
-            "steps": [{"width": step.width, "objective": step.objective, "loss": step.loss} for step in self.steps],
+            "steps": [picked(step, "width objective loss") for step in self.steps],
             "written": self.written,
         }

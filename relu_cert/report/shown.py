@@ -25,6 +25,16 @@ def plain(value: Any) -> Any:
     return value
 
 
+def picked(value: Any, names: str) -> dict[str, Any]:
+    """Some attributes of a value, by their names."""
+    return {name: getattr(value, name) for name in names.split()}
+
+
+def known(value: Any, names: str) -> dict[str, Any]:
+    """The same without those that are None."""
+    return {name: one for name, one in picked(value, names).items() if one is not None}
+
+
 class Shown:
     """A result with a headline, a text and a JSON object. Its dataclass has repr=False: the repr is the headline."""
 

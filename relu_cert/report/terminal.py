@@ -1,16 +1,22 @@
-"""What a report knows of the terminal: how wide it is, and whether it wants colour."""
+"""What a report is on the terminal, and what it knows of it: how wide it is, and whether it wants colour."""
 
 from __future__ import annotations
 
 import io
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from shutil import get_terminal_size
 from textwrap import wrap
 
 from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
 
+from relu_cert.claims.claim import Result, Verdict
+
+COLOURS = {Verdict.PROVED: "green", Verdict.REFUTED: "red", Verdict.UNDECIDED: "yellow"}
+NAMES = 13  # the room for the name of a line
 PLAIN = 80  # columns where there is no terminal
 NARROWEST = 40
 
@@ -41,6 +47,24 @@ def rendered(parts: Iterable[RenderableType]) -> str:
     for part in parts:
         console.print(part, markup=False, soft_wrap=isinstance(part, str))
     return "".join(line.rstrip() + "\n" for line in stream.getvalue().splitlines())
+
+
+def report(headline: str, lines: Iterable[str], results: Sequence[Result], *after: str) -> str:
+    """What every report has: a sentence, what it is about, the verdicts, and what comes after these. The lines are
+    broken, and go on below the words after their name."""
+    head = [wrapped(headline), "", *(wrapped(line, NAMES) for line in lines), ""]
+    return rendered([*head, claims_table(results), "", *after])
+
+
+def claims_table(results: Sequence[Result]) -> Table:
+    """One line a claim: verdict, name, detail."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column()
+    for r in results:
+        table.add_row(Text(str(r.verdict), style=f"bold {COLOURS[r.verdict]}"), r.claim, Text(r.detail))
+    return table
 
 
 def wrapped(text: str, indent: int = 0) -> str:

@@ -32,9 +32,9 @@ from relu_cert.network.objective import Interval
 from relu_cert.pipeline import LambdaChoice, Stages, find_facts, verdicts
 from relu_cert.prove.facts import Facts
 from relu_cert.prove.value import HALF, block_neuron, fit, primal, value
-from relu_cert.report.check import CheckReport, claims_table
+from relu_cert.report.check import CheckReport
 from relu_cert.report.shown import Shown, plain
-from relu_cert.report.terminal import columns, rendered, wrapped
+from relu_cert.report.terminal import columns, report
 from relu_cert.report.text import at_least, at_most, count, decimal, percent, with_decimal
 from relu_cert.results.check import Certified
 
@@ -216,25 +216,15 @@ solution is unique; proved.>
         if len(rows) > SHOWN:
             table.append(f"  ... and {len(rows) - SHOWN} more (all with --json)")
         results = [self.result, *(r for r in self.optimum.report.results if r.claim != "fit")]
-        return rendered(
-            [
-                wrapped(self.headline),
-                "",
-                wrapped(f"{count(lasso.n, 'row')}, {count(lasso.d, 'column')} in {count(len(lasso.groups), 'group')}"),
-                wrapped(f"objective    {decimal(self.objective.upper, 15)}", 13),
-                wrapped(
-                    f"optimum      {decimal(self.optimum.objective.upper, 15)}, proved to a relative "
-                    f"{at_most(self.optimum.value.relative_gap)}",
-                    13,
-                ),
-                wrapped(f"distance     {at_least(self.distance.lower)} to {at_most(self.distance.upper)}, proved", 13),
-                wrapped(f"lambda       {with_decimal(self.facts.lam)} for the plain problem", 13),
-                "",
-                claims_table(results),
-                "",
-                *table,
-            ]
-        )
+        proved = f"proved to a relative {at_most(self.optimum.value.relative_gap)}"
+        head = [
+            f"{count(lasso.n, 'row')}, {count(lasso.d, 'column')} in {count(len(lasso.groups), 'group')}",
+            f"objective    {decimal(self.objective.upper, 15)}",
+            f"optimum      {decimal(self.optimum.objective.upper, 15)}, {proved}",
+            f"distance     {at_least(self.distance.lower)} to {at_most(self.distance.upper)}, proved",
+            f"lambda       {with_decimal(self.facts.lam)} for the plain problem",
+        ]
+        return report(self.headline, head, results, *table)
 
     def to_json(self) -> dict[str, Any]:
         """The object of `solution --json`."""

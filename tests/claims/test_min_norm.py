@@ -18,9 +18,10 @@ from relu_cert.data.dataset import Source
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.pipeline import verdicts
 from relu_cert.problem import gated, relu
-from relu_cert.prove.facts import Facts
+from relu_cert.prove.facts import Exactly, Facts
 from relu_cert.prove.polytope import listing
 from relu_cert.prove.polytope.listing import shortest_weights
+from relu_cert.prove.polytope.polytope import Unlisted
 from tests.prove.test_polytope_planted import direct, root, settled
 from tests.verify.mutate import mutants
 from verify import Rejected, VerifyError, check
@@ -43,7 +44,7 @@ def box() -> Facts:
 
 def alone(facts: Facts) -> Facts:
     """The same facts as if the polytope had been too large."""
-    return replace(facts, polytope=None, unlisted="too many", shortest=shortest_weights(facts))
+    return replace(facts, vertices=Unlisted("too many"), shortest=shortest_weights(facts))
 
 
 def written(facts: Facts) -> dict[str, object]:
@@ -123,7 +124,7 @@ def test_planted_polytopes_that_are_not_listed(planted: PlantedCGL) -> None:
     lam = root(planted.problem.lam2)
     assert lam is not None
     facts = settled(direct(planted.problem), lam)
-    assume(facts.exact_set is not None)
+    assume(isinstance(facts.optimal_set, Exactly))
     bare = alone(facts)
     found = bare.min_norm
     assert found is not None

@@ -15,6 +15,7 @@ from relu_cert.certificate import dumps
 from relu_cert.cover import build, optimum
 from relu_cert.cover.evidence import Cover
 from relu_cert.leaders.evidence import Leaders
+from relu_cert.prove.facts import BallSet
 from verify import VerifyError, check
 
 Rows = list[list[int | str]]
@@ -101,7 +102,7 @@ def both(case: NetworkCase) -> tuple[Answer, Answer]:
 def disagreement(case: NetworkCase) -> str:
     """What the two say against each other."""
     listed, covered = both(case)
-    if listed.facts.optimal_set is not None and covered.facts.optimal_set is not None:
+    if isinstance(listed.facts.optimal_set, BallSet) and isinstance(covered.facts.optimal_set, BallSet):
         ours, theirs = (
             {(one.sign, one.pattern) for one in answer.facts.optimal_set.classes}  # type: ignore[union-attr]
             for answer in (listed, covered)

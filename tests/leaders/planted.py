@@ -11,9 +11,10 @@ import numpy as np
 
 from relu_cert import certify
 from relu_cert.exact import Vector, dot, matrix, norm_squared, vector
-from relu_cert.leaders.evidence import Leaders, leaders_record
+from relu_cert.leaders.evidence import Leaders
 from relu_cert.leaders.find import Neuron, find_leaders
 from relu_cert.results.check import Certified
+from relu_cert.written import written
 from verify.leaders import check_leaders
 from verify.problem import Problem
 from verify.rules.logistic.value import ONE, entropy_of
@@ -48,7 +49,7 @@ def found(rows: Any, y: Any, lam: str, loss: str = "squares", cells: int = 2) ->
 
 def node_of(leaders: Leaders | dict[str, Any]) -> Node:
     """The evidence as the checker reads it."""
-    record = leaders_record(leaders) if isinstance(leaders, Leaders) else leaders
+    record = written(leaders) if isinstance(leaders, Leaders) else leaders
     return Node(json.loads(json.dumps(record)), None, "leaders")
 
 

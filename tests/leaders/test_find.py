@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from fractions import Fraction
 
 import numpy as np
@@ -10,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from relu_cert.clock import until
 from relu_cert.exact import matrix, vector
 from relu_cert.leaders import find
 from relu_cert.leaders.find import find_leaders
@@ -132,7 +132,7 @@ def test_few_directions(grow: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     data = find.prepare(matrix(Z.tolist()), vector(y), Fraction(60), neurons)
     upper, theta = find._network(data)
     lower, cells = [], 1
-    for proof, centres in find._stages(data, theta, find.Rounds(upper, time.monotonic() + LONG), 2):
+    for proof, centres in find._stages(data, theta, find.Rounds(upper, until(LONG)), 2):
         leaders = find.evidence(data.exact, data.loss, proof, centres)
         assert leaders is not None and checked(Z.tolist(), y, "60", leaders)[1] == leaders.lower
         lower.append(float(leaders.lower))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from relu_cert.clock import NEVER
 from relu_cert.leaders.bound import bound, multipliers, smallest
 from relu_cert.leaders.cells import Cell, Floats, make_cell
 from relu_cert.leaders.cone import LINEAR, Point, Slacks, fit, scaling, slacks, start
@@ -131,8 +132,8 @@ def test_rounds_close_the_distance() -> None:
     Z, y = rng.standard_normal((30, 4)), rng.standard_normal(30)
     loss, free = Loss(np.arange(30), y), np.zeros((30, 0))
     cells = [make_cell(Z, y, xi, 2, np.ones(4)) for xi in (1, -1)]
-    one = descend(cells, loss, 2.0, Rounds(loss.value(np.zeros(30)), np.inf, rounds=1, last=1e-4), free)
-    more = descend(cells, loss, 2.0, Rounds(loss.value(np.zeros(30)), np.inf, rounds=4, last=1e-4), free)
+    one = descend(cells, loss, 2.0, Rounds(loss.value(np.zeros(30)), NEVER, rounds=1, last=1e-4), free)
+    more = descend(cells, loss, 2.0, Rounds(loss.value(np.zeros(30)), NEVER, rounds=4, last=1e-4), free)
     assert one is not None and more is not None
     assert more.value >= one.value - 1e-3
     assert proof(begin(cells, loss, 2.0, free), loss, 2.0).value <= one.value

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import chain, combinations, product, repeat
 
 import numpy as np
+import pytest
 
+from relu_cert import clock
+from relu_cert.clock import until
 from relu_cert.exact import matrix, vector
 from relu_cert.leaders import find, signs
 from relu_cert.leaders.bound import Ties, bound, tied
@@ -27,7 +29,7 @@ def begun(rows: list[list[int]], y: list[int], lam: str) -> tuple[Proof, find.Da
     data = find.prepare(matrix(rows), vector(y), Fraction(lam), neurons_of(solved(rows, y, lam)))
     upper, theta = find._network(data)
     cells = find._cells(data, data.rows, theta, Centres((), ()))
-    proof = descend(cells, data.loss, data.lam, Rounds(upper, time.monotonic() + LONG), data.free)
+    proof = descend(cells, data.loss, data.lam, Rounds(upper, until(LONG)), data.free)
     assert proof is not None
     return proof, data, upper
 
@@ -36,7 +38,7 @@ def test_triangles_close_part_of_the_gap() -> None:
     """On random data the bound with triangles is better by far than without, and the best evidence has them."""
     rows, y = problem(3, 20, 3)
     proof, data, upper = begun(rows, y, "4")
-    found = signs.tie(proof, data.loss, data.lam, data.free, time.monotonic() + LONG)
+    found = signs.tie(proof, data.loss, data.lam, data.free, until(LONG))
     assert upper - found.value < 0.8 * (upper - proof.value)
     leaders = find.find_leaders(matrix(rows), vector(y), Fraction(4), neurons_of(solved(rows, y, "4")), LONG, cells=1)
     assert leaders is not None and any(cell.triangles for side in (leaders.plus, leaders.minus) for cell in side.cells)
@@ -44,11 +46,21 @@ def test_triangles_close_part_of_the_gap() -> None:
     assert checked(rows, y, "4", leaders)[1] == leaders.lower
 
 
+def test_a_busy_machine_takes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twenty seconds on the wall without work, of ten that are asked for: the triangles are found all the same."""
+    rows, y = problem(3, 20, 3)
+    neurons = neurons_of(solved(rows, y, "4"))
+    times = chain([0.0], repeat(20.0))
+    monkeypatch.setattr(clock, "monotonic", lambda: next(times))
+    leaders = find.find_leaders(matrix(rows), vector(y), Fraction(4), neurons, 10.0, cells=1)
+    assert leaders is not None and any(cell.triangles for side in (leaders.plus, leaders.minus) for cell in side.cells)
+
+
 def test_bounds_with_ties_hold() -> None:
     """Whatever the ties are: at random u the height is at most the bound."""
     rows, y = problem(5, 12, 3)
     proof, data, _ = begun(rows, y, "4")
-    found = signs.tie(proof, data.loss, data.lam, data.free, time.monotonic() + LONG)
+    found = signs.tie(proof, data.loss, data.lam, data.free, until(LONG))
     rng = np.random.default_rng(0)
     for cell, by in zip(found.cells, found.multipliers, strict=True):
         U = rng.standard_normal((2000, 3))
@@ -93,4 +105,4 @@ def test_too_little_time_leaves_the_proof_as_it_is() -> None:
     """Without time for a round, and with more leaders than the checker takes, nothing is tried."""
     rows, y = problem(3, 20, 3)
     proof, data, _ = begun(rows, y, "4")
-    assert signs.tie(proof, data.loss, data.lam, data.free, time.monotonic() + 1e-3) is proof
+    assert signs.tie(proof, data.loss, data.lam, data.free, until(1e-3)) is proof

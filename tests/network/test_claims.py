@@ -29,6 +29,7 @@ from relu_cert.network.record import network_certificate
 from relu_cert.network.trained import Origin, TrainedNetwork
 from relu_cert.pipeline import LambdaChoice, find_facts, network_problem, verdicts
 from relu_cert.prove.facts import Facts
+from relu_cert.prove.polytope.polytope import Unlisted
 from relu_cert.report.progress import Progress
 from verify import check as recheck
 
@@ -106,7 +107,7 @@ def test_the_solver_s_own_network(name: str) -> None:
     data, facts = solved(name)
     comparison, said = judged(name, network_of(facts.primal.neurons, data.d))
     assert said["optimal"].verdict is said["own-optimal"].verdict is Verdict.PROVED
-    if facts.exact_set is not None or facts.optimal_set is not None:
+    if facts.known:
         assert all(one.upper < F(1, 10**12) for one in comparison.directions)
     if comparison.closest is not None:
         assert comparison.closest.distance.upper < F(1, 10**12)
@@ -196,9 +197,9 @@ def test_with_and_without_vertices(name: str) -> None:
     assert facts.polytope is not None and facts.polytope.dimension > 0
     found = examine(TrainedNetwork(((F(2), F(1)), (F(-1), F(1, 4))), (F(1), F(2))), data.Z, data.y, facts.lam)
     listed = compare(found, facts, None).closest
-    unlisted = compare(found, replace(facts, polytope=None), None).closest
+    unlisted = compare(found, replace(facts, vertices=Unlisted()), None).closest
     assert listed is not None and unlisted is not None
-    assert unlisted.point.hull == () and unlisted.mu != ()
+    assert unlisted.hull == () and unlisted.mu != ()
     assert listed.distance.lower <= unlisted.distance.upper
     assert unlisted.distance.lower <= listed.distance.upper
     assert unlisted.distance.upper < listed.distance.upper * F(1001, 1000)

@@ -38,7 +38,7 @@ def facts(request: pytest.FixtureRequest) -> Facts:
 def test_proved_and_accepted(facts: Facts) -> None:
     """The interval is covered without a gap, the verdicts say so, and the independent checker accepts them."""
     assert facts.path is not None
-    assert not facts.path.gaps
+    assert not facts.path.cover.gaps
     assert {result.verdict for result in verdicts(facts).values()} == {Verdict.PROVED}
     assert {line.verdict for line in check(certificate_text(facts).encode())} == {"PROVED"}
 
@@ -48,7 +48,7 @@ def test_tubes_hold_the_solutions(facts: Facts) -> None:
     no more neurons are found there than it has classes."""
     assert facts.path is not None
     floats = prepare(facts.problem)
-    for piece in facts.path.pieces:
+    for piece in facts.path.cover.pieces:
         for lam in (piece.lo, (piece.lo + piece.hi) / 2, piece.hi):
             solution = solve(floats, float(lam))
             ends = np.array([[float(x) for x in end] for end in piece.ends])
@@ -63,19 +63,19 @@ def test_tubes_hold_the_solutions(facts: Facts) -> None:
 def test_pieces_join(facts: Facts) -> None:
     """The pieces cover the interval up to lambda_max, each beginning where the one before ended."""
     assert facts.path is not None
-    reached = facts.path.lo
-    for piece in facts.path.pieces:
+    reached = facts.path.cover.lo
+    for piece in facts.path.cover.pieces:
         assert piece.lo <= reached < piece.hi
         reached = piece.hi
-    assert reached >= facts.path.hi or reached**2 >= facts.lambda_max.squared
+    assert reached >= facts.path.cover.hi or reached**2 >= facts.lambda_max.squared
 
 
 def test_both_kinds_of_piece_are_used() -> None:
     """Smooth pieces between events, still ones across: a path with events needs both."""
     found = facts_on(*CASES["neurons enter and turn"]).path
     assert found is not None
-    assert {len(piece.s) == 1 for piece in found.pieces} == {True, False}
-    assert len(found.pieces) <= 60
+    assert {len(piece.s) == 1 for piece in found.cover.pieces} == {True, False}
+    assert len(found.cover.pieces) <= 60
 
 
 @pytest.mark.parametrize("name", ["two points", "neurons enter and turn", "gated"])
@@ -104,14 +104,14 @@ def test_scaling_y_and_lambda_keeps_the_path() -> None:
     problem, lam, lo, hi = CASES["neurons enter and turn"]
     found = facts_on(scaled(problem, 3), 3 * lam, 3 * lo, 3 * hi).path
     assert found is not None
-    assert found.complete
+    assert found.cover.complete
 
 
 def test_not_unique_is_not_proved() -> None:
     """Antipodal points: at lambda = 5 four neurons tie and two networks are optimal; no interval around 5 is PROVED."""
     facts = facts_on(example("twins"), F(5), F(4), F(6))
     assert facts.path is not None
-    assert any(gap.lo <= 5 <= gap.hi for gap in facts.path.gaps)
+    assert any(gap.lo <= 5 <= gap.hi for gap in facts.path.cover.gaps)
     assert all(result.verdict is not Verdict.PROVED for result in verdicts(facts).values())
     check(certificate_text(facts).encode())
 
@@ -126,7 +126,7 @@ def test_whatever_is_said_is_accepted(seed: int) -> None:
     problem = network(Z, y, "gated" if seed % 2 else "relu")
     facts = facts_on(problem, F(2), F(3, 2), F(3))
     assert facts.path is not None
-    assert (verdicts(facts)["continuous"].verdict is Verdict.PROVED) == (not facts.path.gaps)
+    assert (verdicts(facts)["continuous"].verdict is Verdict.PROVED) == (not facts.path.cover.gaps)
     check(certificate_text(facts).encode())
 
 
@@ -150,7 +150,7 @@ def test_a_block_that_its_projection_shows_to_be_out_has_that_multiplier() -> No
     """Once such a block was called out while the multiplier in the certificate was null, and the checker refused."""
     stated = {"X": [["1", "1/2"], ["-2", "-4"]], "groups": [[0], [1]], "K": [None, [["-1"]]], "y": ["1", "0"]}
     found = facts_on(problem_from_json(json.dumps(stated)), F(1, 2), F(1, 3), F(9, 10))
-    assert found.path is not None and not found.path.gaps
+    assert found.path is not None and not found.path.cover.gaps
     check(certificate_text(found).encode())
 
 

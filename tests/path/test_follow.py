@@ -9,7 +9,7 @@ import pytest
 from relu_cert.path import follow as module
 from relu_cert.path.branch import Branch
 from relu_cert.path.pieces import Piece
-from relu_cert.prove.candidates import Unsettled
+from relu_cert.prove.unsettled import Unsettled
 from tests.path.cases import example, facts_on
 
 
@@ -28,6 +28,6 @@ def test_an_interval_whose_points_are_settled_and_whose_pieces_are_not_ends(monk
     monkeypatch.setattr(module, "TRIES", 40)
     found = facts_on(example("xor"), F(1, 10), F(1, 10), F(1, 9)).path
     assert found is not None
-    assert not found.pieces
-    assert [(gap.lo, gap.hi) for gap in found.gaps] == [(F(1, 10), F(1, 9))]
+    assert not found.cover.pieces
+    assert [(gap.lo, gap.hi) for gap in found.cover.gaps] == [(F(1, 10), F(1, 9))]
     assert 40 < len(tried) < 400

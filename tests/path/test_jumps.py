@@ -34,8 +34,8 @@ def test_refuted_and_accepted(jumping: tuple[str, Facts]) -> None:
     """The jump is found though lambda is elsewhere; both claims are REFUTED, and the independent checker agrees."""
     name, facts = jumping
     lam, here, beside = JUMPS[name]
-    jump = facts.jump
-    assert jump is not None
+    assert facts.path is not None and facts.path.jump is not None
+    jump = facts.path.jump
     assert (jump.lam, norm_squared(jump.shorter), norm_squared(jump.limit)) == (lam, here, beside)
     assert {result.verdict for result in verdicts(facts).values()} == {Verdict.REFUTED}
     assert {line.verdict for line in check(certificate_text(facts).encode())} == {"REFUTED"}

@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relu_cert.certificate import one_neuron_record
 from relu_cert.cli import main
 from relu_cert.path.one_neuron import one_neuron_path
+from relu_cert.written import written
 from tests.verify.mutate import mutants
 from verify import VerifyError, check
 from verify.problem import Problem
@@ -215,5 +215,5 @@ def test_the_checker_accepts_every_path(points: list[tuple[Fraction, Fraction]])
     """What the producer finds is accepted, also where jumps are irrational or branches tie."""
     path = one_neuron_path([a for a, _ in points], [b for _, b in points])
     problem = Problem("relu", F(1), tuple((a,) for a, _ in points), tuple(b for _, b in points))
-    found = check_one_neuron(problem, Node(one_neuron_record(path)))
+    found = check_one_neuron(problem, Node(written(path)))
     assert (found.top, found.branches) == (path.top, len(path.branches))

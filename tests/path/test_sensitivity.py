@@ -138,17 +138,17 @@ def test_the_certificate_has_the_same_derivatives(problem: Problem, lam: Fractio
     facts, balls = facts_at(problem, lam), found(problem, lam)
     stated = facts.derivatives
     assert stated is not None
-    assert stated.sure is not None
+    assert stated.sure is not None and stated.by_y is not None
     assert balls.sure is not None
     assert stated.radius < F(1, 10**12)
-    pairs = [*zip(balls.dr_dlam.entries(), stated.r_lam, strict=True)]
-    pairs += zip(balls.dalpha_dlam.entries(), stated.alpha_lam, strict=True)
-    pairs += zip(balls.dr_dy.entries(), (x for row in stated.r_y for x in row), strict=True)
-    pairs += zip(balls.dalpha_dy.entries(), (x for row in stated.alpha_y for x in row), strict=True)
+    pairs = [*zip(balls.dr_dlam.entries(), stated.by_lam.r, strict=True)]
+    pairs += zip(balls.dalpha_dlam.entries(), stated.by_lam.alpha, strict=True)
+    pairs += zip(balls.dr_dy.entries(), (x for row in stated.by_y.r for x in row), strict=True)
+    pairs += zip(balls.dalpha_dy.entries(), (x for row in stated.by_y.alpha for x in row), strict=True)
     reach = arb(0, float(stated.radius) * 1.01 + 1e-300)
     assert all(ball.overlaps(arb(x.numerator) / x.denominator + reach) for ball, x in pairs)
     assert stated.freedom is not None
-    for ball, x in ((balls.sure, stated.sure[1]), (balls.freedom, stated.freedom)):
+    for ball, x in ((balls.sure, stated.sure.value), (balls.freedom, stated.freedom)):
         assert abs(float(ball.mid()) - float(x)) < 1e-12
 
 
@@ -222,8 +222,8 @@ def test_a_ball_without_digits_is_no_number() -> None:
     """Degrees of freedom that are not enclosed to a digit are not printed as if they were 0."""
     assert (_digits(arb(0, 1e7)), _digits(arb(3, 2)), _digits(arb(0)), _digits(arb(3))) == ("", "", "0", "3.000000000")
     facts = facts_at(MIXED, F(1, 2))
-    assert facts.derivatives is not None
-    wide = replace(facts, derivatives=replace(facts.derivatives, digits=("", "")))
+    assert facts.nearby is not None and facts.derivatives is not None
+    wide = replace(facts, nearby=replace(facts.nearby, derivatives=replace(facts.derivatives, digits=("", ""))))
     (result,) = decide(wide, ["sensitivity"])
     assert result.verdict is Verdict.PROVED
     assert result.detail == "E = A and all faces are stable; the ball is too wide for the degrees of freedom."

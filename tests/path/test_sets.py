@@ -31,7 +31,7 @@ def test_proved_and_accepted(name: str) -> None:
 def test_every_kind_of_piece_is_met() -> None:
     """Lifted pieces smooth and still, with light superclasses, with forced classes, and an onset."""
     found = [path for name in CASES if (path := facts_of(name).path) is not None]
-    lifted = [(piece, piece.lifted) for path in found for piece in path.pieces if piece.lifted is not None]
+    lifted = [(piece, piece.lifted) for path in found for piece in path.cover.pieces if piece.lifted is not None]
     idle = [
         (p, l) for p, l in lifted if any(not any(p.weights[a]) for group in l.groups for a in {*group} - {*l.forced})
     ]
@@ -66,7 +66,7 @@ def test_dimension_agrees_with_the_polytope(name: str) -> None:
     as much as they please; the weights of the piece lie between their ends."""
     facts = facts_of(name)
     assert facts.path is not None
-    smooth = [p for p in facts.path.pieces if p.dimension and len(p.s) > 1]
+    smooth = [p for p in facts.path.cover.pieces if p.dimension and len(p.s) > 1]
     piece = max(smooth, key=lambda p: p.hi / p.lo)
     least, most = ends(facts.problem, piece, 1 / piece.center)
     size = most.max()
@@ -81,7 +81,7 @@ def test_neighbours_agree_where_they_meet() -> None:
     does not jump where the proof goes from one piece to the next."""
     facts = facts_of("a point becomes fitted")
     assert facts.path is not None
-    for one, other in zip(facts.path.pieces, facts.path.pieces[1:], strict=False):
+    for one, other in zip(facts.path.cover.pieces, facts.path.cover.pieces[1:], strict=False):
         total = [ends(facts.problem, piece, one.hi)[1].max() for piece in (one, other)]
         assert abs(total[0] - total[1]) <= 1e-2 * max(total)
 

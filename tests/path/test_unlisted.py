@@ -23,8 +23,8 @@ from relu_cert.path.tube import Refused
 from relu_cert.path.unlisted import training
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.problem import relu, unlisted_relu
-from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.facts import Attained, LambdaMax
+from relu_cert.prove.unsettled import Unsettled
 from relu_cert.report.progress import Progress
 from relu_cert.work import Followed, follow
 from verify import VerifyError, check

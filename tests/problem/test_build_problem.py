@@ -23,7 +23,7 @@ def pattern_set(Z: Matrix, *groups: list[tuple[int, ...]]) -> PatternSet:
     for witnesses in groups:
         bits = [[dot(row, vector(u)) >= 0 for row in Z] for u in witnesses]
         packed = np.packbits(np.array(bits, dtype=np.uint8).reshape(-1, n), axis=1)
-        made.append(Group((), packed, np.array(witnesses, dtype=np.int64).reshape(-1, d), ()))
+        made.append(Group((), packed, (), np.array(witnesses, dtype=np.int64).reshape(-1, d)))
     return PatternSet(n, d, d, tuple(range(d)), tuple(made), ())
 
 

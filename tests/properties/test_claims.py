@@ -20,7 +20,7 @@ prop:l2-convergence; prop:constraint-reduced; lemma:second-order-stationary; lem
 lemma:mapping-equality; prop:p-unique; cor:relu-sol-fn; prop:general-position-relation;
 lemma:pruning-paths-equiv; lemma:bounded-solutions-cgl; lemma:lambda-convergence; prop:minimal-complexity;
 corollary: columns of X_E; connected: the staircase; robust: antipodal pairs;
-robust: interpolated points; robust: kernel dependence; cover: leaf lemma; cover: bisection and star
+robust: interpolated points; robust: kernel dependence; cover: leaf lemma; cover: bisection and star; leaders: triangles
 """
 FAIL = """
 prop:unique-sol; m! solutions; bound on |D_Z|; alg:pruning-solutions; lemma:one-step-pruning;

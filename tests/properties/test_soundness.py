@@ -118,7 +118,7 @@ def test_clash_of_answers_is_seen() -> None:
     assert "PROVED" in clash(Pair("same", case, case), before, saying(before, p_unique="PROVED"))
     assert "do not meet" in clash(Pair("scale", case, case, Fraction(2)), before, before)
     assert before.facts.polytope is not None
-    other = replace(before, facts=replace(before.facts, polytope=replace(before.facts.polytope, edges=())))
+    other = replace(before, facts=replace(before.facts, vertices=replace(before.facts.polytope, edges=())))
     assert "dimension" in clash(Pair("same", case, case), before, other)
 
 
@@ -304,7 +304,7 @@ def test_wrong_shortest_weights_are_seen() -> None:
     assert answer.facts.polytope.min_norm is not None
     other = replace(answer.facts.polytope.min_norm, weights=vec([2, 0, 0, 2]))
     polytope = replace(answer.facts.polytope, min_norm=other)
-    assert "shortest" in contradiction(replace(answer, facts=replace(answer.facts, polytope=polytope)), truth)
+    assert "shortest" in contradiction(replace(answer, facts=replace(answer.facts, vertices=polytope)), truth)
 
 
 def test_regression_a_neuron_beside_a_kink_is_one_neuron() -> None:

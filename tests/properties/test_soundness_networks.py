@@ -98,7 +98,7 @@ def test_wrong_numbers_of_networks_are_seen(name: str) -> None:
     distance = found.closest.distance
     assert abs(float(distance.lower) ** 2 - (2 if name == "other sign" else 25 / 16)) < 1e-9
     shifts = [Interval(distance.upper + 1, distance.upper + 2), Interval(F(0), distance.lower / 2)]
-    others = [replace(found, closest=replace(found.closest, distance=one)) for one in shifts]
+    others = [replace(found, closest=replace(found.closest, lower=one.lower, upper=one.upper)) for one in shifts]
     wrong = Interval(ONE, ONE)
     others.append(replace(found, directions=(wrong,)))
     examined = found.examination
@@ -167,8 +167,9 @@ def test_path_of_a_lasso_by_hand() -> None:
     assert not truth.changes(F(11, 10), F(3, 2))
     answer = steps()
     assert path_contradiction(answer, truth) == ""
-    assert answer.facts.curve is not None
-    assert len(answer.facts.curve.breakpoints) == 1
+    path = answer.facts.path
+    assert path is not None and path.curve is not None
+    assert len(path.curve.breakpoints) == 1
 
 
 def test_wrong_paths_are_seen() -> None:
@@ -176,9 +177,9 @@ def test_wrong_paths_are_seen() -> None:
     answer, truth = steps(), truth_of_path(STEPS)
     for claim in truth.known:
         assert claim in path_contradiction(saying(answer, claim, "REFUTED"), truth)
-    curve, path = answer.facts.curve, answer.facts.path
-    assert curve is not None
-    assert path is not None
+    path = answer.facts.path
+    assert path is not None and path.curve is not None
+    curve = path.curve
     moved = replace(curve.breakpoints[0], lo=F(3, 2), hi=F(3, 2) + F(1, 10**12))
     sample = curve.samples[0]
     wrong = [
@@ -188,9 +189,9 @@ def test_wrong_paths_are_seen() -> None:
         replace(curve, samples=(replace(sample, weights=(*sample.weights, ONE)),)),
     ]
     for other in wrong:
-        assert path_contradiction(replace(answer, facts=replace(answer.facts, curve=other)), truth)
-    wide = tuple(replace(piece, lo=F(1, 2), hi=F(2)) for piece in path.pieces)
-    facts = replace(answer.facts, path=replace(path, pieces=wide))
+        assert path_contradiction(replace(answer, facts=replace(answer.facts, path=replace(path, curve=other))), truth)
+    wide = tuple(replace(piece, lo=F(1, 2), hi=F(2)) for piece in path.cover.pieces)
+    facts = replace(answer.facts, path=replace(path, cover=replace(path.cover, pieces=wide)))
     assert "enters or leaves" in path_contradiction(replace(answer, facts=facts), truth)
 
 
@@ -224,8 +225,9 @@ def test_planted_jump_is_a_jump() -> None:
     """At 5 both carry the output, beside it the block alone: nothing is continuous, and the certifier says so."""
     planted, answer = jump(), jump_answer()
     assert {answer.said[claim] for claim in planted.known} == {"REFUTED"}
-    assert answer.facts.jump is not None
-    assert answer.facts.jump.lam == 5
+    path = answer.facts.path
+    assert path is not None and path.jump is not None
+    assert path.jump.lam == 5
     assert not any(planted.known.values())
     assert all(replace(planted, lo=F(51, 10), hi=F(6)).known.values())
     for lam, verdict in ((F(5), "REFUTED"), (F(49, 10), "PROVED"), (F(51, 10), "PROVED")):
@@ -236,10 +238,11 @@ def test_planted_jump_is_a_jump() -> None:
 def test_jumps_that_are_wrong_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """A certifier that calls the path continuous, or finds the jump elsewhere."""
     planted, answer = jump(), jump_answer()
-    assert answer.facts.jump is not None
-    elsewhere = replace(answer.facts.jump, lam=F(51, 10))
+    path = answer.facts.path
+    assert path is not None and path.jump is not None
+    elsewhere = replace(path, jump=replace(path.jump, lam=F(51, 10)))
     lies = [saying(answer, claim, "PROVED") for claim in planted.known]
-    lies.append(replace(answer, facts=replace(answer.facts, jump=elsewhere)))
+    lies.append(replace(answer, facts=replace(answer.facts, path=elsewhere)))
     for lie in lies:
         monkeypatch.setattr(check, "ask", lambda *_, lie=lie, **__: lie)
         assert check.check_planted_jump(planted).answer is Reply.FAILS

@@ -87,14 +87,14 @@ def test_slopes_by_hand() -> None:
 def test_wrong_derivatives_are_seen() -> None:
     """Another derivative by lambda, and other degrees of freedom, contradict the truth."""
     answer, truth = edge(-2)
-    found = answer.facts.derivatives
-    assert found is not None
+    found, nearby = answer.facts.derivatives, answer.facts.nearby
+    assert found is not None and nearby is not None
     far = 1 + found.radius
     for wrong in (
-        replace(found, r_lam=tuple(x + far for x in found.r_lam)),
-        replace(found, r_y=tuple(tuple(x + far for x in row) for row in found.r_y)),
+        replace(found, by_lam=replace(found.by_lam, r=tuple(x + far for x in found.by_lam.r))),
+        replace(found, freedom=(found.freedom or 0) - len(found.by_lam.r) * far),
     ):
-        other = replace(answer, facts=replace(answer.facts, derivatives=wrong))
+        other = replace(answer, facts=replace(answer.facts, nearby=replace(nearby, derivatives=wrong)))
         assert contradiction(answer, truth) == ""
         assert contradiction(other, truth)
 
@@ -113,7 +113,7 @@ def test_wrong_vertices_are_seen() -> None:
     polytope = answer.facts.polytope
     assert polytope is not None
     points = tuple(scale(2, point) for point in polytope.points)
-    other = replace(answer, facts=replace(answer.facts, polytope=replace(polytope, points=points)))
+    other = replace(answer, facts=replace(answer.facts, vertices=replace(polytope, points=points)))
     assert contradiction(answer, truth) == ""
     assert "vertices" in contradiction(other, truth)
 

@@ -25,8 +25,9 @@ from relu_cert.prove.algebraic.field import Field
 from relu_cert.prove.algebraic.guess import guessed_residual
 from relu_cert.prove.algebraic.linear import eliminate, solve
 from relu_cert.prove.algebraic.optimum import algebraic_set
-from relu_cert.prove.facts import Facts
+from relu_cert.prove.facts import AlgebraicSet, Facts
 from relu_cert.prove.lifts import equal_entries
+from relu_cert.prove.polytope.polytope import Unlisted
 from relu_cert.prove.projection import Bounds, shortest_of
 from relu_cert.prove.projection import shortest as rational_shortest
 from relu_cert.rationals import rows_of
@@ -142,8 +143,8 @@ def test_a_residual_that_is_zero_for_no_ball(model: str, tied: int, solutions: i
     """y = (0, 1, 2): r = lambda y / sqrt 5, and r_0 = 0, which no ball shows. One ReLU neuron; two gates that tie."""
     lam = Fraction(1, 3)
     facts = facts_of(diagonal([0, 1, 2], model), lam)
-    found = facts.exact_set
-    assert found is not None
+    found = facts.optimal_set
+    assert isinstance(found, AlgebraicSet)
     assert found.field.degree == 2
     r = found.residual
     assert [r[0], r[1] * 2, r[1] * r[1] * 5] == [found.field.rational(0), r[2], lam**2]
@@ -155,8 +156,8 @@ def test_a_residual_that_is_zero_for_no_ball(model: str, tied: int, solutions: i
 def test_what_is_not_optimal_is_refused() -> None:
     """A residual near the right one, too long, too short, or right but for its sign, is no optimum."""
     facts = facts_of(diagonal([0, 1, 2]), Fraction(1, 3))
-    assert facts.exact_set is not None
-    r = facts.exact_set.residual
+    assert isinstance(facts.optimal_set, AlgebraicSet)
+    r = facts.optimal_set.residual
     assert algebraic_set(facts, r) is not None
     tiny = Fraction(1, 10**60)
     for wrong in (
@@ -185,12 +186,13 @@ def test_cones_in_a_field() -> None:
     r = [sqrt_2 / 2 + half, sqrt_2 / 2 - half, sqrt_5 / 5, sqrt_5 * 2 / 5]
     found = algebraic_set(facts, r)
     assert found is not None
-    assert found.rho == ((0, (field.rational(half),)),)
+    assert found.multipliers == ((0, (field.rational(half),)),)
     assert len(found.tied) == 2
     assert len(found.solutions) == 1
-    claims = decide(replace(facts, optimal_set=None, polytope=None, exact_set=found), ("p-unique", "convex-unique"))
+    known = replace(facts, optimal_set=found, vertices=Unlisted())
+    claims = decide(known, ("p-unique", "convex-unique"))
     assert {str(claim.verdict) for claim in claims} == {"PROVED"}
-    text = dumps(certificate(SOURCE, replace(facts, optimal_set=None, polytope=None, exact_set=found), claims))
+    text = dumps(certificate(SOURCE, known, claims))
     assert [line.verdict for line in check(text.encode())] == ["PROVED", "PROVED"]
 
 
@@ -198,13 +200,14 @@ def test_the_checkerboard() -> None:
     """Nine squares in two colours: twelve neurons tie by symmetry, and the optimal set is listed in a field."""
     found = certify(GRID, [1 - 2 * ((a + b) % 2) for a, b in GRID], "1/10", bias=True)
     facts = found.facts
-    assert facts.exact_set is not None
+    exact = facts.optimal_set
+    assert isinstance(exact, AlgebraicSet)
     assert facts.polytope is not None
     assert facts.polytope.tied == 12
-    for alpha in facts.exact_set.solutions:
+    for alpha in exact.solutions:
         for k, y_k in enumerate(facts.problem.y):
-            fit = sum((a * one.q[k] for a, one in zip(alpha, facts.exact_set.tied, strict=True)), y_k * 0)
-            assert fit == y_k - facts.exact_set.residual[k]
+            fit = sum((a * one.q[k] for a, one in zip(alpha, exact.tied, strict=True)), y_k * 0)
+            assert fit == y_k - exact.residual[k]
 
 
 def test_equal_entries_are_proposed() -> None:
@@ -231,7 +234,7 @@ def test_weights_that_are_tiny() -> None:
     are about 1e-12, and the set is proved with them."""
     points = [[0, 0], [0, 1], [1, 0], [1, 1]] * 2
     found = certify(points, [0, 1, 1, 0, 0, 1, 1, 1], "848528137423/1000000000000")
-    assert found.facts.exact_set is not None
-    weights = sorted(float(x) for x in found.facts.exact_set.solutions[0])
+    assert isinstance(found.facts.optimal_set, AlgebraicSet)
+    weights = sorted(float(x) for x in found.facts.optimal_set.solutions[0])
     assert 0 < weights[0] < 1e-11 < weights[2]
     assert str(found.claims["p-unique"].verdict) == "PROVED"

@@ -34,7 +34,7 @@ def neuron(weight: float, direction: tuple[float, ...] = (1.0, 0.0), sign: int =
 
 
 def sample(lam: str, piece: int, *neurons: CurveNeuron) -> Sample:
-    return Sample(Fraction(lam), Fraction(1), Fraction(1), tuple(neurons), piece)
+    return Sample(piece, Fraction(lam), (), (), None, Fraction(1), Fraction(1), None, tuple(neurons))
 
 
 def piece(lo: str, hi: str, still: bool = False) -> Piece:

@@ -25,7 +25,7 @@ def test_the_derivatives_are_shown_where_there_are_any(found):
     derivatives = found.facts.derivatives
     assert derivatives is not None and derivatives.sure is not None
     assert f"degrees of freedom {decimal(derivatives.freedom, 8)}" in page.prose
-    assert f"SURE {decimal(derivatives.sure[1], 8)} for noise 0.2" in page.prose
+    assert f"SURE {decimal(derivatives.sure.value, 8)} for noise 0.2" in page.prose
     assert 'id="sensitivity"' in page.text
     assert 'id="sensitivity"' not in certify(*LINE, lambda_ratio=2).html()
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import verify
-from tests.verify.build.leaders import leading
+from tests.verify.build.leaders import LED, leading
 from tests.verify.build.plain import Case
 from tests.verify.cover.bytes import byte_mutants
 from tests.verify.cover.fold import fold
@@ -40,7 +40,7 @@ def stored(name: str) -> Case:
 CASES: dict[str, Callable[[], Case]] = {
     **{name: lambda name=name: planted(name) for name in PLANTED},
     "fold": fold,
-    **{f"{name} by leaders": lambda name=name: leading(name) for name in ("single", "halves", "twins", "plane")},
+    **{f"{name} by leaders": lambda name=name: leading(name) for name in (*LED, "plane", "tied")},
     **{
         name: lambda name=name: stored(name)
         for name in ("xor-cover", "blood-cover", "square-cover", "side-cover", "sides-cover", "xor-leaders")

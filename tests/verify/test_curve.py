@@ -41,8 +41,9 @@ def facts_of(name: str) -> Facts:
     facts = facts_on(problem, F(hi), lo, hi)
     if facts.path is None:
         raise AssertionError("no path")
-    enclosed = [one for one in breakpoints(problem, facts.lambda_max, facts.path) if one is not None]
-    return replace(facts, curve=curve(problem, facts.path, enclosed))
+    found = facts.path.cover
+    enclosed = [one for one in breakpoints(problem, facts.lambda_max, found) if one is not None]
+    return replace(facts, path=replace(facts.path, curve=curve(problem, found, enclosed)))
 
 
 @cache
@@ -95,14 +96,15 @@ def short(name: str) -> dict[str, Any]:
 def test_the_certificate_is_accepted(name: str) -> None:
     """All of it: every breakpoint, every branch, every sample, and the claims that rest on them."""
     facts = facts_of(name)
-    assert facts.curve is not None and facts.path is not None
-    assert facts.curve.breakpoints and facts.curve.branches and facts.curve.samples
+    assert facts.path is not None and facts.path.curve is not None
+    found = facts.path.curve
+    assert found.breakpoints and found.branches and found.samples
     lines = {line.claim: line for line in check(text_of(name).encode())}
     assert {line.verdict for line in lines.values()} == {"PROVED"}
-    assert f"intervals: {len(facts.curve.breakpoints)};" in lines["breakpoints"].proved
-    smooth = [piece for piece in facts.path.pieces if len(piece.s) > 1]
+    assert f"intervals: {len(found.breakpoints)};" in lines["breakpoints"].proved
+    smooth = [piece for piece in facts.path.cover.pieces if len(piece.s) > 1]
     ends = {lam for piece in smooth for lam in (piece.lo, piece.hi)}
-    assert ends <= {sample.lam for sample in facts.curve.samples} and facts.curve.samples == facts.curve.all
+    assert ends <= {sample.lam for sample in found.samples} and found.samples == found.all
 
 
 @pytest.mark.parametrize(("part", "claim"), [("breakpoints", "breakpoints"), ("samples", "curve")])
@@ -115,8 +117,9 @@ def test_empty_lists_prove_nothing(part: str, claim: str) -> None:
     tree["claims"] = [one for one in tree["claims"] if one["claim"] != claim]
     assert check(json.dumps(tree).encode())
     facts = facts_of("relu")
-    assert facts.curve is not None
-    (result,) = decide(replace(facts, curve=replace(facts.curve, **{part: ()})), (claim,))
+    assert facts.path is not None and facts.path.curve is not None
+    less = replace(facts.path, curve=replace(facts.path.curve, **{part: ()}))
+    (result,) = decide(replace(facts, path=less), (claim,))
     assert str(result.verdict) == "UNDECIDED"
 
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relu_cert.exact import matrix, vector
-from relu_cert.leaders.evidence import leaders_record
+from relu_cert.written import written
 from tests.leaders.planted import Y_SMALL, Z_SMALL, checked, found, holds_in_plane
 from tests.verify.mutate import mutants
 from verify import Declined, Rejected
@@ -27,14 +27,14 @@ def record() -> dict[str, Any]:
     """Evidence with several cells for each sign, equal rows and a zero row."""
     leaders, _ = found(Z_SMALL, Y_SMALL, LAMBDA, cells=3)
     assert len(leaders.plus.cells) > 1 or len(leaders.minus.cells) > 1
-    return leaders_record(leaders)
+    return written(leaders)
 
 
 @cache
 def tied() -> dict[str, Any]:
     """Evidence with triangles between the signs of leaders, for the sign +."""
     leaders, _ = found(Z_SMALL, Y_SMALL, LAMBDA, cells=1)
-    evidence = leaders_record(leaders)
+    evidence = written(leaders)
     assert evidence["+"]["cells"][0]["triangles"]["weights"]
     return evidence
 
@@ -504,7 +504,7 @@ def test_wide_data_with_dependent_rows() -> None:
     _, lower = checked(rows, y, "1", leaders)
     assert 0 < lower <= result.value.upper
     assert float(result.value.lower - lower) < 0.1 * float(result.value.lower)
-    larger = leaders_record(leaders) | {"theta": " ".join(str(2 * t) for t in leaders.integers)}
+    larger = written(leaders) | {"theta": " ".join(str(2 * t) for t in leaders.integers)}
     with pytest.raises(Rejected):
         checked(rows, y, "1", larger)
 
@@ -522,7 +522,7 @@ def test_wide_data_in_the_span_of_the_rows() -> None:
     theta, lower = checked(rows, [1, -1, 2], "1", leaders)
     assert lower <= result.value.upper
     assert float(result.value.lower - lower) < 0.1 * float(result.value.lower)
-    larger = leaders_record(leaders) | {"theta": " ".join(str(2 * t) for t in leaders.integers)}
+    larger = written(leaders) | {"theta": " ".join(str(2 * t) for t in leaders.integers)}
     with pytest.raises(Rejected):
         checked(rows, [1, -1, 2], "1", larger)
     assert matrix(rows) and len(theta) == 3

@@ -17,7 +17,7 @@ from properties.strategies import Cube, planted_cube
 from relu_cert.certificate import certificate, dumps
 from relu_cert.data.dataset import Source
 from relu_cert.pipeline import verdicts
-from relu_cert.prove.facts import Facts
+from relu_cert.prove.facts import BallSet, Facts
 from tests.prove.test_polytope_planted import cube_output, direct, settled
 from tests.verify.mutate import mutants
 from verify import Rejected, VerifyError, check
@@ -54,7 +54,7 @@ def with_mixed(value: Any) -> bytes:
 def test_a_mixture_refutes_uniqueness() -> None:
     """The third block is half the first and half the second, and all three tie: a segment with two vertices."""
     facts = found()
-    assert facts.exact_set is None and facts.optimal_set is not None and facts.optimal_set.mixed
+    assert isinstance(facts.optimal_set, BallSet) and facts.optimal_set.mixed
     assert all(sum(beta) == 1 for _, beta in facts.optimal_set.mixed)
     said = {line.claim: line for line in check(dumps(tree(facts)).encode())}
     assert [said[claim].verdict for claim in CLAIMS] == ["REFUTED", "REFUTED", "PROVED", "PROVED", "PROVED"]
@@ -70,7 +70,7 @@ def test_the_cube_is_not_unique_on_an_open_set_of_targets(seed: int) -> None:
     rng = random.Random(seed)
     y = tuple(x + Fraction(rng.randint(-9, 9), 1000) for x in cube.problem.y)
     facts = settled(direct(replace(cube.problem, y=y)), Fraction(3))
-    assert facts.optimal_set is not None and facts.optimal_set.mixed
+    assert isinstance(facts.optimal_set, BallSet) and facts.optimal_set.mixed
     assert facts.polytope is not None
     assert (facts.polytope.dimension, sorted(facts.polytope.widths)) == (1, [7, 7])
 
@@ -118,7 +118,7 @@ def test_wrong_mixtures_are_rejected(name: str) -> None:
 def test_any_class_may_be_the_mixed_one_if_the_masses_are_positive() -> None:
     """G_1 = 2 G_3 - G_2 is true too, but the mass of block 2 would be negative: rejected."""
     facts = found()
-    assert facts.optimal_set is not None
+    assert isinstance(facts.optimal_set, BallSet)
     (mixed,) = facts.optimal_set.mixed
     for a, beta in ((0, "-1 2"), (1, "-1 2"), (2, "1/2 1/2")):
         if a != mixed[0]:

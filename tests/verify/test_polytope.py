@@ -17,7 +17,7 @@ from relu_cert.data.dataset import Source
 from relu_cert.patterns import enumerate_patterns
 from relu_cert.pipeline import verdicts
 from relu_cert.problem import gated, relu
-from relu_cert.prove.facts import Facts
+from relu_cert.prove.facts import BallSet, Facts
 from tests.prove.test_polytope_planted import settled
 from tests.verify.mutate import mutants
 from verify import Rejected, VerifyError, check
@@ -218,7 +218,7 @@ def degenerate_gates() -> dict[str, Any]:
     all gates closed there, has three neurons, the other four vertices have five."""
     Z = tuple(vec(*z) for z in ([-2, -1], [2, -3], [3, 0], [1, -1], [3, 2]))
     facts = settled(gated(Z, vec(1, 0, 1, 0, 0), enumerate_patterns(Z)), Fraction(3, 50))
-    assert facts.exact_set is None
+    assert isinstance(facts.optimal_set, BallSet)
     return certificate(Source("gates", "0" * 64, "csv", target=0), facts, verdicts(facts, ("minimal",)))
 
 

@@ -57,7 +57,7 @@ def test_a_disagreement_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     """A checker that accepts all, with any bounds, disagrees on what is right, and on what is wrong."""
     monkeypatch.setattr(proved, "prove", lambda *_: proved.Bounds(Fraction(0), Fraction(10**9)))
     some = [entry for entry in entries() if entry.kind == "leaders"]
-    assert print_beside(some) == 36
+    assert print_beside(some) == 52
     said = capsys.readouterr().out
     assert "disagrees: rejected/leaders-00" in said and "disagrees: accepted/leaders-00" in said
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.verify.build.leaders import FOLDER, halves, single, twins
+from tests.verify.build.leaders import FOLDER, halves, single, triad, twins
 from tests.verify.cover.fold import fold
 from tests.verify.cover.plant import PLANTED, planted
 from tests.verify.oracle.brute import mat, vec
@@ -24,10 +24,10 @@ from verify.variants import ELASTIC, LOGISTIC
 CERTIFICATES: dict[str, Callable[[], bytes]] = {
     **{name: lambda name=name: planted(name).text for name in PLANTED},
     "fold": lambda: fold().text,
-    **{case.__name__: lambda case=case: case().text for case in (single, halves, twins)},
+    **{case.__name__: lambda case=case: case().text for case in (single, halves, twins, triad)},
     **{
         name: lambda name=name: (FOLDER / f"{name}.json").read_bytes()
-        for name in ("xor-cover", "side-cover", "square-cover", "xor-leaders", "plane-leaders")
+        for name in ("xor-cover", "side-cover", "square-cover", "xor-leaders", "plane-leaders", "tied-leaders")
     },
 }
 SMALL = Problem("relu", F(5, 3), mat([["1/2", -1], [0, 3]]), vec("1/4", -2))
@@ -47,16 +47,8 @@ def told(certificate: bytes) -> str:
 
 @pytest.mark.parametrize("name", CERTIFICATES)
 def test_texts_word_for_word(name: str) -> None:
-    """Covers with neurons, faces and planes, and leaders with equal rows, zero rows and normals: as it was accepted."""
+    """Covers with neurons, faces, planes; leaders with equal rows, zero rows, normals, triangles: as was accepted."""
     assert told(CERTIFICATES[name]()) == texts()[name]
-
-
-def test_triangles_are_declined() -> None:
-    """The proved checker knows leaders without triangles alone, and says so."""
-    certificate = json.loads(CERTIFICATES["xor-leaders"]())
-    certificate["facts"]["leaders"]["-"]["cells"][0]["triangles"] = {"corners": "", "signs": "", "weights": ""}
-    with pytest.raises(Declined, match="leaders without triangles"):
-        told(json.dumps(certificate).encode())
 
 
 def made(neurons: Any = (), point: Any = ([1, 2], 3)) -> Text:
@@ -322,25 +314,46 @@ def test_a_cell_by_hand() -> None:
         assert said == [
             "cell 0 -8 0 0",
             "0 16 12 16 0 16 0 0 0 0 16 7",
-            f"0 14 {sigma} {24 << 8} {len(led)}",
-            *led,
+            f"0 14 {sigma} {24 << 8}",
+            *(str(len(led)), *led),
+            *("0", "0"),
         ]
     leaning = {**cell, "leaders": [{**first, "near": [3], "row": 1}]}
     last = [*text.cell(leaning, [0, 0, 0, 1], 1, centres, 0, 4)][3:]
-    assert last == ["3 4 0 0 0", "1 10 2 9 2 3 -3 5 5"]  # the zero row has 1 + 3
+    assert last == ["2", "3 4 0 0 0", "1 10 2 9 2 3 -3 5 5", "0", "0"]  # the zero row has 1 + 3
     own = {**cell, "leaders": [{**second, "row": 3}]}
-    assert [*text.cell(own, [0, 0, 0, 1], 1, centres, 0, 4)][3:] == ["3 1 2 11 0"]
+    assert [*text.cell(own, [0, 0, 0, 1], 1, centres, 0, 4)][3:] == ["1", "3 1 2 11 0", "0", "0"]
+
+
+def test_triangles_by_hand() -> None:
+    """A leader that is a corner is tied, its c more by the weights of its triangles; the sign 1 comes after the tied
+    ones; corners may be equal. Numbers are times the unit's 2, the weights of squares times 2^8, too. sigma has less by
+    all that is added to the c, and more by the weights: what is not the sign 1 has to be paid for."""
+    text = LeadersText(Problem("relu", F(20), mat([[1, 0], [0, 1]]), vec(1, 1)), (), ([0] * 2, 3), {})
+    empty = {"near": [], "weights": "", "normals": [], "normal_weights": ""}
+    cell = {"nu": "3", "rows": [], "p": "", "q": "", "normals": [], "excess": "", "squares": ""}
+    cell |= {"leaders": [{"row": 0, "c": "9", **empty}, {"row": 1, "c": "11", **empty}]}
+    both = {"corners": "0 1 2 2 2 1", "signs": "1 -1 -1 -1", "weights": "5 7"}
+    second = {"corners": "2 0 0", "signs": "-1 1", "weights": "5"}
+    tied = [*("0", "2", "0 1 1 42 0", "1 1 1 60 0"), *("2", "2560 3 2 1 0 1 1 -1", "3584 3 1 1 1 -1 0 1")]
+    one = [*("1", "0 1 1 18 0", "1", "1 1 1 32 0"), *("1", "2560 3 0 1 1 -1 1 -1")]
+    for triangles, rest, lines in ((both, 24 - 42 - 60, tied), (second, 10 - 18 - 32, one)):
+        said = list(text.cell({**cell, "triangles": triangles}, [1, 1], 2, [], 0, 4))
+        assert said[2].split() == [str((4 * (60 - 6) + rest) << 8), str(24 << 8)] and said[3:] == lines
+    for corners in ("0 1 3", "-1 1 0", "1 2"):
+        with pytest.raises((LookupError, ValueError)):
+            list(text.cell({**cell, "triangles": {**second, "corners": corners}}, [1, 1], 2, [], 0, 4))
 
 
 def test_scales_of_cells() -> None:
-    """As many bits as the longest of the c, the rows and the distances of centres, and 64 more."""
+    """As many bits as the longest of the c, the rows and the distances of centres, and 256 more."""
     plain = {"rows": [], "p": "", "q": "", "normals": [], "excess": "", "squares": "", "nu": "0", "leaders": []}
     problem = Problem("relu", F(1), mat([[3, 0]]), vec(1))
     for centres, bits in (([], 4), (["100 0", "-100 5"], 16), (["100 0", "100 5"], 5)):
         evidence = {"unit": "1", "+": {"centres": centres, "cells": [plain] * max(len(centres), 1)}}
         text = LeadersText(problem, (), ([0], 1), {**evidence, "-": {"centres": [], "cells": [plain]}})
         lines = list(text.proof())
-        assert lines[:4] == ["leaders", "theta 1 0", "lower 0 1", f"scales {1 << 64 + bits} 1 {1 << 64 + bits}"]
+        assert lines[:4] == ["leaders", "theta 1 0", "lower 0 1", f"scales {1 << 256 + bits} {1 << 256 + bits}"]
         assert lines[4 : 5 + len(centres)] == [f"centres {len(centres)}", *centres] and lines[-1] == "end"
 
 

@@ -29,7 +29,7 @@ from verify.variants import ELASTIC
 FOLDER = Path(__file__).parent / "rocq"
 ROCQ = Path(proved.__file__).parent / "rocq"
 MISSING = [tool for tool in ("coqc", "ocamlfind", "make") if shutil.which(tool) is None]
-CERTIFICATES = ("xor-cover", "xor-leaders", "plane-leaders", "blood-cover", "side-cover", "sides-cover")
+CERTIFICATES = ("xor-cover", "xor-leaders", "plane-leaders", "tied-leaders", "blood-cover", "side-cover", "sides-cover")
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}")
 
 
@@ -256,7 +256,7 @@ def mutants(words: Sequence[str], count: int, seed: int) -> list[tuple[int, list
     return found
 
 
-@pytest.mark.parametrize("name", ["xor-cover", "xor-leaders"])
+@pytest.mark.parametrize("name", ["xor-cover", "xor-leaders", "tied-leaders"])
 def test_what_is_accepted_after_a_change_is_true(name: str) -> None:
     """One word of the text is changed: the statement is another one, or no false bound is accepted."""
     words = text_of(name)
@@ -311,7 +311,7 @@ def test_a_theorem_in_the_kernel(tmp_path: Path) -> None:
     assert found == allowed("axioms.txt", "axioms-existence.txt"), "the bounds on two axioms, uniqueness on two more"
 
 
-@pytest.mark.parametrize("name", ["xor-leaders", "plane-leaders"])
+@pytest.mark.parametrize("name", ["xor-leaders", "plane-leaders", "tied-leaders"])
 def test_a_theorem_by_leaders(name: str, tmp_path: Path) -> None:
     """coqc proves both bounds by leaders on the same two axioms; no word of uniqueness."""
     text = proved.theorem(certificate(name))

@@ -6,7 +6,8 @@
     and 2 |v.u| U <= g (v.u)^2 + e U^2 for g e >= 1, |t_k| U >= t_k^2/|z_k|: what is left is a quadratic form in (U, u).
     With centres c_i this may be done on each cell {u : c_i.u >= c_j.u for all j}: its normals n = c_i - c_j count as
     rows without theta, and since n.u >= 0 there, any load that is left on them is a linear term, and more may be
-      added. *)
+    added. Of leaders whose signs are tied |v_l.u| U = S_l (v_l.u) with S_l = U or -U, and the form is one in (S, U, u):
+    a sum of an odd number of these, with signs, is at least U in size (the triangle inequalities have three). *)
 From Coq Require Import Reals ZArith List Lra Lia Psatz Bool.
 From Relu Require Import Spec Vectors Duality Checker Cones Soundness.
 Import ListNotations.
@@ -17,42 +18,40 @@ Record leader := Leader { l_row : nat;  l_a : Z;  l_g : Z;  l_e : Z;  l_near : l
 Record cell := Cell {
   k_p : list Z;  k_q : list (Z * Z);              (* p_k; q_k and r_k with r_k |z_k| <= R, for rows and normals *)
   k_more : list Z;                                (* what is added to the load of the normals *)
-  k_leaders : list leader;  k_sigma : Z;  k_nu : Z }.
+  k_leaders : list leader;
+  k_tied : list leader;  k_ties : list (Z * list (nat * Z));   (* r >= 0, and w with an odd sum over the S_l and U *)
+  k_sigma : Z;  k_nu : Z }.
 Record leading := Leading { k_centres : list (list Z);  k_cells : list cell }.   (* for one sign *)
 Record leaders := Leaders {
   d_theta : list Z;  d_tden : Z;  d_lown : Z;  d_lowd : Z;
-  d_G : Z;  d_E : Z;  d_R : Z;                    (* denominators of g, e and r *)
-  d_pos : leading;  d_neg : leading }.
+  d_G : Z;  d_R : Z;                              (* denominators of g and r *)
+  d_pos : leading;  d_neg : leading;
+  d_root : Z -> Z }.                              (* about the square root: any answer is sound *)
 
 Open Scope Z_scope.
 (** *** A quadratic form as a sum of squares k (l.x)^2, and as a matrix (rows may be shorter: zeros follow) *)
 Definition term : Type := (Z * list Z)%type.
 Fixpoint add_rows (k : Z) (w v : list Z) (M : list (list Z)) : list (list Z) :=
   match v, M with
-  | vi :: v', r :: M' => axpy (k * vi) w r :: add_rows k w v' M'
+  | vi :: v', r :: M' => (if vi =? 0 then r else axpy (k * vi) w r) :: add_rows k w v' M'
   | _, _ => M end.
 Definition matrix (d : nat) (terms : list term) : list (list Z) :=
   fold_right (fun t M => add_rows (fst t) (snd t) (snd t) M) (repeat [] d) terms.
 
-(** *** Positive semidefinite, by elimination; the divisions are exact, and that is checked *)
+(** *** Positive semidefinite, by a Cholesky factor that is rounded: what is cut off is a debt of the diagonal *)
 Definition head (r : list Z) : Z := match r with [] => 0 | x :: _ => x end.
-Fixpoint divided (k : Z) (S S' : list (list Z)) : bool :=
-  match S, S' with
-  | [], [] => true
-  | r :: S1, r' :: S1' => zeroZ (axpy (- k) r' r) && divided k S1 S1'
-  | _, _ => false end.
-Fixpoint psd (fuel : nat) (prev : Z) (M : list (list Z)) : bool :=
+Fixpoint psd (root : Z -> Z) (fuel : nat) (debts : list Z) (M : list (list Z)) : bool :=
   match fuel, M with
-  | _, [] => true
+  | _, [] => zeroZ debts
   | O, _ => false
   | S fuel', r :: M' =>
       let a := head r in let b := tl r in let C := map (@tl Z) M' in
-      zeroZ (axpy (-1) (map head M') b)
-      && if a =? 0 then zeroZ b && psd fuel' 1 C
-         else
-           let A := add_rows (-1) b b (map (map (Z.mul a)) C) in
-           let A' := map (map (fun x => x / prev)) A in
-           (0 <? a) && Nat.leb (length b) (length C) && divided prev A A' && psd fuel' a A'
+      let s := root (a - head debts - Z.of_nat (length b) * root a) in
+      let l := map (fun x => x / s) b in
+      let rest := map Z.abs (axpy (- s) l b) in
+      zeroZ (axpy (-1) (map head M') b) && Nat.leb (length b) (length C)
+      && (head debts + 2 * sumZ rest <=? 2 * (a - s * s))
+      && psd root fuel' (axpy 2 rest (tl debts)) (add_rows (-1) l l C)
   end.
 
 (** *** One sign *)
@@ -77,43 +76,58 @@ Fixpoint q_ok (R : Z) (rows : list (list Z)) (q : list (Z * Z)) : bool :=
   | z :: rows', (qk, r) :: q' => (0 <=? qk) && (0 <=? r) && (r * r * dotZ z z <=? R * R) && q_ok R rows' q'
   | _, _ => false end.
 (** g e >= 1; a leader that is wholly cancelled (its twins) needs none *)
-Definition leader_ok (G E : Z) (rows : list (list Z)) (l : leader) : bool :=
-  (0 <=? l_a l) && (0 <=? l_g l) && (0 <=? l_e l)
-  && ((G * E <=? l_g l * l_e l) || zeroZ (lead_vector rows l)).
+Definition leader_ok (G : Z) (rows : list (list Z)) (l : leader) : bool :=
+  (0 <=? l_g l) && (0 <=? l_e l) && ((G <=? l_g l * l_e l) || zeroZ (lead_vector rows l)).
+Fixpoint e_sum (ls : list leader) : Z := match ls with [] => 0 | l :: ls' => l_e l + e_sum ls' end.
 Fixpoint plus (a b : list Z) : list Z :=
   match a, b with x :: a', y :: b' => x + y :: plus a' b' | _, _ => [] end.
-Definition form_terms (G E R : Z) (d : nat) (rows : list (list Z)) (b : list Z) (k : cell) : list term :=
+Definition form_terms (G R : Z) (d : nat) (rows : list (list Z)) (b : list Z) (k : cell) : list term :=
   [(k_sigma k + G * R, [1]); (G * R, 0 :: b); (- (G * R), 1 :: b)]
   ++ map (fun e => (k_nu k, 0 :: e)) (axes d)
   ++ map (fun l => (- (R * l_g l), 0 :: lead_vector rows l)) (k_leaders k)
   ++ q_terms G rows (k_q k).
+(** with a variable S more for each leader that is tied, in front: e S^2 - 2 S (v.u), times K *)
+Fixpoint tied_terms (K : Z) (rows : list (list Z)) (ls : list leader) (terms : list term) : list term :=
+  match ls with
+  | [] => terms
+  | l :: ls' =>
+      let v := repeat 0 (length ls') ++ 0 :: lead_vector rows l in
+      (K * (l_e l + 1), [1]) :: (K, 0 :: v) :: (- K, 1 :: v)
+      :: map (fun t => (fst t, 0 :: snd t)) (tied_terms K rows ls' terms) end.
+Definition tie_vector (m : nat) (w : list (nat * Z)) : list Z :=
+  fold_right (fun x v => addn (fst x) (snd x) v) (repeat 0 (S m)) w.
+Definition tie_ok (m : nat) (t : Z * list (nat * Z)) : bool :=
+  (0 <=? fst t) && Z.odd (sumZ (tie_vector m (snd t))).
 
 (** On the cell with these normals ln/ld bounds sum_k th_k (z_k.u)_+ / |u|. *)
-Definition check_cell (G E R ln ld : Z) (d : nat) (data : list (list Z)) (th : list Z) (normals : list (list Z))
-    (k : cell) : bool :=
+Definition check_cell (root : Z -> Z) (G R ln ld : Z) (d : nat) (data : list (list Z)) (th : list Z)
+    (normals : list (list Z)) (k : cell) : bool :=
   let rows := data ++ normals in
   let none := map (fun _ => 0) normals in
   let th := th ++ none in let p := k_p k ++ none in
-  let left := unload (k_leaders k) (loads th p (k_q k)) in
-  let n := length data in
+  let ls := k_leaders k ++ k_tied k in
+  let left := unload ls (loads th p (k_q k)) in
+  let n := length data in let m := length (k_tied k) in
   let b := axpy 1 (combine_rows (plus (skipn n left) (k_more k)) normals) (slope rows th p) in
-  let terms := form_terms G E R d rows b k in
+  let terms := map (fun t => (- fst t, tie_vector m (snd t))) (k_ties k)
+    ++ tied_terms (G * R) rows (k_tied k) (form_terms G R d rows b k) in
   (0 <=? k_nu k) && Nat.eqb (length rows) (length th) && Nat.eqb (length rows) (length p)
   && Nat.eqb (length (k_more k)) (length normals) && forallb (fun x => 0 <=? x) (k_more k)
-  && q_ok R rows (k_q k) && forallb (leader_ok G E rows) (k_leaders k)
+  && q_ok R rows (k_q k) && forallb (leader_ok G rows) (k_leaders k) && forallb (fun l => 0 <=? l_a l) ls
+  && forallb (tie_ok m) (k_ties k)
   && forallb (fun x => x <=? 0) (firstn n left)
-  && forallb (fun t => Nat.leb (length (snd t)) (S d)) terms
-  && (((k_sigma k + k_nu k) * E + G * R * fold_right (fun l a => l_e l + a) 0 (k_leaders k)) * ld
-      <=? ln * (4 * (G * R) * E))
-  && psd (S d) 1 (matrix (S d) terms).
+  && forallb (fun t => Nat.leb (length (snd t)) (m + S d)) terms
+  && ((k_sigma k + k_nu k + G * R * e_sum ls - sumZ (map fst (k_ties k))) * ld <=? ln * (4 * (G * R)))
+  && psd root (m + S d) [] (matrix (m + S d) terms).
 
 Fixpoint check_cells (test : list (list Z) -> cell -> bool) (all centres : list (list Z)) (cells : list cell) : bool :=
   match centres, cells with
   | [], [] => true
   | c :: centres', k :: cells' => test (map (fun c' => axpy (-1) c' c) all) k && check_cells test all centres' cells'
   | _, _ => false end.
-Definition check_leading (G E R ln ld : Z) (d : nat) (rows : list (list Z)) (th : list Z) (k : leading) : bool :=
-  let test := check_cell G E R ln ld d rows th in
+Definition check_leading (root : Z -> Z) (G R ln ld : Z) (d : nat) (rows : list (list Z)) (th : list Z) (k : leading) :
+    bool :=
+  let test := check_cell root G R ln ld d rows th in
   match k_centres k, k_cells k with
   | [], [c] => test [] c
   | [], _ => false
@@ -122,9 +136,9 @@ Definition check_leading (G E R ln ld : Z) (d : nat) (rows : list (list Z)) (th 
 Definition check_leaders (p : problem) (c : leaders) : bool :=
   let th := d_theta c in let ln := p_lnum p * p_rden p * d_tden c in
   problem_ok p && bound_ok p th (d_tden c) (d_lown c) (d_lowd c)
-  && (0 <? d_G c) && (0 <? d_E c) && (0 <? d_R c)
-  && check_leading (d_G c) (d_E c) (d_R c) ln (p_lden p) (p_dim p) (p_rows p) th (d_pos c)
-  && check_leading (d_G c) (d_E c) (d_R c) ln (p_lden p) (p_dim p) (p_rows p) (map Z.opp th) (d_neg c).
+  && (0 <? d_G c) && (0 <? d_R c)
+  && check_leading (d_root c) (d_G c) (d_R c) ln (p_lden p) (p_dim p) (p_rows p) th (d_pos c)
+  && check_leading (d_root c) (d_G c) (d_R c) ln (p_lden p) (p_dim p) (p_rows p) (map Z.opp th) (d_neg c).
 Close Scope Z_scope.
 
 (** ** Quadratic forms *)
@@ -139,7 +153,8 @@ Lemma add_rows_R k w X : forall v M x, (length v <= length M)%nat ->
   dot (rows_at (add_rows k w v M) X) x = dot (rows_at M X) x + IZR k * (dot (iz v) x * dot (iz w) X).
 Proof.
   unfold rows_at. induction v as [|vi v IH]; intros [|r M] x L; simpl in *; try ring; [lia|].
-  destruct x as [|xi x]; simpl; [ring|]. rewrite IH by lia. rewrite axpy_R, mult_IZR. ring.
+  destruct x as [|xi x]; simpl; [ring|]. rewrite IH by lia.
+  destruct (Z.eqb_spec vi 0) as [->|]; [ring|]. rewrite axpy_R, mult_IZR. ring.
 Qed.
 Lemma matrix_len d terms : length (matrix d terms) = d.
 Proof. induction terms; simpl; [apply repeat_length|]. rewrite add_rows_len. auto. Qed.
@@ -164,46 +179,46 @@ Proof.
   unfold rows_at. revert x. induction M as [|r M IH]; intros [|xi x]; simpl; try ring.
   rewrite IH, head_tail. ring.
 Qed.
-Lemma divided_R k X : forall A A' x, divided k A A' = true -> dot (rows_at A X) x = IZR k * dot (rows_at A' X) x.
+Definition sq (x : list R) : list R := map (fun a => a * a) x.
+Lemma debts_R x0 : forall rest x,
+  - (IZR (sumZ (map Z.abs rest)) * (x0 * x0) + dot (iz (map Z.abs rest)) (sq x)) <= 2 * x0 * dot (iz rest) x.
 Proof.
-  unfold rows_at. induction A as [|r A IH]; intros [|r' A'] x E; simpl in *; try discriminate; [ring|].
-  apply andb_prop in E. destruct E as [E1 E2]. destruct x as [|xi x]; simpl; [ring|].
-  rewrite (IH A' x E2). apply (zeroZ_R X) in E1. rewrite axpy_R, opp_IZR in E1.
-  replace (dot (iz r) X) with (IZR k * dot (iz r') X) by lra. ring.
+  assert (Hx := Rle_0_sqr x0). unfold Rsqr in Hx.
+  induction rest as [|r rest IH]; intros x; [simpl; lra|]. cbn [map]. change (sumZ (Z.abs r :: map Z.abs rest)) with
+    (Z.abs r + sumZ (map Z.abs rest))%Z. rewrite plus_IZR. assert (P := Rabs_pos (IZR r)). rewrite <- abs_IZR in P.
+  destruct x as [|x1 x]; simpl; [specialize (IH []); rewrite !dot_nil_r in *; nra|]. specialize (IH x).
+  fold (iz (map Z.abs rest)) (sq x) (iz rest).
+  assert (B : - (IZR (Z.abs r) * (x0 * x0 + x1 * x1)) <= 2 * x0 * (IZR r * x1)).
+  { rewrite abs_IZR in *. pose proof (Rle_0_sqr (x0 + x1)) as A1. pose proof (Rle_0_sqr (x0 - x1)) as A2. unfold Rsqr in *.
+    unfold Rabs. destruct (Rcase_abs (IZR r)); nra. }
+  lra.
 Qed.
-Lemma scale_rows_R a X : forall M x, dot (rows_at (map (map (Z.mul a)) M) X) x = IZR a * dot (rows_at M X) x.
-Proof. unfold rows_at. induction M as [|r M IH]; intros [|xi x]; simpl; try ring. rewrite IH, scale_R. ring. Qed.
-
-Theorem psd_sound : forall fuel prev M, psd fuel prev M = true -> (0 < prev)%Z -> forall x, 0 <= quad M x.
+Theorem psd_sound root : forall fuel debts M, psd root fuel debts M = true -> forall x, dot (iz debts) (sq x) <= 2 * quad M x.
 Proof.
-  induction fuel as [|fuel IH]; intros prev M E Hp x.
-  - destruct M; [|discriminate]. unfold quad. simpl. lra.
-  - destruct M as [|r M]; [unfold quad; simpl; lra|]. cbn [psd] in E. apply andb_prop in E. destruct E as [Es E].
-    destruct x as [|x0 x]; [unfold quad; rewrite dot_nil_r; lra|].
-    set (C := map (@tl Z) M) in *. set (b := tl r) in *. set (a := head r) in *.
-    assert (Hb : dot (iz (map head M)) x = dot (iz b) x).
-    { apply (zeroZ_R x) in Es. rewrite axpy_R in Es. lra. }
-    assert (Q : quad (r :: M) (x0 :: x) = IZR a * (x0 * x0) + 2 * x0 * dot (iz b) x + quad C x).
-    { unfold quad. change (rows_at (r :: M) (x0 :: x)) with (dot (iz r) (x0 :: x) :: rows_at M (x0 :: x)).
-      cbn [dot]. rewrite head_tail, rows_at_cons. fold C a b. rewrite Hb. ring. }
-    rewrite Q. destruct (a =? 0)%Z eqn:Ea.
-    + apply Z.eqb_eq in Ea. apply andb_prop in E. destruct E as [Eb E]. apply (zeroZ_R x) in Eb.
-      specialize (IH 1%Z C E ltac:(lia) x). rewrite Ea, Eb. lra.
-    + apply andb_prop in E. destruct E as [E Er]. apply andb_prop in E. destruct E as [E Ed].
-      apply andb_prop in E. destruct E as [Ea' El]. apply Z.ltb_lt in Ea'. apply Nat.leb_le in El.
-      specialize (IH a _ Er Ea' x). apply IZR_lt in Ea', Hp.
-      apply (divided_R _ x _ _ x) in Ed. rewrite add_rows_R in Ed by (rewrite map_length; auto).
-      rewrite scale_rows_R in Ed. fold (quad C x) in Ed. unfold quad in IH.
-      assert (S : 0 <= IZR a * quad C x - dot (iz b) x * dot (iz b) x) by nra.
-      assert (P : 0 <= IZR a * (IZR a * (x0 * x0) + 2 * x0 * dot (iz b) x + quad C x)).
-      { pose proof (Rle_0_sqr (IZR a * x0 + dot (iz b) x)) as Sq. unfold Rsqr in Sq. nra. }
-      apply Rmult_le_reg_l with (IZR a); [auto|]. lra.
+  assert (End : forall debts x, zeroZ debts = true -> dot (iz debts) (sq x) <= 2 * quad [] x).
+  { intros debts x Z. rewrite (zeroZ_R _ _ Z). unfold quad. simpl. lra. }
+  induction fuel as [|fuel IH]; intros debts M E x; destruct M as [|r M]; try discriminate; auto.
+  cbn [psd] in E. set (s := root _) in E. set (b := tl r) in *. set (C := map (@tl Z) M) in *.
+  set (l := map _ b) in E. set (a := head r) in *. split_andb E. to_Prop. apply Nat.leb_le in E2.
+  apply IZR_le in E1. rewrite plus_IZR, !mult_IZR, minus_IZR, mult_IZR in E1.
+  destruct x as [|x0 x]; [unfold quad, sq; simpl; rewrite !dot_nil_r; lra|].
+  assert (Hb : dot (iz (map head M)) x = dot (iz b) x).
+  { apply (zeroZ_R x) in E. rewrite axpy_R in E. lra. }
+  assert (Q : quad (r :: M) (x0 :: x) = IZR a * (x0 * x0) + 2 * x0 * dot (iz b) x + quad C x).
+  { unfold quad. change (rows_at (r :: M) (x0 :: x)) with (dot (iz r) (x0 :: x) :: rows_at M (x0 :: x)).
+    cbn [dot]. rewrite head_tail, rows_at_cons. fold C a b. rewrite Hb. ring. }
+  specialize (IH _ _ E0 x). unfold quad in IH. rewrite add_rows_R in IH by (unfold l; rewrite map_length; auto).
+  fold (quad C x) in IH. rewrite axpy_R in IH.
+  pose proof (debts_R x0 (axpy (- s) l b) x) as D. rewrite axpy_R, opp_IZR in D.
+  set (rest := map Z.abs _) in *. change (sq (x0 :: x)) with (x0 * x0 :: sq x). rewrite head_tail, Q.
+  pose proof (Rle_0_sqr (IZR s * x0 + dot (iz l) x)) as Sq. pose proof (Rle_0_sqr x0) as Hx. unfold Rsqr in *.
+  set (y := dot (iz l) x) in *. set (z := dot (iz b) x) in *. nra.
 Qed.
 
 (** ** One sign *)
 Section Sign.
-Variables (G E Q : Z) (d : nat) (rows : list (list Z)) (u : list R) (U : R).
-Hypothesis (HG : (0 < G)%Z) (HE : (0 < E)%Z) (HR : (0 < Q)%Z) (Lu : length u = d).
+Variables (root : Z -> Z) (G Q : Z) (d : nat) (rows : list (list Z)) (u : list R) (U : R).
+Hypothesis (HG : (0 < G)%Z) (HR : (0 < Q)%Z) (Lu : length u = d).
 Hypothesis (U_nonneg : 0 <= U) (U_sq : dot u u <= U * U).
 Let t (z : list Z) : R := dot (iz z) u.
 Let T : list R := map (fun z => Rabs (t z)) rows.
@@ -237,12 +252,11 @@ Proof.
 Qed.
 Fixpoint lead_sum (ls : list leader) : R :=
   match ls with [] => 0 | l :: ls' => Rabs (dot (iz (lead_vector rows l)) u) + lead_sum ls' end.
-Lemma unload_bound : forall ls load, length load = length T -> forallb (leader_ok G E rows) ls = true ->
+Lemma unload_bound : forall ls load, length load = length T -> forallb (fun l => 0 <=? l_a l)%Z ls = true ->
   dot (iz load) T <= dot (iz (unload ls load)) T + lead_sum ls.
 Proof.
   induction ls as [|l ls IH]; intros load L F; simpl in *; [lra|].
-  apply andb_prop in F. destruct F as [F1 F2]. unfold leader_ok in F1. split_andb F1. to_Prop.
-  specialize (IH (addn (l_row l) (- l_a l) (load_near (l_near l) load))).
+  apply andb_prop in F. destruct F as [F1 F2]. to_Prop. specialize (IH (addn (l_row l) (- l_a l) (load_near (l_near l) load))).
   rewrite addn_len, load_near_len in IH. specialize (IH L F2).
   rewrite addn_dot in IH by (rewrite load_near_len; auto). rewrite nth_T, opp_IZR in IH.
   pose proof (near_bound (l_near l) load (IZR (l_a l) * t (nth (l_row l) rows [])) L) as N.
@@ -263,48 +277,95 @@ Proof.
     - intros e. rewrite H. simpl. ring. }
   rewrite <- Lu. apply (A u (cons 0%Z)). intros e. simpl. ring.
 Qed.
-Lemma leaders_R : forall ls, forallb (leader_ok G E rows) ls = true ->
+Lemma leaders_R : forall ls, forallb (leader_ok G rows) ls = true ->
   2 * IZR G * IZR Q * U * lead_sum ls <=
   - squares (map (fun l => ((- (Q * l_g l))%Z, (0 :: lead_vector rows l)%Z)) ls) (U :: u)
-  + IZR G * IZR Q / IZR E * IZR (fold_right (fun l a => (l_e l + a)%Z) 0%Z ls) * (U * U).
+  + IZR G * IZR Q * IZR (e_sum ls) * (U * U).
 Proof.
-  assert (hG := IZR_lt _ _ HG). assert (hE := IZR_lt _ _ HE). assert (hR := IZR_lt _ _ HR). pose proof U_nonneg as HU.
+  assert (hG := IZR_lt _ _ HG). assert (hR := IZR_lt _ _ HR). pose proof U_nonneg as HU.
   induction ls as [|l ls IH]; intros F; simpl in *; [lra|].
   apply andb_prop in F. destruct F as [F1 F2]. specialize (IH F2). unfold leader_ok in F1. split_andb F1. to_Prop.
-  set (x := dot (iz (lead_vector rows l)) u) in *.
-  rewrite opp_IZR, mult_IZR, plus_IZR.
-  apply IZR_le in F3, F4.
-  assert (HxE : 2 * IZR G * IZR E * (Rabs x * U) <= IZR E * IZR (l_g l) * (x * x) + IZR G * IZR (l_e l) * (U * U)).
+  set (x := dot (iz (lead_vector rows l)) u) in *. rewrite opp_IZR, mult_IZR, plus_IZR. apply IZR_le in F1, F3.
+  assert (Hx : 2 * IZR G * (Rabs x * U) <= IZR (l_g l) * (x * x) + IZR G * IZR (l_e l) * (U * U)).
   { apply orb_prop in F0. destruct F0 as [F0|F0].
     2:{ apply (zeroZ_R u) in F0. fold x in F0. rewrite F0, Rabs_R0.
         assert (0 <= IZR G * IZR (l_e l)) by (apply Rmult_le_pos; lra). nra. }
-    apply Z.leb_le, IZR_le in F0. rewrite !mult_IZR in F0.
+    apply Z.leb_le, IZR_le in F0. rewrite mult_IZR in F0.
     assert (X2 : Rabs x * Rabs x = x * x) by (rewrite <- Rabs_mult; apply Rabs_right; nra).
     rewrite <- X2. set (y := Rabs x) in *. assert (Hy : 0 <= y) by apply Rabs_pos.
-    set (A := IZR E * IZR (l_g l)). set (B := IZR G * IZR (l_e l)).
-    assert (HA : 0 <= A) by (unfold A; nra). assert (HB : 0 <= B) by (unfold B; nra).
-    set (K := IZR G * IZR E). assert (HK : 0 < K) by (unfold K; nra).
-    assert (AB : K * K <= A * B).
-    { unfold A, B, K. replace (IZR E * IZR (l_g l) * (IZR G * IZR (l_e l))) with
-        (IZR G * IZR E * (IZR (l_g l) * IZR (l_e l))) by ring. apply Rmult_le_compat_l; [unfold K in HK; lra|auto]. }
-    replace (2 * IZR G * IZR E * (y * U)) with (2 * K * (y * U)) by (unfold K; ring).
-    (* 2 K y U <= A y^2 + B U^2, as K^2 <= A B *)
-    set (s := 2 * K * (y * U)). set (m := A * (y * y) + B * (U * U)).
+    set (A := IZR (l_g l)) in *. set (B := IZR G * IZR (l_e l)).
+    assert (HB : 0 <= B) by (unfold B; nra). assert (AB : IZR G * IZR G <= A * B) by (unfold B; apply (Rmult_le_compat_l (IZR G)) in F0; lra).
+    (* 2 G y U <= A y^2 + B U^2, as G^2 <= A B *)
+    set (s := 2 * IZR G * (y * U)). set (m := A * (y * y) + B * (U * U)).
     assert (Hm : 0 <= m) by (unfold m; nra).
     assert (S2 : s * s <= m * m).
     { unfold s, m. assert (0 <= (y * U) * (y * U)) by nra.
       pose proof (Rle_0_sqr (A * (y * y) - B * (U * U))) as Sq. unfold Rsqr in Sq. nra. }
     pose proof (abs_le_of_sq s m Hm S2). pose proof (Rle_abs s). lra. }
-  assert (HxE' : 2 * IZR G * IZR Q * U * Rabs x <=
-    IZR Q * IZR (l_g l) * (x * x) + IZR G * IZR Q / IZR E * IZR (l_e l) * (U * U)).
-  { apply Rmult_le_reg_l with (IZR E); auto.
-    replace (IZR E * (IZR Q * IZR (l_g l) * (x * x) + IZR G * IZR Q / IZR E * IZR (l_e l) * (U * U)))
-      with (IZR Q * (IZR E * IZR (l_g l) * (x * x) + IZR G * IZR (l_e l) * (U * U))) by (field; lra).
-    replace (IZR E * (2 * IZR G * IZR Q * U * Rabs x)) with (IZR Q * (2 * IZR G * IZR E * (Rabs x * U))) by ring.
-    apply Rmult_le_compat_l; lra. }
-  set (SS := squares _ _) in *. set (FF := fold_right _ _ _) in *.
-  replace (0 * U + x) with x by ring. lra.
+  apply (Rmult_le_compat_l (IZR Q)) in Hx; [|lra].
+  set (SS := squares _ _) in *. replace (0 * U + x) with x by ring. lra.
 Qed.
+
+(** leaders that are tied: S_l = U times the sign of v_l.u *)
+Definition sign_of (l : leader) : Z := if Rle_dec 0 (dot (iz (lead_vector rows l)) u) then 1%Z else (-1)%Z.
+Definition signed_U (ss : list Z) : list R := map (fun s => IZR s * U) ss.
+Lemma zeros_R (w : list Z) y : forall S, dot (iz (repeat 0%Z (length S) ++ w)) (S ++ y) = dot (iz w) y.
+Proof. induction S as [|a S IH]; simpl; auto. fold (iz (repeat 0%Z (length S) ++ w)). rewrite IH. ring. Qed.
+Lemma shifted_R x0 x : forall terms, squares (map (fun t : term => (fst t, (0 :: snd t)%Z)) terms) (x0 :: x) =
+  squares terms x.
+Proof. induction terms as [|t' ts IH]; simpl; auto. fold (iz (snd t')). rewrite IH. ring. Qed.
+Lemma tied_R K terms : forall ls,
+  squares (tied_terms K rows ls terms) (signed_U (map sign_of ls) ++ U :: u) =
+  squares terms (U :: u) + IZR K * (IZR (e_sum ls) * (U * U) - 2 * U * lead_sum ls).
+Proof.
+  induction ls as [|l ls IH]; [simpl; ring|]. cbn [tied_terms map signed_U app squares fst snd e_sum lead_sum].
+  fold (signed_U (map sign_of ls)). rewrite shifted_R, IH.
+  assert (V : dot (iz (repeat 0%Z (length ls) ++ 0%Z :: lead_vector rows l)) (signed_U (map sign_of ls) ++ U :: u) =
+    dot (iz (lead_vector rows l)) u).
+  { assert (L : length ls = length (signed_U (map sign_of ls))) by (unfold signed_U; rewrite !map_length; auto).
+    rewrite L, zeros_R. simpl. ring. }
+  set (v := repeat 0%Z (length ls) ++ 0%Z :: lead_vector rows l) in *.
+  cbn [iz map dot]. fold (iz v). rewrite V. unfold sign_of. set (x := dot (iz (lead_vector rows l)) u).
+  rewrite opp_IZR, mult_IZR, !plus_IZR. unfold Rabs.
+  destruct (Rle_dec 0 x) as [p|p], (Rcase_abs x) as [n|n]; try lra; ring.
+Qed.
+Lemma signed_R y : forall ss w, length w = length ss -> dot (iz w) (signed_U ss ++ y) = U * IZR (dotZ w ss).
+Proof.
+  induction ss as [|s ss IH]; intros [|a w] L; simpl in *; try discriminate; [ring|].
+  rewrite plus_IZR, mult_IZR. fold (iz w) (signed_U ss). rewrite (IH w) by lia. ring.
+Qed.
+Lemma odd_R : forall ss w, length w = length ss -> Forall (fun s => Z.odd s = true) ss ->
+  Z.odd (dotZ w ss) = Z.odd (sumZ w).
+Proof.
+  induction ss as [|s ss IH]; intros [|a w] L F; simpl in *; try discriminate; auto.
+  rewrite !Z.odd_add, Z.odd_mul, (Forall_inv F), (IH w) by (auto; eapply Forall_inv_tail; eauto). rewrite andb_true_r. auto.
+Qed.
+Lemma tie_len m : forall w, length (tie_vector m w) = S m.
+Proof. unfold tie_vector. induction w; simpl; [rewrite repeat_length|rewrite addn_len]; auto. Qed.
+Lemma ties_R tied : forall ties, forallb (tie_ok (length tied)) ties = true ->
+  squares (map (fun t => ((- fst t)%Z, tie_vector (length tied) (snd t))) ties) (signed_U (map sign_of tied) ++ U :: u) <=
+  - IZR (sumZ (map fst ties)) * (U * U).
+Proof.
+  induction ties as [|[r w] ties IH]; intros F; cbn [map squares fst snd forallb] in *; [simpl; lra|].
+  apply andb_prop in F. destruct F as [F1 F2]. specialize (IH F2). unfold tie_ok in F1. split_andb F1. to_Prop.
+  cbn [fst snd] in *. set (v := tie_vector (length tied) w) in *. set (ss := map sign_of tied ++ [1%Z]).
+  assert (L : length v = length ss).
+  { unfold v, ss. rewrite tie_len, app_length, map_length. simpl. lia. }
+  assert (X : signed_U (map sign_of tied) ++ U :: u = signed_U ss ++ u).
+  { unfold ss, signed_U. rewrite map_app, <- app_assoc. simpl. rewrite Rmult_1_l. auto. }
+  assert (O : Forall (fun s => Z.odd s = true) ss).
+  { apply Forall_app. split; [|repeat constructor]. apply Forall_forall. intros s I. apply in_map_iff in I.
+    destruct I as (l & <- & _). unfold sign_of. destruct (Rle_dec _ _); auto. }
+  rewrite <- (odd_R ss v L O) in F0. rewrite X in *. rewrite (signed_R u ss v L). set (z := dotZ v ss) in *.
+  assert (Z1 : (1 <= z * z)%Z) by (destruct z; [discriminate|nia|nia]).
+  apply IZR_le in Z1, F1. rewrite mult_IZR in Z1. unfold sumZ in *. cbn [fold_right]. rewrite opp_IZR, plus_IZR.
+  pose proof (Rle_0_sqr U) as HU. unfold Rsqr in HU.
+  assert (P : IZR r * (U * U) * 1 <= IZR r * (U * U) * (IZR z * IZR z)) by (apply Rmult_le_compat_l; nra). lra.
+Qed.
+Lemma lead_sum_app b : forall a, lead_sum (a ++ b) = lead_sum a + lead_sum b.
+Proof. induction a; simpl; [ring|]. rewrite IHa. ring. Qed.
+Lemma e_sum_app b : forall a, e_sum (a ++ b) = (e_sum a + e_sum b)%Z.
+Proof. induction a; simpl; auto. rewrite IHa. lia. Qed.
 Fixpoint q_sum (rws : list (list Z)) (q : list (Z * Z)) : R :=
   match rws, q with z :: rws', qr :: q' => IZR (fst qr) * Rabs (t z) + q_sum rws' q' | _, _ => 0 end.
 Lemma q_R : forall rws q, q_ok Q rws q = true -> squares (q_terms G rws q) (U :: u) <= 2 * IZR G * IZR Q * U * q_sum
@@ -359,54 +420,52 @@ Qed.
 
 Theorem form_sound ln ld th p b k : (0 < ld)%Z -> (0 <= k_nu k)%Z ->
   length rows = length th -> length rows = length p -> q_ok Q rows (k_q k) = true ->
-  forallb (leader_ok G E rows) (k_leaders k) = true ->
-  forallb (fun t : term => Nat.leb (length (snd t)) (S d)) (form_terms G E Q d rows b k) = true ->
-  (((k_sigma k + k_nu k) * E + G * Q * fold_right (fun l a => l_e l + a) 0 (k_leaders k)) * ld
-    <= ln * (4 * (G * Q) * E))%Z ->
-  psd (S d) 1 (matrix (S d) (form_terms G E Q d rows b k)) = true ->
-  dot (iz (slope rows th p)) u + dot (iz (unload (k_leaders k) (loads th p (k_q k)))) T <= dot (iz b) u ->
+  forallb (leader_ok G rows) (k_leaders k) = true ->
+  forallb (fun l => 0 <=? l_a l)%Z (k_leaders k ++ k_tied k) = true ->
+  let m := length (k_tied k) in let ls := k_leaders k ++ k_tied k in
+  forallb (tie_ok m) (k_ties k) = true ->
+  let terms := map (fun t => ((- fst t)%Z, tie_vector m (snd t))) (k_ties k)
+    ++ tied_terms (G * Q) rows (k_tied k) (form_terms G Q d rows b k) in
+  forallb (fun t : term => Nat.leb (length (snd t)) (m + S d)) terms = true ->
+  ((k_sigma k + k_nu k + G * Q * e_sum ls - sumZ (map fst (k_ties k))) * ld <= ln * (4 * (G * Q)))%Z ->
+  psd root (m + S d) [] (matrix (m + S d) terms) = true ->
+  dot (iz (slope rows th p)) u + dot (iz (unload ls (loads th p (k_q k)))) T <= dot (iz b) u ->
   hsum (map iz rows) (iz th) u <= IZR ln / IZR ld * U.
 Proof.
-  intros Hld CN L1 L2 CQ CL CT CB CP LB. apply IZR_le in CN.
+  intros Hld CN L1 L2 CQ CL CA m ls CS terms CT CB CP LB. apply IZR_le in CN.
   assert (CN' : IZR (k_nu k) * dot u u <= IZR (k_nu k) * (U * U)) by (apply Rmult_le_compat_l; auto).
-  assert (hG := IZR_lt _ _ HG). assert (hE := IZR_lt _ _ HE). assert (hR := IZR_lt _ _ HR).
-  assert (hld := IZR_lt _ _ Hld).
+  assert (hG := IZR_lt _ _ HG). assert (hR := IZR_lt _ _ HR). assert (hld := IZR_lt _ _ Hld).
   pose proof U_nonneg as HU.
-  pose proof (psd_sound _ _ _ CP ltac:(lia) (U :: u)) as PS. rewrite (matrix_R _ _ _ CT) in PS. unfold form_terms in PS.
-  rewrite !squares_app, axes_R in PS.
+  pose proof (psd_sound _ _ _ _ CP (signed_U (map sign_of (k_tied k)) ++ U :: u)) as PS. rewrite (matrix_R _ _ _ CT) in PS.
+  unfold terms in PS. rewrite squares_app, tied_R in PS. unfold form_terms in PS. rewrite !squares_app, axes_R in PS.
   assert (S3 : squares [((k_sigma k + G * Q)%Z, [1%Z]); ((G * Q)%Z, 0%Z :: b); ((- (G * Q))%Z, 1%Z :: b)] (U :: u) =
     IZR (k_sigma k) * (U * U) - 2 * (IZR G * IZR Q) * (U * dot (iz b) u)).
   { simpl. rewrite opp_IZR, plus_IZR, mult_IZR. ring. }
-  rewrite S3 in PS. clear S3.
-  pose proof (leaders_R _ CL) as LR. pose proof (q_R _ _ CQ) as QR.
+  rewrite S3, mult_IZR in PS. clear S3. change (dot (iz []) _) with 0 in PS.
+  pose proof (ties_R (k_tied k) _ CS) as TR. fold m in TR. pose proof (leaders_R _ CL) as LR. pose proof (q_R _ _ CQ) as QR.
   pose proof (loads_R _ _ _ _ L1 L2 CQ) as LO. fold T in LO.
   assert (LL : length (loads th p (k_q k)) = length T).
   { unfold T. rewrite map_length. apply loads_len; auto. }
-  pose proof (unload_bound _ _ LL CL) as UB.
+  pose proof (unload_bound _ _ LL CA) as UB. fold ls in UB. unfold ls at 2 in UB. rewrite lead_sum_app in UB.
   set (h := hsum (map iz rows) (iz th) u) in *. set (S1 := lead_sum (k_leaders k)) in *.
-  set (S2 := q_sum rows (k_q k)) in *.
+  set (S0 := lead_sum (k_tied k)) in *. set (S2 := q_sum rows (k_q k)) in *.
   set (SL := squares (map (fun l : leader => ((- (Q * l_g l))%Z, 0%Z :: lead_vector rows l)) (k_leaders k)) (U :: u))
     in *.
   set (SQ := squares (q_terms G rows (k_q k)) (U :: u)) in *.
-  set (EE := fold_right (fun (l : leader) (a : Z) => (l_e l + a)%Z) 0%Z (k_leaders k)) in *.
-  assert (K1 : 2 * h <= dot (iz b) u + S1 - S2) by lra.
-  set (GR := IZR G * IZR Q). assert (HGR : 0 < GR) by (unfold GR; nra).
-  assert (K2 : 2 * GR * U * (2 * h) <= 2 * GR * U * (dot (iz b) u + S1 - S2)).
+  assert (K1 : 2 * h <= dot (iz b) u + S1 + S0 - S2) by lra.
+  set (GR := IZR G * IZR Q) in *. assert (HGR : 0 < GR) by (unfold GR; nra).
+  assert (K2 : 2 * GR * U * (2 * h) <= 2 * GR * U * (dot (iz b) u + S1 + S0 - S2)).
   { apply Rmult_le_compat_l; auto. nra. }
-  assert (K3 : 4 * GR * (h * U) <= (IZR (k_sigma k) + IZR (k_nu k) + GR / IZR E * IZR EE) * (U * U)).
-  { unfold GR in *. lra. }
+  set (W := IZR (k_sigma k) + IZR (k_nu k) + GR * IZR (e_sum ls) - IZR (sumZ (map fst (k_ties k)))).
+  assert (K3 : 4 * GR * (h * U) <= W * (U * U)).
+  { unfold W, ls. rewrite e_sum_app, plus_IZR. unfold GR in *. lra. }
   destruct (Rle_lt_or_eq_dec _ _ HU) as [HU'|HU0].
-  - assert (K4 : 4 * GR * h <= (IZR (k_sigma k) + IZR (k_nu k) + GR / IZR E * IZR EE) * U).
-    { apply Rmult_le_reg_r with U; auto. lra. }
-    apply IZR_le in CB. rewrite ?mult_IZR, ?plus_IZR, ?mult_IZR, ?plus_IZR in CB. fold GR in CB.
-    apply Rmult_le_reg_l with (4 * GR * IZR E * IZR ld); [repeat apply Rmult_lt_0_compat; lra|].
-    apply Rle_trans with (IZR E * IZR ld * ((IZR (k_sigma k) + IZR (k_nu k) + GR / IZR E * IZR EE) * U)).
-    { replace (4 * GR * IZR E * IZR ld * h) with (IZR E * IZR ld * (4 * GR * h)) by ring.
-      apply Rmult_le_compat_l; auto. apply Rmult_le_pos; lra. }
-    replace (IZR E * IZR ld * ((IZR (k_sigma k) + IZR (k_nu k) + GR / IZR E * IZR EE) * U)) with
-      (((IZR (k_sigma k) + IZR (k_nu k)) * IZR E + GR * IZR EE) * IZR ld * U) by (field; lra).
-    replace (4 * GR * IZR E * IZR ld * (IZR ln / IZR ld * U)) with (IZR ln * (4 * GR * IZR E) * U) by (field; lra).
-    apply Rmult_le_compat_r; auto.
+  - assert (K4 : 4 * GR * h <= W * U) by (apply Rmult_le_reg_r with U; auto; lra).
+    apply IZR_le in CB. rewrite !mult_IZR, minus_IZR, !plus_IZR, !mult_IZR in CB. fold GR W in CB.
+    apply Rmult_le_reg_l with (4 * GR * IZR ld); [apply Rmult_lt_0_compat; lra|].
+    apply Rle_trans with (IZR ld * (W * U)); [apply (Rmult_le_compat_l (IZR ld)) in K4; lra|].
+    replace (4 * GR * IZR ld * (IZR ln / IZR ld * U)) with (IZR ln * (4 * GR) * U) by (field; lra).
+    apply (Rmult_le_compat_r U) in CB; lra.
   - assert (Z0 : forall z, t z = 0).
     { intros z. pose proof (cauchy (iz z) u) as C. fold (t z) in C. rewrite <- HU0 in U_sq.
       pose proof (dot_self_nonneg u). replace (dot u u) with 0 in C by lra. nra. }
@@ -417,16 +476,16 @@ Proof.
 Qed.
 
 Theorem cell_sound_rows ln ld data th normals k : (0 < ld)%Z -> rows = data ++ normals ->
-  (forall n, In n normals -> 0 <= t n) -> check_cell G E Q ln ld d data th normals k = true ->
+  (forall n, In n normals -> 0 <= t n) -> check_cell root G Q ln ld d data th normals k = true ->
   hsum (map iz data) (iz th) u <= IZR ln / IZR ld * U.
 Proof.
   intros Hld ER HN C. unfold check_cell in C. rewrite <- ER in C.
   set (none := map (fun _ : list Z => 0%Z) normals) in *.
-  set (left := unload (k_leaders k) (loads (th ++ none) (k_p k ++ none) (k_q k))) in *.
+  set (left := unload (k_leaders k ++ k_tied k) (loads (th ++ none) (k_p k ++ none) (k_q k))) in *.
   set (b := axpy 1 _ _) in C. split_andb C. to_Prop.
   assert (Ln : length none = length normals) by (unfold none; apply map_length).
   assert (Lth : length data = length th).
-  { rewrite ER, !app_length, Ln in C9. lia. }
+  { rewrite ER, !app_length, Ln in C11. lia. }
   assert (HS : hsum (map iz rows) (iz (th ++ none)) u = hsum (map iz data) (iz th) u).
   { rewrite ER. unfold iz at 2. rewrite !map_app. fold (iz th) (iz none). clear - Lth. revert th Lth.
     induction data as [|z data IH]; intros [|a th] L; simpl in *; try discriminate.
@@ -438,7 +497,7 @@ Proof.
   assert (LL : length left = length rows).
   { unfold left. assert (LO : length (loads (th ++ none) (k_p k ++ none) (k_q k)) = length rows) by (apply loads_len;
       auto).
-    rewrite <- LO. generalize (loads (th ++ none) (k_p k ++ none) (k_q k)) as l. generalize (k_leaders k) as ls. clear.
+    rewrite <- LO. generalize (loads (th ++ none) (k_p k ++ none) (k_q k)) as l. generalize (k_leaders k ++ k_tied k) as ls. clear.
     induction ls as [|x ls IH]; intros l; simpl; auto. rewrite IH, addn_len, load_near_len. auto. }
   rewrite combine_rows_R.
   assert (B : dot (iz left) T <= dot (iz (plus (skipn (length data) left) (k_more k))) (map (form u) normals)).
@@ -456,7 +515,7 @@ Proof.
       pose proof (Rabs_pos (t z)). nra. }
     assert (B2 : dot (iz (skipn (length data) left)) (map (fun z => Rabs (t z)) normals) <=
       dot (iz (plus (skipn (length data) left) (k_more k))) (map (form u) normals)).
-    { revert Ls C7 C6 HN. generalize (skipn (length data) left) as l. generalize (k_more k) as m. clear.
+    { revert Ls C9 C8 HN. generalize (skipn (length data) left) as l. generalize (k_more k) as m. clear.
       intros m l. revert m normals. induction l as [|x l IH]; intros [|y m] [|n normals] L1 L2 F HN; simpl in *; try
         discriminate; try lra.
       apply andb_prop in F. destruct F as [F1 F2]. apply Z.leb_le, IZR_le in F1.
@@ -468,13 +527,13 @@ Proof.
 Qed.
 End Sign.
 
-Theorem cell_sound G E Q ln ld d data th normals k u U : (0 < G)%Z -> (0 < E)%Z -> (0 < Q)%Z -> (0 < ld)%Z ->
+Theorem cell_sound root G Q ln ld d data th normals k u U : (0 < G)%Z -> (0 < Q)%Z -> (0 < ld)%Z ->
   length u = d -> 0 <= U -> dot u u <= U * U -> (forall n, In n normals -> 0 <= dot (iz n) u) ->
-  check_cell G E Q ln ld d data th normals k = true ->
+  check_cell root G Q ln ld d data th normals k = true ->
   hsum (map iz data) (iz th) u <= IZR ln / IZR ld * U.
 Proof.
-  intros HG HE HQ Hld Lu HU Hu HN C.
-  exact (cell_sound_rows G E Q d (data ++ normals) u U HG HE HQ Lu HU Hu ln ld data th normals k Hld eq_refl HN C).
+  intros HG HQ Hld Lu HU Hu HN C.
+  exact (cell_sound_rows root G Q d (data ++ normals) u U HG HQ Lu HU Hu ln ld data th normals k Hld eq_refl HN C).
 Qed.
 
 (** every u lies in the cell of a centre with the largest product *)
@@ -493,12 +552,12 @@ Proof.
   induction centres as [|a centres IH]; intros [|k cells] E c I; simpl in *; try discriminate; try tauto.
   apply andb_prop in E. destruct E as [E1 E2]. destruct I as [<-|I]; eauto.
 Qed.
-Theorem leading_sound G E Q ln ld d rows th k u U : (0 < G)%Z -> (0 < E)%Z -> (0 < Q)%Z -> (0 < ld)%Z ->
-  length u = d -> 0 <= U -> dot u u <= U * U -> check_leading G E Q ln ld d rows th k = true ->
+Theorem leading_sound root G Q ln ld d rows th k u U : (0 < G)%Z -> (0 < Q)%Z -> (0 < ld)%Z ->
+  length u = d -> 0 <= U -> dot u u <= U * U -> check_leading root G Q ln ld d rows th k = true ->
   hsum (map iz rows) (iz th) u <= IZR ln / IZR ld * U.
 Proof.
-  intros HG HE HQ Hld Lu HU Hu C. unfold check_leading in C. destruct (k_centres k) as [|c0 centres] eqn:EC.
-  - destruct (k_cells k) as [|c [|]]; try discriminate. apply (cell_sound G E Q ln ld d rows th [] c u U); auto.
+  intros HG HQ Hld Lu HU Hu C. unfold check_leading in C. destruct (k_centres k) as [|c0 centres] eqn:EC.
+  - destruct (k_cells k) as [|c [|]]; try discriminate. apply (cell_sound root G Q ln ld d rows th [] c u U); auto.
     intros n I; destruct I.
   - destruct (largest_product u (c0 :: centres)) as (c & I & M); [discriminate|].
     destruct (cells_in _ _ _ _ C c I) as (cl & T). eapply cell_sound; [..|exact T]; eauto.
@@ -511,9 +570,9 @@ Theorem leaders_sound p c : check_leaders p c = true ->
 Proof.
   unfold check_leaders. intros E net W.
   apply andb_prop in E. destruct E as [E En]. apply andb_prop in E. destruct E as [E Ep].
-  apply andb_prop in E. destruct E as [E ER]. apply andb_prop in E. destruct E as [E EE].
+  apply andb_prop in E. destruct E as [E ER].
   apply andb_prop in E. destruct E as [E EG]. apply andb_prop in E. destruct E as [Pf Eb].
-  apply Z.ltb_lt in ER, EE, EG. apply problem_ok_facts in Pf.
+  apply Z.ltb_lt in ER, EG. apply problem_ok_facts in Pf.
   destruct (bound_ok_facts _ _ _ _ _ Pf Eb) as (Ht & Hlo & Lt & Low).
   assert (Hlam := lambda_pos p Pf). destruct Pf as [Hr Hy Hln Hld Hl].
   assert (hr := IZR_lt _ _ Hr). assert (ht := IZR_lt _ _ Ht). assert (hld := IZR_lt _ _ Hld).
@@ -527,9 +586,9 @@ Proof.
     fold (ratio (d_tden c) th) (iz th). rewrite (IH rws).
     rewrite ratio_dot, relu_scale by (left; apply Rinv_0_lt_compat; auto). field. lra. }
   assert (Fp : forall U, 0 <= U -> dot w w <= U * U -> _) by
-    (intros U HU Hu; exact (leading_sound _ _ _ _ _ _ _ _ _ w U EG EE ER Hld Lw HU Hu Ep)).
+    (intros U HU Hu; exact (leading_sound _ _ _ _ _ _ _ _ _ w U EG ER Hld Lw HU Hu Ep)).
   assert (Fn : forall U, 0 <= U -> dot w w <= U * U -> _) by
-    (intros U HU Hu; exact (leading_sound _ _ _ _ _ _ _ _ _ w U EG EE ER Hld Lw HU Hu En)).
+    (intros U HU Hu; exact (leading_sound _ _ _ _ _ _ _ _ _ w U EG ER Hld Lw HU Hu En)).
   assert (Eop : hsum (map iz (p_rows p)) (iz (map Z.opp (d_theta c))) w = - hsum (map iz (p_rows p)) (iz (d_theta c))
     w).
   { generalize (map iz (p_rows p)) as rws. generalize (d_theta c) as th. clear.

@@ -302,13 +302,14 @@ let read_strict p network cover =
     if ok then Some (num, den) else None
   | _ -> print_string "neurons 0 0 rejected\n"; None
 
+let weights () = many (small ()) (fun () -> let k = nat (small ()) in let w = number () in (k, w))
+
 let read_leader () =
   let row = nat (small ()) in
   let a = number () in
   let g = number () in
   let e = number () in
-  let near = many (small ()) (fun () -> let k = nat (small ()) in let w = number () in (k, w)) in
-  { l_row = row; l_a = a; l_g = g; l_e = e; l_near = near }
+  { l_row = row; l_a = a; l_g = g; l_e = e; l_near = weights () }
 
 let read_leading d n =
   let count = small () in
@@ -321,7 +322,9 @@ let read_leading d n =
     let sigma = number () in
     let nu = number () in
     let ls = many (small ()) read_leader in
-    { k_p = p; k_q = q; k_more = more; k_leaders = ls; k_sigma = sigma; k_nu = nu }) in
+    let tied = many (small ()) read_leader in
+    let ties = many (small ()) (fun () -> let r = number () in (r, weights ())) in
+    { k_p = p; k_q = q; k_more = more; k_leaders = ls; k_tied = tied; k_ties = ties; k_sigma = sigma; k_nu = nu }) in
   { k_centres = centres; k_cells = cells }
 
 let read_leaders d n p =
@@ -333,15 +336,14 @@ let read_leaders d n p =
   let lowd = number () in
   expect "scales";
   let g = number () in
-  let e = number () in
   let r = number () in
   expect "centres";
   let pos = read_leading d n in
   expect "centres";
   let neg = read_leading d n in
   expect "end";
-  let c = { d_theta = theta; d_tden = tden; d_lown = lown; d_lowd = lowd; d_G = g; d_E = e; d_R = r;
-            d_pos = pos; d_neg = neg } in
+  let c = { d_theta = theta; d_tden = tden; d_lown = lown; d_lowd = lowd; d_G = g; d_R = r; d_pos = pos;
+            d_neg = neg; d_root = (fun x -> if Int.sign x < 0 then Int.zero else Int.sqrt x) } in
   if written then Written.leaders c;
   Printf.printf "lower %s %s %s\n%!" (Int.to_string lown) (Int.to_string lowd) (said (check_leaders p c))
 

@@ -9,26 +9,31 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
 from flint import acb, arb, arb_poly, ctx, fmpq, fmpq_poly
 
 from relu_cert.exact import Vector
-from relu_cert.prove.candidates import Unsettled
+from relu_cert.prove.unsettled import Unsettled
 from relu_cert.rationals import middle, to_fmpq, to_fraction
+from relu_cert.written import UNWRITTEN, Key, Via, vector
 
 FIRST_BITS, MOST_BITS = 128, 2048  # the checker goes to 4096
 Rational = int | Fraction | fmpq
+
+
+def _coefficients(p: fmpq_poly) -> str:
+    return vector(map(to_fraction, p.coeffs()))
 
 
 @dataclass(frozen=True)
 class Field:
     """m (irreducible) and a short interval that holds one root, t > 0; `balls` are enclosures of t by their bits."""
 
-    m: fmpq_poly
+    m: Annotated[fmpq_poly, Key("polynomial"), Via(_coefficients)]
     lo: Fraction
     hi: Fraction
-    balls: dict[int, arb] = field(default_factory=dict, compare=False, repr=False)
+    balls: Annotated[dict[int, arb], UNWRITTEN] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def degree(self) -> int:
@@ -177,4 +182,8 @@ def _hull(lo: Fraction, hi: Fraction) -> arb:
     return arb(to_fmpq(lo)).union(arb(to_fmpq(hi)))
 
 
-Numbers = tuple[Number, ...]
+def _text(x: Number) -> str:
+    return vector(x.coefficients())
+
+
+Numbers = tuple[Annotated[Number, Via(_text)], ...]

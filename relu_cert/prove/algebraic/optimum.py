@@ -20,18 +20,19 @@ from relu_cert.prove.candidates import not_out, out_threshold_squared, piece_len
 from relu_cert.prove.classes import frobenius_squared
 from relu_cert.prove.exact_optimum import merged, tied_neurons
 from relu_cert.prove.facts import (
-    NO_PIECES,
+    AlgebraicSet,
     BlockMultipliers,
-    ExactSet,
     Facts,
+    FieldMultiplier,
+    FieldMultipliers,
     PieceMultiplier,
     PieceMultipliers,
-    Sign,
     Tied,
 )
 from relu_cert.prove.projection import Bounds, shortest_of
 from relu_cert.prove.weights import one_or_two, vertex
 from relu_cert.rationals import rows_of
+from relu_cert.written import Sign
 
 
 class NotOptimal(Exception):
@@ -65,7 +66,7 @@ class _Guess:
         return over == 0
 
 
-def algebraic_set(facts: Facts, r: Sequence[Number]) -> ExactSet | None:
+def algebraic_set(facts: Facts, r: Sequence[Number]) -> AlgebraicSet | None:
     """The optimal set at r* = r, or None if r is not the optimal residual or the set was not settled."""
     field, theta = r[0].field, facts.dual.theta
     off = [r_k - t_k for r_k, t_k in zip(r, theta, strict=True)]
@@ -84,14 +85,13 @@ def algebraic_set(facts: Facts, r: Sequence[Number]) -> ExactSet | None:
     if known is None:
         return None
     solutions, farkas = known
-    return ExactSet(tuple(r), tuple(found.tied), solutions, farkas, field, found.pieces, found.rho)
+    return AlgebraicSet(tuple(found.tied), field, tuple(r), found.multipliers, solutions, farkas)
 
 
 @dataclass(frozen=True)
 class _Found:
     tied: list[Tied]
-    pieces: PieceMultipliers = NO_PIECES
-    rho: tuple[tuple[int, Numbers], ...] = ()
+    multipliers: FieldMultipliers | tuple[tuple[int, Numbers], ...] | None
 
 
 def _tied(facts: Facts, guess: _Guess) -> _Found:
@@ -106,7 +106,7 @@ def _tied(facts: Facts, guess: _Guess) -> _Found:
         solved = [_solved(Z, guess, xi, piece) for piece in _near(Z, guess, xi, pieces)]
         sides.append(tuple(m for m, _ in solved))
         tied += tied_neurons(Z, xi, [tuple(v) for _, v in solved if guess.ties(v)])
-    return _Found(tied, PieceMultipliers(*sides))
+    return _Found(tied, FieldMultipliers(*sides))
 
 
 def _near(Z: Matrix, guess: _Guess, xi: Sign, pieces: tuple[PieceMultiplier, ...]) -> Iterator[PieceMultiplier]:
@@ -116,7 +116,7 @@ def _near(Z: Matrix, guess: _Guess, xi: Sign, pieces: tuple[PieceMultiplier, ...
     return (p for p, length in zip(pieces, piece_lengths(Z, t, pieces), strict=True) if length >= limit)
 
 
-def _solved(Z: Matrix, guess: _Guess, xi: Sign, piece: PieceMultiplier) -> tuple[PieceMultiplier, list[Number]]:
+def _solved(Z: Matrix, guess: _Guess, xi: Sign, piece: PieceMultiplier) -> tuple[FieldMultiplier, list[Number]]:
     """The best multiplier of a piece at r, and v = Z'm."""
     t = [xi * x for x in guess.r]
     base = [c == "1" for c in piece.base]
@@ -127,7 +127,7 @@ def _solved(Z: Matrix, guess: _Guess, xi: Sign, piece: PieceMultiplier) -> tuple
     start = [t_k if on else guess.zero for t_k, on in zip(t, base, strict=True)]
     m, v, _ = shortest_of(rows_of(Z), box, start, piece.rows)
     rows = tuple(k for k, (a, b) in enumerate(zip(m, start, strict=True)) if a != b)
-    return PieceMultiplier(piece.base, rows, tuple(m[k] for k in rows)), v
+    return FieldMultiplier(piece.base, rows, tuple(m[k] for k in rows)), v
 
 
 def _direct(problem: Problem, guess: _Guess, multipliers: BlockMultipliers) -> _Found:
@@ -143,7 +143,7 @@ def _direct(problem: Problem, guess: _Guess, multipliers: BlockMultipliers) -> _
             rhos.append((b, rho))
         if guess.ties(v):
             tied.append(Tied(1, v, guess.through(block.X, v), False, problem.pattern(b), b))
-    return _Found(merged(problem.patterned, tied), rho=tuple(rhos))
+    return _Found(merged(problem.patterned, tied), tuple(rhos) if problem.model == "cgl" else None)
 
 
 def _projected(guess: _Guess, block: Block, K: Matrix, stated: Vector | None) -> tuple[Numbers, Numbers]:

@@ -5,7 +5,12 @@ Blocks are numbers of the design; vectors over a support are kept block by block
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Annotated, Any
+
+from relu_cert.exact import Vector
+from relu_cert.written import Via, sign_text, vector
 
 IntVector = tuple[int, ...]
 BlockVector = tuple[IntVector, ...]  # u_b for each block b of a support, in its order
@@ -33,14 +38,13 @@ class Crossing:
 
 @dataclass(frozen=True)
 class FormWin:
-    """sum_P |u_b|^2 - sum_M |u_b|^2 / t_b is positive definite, t_b = weights_b / total and sum t_b <= 1.
+    """sum_P |u_b|^2 - sum_M |u_b|^2 / t_b is positive definite, t_b > 0 and sum t_b <= 1.
 
-    `plus` is P; `weights` (positive integers) belong to the other blocks of the support, in its order.
+    `plus` is P; `t` belongs to the other blocks of the support, in its order.
     """
 
     plus: tuple[int, ...]
-    weights: tuple[int, ...]
-    total: int
+    t: Vector
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,11 @@ class ConeWin:
 Win = FormWin | ConeWin
 
 
+def _together(basis: Iterable[BlockVector]) -> list[str]:
+    """Vectors over a support, each as one."""
+    return [vector(x for part in u for x in part) for u in basis]
+
+
 @dataclass(frozen=True)
 class SupportProof:
     """No signed sum vanishes on the null vectors (spanned by `basis`, two or more) supported in `blocks`.
@@ -68,7 +77,7 @@ class SupportProof:
     """
 
     blocks: tuple[int, ...]
-    basis: tuple[BlockVector, ...]
+    basis: Annotated[tuple[BlockVector, ...], Via(_together)]
     wins: tuple[Win, ...]
 
 
@@ -89,7 +98,19 @@ class Unsettled:
     reason: str
 
 
-Answer = Zero | Crossing | Proof | Unsettled
+def _refutation(name: str, found: Zero | Crossing) -> dict[str, Any]:
+    """[block, sign, u_b] or [block, sign, u_b, v_b] for each block."""
+    vectors = (found.u,) if isinstance(found, Zero) else (found.u, found.v)
+    every = zip(found.blocks, found.signs, *vectors, strict=True)
+    return {name: [[b, sign_text(s), *map(vector, parts)] for b, s, *parts in every]}
+
+
+Answer = (  # null where nothing is settled
+    Annotated[Zero, Via(lambda found: _refutation("zero", found))]
+    | Annotated[Crossing, Via(lambda found: _refutation("crossing", found))]
+    | Proof
+    | Annotated[Unsettled, Via(lambda _: None)]
+)
 
 
 @dataclass(frozen=True)

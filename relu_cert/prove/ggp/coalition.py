@@ -168,7 +168,8 @@ def form_win(space: Space, P: Sequence[int], c: Floats) -> FormWin | None:
         for scale in WEIGHT_SCALES:
             weights = [max(1, round(scale * x / max(t))) for x in t]
             if form_is_definite(space.found.basis, P, M, weights):
-                return FormWin(tuple(blocks[b] for b in P), tuple(weights), sum(weights))
+                shares = tuple(Fraction(w, sum(weights)) for w in weights)
+                return FormWin(tuple(blocks[b] for b in P), shares)
     return None
 
 

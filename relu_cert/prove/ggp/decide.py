@@ -128,7 +128,7 @@ def _settle_space(
     design: Design, support: tuple[int, ...], basis: tuple[BlockVector, ...], effort: Effort
 ) -> Zero | Crossing | SupportProof | Unsettled:
     if len(support) == 1:  # one block: the sum is its norm
-        return SupportProof(support, basis, (FormWin(support, (), 0),))
+        return SupportProof(support, basis, (FormWin(support, ()),))
     found = probe(design, support, basis)
     refuted = refute_samples(found)
     if refuted is not None:

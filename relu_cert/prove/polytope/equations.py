@@ -11,11 +11,12 @@ from flint import fmpq, fmpq_mat, fmpz
 
 from relu_cert.exact import Vector, dot, norm_squared, sqrt_upper
 from relu_cert.prove.algebraic.system import field_system
-from relu_cert.prove.classes import class_map, column
-from relu_cert.prove.facts import Facts, OptimalSet
+from relu_cert.prove.classes import class_map
+from relu_cert.prove.facts import BallSet, Exact, Exactly, ExactSet, Facts, Unknown
 from relu_cert.prove.optimal_set import largest_squared
 from relu_cert.prove.polytope.system import System, exact_system
 from relu_cert.prove.split import columns, split_map
+from relu_cert.rationals import column
 
 SPARE_BITS = 8
 EXACT_BITS = 128
@@ -24,15 +25,16 @@ MOST_BITS = 4096
 
 def weight_system(facts: Facts, bits: int = MOST_BITS) -> System:
     """The equations of the optimal set that the facts know, rounded to at most so many bits where they are enclosed."""
-    if (exact := facts.exact_set) is not None:
-        fit = tuple(y - r for y, r in zip(facts.problem.y, exact.residual, strict=True))
-        return (exact_system if exact.field is None else field_system)([one.q for one in exact.tied], fit)
-    if facts.optimal_set is None:
+    if isinstance(exact := facts.optimal_set, Exactly):
+        residual: Exact = exact.residual
+        fit = tuple(y - r for y, r in zip(facts.problem.y, residual, strict=True))
+        return (exact_system if isinstance(exact, ExactSet) else field_system)([one.q for one in exact.tied], fit)
+    if isinstance(exact, Unknown):
         raise ValueError("the optimal set is not known")
-    return _enclosed(facts, facts.optimal_set, bits)
+    return _enclosed(facts, exact, bits)
 
 
-def _enclosed(facts: Facts, found: OptimalSet, bits: int) -> System:
+def _enclosed(facts: Facts, found: BallSet, bits: int) -> System:
     """F and g of the split, or the masses alone, rounded down to a grid, finer than their errors if it may be."""
     k = len(found.classes)
     zero = Fraction(0)

@@ -6,15 +6,15 @@ from dataclasses import replace
 from fractions import Fraction
 
 from relu_cert.prove.algebraic.system import FieldSystem
-from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.classes import class_map
-from relu_cert.prove.facts import Facts
+from relu_cert.prove.facts import BallSet, Exactly, Facts
 from relu_cert.prove.grid import from_grid, to_grid
 from relu_cert.prove.polytope.equations import MOST_BITS, weight_system
 from relu_cert.prove.polytope.polytope import Polytope, ShortestWeights, Unlisted
 from relu_cert.prove.polytope.shortest import shortest, shortest_alone
 from relu_cert.prove.polytope.system import System
 from relu_cert.prove.polytope.walk import TooManyBases, enclosed_start, exact_start, seems_larger, walk
+from relu_cert.prove.unsettled import Unsettled
 
 MOST_BASES = 5000
 MOST_WORK = 120_000  # bases times entries of F: a bound on the time, here and in the checker
@@ -26,13 +26,13 @@ FEW_BITS = 64
 
 def list_polytope(facts: Facts, most: int = MOST_BASES) -> Polytope | Unlisted:
     """All vertices and edges of the optimal set of the facts, with proof; or why not."""
-    if facts.exact_set is None and facts.optimal_set is None:
+    if not facts.known:
         return Unlisted(facts.unsettled or "the optimal set is not known", final=True)
     if _in_several_blocks(facts):
         return Unlisted("a neuron lies in several blocks of the patterns given", final=True)
     reason = ""
     # few are fast, and nearly always enough
-    lengths = (FEW_BITS, MOST_BITS) if facts.exact_set is None else (MOST_BITS,)
+    lengths = (FEW_BITS, MOST_BITS) if isinstance(facts.optimal_set, BallSet) else (MOST_BITS,)
     for bits in lengths:
         try:
             return _listed(facts, weight_system(facts, bits), most)
@@ -47,13 +47,13 @@ def with_vertices(facts: Facts) -> tuple[Facts, bool]:
     """The facts with the vertices of the optimal set, and whether more digits would not tell more about these."""
     found = list_polytope(facts)
     if isinstance(found, Polytope):
-        return replace(facts, polytope=found), True
-    return replace(facts, unlisted=found.reason, shortest=shortest_weights(facts)), found.final
+        return replace(facts, vertices=found), True
+    return replace(facts, vertices=found, shortest=shortest_weights(facts)), found.final
 
 
 def shortest_weights(facts: Facts) -> ShortestWeights | None:
     """The shortest optimal weights without a list of vertices, or None where that is not proved."""
-    if (facts.exact_set is None and facts.optimal_set is None) or _in_several_blocks(facts):
+    if not facts.known or _in_several_blocks(facts):
         return None
     return shortest_alone(weight_system(facts))
 
@@ -73,15 +73,15 @@ def _short(x: Fraction, system: System) -> Fraction:
 def _in_several_blocks(facts: Facts) -> bool:
     """Whether two active blocks of a ReLU network over some patterns carry one neuron (v = B'r with the same B)."""
     patterned, found = facts.problem.patterned, facts.optimal_set
-    if patterned is None or patterned.model != "relu" or facts.exact_set is not None or found is None:
+    if patterned is None or patterned.model != "relu" or not isinstance(found, BallSet):
         return False
     kernels = [tuple(class_map(facts.problem, found.classes[a]).B().entries()) for a in found.active]
     return len(set(kernels)) < len(kernels)
 
 
 def _listed(facts: Facts, system: System, most: int) -> Polytope:
-    exact = facts.exact_set
-    if exact is not None:
+    exact = facts.optimal_set
+    if isinstance(exact, Exactly):
         support = tuple(a for a, x in enumerate(exact.solutions[0]) if x)
         alone = len(exact.solutions) == 1  # then the other tied neurons, many perhaps, only make its bases many
         system = system.restricted(support) if alone else system
@@ -90,7 +90,7 @@ def _listed(facts: Facts, system: System, most: int) -> Polytope:
         start = enclosed_start(system)
     work = _field_work(system) if isinstance(system, FieldSystem) else MOST_EXACT_WORK if system.exact else MOST_WORK
     most = min(most, work // max(1, system.rows * len(system.names)))
-    if exact is None and seems_larger(system, start, most):
+    if isinstance(exact, BallSet) and seems_larger(system, start, most):
         raise TooManyBases(f"the polytope of optimal weights seems to have more than {most} bases")
     found = walk(system, start, most)
     names = system.names

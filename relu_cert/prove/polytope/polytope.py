@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from relu_cert.exact import Matrix, Vector
+from relu_cert.prove.algebraic.field import Numbers
+from relu_cert.written import UNWRITTEN
 
 if TYPE_CHECKING:
     import networkx as nx
-
-    from relu_cert.prove.algebraic.field import Numbers
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,14 @@ class ShortestWeights:
     """
 
     bits: int
-    found: MinNorm
+    weights: Vector
+    radius: Fraction
     mu: Vector | Numbers
+
+    @property
+    def found(self) -> MinNorm:
+        """The weights, as a polytope has them."""
+        return MinNorm(self.weights, self.radius)
 
 
 @dataclass(frozen=True)
@@ -56,11 +62,11 @@ class Polytope:
     tilt: Vector
     bases: tuple[tuple[int, ...], ...]
     vertices: tuple[tuple[int, ...], ...]
-    points: Matrix
+    points: Annotated[Matrix, UNWRITTEN]
     edges: tuple[tuple[int, int], ...]
     min_norm: MinNorm | None
-    tied: int
-    rank: int
+    tied: Annotated[int, UNWRITTEN]
+    rank: Annotated[int, UNWRITTEN]
 
     @property
     def used(self) -> tuple[int, ...]:
@@ -104,7 +110,7 @@ class Polytope:
 
 @dataclass(frozen=True)
 class Unlisted:
-    """Why there is no list. `final`: more digits would not help."""
+    """Why there is no list; without a reason none was asked for. `final`: more digits would not help."""
 
-    reason: str
-    final: bool
+    reason: str = ""
+    final: bool = False

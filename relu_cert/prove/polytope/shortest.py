@@ -19,13 +19,12 @@ from scipy.optimize import nnls
 
 from relu_cert.exact import Vector, norm_squared
 from relu_cert.prove.algebraic.linear import Rows, eliminate, product
-from relu_cert.prove.classes import column, to_vector
 from relu_cert.prove.deepest import deepest
 from relu_cert.prove.definite import floats
 from relu_cert.prove.grid import binary_grid, from_grid, to_grid
 from relu_cert.prove.polytope.polytope import MinNorm, ShortestWeights
 from relu_cert.prove.polytope.system import Scalar, System
-from relu_cert.rationals import to_fmpq, to_fraction
+from relu_cert.rationals import column, to_fmpq, to_fraction, to_vector
 
 SEEMS_POSITIVE = 1e-9  # relative; a wrong proposal costs the fact, never its truth
 SHORT = 10**12  # the largest denominator of what is chosen freely
@@ -49,7 +48,7 @@ def shortest_alone(system: System) -> ShortestWeights | None:
     field of algebraic numbers mu proves it, and the weights are told rounded."""
     if not system.exact or not system.rows:
         found = shortest(system, ())
-        return None if found is None else ShortestWeights(system.bits, found, ())
+        return None if found is None else ShortestWeights(system.bits, found.weights, found.radius, ())
     support = proposed_support(system)
     F, g = system.equations()
     mu = None if support is None else _slopes(F, g, support)
@@ -60,11 +59,11 @@ def shortest_alone(system: System) -> ShortestWeights | None:
     if any(product(alpha, row) != x for row, x in zip(F, g, strict=True)):
         return None
     if isinstance(zero, fmpq):
-        weights = MinNorm(_embedded(system.names, tuple(map(to_fraction, alpha)), system.total), ZERO)
-        return ShortestWeights(0, weights, tuple(map(to_fraction, mu)))
+        weights = _embedded(system.names, tuple(map(to_fraction, alpha)), system.total)
+        return ShortestWeights(0, weights, ZERO, tuple(map(to_fraction, mu)))
     unit = Fraction(1, 1 << TOLD_BITS)
     rounded = tuple(max(x.rounded(TOLD_BITS), unit) if x else ZERO for x in alpha)
-    return ShortestWeights(0, MinNorm(_embedded(system.names, rounded, system.total), 2 * unit), tuple(mu))
+    return ShortestWeights(0, _embedded(system.names, rounded, system.total), 2 * unit, tuple(mu))
 
 
 def _slopes(F: Rows, g: Sequence[Scalar], support: Sequence[int]) -> list[Scalar] | None:

@@ -23,9 +23,9 @@ from scipy.optimize import linprog
 
 from relu_cert.exact import Vector
 from relu_cert.prove.algebraic.field import Number
-from relu_cert.prove.candidates import Unsettled
 from relu_cert.prove.definite import floats
 from relu_cert.prove.polytope.system import Scalar, System
+from relu_cert.prove.unsettled import Unsettled
 from relu_cert.rationals import to_fmpq, to_fraction
 
 Basis = tuple[int, ...]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -16,23 +15,29 @@ from relu_cert.exact import sqrt_lower, sqrt_upper
 from relu_cert.free.terms import free_parts, free_text
 from relu_cert.global_optimum import distance
 from relu_cert.problem.problem import Problem
-from relu_cert.prove.facts import Facts, OptimalSet
+from relu_cert.prove.facts import BallSet, Exactly, Facts, Unknown
 from relu_cert.report.check import CheckReport
 from relu_cert.report.html.functions import curve_figure, neurons_figure, plane_figure, scatter_figure
-from relu_cert.report.html.neurons import (
-    dual_figure,
-    fan_figure,
-    heaviest_first,
-    neuron_name,
-    neurons_chart,
-    strip_length,
-)
+from relu_cert.report.html.neurons import dual_figure, fan_figure, heaviest_first, neuron_name, neurons_chart, strips
 from relu_cert.report.html.optimal_set import shadow, shadow_figure, shape
-from relu_cert.report.html.page import Section, beside, cards, count, e, figures, files, fold, page, table, unbroken
+from relu_cert.report.html.page import (
+    Head,
+    Section,
+    beside,
+    count,
+    e,
+    figures,
+    fold,
+    of_text,
+    page,
+    table,
+    unbroken,
+    verify_section,
+)
 from relu_cert.report.html.proof import independence_figure, sensitivity_section, sphere_figure
 from relu_cert.report.html.set_figures import ranges_figure, set_figures, wire_figures
 from relu_cert.report.html.view import view
-from relu_cert.report.optimal_set import TiedNeuron, optimal_set_view
+from relu_cert.report.optimal_set import optimal_set_view
 from relu_cert.report.text import at_most, decimal, downwards, enclosed, entries, rational, short
 from relu_cert.words import of_groups
 
@@ -53,8 +58,7 @@ def check_page(report: CheckReport) -> str:
         _numbers(report),
         _verify(report),
     ]
-    name = Path(report.source.path).name
-    return page(name, _head(report), [section for section in sections if section is not None and section.body])
+    return page(Path(report.source.path).name, _head(report), sections)
 
 
 def _statements(report: CheckReport) -> dict[str, str]:
@@ -83,7 +87,7 @@ def verdict_rows(rows: Sequence[tuple[Verdict, str, str, str, str]]) -> Element:
     return e("table", head, e("tbody", body), cls="verdicts")
 
 
-def _head(report: CheckReport) -> list[Element]:
+def _head(report: CheckReport) -> Head:
     facts, problem = report.facts, report.facts.problem
     if problem.kind != "cgl":
         kind = "gated ReLU" if problem.kind == "gated" else "ReLU"
@@ -96,32 +100,16 @@ def _head(report: CheckReport) -> list[Element]:
     exact = f"{'=' if root * root == top.squared else '≈'} {decimal(root, 6)}"
     if top.least is not None:
         exact = f"≥ {downwards(sqrt_lower(top.least), 6)}"
+    known = "exactly" if value.lower == value.upper else "proved"
+    wide = "active groups" if problem.kind == "cgl" else "neurons of this network"
     shown = [
-        (
-            "optimal value p*",
-            enclosed(value.lower, value.upper, 10),
-            "exactly" if value.lower == value.upper else "proved",
-        ),
+        ("optimal value p*", enclosed(value.lower, value.upper, 10), known),
         ("relative gap", at_most(value.relative_gap) if value.relative_gap else "0", "an upper bound"),
-        (
-            "width",
-            str(len(facts.primal.neurons)),
-            "active groups" if problem.kind == "cgl" else "neurons of this network",
-        ),
+        ("width", str(len(facts.primal.neurons)), wide),
         ("λ", short(facts.lam, 14), f"λmax {exact}"),
+        *_pattern_card(report),
     ]
-    shown += _pattern_card(report)
-    return [
-        e("p", report.headline, cls="headline"),
-        e("p", f"{text}{_variant(problem)}; what is known about it is proved.", cls="lead"),
-        cards(shown),
-    ]
-
-
-def _tied(facts: Facts) -> tuple[TiedNeuron, ...]:
-    """All neurons that tie, where they are listed."""
-    found = optimal_set_view(facts)
-    return () if found is None else found.neurons
+    return Head(report.headline, f"{text}{_variant(problem)}; what is known about it is proved.", shown)
 
 
 def _pattern_card(report: CheckReport) -> list[tuple[str, str, str]]:
@@ -155,12 +143,10 @@ def _network(report: CheckReport) -> Section:
     facts = report.facts
     seen = view(facts, report.data)
     names = report.data.names if report.data else ()
-    shown = []
+    shown = [neurons_chart(facts, names)]
     if seen is not None:
-        shown = [plane_figure(seen), curve_figure(seen), scatter_figure(seen)]
-    shown.append(neurons_chart(facts, names))
-    if seen is not None:
-        shown += [neurons_figure(seen), fan_figure(seen)]
+        whole = [plane_figure(seen), curve_figure(seen), scatter_figure(seen)]
+        shown = [*whole, *shown, neurons_figure(seen), fan_figure(seen)]
     body = [figures(*shown)]
     if facts.problem.free:
         b2, skip = free_parts(facts.problem.free, facts.primal.free)
@@ -170,21 +156,17 @@ def _network(report: CheckReport) -> Section:
     elif not facts.primal.neurons:
         body.insert(0, e("p", "The zero network: with this λ nothing is worth its penalty."))
     elif facts.problem.kind != "cgl" and seen is None:
-        body.append(
-            e("p", "Numbers this large or this small are not drawn, nor are patterns without a gate.", cls="note")
-        )
-    return Section("network", "The solution" if facts.problem.kind == "cgl" else "The network", tuple(_present(body)))
+        text = "Numbers this large or this small are not drawn, nor are patterns without a gate."
+        body.append(e("p", text, cls="note"))
+    return Section("network", "The solution" if facts.problem.kind == "cgl" else "The network", body)
 
 
-def _proof(report: CheckReport) -> Section | None:
+def _proof(report: CheckReport) -> Section:
     seen = view(report.facts, report.data)
-    tied = () if seen is None else _tied(report.facts)
-    drawn = figures(
-        dual_figure(seen, tied) if seen is not None else None,
-        sphere_figure(seen, tied) if seen is not None else None,
-        independence_figure(report.facts),
-    )
-    return Section("proof", "The proof", (drawn,)) if drawn is not None else None
+    found = None if seen is None else optimal_set_view(report.facts)
+    tied = () if found is None else found.neurons
+    dual = [] if seen is None else [dual_figure(seen, tied), sphere_figure(seen, tied)]
+    return Section("proof", "The proof", (figures(*dual, independence_figure(report.facts)),))
 
 
 def _optimal_set(report: CheckReport) -> Section | None:
@@ -198,12 +180,9 @@ def _optimal_set(report: CheckReport) -> Section | None:
         flat = shadow(seen)
         pair = set_figures(seen) or (() if flat is None else wire_figures(seen))
         graph = None if flat is None else shadow_figure(flat)
-        drawn = [beside(*pair), figures(graph, ranges_figure(seen, names, strip_length(facts, names)))]
-    return Section(
-        "optimal-set",
-        "All solutions" if facts.problem.kind == "cgl" else "All optimal networks",
-        tuple(_present([e("p", text + _listed_sentence(facts)), *drawn, _staircase(facts)])),
-    )
+        drawn = [beside(*pair), figures(graph, ranges_figure(seen, strips(facts, names)))]
+    title = "All solutions" if facts.problem.kind == "cgl" else "All optimal networks"
+    return Section("optimal-set", title, (e("p", text + _listed_sentence(facts)), *drawn, _staircase(facts)))
 
 
 def _listed_sentence(facts: Facts) -> str:
@@ -235,25 +214,25 @@ def _path(report: CheckReport) -> Section | None:
     facts = report.facts
     if facts.path is None:
         return None
-    return path_section(facts.problem, facts.path, facts.lambda_max, report.data.names if report.data else ())
+    return path_section(facts.problem, facts.path.cover, facts.lambda_max, report.data.names if report.data else ())
 
 
 def _set_sentence(facts: Facts) -> str:
     """What was proved about the optimal set."""
-    exact, found = facts.exact_set, facts.optimal_set
+    found = facts.optimal_set
     direct = facts.problem.kind == "cgl"
     one = "One solution" if direct else "One network, up to the order of its neurons and to splitting them"
     noun = "group" if direct else "neuron"
-    if exact is not None and len(exact.solutions) == 1:
-        return f"{one}: of {count(len(exact.solutions[0]), noun)} tied at λ, only its own can be active, in one way."
-    if exact is not None:
-        widths = " and ".join(str(sum(1 for x in alpha if x)) for alpha in exact.solutions)
-        tied, many = count(len(exact.solutions[0]), noun), "solutions" if direct else "networks"
+    if isinstance(found, Exactly):
+        tied, many = count(len(found.solutions[0]), noun), "solutions" if direct else "networks"
+        if len(found.solutions) == 1:
+            return f"{one}: of {tied} tied at λ, only its own can be active, in one way."
+        widths = " and ".join(str(sum(1 for x in alpha if x)) for alpha in found.solutions)
         return f"More than one: {tied} tie at λ, and two different {many} of widths {widths} are known exactly."
     if facts.problem.delta:
         return "One solution: with δ > 0 the objective is strongly convex."
-    if found is None:
-        return f"Not settled: {facts.unsettled}." if facts.unsettled else ""
+    if isinstance(found, Unknown):
+        return f"Not settled: {found.reason}." if found.reason else ""
     equations = len(found.lift) - found.void
     if found.repeated:
         return _repeated(found)
@@ -266,7 +245,7 @@ def _set_sentence(facts: Facts) -> str:
     return text + (f", under {count(equations, 'further equation')}." if equations else ".")
 
 
-def _repeated(found: OptimalSet) -> str:
+def _repeated(found: BallSet) -> str:
     """Over some patterns a neuron may lie in several blocks, and the convex solution then moves while it does not."""
     carried = "1 of them only moves" if found.repeated == 1 else f"{found.repeated} of them only move"
     text = f"The solutions of the convex program have {count(found.dimension, 'dimension')}; {carried} a neuron between"
@@ -285,7 +264,7 @@ def _numbers(report: CheckReport) -> Section:
         ("upper bound on p*", rational(value.upper)),
         ("radius² of the fit", rational(facts.fit.radius_squared)),
     ]
-    if facts.optimal_set is not None:
+    if isinstance(facts.optimal_set, BallSet):
         rows.append(("σ, independence", rational(facts.optimal_set.sigma)))
         rows += [(f"mass {s + 1}", rational(m)) for s, m in enumerate(facts.optimal_set.masses[:MOST_EXACT])]
     folds = [fold("Values", table((), [(name, _digits(text)) for name, text in rows], "exact"))]
@@ -296,41 +275,22 @@ def _numbers(report: CheckReport) -> Section:
         folds.append(fold(f"Neurons{_of(len(listed), len(facts.primal.neurons))}", entries))
     n = min(facts.problem.n, MOST_EXACT)
     fit = zip(facts.problem.y[:n], facts.fit.center[:n], facts.dual.theta[:n], strict=True)
-    body = [
-        (str(k + 1), _digits(rational(y)), _digits(rational(f)), _digits(rational(t)))
-        for k, (y, f, t) in enumerate(fit)
-    ]
-    folds.append(
-        fold(f"Targets, fit and dual point{_of(n, facts.problem.n)}", table(("row", "y", "fit", "θ"), body, "exact"))
-    )
+    body = [(str(k + 1), *(_digits(rational(x)) for x in row)) for k, row in enumerate(fit)]
+    listed_rows = table(("row", "y", "fit", "θ"), body, "exact")
+    folds.append(fold(f"Targets, fit and dual point{_of(n, facts.problem.n)}", listed_rows))
     note = e("p", "Everything on this page follows from these rationals; the certificate holds them all.")
     return Section("numbers", "Exact numbers", (note, *folds))
 
 
 def _verify(report: CheckReport) -> Section:
-    certificate, data = str(report.certificate_path), report.source.path
-    digest = hashlib.sha256(report.certificate_text().encode()).hexdigest()
-    commands = f"python -m verify {quote(certificate)} --data {quote(data)}"
-    rows = [
-        ("data", data, report.source.sha256),
-        ("certificate", certificate, digest),
-    ]
-    best = report.global_optimum
+    data, best = report.source.path, report.global_optimum
+    rows = [of_text("certificate", str(report.certificate_path), report.certificate_text())]
     if best is not None and best.facts is not None and best.certificate_path is not None:
-        beside = str(best.certificate_path)
-        commands += f"\npython -m verify {quote(beside)} --data {quote(data)}"
         text = replace(report, facts=best.facts, results=best.results, global_optimum=None).certificate_text()
-        rows.append(("certificate, all patterns", beside, hashlib.sha256(text.encode()).hexdigest()))
+        rows.append(of_text("certificate, all patterns", str(best.certificate_path), text))
     how = "An independent program reads data and certificate again and re-derives every verdict in exact arithmetic:"
-    return Section(
-        "verify",
-        "Verify it",
-        (
-            e("p", how),
-            e("pre", e("code", commands)),
-            files(rows),
-        ),
-    )
+    commands = [f"python -m verify {quote(name)} --data {quote(data)}" for _, name, _ in rows]
+    return Section("verify", "Verify it", verify_section(how, commands, [("data", data, report.source.sha256), *rows]))
 
 
 def _vector(entries: Sequence[Fraction]) -> Element:
@@ -341,16 +301,9 @@ def _vector(entries: Sequence[Fraction]) -> Element:
 
 def _digits(text: str) -> str:
     """A number in full, or its beginning where it is too long for a page."""
-    return (
-        text
-        if len(text) <= MOST_DIGITS
-        else f"{text[:MOST_DIGITS]}… ({len(text)} characters; in full in the certificate)"
-    )
+    cut = f"{text[:MOST_DIGITS]}… ({len(text)} characters; in full in the certificate)"
+    return text if len(text) <= MOST_DIGITS else cut
 
 
 def _of(shown: int, total: int) -> str:
     return "" if shown == total else f" (the first {shown} of {total})"
-
-
-def _present(found: Iterable[Element | None]) -> list[Element]:
-    return [one for one in found if one is not None]

@@ -16,9 +16,9 @@ from relu_cert.report.html.check import verdict_table
 from relu_cert.report.html.functions import curve_figure, curves_figure, plane_figure
 from relu_cert.report.html.optimal_set import MARKS, shadow, shadow_figure, shape
 from relu_cert.report.html.page import (
+    Head,
     Section,
     beside,
-    cards,
     count,
     e,
     figures,
@@ -29,7 +29,7 @@ from relu_cert.report.html.page import (
 )
 from relu_cert.report.html.set_figures import set_figures
 from relu_cert.report.html.svg import Frame, padded
-from relu_cert.report.html.view import Floats, View, floats
+from relu_cert.report.html.view import Floats, View, floats, view_of
 from relu_cert.report.text import decimal, enclosed, rational, short
 
 CLAIMS = ("optimal", "fit", "p-unique", "optimal-set", "minimal")
@@ -54,17 +54,17 @@ def explore_page(found: Exploration) -> str:
         Section("verify", "Verify it", _verify(found)),
     ]
     title = f"{Path(found.data.source.path).name}: optimal networks"
-    return page(title, _head(found), [section for section in sections if section.body])
+    return page(title, _head(found), sections)
 
 
-def _verify(found: Exploration) -> tuple[Element, ...]:
+def _verify(found: Exploration) -> tuple[Element | None, ...]:
     """The set has a certificate; the errors on other data are floats, and have none."""
     model = "--model gated " * (found.facts.problem.kind == "gated")
     how = "A certificate of the set of all optimal networks, and an independent program that re-derives it:"
     return reproduced(how, found.data, f"{model}--lambda {rational(found.facts.lam)}")
 
 
-def _head(found: Exploration) -> list[Element]:
+def _head(found: Exploration) -> Head:
     facts, listed = found.facts, found.facts.polytope
     same = "All optimal networks fit the training points equally; on other data they may differ. " * found.known
     text = (
@@ -78,7 +78,7 @@ def _head(found: Exploration) -> list[Element]:
         ("minimal networks", "–" if listed is None else f"{len(listed.vertices):,}", "the vertices"),
         ("Max Diff", f"{found.difference:.4g}", f"in {found.measure}"),
     ]
-    return [e("p", found.headline, cls="headline"), e("p", text, cls="lead"), cards(shown)]
+    return Head(found.headline, text, shown)
 
 
 def _networks(found: Exploration) -> tuple[Element, ...]:
@@ -103,7 +103,7 @@ def _networks(found: Exploration) -> tuple[Element, ...]:
     return table(header, rows, "compact"), e("p", note, cls="note")
 
 
-def _pictures(found: Exploration) -> tuple[Element, ...]:
+def _pictures(found: Exploration) -> tuple[Element | None, ...]:
     seen = shape(found.facts)
     flat, graph, listed = shadow(seen), None, found.facts.polytope
     if flat is not None and listed is not None:
@@ -112,8 +112,7 @@ def _pictures(found: Exploration) -> tuple[Element, ...]:
         lam = float(found.facts.lam)
         graph = shadow_figure(flat, {row.name: lam * np.array(row.weights)[columns] for row in found.rows})
     pair = () if seen is None else set_figures(seen)
-    drawn = [beside(*pair), figures(graph, None if same_function(found) else _errors(found))]
-    return tuple(one for one in drawn if one is not None)
+    return beside(*pair), figures(graph, None if same_function(found) else _errors(found))
 
 
 def same_function(found: Exploration) -> bool:
@@ -136,7 +135,7 @@ def _errors(found: Exploration) -> Element | None:
     every = np.vstack([points, rows])
     x, y = padded(every[:, 0].tolist()), padded(every[:, 1].tolist())
     frame = Frame(max(0.0, x[0]), x[1], max(0.0, y[0]), y[1], height=330.0)
-    dots = [e("circle", cx=frame.x(float(a)), cy=frame.y(float(b)), r=3.2, cls="vertex") for a, b in points]
+    dots = [frame.dot((float(a), float(b)), 3.2, "vertex") for a, b in points]
     marks = []
     for i, (row, (a, b)) in enumerate(zip(found.rows, rows, strict=True)):
         place = {"x": frame.x(float(a)), "y": frame.y(float(b)) + 5}
@@ -146,8 +145,8 @@ def _errors(found: Exploration) -> Element | None:
         "Errors of the optimal networks on other data",
         f"The errors of {len(vertices):,} minimal networks (dots) on other data, and of {named}.",
         frame.axes("validation MSE", "test MSE"),
-        e("g", dots),
-        e("g", marks),
+        dots,
+        marks,
     )
 
 
@@ -157,7 +156,7 @@ def _mse(found: Exploration, data: Dataset, vertices: Floats) -> Floats:
     return errors
 
 
-def _functions(found: Exploration) -> tuple[Element, ...]:
+def _functions(found: Exploration) -> tuple[Element | None, ...]:
     """The functions where they can be drawn: one plot for one feature, planes side by side for two."""
     if not found.known:
         return ()
@@ -168,36 +167,21 @@ def _functions(found: Exploration) -> tuple[Element, ...]:
     first = next(iter(views.values()))
     if same_function(found):
         picture = curve_figure(first) if first.space == "line" else plane_figure(first)
-        drawn = figures(None if picture is None else recaptioned(picture, SAME))
-        return (e("p", SAME),) if drawn is None else (drawn,)
+        return (e("p", SAME) if picture is None else figures(recaptioned(picture, SAME)),)
     if first.space == "line":
-        drawn = figures(curves_figure(views))
-        return (drawn,) if drawn is not None else ()
+        return (figures(curves_figure(views)),)
     planes = []
     for i, (name, seen) in enumerate(views.items()):
         picture = plane_figure(seen)
         if picture is not None:
             planes.append(recaptioned(picture, f"{MARKS[i]} {name}: {WHAT.get(name, '')}. Points: the training data."))
-    drawn = beside(*planes)
-    return (drawn,) if drawn is not None else ()
+    return (beside(*planes),)
 
 
 def _view(found: Exploration, row: Row) -> View:
-    networks, data = found.networks, found.data
-    alpha = np.array(row.weights)
+    networks, alpha = found.networks, np.array(row.weights)
     here = alpha > 1e-9 * alpha.max(initial=0.0)
     slopes = (networks.v * (alpha * networks.signs)[:, None])[here]
     gates = networks.v if networks.gates is None else floats(networks.gates)
-    return View(
-        floats(data.Z),
-        floats([data.y])[0],
-        np.asarray(networks.outputs(data.Z) @ alpha),
-        floats([found.facts.dual.theta])[0],
-        float(found.facts.lam),
-        gates[here],
-        slopes,
-        data.names,
-        data.target,
-        data.source.bias,
-        networks.gates is not None,
-    )
+    fit = np.asarray(networks.outputs(found.data.Z) @ alpha)
+    return view_of(found.data, fit, gates[here], slopes, gated=networks.gates is not None)

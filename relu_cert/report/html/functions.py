@@ -17,12 +17,14 @@ from relu_cert.report.html.svg import (
     band,
     cells,
     chord,
+    dot,
     drawing,
     labelled,
     padded,
     path,
     short_name,
     ticks,
+    told,
 )
 from relu_cert.report.html.view import Floats, View
 
@@ -45,10 +47,10 @@ def curve_figure(view: View) -> Element | None:
         "The function of the network and the data",
         text + (f" Dashed: {count(len(kinks), 'place')} where {where}." if kinks else ""),
         frame.axes(view.names[0], view.target),
-        e("g", [e("path", d=frame.path([(x, frame.y0), (x, frame.y1)]), cls="kink") for x in kinks]),
-        e("g", _residuals(frame, view)),
-        e("g", [e("path", d=frame.path(piece), cls="curve") for piece in pieces]),
-        e("g", _points(frame, view)),
+        [frame.upwards(x, "kink") for x in kinks],
+        _residuals(frame, view),
+        [frame.line(piece, "curve") for piece in pieces],
+        _points(frame, view),
     )
 
 
@@ -64,7 +66,7 @@ def curves_figure(views: Mapping[str, View]) -> Element | None:
     lines = []
     for i, (name, pieces) in enumerate(drawn.items()):
         d = "".join(frame.path(piece) for piece in pieces)
-        lines.append(e("path", e("title", name), d=d, cls=f"way m{i}"))
+        lines.append(e("path", told(name), d=d, cls=f"way m{i}"))
         y = frame.top + 14 + 16 * i
         lines.append(e("path", d=f"M{frame.left + 10} {y - 4}h20", cls=f"way m{i}"))
         lines.append(e("text", name, x=frame.left + 36, y=y, cls="label"))
@@ -72,8 +74,8 @@ def curves_figure(views: Mapping[str, View]) -> Element | None:
         "The functions of several optimal networks",
         "Optimal networks: equal at the training data (circles: targets), different elsewhere.",
         frame.axes(first.names[0], first.target),
-        e("g", lines),
-        e("g", _points(frame, first)),
+        lines,
+        _points(frame, first),
     )
 
 
@@ -88,7 +90,7 @@ def neurons_figure(view: View) -> Element | None:
         "The neurons of the network",
         f"The outputs of {count(len(drawn), 'neuron')} one by one; their sum is the function.",
         frame.axes(view.names[0], "output"),
-        e("g", [e("path", d=frame.path(p), cls=f"neuron {sign}") for pieces, sign in drawn for p in pieces]),
+        [frame.line(p, f"neuron {sign}") for pieces, sign in drawn for p in pieces],
     )
 
 
@@ -128,19 +130,16 @@ def _sign(view: View, i: int) -> str:
 
 def _residuals(frame: Frame, view: View) -> list[Element]:
     x = view.inputs()[:MOST_POINTS, 0]
-    return [
-        e("path", d=frame.path([(float(a), float(t)), (float(a), float(f))]), cls="residual")
-        for a, t, f in zip(x, view.y, view.fit, strict=False)
-    ]
+    rows = zip(x, view.y, view.fit, strict=False)
+    return [frame.line([(float(a), float(t)), (float(a), float(f))], "residual") for a, t, f in rows]
 
 
 def _points(frame: Frame, view: View) -> list[Element]:
     found = []
     for k in range(min(len(view.y), MOST_POINTS)):
         x, target, fitted = float(view.Z[k, 0]), float(view.y[k]), float(view.fit[k])
-        cx, cy = frame.at((x, target))
-        title = e("title", f"row {k + 1}: {x:.6g}, target {target:.6g}, fit {fitted:.6g}")
-        found.append(e("circle", title, cx=cx, cy=cy, r=4.5, cls="target"))
+        title = f"row {k + 1}: {x:.6g}, target {target:.6g}, fit {fitted:.6g}"
+        found.append(frame.dot((x, target), 4.5, "target", title))
     return found
 
 
@@ -150,18 +149,16 @@ def scatter_figure(view: View) -> Element | None:
         return None
     low, high = padded([*map(float, view.y), *map(float, view.fit)])
     frame = Frame(low, high, low, high, height=400.0)
-    order = np.arange(min(len(view.y), MOST_POINTS))
     dots = []
-    for k in order:
-        cx, cy = frame.at((float(view.y[k]), float(view.fit[k])))
-        title = e("title", f"row {k + 1}: target {view.y[k]:.6g}, fit {view.fit[k]:.6g}")
-        dots.append(e("circle", title, cx=cx, cy=cy, r=4.5, cls="target"))
+    for k in range(min(len(view.y), MOST_POINTS)):
+        title = f"row {k + 1}: target {view.y[k]:.6g}, fit {view.fit[k]:.6g}"
+        dots.append(frame.dot((float(view.y[k]), float(view.fit[k])), 4.5, "target", title))
     return frame.picture(
         "Target against fit",
         "The fit of every optimal network against the target. On the dashed line they are equal.",
         frame.axes(f"target: {view.target}", "fit"),
-        e("path", d=frame.path([(low, low), (high, high)]), cls="kink"),
-        e("g", dots),
+        frame.line([(low, low), (high, high)], "kink"),
+        dots,
     )
 
 
@@ -199,11 +196,11 @@ def plane_figure(view: View) -> Element | None:
         box.frame.width,
         box.frame.height,
         "The data, the regions of the network and its value",
-        e("g", _bands(box, pieces, scale)),
+        _bands(box, pieces, scale),
         box.frame.axes(view.names[0], view.names[1]),
         e("g", _borders(box, pieces), cls="regions"),
-        e("g", _lines(box, view)),
-        e("g", _coloured_points(box.frame, view, scale)),
+        _lines(box, view),
+        _coloured_points(box.frame, view, scale),
     )
     lines = count(len(view.gates), "gate" if view.gated else "neuron")
     text = f"The function of the network: linear on each of the {count(len(pieces), 'region')} that its {lines} cut. "
@@ -279,7 +276,7 @@ class _Scale:
             for i, (_, text) in enumerate(texts)
             if (i - zero) % skip == 0
         ]
-        return drawing(width, 30.0, "The scale of the tints", e("g", marks), e("g", names))
+        return drawing(width, 30.0, "The scale of the tints", marks, names)
 
 
 def _bands(box: _Box, pieces: list[tuple[Polygon, Floats, float]], scale: _Scale) -> list[Element]:
@@ -311,27 +308,16 @@ def _lines(box: _Box, view: View) -> list[Element]:
     few = len(view.gates) <= FEW_NEURONS
     weights = np.linalg.norm(view.slopes, axis=1)
     largest = float(weights.max()) if len(weights) else 1.0
-    for normal, constant, slope, gate, weight in zip(
-        box.gates, box.gate_constants, view.slopes, view.gates, weights, strict=True
-    ):
+    for i, (normal, constant, weight) in enumerate(zip(box.gates, box.gate_constants, weights, strict=True)):
         ends = chord(normal, float(constant))
         if ends is None:
             continue
-        (ax, ay), (bx, by) = box.corners(np.array(ends))
-        sign = "plus" if view.gated or float(slope @ gate) > 0 else "minus"
-        thick = 1.2 + 1.8 * float(weight) / largest
-        strong = 1.0 if few else 0.3 + 0.7 * float(weight) / largest
-        found.append(
-            e(
-                "path",
-                d=path([(ax, ay), (bx, by)]),
-                cls=f"line {sign}",
-                stroke_width=number(thick),
-                stroke_opacity=number(strong),
-            )
-        )
+        a, b = box.corners(np.array(ends))
+        sign, share = _sign(view, i), float(weight) / largest
+        thick, strong = number(1.2 + 1.8 * share), number(1.0 if few else 0.3 + 0.7 * share)
+        found.append(e("path", d=path([a, b]), cls=f"line {sign}", stroke_width=thick, stroke_opacity=strong))
         if few:
-            found.append(e("path", d=_teeth(box, normal, float(constant), (ax, ay), (bx, by)), cls=f"teeth {sign}"))
+            found.append(e("path", d=_teeth(box, normal, float(constant), a, b), cls=f"teeth {sign}"))
     return found
 
 
@@ -348,16 +334,8 @@ def _teeth(box: _Box, normal: Floats, constant: float, a: Point, b: Point) -> st
     if normal[0] * across[0] / wide - normal[1] * across[1] / high < 0:
         across = (-across[0], -across[1])
     places = [length * (i + 0.5) / max(1, int(length // 22)) for i in range(max(1, int(length // 22)))]
-    strokes = [
-        path(
-            [
-                (a[0] + along[0] * s, a[1] + along[1] * s),
-                (a[0] + along[0] * s + across[0] * 5, a[1] + along[1] * s + across[1] * 5),
-            ]
-        )
-        for s in places
-    ]
-    return "".join(strokes)
+    feet = [(a[0] + along[0] * s, a[1] + along[1] * s) for s in places]
+    return "".join(path([(x, y), (x + across[0] * 5, y + across[1] * 5)]) for x, y in feet)
 
 
 def _coloured_points(frame: Frame, view: View, scale: _Scale) -> list[Element]:
@@ -365,9 +343,10 @@ def _coloured_points(frame: Frame, view: View, scale: _Scale) -> list[Element]:
     for k, (x, target, fitted) in enumerate(zip(view.inputs(), view.y, view.fit, strict=True)):
         if k >= MOST_POINTS:
             break
-        cx, cy = frame.at((float(x[0]), float(x[1])))
+        at = frame.at((float(x[0]), float(x[1])))
         cls, opacity = scale.tint(float(target))
-        title = e("title", f"row {k + 1}: ({x[0]:.6g}, {x[1]:.6g}), target {target:.6g}, fit {fitted:.6g}")
-        found.append(e("circle", cx=cx, cy=cy, r=6.0, cls="dot"))
-        found.append(e("circle", title, cx=cx, cy=cy, r=6.0, cls=f"{cls} ring", fill_opacity=str(opacity)))
+        title = f"row {k + 1}: ({x[0]:.6g}, {x[1]:.6g}), target {target:.6g}, fit {fitted:.6g}"
+        ring = dot(at, 6.0, f"{cls} ring", title)
+        ring.set("fill-opacity", str(opacity))
+        found += [dot(at, 6.0, "dot"), ring]
     return found

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import chain
 from math import ceil, floor, log10
 from pathlib import Path
 from shlex import quote
@@ -20,18 +20,19 @@ from relu_cert.report.html.check import verdict_table
 from relu_cert.report.html.functions import curve_figure, plane_figure
 from relu_cert.report.html.neurons import neurons_chart
 from relu_cert.report.html.page import (
+    Head,
     Section,
-    cards,
     count,
     e,
     figures,
-    files,
     fold,
+    of_data,
+    of_text,
     page,
     table,
     verify_section,
 )
-from relu_cert.report.html.svg import WIDTH, path, picture
+from relu_cert.report.html.svg import Decades, picture
 from relu_cert.report.html.view import view
 from relu_cert.report.network import NetworkReport
 from relu_cert.report.text import at_least, at_most, decimal, enclosed, entries, rational, scientific, short
@@ -44,19 +45,19 @@ ROW = 26.0
 
 def network_page(report: NetworkReport, certificate_text: str) -> str:
     """The report of one run of network, as one HTML page."""
-    sections: tuple[Section, ...] = (
+    sections = [
         Section("verdicts", "Verdicts", (verdict_table(report.results, OF_NETWORKS),)),
         Section("objective", "How far from the optimum", _objective(report)),
         Section("networks", "The trained network and an optimal one", _networks(report)),
         Section("neurons", "Neuron by neuron", (_neurons(report),)),
         Section("numbers", "Exact numbers", (_numbers(report),)),
         Section("verify", "Verify it", _verify(report, certificate_text)),
-    )
+    ]
     name = Path(report.trained.origin.path).name or report.trained.origin.format
     return page(name, _head(report), sections)
 
 
-def _head(report: NetworkReport) -> list[Element]:
+def _head(report: NetworkReport) -> Head:
     data, found = report.data, report.comparison.examination
     best = report.comparison.facts.value
     text = (
@@ -69,12 +70,7 @@ def _head(report: NetworkReport) -> list[Element]:
         ("above the optimum", at_most(max(found.J - best.lower, Fraction(0))), "at most"),
         ("λ", short(found.lam, 14), str(report.conversion.convention)),
     ]
-    return [
-        e("p", report.headline, cls="headline"),
-        e("p", text, cls="lead"),
-        cards(shown),
-        e("p", report.conversion.text, cls="note"),
-    ]
+    return Head(report.headline, text, shown, report.conversion.text)
 
 
 def _over(report: NetworkReport) -> str:
@@ -82,7 +78,7 @@ def _over(report: NetworkReport) -> str:
     return "over networks of any width" if report.comparison.facts.problem.unlisted else "over all patterns"
 
 
-def _objective(report: NetworkReport) -> tuple[Element, ...]:
+def _objective(report: NetworkReport) -> tuple[Element | None, ...]:
     found, comparison = report.comparison.examination, report.comparison
     rows = [
         ("as trained", found.J),
@@ -95,9 +91,8 @@ def _objective(report: NetworkReport) -> tuple[Element, ...]:
     lower = comparison.facts.value.lower
     away = [(name, value - lower) for name, value in rows[:-1]]
     cells = [(name, decimal(value, 15), at_most(max(value - lower, Fraction(0)))) for name, value in rows]
-    shown = figures(ladder_figure(away))
     header = ("network", "objective", "above the optimum by at most")
-    return (*([shown] if shown is not None else []), table(header, cells))
+    return figures(ladder_figure(away)), table(header, cells)
 
 
 def ladder_figure(rows: list[tuple[str, Fraction]]) -> Element | None:
@@ -107,30 +102,22 @@ def ladder_figure(rows: list[tuple[str, Fraction]]) -> Element | None:
         return None
     last = max(ceil(max(exponents)), floor(min(exponents)) + 1)
     first = max(floor(min(exponents)) - 1, last - DECADES)
-    left, right = 178.0, 22.0
-    bottom = 8 + ROW * len(rows)
-
-    def x(exponent: float) -> float:
-        return left + (exponent - first) / (last - first) * (WIDTH - left - right)
-
-    step = max(1, -(-(last - first) // 5))
-    marks = []
-    for k in range(first, last + 1, step):
-        marks.append(e("path", d=path([(x(k), 8.0), (x(k), bottom)]), cls="grid"))
-        marks.append(e("text", f"1e{k}" if k else "1", x=x(k), y=bottom + 15, cls="tick mid"))
+    left, bottom = 178.0, 8 + ROW * len(rows)
+    axis = Decades(first, last, left, 22.0)
+    marks = axis.marks(8.0, bottom, 15.0, 5)
     for i, (name, away) in enumerate(rows):
         y = 8 + ROW * i
         marks.append(e("text", name, x=left - 8, y=y + 17, cls="label end"))
         if away > 0 and _exponent(away) > first:
-            end = x(_exponent(away))
-            marks.append(e("rect", x=left, y=y + 5, width=end - left, height=ROW - 10, rx=2.0, cls="bar minus"))
+            width = axis.x(_exponent(away)) - left
+            marks.append(e("rect", x=left, y=y + 5, width=width, height=ROW - 10, rx=2.0, cls="bar minus"))
         else:
             marks.append(e("text", at_most(max(away, Fraction(0))), x=left + 4, y=y + 17, cls="tick"))
     return picture(
         bottom + 24,
         "Distances from the optimum",
         "How far above the optimum each network is at most, proved, on a logarithmic scale.",
-        e("g", marks),
+        marks,
     )
 
 
@@ -145,12 +132,8 @@ def _networks(report: NetworkReport) -> tuple[Element, ...]:
     given = network_facts(best, found.neurons, best.value.gap)
     parts = [figures(*_pictures(given, report)), figures(*_pictures(best, report))]
     names = ("As trained (balanced)", "The optimal network that was found")
-    shown = [part for pair in zip(names, parts, strict=True) for part in _titled(*pair)]
-    return tuple(shown) or (e("p", "Both networks are zero."),)
-
-
-def _titled(name: str, body: Element | None) -> list[Element]:
-    return [] if body is None else [e("h3", name), body]
+    shown = [(e("h3", name), body) for name, body in zip(names, parts, strict=True) if body is not None]
+    return tuple(chain.from_iterable(shown)) or (e("p", "Both networks are zero."),)
 
 
 def _pictures(facts: Facts, report: NetworkReport) -> list[Element | None]:
@@ -188,17 +171,13 @@ def _numbers(report: NetworkReport) -> Element:
     return fold("Values", table((), rows, "exact"))
 
 
-def _verify(report: NetworkReport, certificate_text: str) -> tuple[Element, ...]:
-    certificate, data = str(report.certificate_path), report.data.source
-    origin = report.trained.origin
-    rows = [
-        ("data", data.path, data.sha256),
-        ("certificate", certificate, hashlib.sha256(certificate_text.encode()).hexdigest()),
-        ("network", origin.path or origin.format, origin.sha256),
-    ]
+def _verify(report: NetworkReport, certificate_text: str) -> tuple[Element | None, ...]:
+    certificate, origin = str(report.certificate_path), report.trained.origin
+    network = ("network", origin.path or origin.format, origin.sha256)
     how = "An independent program re-derives the optimum and the network's distance from it in exact arithmetic:"
-    command = f"python -m verify {quote(certificate)} --data {quote(data.path)}"
-    return e("p", how), e("pre", e("code", command)), files(rows)
+    command = f"python -m verify {quote(certificate)} --data {quote(report.data.source.path)}"
+    rows = [of_data(report.data), of_text("certificate", certificate, certificate_text), network]
+    return verify_section(how, [command], rows)
 
 
 if TYPE_CHECKING:
@@ -222,20 +201,12 @@ def solution_page(found: CertifiedSolution, commands: Sequence[str] = ()) -> str
     cells = [(str(b), given, best, away) for b, given, best, away in rows[:MOST_ROWS]]
     more = f" The first {MOST_ROWS} of {len(rows)}." if len(rows) > MOST_ROWS else ""
     text = f"Groups with a coefficient that is not 0, in the given or in the optimal solution.{more}"
-    sections: tuple[Section, ...] = (
-        Section("verdicts", "Verdicts", (verdict_table(list(found.claims.values()), statements),)),
-        Section(
-            "coefficients",
-            "Coefficients",
-            (e("p", text), table(("group", "given", "optimal", "largest difference"), cells, "compact")),
-        ),
-    )
+    compared = table(("group", "given", "optimal", "largest difference"), cells, "compact")
     how = "An independent program re-derives the objectives of these and of the best coefficients in exact arithmetic:"
-    if commands:
-        sections += (Section("verify", "Verify it", verify_section(how, list(commands), None)),)
-    head = [
-        e("p", found.headline, cls="headline"),
-        e("p", f"{lead}the coefficients that a solver found, compared with the optimum.", cls="lead"),
-        cards(shown),
+    sections = [
+        Section("verdicts", "Verdicts", (verdict_table(list(found.claims.values()), statements),)),
+        Section("coefficients", "Coefficients", (e("p", text), compared)),
+        Section("verify", "Verify it", verify_section(how, commands, ()) if commands else ()),
     ]
-    return page("The given coefficients", head, sections)
+    lead += "the coefficients that a solver found, compared with the optimum."
+    return page("The given coefficients", Head(found.headline, lead, shown), sections)

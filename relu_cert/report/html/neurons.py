@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from math import atan2, cos, pi, sin, tau
 from xml.etree.ElementTree import Element
 
@@ -12,7 +11,7 @@ import numpy as np
 
 from relu_cert.prove.facts import ExactNeuron, Facts
 from relu_cert.report.html.page import e, number
-from relu_cert.report.html.svg import WIDTH, Frame, Point, padded, path, picture, short_name
+from relu_cert.report.html.svg import WIDTH, Frame, Point, padded, path, picture, short_name, told
 from relu_cert.report.html.view import View
 from relu_cert.report.optimal_set import TiedNeuron
 from relu_cert.report.text import decimal
@@ -25,13 +24,51 @@ STRIP_MARGIN = 30.0  # at the right of the tiles, for the names that lean over i
 
 
 @dataclass(frozen=True)
-class _Bar:
-    """One neuron as it is drawn: its size |w| and its direction w / max |w_j|."""
+class Strips:
+    """Directions as rows of tiles at the right of a drawing, below the names of the features; none without names."""
 
-    label: str
-    sign: str
-    size: Fraction
-    direction: tuple[float, ...]
+    names: Sequence[str]
+
+    @property
+    def cell(self) -> float:
+        """How wide a tile is."""
+        return min(26.0, 150.0 / len(self.names)) if self.names else 0.0
+
+    @property
+    def x(self) -> float:
+        """Where they begin."""
+        return WIDTH - STRIP_MARGIN - len(self.names) * self.cell
+
+    @property
+    def top(self) -> float:
+        """Where the first row begins."""
+        return STRIP_HEAD if self.names else 8.0
+
+    def heads(self) -> Element:
+        """The names of the features, aslant over the tiles."""
+        found = []
+        for j, name in enumerate(self.names):
+            place = f"translate({number(self.x + (j + 0.35) * self.cell)} {number(self.top - 4)}) rotate(-55)"
+            found.append(e("text", short_name(name, 8), cls="tick", transform=place))
+        return e("g", found)
+
+    def row(self, direction: Sequence[float], y: float, height: float) -> list[Element]:
+        """A direction, warm where it is positive, strong where it is large."""
+        shown = direction[: len(self.names)]
+        largest = max((abs(value) for value in shown), default=0.0) or 1.0
+        found = []
+        for j, value in enumerate(shown):
+            opacity = str(round(0.06 + 0.84 * abs(value) / largest, 3))
+            cls = "warm tile" if value >= 0 else "cold tile"
+            place = {"x": self.x + j * self.cell, "y": y + 1, "width": self.cell - 1, "height": height - 3}
+            title = told(f"{self.names[j]}: {value / largest:.4g}")
+            found.append(e("rect", title, cls=cls, fill_opacity=opacity, **place))
+        return found
+
+
+def strips(facts: Facts, names: Sequence[str]) -> Strips:
+    """The features of a network: all, or none where they are too many or have no names."""
+    return Strips(names if facts.problem.kind != "cgl" and len(names) <= MOST_FEATURES else ())
 
 
 def neurons_chart(facts: Facts, names: Sequence[str]) -> Element | None:
@@ -39,35 +76,26 @@ def neurons_chart(facts: Facts, names: Sequence[str]) -> Element | None:
     neurons = heaviest_first(facts)
     if not neurons:
         return None
-    bars = [_bar(facts, place, neuron) for place, neuron in enumerate(neurons[:MOST_NEURONS])]
-    sizes = [float(bar.size / bars[0].size) for bar in bars]
-    count = strip_length(facts, names)
-    cell = min(26.0, 150.0 / count) if count else 0.0
-    top = STRIP_HEAD if count else 8.0
-    left, right = 40.0, (STRIP_MARGIN + count * cell + 10) if count else 12.0
-    room = WIDTH - left - right - 62
+    tiles, left = strips(facts, names), 40.0
+    room = (tiles.x - 10 if tiles.names else WIDTH - 12) - left - 62
     rows = []
-    for i, (bar, size) in enumerate(zip(bars, sizes, strict=True)):
-        y = top + i * ROW
+    for i, neuron in enumerate(neurons[:MOST_NEURONS]):
+        y, length = tiles.top + i * ROW, max(1.0, room * float(neuron.norm / neurons[0].norm))
+        sign, largest = "plus" if neuron.sign > 0 else "minus", max(abs(x) for x in neuron.w)
         rows += [
-            e("text", bar.label, x=left - 6, y=y + 15, cls="tick end"),
-            e("rect", x=left, y=y + 3, width=max(1.0, room * size), height=ROW - 7, rx=2.0, cls=f"bar {bar.sign}"),
-            e("text", decimal(bar.size, 4), x=left + max(1.0, room * size) + 5, y=y + 15, cls="tick"),
-            *strip(bar.direction[:count], WIDTH - STRIP_MARGIN - count * cell, y, ROW, cell, names),
+            e("text", neuron_name(facts, i, neuron), x=left - 6, y=y + 15, cls="tick end"),
+            e("rect", x=left, y=y + 3, width=length, height=ROW - 7, rx=2.0, cls=f"bar {sign}"),
+            e("text", decimal(neuron.norm, 4), x=left + length + 5, y=y + 15, cls="tick"),
+            *tiles.row([float(x / largest) for x in neuron.w], y, ROW),
         ]
-    rest = len(neurons) - len(bars)
+    shown = min(len(neurons), MOST_NEURONS)
     caption = "The size |w| of each neuron, which is its share of the penalty"
-    caption += f" (the {MOST_NEURONS} heaviest of {len(neurons)})" if rest else ""
-    caption += "; at the right its direction, feature by feature." if count else "."
+    caption += f" (the {MOST_NEURONS} heaviest of {len(neurons)})" if len(neurons) > shown else ""
+    caption += "; at the right its direction, feature by feature." if tiles.names else "."
     if facts.problem.kind == "cgl":
         caption = "The size |w_b| of each active group."
-    return picture(
-        top + len(bars) * ROW + 6,
-        "The size and direction of the neurons",
-        caption,
-        strip_heads(names[:count], WIDTH - STRIP_MARGIN - count * cell, top, cell),
-        e("g", rows),
-    )
+    title = "The size and direction of the neurons"
+    return picture(tiles.top + shown * ROW + 6, title, caption, tiles.heads(), rows)
 
 
 def heaviest_first(facts: Facts) -> list[ExactNeuron]:
@@ -80,48 +108,6 @@ def neuron_name(facts: Facts, place: int, neuron: ExactNeuron) -> str:
     if facts.problem.kind == "cgl":
         return f"b{neuron.block}"
     return str(place + 1) if facts.problem.kind == "gated" else f"{'+' if neuron.sign > 0 else '−'} {place + 1}"
-
-
-def _bar(facts: Facts, place: int, neuron: ExactNeuron) -> _Bar:
-    largest = max(abs(x) for x in neuron.w)
-    direction = tuple(float(x / largest) for x in neuron.w)
-    return _Bar(neuron_name(facts, place, neuron), "plus" if neuron.sign > 0 else "minus", neuron.norm, direction)
-
-
-def strip_length(facts: Facts, names: Sequence[str]) -> int:
-    """How many features a strip of directions shows: all, or none where they are too many or have no names."""
-    return len(names) if facts.problem.kind != "cgl" and len(names) <= MOST_FEATURES else 0
-
-
-def strip(
-    direction: Sequence[float], x: float, y: float, row: float, cell: float, names: Sequence[str]
-) -> list[Element]:
-    """A direction as a row of tiles, warm where it is positive, strong where it is large."""
-    largest = max((abs(value) for value in direction), default=0.0) or 1.0
-    found = []
-    for j, value in enumerate(direction):
-        title = e("title", f"{names[j]}: {value / largest:.4g}")
-        opacity = str(round(0.06 + 0.84 * abs(value) / largest, 3))
-        kind = "warm" if value >= 0 else "cold"
-        place = {"x": x + j * cell, "y": y + 1, "width": cell - 1, "height": row - 3}
-        found.append(e("rect", title, cls=f"{kind} tile", fill_opacity=opacity, **place))
-    return found
-
-
-def strip_heads(names: Sequence[str], x: float, y: float, cell: float) -> Element:
-    """The names of the features, aslant over the tiles."""
-    return e(
-        "g",
-        [
-            e(
-                "text",
-                short_name(name, 8),
-                cls="tick",
-                transform=f"translate({number(x + (j + 0.35) * cell)} {number(y - 4)}) rotate(-55)",
-            )
-            for j, name in enumerate(names)
-        ],
-    )
 
 
 MOST_ROWS = 120
@@ -140,18 +126,13 @@ def dual_figure(view: View, tied: Sequence[TiedNeuron] = ()) -> Element | None:
     dots = []
     for one in tied:
         a = atan2(float(one.direction[1]), float(one.direction[0]))
-        cx, cy = frame.at((a * 180 / pi, _height(view, a)))
-        title = e("title", f"{a * 180 / pi:.4g}°: a neuron that ties")
-        dots.append(e("circle", title, cx=cx, cy=cy, r=8.0, cls=f"ring {'plus' if one.sign > 0 else 'minus'}"))
+        place, cls = (a * 180 / pi, _height(view, a)), f"ring {'plus' if one.sign > 0 else 'minus'}"
+        dots.append(frame.dot(place, 8.0, cls, f"{place[0]:.4g}°: a neuron that ties"))
     for gate, slope in zip(view.gates, view.slopes, strict=True):
         a = atan2(float(gate[1]), float(gate[0]))
-        cx, cy = frame.at((a * 180 / pi, _height(view, a)))
-        sign = "plus" if float(gate @ slope) > 0 else "minus"
-        dots.append(e("circle", e("title", f"neuron at {a * 180 / pi:.4g}°"), cx=cx, cy=cy, r=5.0, cls=f"mark {sign}"))
-    limits = [
-        (view.lam, "λ", -6.0),
-        (-view.lam, "−λ", 15.0),
-    ]
+        place, cls = (a * 180 / pi, _height(view, a)), f"mark {'plus' if float(gate @ slope) > 0 else 'minus'}"
+        dots.append(frame.dot(place, 5.0, cls, f"neuron at {place[0]:.4g}°"))
+    limits = [(view.lam, "λ", -6.0), (-view.lam, "−λ", 15.0)]
     caption = (
         "Why no network does better: the dual point θ, over all directions u of a neuron, stays between −λ and λ. "
         "The neurons of an optimal network can only sit where the curve touches a limit"
@@ -167,17 +148,11 @@ def dual_figure(view: View, tied: Sequence[TiedNeuron] = ()) -> Element | None:
             "θ·(Zu)₊",
             xticks=[(float(d), f"{d}°") for d in range(-180, 181, 60)],
         ),
-        e(
-            "g",
-            [
-                e("path", d=frame.path([(b * 180 / pi, frame.y0), (b * 180 / pi, frame.y1)]), cls="cell")
-                for b in borders
-            ],
-        ),
-        e("g", [e("path", d=frame.path([(-180.0, v), (180.0, v)]), cls="limit") for v, _, _ in limits]),
-        e("g", [e("text", t, x=frame.width - 16, y=frame.y(v) + up, cls="label end") for v, t, up in limits]),
-        e("path", d=frame.path((a * 180 / pi, h) for a, h in zip(angles, heights, strict=True)), cls="curve"),
-        e("g", dots),
+        [frame.upwards(b * 180 / pi, "cell") for b in borders],
+        [frame.line([(-180.0, v), (180.0, v)], "limit") for v, _, _ in limits],
+        [e("text", t, x=frame.width - 16, y=frame.y(v) + up, cls="label end") for v, t, up in limits],
+        frame.line(((a * 180 / pi, h) for a, h in zip(angles, heights, strict=True)), "curve"),
+        dots,
     )
 
 
@@ -218,8 +193,8 @@ def fan_figure(view: View) -> Element | None:
         size,
         "The directions of the neurons among the activation patterns",
         caption,
-        e("g", sectors),
-        e("g", arrows),
+        sectors,
+        arrows,
         e("text", short_name(view.names[0], 9), x=middle[0] + radius + 6, y=middle[1] + 4, cls="label"),
         e("text", short_name(view.names[1], 30), x=middle[0], y=middle[1] - radius - 7, cls="label mid"),
     )

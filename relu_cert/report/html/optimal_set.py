@@ -11,7 +11,7 @@ import numpy as np
 from relu_cert.prove.facts import ExactNeuron, Facts
 from relu_cert.report.html.neurons import heaviest_first
 from relu_cert.report.html.page import count, e
-from relu_cert.report.html.svg import WIDTH, Frame, Point, picture
+from relu_cert.report.html.svg import WIDTH, Frame, Point, dot, picture
 from relu_cert.report.html.view import Floats, drawable, floats
 from relu_cert.report.optimal_set import TiedNeuron, optimal_set_view
 
@@ -156,16 +156,16 @@ def shadow_figure(seen: Shadow, marked: Mapping[str, Floats] | None = None) -> E
     dots = []
     for (x, y), width in zip(at, shown.widths, strict=True):
         kind = "vertex least" if width == least else "vertex"
-        dots.append(e("circle", e("title", f"a minimal network of width {width}"), cx=x, cy=y, r=radius, cls=kind))
+        dots.append(dot((x, y), radius, kind, f"a minimal network of width {width}"))
         if numbered:
             dots.append(e("text", str(width), x=x, y=y + 4, cls=f"inside mid{' least' * (width == least)}"))
     return picture(
         frame.height,
         "The vertex graph of the optimal set",
         _caption(shown, numbered, marks),
-        e("g", [e("path", d=_segment(at[a], at[b]), cls="edge") for a, b in shown.edges]),
-        e("g", dots),
-        e("g", _marks(frame, marks, extra)),
+        [e("path", d=_segment(at[a], at[b]), cls="edge") for a, b in shown.edges],
+        dots,
+        _marks(frame, marks, extra),
     )
 
 

@@ -7,6 +7,7 @@ become the replacement character.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -86,15 +87,36 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 @dataclass(frozen=True)
 class Section:
-    """One part of a page: `ident` is its anchor, `body` its content under the title."""
+    """One part of a page: `ident` is its anchor, `body` its content under the title, without what is None."""
 
     ident: str
     title: str
-    body: tuple[Element, ...]
+    body: Sequence[Element | None]
+
+    @property
+    def shown(self) -> list[Element]:
+        """What there is to show."""
+        return [one for one in self.body if one is not None]
 
 
-def page(title: str, head: Sequence[Element], sections: Sequence[Section]) -> str:
-    """The whole page as text. `head` stands under the title, before the first section."""
+@dataclass(frozen=True)
+class Head:
+    """What stands under the title: what was found, what it is about, and the numbers that everybody asks for first,
+    each as (name, number, note)."""
+
+    headline: str
+    lead: str
+    numbers: Sequence[tuple[str, str, str]]
+    note: str = ""
+
+    def elements(self) -> list[Element | None]:
+        """The head as it is drawn."""
+        note = e("p", self.note, cls="note") if self.note else None
+        return [e("p", self.headline, cls="headline"), e("p", self.lead, cls="lead"), cards(self.numbers), note]
+
+
+def page(title: str, head: Head, sections: Iterable[Section | None]) -> str:
+    """The whole page as text; sections without content are left out."""
     return document(
         e(
             "html",
@@ -110,8 +132,8 @@ def page(title: str, head: Sequence[Element], sections: Sequence[Section]) -> st
             ),
             e(
                 "body",
-                e("header", e("p", "relu_cert", cls="brand"), e("h1", title), *head),
-                e("main", [_section(section) for section in sections]),
+                e("header", e("p", "relu_cert", cls="brand"), e("h1", title), *head.elements()),
+                e("main", [_section(section) for section in sections if section is not None and section.shown]),
                 e("footer", e("p", f"Made by relu_cert {__version__}. {ROUNDED}")),
             ),
             lang="en",
@@ -131,7 +153,7 @@ def unbroken(text: str) -> list[Child]:
 
 
 def cards(rows: Sequence[tuple[str, str, str]]) -> Element:
-    """The numbers that everybody asks for first, each as (name, number, note)."""
+    """Numbers, each as (name, number, note)."""
     return e(
         "dl", [e("div", e("dt", a), e("dd", b), e("dd", unbroken(c), cls="note")) for a, b, c in rows], cls="cards"
     )
@@ -181,7 +203,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[Element | str]], cls: s
 
 
 def _section(section: Section) -> Element:
-    return e("section", e("h2", section.title), *section.body, id=section.ident)
+    return e("section", e("h2", section.title), *section.shown, id=section.ident)
 
 
 def data_arguments(data: Dataset) -> str:
@@ -200,17 +222,26 @@ def certificate_name(source: str) -> str:
     return Path(source).name.removesuffix(".gz").rsplit(".", 1)[0] + ".cert.json"
 
 
-def reproduced(how: str, data: Dataset, options: str) -> tuple[Element, ...]:
+def reproduced(how: str, data: Dataset, options: str) -> tuple[Element | None, ...]:
     """The command that makes a certificate of what a page rests on, and the one that checks it."""
     source = data.source.path
     lines = [
         f"python -m relu_cert check {data_arguments(data)} {options}",
         f"python -m verify {quote(certificate_name(source))} --data {quote(source)}",
     ]
-    return verify_section(how, lines, data)
+    return verify_section(how, lines, [of_data(data)])
 
 
-def verify_section(how: str, lines: list[str], data: Dataset | None) -> tuple[Element, ...]:
-    """A sentence, the commands, and the hash of the data."""
-    shown = [files([("data", data.source.path, data.source.sha256)])] if data is not None else []
-    return e("p", how), e("pre", e("code", "\n".join(lines))), *shown
+def of_data(data: Dataset) -> tuple[str, str, str]:
+    """The data among the files of a page."""
+    return "data", data.source.path, data.source.sha256
+
+
+def of_text(what: str, name: str, text: str) -> tuple[str, str, str]:
+    """A file that holds a text among the files of a page."""
+    return what, name, hashlib.sha256(text.encode()).hexdigest()
+
+
+def verify_section(how: str, lines: Sequence[str], rows: Sequence[tuple[str, str, str]]) -> tuple[Element | None, ...]:
+    """A sentence, the commands, and the files, each as (what, name, sha256)."""
+    return e("p", how), e("pre", e("code", "\n".join(lines))), files(rows) if rows else None

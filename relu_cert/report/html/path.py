@@ -20,12 +20,13 @@ from relu_cert.prove.facts import LambdaMax
 from relu_cert.report.headline import of_one_neuron
 from relu_cert.report.html.check import verdict_table
 from relu_cert.report.html.page import (
+    Head,
     Section,
-    cards,
     count,
     e,
     figures,
     fold,
+    of_data,
     page,
     style,
     table,
@@ -55,13 +56,12 @@ def path_page(report: PathReport, problem: Problem, source: str, data: Dataset |
     sections = [
         Section("verdicts", "Verdicts", (verdict_table(report.results),)),
         Section("path", "The path", _pictures(report, names)),
-        Section("breakpoints", "Breakpoints", _breakpoints(report)),
-        Section("gaps", "Gaps in the proof", _gaps(report.cover)),
+        Section("breakpoints", "Breakpoints", _listed(BREAKPOINTS, _events(report))),
+        Section("gaps", "Gaps in the proof", _listed(GAPS, _gaps(report.cover))),
         Section("numbers", "Exact numbers", _numbers(report)),
         Section("verify", "Verify it", _verify(report, source, data)),
     ]
-    title = f"{report.name}: the path"
-    return page(title, _head(report, problem), [section for section in sections if section.body])
+    return page(f"{report.name}: the path", _head(report, problem), sections)
 
 
 def path_section(problem: Problem, cover: PathPieces, largest: LambdaMax, names: Sequence[str]) -> Section | None:
@@ -73,7 +73,7 @@ def path_section(problem: Problem, cover: PathPieces, largest: LambdaMax, names:
     return Section("path", "The path", (e("p", text), drawn))
 
 
-def _head(report: PathReport, problem: Problem) -> list[Element]:
+def _head(report: PathReport, problem: Problem) -> Head:
     cover = report.cover
     kind = {"relu": "ReLU network", "gated": "gated ReLU network"}.get(problem.kind, "constrained group lasso")
     text = f"The optimal {kind} for {count(problem.n, 'point')} as λ changes, proved piece by piece."
@@ -86,7 +86,7 @@ def _head(report: PathReport, problem: Problem) -> list[Element]:
         ("breakpoints", str(len(report.breakpoints)), "each to a relative 1e-12"),
         ("width", f"{min(widths)} to {max(widths)}" if widths else "–", "where the network is unique"),
     ]
-    return [e("p", report.headline, cls="headline"), e("p", text, cls="lead"), cards(shown)]
+    return Head(report.headline, text, shown)
 
 
 def _covered(cover: PathPieces) -> str:
@@ -156,25 +156,25 @@ def _pictures_of(report: PathReport, names: Sequence[str]) -> list[Element | Non
     return [path_figure(axis, found, steps), objective_figure(axis, steps), angles_figure(axis, found, names)]
 
 
-def _breakpoints(report: PathReport) -> tuple[Element, ...]:
-    if not report.breakpoints:
-        return ()
-    rows = [
-        (decimal(one.hi, 14), EVENTS[one.kind], f"{one.above}→{one.below}") for one in report.breakpoints[:MOST_LISTED]
-    ]
-    note = [_cut(len(report.breakpoints))] if len(report.breakpoints) > MOST_LISTED else []
-    return (table(("at λ", "event, as λ falls", "width"), rows, "compact"), *note)
+BREAKPOINTS, GAPS = ("at λ", "event, as λ falls", "width"), ("λ", "relative width", "why")
 
 
-def _gaps(cover: PathPieces) -> tuple[Element, ...]:
-    if not cover.gaps:
+def _events(report: PathReport) -> list[tuple[str, ...]]:
+    return [(decimal(b.hi, 14), EVENTS[b.kind], f"{b.above}→{b.below}") for b in report.breakpoints]
+
+
+def _gaps(cover: PathPieces) -> list[tuple[str, ...]]:
+    gaps = [(g, f"{decimal(g.lo, 10)} to {decimal(g.hi, 10)}") for g in cover.gaps]
+    return [(where, at_most((g.hi - g.lo) / g.hi), g.reason) for g, where in gaps]
+
+
+def _listed(heads: Sequence[str], rows: Sequence[tuple[str, ...]]) -> tuple[Element | None, ...]:
+    """The first rows of a table, and how many there are; nothing where there are none."""
+    if not rows:
         return ()
-    rows = [
-        (f"{decimal(gap.lo, 10)} to {decimal(gap.hi, 10)}", at_most((gap.hi - gap.lo) / gap.hi), gap.reason)
-        for gap in cover.gaps[:MOST_LISTED]
-    ]
-    note = [_cut(len(cover.gaps))] if len(cover.gaps) > MOST_LISTED else []
-    return (table(("λ", "relative width", "why"), rows, "compact"), *note)
+    cut = f"The first {MOST_LISTED} of {len(rows)}; all of them with --json."
+    more = e("p", cut, cls="note") if len(rows) > MOST_LISTED else None
+    return table(heads, rows[:MOST_LISTED], "compact"), more
 
 
 def _numbers(report: PathReport) -> tuple[Element, ...]:
@@ -190,17 +190,14 @@ def _numbers(report: PathReport) -> tuple[Element, ...]:
     return tuple(folds)
 
 
-def _verify(report: PathReport, source: str, data: Dataset | None) -> tuple[Element, ...]:
+def _verify(report: PathReport, source: str, data: Dataset | None) -> tuple[Element | None, ...]:
     how = "An independent program reads data and certificate again and re-derives all of it in exact arithmetic:"
-    return verify_section(how, [f"python -m verify {quote(str(report.certificate))} --data {quote(source)}"], data)
+    command = f"python -m verify {quote(str(report.certificate))} --data {quote(source)}"
+    return verify_section(how, [command], [] if data is None else [of_data(data)])
 
 
 def _interval(lo: Fraction, hi: Fraction) -> str:
     return f"{decimal(lo, 8)} ≤ λ ≤ {decimal(hi, 8)}"
-
-
-def _cut(total: int) -> Element:
-    return e("p", f"The first {MOST_LISTED} of {total}; all of them with --json.", cls="note")
 
 
 SAMPLES = 60
@@ -217,15 +214,14 @@ def one_neuron_page(report: OneNeuronReport, data: Dataset, results: Sequence[Re
     command = f"python -m verify {quote(str(report.certificate))} --data {quote(data.source.path)}"
     sections = [
         Section("verdicts", "Verdicts", (verdict_table(results),)),
-        Section("path", "The path", () if drawn is None else (drawn,)),
+        Section("path", "The path", (drawn,)),
         Section("branches", "Branches and jumps, exactly", (_table(found),)),
-        Section("verify", "Verify it", verify_section(how, [command], data)),
+        Section("verify", "Verify it", verify_section(how, [command], [of_data(data)])),
     ]
-    title = f"{report.name}: one neuron"
-    return page(title, _neuron_head(found, data), [section for section in sections if section.body])
+    return page(f"{report.name}: one neuron", _neuron_head(found, data), sections)
 
 
-def _neuron_head(found: NeuronPath, data: Dataset) -> list[Element]:
+def _neuron_head(found: NeuronPath, data: Dataset) -> Head:
     jumps = len(found.jumps)
     text = f"One neuron on one feature, {count(data.n, 'point')}: its optimal weight v for every λ > 0. "
     text += "Where two branches are equally good v jumps; with enough neurons the fit always moves continuously."
@@ -234,7 +230,7 @@ def _neuron_head(found: NeuronPath, data: Dataset) -> list[Element]:
         ("branches", str(len(found.branches)), "each linear in λ"),
         ("jumps", str(jumps), "the path is not continuous" if jumps else "the path is continuous"),
     ]
-    return [e("p", of_one_neuron(found), cls="headline"), e("p", text, cls="lead"), cards(shown)]
+    return Head(of_one_neuron(found), text, shown)
 
 
 def weight_figure(found: NeuronPath) -> Element:
@@ -246,18 +242,18 @@ def weight_figure(found: NeuronPath) -> Element:
     for jump in found.jumps:
         lam = (jump.lo + jump.hi) / 2
         pair = [(drawable(lam), drawable(branch.v(lam))) for branch in (jump.above, jump.below)]
-        jumps.append(e("path", d=frame.path(pair), cls="kink"))
-        ends += [e("circle", cx=frame.x(x), cy=frame.y(y), r=4.0, cls="vertex") for x, y in pair]
+        jumps.append(frame.line(pair, "kink"))
+        ends += [frame.dot(place, 4.0, "vertex") for place in pair]
     text = "The optimal weight v, exactly: linear on each branch."
     return picture(
         frame.height,
         "The weight of the neuron against lambda",
         text + (" At a jump (circles) both values are optimal." if found.jumps else ""),
         frame.axes("λ", "v"),
-        e("path", d=frame.path([(top, 0.0), (1.12 * top, 0.0)]), cls="curve"),
-        e("g", jumps),
-        e("g", [e("path", d=frame.path(line), cls="curve") for line in lines]),
-        e("g", ends),
+        frame.line([(top, 0.0), (1.12 * top, 0.0)], "curve"),
+        jumps,
+        [frame.line(line, "curve") for line in lines],
+        ends,
     )
 
 
@@ -268,18 +264,16 @@ def value_figure(found: NeuronPath, data: Dataset) -> Element:
     curves = [(_values(branch, zero, top), branch in found.branches) for branch in found.every]
     low = min(p[1] for curve, _ in curves for p in curve)
     frame = Frame(0.0, 1.12 * top, *padded([low, zero]), height=300.0)
-    best = [
-        e("path", d=frame.path(_values(b, zero, drawable(hi), drawable(lo))), cls="set") for b, lo, hi in _spans(found)
-    ]
+    best = [frame.line(_values(b, zero, drawable(hi), drawable(lo)), "set") for b, lo, hi in _spans(found)]
     caption = "The least objective of each branch (sign of v, sign of the output); the lowest is the optimum (violet)."
     return picture(
         frame.height,
         "The value of every branch against lambda",
         caption,
         frame.axes("λ", "objective"),
-        e("path", d=frame.path([(top, zero), (1.12 * top, zero)]), cls="set"),
-        e("g", [e("path", d=frame.path(curve), cls="way" if used else "way w2") for curve, used in curves]),
-        e("g", best),
+        frame.line([(top, zero), (1.12 * top, zero)], "set"),
+        [frame.line(curve, "way" if used else "way w2") for curve, used in curves],
+        best,
     )
 
 

@@ -21,13 +21,10 @@ from relu_cert.report.html.svg import (
     WIDTH,
     Frame,
     Point,
-    labelled,
     padded,
     path,
     picture,
     thinned,
-    ticks,
-    upright,
 )
 from relu_cert.report.path import EVENTS
 
@@ -237,15 +234,15 @@ def path_figure(axis: Axis, found: Sequence[Track], steps: Sequence[Level]) -> E
         430.0,
         "The weights of the neurons along the path",
         f"{caption} {_legend(axis)}",
-        e("g", _bands(upper, axis, upper.top, lower.height - lower.bottom)),
-        _grid(upper, labelled(ticks(low, high, 6)), axis.marks(), "sign × size |w|"),
-        _grid(lower, _whole_ticks(widest), axis.marks(), "width"),
-        e("g", _events(upper, axis, upper.top, lower.height - lower.bottom)),
-        e("g", [_line(upper, track, _weights(track)) for track in found]),
-        e("g", _names(upper, axis, found, lambda track: track.sign * track.first.weight)),
-        e("g", [e("path", d=lower.path(run), cls="curve") for run in _staircase(steps)]),
-        e("g", _strip(lower, axis, 364.0)),
-        e("g", [e("text", text, x=lower.x(x), y=396.0, cls="tick mid") for x, text in axis.marks()]),
+        _bands(upper, axis, upper.top, lower.height - lower.bottom),
+        upper.axes("", "sign × size |w|", xticks=axis.marks()),
+        lower.axes("", "width", xticks=axis.marks(), yticks=_whole_ticks(widest)),
+        _events(upper, axis, upper.top, lower.height - lower.bottom),
+        [_line(upper, track, _weights(track)) for track in found],
+        _names(upper, axis, found, lambda track: track.sign * track.first.weight),
+        [lower.line(run, "curve") for run in _staircase(steps)],
+        _strip(lower, axis, 364.0),
+        [e("text", text, x=lower.x(x), y=396.0, cls="tick mid") for x, text in axis.marks()],
         e("text", "λ", x=(lower.left + WIDTH - lower.right) / 2, y=420.0, cls="label mid"),
     )
 
@@ -255,8 +252,7 @@ def objective_figure(axis: Axis, steps: Sequence[Level]) -> Element | None:
     if not steps:
         return None
     frame = axis.frame(0.0, 1.08 * max(level.value for level in steps) or 1.0, height=250.0)
-    runs = [list(group) for _, group in groupby(steps, key=lambda level: level.run)]
-    areas = []
+    runs, areas = _runs(steps), []
     for run in runs:
         top = [(level.x, level.value) for level in run]
         loss = [(level.x, max(0.0, level.value - level.penalty)) for level in run]
@@ -268,10 +264,10 @@ def objective_figure(axis: Axis, steps: Sequence[Level]) -> Element | None:
         frame.height,
         "The optimal value along the path",
         "The optimal value p* (line) along the path: the loss ½|f − y|² (blue), and the penalty λ Σ|w| on top of it.",
-        e("g", _bands(frame, axis, frame.top, frame.height - frame.bottom)),
+        _bands(frame, axis, frame.top, frame.height - frame.bottom),
         frame.axes("λ", "p*", xticks=axis.marks()),
-        e("g", areas),
-        e("g", curves),
+        areas,
+        curves,
     )
 
 
@@ -287,14 +283,17 @@ def angles_figure(axis: Axis, found: Sequence[Track], names: Sequence[str]) -> E
         frame.height,
         "The directions of the neurons along the path",
         f"{turned} A level line is a neuron held on the border of two patterns, or one that has settled.",
-        e("g", _bands(frame, axis, frame.top, frame.height - frame.bottom)),
-        _grid(frame, degrees, axis.marks(), "direction"),
-        e("g", [e("text", text, x=frame.x(x), y=frame.height - 27, cls="tick mid") for x, text in axis.marks()]),
-        e("text", "λ", x=(frame.left + WIDTH - frame.right) / 2, y=frame.height - 8, cls="label mid"),
-        e("g", _events(frame, axis, frame.top, frame.height - frame.bottom)),
-        e("g", [_line(frame, track, _angles(track)) for track in shown]),
-        e("g", _names(frame, axis, shown, lambda track: _angle(track.first))),
+        _bands(frame, axis, frame.top, frame.height - frame.bottom),
+        frame.axes("λ", "direction", xticks=axis.marks(), yticks=degrees),
+        _events(frame, axis, frame.top, frame.height - frame.bottom),
+        [_line(frame, track, _angles(track)) for track in shown],
+        _names(frame, axis, shown, lambda track: _angle(track.first)),
     )
+
+
+def _runs(steps: Sequence[Level]) -> list[list[Level]]:
+    """The stretches between gaps."""
+    return [list(group) for _, group in groupby(steps, key=lambda level: level.run)]
 
 
 def _angle(spot: Spot) -> float:
@@ -373,19 +372,6 @@ def spread(places: Sequence[float], room: float, low: float, high: float) -> lis
     return moved
 
 
-def _grid(
-    frame: Frame, upwards: Sequence[tuple[float, str]], across: Sequence[tuple[float, str]], name: str
-) -> Element:
-    floor_, wall = frame.height - frame.bottom, frame.width - frame.right
-    return e(
-        "g",
-        [e("path", d=f"M{number(frame.x(v))} {number(frame.top)}V{number(floor_)}", cls="grid") for v, _ in across],
-        [e("path", d=f"M{number(frame.left)} {number(frame.y(v))}H{number(wall)}", cls="grid") for v, _ in upwards],
-        [e("text", text, x=frame.left - 6, y=frame.y(v) + 4, cls="tick end") for v, text in upwards],
-        upright(name, 12, (frame.top + floor_) / 2),
-    )
-
-
 def _whole_ticks(widest: int) -> list[tuple[float, str]]:
     step = max(1, ceil(widest / 4))
     return [(float(k), str(k)) for k in range(0, widest + 1, step)]
@@ -425,7 +411,7 @@ def _events(frame: Frame, axis: Axis, top: float, bottom: float) -> list[Element
 
 def _staircase(steps: Sequence[Level]) -> list[list[Point]]:
     runs = []
-    for _, group in groupby(steps, key=lambda level: level.run):
+    for group in _runs(steps):
         run: list[Point] = []
         for level in group:
             if run and run[-1][1] != level.width:

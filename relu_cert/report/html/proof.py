@@ -10,12 +10,12 @@ import numpy as np
 from flint import fmpq_mat
 
 from relu_cert.exact import sqrt_upper
-from relu_cert.prove.classes import class_map, column, projector
-from relu_cert.prove.facts import Facts
+from relu_cert.prove.classes import class_map, projector
+from relu_cert.prove.facts import BallSet, Facts
 from relu_cert.prove.optimal_set import largest_squared
-from relu_cert.rationals import to_fraction
-from relu_cert.report.html.page import Section, cards, e, figure, figures
-from relu_cert.report.html.svg import WIDTH, Point, drawing, path, picture, short_name
+from relu_cert.rationals import column, to_fraction
+from relu_cert.report.html.page import Section, cards, e, figures
+from relu_cert.report.html.svg import WIDTH, Decades, Point, dot, path, picture, short_name
 from relu_cert.report.html.view import Floats, View, drawable, floats
 from relu_cert.report.optimal_set import TiedNeuron
 from relu_cert.report.text import at_most, decimal
@@ -36,10 +36,9 @@ def sphere_figure(view: View, tied: Sequence[TiedNeuron] = ()) -> Element | None
     parts: list[Element] = []
     for half, (cx, cy) in enumerate(MIDDLES):
         side = -1.0 if half else 1.0
-        parts += [e("circle", cx=cx, cy=cy, r=RADIUS, cls="disc"), *_tints(view, side)]
+        parts += [dot((cx, cy), RADIUS, "disc"), *_tints(view, side)]
         parts += [e("path", d=path(arc), cls="border") for z in view.Z if z.any() for arc in _great_circle(z, side)]
-        parts += [e("circle", cx=cx, cy=cy, r=RADIUS, cls="rim")]
-        parts += [*_touching(tied, side), *_neurons(view, side)]
+        parts += [dot((cx, cy), RADIUS, "rim"), *_touching(tied, side), *_neurons(view, side)]
         parts += [e("text", f"{names[2]} {'<' if half else '>'} 0", x=cx, y=14.0, cls="label mid")]
     caption = (
         "Why no network does better: every point of the two discs is a direction u of a neuron, and its tint is "
@@ -47,7 +46,7 @@ def sphere_figure(view: View, tied: Sequence[TiedNeuron] = ()) -> Element | None
         + ("all these directions have a ring, those of this network a dot in it. " if tied else "see the dots. ")
         + f"Lines: the borders between activation patterns. {names[0]} grows to the right, {names[1]} upwards."
     )
-    return figure(drawing(WIDTH, TOP + 2 * RADIUS + 8, "The dual point on the sphere of directions", parts), caption)
+    return picture(TOP + 2 * RADIUS + 8, "The dual point on the sphere of directions", caption, *parts)
 
 
 def _direction(radius: float, angle: float, side: float) -> Floats:
@@ -132,12 +131,10 @@ def _touching(tied: Sequence[TiedNeuron], side: float) -> list[Element]:
     """A ring at every direction of E; one on the rim is seen on both discs."""
     found = []
     for neuron in tied:
-        u = neuron.direction
-        if u[2] * side < 0:
-            continue
-        x, y = _place(u, side)
-        title = e("title", "a direction where the tint is full: a neuron that ties")
-        found.append(e("circle", title, cx=x, cy=y, r=8.0, cls=f"ring {'plus' if neuron.sign > 0 else 'minus'}"))
+        if neuron.direction[2] * side >= 0:
+            cls = f"ring {'plus' if neuron.sign > 0 else 'minus'}"
+            title = "a direction where the tint is full: a neuron that ties"
+            found.append(dot(_place(neuron.direction, side), 8.0, cls, title))
     return found
 
 
@@ -145,12 +142,9 @@ def _neurons(view: View, side: float) -> list[Element]:
     found = []
     for gate, slope in zip(view.gates, view.slopes, strict=True):
         length = float(np.linalg.norm(gate))
-        if length == 0 or gate[2] * side < 0:
-            continue
-        x, y = _place(gate / length, side)
-        sign = "plus" if float(gate @ slope) > 0 else "minus"
-        title = e("title", f"neuron of size {length:.6g}")
-        found.append(e("circle", title, cx=x, cy=y, r=5.0, cls=f"mark {sign}"))
+        if length and gate[2] * side >= 0:
+            cls = f"mark {'plus' if float(gate @ slope) > 0 else 'minus'}"
+            found.append(dot(_place(gate / length, side), 5.0, cls, f"neuron of size {length:.6g}"))
     return found
 
 
@@ -160,10 +154,10 @@ MOST_GROUPS = 200
 def independence_figure(facts: Facts) -> Element | None:
     """The gap between the smallest singular value and what the ball around the residual can change, on a log scale."""
     found = facts.optimal_set
-    if found is None or len(found.groups) > MOST_GROUPS:
+    if not isinstance(found, BallSet) or len(found.groups) > MOST_GROUPS:
         return None
     try:
-        values = _singular_values(facts)
+        values = _singular_values(facts, found)
         sigma = drawable(found.sigma)
         radius = sqrt_upper(facts.fit.radius_squared * len(found.groups), 64)
         epsilon = drawable(largest_squared(facts.problem) * radius)
@@ -173,48 +167,30 @@ def independence_figure(facts: Facts) -> Element | None:
         return None
     low = log10(max(min(epsilon or sigma, sigma, float(values[-1])), 1e-90))
     first, last = floor(low) - (epsilon == 0), ceil(log10(float(values[0])) + 1e-9)
-    last = max(last, first + 1)
-    left, right, line = 30.0, 24.0, 52.0
-
-    def x(value: float) -> float:
-        return left + (log10(value) - first) / (last - first) * (WIDTH - left - right)
-
-    step = max(1, -(-(last - first) // 6))
-    marks = [
-        e("g", e("path", d=path([(x(10.0**k), line - 26), (x(10.0**k), line + 10)]), cls="grid"),
-          e("text", f"1e{k}" if k else "1", x=x(10.0**k), y=line + 26, cls="tick mid"))
-        for k in range(first, last + 1, step)
-    ]  # fmt: skip
-    danger = (
-        [
-            e("rect", x=left, y=line - 26, width=max(2.0, x(epsilon) - left), height=36.0, cls="danger"),
-            e("text", "ε", x=x(epsilon), y=line - 32, cls="label mid"),
+    axis, line = Decades(first, max(last, first + 1), 30.0, 24.0), 52.0
+    hidden, danger = "The residual is known exactly.", []
+    if epsilon > 0:
+        hidden = "The shaded part, up to ε, is what the uncertainty of the residual could hide."
+        end = axis.x(log10(epsilon))
+        danger = [
+            e("rect", x=axis.left, y=line - 26, width=max(2.0, end - axis.left), height=36.0, cls="danger"),
+            e("text", "ε", x=end, y=line - 32, cls="label mid"),
         ]
-        if epsilon > 0
-        else []
-    )
     caption = "Independence of the neuron outputs: their singular values (dots) and the proved lower bound σ on all. "
-    caption += (
-        "The shaded part, up to ε, is what the uncertainty of the residual could hide."
-        if epsilon > 0
-        else "The residual is known exactly."
-    )
+    limit = axis.x(log10(sigma))
     return picture(
         line + 36,
         "Singular values of the neuron outputs",
-        caption,
-        e("g", marks),
-        e("g", danger),
-        e("path", d=path([(x(sigma), line - 26), (x(sigma), line + 10)]), cls="limit"),
-        e("text", "σ", x=x(sigma), y=line - 32, cls="label mid"),
-        e("g", [e("circle", cx=x(float(v)), cy=line - 8, r=4.5, cls="target") for v in values if v > 0]),
+        caption + hidden,
+        axis.marks(line - 26, line + 10, 16.0, 6),
+        danger,
+        e("path", d=path([(limit, line - 26), (limit, line + 10)]), cls="limit"),
+        e("text", "σ", x=limit, y=line - 32, cls="label mid"),
+        [dot((axis.x(log10(v)), line - 8), 4.5, "target") for v in values if v > 0],
     )
 
 
-def _singular_values(facts: Facts) -> list[float]:
-    found = facts.optimal_set
-    if found is None:
-        return []
+def _singular_values(facts: Facts, found: BallSet) -> list[float]:
     theta = column(facts.dual.theta)
     maps = [class_map(facts.problem, found.classes[group[0]]) for group in found.groups]
     outputs = [one.output(theta).entries() for one in maps]
@@ -235,20 +211,20 @@ def sensitivity_section(facts: Facts) -> Section | None:
     within = f"each within {at_most(found.radius)}" if found.radius else "exact"
     shown = [("degrees of freedom", "–" if freedom is None else decimal(freedom, 8), f"of {n}: the trace of dfit/dy")]
     if found.sure is not None:
-        noise, value, _ = found.sure
-        shown.append(("SURE", decimal(value, 8), f"for noise {decimal(noise, 6)}"))
-    entries = len(found.r_lam) + len(found.alpha_lam) + n * (len(found.r_y) + len(found.alpha_y))
+        shown.append(("SURE", decimal(found.sure.value, 8), f"for noise {decimal(found.sure.noise, 6)}"))
+    by_y = found.by_y
+    entries = (len(found.by_lam.r) + len(found.by_lam.alpha)) * (1 if by_y is None else n + 1)
     shown.append(("derivatives", f"{entries:,}", within))
     text = (
         "The optimal network is differentiable in λ and y here; its derivatives are enclosed, and in the certificate."
     )
     try:
-        hat = np.eye(n) - floats(found.r_y) if found.r_y else None
-        slopes = floats([found.alpha_lam])[0]
+        hat = None if by_y is None else np.eye(n) - floats(by_y.r)
+        slopes = floats([found.by_lam.alpha])[0]
+        drawn = figures(None if hat is None else hat_figure(hat), fall_figure(slopes))
     except OverflowError:
-        return Section("sensitivity", "Derivatives", (e("p", text), cards(shown)))
-    drawn = figures(None if hat is None else hat_figure(hat), fall_figure(slopes))
-    return Section("sensitivity", "Derivatives", (e("p", text), cards(shown), *([] if drawn is None else [drawn])))
+        drawn = None
+    return Section("sensitivity", "Derivatives", (e("p", text), cards(shown), drawn))
 
 
 def hat_figure(hat: Floats) -> Element | None:
@@ -276,7 +252,7 @@ def hat_figure(hat: Floats) -> Element | None:
         "The derivative of the fit by the targets",
         caption,
         e("rect", x=left, y=top, width=side, height=side, cls="rim"),
-        e("g", tiles),
+        tiles,
         e("text", "target", x=WIDTH / 2, y=15.0, cls="label mid"),
         e("text", "fit", x=left - 8, y=top + side / 2, cls="label end"),
         e("text", f"strongest: {largest:.3g}", x=WIDTH / 2, y=top + side + 18, cls="tick mid"),
@@ -297,11 +273,10 @@ def fall_figure(slopes: Floats) -> Element | None:
         end, cls = (zero + length + 5, "tick") if slope > 0 else (zero - length - 5, "tick end")
         bars.append(e("text", f"{slope:.4g}", x=end, y=y + 14, cls=cls))
     bottom = top + row * len(slopes)
-    axis = e("path", d=f"M{zero:.1f} {top:.1f}V{bottom:.1f}", cls="axis")
     return picture(
         bottom + 8,
         "The derivatives of the weights by lambda",
         "dα/dλ: how the weight α of each tied neuron answers to λ (w = α v, |v| = λ).",
-        axis,
-        e("g", bars),
+        e("path", d=f"M{zero:.1f} {top:.1f}V{bottom:.1f}", cls="axis"),
+        bars,
     )

@@ -14,13 +14,14 @@ from relu_cert.network.approximate import PruningStep
 from relu_cert.report.html.check import verdict_rows
 from relu_cert.report.html.functions import curve_figure, plane_figure
 from relu_cert.report.html.page import (
+    Head,
     Section,
     beside,
-    cards,
     count,
     data_arguments,
     e,
     figures,
+    of_data,
     page,
     recaptioned,
     reproduced,
@@ -28,7 +29,7 @@ from relu_cert.report.html.page import (
     verify_section,
 )
 from relu_cert.report.html.svg import Frame, labelled, padded, ticks
-from relu_cert.report.html.view import View, floats
+from relu_cert.report.html.view import View, floats, view_of
 from relu_cert.report.prune import Pruning
 from relu_cert.report.text import rational, short
 
@@ -44,19 +45,18 @@ WORDS = {
 
 def prune_page(found: Pruning) -> str:
     """The report of one run of prune, as one HTML page."""
-    drawn = figures(curve(found, "objective"), curve(found, "loss"))
     sections = [
         Section("verdicts", "Verdicts", (_verdicts(found),)),
-        Section("curve", "The pruning curve", () if drawn is None else (drawn,)),
+        Section("curve", "The pruning curve", (figures(curve(found, "objective"), curve(found, "loss")),)),
         Section("networks", "The networks on the way", _networks(found)),
         Section("widths", "Width by width", _table(found.steps)),
         Section("verify", "Verify it", _verify(found)),
     ]
     title = f"{Path(found.data.source.path).name}: pruning"
-    return page(title, _head(found), [section for section in sections if section.body])
+    return page(title, _head(found), sections)
 
 
-def _verify(found: Pruning) -> tuple[Element, ...]:
+def _verify(found: Pruning) -> tuple[Element | None, ...]:
     """The free part of the pruning of a given network is a claim of `network`; the optimal one has its certificate."""
     lam = f"--lambda {rational(found.lam)}"
     if found.network is None:
@@ -68,10 +68,10 @@ def _verify(found: Pruning) -> tuple[Element, ...]:
         f"python -m verify network.cert.json --data {quote(found.data.source.path)} --network {name}",
     ]
     how = "A certificate of the network and of what it can be pruned to for free, re-derived by an independent program:"
-    return verify_section(how, lines, found.data)
+    return verify_section(how, lines, [of_data(found.data)])
 
 
-def _head(found: Pruning) -> list[Element]:
+def _head(found: Pruning) -> Head:
     origin = found.network or found.whose.removesuffix(",")
     text = f"From {origin}, {found.started}: pruned exactly while that costs nothing, then one neuron at a time."
     first = found.steps[0]
@@ -82,7 +82,7 @@ def _head(found: Pruning) -> list[Element]:
         ("λ", short(found.lam, 14), ""),
         ("then by", str(found.strategy), WORDS[found.strategy]),
     ]
-    return [e("p", found.headline, cls="headline"), e("p", text, cls="lead"), cards(shown)]
+    return Head(found.headline, text, shown)
 
 
 def _verdicts(found: Pruning) -> Element:
@@ -123,15 +123,12 @@ def curve(found: Pruning, what: str) -> Element | None:
     for i, (strategy, steps) in enumerate(ways.items()):
         points = [(float(step.width), float(getattr(step, what))) for step in steps]
         cls = f"way w{i}" if i else "way chosen"
-        lines.append(e("path", e("title", str(strategy)), d=frame.path(points), cls=cls))
+        lines.append(frame.line(points, cls, str(strategy)))
     first = found.steps[0]
     flat = getattr(first, what)
-    free = [e("path", d=frame.path([(float(widest), flat), (float(first.width), flat)]), cls="way free")]
-    dots = [
-        e("circle", e("title", f"width {step.width}: {getattr(step, what):.6g}"),
-          cx=frame.x(step.width), cy=frame.y(getattr(step, what)), r=3.6, cls="vertex")
-        for step in found.steps[:MOST_LISTED]
-    ]  # fmt: skip
+    free = [frame.line([(float(widest), flat), (float(first.width), flat)], "way free")]
+    shown = [(step.width, getattr(step, what)) for step in found.steps[:MOST_LISTED]]
+    dots = [frame.dot((width, value), 3.6, "vertex", f"width {width}: {value:.6g}") for width, value in shown]
     name = "The objective" if what == "objective" else "The loss ½|f − y|²"
     caption = f"{name} as neurons go, the next one chosen by {WORDS[found.strategy]} ({found.strategy}, dots)"
     caption += "; the other rules for comparison." if found.others else "."
@@ -141,10 +138,10 @@ def curve(found: Pruning, what: str) -> Element | None:
         f"The {what} against the width",
         caption,
         frame.axes("neurons left", "objective" if what == "objective" else "½|f − y|²", xticks=across),
-        e("g", reversed(lines)),
-        e("g", free if widest > first.width else []),
-        e("g", dots),
-        e("g", _legend(frame, list(ways))),
+        reversed(lines),
+        free if widest > first.width else [],
+        dots,
+        _legend(frame, list(ways)),
     )
 
 
@@ -160,7 +157,7 @@ def _legend(frame: Frame, names: Sequence[str]) -> list[Element]:
     return found
 
 
-def _networks(found: Pruning) -> tuple[Element, ...]:
+def _networks(found: Pruning) -> tuple[Element | None, ...]:
     """The function at a few widths, for one or two features."""
     chosen = _spaced([step for step in found.steps if step.width])
     planes = []
@@ -172,8 +169,7 @@ def _networks(found: Pruning) -> tuple[Element, ...]:
         picture = plane_figure(seen) if seen.space == "plane" else curve_figure(seen)
         if picture is not None:
             planes.append(recaptioned(picture, f"{count(step.width, 'neuron')}: ½|f − y|² = {step.loss:.5g}."))
-    drawn = beside(*planes)
-    return (drawn,) if drawn is not None else ()
+    return (beside(*planes),)
 
 
 def _spaced(steps: Sequence[PruningStep]) -> list[PruningStep]:
@@ -184,13 +180,8 @@ def _spaced(steps: Sequence[PruningStep]) -> list[PruningStep]:
 
 
 def _view(found: Pruning, step: PruningStep) -> View:
-    data = found.data
-    Z = floats(data.Z)
-    slopes = step.w * step.signs[:, None]
-    fit = np.maximum(Z @ step.w.T, 0.0) @ step.signs
-    names, target, bias = data.names, data.target, data.source.bias
-    lam = float(found.lam)
-    return View(Z, floats([data.y])[0], fit, np.zeros(len(Z)), lam, step.w, slopes, names, target, bias, False)
+    fit = np.maximum(floats(found.data.Z) @ step.w.T, 0.0) @ step.signs
+    return view_of(found.data, fit, step.w, step.w * step.signs[:, None])
 
 
 def _table(steps: Sequence[PruningStep]) -> tuple[Element, ...]:

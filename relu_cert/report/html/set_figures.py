@@ -10,10 +10,10 @@ from xml.etree.ElementTree import Element
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
-from relu_cert.report.html.neurons import STRIP_HEAD, STRIP_MARGIN, strip, strip_heads
+from relu_cert.report.html.neurons import Strips
 from relu_cert.report.html.optimal_set import Shape
 from relu_cert.report.html.page import count, e
-from relu_cert.report.html.svg import WIDTH, Frame, Point, labelled, path, picture, thinned, ticks
+from relu_cert.report.html.svg import WIDTH, Frame, Layer, Point, dot, labelled, path, picture, thinned, ticks, told
 from relu_cert.report.html.view import Floats
 
 ROW = 20.0
@@ -21,36 +21,28 @@ MOST_NEURONS = 60
 ZERO = 1e-7  # below this share of the largest size a neuron is drawn as absent
 MOST_WIRES = 400
 LEAN = (0.55, 0.38)  # where the axis that leaves the page points
+UNIT = (WIDTH - 70) / (1.1 + LEAN[0])  # the length of an axis on the drawing
 TOWARDS = np.array([1.0, *LEAN])  # the direction that is seen as a point
 LIGHT = np.array([0.45, 0.2, 0.87])  # from above, a little from the front
 
 
-def ranges_figure(shape: Shape, names: Sequence[str], tiles: int) -> Element | None:
-    """How heavy every neuron can be over all optimal networks; `tiles` features of its direction are shown."""
+def ranges_figure(shape: Shape, tiles: Strips) -> Element | None:
+    """How heavy every neuron can be over all optimal networks, and its direction."""
     if len(shape.names) > MOST_NEURONS:
         return None
-    tiles = tiles if shape.directions else 0
-    cell = min(26.0, 150.0 / tiles) if tiles else 0.0
-    top, left, right = (STRIP_HEAD if tiles else 8.0), 40.0, (STRIP_MARGIN + tiles * cell + 12) if tiles else 14.0
+    tiles = tiles if shape.directions else Strips(())
+    top, left, right = tiles.top, 40.0, WIDTH - tiles.x + 12 if tiles.names else 14.0
     bottom = top + len(shape.names) * ROW
     frame = Frame(0.0, shape.reach * 1.04, 0.0, 1.0, height=bottom + 38, left=left, right=right)
     marks = []
     for a, name in enumerate(shape.names):
         y, low, high = top + a * ROW, float(shape.low[a]), float(shape.high[a])
         x0, x1 = frame.x(low), frame.x(high)
-        title, place = e("title", f"{low:.6g} to {high:.6g}"), {"x": x0, "y": y + 4, "width": max(3.0, x1 - x0)}
-        marks += [
-            e(
-                "text",
-                name if name.startswith("b") else f"{_sign(shape.signs[a])} {name}",
-                x=left - 6,
-                y=y + 14,
-                cls="tick end",
-            ),
-            e("rect", title, height=ROW - 8, rx=3.0, cls=f"bar {shape.signs[a]}", **place),
-        ]
-        if tiles:
-            marks += strip(shape.directions[a][:tiles], WIDTH - STRIP_MARGIN - tiles * cell, y, ROW, cell, names)
+        title, place = told(f"{low:.6g} to {high:.6g}"), {"x": x0, "y": y + 4, "width": max(3.0, x1 - x0)}
+        text = name if name.startswith("b") else f"{'+' if shape.signs[a] == 'plus' else '−'} {name}"
+        marks.append(e("text", text, x=left - 6, y=y + 14, cls="tick end"))
+        marks.append(e("rect", title, height=ROW - 8, rx=3.0, cls=f"bar {shape.signs[a]}", **place))
+        marks += tiles.row(shape.directions[a], y, ROW) if tiles.names else []
     lines = []
     for value, text in labelled(ticks(0.0, frame.x1, 5)):
         lines.append(e("path", d=path([(frame.x(value), top), (frame.x(value), bottom)]), cls="grid"))
@@ -62,15 +54,11 @@ def ranges_figure(shape: Shape, names: Sequence[str], tiles: int) -> Element | N
         frame.height,
         "The range of every neuron's size over the optimal set",
         text,
-        strip_heads(names[:tiles], WIDTH - STRIP_MARGIN - tiles * cell, top, cell),
-        e("g", lines),
-        e("g", marks),
+        tiles.heads(),
+        lines,
+        marks,
         e("text", "size |w|", x=(frame.x(0.0) + frame.x(frame.x1)) / 2, y=frame.height - 6, cls="label mid"),
     )
-
-
-def _sign(sign: str) -> str:
-    return "+" if sign == "plus" else "−"
 
 
 def set_figures(shape: Shape) -> tuple[Element, ...]:
@@ -111,19 +99,18 @@ def _segments(ends: Floats, axes: list[str]) -> tuple[Element, ...]:
         (line, "Optimal weights of the convex program: a segment. Its ends are the minimal networks.", "size |w|"),
         (np.sqrt(line), "The same set as weights of the network: a curve.", "first-layer weight √|w|"),
     )
-    return tuple(_plot(points, axes, caption, name) for points, caption, name in kinds)
+    return tuple(_plot([(float(x), float(y)) for x, y in points], axes, *words) for points, *words in kinds)
 
 
-def _plot(points: Floats, axes: list[str], caption: str, name: str) -> Element:
-    reach = float(points.max()) * 1.1 or 1.0
+def _plot(points: list[Point], axes: list[str], caption: str, name: str) -> Element:
+    reach = max(max(p) for p in points) * 1.1 or 1.0
     frame = Frame(0.0, reach, 0.0, reach, height=WIDTH - 58 + 54, right=22.0)
-    ends = [e("circle", cx=frame.x(float(p[0])), cy=frame.y(float(p[1])), r=5.0, cls="vertex") for p in points[[0, -1]]]
     return frame.picture(
         caption,
         caption,
         frame.axes(f"neuron {axes[0]}: {name}", f"neuron {axes[1]}"),
-        e("path", d=frame.path((float(p[0]), float(p[1])) for p in points), cls="set"),
-        e("g", ends),
+        frame.line(points, "set"),
+        [frame.dot(place, 5.0, "vertex") for place in (points[0], points[-1])],
     )
 
 
@@ -132,30 +119,67 @@ def _oblique(p: Floats) -> Point:
     return float(p[1] - LEAN[0] * p[0]), float(p[2] - LEAN[1] * p[0])
 
 
+@dataclass(frozen=True)
+class _Space:
+    """Three neurons as axes of a drawing in perspective, each up to the largest value of the corners; `bend` is the map
+    from the sizes |w| to what is drawn."""
+
+    corners: Floats
+    axes: list[str]
+    caption: str
+    name: str
+    bend: Callable[[Floats], Floats]
+
+    @property
+    def reach(self) -> Floats:
+        """The largest values."""
+        found: Floats = np.maximum(self.bend(self.corners).max(axis=0), 1e-300)
+        return found
+
+    def placed(self, points: Floats) -> Floats:
+        """Points of the unit cube."""
+        return self.bend(np.maximum(points, 0.0)) / self.reach
+
+    def places(self, points: Floats) -> list[Point]:
+        """Points of the drawing."""
+        return [_at(p) for p in self.placed(points)]
+
+    def picture(self, radius: float, more: str, *content: Layer) -> Element:
+        """What is in the corner between the axes, with the corners of the polytope as dots."""
+        return picture(
+            20 + (1.08 + LEAN[1]) * UNIT + 26,
+            self.caption,
+            f"{self.caption} Axes: {self.name} of three neurons, up to the largest.{more}",
+            _corner(),
+            *content,
+            [dot(place, radius, "vertex") for place in self.places(self.corners)],
+            _corner_names(self.axes, self.reach),
+        )
+
+
+def _both(corners: Floats, axes: list[str], flat: str, curved: str) -> tuple[_Space, _Space]:
+    """The polytope of sizes, and the curved set of weights that it stands for."""
+    return (
+        _Space(corners, axes, f"Optimal weights of the convex program: {flat}", "sizes |w|", lambda points: points),
+        _Space(corners, axes, f"The same set as weights of the network: {curved}", "first-layer weights √|w|", np.sqrt),
+    )
+
+
 def _surfaces(corners: Floats, axes: list[str]) -> tuple[Element, ...]:
     """A polygon in three coordinates and its image under the square root."""
-    flat = "Optimal weights of the convex program: a polygon. Its corners are the minimal networks."
-    curved = "The same set as weights of the network: a curved surface."
-    return (
-        _surface(corners, axes, flat, "sizes |w|", lambda points: points),
-        _surface(corners, axes, curved, "first-layer weights √|w|", np.sqrt),
-    )
+    flat, curved = "a polygon. Its corners are the minimal networks.", "a curved surface."
+    return tuple(_surface(space) for space in _both(corners, axes, flat, curved))
 
 
 def wire_figures(shape: Shape) -> tuple[Element, ...]:
     """The same pair for a polytope of dimension 3 or more: its vertices and edges in the three neurons that show most
     of it."""
-    corners, edges = shape.points, shape.edges
-    chosen = _widest(corners) if len(edges) <= MOST_WIRES else None
+    chosen = _widest(shape.points) if len(shape.edges) <= MOST_WIRES else None
     if chosen is None:
         return ()
-    shown, axes = corners[:, chosen], [shape.names[a] for a in chosen]
-    flat = "Optimal weights of the convex program: a polytope with straight edges."
-    curved = "The same set as weights of the network: curved."
-    return (
-        _wires(shown, edges, axes, flat, "sizes |w|", lambda points: points),
-        _wires(shown, edges, axes, curved, "first-layer weights √|w|", np.sqrt),
-    )
+    axes = [shape.names[a] for a in chosen]
+    both = _both(shape.points[:, chosen], axes, "a polytope with straight edges.", "curved.")
+    return tuple(_wires(space, shape.edges) for space in both)
 
 
 def _widest(corners: Floats) -> list[int] | None:
@@ -173,40 +197,20 @@ def _widest(corners: Floats) -> list[int] | None:
     return None if best is None or covered(best) == 0.0 else sorted(best)
 
 
-def _wires(
-    corners: Floats,
-    edges: Sequence[tuple[int, int]],
-    axes: list[str],
-    caption: str,
-    name: str,
-    bend: Callable[[Floats], Floats],
-) -> Element:
-    reach = np.maximum(bend(corners).max(axis=0), 1e-300)
-    at, height = _room()
-
-    def places(points: Floats) -> list[Point]:
-        return [at(p) for p in bend(np.maximum(points, 0.0)) / reach]
-
+def _wires(space: _Space, edges: Sequence[tuple[int, int]]) -> Element:
+    corners, hull = space.corners, _faces(space.corners)
     share = np.sin(np.linspace(0.0, np.pi / 2, 25))[:, None] ** 2
-    lines = [places(corners[a] + share * (corners[b] - corners[a])) for a, b in edges]
-    hull = _faces(corners)
-    hidden = [not any(face.towards and {a, b} <= set(face.corners) for face in hull) for a, b in edges]
-    drawn = sorted(zip(hidden, lines, strict=True), key=lambda pair: not pair[0])
-    back = [e("path", d=path(thinned(line)), cls="edge hidden") for far, line in drawn if far and hull]
-    front = [e("path", d=path(thinned(line)), cls="edge") for far, line in drawn if not far or not hull]
+    back, front = [], []
+    for a, b in edges:
+        line = path(thinned(space.places(corners[a] + share * (corners[b] - corners[a]))))
+        if not hull or any(face.towards and {a, b} <= set(face.corners) for face in hull):
+            front.append(e("path", d=line, cls="edge"))
+        else:
+            back.append(e("path", d=line, cls="edge hidden"))
     near = sorted((face for face in hull if face.towards), key=lambda face: face.depth)
-    text = f"{caption} Axes: {name} of three neurons, up to the largest."
-    return picture(
-        height,
-        caption,
-        text + (" Faces towards the reader are shaded, edges behind them are dotted." if near else ""),
-        e("g", _corner(at)),
-        e("g", back),
-        e("g", [_shaded(places(_closed(corners[list(face.corners)])), face.light) for face in near]),
-        e("g", front),
-        e("g", [e("circle", cx=x, cy=y, r=3.5, cls="vertex") for x, y in places(corners)]),
-        e("g", _corner_names(at, axes, reach)),
-    )
+    faces = [_shaded(space.places(_closed(corners[list(face.corners)])), face.light) for face in near]
+    more = " Faces towards the reader are shaded, edges behind them are dotted." if near else ""
+    return space.picture(3.5, more, back, faces, front)
 
 
 @dataclass(frozen=True)
@@ -248,57 +252,39 @@ def _shaded(border: Sequence[Point], light: float) -> Element:
     return e("path", d=path(border, closed=True), cls="face", fill_opacity=f"{0.42 - 0.3 * light:.2f}")
 
 
-def _room() -> tuple[Callable[[Floats], Point], float]:
-    """Where a point of the unit cube is drawn, and the height of the drawing."""
-    unit = (WIDTH - 70) / (1.1 + LEAN[0])
-
-    def at(p: Floats) -> Point:
-        x, y = _oblique(p)
-        return 20 + (x + LEAN[0]) * unit, 20 + (1.08 - y) * unit
-
-    return at, 20 + (1.08 + LEAN[1]) * unit + 26
+def _at(p: Floats) -> Point:
+    """Where a point of the unit cube is drawn."""
+    x, y = _oblique(p)
+    return 20 + (x + LEAN[0]) * UNIT, 20 + (1.08 - y) * UNIT
 
 
-def _surface(corners: Floats, axes: list[str], caption: str, name: str, bend: Callable[[Floats], Floats]) -> Element:
+def _surface(space: _Space) -> Element:
     """The polygon under a map of the coordinates, with a net of lines that are straight before the map."""
-    reach = np.maximum(bend(corners).max(axis=0), 1e-300)
-    at, height = _room()
-
-    def places(points: Floats) -> list[Point]:
-        return [at(p) for p in bend(np.maximum(points, 0.0)) / reach]
-
+    corners = space.corners
     middle = corners.mean(axis=0)
-    rings = [places(_closed(middle + share * (corners - middle))) for share in (0.25, 0.5, 0.75)]
-    cells = _cells(corners, middle, bend, reach)
-    spokes = [places(np.linspace(middle, corner, 24)) for corner in corners]
-    outer = places(_closed(corners))
-    return picture(
-        height,
-        caption,
-        f"{caption} Axes: {name} of three neurons, up to the largest.",
-        e("g", _corner(at)),
-        e("g", [_shaded(places(cell), light) for cell, light in cells]),
-        e("g", [e("path", d=path(ring, closed=True), cls="mesh") for ring in rings]),
-        e("g", [e("path", d=path(spoke), cls="mesh") for spoke in spokes]),
-        e("path", d=path(outer, closed=True), cls="set"),
-        e("g", [e("circle", cx=x, cy=y, r=4.5, cls="vertex") for x, y in places(corners)]),
-        e("g", _corner_names(at, axes, reach)),
+    rings = [space.places(_closed(middle + share * (corners - middle))) for share in (0.25, 0.5, 0.75)]
+    spokes = [space.places(np.linspace(middle, corner, 24)) for corner in corners]
+    return space.picture(
+        4.5,
+        "",
+        [_shaded(space.places(cell), light) for cell, light in _cells(space, middle)],
+        [e("path", d=path(ring, closed=True), cls="mesh") for ring in rings],
+        [e("path", d=path(spoke), cls="mesh") for spoke in spokes],
+        e("path", d=path(space.places(_closed(corners)), closed=True), cls="set"),
     )
 
 
-def _cells(
-    corners: Floats, middle: Floats, bend: Callable[[Floats], Floats], reach: Floats
-) -> list[tuple[Floats, float]]:
+def _cells(space: _Space, middle: Floats) -> list[tuple[Floats, float]]:
     """The cells of the net, from back to front, each with the light that it gets where it lies after the map."""
     found = []
-    for i, corner in enumerate(corners):
-        other = corners[(i + 1) % len(corners)]
+    for i, corner in enumerate(space.corners):
+        other = space.corners[(i + 1) % len(space.corners)]
         for inner, outer in zip((0.0, 0.25, 0.5, 0.75), (0.25, 0.5, 0.75, 1.0), strict=True):
             low, high = ((middle + share * (p - middle) for p in (corner, other)) for share in (inner, outer))
             a, b = low
             c, d = high
             cell = np.concatenate([np.linspace(c, d, 8), np.linspace(b, a, 8)])
-            placed = bend(np.maximum(np.array([c, d, a if inner else middle]), 0.0)) / reach
+            placed = space.placed(np.array([c, d, a if inner else middle]))
             normal = np.cross(placed[1] - placed[0], placed[2] - placed[0])
             length = float(np.linalg.norm(normal)) or 1.0
             light = abs(float(normal @ LIGHT)) / length
@@ -306,22 +292,21 @@ def _cells(
     return [(cell, light) for _, cell, light in sorted(found, key=lambda one: one[0])]
 
 
-def _corner(at: Callable[[Floats], Point]) -> list[Element]:
+def _corner() -> list[Element]:
     """Three axes with a tick at the largest value."""
     found = []
     for unit in np.eye(3):
-        x, y = at(unit)
-        found.append(e("path", d=path([at(np.zeros(3)), at(1.06 * unit)]), cls="axis"))
-        found.append(e("circle", cx=x, cy=y, r=2.0, cls="rim"))
+        found.append(e("path", d=path([_at(np.zeros(3)), _at(1.06 * unit)]), cls="axis"))
+        found.append(dot(_at(unit), 2.0, "rim"))
     return found
 
 
-def _corner_names(at: Callable[[Floats], Point], axes: list[str], reach: Floats) -> list[Element]:
+def _corner_names(axes: list[str], reach: Floats) -> list[Element]:
     """What the axes are, and their largest values."""
     shifts = ((6.0, 14.0, ""), (0.0, 18.0, "end"), (8.0, 4.0, ""))
     found = []
     for unit, axis, largest, (dx, dy, cls) in zip(np.eye(3), axes, reach, shifts, strict=True):
-        x, y = at(unit)
+        x, y = _at(unit)
         text = f"neuron {axis}: {largest:.3g}"
         found.append(e("text", text, x=x + dx, y=y + dy, cls=f"label {cls}".strip()))
     return found

@@ -15,6 +15,8 @@ from relu_cert.report.html.view import Floats
 WIDTH = 460.0
 LETTER = 6.9  # the width of a digit on an axis
 Point = tuple[float, float]
+Ticks = Sequence[tuple[float, str]]
+Layer = Element | Iterable[Element] | None
 
 
 @dataclass(frozen=True)
@@ -58,34 +60,70 @@ class Frame:
         """The d of a path through points in data coordinates."""
         return path((self.at(p) for p in points), closed=closed)
 
-    def picture(self, title: str, caption: str, *content: Element | Iterable[Element] | None) -> Element:
+    def line(self, points: Iterable[Point], cls: str, title: str | None = None) -> Element:
+        """A line through points in data coordinates."""
+        return e("path", told(title), d=self.path(points), cls=cls)
+
+    def upwards(self, value: float, cls: str) -> Element:
+        """The line at a value across, from the floor to the ceiling."""
+        return self.line([(value, self.y0), (value, self.y1)], cls)
+
+    def dot(self, point: Point, radius: float, cls: str, title: str | None = None) -> Element:
+        """A dot at a point in data coordinates."""
+        return dot(self.at(point), radius, cls, title)
+
+    def picture(self, title: str, caption: str, *content: Layer) -> Element:
         """A drawing of this size with its sentence."""
         return figure(drawing(self.width, self.height, title, *content), caption)
 
-    def axes(self, xlabel: str, ylabel: str, *, xticks: Sequence[tuple[float, str]] | None = None) -> Element:
-        """Grid lines, tick labels and the names of the axes."""
+    def axes(self, xlabel: str, ylabel: str, *, xticks: Ticks | None = None, yticks: Ticks | None = None) -> Element:
+        """Grid lines, tick labels and the names of the axes; without a name an axis has no labels of its own."""
         across = xticks if xticks is not None else labelled(ticks(self.x0, self.x1, 6))
-        upwards = labelled(ticks(self.y0, self.y1, 6))
+        upwards = yticks if yticks is not None else labelled(ticks(self.y0, self.y1, 6))
+        named = across if xlabel else ()
         floor_, wall = self.height - self.bottom, self.width - self.right
+        middle = (self.left + wall) / 2
         return e(
             "g",
             [e("path", d=f"M{number(self.x(v))} {number(self.top)}V{number(floor_)}", cls="grid") for v, _ in across],
             [e("path", d=f"M{number(self.left)} {number(self.y(v))}H{number(wall)}", cls="grid") for v, _ in upwards],
-            [e("text", text, x=self.x(v), y=floor_ + 15, cls="tick mid") for v, text in across],
+            [e("text", text, x=self.x(v), y=floor_ + 15, cls="tick mid") for v, text in named],
             [e("text", text, x=self.left - 6, y=self.y(v) + 4, cls="tick end") for v, text in upwards],
-            e("text", short_name(xlabel, 48), x=(self.left + wall) / 2, y=self.height - 8, cls="label mid"),
+            e("text", short_name(xlabel, 48), x=middle, y=self.height - 8, cls="label mid") if xlabel else None,
             upright(short_name(ylabel, 30), 12, (self.top + floor_) / 2),
         )
 
 
-def picture(height: float, title: str, caption: str, *content: Element | Iterable[Element] | None) -> Element:
+@dataclass(frozen=True)
+class Decades:
+    """A logarithmic axis from 10^first to 10^last, between two margins of a drawing."""
+
+    first: int
+    last: int
+    left: float
+    right: float
+
+    def x(self, exponent: float) -> float:
+        """The place of a power of ten."""
+        return self.left + (exponent - self.first) / (self.last - self.first) * (WIDTH - self.left - self.right)
+
+    def marks(self, top: float, bottom: float, room: float, wanted: int) -> list[Element]:
+        """Grid lines from top to bottom, and the powers of ten `room` below them."""
+        found = []
+        for k in range(self.first, self.last + 1, max(1, -(-(self.last - self.first) // wanted))):
+            found.append(e("path", d=path([(self.x(k), top), (self.x(k), bottom)]), cls="grid"))
+            found.append(e("text", f"1e{k}" if k else "1", x=self.x(k), y=bottom + room, cls="tick mid"))
+        return found
+
+
+def picture(height: float, title: str, caption: str, *content: Layer) -> Element:
     """A drawing of the usual width with its sentence."""
     return figure(drawing(WIDTH, height, title, *content), caption)
 
 
-def drawing(width: float, height: float, title: str, *content: Element | Iterable[Element] | None) -> Element:
-    """An SVG of that size; the title is what a screen reader says."""
-    body = [one for one in content if one is not None]
+def drawing(width: float, height: float, title: str, *content: Layer) -> Element:
+    """An SVG of that size; the title is what a screen reader says. Several elements are a group."""
+    body = [one if isinstance(one, Element) else e("g", one) for one in content if one is not None]
     return e(
         "svg",
         e("title", title),
@@ -123,6 +161,16 @@ def thinned(points: Sequence[Point], room: float = 0.12) -> list[Point]:
             keep[middle] = True
             work += [(a, middle), (middle, b)]
     return [point for point, kept in zip(points, keep, strict=True) if kept]
+
+
+def dot(place: Point, radius: float, cls: str, title: str | None = None) -> Element:
+    """A dot of the drawing; the title is told where the mouse is over it."""
+    return e("circle", told(title), cx=place[0], cy=place[1], r=radius, cls=cls)
+
+
+def told(title: str | None) -> Element | None:
+    """What is told where the mouse is."""
+    return None if title is None else e("title", title)
 
 
 def upright(text: str, x: float, y: float) -> Element:

@@ -6,7 +6,7 @@ Rounding here is for the eye only. Numbers far outside the range of floats make 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
@@ -41,7 +41,7 @@ class View:
     names: tuple[str, ...]
     target: str
     bias: bool
-    gated: bool
+    gated: bool = False
     everywhere: bool = True
 
     @property
@@ -77,22 +77,25 @@ def view(facts: Facts, data: Dataset | None) -> View | None:
         gates = [_gate(problem, neuron) for neuron in neurons] if gated else [neuron.w for neuron in neurons]
         if any(gate is None for gate in gates):
             return None
-        return View(
-            floats(known.Z).reshape(-1, d),
-            floats([problem.y])[0],
+        network = view_of(
+            data,
             floats([facts.fit.center])[0],
-            floats([facts.dual.theta])[0],
-            float(floats([[facts.lam]])[0, 0]),
             floats([gate for gate in gates if gate is not None]).reshape(-1, d),
             floats([[neuron.sign * x for x in neuron.w] for neuron in neurons]).reshape(-1, d),
-            data.names,
-            data.target,
-            data.source.bias,
-            gated,
-            problem.model != "cgl",
+            gated=gated,
         )
+        y, theta = floats([problem.y, facts.dual.theta])
+        return replace(network, y=y, theta=theta, lam=drawable(facts.lam), everywhere=problem.model != "cgl")
     except OverflowError:
         return None
+
+
+def view_of(data: Dataset, fit: Floats, gates: Floats, slopes: Floats, *, gated: bool = False) -> View:
+    """A network on its data, without a dual point; OverflowError if a number of these is too large, or not zero and too
+    small."""
+    Z, y = floats(data.Z).reshape(-1, data.d), floats([data.y])[0]
+    named = (data.names, data.target, data.source.bias, gated)
+    return View(Z, y, fit, np.zeros(data.n), 0.0, gates, slopes, *named)
 
 
 def floats(rows: Iterable[Iterable[Fraction | int]]) -> Floats:

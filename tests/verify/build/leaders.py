@@ -1,9 +1,10 @@
-"""Certificates whose dual point is proved by leaders: some by hand, two from files, and wrong ones with their reasons.
+"""Certificates whose dual point is proved by leaders: some by hand, three from files, and wrong ones with their reasons.
 
 `single`: one row z = 1, y = 2, lambda = 51/50, theta = 1: one leader that pays for itself. `halves`: z = -1, and two
 cells; on u >= 0 the row is off, and the normal of the cell says so. `twins`: equal rows whose theta cancel. `triad`:
-three rows of sum zero, whose signs are never all equal; without saying so the leaders prove no lambda below 8.5. `xor` and
-`plane` (equal rows, a row of zeros, cells of both signs) are what the finder wrote.
+three rows of sum zero, whose signs are never all equal; without saying so the leaders prove no lambda below 8.5. `xor`,
+`plane` (equal rows, a row of zeros, cells of both signs) and `tied` (triangles, some with the sign 1) are what the
+finder wrote.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from tests.verify.oracle.brute import Mat, Vec, mat, vec
 from tests.verify.build.plain import Case, word, words
 
 FOLDER = Path(__file__).parents[1] / "rocq"
-CELL, PROOF = "facts.leaders.+.cells[0]", "facts.leaders"
+CELL, OTHER, PROOF = "facts.leaders.+.cells[0]", "facts.leaders.-.cells[0]", "facts.leaders"
 
 
 def cell(nu: int, leaders: Sequence[dict[str, Any]] = (), **fields: Any) -> dict[str, Any]:
@@ -103,7 +104,7 @@ def from_file(name: str) -> Case:
 
 
 LED = {"single": single, "halves": halves, "twins": twins, "triad": triad}
-FILES = ("xor", "plane")
+FILES = ("xor", "plane", "tied")
 
 
 @cache
@@ -126,6 +127,12 @@ def longer(name: str) -> dict[str, Any]:
     """theta times 1 + 1/10000."""
     theta = [int(t) for t in leading(name).certificate["facts"]["leaders"]["theta"].split(" ")]
     return {f"{PROOF}.theta": " ".join(str(t + t // 10**4) for t in theta)}
+
+
+def halved(name: str) -> dict[str, Any]:
+    """The weights of the triangles of the sign -, halved."""
+    weights = leading(name).certificate["facts"]["leaders"]["-"]["cells"][0]["triangles"]["weights"]
+    return {f"{OTHER}.triangles.weights": " ".join(str(int(x) // 2) for x in weights.split(" "))}
 
 
 ENTRY = "an entry for row 0"
@@ -193,5 +200,9 @@ WRONG: list[tuple[str, str, dict[str, Any], str]] = [
     ("triad", "the sign 1 for a corner", {f"{CELL}.triangles.corners": "1 2 0"}, DEFINITE),
     ("triad", "a theta that the triangle does not pay for", {f"{PROOF}.theta": "103 103 103"}, DEFINITE),
     ("plane", "a theta a ten-thousandth beyond the finder's", longer("plane"), DEFINITE),
+    ("tied", "triangles of half the weight", halved("tied"), DEFINITE),
+    ("tied", "a corner exchanged for the sign 1", {f"{OTHER}.triangles.corners": "0 5 4 4 3 5 0 1 4 3 1 4 2 5 4 0 4 2"}, DEFINITE),
+    ("tied", "a theta beyond what the finder's triangles prove", longer("tied"), DEFINITE),
+    ("tied", "other data than the triangles'", {"problem.Z[0]": "-2 2"}, "data"),
     ("xor", "the data of another problem", {"problem.Z[0]": "0 0 2"}, "data"),
 ]
