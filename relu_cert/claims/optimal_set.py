@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import factorial
 
-import numpy as np
-from scipy.sparse.csgraph import connected_components
-
 from relu_cert.claims.claim import Answer, claim, proved, undecided
 from relu_cert.exact import norm_squared
 from relu_cert.prove.facts import Facts
@@ -117,8 +114,11 @@ def staircase(found: Polytope) -> tuple[Step, ...]:
 
 def _components(supports: list[frozenset[int]], m: int) -> int:
     """The parts of the graph in which supports with at most m neurons together are joined."""
-    joined = np.array([[len(u | v) <= m for v in supports] for u in supports], dtype=bool)
-    return int(connected_components(joined, directed=False)[0]) if supports else 0
+    parts: list[list[frozenset[int]]] = []
+    for u in supports:
+        near = [part for part in parts if any(len(u | v) <= m for v in part)]
+        parts = [part for part in parts if part not in near] + [[u, *(v for part in near for v in part)]]
+    return len(parts)
 
 
 def _told(step: Step) -> str:

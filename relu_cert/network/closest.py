@@ -20,7 +20,6 @@ from fractions import Fraction
 from math import ceil
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from relu_cert.exact import Vector, dot, norm_squared, sqrt_lower, sqrt_upper
 from relu_cert.network.objective import ConvexNeuron, Interval, outward
@@ -55,6 +54,8 @@ def match(neurons: Sequence[ConvexNeuron], optimal: Sequence[ConvexNeuron]) -> M
 
 def assigned(gain: Floats) -> list[tuple[int, int]]:
     """The pairs of a row and a column, each at most once, with the most to gain."""
+    from scipy.optimize import linear_sum_assignment
+
     rows, columns = linear_sum_assignment(gain, maximize=True) if gain.size else ((), ())
     return [(int(i), int(j)) for i, j in zip(rows, columns, strict=True) if gain[i, j] > 0.0]
 

@@ -18,11 +18,11 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog, nnls
 
 from relu_cert.errors import UsageError
 from relu_cert.exact import Matrix, Vector
 from relu_cert.network.gates import open_gates
+from relu_cert.network.vertices import nearest_mean
 from relu_cert.prove.classes import class_map
 from relu_cert.prove.definite import floats
 from relu_cert.prove.facts import Exactly, ExactSet, Facts, Unknown
@@ -63,6 +63,8 @@ class OptimalNetworks:
     def extreme(self, how: Extreme, seed: int = 0) -> Floats:
         """A vertex: of the largest |w|^2 (a convex function is largest at a vertex; all of them are compared), or where
         a random linear functional is largest. (The sum of alpha, which the paper maximises, is the same everywhere.)"""
+        from scipy.optimize import linprog
+
         if how == "norm":
             if self.vertices is None:
                 raise UsageError("the vertices are too many to be listed; choose --extreme random.")
@@ -89,17 +91,10 @@ class OptimalNetworks:
         return max(0.0, float(gradient @ alpha - (self.vertices @ gradient).min()))
 
     def _quadratic(self, A: Floats, b: Floats) -> Floats:
-        """The alpha in the polytope for which |A alpha - b| is least.
-
-        Over the hull of listed vertices p: u >= 0 that minimises |sum u_p (A p - b)|^2 + (sum u - 1)^2, divided by its
-        sum, because for u = s t with sum t = 1 this is s^2 |A alpha - b|^2 + (s - 1)^2 with alpha = sum t_p p.
-        """
+        """The alpha in the polytope for which |A alpha - b| is least: a mean of the vertices, where they are listed."""
         if self.vertices is None:
             return self._interior(A, b)
-        off = A @ self.vertices.T - b[:, None]
-        size = max(float(np.abs(off).max(initial=0.0)), 1e-300)
-        u = nnls(np.vstack([off / size, np.ones(len(self.vertices))]), np.r_[np.zeros(len(b)), 1.0])[0]
-        return np.asarray(u @ self.vertices / u.sum())
+        return np.asarray(nearest_mean(self.vertices @ A.T, b) @ self.vertices)
 
     def _interior(self, A: Floats, b: Floats) -> Floats:
         """The same by an interior point method, where the vertices are not listed."""

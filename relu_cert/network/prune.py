@@ -23,7 +23,6 @@ from fractions import Fraction
 from math import lcm
 
 import numpy as np
-from scipy.optimize import linprog
 
 from relu_cert.exact import Matrix, Vector
 from relu_cert.network.objective import ConvexNeuron, outputs
@@ -85,6 +84,8 @@ def prune_best(neurons: Sequence[ConvexNeuron], Z: Matrix) -> Pruned:
 
 def _cheapest_support(neurons: Sequence[ConvexNeuron], q: Sequence[Vector]) -> list[int]:
     """Where a vertex of min sum alpha_i |w_i| over sum alpha_i q_i = sum q_i, alpha >= 0, is not zero; in floats."""
+    from scipy.optimize import linprog
+
     if not neurons:
         return []
     Q = np.array(q, dtype=np.float64).T

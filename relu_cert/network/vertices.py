@@ -9,7 +9,6 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 from relu_cert.exact import Matrix, Vector, dot
 from relu_cert.prove.polytope.system import System
@@ -68,11 +67,12 @@ class Vertices:
 
     def nearest(self, target: Floats) -> Floats:
         """The nearest mean of the vertices."""
-        return np.asarray(self._mean(target) @ self._rows())
+        rows = self._rows()
+        return np.asarray(nearest_mean(rows, target) @ rows)
 
     def point(self, alpha: Floats, target: Vector) -> Point:
         """The exact minimiser where the set is exact and its support is right, else a mean of the vertices."""
-        mean = _on_grid(self._mean(np.array([float(x) for x in target], dtype=np.float64)))
+        mean = _on_grid(nearest_mean(self._rows(), np.array([float(x) for x in target], dtype=np.float64)))
         exact = tuple(
             sum((t * p[a] for t, p in zip(mean, self.points, strict=True) if t), _ZERO) for a in range(self.size)
         )
@@ -97,18 +97,21 @@ class Vertices:
         rows = [[float(x) for x in p] for p in self.points]
         return np.array(rows, dtype=np.float64).reshape(len(rows), self.size)
 
-    def _mean(self, target: Floats) -> Floats:
-        """The weights t >= 0 of sum 1 for which sum t_p p is nearest to the target.
 
-        u >= 0 that minimises |sum u_p (p - target)|^2 + (sum u - 1)^2, divided by its sum.
-        """
-        points = self._rows()
-        if len(points) == 1:
-            return np.ones(1)
-        off = (points - target[None, :]).T
-        size = max(float(np.abs(off).max(initial=0.0)), 1e-300)
-        u = nnls(np.vstack([off / size, np.ones(len(points))]), np.r_[np.zeros(len(target)), 1.0])[0]
-        return np.asarray(u / u.sum())
+def nearest_mean(points: Floats, target: Floats) -> Floats:
+    """The weights t >= 0 of sum 1 for which the mean sum t_p p of points (rows) is nearest to the target.
+
+    u >= 0 that minimises |sum u_p (p - target)|^2 + (sum u - 1)^2, divided by its sum: for u = s t with sum t = 1 this
+    is s^2 |mean - target|^2 + (s - 1)^2.
+    """
+    if len(points) == 1:
+        return np.ones(1)
+    from scipy.optimize import nnls
+
+    off = (points - target[None, :]).T
+    size = max(float(np.abs(off).max(initial=0.0)), 1e-300)
+    u = nnls(np.vstack([off / size, np.ones(len(points))]), np.r_[np.zeros(len(target)), 1.0])[0]
+    return np.asarray(u / u.sum())
 
 
 def _on_grid(mean: Floats) -> Vector:

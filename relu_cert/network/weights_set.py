@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 from flint import fmpq_mat
-from scipy.optimize import linprog
 
 from relu_cert.exact import Vector, dot, norm_squared, sqrt_upper
 from relu_cert.network.vertices import Floats, Point
@@ -136,6 +135,8 @@ class WeightSet:
 
     def multipliers(self, slope: Sequence[Fraction]) -> Vector:
         """About the mu for which the lower bound of slope.alpha is best."""
+        from scipy.optimize import linprog
+
         F, g = self._scaled()
         scale = self._scale()
         cost = np.array([float(slope[a]) for a in self.system.names])

@@ -8,7 +8,6 @@ from fractions import Fraction
 
 import numpy as np
 from flint import fmpq_mat
-from scipy.optimize import linprog
 
 from relu_cert.exact import Matrix, norm_squared
 from relu_cert.path.branch import Branch, Point, Series, taylor
@@ -235,6 +234,8 @@ def _pulled(F: Floats, g: Floats, middle: Floats) -> Floats:
 
 def _inside(F: Floats, g: Floats) -> tuple[Floats, list[int]]:
     """Weights as far inside as possible, and the places that must be 0."""
+    from scipy.optimize import linprog
+
     center = _center(F, g)
     if center.min(initial=1.0) > INSIDE * np.abs(center).max(initial=1.0):
         return center, []

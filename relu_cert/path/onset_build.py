@@ -6,7 +6,6 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
-from scipy.optimize import nnls
 
 from relu_cert.exact import Matrix
 from relu_cert.path.branch import Branch, taylor
@@ -100,6 +99,8 @@ def locate(problem: Problem, floats: FloatProblem | Training, near: Branch, lift
 
 def _vertex(Q: Floats, goal: Floats, count: int) -> tuple[list[int], Floats]:
     """Masses >= 0 on at most so many superclasses: those that have the most in a non-negative solution."""
+    from scipy.optimize import nnls
+
     size = max(float(np.abs(Q).max(initial=0.0)), 1e-300)
     masses, _ = nnls(Q / size, goal / size)
     core = sorted(np.argsort(-masses)[:count].tolist())

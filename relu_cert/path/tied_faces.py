@@ -16,7 +16,6 @@ from fractions import Fraction
 
 import numpy as np
 from flint import fmpq_mat
-from scipy.optimize import linprog
 
 from relu_cert.exact import Vector, dot
 from relu_cert.patterns.pattern_set import bit_string
@@ -194,6 +193,8 @@ def direction(zero: Sequence[Vector], negative: Sequence[Vector]) -> Vector | No
         H = np.array([[float(dot(a, u)) for u in basis] for a in negative])
         size = max(float(np.abs(H).max()), 1e-300)
         k, m = len(basis), len(negative)
+        from scipy.optimize import linprog
+
         result = linprog(
             np.r_[np.zeros(k), -np.ones(m)],
             A_ub=np.c_[H / size, np.eye(m)],

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 Floats = NDArray[np.float64]
 
@@ -21,6 +20,8 @@ def deepest(
 ) -> tuple[Floats, float] | None:
     """x within the bounds and the largest depth t, at most `most`, with Ax + t <= b and `equal` x = goal; None if there
     is none."""
+    from scipy.optimize import linprog
+
     cost = np.r_[np.zeros(A.shape[1]), -1.0]
     A_eq = None if equal is None else np.c_[equal, np.zeros(len(equal))]
     found = linprog(

@@ -13,7 +13,6 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 from relu_cert.exact import Vector
 from relu_cert.prove.classes import ClassMap
@@ -61,6 +60,8 @@ def _dependences(kernels: Sequence[fmpq_mat]) -> fmpq_mat | None:
 
 def _idle(outputs: NDArray[np.float64], fit: NDArray[np.float64], K: NDArray[np.float64]) -> list[int] | None:
     """Superclasses, as many as there are dependences, that are zero at a vertex of {A >= 0 : outputs A = fit}."""
+    from scipy.optimize import linprog
+
     A = np.linalg.lstsq(outputs, fit, rcond=None)[0]
     size = max(float(np.abs(A).max()), 1e-300)
     count = K.shape[1]

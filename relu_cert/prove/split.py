@@ -14,7 +14,6 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 from relu_cert.exact import Matrix, Vector, dot, norm_squared, sqrt_upper
 from relu_cert.prove.classes import ClassMap, frobenius_squared
@@ -108,6 +107,8 @@ def _interior(Phi: fmpq_mat, goal: fmpq_mat) -> NDArray[np.float64]:
 
 def _inside(F: NDArray[np.float64], g: NDArray[np.float64], k: int) -> NDArray[np.float64]:
     """The same for a goal of size 1."""
+    from scipy.optimize import linprog
+
     scale = np.maximum(np.abs(F).max(axis=1), 1e-300)
     A_eq, b_eq = F / scale[:, None], g / scale
     inside = deepest(-np.eye(k), np.zeros(k), [(0, None)] * k, equal=A_eq, goal=b_eq)

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
-from scipy.optimize import linprog
 
 from relu_cert.prove.algebraic.linear import eliminate, product, solve
 from relu_cert.prove.deepest import deepest
@@ -27,6 +26,8 @@ def vertex(
     """alpha >= 0 with sum alpha_a q_a = target, its outputs independent; None if none is found, or `known` again."""
     if not outputs:
         return None if any(target) else ()
+    from scipy.optimize import linprog
+
     Q = np.array([[float(x) for x in q] for q in outputs]).T
     b = np.array([float(x) for x in target])
     size = max(float(np.abs(Q).max()), 1e-300)

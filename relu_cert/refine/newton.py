@@ -129,7 +129,7 @@ def _chords(system: System, point: KernelPoint, accuracy: float) -> KernelPoint:
 
 
 def _newton(system: System, point: KernelPoint, accuracy: float, steps: int = 14) -> KernelPoint:
-    """GlobalOptimum Newton steps in high precision; the error may rise before it falls. The best point is returned."""
+    """Whole Newton steps in high precision; the error may rise before it falls. The best point is returned."""
     best = point
     for _ in range(steps):
         try:

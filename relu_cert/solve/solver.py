@@ -110,7 +110,7 @@ def _solve(
 
 def _rescued(oracle: Oracle, data: FloatProblem, lam: float, point: _Point) -> _Point:
     """The solution of a method that does not follow faces if it is better, with Newton's polish: where there are many
-    cones, and where Newton's faces run in circles. GlobalOptimum networks have no such method."""
+    cones, and where Newton's faces run in circles. Whole networks have no such method."""
     if isinstance(oracle, PatternedOracle):
         neurons = proximal_point(oracle.cones, data.y, lam)
     elif isinstance(data.arrays, BlockArrays):

@@ -89,7 +89,7 @@ DIRECT: dict[str, tuple[SearchStrategy[PlantedCGL], Test, int, int, int]] = {
     "at most two vertices": (planted_cgl(), lambda p: len(p.vertices) > 2, 1, 3, 2),
     "no plane of solutions": (planted_cgl(), lambda p: p.dimension >= 2, 1, 3, 2),
     "minimal solutions are of one size": (planted_cgl(), lambda p: p.m_star < p.M_star, 3, 4, 4),
-    "no multipliers": (planted_cgl(), needs_multiplier, 1, 1, 2),
+    "no multipliers": (planted_cgl(), needs_multiplier, 1, 2, 2),  # draws depend on the modules that are loaded
     "lambda is at most one": (planted_cgl(), lambda p: p.problem.lam2 > 1, 1, 1, 16),
     "a lasso in two rows is unique": (planted_lasso(), lambda p: p.problem.n > 1 and not p.unique, 2, 2, 2),
     "one smooth block": (planted_smooth(), lambda p: len(p.problem.blocks) > 1, 2, 2, 4),

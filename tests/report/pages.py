@@ -6,6 +6,7 @@ import re
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -35,6 +36,7 @@ LOADING = {
 }
 
 
+@cache
 def example_outcome(name: str, lam: str | None = None, interval: tuple[str, str] | None = None) -> CheckReport:
     """The outcome of check on a bundled example, for a problem in JSON also with a path."""
     example = examples.describe(name)

@@ -26,15 +26,10 @@ HOSTILE = """<script>alert(1)</script>,"a""><img src=x onerror=alert(2)>",&lt;sv
 """
 
 
-@pytest.fixture(scope="module")
-def outcomes():
-    return {name: example_outcome(name) for name in NAMES}
-
-
 @pytest.mark.parametrize("name", NAMES)
-def test_pages_are_balanced_and_say_every_verdict(outcomes, name):
+def test_pages_are_balanced_and_say_every_verdict(name):
     """Every tag is closed in its place; every claim stands there with its verdict and its reason."""
-    outcome = outcomes[name]
+    outcome = example_outcome(name)
     page = Page(check_page(outcome))
     for r in outcome.results:
         assert f"{r.verdict} {r.claim}" in page.prose
@@ -44,15 +39,15 @@ def test_pages_are_balanced_and_say_every_verdict(outcomes, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_pages_load_nothing(outcomes, name):
+def test_pages_load_nothing(name):
     """No tag that loads or runs, no handler, no address anywhere but the name of the SVG language."""
-    assert_loads_nothing(Page(check_page(outcomes[name])))
+    assert_loads_nothing(Page(check_page(example_outcome(name))))
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_drawings_are_xml_with_a_title_and_finite_numbers(outcomes, name):
+def test_drawings_are_xml_with_a_title_and_finite_numbers(name):
     """Every drawing is well-formed XML of its own, says what it shows, and has no NaN or infinity in it."""
-    drawings = Page(check_page(outcomes[name])).drawings()
+    drawings = Page(check_page(example_outcome(name))).drawings()
     assert drawings
     for svg in drawings:
         assert svg[0].tag.endswith("title") and svg[0].text
@@ -81,9 +76,9 @@ def test_the_page_names_the_files_that_verify_it():
     assert "python -m verify out.cert.json --data 'my data'\"'\"'s.csv'" in page.prose
 
 
-def test_the_exact_numbers_are_behind_a_fold(outcomes):
+def test_the_exact_numbers_are_behind_a_fold():
     """The exact values stand in full in a closed fold."""
-    outcome = outcomes["xor"]
+    outcome = example_outcome("xor")
     text = check_page(outcome)
     folded = re.findall(r"<details>.*?</details>", text, flags=re.S)
     assert any(rational(outcome.facts.value.lower) in part for part in folded)
@@ -100,10 +95,10 @@ def test_numbers_of_any_size_make_a_page():
     assert "characters; in full in the certificate" in Page(check_page(long)).prose
 
 
-def test_the_head_says_value_gap_width_and_lambda(outcomes):
+def test_the_head_says_value_gap_width_and_lambda():
     """Under the title stand the numbers that everybody asks for first."""
-    prose = Page(check_page(outcomes["cube"])).prose
-    width = len(outcomes["cube"].facts.primal.neurons)
+    prose = Page(check_page(example_outcome("cube"))).prose
+    width = len(example_outcome("cube").facts.primal.neurons)
     said = (
         f"optimal value p* 3 exactly relative gap 0 an upper bound width {width} neurons of this network λ 1/2 λmax = 1"
     )
@@ -126,17 +121,17 @@ def test_the_zero_network_has_a_page():
         ("conjecture", ("All solutions", "active group")),
     ],
 )
-def test_pictures_are_there_where_they_can_be(outcomes, name, words):
+def test_pictures_are_there_where_they_can_be(name, words):
     """One feature: a curve; two: a plane; two or three weights: the dual point; a set of dimension one: both views."""
-    prose = Page(check_page(outcomes[name])).prose
+    prose = Page(check_page(example_outcome(name))).prose
     for word in words:
         assert word in prose
 
 
-def test_the_vertices_and_the_staircase_are_told(outcomes):
+def test_the_vertices_and_the_staircase_are_told():
     """A set of more than one network: its minimal networks in a sentence, its connected parts in a fold."""
-    facts = outcomes["checkerboard"].facts
-    page = Page(check_page(outcomes["checkerboard"]))
+    facts = example_outcome("checkerboard").facts
+    page = Page(check_page(example_outcome("checkerboard")))
     polytope = facts.polytope
     widths = f"of widths {polytope.m_star} to {polytope.M_star}, are the vertices of a polytope of dimension"
     assert f"The {len(polytope.vertices)} minimal networks, {widths} {polytope.dimension}." in page.prose
@@ -144,7 +139,7 @@ def test_the_vertices_and_the_staircase_are_told(outcomes):
     for step in steps[:-1]:
         assert f"{step.width} {step.isolated:,} {step.others}" in page.prose
     assert f"{steps[-1].width} and more 0 1: all are connected" in page.prose
-    assert "can be joined" not in Page(check_page(outcomes["xor"])).prose
+    assert "can be joined" not in Page(check_page(example_outcome("xor"))).prose
 
 
 def test_check_writes_the_page(tmp_path, monkeypatch):

@@ -15,7 +15,6 @@ from operator import mul
 import numpy as np
 from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 from relu_cert.exact import Vector, norm_squared
 from relu_cert.prove.algebraic.linear import Rows, eliminate, product
@@ -112,6 +111,8 @@ def proposed_support(system: System) -> list[int] | None:
     a = np.linalg.lstsq(F, g, rcond=None)[0]
     N = np.linalg.svd(F)[2][np.linalg.matrix_rank(F) :].T
     if N.shape[1]:
+        from scipy.optimize import nnls
+
         size = float(np.abs(a).max())
         E = np.vstack([N.T, -a[None, :] / size])
         f = np.r_[np.zeros(N.shape[1]), 1.0]

@@ -19,7 +19,6 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 from relu_cert.exact import Vector
 from relu_cert.prove.algebraic.field import Number
@@ -150,6 +149,8 @@ def enclosed_start(system: System) -> Basis:
     k = len(system.names)
     if k == system.rows:
         return tuple(range(k))
+    from scipy.optimize import linprog
+
     F, g = _equilibrated(system)
     found = linprog(np.random.default_rng(0).standard_normal(k), A_eq=F, b_eq=g, bounds=(0, None))
     if found.x is None:
